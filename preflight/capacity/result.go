@@ -1,0 +1,87 @@
+package capacity
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Verdict is the answer to "will this gang fit?".
+type Verdict int
+
+const (
+	Unknown    Verdict = iota // not enough was seen to say
+	Fits                      // a plan exists; it is in Plan
+	TooBig                    // never: not even on the same cluster when it is idle
+	Full                      // would fit on an idle cluster; not now
+	Fragmented                // the sum is free, the holes are too small
+)
+
+var verdictNames = [...]string{"unknown", "fits", "too-big", "full", "fragmented"}
+
+func (v Verdict) String() string { return verdictNames[v] }
+
+// MarshalText writes the verdict as the JSON output names it.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// Result is a fit and its proof. A failed fit is a value, never an error.
+type Result struct {
+	Verdict        Verdict     `json:"verdict"`
+	Placed         int         `json:"placed"` // pods we found a place for
+	Wanted         int         `json:"wanted"`
+	Plan           []Placement `json:"plan"`      // proof of Fits, or how far we got
+	Shortfall      []Shortfall `json:"shortfall"` // what the pods without a place lack
+	Rejected       Rejections  `json:"rejected"`  // why nodes were refused to the first group without a place
+	Change         string      `json:"change"`    // the smallest change that would make it fit; empty: none found
+	Assumed        []string    `json:"assumed"`   // what was not looked at
+	Group          string      `json:"-"`         // the first group without a place
+	WaitsForOthers bool        `json:"-"`         // the only objection is that the cluster is busy now
+}
+
+// Placement is a number of pods of one role on one node.
+type Placement struct {
+	Group string `json:"group"`
+	Node  string `json:"node"`
+	Count int    `json:"count"`
+}
+
+// Shortfall compares what is asked with what there is, for one resource.
+type Shortfall struct {
+	Resource    corev1.ResourceName `json:"resource"`
+	Asked       int64               `json:"asked"`       // by all pods
+	Free        int64               `json:"free"`        // in sum on nodes that may take the pods
+	LargestHole int64               `json:"largestHole"` // on one node
+	NeededHole  int64               `json:"neededHole"`  // by one pod
+}
+
+// Rejections counts every node once, at the first gate that refused it, in this order.
+type Rejections struct {
+	Total    int `json:"total"`
+	NotReady int `json:"notReady"`
+	Cordoned int `json:"cordoned"`
+	Selector int `json:"selector"` // node selector and required node affinity
+	Taint    int `json:"taint"`
+	TooSmall int `json:"tooSmall"` // could not hold one pod even when idle
+	Full     int `json:"full"`     // could, when idle
+	Other    int `json:"other"`    // host ports, volumes, affinity between pods, spread
+	Open     int `json:"open"`     // takes, or took, at least one pod
+	// Taints names the taints that refused nodes, most frequent first.
+	Taints []string `json:"taints,omitempty"`
+}
+
+// Gang is what has to run together.
+type Gang struct {
+	Name       string
+	Namespace  string
+	Groups     []Group
+	MinMembers int // 0: all of them
+}
+
+// Group is a number of equal pods.
+type Group struct {
+	Name  string
+	Count int
+	Min   int // Min < Count only for elastic roles
+	Pod   job.Pod
+	After []string
+}

@@ -1,0 +1,4 @@
+package check
+
+// Set is a sorted, immutable choice of checks.
+type Set struct{ checks []*Check }

@@ -1,0 +1,22 @@
+// Package finding is what a check says about a job: one mistake, the place where it
+// is written, both numbers, and what to do. It formats and orders findings; it does
+// not make any.
+package finding
+
+import "github.com/signalbox-dev/signalbox/preflight/job"
+
+// Finding is one thing a check has to say.
+type Finding struct {
+	Check    string   `json:"check"` // slug, never renamed
+	Severity Severity `json:"severity"`
+	Path     job.Path `json:"path"`             // where to edit
+	Message  string   `json:"message"`          // what is, with both numbers; no advice
+	Remedy   string   `json:"remedy,omitempty"` // what to do; one imperative sentence
+	Facts    []Fact   `json:"facts,omitempty"`  // the same numbers for machines, in declared order
+}
+
+// Fact is one number or name of a finding, for Rego and JSON.
+type Fact struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"` // string, int64 or bool
+}

@@ -1,0 +1,82 @@
+package finding
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Budget bounds the warnings of one admission response.
+type Budget struct {
+	Lines int // warnings proper; one more line counts what was left out
+	Runes int // a single line
+	Bytes int // all lines together
+}
+
+// KubectlBudget is what kubectl and the API server let through: warnings should be
+// 120 characters, are cut at 256, and all of them together at 4096 (API server
+// k8s.io/apiserver/pkg/endpoints/filters/warning.go, truncation constants).
+var KubectlBudget = Budget{Lines: 5, Runes: 256, Bytes: 4096}
+
+// Line is a finding in one line: "[check] path: message. Remedy".
+func (f Finding) Line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%s] ", f.Check)
+	if f.Path != "" {
+		fmt.Fprintf(&b, "%s: ", f.Path)
+	}
+	b.WriteString(oneLine(f.Message))
+	return b.String()
+}
+
+// Warnings are the gravest findings as lines within the budget, and a last line that
+// counts what it left out; more is the command that shows the rest. The findings must
+// be sorted. A remedy is added where the line has room for it.
+func Warnings(fs []Finding, budget Budget, more string) []string {
+	var out []string
+	used := 0
+	last := func(left int) string {
+		return cut(fmt.Sprintf("%d more: %s", left, more), budget.Runes)
+	}
+	for i, f := range fs {
+		line := f.Line()
+		if with := line + ". " + oneLine(f.Remedy); f.Remedy != "" && utf8.RuneCountInString(with) <= budget.Runes {
+			line = with
+		}
+		line = cut(line, budget.Runes)
+		reserve := 0
+		if i < len(fs)-1 {
+			reserve = len(last(len(fs) - i))
+		}
+		if len(out) == budget.Lines || used+len(line)+reserve > budget.Bytes {
+			if left := last(len(fs) - i); used+len(left) <= budget.Bytes {
+				out = append(out, left)
+			}
+			return out
+		}
+		out = append(out, line)
+		used += len(line)
+	}
+	return out
+}
+
+// cut shortens to a number of runes and marks that it did; it never splits a rune.
+func cut(s string, runes int) string {
+	if utf8.RuneCountInString(s) <= runes {
+		return s
+	}
+	r := []rune(s)
+	if runes < 1 {
+		return ""
+	}
+	return string(r[:runes-1]) + "…"
+}
+
+// oneLine replaces whatever a warning header cannot carry by single spaces.
+func oneLine(s string) string {
+	s = strings.ToValidUTF8(s, "�")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+}

@@ -1,0 +1,94 @@
+package job
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Unit is what one of a resource stands for.
+type Unit int
+
+const (
+	NotAccelerator Unit = iota
+	Device              // a whole accelerator: processes per node are compared with these only
+	Partition           // a hardware slice with memory of its own (MIG, MIM)
+	Share               // a time slice without isolation
+	Portion             // an amount of memory or cores of an accelerator, not a count of them
+)
+
+// accelerators are resource names in the order they are tried; a trailing * is a
+// prefix. Sources: the vendors' device plugins, collected in docs/reference/kinds.md
+// (NVIDIA k8s-device-plugin 1b826acc, HAMi, koordinator, vendor documents up to 2026-07).
+var accelerators = []struct {
+	pattern string
+	unit    Unit
+}{
+	{"nvidia.com/gpu", Device}, {"nvidia.com/gpu.shared", Share}, {"nvidia.com/mig-*", Partition},
+	{"nvidia.com/gpumem*", Portion}, {"nvidia.com/gpucores", Portion},
+	{"amd.com/gpu", Device}, {"amd.com/cpx_*", Partition}, {"amd.com/spx_*", Partition},
+	{"gpu.intel.com/i915", Device}, {"gpu.intel.com/xe", Device}, {"habana.ai/gaudi", Device},
+	{"aws.amazon.com/neuron", Device}, {"aws.amazon.com/neuroncore", Portion}, {"google.com/tpu", Device},
+	{"huawei.com/npu-core", Portion}, {"huawei.com/Ascend*", Device},
+	{"cambricon.com/mlu*", Device}, {"hygon.com/dcu", Device}, {"hygon.com/dcunum", Device},
+	{"hygon.com/dcu-*", Partition}, {"metax-tech.com/gpu", Device}, {"metax-tech.com/sgpu", Share},
+	{"iluvatar.com/gpu", Device}, {"iluvatar.ai/gpu", Device}, {"iluvatar.ai/vgpu", Share},
+	{"mthreads.com/gpu", Device}, {"mthreads.com/vgpu", Share}, {"enflame.com/gcu", Device},
+	{"enflame.com/shared-gcu", Share}, {"enflame.com/drs-gcu", Share}, {"birentech.com/gpu", Device},
+	{"birentech.com/*", Partition}, {"kunlunxin.com/xpu", Device}, {"kunlunxin.com/vxpu", Share},
+	{"aliyun.com/gpu-count", Device}, {"aliyun.com/gpu-*", Portion},
+	{"tke.cloud.tencent.com/qgpu-*", Portion}, {"koordinator.sh/gpu*", Portion},
+	{"volcano.sh/vgpu-number", Share}, {"volcano.sh/vgpu-*", Portion},
+}
+
+// AcceleratorUnit says what one of the resource stands for.
+func AcceleratorUnit(name corev1.ResourceName) Unit {
+	for _, a := range accelerators {
+		if prefix, ok := strings.CutSuffix(a.pattern, "*"); ok && strings.HasPrefix(string(name), prefix) || a.pattern == string(name) {
+			if strings.HasSuffix(string(name), "memory") || strings.HasSuffix(string(name), "vcore") {
+				return Portion
+			}
+			return a.unit
+		}
+	}
+	return NotAccelerator
+}
+
+// GPUs is how many accelerators one pod of the template asks for, and where that is
+// written. Devices are preferred over partitions and shares; N is 0 where none is asked.
+func (p Pod) GPUs() Amount {
+	for _, unit := range []Unit{Device, Partition, Share} {
+		for _, name := range p.Requests.Names() {
+			if n := p.Requests[name]; n > 0 && AcceleratorUnit(name) == unit {
+				return Amount{Resource: name, N: n, Path: p.AmountPath(name)}
+			}
+		}
+	}
+	return Amount{}
+}
+
+// AmountPath is where the pod asks for the resource: the first container that names
+// it, in limits before requests; else the pod spec itself.
+func (p Pod) AmountPath(name corev1.ResourceName) Path {
+	for i, c := range p.Spec.Containers {
+		at := Path("containers").Index(i).Child("resources")
+		if _, ok := c.Resources.Limits[name]; ok {
+			return p.At(at.Child("limits").Key(string(name)))
+		}
+		if _, ok := c.Resources.Requests[name]; ok {
+			return p.At(at.Child("requests").Key(string(name)))
+		}
+	}
+	return p.At("")
+}
+
+// Names are the resource names in a fixed order.
+func (r Resources) Names() []corev1.ResourceName {
+	out := make([]corev1.ResourceName, 0, len(r))
+	for name := range r {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,170 @@
+// Package job is the normalised training job: what every kind of job is read
+// into and what every check, the fit and the diagnosis read from. Plain values,
+// no clients, nothing that changes after a reader has filled it in.
+//
+// It is not a Kubernetes API type and it keeps no quantity as text: amounts are
+// integers in base units. Start reading at Job.
+package job
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Job is one training job, whatever resource it came from. It is never changed
+// after its kind has read it; everything it points at is shared and read-only.
+type Job struct {
+	Ref   Ref
+	Gang  GangPolicy
+	Roles []Role // in the order the source declares them; map-typed sources in the operator's order
+	// Suspended says that the source asks for no pods now: suspend, pause, a stopped execution.
+	Suspended bool
+	// ManagedElsewhere names the controller that has the job instead of its usual operator; empty: nobody.
+	ManagedElsewhere string
+	// Source is the object as it was written. Rules about one kind's own fields look here.
+	Source *unstructured.Unstructured
+	// Unread lists what the reader saw and could not use: unknown is kept, not dropped.
+	Unread []Unread
+}
+
+// Ref names one object of the API. UID is empty where the object is not stored yet.
+type Ref struct{ Kind, APIVersion, Namespace, Name, UID string }
+
+// String is "PyTorchJob ml/train", the way messages name a job.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Kind + " " + r.Name
+	}
+	return r.Kind + " " + r.Namespace + "/" + r.Name
+}
+
+// GangPolicy is what the source says about starting all pods together.
+type GangPolicy struct {
+	MinMembers                      int // 0: the source does not say
+	Scheduler, Queue, PriorityClass string
+	Path                            Path // where MinMembers is written; "" with MinMembers 0
+}
+
+// Role is one group of pods with one template: Master, Worker, launcher, node …
+type Role struct {
+	Name     string // the kind's own word, in its own spelling
+	Replicas Range  // Min == Max unless elastic
+	Pod      Pod
+	Launch   Launch
+	Path     Path // the role itself, for example spec.pytorchReplicaSpecs.Worker
+	// ReplicasPath is where the number of pods is written, or Path where it is a default.
+	ReplicasPath Path
+	// Container is the name of the container that trains, as the operator looks for it; empty: the first one.
+	Container string
+	// After names roles that must have completed before this one starts: they do not run together.
+	After []string
+}
+
+// Range is an inclusive span of counts.
+type Range struct{ Min, Max int }
+
+// Exactly is the range of one number.
+func Exactly(n int) Range { return Range{n, n} }
+
+// Pod is the pod template of a role as the operator would create it: with the
+// operator's defaults and additions.
+type Pod struct {
+	Spec                corev1.PodSpec
+	Labels, Annotations map[string]string
+	Requests            Resources // effective: init containers, sidecars, overhead and pod-level included
+	Path                Path      // where the pod spec is written; see At
+	// Origins maps parts of Spec that are written somewhere else than below Path.
+	Origins []Origin
+}
+
+// Origin says where in the source a part of a pod spec was written.
+type Origin struct {
+	Rel   Path // the part, relative to the pod spec: containers[0].resources
+	Path  Path // where it is written
+	Whole bool // there is no finer place: what lies below Rel is at Path too
+}
+
+// Unread is something the reader met and could not use.
+type Unread struct {
+	Path   Path
+	Reason string
+}
+
+// Presence is the answer of a look-up: three answers, never two.
+type Presence int
+
+const (
+	Unknown Presence = iota // nobody looked, or nobody may look
+	Present
+	Absent // the view is complete for this resource, and the object is not there
+)
+
+// MaxPods is the largest number of pods that run at the same time.
+func (j *Job) MaxPods() int {
+	n := 0
+	for _, r := range j.Roles {
+		n = saturatingAdd(n, r.Replicas.Max)
+	}
+	return n
+}
+
+// MinPods is the smallest number of pods the job can train with.
+func (j *Job) MinPods() int {
+	n := 0
+	for _, r := range j.Roles {
+		n = saturatingAdd(n, r.Replicas.Min)
+	}
+	return n
+}
+
+// Role finds a role by name, nil if there is none.
+func (j *Job) Role(name string) *Role {
+	for i := range j.Roles {
+		if j.Roles[i].Name == name {
+			return &j.Roles[i]
+		}
+	}
+	return nil
+}
+
+// Trainer is the container that trains: the one the operator looks for, else the
+// first. It is nil where there is none; the index counts in Spec.Containers.
+func (r *Role) Trainer() (*corev1.Container, int) {
+	cs := r.Pod.Spec.Containers
+	for i := range cs {
+		if cs[i].Name == r.Container {
+			return &cs[i], i
+		}
+	}
+	if r.Container != "" || len(cs) == 0 {
+		return nil, -1
+	}
+	return &cs[0], 0
+}
+
+// At is where in the source a part of the pod spec is written. The longest origin
+// wins; without one the part lies below Path.
+func (p Pod) At(rel Path) Path {
+	best, found := Origin{}, false
+	for _, o := range p.Origins {
+		if rel.Within(o.Rel) && (!found || len(o.Rel) > len(best.Rel)) {
+			best, found = o, true
+		}
+	}
+	switch {
+	case !found:
+		return p.Path.Join(rel)
+	case best.Whole:
+		return best.Path
+	default:
+		return best.Path.Join(rel.After(best.Rel))
+	}
+}
+
+func saturatingAdd(a, b int) int {
+	const most = int(^uint(0) >> 1)
+	if b > 0 && a > most-b {
+		return most
+	}
+	return a + b
+}

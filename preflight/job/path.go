@@ -1,0 +1,199 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Path is a place in an object, as a person would write it:
+//
+//	spec.replicatedJobs[name=worker].template.spec.containers[0].resources.limits["nvidia.com/gpu"]
+//
+// Child, Key, Index and Named build it; Resolve walks it. The empty path is the object itself.
+type Path string
+
+// Child appends field names that need no quoting.
+func (p Path) Child(names ...string) Path {
+	for _, n := range names {
+		p = p.Key(n)
+	}
+	return p
+}
+
+// Key appends a map key, quoted where it is not a plain word.
+func (p Path) Key(key string) Path {
+	switch {
+	case !plain(key):
+		return p + Path("["+strconv.Quote(key)+"]")
+	case p == "":
+		return Path(key)
+	default:
+		return p + "." + Path(key)
+	}
+}
+
+// Index appends a position in a list.
+func (p Path) Index(i int) Path { return p + Path("["+strconv.Itoa(i)+"]") }
+
+// Named appends the element of a list whose field "name" has this value.
+func (p Path) Named(name string) Path { return p + Path("[name="+name+"]") }
+
+// Join appends a relative path.
+func (p Path) Join(rel Path) Path {
+	if rel == "" {
+		return p
+	}
+	if p == "" || rel[0] == '[' {
+		return p + rel
+	}
+	return p + "." + rel
+}
+
+// Within says whether p is q or lies below it.
+func (p Path) Within(q Path) bool {
+	if q == "" {
+		return true
+	}
+	if !strings.HasPrefix(string(p), string(q)) {
+		return false
+	}
+	return len(p) == len(q) || p[len(q)] == '.' || p[len(q)] == '['
+}
+
+// After is p relative to q, which must contain it.
+func (p Path) After(q Path) Path {
+	return Path(strings.TrimPrefix(string(p[len(q):]), "."))
+}
+
+// Parent is the path without its last step; the empty path is its own parent.
+func (p Path) Parent() Path {
+	steps, err := p.steps()
+	if err != nil || len(steps) == 0 {
+		return ""
+	}
+	return p[:steps[len(steps)-1].start]
+}
+
+// Resolve finds the value at the path in an object decoded from JSON.
+func (p Path) Resolve(object any) (any, error) {
+	steps, err := p.steps()
+	if err != nil {
+		return nil, err
+	}
+	at := object
+	for _, s := range steps {
+		next, ok := s.take(at)
+		if !ok {
+			return nil, fmt.Errorf("resolve %s: nothing at %s", p, p[:s.end])
+		}
+		at = next
+	}
+	return at, nil
+}
+
+type step struct {
+	key        string // a map key, when list is false
+	name       string // a list element's name, when list is true and index is -1
+	index      int
+	list       bool
+	start, end int // byte span in the path
+}
+
+func (s step) take(at any) (any, bool) {
+	if !s.list {
+		m, ok := at.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		v, ok := m[s.key]
+		return v, ok
+	}
+	l, ok := at.([]any)
+	if !ok {
+		return nil, false
+	}
+	if s.index >= 0 {
+		if s.index >= len(l) {
+			return nil, false
+		}
+		return l[s.index], true
+	}
+	for _, e := range l {
+		if m, ok := e.(map[string]any); ok && m["name"] == s.name {
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// steps parses the path. The grammar is the one the builders write: words joined
+// by dots, and brackets with a number, name=value or a quoted key.
+func (p Path) steps() ([]step, error) {
+	var out []step
+	s := string(p)
+	for i := 0; i < len(s); {
+		start := i
+		if s[i] == '[' {
+			st, end, err := bracket(s, i)
+			if err != nil {
+				return nil, err
+			}
+			st.start, st.end = start, end
+			out, i = append(out, st), end
+			continue
+		}
+		if s[i] == '.' {
+			i++
+		}
+		end := i
+		for end < len(s) && s[end] != '.' && s[end] != '[' {
+			end++
+		}
+		if end == i {
+			return nil, fmt.Errorf("parse path %q: empty name at byte %d", s, i)
+		}
+		out = append(out, step{key: s[i:end], start: start, end: end})
+		i = end
+	}
+	return out, nil
+}
+
+func bracket(s string, i int) (step, int, error) {
+	if strings.HasPrefix(s[i:], `["`) {
+		quoted, err := strconv.QuotedPrefix(s[i+1:])
+		if err != nil {
+			return step{}, 0, fmt.Errorf("parse path %q: unclosed quote at byte %d", s, i+1)
+		}
+		end := i + 1 + len(quoted)
+		if end >= len(s) || s[end] != ']' {
+			return step{}, 0, fmt.Errorf("parse path %q: no ] at byte %d", s, end)
+		}
+		key, err := strconv.Unquote(quoted)
+		return step{key: key}, end + 1, err
+	}
+	n := strings.IndexByte(s[i:], ']')
+	if n < 0 {
+		return step{}, 0, fmt.Errorf("parse path %q: no ] after byte %d", s, i)
+	}
+	inner, end := s[i+1:i+n], i+n+1
+	if name, ok := strings.CutPrefix(inner, "name="); ok {
+		return step{name: name, index: -1, list: true}, end, nil
+	}
+	index, err := strconv.Atoi(inner)
+	if err != nil || index < 0 {
+		return step{}, 0, fmt.Errorf("parse path %q: %q is neither an index, a name nor a quoted key", s, inner)
+	}
+	return step{index: index, list: true}, end, nil
+}
+
+func plain(key string) bool {
+	for _, r := range key {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+		default:
+			return false
+		}
+	}
+	return key != ""
+}

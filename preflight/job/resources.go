@@ -1,0 +1,53 @@
+package job
+
+import (
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Resources are amounts by resource name: cpu in milli-cores, everything else in
+// base units (bytes, devices). Amounts that overflow are math.MaxInt64.
+type Resources map[corev1.ResourceName]int64
+
+// Amount is a number that remembers what it counts and where it was written.
+type Amount struct {
+	Resource corev1.ResourceName
+	N        int64
+	Path     Path
+}
+
+// InBaseUnits is the quantity as Resources counts it; it saturates instead of
+// overflowing and rounds up, as the scheduler does.
+func InBaseUnits(name corev1.ResourceName, q resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		if q.CmpInt64(math.MaxInt64/1000) > 0 {
+			return math.MaxInt64
+		}
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// ResourcesOf converts a list of quantities.
+func ResourcesOf(list corev1.ResourceList) Resources {
+	out := make(Resources, len(list))
+	for name, q := range list {
+		out[name] = InBaseUnits(name, q)
+	}
+	return out
+}
+
+// Format prints an amount the way people write it: 500m, 24, 16Gi.
+func Format(name corev1.ResourceName, n int64) string {
+	switch {
+	case name == corev1.ResourceCPU:
+		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
+	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage, strings.HasPrefix(string(name), "hugepages-"):
+		return resource.NewQuantity(n, resource.BinarySI).String()
+	default:
+		return resource.NewQuantity(n, resource.DecimalSI).String()
+	}
+}

@@ -1,0 +1,89 @@
+// Package kinds reads the resources of training operators into job.Job: one file per
+// kind, one literal per file. A reader holds no client; whatever else it needs (a
+// runtime that the job names) it asks for through Needs and is handed.
+//
+// Readers apply the defaults that exist only in the operators' controllers, because
+// an admission review and the stored object both show nothing but user input.
+package kinds
+
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Kind is one kind of training job: everything the rest of the project knows about it.
+type Kind struct {
+	Name     string                    // "PyTorchJob": appears in docs, flags, findings
+	Resource string                    // plural, for the API, RBAC and the webhook: "pytorchjobs"
+	GVKs     []schema.GroupVersionKind // all versions this reader understands
+	Doc      string                    // what it reads, what it ignores, in a few sentences
+	// Needs names the other objects the reader wants to see; nil: none.
+	Needs func(*unstructured.Unstructured) []Want
+	// Read turns the object into a job. A wrong type or value is a *ReadError that names
+	// the path, what is there and what was expected; what could be read is returned beside it
+	// as far as it goes (nil if nothing could).
+	Read func(*unstructured.Unstructured, Got) (*job.Job, error)
+	// Pods selects the pods of a job by label. It may select too much (jobs of two kinds with
+	// one name); the caller checks owners.
+	Pods func(job.Ref) labels.Selector
+	// Place says which role and which index in the role a pod has.
+	Place func(pod *corev1.Pod) (role string, index int, ok bool)
+	// State reads the status the operator wrote, with the operator's quirks.
+	State func(*unstructured.Unstructured) State
+}
+
+// Want names an object that a reader needs.
+type Want struct {
+	GVK             schema.GroupVersionKind
+	Namespace, Name string // Namespace is empty for cluster-scoped objects
+}
+
+// Got answers wants. A nil Got knows nothing: every answer is Unknown.
+type Got func(Want) (*unstructured.Unstructured, job.Presence)
+
+// Get is the answer to one want; it is safe on a nil Got.
+func (g Got) Get(w Want) (*unstructured.Unstructured, job.Presence) {
+	if g == nil {
+		return nil, job.Unknown
+	}
+	return g(w)
+}
+
+// Phase is where a job stands in its life, in one vocabulary for all kinds.
+type Phase int
+
+const (
+	PhaseUnknown Phase = iota // the operator has not said anything yet
+	Created                   // accepted; no pod runs yet
+	Running                   // the operator says it runs (which does not mean that all pods do)
+	Restarting                // pods are being replaced after a failure
+	Suspended                 // asked to have no pods, or waiting in a queue
+	Succeeded                 // the operator says it ended well (some kinds lie; see Kind.Doc)
+	Failed                    // ended badly; nothing changes any more
+)
+
+// State is what the operator says about a job.
+type State struct {
+	Phase           Phase
+	Reason, Message string // of the condition that decided the phase
+	Since           string // RFC 3339, as written; empty: not said
+	// Trigger is the pod or task that ended the job, where the operator names it.
+	Trigger string
+}
+
+// For finds the kind that reads a group, version and kind; nil if none does.
+func For(gvk schema.GroupVersionKind) *Kind {
+	for _, k := range All() {
+		if slices.Contains(k.GVKs, gvk) {
+			return k
+		}
+	}
+	return nil
+}

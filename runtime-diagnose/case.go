@@ -1,0 +1,37 @@
+package diagnose
+
+import (
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// Case is everything that was collected about one job. Any part may be missing: a case
+// of one bare log is a case.
+type Case struct {
+	Job     *job.Job // nil: no job object (bare logs)
+	Kind    *kinds.Kind
+	State   kinds.State
+	Pods    []corev1.Pod
+	Events  []corev1.Event // of the job, its pods and the objects between
+	Nodes   []corev1.Node  // those the pods run on
+	Objects []*unstructured.Unstructured
+	Logs    []Log
+	Cluster *capacity.Snapshot // for why a job waits; nil: unknown
+	Missing []string           // sources that failed, as sentences for Coverage
+	Now     time.Time
+}
+
+// Log is one log of one container. Open may be called more than once; every call
+// starts at the first byte that is kept.
+type Log struct {
+	Source evidence.Source
+	Open   func() (io.ReadCloser, error)
+}

@@ -1,0 +1,76 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Verdict is what a diagnosis amounts to.
+type Verdict string
+
+const (
+	Unknown      Verdict = "unknown"      // too little was seen
+	Healthy      Verdict = "healthy"      // seen, and nothing is wrong
+	Diagnosed    Verdict = "diagnosed"    // something is wrong and Root says what
+	Inconclusive Verdict = "inconclusive" // something is wrong; the evidence does not decide what
+)
+
+// Standing is how well a cause is supported.
+type Standing string
+
+const (
+	Hypothesis  Standing = "hypothesis"  // fits what was seen; other causes do too
+	Supported   Standing = "supported"   // one source says so
+	Established Standing = "established" // the platform says so, or two independent sources agree
+)
+
+// Result is a diagnosis. It is complete without a model.
+type Result struct {
+	Job      job.Ref
+	Verdict  Verdict
+	Waiting  string // why the job has not started, with numbers; empty when it has, or nobody can say
+	Category string // slug of the cause; "healthy" when Verdict is Healthy
+	Error    string // one sentence
+	Analysis string
+	Solution []string // steps, imperative
+	Root     *Cause
+	Effects  []Cause         // what Root explains; never competing roots
+	Evidence []evidence.Item // every ID cited above is here
+	Story    *Story          // nil: no model, it failed, or it cited nothing; never required
+	Coverage Coverage
+	Observed time.Time
+}
+
+// Cause is one thing that went wrong.
+type Cause struct {
+	Signature string
+	Category  string
+	Standing  Standing
+	Owner     signature.Domain
+	Retry     signature.Retry
+	Source    evidence.Source
+	At        time.Time
+	Line      string // the one decisive line, masked
+	Facts     map[string]string
+	Cites     []evidence.ID
+}
+
+// Story is what a model wrote about a diagnosis, reduced to what it could cite.
+type Story struct {
+	Text, Model string
+	Cites       []evidence.ID
+	Dropped     int // sentences that cited nothing shown
+}
+
+// Coverage says how much was looked at.
+type Coverage struct {
+	PodsExpected int      `json:"podsExpected"`
+	PodsSeen     int      `json:"podsSeen"`
+	PodsRead     int      `json:"podsRead"`
+	BytesRead    int64    `json:"bytesRead"`
+	BytesSkipped int64    `json:"bytesSkipped"`
+	Missing      []string `json:"missing"` // sources that failed or are gone
+}

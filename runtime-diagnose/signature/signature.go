@@ -1,0 +1,55 @@
+// Package signature is knowledge as data: what a known failure looks like, what it proves
+// and what it does not. One YAML file in catalog/ is one signature.
+package signature
+
+import "github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+
+// Role is what a match may stand for.
+type Role string
+
+const (
+	Root         Role = "root"         // may be the cause
+	Cascade      Role = "cascade"      // somebody else failed first
+	Confirmation Role = "confirmation" // supports a root, is none itself
+	Context      Role = "context"      // advice; can never be a cause
+)
+
+// Domain is who has to act.
+type Domain string
+
+const (
+	User     Domain = "user"
+	Platform Domain = "platform"
+	Hardware Domain = "hardware"
+	Network  Domain = "network"
+	Storage  Domain = "storage"
+	Nobody   Domain = "unknown"
+)
+
+// Retry says whether running the job again, unchanged, helps.
+type Retry string
+
+const (
+	Helps        Retry = "helps"
+	Useless      Retry = "useless"
+	RetryUnknown Retry = "unknown"
+)
+
+// Signature is one known failure.
+type Signature struct {
+	ID           string          `json:"id"`
+	Title        string          `json:"title"`
+	Since        string          `json:"since"`
+	Category     string          `json:"category"`
+	Role         Role            `json:"role"`
+	Kinds        []evidence.Kind `json:"kinds"`
+	Literals     []string        `json:"literals"` // every text the pattern matches contains one
+	Pattern      string          `json:"pattern"`  // RE2; named groups become facts
+	Domain       Domain          `json:"domain"`
+	Retry        Retry           `json:"retry"`
+	Hides        []string        `json:"hides,omitempty"` // cascades this one explains if it came first
+	Proves       string          `json:"proves"`
+	DoesNotProve string          `json:"doesNotProve"`
+	Remedy       string          `json:"remedy"` // steps, one a line
+	References   []string        `json:"references,omitempty"`
+}
