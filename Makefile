@@ -1,0 +1,106 @@
+# `make` prints this list. Two targets do everything on a machine with Go, git and make:
+# `make demo` and `make test`.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GO      ?= go
+LDFLAGS := -s -w -X main.version=$(VERSION)
+ONCE    ?=
+
+UNIT        := ./cmd/... ./webhook/... ./preflight/... ./policies/... ./runtime-diagnose/... ./config/... ./certs/... ./test/...
+INTEGRATION := ./test/cluster/... ./test/integration/... ./test/e2e/...
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## bin/signalbox, static
+	@mkdir -p bin
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/signalbox ./cmd/signalbox
+	@ln -sf signalbox bin/kubectl-signalbox
+
+.PHONY: controlplane
+controlplane: ## the programs that the demo and the tests start, into bin/controlplane (once: about 15 minutes)
+	@$(GO) run ./test/controlplane/build
+
+.PHONY: demo
+demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends by itself
+	@$(GO) build -o bin/demo ./test/demo
+	@bin/demo $(if $(ONCE),--once)
+
+.PHONY: test
+test: controlplane build ## everything: unit, command line, integration, end to end
+	@$(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
+	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
+
+.PHONY: test-unit
+test-unit: ## the fast half: no control plane, no race detector
+	@$(GO) run ./test/summary -- $(GO) test -shuffle=on $(UNIT)
+
+.PHONY: race
+race: ## unit tests under the race detector
+	@$(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
+
+.PHONY: e2e
+e2e: controlplane build ## only the tests that need the control plane
+	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
+
+.PHONY: fuzz
+FUZZTIME ?= 10s
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@$(GO) list -f '{{range .TestGoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' $(UNIT) \
+	  | xargs grep -oHE '^func Fuzz[A-Za-z0-9_]+' | sed -E 's/^(.*)\/[^\/]+:func /\1 /' | sort -u \
+	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
+
+.PHONY: bench
+bench: ## all benchmarks
+	@$(GO) test -run '^$$' -bench . -benchmem $(UNIT) | grep -E '^(Benchmark|cpu:|pkg:)'
+
+.PHONY: lint
+lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
+	@bin/tools/golangci-lint run ./...
+
+bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
+	@echo "building golangci-lint (once: about 5 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/golangci-lint && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
+
+.PHONY: generate
+generate: ## lists, manifests and reference pages that are made from code
+	@$(GO) generate ./...
+	@$(MAKE) --no-print-directory docs
+
+.PHONY: docs
+docs: build ## docs/reference from the literals the code runs
+	@mkdir -p docs/reference
+	@for what in checks kinds signatures policies metrics; do bin/signalbox list $$what -o md > docs/reference/$$what.md; done
+
+.PHONY: verify
+verify: generate lint test ## what CI runs: generated files are current, lint, all tests
+	@git diff --exit-code -- . ':!go.sum' || { echo "generated files differ; commit what 'make generate' wrote" >&2; exit 1; }
+
+.PHONY: install
+install: ## Signalbox into the cluster of the current kubeconfig
+	kubectl apply -k config/default
+
+.PHONY: uninstall
+uninstall: ## and out again
+	kubectl delete --ignore-not-found -k config/default
+
+.PHONY: new-kind new-check new-signature new-policy
+new-kind: ## a reader from a template: NAME=RayJob
+	@cd preflight/kinds && $(GO) run new.go $(NAME)
+new-check: ## a check from a template: NAME=gpu-request-exceeds-node
+	@cd preflight/checks && $(GO) run new.go $(NAME)
+new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
+	@cd runtime-diagnose/signature && $(GO) run new.go $(NAME)
+new-policy: ## a policy from a template: NAME=whole-node-needs-queue
+	@cd policies && $(GO) run new.go $(NAME)
+
+.PHONY: clean
+clean: ## what was built, but not the control plane
+	@rm -rf bin/signalbox bin/kubectl-signalbox bin/demo

@@ -1,0 +1,136 @@
+// Package arch holds up the layer table: arrows point down.
+package arch
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/signalbox-dev/signalbox/"
+
+// layers are the packages by what they may know; a package imports only lower layers,
+// and of its own layer only what sideways lists. docs/architecture.md shows the table.
+var layers = map[string]int{
+	"preflight/job": 0, "preflight/finding": 0, "runtime-diagnose/evidence": 0,
+	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1,
+	"preflight/manifest": 1,
+	"preflight/check":    2, "preflight/checks": 2, "policies": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
+	"runtime-diagnose/prompt": 2, "runtime-diagnose/rank": 2,
+	"preflight": 3, "runtime-diagnose": 3, "runtime-diagnose/bare": 3,
+	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
+	"runtime-diagnose/controller": 4, "certs": 4, "config": 4,
+	"cmd/signalbox": 5,
+}
+
+// sideways are the imports inside one layer, one by one.
+var sideways = map[string][]string{
+	"preflight/finding":           {"preflight/job"},
+	"preflight/kinds":             {"preflight/capacity"}, // what a pod takes is counted in one place
+	"preflight/checks":            {"preflight/check"},
+	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
+	"runtime-diagnose/bare":       {"runtime-diagnose"},
+	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config"},
+	"runtime-diagnose/collect":    {"runtime-diagnose/capture"},
+	"webhook":                     {"preflight/capacity/live", "certs", "config"},
+}
+
+// homes are packages that may import a heavy dependency; nobody else may.
+var homes = map[string][]string{
+	"github.com/open-policy-agent/opa":   {"policies"},
+	"github.com/sashabaranov/go-openai":  {"runtime-diagnose/llm"},
+	"k8s.io/component-helpers":           {"preflight/capacity"},
+	"github.com/spf13/cobra":             {"cmd/signalbox"},
+	"github.com/owenrumney/go-sarif":     {"cmd/signalbox"},
+	"sigs.k8s.io/controller-runtime":     {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/capacity/live", "certs", "cmd/signalbox"},
+	"k8s.io/client-go":                   {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "certs", "cmd/signalbox"},
+	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/capacity/live"},
+}
+
+// pure layers know no clock, no files, no processes, no network and no logger.
+var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "io/ioutil", "k8s.io/klog/v2", "github.com/go-logr/logr"}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if strings.HasPrefix(name, "test/") {
+			continue
+		}
+		layer, known := layers[name]
+		if !known {
+			t.Errorf("%s has no layer: add it to the table in test/arch and to docs/architecture.md", name)
+			continue
+		}
+		for _, imported := range p.Imports {
+			checkOwn(t, name, layer, imported)
+			checkHome(t, name, imported)
+			if layer <= 1 && slices.Contains(impure, imported) {
+				t.Errorf("%s (layer %d, pure) imports %s", name, layer, imported)
+			}
+		}
+	}
+}
+
+func checkOwn(t *testing.T, name string, layer int, imported string) {
+	t.Helper()
+	own, ok := strings.CutPrefix(imported, module)
+	if !ok {
+		return
+	}
+	if strings.HasPrefix(own, "test/") {
+		t.Errorf("%s imports %s: only tests may import test/", name, own)
+		return
+	}
+	other, known := layers[own]
+	switch {
+	case !known, other < layer:
+	case own == "config" && layer >= 4:
+	case other == layer && slices.Contains(sideways[name], own):
+	default:
+		t.Errorf("%s (layer %d) imports %s (layer %d)", name, layer, own, other)
+	}
+	if own == "config" && layer < 4 {
+		t.Errorf("%s imports config: the core receives values, never a config object", name)
+	}
+}
+
+func checkHome(t *testing.T, name, imported string) {
+	t.Helper()
+	for dependency, allowed := range homes {
+		if (imported == dependency || strings.HasPrefix(imported, dependency+"/")) && !slices.Contains(allowed, name) {
+			t.Errorf("%s imports %s; its home is %s", name, imported, strings.Join(allowed, ", "))
+		}
+	}
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("list packages: %v", err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("decode go list: %v", err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found %d packages; expected the whole project", len(all))
+	}
+	return all
+}
