@@ -1,0 +1,73 @@
+package main
+
+// part is one program and the files that belong to it.
+type part struct {
+	Name    string // of the program in bin/controlplane
+	Dir     string // folder below test/ with its go.mod
+	Package string // what to build there: "." or a package of a required module
+	LDFlags string
+	Module  string // whose folder Copies come from
+	Copies  []files
+}
+
+// files are copied out of a module's folder, so that nothing but this command needs the module cache.
+type files struct {
+	From string // glob below the module's folder
+	To   string // folder below bin/controlplane
+}
+
+// kubeVersion is stamped into the Kubernetes programs: built outside their own repository they would call
+// themselves v0.0.0-master, which kubectl and feature gates refuse to compare.
+const kubeVersion = "-X k8s.io/component-base/version.gitVersion=v1.36.3" +
+	" -X k8s.io/component-base/version.gitMajor=1" +
+	" -X k8s.io/component-base/version.gitMinor=36" +
+	" -X k8s.io/component-base/version.gitTreeState=clean"
+
+// parts, in the order that gives a usable control plane earliest.
+var parts = []part{
+	{Name: "etcd", Dir: "controlplane/etcd", Package: "."},
+	{Name: "kube-apiserver", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-apiserver", LDFlags: kubeVersion},
+	{Name: "kube-scheduler", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-scheduler", LDFlags: kubeVersion},
+	{Name: "kube-controller-manager", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-controller-manager", LDFlags: kubeVersion},
+	{Name: "kubectl", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kubectl", LDFlags: kubeVersion},
+	{
+		Name: "kwok", Dir: "controlplane/kwok", Package: "sigs.k8s.io/kwok/cmd/kwok",
+		Module: "sigs.k8s.io/kwok",
+		Copies: []files{
+			{"kustomize/crd/bases/kwok.x-k8s.io_clusterlogs.yaml", "crds/kwok"},
+			{"kustomize/crd/bases/kwok.x-k8s.io_logs.yaml", "crds/kwok"},
+			{"kustomize/stage/node/fast/node-*.yaml", "stages"},
+			{"kustomize/stage/node/heartbeat-with-lease/node-*.yaml", "stages"},
+		},
+	},
+	{
+		Name: "training-operator", Dir: "operators/training-operator", Package: ".",
+		Module: "github.com/kubeflow/training-operator",
+		Copies: []files{
+			{"manifests/base/crds/kubeflow.org_*.yaml", "crds/training-operator"},
+			{"manifests/base/webhook/manifests.yaml", "webhooks/training-operator"},
+		},
+	},
+	{
+		Name: "jobset", Dir: "operators/jobset", Package: "sigs.k8s.io/jobset",
+		Module: "sigs.k8s.io/jobset",
+		Copies: []files{
+			{"config/components/crd/bases/*.yaml", "crds/jobset"},
+			{"config/components/webhook/manifests.yaml", "webhooks/jobset"},
+		},
+	},
+	{
+		Name: "trainer", Dir: "operators/trainer", Package: "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager",
+		Module: "github.com/kubeflow/trainer/v2",
+		Copies: []files{
+			{"manifests/base/crds/trainer.kubeflow.org_*.yaml", "crds/trainer"},
+			{"manifests/base/webhook/manifests.yaml", "webhooks/trainer"},
+			{"manifests/base/runtimes/*_distributed.yaml", "runtimes"},
+		},
+	},
+	{
+		Name: "cert-manager", Dir: "operators/cert-manager", Package: ".",
+		Module: "github.com/cert-manager/cert-manager",
+		Copies: []files{{"deploy/crds/*.yaml", "crds/cert-manager"}},
+	},
+}
