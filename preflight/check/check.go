@@ -3,9 +3,9 @@
 package check
 
 import (
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // Check is one rule. Metadata is data, so that docs, the command line, configuration
@@ -35,23 +35,13 @@ type Check struct {
 type Needs uint8
 
 const (
-	Cluster   Needs = 1 << iota // a cluster view with nodes
+	Cluster   Needs = 1 << iota // a cluster view with nodes, and a job that could be read whole
 	Namespace                   // the namespace's labels
 	Update                      // the object before the change
+	Objects                     // a cluster view; nodes do not matter
 )
 
-// Pass is the only door between a check and its driver.
-type Pass struct {
-	Job       *job.Job
-	Old       *job.Job           // set where the check needs Update
-	Cluster   *capacity.Snapshot // may be nil unless the check needs Cluster
-	Namespace map[string]string  // labels of the namespace; nil: unknown
-	Params    any
-	fit       func() capacity.Result
-	check     *Check
-	sink      *[]finding.Finding
+// Covers says whether the check looks at jobs of the kind.
+func (c *Check) Covers(kind string) bool {
+	return len(c.Kinds) == 0 || slices.Contains(c.Kinds, kind)
 }
-
-// Fit is the answer of the capacity engine for the whole job; computed once per review.
-// Only checks that need Cluster may call it.
-func (p *Pass) Fit() capacity.Result { return p.fit() }

@@ -1,0 +1,39 @@
+package check
+
+import "fmt"
+
+// DidYouMean is "; did you mean X?" for the name that a typing slip is closest to, or
+// nothing where no name is close. The first of equally close names wins.
+func DidYouMean(name string, names []string) string {
+	best, at := len([]rune(name))/3+2, -1
+	for i, n := range names {
+		if d := distance(name, n); d < best {
+			best, at = d, i
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", names[at])
+}
+
+// distance is Levenshtein's: the fewest runes to insert, delete or replace. O(len·len).
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			cost := diagonal
+			if x[i] != y[j] {
+				cost++
+			}
+			diagonal, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,53 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Pass is the only door between a check and its driver.
+type Pass struct {
+	Job       *job.Job
+	Old       *job.Job           // set where the check needs Update
+	Cluster   *capacity.Snapshot // may be nil unless the check needs Cluster or Objects
+	Namespace map[string]string  // labels of the namespace; nil: unknown
+	Params    any
+	fit       func() capacity.Result
+	check     *Check
+	severity  finding.Severity // from the configuration; 0: what the check says
+	sink      *[]finding.Finding
+}
+
+// Fit is the answer of the capacity engine for the whole job; computed once per review.
+// Only checks that need Cluster may call it.
+func (p *Pass) Fit() capacity.Result { return p.fit() }
+
+// Reportf reports at a path with the severity and the remedy of the check.
+func (p *Pass) Reportf(at job.Path, format string, args ...any) {
+	p.Report(finding.Finding{Path: at, Message: fmt.Sprintf(format, args...)})
+}
+
+// Report reports a finding. Severity and Remedy are the check's where the finding leaves
+// them empty; a configured severity wins over both. The same words at the same path are
+// kept once: roles may share a template.
+func (p *Pass) Report(f finding.Finding) {
+	f.Check = p.check.Name
+	if f.Severity == 0 {
+		f.Severity = p.check.Severity
+	}
+	if p.severity != 0 {
+		f.Severity = p.severity
+	}
+	if f.Remedy == "" {
+		f.Remedy = p.check.Remedy
+	}
+	for _, old := range *p.sink {
+		if old.Path == f.Path && old.Message == f.Message {
+			return
+		}
+	}
+	*p.sink = append(*p.sink, f)
+}

@@ -1,0 +1,123 @@
+package preflight
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// inputOf is what policies see of a review. Nothing in it is nil, so that a policy can
+// iterate without asking.
+func inputOf(j *job.Job, req Request, mode string, fit capacity.Verdict, findings []finding.Finding) Input {
+	in := Input{
+		Job:      viewOf(j),
+		Findings: slices.Concat([]finding.Finding{}, findings),
+		Cluster:  factsOf(req.Cluster, fit),
+		Request: RequestFacts{
+			User: req.User, Groups: slices.Concat([]string{}, req.Groups), Operation: req.Operation,
+			DryRun: req.DryRun, Mode: mode, NamespaceLabels: notNil(req.Namespace),
+		},
+	}
+	if in.Request.Operation == "" {
+		in.Request.Operation = "CREATE"
+	}
+	finding.Sort(in.Findings)
+	return in
+}
+
+func viewOf(j *job.Job) JobView {
+	view := JobView{
+		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
+		Labels: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
+		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(),
+		Suspended: j.Suspended, Roles: []RoleView{},
+	}
+	if j.Source != nil {
+		view.Labels = notNil(j.Source.GetLabels())
+		view.Runtime = runtimeOf(j.Source)
+	}
+	for i := range j.Roles {
+		role := roleOf(&j.Roles[i])
+		view.GPUs = sum(view.GPUs, role.GPUsPerPod, int64(role.Max))
+		view.Roles = append(view.Roles, role)
+	}
+	return view
+}
+
+// runtimeOf is the runtime that a TrainJob names, with the API's own default for its kind.
+func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
+	if o.GroupVersionKind().Group != "trainer.kubeflow.org" || o.GetKind() != "TrainJob" {
+		return nil
+	}
+	name, _, _ := unstructured.NestedString(o.Object, "spec", "runtimeRef", "name")
+	kind, _, _ := unstructured.NestedString(o.Object, "spec", "runtimeRef", "kind")
+	if kind == "" {
+		kind = "ClusterTrainingRuntime"
+	}
+	return &RuntimeView{Kind: kind, Name: name, Path: "spec.runtimeRef.name"}
+}
+
+func roleOf(r *job.Role) RoleView {
+	gpus := r.Pod.GPUs()
+	view := RoleView{
+		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
+		GPUsPerPod: gpus.N, GPU: string(gpus.Resource),
+		Requests: map[string]int64{}, Images: []string{}, HostNet: r.Pod.Spec.HostNetwork,
+	}
+	for name, n := range r.Pod.Requests {
+		view.Requests[string(name)] = n
+	}
+	for _, c := range slices.Concat(r.Pod.Spec.InitContainers, r.Pod.Spec.Containers) {
+		if c.Image != "" && !slices.Contains(view.Images, c.Image) {
+			view.Images = append(view.Images, c.Image)
+		}
+		view.Privileged = view.Privileged || privileged(c.SecurityContext)
+	}
+	return view
+}
+
+func privileged(s *corev1.SecurityContext) bool {
+	return s != nil && s.Privileged != nil && *s.Privileged
+}
+
+func factsOf(view *capacity.Snapshot, fit capacity.Verdict) ClusterFacts {
+	facts := ClusterFacts{Fit: fit.String()}
+	if view == nil || view.Incomplete() != "" {
+		return facts
+	}
+	facts.Known, facts.Nodes = true, len(view.Nodes())
+	for _, n := range view.Nodes() {
+		var here int64
+		for name, amount := range n.Allocatable {
+			if job.AcceleratorUnit(name) == job.Device {
+				here += amount
+			}
+		}
+		facts.GPUsPerNode = max(facts.GPUsPerNode, here)
+	}
+	return facts
+}
+
+func notNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+// sum is a + n·times; it saturates instead of overflowing. All are at least 0.
+func sum(a, n, times int64) int64 {
+	if n > 0 && times > (math.MaxInt64-a)/n {
+		return math.MaxInt64
+	}
+	return a + max(n, 0)*max(times, 0)
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,105 @@
+package preflight
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Report is everything one review found out.
+type Report struct {
+	Job       job.Ref
+	Source    string
+	Decision  Decision
+	Fit       *capacity.Result // nil: not asked (no cluster view, or no time)
+	Findings  []finding.Finding
+	Rulings   []Ruling
+	Skipped   []Skip
+	Revision  string   // of the policy set
+	Ran       int      // checks that ran
+	Undecided []string // policies that failed, and why
+}
+
+// Skip is something that was not checked, and why.
+type Skip struct {
+	Check  string `json:"check"` // "all" where nothing was
+	Reason string `json:"reason"`
+	Failed bool   `json:"-"` // the fault is ours: the author of the job can do nothing about it
+}
+
+// Decision is what the review amounts to.
+type Decision string
+
+const (
+	Allowed Decision = "allowed"
+	Warned  Decision = "warned"
+	Denied  Decision = "denied"
+)
+
+// Effect is what a ruling does.
+type Effect string
+
+const (
+	Deny Effect = "deny"
+	Warn Effect = "warn"
+)
+
+// Ruling is what one policy says.
+type Ruling struct {
+	Policy  string   `json:"policy"`
+	Effect  Effect   `json:"effect"`
+	Message string   `json:"message"`
+	Path    job.Path `json:"path"`
+	Remedy  string   `json:"remedy,omitempty"`
+}
+
+// Lines are all findings and rulings in one list, gravest first. Both doors speak from it,
+// so that the webhook and the command line say the same bytes: a denial is an error, a
+// policy's warning a warning, under the name of the policy.
+func (r Report) Lines() []finding.Finding {
+	out := make([]finding.Finding, 0, len(r.Findings)+len(r.Rulings))
+	out = append(out, r.Findings...)
+	for _, ruling := range r.Rulings {
+		severity := finding.Warning
+		if ruling.Effect == Deny {
+			severity = finding.Error
+		}
+		out = append(out, finding.Finding{
+			Check: ruling.Policy, Severity: severity, Path: ruling.Path, Message: ruling.Message, Remedy: ruling.Remedy,
+		})
+	}
+	finding.Sort(out)
+	return out
+}
+
+// Failures are what was not checked through a fault of ours, one line each; empty: all
+// that could be checked was.
+func (r Report) Failures() []string {
+	var out []string
+	for _, s := range r.Skipped {
+		if s.Failed {
+			out = append(out, s.Check+": "+s.Reason)
+		}
+	}
+	for _, u := range r.Undecided {
+		out = append(out, "policy "+u)
+	}
+	return out
+}
+
+// decide is what findings and rulings amount to. Only a policy denies.
+func decide(findings []finding.Finding, rulings []Ruling) Decision {
+	decision := Allowed
+	for _, f := range findings {
+		if f.Severity >= finding.Warning {
+			decision = Warned
+		}
+	}
+	for _, r := range rulings {
+		if r.Effect == Deny {
+			return Denied
+		}
+		decision = Warned
+	}
+	return decision
+}

@@ -1,0 +1,192 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// UnknownKindError says that no reader covers a kind, and which kinds are covered.
+type UnknownKindError struct {
+	GVK     schema.GroupVersionKind
+	Covered []string // "PyTorchJob (kubeflow.org/v1)", sorted
+}
+
+func (e *UnknownKindError) Error() string {
+	what := "an object without apiVersion and kind"
+	if !e.GVK.Empty() {
+		what = fmt.Sprintf("%s (%s)", orNothing(e.GVK.Kind), orNothing(e.GVK.GroupVersion().String()))
+	}
+	return fmt.Sprintf("%s is not covered; covered are %s", what, strings.Join(e.Covered, ", "))
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// Review reads the job, runs the checks and asks the policies. The only error is an
+// *UnknownKindError: everything else that goes wrong, a panic included, is part of the
+// report, so that no fault of ours ever stops a job.
+func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
+	if req.Object == nil {
+		return Report{}, &UnknownKindError{Covered: covered()}
+	}
+	kind := kinds.For(req.Object.GroupVersionKind())
+	if kind == nil {
+		return Report{}, &UnknownKindError{GVK: req.Object.GroupVersionKind(), Covered: covered()}
+	}
+	report := Report{Job: refOf(req.Object), Source: req.Source, Decision: Allowed}
+	mode := ModeOf(req.Namespace)
+	if mode == ModeOff {
+		report.Skipped = []Skip{{Check: all, Reason: "the namespace is labelled " + ModeLabel + "=" + ModeOff}}
+		return report, nil
+	}
+	j, err := read(kind, req.Object, req.Cluster)
+	var unread *kinds.ReadError
+	switch {
+	case errors.As(err, &unread):
+	case err != nil:
+		report.Skipped = []Skip{{Check: all, Reason: err.Error(), Failed: true}}
+		return report, nil
+	}
+	report.Findings = unreadable(unread, req.Object)
+	if j == nil {
+		report.Skipped = []Skip{{Check: all, Reason: "the job could not be read"}}
+	} else {
+		report.Job = j.Ref
+		fit := r.check(ctx, &report, j, unread != nil, kind, req)
+		r.ask(ctx, &report, inputOf(j, req, mode, fit, report.Findings))
+	}
+	if note, ok := oddMode(req.Namespace); ok {
+		report.Findings = append(report.Findings, note)
+	}
+	finding.Sort(report.Findings)
+	report.Decision = decide(report.Findings, report.Rulings)
+	return report, nil
+}
+
+// check runs the checks and files their outcomes; it returns the verdict of the fit.
+func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partial bool, kind *kinds.Kind, req Request) capacity.Verdict {
+	fit := sync.OnceValue(func() capacity.Result { return req.Cluster.Fit(capacity.GangOf(j)) })
+	in := check.Input{
+		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit,
+	}
+	if req.Old != nil {
+		in.Old, _ = read(kind, req.Old, req.Cluster) // what cannot be compared is not compared
+	}
+	if req.Cluster != nil && ctx.Err() == nil {
+		report.Fit = fitOf(fit, partial, req.Cluster)
+	}
+	if r.Checks != nil {
+		report.file(r.Checks.Run(ctx, in))
+	}
+	if report.Fit == nil {
+		return capacity.Unknown
+	}
+	return report.Fit.Verdict
+}
+
+// fitOf is the answer of the capacity engine, or an unknown that says why.
+func fitOf(fit func() capacity.Result, partial bool, view *capacity.Snapshot) (out *capacity.Result) {
+	unknown := func(why string) *capacity.Result {
+		return &capacity.Result{Verdict: capacity.Unknown, Assumed: []string{why}}
+	}
+	switch {
+	case partial:
+		return unknown("the job could not be read whole")
+	case view.Incomplete() != "":
+		return unknown(view.Incomplete())
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			out = unknown(fmt.Sprintf("the fit failed: %v", p))
+		}
+	}()
+	result := fit()
+	return &result
+}
+
+// file sorts outcomes into findings and what was not checked.
+func (r *Report) file(outcomes []check.Outcome) {
+	for _, o := range outcomes {
+		switch {
+		case o.Err != nil:
+			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Err.Error(), Failed: true})
+		case o.Concerns():
+			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Skipped, Failed: o.Failed()})
+		case o.Skipped == "":
+			r.Ran++
+			r.Findings = append(r.Findings, o.Findings...)
+		}
+	}
+}
+
+// ask asks the policies. An engine that fails or panics leaves the job undecided, never denied.
+func (r *Reviewer) ask(ctx context.Context, report *Report, in Input) {
+	if r.Policies == nil {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			report.Undecided = append(report.Undecided, fmt.Sprintf("engine: panic: %v", p))
+		}
+	}()
+	report.Revision = r.Policies.Revision()
+	ruled, err := r.Policies.Decide(ctx, in)
+	if err != nil {
+		report.Undecided = append(report.Undecided, "engine: "+err.Error())
+	}
+	report.Rulings = ruled.Rulings
+	report.Undecided = append(report.Undecided, ruled.Undecided...)
+}
+
+// read reads an object with what the cluster view knows. A panic of the reader is an error.
+func read(kind *kinds.Kind, object *unstructured.Unstructured, view *capacity.Snapshot) (j *job.Job, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			j, err = nil, fmt.Errorf("read %s: panic: %v", refOf(object), p)
+		}
+	}()
+	var got kinds.Got
+	if view != nil {
+		got = func(w kinds.Want) (*unstructured.Unstructured, job.Presence) {
+			return view.Lookup(w.GVK, w.Namespace, w.Name)
+		}
+	}
+	return kind.Read(object, got)
+}
+
+func refOf(o *unstructured.Unstructured) job.Ref {
+	return job.Ref{
+		Kind: o.GetKind(), APIVersion: o.GetAPIVersion(),
+		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()),
+	}
+}
+
+func covered() []string {
+	var out []string
+	for _, k := range kinds.All() {
+		for _, gvk := range k.GVKs {
+			out = append(out, fmt.Sprintf("%s (%s)", gvk.Kind, gvk.GroupVersion()))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+const all = "all" // the name of what was skipped when everything was
