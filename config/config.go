@@ -1,0 +1,204 @@
+// Package config is the file that `signalbox serve --config` reads: typed, with embedded
+// defaults, decoded strictly. It holds values and checks them; it starts nothing, and only
+// the edges (the server, the controller, the commands) import it.
+//
+// config.yaml is both the defaults and their documentation. Start reading at Config.
+package config
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed config.yaml
+var defaults []byte
+
+// Config is every setting of the server. config.yaml documents each field with its default.
+type Config struct {
+	Namespace      string         `yaml:"namespace"`      // where Signalbox itself runs
+	Kinds          []string       `yaml:"kinds"`          // empty: every kind the cluster serves
+	Listen         Listen         `yaml:"listen"`         // addresses
+	Webhook        Webhook        `yaml:"webhook"`        // bounds of one review
+	Checks         Checks         `yaml:"checks"`         // which checks run, and how
+	Policies       Policies       `yaml:"policies"`       // where policies come from
+	Certificates   Certificates   `yaml:"certificates"`   // who issues the webhook's certificate
+	LeaderElection LeaderElection `yaml:"leaderElection"` // one active controller among replicas
+	Diagnosis      Diagnosis      `yaml:"diagnosis"`      // when and how much to read
+	LLM            LLM            `yaml:"llm"`            // the model that explains; off by default
+	Prompts        Prompts        `yaml:"prompts"`        // prompts of the operator's own
+	Log            Log            `yaml:"log"`            // the server's own log
+}
+
+// Listen are addresses as net.Listen takes them; "0" turns metrics or health off.
+type Listen struct {
+	Webhook string `yaml:"webhook"` // TLS
+	Metrics string `yaml:"metrics"` // /metrics
+	Health  string `yaml:"health"`  // /healthz, /readyz
+}
+
+// Webhook bounds one review.
+type Webhook struct {
+	Deadline    Duration `yaml:"deadline"`    // own deadline; below the API server's timeout of 2s
+	Concurrency int      `yaml:"concurrency"` // reviews at a time
+}
+
+// Checks selects checks and hands them parameters.
+type Checks struct {
+	Disable []string             `yaml:"disable"` // names
+	Params  map[string]yaml.Node `yaml:"params"`  // by name; decoded strictly by the check
+}
+
+// Policies says where policies come from.
+type Policies struct {
+	ConfigMaps bool `yaml:"configMaps"` // load labelled ConfigMaps of the namespace
+}
+
+// Certificates says who issues the certificate of the webhook.
+type Certificates struct {
+	Mode                 string   `yaml:"mode"` // "builtin" or "files"
+	Dir                  string   `yaml:"dir"`  // of tls.crt, tls.key, ca.crt
+	Secret               string   `yaml:"secret"`
+	WebhookConfiguration string   `yaml:"webhookConfiguration"`
+	Hosts                []string `yaml:"hosts"` // names and addresses in the certificate
+	Service              string   `yaml:"service"`
+}
+
+// LeaderElection chooses one controller among replicas.
+type LeaderElection struct {
+	Enabled bool   `yaml:"enabled"`
+	Name    string `yaml:"name"` // of the Lease
+}
+
+// Diagnosis says when a job is looked at, and how much of it is read.
+type Diagnosis struct {
+	Concurrency  int      `yaml:"concurrency"`  // jobs in parallel
+	PendingAfter Duration `yaml:"pendingAfter"` // waiting longer than this is unhealthy
+	Debounce     Duration `yaml:"debounce"`     // changes within this time count once
+	Refresh      Duration `yaml:"refresh"`      // of the reason why a job waits
+	Discovery    Duration `yaml:"discovery"`    // of kinds installed later
+	Timeout      Duration `yaml:"timeout"`      // of one diagnosis
+	Logs         Logs     `yaml:"logs"`
+	CaptureBytes int64    `yaml:"captureBytes"` // memory for logs of ended containers; 0: none
+}
+
+// Logs bounds what is read of the logs of one job.
+type Logs struct {
+	Pods       int   `yaml:"pods"`     // whose logs are read; failed ones first
+	Parallel   int   `yaml:"parallel"` // logs read at the same time
+	HeadBytes  int64 `yaml:"headBytes"`
+	TailBytes  int64 `yaml:"tailBytes"`
+	TotalBytes int64 `yaml:"totalBytes"` // of all logs together
+}
+
+// LLM is the language model; the zero value is none.
+type LLM struct {
+	Provider    string            `yaml:"provider"` // "openai"; empty: no model
+	BaseURL     string            `yaml:"baseURL"`  // up to and including /v1
+	Model       string            `yaml:"model"`
+	Reasoning   bool              `yaml:"reasoning"`  // other names for its limits, no temperature
+	APIKeyFile  string            `yaml:"apiKeyFile"` // read anew for each call
+	APIKeyEnv   string            `yaml:"apiKeyEnv"`  // name of a variable, not the key
+	CAFile      string            `yaml:"caFile"`     // PEM; empty: the system's
+	Headers     map[string]string `yaml:"headers"`
+	Timeout     Duration          `yaml:"timeout"`     // of one call
+	PerMinute   int               `yaml:"perMinute"`   // calls, over all jobs
+	Attempts    int               `yaml:"attempts"`    // calls for one finding
+	MaxTokens   int               `yaml:"maxTokens"`   // of one answer
+	PromptBytes int               `yaml:"promptBytes"` // of one prompt
+}
+
+// Prompts says where prompts of the operator's own are.
+type Prompts struct {
+	ConfigMap string `yaml:"configMap"` // in Config.Namespace
+	Dir       string `yaml:"dir"`
+}
+
+// Log is the server's own log.
+type Log struct {
+	Level  string `yaml:"level"`  // debug, info, warn, error
+	Format string `yaml:"format"` // text, json
+}
+
+// Duration is a time.Duration that is written "30s".
+type Duration time.Duration
+
+// UnmarshalYAML reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
+	v, err := time.ParseDuration(n.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %q is no duration; write it as 200ms, 30s or 5m", n.Line, n.Value)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalYAML writes the duration as it is read.
+func (d Duration) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }
+
+// Defaults is the embedded config.yaml as text, for documentation.
+func Defaults() string { return string(defaults) }
+
+// Default is the configuration of an empty file.
+func Default() Config {
+	c, err := Read(bytes.NewReader(nil))
+	if err != nil { // the embedded file is compiled in and tested: this cannot happen in a build that passed
+		return Config{}
+	}
+	return c
+}
+
+// Load reads a file. The error names the file, the line and what is wrong.
+func Load(path string) (Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("read config: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	c, err := Read(f)
+	if err != nil {
+		return Config{}, fmt.Errorf("read config %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// maxBytes bounds a configuration; a ConfigMap cannot hold more either.
+const maxBytes = 1 << 20
+
+// Read decodes one YAML document over the defaults. Unknown names, values of the wrong
+// type, a second document and values that make no sense are errors.
+func Read(r io.Reader) (Config, error) {
+	var c Config
+	if err := decode(bytes.NewReader(defaults), &c); err != nil {
+		return Config{}, fmt.Errorf("decode defaults: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return Config{}, err
+	}
+	if len(text) > maxBytes {
+		return Config{}, fmt.Errorf("the file has more than %d bytes", maxBytes)
+	}
+	if err := decode(bytes.NewReader(text), &c); err != nil {
+		return Config{}, err
+	}
+	return c, c.validate()
+}
+
+func decode(r io.Reader, into *Config) error {
+	d := yaml.NewDecoder(r)
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return errors.New("more than one YAML document; expected one")
+	}
+	return nil
+}

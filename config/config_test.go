@@ -1,0 +1,103 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestEveryFieldIsInTheDefaultsAndDocumented(t *testing.T) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(defaults, &doc); err != nil {
+		t.Fatal(err)
+	}
+	documented(t, "", doc.Content[0], reflect.TypeFor[Config]())
+}
+
+func documented(t *testing.T, path string, n *yaml.Node, typ reflect.Type) {
+	keys := map[string][2]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		keys[n.Content[i].Value] = [2]*yaml.Node{n.Content[i], n.Content[i+1]}
+	}
+	for f := range typ.Fields() {
+		name := f.Tag.Get("yaml")
+		at := path + name
+		pair, ok := keys[name]
+		if !ok {
+			t.Errorf("%s is a field; config.yaml does not show it", at)
+			continue
+		}
+		if pair[0].HeadComment == "" {
+			t.Errorf("%s has no comment in config.yaml", at)
+		}
+		if f.Type.Kind() == reflect.Struct {
+			documented(t, at+".", pair[1], f.Type)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	cases := map[string]struct {
+		text    string
+		want    func(*Config)
+		wantErr string
+	}{
+		"an empty file is the defaults": {text: "", want: func(*Config) {}},
+		"a file holds only what differs": {
+			text: "diagnosis: {pendingAfter: 5s, logs: {pods: 3}}\nkinds: [TrainJob]\n",
+			want: func(c *Config) {
+				c.Diagnosis.PendingAfter = Duration(5 * time.Second)
+				c.Diagnosis.Logs.Pods = 3
+				c.Kinds = []string{"TrainJob"}
+			},
+		},
+		"an unknown name":          {text: "diagnosis:\n  pendingafter: 5s\n", wantErr: "line 2: field pendingafter not found"},
+		"a duration without unit":  {text: "diagnosis: {refresh: 30}\n", wantErr: `line 1: "30" is no duration; write it as 200ms, 30s or 5m`},
+		"two documents":            {text: "kinds: []\n---\nkinds: []\n", wantErr: "more than one YAML document; expected one"},
+		"no provider is chosen":    {text: "llm: {baseURL: 'http://x/v1', model: m}\n", wantErr: "llm.provider is empty"},
+		"an unknown provider":      {text: "llm: {provider: oracle, baseURL: 'http://x/v1', model: m}\n", wantErr: `llm.provider is "oracle"; expected openai`},
+		"a number below its least": {text: "diagnosis: {concurrency: 0}\n", wantErr: "diagnosis.concurrency is 0; expected 1 or more"},
+		"a mode nobody knows":      {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := Read(strings.NewReader(tc.text))
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Fatalf("Read: error %v, want one with %q", err, tc.wantErr)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Default()
+			tc.want(&want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("Read (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDefaultIsComplete(t *testing.T) {
+	if c := Default(); c.Namespace != "signalbox-system" || c.Diagnosis.Refresh != Duration(30*time.Second) {
+		t.Errorf("Default is %+v", c)
+	}
+}
+
+func TestLoadNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("nope: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path+": ") {
+		t.Errorf("Load: error %v, want one that names %s", err, path)
+	}
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// validate names everything that makes no sense, not only the first.
+func (c Config) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.Namespace == "" {
+		bad("namespace is empty; expected the namespace Signalbox runs in")
+	}
+	oneOf(bad, "certificates.mode", c.Certificates.Mode, "builtin", "files")
+	oneOf(bad, "log.level", c.Log.Level, "debug", "info", "warn", "error")
+	oneOf(bad, "log.format", c.Log.Format, "text", "json")
+	for _, d := range []struct {
+		name  string
+		value Duration
+		least time.Duration
+	}{
+		{"webhook.deadline", c.Webhook.Deadline, time.Millisecond},
+		{"diagnosis.pendingAfter", c.Diagnosis.PendingAfter, 0},
+		{"diagnosis.debounce", c.Diagnosis.Debounce, 0},
+		{"diagnosis.refresh", c.Diagnosis.Refresh, time.Second},
+		{"diagnosis.discovery", c.Diagnosis.Discovery, time.Second},
+		{"diagnosis.timeout", c.Diagnosis.Timeout, time.Second},
+		{"llm.timeout", c.LLM.Timeout, time.Millisecond},
+	} {
+		if time.Duration(d.value) < d.least {
+			bad("%s is %s; expected %s or more", d.name, time.Duration(d.value), d.least)
+		}
+	}
+	for _, n := range []struct {
+		name         string
+		value, least int64
+	}{
+		{"webhook.concurrency", int64(c.Webhook.Concurrency), 1},
+		{"diagnosis.concurrency", int64(c.Diagnosis.Concurrency), 1},
+		{"diagnosis.logs.pods", int64(c.Diagnosis.Logs.Pods), 1},
+		{"diagnosis.logs.parallel", int64(c.Diagnosis.Logs.Parallel), 1},
+		{"diagnosis.logs.headBytes", c.Diagnosis.Logs.HeadBytes, 1 << 10},
+		{"diagnosis.logs.tailBytes", c.Diagnosis.Logs.TailBytes, 1 << 10},
+		{"diagnosis.logs.totalBytes", c.Diagnosis.Logs.TotalBytes, 1 << 10},
+		{"diagnosis.captureBytes", c.Diagnosis.CaptureBytes, 0},
+		{"llm.perMinute", int64(c.LLM.PerMinute), 1},
+		{"llm.attempts", int64(c.LLM.Attempts), 1},
+		{"llm.maxTokens", int64(c.LLM.MaxTokens), 16},
+		{"llm.promptBytes", int64(c.LLM.PromptBytes), 4 << 10},
+	} {
+		if n.value < n.least {
+			bad("%s is %d; expected %d or more", n.name, n.value, n.least)
+		}
+	}
+	c.LLM.validate(bad)
+	return errors.Join(errs...)
+}
+
+func (l LLM) validate(bad func(string, ...any)) {
+	if l.Provider == "" {
+		if l.BaseURL != "" || l.Model != "" {
+			bad("llm.provider is empty, but llm.baseURL or llm.model is set; expected provider openai, or neither")
+		}
+		return
+	}
+	if l.Provider != "openai" {
+		bad("llm.provider is %q; expected openai, or nothing for no model", l.Provider)
+	}
+	if u, err := url.Parse(l.BaseURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		bad("llm.baseURL is %q; expected an address like https://host/v1", l.BaseURL)
+	}
+	if l.Model == "" {
+		bad("llm.model is empty; expected the name of a model")
+	}
+}
+
+func oneOf(bad func(string, ...any), name, value string, known ...string) {
+	if !slices.Contains(known, value) {
+		bad("%s is %q; expected %s", name, value, strings.Join(known, " or "))
+	}
+}
