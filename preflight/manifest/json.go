@@ -1,0 +1,199 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// jsonTree builds nodes from JSON, because YAML readers disagree with JSON on escapes
+// and tabs, and because only the tokens know where a truncated file was cut.
+type jsonTree struct {
+	source string
+	dec    *json.Decoder
+	text   []byte
+	base   int // lines before the text
+	at     int // offset up to which lines were counted
+	line   int // lines before at
+	open   []opened
+}
+
+type opened struct {
+	line int
+	kind json.Delim
+}
+
+func newJSONTree(source string, text []byte, base int) *jsonTree {
+	t := &jsonTree{source: source, dec: json.NewDecoder(bytes.NewReader(text)), text: text, base: base}
+	t.dec.UseNumber()
+	return t
+}
+
+// next is the next value of the stream; io.EOF after the last.
+func (t *jsonTree) next() (*yaml.Node, error) {
+	tok, err := t.dec.Token()
+	if errors.Is(err, io.EOF) && strings.TrimSpace(string(t.text[t.dec.InputOffset():])) == "" {
+		return nil, io.EOF
+	}
+	if err != nil {
+		return nil, t.problem(err)
+	}
+	return t.value(tok)
+}
+
+func (t *jsonTree) value(tok json.Token) (*yaml.Node, error) {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Line: t.lineAt(t.dec.InputOffset()), Style: fromJSON}
+	switch tok := tok.(type) {
+	case json.Delim:
+		return n, t.container(n, tok)
+	case string:
+		n.Tag, n.Value, n.Style = "!!str", tok, yaml.DoubleQuotedStyle
+	case json.Number:
+		n.Tag, n.Value = "!!float", tok.String()
+		if !strings.ContainsAny(n.Value, ".eE") {
+			n.Tag = "!!int"
+		}
+	case bool:
+		n.Tag, n.Value = "!!bool", fmt.Sprint(tok)
+	default:
+		n.Tag, n.Value = "!!null", "null"
+	}
+	return n, nil
+}
+
+// container reads what stands between a bracket that was just read and its partner.
+func (t *jsonTree) container(n *yaml.Node, bracket json.Delim) error {
+	n.Kind, n.Tag = yaml.MappingNode, "!!map"
+	if bracket == '[' {
+		n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
+	}
+	if t.open = append(t.open, opened{n.Line, bracket}); len(t.open) > maxDepth {
+		return &Problem{Source: t.source, Line: t.base + n.Line, Have: fmt.Sprintf("nested more than %d levels deep", maxDepth), Want: "a Kubernetes object"}
+	}
+	for t.dec.More() {
+		tok, err := t.dec.Token()
+		if err != nil {
+			return t.problem(err)
+		}
+		child, err := t.value(tok)
+		if err != nil {
+			return err
+		}
+		n.Content = append(n.Content, child)
+	}
+	if _, err := t.dec.Token(); err != nil {
+		return t.problem(err)
+	}
+	t.open = t.open[:len(t.open)-1]
+	return nil
+}
+
+// lineAt counts lines up to an offset, going forward only.
+func (t *jsonTree) lineAt(offset int64) int {
+	end := min(int(offset), len(t.text))
+	if end > t.at {
+		t.line += bytes.Count(t.text[t.at:end], []byte{'\n'})
+		t.at = end
+	}
+	return t.line + 1
+}
+
+// problem says where JSON stopped being JSON, and what would have continued it.
+func (t *jsonTree) problem(err error) error {
+	var syntax *json.SyntaxError
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.As(err, &syntax) && strings.Contains(syntax.Error(), "unexpected end") {
+		return t.truncated()
+	}
+	offset := t.dec.InputOffset()
+	have := err.Error()
+	if syntax != nil {
+		offset = max(offset, syntax.Offset)
+		have = syntax.Error()
+	}
+	// The decoder's offset stands before white space and the separator; the fault is behind.
+	for offset < int64(len(t.text)) && strings.ContainsRune(" \t\r\n", rune(t.text[offset])) {
+		offset++
+	}
+	return &Problem{Source: t.source, Line: t.base + t.lineAt(offset), Have: "JSON: " + have, Want: t.wanted()}
+}
+
+func (t *jsonTree) truncated() error {
+	end := len(bytes.TrimRight(t.text, " \t\r\n"))
+	p := &Problem{Source: t.source, Line: t.base + t.lineAt(int64(end)), Have: "JSON ends too early", Want: "a value"}
+	if n := len(t.open); n > 0 {
+		what, partner := "object", "}"
+		if t.open[n-1].kind == '[' {
+			what, partner = "list", "]"
+		}
+		p.Have = fmt.Sprintf("JSON ends inside the %s that begins at line %d", what, t.base+t.open[n-1].line)
+		p.Want = fmt.Sprintf("%q (is the file whole?)", partner)
+	}
+	return p
+}
+
+func (t *jsonTree) wanted() string {
+	if n := len(t.open); n > 0 {
+		if t.open[n-1].kind == '[' {
+			return `a value, "," or "]"`
+		}
+		return `"key": value pairs between "," and "}"`
+	}
+	return "one JSON object after the other"
+}
+
+// jsonList finds the items of a list without building anything: spans in the text, and
+// the list's other fields. ok is false for whatever is not a whole list.
+func jsonList(text []byte) (frame map[string]json.RawMessage, items [][2]int, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return nil, nil, false
+	}
+	frame = map[string]json.RawMessage{}
+	for dec.More() {
+		tok, err := dec.Token()
+		name, word := tok.(string)
+		if err != nil || !word || frame[name] != nil {
+			return nil, nil, false
+		}
+		if name != "items" {
+			var raw json.RawMessage
+			if dec.Decode(&raw) != nil {
+				return nil, nil, false
+			}
+			frame[name] = raw
+			continue
+		}
+		frame[name] = json.RawMessage("[]")
+		if items, ok = jsonSpans(dec); !ok {
+			return nil, nil, false
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, nil, false
+	}
+	rest := text[dec.InputOffset():]
+	return frame, items, items != nil && len(bytes.TrimSpace(rest)) == 0
+}
+
+func jsonSpans(dec *json.Decoder) ([][2]int, bool) {
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('[') {
+		return nil, false
+	}
+	items := [][2]int{}
+	for dec.More() {
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			return nil, false
+		}
+		end := int(dec.InputOffset())
+		items = append(items, [2]int{end - len(raw), end})
+	}
+	_, err := dec.Token()
+	return items, err == nil
+}

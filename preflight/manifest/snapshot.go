@@ -1,0 +1,109 @@
+package manifest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+)
+
+const (
+	// CompleteAnnotation on a List names the resources ("nodes,pods,jobsets.jobset.x-k8s.io")
+	// of which the snapshot holds all objects: what is not in it is absent, not unknown.
+	CompleteAnnotation = "signalbox.dev/complete"
+	// TakenAnnotation on a List is when the snapshot was taken, RFC 3339.
+	TakenAnnotation = "signalbox.dev/taken"
+)
+
+// View is a cluster view under construction: plain objects and what is known to be whole.
+type View struct {
+	Objects  []*unstructured.Unstructured
+	Complete []schema.GroupResource
+	Taken    time.Time
+}
+
+// ReadView reads a snapshot from files and folders. The first problem ends it: half a
+// cluster would give wrong answers.
+func ReadView(names []string, stdin io.Reader) (View, error) {
+	found, err := Sources(names, stdin)
+	if err != nil {
+		return View{}, err
+	}
+	var v View
+	for _, s := range found {
+		for d, err := range s.Documents() {
+			if err != nil {
+				return View{}, err
+			}
+			if err := v.add(d); err != nil {
+				return View{}, err
+			}
+		}
+	}
+	if len(v.Objects) == 0 && len(v.Complete) == 0 {
+		return View{}, &Problem{Source: strings.Join(names, ", "), Have: "holds no Kubernetes object", Want: "a snapshot (kubectl get nodes,pods -A -o yaml, or signalbox snapshot)"}
+	}
+	return v, nil
+}
+
+func (v *View) add(d Document) error {
+	if !d.List {
+		v.Objects = append(v.Objects, d.Object)
+		return nil
+	}
+	notes := d.Object.GetAnnotations()
+	for _, word := range strings.FieldsFunc(notes[CompleteAnnotation], func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
+		if gr := schema.ParseGroupResource(strings.ToLower(word)); !slices.Contains(v.Complete, gr) {
+			v.Complete = append(v.Complete, gr)
+		}
+	}
+	if at := notes[TakenAnnotation]; at != "" {
+		taken, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			return &Problem{Source: d.Source, Line: d.Position("metadata.annotations"), Have: fmt.Sprintf("%s is %q", TakenAnnotation, at), Want: "a time such as 2026-01-02T15:04:05Z"}
+		}
+		v.Taken = taken
+	}
+	return nil
+}
+
+// Snapshot builds what the fit and the checks look at. An object that cannot be read as
+// the Kubernetes type it claims to be is an error that names it.
+func (v View) Snapshot() (*capacity.Snapshot, error) {
+	var b capacity.Builder
+	for _, o := range v.Objects {
+		if err := build(&b, o); err != nil {
+			return nil, err
+		}
+	}
+	b.Complete(v.Complete...)
+	return b.Snapshot(v.Taken), nil
+}
+
+func build(b *capacity.Builder, o *unstructured.Unstructured) error {
+	switch o.GroupVersionKind() {
+	case corev1.SchemeGroupVersion.WithKind("Node"):
+		n := &corev1.Node{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, n); err != nil {
+			return fmt.Errorf("read Node %s: %w", o.GetName(), err)
+		}
+		b.Node(n)
+	case corev1.SchemeGroupVersion.WithKind("Pod"):
+		p := &corev1.Pod{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, p); err != nil {
+			return fmt.Errorf("read Pod %s/%s: %w", o.GetNamespace(), o.GetName(), err)
+		}
+		b.Pod(p)
+	default:
+		b.Object(o)
+	}
+	return nil
+}
