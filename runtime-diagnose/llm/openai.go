@@ -1,0 +1,208 @@
+package llm
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// maxBody bounds what is read of one HTTP answer, whatever the server sends.
+const maxBody = 1 << 20
+
+type openAI struct {
+	api     *openai.Client
+	profile Profile
+}
+
+func newOpenAI(p Profile) (Client, error) {
+	u, err := url.Parse(p.BaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("set up language model: baseURL is %q; expected an address like https://host/v1", p.BaseURL)
+	}
+	if p.Model == "" {
+		return nil, errors.New("set up language model: model is empty")
+	}
+	transport, err := transportOf(p)
+	if err != nil {
+		return nil, fmt.Errorf("set up language model: %w", err)
+	}
+	conf := openai.DefaultConfig("") // the key goes in by the transport: a file may change
+	conf.BaseURL = strings.TrimRight(p.BaseURL, "/")
+	conf.HTTPClient = &http.Client{Transport: transport, CheckRedirect: refuseRedirect}
+	return &openAI{api: openai.NewClientWithConfig(conf), profile: p}, nil
+}
+
+// refuseRedirect keeps the text of logs at the address that somebody configured.
+func refuseRedirect(to *http.Request, _ []*http.Request) error {
+	return fmt.Errorf("the server redirects to %s; configure the address it should be", to.URL.Redacted())
+}
+
+// Complete asks once. Errors never hold the key, and at most one line of the server's answer.
+func (c *openAI) Complete(ctx context.Context, r Request) (Response, error) {
+	if c.profile.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.profile.Timeout)
+		defer cancel()
+	}
+	answer, err := c.api.CreateChatCompletion(ctx, c.request(r))
+	if err != nil {
+		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(err, c.profile))
+	}
+	if len(answer.Choices) == 0 {
+		return Response{}, fmt.Errorf("ask model %s: the answer has no choices", c.profile.Model)
+	}
+	text := strings.TrimSpace(answer.Choices[0].Message.Content)
+	if text == "" {
+		return Response{}, fmt.Errorf("ask model %s: the answer is empty (it ended with %q)", c.profile.Model, answer.Choices[0].FinishReason)
+	}
+	model := answer.Model
+	if model == "" {
+		model = c.profile.Model
+	}
+	return Response{
+		Text: cut(text, MaxText), Model: cut(model, 256),
+		TokensIn: answer.Usage.PromptTokens, TokensOut: answer.Usage.CompletionTokens,
+	}, nil
+}
+
+func (c *openAI) request(r Request) openai.ChatCompletionRequest {
+	out := openai.ChatCompletionRequest{
+		Model: c.profile.Model,
+		Messages: []openai.ChatCompletionMessage{
+			{Role: openai.ChatMessageRoleSystem, Content: r.System},
+			{Role: openai.ChatMessageRoleUser, Content: r.User},
+		},
+	}
+	if c.profile.Reasoning {
+		out.MaxCompletionTokens = r.MaxTokens
+	} else {
+		out.MaxTokens = r.MaxTokens
+		// A plain 0 would be left out of the JSON and mean the server's default:
+		// https://github.com/sashabaranov/go-openai#frequently-asked-questions (read 2026-11).
+		out.Temperature = math.SmallestNonzeroFloat32
+	}
+	if r.JSONSchema != nil {
+		out.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
+				Name: "answer", Schema: json.RawMessage(r.JSONSchema), Strict: true,
+			},
+		}
+	}
+	return out
+}
+
+// transport adds the key and the headers, and ends an answer that has no end.
+type transport struct {
+	next    http.RoundTripper
+	profile Profile
+}
+
+func transportOf(p Profile) (http.RoundTripper, error) {
+	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library's own value
+	if p.CAFile != "" {
+		pem, err := os.ReadFile(p.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read certificates: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read certificates %s: no PEM certificate in it", p.CAFile)
+		}
+		next.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &transport{next: next, profile: p}, nil
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	key, err := t.profile.key()
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Del("Authorization")
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	for name, value := range t.profile.Headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &capped{body: resp.Body, left: maxBody}
+	return resp, nil
+}
+
+func (p Profile) key() (string, error) {
+	if p.APIKeyFile == "" {
+		return p.APIKey, nil
+	}
+	b, err := os.ReadFile(p.APIKeyFile)
+	if err != nil {
+		return "", fmt.Errorf("read API key: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// capped fails a body that is longer than left bytes.
+type capped struct {
+	body io.ReadCloser
+	left int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, fmt.Errorf("the answer has more than %d bytes", maxBody)
+	}
+	if int64(len(p)) > c.left {
+		p = p[:c.left]
+	}
+	n, err := c.body.Read(p)
+	c.left -= int64(n)
+	return n, err
+}
+
+func (c *capped) Close() error { return c.body.Close() }
+
+// brief is the error on one line without the key; the cause stays reachable for errors.Is.
+func brief(err error, p Profile) error {
+	text := err.Error()
+	if key, kerr := p.key(); kerr == nil && key != "" {
+		text = strings.ReplaceAll(text, key, "***")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	return &shortError{text: cut(text, 300), cause: err}
+}
+
+type shortError struct {
+	text  string
+	cause error
+}
+
+func (e *shortError) Error() string { return e.text }
+func (e *shortError) Unwrap() error { return e.cause }
+
+// cut keeps at most n bytes and never half a rune.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
