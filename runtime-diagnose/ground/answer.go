@@ -1,0 +1,99 @@
+package ground
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// Answer is what a model wrote under the four headings that prompts ask for. Healthy is what
+// it claims; nothing may rest on it.
+type Answer struct {
+	Healthy, Error, Analysis, Solution string
+}
+
+// heading is one of the four words at the start of a line, with the marks models put around it.
+var heading = regexp.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}(healthy|error|analysis|solution|健康|错误|分析|解决方案)[\s*_]{0,4}[:：][\s*_]{0,4}`)
+
+// thoughts are what a reasoning model thinks aloud; an unclosed one runs to the end.
+var thoughts = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
+
+var fences = regexp.MustCompile("(?m)^[ \t]*```[a-zA-Z]*[ \t]*\n?")
+
+// Parse reads an answer: the four headings, or JSON with the same names. Text before the first
+// heading, or without any, is Analysis.
+func Parse(text string) Answer {
+	text = fences.ReplaceAllString(Clean(thoughts.ReplaceAllString(text, "")), "")
+	if a, ok := parseJSON(text); ok {
+		return a
+	}
+	var a Answer
+	at := &a.Analysis
+	for line := range strings.Lines(text) {
+		if m := heading.FindStringSubmatchIndex(line); m != nil {
+			at = a.field(line[m[2]:m[3]])
+			line = line[m[1]:]
+		}
+		*at += line
+		if !strings.HasSuffix(line, "\n") {
+			*at += "\n"
+		}
+	}
+	for _, s := range []*string{&a.Healthy, &a.Error, &a.Analysis, &a.Solution} {
+		*s = strings.TrimSpace(*s)
+	}
+	return a
+}
+
+func (a *Answer) field(name string) *string {
+	switch strings.ToLower(name) {
+	case "healthy", "健康":
+		return &a.Healthy
+	case "error", "错误":
+		return &a.Error
+	case "solution", "解决方案":
+		return &a.Solution
+	default:
+		return &a.Analysis
+	}
+}
+
+func parseJSON(text string) (Answer, bool) {
+	var raw map[string]any
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") || json.Unmarshal([]byte(text), &raw) != nil {
+		return Answer{}, false
+	}
+	var a Answer
+	for _, f := range []struct {
+		name string
+		into *string
+	}{{"healthy", &a.Healthy}, {"error", &a.Error}, {"analysis", &a.Analysis}, {"solution", &a.Solution}} {
+		for _, spelled := range []string{f.name, strings.ToUpper(f.name[:1]) + f.name[1:]} {
+			if v, ok := raw[spelled]; ok && *f.into == "" {
+				*f.into = plain(v)
+			}
+		}
+	}
+	return a, a != Answer{}
+}
+
+// plain is a JSON value as text: a list is one line each.
+func plain(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case bool:
+		if v {
+			return "Yes"
+		}
+		return "No"
+	case []any:
+		var lines []string
+		for _, x := range v {
+			lines = append(lines, plain(x))
+		}
+		return strings.Join(lines, "\n")
+	default:
+		return ""
+	}
+}
