@@ -18,9 +18,9 @@ var layers = map[string]int{
 	"preflight/job": 0, "preflight/finding": 0, "runtime-diagnose/evidence": 0,
 	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1,
 	"preflight/manifest": 1,
-	"preflight/check":    2, "preflight/checks": 2, "policies": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
+	"preflight/check":    2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
 	"runtime-diagnose/prompt": 2, "runtime-diagnose/rank": 2,
-	"preflight": 3, "runtime-diagnose": 3, "runtime-diagnose/bare": 3,
+	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3, "runtime-diagnose/bare": 3,
 	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "certs": 4, "config": 4,
 	"cmd/signalbox": 5,
@@ -31,6 +31,7 @@ var sideways = map[string][]string{
 	"preflight/finding":           {"preflight/job"},
 	"preflight/kinds":             {"preflight/capacity"}, // what a pod takes is counted in one place
 	"preflight/checks":            {"preflight/check"},
+	"policies":                    {"preflight"}, // it implements the engine that preflight declares
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
 	"runtime-diagnose/bare":       {"runtime-diagnose"},
 	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config"},

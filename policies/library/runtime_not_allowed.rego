@@ -1,0 +1,23 @@
+# METADATA
+# title: a namespace uses only the cluster runtimes it is allowed
+# description: |
+#   A TrainJob names its runtime, and nothing in Trainer or RBAC stops a namespace from
+#   naming any ClusterTrainingRuntime. data.signalbox.runtimes says which ones a namespace
+#   may name: {"namespaces": {"ml": ["torch-distributed"]}, "default": [...]}. A namespace
+#   that is not listed gets the default; without a default it is not restricted.
+# custom:
+#   remedy: Name a runtime that the namespace may use, or ask its owner to allow this one.
+package signalbox.runtime_not_allowed
+
+allowed := object.get(object.get(data.signalbox.runtimes, "namespaces", {}), input.job.namespace, object.get(data.signalbox.runtimes, "default", null))
+
+deny contains {"path": input.job.runtime.path, "msg": msg} if {
+	input.job.runtime.kind == "ClusterTrainingRuntime"
+	is_array(allowed)
+	not input.job.runtime.name in allowed
+	msg := sprintf("names ClusterTrainingRuntime %s; namespace %s may use %s", [input.job.runtime.name, input.job.namespace, names])
+}
+
+names := "none" if count(allowed) == 0
+
+names := concat(", ", sort(allowed)) if count(allowed) > 0

@@ -1,0 +1,24 @@
+# METADATA
+# title: jobs that take whole nodes wait in a queue
+# description: |
+#   A job whose pods take all accelerators of a node blocks colleagues when it holds nodes
+#   while it waits for the rest. In a queue it waits without holding any.
+#   data.signalbox.whole_node: {"namespaces": ["interactive"]} names the namespaces where
+#   this holds; {"namespaces": ["*"]} means all.
+# custom:
+#   remedy: Submit through a queue, or ask for fewer GPUs per pod.
+package signalbox.whole_node_needs_queue
+
+guarded if "*" in data.signalbox.whole_node.namespaces
+
+guarded if input.job.namespace in data.signalbox.whole_node.namespaces
+
+deny contains {"path": role.path, "msg": msg} if {
+	guarded
+	input.cluster.known
+	input.cluster.gpus_per_node > 0
+	input.job.queue == ""
+	some role in input.job.roles
+	role.gpus_per_pod >= input.cluster.gpus_per_node
+	msg := sprintf("%s takes %d GPUs per pod, a whole node of %d, and the job names no queue", [role.name, role.gpus_per_pod, input.cluster.gpus_per_node])
+}

@@ -1,0 +1,196 @@
+package policies
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+// source is one file of a set.
+type source struct {
+	name string
+	text []byte
+}
+
+func load(from []fs.FS) (*set, error) {
+	rules, documents, err := collect(from)
+	if err != nil {
+		return nil, err
+	}
+	data, err := merge(documents)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := parse(rules)
+	if err != nil {
+		return nil, err
+	}
+	if err := reserved(data, modules); err != nil {
+		return nil, err
+	}
+	compiler := newCompiler()
+	if compiler.Compile(byFile(modules)); compiler.Failed() {
+		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors))
+	}
+	out := &set{revision: digest(rules, documents)}
+	store := inmem.NewFromObject(data)
+	for _, m := range modules {
+		if m.library {
+			continue
+		}
+		p, err := prepare(m, compiler, store)
+		if err != nil {
+			return nil, err
+		}
+		out.policies = append(out.policies, p)
+	}
+	slices.SortFunc(out.policies, func(a, b *policy) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
+	return out, nil
+}
+
+// collect reads the files in a fixed order: source by source, then by path.
+func collect(from []fs.FS) (rules, documents []source, err error) {
+	for _, fsys := range from {
+		if fsys == nil {
+			continue
+		}
+		err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), "..")):
+				return fs.SkipDir // "..": how a mounted ConfigMap hides its versions
+			case d.IsDir() || strings.HasSuffix(name, "_test.rego"):
+				return nil
+			}
+			into := &documents
+			switch path.Ext(name) {
+			case ".rego":
+				into = &rules
+			case ".json", ".yaml", ".yml":
+			default:
+				return nil
+			}
+			text, err := fs.ReadFile(fsys, name)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, source{name, text})
+			return nil
+		})
+		if err != nil {
+			return nil, nil, fmt.Errorf("read policies: %w", err)
+		}
+	}
+	return rules, documents, nil
+}
+
+// newCompiler makes a compiler that refuses what would make an answer depend on anything
+// but the input, and that knows the input's shape: a misspelt field is a load error.
+func newCompiler() *ast.Compiler {
+	schemas := ast.NewSchemaSet()
+	schemas.Put(ast.SchemaRootRef, InputSchema())
+	return ast.NewCompiler().
+		WithCapabilities(capabilities()).
+		WithSchemas(schemas).
+		WithUseTypeCheckAnnotations(true).
+		WithStrict(true).
+		WithEnablePrintStatements(false)
+}
+
+// capabilities leaves out everything that reaches outside or answers differently twice:
+// network, environment, clock, randomness, and compiling text at run time.
+func capabilities() *ast.Capabilities {
+	c := ast.CapabilitiesForThisVersion()
+	c.Builtins = slices.DeleteFunc(slices.Clone(c.Builtins), func(b *ast.Builtin) bool {
+		return b.IsNondeterministic() || strings.HasPrefix(b.Name, "net.") || slices.Contains([]string{
+			"http.send", "opa.runtime", "rego.parse_module", "trace", "rand.intn", "uuid.rfc4122", "time.now_ns",
+		}, b.Name)
+	})
+	c.AllowNet = []string{}
+	return c
+}
+
+func byFile(modules []module) map[string]*ast.Module {
+	out := make(map[string]*ast.Module, len(modules))
+	for _, m := range modules {
+		out[m.file] = m.ast
+	}
+	return out
+}
+
+func prepare(m module, compiler *ast.Compiler, store storage.Store) (*policy, error) {
+	p := &policy{doc: m.doc}
+	for _, rule := range []struct {
+		name string
+		into **rego.PreparedEvalQuery
+	}{{"deny", &p.deny}, {"warn", &p.warn}} {
+		if !slices.Contains(m.rules, rule.name) {
+			continue
+		}
+		q, err := rego.New(
+			rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(m.ast.Package.Path.Append(ast.StringTerm(rule.name)))))),
+			rego.Compiler(compiler),
+			rego.Store(store),
+			rego.StrictBuiltinErrors(true),
+		).PrepareForEval(context.Background())
+		if err != nil {
+			return nil, fmt.Errorf("prepare %s: %w", m.file, err)
+		}
+		*rule.into = &q
+	}
+	return p, nil
+}
+
+// short keeps the first errors of a compilation, without the compiler's own prefix lines.
+func short(errs ast.Errors) error {
+	const most = 5
+	var lines []string
+	for i, e := range errs {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(errs)-most))
+			break
+		}
+		line := e.Message
+		if e.Location != nil {
+			line = fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Row, e.Message)
+		}
+		lines = append(lines, line)
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
+
+func digest(parts ...[]source) string {
+	var all []source
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortFunc(all, func(a, b source) int {
+		return cmp.Or(cmp.Compare(a.name, b.name), bytes.Compare(a.text, b.text))
+	})
+	h := sha256.New()
+	for _, s := range all {
+		fmt.Fprintf(h, "%d %s %d ", len(s.name), s.name, len(s.text))
+		h.Write(s.text)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+var _ preflight.Engine = (*OPA)(nil)

@@ -1,0 +1,181 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Doc is what a policy says about itself in its METADATA.
+type Doc struct {
+	Name        string `json:"name"`    // the package without signalbox., dashes for underscores: runtime-not-allowed
+	Package     string `json:"package"` // signalbox.runtime_not_allowed
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Remedy      string `json:"remedy"`
+	Mode        string `json:"mode,omitempty"` // ModeAlways, or empty: what the namespace says
+	File        string `json:"file"`
+	Denies      bool   `json:"denies"`
+	Warns       bool   `json:"warns"`
+}
+
+// ModeAlways in METADATA custom.mode makes denials hold in every namespace that is not
+// switched off, not only in enforcing ones.
+const ModeAlways = "always"
+
+// module is one parsed file.
+type module struct {
+	file    string
+	ast     *ast.Module
+	doc     Doc
+	rules   []string // deny, warn
+	library bool     // signalbox.lib.*: shared rules, no policy
+}
+
+var policyName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// parse reads the files and holds each to the form that a policy has.
+func parse(rules []source) ([]module, error) {
+	var out []module
+	var errs []error
+	seen := map[string]string{}
+	for _, s := range rules {
+		m, err := parseOne(s)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("load policy %s: %w", s.name, err))
+			continue
+		}
+		if other := seen[m.doc.Package]; other != "" {
+			errs = append(errs, fmt.Errorf("load policy %s: package %s is in %s already", s.name, m.doc.Package, other))
+			continue
+		}
+		seen[m.doc.Package] = s.name
+		m.file = unique(out, s.name)
+		out = append(out, m)
+	}
+	return out, errors.Join(errs...)
+}
+
+// unique keeps the files of two sources with one name apart.
+func unique(have []module, name string) string {
+	for n, file := 2, name; ; n++ {
+		if !slices.ContainsFunc(have, func(m module) bool { return m.file == file }) {
+			return file
+		}
+		file = fmt.Sprintf("%s (%d)", name, n)
+	}
+}
+
+func parseOne(s source) (module, error) {
+	parsed, err := ast.ParseModuleWithOpts(s.name, string(s.text), ast.ParserOptions{
+		ProcessAnnotation: true, RegoVersion: ast.RegoV1, Capabilities: capabilities(),
+	})
+	if err != nil {
+		var errs ast.Errors
+		if errors.As(err, &errs) {
+			err = short(errs)
+		}
+		return module{}, err
+	}
+	if parsed == nil {
+		return module{}, errors.New("it is empty; want a package signalbox.<name> with deny or warn")
+	}
+	m := module{ast: parsed}
+	name := strings.TrimPrefix(parsed.Package.Path.String(), "data.")
+	m.doc = Doc{Package: name, File: s.name}
+	if strings.HasPrefix(name, "signalbox.lib.") {
+		m.library = true
+		return m, nil
+	}
+	short, ok := strings.CutPrefix(name, "signalbox.")
+	if !ok || !policyName.MatchString(short) {
+		return module{}, fmt.Errorf("the package is %s; want signalbox.<name> with a name of lower-case words joined by underscores", name)
+	}
+	m.doc.Name = strings.ReplaceAll(short, "_", "-")
+	if m.rules, err = heads(parsed); err != nil {
+		return module{}, err
+	}
+	m.doc.Denies, m.doc.Warns = slices.Contains(m.rules, "deny"), slices.Contains(m.rules, "warn")
+	return m, m.metadata()
+}
+
+// heads holds deny and warn to their form and says which of them there are.
+func heads(m *ast.Module) ([]string, error) {
+	var found, others []string
+	for _, r := range m.Rules {
+		name := r.Head.Ref()[0].String()
+		if name != "deny" && name != "warn" {
+			others = append(others, name)
+			continue
+		}
+		if r.Head.RuleKind() != ast.MultiValue || len(r.Head.Ref()) != 1 {
+			return nil, fmt.Errorf(`line %d: %s is not a set, so it would decide nothing; write: %s contains {"path": …, "msg": …} if { … }`, r.Location.Row, name, name)
+		}
+		if err := element(r.Head.Key); err != nil {
+			return nil, fmt.Errorf("line %d: %s: %w", r.Location.Row, name, err)
+		}
+		found = append(found, name)
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if len(found) == 0 {
+		has := "no rule at all"
+		if len(others) > 0 {
+			has = "only " + strings.Join(slices.Compact(others), ", ")
+		}
+		return nil, fmt.Errorf(`it has neither deny nor warn, so it decides nothing (it has %s); write: deny contains {"path": …, "msg": …} if { … }`, has)
+	}
+	return found, nil
+}
+
+// element catches what is no {"path", "msg"} where that can be seen without running it.
+func element(key *ast.Term) error {
+	switch v := key.Value.(type) {
+	case ast.Object:
+		for _, want := range []string{"msg", "path"} {
+			if v.Get(ast.StringTerm(want)) == nil {
+				return fmt.Errorf(`the element %s has no %q; want {"path": …, "msg": …}`, key, want)
+			}
+		}
+		return nil
+	case ast.Var, ast.Ref, ast.Call:
+		return nil
+	default:
+		return fmt.Errorf(`the element is %s; want {"path": …, "msg": …}`, key)
+	}
+}
+
+// metadata reads the annotations of the package into the doc.
+func (m *module) metadata() error {
+	var found *ast.Annotations
+	for _, a := range m.ast.Annotations {
+		if a.Scope == "package" {
+			found = a
+		}
+	}
+	if found == nil {
+		return errors.New("no # METADATA above the package; want title, description and custom.remedy")
+	}
+	m.doc.Title, m.doc.Description = strings.TrimSpace(found.Title), strings.TrimSpace(found.Description)
+	remedy, _ := found.Custom["remedy"].(string)
+	m.doc.Remedy = strings.TrimSpace(remedy)
+	for _, part := range []struct{ name, value string }{
+		{"title", m.doc.Title}, {"description", m.doc.Description}, {"custom.remedy", m.doc.Remedy},
+	} {
+		if part.value == "" {
+			return fmt.Errorf("METADATA without %s", part.name)
+		}
+	}
+	switch mode := found.Custom["mode"]; mode {
+	case nil:
+	case ModeAlways:
+		m.doc.Mode = ModeAlways
+	default:
+		return fmt.Errorf("METADATA custom.mode is %v; want %s or nothing", mode, ModeAlways)
+	}
+	return nil
+}

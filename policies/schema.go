@@ -1,0 +1,41 @@
+package policies
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+// InputSchema is the JSON schema of what policies see, made from the Go types. Policies
+// are compiled against it, so that a misspelt field does not read as an absent one.
+func InputSchema() map[string]any { return schemaOf(reflect.TypeFor[preflight.Input]()) }
+
+func schemaOf(t reflect.Type) map[string]any {
+	if t.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()) {
+		return map[string]any{"type": "string"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return map[string]any{"type": "integer"}
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
+	case reflect.Struct:
+		properties := map[string]any{}
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			properties[name] = schemaOf(t.Field(i).Type)
+		}
+		return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	default:
+		return map[string]any{} // any value
+	}
+}
