@@ -128,7 +128,7 @@ func (r *Report) file(outcomes []check.Outcome) {
 		case o.Err != nil:
 			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Err.Error(), Failed: true})
 		case o.Concerns():
-			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Skipped, Failed: o.Failed()})
+			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Skipped, Failed: o.Failed})
 		case o.Skipped == "":
 			r.Ran++
 			r.Findings = append(r.Findings, o.Findings...)

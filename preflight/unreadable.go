@@ -2,8 +2,6 @@ package preflight
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,121 +11,85 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// unreadableCheck is the name under which we say what kept a job from being read.
-const unreadableCheck = "unreadable-field"
+// UnreadableField is the name under which a report says what kept a job from being read.
+// It is no check: without a readable job there is nothing to check.
+const UnreadableField = "unreadable-field"
 
-// placeholder matches what templating tools leave behind when nobody ran them:
-// $X ${X} $(x.y) {{ x }} <% x %> <<x>> __X__ . A lower-case word between underscores is no
-// placeholder: __init__ is Python.
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\$[A-Za-z_][A-Za-z0-9_]*|\{\{[^}]*\}\}|<%[^%]*%>|<<[^>]*>>|__[A-Z][A-Z0-9_]*__`)
+const (
+	writeWhatIsExpected = "Write what is expected there."
+	fillTheTemplateIn   = "Run the tool that fills the template in, then apply its output."
+)
 
-// unreadable turns what a reader could not use into findings. The same placeholder is
-// said once, however often it occurs.
+// unreadable turns what a reader could not use into findings, and placeholders in names
+// and images, which are texts like any other to a reader. One forgotten substitution is
+// said once, at the first place where it shows.
 func unreadable(err *kinds.ReadError, object *unstructured.Unstructured) []finding.Finding {
 	var out []finding.Finding
-	places := placesOf(append(names(object), images(object.Object, "", nil)...))
+	said := map[string]bool{}
 	if err != nil {
 		for _, p := range err.Problems {
-			name := placeholder.FindString(p.Have)
-			if name == "" {
-				out = append(out, finding.Finding{
-					Check: unreadableCheck, Severity: finding.Error, Path: p.Path,
-					Message: fmt.Sprintf("is %s; expected %s", p.Have, p.Want),
-					Remedy:  "Write what is expected there.",
-				})
-				continue
+			f := finding.Finding{
+				Check: UnreadableField, Severity: finding.Error, Path: p.Path,
+				Message: fmt.Sprintf("is %s; expected %s", p.Have, p.Want), Remedy: writeWhatIsExpected,
 			}
-			places = add(places, name, p.Path)
+			if _, name, found := job.Placeholder(p.Have); found {
+				if said[name] {
+					continue
+				}
+				said[name], f.Remedy = true, fillTheTemplateIn
+			}
+			out = append(out, f)
 		}
 	}
-	for _, p := range places {
-		out = append(out, p.finding())
+	for _, t := range append(names(object), images(object.Object, "", 0)...) {
+		for rest := t.value; ; {
+			written, name, found := job.Placeholder(rest)
+			if !found {
+				break
+			}
+			if !said[name] {
+				out = append(out, finding.Finding{
+					Check: UnreadableField, Severity: finding.Error, Path: t.at,
+					Message: fmt.Sprintf("holds %q, a placeholder that was not substituted", written), Remedy: fillTheTemplateIn,
+				})
+			}
+			said[name] = true
+			_, rest, _ = strings.Cut(rest, written)
+		}
 	}
 	return out
 }
 
-// place is one placeholder and everywhere it was left.
-type place struct {
-	spelled, name string
-	paths         []job.Path
-}
-
-func (p place) finding() finding.Finding {
-	where := ""
-	if n := len(p.paths) - 1; n == 1 {
-		where = ", here and at 1 more place"
-	} else if n > 1 {
-		where = fmt.Sprintf(", here and at %d more places", n)
-	}
-	return finding.Finding{
-		Check: unreadableCheck, Severity: finding.Error, Path: p.paths[0],
-		Message: fmt.Sprintf("the placeholder %s was not substituted%s", p.spelled, where),
-		Remedy:  "Run the tool that fills the template in, then apply its output.",
-	}
-}
-
-// add files a placeholder under its name: $X and ${X} are the same value.
-func add(places []place, spelled string, at job.Path) []place {
-	name := strings.Trim(spelled, "${}()<>%_ ")
-	for i := range places {
-		if places[i].name == name {
-			if !slices.Contains(places[i].paths, at) {
-				places[i].paths = append(places[i].paths, at)
-				slices.Sort(places[i].paths)
-			}
-			return places
-		}
-	}
-	return append(places, place{spelled: spelled, name: name, paths: []job.Path{at}})
-}
-
+// text is a string of the object and its place.
 type text struct {
 	at    job.Path
 	value string
-}
-
-func placesOf(texts []text) []place {
-	var out []place
-	for _, t := range texts {
-		for _, name := range placeholder.FindAllString(t.value, -1) {
-			out = add(out, name, t.at)
-		}
-	}
-	return out
 }
 
 func names(o *unstructured.Unstructured) []text {
 	return []text{{"metadata.name", o.GetName()}, {"metadata.namespace", o.GetNamespace()}}
 }
 
-// deepest bounds the walk through an object; real ones nest fewer than 20 levels.
-const deepest = 64
+// deepest bounds the walk through an object; readers refuse to go deeper than 100 levels.
+const deepest = 100
 
-// images collects the image names of all containers of the object: a placeholder in them
-// is a string like any other to a reader and an invalid image to the kubelet.
-func images(v any, at job.Path, out []text) []text {
-	return imagesBelow(v, at, out, 0)
-}
-
-func imagesBelow(v any, at job.Path, out []text, depth int) []text {
+// images are the image names of all containers of the object, in the order of their paths.
+func images(v any, at job.Path, depth int) (out []text) {
 	if depth > deepest {
-		return out
+		return nil
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(v) {
 			if s, ok := v[key].(string); ok && key == "image" {
 				out = append(out, text{at.Key(key), s})
-				continue
+			} else if key != "metadata" && (key != "status" || depth > 0) {
+				out = append(out, images(v[key], at.Key(key), depth+1)...)
 			}
-			if key == "metadata" || key == "status" {
-				continue
-			}
-			out = imagesBelow(v[key], at.Key(key), out, depth+1)
 		}
 	case []any:
 		for i, e := range v {
-			out = imagesBelow(e, at.Index(i), out, depth+1)
+			out = append(out, images(e, at.Index(i), depth+1)...)
 		}
 	}
 	return out

@@ -30,6 +30,10 @@ type Outcome struct {
 	Findings []finding.Finding // sorted
 	Skipped  string            // why it did not run; empty: it ran
 	Err      error             // the check itself failed; the job is not blamed
+	// Failed says that the fault is ours: the check failed, ran out of time, or a live view
+	// of the cluster was not to be trusted. The author of the job can do nothing about it
+	// and must not take silence for health.
+	Failed bool
 }
 
 // Reasons why a check does not run. Those that do not concern the job are not worth a
@@ -53,13 +57,6 @@ func (o Outcome) Concerns() bool {
 		return false
 	}
 	return true
-}
-
-// Failed says whether the fault is ours: the check failed, ran out of time, or the view
-// of the cluster was not to be trusted. It is worth saying aloud, for the author of the job
-// can do nothing about it and must not take silence for health.
-func (o Outcome) Failed() bool {
-	return o.Err != nil || o.Skipped == SkippedDeadline || strings.HasPrefix(o.Skipped, skippedView)
 }
 
 // Run runs the checks one after the other and answers in the order of the set; a last
@@ -92,22 +89,24 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 	out.Skipped = e.skip(in)
 	switch {
 	case out.Skipped != "":
+		out.Failed = in.Live && strings.HasPrefix(out.Skipped, skippedView)
 		return out
 	case ignored != "":
 		out.Skipped = ignored
 		return out
 	case ctx.Err() != nil:
-		out.Skipped = SkippedDeadline
+		out.Skipped, out.Failed = SkippedDeadline, true
 		return out
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			out.Findings, out.Err = nil, fmt.Errorf("run check %s: panic: %v at %s", e.check.Name, r, panickedAt())
+			out.Findings, out.Failed = nil, true
+			out.Err = fmt.Errorf("run check %s: panic: %v at %s", e.check.Name, r, panickedAt())
 		}
 	}()
 	params, err := e.decodeParams()
 	if err != nil {
-		out.Err = err
+		out.Err, out.Failed = err, true
 		return out
 	}
 	pass := &Pass{
@@ -115,7 +114,8 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 		fit: in.Fit, check: e.check, severity: e.severity, sink: &out.Findings,
 	}
 	if err := e.check.Run(pass); err != nil {
-		out.Findings, out.Err = nil, fmt.Errorf("run check %s: %w", e.check.Name, err)
+		out.Findings, out.Failed = nil, true
+		out.Err = fmt.Errorf("run check %s: %w", e.check.Name, err)
 	}
 	return out
 }
