@@ -1,0 +1,112 @@
+package webhook
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Metrics are the numbers of the webhook. A nil Metrics measures nothing.
+type Metrics struct {
+	duration   *prometheus.HistogramVec
+	notChecked *prometheus.CounterVec
+	findings   *prometheus.CounterVec
+	loads      *prometheus.CounterVec
+	loaded     prometheus.Gauge
+}
+
+// MetricText documents one metric, for the reference.
+type MetricText struct{ Name, Type, Labels, Help string }
+
+// MetricTexts are the metrics of the webhook in the order of the reference.
+func MetricTexts() []MetricText {
+	return []MetricText{
+		{"signalbox_admission_duration_seconds", "histogram", "kind, decision",
+			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked."},
+		{"signalbox_admission_not_checked_total", "counter", "reason",
+			"Things that were not checked: panic, deadline, busy, undecodable, view, check, policy."},
+		{"signalbox_findings_total", "counter", "check, severity",
+			"Findings in reviews of creations and updates; dry runs are not counted."},
+		{"signalbox_policy_loads_total", "counter", "result",
+			"Attempts to load the policy set from ConfigMaps: ok or error; after an error the last good set stays."},
+		{"signalbox_policy_set_broken", "gauge", "",
+			"1 while the ConfigMaps hold a policy set that does not load, and the last good one decides."},
+	}
+}
+
+// NewMetrics registers the metrics of the webhook.
+func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
+	t := MetricTexts()
+	m := &Metrics{
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: t[0].Name, Help: t[0].Help,
+			// 0.5 ms to 2 s: the deadline is 0.2 s, the API server's patience 2 s.
+			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2},
+		}, []string{"kind", "decision"}),
+		notChecked: prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[1].Name, Help: t[1].Help}, []string{"reason"}),
+		findings:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[2].Name, Help: t[2].Help}, []string{"check", "severity"}),
+		loads:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[3].Name, Help: t[3].Help}, []string{"result"}),
+		loaded:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[4].Name, Help: t[4].Help}),
+	}
+	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded} {
+		if err := reg.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// observe counts one answer.
+func (m *Metrics) observe(req admission.Request, a answer, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.duration.WithLabelValues(kindLabel(req), a.outcome()).Observe(took.Seconds())
+	for _, g := range a.gaps {
+		m.notChecked.WithLabelValues(string(g.reason)).Inc()
+	}
+	if a.report == nil || req.DryRun != nil && *req.DryRun {
+		return
+	}
+	for _, f := range a.report.Findings {
+		m.findings.WithLabelValues(f.Check, f.Severity.String()).Inc()
+	}
+}
+
+// outcome is the decision with the two cases in which nobody decided.
+func (a answer) outcome() string {
+	switch {
+	case a.silent != "":
+		return "skipped"
+	case a.report == nil:
+		return "unchecked"
+	default:
+		return string(a.decision())
+	}
+}
+
+// kindLabel is the kind, from the closed list of those with a reader.
+func kindLabel(req admission.Request) string {
+	if kinds.For(schema.GroupVersionKind(req.Kind)) == nil {
+		return "other"
+	}
+	return req.Kind.Kind
+}
+
+// policies counts one attempt to load the policy set.
+func (m *Metrics) policies(err error) {
+	if m == nil {
+		return
+	}
+	result, broken := "ok", 0.0
+	if err != nil {
+		result, broken = "error", 1
+	}
+	m.loads.WithLabelValues(result).Inc()
+	m.loaded.Set(broken)
+}

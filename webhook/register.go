@@ -1,0 +1,100 @@
+package webhook
+
+import (
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Names of what is installed on the cluster.
+const (
+	Namespace         = "signalbox-system"
+	ConfigurationName = "signalbox"
+	Name              = "validate.signalbox.dev" // of the webhook; prefix of the audit annotations
+	Path              = "/validate"
+	ServiceName       = "signalbox-webhook"
+	timeoutSeconds    = 2
+)
+
+// excludedNamespaces are never looked at: nothing of ours may stand in the way of the
+// cluster's own parts, or of our own.
+func excludedNamespaces() []string { return []string{"kube-system", Namespace} }
+
+// Rules are the webhook rules for the kinds: one for each group and version, in order.
+// Operations are creations and updates; subresources (status, scale) are not listed and
+// so never sent.
+func Rules(all []*kinds.Kind) []admissionregistrationv1.RuleWithOperations {
+	type groupVersion struct{ group, version string }
+	resources := map[groupVersion][]string{}
+	var order []groupVersion
+	for _, k := range all {
+		for _, gvk := range k.GVKs {
+			gv := groupVersion{gvk.Group, gvk.Version}
+			if !slices.Contains(order, gv) {
+				order = append(order, gv)
+			}
+			resources[gv] = append(resources[gv], k.Resource)
+		}
+	}
+	slices.SortFunc(order, func(a, b groupVersion) int {
+		return slices.Compare([]string{a.group, a.version}, []string{b.group, b.version})
+	})
+	scope := admissionregistrationv1.NamespacedScope
+	var out []admissionregistrationv1.RuleWithOperations
+	for _, gv := range order {
+		slices.Sort(resources[gv])
+		out = append(out, admissionregistrationv1.RuleWithOperations{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups:   []string{gv.group},
+				APIVersions: []string{gv.version},
+				Resources:   slices.Compact(resources[gv]),
+				Scope:       &scope,
+			},
+		})
+	}
+	return out
+}
+
+// Configuration is the webhook configuration for the kinds. Its caBundle is empty: certs
+// or cert-manager fill it in.
+//
+// The match policy is Exact. With Equivalent the API server converts an object of a
+// version that no rule names, and when that conversion fails it refuses the request,
+// whatever the failure policy says (k8s.io/apiserver, validating dispatcher:
+// VersionedAttribute's error becomes an internal error). A reader also names paths as
+// the user wrote them, so it wants the version he wrote. All versions that a reader
+// understands have a rule of their own.
+func Configuration(all []*kinds.Kind) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration"},
+		ObjectMeta: metav1.ObjectMeta{Name: ConfigurationName},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: Name,
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				Service: &admissionregistrationv1.ServiceReference{Namespace: Namespace, Name: ServiceName, Path: ptr(Path), Port: ptr(int32(443))},
+			},
+			Rules:                   Rules(all),
+			FailurePolicy:           ptr(admissionregistrationv1.Ignore),
+			MatchPolicy:             ptr(admissionregistrationv1.Exact),
+			NamespaceSelector:       namespaceSelector(),
+			SideEffects:             ptr(admissionregistrationv1.SideEffectClassNone),
+			TimeoutSeconds:          ptr(int32(timeoutSeconds)),
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	}
+}
+
+// namespaceSelector keeps requests away that would only be waved through.
+func namespaceSelector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: excludedNamespaces()},
+		{Key: preflight.ModeLabel, Operator: metav1.LabelSelectorOpNotIn, Values: []string{preflight.ModeOff}},
+	}}
+}
+
+func ptr[T any](v T) *T { return &v }

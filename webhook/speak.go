@@ -1,0 +1,211 @@
+package webhook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+// Keys of the audit annotations; the API server puts the webhook's name and a slash
+// before them. They are qualified names, as it demands (k8s.io/apiserver,
+// pkg/admission/attributes.go, checkKeyFormat).
+const (
+	auditDecision   = "decision"        // allowed, warned or denied
+	auditRevision   = "policy-revision" // of the policy set that decided
+	auditNotChecked = "not-checked"     // what was not checked, and why
+	auditFindings   = "findings"        // names of the checks and policies that spoke
+)
+
+const (
+	auditBytes  = 1024 // of one audit annotation: every request of every user is logged with it
+	denialBytes = 8192 // of the message of a denial; kubectl prints it whole
+)
+
+// more is the command that shows what the warnings had no room for.
+const more = "kubectl signalbox check -f FILE"
+
+// reason is why something was not checked, as the metric's label has it.
+type reason string
+
+const (
+	reasonPanic       reason = "panic"
+	reasonDeadline    reason = "deadline"
+	reasonBusy        reason = "busy"
+	reasonUndecodable reason = "undecodable"
+	reasonView        reason = "view"
+	reasonCheck       reason = "check"
+	reasonPolicy      reason = "policy"
+)
+
+// gap is one thing that was not checked.
+type gap struct {
+	reason reason
+	text   string
+}
+
+// answer is what the webhook has to say about one request.
+type answer struct {
+	silent string // why nobody needs to be told anything; no review took place
+	report *preflight.Report
+	gaps   []gap // in the order of their weight
+}
+
+// notChecked is the answer where no review came about.
+func notChecked(r reason, text string) answer { return answer{gaps: []gap{{r, text}}} }
+
+// reported is the answer after a review; missing is what the view lacked. Checks that
+// failed for one reason are named together.
+func reported(r preflight.Report, missing string) answer {
+	a := answer{report: &r}
+	if missing != "" {
+		a.gaps = append(a.gaps, gap{reasonView, "the view of the cluster is not whole: " + missing})
+	}
+	var reasons []string
+	checks := map[string][]string{}
+	for _, s := range r.Skipped {
+		if !s.Failed || missing != "" && strings.Contains(s.Reason, missing) {
+			continue
+		}
+		if checks[s.Reason] == nil {
+			reasons = append(reasons, s.Reason)
+		}
+		checks[s.Reason] = append(checks[s.Reason], s.Check)
+	}
+	for _, why := range reasons {
+		a.gaps = append(a.gaps, gap{reasonCheck, strings.Join(checks[why], ", ") + ": " + why})
+	}
+	for _, u := range r.Undecided {
+		a.gaps = append(a.gaps, gap{reasonPolicy, "policy " + u})
+	}
+	return a
+}
+
+// decision is what the answer amounts to, as audit log and metrics name it.
+func (a answer) decision() preflight.Decision {
+	if a.report == nil || a.report.Decision == "" {
+		return preflight.Allowed
+	}
+	return a.report.Decision
+}
+
+// response puts the answer into the API server's words. Only a policy denies.
+func (a answer) response() admission.Response {
+	resp := admission.Allowed("")
+	if denials := a.denials(); len(denials) > 0 && a.decision() == preflight.Denied {
+		resp = admission.Denied(denial(denials))
+	}
+	resp.Warnings = a.warnings()
+	resp.AuditAnnotations = a.audit()
+	return resp
+}
+
+func (a answer) denials() []preflight.Ruling {
+	if a.report == nil {
+		return nil
+	}
+	var out []preflight.Ruling
+	for _, r := range a.report.Rulings {
+		if r.Effect == preflight.Deny {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// denial lists every reason at once, so that nobody has to apply three times.
+func denial(rulings []preflight.Ruling) string {
+	var b strings.Builder
+	for i, r := range rulings {
+		line := asFinding(r).Line()
+		if r.Remedy != "" {
+			line += ". " + r.Remedy
+		}
+		if i > 0 && b.Len()+len(line) > denialBytes {
+			fmt.Fprintf(&b, "\n%d more: %s", len(rulings)-i, more)
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(clip(line, denialBytes))
+	}
+	return b.String()
+}
+
+// warnings are what the report says, gravest first, and one line about what was not
+// checked; all within the budget of the API server. Denials are in the message already.
+func (a answer) warnings() []string {
+	budget := finding.KubectlBudget
+	var last []string
+	if len(a.gaps) > 0 {
+		line := clipRunes("[signalbox] not checked: "+oneLine(a.gapText()), budget.Runes)
+		last, budget.Bytes = []string{line}, budget.Bytes-len(line)
+	}
+	if a.report == nil {
+		return last
+	}
+	lines := a.report.Lines()
+	for _, d := range a.denials() {
+		if i := slices.IndexFunc(lines, func(f finding.Finding) bool { return same(f, asFinding(d)) }); i >= 0 {
+			lines = slices.Delete(lines, i, i+1)
+		}
+	}
+	return append(finding.Warnings(lines, budget, more), last...)
+}
+
+// same compares two findings without their facts.
+func same(a, b finding.Finding) bool {
+	return a.Check == b.Check && a.Severity == b.Severity && a.Path == b.Path && a.Message == b.Message
+}
+
+// audit is what the audit log keeps. Nothing for a request that needed no review.
+func (a answer) audit() map[string]string {
+	if a.silent != "" {
+		return nil
+	}
+	out := map[string]string{auditDecision: string(a.decision())}
+	if len(a.gaps) > 0 {
+		out[auditNotChecked] = clip(oneLine(a.gapText()), auditBytes)
+	}
+	if a.report == nil {
+		return out
+	}
+	if a.report.Revision != "" {
+		out[auditRevision] = clip(a.report.Revision, auditBytes)
+	}
+	if names := a.names(); len(names) > 0 {
+		out[auditFindings] = clip(strings.Join(names, ","), auditBytes)
+	}
+	return out
+}
+
+// names are the checks and policies that spoke, each once, sorted.
+func (a answer) names() []string {
+	var out []string
+	for _, r := range a.report.Rulings {
+		out = append(out, r.Policy)
+	}
+	for _, f := range a.report.Findings {
+		out = append(out, f.Check)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (a answer) gapText() string {
+	texts := make([]string, len(a.gaps))
+	for i, g := range a.gaps {
+		texts[i] = g.text
+	}
+	return strings.Join(texts, "; ")
+}
+
+// asFinding lets a ruling be written like a finding: the policy stands where the check does.
+func asFinding(r preflight.Ruling) finding.Finding {
+	return finding.Finding{Check: r.Policy, Severity: finding.Error, Path: r.Path, Message: r.Message, Remedy: r.Remedy}
+}

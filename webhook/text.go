@@ -1,0 +1,37 @@
+package webhook
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clip shortens to a number of bytes and marks that it did; it never splits a rune.
+func clip(s string, bytes int) string {
+	s = strings.ToValidUTF8(s, "�")
+	if len(s) <= bytes {
+		return s
+	}
+	const mark = "…"
+	end := bytes - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:max(end, 0)] + mark
+}
+
+// clipRunes shortens to a number of characters.
+func clipRunes(s string, runes int) string {
+	if utf8.RuneCountInString(s) <= runes {
+		return s
+	}
+	return string([]rune(s)[:runes-1]) + "…"
+}
+
+// oneLine replaces whatever a warning header cannot carry by single spaces.
+func oneLine(s string) string {
+	s = strings.ToValidUTF8(s, "�")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+}
