@@ -19,7 +19,12 @@ const (
 
 var verdictNames = [...]string{"unknown", "fits", "too-big", "full", "fragmented"}
 
-func (v Verdict) String() string { return verdictNames[v] }
+func (v Verdict) String() string {
+	if v < 0 || int(v) >= len(verdictNames) {
+		return verdictNames[Unknown]
+	}
+	return verdictNames[v]
+}
 
 // MarshalText writes the verdict as the JSON output names it.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
@@ -29,13 +34,42 @@ type Result struct {
 	Verdict        Verdict     `json:"verdict"`
 	Placed         int         `json:"placed"` // pods we found a place for
 	Wanted         int         `json:"wanted"`
-	Plan           []Placement `json:"plan"`      // proof of Fits, or how far we got
-	Shortfall      []Shortfall `json:"shortfall"` // what the pods without a place lack
-	Rejected       Rejections  `json:"rejected"`  // why nodes were refused to the first group without a place
-	Change         string      `json:"change"`    // the smallest change that would make it fit; empty: none found
-	Assumed        []string    `json:"assumed"`   // what was not looked at
-	Group          string      `json:"-"`         // the first group without a place
-	WaitsForOthers bool        `json:"-"`         // the only objection is that the cluster is busy now
+	Plan           []Placement `json:"plan"`              // proof of Fits, or how far we got
+	Shortfall      []Shortfall `json:"shortfall"`         // what the pods without a place lack
+	Rejected       Rejections  `json:"rejected"`          // why nodes were refused to the first group without a place
+	Change         string      `json:"change"`            // the smallest change that would make it fit; empty: none found
+	Changes        []string    `json:"changes,omitempty"` // all changes found, Change first
+	Assumed        []string    `json:"assumed"`           // what was not looked at
+	Group          string      `json:"-"`                 // the first group without a place
+	WaitsForOthers bool        `json:"-"`                 // the only objection is that the cluster is busy now
+	ByShape        bool        `json:"-"`                 // TooBig because of one pod alone, not of their number
+	WithNodesBack  bool        `json:"-"`                 // TooBig, though not with the cordoned and unready nodes back
+	Grows          string      `json:"-"`                 // who may add nodes to the cluster; empty: nobody seen
+	Queue          string      `json:"-"`                 // who else decides when the pods start; empty: nobody
+
+	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
+	Usable int   `json:"-"` // nodes that may take pods, or could when idle
+}
+
+// Ask is what groups with equal pods ask for.
+type Ask struct {
+	Roles string // "1 Master + 5 Workers"
+	Pods  int
+	Each  job.Resources
+}
+
+// Speaks says whether the verdict is worth a warning to the user. Where nodes can be
+// added or a queue holds the job back, being busy or too small is their business: then
+// only a pod that no node could ever hold is.
+func (r Result) Speaks() bool {
+	switch r.Verdict {
+	case TooBig:
+		return r.ByShape || r.Grows == "" && r.Queue == ""
+	case Full, Fragmented:
+		return r.Grows == "" && r.Queue == ""
+	default:
+		return false
+	}
 }
 
 // Placement is a number of pods of one role on one node.
@@ -67,21 +101,4 @@ type Rejections struct {
 	Open     int `json:"open"`     // takes, or took, at least one pod
 	// Taints names the taints that refused nodes, most frequent first.
 	Taints []string `json:"taints,omitempty"`
-}
-
-// Gang is what has to run together.
-type Gang struct {
-	Name       string
-	Namespace  string
-	Groups     []Group
-	MinMembers int // 0: all of them
-}
-
-// Group is a number of equal pods.
-type Group struct {
-	Name  string
-	Count int
-	Min   int // Min < Count only for elastic roles
-	Pod   job.Pod
-	After []string
 }

@@ -6,9 +6,13 @@
 package capacity
 
 import (
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -20,61 +24,123 @@ type Snapshot struct {
 	nodes      []*Node // by name
 	taken      time.Time
 	incomplete string // why no number may be trusted; empty: complete enough
+
+	podsKnown  bool
+	podsScope  string                  // the only namespace whose pods are in the view; empty: several, or declared whole
+	podsIn     map[string][]*podRecord // by namespace, then name; live pods only
+	guarded    []*podRecord            // live pods with required anti-affinity of their own
+	objects    map[objectKey]*unstructured.Unstructured
+	complete   map[schema.GroupResource]bool
+	autoscaler string // who may add nodes; empty: nobody seen
+
+	cols    columns
+	byLabel sync.Map // label key -> []int32, the interned value of each node
 }
 
-// Node is what the fit knows of one node.
-type Node struct {
-	Name              string
-	Labels            map[string]string
-	Taints            []corev1.Taint
-	Ready, Cordoned   bool
-	Allocatable, Used job.Resources
+// objectKey identifies an object of any kind.
+type objectKey struct {
+	gvk             schema.GroupVersionKind
+	namespace, name string
 }
-
-// Builder collects objects into a Snapshot. The zero value is ready to use. It keeps
-// what it is given and expects nobody to change it.
-type Builder struct{ snap Snapshot }
-
-// Node adds a node. The first node makes nodes known; see Complete.
-func (b *Builder) Node(*corev1.Node) {}
-
-// Pod adds a pod; finished pods and pods without a node take no room.
-func (b *Builder) Pod(*corev1.Pod) {}
-
-// Object adds any other object (claims, quotas, runtimes, priority classes …).
-func (b *Builder) Object(*unstructured.Unstructured) {}
-
-// Complete says that the view holds all objects of a resource: what is not there is
-// absent, not unknown.
-func (b *Builder) Complete(...schema.GroupResource) {}
-
-// Incomplete records why the view must not be trusted (caches not synced …).
-func (b *Builder) Incomplete(why string) { b.snap.incomplete = why }
-
-// Snapshot returns the view. The builder must not be used afterwards.
-func (b *Builder) Snapshot(taken time.Time) *Snapshot { b.snap.taken = taken; return &b.snap }
 
 // Lookup finds an object by kind and name. namespace is empty for cluster-scoped ones.
+// An object that was not given is absent only where the view holds its resource whole.
 func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, job.Presence) {
-	return nil, job.Unknown
+	if s == nil {
+		return nil, job.Unknown
+	}
+	if o, ok := s.objects[objectKey{gvk, namespace, name}]; ok {
+		return o, job.Present
+	}
+	if !s.Holds(resourceOf(gvk)) {
+		return nil, job.Unknown
+	}
+	// The same object under another version is there, though not in a shape we can hand out.
+	for key := range s.objects {
+		if key.gvk.GroupKind() == gvk.GroupKind() && key.namespace == namespace && key.name == name {
+			return nil, job.Unknown
+		}
+	}
+	return nil, job.Absent
 }
 
+// Objects are the objects of a kind in a namespace (all namespaces, if it is empty), by
+// namespace and name. whole says that the view holds every object of that kind.
+func (s *Snapshot) Objects(gk schema.GroupKind, namespace string) (objects []*unstructured.Unstructured, whole bool) {
+	if s == nil {
+		return nil, false
+	}
+	for key, o := range s.objects {
+		if key.gvk.GroupKind() == gk && (namespace == "" || key.namespace == namespace) {
+			objects = append(objects, o)
+		}
+	}
+	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int {
+		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.GetName(), b.GetName()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.GetAPIVersion(), b.GetAPIVersion())
+	})
+	return objects, s.Holds(resourceOf(gk.WithVersion("")))
+}
+
+// Holds says that the view has every object of a resource: what is not there is absent.
+func (s *Snapshot) Holds(r schema.GroupResource) bool { return s != nil && s.complete[r] }
+
 // Nodes are the nodes by name. The slice and what it points at are read-only.
-func (s *Snapshot) Nodes() []*Node { return s.nodes }
+func (s *Snapshot) Nodes() []*Node {
+	if s == nil {
+		return nil
+	}
+	return s.nodes
+}
 
 // Taken is when the view was made.
 func (s *Snapshot) Taken() time.Time { return s.taken }
 
 // Incomplete is why no number may be trusted; empty when they may.
-func (s *Snapshot) Incomplete() string { return s.incomplete }
-
-// GangOf is what of a job has to run together.
-func GangOf(j *job.Job) Gang {
-	return Gang{Name: j.Ref.Name, Namespace: j.Ref.Namespace, MinMembers: j.Gang.MinMembers}
+func (s *Snapshot) Incomplete() string {
+	if s == nil {
+		return "there is no view of the cluster"
+	}
+	return s.incomplete
 }
 
-// Fit answers whether the gang fits, and proves it.
-func (s *Snapshot) Fit(g Gang) Result { return Result{} }
+// Builder collects objects into a Snapshot. The zero value is ready to use. It keeps
+// what it is given and expects nobody to change it.
+type Builder struct {
+	ledger Ledger
+	why    string
+}
 
-// String is the result in one stable paragraph: the verdict, both numbers, the reason.
-func (r Result) String() string { return r.Verdict.String() }
+// Node adds a node. The first node makes nodes known; see Complete.
+func (b *Builder) Node(n *corev1.Node) { b.ledger.SetNode(n) }
+
+// Pod adds a pod; finished pods and pods without a node take no room.
+func (b *Builder) Pod(p *corev1.Pod) { b.ledger.SetPod(p) }
+
+// Object adds any other object (claims, quotas, runtimes, priority classes …).
+func (b *Builder) Object(o *unstructured.Unstructured) { b.ledger.SetObject(o) }
+
+// Complete says that the view holds all objects of a resource: what is not there is
+// absent, not unknown.
+func (b *Builder) Complete(resources ...schema.GroupResource) {
+	for _, r := range resources {
+		b.ledger.SetComplete(r, true)
+	}
+}
+
+// Incomplete records why the view must not be trusted (caches not synced …).
+func (b *Builder) Incomplete(why string) { b.why = why }
+
+// Snapshot returns the view. The builder must not be used afterwards.
+func (b *Builder) Snapshot(taken time.Time) *Snapshot { return b.ledger.Snapshot(taken, b.why) }
+
+// resourceOf is the resource of a kind by the API's naming rule (the plural in lower case).
+func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {
+	plural, _ := meta.UnsafeGuessKindToResource(gvk)
+	return plural.GroupResource()
+}

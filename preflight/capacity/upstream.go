@@ -1,14 +1,99 @@
 package capacity
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // Effective is what one pod takes on a node as the scheduler counts it: init containers,
-// sidecars, overhead and pod-level resources included.
+// sidecars, overhead and pod-level resources included. Requests that are not written are
+// those the API server would fill in; the spec itself is left as it is.
 func Effective(spec *corev1.PodSpec) job.Resources {
-	return job.ResourcesOf(resourcehelper.PodRequests(&corev1.Pod{Spec: *spec}, resourcehelper.PodResourcesOptions{}))
+	pod := &corev1.Pod{Spec: *spec}
+	pod.Spec.Containers = requestsFromLimits(spec.Containers)
+	pod.Spec.InitContainers = requestsFromLimits(spec.InitContainers)
+	pod.Spec.Resources = podRequestsFromLimits(pod)
+	return job.ResourcesOf(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
+}
+
+// requestsFromLimits fills requests that are missing from the limits, as the API server
+// does when a pod is created (k8s.io/kubernetes v1.37 pkg/apis/core/v1/defaults.go, SetDefaults_Pod).
+func requestsFromLimits(containers []corev1.Container) []corev1.Container {
+	out := slices.Clone(containers)
+	for i := range out {
+		out[i].Resources.Requests = withMissing(out[i].Resources.Requests, out[i].Resources.Limits)
+	}
+	return out
+}
+
+// podRequestsFromLimits does the same for pod-level resources. Where only pod-level limits
+// are written, the containers' sum comes before the limit (defaultPodRequests, same file).
+func podRequestsFromLimits(pod *corev1.Pod) *corev1.ResourceRequirements {
+	written := pod.Spec.Resources
+	if written == nil || len(written.Limits) == 0 {
+		return written
+	}
+	out := *written
+	containers := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
+	for name := range containers {
+		if !resourcehelper.IsSupportedPodLevelResource(name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+			delete(containers, name)
+		}
+	}
+	out.Requests = withMissing(withMissing(out.Requests, containers), out.Limits)
+	return &out
+}
+
+// withMissing is list and what only more has; neither is changed.
+func withMissing(list, more corev1.ResourceList) corev1.ResourceList {
+	if len(more) == 0 {
+		return list
+	}
+	out := maps.Clone(list)
+	if out == nil {
+		out = make(corev1.ResourceList, len(more))
+	}
+	for name, q := range more {
+		if _, ok := out[name]; !ok {
+			out[name] = q
+		}
+	}
+	return out
+}
+
+// Occupied is what a pod that exists takes on its node. As in the scheduler, the sizes
+// that the node has granted count beside those that are asked for (in-place resize).
+func Occupied(pod *corev1.Pod) job.Resources {
+	return job.ResourcesOf(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
+}
+
+// selects prepares the node selector and the required node affinity of a pod. An
+// expression that cannot be parsed matches no node, as in the scheduler.
+func selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
+	required := nodeaffinity.NewRequiredNodeAffinity(spec.NodeSelector, spec.Affinity)
+	return func(n *corev1.Node) bool {
+		ok, err := required.Match(n)
+		return ok && err == nil
+	}
+}
+
+// untolerated is the first taint that keeps the pod from being placed on the node; nil
+// if there is none. PreferNoSchedule keeps nobody away.
+func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
+	taint, found := schedulinghelper.FindMatchingUntoleratedTaint(klog.Logger{}, taints, tolerations, func(t *corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	}, true)
+	if !found {
+		return nil
+	}
+	return &taint
 }

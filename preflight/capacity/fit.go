@@ -1,0 +1,242 @@
+package capacity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
+// bound or an exhausted search; where there is neither, the answer is unknown.
+func (s *Snapshot) Fit(g Gang) Result {
+	r := s.fit(g)
+	if r.Verdict == TooBig || r.Verdict == Full || r.Verdict == Fragmented {
+		r.Changes = s.changes(g, &r)
+		if len(r.Changes) > 0 {
+			r.Change = r.Changes[0]
+		}
+	}
+	return r
+}
+
+// fit is Fit without the search for a change.
+func (s *Snapshot) fit(g Gang) Result {
+	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
+	if s == nil || s.incomplete != "" {
+		r.Assumed = []string{s.Incomplete()}
+		return r
+	}
+	q := s.question(g)
+	a, kins := q.run(&r)
+	q.explain(&r, kins)
+	r.Placed += q.own
+	if a != nil {
+		q.judge(&r, *a, kins)
+	}
+	r.Plan = append(r.Plan, q.gang.sortPlan(q.plan)...)
+	q.assume(&r)
+	return r
+}
+
+// run places stage after stage. It returns the answer of the stage that could not be
+// placed whole (nil: there is none) and the kins to talk about.
+func (q *question) run(r *Result) (*answer, []*kin) {
+	var talk []*kin
+	var lingering []*packing
+	stages := q.gang.stages()
+	for i, stage := range stages {
+		kins := q.gather(stage)
+		room, crowded := q.roomBeside(lingering, stage)
+		a := q.solve(kins, room, nowOf)
+		if !a.yes && crowded {
+			// Where the earlier ones stand is our choice, so it proves nothing against these.
+			a.no = q.solve(kins, q.s.cols.free, nowOf).no
+		}
+		if a.yes && i == len(stages)-1 && a.best != nil {
+			q.stretch(a.best)
+		}
+		r.Placed += q.record(a.best)
+		if talk == nil || !a.yes || len(kins) > 0 && mostPods(kins) >= mostPods(talk) {
+			talk = kins
+		}
+		if !a.yes {
+			return &a, kins
+		}
+		if a.best != nil {
+			lingering = append(lingering, a.best)
+		}
+	}
+	r.Verdict = Fits
+	return nil, talk
+}
+
+func nowOf(k *kin) []int  { return k.now }
+func idleOf(k *kin) []int { return k.idle }
+
+func mostPods(kins []*kin) int {
+	n := 0
+	for _, k := range kins {
+		n = max(n, k.count)
+	}
+	return n
+}
+
+// roomBeside is what earlier stages leave to a stage: a group that has not certainly
+// completed stays where it was placed.
+func (q *question) roomBeside(earlier []*packing, stage []int) (room [][]int64, crowded bool) {
+	room = q.s.cols.free
+	for _, p := range earlier {
+		for i, k := range p.kins {
+			if q.gone(k, stage) {
+				continue
+			}
+			crowded = true
+			for _, n := range k.needs {
+				column := slices.Clone(room[n.column])
+				for at, pods := range p.counts[i] {
+					column[at] -= times(n.n, int64(pods))
+				}
+				room = slices.Clone(room)
+				room[n.column] = column
+			}
+		}
+	}
+	return room, crowded
+}
+
+// gone says that all groups of a kin have completed before every group of a stage.
+func (q *question) gone(k *kin, stage []int) bool {
+	for _, a := range k.groups {
+		for _, b := range stage {
+			if !q.gang.completedBefore(a, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// stretch adds pods of elastic groups beyond their minimum, as far as there is room.
+func (q *question) stretch(p *packing) {
+	for i, k := range p.kins {
+		extra := int64(0)
+		for _, group := range k.groups {
+			extra = plus(extra, int64(q.extra[group]))
+		}
+		p.fill(i, int(extra), p.nodeOrder(i, cmp.Compare[int]))
+	}
+}
+
+// record writes a packing into the plan, group by group, and counts its pods.
+func (q *question) record(p *packing) (placed int) {
+	if p == nil {
+		return 0
+	}
+	for i, k := range p.kins {
+		at := 0
+		left := p.counts[i]
+		used := 0
+		for _, group := range k.groups {
+			want := q.need[group] + q.extra[group]
+			if placedHere := p.placed[i]; placedHere < k.count {
+				want = q.need[group]
+			}
+			for want > 0 && at < len(left) {
+				n := min(want, left[at]-used)
+				if n > 0 {
+					q.plan = append(q.plan, Placement{q.gang.Groups[group].Name, q.s.nodes[at].Name, n})
+					placed += n
+					want -= n
+					used += n
+				}
+				if used == left[at] {
+					at, used = at+1, 0
+				}
+			}
+		}
+	}
+	return placed
+}
+
+// sortPlan orders a plan by group, as the gang lists them, then node, and adds up equals.
+func (g Gang) sortPlan(plan []Placement) []Placement {
+	slices.SortStableFunc(plan, func(a, b Placement) int {
+		return cmp.Or(cmp.Compare(g.group(a.Group), g.group(b.Group)), cmp.Compare(a.Node, b.Node))
+	})
+	out := plan[:0]
+	for _, p := range plan {
+		if n := len(out); n > 0 && out[n-1].Group == p.Group && out[n-1].Node == p.Node {
+			out[n-1].Count += p.Count
+		} else {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// judge names the verdict of a stage that was not placed whole.
+func (q *question) judge(r *Result, a answer, kins []*kin) {
+	idle := q.solve(kins, q.s.cols.idle, idleOf)
+	switch {
+	case idle.no:
+		r.Verdict = TooBig
+		r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && sumUpTo(k.idle, 1) == 0 })
+		r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, func(g gate) bool { return g.passes() || g == tooSmall }))
+		return
+	case !a.no:
+		q.note("the pods could not be placed, and it could not be proven that they cannot")
+		return
+	case !idle.yes:
+		q.note("that they would fit on the idle cluster is not proven")
+	}
+	sums := q.sums(kins, q.s.cols.free, gate.passes)
+	r.Verdict = Fragmented
+	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) {
+		r.Verdict = Full
+	}
+	r.Shortfall = lacking(sums)
+}
+
+// lacking keeps the resources that are short, in sum or in one place; all of them where
+// none is short alone.
+func lacking(all []Shortfall) []Shortfall {
+	var out []Shortfall
+	for _, s := range all {
+		if s.Free < s.Asked || s.LargestHole < s.NeededHole {
+			out = append(out, s)
+		}
+	}
+	if out == nil {
+		return all
+	}
+	return out
+}
+
+// assume finishes the verdict with what was not looked at.
+func (q *question) assume(r *Result) {
+	s := q.s
+	if !s.podsKnown && len(s.nodes) > 0 {
+		if r.Verdict != TooBig {
+			r.Verdict = Unknown
+		}
+		r.Assumed = append(r.Assumed, "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle")
+	}
+	if len(q.blind) > 0 && r.Verdict == Fits {
+		r.Verdict = Unknown
+		q.note("resources and nodes alone would allow it")
+	}
+	r.Assumed = append(r.Assumed, q.blind...)
+	r.Assumed = append(r.Assumed, q.notes...)
+	if s.podsScope != "" {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("all pods of the snapshot are in namespace %s; pods of others are not counted", s.podsScope))
+	}
+	if text := s.waiting(q.gang); text != "" && r.Verdict != TooBig {
+		r.Assumed = append(r.Assumed, text)
+	}
+	if n := countFunc(s.nodes, func(n *Node) bool { return n.silent }); n > 0 {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%s no condition; counted as ready", many(n, "node says", "nodes say")))
+	}
+	r.Queue = q.gang.Queue
+	r.Grows = s.autoscaler
+	r.WaitsForOthers = r.Verdict == Full || r.Verdict == Fragmented
+}

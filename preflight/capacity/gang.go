@@ -1,0 +1,136 @@
+package capacity
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Gang is what has to run together.
+type Gang struct {
+	Name       string
+	Namespace  string
+	Groups     []Group
+	MinMembers int // 0: all of them
+	// Queue is who else decides when the pods start; empty: nobody.
+	Queue string
+	// Own says whether a pod that exists belongs to the gang, and to which group: where
+	// it has a node, it keeps its place and counts as placed. nil: no pod of the gang
+	// exists yet. Only pods of the gang's namespace are asked about.
+	Own func(*corev1.Pod) (group string, ok bool)
+}
+
+// Group is a number of equal pods.
+type Group struct {
+	Name  string
+	Count int
+	Min   int // Min < Count only for elastic roles
+	Pod   job.Pod
+	After []string // groups that have completed before this one starts: they do not run together
+}
+
+// GangOf is what of a job has to run together.
+func GangOf(j *job.Job) Gang {
+	if j == nil {
+		return Gang{}
+	}
+	g := Gang{
+		Name: j.Ref.Name, Namespace: j.Ref.Namespace,
+		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue,
+	}
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		most := max(0, r.Replicas.Max, r.Replicas.Min)
+		g.Groups = append(g.Groups, Group{
+			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod, After: r.After,
+		})
+	}
+	return g
+}
+
+// Pods is the number of pods of all groups.
+func (g Gang) Pods() int {
+	n := int64(0)
+	for _, group := range g.Groups {
+		n = plus(n, int64(max(0, group.Count)))
+	}
+	return int(n)
+}
+
+// requests are the effective requests of one pod of the group. Readers fill them in; a
+// group that was made by hand may leave them to the pod spec.
+func (g *Group) requests() job.Resources {
+	if len(g.Pod.Requests) > 0 {
+		return g.Pod.Requests
+	}
+	return Effective(&g.Pod.Spec)
+}
+
+// least is how many pods of the group the gang cannot do without.
+func (g *Group) least() int {
+	if g.Min > 0 && g.Min < g.Count {
+		return g.Min
+	}
+	return max(0, g.Count)
+}
+
+// stages sorts the groups into sets that run one after the other, by what they name in
+// After. Within a stage all run together. A circle is no order: its groups run together.
+func (g Gang) stages() [][]int {
+	depth := make([]int, len(g.Groups))
+	// A chain without a circle is at most as long as there are groups.
+	for range g.Groups {
+		for i, group := range g.Groups {
+			for _, name := range group.After {
+				if before := g.group(name); before >= 0 && before != i {
+					depth[i] = max(depth[i], min(depth[before]+1, len(g.Groups)))
+				}
+			}
+		}
+	}
+	if slices.Contains(depth, len(g.Groups)) { // only a circle climbs that high
+		clear(depth)
+	}
+	out := make([][]int, 0, 1)
+	for level := range len(g.Groups) {
+		var stage []int
+		for i := range g.Groups {
+			if depth[i] == level {
+				stage = append(stage, i)
+			}
+		}
+		if len(stage) > 0 {
+			out = append(out, stage)
+		}
+	}
+	return out
+}
+
+// completedBefore says whether group a has completed when group b starts.
+func (g Gang) completedBefore(a, b int) bool {
+	seen := make([]bool, len(g.Groups))
+	var reach func(int) bool
+	reach = func(at int) bool {
+		for _, name := range g.Groups[at].After {
+			before := g.group(name)
+			if before == a {
+				return true
+			}
+			if before >= 0 && !seen[before] {
+				seen[before] = true
+				if reach(before) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return a != b && reach(b)
+}
+
+// group finds a group by name, -1 if there is none.
+func (g Gang) group(name string) int {
+	return slices.IndexFunc(g.Groups, func(o Group) bool { return o.Name == name })
+}

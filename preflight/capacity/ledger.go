@@ -1,0 +1,192 @@
+package capacity
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Ledger keeps a cluster's objects up to date, one change at a time, and turns them
+// into snapshots. A change costs O(1); a snapshot costs O(nodes), and O(pods) only on
+// nodes and in namespaces that changed since the last one. The zero value is empty and
+// ready to use. It keeps what it is given, expects nobody to change it, and is not safe
+// for concurrent use; the snapshots are.
+type Ledger struct {
+	nodes    map[string]*corev1.Node
+	digested map[string]*Node // of nodes that did not change
+	pods     map[types.NamespacedName]*podRecord
+	on       map[string]map[types.NamespacedName]*podRecord // by node
+	in       map[string]map[types.NamespacedName]*podRecord // by namespace
+	sorted   map[string][]*podRecord                        // of namespaces that did not change
+	objects  map[objectKey]*unstructured.Unstructured
+	shared   bool // objects belongs to a snapshot too: copy before writing
+	complete map[schema.GroupResource]bool
+	sawPods  bool
+}
+
+// SetNode adds or replaces a node.
+func (l *Ledger) SetNode(n *corev1.Node) {
+	put(&l.nodes, n.Name, n)
+	delete(l.digested, n.Name)
+}
+
+// DropNode forgets a node.
+func (l *Ledger) DropNode(name string) {
+	delete(l.nodes, name)
+	delete(l.digested, name)
+}
+
+// SetPod adds or replaces a pod.
+func (l *Ledger) SetPod(p *corev1.Pod) {
+	l.sawPods = true
+	key := types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+	l.DropPod(p.Namespace, p.Name)
+	r := newPodRecord(p)
+	if r == nil {
+		return
+	}
+	put(&l.pods, key, r)
+	putIn(&l.in, p.Namespace, key, r)
+	delete(l.sorted, p.Namespace)
+	if r.node != "" {
+		putIn(&l.on, r.node, key, r)
+		delete(l.digested, r.node)
+	}
+}
+
+// DropPod forgets a pod.
+func (l *Ledger) DropPod(namespace, name string) {
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	r, ok := l.pods[key]
+	if !ok {
+		return
+	}
+	delete(l.pods, key)
+	dropIn(l.in, namespace, key)
+	dropIn(l.on, r.node, key)
+	delete(l.sorted, namespace)
+	delete(l.digested, r.node)
+}
+
+// SetObject adds or replaces any other object.
+func (l *Ledger) SetObject(o *unstructured.Unstructured) {
+	l.own()
+	put(&l.objects, keyOf(o), o)
+}
+
+// DropObject forgets an object.
+func (l *Ledger) DropObject(gvk schema.GroupVersionKind, namespace, name string) {
+	l.own()
+	delete(l.objects, objectKey{gvk, namespace, name})
+}
+
+// SetComplete says whether the ledger holds all objects of a resource.
+func (l *Ledger) SetComplete(r schema.GroupResource, whole bool) {
+	complete := maps.Clone(l.complete)
+	put(&complete, r, whole)
+	l.complete = complete
+}
+
+// Snapshot is the view as it is now. incomplete says why it must not be trusted; empty:
+// nothing speaks against it.
+func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
+	s := &Snapshot{taken: taken, incomplete: incomplete, objects: l.objects, complete: l.complete}
+	l.shared = true
+	if s.incomplete == "" && len(l.nodes) == 0 && !l.complete[nodesResource] {
+		s.incomplete = "the snapshot holds no nodes"
+	}
+	s.nodes = l.digestNodes()
+	s.podsIn = l.sortPods()
+	s.podsKnown = l.sawPods || l.complete[podsResource]
+	if !l.complete[podsResource] && len(s.podsIn) == 1 {
+		for only := range s.podsIn {
+			s.podsScope = only
+		}
+	}
+	s.guarded = guardedOf(s.nodes)
+	s.autoscaler = autoscalerOf(s)
+	s.cols = columnsOf(s.nodes)
+	return s
+}
+
+var (
+	nodesResource = schema.GroupResource{Resource: "nodes"}
+	podsResource  = schema.GroupResource{Resource: "pods"}
+)
+
+func (l *Ledger) digestNodes() []*Node {
+	out := make([]*Node, 0, len(l.nodes))
+	for name, object := range l.nodes {
+		n, ok := l.digested[name]
+		if !ok {
+			n = newNode(object, byName(l.on[name]))
+			put(&l.digested, name, n)
+		}
+		out = append(out, n)
+	}
+	slices.SortFunc(out, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func (l *Ledger) sortPods() map[string][]*podRecord {
+	out := make(map[string][]*podRecord, len(l.in))
+	for namespace, pods := range l.in {
+		sorted, ok := l.sorted[namespace]
+		if !ok {
+			sorted = byName(pods)
+			put(&l.sorted, namespace, sorted)
+		}
+		out[namespace] = sorted
+	}
+	return out
+}
+
+// own makes the objects writable.
+func (l *Ledger) own() {
+	if l.shared {
+		l.objects, l.shared = maps.Clone(l.objects), false
+	}
+}
+
+func keyOf(o *unstructured.Unstructured) objectKey {
+	return objectKey{o.GroupVersionKind(), o.GetNamespace(), o.GetName()}
+}
+
+func byName(pods map[types.NamespacedName]*podRecord) []*podRecord {
+	return slices.SortedFunc(maps.Values(pods), (*podRecord).compare)
+}
+
+// guardedOf are the running pods that keep others away by required anti-affinity.
+func guardedOf(nodes []*Node) []*podRecord {
+	var out []*podRecord
+	for _, n := range nodes {
+		out = append(out, n.guarded...)
+	}
+	return out
+}
+
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
+}
+
+func putIn[K, L comparable, V any](m *map[K]map[L]V, k K, l L, v V) {
+	inner := (*m)[k]
+	put(&inner, l, v)
+	put(m, k, inner)
+}
+
+func dropIn[K, L comparable, V any](m map[K]map[L]V, k K, l L) {
+	delete(m[k], l)
+	if len(m[k]) == 0 {
+		delete(m, k)
+	}
+}

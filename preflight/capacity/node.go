@@ -1,0 +1,222 @@
+package capacity
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Node is what the fit knows of one node. Amounts are as in job.Resources.
+type Node struct {
+	Name              string
+	Labels            map[string]string
+	Taints            []corev1.Taint
+	Ready, Cordoned   bool
+	Allocatable, Used job.Resources
+	// Resident is the part of Used that stays on an idle cluster: DaemonSet and static pods.
+	Resident job.Resources
+
+	object *corev1.Node
+	silent bool         // the node says nothing about its health
+	pods   []*podRecord // that take room, by namespace and name
+	// guarded are those of the pods that keep others away by required anti-affinity.
+	guarded []*podRecord
+}
+
+// Free is what is left of a resource; 0 where more is used than there is. A node that
+// does not say how many pods it takes is not limited by their number.
+func (n *Node) Free(r corev1.ResourceName) int64 { return left(n.Allocatable, n.Used, r) }
+
+// Idle is what would be free without any pod that can go away.
+func (n *Node) Idle(r corev1.ResourceName) int64 { return left(n.Allocatable, n.Resident, r) }
+
+func left(allocatable, used job.Resources, r corev1.ResourceName) int64 {
+	all, said := allocatable[r]
+	if !said && r == corev1.ResourcePods {
+		return math.MaxInt64
+	}
+	return max(0, all-min(used[r], max(all, 0)))
+}
+
+// newNode digests a node and the pods that take room on it.
+func newNode(object *corev1.Node, pods []*podRecord) *Node {
+	n := &Node{
+		Name: object.Name, Labels: object.Labels, Taints: object.Spec.Taints,
+		Cordoned:    object.Spec.Unschedulable,
+		Allocatable: allocatableOf(object),
+		Used:        job.Resources{}, Resident: job.Resources{},
+		object: object, pods: pods,
+	}
+	n.Ready, n.silent = readiness(object)
+	for _, p := range pods {
+		p.addTo(n.Used)
+		if len(antiAffinity(&p.object.Spec)) > 0 {
+			n.guarded = append(n.guarded, p)
+		}
+		if p.resident {
+			p.addTo(n.Resident)
+		}
+	}
+	return n
+}
+
+// readiness reads the Ready condition. A node without any condition has been written by
+// hand (a kubelet registers with its conditions): it counts as ready, and is silent.
+func readiness(n *corev1.Node) (ready, silent bool) {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue, false
+		}
+	}
+	silent = len(n.Status.Conditions) == 0
+	return silent, silent
+}
+
+// allocatableOf falls back to the capacity where a node (written by hand) says no more.
+func allocatableOf(n *corev1.Node) job.Resources {
+	if len(n.Status.Allocatable) == 0 {
+		return job.ResourcesOf(n.Status.Capacity)
+	}
+	return job.ResourcesOf(n.Status.Allocatable)
+}
+
+// podRecord is what the fit keeps of a pod that exists.
+type podRecord struct {
+	object   *corev1.Pod
+	node     string // empty: waits for a place
+	requests []amount
+	resident bool // stays on an idle cluster
+	ports    []hostPort
+}
+
+// amount is one entry of a resource vector.
+type amount struct {
+	name corev1.ResourceName
+	n    int64
+}
+
+// hostPort is a port of the node that a pod takes.
+type hostPort struct {
+	protocol corev1.Protocol
+	ip       string
+	port     int32
+}
+
+// newPodRecord digests a pod; nil if it has ended and takes no room any more.
+func newPodRecord(p *corev1.Pod) *podRecord {
+	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		return nil
+	}
+	r := &podRecord{object: p, node: p.Spec.NodeName, resident: isResident(p), ports: hostPortsOf(&p.Spec)}
+	for name, n := range Occupied(p) {
+		if n > 0 {
+			r.requests = append(r.requests, amount{name, n})
+		}
+	}
+	slices.SortFunc(r.requests, func(a, b amount) int { return strings.Compare(string(a.name), string(b.name)) })
+	return r
+}
+
+// addTo adds the pod and itself (resource "pods") to a sum.
+func (p *podRecord) addTo(sum job.Resources) {
+	for _, a := range p.requests {
+		sum[a.name] = plus(sum[a.name], a.n)
+	}
+	sum[corev1.ResourcePods] = plus(sum[corev1.ResourcePods], 1)
+}
+
+func (p *podRecord) compare(q *podRecord) int {
+	if c := strings.Compare(p.object.Namespace, q.object.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(p.object.Name, q.object.Name)
+}
+
+// mirrorAnnotation marks the API's image of a static pod
+// (https://pkg.go.dev/k8s.io/api/core/v1#MirrorPodAnnotationKey).
+const mirrorAnnotation = corev1.MirrorPodAnnotationKey
+
+// isResident says whether a pod comes back to its node by itself.
+func isResident(p *corev1.Pod) bool {
+	if _, static := p.Annotations[mirrorAnnotation]; static {
+		return true
+	}
+	return slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "DaemonSet" && o.Controller != nil && *o.Controller
+	})
+}
+
+// hostPortsOf are the ports of the node that a pod takes, in order. On the host's network
+// every container port is one.
+func hostPortsOf(spec *corev1.PodSpec) []hostPort {
+	var out []hostPort
+	add := func(cs []corev1.Container) {
+		for _, c := range cs {
+			for _, p := range c.Ports {
+				port := p.HostPort
+				if port == 0 && spec.HostNetwork {
+					port = p.ContainerPort
+				}
+				if port <= 0 {
+					continue
+				}
+				out = append(out, hostPort{protocolOr(p.Protocol), ipOr(p.HostIP), port})
+			}
+		}
+	}
+	add(spec.Containers)
+	for _, c := range spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			add([]corev1.Container{c})
+		}
+	}
+	return out
+}
+
+func protocolOr(p corev1.Protocol) corev1.Protocol {
+	if p == "" {
+		return corev1.ProtocolTCP
+	}
+	return p
+}
+
+func ipOr(ip string) string {
+	if ip == "" {
+		return "0.0.0.0"
+	}
+	return ip
+}
+
+// conflict says whether two pods cannot be on one node for their ports. The address
+// 0.0.0.0 is every address.
+func conflict(a, b []hostPort) bool {
+	for _, p := range a {
+		for _, q := range b {
+			if p.port == q.port && p.protocol == q.protocol && (p.ip == q.ip || p.ip == "0.0.0.0" || q.ip == "0.0.0.0") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plus adds amounts that are not negative and saturates.
+func plus(a, b int64) int64 {
+	if b > 0 && a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// times multiplies amounts that are not negative and saturates.
+func times(a, b int64) int64 {
+	if a > 0 && b > math.MaxInt64/a {
+		return math.MaxInt64
+	}
+	return a * b
+}

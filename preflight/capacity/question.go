@@ -1,0 +1,328 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// question is a gang on a snapshot, prepared for counting.
+type question struct {
+	s     *Snapshot
+	gang  Gang
+	kins  []*kin
+	need  []int // by group: pods that must be placed yet
+	extra []int // by group: pods above the minimum of an elastic group
+	plan  []Placement
+	own   int      // pods of the gang that have a place already
+	notes []string // what was not looked at
+	blind []string // what was not looked at and could turn a yes into a no
+}
+
+// kin is a set of groups that no scheduler can tell apart: they run at the same time and
+// their pods ask for the same. Counting them as one makes the usual case (one master
+// like its workers) exact.
+type kin struct {
+	name   string // of the first group
+	groups []int
+	pod    *job.Pod
+	needs  []need
+	ports  []hostPort
+	apart  []keepAway
+	gates  []gate   // by node
+	refuse []int    // by taint set: index+1 into the taints that refuse
+	taints []string // that refuse, by taint set
+	idle   []int    // pods that fit on each node alone, were it idle
+	now    []int    // pods that fit on each node alone
+	count  int      // pods to place
+}
+
+// gate is the first reason why a node cannot take a pod, in the order of Rejections.
+type gate uint8
+
+const (
+	open gate = iota
+	notReady
+	cordoned
+	notSelected
+	tainted
+	tooSmall
+	full
+	otherwise
+)
+
+// passes says whether a node may take pods of the kin once it is idle.
+func (g gate) passes() bool { return g == open || g == full || g == otherwise }
+
+func (s *Snapshot) question(g Gang) *question {
+	q := &question{s: s, gang: g, need: make([]int, len(g.Groups)), extra: make([]int, len(g.Groups))}
+	for i := range g.Groups {
+		group := &g.Groups[i]
+		q.need[i] = group.least()
+		q.extra[i] = max(0, group.Count) - q.need[i]
+	}
+	q.countOwn()
+	return q
+}
+
+// blur records something that is not modelled: from then on a plan proves nothing, while
+// what does not even fit without it still does not fit.
+func (q *question) blur(why string) {
+	if !slices.Contains(q.blind, why) {
+		q.blind = append(q.blind, why)
+	}
+}
+
+// note records something that was not looked at and does not change the answer.
+func (q *question) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(q.notes, text) {
+		q.notes = append(q.notes, text)
+	}
+}
+
+// countOwn lets pods of the gang that have a node keep it. A pod that is being deleted
+// takes room but will be replaced.
+func (q *question) countOwn() {
+	if q.gang.Own == nil {
+		return
+	}
+	for _, p := range q.s.podsIn[q.gang.Namespace] {
+		if p.node == "" || p.object.DeletionTimestamp != nil {
+			continue
+		}
+		name, ok := q.gang.Own(p.object)
+		i := q.gang.group(name)
+		if !ok || i < 0 {
+			continue
+		}
+		switch {
+		case q.need[i] > 0:
+			q.need[i]--
+		case q.extra[i] > 0:
+			q.extra[i]--
+		default:
+			continue
+		}
+		q.own++
+		q.plan = append(q.plan, Placement{name, p.node, 1})
+	}
+}
+
+// gather makes the kins of a stage.
+func (q *question) gather(stage []int) []*kin {
+	var out []*kin
+	for _, i := range stage {
+		if q.need[i] == 0 && q.extra[i] == 0 {
+			continue
+		}
+		group := &q.gang.Groups[i]
+		requests := group.requests()
+		k := q.alike(out, group, requests)
+		if k == nil {
+			k = &kin{name: group.Name, pod: &group.Pod}
+			q.prepare(k, requests)
+			out = append(out, k)
+		}
+		k.groups = append(k.groups, i)
+		k.count += q.need[i]
+	}
+	return out
+}
+
+// alike finds the kin that a group belongs to.
+func (q *question) alike(kins []*kin, g *Group, requests job.Resources) *kin {
+	for _, k := range kins {
+		a, b := &k.pod.Spec, &g.Pod.Spec
+		if slices.Equal(k.needs, q.s.cols.needsOf(requests)) &&
+			equality.Semantic.DeepEqual(a.NodeSelector, b.NodeSelector) &&
+			equality.Semantic.DeepEqual(a.Affinity, b.Affinity) &&
+			equality.Semantic.DeepEqual(a.Tolerations, b.Tolerations) &&
+			equality.Semantic.DeepEqual(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
+			equality.Semantic.DeepEqual(a.Volumes, b.Volumes) &&
+			equality.Semantic.DeepEqual(a.ResourceClaims, b.ResourceClaims) &&
+			a.NodeName == b.NodeName && a.HostNetwork == b.HostNetwork &&
+			slices.Equal(k.ports, hostPortsOf(b)) &&
+			(len(k.apart) == 0 && len(q.s.guarded) == 0 || equality.Semantic.DeepEqual(k.pod.Labels, g.Pod.Labels)) {
+			return k
+		}
+	}
+	return nil
+}
+
+// prepare finds out how many pods of the kin each node takes, and why not.
+func (q *question) prepare(k *kin, requests job.Resources) {
+	k.needs = q.s.cols.needsOf(requests)
+	k.ports = hostPortsOf(&k.pod.Spec)
+	for _, t := range antiAffinity(&k.pod.Spec) {
+		k.apart = append(k.apart, keepAwayOf(t, q.gang.Namespace))
+	}
+	for _, name := range requests.Names() {
+		if n := requests[name]; n < 0 {
+			q.note("%s asks for %s %s; counted as 0", k.name, job.Format(name, n), name)
+		}
+	}
+	q.lookPast(k)
+	k.gates = q.gates(k)
+	k.idle = q.holes(k, q.s.cols.idle)
+	k.now = q.holes(k, q.s.cols.free)
+	alone := q.clashes(k, k)
+	barredIdle, barredNow := q.barred(k, true), q.barred(k, false)
+	for at := range k.gates {
+		if k.gates[at] != open {
+			k.idle[at], k.now[at] = 0, 0
+			continue
+		}
+		if alone {
+			k.idle[at], k.now[at] = min(1, k.idle[at]), min(1, k.now[at])
+		}
+		switch {
+		case k.idle[at] == 0:
+			k.gates[at] = tooSmall
+		case k.now[at] == 0:
+			k.gates[at] = full
+		case barredNow[at]:
+			k.gates[at] = otherwise
+		}
+		if barredNow[at] {
+			k.now[at] = 0
+		}
+		if barredIdle[at] {
+			k.idle[at] = 0
+		}
+	}
+}
+
+// gates are the reasons that lie in the nodes themselves; room is looked at later.
+func (q *question) gates(k *kin) []gate {
+	s := q.s
+	out := make([]gate, len(s.nodes))
+	selected := q.selected(k)
+	k.refuse, k.taints = make([]int, len(s.cols.taintSets)), nil
+	for set, taints := range s.cols.taintSets {
+		if t := untolerated(taints, k.pod.Spec.Tolerations); t != nil {
+			k.taints = append(k.taints, taintText(t))
+			k.refuse[set] = len(k.taints)
+		}
+	}
+	toleratesCordon := untolerated([]corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}, k.pod.Spec.Tolerations) == nil
+	for at, n := range s.nodes {
+		switch {
+		case !n.Ready:
+			out[at] = notReady
+		case n.Cordoned && !toleratesCordon:
+			out[at] = cordoned
+		case !selected[at]:
+			out[at] = notSelected
+		case k.refuse[s.cols.taintSet[at]] > 0:
+			out[at] = tainted
+		}
+	}
+	return out
+}
+
+// selected says which nodes the selector, the required affinity and a fixed node name
+// admit. Nodes that agree on every label it looks at are asked once.
+func (q *question) selected(k *kin) []bool {
+	spec := &k.pod.Spec
+	out := make([]bool, len(q.s.nodes))
+	match := selects(spec)
+	keys, byName := selectorKeys(spec)
+	if byName {
+		for at, n := range q.s.nodes {
+			out[at] = match(n.object) && (spec.NodeName == "" || spec.NodeName == n.Name)
+		}
+		return out
+	}
+	class, classes := q.s.labelClasses(keys)
+	answer := make([]int8, classes)
+	for at, n := range q.s.nodes {
+		c := class[at]
+		if answer[c] == 0 {
+			answer[c] = -1
+			if match(n.object) {
+				answer[c] = 1
+			}
+		}
+		out[at] = answer[c] > 0
+	}
+	return out
+}
+
+// selectorKeys are the label keys that the choice of nodes rests on; byName: it rests on
+// names of nodes too.
+func selectorKeys(spec *corev1.PodSpec) (keys []string, byName bool) {
+	for key := range spec.NodeSelector {
+		keys = append(keys, key)
+	}
+	byName = spec.NodeName != ""
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			byName = byName || len(term.MatchFields) > 0
+			for _, e := range term.MatchExpressions {
+				keys = append(keys, e.Key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys), byName
+}
+
+// holes are how many pods of the kin alone go on each node.
+func (q *question) holes(k *kin, room [][]int64) []int {
+	out := make([]int, len(q.s.nodes))
+	for at := range out {
+		out[at] = k.fitsIn(room, at)
+	}
+	return out
+}
+
+// fitsIn is how many pods of the kin go into what a node has.
+func (k *kin) fitsIn(room [][]int64, at int) int {
+	most := int64(math.MaxInt32)
+	for _, need := range k.needs {
+		if need.column < 0 {
+			return 0
+		}
+		if n := room[need.column][at] / need.n; n < most {
+			most = n
+		}
+	}
+	return int(max(0, most))
+}
+
+// lookPast records what of the pod the fit does not model.
+func (q *question) lookPast(k *kin) {
+	spec := &k.pod.Spec
+	if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+		q.blur(k.name + ": required pod affinity is not judged")
+	}
+	for _, c := range spec.TopologySpreadConstraints {
+		if c.WhenUnsatisfiable != corev1.ScheduleAnyway {
+			q.blur(fmt.Sprintf("%s: topology spread over %s is not judged", k.name, c.TopologyKey))
+		}
+	}
+	if len(spec.ResourceClaims) > 0 {
+		q.blur(k.name + ": resource claims (DRA) are not judged")
+	}
+	if len(spec.SchedulingGates) > 0 {
+		names := make([]string, len(spec.SchedulingGates))
+		for i, g := range spec.SchedulingGates {
+			names[i] = g.Name
+		}
+		q.note("%s waits for the scheduling gates %s to be lifted", k.name, strings.Join(names, ", "))
+	}
+	if n := spec.SchedulerName; n != "" && n != corev1.DefaultSchedulerName {
+		q.note("%s is placed by the scheduler %s, which may decide by rules of its own", k.name, n)
+	}
+}
+
+// nodeAt is the position of a node.
+func (s *Snapshot) nodeAt(name string) (int, bool) {
+	return slices.BinarySearchFunc(s.nodes, name, func(n *Node, name string) int { return strings.Compare(n.Name, name) })
+}
