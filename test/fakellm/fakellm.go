@@ -149,7 +149,7 @@ var order = regexp.MustCompile(`(?i)ignore (?:all )?previous instructions[^\n]*`
 
 // Answer is what a model of that name says to a prompt.
 func Answer(model, prompt string) string {
-	found := cited.FindAllStringSubmatch(prompt, -1)
+	found := evidence(prompt)
 	switch model {
 	case Ungrounded:
 		return "Healthy: No\nError: It looks like there might be a network issue.\nAnalysis: Consider checking your NCCL settings. The nodes may be slow.\nSolution: Restart the job."
@@ -163,20 +163,31 @@ func Answer(model, prompt string) string {
 	return grounded(found)
 }
 
+// evidence are the IDs of a prompt in the order they first stand there, each with its text: a
+// finding names an ID before the line that quotes it.
+func evidence(prompt string) [][]string {
+	var out [][]string
+	for _, m := range cited.FindAllStringSubmatch(prompt, -1) {
+		i := slices.IndexFunc(out, func(o []string) bool { return o[1] == m[1] })
+		switch {
+		case i < 0:
+			out = append(out, m)
+		case out[i][2] == "":
+			out[i][2] = m[2]
+		}
+	}
+	return out
+}
+
 // grounded explains the first two pieces of evidence, and adds what every model adds: advice
 // that rests on nothing.
 func grounded(found [][]string) string {
 	if len(found) == 0 {
 		return "Healthy: Unknown\nError: Nothing was shown.\nAnalysis: There is no evidence in the prompt.\nSolution: Show some."
 	}
-	var seen []string
 	var b strings.Builder
 	fmt.Fprintf(&b, "Healthy: No\nError: The job did not finish because of what %s reports [%s].\nAnalysis: ", who(found[0][1]), found[0][1])
-	for _, f := range found {
-		if slices.Contains(seen, f[1]) || len(seen) == 2 {
-			continue
-		}
-		seen = append(seen, f[1])
+	for _, f := range found[:min(2, len(found))] {
 		fmt.Fprintf(&b, "%s shows %q [%s]. ", who(f[1]), shorten(f[2]), f[1])
 	}
 	fmt.Fprintf(&b, "Such failures are often caused by cosmic rays.\nSolution: 1. Change what %s complains about, then submit the job again [%s].", who(found[0][1]), found[0][1])

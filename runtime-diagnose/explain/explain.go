@@ -1,0 +1,83 @@
+// Package explain asks a model to tell the story of a finished diagnosis, and keeps of it what
+// cites the evidence. The finding itself is not among the things it returns: with or without a
+// model, after an error, an empty or a hostile answer, the result of the rules is what it was.
+//
+// Start reading at Explainer.Explain.
+package explain
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
+)
+
+// Explainer asks one model. The zero value has none: Explain answers llm.ErrOff.
+type Explainer struct {
+	Client      llm.Client
+	Sources     []prompt.Source // of templates; the first that has one wins
+	MaxTokens   int             // of an answer; 0: 1024
+	PromptBytes int             // of evidence; 0: 48 KiB
+}
+
+// Question is what a model will be asked about one diagnosis.
+type Question struct {
+	Request  llm.Request
+	Template string // where the question comes from
+	// Problem says why the operator's own template is not used; nil: nothing is wrong with it.
+	Problem error
+}
+
+// Fingerprint is the same for the same question: system message, prompt and all.
+func (q Question) Fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d:%s%d:%s", len(q.Request.System), q.Request.System, len(q.Request.User), q.Request.User)
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// Ask writes the question. It always succeeds: a template that cannot be read, parsed or run
+// is a Problem, and the built-in one is used.
+func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) Question {
+	budget, tokens := e.PromptBytes, e.MaxTokens
+	if budget <= 0 {
+		budget = 48 << 10
+	}
+	if tokens <= 0 {
+		tokens = 1024
+	}
+	data := prompt.Of(c, r, budget)
+	t, problem := prompt.Choose(ctx, r.Job.Kind, e.Sources...)
+	text, err := t.Render(data)
+	if err != nil {
+		problem = errors.Join(problem, err)
+		t = prompt.Builtin()
+		if text, err = t.Render(data); err != nil { // a test renders it; without a text there is no story
+			problem = errors.Join(problem, err)
+		}
+	}
+	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens}, Template: t.Name, Problem: problem}
+}
+
+// Explain asks the question. The story is nil where the answer holds nothing that cites shown
+// evidence; that is no error. An error is the model's, never the job's.
+func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (*diagnose.Story, llm.Response, error) {
+	client := e.Client
+	if client == nil {
+		client = llm.Off
+	}
+	answer, err := client.Complete(ctx, q.Request)
+	if err != nil {
+		return nil, llm.Response{}, fmt.Errorf("explain %s: %w", r.Job, err)
+	}
+	kept := ground.Keep(ground.Parse(answer.Text), prompt.Shown(q.Request.User, r), q.Request.User)
+	if len(kept.Cites) == 0 {
+		return nil, answer, nil
+	}
+	return &diagnose.Story{Text: kept.Text(), Model: answer.Model, Cites: kept.Cites, Dropped: kept.Dropped}, answer, nil
+}

@@ -1,0 +1,59 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Source looks up the text of a template by its key, "pytorchjob.tmpl". found is false where
+// there is none; an error means that nobody can say.
+type Source func(ctx context.Context, key string) (text string, found bool, err error)
+
+// Dir is the source of a folder. A folder that does not exist has no templates.
+func Dir(path string) Source {
+	return func(_ context.Context, key string) (string, bool, error) {
+		root, err := os.OpenRoot(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", false, nil
+		}
+		if err != nil {
+			return "", false, fmt.Errorf("read prompts: %w", err)
+		}
+		defer root.Close() //nolint:errcheck // only read
+		text, err := root.ReadFile(key)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", false, nil
+		}
+		if err != nil {
+			return "", false, fmt.Errorf("read prompt %s: %w", key, err)
+		}
+		return string(text), true, nil
+	}
+}
+
+// Choose finds the template for a kind of job: in each source <kind>.tmpl, then default.tmpl;
+// then the built-in one. The template is never nil. The error says which template could not be
+// read or parsed; the built-in one stands in for it.
+func Choose(ctx context.Context, kind string, sources ...Source) (*Template, error) {
+	for _, source := range sources {
+		for _, key := range []string{strings.ToLower(kind) + ".tmpl", "default.tmpl"} {
+			text, found, err := source(ctx, key)
+			if err != nil {
+				return Builtin(), err
+			}
+			if !found {
+				continue
+			}
+			t, err := Parse(key, text)
+			if err != nil {
+				return Builtin(), err
+			}
+			return t, nil
+		}
+	}
+	return Builtin(), nil
+}

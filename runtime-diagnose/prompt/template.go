@@ -1,0 +1,261 @@
+// Package prompt writes the question to a language model: a template — built in, or the
+// operator's own — over what the rules found and the evidence they rest on. Every piece of
+// evidence stands in a fence with its ID, so that an answer can cite it.
+//
+// It asks nobody and reads no cluster. Start reading at Of and Template.Render.
+package prompt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"text/template"
+	"text/template/parse"
+)
+
+// Bounds of a template. It runs inside the controller, and anybody who may write one ConfigMap
+// may write it: it must end soon, in bounded memory, and reach nothing but its data.
+const (
+	maxSource = 64 << 10  // bytes of a template's text
+	maxOutput = 256 << 10 // bytes of one prompt
+	maxRounds = 10_000    // rounds of all loops together
+)
+
+// Data is what a template sees: the fields of scitix/aegis' PromptData, under the same names.
+type Data struct {
+	Metadata  map[string]any // JobName, JobStatus, WorkerExpected …; see Of
+	ErrorInfo string         // what the rules found, with the evidence of job, pods and nodes
+	EventInfo string         // events of the cluster
+	LogInfo   string         // lines of logs
+
+	Keywords, Language, RawAlert string // for templates written for aegis; always empty
+}
+
+// Template is a parsed prompt.
+type Template struct {
+	Name string // "pytorchjob.tmpl", or "built-in"
+	text string
+}
+
+// Parse reads a template. Templates may not define or call other templates, so that they
+// cannot recurse. The error names the place.
+func Parse(name, text string) (*Template, error) {
+	if len(text) > maxSource {
+		return nil, fmt.Errorf("parse prompt %s: it has %d bytes; at most %d are allowed", name, len(text), maxSource)
+	}
+	t := &Template{Name: name, text: text}
+	_, err := t.compile(&run{})
+	return t, err
+}
+
+func (t *Template) compile(r *run) (*template.Template, error) {
+	parsed, err := template.New(t.Name).Funcs(r.funcs()).Parse(t.text)
+	if err != nil {
+		return nil, fmt.Errorf("parse prompt %s: %w", t.Name, err)
+	}
+	if n := len(parsed.Templates()); n > 1 || parsed.Tree == nil && n > 0 {
+		return nil, fmt.Errorf("parse prompt %s: it defines other templates; one plain template is expected", t.Name)
+	}
+	if parsed.Tree == nil || parsed.Root == nil {
+		return parsed, nil
+	}
+	tick, err := template.New("").Funcs(r.funcs()).Parse("{{signalboxRound}}")
+	if err != nil {
+		return nil, fmt.Errorf("parse prompt %s: %w", t.Name, err)
+	}
+	w := walker{tick: tick.Root.Nodes[0], names: map[string]bool{}}
+	w.list(parsed.Root)
+	r.names = w.names
+	if w.calls {
+		return nil, fmt.Errorf("parse prompt %s: it calls other templates; one plain template is expected", t.Name)
+	}
+	return parsed, nil
+}
+
+// Render runs the template. Keys that Metadata lacks print as nothing. An error says where the
+// template went wrong; there is no output then.
+func (t *Template) Render(d Data) (string, error) {
+	r := &run{}
+	parsed, err := t.compile(r)
+	if err != nil {
+		return "", err
+	}
+	d.Metadata = maps.Clone(d.Metadata)
+	if d.Metadata == nil {
+		d.Metadata = map[string]any{}
+	}
+	for name := range r.names {
+		if _, ok := d.Metadata[name]; !ok {
+			d.Metadata[name] = ""
+		}
+	}
+	var out bounded
+	if err := parsed.Execute(&out, d); err != nil {
+		return "", fmt.Errorf("run prompt %s: %w", t.Name, err)
+	}
+	return out.String(), nil
+}
+
+// bounded is a buffer that refuses more than maxOutput.
+type bounded struct{ bytes.Buffer }
+
+var errTooLong = fmt.Errorf("it prints more than %d bytes", maxOutput)
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxOutput {
+		return 0, errTooLong
+	}
+	return b.Buffer.Write(p)
+}
+
+// run is one execution: its count of loop rounds, and the names its template asks for.
+type run struct {
+	rounds int
+	names  map[string]bool
+}
+
+var errTooManyRounds = fmt.Errorf("its loops go round more than %d times", maxRounds)
+
+// funcs replace the built-in functions that can build a text of any length out of short ones.
+func (r *run) funcs() template.FuncMap {
+	return template.FuncMap{
+		"signalboxRound": func() (string, error) {
+			if r.rounds++; r.rounds > maxRounds {
+				return "", errTooManyRounds
+			}
+			return "", nil
+		},
+		"printf": func(format string, args ...any) (string, error) {
+			if strings.ContainsAny(format, "*") || longWidth(format) {
+				return "", errors.New("printf takes no width above 999 here, and no *")
+			}
+			if size(args...)*(strings.Count(format, "%")+1)+len(format) > maxOutput {
+				return "", errTooLong
+			}
+			return fmt.Sprintf(format, args...), nil
+		},
+		"print":    limit(fmt.Sprint),
+		"println":  limit(fmt.Sprintln),
+		"html":     limit(template.HTMLEscaper),
+		"js":       limit(template.JSEscaper),
+		"urlquery": limit(template.URLQueryEscaper),
+		"call":     func(...any) (string, error) { return "", errors.New("call is not available here") },
+	}
+}
+
+// limit bounds a printing function; escaping makes at most 12 bytes of one.
+func limit(f func(...any) string) func(...any) (string, error) {
+	return func(args ...any) (string, error) {
+		if size(args...) > maxOutput {
+			return "", errTooLong
+		}
+		if s := f(args...); len(s) <= maxOutput {
+			return s, nil
+		}
+		return "", errTooLong
+	}
+}
+
+func size(args ...any) int {
+	n := 0
+	for _, a := range args {
+		switch a := a.(type) {
+		case string:
+			n += len(a)
+		case map[string]any:
+			for k, v := range a {
+				n += len(k) + size(v)
+			}
+		case Data:
+			n += len(a.ErrorInfo) + len(a.EventInfo) + len(a.LogInfo) + size(a.Metadata)
+		default:
+			n += 64
+		}
+	}
+	return n
+}
+
+func longWidth(format string) bool {
+	digits := 0
+	for _, c := range format {
+		if c < '0' || c > '9' {
+			digits = 0
+		} else if digits++; digits > 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// walker puts a tick into every loop and collects the names a template may look up.
+type walker struct {
+	tick  parse.Node
+	names map[string]bool
+	calls bool
+}
+
+func (w *walker) list(l *parse.ListNode) {
+	if l == nil {
+		return
+	}
+	for _, n := range l.Nodes {
+		w.node(n)
+	}
+}
+
+func (w *walker) node(n parse.Node) {
+	switch n := n.(type) {
+	case *parse.RangeNode:
+		w.branch(&n.BranchNode)
+		n.List.Nodes = append([]parse.Node{w.tick.Copy()}, n.List.Nodes...)
+	case *parse.IfNode:
+		w.branch(&n.BranchNode)
+	case *parse.WithNode:
+		w.branch(&n.BranchNode)
+	case *parse.ActionNode:
+		w.pipe(n.Pipe)
+	case *parse.TemplateNode:
+		w.calls = true
+	}
+}
+
+func (w *walker) branch(b *parse.BranchNode) {
+	w.pipe(b.Pipe)
+	w.list(b.List)
+	w.list(b.ElseList)
+}
+
+func (w *walker) pipe(p *parse.PipeNode) {
+	if p == nil {
+		return
+	}
+	for _, c := range p.Cmds {
+		for _, a := range c.Args {
+			w.argument(a)
+		}
+	}
+}
+
+func (w *walker) argument(n parse.Node) {
+	switch n := n.(type) {
+	case *parse.StringNode: // index .Metadata "JobName"
+		w.names[n.Text] = true
+	case *parse.FieldNode: // .Metadata.JobName
+		w.fields(n.Ident)
+	case *parse.VariableNode: // $.Metadata.JobName
+		w.fields(n.Ident)
+	case *parse.ChainNode: // (.Metadata).JobName
+		w.fields(n.Field)
+		w.argument(n.Node)
+	case *parse.PipeNode:
+		w.pipe(n)
+	}
+}
+
+func (w *walker) fields(names []string) {
+	for _, name := range names {
+		w.names[name] = true
+	}
+}
