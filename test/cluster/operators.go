@@ -1,0 +1,226 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
+)
+
+// operator is a controller of training jobs, or cert-manager.
+type operator struct {
+	part      Part
+	name      string // of the program, its CRDs and its webhooks in bin/controlplane
+	namespace string // where it would be installed
+	config    string // its configuration file, where it has one
+	args      []string
+	// In config and args, $HEALTH and $WEBHOOK are ports, $CERTS the folder of the webhooks' certificate
+	// and $CONFIG the path of the configuration file.
+}
+
+// user is the ServiceAccount the operator would run as. It is in system:masters: the operators' own roles
+// are not what is tested here.
+func (o operator) user() string { return "system:serviceaccount:" + o.namespace + ":" + o.name }
+
+// operators, each with its own certificate handling switched off: certificates and caBundles are ours.
+var operators = []operator{
+	{
+		part: TrainingOperator, name: "training-operator", namespace: "kubeflow",
+		args: []string{"--health-address=127.0.0.1:$HEALTH", "--webhook-port=$WEBHOOK", "--webhook-cert-dir=$CERTS"},
+	},
+	{
+		part: JobSet, name: "jobset", namespace: "jobset-system", args: []string{"--config=$CONFIG"},
+		config: `apiVersion: config.jobset.x-k8s.io/v1alpha1
+kind: Configuration
+leaderElection: {leaderElect: false}
+internalCertManagement: {enable: false}
+metrics: {bindAddress: "0"}
+health: {healthProbeBindAddress: "127.0.0.1:$HEALTH"}
+webhook: {host: 127.0.0.1, port: $WEBHOOK, certDir: $CERTS}
+`,
+	},
+	{
+		// It has no setting for the certificate folder; controller-runtime's default lies below TMPDIR.
+		part: Trainer, name: "trainer", namespace: "kubeflow-system", args: []string{"--config=$CONFIG"},
+		config: `apiVersion: config.trainer.kubeflow.org/v1alpha1
+kind: Configuration
+leaderElection: {leaderElect: false}
+certManagement: {enable: false}
+metrics: {bindAddress: "0"}
+health: {healthProbeBindAddress: "127.0.0.1:$HEALTH", readinessEndpointName: readyz, livenessEndpointName: healthz}
+webhook: {host: 127.0.0.1, port: $WEBHOOK}
+`,
+	},
+	{
+		part: CertManager, name: "cert-manager", namespace: "cert-manager",
+		args: []string{"--health-address=127.0.0.1:$HEALTH", "--cluster-resource-namespace=cert-manager"},
+	},
+}
+
+// startOperator returns when the operator says it is ready and its webhooks are served.
+func (c *Cluster) startOperator(ctx context.Context, o operator) error {
+	if err := c.CreateNamespace(ctx, o.namespace, nil); err != nil {
+		return err
+	}
+	// Trainer watches JobSets and gives up when the kind is unknown.
+	needed := o.part
+	if o.part == Trainer {
+		needed |= JobSet
+	}
+	if err := c.InstallCRDs(ctx, needed); err != nil {
+		return fmt.Errorf("start %s: %w", o.name, err)
+	}
+	return c.run(ctx, o.name, 2, func(port []int) (launch, error) {
+		certs := c.path("tmp", o.name, "k8s-webhook-server", "serving-certs")
+		if err := c.pki.copyServing(certs); err != nil {
+			return launch{}, err
+		}
+		config := c.path("tmp", o.name+".yaml")
+		known := map[string]string{
+			"HEALTH": strconv.Itoa(port[0]), "WEBHOOK": strconv.Itoa(port[1]), "CERTS": certs, "CONFIG": config,
+		}
+		fill := func(s string) string { return os.Expand(s, func(name string) string { return known[name] }) }
+		if err := os.WriteFile(config, []byte(fill(o.config)), 0o600); err != nil {
+			return launch{}, err
+		}
+		var args []string
+		for _, a := range o.args {
+			args = append(args, fill(a))
+		}
+		// Before the program runs: the API server has seen the configuration long before it is ready.
+		webhooks, err := c.installWebhooks(ctx, o, port[1])
+		if err != nil {
+			return launch{}, err
+		}
+		health := c.answers(fmt.Sprintf("http://127.0.0.1:%d/readyz", port[0]))
+		return launch{
+			args: args,
+			env:  []string{"KUBECONFIG=" + c.kubeconfigOf(o.user())},
+			ready: func(ctx context.Context) error {
+				if err := health(ctx); err != nil {
+					return err
+				}
+				return c.served(ctx, webhooks)
+			},
+		}, nil
+	})
+}
+
+// InstallCRDs installs the definitions that belong to these parts, and those in more folders or files, and
+// returns when the API server serves them. A part that is started brings its own.
+func (c *Cluster) InstallCRDs(_ context.Context, parts Part, more ...string) error {
+	paths := more
+	if parts&Kwok != 0 {
+		paths = append(paths, filepath.Join(c.bin, "crds", "kwok"))
+	}
+	for _, o := range operators {
+		if parts&o.part != 0 {
+			paths = append(paths, filepath.Join(c.bin, "crds", o.name))
+		}
+	}
+	_, err := envtest.InstallCRDs(c.Config(), envtest.CRDInstallOptions{
+		Paths: paths, ErrorIfPathMissing: true, MaxTime: c.options.Patience,
+	})
+	if err != nil {
+		return fmt.Errorf("install CRDs: %w", err)
+	}
+	return nil
+}
+
+// installWebhooks applies the operator's own webhook manifests, pointed at 127.0.0.1, and returns their URLs.
+func (c *Cluster) installWebhooks(ctx context.Context, o operator, port int) ([]string, error) {
+	content, err := os.ReadFile(filepath.Join(c.bin, "webhooks", o.name, "manifests.yaml"))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var urls []string
+	point := func(name string, at *admissionv1.WebhookClientConfig, selector **metav1.LabelSelector) {
+		url := fmt.Sprintf("https://127.0.0.1:%d%s", port, *at.Service.Path)
+		*at = admissionv1.WebhookClientConfig{URL: &url, CABundle: c.pki.CA}
+		urls = append(urls, url)
+		// JobSet's kustomization narrows its pod webhooks to the pods of JobSets; the manifest alone would
+		// stop every pod while the operator is down.
+		if strings.HasSuffix(name, "pod.kb.io") {
+			*selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: "jobset.sigs.k8s.io/jobset-name", Operator: metav1.LabelSelectorOpExists},
+			}}
+		}
+	}
+	for _, doc := range bytes.Split(content, []byte("\n---")) {
+		var validating admissionv1.ValidatingWebhookConfiguration
+		if err := yaml.Unmarshal(doc, &validating); err != nil {
+			return nil, fmt.Errorf("read webhooks of %s: %w", o.name, err)
+		}
+		switch validating.Kind {
+		case "ValidatingWebhookConfiguration":
+			validating.Name = o.name
+			for i := range validating.Webhooks {
+				w := &validating.Webhooks[i]
+				point(w.Name, &w.ClientConfig, &w.ObjectSelector)
+			}
+			err = c.createValidating(ctx, &validating)
+		case "MutatingWebhookConfiguration":
+			var mutating admissionv1.MutatingWebhookConfiguration
+			if err := yaml.Unmarshal(doc, &mutating); err != nil {
+				return nil, fmt.Errorf("read webhooks of %s: %w", o.name, err)
+			}
+			mutating.Name = o.name
+			for i := range mutating.Webhooks {
+				w := &mutating.Webhooks[i]
+				point(w.Name, &w.ClientConfig, &w.ObjectSelector)
+			}
+			err = c.createMutating(ctx, &mutating)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("install webhooks of %s: %w", o.name, err)
+		}
+	}
+	return urls, nil
+}
+
+// createValidating replaces what an earlier attempt on another port left.
+func (c *Cluster) createValidating(ctx context.Context, w *admissionv1.ValidatingWebhookConfiguration) error {
+	all := c.clientset.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	if err := all.Delete(ctx, w.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	_, err := all.Create(ctx, w, metav1.CreateOptions{})
+	return err
+}
+
+func (c *Cluster) createMutating(ctx context.Context, w *admissionv1.MutatingWebhookConfiguration) error {
+	all := c.clientset.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	if err := all.Delete(ctx, w.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	_, err := all.Create(ctx, w, metav1.CreateOptions{})
+	return err
+}
+
+// served is a probe: every webhook has its handler. The server listens a moment before the operators have
+// registered theirs, and a 404 in that moment would refuse a job.
+func (c *Cluster) served(ctx context.Context, urls []string) error {
+	for _, url := range urls {
+		status, _, err := c.fetch(ctx, http.MethodPost, url)
+		if err != nil {
+			return err
+		}
+		if status == http.StatusNotFound {
+			return fmt.Errorf("post to %s: no handler yet", url)
+		}
+	}
+	return nil
+}
