@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // DefaultDeadline is how long a review may take before the job is admitted without it.
@@ -39,6 +40,8 @@ type View interface {
 type Handler struct {
 	reviewer Reviewer
 	view     View
+	kinds    []*kinds.Kind
+	broken   func() string
 	deadline time.Duration
 	excluded []string
 	slots    chan struct{} // one for each review that runs, abandoned ones included
@@ -50,6 +53,10 @@ type Handler struct {
 type HandlerOptions struct {
 	Reviewer Reviewer
 	View     View
+	// Kinds are those to review; nil means all that have a reader. Others are waved through.
+	Kinds []*kinds.Kind
+	// Broken says which policies do not load and so are not asked; nil: never any.
+	Broken func() string
 	// Deadline bounds one review; 0 means DefaultDeadline.
 	Deadline time.Duration
 	// Concurrent bounds the reviews that run at the same time; 0 means four for each CPU.
@@ -70,7 +77,15 @@ func NewHandler(o HandlerOptions) *Handler {
 	if o.Concurrent <= 0 {
 		o.Concurrent = 4 * runtime.GOMAXPROCS(0)
 	}
+	if o.Kinds == nil {
+		o.Kinds = kinds.All()
+	}
+	if o.Broken == nil {
+		o.Broken = func() string { return "" }
+	}
 	return &Handler{
+		broken:   o.Broken,
+		kinds:    o.Kinds,
 		reviewer: o.Reviewer,
 		view:     o.View,
 		deadline: o.Deadline,
@@ -95,7 +110,7 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 			a = h.panicked(req, v)
 		}
 		resp = a.response()
-		h.metrics.observe(req, a, time.Since(start))
+		h.metrics.observe(h.kindLabel(req), req, a, time.Since(start))
 	}()
 	if why := h.passes(req); why != "" {
 		a = answer{silent: why}

@@ -7,8 +7,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // Metrics are the numbers of the webhook. A nil Metrics measures nothing.
@@ -62,11 +60,11 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 }
 
 // observe counts one answer.
-func (m *Metrics) observe(req admission.Request, a answer, took time.Duration) {
+func (m *Metrics) observe(kind string, req admission.Request, a answer, took time.Duration) {
 	if m == nil {
 		return
 	}
-	m.duration.WithLabelValues(kindLabel(req), a.outcome()).Observe(took.Seconds())
+	m.duration.WithLabelValues(kind, a.outcome()).Observe(took.Seconds())
 	for _, g := range a.gaps {
 		m.notChecked.WithLabelValues(string(g.reason)).Inc()
 	}
@@ -90,9 +88,9 @@ func (a answer) outcome() string {
 	}
 }
 
-// kindLabel is the kind, from the closed list of those with a reader.
-func kindLabel(req admission.Request) string {
-	if kinds.For(schema.GroupVersionKind(req.Kind)) == nil {
+// kindLabel is the kind, from the closed list of those that are reviewed.
+func (h *Handler) kindLabel(req admission.Request) string {
+	if h.kindOf(schema.GroupVersionKind(req.Kind)) == nil {
 		return "other"
 	}
 	return req.Kind.Kind

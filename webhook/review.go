@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -14,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -29,7 +29,7 @@ const (
 // review decodes the request and has it reviewed. It runs under the deadline.
 func (h *Handler) review(ctx context.Context, req admission.Request) answer {
 	kind := schema.GroupVersionKind(req.Kind)
-	if kinds.For(kind) == nil {
+	if h.kindOf(kind) == nil {
 		return notChecked(reasonUndecodable, fmt.Sprintf("no reader for %s %s", kind.GroupVersion(), kind.Kind))
 	}
 	labels := h.view.Namespace(req.Namespace)
@@ -46,7 +46,7 @@ func (h *Handler) review(ctx context.Context, req admission.Request) answer {
 			return notChecked(reasonUndecodable, "the object before the update cannot be decoded: "+err.Error())
 		}
 	}
-	if why := uninteresting(req, object, old); why != "" {
+	if why := h.uninteresting(req, object, old); why != "" {
 		return answer{silent: why}
 	}
 	view := h.view.Snapshot()
@@ -64,15 +64,16 @@ func (h *Handler) review(ctx context.Context, req admission.Request) answer {
 	if err != nil {
 		return notChecked(reasonUndecodable, err.Error())
 	}
-	return reported(report, missing(view))
+	return reported(report, view.Incomplete(), h.broken())
 }
 
-// missing says what the view of the cluster lacks; empty: nothing.
-func missing(view *capacity.Snapshot) string {
-	if view == nil {
-		return "there is no view of the cluster"
+func (h *Handler) kindOf(gvk schema.GroupVersionKind) *kinds.Kind {
+	for _, k := range h.kinds {
+		if slices.Contains(k.GVKs, gvk) {
+			return k
+		}
 	}
-	return view.Incomplete()
+	return nil
 }
 
 // decode reads one object as it came over the wire.
@@ -85,14 +86,14 @@ func decode(raw []byte) (*unstructured.Unstructured, error) {
 }
 
 // uninteresting says why a job needs no review; empty: review it.
-func uninteresting(req admission.Request, object, old *unstructured.Unstructured) string {
+func (h *Handler) uninteresting(req admission.Request, object, old *unstructured.Unstructured) string {
 	switch {
 	case object.GetDeletionTimestamp() != nil:
 		return "the job is being deleted"
 	case old != nil && !changed(old, object):
 		return "nothing changed that a review looks at"
 	}
-	if owner := madeByOperator(req, object); owner != "" {
+	if owner := h.madeByOperator(req, object); owner != "" {
 		return "made by the operator of " + owner + ", which was reviewed itself"
 	}
 	return ""
@@ -133,7 +134,7 @@ func userAnnotations(u *unstructured.Unstructured) map[string]string {
 // part would only break the whole, silently. An owner reference is a claim of whoever
 // writes it, so it counts only from a controller: a service account of another namespace
 // than the job's, or kube-controller-manager.
-func madeByOperator(req admission.Request, object *unstructured.Unstructured) string {
+func (h *Handler) madeByOperator(req admission.Request, object *unstructured.Unstructured) string {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil || !isController(req.UserInfo.Username, req.Namespace) {
 		return ""
@@ -142,7 +143,7 @@ func madeByOperator(req admission.Request, object *unstructured.Unstructured) st
 	if err != nil {
 		return ""
 	}
-	for _, k := range kinds.All() {
+	for _, k := range h.kinds {
 		for _, gvk := range k.GVKs {
 			if gvk.Group == gv.Group && gvk.Kind == owner.Kind {
 				return owner.Kind + " " + owner.Name

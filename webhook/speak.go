@@ -58,9 +58,9 @@ type answer struct {
 // notChecked is the answer where no review came about.
 func notChecked(r reason, text string) answer { return answer{gaps: []gap{{r, text}}} }
 
-// reported is the answer after a review; missing is what the view lacked. Checks that
-// failed for one reason are named together.
-func reported(r preflight.Report, missing string) answer {
+// reported is the answer after a review; missing is what the view lacked, broken which
+// policies do not load. Checks that failed for one reason are named together.
+func reported(r preflight.Report, missing, broken string) answer {
 	a := answer{report: &r}
 	if missing != "" {
 		a.gaps = append(a.gaps, gap{reasonView, "the view of the cluster is not whole: " + missing})
@@ -78,6 +78,9 @@ func reported(r preflight.Report, missing string) answer {
 	}
 	for _, why := range reasons {
 		a.gaps = append(a.gaps, gap{reasonCheck, strings.Join(checks[why], ", ") + ": " + why})
+	}
+	if broken != "" {
+		a.gaps = append(a.gaps, gap{reasonPolicy, "the newest policies, which do not load: " + broken})
 	}
 	for _, u := range r.Undecided {
 		a.gaps = append(a.gaps, gap{reasonPolicy, "policy " + u})

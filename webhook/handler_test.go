@@ -1,0 +1,383 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+type reviewFunc func(context.Context, preflight.Request) (preflight.Report, error)
+
+func (f reviewFunc) Review(ctx context.Context, req preflight.Request) (preflight.Report, error) {
+	return f(ctx, req)
+}
+
+// world is a cluster view that holds namespaces by name.
+type world struct {
+	incomplete string
+	labels     map[string]map[string]string
+}
+
+func (w world) Snapshot() *capacity.Snapshot {
+	var b capacity.Builder
+	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
+	b.Incomplete(w.incomplete)
+	return b.Snapshot(time.Time{})
+}
+
+func (w world) Namespace(name string) map[string]string { return w.labels[name] }
+
+// covered is one kind; the reviewers of these tests do not read it.
+var covered = []*kinds.Kind{
+	{Name: "PyTorchJob", Resource: "pytorchjobs", GVKs: []schema.GroupVersionKind{{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}}},
+	{Name: "TrainJob", Resource: "trainjobs", GVKs: []schema.GroupVersionKind{{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: "TrainJob"}}},
+}
+
+const train = `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"train","namespace":"ml"},"spec":{"a":1}}`
+
+type change func(*admissionv1.AdmissionRequest)
+
+func request(changes ...change) *admissionv1.AdmissionRequest {
+	r := &admissionv1.AdmissionRequest{
+		UID: "7f1c", Kind: metav1.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"},
+		Namespace: "ml", Name: "train", Operation: admissionv1.Create, Object: runtime.RawExtension{Raw: []byte(train)},
+	}
+	r.UserInfo.Username = "ada"
+	for _, c := range changes {
+		c(r)
+	}
+	return r
+}
+
+func updated(old, object string) change {
+	return func(r *admissionv1.AdmissionRequest) {
+		r.Operation, r.OldObject.Raw, r.Object.Raw = admissionv1.Update, []byte(old), []byte(object)
+	}
+}
+
+// ask sends the request as the API server does and returns what it would read.
+func ask(t *testing.T, h *Handler, req *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	t.Helper()
+	server := httptest.NewServer(&admission.Webhook{Handler: h})
+	defer server.Close()
+	review := admissionv1.AdmissionReview{Request: req}
+	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+	body, err := json.Marshal(review)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Post(server.URL, "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer admissionv1.AdmissionReview
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	if answer.Response == nil || answer.Response.UID != req.UID {
+		t.Fatalf("response %v does not answer request %s", answer.Response, req.UID)
+	}
+	return answer.Response
+}
+
+func handler(r reviewFunc, w world) *Handler {
+	return NewHandler(HandlerOptions{Reviewer: r, View: w, Kinds: covered, Deadline: 50 * time.Millisecond, Concurrent: 2, Log: logr.Discard()})
+}
+
+func finds(report preflight.Report) reviewFunc {
+	return func(context.Context, preflight.Request) (preflight.Report, error) { return report, nil }
+}
+
+var shortOfNodes = finding.Finding{
+	Check: "gang-does-not-fit", Severity: finding.Warning, Path: "spec.pytorchReplicaSpecs.Worker",
+	Message: "asks for 6 pods; 4 fit", Remedy: "Ask for 3 workers.",
+}
+
+// spoken is what the user and the audit log get.
+type spoken struct {
+	Allowed  bool
+	Message  string
+	Warnings []string
+	Audit    map[string]string
+}
+
+func TestWhatIsSaid(t *testing.T) {
+	queue := preflight.Ruling{Policy: "whole-node-needs-queue", Effect: preflight.Deny, Path: "spec", Message: "takes 8 GPUs: a whole node", Remedy: "Submit through a queue."}
+	asWarning := queue
+	asWarning.Effect = preflight.Warn
+	cases := map[string]struct {
+		report preflight.Report
+		view   world
+		want   spoken
+	}{
+		"nothing to say": {
+			report: preflight.Report{Decision: preflight.Allowed},
+			want:   spoken{Allowed: true, Audit: map[string]string{"decision": "allowed"}},
+		},
+		"a finding warns": {
+			report: preflight.Report{Decision: preflight.Warned, Findings: []finding.Finding{shortOfNodes}, Revision: "sha256:1"},
+			want: spoken{
+				Allowed:  true,
+				Warnings: []string{"[gang-does-not-fit] spec.pytorchReplicaSpecs.Worker: asks for 6 pods; 4 fit. Ask for 3 workers."},
+				Audit:    map[string]string{"decision": "warned", "policy-revision": "sha256:1", "findings": "gang-does-not-fit"},
+			},
+		},
+		"a policy denies, and every reason is in the message": {
+			report: preflight.Report{Decision: preflight.Denied, Findings: []finding.Finding{shortOfNodes}, Rulings: []preflight.Ruling{queue, {Policy: "z", Effect: preflight.Deny, Message: "no"}}},
+			want: spoken{
+				Message:  "[whole-node-needs-queue] spec: takes 8 GPUs: a whole node. Submit through a queue.\n[z] no",
+				Warnings: []string{"[gang-does-not-fit] spec.pytorchReplicaSpecs.Worker: asks for 6 pods; 4 fit. Ask for 3 workers."},
+				Audit:    map[string]string{"decision": "denied", "findings": "gang-does-not-fit,whole-node-needs-queue,z"},
+			},
+		},
+		"the same policy warns where the namespace does not enforce": {
+			report: preflight.Report{Decision: preflight.Warned, Rulings: []preflight.Ruling{asWarning}},
+			want: spoken{
+				Allowed:  true,
+				Warnings: []string{"[whole-node-needs-queue] spec: takes 8 GPUs: a whole node. Submit through a queue."},
+				Audit:    map[string]string{"decision": "warned", "findings": "whole-node-needs-queue"},
+			},
+		},
+		"a check that panicked is named, the others count": {
+			report: preflight.Report{Decision: preflight.Warned, Findings: []finding.Finding{shortOfNodes}, Skipped: []preflight.Skip{
+				{Check: "a", Reason: "run check a: panic: boom", Failed: true}, {Check: "b", Reason: "needs the labels of the namespace; unknown"},
+			}},
+			want: spoken{
+				Allowed: true,
+				Warnings: []string{
+					"[gang-does-not-fit] spec.pytorchReplicaSpecs.Worker: asks for 6 pods; 4 fit. Ask for 3 workers.",
+					"[signalbox] not checked: a: run check a: panic: boom",
+				},
+				Audit: map[string]string{"decision": "warned", "findings": "gang-does-not-fit", "not-checked": "a: run check a: panic: boom"},
+			},
+		},
+		"a policy that fails is named": {
+			report: preflight.Report{Decision: preflight.Allowed, Undecided: []string{"z: answers a number; want a set"}},
+			want: spoken{
+				Allowed:  true,
+				Warnings: []string{"[signalbox] not checked: policy z: answers a number; want a set"},
+				Audit:    map[string]string{"decision": "allowed", "not-checked": "policy z: answers a number; want a set"},
+			},
+		},
+		"a view that is not whole is said once, however many checks wanted it": {
+			report: preflight.Report{Decision: preflight.Allowed, Skipped: []preflight.Skip{
+				{Check: "a", Reason: "needs a cluster view: nodes are being listed", Failed: true},
+				{Check: "b", Reason: "needs a cluster view: nodes are being listed", Failed: true},
+			}},
+			view: world{incomplete: "nodes are being listed"},
+			want: spoken{
+				Allowed:  true,
+				Warnings: []string{"[signalbox] not checked: the view of the cluster is not whole: nodes are being listed"},
+				Audit:    map[string]string{"decision": "allowed", "not-checked": "the view of the cluster is not whole: nodes are being listed"},
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ask(t, handler(finds(tc.report), tc.view), request())
+			said := spoken{got.Allowed, got.Result.Message, got.Warnings, got.AuditAnnotations}
+			if diff := cmp.Diff(tc.want, said); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
+			}
+			if !got.Allowed && (got.Result.Code != 403 || got.Result.Reason != metav1.StatusReasonForbidden) {
+				t.Errorf("a denial has code %d and reason %s; want 403 Forbidden", got.Result.Code, got.Result.Reason)
+			}
+		})
+	}
+}
+
+// Whatever goes wrong on our side, the job is admitted, and one warning and an audit
+// annotation say what was not checked.
+func TestNoFaultOfOursRefusesAJob(t *testing.T) {
+	stuck := make(chan struct{})
+	defer close(stuck)
+	cases := map[string]struct {
+		review reviewFunc
+		change change
+		want   string
+	}{
+		"the review panics": {
+			review: func(context.Context, preflight.Request) (preflight.Report, error) { panic("nil map") },
+			want:   "the review panicked: nil map",
+		},
+		"the review never ends": {
+			review: func(context.Context, preflight.Request) (preflight.Report, error) {
+				<-stuck
+				return preflight.Report{Decision: preflight.Denied}, nil
+			},
+			want: "the review took longer than 50ms",
+		},
+		"the review cannot read the kind": {
+			review: func(context.Context, preflight.Request) (preflight.Report, error) {
+				return preflight.Report{}, errors.New("PyTorchJob (kubeflow.org/v1) is not covered")
+			},
+			want: "PyTorchJob (kubeflow.org/v1) is not covered",
+		},
+		"the object is no Kubernetes object": {
+			review: finds(preflight.Report{}),
+			change: func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(`{"spec":{}}`) },
+			want:   "the object cannot be decoded: Object 'Kind' is missing in '{\"spec\":{}}'",
+		},
+		"the object is missing": {
+			review: finds(preflight.Report{}),
+			change: func(r *admissionv1.AdmissionRequest) { r.Object.Raw = nil },
+			want:   "the object cannot be decoded: unexpected end of JSON input",
+		},
+		"the old object is missing": {
+			review: finds(preflight.Report{}),
+			change: func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Update },
+			want:   "the object before the update cannot be decoded: unexpected end of JSON input",
+		},
+		"a kind without a reader is sent": {
+			review: finds(preflight.Report{}),
+			change: func(r *admissionv1.AdmissionRequest) { r.Kind.Version = "v9" },
+			want:   "no reader for kubeflow.org/v9 PyTorchJob",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := request()
+			if tc.change != nil {
+				tc.change(req)
+			}
+			got := ask(t, handler(tc.review, world{}), req)
+			want := spoken{Allowed: true, Warnings: []string{"[signalbox] not checked: " + tc.want}, Audit: map[string]string{"decision": "allowed", "not-checked": tc.want}}
+			if diff := cmp.Diff(want, spoken{got.Allowed, got.Result.Message, got.Warnings, got.AuditAnnotations}); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLateReviewsDoNotPileUp(t *testing.T) {
+	stuck := make(chan struct{})
+	running := make(chan struct{}, 100)
+	h := handler(func(context.Context, preflight.Request) (preflight.Report, error) {
+		running <- struct{}{}
+		<-stuck
+		return preflight.Report{}, nil
+	}, world{})
+	for range 2 {
+		ask(t, h, request())
+	}
+	got := ask(t, h, request())
+	want := []string{"[signalbox] not checked: 2 reviews are running already, which is the limit"}
+	if diff := cmp.Diff(want, got.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	if n := len(running); n != 2 {
+		t.Errorf("%d reviews were started; want 2", n)
+	}
+	close(stuck)
+	for range cap(h.slots) { // both places become free again
+		select {
+		case h.slots <- struct{}{}:
+		case <-t.Context().Done():
+			t.Fatal("a place stayed taken")
+		}
+	}
+}
+
+func TestAReviewThatListensStillSaysWhatItFound(t *testing.T) {
+	h := handler(func(ctx context.Context, _ preflight.Request) (preflight.Report, error) {
+		<-ctx.Done()
+		return preflight.Report{Decision: preflight.Warned, Findings: []finding.Finding{shortOfNodes}, Skipped: []preflight.Skip{
+			{Check: "late", Reason: "deadline passed before it ran", Failed: true},
+		}}, nil
+	}, world{})
+	h.deadline = time.Second // the review is told after 800 ms
+	got := ask(t, h, request())
+	want := []string{
+		"[gang-does-not-fit] spec.pytorchReplicaSpecs.Worker: asks for 6 pods; 4 fit. Ask for 3 workers.",
+		"[signalbox] not checked: late: deadline passed before it ran",
+	}
+	if diff := cmp.Diff(want, got.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsNotLookedAt(t *testing.T) {
+	const status = `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"train","namespace":"ml","resourceVersion":"7","managedFields":[{}],"annotations":{"signalbox.dev/healthy":"No"}},"spec":{"a":1},"status":{"conditions":[]}}`
+	owned := strings.Replace(train, `"name":"train"`, `"name":"train","ownerReferences":[{"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","name":"whole","uid":"1","controller":true}]`, 1)
+	by := func(user string) change { return func(r *admissionv1.AdmissionRequest) { r.UserInfo.Username = user } }
+	object := func(o string) change { return func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(o) } }
+	cases := map[string]struct {
+		changes  []change
+		reviewed bool
+	}{
+		"a creation":                                 {nil, true},
+		"a deletion":                                 {[]change{func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete }}, false},
+		"a connection":                               {[]change{func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Connect }}, false},
+		"a subresource":                              {[]change{func(r *admissionv1.AdmissionRequest) { r.SubResource = "status" }}, false},
+		"kube-system":                                {[]change{func(r *admissionv1.AdmissionRequest) { r.Namespace = "kube-system" }}, false},
+		"our own namespace":                          {[]change{func(r *admissionv1.AdmissionRequest) { r.Namespace = "signalbox-system" }}, false},
+		"a namespace in off":                         {[]change{func(r *admissionv1.AdmissionRequest) { r.Namespace = "quiet" }}, false},
+		"a dry run":                                  {[]change{func(r *admissionv1.AdmissionRequest) { yes := true; r.DryRun = &yes }}, true},
+		"status and our own annotations changed":     {[]change{updated(train, status)}, false},
+		"the spec changed":                           {[]change{updated(train, strings.Replace(train, `"a":1`, `"a":2`, 1))}, true},
+		"a label changed (a queue may be one)":       {[]change{updated(train, strings.Replace(train, `"name":"train"`, `"name":"train","labels":{"q":"x"}`, 1))}, true},
+		"a user's annotation changed":                {[]change{updated(train, strings.Replace(train, `"name":"train"`, `"name":"train","annotations":{"team":"x"}`, 1))}, true},
+		"a check is to be ignored now":               {[]change{updated(train, strings.Replace(train, `"name":"train"`, `"name":"train","annotations":{"signalbox.dev/ignore":"x"}`, 1))}, true},
+		"a diagnosis is asked for":                   {[]change{updated(train, strings.Replace(train, `"name":"train"`, `"name":"train","annotations":{"signalbox.dev/diagnose":"now"}`, 1))}, false},
+		"the job is being deleted":                   {[]change{updated(train, strings.Replace(train, `"name":"train"`, `"name":"train","deletionTimestamp":"2026-01-01T00:00:00Z"`, 1))}, false},
+		"an operator makes a part of a reviewed job": {[]change{object(owned), by("system:serviceaccount:kubeflow-system:trainer")}, false},
+		"a user claims to be an operator":            {[]change{object(owned), by("ada")}, true},
+		"so does an account of the namespace":        {[]change{object(owned), by("system:serviceaccount:ml:default")}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			reviewed := false
+			h := handler(func(context.Context, preflight.Request) (preflight.Report, error) {
+				reviewed = true
+				return preflight.Report{Decision: preflight.Allowed}, nil
+			}, world{labels: map[string]map[string]string{"quiet": {"signalbox.dev/mode": "off"}}})
+			got := ask(t, h, request(tc.changes...))
+			if reviewed != tc.reviewed {
+				t.Errorf("reviewed %v; want %v", reviewed, tc.reviewed)
+			}
+			if !got.Allowed || len(got.Warnings) > 0 {
+				t.Errorf("allowed %v with warnings %q; want a silent yes", got.Allowed, got.Warnings)
+			}
+		})
+	}
+}
+
+func TestTheReviewKnowsWhoAsksForWhat(t *testing.T) {
+	var got preflight.Request
+	h := handler(func(_ context.Context, r preflight.Request) (preflight.Report, error) {
+		got = r
+		return preflight.Report{}, nil
+	}, world{labels: map[string]map[string]string{"ml": {"team": "vision"}}})
+	ask(t, h, request(updated(train, strings.Replace(train, `"a":1`, `"a":2`, 1)), func(r *admissionv1.AdmissionRequest) {
+		yes := true
+		r.DryRun, r.UserInfo.Groups = &yes, []string{"ml-team"}
+	}))
+	if got.Object == nil || got.Old == nil || got.Cluster == nil {
+		t.Fatalf("object %v, old object %v, cluster %v; want all three", got.Object, got.Old, got.Cluster)
+	}
+	got.Object, got.Old, got.Cluster = nil, nil, nil
+	want := preflight.Request{Namespace: map[string]string{"team": "vision"}, Operation: "UPDATE", User: "ada", Groups: []string{"ml-team"}, DryRun: true, Live: true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,151 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Options are the parts of a running webhook. Reviewer, View and Certificates are
+// required.
+type Options struct {
+	Reviewer     Reviewer
+	View         View         // kept current by whoever made it
+	Certificates certs.Source // started by the webhook
+	Policies     *PolicyMaps  // started by the webhook; nil: no policies from ConfigMaps
+	Kinds        []*kinds.Kind
+	Excluded     []string
+	Deadline     time.Duration
+	Concurrent   int
+	Address      string // "host:port" to listen on; empty: ":9443"
+	Metrics      *Metrics
+	Log          logr.Logger
+}
+
+// Webhook is the server around a Handler. Make it with New.
+type Webhook struct {
+	o        Options
+	handler  *Handler
+	listener net.Listener
+	stopping atomic.Bool
+}
+
+// New opens the port, so that an address that is taken is an error now. Run serves.
+func New(ctx context.Context, o Options) (*Webhook, error) {
+	if o.Address == "" {
+		o.Address = ":9443"
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for admission requests: %w", err)
+	}
+	return &Webhook{o: o, listener: listener, handler: NewHandler(HandlerOptions{
+		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Broken: o.Policies.Broken,
+		Deadline: o.Deadline, Concurrent: o.Concurrent, Excluded: o.Excluded, Metrics: o.Metrics, Log: o.Log,
+	})}, nil
+}
+
+// Run opens the port and serves until the context is done.
+func Run(ctx context.Context, o Options) error {
+	w, err := New(ctx, o)
+	if err != nil {
+		return err
+	}
+	return w.Run(ctx)
+}
+
+// Addr is where the webhook listens.
+func (w *Webhook) Addr() net.Addr { return w.listener.Addr() }
+
+// Ready is nil when a request would be answered by a whole review: the caches have
+// synced, the policies have been read and a valid certificate is in place.
+func (w *Webhook) Ready() error {
+	if w.stopping.Load() {
+		return errors.New("the webhook is shutting down")
+	}
+	if err := w.o.Certificates.Ready(); err != nil {
+		return fmt.Errorf("certificate: %w", err)
+	}
+	if why := w.o.View.Snapshot().Incomplete(); why != "" {
+		return fmt.Errorf("cluster view: %s", why)
+	}
+	if !w.o.Policies.Synced() {
+		return errors.New("policies: not read yet")
+	}
+	return nil
+}
+
+// Run serves until the context is done and the last request is answered.
+func (w *Webhook) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.o.Certificates.Start(ctx) })
+	if w.o.Policies != nil {
+		group.Go(func() error { return w.o.Policies.Start(ctx) })
+	}
+	server := w.server()
+	group.Go(func() error {
+		err := server.Serve(tls.NewListener(w.listener, w.tls()))
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
+		return fmt.Errorf("serve admission requests: %w", err)
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		w.stopping.Store(true)
+		// The API server waits two seconds for an answer; nothing is open for longer.
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*timeoutSeconds*time.Second)
+		defer cancel()
+		return server.Shutdown(bounded)
+	})
+	return group.Wait()
+}
+
+// server bounds what a caller may cost us. A body over controller-runtime's limit of 7 MB
+// gets an answer without the request's UID, which the API server takes for a failed call
+// and, under Ignore, admits.
+func (w *Webhook) server() *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle(Path, &admission.Webhook{Handler: w.handler})
+	return &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: timeoutSeconds * time.Second,
+		ReadTimeout:       2 * timeoutSeconds * time.Second,
+		WriteTimeout:      2 * timeoutSeconds * time.Second,
+		IdleTimeout:       2 * time.Minute, // longer than the API server keeps an idle connection (90 s)
+		MaxHeaderBytes:    1 << 16,
+		ErrorLog:          log.New(quiet{w.o.Log}, "", 0),
+	}
+}
+
+// tls takes the certificate from memory at each handshake. HTTP/2 stays off, as in
+// controller-runtime's scaffolding since CVE-2023-44487: the API server does as well with
+// HTTP/1.1, and a peer cannot multiply its requests on one connection.
+func (w *Webhook) tls() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		NextProtos:     []string{"http/1.1"},
+		GetCertificate: w.o.Certificates.Certificate,
+	}
+}
+
+// quiet passes net/http's complaints (a probe that hangs up, a scanner) on as detail.
+type quiet struct{ log logr.Logger }
+
+func (q quiet) Write(line []byte) (int, error) {
+	q.log.V(1).Info("serve admission requests", "said", oneLine(string(line)))
+	return len(line), nil
+}
