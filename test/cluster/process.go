@@ -51,9 +51,10 @@ type process struct {
 
 // launch is one attempt at starting a program.
 type launch struct {
-	args  []string
-	env   []string
-	ready func(context.Context) error // one probe; nil error: ready
+	program string // path; empty: the program of that name in bin/controlplane
+	args    []string
+	env     []string
+	ready   func(context.Context) error // one probe; nil error: ready
 }
 
 // portAttempts bounds how often a program is started again because somebody else took its port between our
@@ -99,7 +100,11 @@ func (c *Cluster) spawn(name string, l launch) (*process, error) {
 		return nil, err
 	}
 	defer func() { _ = out.Close() }()
-	p.cmd = exec.Command(filepath.Join(c.bin, name), append(l.args, c.options.ExtraArgs[name]...)...)
+	program := l.program
+	if program == "" {
+		program = filepath.Join(c.bin, name)
+	}
+	p.cmd = exec.Command(program, append(l.args, c.options.ExtraArgs[name]...)...)
 	p.cmd.Dir = tmp
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	// TMPDIR: controller-runtime looks for webhook certificates below it, and two clusters must not share them.

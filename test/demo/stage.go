@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/watch"
+
+	"github.com/signalbox-dev/signalbox/test/cluster"
+	"github.com/signalbox-dev/signalbox/test/fakellm"
+)
+
+// patience bounds the wait for one expectation.
+const patience = 40 * time.Second
+
+// stage is where the scenes play: a cluster, Signalbox in it, and a shell that shows what
+// it runs and remembers what should have been seen.
+type stage struct {
+	out     io.Writer
+	c       *cluster.Cluster
+	dynamic dynamic.Interface
+	folder  string // of the scenes' files: kubectl runs here, so the commands read as typed
+	model   *fakellm.Server
+	seen    int
+	missed  []string
+}
+
+type scene struct {
+	title string
+	play  func(context.Context, *stage) error
+}
+
+func newStage(ctx context.Context, out io.Writer) (*stage, error) {
+	root, err := repository()
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{out: out, folder: filepath.Join(root, "test", "demo", "scenes")}
+	s.open("A control plane, five pools of nodes, the operators, and Signalbox")
+	if err := s.start(ctx, root); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// open prints the title of a scene.
+func (s *stage) open(title string) {
+	fmt.Fprintf(s.out, "\n%s\n", color.New(color.Bold, color.FgCyan).Sprint("━━ "+title))
+}
+
+// say prints a line of the narrator.
+func (s *stage) say(text string) { fmt.Fprintln(s.out, color.New(color.Faint).Sprint(text)) }
+
+// kubectl runs kubectl as a user would, shows the command and all it printed, and expects
+// to see some texts in it.
+func (s *stage) kubectl(ctx context.Context, args []string, want ...string) {
+	fmt.Fprintf(s.out, "%s kubectl %s\n", color.GreenString("$"), quoted(args))
+	cmd := exec.CommandContext(ctx, s.c.Program("kubectl"), args...)
+	cmd.Dir = s.folder
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.c.Kubeconfig())
+	var got bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &got, &got
+	failure := cmd.Run()
+	fmt.Fprintln(s.out, strings.TrimRight(got.String(), "\n"))
+	if failure != nil && got.Len() == 0 {
+		fmt.Fprintln(s.out, failure)
+	}
+	s.expect("kubectl "+quoted(args), got.String(), want...)
+}
+
+// expect remembers whether the texts were seen.
+func (s *stage) expect(where, got string, want ...string) {
+	for _, w := range want {
+		if strings.Contains(got, w) {
+			s.seen++
+			continue
+		}
+		s.missed = append(s.missed, fmt.Sprintf("%q in: %s", w, where))
+		fmt.Fprintln(s.out, color.RedString("✗ expected %q", w))
+	}
+}
+
+// until waits until an object satisfies a condition. Time runs out without an error: what
+// is shown next then misses its expectation.
+func (s *stage) until(ctx context.Context, resource schema.GroupVersionResource, namespace, name string, ok func(*unstructured.Unstructured) bool) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	client := s.dynamic.Resource(resource).Namespace(namespace)
+	only := "metadata.name=" + name
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = only
+			return client.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (apiwatch.Interface, error) {
+			o.FieldSelector = only
+			return client.Watch(ctx, o)
+		},
+	}
+	_, err := watch.UntilWithSync(ctx, source, &unstructured.Unstructured{}, nil, func(e apiwatch.Event) (bool, error) {
+		u, isObject := e.Object.(*unstructured.Unstructured)
+		return isObject && ok(u), nil
+	})
+	if err != nil && !meta.IsNoMatchError(err) {
+		s.say(fmt.Sprintf("(waited %s for %s %s/%s)", patience, resource.Resource, namespace, name))
+	}
+}
+
+func (s *stage) close() error {
+	if s.c == nil {
+		return nil
+	}
+	if len(s.missed) > 0 {
+		s.c.Keep()
+	}
+	return s.c.Stop()
+}
+
+// quoted is a command line that a shell reads back as these arguments.
+func quoted(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if strings.ContainsAny(a, " {}\\\"'$*|;<>()") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		out[i] = a
+	}
+	return strings.Join(out, " ")
+}
+
+// repository is the project's root: the folder with go.mod above the working directory.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("run the demo inside the project: no go.mod here or above")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
