@@ -2,11 +2,9 @@ package capacity
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -81,7 +79,7 @@ func (q *question) reject(out *Rejections, k *kin) {
 }
 
 func (q *question) askOf(k *kin) Ask {
-	a := Ask{Each: job.Resources{}}
+	a := Ask{Role: k.name, Each: job.Resources{}}
 	var roles []string
 	for _, i := range k.groups {
 		g := &q.gang.Groups[i]
@@ -95,144 +93,4 @@ func (q *question) askOf(k *kin) Ask {
 		}
 	}
 	return a
-}
-
-// roleText is a number of pods of a role: "1 Master", "5 Workers", "2 pods of node".
-func roleText(role string, n int) string {
-	word := role != "" && strings.IndexFunc(role, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
-	switch {
-	case role == "":
-		return many(n, "pod", "pods")
-	case !word || strings.EqualFold(role, "node"):
-		return fmt.Sprintf("%s of %s", many(n, "pod", "pods"), role)
-	case n == 1 || strings.HasSuffix(role, "s") || strings.HasSuffix(role, "S"):
-		return fmt.Sprintf("%d %s", n, role)
-	default:
-		return fmt.Sprintf("%d %ss", n, role)
-	}
-}
-
-// String is the result in one stable paragraph: how many pods fit, both numbers of what
-// is short, and why nodes do not count.
-func (r Result) String() string {
-	parts := []string{r.headline()}
-	if s := r.shortText(); s != "" {
-		parts = append(parts, s)
-	}
-	if s := r.Rejected.String(); s != "" && r.Verdict != Fits {
-		parts = append(parts, s)
-	}
-	if r.Verdict == Unknown || r.Verdict == Fits && len(r.Assumed) > 0 {
-		parts = append(parts, r.Assumed...)
-	}
-	return strings.Join(parts, "; ")
-}
-
-// headline is the answer in a few words.
-func (r Result) headline() string {
-	pods := many(r.Wanted, "pod", "pods")
-	switch r.Verdict {
-	case Fits:
-		if r.Placed < r.Wanted {
-			return fmt.Sprintf("the minimum fits: %d of %s", r.Placed, pods)
-		}
-		return fmt.Sprintf("%d of %s fit", r.Placed, pods)
-	case TooBig:
-		return fmt.Sprintf("%d of %s fit, and no more would on the idle cluster", r.Placed, pods)
-	case Full, Fragmented:
-		return fmt.Sprintf("%d of %s fit now", r.Placed, pods)
-	default:
-		return fmt.Sprintf("not known whether %s fit", pods)
-	}
-}
-
-// shortText holds what is asked against what there is.
-func (r Result) shortText() string {
-	if r.Verdict != TooBig && r.Verdict != Full && r.Verdict != Fragmented {
-		return ""
-	}
-	var out []string
-	for _, s := range r.weightiest() {
-		out = append(out, r.lack(s))
-	}
-	return strings.Join(out, "; ")
-}
-
-// weightiest are at most two shortfalls to talk about, accelerators first.
-func (r Result) weightiest() []Shortfall {
-	all := slices.Clone(r.Shortfall)
-	slices.SortStableFunc(all, func(a, b Shortfall) int { return cmp.Compare(weight(a), weight(b)) })
-	return all[:min(2, len(all))]
-}
-
-func weight(s Shortfall) int {
-	switch {
-	case job.AcceleratorUnit(s.Resource) != job.NotAccelerator:
-		return 0
-	case s.LargestHole < s.NeededHole:
-		return 1
-	case s.Resource == corev1.ResourcePods:
-		return 3
-	default:
-		return 2
-	}
-}
-
-// lack is one shortfall in words.
-func (r Result) lack(s Shortfall) string {
-	f := func(n int64) string { return job.Format(s.Resource, n) }
-	switch {
-	case r.Verdict == TooBig && s.LargestHole < s.NeededHole:
-		return fmt.Sprintf("one pod asks for %s; the largest node it may use has %s", amountText(s.Resource, s.NeededHole), f(s.LargestHole))
-	case r.Verdict == TooBig:
-		return fmt.Sprintf("the pods ask for %s in sum, %s each; the nodes they may use have %s, the largest %s", amountText(s.Resource, s.Asked), f(s.NeededHole), f(s.Free), f(s.LargestHole))
-	default:
-		return fmt.Sprintf("the pods ask for %s in sum, %s each; %s are free on nodes they may use, %s at most on one", amountText(s.Resource, s.Asked), f(s.NeededHole), f(s.Free), f(s.LargestHole))
-	}
-}
-
-// String names the nodes that do not count, in the order of the gates; empty: all do.
-func (n Rejections) String() string {
-	var out []string
-	add := func(count int, what string) {
-		if count > 0 {
-			out = append(out, fmt.Sprintf("%d %s", count, what))
-		}
-	}
-	add(n.NotReady, "not ready")
-	add(n.Cordoned, "cordoned")
-	add(n.Selector, "not matched by the selector")
-	tainted := "tainted"
-	if len(n.Taints) > 0 {
-		tainted += " (" + strings.Join(n.Taints[:min(3, len(n.Taints))], ", ") + ")"
-	}
-	add(n.Taint, tainted)
-	add(n.TooSmall, "too small")
-	add(n.Full, "full")
-	add(n.Other, "closed by ports or affinity")
-	if out == nil {
-		return ""
-	}
-	return fmt.Sprintf("of %s: %s", many(n.Total, "node", "nodes"), strings.Join(out, ", "))
-}
-
-// Lines is the result for a terminal: the answer, what is short, why nodes do not count,
-// what would fit, what was assumed.
-func (r Result) Lines() []string {
-	out := []string{r.headline()}
-	for _, s := range r.weightiest() {
-		if r.Verdict == TooBig || r.Verdict == Full || r.Verdict == Fragmented {
-			out = append(out, r.lack(s))
-		}
-	}
-	if s := r.Rejected.String(); s != "" {
-		out = append(out, s)
-	}
-	for _, c := range r.Changes {
-		out = append(out, "→ "+c)
-	}
-	for _, a := range r.Assumed {
-		out = append(out, "assumed: "+a)
-	}
-	return out
 }

@@ -28,11 +28,11 @@ func (s *Snapshot) fit(g Gang) Result {
 	}
 	q := s.question(g)
 	a, kins := q.run(&r)
-	q.explain(&r, kins)
 	r.Placed += q.own
 	if a != nil {
-		q.judge(&r, *a, kins)
+		kins = q.judge(&r, *a, kins)
 	}
+	q.explain(&r, kins)
 	r.Plan = append(r.Plan, q.gang.sortPlan(q.plan)...)
 	q.assume(&r)
 	return r
@@ -174,19 +174,24 @@ func (g Gang) sortPlan(plan []Placement) []Placement {
 	return out
 }
 
-// judge names the verdict of a stage that was not placed whole.
-func (q *question) judge(r *Result, a answer, kins []*kin) {
-	idle := q.solve(kins, q.s.cols.idle, idleOf)
-	switch {
-	case idle.no:
-		r.Verdict = TooBig
-		r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && sumUpTo(k.idle, 1) == 0 })
-		r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, func(g gate) bool { return g.passes() || g == tooSmall }))
-		return
-	case !a.no:
+// judge names the verdict where a stage was not placed whole, and returns the kins that
+// stand in the way: those of a stage that can never run, else those that cannot run now.
+func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
+	idleKnown := true
+	for _, stage := range q.gang.stages() {
+		ever := q.gather(stage)
+		idle := q.solve(ever, q.s.cols.idle, idleOf)
+		if idle.no {
+			q.tooBig(r, ever)
+			return ever
+		}
+		idleKnown = idleKnown && idle.yes
+	}
+	if !a.no {
 		q.note("the pods could not be placed, and it could not be proven that they cannot")
-		return
-	case !idle.yes:
+		return kins
+	}
+	if !idleKnown {
 		q.note("that they would fit on the idle cluster is not proven")
 	}
 	sums := q.sums(kins, q.s.cols.free, gate.passes)
@@ -195,6 +200,31 @@ func (q *question) judge(r *Result, a answer, kins []*kin) {
 		r.Verdict = Full
 	}
 	r.Shortfall = lacking(sums)
+	return kins
+}
+
+// tooBig explains kins that do not fit on the idle cluster.
+func (q *question) tooBig(r *Result, kins []*kin) {
+	r.Verdict = TooBig
+	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && sumUpTo(k.idle, 1) == 0 })
+	r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, func(g gate) bool { return g.passes() || g == tooSmall }))
+	r.WithNodesBack = q.fitsWithNodesBack()
+}
+
+// fitsWithNodesBack says whether the gang would fit on the idle cluster if all its nodes
+// were ready and took pods. Then "too big" is true, but no reason to change the job.
+func (q *question) fitsWithNodesBack() bool {
+	if !slices.ContainsFunc(q.s.nodes, func(n *Node) bool { return !n.Ready || n.Cordoned }) {
+		return false
+	}
+	lifted := q.s.question(q.gang)
+	lifted.lift = true
+	for _, stage := range q.gang.stages() {
+		if !lifted.solve(lifted.gather(stage), q.s.cols.idle, idleOf).yes {
+			return false
+		}
+	}
+	return true
 }
 
 // lacking keeps the resources that are short, in sum or in one place; all of them where

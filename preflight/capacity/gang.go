@@ -59,15 +59,6 @@ func (g Gang) Pods() int {
 	return int(n)
 }
 
-// requests are the effective requests of one pod of the group. Readers fill them in; a
-// group that was made by hand may leave them to the pod spec.
-func (g *Group) requests() job.Resources {
-	if len(g.Pod.Requests) > 0 {
-		return g.Pod.Requests
-	}
-	return Effective(&g.Pod.Spec)
-}
-
 // least is how many pods of the group the gang cannot do without.
 func (g *Group) least() int {
 	if g.Min > 0 && g.Min < g.Count {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -88,17 +87,4 @@ func countFunc[T any](of []T, is func(T) bool) int {
 		}
 	}
 	return n
-}
-
-// many is a count with its noun: "1 node", "4 nodes".
-func many(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
-}
-
-// amountText is "8 nvidia.com/gpu", "24 cpu", "64Gi memory".
-func amountText(name corev1.ResourceName, n int64) string {
-	return job.Format(name, n) + " " + string(name)
 }

@@ -23,6 +23,7 @@ type question struct {
 	own   int      // pods of the gang that have a place already
 	notes []string // what was not looked at
 	blind []string // what was not looked at and could turn a yes into a no
+	lift  bool     // take unready and cordoned nodes for good ones
 }
 
 // kin is a set of groups that no scheduler can tell apart: they run at the same time and
@@ -122,7 +123,7 @@ func (q *question) gather(stage []int) []*kin {
 			continue
 		}
 		group := &q.gang.Groups[i]
-		requests := group.requests()
+		requests := Requested(group.Pod)
 		k := q.alike(out, group, requests)
 		if k == nil {
 			k = &kin{name: group.Name, pod: &group.Pod}
@@ -205,6 +206,9 @@ func (q *question) gates(k *kin) []gate {
 	selected := q.selected(k)
 	k.refuse, k.taints = make([]int, len(s.cols.taintSets)), nil
 	for set, taints := range s.cols.taintSets {
+		if q.lift {
+			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return transient(t.Key) })
+		}
 		if t := untolerated(taints, k.pod.Spec.Tolerations); t != nil {
 			k.taints = append(k.taints, taintText(t))
 			k.refuse[set] = len(k.taints)
@@ -213,9 +217,9 @@ func (q *question) gates(k *kin) []gate {
 	toleratesCordon := untolerated([]corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}, k.pod.Spec.Tolerations) == nil
 	for at, n := range s.nodes {
 		switch {
-		case !n.Ready:
+		case !n.Ready && !q.lift:
 			out[at] = notReady
-		case n.Cordoned && !toleratesCordon:
+		case n.Cordoned && !toleratesCordon && !q.lift:
 			out[at] = cordoned
 		case !selected[at]:
 			out[at] = notSelected

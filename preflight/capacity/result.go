@@ -53,6 +53,7 @@ type Result struct {
 
 // Ask is what groups with equal pods ask for.
 type Ask struct {
+	Role  string // of the first group
 	Roles string // "1 Master + 5 Workers"
 	Pods  int
 	Each  job.Resources

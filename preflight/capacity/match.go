@@ -1,0 +1,60 @@
+package capacity
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Selected says whether node selector and required node affinity of a pod choose the node.
+func (n *Node) Selected(spec *corev1.PodSpec) bool {
+	if spec.NodeName != "" && spec.NodeName != n.Name {
+		return false
+	}
+	object := n.object
+	if object == nil {
+		return false
+	}
+	return selects(spec)(object)
+}
+
+// Untolerated is the first taint of the node, in its order, that keeps pods with these
+// tolerations away; nil if there is none. Taints that come and go with the health of the
+// node (node.kubernetes.io/…) do not count.
+func (n *Node) Untolerated(tolerations []corev1.Toleration) *corev1.Taint {
+	for _, t := range n.Taints {
+		if transient(t.Key) {
+			continue
+		}
+		if found := untolerated([]corev1.Taint{t}, tolerations); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// transient taints are set by the node controller from the node's conditions
+// (https://kubernetes.io/docs/reference/labels-annotations-taints/, read 2026-07).
+func transient(key string) bool {
+	return len(key) > len(healthTaints) && key[:len(healthTaints)] == healthTaints
+}
+
+const healthTaints = "node.kubernetes.io/"
+
+// Autoscaler is who may add nodes to the cluster; empty: nobody was seen. Where there is
+// one, what does not fit on the nodes there are may fit on nodes to come.
+func (s *Snapshot) Autoscaler() string {
+	if s == nil {
+		return ""
+	}
+	return s.autoscaler
+}
+
+// Requested is what one pod of the template takes: what the reader worked out, else what
+// the spec says.
+func Requested(p job.Pod) job.Resources {
+	if len(p.Requests) > 0 {
+		return p.Requests
+	}
+	return Effective(&p.Spec)
+}

@@ -1,0 +1,332 @@
+package capacity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// String is the result in one stable paragraph: how many pods fit, both numbers of what
+// is short, and why nodes do not count.
+func (r Result) String() string {
+	out := r.Headline()
+	if s := r.reason(); s != "" {
+		out += ": " + s
+	}
+	if s := r.Rejected.String(); s != "" && r.refused() {
+		out += "; " + s
+	}
+	return out
+}
+
+// refused says that the answer is a proven no.
+func (r Result) refused() bool {
+	return r.Verdict == TooBig || r.Verdict == Full || r.Verdict == Fragmented
+}
+
+// Headline is the answer in a few words, without a reason.
+func (r Result) Headline() string {
+	pods, verb := many(r.Wanted, "pod", "pods"), "fit"
+	if r.Wanted == 1 {
+		verb = "fits"
+	}
+	switch {
+	case r.Verdict == Fits && r.Placed < r.Wanted:
+		return fmt.Sprintf("%d of up to %s %s", r.Placed, pods, verb)
+	case r.Verdict == Unknown && r.Wanted == 0, r.Verdict == Fits && r.Wanted == 0:
+		return "there are no pods to place"
+	case r.Verdict == Unknown:
+		return fmt.Sprintf("not known whether %s %s", pods, verb)
+	case r.Verdict == TooBig && !r.ByShape:
+		return fmt.Sprintf("%d of %s %s now, and not all of them on the idle cluster", r.Placed, pods, verb)
+	case r.Verdict == Full, r.Verdict == Fragmented:
+		return fmt.Sprintf("%d of %s %s now", r.Placed, pods, verb)
+	default:
+		return fmt.Sprintf("%d of %s %s", r.Placed, pods, verb)
+	}
+}
+
+// reason is what the headline rests on.
+func (r Result) reason() string {
+	switch {
+	case r.Verdict == Fits:
+		return r.planText()
+	case r.Verdict == Unknown:
+		return strings.Join(r.Assumed[:min(1, len(r.Assumed))], "")
+	}
+	lead := r.leading()
+	if len(lead) == 0 {
+		return ""
+	}
+	if r.Verdict == TooBig && lead[0].LargestHole < lead[0].NeededHole {
+		return r.neverText(lead[0]) + r.backText()
+	}
+	parts := []string{r.askText(lead[0])}
+	for _, s := range lead {
+		parts = append(parts, r.haveText(s))
+	}
+	return strings.Join(parts, "; ") + r.backText()
+}
+
+// leading are the shortfalls to talk about: the one that weighs most, and a second one
+// where neither is short alone.
+func (r Result) leading() []Shortfall {
+	all := slices.Clone(r.Shortfall)
+	slices.SortStableFunc(all, func(a, b Shortfall) int { return cmp.Compare(weight(a), weight(b)) })
+	if len(all) > 1 && !all[0].short() && all[1].Resource != corev1.ResourcePods {
+		return all[:2]
+	}
+	return all[:min(1, len(all))]
+}
+
+// short says that the resource is short alone: in sum, or in one place.
+func (s Shortfall) short() bool { return s.Free < s.Asked || s.LargestHole < s.NeededHole }
+
+// weight orders what is named first: a hole that is too small for one pod, accelerators,
+// then what nodes run out of, and the mere number of pods last.
+func weight(s Shortfall) int {
+	w := 2
+	switch {
+	case job.AcceleratorUnit(s.Resource) != job.NotAccelerator:
+		w = 1
+	case s.Resource == corev1.ResourcePods:
+		w = 3
+	}
+	if s.LargestHole < s.NeededHole {
+		w -= 4
+	}
+	return w
+}
+
+// neverText is for a pod that is larger than any node it may use.
+func (r Result) neverText(s Shortfall) string {
+	who := "one pod"
+	for _, a := range r.Asks {
+		if a.Each[s.Resource] == s.NeededHole {
+			who = "one " + a.Role
+			break
+		}
+	}
+	switch {
+	case r.Usable+r.Rejected.TooSmall == 0:
+		return fmt.Sprintf("no node may take %s, which asks for %s", who, amountText(s.Resource, s.NeededHole))
+	case s.LargestHole == 0:
+		return fmt.Sprintf("%s asks for %s; no node it may use has any", who, amountText(s.Resource, s.NeededHole))
+	default:
+		return fmt.Sprintf("%s asks for %s; the largest node it may use has %s, even idle", who, amountText(s.Resource, s.NeededHole), job.Format(s.Resource, s.LargestHole))
+	}
+}
+
+// askText is who asks for how much of a resource, each and in sum.
+func (r Result) askText(s Shortfall) string {
+	var parts []string
+	for _, a := range r.Asks {
+		each := a.Each[s.Resource]
+		switch {
+		case each == 0:
+		case a.Pods == 1:
+			parts = append(parts, fmt.Sprintf("%s asks for %s", a.Roles, amountText(s.Resource, each)))
+		default:
+			parts = append(parts, fmt.Sprintf("%s ask for %s each", a.Roles, amountText(s.Resource, each)))
+		}
+	}
+	if s.Resource == corev1.ResourcePods || len(parts) == 0 {
+		return "room for " + many(int(s.Asked), "pod", "pods") + " is asked"
+	}
+	text := strings.Join(parts, ", ")
+	if s.Asked != s.NeededHole {
+		text += fmt.Sprintf(" (%s)", job.Format(s.Resource, s.Asked))
+	}
+	return text
+}
+
+// haveText is what there is of a resource.
+func (r Result) haveText(s Shortfall) string {
+	f := func(n int64) string { return job.Format(s.Resource, n) }
+	nodes := "the " + many(r.Usable, "node", "nodes") + " that may take them"
+	what := string(s.Resource)
+	if s.Resource == corev1.ResourcePods {
+		what = "places for pods"
+	}
+	switch {
+	case r.Usable == 0:
+		return "no node may take them"
+	case r.Verdict == TooBig:
+		return fmt.Sprintf("%s have %s %s in all, even idle", nodes, f(s.Free), what)
+	case s.Free == 0:
+		return fmt.Sprintf("no %s are free on %s", what, nodes)
+	case s.short():
+		return fmt.Sprintf("%s %s are free on %s, at most %s on one", f(s.Free), what, nodes, f(s.LargestHole))
+	default:
+		return fmt.Sprintf("%s %s are free on %s, in holes that do not take all pods (the largest: %s)", f(s.Free), what, nodes, f(s.LargestHole))
+	}
+}
+
+// shortLine is a shortfall in one line of its own.
+func (r Result) shortLine(s Shortfall) string {
+	f := func(n int64) string { return job.Format(s.Resource, n) }
+	if r.Verdict == TooBig && s.LargestHole < s.NeededHole {
+		return fmt.Sprintf("%s: %s asked by one pod, %s on the largest node it may use", s.Resource, f(s.NeededHole), f(s.LargestHole))
+	}
+	free := "free"
+	if r.Verdict == TooBig {
+		free = "there even when idle"
+	}
+	return fmt.Sprintf("%s: %s asked, %s by one pod; %s %s on %s, at most %s on one",
+		s.Resource, f(s.Asked), f(s.NeededHole), f(s.Free), free, many(r.Usable, "node", "nodes"), f(s.LargestHole))
+}
+
+func (r Result) backText() string {
+	if !r.WithNodesBack {
+		return ""
+	}
+	return fmt.Sprintf("; all would with the %s back", many(r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node", "unready or cordoned nodes"))
+}
+
+// planText is where the pods go, in short.
+func (r Result) planText() string {
+	var asks []string
+	for _, a := range r.Asks {
+		asks = append(asks, a.Roles)
+	}
+	nodes := map[string]bool{}
+	for _, p := range r.Plan {
+		nodes[p.Node] = true
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s on %s", strings.Join(asks, " + "), many(len(nodes), "node", "nodes"))
+}
+
+// String names the nodes that do not count, in the order of the gates; empty: all do.
+func (n Rejections) String() string {
+	var out []string
+	add := func(count int, what string) {
+		switch {
+		case count > 0 && out == nil:
+			out = append(out, many(count, "node", "nodes")+" "+what)
+		case count > 0:
+			out = append(out, fmt.Sprintf("%d %s", count, what))
+		}
+	}
+	tainted := "tainted"
+	if len(n.Taints) > 0 {
+		tainted += " (" + strings.Join(n.Taints[:min(3, len(n.Taints))], ", ") + ")"
+	}
+	add(n.NotReady, "not ready")
+	add(n.Cordoned, "cordoned")
+	add(n.Selector, "not selected")
+	add(n.Taint, tainted)
+	add(n.TooSmall, "too small")
+	add(n.Full, "full")
+	add(n.Other, "closed by ports, volumes or affinity")
+	return strings.Join(out, ", ")
+}
+
+// Lines is the result for a terminal, a heading and a fact per line: what is asked, what
+// is short, why nodes do not count, where the pods would go, what would fit instead.
+func (r Result) Lines() []string {
+	out := []string{r.Headline()}
+	line := func(head, text string) {
+		if text != "" {
+			out = append(out, fmt.Sprintf("  %-8s %s", head, text))
+		}
+	}
+	for _, a := range r.Asks {
+		line("asked", a.String())
+	}
+	for _, s := range r.Shortfall {
+		if r.refused() && (s.short() || len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods) {
+			line("short", r.shortLine(s))
+		}
+	}
+	if r.refused() || r.Verdict == Unknown {
+		line("nodes", r.Rejected.String())
+	}
+	for i, p := range r.placements() {
+		line([]string{"plan", ""}[min(i, 1)], p)
+	}
+	for i, c := range r.Changes {
+		line([]string{"change", "or"}[min(i, 1)], c)
+	}
+	for _, a := range r.Assumed {
+		line("assumed", a)
+	}
+	return out
+}
+
+// mostNodes is how many nodes a line of the plan names.
+const mostNodes = 4
+
+// placements is the plan with equal lines drawn together: "5 Workers: 1 each on a, b, c".
+func (r Result) placements() []string {
+	if r.Verdict != Fits && r.Verdict != Unknown {
+		return nil
+	}
+	var out []string
+	for i := 0; i < len(r.Plan); {
+		j, pods := i, 0
+		var nodes []string
+		for ; j < len(r.Plan) && r.Plan[j].Group == r.Plan[i].Group; j++ {
+			pods += r.Plan[j].Count
+			nodes = append(nodes, fmt.Sprintf("%s (%d)", r.Plan[j].Node, r.Plan[j].Count))
+		}
+		text := roleText(r.Plan[i].Group, pods) + " on " + strings.Join(nodes[:min(mostNodes, len(nodes))], ", ")
+		if more := len(nodes) - mostNodes; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		out, i = append(out, text), j
+	}
+	return out
+}
+
+// String is who asks for what: "1 Master + 5 Workers: 8 nvidia.com/gpu, 32 cpu each".
+func (a Ask) String() string {
+	var amounts []string
+	for _, name := range a.Each.Names() {
+		amounts = append(amounts, amountText(name, a.Each[name]))
+	}
+	if len(amounts) == 0 {
+		return a.Roles + ": nothing but a place"
+	}
+	text := a.Roles + ": " + strings.Join(amounts, ", ")
+	if a.Pods > 1 {
+		text += " each"
+	}
+	return text
+}
+
+// roleText is a number of pods of a role: "1 Master", "5 Workers", "2 pods of node".
+func roleText(role string, n int) string {
+	word := role != "" && strings.IndexFunc(role, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+	switch {
+	case role == "":
+		return many(n, "pod", "pods")
+	case !word || strings.EqualFold(role, "node"):
+		return fmt.Sprintf("%s of %s", many(n, "pod", "pods"), role)
+	case n == 1 || strings.HasSuffix(role, "s") || strings.HasSuffix(role, "S"):
+		return fmt.Sprintf("%d %s", n, role)
+	default:
+		return fmt.Sprintf("%d %ss", n, role)
+	}
+}
+
+// many is a count with its noun: "1 node", "4 nodes".
+func many(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// amountText is "8 nvidia.com/gpu", "24 cpu", "64Gi memory".
+func amountText(name corev1.ResourceName, n int64) string {
+	return job.Format(name, n) + " " + string(name)
+}
