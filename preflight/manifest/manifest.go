@@ -55,6 +55,7 @@ type Problem struct {
 	Source     string
 	Line       int // 0: no single line
 	Have, Want string
+	NotObject  bool // readable, but nothing that claims to be a Kubernetes object
 }
 
 // Error is one line: "job.yaml:12: … ; expected …".

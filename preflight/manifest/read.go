@@ -245,7 +245,7 @@ func (d *reading) object(node *yaml.Node, base int, value any, depth int) bool {
 	case value == nil:
 		return true
 	case !ok:
-		return d.fail(&Problem{Source: d.source, Line: line, Have: "a " + kindOf(value), Want: "a Kubernetes object with apiVersion and kind"})
+		return d.fail(&Problem{Source: d.source, Line: line, Have: "a " + kindOf(value), Want: "a Kubernetes object with apiVersion and kind", NotObject: true})
 	case isList(fields) && depth < 10:
 		return d.list(node, base, fields, depth)
 	}
@@ -260,6 +260,7 @@ func (d *reading) object(node *yaml.Node, base int, value any, depth int) bool {
 
 func missing(source string, line, base int, key *yaml.Node, name string, fields map[string]any) *Problem {
 	p := &Problem{Source: source, Line: line, Have: name + " is missing", Want: "a Kubernetes object with apiVersion and kind"}
+	p.NotObject = fields["apiVersion"] == nil && fields["kind"] == nil
 	if key != nil {
 		p.Line = base + key.Line
 		p.Have = fmt.Sprintf("%s is %s", name, written(fields[name]))

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// reviewed is one job, where it was written, and what the review found.
+type reviewed struct {
+	preflight.Report
+	from manifest.Document
+}
+
+// line is where a finding's path is written: "job.yaml:27".
+func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
+
+func newCheck(sh *shell) *cobra.Command {
+	var files []string
+	from := newWorldFlags()
+	output, failOn, colour := oneOf("text", "json", "yaml", "sarif", "junit", "github"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	c := &cobra.Command{
+		Use:   "check -f FILE|DIR|- [--snapshot FILE|DIR]",
+		Short: "review jobs as the admission webhook does",
+		Long: `Check reviews every training job in the files, as the admission webhook would.
+
+What it knows of the cluster comes from --snapshot where one is given; else from the
+cluster of the current kubeconfig, read with your own rights; else, or with --offline,
+from nowhere, and the checks that need a cluster say so.
+
+Exit codes: 0 nothing at or above --fail-on · 1 findings or a denial · 2 bad usage or
+unreadable input · 3 our own failure · 75 the only objection is that the cluster is busy now.`,
+		Example: fmt.Sprintf(`  %[1]s check -f job.yaml
+  %[1]s check -f manifests/ --snapshot cluster.yaml -o sarif
+  kubectl get pytorchjob train -o yaml | %[1]s check -f - --fail-on warning`, sh.name),
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			jobs, troubles, err := reviewFiles(c.Context(), sh, files, from)
+			if err != nil {
+				return own(err)
+			}
+			paint := newPainter(colour.value, sh.out)
+			if err := renderCheck(sh.out, output.value, jobs, troubles, paint); err != nil {
+				return own(fmt.Errorf("write the report: %w", err))
+			}
+			return verdict(jobs, troubles, failOn.value)
+		},
+	}
+	addFiles(c, &files)
+	from.add(c)
+	addChoice(c, output, "output", "o", "output format")
+	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1")
+	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	return c
+}
+
+func addFiles(c *cobra.Command, files *[]string) {
+	c.Flags().StringArrayVarP(files, "filename", "f", nil, "`file`, folder (recursed) or - for standard input; repeatable")
+}
+
+// noArgs is cobra.NoArgs with an answer that helps.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument %q; did you mean -f %s?", c.CommandPath(), args[0], args[0])
+	}
+	return nil
+}
+
+// reviewFiles reads the files and reviews every job in them.
+func reviewFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) ([]reviewed, []preflight.Trouble, error) {
+	in, err := readInput(sh, files)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := from.open(ctx, sh, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs, err := in.review(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	in.say(sh)
+	return jobs, in.troubles, nil
+}
+
+// review reviews the jobs of the input in their order.
+func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
+	r := &preflight.Reviewer{Checks: w.checks, Policies: w.engine}
+	var out []reviewed
+	for _, d := range in.jobs {
+		req, err := w.request(ctx, d)
+		if err != nil {
+			in.trouble(err)
+			continue
+		}
+		report, err := r.Review(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		report.Skipped = append(report.Skipped, w.skipped...)
+		out = append(out, reviewed{report, d})
+	}
+	return out, ctx.Err()
+}
+
+// verdict is the exit code that a review amounts to, as an error. Input that nobody could
+// read outweighs everything: the review is not whole.
+func verdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) error {
+	var objects, busy, failed bool
+	for _, j := range jobs {
+		objects = objects || objection(j.Report, failOn)
+		busy = busy || waits(j.Report)
+		failed = failed || len(j.Failures()) > 0
+	}
+	switch {
+	case len(troubles) > 0:
+		return &exit{code: exitUsage}
+	case objects:
+		return &exit{code: exitFindings}
+	case failed:
+		return &exit{code: exitOurs}
+	case busy && failOn != "never":
+		return &exit{code: exitBusy}
+	}
+	return nil
+}
+
+// objection says whether a report holds more against a job than that others are using
+// the cluster now.
+func objection(r preflight.Report, failOn string) bool {
+	if r.Decision == preflight.Denied {
+		return true
+	}
+	least := map[string]finding.Severity{"error": finding.Error, "warning": finding.Warning, "never": finding.Error + 1}[failOn]
+	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool {
+		return f.Severity >= least && !(waits(r) && saysBusy(f))
+	})
+}
+
+// waits says whether the job would fit if only others were not using the cluster.
+func waits(r preflight.Report) bool {
+	return r.Fit != nil && r.Fit.WaitsForOthers && (r.Fit.Verdict == capacity.Full || r.Fit.Verdict == capacity.Fragmented)
+}
+
+// saysBusy says whether a finding is the fit's answer and nothing else.
+func saysBusy(f finding.Finding) bool { return strings.HasPrefix(f.Check, "gang-does-not-fit") }

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// cluster is a live cluster, read with the user's own rights.
+type cluster struct {
+	config    *rest.Config
+	objects   dynamic.Interface
+	clients   kubernetes.Interface
+	served    map[string][]string // group: versions, preferred first
+	namespace string
+	user      string
+	groups    []string
+}
+
+// noCluster says why there is no cluster to ask; it is not an error where none is needed.
+type noCluster struct{ why string }
+
+func (n *noCluster) Error() string { return n.why }
+
+// answersWithin is how long a cluster that nobody named expressly may take to say hello.
+const answersWithin = 5 * time.Second
+
+// connect reaches the cluster of the kubeconfig. Where the user named a kubeconfig or a
+// context, not reaching it is an error; else it is a *noCluster.
+func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*cluster, error) {
+	named := *flags.KubeConfig != "" || *flags.Context != "" || *flags.ClusterName != ""
+	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return nil, usagef("read kubeconfig: %w", err)
+	}
+	if len(raw.Clusters) == 0 && !named {
+		if _, err := rest.InClusterConfig(); err != nil {
+			return nil, &noCluster{"there is no kubeconfig"}
+		}
+	}
+	if len(raw.Clusters) > 0 && raw.CurrentContext == "" && !named {
+		return nil, &noCluster{"the kubeconfig has no current context"}
+	}
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, usagef("read kubeconfig: %w", err)
+	}
+	// client-go's default of 5 requests a second would make a listing crawl; the API
+	// server's own fairness protects it (kubectl sets 50 and 300 as well).
+	config.QPS, config.Burst = 50, 300
+	config.UserAgent = "signalbox/" + build().Version
+	c := &cluster{config: config}
+	if c.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.namespace == "" {
+		c.namespace = "default"
+	}
+	if err := c.greet(ctx); err != nil {
+		where := raw.CurrentContext
+		if *flags.Context != "" {
+			where = *flags.Context
+		}
+		if named {
+			return nil, fmt.Errorf("reach the cluster of context %q: %w", where, err)
+		}
+		return nil, &noCluster{fmt.Sprintf("the cluster of context %q does not answer: %v", where, err)}
+	}
+	return c, nil
+}
+
+// greet learns what the cluster serves and who we are there.
+func (c *cluster) greet(ctx context.Context) error {
+	quick := rest.CopyConfig(c.config)
+	quick.Timeout = answersWithin
+	hello, err := discovery.NewDiscoveryClientForConfig(quick)
+	if err != nil {
+		return err
+	}
+	groups, err := hello.ServerGroups()
+	if err != nil {
+		return err
+	}
+	c.served = map[string][]string{"": {"v1"}}
+	for _, g := range groups.Groups {
+		c.served[g.Name] = []string{g.PreferredVersion.Version}
+		for _, v := range g.Versions {
+			if v.Version != g.PreferredVersion.Version {
+				c.served[g.Name] = append(c.served[g.Name], v.Version)
+			}
+		}
+	}
+	if c.objects, err = dynamic.NewForConfig(c.config); err != nil {
+		return err
+	}
+	if c.clients, err = kubernetes.NewForConfig(c.config); err != nil {
+		return err
+	}
+	// Who we are matters to policies only; a cluster that does not tell is no obstacle.
+	if who, err := c.clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{}); err == nil {
+		c.user, c.groups = who.Status.UserInfo.Username, who.Status.UserInfo.Groups
+	}
+	return nil
+}
+
+// gather lists what check and fit look at. What may not be read is left unknown and said.
+func (c *cluster) gather(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
+	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
+	var skipped []preflight.Skip
+	for _, r := range viewed {
+		p.step("reading %s …", r.Resource)
+		objects, why, err := c.list(ctx, r)
+		switch {
+		case err != nil:
+			return v, nil, fmt.Errorf("list %s: %w", r.Resource, err)
+		case why != "":
+			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: why})
+		default:
+			v.Complete = append(v.Complete, r.GroupResource)
+		}
+		v.Objects = append(v.Objects, objects...)
+	}
+	return v, skipped, nil
+}
+
+// list is all objects of a resource, trimmed. why says why they may not be read; a
+// resource that the cluster does not serve has no objects, which is an answer.
+func (c *cluster) list(ctx context.Context, r resource) (out []*unstructured.Unstructured, why string, err error) {
+	version := r.version(c.served[r.Group])
+	if version == "" {
+		return nil, "", nil
+	}
+	from := c.objects.Resource(r.WithVersion(version))
+	for next := ""; ; {
+		page, err := from.List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
+		switch {
+		case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
+			return nil, "", nil
+		case apierrors.IsForbidden(err):
+			return nil, "you may not list " + r.String() + "; what is not seen is unknown", nil
+		case apierrors.IsResourceExpired(err) && next != "":
+			out, next = nil, ""
+			continue
+		case err != nil:
+			return nil, "", err
+		}
+		for i := range page.Items {
+			out = append(out, trim(&page.Items[i]))
+		}
+		if next = page.GetContinue(); next == "" {
+			return out, "", nil
+		}
+	}
+}
+
+// job is the stored job of the same name; nil where there is none, or nobody may look.
+func (c *cluster) job(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
+	k := kinds.For(o.GroupVersionKind())
+	if k == nil || o.GetName() == "" {
+		return nil
+	}
+	gvr := o.GroupVersionKind().GroupVersion().WithResource(k.Resource)
+	stored, err := c.objects.Resource(gvr).Namespace(o.GetNamespace()).Get(ctx, o.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return nil
+	}
+	return stored
+}
+
+// Where the webhook finds its policies; both names are promises.
+const (
+	ownNamespace = "signalbox-system"
+	policyLabel  = "signalbox.dev/policy=true"
+)
+
+// policies are the files in the cluster's ConfigMaps; why says why they may not be read.
+func (c *cluster) policies(ctx context.Context) (fsys fs.FS, why string, err error) {
+	var files txtar.Archive
+	found, err := c.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, "you may not read ConfigMaps in " + ownNamespace + ", where the cluster's policies are", nil
+	case err != nil:
+		return nil, "", fmt.Errorf("list policies: %w", err)
+	}
+	for _, m := range found.Items {
+		for _, key := range slices.Sorted(maps.Keys(m.Data)) {
+			if slices.Contains([]string{".rego", ".json", ".yaml", ".yml"}, path.Ext(key)) {
+				files.Files = append(files.Files, txtar.File{Name: path.Join(m.Name, key), Data: []byte(m.Data[key])})
+			}
+		}
+	}
+	fsys, err = txtar.FS(&files)
+	return fsys, "", err
+}
+
+// resource is something a view holds, with the versions we can read, best first.
+type resource struct {
+	schema.GroupResource
+	versions []string
+}
+
+func (r resource) version(served []string) string {
+	for _, v := range r.versions {
+		if slices.Contains(served, v) {
+			return v
+		}
+	}
+	return ""
+}
+
+func (r resource) String() string { return strings.TrimSuffix(r.GroupResource.String(), ".") }

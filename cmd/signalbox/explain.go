@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+)
+
+func newExplain(sh *shell) *cobra.Command {
+	output := oneOf("text", "md", "json")
+	c := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "explain a check, kind, signature, policy or metric",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s takes one name; see %s list", c.CommandPath(), sh.name)
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return allNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return own(explain(sh, args[0], output.value)) },
+	}
+	addChoice(c, output, "output", "o", "output format")
+	return c
+}
+
+// explain prints the one entry of the reference with the name; case does not matter.
+func explain(sh *shell, name, format string) error {
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil {
+			return fmt.Errorf("read %s: %w", s.name, err)
+		}
+		for _, e := range entries {
+			if !strings.EqualFold(e.name, name) {
+				continue
+			}
+			switch format {
+			case "json":
+				return writeJSON(sh.out, e.value)
+			case "md":
+				_, err := fmt.Fprintf(sh.out, "## %s\n\n%s\n", e.name, strings.TrimSpace(e.page))
+				return err
+			}
+			_, err := io.WriteString(sh.out, plainText(s, e))
+			return err
+		}
+	}
+	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, allNames()), sh.name)
+}
+
+// plainText is an entry for the terminal: the page without Markdown's marks.
+func plainText(s shelf, e entry) string {
+	if e.page == "" {
+		return fmt.Sprintf("%s (%s)\n\n%s\n", e.name, strings.TrimSuffix(s.name, "s"), strings.Join(e.row[1:], "\n"))
+	}
+	kind := map[string]string{"policies": "policy"}[s.name]
+	if kind == "" {
+		kind = strings.TrimSuffix(s.name, "s")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s)\n\n", e.name, kind)
+	code := false
+	for line := range strings.Lines(strings.TrimSpace(e.page) + "\n") {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			code = !code
+		case code:
+			b.WriteString("    " + line)
+		default:
+			line = strings.TrimLeft(line, "#")
+			b.WriteString(strings.NewReplacer("**", "", "`", "").Replace(strings.TrimPrefix(line, " ")))
+		}
+	}
+	return b.String()
+}
+
+func allNames() []string {
+	var out []string
+	for _, s := range shelves() {
+		entries, err := s.entries()
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			out = append(out, e.name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+func newFit(sh *shell) *cobra.Command {
+	var files []string
+	from := newWorldFlags()
+	output, failOn, colour := oneOf("text", "json", "yaml"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	c := &cobra.Command{
+		Use:   "fit -f FILE|DIR|- [--snapshot FILE|DIR]",
+		Short: "say whether jobs fit on the cluster, where, and what would make them fit",
+		Long: `Fit answers one question for every training job in the files: is there room for all
+its pods at once? It prints the placement, or the reason with both numbers and the
+smallest change that would fit.
+
+Exit codes: 0 it fits · 1 it never will (with --fail-on warning also: nobody can say) ·
+2 bad usage or unreadable input · 3 our own failure · 75 not now: the cluster is busy.`,
+		Example: fmt.Sprintf("  %[1]s fit -f job.yaml\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			jobs, troubles, err := fitFiles(c.Context(), sh, files, from)
+			if err != nil {
+				return own(err)
+			}
+			paint := newPainter(colour.value, sh.out)
+			if err := renderFit(sh.out, output.value, jobs, troubles, paint); err != nil {
+				return own(fmt.Errorf("write the answer: %w", err))
+			}
+			return fitVerdict(jobs, troubles, failOn.value)
+		},
+	}
+	addFiles(c, &files)
+	from.add(c)
+	hide(c, "policy") // no policy is asked
+	addChoice(c, output, "output", "o", "output format")
+	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1; an answer that nobody can give is a warning")
+	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	return c
+}
+
+func hide(c *cobra.Command, flag string) { _ = c.Flags().MarkHidden(flag) } // fails only for a flag that does not exist
+
+// fitFiles asks the capacity engine about every job in the files. A job that cannot be
+// read whole has no answer and is a trouble.
+func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) ([]reviewed, []preflight.Trouble, error) {
+	in, err := readInput(sh, files)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := from.open(ctx, sh, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if w.cluster == nil {
+		in.say(sh)
+		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
+	}
+	w.engine = nil
+	if w.checks, err = check.NewSet(); err != nil {
+		return nil, nil, err
+	}
+	jobs, err := in.review(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range jobs {
+		for _, f := range j.Findings {
+			if f.Severity == finding.Error {
+				in.troubles = append(in.troubles, preflight.Trouble{
+					Source: fmt.Sprintf("%s:%d", j.from.Source, j.line(f)), Message: fmt.Sprintf("%s %s", f.Path, f.Message),
+				})
+			}
+		}
+	}
+	in.say(sh)
+	return jobs, in.troubles, nil
+}
+
+// fitVerdict is the exit code that answers of the fit amount to, as an error.
+func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) error {
+	var never, busy bool
+	for _, j := range jobs {
+		switch {
+		case j.Fit == nil || j.Fit.Verdict == capacity.Unknown:
+			never = never || failOn == "warning"
+		case waits(j.Report):
+			busy = true
+		case j.Fit.Verdict != capacity.Fits:
+			never = true
+		}
+	}
+	switch {
+	case len(troubles) > 0:
+		return &exit{code: exitUsage}
+	case failOn == "never":
+		return nil
+	case never:
+		return &exit{code: exitFindings}
+	case busy:
+		return &exit{code: exitBusy}
+	}
+	return nil
+}
+
+// fitOnly is one element of "jobs" in the output of fit.
+type fitOnly struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Namespace  string           `json:"namespace"`
+	Name       string           `json:"name"`
+	Source     string           `json:"source"`
+	Fit        *capacity.Result `json:"fit"`
+}
+
+func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+	if format != "text" {
+		out := struct {
+			Schema string              `json:"schema"`
+			Jobs   []fitOnly           `json:"jobs"`
+			Errors []preflight.Trouble `json:"errors"`
+		}{preflight.Schema, []fitOnly{}, append([]preflight.Trouble{}, troubles...)}
+		for _, j := range jobs {
+			out.Jobs = append(out.Jobs, fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit)})
+		}
+		return renderDocument(to, format, out)
+	}
+	var b strings.Builder
+	for i, j := range jobs {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fitText(&b, j, paint)
+	}
+	if len(jobs)+len(troubles) == 0 {
+		b.WriteString("no training job found\n")
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+// withLists is the answer with empty lists instead of nulls.
+func withLists(fit *capacity.Result) *capacity.Result {
+	if fit == nil {
+		return nil
+	}
+	out := *fit
+	out.Plan = append([]capacity.Placement{}, fit.Plan...)
+	out.Shortfall = append([]capacity.Shortfall{}, fit.Shortfall...)
+	out.Assumed = append([]string{}, fit.Assumed...)
+	return &out
+}
+
+// fitText is the answer for a tired person: the verdict, where or why not, what would
+// help, and what was not looked at.
+func fitText(b *strings.Builder, j reviewed, paint painter) {
+	if j.Fit == nil {
+		fmt.Fprintf(b, "%s (%s): nobody asked; nothing was reviewed\n", j.Job, j.Source)
+		return
+	}
+	fit := *j.Fit
+	fmt.Fprintf(b, "%s (%s): %s\n", j.Job, j.Source, paint.word(fit.Verdict.String()))
+	bare := fit
+	bare.Assumed = nil
+	fmt.Fprintf(b, "  %s\n", bare.String())
+	if fit.Verdict == capacity.Fits {
+		for _, line := range placements(fit.Plan) {
+			fmt.Fprintf(b, "  %s\n", line)
+		}
+	}
+	if fit.Change != "" {
+		fmt.Fprintf(b, "  → %s\n", fit.Change)
+	}
+	for _, a := range fit.Assumed {
+		fmt.Fprintf(b, "  not looked at: %s\n", a)
+	}
+}
+
+// mostNodes is how many nodes of a plan the text names; JSON has all.
+const mostNodes = 20
+
+// placements are the lines of a plan, a node each: "node-a: 1 Master, 2 Worker".
+func placements(plan []capacity.Placement) []string {
+	var nodes []string
+	on := map[string][]string{}
+	for _, p := range plan {
+		if on[p.Node] == nil {
+			nodes = append(nodes, p.Node)
+		}
+		on[p.Node] = append(on[p.Node], fmt.Sprintf("%d %s", p.Count, p.Group))
+	}
+	slices.Sort(nodes)
+	var out []string
+	for i, n := range nodes {
+		if i == mostNodes {
+			return append(out, fmt.Sprintf("… and %d more nodes (-o json shows all)", len(nodes)-i))
+		}
+		out = append(out, n+": "+strings.Join(on[n], ", "))
+	}
+	return out
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// input is what the files of -f hold.
+type input struct {
+	jobs     []manifest.Document // of kinds that have a reader
+	others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
+	troubles []preflight.Trouble // what could not be read
+	notes    []string            // for stderr
+}
+
+// readInput reads all files. Documents that cannot be read are troubles, and do not keep
+// the others from being reviewed; input without a single object is an error.
+func readInput(sh *shell, files []string) (*input, error) {
+	if len(files) == 0 {
+		return nil, usagef("no input; expected -f FILE, -f DIR or -f - for standard input")
+	}
+	found, err := manifest.Sources(files, sh.in)
+	if err != nil {
+		return nil, err
+	}
+	in := &input{}
+	empty := ""
+	for _, s := range found {
+		before := len(in.jobs) + len(in.others) + len(in.troubles)
+		lists := 0
+		for d, err := range s.Documents() {
+			switch {
+			case err != nil:
+				in.unreadable(s, err)
+			case d.List:
+				lists++
+			case kinds.For(d.Object.GroupVersionKind()) != nil:
+				in.jobs = append(in.jobs, d)
+			default:
+				in.others = append(in.others, d)
+			}
+		}
+		if !s.Recurse && lists == 0 && before == len(in.jobs)+len(in.others)+len(in.troubles) {
+			empty = s.Name
+			in.trouble(&manifest.Problem{Source: s.Name, Have: "holds no object", Want: "Kubernetes objects as YAML or JSON"})
+		}
+	}
+	if empty == "" && len(in.jobs)+len(in.others)+len(in.troubles) == 0 {
+		in.notes = append(in.notes, strings.Join(files, ", ")+": no objects")
+	}
+	in.uncovered()
+	return in, nil
+}
+
+// unreadable files a problem. In a folder, files that are not Kubernetes objects at all
+// (kustomizations, values of a chart) are passed over with a note.
+func (in *input) unreadable(s manifest.Source, err error) {
+	var p *manifest.Problem
+	if s.Recurse && errors.As(err, &p) && p.NotObject {
+		in.notes = append(in.notes, p.Where()+": passed over: "+p.Have)
+		return
+	}
+	in.trouble(err)
+}
+
+func (in *input) trouble(err error) {
+	t := preflight.Trouble{Message: oneLine(err.Error())}
+	var p *manifest.Problem
+	if errors.As(err, &p) {
+		t = preflight.Trouble{Source: p.Where(), Message: oneLine(p.Text())}
+	}
+	in.troubles = append(in.troubles, t)
+}
+
+// say prints troubles and notes to stderr, one line each.
+func (in *input) say(sh *shell) {
+	for _, t := range in.troubles {
+		line := t.Message
+		if t.Source != "" {
+			line = t.Source + ": " + line
+		}
+		fmt.Fprintf(sh.err, "signalbox: %s\n", line)
+	}
+	for _, n := range in.notes {
+		fmt.Fprintf(sh.err, "signalbox: note: %s\n", oneLine(n))
+	}
+}
+
+// uncovered notes, once for each kind, what no reader covers.
+func (in *input) uncovered() {
+	seen := map[schema.GroupKind]bool{}
+	passed := map[string]int{}
+	for _, d := range in.others {
+		gvk := d.Object.GroupVersionKind()
+		if builtIn(gvk) {
+			passed[gvk.Kind]++
+			continue
+		}
+		if supporting[gvk.GroupKind()] {
+			continue
+		}
+		if !seen[gvk.GroupKind()] {
+			seen[gvk.GroupKind()] = true
+			in.notes = append(in.notes, fmt.Sprintf("%s: %s", d.Where(), notCovered(gvk)))
+		}
+	}
+	if len(passed) == 0 {
+		return
+	}
+	var words []string
+	for kind, n := range passed {
+		words = append(words, map[bool]string{true: kind, false: fmt.Sprintf("%d %s", n, kind)}[n == 1])
+	}
+	slices.Sort(words)
+	in.notes = append(in.notes, "passed over, because these are no training jobs: "+strings.Join(words, ", "))
+}
+
+// supporting are kinds that jobs refer to; they are read where a job names them.
+var supporting = map[schema.GroupKind]bool{
+	{Group: "trainer.kubeflow.org", Kind: "TrainingRuntime"}:        true,
+	{Group: "trainer.kubeflow.org", Kind: "ClusterTrainingRuntime"}: true,
+}
+
+// builtIn says whether a kind is Kubernetes' own. Its groups have no dot, or end in
+// .k8s.io without being one of the projects' (kueue.x-k8s.io and others have an x-).
+func builtIn(gvk schema.GroupVersionKind) bool {
+	return !strings.Contains(gvk.Group, ".") || strings.HasSuffix(gvk.Group, ".k8s.io") && !strings.HasSuffix(gvk.Group, ".x-k8s.io")
+}
+
+// notCovered says which kind has no reader, and which kinds have one: of the same name in
+// another group or version, if there is one.
+func notCovered(gvk schema.GroupVersionKind) string {
+	var same, all []string
+	for _, k := range kinds.All() {
+		all = append(all, k.Name)
+		for _, have := range k.GVKs {
+			if strings.EqualFold(have.Kind, gvk.Kind) {
+				same = append(same, have.Kind+" of "+have.GroupVersion().String())
+			}
+		}
+	}
+	this := fmt.Sprintf("kind %s of %s is not covered", gvk.Kind, gvk.GroupVersion())
+	if len(same) > 0 {
+		return this + ", although its name is known: covered is " + strings.Join(same, ", ")
+	}
+	return this + ": covered are " + strings.Join(all, ", ")
+}

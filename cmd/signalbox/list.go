@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// entry is one thing of the reference, from the literal that the code runs.
+type entry struct {
+	name  string
+	row   []string // the cells of list -o text, name first
+	page  string   // Markdown below a heading of its own
+	value any      // JSON
+}
+
+// shelf is one part of the reference.
+type shelf struct {
+	name    string // checks
+	about   string // a sentence or two above the page
+	columns []string
+	entries func() ([]entry, error)
+}
+
+// shelves are the parts of the reference, in the order of the documentation.
+func shelves() []shelf {
+	return []shelf{checkShelf(), kindShelf(), signatureShelf(), policyShelf(), metricShelf()}
+}
+
+func newList(sh *shell) *cobra.Command {
+	var names []string
+	for _, s := range shelves() {
+		names = append(names, s.name)
+	}
+	c := &cobra.Command{
+		Use:   "list " + strings.Join(names, "|"),
+		Short: "list what Signalbox knows, as text, Markdown or JSON",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  needsCommand,
+	}
+	for _, s := range shelves() {
+		output := oneOf("text", "md", "json")
+		sub := &cobra.Command{
+			Use: s.name, Short: "list " + s.name, Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error {
+				entries, err := s.entries()
+				if err != nil {
+					return own(fmt.Errorf("list %s: %w", s.name, err))
+				}
+				return own(s.render(sh.out, output.value, entries))
+			},
+		}
+		addChoice(sub, output, "output", "o", "output format")
+		c.AddCommand(sub)
+	}
+	return c
+}
+
+func (s shelf) render(to io.Writer, format string, entries []entry) error {
+	switch format {
+	case "json":
+		values := make([]any, 0, len(entries))
+		for _, e := range entries {
+			values = append(values, e.value)
+		}
+		return writeJSON(to, values)
+	case "md":
+		return s.markdown(to, entries)
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.ToUpper(strings.Join(s.columns, "\t")))
+	for _, e := range entries {
+		fmt.Fprintln(w, strings.Join(e.row, "\t"))
+	}
+	return w.Flush()
+}
+
+// markdown is the page of the reference: a table of contents and a section for each entry.
+func (s shelf) markdown(to io.Writer, entries []entry) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s%s\n\n%s\n\n", strings.ToUpper(s.name[:1]), s.name[1:], s.about)
+	fmt.Fprintf(&b, "Written by `signalbox list %s -o md` from what the code runs; do not edit.\n\n", s.name)
+	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(s.columns, " | "), strings.Repeat(" --- |", len(s.columns)))
+	for _, e := range entries {
+		cells := make([]string, len(e.row))
+		for i, cell := range e.row {
+			cells[i] = strings.ReplaceAll(oneLine(cell), "|", `\|`)
+		}
+		if e.page != "" {
+			cells[0] = fmt.Sprintf("[%s](#%s)", e.name, anchor(e.name))
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+	}
+	for _, e := range entries {
+		if e.page != "" {
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n", e.name, strings.TrimSpace(e.page))
+		}
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+// anchor is the fragment that forges give a heading.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		case r == ' ':
+			return '-'
+		}
+		return -1
+	}, strings.ToLower(heading))
+}

@@ -1,0 +1,116 @@
+// Command signalbox reviews distributed training jobs before they run and explains why
+// they failed: the review of the admission webhook from a shell, and the server itself.
+//
+// This package holds flags, wiring, rendering and exit codes; it knows no rules. One file
+// is one sub-command. Start reading at run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// version is set by the linker: -X main.version=v1.2.3.
+var version = ""
+
+// The exit codes are promises: scripts branch on them.
+const (
+	exitFine     = 0
+	exitFindings = 1  // findings at or above --fail-on, or a denial
+	exitUsage    = 2  // bad usage or unreadable input
+	exitOurs     = 3  // our own failure
+	exitBusy     = 75 // only the cluster is busy now: EX_TEMPFAIL of sysexits.h, "try again later"
+)
+
+// shell is what a command may touch of the world around it.
+type shell struct {
+	name     string // how we were called: signalbox, or kubectl signalbox
+	in       io.Reader
+	out, err io.Writer
+	now      func() time.Time
+}
+
+func main() { os.Exit(start()) }
+
+func start() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	sh := &shell{name: calledAs(os.Args), in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now}
+	var args []string
+	if len(os.Args) > 1 {
+		args = os.Args[1:]
+	}
+	return run(ctx, sh, args)
+}
+
+// run runs one command line and answers with its exit code. It never panics.
+func run(ctx context.Context, sh *shell, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(sh.err, "signalbox: this is a bug: %s; please report it with this line and the command at %s\n", oneLine(fmt.Sprint(p)), issues)
+			code = exitOurs
+		}
+	}()
+	root := newRoot(sh)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if line := message(err); line != "" {
+		fmt.Fprintf(sh.err, "signalbox: %s\n", line)
+	}
+	return codeOf(err)
+}
+
+const issues = "https://github.com/signalbox-dev/signalbox/issues"
+
+// calledAs is the command as the user types it; kubectl runs plugins as kubectl-<name>.
+func calledAs(args []string) string {
+	if len(args) > 0 && strings.HasPrefix(filepath.Base(args[0]), "kubectl-") {
+		return "kubectl signalbox"
+	}
+	return "signalbox"
+}
+
+// exit is an error that carries its exit code. Without a cause it is silent: the output
+// has said everything.
+type exit struct {
+	code  int
+	cause error
+}
+
+func (e *exit) Error() string {
+	if e.cause == nil {
+		return ""
+	}
+	return e.cause.Error()
+}
+
+func (e *exit) Unwrap() error { return e.cause }
+
+// usagef is an error of the user's, in one line.
+func usagef(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
+
+// codeOf is the exit code of an error; what no command has put a code on is bad usage,
+// because only the flag parser returns such errors.
+func codeOf(err error) int {
+	var e *exit
+	var unreadable *manifest.Problem
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.As(err, &e):
+		return e.code
+	case errors.As(err, &unreadable):
+		return exitUsage
+	}
+	return exitUsage
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+// renderCheck writes the report of a check in one of the documented formats.
+func renderCheck(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+	switch format {
+	case "json", "yaml":
+		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
+	case "sarif":
+		return renderSARIF(to, jobs, troubles)
+	case "junit":
+		return renderJUnit(to, jobs, troubles)
+	case "github":
+		return renderGitHub(to, jobs, troubles)
+	default:
+		return renderText(to, jobs, troubles, paint)
+	}
+}
+
+func reports(jobs []reviewed) []preflight.Report {
+	out := make([]preflight.Report, len(jobs))
+	for i, j := range jobs {
+		out[i] = j.Report
+	}
+	return out
+}
+
+// renderDocument writes a value as JSON, or the same as YAML.
+func renderDocument(to io.Writer, format string, v any) error {
+	if format == "json" {
+		return writeJSON(to, v)
+	}
+	js, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	y, err := yaml.JSONToYAML(js)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(y)
+	return err
+}
+
+// renderText writes reports for people: one block for each job, the place of every
+// finding as file:line, what to do below it.
+func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+	var b strings.Builder
+	for i, j := range jobs {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		textOf(&b, j, paint)
+	}
+	switch n := len(jobs); {
+	case n == 0 && len(troubles) == 0:
+		b.WriteString("no training job found\n")
+	case n > 1:
+		b.WriteString("\n" + sum(jobs) + "\n")
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+func textOf(b *strings.Builder, j reviewed, paint painter) {
+	fmt.Fprintf(b, "%s (%s): %s\n", j.Job, j.Source, paint.word(string(j.Decision)))
+	ruled := map[string]preflight.Effect{}
+	for _, r := range j.Rulings {
+		ruled[r.Policy+string(r.Path)+r.Message] = r.Effect
+	}
+	for _, f := range j.Lines() {
+		word := f.Severity.String()
+		if effect, ok := ruled[f.Check+string(f.Path)+f.Message]; ok {
+			word = string(effect)
+		}
+		fmt.Fprintf(b, "  %s%s line %d: %s\n", paint.word(word), strings.Repeat(" ", len("warning")-len(word)), j.line(f), f.Line())
+		if f.Remedy != "" {
+			fmt.Fprintf(b, "          → %s\n", f.Remedy)
+		}
+	}
+	if j.Fit != nil {
+		fmt.Fprintf(b, "  fit     %s\n", indented(j.Fit.String()))
+	}
+	for _, line := range unchecked(j.Report) {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
+}
+
+func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }
+
+// unchecked says what was not looked at, one line for each reason in the order of the
+// first check that gives it.
+func unchecked(r preflight.Report) []string {
+	var reasons []string
+	names := map[string][]string{}
+	for _, s := range r.Skipped {
+		if names[s.Reason] == nil {
+			reasons = append(reasons, s.Reason)
+		}
+		names[s.Reason] = append(names[s.Reason], s.Check)
+	}
+	var out []string
+	if len(r.Findings)+len(r.Rulings) == 0 && r.Ran > 0 {
+		out = append(out, fmt.Sprintf("nothing found: %s ran", count(r.Ran, "check")))
+	}
+	for _, reason := range reasons {
+		out = append(out, fmt.Sprintf("not checked: %s (%s)", strings.Join(names[reason], ", "), reason))
+	}
+	for _, u := range r.Undecided {
+		out = append(out, "not decided: policy "+u)
+	}
+	return out
+}
+
+// sum is the last line of a review of several jobs.
+func sum(jobs []reviewed) string {
+	n := map[preflight.Decision]int{}
+	for _, j := range jobs {
+		n[j.Decision]++
+	}
+	var parts []string
+	for _, d := range []preflight.Decision{preflight.Denied, preflight.Warned, preflight.Allowed} {
+		if n[d] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[d], d))
+		}
+	}
+	return count(len(jobs), "job") + ": " + strings.Join(parts, ", ")
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// gravity is a severity in the words of a format that has three of its own.
+func gravity(s finding.Severity, note, warning, err string) string {
+	switch s {
+	case finding.Error:
+		return err
+	case finding.Warning:
+		return warning
+	default:
+		return note
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+// renderSARIF writes SARIF 2.1.0 as code scanning of forges reads it
+// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
+func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+	report := sarif.NewReport()
+	run := sarif.NewRunWithInformationURI("signalbox", "https://signalbox.dev")
+	set, err := allChecks()
+	if err != nil {
+		return err
+	}
+	for _, c := range set.Checks() {
+		run.AddRule(c.Name).WithShortDescription(sarif.NewMultiformatMessageString().WithText(c.Title)).
+			WithHelp(sarif.NewMultiformatMessageString().WithText(c.Remedy))
+	}
+	for _, j := range jobs {
+		for _, f := range j.Lines() {
+			text := oneLine(f.Message)
+			if f.Path != "" {
+				text = string(f.Path) + ": " + text
+			}
+			if f.Remedy != "" {
+				text += ". " + f.Remedy
+			}
+			run.AddRule(f.Check)
+			run.CreateResultForRule(f.Check).
+				WithLevel(gravity(f.Severity, "note", "warning", "error")).
+				WithMessage(sarif.NewTextMessage(j.Job.String()+": "+text)).
+				AddPartialFingerprint("signalbox/v1", j.Job.String()+"/"+f.Check+"/"+string(f.Path)).
+				AddLocation(location(j.from.Source, j.line(f)))
+		}
+	}
+	for _, t := range troubles {
+		file, line := splitPlace(t.Source)
+		run.AddRule("unreadable-input")
+		run.CreateResultForRule("unreadable-input").WithLevel("error").
+			WithMessage(sarif.NewTextMessage(t.Message)).AddLocation(location(file, line))
+	}
+	report.AddRun(run)
+	return report.PrettyWrite(to)
+}
+
+func location(file string, line int) *sarif.Location {
+	return sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(file))).
+		WithRegion(sarif.NewRegion().WithStartLine(max(line, 1))))
+}
+
+// splitPlace is the file and the line of "job.yaml:12".
+func splitPlace(place string) (file string, line int) {
+	i := strings.LastIndexByte(place, ':')
+	if i < 0 {
+		return place, 0
+	}
+	n, err := strconv.Atoi(place[i+1:])
+	if err != nil {
+		return place, 0
+	}
+	return place[:i], n
+}
+
+// renderGitHub writes workflow commands, which GitHub shows beside the lines of a change
+// (https://docs.github.com/actions/reference/workflow-commands-for-github-actions).
+func renderGitHub(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+	var b strings.Builder
+	for _, j := range jobs {
+		for _, f := range j.Lines() {
+			text := f.Line()
+			if f.Remedy != "" {
+				text += ". " + f.Remedy
+			}
+			command(&b, gravity(f.Severity, "notice", "warning", "error"), j.from.Source, j.line(f), j.Job.String()+": "+f.Check, text)
+		}
+		if waits(j.Report) {
+			command(&b, "notice", j.from.Source, j.from.Line, j.Job.String()+": fit", oneLine(j.Fit.String()))
+		}
+	}
+	for _, t := range troubles {
+		file, line := splitPlace(t.Source)
+		command(&b, "error", file, line, "unreadable input", t.Message)
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+var (
+	inData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	inProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func command(b *strings.Builder, word, file string, line int, title, text string) {
+	fmt.Fprintf(b, "::%s file=%s,line=%d,title=%s::%s\n", word, inProperty.Replace(filepath.ToSlash(file)), max(line, 1), inProperty.Replace(title), inData.Replace(text))
+}
+
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	File    string        `xml:"file,attr,omitempty"`
+	Line    int           `xml:"line,attr,omitempty"`
+	Failure *junitMessage `xml:"failure"`
+	Error   *junitMessage `xml:"error"`
+	Skipped *junitMessage `xml:"skipped"`
+	Out     string        `xml:"system-out,omitempty"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// renderJUnit writes the XML that CI servers read as test results: a suite is a job, a
+// case is a finding (notes pass), a skip, or a clean review.
+func renderJUnit(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+	all := junitSuites{Name: "signalbox"}
+	for _, j := range jobs {
+		s := junitSuite{Name: j.Job.String()}
+		for _, f := range j.Lines() {
+			c := junitCase{Name: f.Check + " " + string(f.Path), Class: j.Job.String(), File: j.from.Source, Line: j.line(f)}
+			if f.Severity == finding.Note {
+				c.Out = f.Line()
+			} else {
+				c.Failure = &junitMessage{Message: oneLine(f.Message), Type: f.Severity.String(), Text: f.Line() + "\n" + f.Remedy}
+				s.Failures++
+			}
+			s.Cases = append(s.Cases, c)
+		}
+		for _, k := range j.Skipped {
+			s.Cases = append(s.Cases, junitCase{Name: k.Check, Class: j.Job.String(), Skipped: &junitMessage{Message: k.Reason}})
+			s.Skipped++
+		}
+		if len(s.Cases) == 0 {
+			s.Cases = []junitCase{{Name: "review", Class: j.Job.String(), File: j.from.Source, Line: j.from.Line}}
+		}
+		all.add(s)
+	}
+	if len(troubles) > 0 {
+		s := junitSuite{Name: "unreadable input", Errors: len(troubles)}
+		for _, t := range troubles {
+			s.Cases = append(s.Cases, junitCase{Name: t.Source, Class: "unreadable input", Error: &junitMessage{Message: t.Message}})
+		}
+		all.add(s)
+	}
+	if _, err := io.WriteString(to, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(to)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(to, "\n")
+	return err
+}
+
+func (a *junitSuites) add(s junitSuite) {
+	s.Tests = len(s.Cases)
+	a.Suites = append(a.Suites, s)
+	a.Tests += s.Tests
+	a.Failures += s.Failures
+	a.Errors += s.Errors
+}

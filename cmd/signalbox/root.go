@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/fatih/color"
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// newRoot is the command tree. Everything it needs comes through the shell.
+func newRoot(sh *shell) *cobra.Command {
+	root := &cobra.Command{
+		Use:   sh.name,
+		Short: "review training jobs before they run, and explain why they failed",
+		Long: `Signalbox reviews distributed training jobs (PyTorchJob, TrainJob, MPIJob, JobSet …)
+before they run, and explains why they wait or fail.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			var names []string
+			for _, sub := range c.Commands() {
+				names = append(names, sub.Name())
+			}
+			return usagef("no command is called %q%s; see %s --help", args[0], check.DidYouMean(args[0], names), sh.name)
+		},
+	}
+	if words := strings.Fields(sh.name); len(words) == 2 {
+		// kubectl-signalbox, so that usage lines and completion show what the user types
+		root.Use = words[1]
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: sh.name}
+	}
+	root.SetIn(sh.in)
+	root.SetOut(sh.out)
+	root.SetErr(sh.err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%s; see %s --help", oneLine(err.Error()), c.CommandPath())
+	})
+	root.AddCommand(
+		newCheck(sh), newFit(sh), newList(sh), newExplain(sh), newVersion(sh),
+	)
+	return root
+}
+
+// needsCommand makes a command that only groups others answer a missing or unknown word.
+func needsCommand(c *cobra.Command, args []string) error {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	have := "nothing follows"
+	if len(args) > 0 {
+		have = fmt.Sprintf("%q follows", args[0])
+	}
+	return usagef("%s: %s; expected %s", c.CommandPath(), have, orList(names))
+}
+
+// own marks errors of a command that nobody put a code on as our own failure.
+func own(err error) error {
+	var e *exit
+	var unreadable *manifest.Problem
+	switch {
+	case err == nil, errors.As(err, &e):
+		return err
+	case errors.As(err, &unreadable):
+		return &exit{exitUsage, err}
+	default:
+		return &exit{exitOurs, err}
+	}
+}
+
+// message is the error in one line, and empty where the exit code says everything.
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return oneLine(err.Error())
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// choice is a flag with a few values. It implements pflag.Value.
+type choice struct {
+	value   string
+	choices []string
+}
+
+func oneOf(first string, more ...string) *choice {
+	return &choice{first, append([]string{first}, more...)}
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.choices, "|") }
+func (c *choice) Set(s string) error {
+	for _, known := range c.choices {
+		if s == known {
+			c.value = s
+			return nil
+		}
+	}
+	return fmt.Errorf("expected %s", orList(c.choices))
+}
+
+// complete offers the values to the shell's completion.
+func (c *choice) complete(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return c.choices, cobra.ShellCompDirectiveNoFileComp
+}
+
+func addChoice(c *cobra.Command, to *choice, name, short, usage string) {
+	c.Flags().VarP(to, name, short, usage)
+	_ = c.RegisterFlagCompletionFunc(name, to.complete) // fails only for a flag that does not exist
+}
+
+// painter colours words on terminals. NO_COLOR (https://no-color.org) and --color decide.
+type painter struct{ on bool }
+
+func newPainter(when string, out io.Writer) painter {
+	switch when {
+	case "always":
+		return painter{true}
+	case "never":
+		return painter{false}
+	}
+	return painter{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && terminal(out)}
+}
+
+func (p painter) word(word string) string {
+	by := map[string]color.Attribute{
+		"error": color.FgRed, "deny": color.FgRed, "denied": color.FgRed, "too-big": color.FgRed, "No": color.FgRed,
+		"warning": color.FgYellow, "warn": color.FgYellow, "warned": color.FgYellow, "full": color.FgYellow, "fragmented": color.FgYellow,
+		"allowed": color.FgGreen, "fits": color.FgGreen, "Yes": color.FgGreen,
+	}
+	attribute, known := by[word]
+	if !p.on || !known {
+		return word
+	}
+	c := color.New(attribute)
+	c.EnableColor()
+	return c.Sprint(word)
+}
+
+func terminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// progress writes one changing line to stderr, and only where a person watches.
+type progress struct {
+	to   io.Writer
+	last int
+}
+
+func (sh *shell) progress() *progress {
+	if !terminal(sh.err) {
+		return &progress{}
+	}
+	return &progress{to: sh.err}
+}
+
+func (p *progress) step(format string, args ...any) {
+	if p.to == nil {
+		return
+	}
+	line := fmt.Sprintf(format, args...)
+	fmt.Fprintf(p.to, "\r%s%s", line, strings.Repeat(" ", max(0, p.last-len(line))))
+	p.last = len(line)
+}
+
+func (p *progress) done() {
+	if p.to != nil && p.last > 0 {
+		fmt.Fprintf(p.to, "\r%s\r", strings.Repeat(" ", p.last))
+		p.last = 0
+	}
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+func checkShelf() shelf {
+	return shelf{
+		name:    "checks",
+		about:   "A check observes one mistake and names its place, both numbers and what to do. It never refuses a job; [policies](policies.md) do. The examples are the fixtures that the tests run.",
+		columns: []string{"name", "severity", "kinds", "needs", "what it says"},
+		entries: func() ([]entry, error) {
+			set, err := allChecks()
+			if err != nil {
+				return nil, err
+			}
+			var out []entry
+			for _, c := range set.Checks() {
+				page, err := checkPage(c)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, entry{
+					name: c.Name, row: []string{c.Name, c.Severity.String(), orAll(c.Kinds), needsText(c.Needs), c.Title},
+					page: page, value: checkValue(c),
+				})
+			}
+			return out, nil
+		},
+	}
+}
+
+func checkValue(c *check.Check) any {
+	var params any
+	if c.Params != nil {
+		params = c.Params()
+	}
+	return struct {
+		Name     string   `json:"name"`
+		Title    string   `json:"title"`
+		Doc      string   `json:"doc"`
+		Severity string   `json:"severity"`
+		Kinds    []string `json:"kinds"` // empty: every kind
+		Needs    []string `json:"needs"`
+		Params   any      `json:"params,omitempty"`
+		Remedy   string   `json:"remedy"`
+		Since    string   `json:"since"`
+	}{c.Name, c.Title, c.Doc, c.Severity.String(), append([]string{}, c.Kinds...), needsWords(c.Needs), params, c.Remedy, c.Since}
+}
+
+// needsWords are the inputs without which a check is skipped.
+func needsWords(n check.Needs) []string {
+	out := []string{}
+	for _, w := range []struct {
+		need check.Needs
+		word string
+	}{
+		{check.Cluster, "a cluster view"}, {check.Objects, "objects of the cluster"},
+		{check.Namespace, "the namespace's labels"}, {check.Update, "the job before a change"},
+	} {
+		if n&w.need != 0 {
+			out = append(out, w.word)
+		}
+	}
+	return out
+}
+
+func needsText(n check.Needs) string {
+	if words := needsWords(n); len(words) > 0 {
+		return strings.Join(words, ", ")
+	}
+	return "the job alone"
+}
+
+func orAll(kinds []string) string {
+	if len(kinds) == 0 {
+		return "all"
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// checkPage has always the same shape: why, when it fires, when it stays silent, what to
+// do, parameters, since when. Its examples are the fixtures of the tests.
+func checkPage(c *check.Check) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** (%s, %s)\n\n%s\n", c.Title, c.Severity, orAll(c.Kinds), strings.TrimSpace(c.Doc))
+	for _, part := range []struct{ title, prefix string }{{"Fires", "fires"}, {"Stays silent", "stays-silent"}} {
+		example, err := fixture(c.Name, part.prefix)
+		if err != nil {
+			return "", err
+		}
+		if example != nil {
+			fmt.Fprintf(&b, "\n### %s\n\n%s", part.title, exampleText(example))
+		}
+	}
+	fmt.Fprintf(&b, "\n### Remedy\n\n%s\n", c.Remedy)
+	if c.Params != nil {
+		fmt.Fprintf(&b, "\n### Parameters\n\n```json\n%s\n```\n", jsonText(c.Params()))
+	}
+	fmt.Fprintf(&b, "\nSince %s. Needs %s.\n", c.Since, needsText(c.Needs))
+	return b.String(), nil
+}
+
+// exampleText is a fixture as documentation: the caption, then its files.
+func exampleText(a *txtar.Archive) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(string(a.Comment)))
+	for _, f := range a.Files {
+		fmt.Fprintf(&b, "\n`%s`\n```yaml\n%s\n```\n", f.Name, strings.TrimRight(string(f.Data), "\n"))
+	}
+	return b.String()
+}
+
+func kindShelf() shelf {
+	return shelf{
+		name:    "kinds",
+		about:   "A kind is a resource of a training operator that Signalbox reads.",
+		columns: []string{"name", "api versions", "resource"},
+		entries: func() ([]entry, error) {
+			var out []entry
+			for _, k := range kinds.All() {
+				var versions []string
+				for _, gvk := range k.GVKs {
+					versions = append(versions, gvk.GroupVersion().String())
+				}
+				slices.Sort(versions)
+				versions = slices.Compact(versions)
+				out = append(out, entry{
+					name: k.Name, row: []string{k.Name, strings.Join(versions, ", "), k.Resource}, page: k.Doc,
+					value: struct {
+						Name     string   `json:"name"`
+						Versions []string `json:"versions"`
+						Resource string   `json:"resource"`
+						Doc      string   `json:"doc"`
+					}{k.Name, versions, k.Resource, k.Doc},
+				})
+			}
+			return out, nil
+		},
+	}
+}
+
+func signatureShelf() shelf {
+	return shelf{
+		name:    "signatures",
+		about:   "A signature is one known failure: what it looks like, what it proves and what it does not.",
+		columns: []string{"name", "category", "role", "owner", "what it says"},
+		entries: func() ([]entry, error) {
+			catalog, err := signature.Builtin()
+			if err != nil {
+				return nil, err
+			}
+			var out []entry
+			for _, s := range catalog.All() {
+				out = append(out, entry{
+					name: s.ID, row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
+					page: signaturePage(s), value: s,
+				})
+			}
+			return out, nil
+		},
+	}
+}
+
+func signaturePage(s *signature.Signature) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** (%s, %s; running the job again, unchanged: %s)\n\n", s.Title, s.Category, s.Role, s.Retry)
+	fmt.Fprintf(&b, "Proves: %s\n\nDoes not prove: %s\n\n", oneLine(s.Proves), oneLine(s.DoesNotProve))
+	if s.Pattern != "" {
+		fmt.Fprintf(&b, "```regexp\n%s\n```\n\n", s.Pattern)
+	}
+	if s.Remedy != "" {
+		b.WriteString("Remedy:\n\n")
+		for line := range strings.Lines(strings.TrimSpace(s.Remedy)) {
+			fmt.Fprintf(&b, "- %s\n", strings.TrimSpace(line))
+		}
+	}
+	for _, r := range s.References {
+		fmt.Fprintf(&b, "\nSee %s\n", r)
+	}
+	fmt.Fprintf(&b, "\nSince %s.\n", s.Since)
+	return b.String()
+}
+
+func policyShelf() shelf {
+	return shelf{
+		name:    "policies",
+		about:   "A policy decides: it warns about a job or refuses it. These come with Signalbox and are silent until data configures them.",
+		columns: []string{"name", "effect", "what it says"},
+		entries: func() ([]entry, error) {
+			set, err := policies.Load(policies.Library())
+			if err != nil {
+				return nil, err
+			}
+			var out []entry
+			for _, d := range set.Docs() {
+				out = append(out, entry{name: d.Name, row: []string{d.Name, effect(d), d.Title}, page: policyPage(d), value: d})
+			}
+			return out, nil
+		},
+	}
+}
+
+func effect(d policies.Doc) string {
+	switch {
+	case d.Denies && d.Mode == policies.ModeAlways:
+		return "denies everywhere"
+	case d.Denies:
+		return "denies where the namespace enforces, else warns"
+	default:
+		return "warns"
+	}
+}
+
+func policyPage(d policies.Doc) string {
+	return fmt.Sprintf("**%s** (%s)\n\n%s\n\nRemedy: %s\n\nPackage `%s`.\n", d.Title, effect(d), strings.TrimSpace(d.Description), oneLine(d.Remedy), d.Package)
+}
+
+func metricShelf() shelf {
+	return shelf{
+		name:    "metrics",
+		about:   "Metrics of `signalbox serve` for Prometheus, at /metrics.",
+		columns: []string{"name", "type", "labels", "meaning"},
+		entries: func() ([]entry, error) {
+			var out []entry
+			for _, m := range metricTexts() {
+				out = append(out, entry{
+					name: m.Name, row: []string{m.Name, m.Type, m.Labels, m.Help},
+					value: struct {
+						Name   string `json:"name"`
+						Type   string `json:"type"`
+						Labels string `json:"labels"`
+						Help   string `json:"help"`
+					}{m.Name, m.Type, m.Labels, m.Help},
+				})
+			}
+			return out, nil
+		},
+	}
+}
+
+// metricTexts are the metrics of all parts of the server.
+func metricTexts() []webhook.MetricText {
+	out := webhook.MetricTexts()
+	slices.SortFunc(out, func(a, b webhook.MetricText) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/tools/txtar"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// worldFlags say where a review learns about the cluster and the policies.
+type worldFlags struct {
+	snapshot []string
+	offline  bool
+	policies []string
+	kube     *genericclioptions.ConfigFlags
+}
+
+func newWorldFlags() *worldFlags { return &worldFlags{kube: kubeFlags()} }
+
+// kubeFlags are the few of kubectl's connection flags that a reading command needs.
+func kubeFlags() *genericclioptions.ConfigFlags {
+	all := genericclioptions.NewConfigFlags(false)
+	return &genericclioptions.ConfigFlags{
+		KubeConfig: all.KubeConfig, Context: all.Context, Namespace: all.Namespace,
+		ClusterName: all.ClusterName, AuthInfoName: all.AuthInfoName, Timeout: all.Timeout,
+		Impersonate: all.Impersonate, ImpersonateGroup: all.ImpersonateGroup,
+	}
+}
+
+func (f *worldFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
+	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")
+	c.Flags().StringArrayVar(&f.policies, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
+	f.kube.AddFlags(c.Flags())
+	c.MarkFlagsMutuallyExclusive("snapshot", "offline")
+}
+
+// world is everything a review knows besides the job.
+type world struct {
+	checks    *check.Set
+	engine    preflight.Engine
+	cluster   *capacity.Snapshot // nil: no view
+	live      *cluster           // nil: offline
+	skipped   []preflight.Skip   // what could not be seen
+	namespace string             // for objects that name none
+	forced    bool               // the user chose the namespace
+}
+
+// open gathers the world for the jobs of the input.
+func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, error) {
+	w := &world{namespace: "default"}
+	if ns := *f.kube.Namespace; ns != "" {
+		w.namespace, w.forced = ns, true
+	}
+	var err error
+	if w.checks, err = allChecks(); err != nil {
+		return nil, err
+	}
+	view, known, err := f.view(ctx, sh, w, in)
+	if err != nil {
+		return nil, err
+	}
+	if view.addAll(in.others) || known {
+		if w.cluster, err = view.Snapshot(); err != nil {
+			return nil, usagef("%w", err)
+		}
+	}
+	sources, err := f.policySources(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if w.engine, err = policies.Load(sources...); err != nil {
+		return nil, usagef("%w", err)
+	}
+	return w, nil
+}
+
+// clusterView is a view with what the input itself brings.
+type clusterView struct{ manifest.View }
+
+// addAll adds the objects a job may refer to (runtimes, claims, namespaces …): files are
+// applied together. Nodes and pods in the input are not the cluster's.
+func (v *clusterView) addAll(others []manifest.Document) bool {
+	added := false
+	for _, d := range others {
+		switch gvk := d.Object.GroupVersionKind(); {
+		case gvk == corev1.SchemeGroupVersion.WithKind("Node"), gvk == corev1.SchemeGroupVersion.WithKind("Pod"):
+		default:
+			v.Objects = append(v.Objects, d.Object)
+			added = true
+		}
+	}
+	return added
+}
+
+// view is the cluster as the flags say. known is false where nobody could look.
+func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (v clusterView, known bool, err error) {
+	if len(f.snapshot) > 0 {
+		v.View, err = manifest.ReadView(f.snapshot, sh.in)
+		return v, true, err
+	}
+	if f.offline {
+		return v, false, nil
+	}
+	w.live, err = connect(ctx, f.kube)
+	var none *noCluster
+	if errors.As(err, &none) {
+		in.notes = append(in.notes, "no cluster view: "+none.why+"; --snapshot FILE gives one")
+		return v, false, nil
+	}
+	if err != nil {
+		return v, false, err
+	}
+	if !w.forced {
+		w.namespace = w.live.namespace
+	}
+	p := sh.progress()
+	defer p.done()
+	v.View, w.skipped, err = w.live.gather(ctx, sh.now(), p)
+	return v, true, err
+}
+
+func (f *worldFlags) policySources(ctx context.Context, w *world) ([]fs.FS, error) {
+	out := []fs.FS{policies.Library()}
+	for _, dir := range f.policies {
+		fsys, err := policyFolder(dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, fsys)
+	}
+	if w.live != nil {
+		fsys, why, err := w.live.policies(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			w.skipped = append(w.skipped, preflight.Skip{Check: "policies", Reason: why})
+		}
+		if fsys != nil {
+			out = append(out, fsys)
+		}
+	}
+	return out, nil
+}
+
+// policyFolder is a folder of policies, or the one file that was named.
+func policyFolder(name string) (fs.FS, error) {
+	at, err := os.Stat(name)
+	if err != nil {
+		return nil, &manifest.Problem{Source: name, Have: "no such folder", Want: "a folder with *.rego files"}
+	}
+	if at.IsDir() {
+		return os.DirFS(name), nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	return txtar.FS(&txtar.Archive{Files: []txtar.File{{Name: filepath.Base(name), Data: text}}})
+}
+
+// request is the review of one document in this world.
+func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Request, error) {
+	o := d.Object.DeepCopy()
+	switch ns := o.GetNamespace(); {
+	case ns == "":
+		o.SetNamespace(w.namespace)
+	case w.forced && ns != w.namespace:
+		return preflight.Request{}, &manifest.Problem{
+			Source: d.Source, Line: d.Position("metadata.namespace"),
+			Have: fmt.Sprintf("metadata.namespace is %q, and --namespace is %q", ns, w.namespace), Want: "one and the same",
+		}
+	}
+	req := preflight.Request{
+		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
+		Namespace: w.labels(o.GetNamespace()), Live: w.live != nil,
+	}
+	if w.live != nil {
+		req.User, req.Groups = w.live.user, w.live.groups
+	}
+	if old := w.stored(ctx, o); old != nil {
+		req.Old, req.Operation = old, "UPDATE"
+	}
+	return req, nil
+}
+
+// labels are those of a namespace; nil where nobody knows.
+func (w *world) labels(namespace string) map[string]string {
+	if w.cluster == nil {
+		return nil
+	}
+	o, presence := w.cluster.Lookup(corev1.SchemeGroupVersion.WithKind("Namespace"), "", namespace)
+	if presence != job.Present {
+		return nil
+	}
+	if labels := o.GetLabels(); labels != nil {
+		return labels
+	}
+	return map[string]string{}
+}
+
+// stored is the job as the cluster has it already; nil where it has none.
+func (w *world) stored(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
+	if w.live != nil {
+		return w.live.job(ctx, o)
+	}
+	if w.cluster == nil {
+		return nil
+	}
+	old, presence := w.cluster.Lookup(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
+	if presence != job.Present {
+		return nil
+	}
+	return old
+}
