@@ -1,0 +1,66 @@
+package webhook
+
+import (
+	"fmt"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+//go:generate go run generate.go
+
+// Manifests are the files below config/ that follow from the kinds, by path. generate.go
+// writes them and a test holds them to it.
+func Manifests(all []*kinds.Kind) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for path, object := range map[string]any{
+		"webhook/webhook.yaml": Configuration(all),
+		"rbac/jobs.yaml":       JobRole(all),
+	} {
+		text, err := manifest(object)
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", path, err)
+		}
+		out[path] = text
+	}
+	return out, nil
+}
+
+// JobRole lets Signalbox read the jobs it covers and write its annotations on them
+// (server-side apply is a patch), and no more: no creating, no deleting.
+func JobRole(all []*kinds.Kind) *rbacv1.ClusterRole {
+	role := &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: "signalbox-jobs"},
+	}
+	resources := map[string][]string{}
+	var groups []string
+	for _, k := range all {
+		for _, gvk := range k.GVKs {
+			if !slices.Contains(groups, gvk.Group) {
+				groups = append(groups, gvk.Group)
+			}
+			resources[gvk.Group] = append(resources[gvk.Group], k.Resource)
+		}
+	}
+	slices.Sort(groups)
+	for _, g := range groups {
+		slices.Sort(resources[g])
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{
+			APIGroups: []string{g}, Resources: slices.Compact(resources[g]), Verbs: []string{"get", "list", "watch", "patch"},
+		})
+	}
+	return role
+}
+
+func manifest(object any) ([]byte, error) {
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte("# Code generated from preflight/kinds by webhook/generate.go. DO NOT EDIT.\n"), text...), nil
+}
