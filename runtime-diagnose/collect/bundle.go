@@ -1,0 +1,226 @@
+package collect
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+)
+
+// bundleSchema is the form of a bundle: a folder, or the same as a .tgz.
+//
+//	bundle.json                        what is in it, where each log comes from, what was missing
+//	job.yaml                           the job object
+//	pods.yaml events.yaml nodes.yaml   Lists, as kubectl prints them
+//	objects.yaml                       what stands between: Jobs, JobSets, PodGroups
+//	logs/POD/CONTAINER.log             and CONTAINER.before-1.log of the container before
+const bundleSchema = "signalbox.dev/bundle/v1"
+
+const indexFile = "bundle.json"
+
+type index struct {
+	Schema  string     `json:"schema"`
+	Taken   time.Time  `json:"taken"`
+	Job     string     `json:"job,omitempty"` // for people
+	Missing []string   `json:"missing,omitempty"`
+	Logs    []logEntry `json:"logs"`
+}
+
+type logEntry struct {
+	File      string `json:"file"`
+	Pod       string `json:"pod,omitempty"`
+	Container string `json:"container,omitempty"`
+	Role      string `json:"role,omitempty"`
+	Node      string `json:"node,omitempty"`
+	Rank      int    `json:"rank"` // -1: unknown
+	Attempt   int    `json:"attempt,omitempty"`
+}
+
+func (e logEntry) source() evidence.Source {
+	return evidence.Source{Pod: e.Pod, Container: e.Container, Role: e.Role, Node: e.Node, Rank: e.Rank, Attempt: e.Attempt, File: e.File}
+}
+
+// Save writes a case as a .tgz: secrets masked in objects and logs, the same bytes for the same
+// case. The view of the cluster is not in it; `signalbox snapshot` saves that.
+func Save(c diagnose.Case, w io.Writer) error {
+	zip := gzip.NewWriter(w)
+	b := &bundle{tar: tar.NewWriter(zip), taken: c.Now.UTC().Truncate(time.Second)}
+	b.objects(c)
+	b.logs(c)
+	b.index.Schema, b.index.Taken, b.index.Missing = bundleSchema, b.taken, append(c.Missing, b.index.Missing...)
+	if c.Job != nil {
+		b.index.Job = c.Job.Ref.String()
+	}
+	text, err := json.MarshalIndent(b.index, "", "  ")
+	b.fail(err)
+	b.file(indexFile, append(text, '\n'))
+	if err := errors.Join(b.err, b.tar.Close(), zip.Close()); err != nil {
+		return fmt.Errorf("write bundle: %w", err)
+	}
+	return nil
+}
+
+// bundle is one being written; after its first error it does nothing more.
+type bundle struct {
+	tar   *tar.Writer
+	taken time.Time
+	index index
+	err   error
+}
+
+func (b *bundle) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func (b *bundle) file(name string, text []byte) {
+	if b.err != nil {
+		return
+	}
+	b.fail(b.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), ModTime: b.taken, Format: tar.FormatPAX}))
+	if b.err == nil {
+		_, err := b.tar.Write(text)
+		b.fail(err)
+	}
+}
+
+func (b *bundle) objects(c diagnose.Case) {
+	if c.Job != nil && c.Job.Source != nil {
+		text, err := yaml.Marshal(scrub(c.Job.Source).Object)
+		b.fail(err)
+		b.file("job.yaml", text)
+	}
+	b.list("pods.yaml", "v1", "Pod", each(c.Pods))
+	b.list("events.yaml", "v1", "Event", each(c.Events))
+	b.list("nodes.yaml", "v1", "Node", each(c.Nodes))
+	var between []any
+	for _, u := range c.Objects {
+		between = append(between, u)
+	}
+	b.list("objects.yaml", "", "", between)
+}
+
+func each[T any](items []T) []any {
+	out := make([]any, len(items))
+	for i := range items {
+		out[i] = &items[i]
+	}
+	return out
+}
+
+func (b *bundle) list(name, apiVersion, kind string, objects []any) {
+	items := []any{}
+	for _, o := range objects {
+		u, ok := o.(*unstructured.Unstructured)
+		if !ok {
+			m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+			b.fail(err)
+			u = &unstructured.Unstructured{Object: m}
+			if err == nil {
+				u.SetAPIVersion(apiVersion)
+				u.SetKind(kind)
+			}
+		}
+		items = append(items, scrub(u).Object)
+	}
+	text, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	b.fail(err)
+	b.file(name, text)
+}
+
+func (b *bundle) logs(c diagnose.Case) {
+	used := map[string]bool{}
+	for i, log := range c.Logs {
+		s := log.Source
+		name := logName(s, i)
+		if used[name] {
+			name = fmt.Sprintf("logs/%d.log", i)
+		}
+		used[name] = true
+		text, err := readMasked(log)
+		if err != nil {
+			b.index.Missing = append(b.index.Missing, fmt.Sprintf("log of %s/%s: %v", s.Pod, s.Container, err))
+			if len(text) == 0 {
+				continue
+			}
+		}
+		b.file(name, text)
+		b.index.Logs = append(b.index.Logs, logEntry{File: name, Pod: s.Pod, Container: s.Container, Role: s.Role, Node: s.Node, Rank: s.Rank, Attempt: s.Attempt})
+	}
+}
+
+func logName(s evidence.Source, i int) string {
+	if !plainName.MatchString(s.Pod) || !plainName.MatchString(s.Container) {
+		return fmt.Sprintf("logs/%d.log", i)
+	}
+	if s.Attempt > 0 {
+		return path.Join("logs", s.Pod, fmt.Sprintf("%s.before-%d.log", s.Container, s.Attempt))
+	}
+	return path.Join("logs", s.Pod, s.Container+".log")
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
+
+// readMasked reads a log within the limits of Open and masks it line by line.
+func readMasked(log diagnose.Log) ([]byte, error) {
+	in, err := log.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	raw, err := io.ReadAll(io.LimitReader(in, maxFile))
+	var out strings.Builder
+	for line := range strings.Lines(string(raw)) {
+		out.WriteString(reduce.Mask(line))
+	}
+	return []byte(out.String()), err
+}
+
+// secretName is what people call variables that hold secrets.
+var secretName = regexp.MustCompile(`(?i)(passw|secret|token|credential|private|api[_-]?key|access[_-]?key|auth)`)
+
+// scrub is a copy without secrets and without what only the API server needs: texts are masked,
+// and so are values of environment variables whose name says secret.
+func scrub(u *unstructured.Unstructured) *unstructured.Unstructured {
+	u = u.DeepCopy()
+	u.SetManagedFields(nil)
+	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+	u.Object, _ = scrubValue(u.Object).(map[string]any)
+	return u
+}
+
+func scrubValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return reduce.Mask(v)
+	case []any:
+		for i := range v {
+			v[i] = scrubValue(v[i])
+		}
+	case map[string]any:
+		name, named := v["name"].(string)
+		for key := range v {
+			if text, ok := v[key].(string); ok && text != "" && key == "value" && named && secretName.MatchString(name) {
+				v[key] = "[masked]"
+				continue
+			}
+			v[key] = scrubValue(v[key])
+		}
+	}
+	return v
+}

@@ -1,0 +1,215 @@
+// Package collect reads everything about one job that a diagnosis can use: the object, the pods
+// that belong to it, what stands between, events, nodes and logs — from a cluster (Cluster) or
+// from a bundle of saved evidence (Open). It judges nothing, writes nothing to the cluster, and
+// reads no namespace but the job's own.
+//
+// What cannot be read is a sentence in Case.Missing, not an error: a diagnosis from half of the
+// evidence is better than none, if it says so. Start reading at Cluster.Case.
+package collect
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// Cluster reads from the API server. It is safe for concurrent use.
+type Cluster struct {
+	Kube    kubernetes.Interface
+	Dynamic dynamic.Interface
+	Mapper  meta.RESTMapper
+	// Snapshot is the view of the cluster, for why a job waits; nil: unknown.
+	Snapshot func() *capacity.Snapshot
+	// Kept are logs of containers of the job that ended earlier, kept before their pods went;
+	// nil: none are.
+	Kept   func(job types.UID) []diagnose.Log
+	Limits Limits
+	// Now is the clock; nil: the system's.
+	Now func() time.Time
+}
+
+// Limits bounds what is read of one job. Zero values mean the defaults in parentheses.
+type Limits struct {
+	Pods       int   // whose logs are read (64)
+	Parallel   int   // logs read at the same time (8)
+	HeadBytes  int64 // of each log (256 KiB)
+	TailBytes  int64 // of each log (1 MiB)
+	TotalBytes int64 // of all logs (64 MiB)
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Pods <= 0 {
+		l.Pods = 64
+	}
+	if l.Parallel <= 0 {
+		l.Parallel = 8
+	}
+	if l.HeadBytes <= 0 {
+		l.HeadBytes = 256 << 10
+	}
+	if l.TailBytes <= 0 {
+		l.TailBytes = 1 << 20
+	}
+	if l.TotalBytes <= 0 {
+		l.TotalBytes = 64 << 20
+	}
+	return l
+}
+
+// Case reads what there is about a job. The case is usable even beside an error: the error says
+// that the pods could not be listed or that ctx ended, so that nobody should conclude from the
+// absence of anything.
+func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured) (diagnose.Case, error) {
+	r := &reading{Cluster: c, kind: k, object: u, limits: c.Limits.withDefaults()}
+	r.out = diagnose.Case{Kind: k, Now: time.Now()}
+	if c.Now != nil {
+		r.out.Now = c.Now()
+	}
+	if c.Snapshot != nil {
+		r.out.Cluster = c.Snapshot()
+	}
+	if k.State != nil {
+		r.out.State = k.State(u)
+	}
+	r.owners = newOwners(r)
+	r.readJob(ctx)
+	r.readBetween(ctx)
+	err := r.readPods(ctx)
+	r.readPodGroups(ctx)
+	r.readNodes(ctx)
+	r.readEvents(ctx)
+	r.readLogs(ctx)
+	r.out.Objects = r.owners.objects()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return r.out, fmt.Errorf("read evidence of %s %s/%s: %w", k.Name, u.GetNamespace(), u.GetName(), err)
+	}
+	return r.out, nil
+}
+
+// reading is one call of Case.
+type reading struct {
+	*Cluster
+	kind   *kinds.Kind
+	object *unstructured.Unstructured
+	limits Limits
+	owners *owners
+	out    diagnose.Case
+}
+
+func (r *reading) missing(what string, err error) {
+	r.out.Missing = append(r.out.Missing, fmt.Sprintf("%s: %v", what, err))
+}
+
+func (r *reading) ref() job.Ref {
+	u := r.object
+	return job.Ref{
+		Kind: r.kind.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID()),
+	}
+}
+
+// readJob reads the object into the model. A spec that cannot be read is the first thing to say
+// about a job, but its pods may still tell more.
+func (r *reading) readJob(ctx context.Context) {
+	j, err := r.kind.Read(r.object, r.got(ctx))
+	if err != nil {
+		r.missing("job spec", err)
+	}
+	if j == nil {
+		j = &job.Job{Source: r.object}
+	}
+	if j.Ref.Name == "" {
+		j.Ref = r.ref()
+	}
+	r.out.Job = j
+}
+
+// got answers what a reader wants to see: objects without a namespace, or in the job's own.
+func (r *reading) got(ctx context.Context) kinds.Got {
+	return func(w kinds.Want) (*unstructured.Unstructured, job.Presence) {
+		if w.Namespace != "" && w.Namespace != r.object.GetNamespace() {
+			return nil, job.Unknown
+		}
+		u, err := r.get(ctx, w.GVK.GroupVersion().String(), w.GVK.Kind, w.Namespace, w.Name)
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, job.Absent
+		case err != nil:
+			r.missing(fmt.Sprintf("%s %s", w.GVK.Kind, w.Name), err)
+			return nil, job.Unknown
+		}
+		r.owners.between[u.GetUID()] = u
+		return u, job.Present
+	}
+}
+
+func (r *reading) readPods(ctx context.Context) error {
+	selector := r.kind.Pods(r.out.Job.Ref)
+	options := metav1.ListOptions{LabelSelector: selector.String(), Limit: 500}
+	for {
+		page, err := r.Kube.CoreV1().Pods(r.object.GetNamespace()).List(ctx, options)
+		if err != nil {
+			r.missing("pods", err)
+			return fmt.Errorf("list pods: %w", err)
+		}
+		for i := range page.Items {
+			if r.owners.own(ctx, &page.Items[i]) {
+				r.out.Pods = append(r.out.Pods, page.Items[i])
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// readNodes reads the nodes the pods are on: one by one while they are few.
+func (r *reading) readNodes(ctx context.Context) {
+	const few = 16
+	wanted := map[string]bool{}
+	for i := range r.out.Pods {
+		if name := r.out.Pods[i].Spec.NodeName; name != "" {
+			wanted[name] = true
+		}
+	}
+	if len(wanted) > few {
+		all, err := r.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+		if err != nil {
+			r.missing("nodes", err)
+			return
+		}
+		for i := range all.Items {
+			if wanted[all.Items[i].Name] {
+				r.out.Nodes = append(r.out.Nodes, all.Items[i])
+			}
+		}
+		return
+	}
+	for _, name := range sortedKeys(wanted) {
+		node, err := r.Kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		if err != nil { // a node that is gone is a finding; the core makes it from the pod's side
+			r.missing("node "+name, err)
+			continue
+		}
+		r.out.Nodes = append(r.out.Nodes, *node)
+	}
+}
+
+// sourced names a pod for messages.
+func sourced(p *corev1.Pod, container string) string { return p.Name + "/" + container }

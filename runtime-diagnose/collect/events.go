@@ -1,0 +1,77 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A namespace can hold many thousands of events, an hour's worth by default; beyond this
+// many the rest is missing, and said so.
+const (
+	eventPage  = 500
+	eventPages = 20
+)
+
+// readEvents reads the events of the job, its pods and what stands between. One list of the
+// namespace costs less than a query for each of a thousand pods.
+func (r *reading) readEvents(ctx context.Context) {
+	about := r.subjects()
+	options := metav1.ListOptions{Limit: eventPage}
+	for range eventPages {
+		page, err := r.Kube.CoreV1().Events(r.object.GetNamespace()).List(ctx, options)
+		if err != nil {
+			r.missing("events", err)
+			return
+		}
+		for i := range page.Items {
+			if about.has(&page.Items[i]) {
+				r.out.Events = append(r.out.Events, page.Items[i])
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return
+		}
+	}
+	r.missing("events", fmt.Errorf("the namespace has more than %d; the rest was not read", eventPage*eventPages))
+}
+
+// subjects are whom events may be about.
+type subjects struct {
+	uids  map[types.UID]bool
+	names map[[2]string]bool // kind and name: pods of an earlier attempt have the same
+	since metav1.Time        // of the job: an earlier job of the same name is another story
+}
+
+func (r *reading) subjects() subjects {
+	s := subjects{uids: map[types.UID]bool{}, names: map[[2]string]bool{}, since: r.object.GetCreationTimestamp()}
+	add := func(kind, name string, uid types.UID) {
+		s.uids[uid] = true
+		s.names[[2]string{kind, name}] = true
+	}
+	add(r.kind.Name, r.object.GetName(), r.object.GetUID())
+	for i := range r.out.Pods {
+		add("Pod", r.out.Pods[i].Name, r.out.Pods[i].UID)
+	}
+	for uid, u := range r.owners.between {
+		add(u.GetKind(), u.GetName(), uid)
+	}
+	return s
+}
+
+func (s subjects) has(e *corev1.Event) bool {
+	if e.InvolvedObject.UID != "" && s.uids[e.InvolvedObject.UID] {
+		return true
+	}
+	if !s.names[[2]string{e.InvolvedObject.Kind, e.InvolvedObject.Name}] {
+		return false
+	}
+	last := e.LastTimestamp.Time
+	if last.IsZero() {
+		last = e.EventTime.Time
+	}
+	return !last.Before(s.since.Time)
+}

@@ -1,0 +1,186 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// owners decides which pods belong to the job: labels can be copied and two kinds can have jobs
+// of one name, so the chain of controllers has to end at the job's UID.
+//
+//	PyTorchJob, TFJob … → Pod          Job → Pod          JobSet → Job → Pod
+//	TrainJob → JobSet → Job → Pod      MPIJob v2 → Job → Pod (launcher)
+//	Framework → ConfigMap → Pod
+type owners struct {
+	r       *reading
+	belongs map[types.UID]bool // what is known; the job itself is true
+	between map[types.UID]*unstructured.Unstructured
+}
+
+// longestChain is TrainJob → JobSet → Job → Pod.
+const longestChain = 4
+
+// passable are the kinds that may stand between a job and its pods. Anything else ends a chain
+// without being asked for, because Signalbox may not read it.
+var passable = []schema.GroupKind{
+	{Group: "batch", Kind: "Job"},
+	{Group: "jobset.x-k8s.io", Kind: "JobSet"},
+}
+
+func newOwners(r *reading) *owners {
+	o := &owners{r: r, belongs: map[types.UID]bool{}, between: map[types.UID]*unstructured.Unstructured{}}
+	o.belongs[r.object.GetUID()] = true
+	// A Framework's pods belong to the ConfigMap of its attempt, which nobody has to read: the
+	// status names its UID (frameworkcontroller d6e7078, pkg/apis/frameworkcontroller/v1/types.go).
+	if uid, ok, err := unstructured.NestedString(r.object.Object, "status", "attemptStatus", "configMapUID"); ok && err == nil && uid != "" {
+		o.belongs[types.UID(uid)] = true
+	}
+	return o
+}
+
+// own says whether the pod's controllers lead to the job.
+func (o *owners) own(ctx context.Context, p *corev1.Pod) bool {
+	return o.leads(ctx, metav1.GetControllerOf(p), longestChain)
+}
+
+func (o *owners) leads(ctx context.Context, ref *metav1.OwnerReference, left int) bool {
+	if ref == nil || left == 0 {
+		return false
+	}
+	if known, ok := o.belongs[ref.UID]; ok {
+		return known
+	}
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil || !slices.Contains(passable, schema.GroupKind{Group: gv.Group, Kind: ref.Kind}) {
+		o.belongs[ref.UID] = false
+		return false
+	}
+	u, err := o.r.get(ctx, ref.APIVersion, ref.Kind, o.r.object.GetNamespace(), ref.Name)
+	if err != nil {
+		if !apierrors.IsNotFound(err) {
+			o.r.missing(ref.Kind+" "+ref.Name, err)
+		}
+		o.belongs[ref.UID] = false
+		return false
+	}
+	if u.GetUID() != ref.UID { // replaced since: another object of that name
+		o.belongs[ref.UID] = false
+		return false
+	}
+	return o.add(ctx, u, left-1)
+}
+
+// add decides about an object between and keeps it if it belongs to the job.
+func (o *owners) add(ctx context.Context, u *unstructured.Unstructured, left int) bool {
+	if known, ok := o.belongs[u.GetUID()]; ok {
+		return known
+	}
+	yes := o.leads(ctx, metav1.GetControllerOf(u), left)
+	o.belongs[u.GetUID()] = yes
+	if yes {
+		o.between[u.GetUID()] = u
+	}
+	return yes
+}
+
+// objects are those between the job and its pods, the runtimes it names and its pod groups, in a
+// fixed order.
+func (o *owners) objects() []*unstructured.Unstructured {
+	return slices.SortedFunc(maps.Values(o.between), func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+}
+
+// get reads one object by version, kind and name.
+func (r *reading) get(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: kind}, gv.Version)
+	if err != nil {
+		return nil, err
+	}
+	return r.Dynamic.Resource(m.Resource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+// readBetween looks for what the operator created even where it could not create pods: a quota
+// or a webhook that refuses pods is an event on the Job, not on the JobSet.
+func (r *reading) readBetween(ctx context.Context) {
+	jobs, sets := false, false
+	switch r.kind.Name {
+	case "TrainJob":
+		jobs, sets = true, true
+	case "JobSet", "MPIJob":
+		jobs = true
+	}
+	namespace := r.object.GetNamespace()
+	if sets { // Trainer gives the JobSet its own name
+		if u, err := r.get(ctx, "jobset.x-k8s.io/v1alpha2", "JobSet", namespace, r.object.GetName()); err == nil {
+			r.owners.add(ctx, u, longestChain)
+		} else if !apierrors.IsNotFound(err) {
+			r.missing("JobSet "+r.object.GetName(), err)
+		}
+	}
+	if !jobs {
+		return
+	}
+	resource := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
+	list, err := r.Dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: r.kind.Pods(r.out.Job.Ref).String(), Limit: 500,
+	})
+	if err != nil {
+		r.missing("Jobs", err)
+		return
+	}
+	for i := range list.Items {
+		u := &list.Items[i]
+		u.SetAPIVersion("batch/v1") // elements of a typed list may lack it
+		u.SetKind("Job")
+		r.owners.add(ctx, u, longestChain)
+	}
+}
+
+// podGroups are the kinds of gang that schedulers wait for, and how a pod names its own.
+var podGroups = []struct {
+	apiVersion  string
+	label       string
+	annotations string
+}{
+	// kubernetes-sigs/scheduler-plugins v0.34, apis/scheduling/v1alpha1/types.go
+	{apiVersion: "scheduling.x-k8s.io/v1alpha1", label: "scheduling.x-k8s.io/pod-group"},
+	// volcano.sh/apis v1.13, pkg/apis/scheduling/v1beta1/labels.go
+	{apiVersion: "scheduling.volcano.sh/v1beta1", annotations: "scheduling.k8s.io/group-name"},
+}
+
+// readPodGroups reads the groups the pods name, where the cluster serves them.
+func (r *reading) readPodGroups(ctx context.Context) {
+	for _, g := range podGroups {
+		names := map[string]bool{}
+		for i := range r.out.Pods {
+			p := &r.out.Pods[i]
+			if name := cmp.Or(p.Labels[g.label], p.Annotations[g.annotations]); name != "" {
+				names[name] = true
+			}
+		}
+		for _, name := range sortedKeys(names) {
+			u, err := r.get(ctx, g.apiVersion, "PodGroup", r.object.GetNamespace(), name)
+			if err != nil {
+				r.missing("PodGroup "+name, err)
+				continue
+			}
+			r.owners.between[u.GetUID()] = u
+		}
+	}
+}
+
+func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
