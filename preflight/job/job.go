@@ -143,11 +143,11 @@ func (r *Role) Trainer() (*corev1.Container, int) {
 }
 
 // At is where in the source a part of the pod spec is written. The longest origin
-// wins; without one the part lies below Path.
+// wins, and of two equal ones the later; without one the part lies below Path.
 func (p Pod) At(rel Path) Path {
 	best, found := Origin{}, false
 	for _, o := range p.Origins {
-		if rel.Within(o.Rel) && (!found || len(o.Rel) > len(best.Rel)) {
+		if rel.Within(o.Rel) && (!found || len(o.Rel) >= len(best.Rel)) {
 			best, found = o, true
 		}
 	}

@@ -22,13 +22,20 @@ type Amount struct {
 // InBaseUnits is the quantity as Resources counts it; it saturates instead of
 // overflowing and rounds up, as the scheduler does.
 func InBaseUnits(name corev1.ResourceName, q resource.Quantity) int64 {
+	unit := int64(1)
 	if name == corev1.ResourceCPU {
-		if q.CmpInt64(math.MaxInt64/1000) > 0 {
-			return math.MaxInt64
-		}
-		return q.MilliValue()
+		unit = 1000
 	}
-	return q.Value()
+	switch {
+	case q.CmpInt64(math.MaxInt64/unit) > 0:
+		return math.MaxInt64
+	case q.CmpInt64(math.MinInt64/unit) < 0:
+		return math.MinInt64
+	case name == corev1.ResourceCPU:
+		return q.MilliValue()
+	default:
+		return q.Value()
+	}
 }
 
 // ResourcesOf converts a list of quantities.

@@ -6,6 +6,7 @@
 // an admission review and the stored object both show nothing but user input.
 package kinds
 
+//go:generate go run generate.go
 
 import (
 	"slices"

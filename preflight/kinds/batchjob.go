@@ -1,0 +1,86 @@
+package kinds
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var batchJob = &Kind{
+	Name:     "Job",
+	Resource: "jobs",
+	GVKs:     []schema.GroupVersionKind{{Group: "batch", Version: "v1", Kind: "Job"}},
+	Doc: "The one role of a Job is called pod: as many pods as run at the same time, which is the parallelism (1) " +
+		"but no more than the completions.",
+	Read:  readBatchJob,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
+	Place: placeInBatchJob,
+	State: batchJobState,
+}
+
+// batchRole is the name of the one role.
+const batchRole = "pod"
+
+func readBatchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[batchv1.JobSpec]("Job", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
+	if m := o.Spec.ManagedBy; m != nil && *m != batchv1.JobControllerName {
+		j.ManagedElsewhere = *m
+	}
+	role := job.Role{
+		Name: batchRole, Path: r.anchor("spec.template"),
+		Replicas:     job.Exactly(r.together(&o.Spec, "spec")),
+		ReplicasPath: r.written("spec.parallelism", "spec.completions", "spec"),
+		Pod:          r.pod(&o.Spec.Template, "spec.template"),
+	}
+	settle(&role)
+	j.Roles = []job.Role{role}
+	gang(r, j)
+	return r.finish(j)
+}
+
+func placeInBatchJob(pod *corev1.Pod) (string, int, bool) {
+	if pod.Labels[batchv1.JobNameLabel] == "" {
+		return "", 0, false
+	}
+	index, ok := atoi(pod.Labels[completionIndex])
+	if !ok {
+		index, _ = atoi(pod.Annotations[completionIndex])
+	}
+	return batchRole, index, true // pods of a Job without indices are all alike
+}
+
+// batchJobState reads the Job controller's conditions; before one is true the counts
+// tell (k8s.io/api v0.37 batch/v1: ready pods, active ones, failed ones).
+func batchJobState(u *unstructured.Unstructured) State {
+	order := []verdict{
+		{"Failed", Failed}, {"Complete", Succeeded}, {"FailureTarget", Failed},
+		{"SuccessCriteriaMet", Succeeded}, {"Suspended", Suspended},
+	}
+	if s, ok := decide(conditions(u), order); ok {
+		return s
+	}
+	status, _ := dig(u, "status").(map[string]any)
+	if len(status) == 0 {
+		return State{}
+	}
+	ready, active, failed := number(status, "ready"), number(status, "active"), number(status, "failed")
+	s := State{Phase: Created, Since: text(status, "startTime"), Message: fmt.Sprintf("%d ready, %d active, %d failed", ready, active, failed)}
+	switch {
+	case ready > 0:
+		s.Phase = Running
+	case failed > 0:
+		s.Phase = Restarting
+	}
+	return s
+}

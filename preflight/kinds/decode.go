@@ -1,0 +1,286 @@
+package kinds
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// place is where the decoder is: a chain on the stack, so that a path is spelled out
+// only for what goes wrong.
+type place struct {
+	above *place
+	key   string
+	index int // -1: a key
+}
+
+func (p *place) path() job.Path {
+	switch {
+	case p == nil:
+		return ""
+	case p.index >= 0:
+		return p.above.path().Index(p.index)
+	default:
+		return p.above.path().Key(p.key)
+	}
+}
+
+// decodeInto fills a Go value from decoded JSON the way the API server would, but goes on
+// after a mistake: nulls are absent, what has the wrong type is a problem and stays
+// zero, fields that the type does not have are noted as unread.
+func decodeInto(r *reader, in any, out any) {
+	r.decode(nil, in, reflect.ValueOf(out).Elem())
+}
+
+// decode returns whether the value was read; problems inside of it do not count.
+func (r *reader) decode(at *place, in any, out reflect.Value) bool {
+	if in == nil {
+		return false
+	}
+	if read, special := r.decodeSpecial(at, in, out); special {
+		return read
+	}
+	switch out.Kind() {
+	case reflect.Pointer:
+		to := reflect.New(out.Type().Elem())
+		if !r.decode(at, in, to.Elem()) {
+			return false
+		}
+		out.Set(to)
+		return true
+	case reflect.Struct:
+		return r.decodeStruct(at, in, out)
+	case reflect.Map:
+		return r.decodeMap(at, in, out)
+	case reflect.Slice:
+		return r.decodeSlice(at, in, out)
+	case reflect.Interface:
+		return true // left to others
+	default:
+		return r.decodeScalar(at, in, out)
+	}
+}
+
+func (r *reader) decodeStruct(at *place, in any, out reflect.Value) bool {
+	m, ok := in.(map[string]any)
+	if !ok {
+		r.wrong(at.path(), in, "an object")
+		return false
+	}
+	shape := shapeOf(out.Type())
+	for _, key := range sortedKeys(m) {
+		index, known := shape.fields[key]
+		if !known && len(r.unread) < mostRemarks {
+			r.skip((&place{at, key, -1}).path(), "%s", shape.unknown(key))
+		}
+		if !known {
+			continue
+		}
+		r.decode(&place{at, key, -1}, m[key], out.FieldByIndex(index))
+	}
+	return true
+}
+
+func (r *reader) decodeMap(at *place, in any, out reflect.Value) bool {
+	m, ok := in.(map[string]any)
+	if !ok {
+		r.wrong(at.path(), in, "an object")
+		return false
+	}
+	t := out.Type()
+	made := reflect.MakeMapWithSize(t, len(m))
+	for _, key := range sortedKeys(m) {
+		here := &place{at, key, -1}
+		value := reflect.New(t.Elem()).Elem()
+		if m[key] == nil {
+			r.nullEntry(here, t.Elem())
+			continue
+		}
+		if r.decode(here, m[key], value) {
+			made.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), value)
+		}
+	}
+	out.Set(made)
+	return true
+}
+
+// nullEntry remarks on a resource that is named without an amount; other nulls in maps
+// are simply absent.
+func (r *reader) nullEntry(at *place, elem reflect.Type) {
+	if elem == reflect.TypeFor[resource.Quantity]() {
+		r.skip(at.path(), "named without an amount: null is read as absent")
+	}
+}
+
+// decodeSlice keeps the positions: an element that could not be read stays zero, so
+// that an index in the Go value is the index in the source.
+func (r *reader) decodeSlice(at *place, in any, out reflect.Value) bool {
+	if out.Type().Elem().Kind() == reflect.Uint8 {
+		return r.decodeBytes(at, in, out)
+	}
+	l, ok := in.([]any)
+	if !ok {
+		r.wrong(at.path(), in, "a list")
+		return false
+	}
+	made := reflect.MakeSlice(out.Type(), len(l), len(l))
+	for i, e := range l {
+		here := &place{at, "", i}
+		if e == nil {
+			r.problem(here.path(), "null", "an element of the list")
+			continue
+		}
+		r.decode(here, e, made.Index(i))
+	}
+	out.Set(made)
+	return true
+}
+
+func (r *reader) decodeBytes(at *place, in any, out reflect.Value) bool {
+	text, ok := in.(string)
+	if !ok {
+		r.wrong(at.path(), in, "a text in base64")
+		return false
+	}
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		r.wrong(at.path(), in, "a text in base64")
+		return false
+	}
+	out.SetBytes(b)
+	return true
+}
+
+// decodeSpecial reads the types of the API that are not what they look like in Go.
+func (r *reader) decodeSpecial(at *place, in any, out reflect.Value) (read, special bool) {
+	if !out.CanAddr() {
+		return false, false
+	}
+	switch to := out.Addr().Interface().(type) {
+	case *resource.Quantity:
+		return r.quantity(at, in, to), true
+	case *intstr.IntOrString:
+		return r.intOrString(at, in, to), true
+	case *metav1.Time:
+		return r.timestamp(at, in, &to.Time), true
+	case *metav1.MicroTime:
+		return r.timestamp(at, in, &to.Time), true
+	case *[]metav1.ManagedFieldsEntry:
+		return true, true // large, and nobody's business here
+	default:
+		return false, false
+	}
+}
+
+func (r *reader) decodeScalar(at *place, in any, out reflect.Value) bool {
+	switch out.Kind() {
+	case reflect.String:
+		return r.text(at, in, out)
+	case reflect.Bool:
+		b, ok := in.(bool)
+		if !ok {
+			r.wrong(at.path(), in, "true or false")
+			return false
+		}
+		out.SetBool(b)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n, ok := whole(in)
+		if !ok {
+			r.wrong(at.path(), in, "an integer")
+			return false
+		}
+		if out.OverflowInt(n) {
+			r.wrong(at.path(), in, "an integer "+span(out.Type().Bits()))
+			return false
+		}
+		out.SetInt(n)
+	default: // no field that is read is of another kind
+		return false
+	}
+	return true
+}
+
+// text reads a string. A number or a boolean without quotes is a problem, but what it
+// says is kept: nobody has to wonder about an empty value as well.
+func (r *reader) text(at *place, in any, out reflect.Value) bool {
+	if text, ok := in.(string); ok {
+		out.SetString(text)
+		return true
+	}
+	r.wrong(at.path(), in, "a text (in quotes)")
+	switch in.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	out.SetString(fmt.Sprint(in))
+	return true
+}
+
+// whole is an integer as JSON decoders hand it over; 2.0 is one, "2" is not.
+func whole(in any) (int64, bool) {
+	switch n := in.(type) {
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case int32:
+		return int64(n), true
+	case float64:
+		// 1<<63 is the first float64 that no int64 holds.
+		if n != math.Trunc(n) || n < -(1<<63) || n >= 1<<63 {
+			return 0, false
+		}
+		return int64(n), true
+	default:
+		return 0, false
+	}
+}
+
+func span(bits int) string {
+	if bits == 32 {
+		return "from -2147483648 to 2147483647"
+	}
+	return "that fits in " + count(bits, "bit")
+}
+
+func (r *reader) timestamp(at *place, in any, to *time.Time) bool {
+	text, ok := in.(string)
+	if !ok {
+		r.wrong(at.path(), in, "a time such as 2026-01-31T12:00:00Z")
+		return false
+	}
+	parsed, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		r.wrong(at.path(), in, "a time such as 2026-01-31T12:00:00Z")
+		return false
+	}
+	*to = parsed
+	return true
+}
+
+func (r *reader) intOrString(at *place, in any, to *intstr.IntOrString) bool {
+	if text, ok := in.(string); ok {
+		*to = intstr.FromString(text)
+		return true
+	}
+	n, ok := whole(in)
+	if !ok || n < math.MinInt32 || n > math.MaxInt32 {
+		r.wrong(at.path(), in, "an integer or a text")
+		return false
+	}
+	*to = intstr.FromInt32(int32(n))
+	return true
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,147 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var framework = &Kind{
+	Name:     "Framework",
+	Resource: "frameworks",
+	GVKs:     []schema.GroupVersionKind{{Group: "frameworkcontroller.microsoft.com", Version: "v1", Kind: "Framework"}},
+	Doc: "The task roles of a Framework of FrameworkController, as OpenPAI writes them. There are no defaults: a " +
+		"taskNumber that is not written means no tasks. An attempt whose tasks have all ended without meeting a " +
+		"completion policy counts as succeeded, even when tasks failed.",
+	Read:  readFramework,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(frameworkName, ref.Name)) },
+	Place: placeInFramework,
+	State: frameworkState,
+}
+
+// Labels of FrameworkController on pods (frameworkcontroller d6e70787
+// pkg/apis/frameworkcontroller/v1/constants.go).
+const (
+	frameworkName = "FC_FRAMEWORK_NAME"
+	taskRoleName  = "FC_TASKROLE_NAME"
+	taskIndex     = "FC_TASK_INDEX"
+)
+
+type frameworkSpec struct {
+	Description   string               `json:"description"`
+	ExecutionType string               `json:"executionType"`
+	RetryPolicy   frameworkRetryPolicy `json:"retryPolicy"`
+	TaskRoles     []taskRole           `json:"taskRoles"`
+}
+
+type frameworkRetryPolicy struct {
+	FancyRetryPolicy bool  `json:"fancyRetryPolicy"`
+	MaxRetryCount    int32 `json:"maxRetryCount"`
+}
+
+type taskRole struct {
+	Name             string             `json:"name"`
+	TaskNumber       *int32             `json:"taskNumber"`
+	CompletionPolicy taskRoleCompletion `json:"frameworkAttemptCompletionPolicy"`
+	Task             frameworkTask      `json:"task"`
+}
+
+type taskRoleCompletion struct {
+	MinFailedTaskCount    int32 `json:"minFailedTaskCount"`
+	MinSucceededTaskCount int32 `json:"minSucceededTaskCount"`
+}
+
+type frameworkTask struct {
+	RetryPolicy                   frameworkRetryPolicy   `json:"retryPolicy"`
+	PodGracefulDeletionTimeoutSec *int64                 `json:"podGracefulDeletionTimeoutSec"`
+	Pod                           corev1.PodTemplateSpec `json:"pod"`
+}
+
+func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[frameworkSpec]("Framework", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	j.Suspended = o.Spec.ExecutionType == "Create" || o.Spec.ExecutionType == "Stop"
+	list := job.Path("spec.taskRoles")
+	r.wantList(list, len(o.Spec.TaskRoles), "at least one task role")
+	for i, at := range r.elements(list, len(o.Spec.TaskRoles)) {
+		t := &o.Spec.TaskRoles[i]
+		if t.TaskNumber == nil {
+			r.skip(at, "says no taskNumber: the controller has no default and makes 0 tasks")
+		}
+		role := job.Role{
+			Name: t.Name, Path: at,
+			Replicas:     job.Exactly(r.count(at.Child("taskNumber"), t.TaskNumber, 0)),
+			ReplicasPath: r.written(at.Child("taskNumber"), at),
+			Pod:          r.pod(&t.Task.Pod, at.Child("task", "pod")),
+		}
+		settle(&role)
+		j.Roles = append(j.Roles, role)
+	}
+	gang(r, j)
+	return r.finish(j)
+}
+
+func placeInFramework(pod *corev1.Pod) (string, int, bool) {
+	role := pod.Labels[taskRoleName]
+	index, ok := atoi(pod.Labels[taskIndex])
+	return role, index, ok && role != ""
+}
+
+// frameworkState follows the state machine of the controller; what a completed attempt
+// amounts to stands in its completion status (pkg/apis/frameworkcontroller/v1/types.go).
+func frameworkState(u *unstructured.Unstructured) State {
+	status, _ := dig(u, "status").(map[string]any)
+	state := text(status, "state")
+	s := State{Since: text(status, "transitionTime")}
+	switch {
+	case state == "":
+		return State{}
+	case state == "Completed":
+		return frameworkCompleted(u, s)
+	case state == "AttemptRunning":
+		s.Phase = Running
+	case slices.Contains([]string{"AttemptCreationPending", "AttemptCreationRequested", "AttemptPreparing"}, state):
+		s.Phase = Created
+		if dig(u, "spec", "executionType") == "Create" {
+			s.Phase = Suspended
+		}
+	case strings.HasPrefix(state, "Attempt"): // being deleted, or completed and about to be retried
+		s = frameworkCompleted(u, s)
+		s.Phase = Restarting
+	}
+	return s
+}
+
+func frameworkCompleted(u *unstructured.Unstructured, s State) State {
+	done, _ := dig(u, "status", "attemptStatus", "completionStatus").(map[string]any)
+	if done == nil {
+		return s
+	}
+	kind, _ := done["type"].(map[string]any)
+	switch text(kind, "name") {
+	case "Succeeded":
+		s.Phase = Succeeded
+	case "Failed":
+		s.Phase = Failed
+	}
+	s.Reason = fmt.Sprintf("%s (%d)", text(done, "phrase"), number(done, "code"))
+	s.Message = text(done, "diagnostics")
+	if trigger, _ := done["trigger"].(map[string]any); text(trigger, "taskRoleName") != "" {
+		// Pods are called <framework>-<role>-<index>.
+		s.Trigger = fmt.Sprintf("%s-%s-%d", u.GetName(), text(trigger, "taskRoleName"), number(trigger, "taskIndex"))
+		if s.Message == "" {
+			s.Message = text(trigger, "message")
+		}
+	}
+	return s
+}

@@ -1,0 +1,47 @@
+package kinds
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var jaxJob = &Kind{
+	Name:     "JAXJob",
+	Resource: "jaxjobs",
+	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "JAXJob")},
+	Doc: "The Worker of a JAXJob with the defaults of training-operator v1.9.3: one replica, restart policy Never, " +
+		"port 6666. All Workers must succeed.",
+	Read:  readJAXJob,
+	Pods:  kubeflowPods("jaxjob-controller"),
+	Place: jaxRoles.place,
+	State: kubeflowState,
+}
+
+// Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/jax_{types,defaults}.go.
+var jaxRoles = replicaMap{
+	field: "jaxReplicaSpecs", roles: []string{"Worker"},
+	container: "jax", portName: "jaxjob-port", port: 6666,
+	restart: "Never", anyCase: true, exactCase: true,
+}
+
+type jaxSpec struct {
+	RunPolicy    runPolicy               `json:"runPolicy"`
+	ReplicaSpecs map[string]*replicaSpec `json:"jaxReplicaSpecs"`
+}
+
+func readJAXJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[jaxSpec]("JAXJob", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	j.Roles = jaxRoles.read(r, o.Spec.ReplicaSpecs)
+	for i := range j.Roles {
+		settle(&j.Roles[i])
+	}
+	gang(r, j)
+	return r.finish(j)
+}

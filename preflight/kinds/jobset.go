@@ -1,0 +1,217 @@
+package kinds
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var jobSet = &Kind{
+	Name:     "JobSet",
+	Resource: "jobsets",
+	GVKs:     []schema.GroupVersionKind{{Group: "jobset.x-k8s.io", Version: "v1alpha2", Kind: "JobSet"}},
+	Doc: "Every replicated Job of a JobSet is a role of replicas × parallelism pods, with the defaults of JobSet's " +
+		"webhook (one replica, restart policy OnFailure). A role that depends on another's completion does not run " +
+		"together with it; readiness and startup order do not matter here. Fields newer than v0.10 are unread.",
+	Read:  readJobSet,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
+	Place: placeInJobSet,
+	State: jobSetState,
+}
+
+// Labels of JobSet on pods (sigs.k8s.io/jobset v0.10.1 api/jobset/v1alpha2/jobset_types.go)
+// and the index that the Job controller adds.
+const (
+	jobSetName            = "jobset.sigs.k8s.io/jobset-name"
+	replicatedJobName     = "jobset.sigs.k8s.io/replicatedjob-name"
+	replicatedJobReplicas = "jobset.sigs.k8s.io/replicatedjob-replicas"
+	jobIndex              = "jobset.sigs.k8s.io/job-index"
+	completionIndex       = "batch.kubernetes.io/job-completion-index"
+	jobSetController      = "jobset.sigs.k8s.io/jobset-controller"
+)
+
+type jobSetSpec struct {
+	ReplicatedJobs          []replicatedJob `json:"replicatedJobs"`
+	Network                 any             `json:"network"`
+	SuccessPolicy           any             `json:"successPolicy"`
+	FailurePolicy           any             `json:"failurePolicy"`
+	StartupPolicy           any             `json:"startupPolicy"`
+	Suspend                 *bool           `json:"suspend"`
+	Coordinator             any             `json:"coordinator"`
+	ManagedBy               *string         `json:"managedBy"`
+	TTLSecondsAfterFinished *int32          `json:"ttlSecondsAfterFinished"`
+	VolumeClaimPolicies     any             `json:"volumeClaimPolicies"` // v0.11
+}
+
+type replicatedJob struct {
+	Name      string                  `json:"name"`
+	GroupName string                  `json:"groupName"`
+	Replicas  *int32                  `json:"replicas"`
+	Template  batchv1.JobTemplateSpec `json:"template"`
+	DependsOn []dependsOn             `json:"dependsOn"`
+}
+
+type dependsOn struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[jobSetSpec]("JobSet", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
+	if m := o.Spec.ManagedBy; m != nil && *m != jobSetController {
+		j.ManagedElsewhere = *m
+	}
+	list := job.Path("spec.replicatedJobs")
+	r.wantList(list, len(o.Spec.ReplicatedJobs), "at least one replicated Job")
+	for i, at := range r.elements(list, len(o.Spec.ReplicatedJobs)) {
+		rj := &o.Spec.ReplicatedJobs[i]
+		role := job.Role{Name: rj.Name, Path: at, After: completedBefore(rj.DependsOn)}
+		role.Replicas, role.ReplicasPath = r.jobSetPods(rj, at)
+		role.Pod = r.pod(&rj.Template.Spec.Template, at.Child("template", "spec", "template"))
+		if role.Pod.Spec.RestartPolicy == "" {
+			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		}
+		settle(&role)
+		j.Roles = append(j.Roles, role)
+	}
+	gang(r, j)
+	return r.finish(j)
+}
+
+// jobSetPods is how many pods of a replicated Job run together, and where to change it.
+func (r *reader) jobSetPods(rj *replicatedJob, at job.Path) (job.Range, job.Path) {
+	jobs := r.count(at.Child("replicas"), rj.Replicas, 1)
+	spec := at.Child("template", "spec")
+	each := r.together(&rj.Template.Spec, spec)
+	where := r.written(at.Child("replicas"), spec.Child("parallelism"), at)
+	if jobs == 1 {
+		where = r.written(spec.Child("parallelism"), at.Child("replicas"), at)
+	}
+	return job.Exactly(jobs * each), where // both are below 2³¹
+}
+
+// together is how many pods of one Job run at the same time: its parallelism, but no
+// more than its completions.
+func (r *reader) together(spec *batchv1.JobSpec, at job.Path) int {
+	n := r.count(at.Child("parallelism"), spec.Parallelism, 1)
+	if spec.Completions != nil {
+		n = min(n, r.count(at.Child("completions"), spec.Completions, n))
+	}
+	return n
+}
+
+// completedBefore are the Jobs that have to be complete. The status Ready only orders
+// the start: those run together.
+func completedBefore(all []dependsOn) []string {
+	var out []string
+	for _, d := range all {
+		if d.Status == "Complete" {
+			out = append(out, d.Name)
+		}
+	}
+	return out
+}
+
+// elements are the paths of the n elements of a list: by name where that says which one,
+// else by index.
+func (r *reader) elements(at job.Path, n int) []job.Path {
+	value, _ := at.Resolve(r.source)
+	l, _ := value.([]any)
+	names, times := make([]string, n), map[string]int{}
+	for i := range min(n, len(l)) {
+		m, _ := l[i].(map[string]any)
+		names[i] = text(m, "name")
+		times[names[i]]++
+	}
+	out := make([]job.Path, n)
+	for i, name := range names {
+		out[i] = at.Index(i)
+		if times[name] == 1 && plainName.MatchString(name) {
+			out[i] = at.Named(name)
+		}
+	}
+	return out
+}
+
+// wantList notes a list that must not be empty. A value that is no list was noted before.
+func (r *reader) wantList(at job.Path, n int, want string) {
+	value, _ := at.Resolve(r.source)
+	if _, isList := value.([]any); n == 0 && (isList || value == nil) {
+		r.problem(r.anchor(at), absence(value), want)
+	}
+}
+
+// placeInJobSet numbers the pods of a role. The labels do not tell how many pods each
+// Job has, so the pods of several Jobs are interleaved: pod 0 of every Job, then pod 1.
+// With one Job the number is the completion index; with one pod per Job, the Job's.
+func placeInJobSet(pod *corev1.Pod) (string, int, bool) {
+	role := pod.Labels[replicatedJobName]
+	if role == "" {
+		return "", 0, false
+	}
+	ofJob, okJob := atoi(pod.Labels[jobIndex])
+	ofPod, okPod := atoi(pod.Labels[completionIndex])
+	if !okPod {
+		ofPod, okPod = atoi(pod.Annotations[completionIndex])
+	}
+	if !okJob || !okPod || ofJob > 1<<31 || ofPod > 1<<31 {
+		return role, 0, false
+	}
+	jobs, _ := atoi(pod.Labels[replicatedJobReplicas])
+	return role, ofPod*min(max(jobs, 1), 1<<31) + ofJob, true
+}
+
+// jobSetState trusts terminalState and conditions; in between it counts Jobs, because
+// there is no condition for running.
+func jobSetState(u *unstructured.Unstructured) State {
+	order := []verdict{{"Failed", Failed}, {"Completed", Succeeded}, {"Suspended", Suspended}}
+	if s, ok := decide(conditions(u), order); ok {
+		return s
+	}
+	switch dig(u, "status", "terminalState") {
+	case "Failed":
+		return State{Phase: Failed}
+	case "Completed":
+		return State{Phase: Succeeded}
+	}
+	s := jobsState(digList(u, "status", "replicatedJobsStatus"))
+	if restarts, _ := whole(dig(u, "status", "restarts")); restarts > 0 && s.Phase == Created {
+		s.Phase = Restarting
+		s.Message = fmt.Sprintf("restarted %d times; %s", restarts, s.Message)
+	}
+	return s
+}
+
+// jobsState derives the phase from the counts of Jobs per role: a Job is ready when all
+// its pods are, and active as soon as one pod exists, which may still be pending.
+func jobsState(all []any) State {
+	s := State{}
+	for _, e := range all {
+		m, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		ready, active, succeeded, failed := number(m, "ready"), number(m, "active"), number(m, "succeeded"), number(m, "failed")
+		if s.Message != "" {
+			s.Message += ", "
+		}
+		s.Message += fmt.Sprintf("%s: %d ready, %d active, %d succeeded, %d failed", text(m, "name"), ready, active, succeeded, failed)
+		if ready > 0 || succeeded > 0 {
+			s.Phase = Running
+		} else if s.Phase == PhaseUnknown {
+			s.Phase = Created
+		}
+	}
+	return s
+}

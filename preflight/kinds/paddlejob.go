@@ -1,0 +1,59 @@
+package kinds
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var paddleJob = &Kind{
+	Name:     "PaddleJob",
+	Resource: "paddlejobs",
+	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "PaddleJob")},
+	Doc: "Master and Worker of a PaddleJob with the defaults of training-operator v1.9.3: one replica, restart " +
+		"policy OnFailure, port 36543. elasticPolicy makes the Worker a range. Success is the Master's; without " +
+		"one all Workers must succeed.",
+	Read:  readPaddleJob,
+	Pods:  kubeflowPods("paddlejob-controller"),
+	Place: paddleRoles.place,
+	State: kubeflowState,
+}
+
+// Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/paddlepaddle_{types,defaults}.go.
+var paddleRoles = replicaMap{
+	field: "paddleReplicaSpecs", roles: []string{"Master", "Worker"},
+	container: "paddle", portName: "master", port: 36543,
+	restart: "OnFailure", anyCase: true, exactCase: true,
+}
+
+type paddleSpec struct {
+	RunPolicy     runPolicy               `json:"runPolicy"`
+	ReplicaSpecs  map[string]*replicaSpec `json:"paddleReplicaSpecs"`
+	ElasticPolicy *paddleElastic          `json:"elasticPolicy"`
+}
+
+type paddleElastic struct {
+	MinReplicas *int32 `json:"minReplicas"`
+	MaxReplicas *int32 `json:"maxReplicas"`
+	MaxRestarts *int32 `json:"maxRestarts"`
+	Metrics     []any  `json:"metrics"`
+}
+
+func readPaddleJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[paddleSpec]("PaddleJob", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	j.Roles = paddleRoles.read(r, o.Spec.ReplicaSpecs)
+	if e, worker := o.Spec.ElasticPolicy, j.Role("Worker"); e != nil && worker != nil {
+		spread(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas)
+	}
+	for i := range j.Roles {
+		settle(&j.Roles[i])
+	}
+	gang(r, j)
+	return r.finish(j)
+}

@@ -1,0 +1,115 @@
+package kinds
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var pytorchJob = &Kind{
+	Name:     "PyTorchJob",
+	Resource: "pytorchjobs",
+	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "PyTorchJob")},
+	Doc: "Master and Worker of a PyTorchJob with the defaults of training-operator v1.9.3: one replica, " +
+		"restart policy OnFailure, port 23456, and the init container that waits for the Master. elasticPolicy " +
+		"makes the Worker a range. The environment that the operator adds is not part of the pod. Success is the " +
+		"Master's; without one all Workers must succeed.",
+	Read:  readPyTorchJob,
+	Pods:  kubeflowPods("pytorchjob-controller"),
+	Place: pytorchRoles.place,
+	State: kubeflowState,
+}
+
+// Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/pytorch_{types,defaults}.go.
+var pytorchRoles = replicaMap{
+	field: "pytorchReplicaSpecs", roles: []string{"Master", "Worker"},
+	container: "pytorch", portName: "pytorchjob-port", port: 23456,
+	restart: "OnFailure", anyCase: true, exactCase: true,
+}
+
+type pytorchSpec struct {
+	RunPolicy     runPolicy               `json:"runPolicy"`
+	ReplicaSpecs  map[string]*replicaSpec `json:"pytorchReplicaSpecs"`
+	NprocPerNode  *string                 `json:"nprocPerNode"`
+	ElasticPolicy *pytorchElastic         `json:"elasticPolicy"`
+}
+
+type pytorchElastic struct {
+	MinReplicas  *int32     `json:"minReplicas"`
+	MaxReplicas  *int32     `json:"maxReplicas"`
+	RdzvBackend  *string    `json:"rdzvBackend"`
+	RdzvPort     *int32     `json:"rdzvPort"`
+	RdzvHost     *string    `json:"rdzvHost"`
+	RdzvID       *string    `json:"rdzvId"`
+	RdzvConf     []rdzvConf `json:"rdzvConf"`
+	Standalone   *bool      `json:"standalone"`
+	NProcPerNode *int32     `json:"nProcPerNode"`
+	MaxRestarts  *int32     `json:"maxRestarts"`
+	Metrics      []any      `json:"metrics"`
+}
+
+type rdzvConf struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[pytorchSpec]("PyTorchJob", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	j.Roles = pytorchRoles.read(r, o.Spec.ReplicaSpecs)
+	master, worker := j.Role("Master"), j.Role("Worker")
+	if master != nil && worker != nil {
+		injectInit(&worker.Pod, initPyTorch(), r.anchor(worker.Path.Child("template")))
+	}
+	if e := o.Spec.ElasticPolicy; e != nil && worker != nil {
+		spread(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas)
+	}
+	for i := range j.Roles {
+		settle(&j.Roles[i])
+		o.Spec.launch(&j.Roles[i].Launch)
+	}
+	gang(r, j)
+	return r.finish(j)
+}
+
+// launch adds what the operator passes in PET_* variables: a launcher takes them where
+// its own arguments are silent.
+func (s *pytorchSpec) launch(l *job.Launch) {
+	if s.NprocPerNode != nil && !l.ProcsPerNode.Said() && l.ProcsPath == "" {
+		if n, err := strconv.ParseInt(*s.NprocPerNode, 10, 32); err == nil && n > 0 {
+			l.ProcsPerNode, l.ProcsPath = job.Exactly(int(n)), "spec.nprocPerNode"
+		}
+	}
+	e := s.ElasticPolicy
+	if e == nil {
+		return
+	}
+	if e.NProcPerNode != nil && *e.NProcPerNode > 0 && !l.ProcsPerNode.Said() && l.ProcsPath == "" {
+		l.ProcsPerNode, l.ProcsPath = job.Exactly(int(*e.NProcPerNode)), "spec.elasticPolicy.nProcPerNode"
+	}
+	if e.RdzvBackend != nil && l.Backend == "" {
+		l.Backend = *e.RdzvBackend
+	}
+}
+
+// initPyTorch is the container by which a Worker waits until the Master's name resolves
+// (training-operator v1.9.3 pkg/controller.v1/pytorch/initcontainer.go; image and
+// template can be changed by the operator's flags).
+func initPyTorch() corev1.Container {
+	amounts := func(cpu, memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	return corev1.Container{
+		Name: "init-pytorch", Image: "alpine:3.10", ImagePullPolicy: corev1.PullIfNotPresent,
+		Resources: corev1.ResourceRequirements{Requests: amounts("50m", "10Mi"), Limits: amounts("100m", "20Mi")},
+	}
+}

@@ -1,0 +1,228 @@
+package kinds
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+const (
+	// deepest is how many levels an object may be nested. Real jobs stay below 30; the
+	// limit keeps whoever walks Job.Source later (policies, reports) out of trouble.
+	deepest = 100
+	// largest is how many values an object may hold outside of its status. Real jobs have
+	// a few thousand; the 3 MiB that an API server accepts could hold half a million.
+	largest = 50_000
+	// mostRemarks bounds problems, and unread places, that one object can cause.
+	mostRemarks = 100
+)
+
+// reader reads one object and collects everything that keeps it from being read, so
+// that one read tells all problems.
+type reader struct {
+	kind     string
+	source   map[string]any
+	problems []Problem
+	unread   []job.Unread
+	// templated is where in problems each placeholder was met first, by its bare name.
+	templated map[string]int
+	dropped   int // problems beyond mostRemarks
+}
+
+// object is the frame that every resource of the API has. Status is read by State.
+type object[S any] struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   metav1.ObjectMeta `json:"metadata"`
+	Spec       S                 `json:"spec"`
+	Status     any               `json:"status"`
+}
+
+// open decodes an object into the spec of its kind. It returns nil where there is
+// nothing that could be read; the reader holds the reason.
+func open[S any](kind string, u *unstructured.Unstructured) (*reader, *object[S]) {
+	r := &reader{kind: kind}
+	if u == nil || u.Object == nil {
+		r.problem("", "nothing", "an object")
+		return r, nil
+	}
+	r.source = u.Object
+	if at, why := oversized(u.Object); why != "" {
+		r.problem(at, why, fmt.Sprintf("at most %d levels and %d values", deepest, largest))
+		return r, nil
+	}
+	o := &object[S]{}
+	decodeInto(r, u.Object, o)
+	if spec, ok := u.Object["spec"]; !ok || spec == nil {
+		r.problem("spec", "missing", "an object")
+	}
+	return r, o
+}
+
+// start is the job without roles: its name, its source.
+func (r *reader) start(u *unstructured.Unstructured, apiVersion string, meta *metav1.ObjectMeta) *job.Job {
+	ref := job.Ref{
+		Kind: r.kind, APIVersion: apiVersion,
+		Namespace: meta.Namespace, Name: meta.Name, UID: string(meta.UID),
+	}
+	if ref.Name == "" {
+		ref.Name = meta.GenerateName
+	}
+	return &job.Job{Ref: ref, Source: u}
+}
+
+// finish closes the books: what a Kind's Read returns.
+func (r *reader) finish(j *job.Job) (*job.Job, error) {
+	if j != nil {
+		j.Unread = r.unread
+	}
+	if len(r.problems) == 0 {
+		return j, nil
+	}
+	if r.dropped > 0 {
+		last := &r.problems[len(r.problems)-1]
+		last.Want += fmt.Sprintf(" (and %d more problems)", r.dropped)
+	}
+	return j, &ReadError{Kind: r.kind, Problems: r.problems}
+}
+
+// problem notes a place that could not be read.
+func (r *reader) problem(at job.Path, have, want string) {
+	if len(r.problems) >= mostRemarks {
+		r.dropped++
+		return
+	}
+	r.problems = append(r.problems, Problem{Path: at, Have: have, Want: want})
+}
+
+// wrong notes a value of the wrong type or form. A placeholder is reported where it is
+// met first, once: one forgotten substitution is one mistake, wherever it shows.
+func (r *reader) wrong(at job.Path, value any, want string) {
+	text, isText := value.(string)
+	if !isText {
+		r.problem(at, describe(value), want)
+		return
+	}
+	written, name, found := job.Placeholder(text)
+	if !found {
+		r.problem(at, describe(value), want)
+		return
+	}
+	if _, met := r.templated[name]; met {
+		return
+	}
+	if r.templated == nil {
+		r.templated = map[string]int{}
+	}
+	r.templated[name] = len(r.problems)
+	r.problem(at, fmt.Sprintf("%q, a placeholder that was not substituted", cut(written, 60)), want)
+}
+
+// skip notes something that was met and cannot be used.
+func (r *reader) skip(at job.Path, format string, args ...any) {
+	if len(r.unread) < mostRemarks {
+		r.unread = append(r.unread, job.Unread{Path: at, Reason: fmt.Sprintf(format, args...)})
+	}
+}
+
+// has says whether something other than null is written at the path.
+func (r *reader) has(at job.Path) bool {
+	v, err := at.Resolve(r.source)
+	return err == nil && v != nil
+}
+
+// written is the first of the paths where something is written; else the last one.
+func (r *reader) written(paths ...job.Path) job.Path {
+	for _, p := range paths {
+		if r.has(p) {
+			return p
+		}
+	}
+	return paths[len(paths)-1]
+}
+
+// anchor is the path itself where it or its parent is written; else the topmost place
+// that is missing on the way to it. Its parent always resolves.
+func (r *reader) anchor(at job.Path) job.Path {
+	for at.Parent() != "" && !r.has(at.Parent()) {
+		at = at.Parent()
+	}
+	return at
+}
+
+// oversized says where an object is nested too deep or holds too much.
+func oversized(object map[string]any) (job.Path, string) {
+	left := largest
+	var walk func(v any, depth int) string
+	walk = func(v any, depth int) string {
+		if left--; left < 0 {
+			return fmt.Sprintf("an object of more than %d values", largest)
+		}
+		if depth > deepest {
+			return fmt.Sprintf("nested more than %d levels deep", deepest)
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			for _, e := range v {
+				if why := walk(e, depth+1); why != "" {
+					return why
+				}
+			}
+		case []any:
+			for _, e := range v {
+				if why := walk(e, depth+1); why != "" {
+					return why
+				}
+			}
+		}
+		return ""
+	}
+	for _, key := range sortedKeys(object) {
+		if key == "status" {
+			left = math.MaxInt // an operator's, and as large as the job
+		}
+		if why := walk(object[key], 1); why != "" {
+			return job.Path("").Key(key), why
+		}
+	}
+	return "", ""
+}
+
+// describe shows a value in a few words.
+func describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("the text %q", cut(v, 60))
+	case bool:
+		return fmt.Sprintf("%t, a boolean", v)
+	case map[string]any:
+		return fmt.Sprintf("an object with %s", count(len(v), "field"))
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	default:
+		return fmt.Sprintf("the number %v", v)
+	}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// cut shortens to a number of runes and marks that it did.
+func cut(s string, runes int) string {
+	s = strings.ToValidUTF8(s, "�")
+	if r := []rune(s); len(r) > runes {
+		return string(r[:runes]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,131 @@
+package kinds
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// shape is what the decoder knows of a struct type: its fields by their JSON names.
+type shape struct {
+	fields map[string][]int
+	names  []string          // sorted
+	below  map[string]string // fields of the fields, with where they belong: image → containers[].image
+}
+
+// shapes remembers what reflection said about a type: the answer is the same whoever
+// asks first.
+var shapes sync.Map // reflect.Type → *shape
+
+func shapeOf(t reflect.Type) *shape {
+	if s, ok := shapes.Load(t); ok {
+		return s.(*shape)
+	}
+	s := &shape{fields: map[string][]int{}}
+	s.collect(t, nil)
+	s.names = sortedKeys(s.fields)
+	s.below = below(t, s)
+	actual, _ := shapes.LoadOrStore(t, s)
+	return actual.(*shape)
+}
+
+func (s *shape) collect(t reflect.Type, prefix []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		index := append(slices.Clone(prefix), i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			s.collect(f.Type, index)
+		case name != "" && name != "-" && f.IsExported():
+			s.fields[name] = index
+		}
+	}
+}
+
+// below finds the fields one level down, for people who wrote a field one level too high.
+// Init and ephemeral containers are left out: who misplaces a field means the containers.
+func below(t reflect.Type, s *shape) map[string]string {
+	out := map[string]string{}
+	for _, name := range s.names {
+		if name == "initContainers" || name == "ephemeralContainers" || name == "metadata" {
+			continue
+		}
+		inner, step := t.FieldByIndex(s.fields[name]).Type, name
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			if inner.Kind() == reflect.Slice {
+				step += "[]"
+			}
+			inner = inner.Elem()
+		}
+		if inner.Kind() != reflect.Struct || inner == t {
+			continue
+		}
+		deeper := &shape{fields: map[string][]int{}}
+		deeper.collect(inner, nil)
+		for field := range deeper.fields {
+			if _, taken := out[field]; !taken {
+				out[field] = step + "." + field
+			}
+		}
+	}
+	return out
+}
+
+// unknown is what to say about a field that the type does not have.
+func (s *shape) unknown(key string) string {
+	if near := nearest(key, s.names); near != "" {
+		return fmt.Sprintf("not a field here; the nearest is %s", near)
+	}
+	if where, ok := s.below[key]; ok {
+		return fmt.Sprintf("not a field here; it belongs to %s", where)
+	}
+	return "not a field here"
+}
+
+// nearest finds the name that was probably meant: at most a fifth of the letters wrong,
+// at least one and at most four. Ties go to the first in order.
+func nearest(key string, names []string) string {
+	if len(key) < 3 || len(key) > 80 {
+		return ""
+	}
+	best, most := "", min(max(len(key)/5, 1), 4)
+	for _, name := range names {
+		if strings.EqualFold(name, key) {
+			return name
+		}
+		if d := distance(strings.ToLower(key), strings.ToLower(name), most); d <= most {
+			best, most = name, d-1
+		}
+	}
+	return best
+}
+
+// distance counts the letters to change, add or drop; it gives up beyond most.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return most + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal, least := row[0], i+1
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+			least = min(least, row[j+1])
+		}
+		if least > most {
+			return most + 1
+		}
+	}
+	return row[len(b)]
+}

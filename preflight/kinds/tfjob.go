@@ -1,0 +1,51 @@
+package kinds
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var tfJob = &Kind{
+	Name:     "TFJob",
+	Resource: "tfjobs",
+	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "TFJob")},
+	Doc: "Chief, Master, PS, Worker and Evaluator of a TFJob with the defaults of training-operator v1.9.3: one " +
+		"replica, restart policy Never, port 2222. TF_CONFIG is not part of the pod. Success is the Chief's or " +
+		"Master's, else that of Worker 0, or of all Workers with successPolicy AllWorkers.",
+	Read:  readTFJob,
+	Pods:  kubeflowPods("tfjob-controller"),
+	Place: tfRoles.place,
+	State: kubeflowState,
+}
+
+// Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/tensorflow_{types,defaults}.go.
+// Its webhook does not look at the names of the roles.
+var tfRoles = replicaMap{
+	field: "tfReplicaSpecs", roles: []string{"Chief", "Master", "PS", "Worker", "Evaluator"},
+	container: "tensorflow", portName: "tfjob-port", port: 2222,
+	restart: "Never", anyCase: true,
+}
+
+type tfSpec struct {
+	RunPolicy           runPolicy               `json:"runPolicy"`
+	SuccessPolicy       *string                 `json:"successPolicy"`
+	ReplicaSpecs        map[string]*replicaSpec `json:"tfReplicaSpecs"`
+	EnableDynamicWorker bool                    `json:"enableDynamicWorker"`
+}
+
+func readTFJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[tfSpec]("TFJob", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	j.Roles = tfRoles.read(r, o.Spec.ReplicaSpecs)
+	for i := range j.Roles {
+		settle(&j.Roles[i])
+	}
+	gang(r, j)
+	return r.finish(j)
+}

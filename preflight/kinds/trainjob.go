@@ -1,0 +1,176 @@
+package kinds
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var trainJob = &Kind{
+	Name:     "TrainJob",
+	Resource: "trainjobs",
+	GVKs:     []schema.GroupVersionKind{trainer("TrainJob")},
+	Doc: "A TrainJob resolved against the runtime it names, as Kubeflow Trainer v2 does it: the replicated Jobs of " +
+		"the runtime's JobSet, with podTemplateOverrides (v2.1) or runtimePatches (v2.2 and later) and with what " +
+		"spec.trainer and spec.initializer say. Without the runtime there is one role, node, as far as " +
+		"spec.trainer tells. Environment and volumes that Trainer adds are not part of the pods.",
+	Needs: trainJobNeeds,
+	Read:  readTrainJob,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
+	Place: placeInJobSet,
+	State: trainJobState,
+}
+
+// trainJobController is the value of managedBy that names Trainer itself.
+const trainJobController = "trainer.kubeflow.org/trainjob-controller"
+
+// The names that Trainer looks for (github.com/kubeflow/trainer/v2 v2.1.0 pkg/constants/constants.go).
+const (
+	ancestorLabel      = "trainer.kubeflow.org/trainjob-ancestor-step"
+	ancestorTrainer    = "trainer"
+	datasetInitializer = "dataset-initializer"
+	modelInitializer   = "model-initializer"
+	nodeName           = "node" // the container that trains, and the Job it belongs to
+)
+
+// trainer is a kind of the group trainer.kubeflow.org.
+func trainer(kind string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: kind}
+}
+
+// trainJobSpec holds the fields of v2.1 and of v2.2 and later: both call themselves
+// v1alpha1, and which one a cluster serves cannot be seen in the object.
+type trainJobSpec struct {
+	RuntimeRef           runtimeRef        `json:"runtimeRef"`
+	Initializer          *initializer      `json:"initializer"`
+	Trainer              *trainerSpec      `json:"trainer"`
+	Labels               map[string]string `json:"labels"`
+	Annotations          map[string]string `json:"annotations"`
+	PodTemplateOverrides []podOverride     `json:"podTemplateOverrides"`
+	PodSpecOverrides     any               `json:"podSpecOverrides"` // v2.0
+	RuntimePatches       []runtimePatch    `json:"runtimePatches"`
+	Suspend              *bool             `json:"suspend"`
+	ManagedBy            *string           `json:"managedBy"`
+	ActiveDeadline       *int64            `json:"activeDeadlineSeconds"` // v2.3
+}
+
+type runtimeRef struct {
+	APIGroup *string `json:"apiGroup"`
+	Kind     *string `json:"kind"`
+	Name     string  `json:"name"`
+}
+
+type initializer struct {
+	Dataset *initializerSource `json:"dataset"`
+	Model   *initializerSource `json:"model"`
+}
+
+type initializerSource struct {
+	StorageURI *string                      `json:"storageUri"`
+	Env        []corev1.EnvVar              `json:"env"`
+	SecretRef  *corev1.LocalObjectReference `json:"secretRef"`
+}
+
+type trainerSpec struct {
+	Image            *string                      `json:"image"`
+	Command          []string                     `json:"command"`
+	Args             []string                     `json:"args"`
+	Env              []corev1.EnvVar              `json:"env"`
+	NumNodes         *int32                       `json:"numNodes"`
+	ResourcesPerNode *corev1.ResourceRequirements `json:"resourcesPerNode"`
+	NumProcPerNode   *intstr.IntOrString          `json:"numProcPerNode"` // an integer only since v2.2
+}
+
+func trainJobNeeds(u *unstructured.Unstructured) []Want {
+	ref, _ := dig(u, "spec", "runtimeRef").(map[string]any)
+	kind, name := text(ref, "kind"), text(ref, "name")
+	switch {
+	case name == "":
+		return nil
+	case kind == "TrainingRuntime":
+		return []Want{{GVK: trainer(kind), Namespace: u.GetNamespace(), Name: name}}
+	case kind == "" || kind == "ClusterTrainingRuntime":
+		return []Want{{GVK: trainer("ClusterTrainingRuntime"), Name: name}}
+	default:
+		return nil
+	}
+}
+
+func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
+	r, o := open[trainJobSpec]("TrainJob", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
+	if m := o.Spec.ManagedBy; m != nil && *m != trainJobController {
+		j.ManagedElsewhere = *m
+	}
+	if r.has("spec.podSpecOverrides") {
+		r.skip("spec.podSpecOverrides", "a field of Trainer v2.0; v2.1 has podTemplateOverrides, v2.2 and later have runtimePatches")
+	}
+	t := &resolution{r: r, spec: &o.Spec, ref: r.anchor("spec.runtimeRef"), runtime: lookup(r, u, got)}
+	t.roles()
+	t.override()
+	t.patch()
+	t.initialize()
+	t.train()
+	for i := range t.out {
+		settle(&t.out[i])
+	}
+	t.launch()
+	j.Roles = t.out
+	j.Gang.Queue = o.Spec.Annotations[volcanoQueue]
+	t.podGroup(&j.Gang)
+	gang(r, j)
+	return r.finish(j)
+}
+
+// lookup asks for the runtime. Without it the reader goes on with what the job says.
+func lookup(r *reader, u *unstructured.Unstructured, got Got) *runtimeSpec {
+	at := r.anchor("spec.runtimeRef")
+	wants := trainJobNeeds(u)
+	if len(wants) == 0 {
+		if name := at.Child("name"); !r.has("spec.runtimeRef.name") {
+			r.problem(r.anchor(name), "missing", "the name of a ClusterTrainingRuntime or TrainingRuntime")
+		} else {
+			r.skip("spec.runtimeRef.kind", "not a kind of runtime that is read (ClusterTrainingRuntime, TrainingRuntime); the pods are read from spec.trainer only")
+		}
+		return nil
+	}
+	want := wants[0]
+	object, presence := got.Get(want)
+	named := fmt.Sprintf("%s %s", want.GVK.Kind, want.Name)
+	switch {
+	case presence == job.Absent:
+		r.skip(at, "%s does not exist; the pods are read from spec.trainer only", named)
+		return nil
+	case presence != job.Present || object == nil:
+		r.skip(at, "%s was not seen; the pods are read from spec.trainer only", named)
+		return nil
+	}
+	inner, o := open[runtimeSpec](want.GVK.Kind, object)
+	for _, p := range inner.problems {
+		r.skip(at, "%s cannot be read whole: %s", named, p)
+	}
+	if o == nil {
+		return nil
+	}
+	return &o.Spec
+}
+
+// trainJobState has no condition for running to go by: what the JobSet says about its
+// Jobs is copied to status.jobsStatus.
+func trainJobState(u *unstructured.Unstructured) State {
+	order := []verdict{{"Failed", Failed}, {"Complete", Succeeded}, {"Suspended", Suspended}}
+	if s, ok := decide(conditions(u), order); ok {
+		return s
+	}
+	return jobsState(digList(u, "status", "jobsStatus"))
+}

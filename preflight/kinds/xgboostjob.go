@@ -1,0 +1,48 @@
+package kinds
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var xgboostJob = &Kind{
+	Name:     "XGBoostJob",
+	Resource: "xgboostjobs",
+	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "XGBoostJob")},
+	Doc: "Master and Worker of an XGBoostJob with the defaults of training-operator v1.9.3: one replica, restart " +
+		"policy Never, port 9999. Success is the Master's. A failed pod under OnFailure ends the job: only " +
+		"ExitCode restarts.",
+	Read:  readXGBoostJob,
+	Pods:  kubeflowPods("xgboostjob-controller"),
+	Place: xgboostRoles.place,
+	State: kubeflowState,
+}
+
+// Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/xgboost_{types,defaults}.go.
+var xgboostRoles = replicaMap{
+	field: "xgbReplicaSpecs", roles: []string{"Master", "Worker"},
+	container: "xgboost", portName: "xgboostjob-port", port: 9999,
+	restart: "Never", anyCase: true, exactCase: true,
+}
+
+type xgboostSpec struct {
+	RunPolicy    runPolicy               `json:"runPolicy"`
+	ReplicaSpecs map[string]*replicaSpec `json:"xgbReplicaSpecs"`
+}
+
+func readXGBoostJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[xgboostSpec]("XGBoostJob", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	j.Roles = xgboostRoles.read(r, o.Spec.ReplicaSpecs)
+	for i := range j.Roles {
+		settle(&j.Roles[i])
+	}
+	gang(r, j)
+	return r.finish(j)
+}
