@@ -13,7 +13,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 )
 
@@ -114,27 +113,6 @@ func (c *Cluster) startOperator(ctx context.Context, o operator) error {
 			},
 		}, nil
 	})
-}
-
-// InstallCRDs installs the definitions that belong to these parts, and those in more folders or files, and
-// returns when the API server serves them. A part that is started brings its own.
-func (c *Cluster) InstallCRDs(_ context.Context, parts Part, more ...string) error {
-	paths := more
-	if parts&Kwok != 0 {
-		paths = append(paths, filepath.Join(c.bin, "crds", "kwok"))
-	}
-	for _, o := range operators {
-		if parts&o.part != 0 {
-			paths = append(paths, filepath.Join(c.bin, "crds", o.name))
-		}
-	}
-	_, err := envtest.InstallCRDs(c.Config(), envtest.CRDInstallOptions{
-		Paths: paths, ErrorIfPathMissing: true, MaxTime: c.options.Patience,
-	})
-	if err != nil {
-		return fmt.Errorf("install CRDs: %w", err)
-	}
-	return nil
 }
 
 // installWebhooks applies the operator's own webhook manifests, pointed at 127.0.0.1, and returns their URLs.

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// ForTest starts a cluster that lives as long as the test. The logs stay where the test's artifacts are when
-// it failed.
+// ForTest starts a cluster that lives as long as the test. When the test fails, the cluster's folder stays,
+// and its logs are copied to the test's artifacts.
 func ForTest(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	if o.Progress == nil {
@@ -20,6 +20,8 @@ func ForTest(t testing.TB, o Options) *Cluster {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
+			c.Keep()
+			t.Logf("logs are kept in %s", c.LogDir())
 			if err := os.CopyFS(t.ArtifactDir(), os.DirFS(c.LogDir())); err != nil {
 				t.Errorf("keep logs: %v", err)
 			}

@@ -43,6 +43,7 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/controller/issuers"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
+	"github.com/cert-manager/cert-manager/pkg/util"
 )
 
 // approve are the signers whose requests the approver lets through: every issuer of cert-manager's own
@@ -65,24 +66,24 @@ var issuingLoop = []string{
 }
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "file that says how to reach the API server")
 	health := flag.String("health-address", "127.0.0.1:8081", "where /readyz answers")
 	namespace := flag.String("cluster-resource-namespace", "cert-manager", "where a ClusterIssuer's Secrets lie")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
 
-	if err := run(ctrl.SetupSignalHandler(), *kubeconfig, *health, *namespace); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), *health, *namespace); err != nil {
 		fmt.Fprintln(os.Stderr, "cert-manager:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, kubeconfig, health, namespace string) error {
+// The API server is the one KUBECONFIG names.
+func run(ctx context.Context, health, namespace string) error {
 	g, ctx := errgroup.WithContext(ctx)
-	if err := startIssuing(ctx, g, kubeconfig, namespace); err != nil {
+	if err := startIssuing(ctx, g, namespace); err != nil {
 		return fmt.Errorf("start issuing: %w", err)
 	}
-	inject, err := injector(ctx, kubeconfig, health)
+	inject, err := injector(ctx, health)
 	if err != nil {
 		return fmt.Errorf("set up injector: %w", err)
 	}
@@ -91,9 +92,9 @@ func run(ctx context.Context, kubeconfig, health, namespace string) error {
 }
 
 // startIssuing returns when the caches of the issuing loop are filled.
-func startIssuing(ctx context.Context, g *errgroup.Group, kubeconfig, namespace string) error {
+func startIssuing(ctx context.Context, g *errgroup.Group, namespace string) error {
 	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
-		Kubeconfig:         kubeconfig,
+		Kubeconfig:         os.Getenv(clientcmd.RecommendedConfigPathEnvVar),
 		KubernetesAPIQPS:   50,
 		KubernetesAPIBurst: 100,
 		IssuerOptions:      controller.IssuerOptions{ClusterResourceNamespace: namespace},
@@ -129,8 +130,8 @@ func startIssuing(ctx context.Context, g *errgroup.Group, kubeconfig, namespace 
 }
 
 // injector is a manager that is ready once its own caches are filled.
-func injector(ctx context.Context, kubeconfig, health string) (ctrl.Manager, error) {
-	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+func injector(ctx context.Context, health string) (ctrl.Manager, error) {
+	cfg, err := ctrl.GetConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
@@ -142,7 +143,8 @@ func injector(ctx context.Context, kubeconfig, health string) (ctrl.Manager, err
 			return nil, err
 		}
 	}
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+	// The injector takes its field manager from the user agent.
+	mgr, err := ctrl.NewManager(util.RestConfigWithUserAgent(cfg, "cainjector"), ctrl.Options{
 		Scheme:                 scheme,
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: health,
