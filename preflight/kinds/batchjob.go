@@ -38,7 +38,7 @@ func readBatchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		j.ManagedElsewhere = *m
 	}
 	role := job.Role{
-		Name: batchRole, Path: r.anchor("spec.template"),
+		Name: batchRole, Path: "spec",
 		Replicas:     job.Exactly(r.together(&o.Spec, "spec")),
 		ReplicasPath: r.written("spec.parallelism", "spec.completions", "spec"),
 		Pod:          r.pod(&o.Spec.Template, "spec.template"),

@@ -139,9 +139,17 @@ func (r *reader) elements(at job.Path, n int) []job.Path {
 		out[i] = at.Index(i)
 		if times[name] == 1 && plainName.MatchString(name) {
 			out[i] = at.Named(name)
+			r.rename(at.Index(i), out[i])
 		}
 	}
 	return out
+}
+
+func (r *reader) rename(index, name job.Path) {
+	if r.named == nil {
+		r.named = map[job.Path]job.Path{}
+	}
+	r.named[index] = name
 }
 
 // wantList notes a list that must not be empty. A value that is no list was noted before.

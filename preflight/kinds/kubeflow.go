@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -207,9 +208,10 @@ func (p *runPolicy) apply(r *reader, j *job.Job, at job.Path, operator string) {
 	}
 }
 
-// spread makes a role elastic: from the smaller of replicas and least to the larger of
-// replicas and most, because the operator starts with replicas whatever the range says.
-func spread(r *reader, role *job.Role, at job.Path, least, most *int32) {
+// elastic makes a role a range. The operator starts with replicas whatever the range
+// says, and only an autoscaler, which it makes for metrics, goes above that: a maximum
+// without metrics is a wish that nobody asks for.
+func elastic(r *reader, role *job.Role, at job.Path, least, most *int32, metrics int) {
 	if least == nil && most == nil {
 		return
 	}
@@ -222,11 +224,14 @@ func spread(r *reader, role *job.Role, at job.Path, least, most *int32) {
 	low := r.count(at.Child("minReplicas"), least, 0)
 	high := r.count(at.Child("maxReplicas"), most, 0)
 	if low > high {
-		r.problem(at.Child("minReplicas"), describe(low), "at most maxReplicas, which is "+count(high, "pod"))
+		r.problem(at.Child("minReplicas"), describe(low), fmt.Sprintf("at most maxReplicas, which is %d", high))
 		return
 	}
 	n := role.Replicas.Max
-	role.Replicas = job.Range{Min: min(low, n), Max: max(high, n)}
+	role.Replicas.Min = min(low, n)
+	if metrics > 0 {
+		role.Replicas.Max = max(high, n)
+	}
 }
 
 // kubeflow is a version and kind of the group kubeflow.org.

@@ -97,7 +97,7 @@ func literals(c *corev1.Container, shell bool) func(string) string {
 }
 
 // wrappers start another program and are not the one that is looked for.
-var wrappers = []string{"exec", "env", "nohup", "time", "sudo", "nice", "tini", "dumb-init", "stdbuf", "numactl", "--", "/tini"}
+var wrappers = []string{"exec", "env", "nohup", "time", "sudo", "nice", "tini", "dumb-init", "stdbuf", "numactl", "--", "neuron_parallel_compile"}
 
 // parse finds the launcher of one command. Words before it that only wrap it, set
 // variables or are entrypoint scripts are passed over.

@@ -87,7 +87,7 @@ func mpi(r *reader, u *unstructured.Unstructured, version string, meta *metav1.O
 	j := r.start(u, version, meta)
 	s.RunPolicy.apply(r, j, "spec.runPolicy", operator)
 	j.Roles = mpiRoles.read(r, s.ReplicaSpecs)
-	if w := j.Role("Worker"); w != nil && s.ReplicaSpecs["Worker"].Replicas == nil {
+	if w := j.Role("Worker"); w != nil && !r.has(w.Path.Child("replicas")) {
 		r.skip(w.Path, "says no number of replicas: the operator's default for Worker is 0")
 	}
 	return j

@@ -12,7 +12,7 @@ var paddleJob = &Kind{
 	Resource: "paddlejobs",
 	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "PaddleJob")},
 	Doc: "Master and Worker of a PaddleJob with the defaults of training-operator v1.9.3: one replica, restart " +
-		"policy OnFailure, port 36543. elasticPolicy makes the Worker a range. Success is the Master's; without " +
+		"policy OnFailure, port 36543. elasticPolicy makes the Worker a range: above its replicas only with metrics. Success is the Master's; without " +
 		"one all Workers must succeed.",
 	Read:  readPaddleJob,
 	Pods:  kubeflowPods("paddlejob-controller"),
@@ -49,7 +49,7 @@ func readPaddleJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
 	j.Roles = paddleRoles.read(r, o.Spec.ReplicaSpecs)
 	if e, worker := o.Spec.ElasticPolicy, j.Role("Worker"); e != nil && worker != nil {
-		spread(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas)
+		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
 	}
 	for i := range j.Roles {
 		settle(&j.Roles[i])

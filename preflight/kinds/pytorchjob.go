@@ -17,7 +17,7 @@ var pytorchJob = &Kind{
 	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "PyTorchJob")},
 	Doc: "Master and Worker of a PyTorchJob with the defaults of training-operator v1.9.3: one replica, " +
 		"restart policy OnFailure, port 23456, and the init container that waits for the Master. elasticPolicy " +
-		"makes the Worker a range. The environment that the operator adds is not part of the pod. Success is the " +
+		"makes the Worker a range: above its replicas only with metrics. The environment that the operator adds is not part of the pod. Success is the " +
 		"Master's; without one all Workers must succeed.",
 	Read:  readPyTorchJob,
 	Pods:  kubeflowPods("pytorchjob-controller"),
@@ -71,7 +71,7 @@ func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		injectInit(&worker.Pod, initPyTorch(), r.anchor(worker.Path.Child("template")))
 	}
 	if e := o.Spec.ElasticPolicy; e != nil && worker != nil {
-		spread(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas)
+		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
 	}
 	for i := range j.Roles {
 		settle(&j.Roles[i])

@@ -31,7 +31,8 @@ type reader struct {
 	unread   []job.Unread
 	// templated is where in problems each placeholder was met first, by its bare name.
 	templated map[string]int
-	dropped   int // problems beyond mostRemarks
+	dropped   int                   // problems beyond mostRemarks
+	named     map[job.Path]job.Path // elements of lists that have a name: by index → by name
 }
 
 // object is the frame that every resource of the API has. Status is read by State.
@@ -78,6 +79,12 @@ func (r *reader) start(u *unstructured.Unstructured, apiVersion string, meta *me
 
 // finish closes the books: what a Kind's Read returns.
 func (r *reader) finish(j *job.Job) (*job.Job, error) {
+	for i := range r.problems {
+		r.problems[i].Path = r.byName(r.problems[i].Path)
+	}
+	for i := range r.unread {
+		r.unread[i].Path = r.byName(r.unread[i].Path)
+	}
 	if j != nil {
 		j.Unread = r.unread
 	}
@@ -89,6 +96,20 @@ func (r *reader) finish(j *job.Job) (*job.Job, error) {
 		last.Want += fmt.Sprintf(" (and %d more problems)", r.dropped)
 	}
 	return j, &ReadError{Kind: r.kind, Problems: r.problems}
+}
+
+// byName spells a path the way the roles spell theirs: remarks that were made while
+// decoding know elements of lists by index only.
+func (r *reader) byName(at job.Path) job.Path {
+	for i := range at {
+		if at[i] != ']' {
+			continue
+		}
+		if name, ok := r.named[at[:i+1]]; ok {
+			return name + at[i+1:]
+		}
+	}
+	return at
 }
 
 // problem notes a place that could not be read.

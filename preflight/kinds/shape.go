@@ -12,7 +12,7 @@ import (
 type shape struct {
 	fields map[string][]int
 	names  []string          // sorted
-	below  map[string]string // fields of the fields, with where they belong: image → containers[].image
+	below  map[string]string // fields of the fields, in lower case, with where they belong: image → containers[].image
 }
 
 // shapes remembers what reflection said about a type: the answer is the same whoever
@@ -65,9 +65,9 @@ func below(t reflect.Type, s *shape) map[string]string {
 		}
 		deeper := &shape{fields: map[string][]int{}}
 		deeper.collect(inner, nil)
-		for field := range deeper.fields {
-			if _, taken := out[field]; !taken {
-				out[field] = step + "." + field
+		for _, field := range sortedKeys(deeper.fields) {
+			if key := strings.ToLower(field); out[key] == "" {
+				out[key] = step + "." + field
 			}
 		}
 	}
@@ -79,8 +79,8 @@ func (s *shape) unknown(key string) string {
 	if near := nearest(key, s.names); near != "" {
 		return fmt.Sprintf("not a field here; the nearest is %s", near)
 	}
-	if where, ok := s.below[key]; ok {
-		return fmt.Sprintf("not a field here; it belongs to %s", where)
+	if where, ok := s.below[strings.ToLower(key)]; ok {
+		return fmt.Sprintf("not a field here; there is %s", where)
 	}
 	return "not a field here"
 }
