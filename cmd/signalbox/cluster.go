@@ -166,6 +166,7 @@ func (c *cluster) list(ctx context.Context, r resource) (out []*unstructured.Uns
 			out = append(out, trim(&page.Items[i]))
 		}
 		if next = page.GetContinue(); next == "" {
+			sortObjects(out)
 			return out, "", nil
 		}
 	}

@@ -48,7 +48,8 @@ before they run, and explains why they wait or fail.`,
 		return usagef("%s; see %s --help", oneLine(err.Error()), c.CommandPath())
 	})
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newList(sh), newExplain(sh), newVersion(sh),
+		newCheck(sh), newFit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh),
+		newList(sh), newExplain(sh), newVersion(sh),
 	)
 	return root
 }

@@ -26,6 +26,7 @@ var viewed = []resource{
 	{schema.GroupResource{Group: "kueue.x-k8s.io", Resource: "localqueues"}, []string{"v1beta2", "v1beta1"}},
 	{schema.GroupResource{Group: "kueue.x-k8s.io", Resource: "resourceflavors"}, []string{"v1beta2", "v1beta1"}},
 	{schema.GroupResource{Group: "scheduling.volcano.sh", Resource: "queues"}, []string{"v1beta1"}},
+	{schema.GroupResource{Group: "karpenter.sh", Resource: "nodepools"}, []string{"v1", "v1beta1"}},
 }
 
 // kept are the fields of an object, by kind, that the checks and the fit look at, besides
@@ -44,8 +45,9 @@ var kept = map[string][]string{
 	},
 }
 
-// trim leaves of an object only what a review looks at: no annotations, no environment,
-// no commands, no images, nothing a cluster's owner would mind to hand out.
+// trim leaves of an object only what a review looks at: no environment, no commands, no
+// images, and of the annotations only those that say who scales the nodes and which pods
+// belong to a node.
 func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 	fields, known := kept[o.GetKind()]
 	if !known || o.GroupVersionKind().Group != "" && o.GetKind() != "StorageClass" {
@@ -78,6 +80,15 @@ func metadata(o *unstructured.Unstructured) map[string]any {
 		if v, ok := from[key]; ok && v != nil && v != "" {
 			out[key] = v
 		}
+	}
+	notes := map[string]any{}
+	for key, value := range o.GetAnnotations() {
+		if strings.HasPrefix(key, "cluster-autoscaler.kubernetes.io/") || key == "kubernetes.io/config.mirror" {
+			notes[key] = value
+		}
+	}
+	if len(notes) > 0 {
+		out["annotations"] = notes
 	}
 	var owners []any
 	for _, owner := range o.GetOwnerReferences() {

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// diagnoseFlags say where the evidence comes from: the cluster, a bundle or bare files.
+type diagnoseFlags struct {
+	kube               *genericclioptions.ConfigFlags
+	bundle             string
+	logs, events, pods []string
+	annotate           bool
+}
+
+func newDiagnose(sh *shell) *cobra.Command {
+	f := &diagnoseFlags{kube: kubeFlags()}
+	output, colour := oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
+	c := &cobra.Command{
+		Use:   "diagnose KIND/NAME | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
+		Short: "say why a job waits or failed, with evidence",
+		Long: `Diagnose reads a job's status, pods, events, nodes and logs and says what went wrong
+first, who has to act, and what to do; it reads from the cluster, from a bundle, or from
+bare files. It changes nothing unless --annotate.
+
+A --log file is the log of one container. --events and --pods take objects (YAML, JSON)
+and the text that people paste: kubectl describe, kubectl get events, kubectl get pods.
+
+Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage or unreadable input ·
+3 our own failure.`,
+		Example: fmt.Sprintf(`  %[1]s diagnose pytorchjob/train -n ml
+  %[1]s diagnose --bundle train.tgz -o json
+  kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
+		RunE: func(c *cobra.Command, args []string) error {
+			result, err := f.run(c.Context(), sh, args)
+			if err != nil {
+				return own(err)
+			}
+			paint := newPainter(colour.value, sh.out)
+			return own(renderDiagnosis(sh.out, output.value, result, paint))
+		},
+	}
+	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
+	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, - is standard input; repeatable")
+	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
+	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
+	f.kube.AddFlags(c.Flags())
+	addChoice(c, output, "output", "o", "output format")
+	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	return c
+}
+
+func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string) (diagnose.Result, error) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		return diagnose.Result{}, err
+	}
+	files := len(f.logs)+len(f.events)+len(f.pods) > 0
+	if files {
+		f.logs = append(f.logs, args...) // --log *.txt: the shell leaves all but the first as arguments
+	}
+	sources := 0
+	for _, given := range []bool{files, f.bundle != "", !files && len(args) > 0} {
+		if given {
+			sources++
+		}
+	}
+	switch {
+	case sources != 1 || !files && len(args) > 1:
+		return diagnose.Result{}, usagef("%d sources of evidence given; expected one: KIND/NAME, --bundle, or --log, --events and --pods", max(sources, len(args)))
+	case f.annotate && len(args) == 0:
+		return diagnose.Result{}, usagef("--annotate writes on a job of the cluster; expected KIND/NAME")
+	}
+	var c diagnose.Case
+	switch {
+	case files:
+		c, err = f.bare(sh)
+	case f.bundle != "":
+		if c, err = collect.Open(f.bundle); err != nil {
+			err = usagef("%w", err)
+		}
+	default:
+		return f.live(ctx, sh, catalog, args[0])
+	}
+	if err != nil {
+		return diagnose.Result{}, err
+	}
+	return diagnose.Diagnose(ctx, c, catalog, diagnose.Options{}), nil
+}
+
+// bare is a case of files that people saved or pasted.
+func (f *diagnoseFlags) bare(sh *shell) (diagnose.Case, error) {
+	c := diagnose.Case{Now: sh.now()}
+	read := newFiles(sh.in)
+	for _, name := range f.logs {
+		text, err := read.all(name)
+		if err != nil {
+			return c, err
+		}
+		c.Logs = append(c.Logs, collect.Log(evidence.Source{File: shown(name), Rank: rankIn(name)}, text))
+	}
+	for _, name := range append(append([]string{}, f.events...), f.pods...) {
+		text, err := read.all(name)
+		if err != nil {
+			return c, err
+		}
+		part := bare.Read(shown(name), text, c.Now)
+		c.Pods = append(c.Pods, part.Pods...)
+		c.Events = append(c.Events, part.Events...)
+		c.Nodes = append(c.Nodes, part.Nodes...)
+		for _, o := range part.Objects {
+			if k := kinds.For(o.GroupVersionKind()); k != nil && c.Job == nil {
+				c.Kind, c.State = k, k.State(o)
+				if j, err := k.Read(o, nil); j != nil {
+					c.Job = j
+				} else if err != nil {
+					c.Missing = append(c.Missing, "job spec: "+oneLine(err.Error()))
+				}
+				continue
+			}
+			c.Objects = append(c.Objects, o)
+		}
+		if part.Text {
+			log := collect.Log(evidence.Source{File: shown(name), Rank: -1}, text)
+			log.Pasted = true
+			c.Logs = append(c.Logs, log)
+		}
+	}
+	return c, nil
+}
+
+// files reads whole files; standard input only once.
+type files struct {
+	stdin io.Reader
+	used  bool
+}
+
+func newFiles(stdin io.Reader) *files { return &files{stdin: stdin} }
+
+// maxEvidence bounds one file of evidence in memory: what a kubelet keeps of a log is far
+// less (containerLogMaxSize, 10Mi by default).
+const maxEvidence = 1 << 30
+
+func (f *files) all(name string) ([]byte, error) {
+	in := f.stdin
+	if name == "-" {
+		if f.used {
+			return nil, usagef("- is given twice; standard input can be read once")
+		}
+		f.used = true
+	} else {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, &manifest.Problem{Source: name, Have: strings.TrimPrefix(err.Error(), "open "+name+": "), Want: "a readable file"}
+		}
+		defer file.Close() //nolint:errcheck // only read
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxEvidence+1))
+	switch {
+	case err != nil:
+		return nil, &manifest.Problem{Source: name, Have: strings.TrimPrefix(err.Error(), "read "+name+": "), Want: "a readable file"}
+	case len(text) > maxEvidence:
+		return nil, &manifest.Problem{Source: name, Have: "more than 1 GiB", Want: "a smaller part, with the end of the log"}
+	case len(text) == 0:
+		return nil, &manifest.Problem{Source: name, Have: "is empty", Want: "a log, events or pods"}
+	}
+	return text, nil
+}
+
+func shown(name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	return filepath.ToSlash(name)
+}
+
+var rankName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:rank|log)[-_.]?(\d{1,5})(?:\D|$)`)
+
+// rankIn is the rank that a log's file name tells: log-3.txt, train.rank3.log; else -1.
+func rankIn(name string) int {
+	m := rankName.FindStringSubmatch(filepath.Base(name))
+	if m == nil {
+		return -1
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// live reads the evidence of a job from the cluster.
+func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.Catalog, arg string) (diagnose.Result, error) {
+	c, live, err := liveCase(ctx, sh, f.kube, arg)
+	if err != nil {
+		return diagnose.Result{}, err
+	}
+	result := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+	if f.annotate {
+		if err := live.annotate(ctx, c, result); err != nil {
+			return result, err
+		}
+	}
+	return result, ctx.Err()
+}
+
+// liveCase collects everything about KIND/NAME.
+func liveCase(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, arg string) (diagnose.Case, *cluster, error) {
+	kind, name, err := collect.Resolve(kinds.All(), arg)
+	if err != nil {
+		return diagnose.Case{}, nil, usagef("%w", err)
+	}
+	live, err := connect(ctx, kube)
+	var none *noCluster
+	if errors.As(err, &none) {
+		return diagnose.Case{}, nil, usagef("%s; expected a kubeconfig whose cluster answers, --bundle or --log", none.why)
+	}
+	if err != nil {
+		return diagnose.Case{}, nil, err
+	}
+	p := sh.progress()
+	defer p.done()
+	from := live.collector(ctx, sh, p)
+	object, err := from.Find(ctx, kind, live.namespace, name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return diagnose.Case{}, nil, usagef("%s %s/%s: not found", kind.Name, live.namespace, name)
+	case err != nil:
+		return diagnose.Case{}, nil, err
+	}
+	p.step("reading pods, events and logs of %s …", name)
+	c, err := from.Case(ctx, kind, object)
+	return c, live, err
+}
+
+// collector reads jobs through this cluster. The view of the whole cluster is made when
+// it is asked for; without the right to list nodes there is none.
+func (c *cluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
+	return &collect.Cluster{
+		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
+		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
+		Snapshot: func() *capacity.Snapshot {
+			view, _, err := c.gather(ctx, sh.now(), p)
+			if err != nil {
+				return nil
+			}
+			snapshot, err := view.Snapshot()
+			if err != nil {
+				return nil
+			}
+			return snapshot
+		},
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+func newSnapshot(sh *shell) *cobra.Command {
+	var to string
+	var pseudonyms bool
+	kube := kubeFlags()
+	c := &cobra.Command{
+		Use:   "snapshot -o FILE",
+		Short: "save the cluster view that check and fit need",
+		Long: `Snapshot saves what check and fit look at: nodes, the resources that pods take, claims,
+quotas, classes, runtimes and queues. No environment, no commands, no images, no secrets.
+The file is a plain Kubernetes List, YAML or JSON by its suffix, compressed if that ends
+in .gz. With --pseudonyms the names of nodes, namespaces, pods, volumes and owners are
+replaced, each always by the same word; names of classes, queues and runtimes stay,
+because jobs refer to them.`,
+		Example: fmt.Sprintf("  %[1]s snapshot -o cluster.yaml.gz\n  %[1]s check -f job.yaml --snapshot cluster.yaml.gz", sh.name),
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if to == "" {
+				return usagef("no file to write; expected -o FILE.yaml, FILE.json, either with .gz, or -o -")
+			}
+			return own(snapshot(c.Context(), sh, kube, to, pseudonyms))
+		},
+	}
+	c.Flags().StringVarP(&to, "output", "o", "", "`file` to write; - is standard output")
+	c.Flags().BoolVar(&pseudonyms, "pseudonyms", false, "replace names of nodes, namespaces, pods and volumes")
+	kube.AddFlags(c.Flags())
+	return c
+}
+
+func snapshot(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, to string, pseudonyms bool) error {
+	live, err := connect(ctx, kube)
+	var none *noCluster
+	if errors.As(err, &none) {
+		return usagef("%s; expected a kubeconfig whose cluster answers", none.why)
+	}
+	if err != nil {
+		return err
+	}
+	p := sh.progress()
+	view, skipped, err := live.gather(ctx, sh.now(), p)
+	p.done()
+	if err != nil {
+		return err
+	}
+	if pseudonyms {
+		disguise(&view)
+	}
+	if err := saveView(sh.out, to, view); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	fmt.Fprintf(sh.err, "signalbox: %s: %s\n", to, contents(view))
+	for _, s := range skipped {
+		fmt.Fprintf(sh.err, "signalbox: note: %s\n", preflightSkip(s))
+	}
+	return nil
+}
+
+func preflightSkip(s preflight.Skip) string { return s.Check + ": " + s.Reason }
+
+// contents is "4 Node, 12 Pod, …" in the order of the file.
+func contents(v manifest.View) string {
+	var order []string
+	n := map[string]int{}
+	for _, o := range v.Objects {
+		if n[o.GetKind()] == 0 {
+			order = append(order, o.GetKind())
+		}
+		n[o.GetKind()]++
+	}
+	for i, kind := range order {
+		order[i] = fmt.Sprintf("%d %s", n[kind], kind)
+	}
+	if len(order) == 0 {
+		return "no objects"
+	}
+	return strings.Join(order, ", ")
+}
+
+// saveView writes a view to a file, whole or not at all.
+func saveView(out io.Writer, to string, v manifest.View) error {
+	if to == "-" {
+		return writeView(out, "yaml", v)
+	}
+	name := strings.TrimSuffix(to, ".gz")
+	format := "yaml"
+	if filepath.Ext(name) == ".json" {
+		format = "json"
+	}
+	return saveFile(to, func(w io.Writer) error {
+		if name == to {
+			return writeView(w, format, v)
+		}
+		zip := gzip.NewWriter(w)
+		if err := writeView(zip, format, v); err != nil {
+			return err
+		}
+		return zip.Close()
+	})
+}
+
+// saveFile writes beside the file and renames, so that nobody finds half of it.
+func saveFile(to string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(to), ".signalbox-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // gone after the rename
+	if err := write(f); err != nil {
+		_ = f.Close() // the error of the write is the one to tell
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), to)
+}
+
+// writeView writes a List, one object after the other, so that a big cluster never
+// stands in memory twice.
+func writeView(w io.Writer, format string, v manifest.View) error {
+	complete := make([]string, len(v.Complete))
+	for i, r := range v.Complete {
+		complete[i] = strings.TrimSuffix(r.String(), ".")
+	}
+	notes := map[string]any{manifest.CompleteAnnotation: strings.Join(complete, ",")}
+	if !v.Taken.IsZero() {
+		notes[manifest.TakenAnnotation] = v.Taken.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	head := map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"annotations": notes}}
+	if format == "json" {
+		return writeJSONList(w, head, v.Objects)
+	}
+	text, err := yaml.Marshal(head)
+	if err != nil {
+		return err
+	}
+	items := "items:\n"
+	if len(v.Objects) == 0 {
+		items = "items: []\n"
+	}
+	if _, err := fmt.Fprintf(w, "%s%s", text, items); err != nil {
+		return err
+	}
+	for _, o := range v.Objects {
+		text, err := yaml.Marshal(o.Object)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "- %s\n", strings.ReplaceAll(strings.TrimRight(string(text), "\n"), "\n", "\n  ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeJSONList(w io.Writer, head map[string]any, objects []*unstructured.Unstructured) error {
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s,\"items\":[", strings.TrimSuffix(string(text), "}")); err != nil {
+		return err
+	}
+	for i, o := range objects {
+		text, err := json.Marshal(o.Object)
+		if err != nil {
+			return err
+		}
+		comma := ","
+		if i == 0 {
+			comma = ""
+		}
+		if _, err := fmt.Fprintf(w, "%s\n%s", comma, text); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(w, "\n]}\n")
+	return err
+}
+
+// sortObjects brings the objects of one resource into the order of their names.
+func sortObjects(objects []*unstructured.Unstructured) {
+	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int {
+		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.GetName(), b.GetName())
+	})
+}
