@@ -14,12 +14,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/fatih/color"
-
-	"github.com/signalbox-dev/signalbox/test/cluster"
 )
 
 func main() {
@@ -64,7 +63,7 @@ func run(ctx context.Context, out io.Writer, once bool) (err error) {
 	if once {
 		return nil
 	}
-	invite(out, s.c)
+	invite(out, s)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -74,7 +73,7 @@ func run(ctx context.Context, out io.Writer, once bool) (err error) {
 }
 
 // invite says how to go on by hand.
-func invite(out io.Writer, c *cluster.Cluster) {
+func invite(out io.Writer, s *stage) {
 	fmt.Fprintf(out, `
 The cluster stays up until Ctrl-C. In another terminal:
 
@@ -83,5 +82,5 @@ The cluster stays up until Ctrl-C. In another terminal:
   signalbox fit -f test/demo/scenes/pytorchjob.yaml
   signalbox diagnose pytorchjob/missing-module -n ml
   kubectl get pytorchjobs -n ml -o custom-columns='NAME:.metadata.name,HEALTHY:.metadata.annotations.signalbox\.dev/healthy,ERROR:.metadata.annotations.signalbox\.dev/error'
-`, c.Kubeconfig(), binPath())
+`, s.c.Kubeconfig(), filepath.Join(s.c.Root, "bin")+":"+filepath.Join(s.c.Root, "bin", "controlplane"))
 }

@@ -87,7 +87,7 @@ func explained(ctx context.Context, s *stage) error {
 	s.kubectl(ctx, []string{"get", "pytorchjob", "oom", "-n", "research", "-o", `jsonpath={.metadata.annotations.signalbox\.dev/diagnosis}`},
 		`"story":{`, `"model"`)
 	asked := ""
-	for _, r := range s.model.Requests() {
+	for _, r := range s.c.Model.Requests() {
 		asked += r.User
 	}
 	s.expect("the prompt that the model was given", asked, "Answer for the night shift.", "Job: oom", "137")

@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/tools/watch"
 
 	"github.com/signalbox-dev/signalbox/test/cluster"
-	"github.com/signalbox-dev/signalbox/test/fakellm"
+	"github.com/signalbox-dev/signalbox/test/line"
 )
 
 // patience bounds the wait for one expectation.
@@ -34,10 +34,9 @@ const patience = 40 * time.Second
 // it runs and remembers what should have been seen.
 type stage struct {
 	out     io.Writer
-	c       *cluster.Cluster
+	c       *line.Line
 	dynamic dynamic.Interface
 	folder  string // of the scenes' files: kubectl runs here, so the commands read as typed
-	model   *fakellm.Server
 	seen    int
 	missed  []string
 }
@@ -48,16 +47,36 @@ type scene struct {
 }
 
 func newStage(ctx context.Context, out io.Writer) (*stage, error) {
-	root, err := repository()
-	if err != nil {
-		return nil, err
-	}
-	s := &stage{out: out, folder: filepath.Join(root, "test", "demo", "scenes")}
-	s.open("A control plane, five pools of nodes, the operators, and Signalbox")
-	if err := s.start(ctx, root); err != nil {
+	s := &stage{out: out}
+	s.open("A control plane, four pools of nodes, the operators, and Signalbox")
+	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// start brings up everything the scenes need.
+func (s *stage) start(ctx context.Context) (err error) {
+	parts := cluster.Machinery | cluster.TrainingOperator | cluster.JobSet | cluster.Trainer
+	if s.c, err = line.Start(ctx, line.Options{Parts: parts, Nodes: line.Pools(), Progress: s.out}); err != nil {
+		return err
+	}
+	if s.dynamic, err = dynamic.NewForConfig(s.c.Config()); err != nil {
+		return err
+	}
+	s.folder = filepath.Join(s.c.Root, "test", "demo", "scenes")
+	for _, args := range []string{
+		"cordon h100-6",
+		"apply -f " + filepath.Join(s.folder, "cluster.yaml"),
+		"apply -f " + filepath.Join(s.folder, "runtimes.yaml"),
+		"apply -f " + filepath.Join(s.folder, "policy.yaml"),
+		"wait -n ml --for=condition=Ready pod --all --timeout=30s",
+	} {
+		if _, err := s.c.Kubectl(ctx, words(args)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // open prints the title of a scene.
@@ -143,21 +162,4 @@ func quoted(args []string) string {
 		out[i] = a
 	}
 	return strings.Join(out, " ")
-}
-
-// repository is the project's root: the folder with go.mod above the working directory.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("run the demo inside the project: no go.mod here or above")
-		}
-		dir = filepath.Dir(dir)
-	}
 }
