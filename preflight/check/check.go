@@ -23,9 +23,9 @@ type Check struct {
 	// Eclipses names checks that stay silent at and below a path where this one fires:
 	// the cause hides the consequence.
 	Eclipses []string
-	// OperatorRejects says that the operator's own webhook refuses this with a text of its
-	// own: we stay silent where that webhook answers, and speak offline.
-	OperatorRejects bool
+	// OperatorRejects names the kinds whose own webhook refuses this with a text of its own:
+	// we stay silent where that webhook answers, and speak offline.
+	OperatorRejects []string
 	// Run reports through the pass. An error means that the check itself failed; the job
 	// is not blamed for it.
 	Run func(*Pass) error

@@ -125,7 +125,7 @@ func (e *entry) skip(in Input) string {
 	switch {
 	case !e.check.Covers(in.Job.Ref.Kind):
 		return SkippedKind
-	case e.check.OperatorRejects && in.Live:
+	case in.Live && slices.Contains(e.check.OperatorRejects, in.Job.Ref.Kind):
 		return SkippedOperator
 	case needs(Update) && in.Old == nil:
 		return SkippedUpdate

@@ -1,0 +1,37 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var backoffLimitNoEffect = &check.Check{
+	Name:     "backoff-limit-no-effect",
+	Title:    "backoffLimit does not stop retries by exit code",
+	Doc:      readme("backoff-limit-no-effect"),
+	Remedy:   "Bound the job by activeDeadlineSeconds, or use restartPolicy OnFailure.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: trainingKinds,
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.runPolicy.backoffLimit")
+		limit, ok := number(p.Job, at)
+		if !ok || limit < 1 {
+			return nil
+		}
+		byExitCode := 0
+		for i := range p.Job.Roles {
+			switch policy, _ := text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); policy {
+			case "ExitCode":
+				byExitCode++
+			case "Never":
+			default: // restarts in place, written or by default, are counted
+				return nil
+			}
+		}
+		if byExitCode > 0 {
+			p.Reportf(at, "backoffLimit is %d; pods of %s restart by exit code: they are created anew with 0 restarts, so the limit is never reached", limit, count(byExitCode, "role"))
+		}
+		return nil
+	},
+}

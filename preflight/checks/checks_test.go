@@ -1,0 +1,101 @@
+package checks_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/test/golden"
+)
+
+func TestEveryCheckKeepsItsPromises(t *testing.T) {
+	if _, err := check.NewSet(checks.All()...); err != nil {
+		t.Fatal(err)
+	}
+	var kindNames []string
+	for _, k := range kinds.All() {
+		kindNames = append(kindNames, k.Name)
+	}
+	var names []string
+	for _, c := range checks.All() {
+		names = append(names, c.Name)
+		t.Run(c.Name, func(t *testing.T) {
+			if len(c.Doc) < 80 {
+				t.Errorf("testdata/%s/README.md says %q; want why the rule exists", c.Name, c.Doc)
+			}
+			if file := strings.ReplaceAll(c.Name, "-", "_") + ".go"; !exists(file) {
+				t.Errorf("the check is not in %s", file)
+			}
+			for _, k := range append(slices.Clone(c.Kinds), c.OperatorRejects...) {
+				if !slices.Contains(kindNames, k) {
+					t.Errorf("names kind %s, which no reader covers", k)
+				}
+			}
+			checktest.Run(t, c, filepath.Join("testdata", c.Name))
+		})
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff(folders(t), names); diff != "" {
+		t.Errorf("folders of testdata and checks (-folders +checks):\n%s", diff)
+	}
+}
+
+// TestOneFixtureShowsOneMistake runs all checks over all fixtures: an example that trips a
+// second rule teaches the wrong lesson. What the fixtures say is one golden file, to be
+// read as prose.
+func TestOneFixtureShowsOneMistake(t *testing.T) {
+	set, err := check.NewSet(checks.All()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var prose strings.Builder
+	for _, c := range set.Checks() {
+		for _, f := range checktest.Load(t, filepath.Join("testdata", c.Name)) {
+			for _, o := range f.Outcomes(t, set) {
+				if o.Err != nil {
+					t.Errorf("%s on %s/%s: %v", o.Check, c.Name, f.Name, o.Err)
+				}
+				for _, found := range o.Findings {
+					if o.Check != c.Name && !alsoFires[c.Name+"/"+f.Name][o.Check] {
+						t.Errorf("%s/%s also trips %s: %s", c.Name, f.Name, o.Check, found.Line())
+					}
+					if o.Check == c.Name {
+						prose.WriteString(found.Severity.String() + " " + found.Line() + "\n    → " + found.Remedy + "\n")
+					}
+				}
+			}
+		}
+	}
+	golden.Equal(t, filepath.Join("testdata", "messages.golden"), []byte(prose.String()))
+}
+
+// alsoFires declares fixtures that show two rules, by fixture and second check.
+var alsoFires = map[string]map[string]bool{}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func folders(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}

@@ -1,0 +1,32 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var commandIgnored = &check.Check{
+	Name:     "command-ignored",
+	Title:    "the worker's own command is replaced by sshd",
+	Doc:      readme("command-ignored"),
+	Remedy:   "Move the training command to spec.worker.command.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"ColossalAIJob"},
+	Run: func(p *check.Pass) error {
+		const containers = job.Path("spec.worker.template.spec.containers")
+		list, _ := field(p.Job, containers).([]any)
+		for i, c := range list {
+			c, _ := c.(map[string]any)
+			if c["name"] != "worker" {
+				continue
+			}
+			for _, key := range []string{"command", "args"} {
+				if words, _ := c[key].([]any); len(words) > 0 {
+					p.Reportf(containers.Index(i).Child(key), "the %s of container worker has %s and never runs: the container runs sshd", key, count(len(words), "word"))
+				}
+			}
+		}
+		return nil
+	},
+}

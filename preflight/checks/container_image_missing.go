@@ -1,0 +1,29 @@
+package checks
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var containerImageMissing = &check.Check{
+	Name:     "container-image-missing",
+	Title:    "a container has no image",
+	Doc:      readme("container-image-missing"),
+	Remedy:   "Write the image of the container.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "ColossalAIJob", "Framework"},
+	OperatorRejects: trainingKinds,
+	Run: func(p *check.Pass) error {
+		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			if strings.TrimSpace(c.Image) == "" {
+				p.Reportf(r.Pod.At(rel), "container %q of %s has no image; its pods cannot be created", c.Name, r.Name)
+			}
+		})
+		return nil
+	},
+}

@@ -1,0 +1,39 @@
+package checks
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var containerNameMissing = &check.Check{
+	Name:     "container-name-missing",
+	Title:    "no container has the name that the operator looks for",
+	Doc:      readme("container-name-missing"),
+	Remedy:   "Give the container that trains the name that the operator looks for.",
+	Severity: finding.Error, Since: "0.1",
+	OperatorRejects: trainingKinds,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if c, _ := r.Trainer(); c != nil || r.Container == "" {
+				continue
+			}
+			var names []string
+			for _, c := range r.Pod.Spec.Containers {
+				names = append(names, strconv.Quote(c.Name))
+			}
+			if len(names) == 0 {
+				names = []string{"none"}
+			}
+			p.Reportf(r.Pod.At("containers"), "no container of %s is called %q, the one that the operator looks for; there is %s", r.Name, r.Container, strings.Join(names, ", "))
+		}
+		return nil
+	},
+}
+
+// trainingKinds are the kinds with a webhook in training-operator v1.9.3
+// (pkg/webhooks; MPIJob has none).
+var trainingKinds = []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"}

@@ -1,0 +1,40 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var elasticBounds = &check.Check{
+	Name:     "elastic-bounds",
+	Title:    "the number of workers contradicts the elastic bounds",
+	Doc:      readme("elastic-bounds"),
+	Remedy:   "Keep minReplicas ≤ replicas ≤ maxReplicas.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "PaddleJob"},
+	Run: func(p *check.Pass) error {
+		const policy = job.Path("spec.elasticPolicy")
+		least, hasLeast := number(p.Job, policy.Child("minReplicas"))
+		most, hasMost := number(p.Job, policy.Child("maxReplicas"))
+		if hasLeast && hasMost && least > most {
+			return nil // the reader says that nothing lies between them
+		}
+		worker := p.Job.Role("Worker")
+		if worker == nil {
+			return nil
+		}
+		at := worker.Path.Child("replicas")
+		replicas, ok := number(p.Job, at)
+		switch {
+		case !ok:
+		case hasLeast && replicas < least:
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s; elasticPolicy.minReplicas is %d", count(replicas, "worker"), least)})
+		case hasMost && replicas > most:
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s; elasticPolicy.maxReplicas is %d", count(replicas, "worker"), most)})
+		}
+		return nil
+	},
+}

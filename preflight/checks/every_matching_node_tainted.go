@@ -1,0 +1,45 @@
+package checks
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var everyMatchingNodeTainted = &check.Check{
+	Name:     "every-matching-node-tainted",
+	Title:    "every node that the pods may use keeps them away by a taint",
+	Doc:      readme("every-matching-node-tainted"),
+	Remedy:   "Tolerate the taint if the pods belong there, or select other nodes.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Cluster,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			why, chosen := shapeOf(p.Cluster, r)
+			if why != tainted || bringsNodes(p.Cluster, r) {
+				continue
+			}
+			p.Reportf(r.Pod.At("tolerations"), "all of %s that %s may use have a taint it does not tolerate: %s",
+				count(len(chosen), "node"), r.Name, shortList(taintsOf(chosen, r)))
+		}
+		return nil
+	},
+}
+
+// taintsOf are the first taints that keep the role away, most frequent first.
+func taintsOf(nodes []*capacity.Node, r *job.Role) []string {
+	times := map[string]int{}
+	for _, n := range nodes {
+		if t := n.Untolerated(r.Pod.Spec.Tolerations); t != nil {
+			times[t.ToString()]++
+		}
+	}
+	names := slices.Sorted(maps.Keys(times))
+	slices.SortStableFunc(names, func(a, b string) int { return times[b] - times[a] })
+	return names
+}

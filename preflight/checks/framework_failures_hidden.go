@@ -1,0 +1,30 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var frameworkFailuresHidden = &check.Check{
+	Name:     "framework-failures-hidden",
+	Title:    "failed tasks end in a job that says Succeeded",
+	Doc:      readme("framework-failures-hidden"),
+	Remedy:   "Write minFailedTaskCount: 1 for the roles whose failure fails the job.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"Framework"},
+	Run: func(p *check.Pass) error {
+		const roles = job.Path("spec.taskRoles")
+		list, _ := field(p.Job, roles).([]any)
+		for i := range list {
+			least, _ := number(p.Job, roles.Index(i).Child("frameworkAttemptCompletionPolicy", "minFailedTaskCount"))
+			if least >= 1 {
+				return nil
+			}
+		}
+		if tasks := p.Job.MaxPods(); len(list) > 0 && tasks > 0 {
+			p.Reportf(roles, "none of %s has a minFailedTaskCount of 1 or more: when all %s have ended the job says Succeeded, even if all of them failed", count(len(list), "role"), count(tasks, "task"))
+		}
+		return nil
+	},
+}

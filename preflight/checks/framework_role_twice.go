@@ -1,0 +1,34 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var frameworkRoleTwice = &check.Check{
+	Name:     "framework-role-twice",
+	Title:    "two task roles have one name",
+	Doc:      readme("framework-role-twice"),
+	Remedy:   "Give every task role a name of its own.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"Framework"},
+	Run: func(p *check.Pass) error {
+		const roles = job.Path("spec.taskRoles")
+		list, _ := field(p.Job, roles).([]any)
+		first := map[string]int{}
+		for i := range list {
+			at := roles.Index(i).Child("name")
+			name, ok := text(p.Job, at)
+			if !ok {
+				continue
+			}
+			if other, twice := first[name]; twice {
+				p.Reportf(at, "role %d is called %q like role %d: their pods would have the same names", i, name, other)
+				continue
+			}
+			first[name] = i
+		}
+		return nil
+	},
+}

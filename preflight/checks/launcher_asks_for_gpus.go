@@ -1,0 +1,39 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var launcherAsksForGPUs = &check.Check{
+	Name:     "launcher-asks-for-gpus",
+	Title:    "the launcher holds GPUs that it does not use",
+	Doc:      readme("launcher-asks-for-gpus"),
+	Remedy:   "Remove the GPUs from the launcher, or let it work: runLauncherAsWorker in v2beta1.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"MPIJob", "ColossalAIJob"},
+	Run: func(p *check.Pass) error {
+		if works, _ := field(p.Job, "spec.runLauncherAsWorker").(bool); works {
+			return nil
+		}
+		var launcher, worker *job.Role
+		for i := range p.Job.Roles {
+			switch r := &p.Job.Roles[i]; strings.ToLower(r.Name) {
+			case "launcher":
+				launcher = r
+			case "worker":
+				worker = r
+			}
+		}
+		if launcher == nil || worker == nil || worker.Replicas.Max == 0 || worker.Pod.GPUs().N == 0 {
+			return nil
+		}
+		if gpus := launcher.Pod.GPUs(); gpus.N > 0 {
+			p.Reportf(gpus.Path, "the launcher asks for %d %s; it only starts and watches the %s, which have their own", gpus.N, gpus.Resource, count(worker.Replicas.Max, "worker"))
+		}
+		return nil
+	},
+}

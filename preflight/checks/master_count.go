@@ -1,0 +1,34 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var masterCount = &check.Check{
+	Name:     "master-count",
+	Title:    "the job does not have exactly one master",
+	Doc:      readme("master-count"),
+	Remedy:   "Declare one master, and put further pods into Worker.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob"},
+	OperatorRejects: []string{"PyTorchJob", "TFJob", "XGBoostJob"},
+	Run: func(p *check.Pass) error {
+		masters, last := 0, (*job.Role)(nil)
+		for i := range p.Job.Roles {
+			if r := &p.Job.Roles[i]; r.Name == "Master" || r.Name == "Chief" {
+				masters, last = masters+r.Replicas.Max, r
+			}
+		}
+		switch {
+		case last == nil && p.Job.Ref.Kind == "XGBoostJob" && len(p.Job.Roles) > 0:
+			p.Reportf("spec.xgbReplicaSpecs", "there are %d masters; the operator wants exactly 1", 0)
+		case last != nil && p.Job.Ref.Kind != "TFJob" && masters != 1:
+			p.Reportf(last.ReplicasPath, "there are %d masters; the operator wants exactly 1", masters)
+		case last != nil && masters > 1:
+			p.Reportf(last.ReplicasPath, "there are %d pods of Chief and Master; the operator takes at most 1", masters)
+		}
+		return nil
+	},
+}

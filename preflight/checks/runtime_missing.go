@@ -1,0 +1,50 @@
+package checks
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var runtimeMissing = &check.Check{
+	Name:     "runtime-missing",
+	Title:    "the TrainJob names a runtime that does not exist",
+	Doc:      readme("runtime-missing"),
+	Remedy:   "Name a runtime that exists, or create it first.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"TrainJob"},
+	Needs: check.Objects,
+	Run: func(p *check.Pass) error {
+		gvk, namespace, name := runtimeOf(p.Job)
+		if name == "" {
+			return nil
+		}
+		if _, there := p.Cluster.Lookup(gvk, namespace, name); there != job.Absent {
+			return nil // present, or nobody can say
+		}
+		existing, _ := p.Cluster.Objects(gvk.GroupKind(), namespace)
+		var names []string
+		for _, o := range existing {
+			names = append(names, o.GetName())
+		}
+		hint := check.DidYouMean(name, names)
+		p.Reportf("spec.runtimeRef.name", "there is no %s called %q among %d%s", gvk.Kind, name, len(names), hint)
+		return nil
+	},
+}
+
+// runtimeOf is the runtime that a TrainJob names; namespace is empty for cluster-wide ones.
+// An omitted kind is ClusterTrainingRuntime (trainer v2.1.0 pkg/apis/trainer/v1alpha1/trainjob_types.go).
+func runtimeOf(j *job.Job) (gvk schema.GroupVersionKind, namespace, name string) {
+	name, _ = text(j, "spec.runtimeRef.name")
+	kind, _ := text(j, "spec.runtimeRef.kind")
+	if kind == "" {
+		kind = "ClusterTrainingRuntime"
+	}
+	if kind == "TrainingRuntime" {
+		namespace = j.Ref.Namespace
+	}
+	return schema.GroupVersionKind{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: kind}, namespace, name
+}

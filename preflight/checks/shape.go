@@ -1,0 +1,82 @@
+package checks
+
+import (
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// misfit is why no node of the cluster could ever take one pod of a role, whatever else
+// runs there. Cordoned nodes and nodes that are not ready count: they come back.
+type misfit int
+
+const (
+	fitting    misfit = iota // some node could, or there is no node to judge by
+	unselected               // node selector or affinity choose no node
+	tainted                  // every node they choose has a taint that is not tolerated
+	oversized                // every node that is left is too small for one resource
+)
+
+// shapeOf judges one pod of a role; left are the nodes that passed all gates before the
+// one that failed.
+func shapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []*capacity.Node) {
+	nodes := view.Nodes()
+	if len(nodes) == 0 || r.Replicas.Max == 0 {
+		return fitting, nil
+	}
+	chosen := keep(nodes, func(n *capacity.Node) bool { return n.Selected(&r.Pod.Spec) })
+	if len(chosen) == 0 {
+		return unselected, nodes
+	}
+	open := keep(chosen, func(n *capacity.Node) bool { return n.Untolerated(r.Pod.Spec.Tolerations) == nil })
+	if len(open) == 0 {
+		return tainted, chosen
+	}
+	if len(exceeding(r.Pod, open)) > 0 {
+		return oversized, open
+	}
+	return fitting, open
+}
+
+// exceeding are the resources of which one pod asks for more than any of the nodes has,
+// in the order of their names.
+func exceeding(p job.Pod, nodes []*capacity.Node) []excess {
+	var out []excess
+	requests := capacity.Requested(p)
+	for _, name := range requests.Names() {
+		e := excess{resource: name, asked: requests[name]}
+		said := false
+		for _, n := range nodes {
+			amount, ok := n.Allocatable[name]
+			e.most, said = max(e.most, amount), said || ok
+		}
+		// Every kubelet says how much cpu, memory and disk it has: a view that does not was
+		// cut short, while a device that no node names is a device that no node has.
+		if e.asked > e.most && (said || strings.Contains(string(name), "/")) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// excess is a resource of which a pod asks for more than the largest node has.
+type excess struct {
+	resource    corev1.ResourceName
+	asked, most int64
+}
+
+func keep(nodes []*capacity.Node, ok func(*capacity.Node) bool) []*capacity.Node {
+	var out []*capacity.Node
+	for _, n := range nodes {
+		if ok(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,28 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var unknownCleanPodPolicy = &check.Check{
+	Name:     "unknown-clean-pod-policy",
+	Title:    "the clean-up policy is none that the operator knows",
+	Doc:      readme("unknown-clean-pod-policy"),
+	Remedy:   "Write All, Running or None.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"},
+	Run: func(p *check.Pass) error {
+		known := []string{"All", "Running", "None"}
+		for _, at := range []job.Path{"spec.runPolicy.cleanPodPolicy", "spec.cleanPodPolicy"} {
+			if policy, _ := text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
+				p.Reportf(at, "cleanPodPolicy is %q, which is none of %s: all pods and their logs go when the job ends", policy, strings.Join(known, ", "))
+			}
+		}
+		return nil
+	},
+}

@@ -1,0 +1,31 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var unknownRestartPolicy = &check.Check{
+	Name:     "unknown-restart-policy",
+	Title:    "the restart policy is none that the operator knows",
+	Doc:      readme("unknown-restart-policy"),
+	Remedy:   "Write one of the policies that the operator knows.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"},
+	Run: func(p *check.Pass) error {
+		known := []string{"Always", "OnFailure", "Never", "ExitCode"}
+		if p.Job.Ref.APIVersion == "kubeflow.org/v2beta1" {
+			known = []string{"OnFailure", "Never"} // mpi-operator v0.7.0 pkg/apis/kubeflow/validation
+		}
+		for i := range p.Job.Roles {
+			at := p.Job.Roles[i].Path.Child("restartPolicy")
+			if policy, _ := text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
+				p.Reportf(at, "restartPolicy is %q; known are %s%s", policy, strings.Join(known, ", "), check.DidYouMean(policy, known))
+			}
+		}
+		return nil
+	},
+}
