@@ -7,6 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/certs"
 )
 
 // Metrics are the numbers of the webhook. A nil Metrics measures nothing.
@@ -34,6 +36,7 @@ func MetricTexts() []MetricText {
 			"Attempts to load the policy set from ConfigMaps: ok or error; after an error the last good set stays."},
 		{"signalbox_policy_set_broken", "gauge", "",
 			"1 while the ConfigMaps hold a policy set that does not load, and the last good one decides."},
+		{certs.ExpiryMetric, "gauge", "certificate", certs.ExpiryHelp},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
@@ -46,6 +47,7 @@ const (
 type gap struct {
 	reason reason
 	text   string
+	quiet  bool // findings say it to the user already; this is for the audit log
 }
 
 // answer is what the webhook has to say about one request.
@@ -56,14 +58,17 @@ type answer struct {
 }
 
 // notChecked is the answer where no review came about.
-func notChecked(r reason, text string) answer { return answer{gaps: []gap{{r, text}}} }
+func notChecked(r reason, text string) answer { return answer{gaps: []gap{{reason: r, text: text}}} }
 
 // reported is the answer after a review; missing is what the view lacked, broken which
 // policies do not load. Checks that failed for one reason are named together.
 func reported(r preflight.Report, missing, broken string) answer {
 	a := answer{report: &r}
 	if missing != "" {
-		a.gaps = append(a.gaps, gap{reasonView, "the view of the cluster is not whole: " + missing})
+		a.gaps = append(a.gaps, gap{reason: reasonView, text: "the view of the cluster is not whole: " + missing})
+	}
+	if slices.ContainsFunc(r.Skipped, unread) {
+		a.gaps = append(a.gaps, gap{reason: reasonUndecodable, text: "what needs the fields that could not be read", quiet: len(r.Findings) > 0})
 	}
 	var reasons []string
 	checks := map[string][]string{}
@@ -77,15 +82,21 @@ func reported(r preflight.Report, missing, broken string) answer {
 		checks[s.Reason] = append(checks[s.Reason], s.Check)
 	}
 	for _, why := range reasons {
-		a.gaps = append(a.gaps, gap{reasonCheck, strings.Join(checks[why], ", ") + ": " + why})
+		a.gaps = append(a.gaps, gap{reason: reasonCheck, text: strings.Join(checks[why], ", ") + ": " + why})
 	}
 	if broken != "" {
-		a.gaps = append(a.gaps, gap{reasonPolicy, "the newest policies, which do not load: " + broken})
+		a.gaps = append(a.gaps, gap{reason: reasonPolicy, text: "the newest policies, which do not load: " + broken})
 	}
 	for _, u := range r.Undecided {
-		a.gaps = append(a.gaps, gap{reasonPolicy, "policy " + u})
+		a.gaps = append(a.gaps, gap{reason: reasonPolicy, text: "policy " + u})
 	}
 	return a
+}
+
+// unread says whether something was skipped because the object could not be read whole.
+// Its fields are findings of their own.
+func unread(s preflight.Skip) bool {
+	return !s.Failed && (s.Check == "all" || s.Reason == check.SkippedPartial)
 }
 
 // decision is what the answer amounts to, as audit log and metrics name it.
@@ -145,8 +156,8 @@ func denial(rulings []preflight.Ruling) string {
 func (a answer) warnings() []string {
 	budget := finding.KubectlBudget
 	var last []string
-	if len(a.gaps) > 0 {
-		line := clipRunes("[signalbox] not checked: "+oneLine(a.gapText()), budget.Runes)
+	if text := a.gapText(false); text != "" {
+		line := clipRunes("[signalbox] not checked: "+oneLine(text), budget.Runes)
 		last, budget.Bytes = []string{line}, budget.Bytes-len(line)
 	}
 	if a.report == nil {
@@ -172,8 +183,8 @@ func (a answer) audit() map[string]string {
 		return nil
 	}
 	out := map[string]string{auditDecision: string(a.decision())}
-	if len(a.gaps) > 0 {
-		out[auditNotChecked] = clip(oneLine(a.gapText()), auditBytes)
+	if text := a.gapText(true); text != "" {
+		out[auditNotChecked] = clip(oneLine(text), auditBytes)
 	}
 	if a.report == nil {
 		return out
@@ -200,10 +211,13 @@ func (a answer) names() []string {
 	return slices.Compact(out)
 }
 
-func (a answer) gapText() string {
-	texts := make([]string, len(a.gaps))
-	for i, g := range a.gaps {
-		texts[i] = g.text
+// gapText is what was not checked in one line, with or without the quiet gaps.
+func (a answer) gapText(quiet bool) string {
+	var texts []string
+	for _, g := range a.gaps {
+		if quiet || !g.quiet {
+			texts = append(texts, g.text)
+		}
 	}
 	return strings.Join(texts, "; ")
 }

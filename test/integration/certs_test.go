@@ -1,0 +1,96 @@
+//go:build integration
+
+package integration
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"sync"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/certs"
+)
+
+// leaf is the first certificate of a PEM text.
+func leaf(text []byte) *x509.Certificate {
+	GinkgoHelper()
+	block, _ := pem.Decode(text)
+	Expect(block).NotTo(BeNil())
+	c, err := x509.ParseCertificate(block.Bytes)
+	Expect(err).NotTo(HaveOccurred())
+	return c
+}
+
+var _ = Describe("Certificates", Ordered, func() {
+	const service = "signalbox-webhook.signalbox-system.svc"
+	var original []byte // the configuration under test has its name from the manifests
+
+	BeforeAll(func(ctx SpecContext) {
+		// The specs of the webhook install a configuration of the same name.
+		all := plane.Clientset().AdmissionregistrationV1().ValidatingWebhookConfigurations()
+		_ = all.Delete(ctx, "signalbox", metav1.DeleteOptions{})
+		original = []byte(rendered("cert-manager"))
+	})
+	AfterAll(func(ctx SpecContext) {
+		_, err := plane.Kubectl(ctx, "delete", "validatingwebhookconfiguration", "signalbox", "--ignore-not-found")
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	It("are issued by cert-manager, and the CA is injected", func(ctx SpecContext) {
+		Expect(plane.Apply(ctx, string(original))).To(Succeed())
+		var bundle, served []byte
+		Eventually(func(g Gomega) {
+			secret, err := plane.Clientset().CoreV1().Secrets("signalbox-system").Get(ctx, "signalbox-webhook-tls", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			served = secret.Data["tls.crt"]
+			config, err := plane.Clientset().AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, "signalbox", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			bundle = config.Webhooks[0].ClientConfig.CABundle
+			g.Expect(bundle).NotTo(BeEmpty())
+			g.Expect(served).NotTo(BeEmpty())
+		}).Should(Succeed())
+		roots := x509.NewCertPool()
+		Expect(roots.AppendCertsFromPEM(bundle)).To(BeTrue())
+		_, err := leaf(served).Verify(x509.VerifyOptions{Roots: roots, DNSName: service})
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	It("are one for all replicas that start at once, with the rights of the manifests", func(ctx SpecContext) {
+		Expect(plane.Apply(ctx, rendered("default"))).To(Succeed())
+		secrets := plane.Clientset().CoreV1().Secrets("signalbox-system")
+		_ = secrets.Delete(ctx, "signalbox-webhook-cert", metav1.DeleteOptions{})
+		config, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		replicas := make([]*certs.Authority, 4)
+		var wait sync.WaitGroup
+		errs := make([]error, len(replicas))
+		for i := range replicas {
+			client, err := kubernetes.NewForConfig(config)
+			Expect(err).NotTo(HaveOccurred())
+			replicas[i] = certs.NewAuthority(certs.Options{
+				Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
+				Configuration: "signalbox", Hosts: []string{service}, Log: logr.Discard(),
+			})
+			wait.Go(func() { errs[i] = replicas[i].Step(ctx) })
+		}
+		wait.Wait()
+		secret, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		want := leaf(secret.Data["tls.crt"])
+		for i, r := range replicas {
+			Expect(errs[i]).NotTo(HaveOccurred())
+			c, err := r.Certificate(nil)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(c.Leaf.Equal(want)).To(BeTrue(), "replica %d serves another certificate", i)
+		}
+		got, err := plane.Clientset().AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, "signalbox", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(got.Webhooks[0].ClientConfig.CABundle).To(Equal(secret.Data["ca.crt"]))
+		Expect(got.Webhooks[0].ClientConfig.Service.Name).To(Equal("signalbox-webhook"), "injecting must leave the rest alone")
+	})
+})

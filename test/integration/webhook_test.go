@@ -1,0 +1,338 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+// Namespaces of the specs, by what they are for.
+const (
+	warning   = "webhook-warning"
+	enforcing = "webhook-enforcing"
+	off       = "webhook-off"
+)
+
+// fixed is a view that does not change: four nodes of eight GPUs. The live view has
+// specs of its own.
+type fixed struct {
+	incomplete string
+	client     kubernetes.Interface
+}
+
+func (f fixed) Snapshot() *capacity.Snapshot {
+	var b capacity.Builder
+	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
+	for i := range 4 {
+		amounts := corev1.ResourceList{
+			"cpu": resource.MustParse("96"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("110"), "nvidia.com/gpu": resource.MustParse("8"),
+		}
+		b.Node(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)},
+			Status: corev1.NodeStatus{
+				Allocatable: amounts, Capacity: amounts,
+				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+			},
+		})
+	}
+	b.Incomplete(f.incomplete)
+	return b.Snapshot(time.Now())
+}
+
+func (f fixed) Namespace(name string) map[string]string {
+	return map[string]map[string]string{
+		warning: {"team": "vision"}, enforcing: {"signalbox.dev/mode": "enforce"}, off: {"signalbox.dev/mode": "off"},
+	}[name]
+}
+
+// notes always speaks, so that a spec sees whether it ran.
+func notes(name string) *check.Check {
+	return &check.Check{
+		Name: name, Title: "a check of this test ran", Doc: "It reports every job.", Remedy: "Do nothing.", Since: "0.1",
+		Severity: finding.Warning,
+		Run: func(p *check.Pass) error {
+			p.Reportf("metadata.name", "%d pods at most", p.Job.MaxPods())
+			return nil
+		},
+	}
+}
+
+// does runs a function of the spec's own.
+func does(name string, run func(*check.Pass) error) *check.Check {
+	c := notes(name)
+	c.Run = run
+	return c
+}
+
+// served is a webhook under the ServiceAccount of the manifests, and how to stop it.
+type served struct {
+	stop    func()
+	ready   func() error
+	metrics *prometheus.Registry
+}
+
+// serve starts a webhook at the port that the installed configuration names and returns
+// when the API server calls it.
+func serve(address string, view webhook.View, checks ...*check.Check) served {
+	GinkgoHelper()
+	ctx, cancel := context.WithCancel(context.Background())
+	config, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
+	Expect(err).NotTo(HaveOccurred())
+	client, err := kubernetes.NewForConfig(config)
+	Expect(err).NotTo(HaveOccurred())
+	set, err := check.NewSet(checks...)
+	Expect(err).NotTo(HaveOccurred())
+	opa, err := policies.Load(policies.Library())
+	Expect(err).NotTo(HaveOccurred())
+	registry := prometheus.NewRegistry()
+	metrics, err := webhook.NewMetrics(registry)
+	Expect(err).NotTo(HaveOccurred())
+	log := logr.Discard()
+	w, err := webhook.New(ctx, webhook.Options{
+		Reviewer: &preflight.Reviewer{Checks: set, Policies: opa},
+		View:     view,
+		Certificates: certs.NewAuthority(certs.Options{
+			Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
+			Configuration: webhook.ConfigurationName, Hosts: []string{"127.0.0.1"}, Log: log,
+		}),
+		Policies: webhook.NewPolicyMaps(client, "signalbox-system", opa, metrics, log, policies.Library()),
+		Address:  address,
+		Metrics:  metrics,
+		Log:      log,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	probe := sample("pytorchjob.yaml", warning, "probe")
+	Eventually(func() map[string]string { return write(ctx, probe.DeepCopy(), metav1.DryRunAll).audit }).Should(HaveKey("decision"))
+	return served{
+		stop: func() {
+			cancel()
+			Eventually(ended).Should(Receive(BeNil()))
+		},
+		ready: w.Ready, metrics: registry,
+	}
+}
+
+var _ = Describe("The webhook", Ordered, func() {
+	var address string
+	whole := fixed{}
+
+	BeforeAll(func(ctx SpecContext) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free now
+		Expect(err).NotTo(HaveOccurred())
+		address = listener.Addr().String()
+		Expect(listener.Close()).To(Succeed())
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		for name, labels := range map[string]map[string]string{
+			warning: {"team": "vision"}, enforcing: {"signalbox.dev/mode": "enforce"}, off: {"signalbox.dev/mode": "off"},
+		} {
+			Expect(plane.CreateNamespace(ctx, name, labels)).To(Succeed())
+		}
+	})
+
+	It("warns and stores the job", func(ctx SpecContext) {
+		s := serve(address, whole, notes("speaks"))
+		defer s.stop()
+		got := write(ctx, sample("pytorchjob.yaml", warning, "warned"))
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(got.warnings).To(ConsistOf("[speaks] metadata.name: 2 pods at most. Do nothing."))
+		Expect(got.audit).To(And(HaveKeyWithValue("decision", "warned"), HaveKeyWithValue("findings", "speaks")))
+		Expect(s.ready()).To(Succeed())
+	})
+
+	It("admits a job when a check panics, and says which", func(ctx SpecContext) {
+		s := serve(address, whole, notes("speaks"), does("panics", func(*check.Pass) error {
+			var m map[string]int
+			m["x"]++
+			return nil
+		}))
+		defer s.stop()
+		got := write(ctx, sample("pytorchjob.yaml", warning, "panicked"))
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(starting(got.warnings, "speaks")).To(HaveLen(1))
+		Expect(starting(got.warnings, "signalbox")).To(ConsistOf(HavePrefix("[signalbox] not checked: panics: run check panics: panic: assignment to entry in nil map")))
+		Expect(got.warnings).To(HaveLen(2))
+		Expect(got.audit).To(And(HaveKeyWithValue("decision", "warned"), HaveKeyWithValue("not-checked", ContainSubstring("panics"))))
+		Expect(got.open).To(BeFalse(), "the API server had to ignore a failed call")
+	})
+
+	It("admits a job within its own deadline when a check hangs", func(ctx SpecContext) {
+		release := make(chan struct{})
+		s := serve(address, whole, does("hangs", func(p *check.Pass) error {
+			if p.Job.Ref.Name == "hung" {
+				<-release
+			}
+			return nil
+		}))
+		defer s.stop()
+		defer close(release)
+		begun := time.Now()
+		got := write(ctx, sample("pytorchjob.yaml", warning, "hung"))
+		Expect(time.Since(begun)).To(BeNumerically("<", 1900*time.Millisecond), "the API server's own timeout is 2 s")
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(got.warnings).To(ConsistOf("[signalbox] not checked: the review took longer than 200ms"))
+		Expect(got.audit).To(And(HaveKeyWithValue("decision", "allowed"), HaveKeyWithValue("not-checked", "the review took longer than 200ms")))
+		Expect(got.open).To(BeFalse(), "the API server had to ignore a failed call")
+	})
+
+	It("admits a job whose fields have the wrong types, and names them", func(ctx SpecContext) {
+		Expect(plane.InstallCRDs(ctx, 0, filepath.Join("..", "cluster", "crds", "colossalaijobs.batch.tensorstack.dev.yaml"))).To(Succeed())
+		s := serve(address, whole, notes("speaks"))
+		defer s.stop()
+		job := sample("colossalaijob.yaml", warning, "unreadable")
+		Expect(unstructured.SetNestedField(job.Object, "eight of them", "spec", "launcher")).To(Succeed())
+		Expect(unstructured.SetNestedField(job.Object, map[string]any{"spec": "none"}, "spec", "worker", "template")).To(Succeed())
+		got := write(ctx, job)
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(starting(got.warnings, "unreadable-field")).NotTo(BeEmpty())
+		Expect(strings.Join(got.warnings, "\n")).To(ContainSubstring("spec.launcher"))
+		Expect(got.audit).To(HaveKeyWithValue("not-checked", ContainSubstring("could not be read")))
+		Expect(got.open).To(BeFalse(), "the API server had to ignore a failed call")
+	})
+
+	It("admits jobs while the view is not whole, and says so once", func(ctx SpecContext) {
+		s := serve(address, fixed{incomplete: "nodes are still being listed"}, notes("speaks"), &check.Check{
+			Name: "fits", Title: "the job does not fit", Doc: "It asks the cluster.", Remedy: "Do nothing.", Since: "0.1",
+			Severity: finding.Warning, Needs: check.Cluster, Run: func(p *check.Pass) error { p.Fit(); return nil },
+		})
+		defer s.stop()
+		Expect(s.ready()).To(MatchError(ContainSubstring("nodes are still being listed")))
+		got := write(ctx, sample("pytorchjob.yaml", warning, "early"))
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(starting(got.warnings, "speaks")).To(HaveLen(1))
+		Expect(starting(got.warnings, "signalbox")).To(ConsistOf("[signalbox] not checked: the view of the cluster is not whole: nodes are still being listed"))
+		Expect(got.audit).To(HaveKeyWithValue("not-checked", ContainSubstring("nodes are still being listed")))
+	})
+
+	It("denies by policy where a namespace enforces, and only warns elsewhere", func(ctx SpecContext) {
+		s := serve(address, whole)
+		defer s.stop()
+		policy := policyMap("limits", map[string]string{"limit.yaml": "signalbox:\n  gpu_limit:\n    default: 8\n"})
+		create(ctx, policy)
+		defer remove(ctx, policy)
+		const rule = "[max-gpus-per-job] spec: asks for 16 GPUs in 2 pods; one job in namespace "
+		Eventually(func() []string {
+			return write(ctx, sample("pytorchjob.yaml", warning, "large"), metav1.DryRunAll).warnings
+		}).Should(ConsistOf(HavePrefix(rule + warning + " may ask for 8")))
+		denied := write(ctx, sample("pytorchjob.yaml", enforcing, "large"))
+		Expect(apierrors.IsForbidden(denied.err)).To(BeTrue(), "got %v", denied.err)
+		Expect(denied.err).To(MatchError(ContainSubstring(rule + enforcing + " may ask for 8")))
+		Expect(denied.audit).To(And(HaveKeyWithValue("decision", "denied"), HaveKey("policy-revision")))
+		Expect(write(ctx, sample("pytorchjob.yaml", off, "large")).warnings).To(BeEmpty())
+	})
+
+	It("keeps the last good policies when a new one is broken, and says so on it and in each review", func(ctx SpecContext) {
+		s := serve(address, whole)
+		defer s.stop()
+		good := policyMap("limits", map[string]string{"limit.yaml": "signalbox:\n  gpu_limit:\n    default: 8\n"})
+		broken := policyMap("broken", map[string]string{"bad.rego": "package signalbox.bad\n\ndeny contains {"})
+		create(ctx, good)
+		defer remove(ctx, good)
+		Eventually(func() []string {
+			return write(ctx, sample("pytorchjob.yaml", warning, "kept"), metav1.DryRunAll).warnings
+		}).Should(HaveLen(1))
+		create(ctx, broken)
+		var got said
+		Eventually(func() []string {
+			got = write(ctx, sample("pytorchjob.yaml", warning, "kept"), metav1.DryRunAll)
+			return starting(got.warnings, "signalbox")
+		}).Should(ConsistOf(ContainSubstring("not checked: the newest policies, which do not load: ")))
+		Expect(starting(got.warnings, "max-gpus-per-job")).To(HaveLen(1), "the last good set must go on deciding")
+		Expect(got.audit).To(HaveKeyWithValue("not-checked", ContainSubstring("broken/bad.rego")))
+		maps := plane.Clientset().CoreV1().ConfigMaps("signalbox-system")
+		annotation := func(name string) func() string {
+			return func() string {
+				m, err := maps.Get(ctx, name, metav1.GetOptions{})
+				Expect(err).NotTo(HaveOccurred())
+				return m.Annotations[webhook.PolicyErrorAnnotation]
+			}
+		}
+		Eventually(annotation("broken")).Should(ContainSubstring("broken/bad.rego"))
+		Expect(annotation("limits")()).To(BeEmpty(), "the other ConfigMap is not to blame")
+		Eventually(func() []corev1.Event {
+			list, err := plane.Clientset().CoreV1().Events("signalbox-system").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=broken,reason=PolicyBroken"})
+			Expect(err).NotTo(HaveOccurred())
+			return list.Items
+		}).Should(HaveLen(1))
+		remove(ctx, broken)
+		Eventually(func() []string {
+			return starting(write(ctx, sample("pytorchjob.yaml", warning, "kept"), metav1.DryRunAll).warnings, "signalbox")
+		}).Should(BeEmpty())
+	})
+
+	It("reviews a kind that is installed while it runs", func(ctx SpecContext) {
+		s := serve(address, whole, notes("speaks"))
+		defer s.stop()
+		Expect(plane.InstallCRDs(ctx, 0, filepath.Join("..", "cluster", "crds", "frameworks.frameworkcontroller.microsoft.com.yaml"))).To(Succeed())
+		got := write(ctx, sample("framework.yaml", warning, "late"))
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(got.warnings).To(ConsistOf(HavePrefix("[speaks] metadata.name: 2 pods at most")))
+	})
+
+	It("is silent about changes that no user made", func(ctx SpecContext) {
+		s := serve(address, whole, notes("speaks"))
+		defer s.stop()
+		job := sample("pytorchjob.yaml", warning, "quiet")
+		Expect(write(ctx, job).warnings).To(HaveLen(1))
+		annotated := job.DeepCopy()
+		annotated.SetAnnotations(map[string]string{"signalbox.dev/healthy": "No"})
+		got := write(ctx, annotated, metav1.DryRunAll)
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(got.warnings).To(BeEmpty())
+		edited := job.DeepCopy()
+		Expect(unstructured.SetNestedField(edited.Object, int64(2), "spec", "pytorchReplicaSpecs", "Worker", "replicas")).To(Succeed())
+		Expect(write(ctx, edited, metav1.DryRunAll).warnings).To(ConsistOf(ContainSubstring("3 pods at most")))
+	})
+
+	It("stands in nobody's way when it is down", func(ctx SpecContext) {
+		serve(address, whole).stop()
+		got := write(ctx, sample("pytorchjob.yaml", enforcing, "alone"))
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(got.warnings).To(BeEmpty())
+		Expect(got.open).To(BeTrue(), "the API server notes in its audit log that it failed open")
+	})
+})
+
+func policyMap(name string, data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "signalbox-system", Labels: map[string]string{webhook.PolicyLabel: "true"}},
+		Data:       data,
+	}
+}
+
+func create(ctx context.Context, m *corev1.ConfigMap) {
+	GinkgoHelper()
+	_, err := plane.Clientset().CoreV1().ConfigMaps(m.Namespace).Create(ctx, m, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+func remove(ctx context.Context, m *corev1.ConfigMap) {
+	GinkgoHelper()
+	Expect(plane.Clientset().CoreV1().ConfigMaps(m.Namespace).Delete(ctx, m.Name, metav1.DeleteOptions{})).To(Succeed())
+}
