@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -73,4 +72,4 @@ func withLists(fit *capacity.Result) *capacity.Result {
 	return &out
 }
 
-func list[T any](s []T) []T { return slices.Concat([]T{}, s) }
+func list[T any](s []T) []T { return append([]T{}, s...) }

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 // cluster is a live cluster, read with the user's own rights.
@@ -125,49 +126,63 @@ func (c *cluster) greet(ctx context.Context) error {
 func (c *cluster) gather(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
 	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
 	var skipped []preflight.Skip
-	for _, r := range viewed {
+	for _, r := range viewed() {
 		p.step("reading %s …", r.Resource)
-		objects, why, err := c.list(ctx, r)
+		objects, whole, err := c.list(ctx, r)
 		switch {
+		case apierrors.IsForbidden(err):
+			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown"})
 		case err != nil:
 			return v, nil, fmt.Errorf("list %s: %w", r.Resource, err)
-		case why != "":
-			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: why})
-		default:
+		case whole:
 			v.Complete = append(v.Complete, r.GroupResource)
 		}
 		v.Objects = append(v.Objects, objects...)
 	}
-	return v, skipped, nil
+	if o := c.autoscaler(ctx); o != nil {
+		v.Objects = append(v.Objects, o)
+	}
+	return v, skipped, ctx.Err()
 }
 
-// list is all objects of a resource, trimmed. why says why they may not be read; a
-// resource that the cluster does not serve has no objects, which is an answer.
-func (c *cluster) list(ctx context.Context, r resource) (out []*unstructured.Unstructured, why string, err error) {
+// autoscaler is the ConfigMap by which the cluster-autoscaler shows itself, without its
+// text; nil where there is none.
+func (c *cluster) autoscaler(ctx context.Context) *unstructured.Unstructured {
+	m, err := c.clients.CoreV1().ConfigMaps("kube-system").Get(ctx, "cluster-autoscaler-status", metav1.GetOptions{})
+	if err != nil {
+		return nil
+	}
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	o.SetNamespace(m.Namespace)
+	o.SetName(m.Name)
+	return o
+}
+
+// list is all objects of a resource, trimmed; whole is false where the cluster does not
+// serve it. (As in the webhook's view, what is not served is unknown, not absent.)
+func (c *cluster) list(ctx context.Context, r resource) (out []*unstructured.Unstructured, whole bool, err error) {
 	version := r.version(c.served[r.Group])
 	if version == "" {
-		return nil, "", nil
+		return nil, false, nil
 	}
 	from := c.objects.Resource(r.WithVersion(version))
 	for next := ""; ; {
 		page, err := from.List(ctx, metav1.ListOptions{Limit: 500, Continue: next})
 		switch {
 		case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
-			return nil, "", nil
-		case apierrors.IsForbidden(err):
-			return nil, "you may not list " + r.String() + "; what is not seen is unknown", nil
+			return nil, false, nil
 		case apierrors.IsResourceExpired(err) && next != "":
-			out, next = nil, ""
+			out, next = nil, "" // the listing took longer than the server remembers
 			continue
 		case err != nil:
-			return nil, "", err
+			return nil, false, err
 		}
 		for i := range page.Items {
 			out = append(out, trim(&page.Items[i]))
 		}
 		if next = page.GetContinue(); next == "" {
 			sortObjects(out)
-			return out, "", nil
+			return out, true, nil
 		}
 	}
 }
@@ -188,8 +203,8 @@ func (c *cluster) job(ctx context.Context, o *unstructured.Unstructured) *unstru
 
 // Where the webhook finds its policies; both names are promises.
 const (
-	ownNamespace = "signalbox-system"
-	policyLabel  = "signalbox.dev/policy=true"
+	ownNamespace = webhook.Namespace
+	policyLabel  = webhook.PolicyLabel + "=true"
 )
 
 // policies are the files in the cluster's ConfigMaps; why says why they may not be read.
@@ -204,9 +219,7 @@ func (c *cluster) policies(ctx context.Context) (fsys fs.FS, why string, err err
 	}
 	for _, m := range found.Items {
 		for _, key := range slices.Sorted(maps.Keys(m.Data)) {
-			if slices.Contains([]string{".rego", ".json", ".yaml", ".yml"}, path.Ext(key)) {
-				files.Files = append(files.Files, txtar.File{Name: path.Join(m.Name, key), Data: []byte(m.Data[key])})
-			}
+			files.Files = append(files.Files, txtar.File{Name: path.Join(m.Name, key), Data: []byte(m.Data[key])})
 		}
 	}
 	fsys, err = txtar.FS(&files)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,13 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
+	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -120,36 +120,36 @@ func (f *diagnoseFlags) bare(sh *shell) (diagnose.Case, error) {
 		if err != nil {
 			return c, err
 		}
-		c.Logs = append(c.Logs, collect.Log(evidence.Source{File: shown(name), Rank: rankIn(name)}, text))
+		c.AddLog(shown(name), text)
+		c.Logs[len(c.Logs)-1].Source.Rank = rankIn(name)
 	}
-	for _, name := range append(append([]string{}, f.events...), f.pods...) {
+	for _, name := range slices.Concat(f.events, f.pods) {
 		text, err := read.all(name)
 		if err != nil {
 			return c, err
 		}
-		part := bare.Read(shown(name), text, c.Now)
-		c.Pods = append(c.Pods, part.Pods...)
-		c.Events = append(c.Events, part.Events...)
-		c.Nodes = append(c.Nodes, part.Nodes...)
-		for _, o := range part.Objects {
-			if k := kinds.For(o.GroupVersionKind()); k != nil && c.Job == nil {
-				c.Kind, c.State = k, k.State(o)
-				if j, err := k.Read(o, nil); j != nil {
-					c.Job = j
-				} else if err != nil {
-					c.Missing = append(c.Missing, "job spec: "+oneLine(err.Error()))
-				}
-				continue
-			}
-			c.Objects = append(c.Objects, o)
+		c.AddBare(shown(name), text)
+	}
+	adopt(&c)
+	return c, nil
+}
+
+// adopt makes the first training job among the objects the job of the case.
+func adopt(c *diagnose.Case) {
+	for _, o := range c.Objects {
+		k := kinds.For(o.GroupVersionKind())
+		if k == nil {
+			continue
 		}
-		if part.Text {
-			log := collect.Log(evidence.Source{File: shown(name), Rank: -1}, text)
-			log.Pasted = true
-			c.Logs = append(c.Logs, log)
+		c.Kind, c.State = k, k.State(o)
+		j, err := k.Read(o, nil)
+		if err != nil {
+			c.Missing = append(c.Missing, "job spec: "+oneLine(err.Error()))
+		}
+		if c.Job = j; j != nil {
+			return
 		}
 	}
-	return c, nil
 }
 
 // files reads whole files; standard input only once.
@@ -275,4 +275,29 @@ func (c *cluster) collector(ctx context.Context, sh *shell, p *progress) *collec
 			return snapshot
 		},
 	}
+}
+
+// renderDiagnosis writes a diagnosis in one of the documented formats.
+func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint painter) error {
+	text := []byte(diagnose.Text(r))
+	if format == "text" {
+		for _, words := range []struct{ plain, like string }{{": not healthy", "error"}, {": healthy", "allowed"}} {
+			if paint.on && strings.Contains(string(text), words.plain) {
+				text = []byte(strings.Replace(string(text), words.plain, ": "+paint.as(words.like, words.plain[2:]), 1))
+				break
+			}
+		}
+	} else {
+		var err error
+		if text, err = diagnose.JSON(r); err != nil {
+			return err
+		}
+		if format == "yaml" {
+			if text, err = yaml.JSONToYAML(text); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := to.Write(text)
+	return err
 }

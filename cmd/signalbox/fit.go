@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -166,48 +165,13 @@ func withLists(fit *capacity.Result) *capacity.Result {
 // fitText is the answer for a tired person: the verdict, where or why not, what would
 // help, and what was not looked at.
 func fitText(b *strings.Builder, j reviewed, paint painter) {
+	fmt.Fprintf(b, "%s (%s): ", j.Job, j.Source)
 	if j.Fit == nil {
-		fmt.Fprintf(b, "%s (%s): nobody asked; nothing was reviewed\n", j.Job, j.Source)
+		b.WriteString("nobody asked; nothing was reviewed\n")
 		return
 	}
-	fit := *j.Fit
-	fmt.Fprintf(b, "%s (%s): %s\n", j.Job, j.Source, paint.word(fit.Verdict.String()))
-	bare := fit
-	bare.Assumed = nil
-	fmt.Fprintf(b, "  %s\n", bare.String())
-	if fit.Verdict == capacity.Fits {
-		for _, line := range placements(fit.Plan) {
-			fmt.Fprintf(b, "  %s\n", line)
-		}
+	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Verdict.String()))
+	for _, line := range j.Fit.Lines() {
+		fmt.Fprintf(b, "  %s\n", line)
 	}
-	if fit.Change != "" {
-		fmt.Fprintf(b, "  → %s\n", fit.Change)
-	}
-	for _, a := range fit.Assumed {
-		fmt.Fprintf(b, "  not looked at: %s\n", a)
-	}
-}
-
-// mostNodes is how many nodes of a plan the text names; JSON has all.
-const mostNodes = 20
-
-// placements are the lines of a plan, a node each: "node-a: 1 Master, 2 Worker".
-func placements(plan []capacity.Placement) []string {
-	var nodes []string
-	on := map[string][]string{}
-	for _, p := range plan {
-		if on[p.Node] == nil {
-			nodes = append(nodes, p.Node)
-		}
-		on[p.Node] = append(on[p.Node], fmt.Sprintf("%d %s", p.Count, p.Group))
-	}
-	slices.Sort(nodes)
-	var out []string
-	for i, n := range nodes {
-		if i == mostNodes {
-			return append(out, fmt.Sprintf("… and %d more nodes (-o json shows all)", len(nodes)-i))
-		}
-		out = append(out, n+": "+strings.Join(on[n], ", "))
-	}
-	return out
 }

@@ -90,7 +90,10 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 		}
 	}
 	if j.Fit != nil {
-		fmt.Fprintf(b, "  fit     %s\n", indented(j.Fit.String()))
+		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Verdict.String()), indented(j.Fit.String()))
+		if j.Fit.Change != "" {
+			fmt.Fprintf(b, "          → %s\n", j.Fit.Change)
+		}
 	}
 	for _, line := range unchecked(j.Report) {
 		fmt.Fprintf(b, "  %s\n", line)

@@ -144,7 +144,10 @@ func newPainter(when string, out io.Writer) painter {
 	return painter{os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && terminal(out)}
 }
 
-func (p painter) word(word string) string {
+func (p painter) word(word string) string { return p.as(word, word) }
+
+// as colours a text like a word that has a colour.
+func (p painter) as(word, text string) string {
 	by := map[string]color.Attribute{
 		"error": color.FgRed, "deny": color.FgRed, "denied": color.FgRed, "too-big": color.FgRed, "No": color.FgRed,
 		"warning": color.FgYellow, "warn": color.FgYellow, "warned": color.FgYellow, "full": color.FgYellow, "fragmented": color.FgYellow,
@@ -152,11 +155,11 @@ func (p painter) word(word string) string {
 	}
 	attribute, known := by[word]
 	if !p.on || !known {
-		return word
+		return text
 	}
 	c := color.New(attribute)
 	c.EnableColor()
-	return c.Sprint(word)
+	return c.Sprint(text)
 }
 
 func terminal(w any) bool {

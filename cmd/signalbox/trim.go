@@ -6,32 +6,28 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
 )
 
-// viewed are the resources that a view of a cluster holds, in the order of a snapshot.
-var viewed = []resource{
-	{schema.GroupResource{Resource: "nodes"}, []string{"v1"}},
-	{schema.GroupResource{Resource: "pods"}, []string{"v1"}},
-	{schema.GroupResource{Resource: "namespaces"}, []string{"v1"}},
-	{schema.GroupResource{Resource: "persistentvolumeclaims"}, []string{"v1"}},
-	{schema.GroupResource{Resource: "persistentvolumes"}, []string{"v1"}},
-	{schema.GroupResource{Resource: "resourcequotas"}, []string{"v1"}},
-	{schema.GroupResource{Resource: "limitranges"}, []string{"v1"}},
-	{schema.GroupResource{Group: "storage.k8s.io", Resource: "storageclasses"}, []string{"v1"}},
-	{schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}, []string{"v1"}},
-	{schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}, []string{"v1"}},
-	{schema.GroupResource{Group: "trainer.kubeflow.org", Resource: "clustertrainingruntimes"}, []string{"v1alpha1"}},
-	{schema.GroupResource{Group: "trainer.kubeflow.org", Resource: "trainingruntimes"}, []string{"v1alpha1"}},
-	{schema.GroupResource{Group: "kueue.x-k8s.io", Resource: "clusterqueues"}, []string{"v1beta2", "v1beta1"}},
-	{schema.GroupResource{Group: "kueue.x-k8s.io", Resource: "localqueues"}, []string{"v1beta2", "v1beta1"}},
-	{schema.GroupResource{Group: "kueue.x-k8s.io", Resource: "resourceflavors"}, []string{"v1beta2", "v1beta1"}},
-	{schema.GroupResource{Group: "scheduling.volcano.sh", Resource: "queues"}, []string{"v1beta1"}},
-	{schema.GroupResource{Group: "karpenter.sh", Resource: "nodepools"}, []string{"v1", "v1beta1"}},
+// viewed are the resources that a view of a cluster holds, in the order of a snapshot:
+// those that the webhook follows.
+func viewed() []resource {
+	out := []resource{
+		{schema.GroupResource{Resource: "nodes"}, []string{"v1"}},
+		{schema.GroupResource{Resource: "pods"}, []string{"v1"}},
+		{schema.GroupResource{Resource: "namespaces"}, []string{"v1"}},
+	}
+	for _, r := range live.Resources() {
+		out = append(out, resource{schema.GroupResource{Group: r.Group, Resource: r.Plural}, r.Versions})
+	}
+	return out
 }
 
 // kept are the fields of an object, by kind, that the checks and the fit look at, besides
 // its name, labels and owners. Kinds that are not named are kept without annotations.
 var kept = map[string][]string{
+	"ServiceAccount":        {},
 	"Node":                  {"spec.taints", "spec.unschedulable", "status.allocatable", "status.capacity", "status.conditions"},
 	"Namespace":             {"status.phase"},
 	"PersistentVolumeClaim": {"spec", "status.phase", "status.accessModes", "status.capacity"},
@@ -40,8 +36,9 @@ var kept = map[string][]string{
 	"Pod": {
 		"spec.nodeName", "spec.nodeSelector", "spec.affinity", "spec.tolerations", "spec.topologySpreadConstraints",
 		"spec.priority", "spec.priorityClassName", "spec.preemptionPolicy", "spec.schedulerName", "spec.schedulingGates",
-		"spec.runtimeClassName", "spec.overhead", "spec.hostNetwork", "spec.resources", "spec.containers",
-		"spec.initContainers", "spec.volumes", "status.phase", "status.nominatedNodeName", "status.conditions",
+		"spec.runtimeClassName", "spec.overhead", "spec.hostNetwork", "spec.resources", "spec.resourceClaims",
+		"spec.containers", "spec.initContainers", "spec.volumes", "status.phase", "status.nominatedNodeName", "status.conditions",
+		"status.resources", "status.allocatedResources", "status.containerStatuses", "status.initContainerStatuses",
 	},
 }
 
@@ -111,6 +108,9 @@ func shorten(v any, field string) any {
 		"initContainers": {"name", "resources", "ports", "restartPolicy"},
 		"volumes":        {"name", "persistentVolumeClaim", "ephemeral"},
 		"conditions":     {"type", "status", "reason"},
+		// what a container that was resized in place really holds
+		"containerStatuses":     {"name", "resources", "allocatedResources"},
+		"initContainerStatuses": {"name", "resources", "allocatedResources"},
 	}[field]
 	list, ok := v.([]any)
 	if keys == nil || !ok {
@@ -128,7 +128,7 @@ func shorten(v any, field string) any {
 				small[k] = m[k]
 			}
 		}
-		if field != "volumes" || len(small) > 1 {
+		if len(small) > 1 || field == "containers" || field == "initContainers" {
 			out = append(out, small)
 		}
 	}

@@ -26,7 +26,7 @@ import (
 type worldFlags struct {
 	snapshot []string
 	offline  bool
-	policies []string
+	folders  []string // of policies
 	kube     *genericclioptions.ConfigFlags
 }
 
@@ -45,7 +45,7 @@ func kubeFlags() *genericclioptions.ConfigFlags {
 func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
 	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")
-	c.Flags().StringArrayVar(&f.policies, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
+	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
 	f.kube.AddFlags(c.Flags())
 	c.MarkFlagsMutuallyExclusive("snapshot", "offline")
 }
@@ -80,14 +80,8 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 			return nil, usagef("%w", err)
 		}
 	}
-	sources, err := f.policySources(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if w.engine, err = policies.Load(sources...); err != nil {
-		return nil, usagef("%w", err)
-	}
-	return w, nil
+	w.engine, err = f.policies(ctx, w)
+	return w, err
 }
 
 // clusterView is a view with what the input itself brings.
@@ -135,28 +129,37 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	return v, true, err
 }
 
-func (f *worldFlags) policySources(ctx context.Context, w *world) ([]fs.FS, error) {
-	out := []fs.FS{policies.Library()}
-	for _, dir := range f.policies {
+// policies is the built-in set, the folders of --policy and what the cluster holds. A
+// set of the cluster that cannot be read or does not load is said, and left out.
+func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, error) {
+	sources := []fs.FS{policies.Library()}
+	for _, dir := range f.folders {
 		fsys, err := policyFolder(dir)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, fsys)
+		sources = append(sources, fsys)
 	}
-	if w.live != nil {
-		fsys, why, err := w.live.policies(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if why != "" {
-			w.skipped = append(w.skipped, preflight.Skip{Check: "policies", Reason: why})
-		}
-		if fsys != nil {
-			out = append(out, fsys)
+	engine, err := policies.Load(sources...)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	if w.live == nil {
+		return engine, nil
+	}
+	fsys, why, err := w.live.policies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if fsys != nil {
+		if err := engine.Swap(append(sources, fsys)...); err != nil {
+			why = "the cluster's policies do not load: " + oneLine(err.Error())
 		}
 	}
-	return out, nil
+	if why != "" {
+		w.skipped = append(w.skipped, preflight.Skip{Check: "policies", Reason: why})
+	}
+	return engine, nil
 }
 
 // policyFolder is a folder of policies, or the one file that was named.
