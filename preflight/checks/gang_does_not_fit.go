@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -30,41 +31,81 @@ var gangDoesNotFit = &check.Check{
 			{Name: "verdict", Value: fit.Verdict.String()}, {Name: "placed", Value: int64(fit.Placed)}, {Name: "wanted", Value: int64(fit.Wanted)},
 		}}
 		switch {
-		case fit.Verdict == capacity.TooBig && p.Cluster.Autoscaler() == "":
+		case fit.Verdict == capacity.TooBig && fit.Rejected.NotReady+fit.Rejected.Cordoned > 0 && !patient:
+			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
+		case fit.Verdict == capacity.TooBig && p.Cluster.Autoscaler() == "" && fit.Rejected.NotReady+fit.Rejected.Cordoned == 0:
 			f.Severity, f.Remedy = finding.Error, "Ask for fewer or smaller pods: even idle, the cluster cannot hold them."
 		case (fit.Verdict == capacity.Full || fit.Verdict == capacity.Fragmented) && !patient:
 		default:
 			return nil
 		}
 		if fit.Change != "" {
-			f.Message += "; would fit: " + fit.Change
+			f.Message += "; " + fit.Change
 		}
 		p.Report(f)
 		return nil
 	},
 }
 
-// rolePath is where the number of pods of a role is written.
+// rolePath is where the number of pods to change is written: the role without a place,
+// unless there is but one pod of it.
 func rolePath(j *job.Job, role string) job.Path {
-	if r := j.Role(role); r != nil {
-		return r.ReplicasPath
+	at, most := job.Path("spec"), 0
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		if r.Name == role && r.Replicas.Max > 1 {
+			return r.ReplicasPath
+		}
+		if r.Replicas.Max > most {
+			at, most = r.ReplicasPath, r.Replicas.Max
+		}
 	}
-	return "spec"
+	return at
 }
 
 // misfitMessage says how far the pods got, and what the rest lacks in numbers.
 func misfitMessage(fit capacity.Result) string {
 	message := fmt.Sprintf("%d of %s fit", fit.Placed, count(fit.Wanted, "pod"))
 	if fit.Verdict == capacity.TooBig {
-		message += " even on the idle cluster"
+		message += ", even when nothing else runs"
 	}
-	if len(fit.Shortfall) == 0 {
+	if r := fit.Rejected; r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
+		return message + ": of " + count(r.Total, "node") + " " + refused(r)
+	}
+	s, ok := scarcest(fit.Shortfall)
+	if !ok {
 		return message
 	}
-	s := fit.Shortfall[0]
 	amount := func(n int64) string { return job.Format(s.Resource, n) }
 	if s.Free >= s.Asked {
 		return message + fmt.Sprintf(": %s %s are free in sum, but the largest hole is %s and a pod needs %s", amount(s.Free), s.Resource, amount(s.LargestHole), amount(s.NeededHole))
 	}
 	return message + fmt.Sprintf(": they ask for %s %s, %s are free", amount(s.Asked), s.Resource, amount(s.Free))
+}
+
+// refused counts the nodes by why they take none of the pods.
+func refused(r capacity.Rejections) string {
+	var parts []string
+	for _, why := range []struct {
+		n    int
+		what string
+	}{{r.NotReady, "not ready"}, {r.Cordoned, "cordoned"}, {r.Selector, "not selected"}, {r.Taint, "tainted"}} {
+		if why.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", why.n, why.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// scarcest is the accelerator that falls short, else the first resource that does.
+func scarcest(all []capacity.Shortfall) (capacity.Shortfall, bool) {
+	for _, s := range all {
+		if job.AcceleratorUnit(s.Resource) != job.NotAccelerator {
+			return s, true
+		}
+	}
+	if len(all) == 0 {
+		return capacity.Shortfall{}, false
+	}
+	return all[0], true
 }

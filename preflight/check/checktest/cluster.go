@@ -19,8 +19,8 @@ import (
 // time0 is when all fixtures' views were taken.
 var time0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// cluster is the short form of a cluster view. It is whole: nodes and pods that are not
-// named do not exist; complete names further resources of which the view holds all.
+// cluster is the short form of a cluster view. Where it names nodes, nodes and
+// pods that it does not name do not exist; complete names further resources of which the view holds all.
 type cluster struct {
 	Nodes    []node   `json:"nodes"`
 	Pods     []pod    `json:"pods"`
@@ -69,7 +69,9 @@ func addCluster(b *capacity.Builder, text []byte) error {
 	for _, p := range c.Pods {
 		b.Pod(p.object())
 	}
-	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
+	if len(c.Nodes) > 0 {
+		b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
+	}
 	for _, name := range c.Complete {
 		b.Complete(schema.ParseGroupResource(name))
 	}
