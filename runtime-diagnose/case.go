@@ -33,5 +33,8 @@ type Case struct {
 // starts at the first byte that is kept.
 type Log struct {
 	Source evidence.Source
+	// Pasted says that the text comes from kubectl (events, a description), not from a
+	// container: signatures of events apply to it too, and it is no proof of progress.
+	Pasted bool
 	Open   func() (io.ReadCloser, error)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -39,6 +40,7 @@ type Result struct {
 	Root     *Cause
 	Effects  []Cause         // what Root explains; never competing roots
 	Evidence []evidence.Item // every ID cited above is here
+	Excerpts []Excerpt       // of the logs that say something: for reading in context and for a model
 	Story    *Story          // nil: no model, it failed, or it cited nothing; never required
 	Coverage Coverage
 	Observed time.Time
@@ -47,6 +49,7 @@ type Result struct {
 // Cause is one thing that went wrong.
 type Cause struct {
 	Signature string
+	Title     string // what the signature says in words
 	Category  string
 	Standing  Standing
 	Owner     signature.Domain
@@ -56,6 +59,14 @@ type Cause struct {
 	Line      string // the one decisive line, masked
 	Facts     map[string]string
 	Cites     []evidence.ID
+}
+
+// Excerpt is what was kept of one log, masked.
+type Excerpt struct {
+	Source  evidence.Source
+	Lines   []reduce.Kept
+	Read    int   // lines
+	Skipped int64 // bytes read that are in no kept line
 }
 
 // Story is what a model wrote about a diagnosis, reduced to what it could cite.

@@ -1,0 +1,42 @@
+// Package bare reads what people paste: the output of kubectl describe, kubectl get events
+// and kubectl get pods, and YAML or JSON objects. It keeps, for every thing it
+// understands, the line that said it, because that line is the evidence.
+//
+// Pasted text has lost most of what an object holds; nothing here fills the gaps. Start
+// reading at Read.
+package bare
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Part is what one file held.
+type Part struct {
+	Pods    []corev1.Pod
+	Events  []corev1.Event
+	Nodes   []corev1.Node
+	Objects []*unstructured.Unstructured // of other kinds
+	// Text says that the file was text for people, not objects: its lines are evidence too.
+	Text bool
+}
+
+// Read reads one file. Name is what evidence will call it; now turns ages into times and
+// may be zero, which leaves times unknown. It never fails: what it does not understand
+// stays a line of text.
+func Read(name string, data []byte, now time.Time) Part {
+	if p, ok := readObjects(data); ok {
+		return p
+	}
+	t := &text{name: name, now: now, part: Part{Text: true}}
+	for line := range bytes.Lines(data) {
+		t.number++
+		t.line(strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), "\r\n"))
+	}
+	t.flush()
+	return t.part
+}

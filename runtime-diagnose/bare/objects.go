@@ -1,0 +1,98 @@
+package bare
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// readObjects reads a stream of YAML or JSON objects and Lists; ok is false if there is no
+// single object in it.
+func readObjects(data []byte) (p Part, ok bool) {
+	if !bytes.Contains(data, []byte("kind")) {
+		return p, false
+	}
+	docs := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	for {
+		doc, err := docs.Read()
+		if errors.Is(err, io.EOF) {
+			return p, ok
+		}
+		if err != nil {
+			return p, ok
+		}
+		var object map[string]any
+		if yaml.Unmarshal(doc, &object) != nil {
+			return Part{}, false
+		}
+		if kind, _ := object["kind"].(string); kind == "" {
+			continue
+		}
+		ok = true
+		p.add(object)
+	}
+}
+
+func (p *Part) add(object map[string]any) {
+	u := &unstructured.Unstructured{Object: object}
+	if items, isList := object["items"].([]any); isList {
+		for _, item := range items {
+			if m, isMap := item.(map[string]any); isMap {
+				p.addItem(u, m)
+			}
+		}
+		return
+	}
+	switch u.GetAPIVersion() + "/" + u.GetKind() {
+	case "v1/Pod":
+		into(object, &p.Pods)
+	case "v1/Event":
+		into(object, &p.Events)
+	case "v1/Node":
+		into(object, &p.Nodes)
+	case "events.k8s.io/v1/Event":
+		var e eventsv1.Event
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object, &e) == nil {
+			p.Events = append(p.Events, coreEvent(e))
+		}
+	default:
+		p.Objects = append(p.Objects, u)
+	}
+}
+
+// addItem adds an item of a typed list, whose items may carry no kind of their own.
+func (p *Part) addItem(list *unstructured.Unstructured, item map[string]any) {
+	if kind, _ := item["kind"].(string); kind == "" {
+		if of := list.GetKind(); len(of) > len("List") && of[len(of)-4:] == "List" {
+			item["kind"], item["apiVersion"] = of[:len(of)-4], list.GetAPIVersion()
+		}
+	}
+	p.add(item)
+}
+
+func into[T any](object map[string]any, list *[]T) {
+	var one T
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(object, &one) == nil {
+		*list = append(*list, one)
+	}
+}
+
+func coreEvent(e eventsv1.Event) corev1.Event {
+	out := corev1.Event{
+		ObjectMeta: e.ObjectMeta, InvolvedObject: e.Regarding, Reason: e.Reason, Message: e.Note, Type: e.Type,
+		EventTime: e.EventTime, FirstTimestamp: e.DeprecatedFirstTimestamp, LastTimestamp: e.DeprecatedLastTimestamp,
+		Count: e.DeprecatedCount, Source: e.DeprecatedSource,
+	}
+	if e.Series != nil {
+		out.Count, out.LastTimestamp.Time = e.Series.Count, e.Series.LastObservedTime.Time
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package bare
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// readTable reads "kubectl get pods [-A] [-o wide]": the header, then rows.
+func (t *text) readTable(s string) bool {
+	words := strings.Fields(s)
+	if slices.Contains(words, "NAME") && slices.Contains(words, "STATUS") && slices.Contains(words, "READY") {
+		t.columns = words
+		return true
+	}
+	if t.columns == nil {
+		return false
+	}
+	name, ready, status := slices.Index(t.columns, "NAME"), slices.Index(t.columns, "READY"), slices.Index(t.columns, "STATUS")
+	if len(words) <= status || !strings.Contains(words[ready], "/") {
+		t.columns = nil
+		return false
+	}
+	pod := t.newPod(words[name])
+	if node := slices.Index(t.columns, "NODE"); node >= 0 {
+		pod.Spec.NodeName = nodeColumn(words, node-status)
+	}
+	t.setStatus(pod, words[status], words[ready], s)
+	t.part.Pods = append(t.part.Pods, *pod)
+	return true
+}
+
+// nodeColumn finds the node in a row of the wide table: the word behind the IP, because a
+// restart count such as "3 (5m ago)" shifts the columns.
+func nodeColumn(words []string, _ int) string {
+	for i, w := range words {
+		if strings.Count(w, ".") == 3 && i+1 < len(words) && words[i+1] != "<none>" {
+			return words[i+1]
+		}
+	}
+	return ""
+}
+
+// setStatus reads the STATUS column, which is a phase, a reason of the pod, or a reason of
+// one of its containers (kubernetes/kubernetes, pkg/printers/internalversion, printPod).
+func (t *text) setStatus(pod *corev1.Pod, status, ready, line string) {
+	pod.Status.Phase = corev1.PodRunning
+	waiting := func(reason string) {
+		pod.Status.Phase = corev1.PodPending
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
+		t.origin(pod.Annotations, ".waiting", line)
+	}
+	ended := func(code int32, reason string) {
+		pod.Status.Phase = corev1.PodFailed
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}}}
+		t.origin(pod.Annotations, ".state", line)
+	}
+	status = strings.TrimPrefix(status, "Init:")
+	switch {
+	case status == "Running":
+		have, want, _ := strings.Cut(ready, "/")
+		if have == want {
+			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		}
+	case status == "Pending", status == "ContainerCreating", status == "PodInitializing", strings.Contains(status, "/"):
+		pod.Status.Phase = corev1.PodPending
+	case status == "Completed", status == "Succeeded":
+		pod.Status.Phase = corev1.PodSucceeded
+	case status == "Terminating", status == "Unknown":
+	case status == "OOMKilled":
+		ended(137, status)
+	case strings.HasPrefix(status, "ExitCode:"):
+		n, _ := strconv.Atoi(strings.TrimPrefix(status, "ExitCode:"))
+		ended(int32(n), "Error")
+	case status == "Error":
+		ended(1, status)
+	case isWaiting(status), status == "InvalidImageName", status == "RunContainerError":
+		waiting(status)
+	default:
+		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, status
+		t.origin(pod.Annotations, "message", line)
+	}
+}

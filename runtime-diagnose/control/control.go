@@ -1,0 +1,116 @@
+// Package control reads the platform's side of a failure: pod states, exit codes, events,
+// conditions and nodes. Each source has one file and one table. Texts of events run
+// through the catalog of signatures as well; what is here needs structure, not text.
+//
+// It reads no logs and ranks nothing. Start reading at Read.
+package control
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Input is what the platform says about one job.
+type Input struct {
+	Job     string // name, for evidence IDs; may be empty
+	Pods    []corev1.Pod
+	Events  []corev1.Event
+	Nodes   []corev1.Node
+	Catalog *signature.Catalog
+	// Source places a pod: its role and rank. Nil: unknown.
+	Source func(*corev1.Pod) evidence.Source
+	Now    time.Time
+}
+
+// Seen is what was read.
+type Seen struct {
+	Sightings []rank.Sighting
+	Pods      []Pod
+	// Scheduling sums up the scheduler's newest word per pod that waits for a node.
+	Scheduling []Unschedulable
+	// Transient are refusals that are part of a normal start, one sentence each.
+	Transient []string
+}
+
+// Pod is one pod in short.
+type Pod struct {
+	Name     string
+	Source   evidence.Source
+	Phase    corev1.PodPhase
+	Ready    bool
+	Placed   bool // bound to a node, or past it
+	Waiting  string
+	Restarts int32
+	Ended    time.Time // first container failure; zero: none or not said
+	Exit     *Exit     // first failed container
+	Deleted  bool
+}
+
+// Running says that the pod's containers run now.
+func (p Pod) Running() bool { return p.Phase == corev1.PodRunning && p.Waiting == "" }
+
+// Read looks at every source.
+func Read(in Input) Seen {
+	if in.Source == nil {
+		in.Source = func(*corev1.Pod) evidence.Source { return evidence.Source{Rank: -1} }
+	}
+	r := &reader{Input: in, phase: map[string]Pod{}}
+	for i := range in.Pods {
+		r.readPod(&in.Pods[i])
+	}
+	r.readEvents()
+	for i := range in.Nodes {
+		r.readNode(&in.Nodes[i])
+	}
+	return r.seen
+}
+
+type reader struct {
+	Input
+	seen  Seen
+	phase map[string]Pod // by name
+}
+
+func (r *reader) source(pod *corev1.Pod) evidence.Source {
+	s := r.Source(pod)
+	s.Pod, s.Node = pod.Name, pod.Spec.NodeName
+	return s
+}
+
+// sight records a sighting of a rule of this package.
+func (r *reader) sight(rule *signature.Signature, item evidence.Item, facts map[string]string) {
+	item.Times = max(1, item.Times)
+	r.seen.Sightings = append(r.seen.Sightings, rank.Sighting{
+		Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true,
+	})
+}
+
+// match records every signature of the catalog found in a text of the platform, and says
+// whether there was one that can be a cause.
+func (r *reader) match(text string, item evidence.Item, over bool) bool {
+	if r.Catalog == nil {
+		return false
+	}
+	root := false
+	item.Times = max(1, item.Times)
+	for _, m := range r.Catalog.Match(text, item.Kind) {
+		r.seen.Sightings = append(r.seen.Sightings, rank.Sighting{
+			Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true, Over: over,
+		})
+		root = root || m.Signature.Role == signature.Root
+	}
+	return root
+}
+
+// id builds the ID of an item from its parts: "pod/worker-3/trainer/exit".
+func id(parts ...string) evidence.ID {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" })
+	return evidence.ID(strings.Join(parts, "/"))
+}

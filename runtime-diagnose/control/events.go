@@ -1,0 +1,168 @@
+package control
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// transient are refusals of JobSet's exclusive placement that belong to a normal start:
+// followers are created only after their leader has a node
+// (sigs.k8s.io/jobset pkg/webhooks/pod_admission_webhook.go).
+var transient = []string{
+	"leader pod not yet scheduled",
+	"this is an expected, transient error",
+	"follower pod node selector not set",
+	"follower pod node selector for topology domain not found",
+}
+
+// outlived says which later events of the same object show that an earlier one is over.
+var outlived = map[string][]string{
+	"FailedScheduling":       {"Scheduled"},
+	"FailedMount":            {"Pulling", "Pulled", "Created", "Started"},
+	"FailedAttachVolume":     {"SuccessfulAttachVolume", "Pulling", "Pulled", "Created", "Started"},
+	"FailedCreatePodSandBox": {"Pulling", "Pulled", "Created", "Started"},
+	"Failed":                 {"Started"},
+	"BackOff":                {},
+	"FailedCreate":           {"SuccessfulCreate", "SuccessfulCreatePod"},
+	"NodeNotReady":           {},
+}
+
+func (r *reader) readEvents() {
+	events := slices.Clone(r.Events)
+	slices.SortStableFunc(events, func(a, b corev1.Event) int {
+		return cmp.Or(when(a).Compare(when(b)), 0)
+	})
+	for i := range events {
+		r.readEvent(events, i)
+	}
+}
+
+func (r *reader) readEvent(events []corev1.Event, i int) {
+	e := events[i]
+	for _, t := range transient {
+		if strings.Contains(e.Message, t) {
+			r.seen.Transient = append(r.seen.Transient, fmt.Sprintf("%s: %s (part of a normal start)", e.Reason, e.Message))
+			return
+		}
+	}
+	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) {
+		return
+	}
+	item := r.eventItem(e, i)
+	over := r.isOver(events, i)
+	if e.Reason == "FailedScheduling" {
+		r.readFailedScheduling(e, item, over)
+		return
+	}
+	text := e.Message
+	if e.Reason != "" {
+		text = e.Reason + ": " + e.Message
+	}
+	found := ruleForReason(e.Reason)
+	if r.match(text, item, over) || found == nil {
+		return
+	}
+	r.sight(found, item, map[string]string{"reason": e.Reason})
+	r.seen.Sightings[len(r.seen.Sightings)-1].Over = over
+}
+
+// telling are reasons that operators write as Normal and that are none.
+func telling(reason string) bool {
+	switch reason {
+	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "NodeNotReady", "Pending", "BackOff":
+		return true
+	}
+	return false
+}
+
+// readFailedScheduling uses the newest message of a pod only: older ones describe a
+// cluster that is gone. A pod whose own condition speaks needs no event.
+func (r *reader) readFailedScheduling(e corev1.Event, item evidence.Item, over bool) {
+	for i, u := range r.seen.Scheduling {
+		if u.Pod == e.InvolvedObject.Name && (u.Item.Kind == evidence.Status || over) {
+			return
+		}
+		if u.Pod == e.InvolvedObject.Name {
+			r.seen.Scheduling = slices.Delete(r.seen.Scheduling, i, i+1)
+			break
+		}
+	}
+	if over {
+		return
+	}
+	r.unschedulable(e.InvolvedObject.Name, e.Message, item)
+}
+
+func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
+	source := evidence.Source{Rank: -1, Node: e.Source.Host}
+	if e.InvolvedObject.Kind == "Pod" {
+		if p, ok := r.phase[e.InvolvedObject.Name]; ok {
+			source = p.Source
+		}
+		source.Pod = e.InvolvedObject.Name
+		source.Container = containerOf(e.InvolvedObject.FieldPath)
+	}
+	item := evidence.Item{
+		ID: id("event", e.InvolvedObject.Name, e.Reason), Kind: evidence.Event, At: when(e), Source: source,
+		Text: strings.TrimPrefix(e.Reason+": "+e.Message, ": "), Times: max(1, int(e.Count)),
+	}
+	item.ID += evidence.ID(fmt.Sprintf("#%d", i+1))
+	Origin(e.Annotations, "event", &item)
+	return item
+}
+
+// containerOf reads "spec.containers{pytorch}".
+func containerOf(path string) string {
+	_, rest, _ := strings.Cut(path, "{")
+	return strings.TrimSuffix(rest, "}")
+}
+
+func (r *reader) isOver(events []corev1.Event, i int) bool {
+	e := events[i]
+	ends, known := outlived[e.Reason]
+	if !known {
+		return false
+	}
+	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" {
+		switch e.Reason {
+		case "FailedScheduling":
+			if p.Placed || (p.Phase != corev1.PodPending && p.Phase != "") {
+				return true
+			}
+		case "FailedMount", "FailedAttachVolume", "Failed", "FailedCreatePodSandBox":
+			if p.Running() && p.Ready || p.Phase == corev1.PodSucceeded {
+				return true
+			}
+		}
+	}
+	for _, later := range events[i+1:] {
+		if later.InvolvedObject.Name == e.InvolvedObject.Name && slices.Contains(ends, later.Reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// when is the newest time an event carries.
+func when(e corev1.Event) time.Time {
+	newest := e.LastTimestamp.Time
+	for _, t := range []time.Time{e.EventTime.Time, e.FirstTimestamp.Time} {
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	if e.Series != nil && e.Series.LastObservedTime.After(newest) {
+		newest = e.Series.LastObservedTime.Time
+	}
+	if newest.IsZero() {
+		return e.CreationTimestamp.Time
+	}
+	return newest
+}

@@ -1,0 +1,200 @@
+package control
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// Annotations that carry where a pasted text said something. Objects of the API have none.
+const (
+	OriginFile   = "bare.signalbox.dev/file"
+	OriginPrefix = "bare.signalbox.dev/line." // + field; the value is "number:text"
+)
+
+// Origin puts the line of a pasted text that said a thing into an item, where there is one.
+func Origin(annotations map[string]string, field string, item *evidence.Item) {
+	number, text, ok := strings.Cut(annotations[OriginPrefix+field], ":")
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return
+	}
+	item.Source.File, item.Source.Line, item.Text = annotations[OriginFile], n, text
+}
+
+func (r *reader) readPod(pod *corev1.Pod) {
+	p := Pod{
+		Name: pod.Name, Source: r.source(pod), Phase: pod.Status.Phase,
+		Placed: pod.Spec.NodeName != "", Deleted: pod.DeletionTimestamp != nil,
+	}
+	for _, c := range pod.Status.Conditions {
+		r.readCondition(pod, &p, c)
+	}
+	r.readPodReason(pod, &p)
+	for i := range pod.Status.InitContainerStatuses {
+		r.readContainer(pod, &p, &pod.Status.InitContainerStatuses[i], true)
+	}
+	for i := range pod.Status.ContainerStatuses {
+		r.readContainer(pod, &p, &pod.Status.ContainerStatuses[i], false)
+	}
+	r.phase[pod.Name] = p
+	r.seen.Pods = append(r.seen.Pods, p)
+}
+
+func (r *reader) readPodReason(pod *corev1.Pod, p *Pod) {
+	reason := pod.Status.Reason
+	if reason == "" {
+		return
+	}
+	found := ruleForReason(reason)
+	if found == nil && pod.Status.Phase != corev1.PodFailed {
+		return
+	}
+	text := fmt.Sprintf("pod %s: %s", pod.Name, reason)
+	if pod.Status.Message != "" {
+		text += ": " + pod.Status.Message
+	}
+	item := evidence.Item{ID: id("pod", pod.Name, "status"), Kind: evidence.Status, Source: p.Source, Text: text}
+	Origin(pod.Annotations, "message", &item)
+	if r.match(reason+": "+pod.Status.Message, item, false) || found == nil {
+		return
+	}
+	r.sight(found, item, map[string]string{"reason": reason})
+}
+
+func (r *reader) readCondition(pod *corev1.Pod, p *Pod, c corev1.PodCondition) {
+	item := evidence.Item{
+		ID: id("pod", pod.Name, "status", string(c.Type)), Kind: evidence.Status, At: c.LastTransitionTime.Time, Source: p.Source,
+		Text: fmt.Sprintf("pod %s: %s=%s %s: %s", pod.Name, c.Type, c.Status, c.Reason, c.Message),
+	}
+	switch {
+	case c.Type == corev1.PodReady:
+		p.Ready = c.Status == corev1.ConditionTrue
+	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonSchedulingGated:
+		r.sight(ruleGated, item, nil)
+	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse:
+		r.unschedulable(pod.Name, c.Message, item)
+	case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
+		if found := ruleForReason(c.Reason); found != nil {
+			r.sight(found, item, map[string]string{"reason": c.Reason})
+		}
+	}
+}
+
+func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, init bool) {
+	p.Restarts += c.RestartCount
+	if w := c.State.Waiting; w != nil && w.Reason != "" {
+		r.readWaiting(pod, p, c, w)
+	}
+	if t := c.State.Terminated; t != nil {
+		r.readEnd(pod, p, c, t, init, 0)
+	}
+	if t := c.LastTerminationState.Terminated; t != nil {
+		r.readEnd(pod, p, c, t, init, 1)
+	}
+}
+
+func (r *reader) readWaiting(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, w *corev1.ContainerStateWaiting) {
+	switch w.Reason {
+	case "ContainerCreating", "PodInitializing":
+		return
+	}
+	p.Waiting = w.Reason
+	source := p.Source
+	source.Container = c.Name
+	item := evidence.Item{
+		ID: id("pod", pod.Name, c.Name, "waiting"), Kind: evidence.Status, Source: source,
+		Text: strings.TrimSuffix(fmt.Sprintf("container %s waits: %s: %s", c.Name, w.Reason, w.Message), ": "),
+	}
+	Origin(pod.Annotations, c.Name+".waiting", &item)
+	found := ruleForReason(w.Reason)
+	if r.match(w.Reason+": "+w.Message, item, false) || found == nil {
+		return
+	}
+	facts := map[string]string{"reason": w.Reason}
+	if c.Image != "" {
+		facts["image"] = c.Image
+	}
+	r.sight(found, item, facts)
+}
+
+func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated, init bool, attempt int) {
+	if t.ExitCode == 0 && t.Reason != "OOMKilled" {
+		return
+	}
+	exit := &Exit{Container: c.Name, Code: t.ExitCode, Signal: t.Signal, Reason: t.Reason, Message: t.Message, Init: init}
+	if p.Exit == nil || t.FinishedAt.Time.Before(p.Ended) {
+		p.Exit, p.Ended = exit, t.FinishedAt.Time
+	}
+	source := p.Source
+	source.Container, source.Attempt = c.Name, attempt
+	text := fmt.Sprintf("container %s ended: exit code %d", c.Name, t.ExitCode)
+	if t.Reason != "" && t.Reason != "Error" {
+		text += ", reason " + t.Reason
+	}
+	field, name := ".state", "exit"
+	if attempt > 0 {
+		field, name = ".last", "exit-before"
+	}
+	item := evidence.Item{ID: id("pod", pod.Name, c.Name, name), Kind: evidence.Exit, At: t.FinishedAt.Time, Source: source, Text: text}
+	Origin(pod.Annotations, c.Name+field, &item)
+	facts := map[string]string{"exitCode": strconv.Itoa(int(t.ExitCode))}
+	if t.Reason != "" {
+		facts["reason"] = t.Reason
+	}
+	if t.Message != "" {
+		said := item
+		said.ID, said.Text = id("pod", pod.Name, c.Name, "message"), lastLine(t.Message)
+		r.matchLines(t.Message, said)
+	}
+	found := ExitRule(t.ExitCode)
+	switch {
+	case t.Reason == "OOMKilled":
+		found = ruleOOM
+		if limit := memoryLimit(pod, c.Name); limit != "" {
+			facts["memoryLimit"] = limit
+		}
+	case t.ExitCode == 1 || t.ExitCode == 0 || t.Reason == "Error" || t.Reason == "ContainerStatusUnknown":
+	default:
+		if byReason := ruleForReason(t.Reason); byReason != nil {
+			found = byReason
+		}
+	}
+	r.sight(found, item, facts)
+}
+
+// matchLines looks for known failures in a termination message, which may hold the end of
+// a log (terminationMessagePolicy: FallbackToLogsOnError).
+func (r *reader) matchLines(message string, item evidence.Item) {
+	for line := range strings.Lines(message) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		said := item
+		said.Kind, said.Text = evidence.Log, line
+		r.match(line, said, false)
+	}
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+func memoryLimit(pod *corev1.Pod, container string) string {
+	for _, c := range pod.Spec.Containers {
+		if c.Name == container {
+			if q, ok := c.Resources.Limits[corev1.ResourceMemory]; ok {
+				return q.String()
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package control
+
+import "github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+
+// Rules lists what this package can find by structure, for reference pages.
+func Rules() []*signature.Signature {
+	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitCodes)+len(frameworkCodes)+8)
+	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated)
+	for _, s := range schedulingRules {
+		rules = append(rules, s.rule)
+	}
+	for _, r := range reasonRules {
+		rules = append(rules, r.rule)
+	}
+	for _, table := range [][]exitCode{exitCodes, frameworkCodes} {
+		for _, e := range table {
+			rules = append(rules, exitRules[e.code])
+		}
+	}
+	return rules
+}
+
+func rule(id, title, category string, depth int, d signature.Domain, retry signature.Retry, proves, doubts, steps string) *signature.Signature {
+	return &signature.Signature{
+		ID: id, Title: title, Since: "0.1", Category: category, Role: signature.Root, Depth: depth, Domain: d, Retry: retry,
+		Proves: proves, DoesNotProve: doubts, Remedy: steps,
+	}
+}
+
+var ruleOOM = rule("container-oom-killed", "the container went over its memory limit", "host-oom-killed", signature.Precise,
+	signature.User, signature.Useless,
+	"The kernel killed the container's main process because its memory cgroup was full.",
+	"That training needs that much: a leak, too many data-loader workers and a full /dev/shm (which counts) look the same.",
+	"Raise the memory limit, or use less: fewer data-loader workers, a smaller prefetch, loading weights on one rank at a time.\nIf /dev/shm is a memory-backed emptyDir, what is written there counts against the limit.")
+
+var ruleNodeNotReady = rule("node-not-ready", "the node is not ready", "node-lost", signature.Precise,
+	signature.Platform, signature.Helps,
+	"The node's kubelet stopped reporting or reports a fault.",
+	"That the machine is broken: a network cut or a restart of the kubelet looks the same.",
+	"Tell the administrator the node.\nStart the job again on other nodes; it needs a checkpoint to go on from.")
+
+var ruleUnschedulableOther = rule("unschedulable", "no node takes the pod", "unschedulable-affinity", signature.General,
+	signature.User, signature.RetryUnknown,
+	"The scheduler refused every node.", "Which requirement is the one to give up.",
+	"Read the scheduler's message; each reason has its count of nodes.")
+
+var ruleGated = rule("scheduling-gated", "the pod is held back by a scheduling gate", "quota-exceeded", signature.General,
+	signature.Platform, signature.Helps,
+	"Something (usually a queue such as Kueue) holds the pod until it is admitted.", "That it will be admitted.",
+	"Look at the queue: its Workload says what it waits for.")
+
+// reasonRules are reasons of pods and containers that mean one thing whatever the message.
+var reasonRules = []struct {
+	reasons []string
+	rule    *signature.Signature
+}{
+	{[]string{"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"}, rule(
+		"image-not-pulled", "the image cannot be pulled", "image-pull", signature.Precise, signature.User, signature.RetryUnknown,
+		"The kubelet could not get the image.", "Whether name, rights or the way to the registry are at fault, unless the message says.",
+		"Check the image's name and tag, and that imagePullSecrets names a secret with access.\nPull it once from a node if the name is right.")},
+	{[]string{"CreateContainerConfigError"}, rule(
+		"container-config-error", "the container's configuration names something that is not there", "container-config", signature.Precise, signature.User, signature.Useless,
+		"The kubelet could not put together the container's environment: a ConfigMap, Secret or key is missing, or the user is not allowed.", "That it was never there.",
+		"Create the object or key that the message names, or correct the reference in the pod template.")},
+	{[]string{"CreateContainerError", "RunContainerError", "ContainerCannotRun", "StartError", "PostStartHookError", "CreatePodSandboxError", "ContainerCannotStart"}, rule(
+		"container-not-started", "the runtime could not start the container", "container-config", signature.Precise, signature.User, signature.Useless,
+		"The container runtime refused or failed to start the process.", "That the image is wrong: command, working directory, mounts and devices are read at the same moment.",
+		"Read the runtime's message: it names the command, path or device.")},
+	{[]string{"Evicted"}, rule(
+		"pod-evicted", "the kubelet evicted the pod", "evicted", signature.Precise, signature.Platform, signature.Helps,
+		"The node ran out of a resource, or the pod went over a storage limit.", "That this pod used it up, unless the message says so.",
+		"Request what the job really uses (memory, ephemeral-storage): pods over their requests go first.\nWrite checkpoints and caches to a volume, not into the container.")},
+	{[]string{"NodeLost", "NodeShutdown", "NodeFailure"}, rule(
+		"pod-node-lost", "the pod was lost with its node", "node-lost", signature.Precise, signature.Platform, signature.Helps,
+		"The node went away.", "Why.", "Start the job again; tell the administrator the node.")},
+	{[]string{"Preempting", "Preempted", "PreemptionByScheduler"}, rule(
+		"pod-preempted", "the pod gave way to one of higher priority", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
+		"A pod of higher priority took its place.", "That it will run at once when started again.",
+		"Use a higher priority class where that is allowed, or checkpoint often.")},
+	{[]string{"DeadlineExceeded"}, rule(
+		"deadline-exceeded", "a deadline passed", "sigterm-preempted", signature.Precise, signature.User, signature.Useless,
+		"activeDeadlineSeconds was reached.", "That the job hung: it may have waited for nodes until then.",
+		"Raise activeDeadlineSeconds, or find out where the time went.")},
+	{[]string{"UnexpectedAdmissionError", "OutOfcpu", "OutOfmemory", "OutOfpods", "TopologyAffinityError", "NodeAffinity", "NodePorts", "Forbidden", "InvalidNodeInfo", "PodLevelResourcesNotSupported"}, rule(
+		"kubelet-refused", "the kubelet refused the pod", "admission-denied", signature.Precise, signature.Platform, signature.Helps,
+		"The node's kubelet did not accept the pod that the scheduler placed there.", "That the next node refuses it too.",
+		"Start the pod again; if the node refuses again, tell the administrator the node and the message.")},
+	{[]string{"DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet"}, rule(
+		"pod-disrupted", "the platform removed the pod", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
+		"The pod was removed on purpose: a taint, a drain, a shutdown or the garbage collector.", "Which of these, unless the reason says.",
+		"Look for maintenance of the node at that time; start the job again.")},
+	{[]string{"FailedCreatePodSandBox"}, rule(
+		"sandbox-not-created", "the pod's sandbox cannot be created", "container-config", signature.General, signature.Platform, signature.Helps,
+		"The node could not set up the pod's network or sandbox.", "That the pod is at fault.",
+		"Tell the administrator the node and the message; it usually is the network plugin.")},
+	{[]string{"FailedMount", "FailedAttachVolume", "FailedMapVolume"}, rule(
+		"volume-not-mounted", "a volume cannot be mounted", "mount-failed", signature.Precise, signature.Platform, signature.RetryUnknown,
+		"The kubelet could not attach or mount a volume.", "Whether the storage or the name is at fault, unless the message says.",
+		"Check that the claim, ConfigMap or Secret exists and that its storage can be reached from this node.")},
+	{[]string{"FailedCreate", "FailedCreatePod", "FailedCreateJob"}, rule(
+		"pod-not-created", "pods are refused when they are created", "admission-denied", signature.General, signature.User, signature.Useless,
+		"The API server refused the pod.", "Which rule, unless the message says.",
+		"Read the message: it names the rule, quota or field.")},
+	{[]string{"TrainJobResourcesCreationFailed"}, rule(
+		"trainjob-resources-refused", "the TrainJob's resources cannot be created", "admission-denied", signature.General, signature.User, signature.Useless,
+		"Building or creating the JobSet failed, and the status shows nothing of it.", "That the TrainJob is at fault: its runtime may be.",
+		"Read the event's message: it names the field or the rule.")},
+	{[]string{"NodeNotReady"}, ruleNodeNotReady},
+	{[]string{"DeviceUnhealthy"}, rule(
+		"device-unhealthy", "the node's device plugin reports a broken device", "gpu-hardware-xid", signature.Precise, signature.Hardware, signature.Helps,
+		"A device that the pod holds was marked unhealthy.", "What is wrong with it.",
+		"Tell the administrator the node; start the job elsewhere.")},
+}
+
+func ruleForReason(reason string) *signature.Signature {
+	for _, r := range reasonRules {
+		for _, name := range r.reasons {
+			if name == reason {
+				return r.rule
+			}
+		}
+	}
+	if len(reason) > 5 && reason[:5] == "OutOf" { // OutOfnvidia.com/gpu and any other resource
+		return ruleForReason("OutOfcpu")
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package control
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Unschedulable is the scheduler's word about one pod:
+// "0/N nodes are available: <count reason, …>. <preemption>".
+type Unschedulable struct {
+	Pod     string
+	Nodes   int // of the cluster; 0: the message does not say
+	Reasons []Refusal
+	Message string
+	Item    evidence.Item
+}
+
+// Refusal is why a number of nodes were refused.
+type Refusal struct {
+	Count    int
+	Reason   string
+	Resource string // "nvidia.com/gpu" for "Insufficient nvidia.com/gpu"
+	Taint    string // as written: "{gpu: true}"
+}
+
+// The texts are kube-scheduler's (1.24 to 1.37): pkg/scheduler/framework/types.go FitError
+// and the reasons of the plugins beside it.
+var (
+	nodesAvailable = regexp.MustCompile(`(\d+)/(\d+) nodes are available`)
+	countReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:Insufficient|Too many pods|node\(s\)|persistentvolumeclaim)[^,]*?)(?:,|\.?\s*$|\. )`)
+	insufficient   = regexp.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
+	taintText      = regexp.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)
+	claimText      = regexp.MustCompile(`(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume`)
+)
+
+// ParseUnschedulable reads a scheduler's message; ok is false if it is none.
+func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
+	u.Message = message
+	body, _, _ := strings.Cut(message, "preemption:")
+	if m := nodesAvailable.FindStringSubmatchIndex(body); m != nil {
+		u.Nodes, _ = strconv.Atoi(body[m[4]:m[5]])
+		body, ok = body[m[1]:], true
+	}
+	for _, part := range strings.Split(body, ", ") {
+		m := countReason.FindStringSubmatch(part + ",")
+		if m == nil {
+			continue
+		}
+		f := Refusal{Reason: strings.TrimRight(strings.TrimSpace(m[2]), ".")}
+		f.Count, _ = strconv.Atoi(m[1])
+		if in := insufficient.FindStringSubmatch(f.Reason); in != nil {
+			f.Resource = in[1]
+		}
+		if t := taintText.FindStringSubmatch(f.Reason); t != nil {
+			f.Taint = t[1]
+		}
+		u.Reasons = append(u.Reasons, f)
+		ok = true
+	}
+	if len(u.Reasons) == 0 && claimText.MatchString(body) {
+		u.Reasons = []Refusal{{Count: u.Nodes, Reason: strings.TrimRight(strings.TrimSpace(strings.TrimPrefix(body, ":")), ". ")}}
+		ok = true
+	}
+	return u, ok
+}
+
+// schedulingRules judge a message, the first that applies. Resources come before filters:
+// the nodes that pass every other filter and lack only GPUs are the ones to wait for. A
+// filter decides only where no node got as far as the resources.
+var schedulingRules = []struct {
+	applies func(Refusal) bool
+	rule    *signature.Signature
+}{
+	{func(f Refusal) bool { return claimText.MatchString(f.Reason) }, rule(
+		"unschedulable-claim", "the pod waits for a volume claim", "unschedulable-pvc", signature.Precise, signature.User, signature.Useless,
+		"The claim is missing, unbound, or bound where the pod cannot go.", "That the storage is at fault: a misspelt name looks the same.",
+		"Look at the claim (kubectl get pvc): create it, or read its events if it is Pending.\nCheck its StorageClass and its zone.")},
+	{func(f Refusal) bool { return isDevice(f.Resource) }, rule(
+		"unschedulable-gpu", "not enough free GPUs on any node that would do", "unschedulable-gpu", signature.Precise, signature.User, signature.RetryUnknown,
+		"No node that passes the other filters has enough free devices for one pod.", "That the cluster lacks them: they may be free on several nodes, a few each.",
+		"Ask for fewer GPUs per pod, start fewer pods, or wait for running jobs to end.\nIf no node offers the resource at all, the device plugin is missing.")},
+	{func(f Refusal) bool { return f.Resource != "" || strings.HasPrefix(f.Reason, "Too many pods") }, rule(
+		"unschedulable-cpu-memory", "not enough free CPU or memory on any node that would do", "unschedulable-cpu-memory", signature.Precise, signature.User, signature.RetryUnknown,
+		"No node that passes the other filters has enough free CPU, memory or storage for one pod.", "That the pod needs so much: requests are taken at their word.",
+		"Lower the requests to what the job uses, or wait for running jobs to end.\nCompare the request with the largest node's allocatable.")},
+	{func(f Refusal) bool {
+		return strings.Contains(f.Reason, "affinity") || strings.Contains(f.Reason, "topology spread") || strings.Contains(f.Reason, "selector") || strings.Contains(f.Reason, "requested node name")
+	}, rule(
+		"unschedulable-selector", "no node matches the pod's selector or affinity", "unschedulable-affinity", signature.Precise, signature.User, signature.Useless,
+		"No node has the labels that nodeSelector or affinity ask for.", "That the selector is wrong: the nodes may have lost their labels.",
+		"Compare nodeSelector and affinity with kubectl get nodes --show-labels.")},
+	{func(f Refusal) bool { return strings.Contains(f.Reason, "taint") }, rule(
+		"unschedulable-taint", "the nodes that match are tainted", "unschedulable-taint", signature.Precise, signature.User, signature.RetryUnknown,
+		"Nodes have taints that the pod does not tolerate.", "That the pod belongs there: the taint may mark a fault such as disk pressure.",
+		"Add a toleration if these nodes are meant for the job.\nTaints of node.kubernetes.io/ mark a condition of the node: that has to end first.")},
+	{func(f Refusal) bool {
+		return strings.Contains(f.Reason, "unschedulable") || strings.Contains(f.Reason, "unknown condition") || strings.Contains(f.Reason, "not ready")
+	}, rule(
+		"unschedulable-nodes-away", "nodes are cordoned or not ready", "node-lost", signature.General, signature.Platform, signature.Helps,
+		"Nodes are cordoned or do not report.", "Which of them the job needs.",
+		"Ask the administrator when the nodes come back.")},
+}
+
+// isDevice says that a resource is a device of any vendor: extended resources carry a
+// domain, and hugepages, storage and the like do not.
+func isDevice(resource string) bool {
+	return strings.Contains(resource, "/") && !strings.HasPrefix(resource, "ephemeral") && !strings.HasPrefix(resource, "rdma/")
+}
+
+func (r *reader) unschedulable(pod, message string, item evidence.Item) {
+	u, ok := ParseUnschedulable(message)
+	if !ok {
+		if !r.match(item.Text, item, false) {
+			r.sight(ruleUnschedulableOther, item, nil)
+		}
+		return
+	}
+	u.Pod, u.Item = pod, item
+	r.seen.Scheduling = append(r.seen.Scheduling, u)
+	found, facts := Judge(u)
+	r.sight(found, item, facts)
+}
+
+// Judge says which rule a scheduler's message falls under, with its numbers.
+func Judge(u Unschedulable) (*signature.Signature, map[string]string) {
+	facts := map[string]string{}
+	if u.Nodes > 0 {
+		facts["nodes"] = strconv.Itoa(u.Nodes)
+	}
+	for _, f := range u.Reasons {
+		key := f.Reason
+		if f.Resource != "" {
+			key = "insufficient " + f.Resource
+		}
+		facts[key] = strconv.Itoa(f.Count)
+	}
+	for _, s := range schedulingRules {
+		i := slices.IndexFunc(u.Reasons, s.applies)
+		if i < 0 {
+			continue
+		}
+		if f := u.Reasons[i]; f.Resource != "" {
+			facts["resource"] = f.Resource
+		} else if f.Taint != "" {
+			facts["taint"] = f.Taint
+		}
+		return s.rule, facts
+	}
+	return ruleUnschedulableOther, facts
+}
+
+// Sentence is the message in plain words: "no node of 15 takes it: 10 do not match its
+// node affinity or selector, 5 lack nvidia.com/gpu".
+func (u Unschedulable) Sentence() string {
+	var parts []string
+	for _, f := range u.Reasons {
+		parts = append(parts, f.phrase())
+	}
+	head := "no node takes it"
+	if u.Nodes > 0 {
+		head = fmt.Sprintf("none of %d nodes takes it", u.Nodes)
+	}
+	if len(parts) == 0 {
+		return head
+	}
+	return head + ": " + strings.Join(parts, ", ")
+}
+
+func (f Refusal) phrase() string {
+	switch {
+	case f.Resource != "":
+		return fmt.Sprintf("%d lack free %s", f.Count, f.Resource)
+	case f.Taint != "":
+		return fmt.Sprintf("%d are tainted %s", f.Count, f.Taint)
+	case strings.Contains(f.Reason, "taint"):
+		return fmt.Sprintf("%d are tainted", f.Count)
+	case strings.Contains(f.Reason, "didn't match Pod's node affinity/selector"):
+		return fmt.Sprintf("%d do not match its node selector or affinity", f.Count)
+	case strings.Contains(f.Reason, "were unschedulable"):
+		return fmt.Sprintf("%d are cordoned", f.Count)
+	case f.Count == 0:
+		return f.Reason
+	default:
+		return fmt.Sprintf("%d %s", f.Count, f.Reason)
+	}
+}

@@ -1,0 +1,112 @@
+package diagnose
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Options bound a diagnosis. Zero values mean defaults.
+type Options struct {
+	LogBudget int // bytes of text kept of one log (32 KiB)
+	Evidence  int // items in the result (40)
+}
+
+// Diagnose finds out what a job suffers from. It reads the case's logs once, in the order
+// given, and stops reading when ctx ends; what it could not read is in Coverage. A nil
+// catalog knows no signatures: the platform's side is still read.
+func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options) Result {
+	if o.Evidence == 0 {
+		o.Evidence = 40
+	}
+	seen := control.Read(control.Input{
+		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Catalog: catalog,
+		Source: placer(c.Kind), Now: c.Now,
+	})
+	logs := readLogs(ctx, c, catalog, seen.Pods, o)
+	objects := readObjects(c, catalog)
+	d := &diagnosis{Case: c, options: o, seen: seen, logs: logs}
+	d.sightings = append(append(append([]rank.Sighting(nil), seen.Sightings...), logs.sightings...), objects...)
+	d.failed = d.jobFailed()
+	d.ranking = rank.Order(d.sightings, d.failed)
+	return d.result()
+}
+
+// diagnosis is the state of one call of Diagnose.
+type diagnosis struct {
+	Case
+	options   Options
+	seen      control.Seen
+	logs      logsRead
+	sightings []rank.Sighting
+	failed    bool
+	ranking   rank.Ranking
+}
+
+func jobName(c Case) string {
+	if c.Job == nil {
+		return ""
+	}
+	return c.Job.Ref.Name
+}
+
+// placer asks the kind for a pod's role and index.
+func placer(kind *kinds.Kind) func(*corev1.Pod) evidence.Source {
+	return func(pod *corev1.Pod) evidence.Source {
+		s := evidence.Source{Pod: pod.Name, Rank: -1, Node: pod.Spec.NodeName}
+		if kind != nil && kind.Place != nil {
+			if role, index, ok := kind.Place(pod); ok {
+				s.Role, s.Rank = role, index
+			}
+		}
+		return s
+	}
+}
+
+// jobFailed says that something other than a log shows a failure.
+func (d *diagnosis) jobFailed() bool {
+	if d.State.Phase == kinds.Failed || d.State.Phase == kinds.Restarting {
+		return true
+	}
+	for _, p := range d.seen.Pods {
+		if p.Phase == corev1.PodFailed || p.Exit != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *diagnosis) result() Result {
+	r := Result{Observed: d.Now, Excerpts: d.logs.excerpts, Coverage: d.coverage()}
+	if d.Job != nil {
+		r.Job = d.Job.Ref
+	}
+	r.Waiting = d.waiting()
+	d.judge(&r)
+	d.collectEvidence(&r)
+	d.say(&r)
+	return r
+}
+
+func (d *diagnosis) coverage() Coverage {
+	c := Coverage{PodsSeen: len(d.seen.Pods), BytesRead: d.logs.bytesRead, BytesSkipped: d.logs.bytesSkipped}
+	c.PodsRead = len(d.logs.pods)
+	if d.Job != nil && !d.Job.Suspended {
+		c.PodsExpected = d.Job.MaxPods()
+	}
+	c.Missing = append(append([]string{}, d.Missing...), d.logs.missing...)
+	return c
+}
+
+// sameTime says that two moments are too close to order them across nodes.
+func sameTime(a, b time.Time) bool {
+	d := a.Sub(b)
+	return d <= rank.Skew && d >= -rank.Skew
+}

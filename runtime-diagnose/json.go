@@ -1,0 +1,136 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Schema names the form of the JSON.
+const Schema = "signalbox.dev/diagnosis/v1"
+
+type jsonResult struct {
+	Schema   string          `json:"schema"`
+	Job      jsonJob         `json:"job"`
+	Healthy  string          `json:"healthy"`
+	Verdict  Verdict         `json:"verdict"`
+	Waiting  string          `json:"waiting,omitempty"`
+	Category string          `json:"category"`
+	Error    string          `json:"error"`
+	Analysis string          `json:"analysis"`
+	Solution []string        `json:"solution"`
+	Root     *jsonRoot       `json:"root"`
+	Effects  []jsonEffect    `json:"effects"`
+	Evidence []evidence.Item `json:"evidence"`
+	Coverage Coverage        `json:"coverage"`
+	Story    *jsonStory      `json:"story"`
+}
+
+type jsonJob struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+}
+
+type jsonRoot struct {
+	Signature  string            `json:"signature"`
+	Category   string            `json:"category"`
+	Standing   Standing          `json:"standing"`
+	Owner      signature.Domain  `json:"owner"`
+	Retry      signature.Retry   `json:"retry"`
+	Pod        string            `json:"pod"`
+	Container  string            `json:"container"`
+	Role       string            `json:"role"`
+	Rank       *int              `json:"rank"`
+	Node       string            `json:"node"`
+	At         string            `json:"at"`
+	Line       string            `json:"line"`
+	File       string            `json:"file"`
+	LineNumber int               `json:"lineNumber"`
+	Facts      map[string]string `json:"facts"`
+	Cites      []evidence.ID     `json:"cites"`
+}
+
+type jsonEffect struct {
+	Signature string        `json:"signature"`
+	Pod       string        `json:"pod"`
+	Line      string        `json:"line"`
+	Cites     []evidence.ID `json:"cites"`
+}
+
+type jsonStory struct {
+	Text    string        `json:"text"`
+	Model   string        `json:"model"`
+	Cites   []evidence.ID `json:"cites"`
+	Dropped int           `json:"dropped"`
+}
+
+// HealthyWord is what the annotation and the JSON say: Yes, No or Unknown.
+func HealthyWord(v Verdict) string {
+	switch v {
+	case Healthy:
+		return "Yes"
+	case Diagnosed, Inconclusive:
+		return "No"
+	default:
+		return "Unknown"
+	}
+}
+
+// JSON is the diagnosis for programs, indented, with a line break at the end.
+func JSON(r Result) ([]byte, error) {
+	out := jsonResult{
+		Schema:  Schema,
+		Job:     jsonJob{r.Job.APIVersion, r.Job.Kind, r.Job.Namespace, r.Job.Name, r.Job.UID},
+		Healthy: HealthyWord(r.Verdict), Verdict: r.Verdict, Waiting: r.Waiting, Category: r.Category,
+		Error: r.Error, Analysis: r.Analysis, Solution: notNil(r.Solution),
+		Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
+	}
+	out.Coverage.Missing = notNil(out.Coverage.Missing)
+	if r.Root != nil {
+		out.Root = rootJSON(*r.Root)
+	}
+	for _, e := range r.Effects {
+		out.Effects = append(out.Effects, jsonEffect{e.Signature, e.Source.Pod, e.Line, notNil(e.Cites)})
+	}
+	if s := r.Story; s != nil {
+		out.Story = &jsonStory{s.Text, s.Model, notNil(s.Cites), s.Dropped}
+	}
+	data, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write diagnosis of %s: %w", r.Job, err)
+	}
+	return append(data, '\n'), nil
+}
+
+func rootJSON(c Cause) *jsonRoot {
+	root := &jsonRoot{
+		Signature: c.Signature, Category: c.Category, Standing: c.Standing, Owner: c.Owner, Retry: c.Retry,
+		Pod: c.Source.Pod, Container: c.Source.Container, Role: c.Source.Role, Node: c.Source.Node,
+		Line: c.Line, File: c.Source.File, LineNumber: c.Source.Line, Facts: c.Facts, Cites: notNil(c.Cites),
+	}
+	if root.Facts == nil {
+		root.Facts = map[string]string{}
+	}
+	if c.Source.Rank >= 0 {
+		rank := c.Source.Rank
+		root.Rank = &rank
+	}
+	if !c.At.IsZero() {
+		root.At = c.At.UTC().Format(time.RFC3339)
+	}
+	return root
+}
+
+// notNil makes an absent list an empty one: consumers loop without asking.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

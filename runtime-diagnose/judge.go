@@ -1,0 +1,302 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// judge sets the verdict, the root and its effects.
+func (d *diagnosis) judge(r *Result) {
+	if d.ranking.Root != nil {
+		root := d.cause(*d.ranking.Root)
+		root.Standing = d.standing(*d.ranking.Root)
+		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
+		if saysLittle(d.ranking.Root) {
+			r.Verdict = Inconclusive
+		}
+		for _, s := range append(slices.Clone(d.ranking.Effects), d.ranking.Rivals...) {
+			effect := d.cause(s)
+			effect.Standing = Hypothesis
+			r.Effects = append(r.Effects, effect)
+		}
+		return
+	}
+	switch {
+	case d.failed || len(d.ranking.Effects) > 0:
+		r.Verdict = Inconclusive
+	case d.healthy():
+		r.Verdict, r.Category = Healthy, signature.HealthyCategory
+	default:
+		r.Verdict = Unknown
+	}
+}
+
+// saysLittle is a root that names how it ended, not why: a bare exit code.
+func saysLittle(s *rank.Sighting) bool {
+	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
+}
+
+// healthy needs evidence: the operator's or the pods' word and no log that says otherwise,
+// or a log that shows training.
+func (d *diagnosis) healthy() bool {
+	switch d.State.Phase {
+	case kinds.Succeeded:
+		return !d.unverifiedSuccess()
+	case kinds.Suspended:
+		return true
+	case kinds.Running:
+		return d.allRunning()
+	case kinds.PhaseUnknown:
+	default:
+		return false
+	}
+	if d.Job != nil {
+		return d.allRunning()
+	}
+	if len(d.seen.Pods) > 0 {
+		return d.podsWell()
+	}
+	return len(d.logs.ended) > 0 || len(d.logs.progress) > 0 || d.scheduledWell()
+}
+
+// unverifiedSuccess is a success that only the launcher's exit code claims: the launcher
+// of a ColossalAIJob ends with 0 even when training failed
+// (t9k ColossalAIJob manual, "launcher").
+func (d *diagnosis) unverifiedSuccess() bool {
+	if d.Job == nil || d.Job.Ref.Kind != "ColossalAIJob" {
+		return false
+	}
+	return len(d.logs.pods) == 0
+}
+
+func (d *diagnosis) allRunning() bool {
+	if len(d.seen.Pods) == 0 {
+		return false
+	}
+	if d.Job != nil && len(d.seen.Pods) < d.Job.MinPods() {
+		return false
+	}
+	return d.podsWell()
+}
+
+func (d *diagnosis) podsWell() bool {
+	for _, p := range d.seen.Pods {
+		if !p.Running() && p.Phase != corev1.PodSucceeded {
+			return false
+		}
+	}
+	return true
+}
+
+// scheduledWell is a story told by events alone that goes on: what failed is over.
+func (d *diagnosis) scheduledWell() bool {
+	return len(d.Events) > 0 && slices.ContainsFunc(d.Events, func(e corev1.Event) bool {
+		return e.Reason == "Scheduled" || e.Reason == "Started" || e.Reason == "Pulled" || e.Reason == "Completed"
+	})
+}
+
+func (d *diagnosis) standing(s rank.Sighting) Standing {
+	switch {
+	case s.Signature.DepthOf() == signature.Symptom, s.Signature.Role == signature.Cascade:
+		return Hypothesis
+	case s.Platform, d.agrees(s):
+		return Established
+	case s.Signature.Weak, len(d.ranking.Rivals) > 0:
+		return Hypothesis
+	default:
+		return Supported
+	}
+}
+
+// agrees looks for an independent second source: another pod that says the same, or a
+// sighting of the same category from another kind of evidence.
+func (d *diagnosis) agrees(s rank.Sighting) bool {
+	for _, item := range s.Also {
+		if item.Source.Pod != s.Item.Source.Pod || item.Source.File != s.Item.Source.File {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.ranking.Effects, func(e rank.Sighting) bool {
+		return e.Signature.Category == s.Signature.Category && e.Item.Kind != s.Item.Kind
+	})
+}
+
+func (d *diagnosis) cause(s rank.Sighting) Cause {
+	c := Cause{
+		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
+		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.At,
+		Line: s.Line, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
+	}
+	if c.Owner == signature.Nobody {
+		if category, ok := signature.CategoryOf(c.Category); ok {
+			c.Owner = category.Owner
+		}
+	}
+	for i, item := range s.Also {
+		if i >= mostAlso {
+			break
+		}
+		c.Cites = append(c.Cites, item.ID)
+	}
+	return c
+}
+
+// mostAlso is how many copies of one sighting are cited: enough to see who it was.
+const mostAlso = 4
+
+// collectEvidence puts every cited item, and the lines around the decisive one, in order.
+func (d *diagnosis) collectEvidence(r *Result) {
+	have := map[evidence.ID]bool{}
+	add := func(item evidence.Item) bool {
+		if len(r.Evidence) >= d.options.Evidence {
+			return false
+		}
+		if !have[item.ID] {
+			have[item.ID] = true
+			r.Evidence = append(r.Evidence, item)
+		}
+		return true
+	}
+	sightings := append(slices.Clone(d.ranking.Effects), d.ranking.Rivals...)
+	if d.ranking.Root != nil {
+		sightings = append([]rank.Sighting{*d.ranking.Root}, sightings...)
+	}
+	for _, s := range sightings {
+		add(s.Item)
+		for i, item := range s.Also {
+			if i < mostAlso {
+				add(item)
+			}
+		}
+	}
+	for _, u := range d.seen.Scheduling {
+		add(u.Item)
+	}
+	trim := func(c *Cause) {
+		c.Cites = slices.DeleteFunc(c.Cites, func(id evidence.ID) bool { return !have[id] })
+	}
+	if r.Root != nil {
+		trim(r.Root)
+	}
+	r.Effects = slices.DeleteFunc(r.Effects, func(c Cause) bool { return !have[c.Cites[0]] })
+	for i := range r.Effects {
+		trim(&r.Effects[i])
+	}
+}
+
+// waiting says why a job has not started, with numbers.
+func (d *diagnosis) waiting() string {
+	if d.Job != nil && d.Job.Suspended || d.State.Phase == kinds.Suspended {
+		return strings.TrimRight("suspended: it asks for no pods now. "+d.State.Message, ". ") + "."
+	}
+	if d.State.Phase == kinds.Succeeded || d.State.Phase == kinds.Failed {
+		return ""
+	}
+	var pending, running []control.Pod
+	for _, p := range d.seen.Pods {
+		switch {
+		case p.Phase == corev1.PodPending && !p.Placed:
+			pending = append(pending, p)
+		case p.Phase == corev1.PodRunning:
+			running = append(running, p)
+		}
+	}
+	if len(pending) == 0 {
+		return d.waitingForPods()
+	}
+	var b strings.Builder
+	total := len(d.seen.Pods)
+	if d.Job != nil {
+		total = max(total, d.Job.MaxPods())
+	}
+	fmt.Fprintf(&b, "%d of %d pods %s running, %d %s", len(running), total, isAre(len(running)), len(pending), waitWord(len(pending)))
+	if ask := d.askOf(pending[0].Source.Role); ask != "" {
+		fmt.Fprintf(&b, " for %s each", ask)
+	}
+	for _, s := range d.schedulerSays(pending) {
+		b.WriteString(": " + s)
+	}
+	b.WriteString(".")
+	if fit := d.fit(); fit != "" {
+		b.WriteString(" " + fit)
+	}
+	return b.String()
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func waitWord(n int) string {
+	if n == 1 {
+		return "waits"
+	}
+	return "wait"
+}
+
+// waitingForPods covers jobs whose pods are not all there.
+func (d *diagnosis) waitingForPods() string {
+	if d.Job == nil || d.State.Phase == kinds.Running && len(d.seen.Pods) >= d.Job.MinPods() {
+		return ""
+	}
+	want := d.Job.MinPods()
+	if len(d.seen.Pods) >= want {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d pods exist.", len(d.seen.Pods), want)
+	if len(d.seen.Transient) > 0 {
+		return text + " " + d.seen.Transient[0] + "."
+	}
+	if d.ranking.Root != nil && d.ranking.Root.Item.Kind != evidence.Log {
+		return text + " " + strings.TrimRight(d.ranking.Root.Line, ".") + "."
+	}
+	if fit := d.fit(); fit != "" && len(d.seen.Pods) == 0 {
+		return text + " " + fit
+	}
+	return text
+}
+
+// askOf is what one pod of a role asks for: its devices, else its CPU and memory.
+func (d *diagnosis) askOf(role string) string {
+	if d.Job == nil {
+		return ""
+	}
+	found := d.Job.Role(role)
+	if found == nil && len(d.Job.Roles) > 0 {
+		found = &d.Job.Roles[0]
+	}
+	if found == nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(found.Pod.Requests)) {
+		if n := found.Pod.Requests[name]; n > 0 && strings.Contains(string(name), "/") {
+			return fmt.Sprintf("%d %s", n, name)
+		}
+	}
+	return ""
+}
+
+// schedulerSays is one sentence per different message of the scheduler.
+func (d *diagnosis) schedulerSays(pending []control.Pod) []string {
+	var out []string
+	for _, u := range d.seen.Scheduling {
+		isPending := slices.ContainsFunc(pending, func(p control.Pod) bool { return p.Name == u.Pod })
+		if s := u.Sentence(); isPending && !slices.Contains(out, s) && len(out) < 2 {
+			out = append(out, s)
+		}
+	}
+	return out
+}

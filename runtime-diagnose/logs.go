@@ -1,0 +1,258 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// genericException is the signature for exceptions that no other signature knows.
+const genericException = "python-exception"
+
+// mostSightings bounds what one log can add: a log that repeats one error a million times
+// has said it after the first few.
+const (
+	mostSightings     = 400
+	mostPerSignature  = 12
+	mostLineInResults = 2000
+)
+
+type logsRead struct {
+	sightings    []rank.Sighting
+	excerpts     []Excerpt
+	missing      []string
+	pods         map[string]bool
+	bytesRead    int64
+	bytesSkipped int64
+	ended        []string // sources whose log says that it ended well
+	progress     []string // sources whose log shows that training advances
+	last         map[string]reduce.Line
+}
+
+func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
+	out := logsRead{pods: map[string]bool{}, last: map[string]reduce.Line{}}
+	if catalog == nil {
+		return out
+	}
+	for i := range c.Logs {
+		if err := ctx.Err(); err != nil {
+			out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", len(c.Logs)-i, len(c.Logs), err))
+			break
+		}
+		out.read(ctx, &c.Logs[i], c, catalog, pods, o)
+	}
+	return out
+}
+
+func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) {
+	name := sourceName(log.Source)
+	in, err := log.Open()
+	if err != nil {
+		out.missing = append(out.missing, fmt.Sprintf("log of %s: %v", name, err))
+		return
+	}
+	defer in.Close()
+	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}}
+	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Visit: r.visit})
+	if err != nil {
+		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
+	}
+	r.settle()
+	for i := range pods {
+		if pods[i].Name == log.Source.Pod && log.Source.Attempt == 0 {
+			r.anchor(pods[i].Ended)
+		}
+	}
+	out.sightings = append(out.sightings, r.sightings...)
+	out.excerpts = append(out.excerpts, Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped})
+	out.bytesRead += digest.BytesRead
+	out.bytesSkipped += digest.BytesSkipped
+	out.last[name] = digest.Last
+	if log.Source.Pod != "" && digest.BytesRead > 0 {
+		out.pods[log.Source.Pod] = true
+	}
+	if r.success > 0 && !log.Pasted {
+		out.ended = append(out.ended, name)
+	}
+	if r.progress > 0 && !log.Pasted {
+		out.progress = append(out.progress, name)
+	}
+}
+
+// sourceName is how messages name a log.
+func sourceName(s evidence.Source) string {
+	switch {
+	case s.Pod != "" && s.Container != "":
+		return s.Pod + "/" + s.Container
+	case s.Pod != "":
+		return s.Pod
+	default:
+		return s.File
+	}
+}
+
+// cancelable stops a read when the context ends.
+type cancelable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c cancelable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// logReader turns the lines of one log into sightings.
+type logReader struct {
+	log          *Log
+	catalog      *signature.Catalog
+	sightings    []rank.Sighting
+	perSignature map[string]int
+	success      int // line that says the run ended well
+	progress     int // lines that show training
+}
+
+func (r *logReader) visit(l reduce.Line) bool {
+	if l.Trace != nil && l.Trace.Ignored {
+		return false
+	}
+	if l.Trace == nil && !r.catalog.Suspects(l.Text) {
+		return false
+	}
+	text := reduce.Mask(l.Body())
+	kinds := []evidence.Kind{evidence.Log}
+	if r.log.Pasted {
+		kinds = append(kinds, evidence.Event, evidence.Status, evidence.Node)
+	}
+	matches := r.catalog.Match(text, kinds...)
+	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
+		if generic := r.catalog.ByID(genericException); generic != nil {
+			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": l.Trace.Type}})
+		}
+	}
+	precise := slices.ContainsFunc(matches, func(m signature.Match) bool {
+		return m.Signature.ID != genericException && says(m)
+	})
+	matters := false
+	for _, m := range matches {
+		if m.Signature.ID == genericException && precise {
+			continue
+		}
+		matters = r.record(l, m) || matters
+	}
+	return matters
+}
+
+// says tells signatures that explain a line from those that only count it.
+func says(m signature.Match) bool { return m.Signature.Role != signature.Context }
+
+// record keeps one match. Signs of health are counted, not kept.
+func (r *logReader) record(l reduce.Line, m signature.Match) bool {
+	s := m.Signature
+	if s.Category == signature.HealthyCategory {
+		if s.DepthOf() == signature.Precise {
+			r.success = l.Number
+		} else {
+			r.progress++
+		}
+		return false
+	}
+	if len(r.sightings) >= mostSightings || r.perSignature[s.ID] >= mostPerSignature {
+		r.perSignature[s.ID]++
+		return false
+	}
+	r.perSignature[s.ID]++
+	source := r.log.Source
+	source.Line = l.Number
+	if l.Rank >= 0 {
+		source.Rank = l.Rank
+	}
+	if rank := m.Facts["rank"]; rank != "" && source.Rank < 0 {
+		fmt.Sscanf(rank, "%d", &source.Rank) //nolint:errcheck // a rank that is no number stays unknown
+	}
+	line := strings.TrimSpace(reduce.Mask(l.Text))
+	if len(line) > mostLineInResults {
+		line = strings.ToValidUTF8(line[:mostLineInResults], "")
+	}
+	facts := m.Facts
+	if l.Trace != nil && l.Trace.Frame != "" {
+		facts = with(facts, "frame", reduce.Mask(l.Trace.Frame))
+	}
+	r.sightings = append(r.sightings, rank.Sighting{
+		Signature: s, Line: line, Facts: facts,
+		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
+	})
+	return true
+}
+
+func with(facts map[string]string, key, value string) map[string]string {
+	out := map[string]string{key: value}
+	for k, v := range facts {
+		out[k] = v
+	}
+	return out
+}
+
+// lineID is "pod/worker-3/trainer#18231", or "log/train.log#7" for a bare file. A log of
+// an earlier container has the number of restarts since behind the container's name.
+func lineID(s evidence.Source) evidence.ID {
+	switch {
+	case s.Pod == "":
+		return evidence.ID(fmt.Sprintf("log/%s#%d", s.File, s.Line))
+	case s.Attempt > 0:
+		return evidence.ID(fmt.Sprintf("pod/%s/%s-before-%d#%d", s.Pod, s.Container, s.Attempt, s.Line))
+	default:
+		return evidence.ID(fmt.Sprintf("pod/%s/%s#%d", s.Pod, s.Container, s.Line))
+	}
+}
+
+// settle looks back from the end of the log. What was said before the log says that the
+// run ended well was survived; what comes after it counts only if it is an exception or
+// names a cause, because teardown is noisy. Not finite losses are never survived.
+func (r *logReader) settle() {
+	for i := range r.sightings {
+		s := &r.sightings[i]
+		s.Item.Times = max(1, r.perSignature[s.Signature.ID]/max(1, count(r.sightings, s.Signature.ID)))
+		if r.success == 0 || s.Signature.Category == "nan-loss" || s.Signature.Category == "no-convergence" {
+			continue
+		}
+		if s.Item.Source.Line < r.success || s.Signature.DepthOf() <= signature.Symptom || s.Signature.Role != signature.Root {
+			s.Over = true
+		}
+	}
+}
+
+func count(all []rank.Sighting, id string) int {
+	n := 0
+	for i := range all {
+		if all[i].Signature.ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// anchor gives lines the time their container ended where they have none of their own, or
+// one that cannot be: programs write local times.
+func (r *logReader) anchor(ended time.Time) {
+	if ended.IsZero() {
+		return
+	}
+	for i := range r.sightings {
+		at := r.sightings[i].Item.At
+		if at.IsZero() || at.After(ended.Add(rank.Skew)) || at.Before(ended.Add(-7*24*time.Hour)) {
+			r.sightings[i].Item.At = ended
+		}
+	}
+}

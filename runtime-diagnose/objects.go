@@ -1,0 +1,62 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// readObjects runs the conditions of the objects between the job and its pods (Workload,
+// PodGroup, JobSet, claims) through the catalog: queues say there why they hold a job.
+func readObjects(c Case, catalog *signature.Catalog) []rank.Sighting {
+	if catalog == nil {
+		return nil
+	}
+	var out []rank.Sighting
+	for _, object := range c.Objects {
+		if object == nil {
+			continue
+		}
+		for _, text := range conditionTexts(object) {
+			name := object.GetKind() + "/" + object.GetName()
+			item := evidence.Item{
+				ID: evidence.ID(name + "/" + text.kind), Kind: evidence.Status, Times: 1,
+				Source: evidence.Source{Rank: -1}, Text: fmt.Sprintf("%s: %s: %s", name, text.reason, text.message),
+			}
+			for _, m := range catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event) {
+				out = append(out, rank.Sighting{Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true})
+			}
+		}
+	}
+	return out
+}
+
+type conditionText struct{ kind, reason, message string }
+
+func conditionTexts(object *unstructured.Unstructured) []conditionText {
+	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	if err != nil {
+		return nil
+	}
+	var out []conditionText
+	for _, c := range conditions {
+		m, ok := c.(map[string]any)
+		if !ok {
+			continue
+		}
+		kind, _ := m["type"].(string)
+		status, _ := m["status"].(string)
+		reason, _ := m["reason"].(string)
+		message, _ := m["message"].(string)
+		// Conditions that are good when true say why they are not; the others why they are.
+		good := kind == "Admitted" || kind == "QuotaReserved" || kind == "Ready" || kind == "Bound" || kind == "Scheduled"
+		if (good && status == "False") || (!good && status == "True") {
+			out = append(out, conditionText{kind, reason, message})
+		}
+	}
+	return out
+}

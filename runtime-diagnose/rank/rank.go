@@ -1,0 +1,190 @@
+// Package rank puts what was seen in order: causes before consequences, what happened
+// first before what followed. It invents nothing: every candidate is a Sighting that
+// carries its evidence. Start reading at Order.
+package rank
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Sighting is one signature seen in one place.
+type Sighting struct {
+	Signature *signature.Signature
+	Item      evidence.Item
+	Line      string // the decisive line, masked
+	Facts     map[string]string
+	// Platform says that the platform itself reports it (a pod's status, an event), not a
+	// program about itself.
+	Platform bool
+	// Over says that it was a passing state: what it blocked has happened since.
+	Over bool
+	// Also holds the same sighting on other ranks or at other times.
+	Also []evidence.Item
+}
+
+// Skew is how far clocks of two nodes may be apart before an order of events counts.
+const Skew = 2 * time.Second
+
+// Ranking is the sightings, judged.
+type Ranking struct {
+	Root    *Sighting  // nil: nothing seen can be a cause
+	Effects []Sighting // what the root explains, by time
+	Rivals  []Sighting // candidates as deep as the root that nothing sets apart from it
+	Aside   []Sighting // context, and what was over
+}
+
+// Order judges sightings. Failed says that something else shows that the job failed: only
+// then weak signatures count.
+func Order(seen []Sighting, failed bool) Ranking {
+	var r Ranking
+	var candidates []Sighting
+	merged := Merge(seen)
+	failed = failed || slices.ContainsFunc(merged, showsFailure)
+	for _, s := range merged {
+		switch {
+		case s.Over, s.Signature.Role == signature.Context, s.Signature.Weak && !failed:
+			r.Aside = append(r.Aside, s)
+		default:
+			candidates = append(candidates, s)
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b Sighting) int { return compare(&a, &b, candidates) })
+	for i := range candidates {
+		if canBeRoot(candidates[i]) {
+			root := candidates[i]
+			r.Root = &root
+			candidates = slices.Delete(candidates, i, i+1)
+			break
+		}
+	}
+	for _, s := range candidates {
+		if r.Root != nil && rival(*r.Root, s) {
+			r.Rivals = append(r.Rivals, s)
+			continue
+		}
+		r.Effects = append(r.Effects, s)
+	}
+	slices.SortStableFunc(r.Effects, byTime)
+	return r
+}
+
+func showsFailure(s Sighting) bool {
+	return !s.Over && !s.Signature.Weak && s.Signature.Role != signature.Context
+}
+
+func canBeRoot(s Sighting) bool {
+	return s.Signature.Role == signature.Root || s.Signature.Role == signature.Cascade
+}
+
+// compare orders candidates: the better cause first. The order of the gates is the
+// judgement of this package:
+//
+//  1. roots before cascades before confirmations
+//  2. what another candidate hides comes last
+//  3. the deeper cause
+//  4. what surely failed before what may be a warning
+//  5. what the platform reports
+//  6. what came first
+func compare(a, b *Sighting, all []Sighting) int {
+	return cmp.Or(
+		cmp.Compare(roleOrder(a), roleOrder(b)),
+		cmp.Compare(hidden(a, all), hidden(b, all)),
+		-cmp.Compare(a.Signature.DepthOf(), b.Signature.DepthOf()),
+		cmp.Compare(boolOrder(a.Signature.Weak), boolOrder(b.Signature.Weak)),
+		cmp.Compare(boolOrder(!a.Platform), boolOrder(!b.Platform)),
+		byTime(*a, *b),
+	)
+}
+
+func roleOrder(s *Sighting) int {
+	switch s.Signature.Role {
+	case signature.Root:
+		return 0
+	case signature.Cascade:
+		return 1
+	default:
+		return 2
+	}
+}
+
+func hidden(s *Sighting, all []Sighting) int {
+	for i := range all {
+		if all[i].Signature.ID != s.Signature.ID && slices.Contains(all[i].Signature.Hides, s.Signature.ID) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// byTime is earlier first. Times within the skew of each other say nothing when they come
+// from two places; then the file and the line decide, for the sake of one order.
+func byTime(a, b Sighting) int {
+	sameLog := a.Item.Source.File == b.Item.Source.File && a.Item.Source.Pod == b.Item.Source.Pod &&
+		a.Item.Source.Container == b.Item.Source.Container && a.Item.Source.Attempt == b.Item.Source.Attempt
+	if sameLog && a.Item.Source.Line > 0 && b.Item.Source.Line > 0 {
+		return cmp.Compare(a.Item.Source.Line, b.Item.Source.Line)
+	}
+	if !a.Item.At.IsZero() && !b.Item.At.IsZero() {
+		if d := a.Item.At.Sub(b.Item.At); d > Skew || d < -Skew {
+			return cmp.Compare(d, 0)
+		}
+	}
+	return cmp.Or(
+		-cmp.Compare(a.Item.Source.Attempt, b.Item.Source.Attempt),
+		strings.Compare(string(a.Item.ID), string(b.Item.ID)),
+	)
+}
+
+func rival(root, s Sighting) bool {
+	if s.Signature.Role != signature.Root || s.Signature.Category == root.Signature.Category ||
+		s.Signature.Weak != root.Signature.Weak || s.Platform != root.Platform ||
+		s.Signature.DepthOf() < root.Signature.DepthOf() {
+		return false
+	}
+	if root.Item.At.IsZero() || s.Item.At.IsZero() {
+		return root.Item.Source.File != s.Item.Source.File || root.Item.Source.Pod != s.Item.Source.Pod
+	}
+	d := s.Item.At.Sub(root.Item.At)
+	return d <= Skew && d >= -Skew && root.Item.Source.Pod != s.Item.Source.Pod
+}
+
+// Merge makes one sighting of equal ones: the same signature with the same facts, however
+// many ranks and times. The earliest stands; the others are in Also.
+func Merge(seen []Sighting) []Sighting {
+	seen = slices.Clone(seen)
+	slices.SortStableFunc(seen, byTime)
+	var out []Sighting
+	at := map[string]int{}
+	for _, s := range seen {
+		key := s.Signature.ID + "\x00" + boolKey(s.Over) + boolKey(s.Platform)
+		i, ok := at[key]
+		if !ok {
+			at[key] = len(out)
+			s.Also = slices.Clone(s.Also)
+			out = append(out, s)
+			continue
+		}
+		out[i].Also = append(out[i].Also, s.Item)
+	}
+	return out
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func boolKey(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}

@@ -1,0 +1,158 @@
+package reduce
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// LongestLine is how much of one line is read, in bytes; what lies behind is dropped and
+// the line is counted as cut.
+const LongestLine = 64 << 10
+
+// Line is one line of a log.
+type Line struct {
+	Number int    // from 1
+	Text   string // without colours, control bytes and overwritten progress bars
+	Lane   string // the prefix that tells interleaved processes apart
+	Rank   int    // -1: the line does not say
+	At     time.Time
+	// Trace is set on the last line of a traceback: the one that names the exception.
+	Trace *Trace
+	body  int
+}
+
+// Body is the text behind time stamps and rank prefixes.
+func (l Line) Body() string { return l.Text[l.body:] }
+
+// scanner splits a stream into cleaned lines in constant memory.
+type scanner struct {
+	r      *bufio.Reader
+	buf    []byte
+	number int
+	cut    int
+	bytes  int64
+	pem    bool
+	err    error
+}
+
+func newScanner(r io.Reader) *scanner { return &scanner{r: bufio.NewReaderSize(r, 32<<10)} }
+
+// next reads one line; false at the end or on an error, which is in err unless it is EOF.
+func (s *scanner) next() bool {
+	s.buf = s.buf[:0]
+	over, got := false, false
+	for {
+		part, err := s.r.ReadSlice('\n')
+		s.bytes += int64(len(part))
+		got = got || len(part) > 0
+		room := LongestLine - len(s.buf)
+		if end := bytes.TrimSuffix(part, []byte("\n")); len(end) > room {
+			over = true
+			s.buf = append(s.buf, end[:room]...)
+		} else {
+			s.buf = append(s.buf, end...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil {
+			if err != io.EOF { //nolint:errorlint // io.EOF is never wrapped by a reader that keeps io.Reader's contract
+				s.err = err
+			}
+			if !got {
+				return false
+			}
+		}
+		break
+	}
+	if over {
+		s.cut++
+	}
+	s.number++
+	return true
+}
+
+func (s *scanner) line() Line {
+	text := clean(s.buf)
+	text = s.hideKey(text)
+	l := Line{Number: s.number, Text: text, Rank: -1}
+	l.readPrefixes()
+	return l
+}
+
+// hideKey blanks the inside of PEM private keys, which no single line gives away.
+func (s *scanner) hideKey(text string) string {
+	const begin, end = "-----BEGIN ", "-----END "
+	if strings.Contains(text, begin) && strings.Contains(text, "PRIVATE KEY-----") {
+		s.pem = !strings.Contains(text, end)
+		return text[:strings.Index(text, begin)] + masked
+	}
+	if s.pem {
+		s.pem = !strings.Contains(text, end)
+		return masked
+	}
+	return text
+}
+
+// clean removes what a terminal would not show.
+func clean(b []byte) string {
+	b = bytes.TrimRight(b, "\r")
+	if i := bytes.LastIndexByte(b, '\r'); i >= 0 {
+		b = lastSegment(b)
+	}
+	if plain(b) {
+		return string(b)
+	}
+	b = stripEscapes(b)
+	return strings.ToValidUTF8(string(b), string(utf8.RuneError))
+}
+
+// lastSegment is what is left on the screen after carriage returns: the last segment that
+// is not blank.
+func lastSegment(b []byte) []byte {
+	for len(b) > 0 {
+		i := bytes.LastIndexByte(b, '\r')
+		if len(bytes.TrimSpace(b[i+1:])) > 0 {
+			return b[i+1:]
+		}
+		if i < 0 {
+			return nil
+		}
+		b = b[:i]
+	}
+	return b
+}
+
+func plain(b []byte) bool {
+	for _, c := range b {
+		if (c < ' ' && c != '\t') || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// stripEscapes drops control bytes and terminal sequences (ECMA-48: CSI and OSC).
+func stripEscapes(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == 0x1b && i+1 < len(b) && b[i+1] == '[':
+			for i += 2; i < len(b) && (b[i] < 0x40 || b[i] > 0x7e); i++ {
+			}
+		case c == 0x1b && i+1 < len(b) && b[i+1] == ']':
+			for i += 2; i < len(b) && b[i] != 0x07 && b[i] != 0x1b; i++ {
+			}
+		case c == 0x1b:
+		case c < ' ' && c != '\t', c == 0x7f:
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package reduce
+
+import (
+	"regexp"
+	"strings"
+)
+
+const masked = "[masked]"
+
+// masks find secrets. Each keeps what is around the secret, so that the line stays
+// readable, and none matches its own replacement. A gate is a cheap necessary condition,
+// in lower case.
+var masks = []struct {
+	gates   []string
+	re      *regexp.Regexp
+	replace string
+}{
+	// https://user:password@host
+	{[]string{"://"}, regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"']*:[^\s/@"']+@`), "${1}" + masked + "@"},
+	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)\b(bearer|basic)( +)[A-Za-z0-9._~+/-]{8,}=*`), "${1}${2}" + masked},
+	// AWS access key IDs: AKIA (long-lived) and ASIA (temporary) and 16 characters
+	{[]string{"akia", "asia"}, regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), masked},
+	{[]string{"hf_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xox", "nvapi-"}, regexp.MustCompile(`\b(?:hf_[A-Za-z0-9]{16,}|gh[pos]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abprs]-[\w-]{10,}|nvapi-[\w-]{20,})`), masked},
+	// JSON Web Tokens: three base64url parts, the first of which starts with {"
+	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*`), masked},
+	{
+		[]string{"passw", "secret", "api_key", "api-key", "apikey", "access_key", "accesskey", "credential", "private_key"},
+		regexp.MustCompile(`(?i)((?:[\w-]*(?:password|passwd|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|private_key|credential)[\w-]*)["']?\s*(?:=|:\s?)\s*["']?)[^\s"',;&}\])\[]{4,}`),
+		"${1}" + masked,
+	},
+	{[]string{"token"}, regexp.MustCompile(`(?i)([\w-]*token["']?\s*(?:=|:\s?)\s*["']?)[\w./+~-]{20,}=*`), "${1}" + masked},
+	{[]string{"--password", "--token", "--secret", "--api-key"}, regexp.MustCompile(`(--(?:password|token|secret|api-key)[= ])[^\s\[][^\s]*`), "${1}" + masked},
+}
+
+// Mask replaces secrets by "[masked]": credentials in URLs, bearer and basic
+// authorisation, keys of well-known forms, values of settings that are named like a
+// secret. Masking twice changes nothing more.
+func Mask(text string) string {
+	lower := strings.ToLower(text)
+	for _, m := range masks {
+		for _, gate := range m.gates {
+			if strings.Contains(lower, gate) {
+				text = m.re.ReplaceAllString(text, m.replace)
+				break
+			}
+		}
+	}
+	return text
+}

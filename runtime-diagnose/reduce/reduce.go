@@ -1,0 +1,162 @@
+// Package reduce turns a log of any size into a bounded Digest: cleaned lines with their
+// numbers, Python tracebacks recognised, secrets masked before anything is kept. It reads
+// a stream once and keeps a constant amount in memory.
+//
+// It is no parser of log formats and judges nothing: what a line means is for package
+// signature. Start reading at Read.
+package reduce
+
+import (
+	"cmp"
+	"io"
+	"slices"
+)
+
+// Options bounds what is kept. Zero values mean the defaults in parentheses.
+type Options struct {
+	Budget int // bytes of kept text in all (32 KiB)
+	Head   int // lines kept from the start (20)
+	Tail   int // lines kept from the end (40)
+	Before int // lines kept before a line that Visit wants (3)
+	After  int // lines kept after it (6)
+	Year   int // of time stamps that have none, as klog's and syslog's; 0: such stamps are unknown
+	// Visit sees every line in order and says whether it matters. The text is not masked.
+	Visit func(Line) (matters bool)
+}
+
+func (o Options) withDefaults() Options {
+	o.Budget = cmp.Or(o.Budget, 32<<10)
+	o.Head = cmp.Or(o.Head, 20)
+	o.Tail = cmp.Or(o.Tail, 40)
+	o.Before = cmp.Or(o.Before, 3)
+	o.After = cmp.Or(o.After, 6)
+	if o.Visit == nil {
+		o.Visit = func(Line) bool { return false }
+	}
+	return o
+}
+
+// Digest is what is left of a log.
+type Digest struct {
+	Lines        []Kept // by number
+	LinesRead    int
+	LinesCut     int   // longer than LongestLine; the rest was dropped
+	BytesRead    int64 // as they came
+	BytesSkipped int64 // read, but in no kept line
+	Last         Line  // the last line with text
+}
+
+// Kept is one line of a digest, masked.
+type Kept struct {
+	Number int
+	Text   string
+}
+
+// Read reduces a log. The error is the reader's; what was read before it is in the digest.
+func Read(r io.Reader, o Options) (Digest, error) {
+	o = o.withDefaults()
+	k := newKeeper(o)
+	var d Digest
+	lines := newScanner(r)
+	tracebacks := newFolder()
+	clock := clock{year: o.Year}
+	for lines.next() {
+		l := lines.line()
+		clock.stamp(&l)
+		tracebacks.fold(&l)
+		k.see(l, o.Visit(l))
+		if l.Body() != "" {
+			d.Last = l
+		}
+	}
+	d.Lines = k.kept()
+	d.LinesRead, d.LinesCut, d.BytesRead = lines.number, lines.cut, lines.bytes
+	d.BytesSkipped = max(0, d.BytesRead-k.bytesKept())
+	d.Last.Text = Mask(d.Last.Text)
+	d.Last.body = min(d.Last.body, len(d.Last.Text))
+	return d, lines.err
+}
+
+// keeper chooses lines: the head, windows around what matters, the tail. Each of the
+// three has its own share of the budget, so that none can starve the others.
+type keeper struct {
+	o               Options
+	chosen          []Kept
+	head, window    int    // bytes left
+	recent          []Kept // candidates for the tail and for the lines before a hit
+	recentBytes     int
+	tail            int // bytes the tail may use
+	seen, keepUntil int // line numbers
+}
+
+func newKeeper(o Options) *keeper {
+	return &keeper{o: o, head: o.Budget / 4, window: o.Budget / 2, tail: o.Budget / 4}
+}
+
+func (k *keeper) see(l Line, matters bool) {
+	k.seen = l.Number
+	kept := Kept{Number: l.Number, Text: l.Text}
+	if matters {
+		k.takeBefore()
+		k.keepUntil = max(k.keepUntil, l.Number+k.o.After)
+	}
+	switch {
+	case l.Number <= k.o.Head && k.take(kept, &k.head):
+	case (matters || l.Number <= k.keepUntil) && k.take(kept, &k.window):
+	default:
+		k.remember(kept)
+	}
+}
+
+// take masks a line and keeps it if its share of the budget allows.
+func (k *keeper) take(line Kept, share *int) bool {
+	line.Text = Mask(line.Text)
+	if len(line.Text) > *share {
+		return false
+	}
+	*share -= len(line.Text)
+	k.chosen = append(k.chosen, line)
+	return true
+}
+
+func (k *keeper) takeBefore() {
+	from := max(0, len(k.recent)-k.o.Before)
+	var rest []Kept
+	for _, line := range k.recent[from:] {
+		if line.Number >= k.seen-k.o.Before && k.take(line, &k.window) {
+			k.recentBytes -= len(line.Text)
+			continue
+		}
+		rest = append(rest, line)
+	}
+	k.recent = append(k.recent[:from], rest...)
+}
+
+func (k *keeper) remember(line Kept) {
+	k.recent = append(k.recent, line)
+	k.recentBytes += len(line.Text)
+	for len(k.recent) > max(k.o.Tail, k.o.Before) || (k.recentBytes > k.tail && len(k.recent) > 0) {
+		k.recentBytes -= len(k.recent[0].Text)
+		k.recent = k.recent[1:]
+	}
+}
+
+func (k *keeper) kept() []Kept {
+	left := k.tail
+	for i := len(k.recent) - 1; i >= 0; i-- {
+		if k.recent[i].Number <= k.seen-k.o.Tail {
+			break
+		}
+		k.take(k.recent[i], &left)
+	}
+	slices.SortFunc(k.chosen, func(a, b Kept) int { return cmp.Compare(a.Number, b.Number) })
+	return k.chosen
+}
+
+func (k *keeper) bytesKept() int64 {
+	var n int64
+	for _, l := range k.chosen {
+		n += int64(len(l.Text)) + 1
+	}
+	return n
+}

@@ -1,0 +1,131 @@
+package reduce
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Trace is a Python traceback that ends with the line it is set on.
+type Trace struct {
+	First   int    // number of its first line
+	Type    string // "torch.OutOfMemoryError"
+	Message string // on the line of the type; further lines of the message are not read
+	Frame   string // the innermost frame: `File "train.py", line 3, in main`
+	Chain   Chain
+	Ignored bool // "Exception ignored in": printed, and the program goes on
+}
+
+// Chain is how a traceback hangs together with the one before it.
+type Chain int
+
+const (
+	Alone    Chain = iota
+	CausedBy       // the one before is the cause: "raise … from …"
+	During         // raised while the one before was being handled
+)
+
+const (
+	tracebackStart = "Traceback (most recent call last)"
+	causedBy       = "The above exception was the direct cause of the following exception"
+	during         = "During handling of the above exception, another exception occurred"
+)
+
+// exceptionLine is how Python prints the exception: a dotted type, then a colon and the
+// message or nothing.
+var exceptionLine = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: ?(.*))?$`)
+
+// folder follows one open traceback per lane, because ranks share a log.
+type folder struct {
+	open  map[string]*openTrace
+	chain map[string]Chain
+	after map[string]bool // "Exception ignored in" was the line before
+}
+
+type openTrace struct {
+	first   int
+	frame   string
+	frames  int
+	ignored bool
+	lines   int
+	indent  string
+}
+
+// mostLanes and mostTraceLines bound what broken input can make us keep.
+const (
+	mostLanes      = 4096
+	mostTraceLines = 2000
+)
+
+func newFolder() *folder {
+	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}}
+}
+
+// fold sets l.Trace if the line ends a traceback.
+func (f *folder) fold(l *Line) {
+	body := l.Body()
+	if i := strings.Index(body, tracebackStart); i >= 0 {
+		if len(f.open) < mostLanes {
+			f.open[l.Lane] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: indentOf(body[:i])}
+		}
+		return
+	}
+	switch {
+	case strings.Contains(body, causedBy):
+		f.chain[l.Lane] = CausedBy
+	case strings.Contains(body, during):
+		f.chain[l.Lane] = During
+	case strings.HasPrefix(body, "Exception ignored in"):
+		f.after[l.Lane] = true
+		return
+	}
+	if t := f.open[l.Lane]; t != nil {
+		f.step(l, t, body)
+	} else {
+		delete(f.after, l.Lane)
+	}
+}
+
+func (f *folder) step(l *Line, t *openTrace, body string) {
+	t.lines++
+	rest := strings.TrimPrefix(body, t.indent)
+	trimmed := strings.TrimLeft(rest, " \t|")
+	switch {
+	case strings.HasPrefix(trimmed, `File "`):
+		t.frames++
+		t.frame = strings.TrimSpace(trimmed)
+		return
+	case rest != strings.TrimLeft(rest, " \t"), trimmed == "", strings.HasPrefix(trimmed, "^"), strings.HasPrefix(trimmed, "["):
+		if t.lines < mostTraceLines {
+			return
+		}
+		delete(f.open, l.Lane)
+		return
+	}
+	m := exceptionLine.FindStringSubmatch(strings.TrimRight(rest, " \t"))
+	if m == nil || (t.frames == 0 && !looksLikeException(m[1])) {
+		if t.lines >= mostTraceLines {
+			delete(f.open, l.Lane)
+		}
+		return
+	}
+	l.Trace = &Trace{First: t.first, Type: m[1], Message: m[2], Frame: t.frame, Chain: f.chain[l.Lane], Ignored: t.ignored}
+	delete(f.open, l.Lane)
+	delete(f.chain, l.Lane)
+	delete(f.after, l.Lane)
+}
+
+func looksLikeException(name string) bool {
+	for _, end := range []string{"Error", "Exception", "Interrupt", "Exit", "Warning", "Timeout", "Failure", "StopIteration"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func indentOf(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return s
+	}
+	return ""
+}

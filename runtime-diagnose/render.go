@@ -1,0 +1,137 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// aroundRoot is how many lines before and after the decisive one are shown.
+const aroundRoot = 2
+
+// widest is where a shown line is cut.
+const widest = 200
+
+// Text is the diagnosis for a tired person: one sentence, the decisive line in its
+// context, what followed, what to do. No colours; the caller may add them.
+func Text(r Result) string {
+	var b strings.Builder
+	b.WriteString(headline(r) + "\n")
+	if r.Waiting != "" && !strings.HasPrefix(r.Analysis, r.Waiting) {
+		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
+	}
+	if r.Root != nil {
+		b.WriteString("\n" + aroundLine(r))
+	}
+	if r.Analysis != "" {
+		fmt.Fprintf(&b, "\n%s\n", r.Analysis)
+	}
+	if len(r.Solution) > 0 {
+		b.WriteString("\nwhat to do\n")
+		for i, step := range r.Solution {
+			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
+		}
+	}
+	if r.Story != nil && r.Story.Text != "" {
+		fmt.Fprintf(&b, "\n%s says (%d sentences without evidence left out)\n  %s\n", r.Story.Model, r.Story.Dropped,
+			strings.ReplaceAll(strings.TrimSpace(r.Story.Text), "\n", "\n  "))
+	}
+	b.WriteString("\n" + footer(r) + "\n")
+	return b.String()
+}
+
+func headline(r Result) string {
+	name := "no job"
+	if r.Job.Name != "" {
+		name = r.Job.String()
+	}
+	switch r.Verdict {
+	case Healthy:
+		return name + ": healthy"
+	case Unknown:
+		return name + ": unknown; too little was seen to say"
+	case Inconclusive:
+		return name + ": not healthy, cause not shown\n" + r.Error
+	default:
+		return fmt.Sprintf("%s: not healthy (%s)\n%s", name, r.Category, r.Error)
+	}
+}
+
+// aroundLine is the decisive line with what stands around it, or the line alone.
+func aroundLine(r Result) string {
+	root := r.Root
+	var b strings.Builder
+	where := string(root.Cites[0])
+	if root.Source.File != "" && root.Source.Line > 0 {
+		where = fmt.Sprintf("%s:%d", root.Source.File, root.Source.Line)
+	}
+	fmt.Fprintf(&b, "%s\n", where)
+	excerpt := excerptOf(r, root.Source)
+	if excerpt == nil || root.Source.Line == 0 {
+		return b.String() + "  > " + cut(root.Line) + "\n"
+	}
+	shown := false
+	for _, l := range excerpt.Lines {
+		switch {
+		case l.Number == root.Source.Line:
+			fmt.Fprintf(&b, "  > %s\n", cut(root.Line))
+			shown = true
+		case l.Number >= root.Source.Line-aroundRoot && l.Number <= root.Source.Line+aroundRoot && strings.TrimSpace(l.Text) != "":
+			fmt.Fprintf(&b, "    %s\n", cut(l.Text))
+		}
+	}
+	if !shown {
+		fmt.Fprintf(&b, "  > %s\n", cut(root.Line))
+	}
+	return b.String()
+}
+
+func excerptOf(r Result, s evidence.Source) *Excerpt {
+	for i := range r.Excerpts {
+		e := &r.Excerpts[i]
+		if e.Source.Pod == s.Pod && e.Source.Container == s.Container && e.Source.Attempt == s.Attempt && e.Source.File == s.File {
+			return e
+		}
+	}
+	return nil
+}
+
+func cut(line string) string {
+	if len(line) <= widest {
+		return line
+	}
+	return strings.ToValidUTF8(line[:widest], "") + "…"
+}
+
+// footer says who has to act, whether to try again, and how much was read.
+func footer(r Result) string {
+	var parts []string
+	if r.Root != nil {
+		parts = append(parts, fmt.Sprintf("%s (%s)", r.Root.Standing, r.Root.Signature), ownerWords(r.Root.Owner), retryWords(r.Root))
+	}
+	c := r.Coverage
+	switch {
+	case c.PodsExpected > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d pods seen, %d read", c.PodsSeen, c.PodsExpected, c.PodsRead))
+	case c.PodsSeen > 0:
+		parts = append(parts, fmt.Sprintf("%d pods seen, %d read", c.PodsSeen, c.PodsRead))
+	}
+	parts = append(parts, fmt.Sprintf("%d bytes of logs", c.BytesRead))
+	text := strings.Join(parts, " · ")
+	for _, m := range c.Missing {
+		text += "\nmissing: " + m
+	}
+	return text
+}
+
+func retryWords(c *Cause) string {
+	switch c.Retry {
+	case "helps":
+		return "trying again helps"
+	case "useless":
+		return "trying again unchanged is useless"
+	default:
+		return "trying again may help"
+	}
+}

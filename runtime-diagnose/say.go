@@ -1,0 +1,353 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// fit is what the capacity side says about the pods that wait; empty: nothing known.
+func (d *diagnosis) fit() string {
+	if d.Cluster == nil || d.Job == nil {
+		return ""
+	}
+	gang := capacity.GangOf(d.Job)
+	for i := range gang.Groups {
+		here := 0
+		for _, p := range d.seen.Pods {
+			if p.Source.Role == gang.Groups[i].Name && p.Placed {
+				here++
+			}
+		}
+		gang.Groups[i].Count = max(0, gang.Groups[i].Count-here)
+		gang.Groups[i].Min = min(gang.Groups[i].Min, gang.Groups[i].Count)
+	}
+	gang.Groups = slices.DeleteFunc(gang.Groups, func(g capacity.Group) bool { return g.Count == 0 })
+	gang.MinMembers = 0
+	if len(gang.Groups) == 0 {
+		return ""
+	}
+	result := d.Cluster.Fit(gang)
+	if result.Verdict == capacity.Unknown {
+		return ""
+	}
+	return result.String()
+}
+
+// say writes the three texts people read.
+func (d *diagnosis) say(r *Result) {
+	switch r.Verdict {
+	case Healthy:
+		r.Error, r.Analysis = "", d.whyHealthy(r)
+	case Unknown:
+		r.Error, r.Analysis = "", d.whyUnknown(r)
+	default:
+		d.sayCause(r)
+	}
+}
+
+func (d *diagnosis) sayCause(r *Result) {
+	if r.Root == nil {
+		r.Error = d.subject() + " failed, and nothing that was read says why"
+		if d.State.Message != "" {
+			r.Error += ": " + oneLine(d.State.Message, 200)
+		}
+		r.Analysis = "What was seen names no cause." + d.whatDecides()
+		r.Solution = []string{"Read the log of the pod that ended first: kubectl logs POD --previous."}
+		return
+	}
+	root := d.ranking.Root
+	r.Error = d.sentence(root)
+	var b strings.Builder
+	b.WriteString(fill(root.Signature.Proves, root.Facts))
+	fmt.Fprintf(&b, " [%s]", root.Item.ID)
+	if also := d.alsoSaid(*root); also != "" {
+		b.WriteString(" " + also)
+	}
+	if who := d.followed(); who != "" {
+		b.WriteString(" " + who)
+	}
+	if len(d.ranking.Rivals) > 0 {
+		other := d.ranking.Rivals[0]
+		fmt.Fprintf(&b, " As likely: %s [%s]; nothing sets the two apart.", other.Signature.Title, other.Item.ID)
+	}
+	if root.Signature.DoesNotProve != "" {
+		b.WriteString(" Not shown: " + lowerFirst(root.Signature.DoesNotProve))
+	}
+	if r.Verdict == Inconclusive {
+		b.WriteString(d.whatDecides())
+	}
+	r.Analysis = b.String()
+	r.Solution = root.Signature.Steps()
+	if r.Waiting != "" && root.Item.Kind != evidence.Log {
+		r.Analysis = r.Waiting + " " + r.Analysis
+	}
+}
+
+// sentence is the one line that names who, where and what, with the numbers.
+func (d *diagnosis) sentence(s *rank.Sighting) string {
+	who := d.who(s.Item.Source)
+	if n := len(d.places(*s)); n > 1 {
+		who += fmt.Sprintf(" and %d more", n-1)
+	}
+	text := s.Signature.Title
+	if u := d.schedulerOf(s); u != "" {
+		text += ": " + u
+	} else if numbers := factList(s.Facts); numbers != "" {
+		text += " (" + numbers + ")"
+	}
+	if who == "" {
+		return text
+	}
+	return who + ": " + text
+}
+
+func (d *diagnosis) schedulerOf(s *rank.Sighting) string {
+	for _, u := range d.seen.Scheduling {
+		if u.Item.ID == s.Item.ID {
+			return u.Sentence()
+		}
+	}
+	return ""
+}
+
+// who is "worker-3 (Worker 3, node gpu-7)".
+func (d *diagnosis) who(s evidence.Source) string {
+	name := s.Pod
+	if name == "" {
+		name = s.File
+		if s.Rank >= 0 && name != "" {
+			return fmt.Sprintf("%s, rank %d", name, s.Rank)
+		}
+		return name
+	}
+	var about []string
+	if s.Role != "" && s.Rank >= 0 {
+		about = append(about, fmt.Sprintf("%s %d", s.Role, s.Rank))
+	} else if s.Rank >= 0 {
+		about = append(about, fmt.Sprintf("rank %d", s.Rank))
+	}
+	if s.Node != "" {
+		about = append(about, "node "+s.Node)
+	}
+	if len(about) > 0 {
+		name += " (" + strings.Join(about, ", ") + ")"
+	}
+	return name
+}
+
+// places are the different pods or ranks that said the same.
+func (d *diagnosis) places(s rank.Sighting) []string {
+	var out []string
+	for _, item := range append([]evidence.Item{s.Item}, s.Also...) {
+		place := item.Source.Pod
+		if item.Source.Rank >= 0 {
+			place += fmt.Sprintf(" rank %d", item.Source.Rank)
+		}
+		if !slices.Contains(out, place) {
+			out = append(out, place)
+		}
+	}
+	return out
+}
+
+func (d *diagnosis) alsoSaid(s rank.Sighting) string {
+	places := d.places(s)
+	if len(places) < 2 {
+		return ""
+	}
+	node := s.Item.Source.Node
+	sameNode := node != ""
+	for _, item := range s.Also {
+		sameNode = sameNode && item.Source.Node == node
+	}
+	text := fmt.Sprintf("%d others say the same.", len(places)-1)
+	if len(places) == 2 {
+		text = "One other says the same."
+	}
+	if sameNode {
+		text += fmt.Sprintf(" All of them ran on node %s.", node)
+	}
+	return text
+}
+
+// followed sums up the effects: what they are and where the first of each is.
+func (d *diagnosis) followed() string {
+	var parts []string
+	for _, s := range d.ranking.Effects {
+		if len(parts) == 3 {
+			parts = append(parts, fmt.Sprintf("%d more", len(d.ranking.Effects)-3))
+			break
+		}
+		text := s.Signature.Title
+		if n := len(d.places(s)); n > 1 {
+			text += fmt.Sprintf(" (%d places)", n)
+		}
+		parts = append(parts, fmt.Sprintf("%s [%s]", text, s.Item.ID))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "It explains what else was seen: " + strings.Join(parts, "; ") + "."
+}
+
+func (d *diagnosis) subject() string {
+	if d.Job != nil {
+		return d.Job.Ref.String()
+	}
+	return "the job"
+}
+
+// whatDecides says what to look at where the evidence does not decide.
+func (d *diagnosis) whatDecides() string {
+	switch {
+	case len(d.Logs) == 0:
+		return " No log was read; the log of the container that ended first would decide."
+	case len(d.Missing) > 0:
+		return " Missing: " + strings.Join(d.Missing, "; ") + "."
+	default:
+		return " The logs that were read hold no known failure; the lines before the end are in the excerpt."
+	}
+}
+
+func (d *diagnosis) whyHealthy(r *Result) string {
+	var b strings.Builder
+	switch {
+	case d.State.Phase == kinds.Succeeded:
+		fmt.Fprintf(&b, "The operator says %s succeeded", d.subject())
+	case d.State.Phase == kinds.Suspended:
+		return r.Waiting
+	case len(d.seen.Pods) > 0:
+		fmt.Fprintf(&b, "%d of %d pods run or have ended well", d.countWell(), len(d.seen.Pods))
+	case len(d.logs.ended) > 0:
+		fmt.Fprintf(&b, "The log says that the run ended well")
+	case len(d.logs.progress) > 0:
+		fmt.Fprintf(&b, "The log shows training that advances")
+	default:
+		fmt.Fprintf(&b, "What failed is over: later events show that it went on")
+	}
+	if len(d.Logs) > 0 {
+		fmt.Fprintf(&b, "; %d log%s read hold no failure", len(d.Logs), plural(len(d.Logs)))
+	} else {
+		b.WriteString("; no log was read")
+	}
+	if n := len(d.ranking.Aside); n > 0 {
+		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
+	}
+	return b.String() + "."
+}
+
+func (d *diagnosis) countWell() int {
+	n := 0
+	for _, p := range d.seen.Pods {
+		if p.Running() || p.Phase == corev1.PodSucceeded {
+			n++
+		}
+	}
+	return n
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+func (d *diagnosis) whyUnknown(r *Result) string {
+	switch {
+	case r.Waiting != "":
+		return r.Waiting
+	case d.unverifiedSuccess():
+		return "The operator says it succeeded, but a launcher ends with 0 even when training failed, and its log could not be read: not verified."
+	case len(d.seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
+		return "Nothing was there to read: no pod, no event, no log."
+	default:
+		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatDecides()
+	}
+}
+
+var placeholder = regexp.MustCompile(`\{\{ *\.([A-Za-z]\w*) *\}\}`)
+
+// fill puts facts into a text of a signature; a fact that is not there becomes "some".
+func fill(text string, facts map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
+		if v := facts[placeholder.FindStringSubmatch(m)[1]]; v != "" {
+			return v
+		}
+		return "some"
+	})
+}
+
+// quiet facts are for machines: they repeat what the sentence says, or are long.
+var quiet = []string{"frame", "rank", "reason", "nodes", "message"}
+
+func factList(facts map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if !slices.Contains(quiet, name) && len(facts[name]) <= 160 {
+			parts = append(parts, words(name)+" "+facts[name])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// words turns a fact's name into words: exitCode, memory_limit → exit code, memory limit.
+func words(name string) string {
+	var b strings.Builder
+	for _, c := range name {
+		switch {
+		case c == '_':
+			b.WriteByte(' ')
+		case 'A' <= c && c <= 'Z':
+			b.WriteByte(' ')
+			b.WriteRune(c + 'a' - 'A')
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+func lowerFirst(s string) string {
+	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && !('A' <= s[1] && s[1] <= 'Z') {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
+
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// owners in words, for rendering.
+func ownerWords(d signature.Domain) string {
+	switch d {
+	case signature.User:
+		return "yours to fix"
+	case signature.Platform:
+		return "for the administrators of the platform"
+	case signature.Hardware:
+		return "hardware: for the administrators"
+	case signature.Network:
+		return "network: for the administrators"
+	case signature.Storage:
+		return "storage: for the administrators"
+	default:
+		return "owner not clear"
+	}
+}

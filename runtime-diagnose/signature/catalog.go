@@ -1,0 +1,174 @@
+package signature
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+//go:embed catalog/*.yaml
+var catalogFiles embed.FS
+
+// Catalog is a fixed set of signatures, ready to match. It is immutable and safe for
+// concurrent use.
+type Catalog struct {
+	all      []*Signature // by ID
+	patterns []*regexp.Regexp
+	literals *automaton
+	owners   [][]int32 // literal → signatures that list it
+}
+
+// Match is one signature found in one text.
+type Match struct {
+	Signature *Signature
+	Facts     map[string]string // named groups that matched something
+	Start     int               // byte offset of the match in the text
+}
+
+// Builtin is the catalog that ships with the program.
+func Builtin() (*Catalog, error) { return Load(catalogFiles) }
+
+// Load reads every *.yaml of the given file systems (at any depth one folder down, or at
+// the top) into one catalog. Two signatures of one ID are an error.
+func Load(systems ...fs.FS) (*Catalog, error) {
+	var all []*Signature
+	for _, fsys := range systems {
+		for _, pattern := range []string{"*.yaml", "*/*.yaml"} {
+			names, err := fs.Glob(fsys, pattern)
+			if err != nil {
+				return nil, fmt.Errorf("list signatures: %w", err)
+			}
+			for _, name := range names {
+				s, err := loadFile(fsys, name)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, s)
+			}
+		}
+	}
+	return New(all...)
+}
+
+func loadFile(fsys fs.FS, name string) (*Signature, error) {
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("read signature %s: %w", name, err)
+	}
+	s, err := Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("read signature %s: %w", name, err)
+	}
+	if want := strings.TrimSuffix(path.Base(name), ".yaml"); s.ID != want {
+		return nil, fmt.Errorf("read signature %s: id is %q; a file is named after its id", name, s.ID)
+	}
+	return s, nil
+}
+
+// New makes a catalog of valid signatures.
+func New(signatures ...*Signature) (*Catalog, error) {
+	c := &Catalog{all: slices.Clone(signatures)}
+	slices.SortFunc(c.all, func(a, b *Signature) int { return strings.Compare(a.ID, b.ID) })
+	known := map[string]bool{}
+	for _, s := range c.all {
+		if err := s.Validate(); err != nil {
+			return nil, err
+		}
+		if known[s.ID] {
+			return nil, fmt.Errorf("signature %q is there twice", s.ID)
+		}
+		known[s.ID] = true
+	}
+	index := map[string]int{}
+	var literals []string
+	for i, s := range c.all {
+		for _, h := range s.Hides {
+			if !known[h] {
+				return nil, fmt.Errorf("signature %q hides %q, which does not exist", s.ID, h)
+			}
+		}
+		c.patterns = append(c.patterns, regexp.MustCompile(s.Pattern))
+		for _, lit := range s.Literals {
+			lit = strings.ToLower(lit)
+			at, ok := index[lit]
+			if !ok {
+				at = len(literals)
+				index[lit] = at
+				literals = append(literals, lit)
+				c.owners = append(c.owners, nil)
+			}
+			c.owners[at] = append(c.owners[at], int32(i))
+		}
+	}
+	c.literals = newAutomaton(literals)
+	return c, nil
+}
+
+// All lists the signatures by ID. The caller must not change them.
+func (c *Catalog) All() []*Signature { return slices.Clone(c.all) }
+
+// ByID finds a signature, nil if there is none.
+func (c *Catalog) ByID(id string) *Signature {
+	i, ok := slices.BinarySearchFunc(c.all, id, func(s *Signature, id string) int { return strings.Compare(s.ID, id) })
+	if !ok {
+		return nil
+	}
+	return c.all[i]
+}
+
+// Suspects says whether any literal occurs in the text: the cheap question to ask of
+// every line before the line is masked and matched.
+func (c *Catalog) Suspects(text string) bool {
+	found := false
+	c.literals.find(text, func(int32) { found = true })
+	return found
+}
+
+// Match finds every signature of one of the given kinds (none given: of any kind) in a
+// text, ordered by ID.
+func (c *Catalog) Match(text string, kinds ...evidence.Kind) []Match {
+	var candidates []int32
+	c.literals.find(text, func(lit int32) {
+		for _, s := range c.owners[lit] {
+			if !slices.Contains(candidates, s) {
+				candidates = append(candidates, s)
+			}
+		}
+	})
+	slices.Sort(candidates)
+	var found []Match
+	for _, i := range candidates {
+		s := c.all[i]
+		if !ofKind(s, kinds) {
+			continue
+		}
+		if m := c.patterns[i].FindStringSubmatchIndex(text); m != nil {
+			found = append(found, Match{Signature: s, Facts: facts(c.patterns[i], text, m), Start: m[0]})
+		}
+	}
+	return found
+}
+
+func ofKind(s *Signature, kinds []evidence.Kind) bool {
+	return len(kinds) == 0 || slices.ContainsFunc(kinds, func(k evidence.Kind) bool { return slices.Contains(s.Kinds, k) })
+}
+
+func facts(re *regexp.Regexp, text string, m []int) map[string]string {
+	var out map[string]string
+	for i, name := range re.SubexpNames() {
+		if name == "" || m[2*i] < 0 || m[2*i] == m[2*i+1] {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = text[m[2*i]:m[2*i+1]]
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package signature
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Decode reads one signature from YAML. Unknown fields are errors: a misspelt "hides"
+// must not silently do nothing.
+func Decode(data []byte) (*Signature, error) {
+	var s Signature
+	if err := yaml.UnmarshalStrict(data, &s); err != nil {
+		return nil, fmt.Errorf("decode signature: %w", err)
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// Validate reports everything that is wrong with a signature, joined.
+func (s *Signature) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("signature %q: "+format, append([]any{s.ID}, args...)...))
+	}
+	if !slugForm.MatchString(s.ID) {
+		bad("id must be lower-case words joined by dashes")
+	}
+	for name, text := range map[string]string{"title": s.Title, "since": s.Since, "proves": s.Proves, "doesNotProve": s.DoesNotProve} {
+		if strings.TrimSpace(text) == "" {
+			bad("%s is empty", name)
+		}
+	}
+	if _, ok := CategoryOf(s.Category); !ok {
+		bad("category %q is none of the known ones", s.Category)
+	}
+	if !slices.Contains([]Role{Root, Cascade, Confirmation, Context}, s.Role) {
+		bad("role %q is not root, cascade, confirmation or context", s.Role)
+	}
+	if !slices.Contains([]Domain{User, Platform, Hardware, Network, Storage, Nobody}, s.Domain) {
+		bad("domain %q is not user, platform, hardware, network, storage or unknown", s.Domain)
+	}
+	if !slices.Contains([]Retry{Helps, Useless, RetryUnknown}, s.Retry) {
+		bad("retry %q is not helps, useless or unknown", s.Retry)
+	}
+	if s.Depth < 0 || s.Depth > Precise {
+		bad("depth is %d; it goes from 1 to %d", s.Depth, Precise)
+	}
+	s.validateText(bad)
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(errs...)
+}
+
+func (s *Signature) validateText(bad func(string, ...any)) {
+	if len(s.Kinds) == 0 {
+		bad("kinds is empty")
+	}
+	for _, k := range s.Kinds {
+		if !slices.Contains([]evidence.Kind{evidence.Log, evidence.Event, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric}, k) {
+			bad("kind %q is not log, event, status, exit, node or metric", k)
+		}
+	}
+	if len(s.Literals) == 0 {
+		bad("literals is empty: without one the pattern would run on every line")
+	}
+	for _, l := range s.Literals {
+		if len(l) < 3 {
+			bad("literal %q is shorter than 3 bytes", l)
+		}
+	}
+	re, err := regexp.Compile(s.Pattern)
+	switch {
+	case err != nil:
+		bad("pattern: %v", err)
+	case s.Pattern == "":
+		bad("pattern is empty")
+	case re.MatchString(""):
+		bad("pattern matches the empty line")
+	}
+	if s.Role == Root && strings.TrimSpace(s.Remedy) == "" {
+		bad("remedy is empty")
+	}
+}
+
+// DepthOf is how near to a cause a match is: the signature's own depth, else that of its category.
+func (s *Signature) DepthOf() int {
+	if s.Depth > 0 {
+		return s.Depth
+	}
+	c, _ := CategoryOf(s.Category)
+	return c.Depth
+}
+
+// Steps is the remedy as single steps.
+func (s *Signature) Steps() []string {
+	var steps []string
+	for line := range strings.Lines(s.Remedy) {
+		if line = strings.TrimSpace(line); line != "" {
+			steps = append(steps, line)
+		}
+	}
+	return steps
+}
