@@ -101,7 +101,7 @@ func colossalaiLauncher(r *reader, c *corev1.Container) job.Role {
 	if c == nil {
 		c = &corev1.Container{}
 		if !r.has("spec.launcher") {
-			r.problem(at, "missing", "an object with image and resources")
+			r.lacks(at, "missing", "an object with image and resources")
 		}
 	}
 	c.Name = "launcher"

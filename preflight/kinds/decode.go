@@ -66,7 +66,8 @@ func (r *reader) decode(at *place, in any, out reflect.Value) bool {
 	case reflect.Slice:
 		return r.decodeSlice(at, in, out)
 	case reflect.Interface:
-		return true // left to others
+		out.Set(reflect.ValueOf(in)) // as it is, for others to look into
+		return true
 	default:
 		return r.decodeScalar(at, in, out)
 	}

@@ -75,7 +75,7 @@ func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	r.wantList(list, len(o.Spec.TaskRoles), "at least one task role")
 	for i, at := range r.elements(list, len(o.Spec.TaskRoles)) {
 		t := &o.Spec.TaskRoles[i]
-		if t.TaskNumber == nil {
+		if !r.has(at.Child("taskNumber")) {
 			r.skip(at, "says no taskNumber: the controller has no default and makes 0 tasks")
 		}
 		role := job.Role{

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"math"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -98,7 +99,12 @@ func (r *reader) jobSetPods(rj *replicatedJob, at job.Path) (job.Range, job.Path
 	if jobs == 1 {
 		where = r.written(spec.Child("parallelism"), at.Child("replicas"), at)
 	}
-	return job.Exactly(jobs * each), where // both are below 2³¹
+	// JobSet's webhook has the same limit (v0.10.1 pkg/webhooks/jobset_webhook.go).
+	if product := int64(jobs) * int64(each); product > math.MaxInt32 {
+		r.problem(where, fmt.Sprintf("%d Jobs of %d pods", jobs, each), fmt.Sprintf("at most %d pods together", math.MaxInt32))
+		return job.Exactly(math.MaxInt32), where
+	}
+	return job.Exactly(jobs * each), where
 }
 
 // together is how many pods of one Job run at the same time: its parallelism, but no
@@ -156,7 +162,7 @@ func (r *reader) rename(index, name job.Path) {
 func (r *reader) wantList(at job.Path, n int, want string) {
 	value, _ := at.Resolve(r.source)
 	if _, isList := value.([]any); n == 0 && (isList || value == nil) {
-		r.problem(r.anchor(at), absence(value), want)
+		r.lacks(r.anchor(at), absence(value), want)
 	}
 }
 
@@ -212,7 +218,7 @@ func jobsState(all []any) State {
 		}
 		ready, active, succeeded, failed := number(m, "ready"), number(m, "active"), number(m, "succeeded"), number(m, "failed")
 		if s.Message != "" {
-			s.Message += ", "
+			s.Message += "; "
 		}
 		s.Message += fmt.Sprintf("%s: %d ready, %d active, %d succeeded, %d failed", text(m, "name"), ready, active, succeeded, failed)
 		if ready > 0 || succeeded > 0 {

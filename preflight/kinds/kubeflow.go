@@ -74,7 +74,7 @@ func (m replicaMap) read(r *reader, specs map[string]*replicaSpec) []job.Role {
 	written, isMap := value.(map[string]any)
 	if len(written) == 0 {
 		if value == nil || isMap {
-			r.problem(r.anchor(m.path()), absence(value), "an object with the roles "+strings.Join(m.roles, ", "))
+			r.lacks(r.anchor(m.path()), absence(value), "an object with the roles "+strings.Join(m.roles, ", "))
 		}
 		return nil
 	}

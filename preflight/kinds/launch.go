@@ -195,14 +195,34 @@ type launcher map[string]setting
 var launchers = map[string]launcher{
 	"torchrun": torchrunFlags, "tune": torchrunFlags, "paddle": torchrunFlags,
 	"mpirun": mpirunFlags, "mpiexec": mpirunFlags, "horovodrun": mpirunFlags,
-	"deepspeed":     {"num-gpus": procsPerNode, "num-nodes": nodes, "master-addr": rendezvous, "module": bare, "no-python": bare, "no-local-rank": bare, "no-ssh": bare},
-	"accelerate":    {"num-processes": procs, "num-machines": nodes, "main-process-ip": rendezvous, "rdzv-backend": backend, "multi-gpu": bare, "use-deepspeed": bare, "use-fsdp": bare, "cpu": bare, "same-network": bare, "m": module, "module": bare, "no-python": bare},
+	"deepspeed": {
+		"num-gpus": procsPerNode, "num-nodes": nodes, "master-addr": rendezvous,
+		"module": bare, "no-python": bare, "no-local-rank": bare, "no-ssh": bare, "bind-cores-to-rank": bare,
+		"hostfile": ignored, "include": ignored, "i": ignored, "exclude": ignored, "e": ignored, "master-port": ignored,
+		"launcher": ignored, "launcher-args": ignored, "ssh-port": ignored, "node-rank": ignored,
+	},
+	"accelerate": {
+		"num-processes": procs, "num-machines": nodes, "main-process-ip": rendezvous, "rdzv-backend": backend,
+		"multi-gpu": bare, "use-deepspeed": bare, "use-fsdp": bare, "cpu": bare, "same-network": bare, "debug": bare,
+		"m": module, "module": bare, "no-python": bare,
+		"config-file": ignored, "mixed-precision": ignored, "machine-rank": ignored, "main-process-port": ignored,
+		"dynamo-backend": ignored, "gpu-ids": ignored, "num-cpu-threads-per-process": ignored, "deepspeed-config-file": ignored,
+		"zero-stage": ignored, "max-restarts": ignored, "monitor-interval": ignored, "rdzv-conf": ignored,
+	},
 	"colossalai":    colossalaiFlags,
 	"colossalairun": colossalaiFlags,
-	"composer":      {"n": procsPerNode, "nproc": procsPerNode, "world-size": procs, "m": module, "v": bare, "verbose": bare, "module-mode": bare},
+	"composer": {
+		"n": procsPerNode, "nproc": procsPerNode, "world-size": procs, "master-addr": rendezvous,
+		"m": module, "v": bare, "verbose": bare, "module-mode": bare,
+		"node-rank": ignored, "base-rank": ignored, "master-port": ignored, "run-directory": ignored,
+	},
 }
 
-var colossalaiFlags = launcher{"nproc-per-node": procsPerNode, "num-nodes": nodes, "master-addr": rendezvous, "m": module}
+var colossalaiFlags = launcher{
+	"nproc-per-node": procsPerNode, "num-nodes": nodes, "master-addr": rendezvous, "m": module,
+	"hostfile": ignored, "H": ignored, "host": ignored, "include": ignored, "exclude": ignored,
+	"master-port": ignored, "extra-launch-args": ignored, "ssh-port": ignored,
+}
 
 var torchrunFlags = launcher{
 	"nnodes": nodes, "nproc-per-node": procsPerNode, "rdzv-backend": backend, "rdzv-endpoint": rendezvous,

@@ -17,13 +17,13 @@ func (r *reader) pod(t *corev1.PodTemplateSpec, at job.Path) job.Pod {
 	if !r.has(p.Path) {
 		p.Path = r.anchor(p.Path)
 		p.Origins = append(p.Origins, job.Origin{Path: p.Path, Whole: true})
-		r.problem(p.Path, "missing", "a pod template with at least one container")
+		r.lacks(p.Path, "missing", "a pod template with at least one container")
 		return p
 	}
 	containers := p.Path.Child("containers")
 	if v, _ := containers.Resolve(r.source); len(t.Spec.Containers) == 0 {
 		if _, isList := v.([]any); isList || v == nil {
-			r.problem(containers, absence(v), "at least one container")
+			r.lacks(containers, absence(v), "at least one container")
 		}
 	}
 	return p

@@ -60,7 +60,7 @@ func open[S any](kind string, u *unstructured.Unstructured) (*reader, *object[S]
 	o := &object[S]{}
 	decodeInto(r, u.Object, o)
 	if spec, ok := u.Object["spec"]; !ok || spec == nil {
-		r.problem("spec", "missing", "an object")
+		r.lacks("spec", "missing", "an object")
 	}
 	return r, o
 }
@@ -119,6 +119,18 @@ func (r *reader) problem(at job.Path, have, want string) {
 		return
 	}
 	r.problems = append(r.problems, Problem{Path: at, Have: have, Want: want})
+}
+
+// lacks notes that something is not there, unless a place at or above it is a problem
+// already: one mistake is told once.
+func (r *reader) lacks(at job.Path, have, want string) {
+	at = r.byName(at)
+	for _, p := range r.problems {
+		if p.Path != "" && at.Within(r.byName(p.Path)) {
+			return
+		}
+	}
+	r.problem(at, have, want)
 }
 
 // wrong notes a value of the wrong type or form. A placeholder is reported where it is

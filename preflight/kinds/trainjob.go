@@ -138,7 +138,7 @@ func lookup(r *reader, u *unstructured.Unstructured, got Got) *runtimeSpec {
 	wants := trainJobNeeds(u)
 	if len(wants) == 0 {
 		if name := at.Child("name"); !r.has("spec.runtimeRef.name") {
-			r.problem(r.anchor(name), "missing", "the name of a ClusterTrainingRuntime or TrainingRuntime")
+			r.lacks(r.anchor(name), "missing", "the name of a ClusterTrainingRuntime or TrainingRuntime")
 		} else {
 			r.skip("spec.runtimeRef.kind", "not a kind of runtime that is read (ClusterTrainingRuntime, TrainingRuntime); the pods are read from spec.trainer only")
 		}
