@@ -119,7 +119,10 @@ func (w *Webhook) Run(ctx context.Context) error {
 // and, under Ignore, admits.
 func (w *Webhook) server() *http.Server {
 	mux := http.NewServeMux()
-	mux.Handle(Path, &admission.Webhook{Handler: w.handler})
+	mux.Handle(Path, &admission.Webhook{
+		Handler:        w.handler,
+		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
+	})
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: timeoutSeconds * time.Second,

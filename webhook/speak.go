@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
@@ -67,8 +66,8 @@ func reported(r preflight.Report, missing, broken string) answer {
 	if missing != "" {
 		a.gaps = append(a.gaps, gap{reason: reasonView, text: "the view of the cluster is not whole: " + missing})
 	}
-	if slices.ContainsFunc(r.Skipped, unread) {
-		a.gaps = append(a.gaps, gap{reason: reasonUndecodable, text: "what needs the fields that could not be read", quiet: len(r.Findings) > 0})
+	if paths := unread(r.Findings); paths != "" {
+		a.gaps = append(a.gaps, gap{reason: reasonUndecodable, text: "what rests on fields that could not be read: " + paths, quiet: true})
 	}
 	var reasons []string
 	checks := map[string][]string{}
@@ -93,10 +92,18 @@ func reported(r preflight.Report, missing, broken string) answer {
 	return a
 }
 
-// unread says whether something was skipped because the object could not be read whole.
-// Its fields are findings of their own.
-func unread(s preflight.Skip) bool {
-	return !s.Failed && (s.Check == "all" || s.Reason == check.SkippedPartial)
+// unreadable is the name under which preflight says what it could not read.
+const unreadable = "unreadable-field"
+
+// unread are the places of the object that could not be read; each is a finding already.
+func unread(fs []finding.Finding) string {
+	var paths []string
+	for _, f := range fs {
+		if f.Check == unreadable {
+			paths = append(paths, string(f.Path))
+		}
+	}
+	return strings.Join(paths, ", ")
 }
 
 // decision is what the answer amounts to, as audit log and metrics name it.

@@ -26,7 +26,7 @@ func leaf(text []byte) *x509.Certificate {
 	return c
 }
 
-var _ = Describe("Certificates", Ordered, func() {
+var _ = Describe("Certificates", Ordered, ContinueOnFailure, func() {
 	const service = "signalbox-webhook.signalbox-system.svc"
 	var original []byte // the configuration under test has its name from the manifests
 
