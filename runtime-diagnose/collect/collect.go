@@ -34,9 +34,9 @@ type Cluster struct {
 	Mapper  meta.RESTMapper
 	// Snapshot is the view of the cluster, for why a job waits; nil: unknown.
 	Snapshot func() *capacity.Snapshot
-	// Kept are logs of containers of the job that ended earlier, kept before their pods went;
-	// nil: none are.
-	Kept   func(job types.UID) []diagnose.Log
+	// Kept are logs of containers that ended earlier, kept before their pods went: of pods with
+	// one of these owners, without those that are still present. nil: none are kept.
+	Kept   func(owners, present map[types.UID]bool) []diagnose.Log
 	Limits Limits
 	// Now is the clock; nil: the system's.
 	Now func() time.Time

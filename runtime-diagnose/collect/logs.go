@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -49,24 +50,21 @@ func (r *reading) readLogs(ctx context.Context) {
 		})
 	}
 	_ = g.Wait() // errors are in errs
-	read := map[evidence.Source]bool{}
 	for i, w := range all {
 		if errs[i] != nil && len(texts[i]) == 0 {
 			r.missing("log of "+sourced(w.pod, w.container), errs[i])
 			continue
 		}
-		source := r.sourceOf(w)
-		read[source] = true
-		r.out.Logs = append(r.out.Logs, Log(source, texts[i]))
+		r.out.Logs = append(r.out.Logs, Log(r.sourceOf(w), texts[i]))
 	}
 	if r.Kept == nil {
 		return
 	}
-	for _, log := range r.Kept(r.object.GetUID()) {
-		if !read[log.Source] {
-			r.out.Logs = append(r.out.Logs, log)
-		}
+	present := map[types.UID]bool{}
+	for i := range r.out.Pods {
+		present[r.out.Pods[i].UID] = true
 	}
+	r.out.Logs = append(r.out.Logs, r.Kept(r.owners.uids(), present)...)
 }
 
 // Log is a log in memory.

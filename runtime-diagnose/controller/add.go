@@ -1,0 +1,197 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
+)
+
+// Add puts the controller into a manager. It runs where the manager leads, or everywhere
+// without leader election. Kinds that the cluster lacks are looked for every Options.Discovery
+// and work as soon as they are served; kinds that go are forgotten.
+func Add(m manager.Manager, o Options) error {
+	kube, err := kubernetes.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("set up controller: %w", err)
+	}
+	objects, err := dynamic.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("set up controller: %w", err)
+	}
+	counts, err := newMetrics(o.Metrics)
+	if err != nil {
+		return fmt.Errorf("set up controller: %w", err)
+	}
+	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now}
+	kept := capture.New(o.CaptureBytes)
+	from := &collect.Cluster{
+		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Now: o.Now, Kept: kept.Logs,
+	}
+	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: &served{}, Collect: from.Case, Writer: writer, metrics: counts}
+	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
+	if o.Model != nil && o.Model != llm.Off {
+		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes}
+		r.Tell = newStoryteller(e, o.Attempts, writer, counts, &r.memory, func(key Request) {
+			woken <- event.TypedGenericEvent[Request]{Object: key}
+		})
+		if err := m.Add(leading{r.Tell.Start}); err != nil {
+			return fmt.Errorf("set up controller: %w", err)
+		}
+	}
+	c, err := controller.NewTyped("diagnosis", m, controller.TypedOptions[Request]{
+		Reconciler:              reconcile.TypedReconciler[Request](r),
+		MaxConcurrentReconciles: max(1, o.Concurrency),
+	})
+	if err != nil {
+		return fmt.Errorf("set up controller: %w", err)
+	}
+	w := &watcher{Options: o, controller: c, manager: m, served: r.Served, discovery: kube.Discovery()}
+	for _, s := range []source.TypedSource[Request]{
+		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler(capture.Watch(kept, kube, o.Limits))),
+		source.TypedChannel(woken, wakeHandler()),
+	} {
+		if err := c.Watch(s); err != nil {
+			return fmt.Errorf("set up controller: %w", err)
+		}
+	}
+	if err := m.Add(leading{w.run}); err != nil {
+		return fmt.Errorf("set up controller: %w", err)
+	}
+	return nil
+}
+
+// leading runs only where the manager leads.
+type leading struct{ run func(context.Context) error }
+
+func (l leading) Start(ctx context.Context) error { return l.run(ctx) }
+func (leading) NeedLeaderElection() bool          { return true }
+
+// sources are the ConfigMap before the folder. The ConfigMap is read anew for each question, so
+// that a new prompt works at once and nothing has to watch ConfigMaps.
+func (p Prompts) sources(kube kubernetes.Interface) []prompt.Source {
+	var out []prompt.Source
+	if p.ConfigMap != "" {
+		out = append(out, func(ctx context.Context, key string) (string, bool, error) {
+			cm, err := kube.CoreV1().ConfigMaps(p.Namespace).Get(ctx, p.ConfigMap, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return "", false, nil
+			}
+			if err != nil {
+				return "", false, fmt.Errorf("read prompts: %w", err)
+			}
+			text, ok := cm.Data[key]
+			return text, ok, nil
+		})
+	}
+	if p.Dir != "" {
+		out = append(out, prompt.Dir(p.Dir))
+	}
+	return out
+}
+
+// watcher starts and forgets the watches of kinds as the cluster gets and loses them.
+type watcher struct {
+	Options
+	controller controller.TypedController[Request]
+	manager    manager.Manager
+	served     *served
+	discovery  discovery.DiscoveryInterface
+}
+
+func (w *watcher) run(ctx context.Context) error {
+	every := max(w.Discovery, time.Second)
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		w.discover(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// discover asks once per group and version which of our kinds are there.
+func (w *watcher) discover(ctx context.Context) {
+	have := map[string]map[string]bool{} // group/version → resource; nil: nobody could say
+	for _, k := range w.Kinds {
+		_, watched, isWatched := w.served.find(k.Name)
+		found, unknown := false, false
+		for _, gvk := range k.GVKs {
+			gv := gvk.GroupVersion().String()
+			if _, asked := have[gv]; !asked {
+				have[gv] = w.resources(gv)
+			}
+			if have[gv] == nil {
+				unknown = true
+				continue
+			}
+			if !have[gv][k.Resource] {
+				continue
+			}
+			found = true
+			if !isWatched {
+				w.watch(ctx, k, gvk)
+			}
+			break
+		}
+		if isWatched && !found && !unknown {
+			w.manager.GetLogger().Info("kind is gone", "kind", k.Name)
+			w.served.remove(k.Name)
+			u := &unstructured.Unstructured{}
+			u.SetGroupVersionKind(watched)
+			if err := w.manager.GetCache().RemoveInformer(ctx, u); err != nil {
+				w.manager.GetLogger().Error(err, "stop watching", "kind", k.Name)
+			}
+		}
+	}
+}
+
+// resources are the names a group and version serves: empty where it is not there, nil where
+// the API server did not answer.
+func (w *watcher) resources(groupVersion string) map[string]bool {
+	list, err := w.discovery.ServerResourcesForGroupVersion(groupVersion)
+	if apierrors.IsNotFound(err) {
+		return map[string]bool{}
+	}
+	if err != nil {
+		w.manager.GetLogger().V(1).Info("ask for kinds", "group", groupVersion, "error", err.Error())
+		return nil
+	}
+	out := map[string]bool{}
+	for i := range list.APIResources {
+		out[list.APIResources[i].Name] = true
+	}
+	return out
+}
+
+// wakeHandler looks again at a job whose story has come.
+func wakeHandler() handler.TypedEventHandler[Request, Request] {
+	return handler.TypedFuncs[Request, Request]{
+		GenericFunc: func(_ context.Context, e event.TypedGenericEvent[Request], q workqueue.TypedRateLimitingInterface[Request]) {
+			q.Add(e.Object)
+		},
+	}
+}

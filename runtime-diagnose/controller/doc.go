@@ -1,0 +1,26 @@
+// Package controller keeps the diagnosis of training jobs on the jobs themselves: it watches
+// jobs and their pods, has the evidence collected and the rules decide, and writes annotations
+// and Events, each only when something changed. A language model, where there is one, is asked
+// afterwards and beside; what it says amends what is already written.
+//
+// It decides nothing about causes (package diagnose does) and reads no logs itself (package
+// collect does). Start reading at Add for the wiring, at Reconciler.Reconcile for the story.
+//
+// # What it may do
+//
+// The ServiceAccount needs these rights, all of them cluster-wide except the last two lines,
+// which are for the namespace Signalbox runs in:
+//
+//	get, list, watch   the resources of all kinds: pytorchjobs, tfjobs, xgboostjobs, paddlejobs,
+//	                   jaxjobs, mpijobs (kubeflow.org), trainjobs, trainingruntimes,
+//	                   clustertrainingruntimes (trainer.kubeflow.org), jobsets (jobset.x-k8s.io),
+//	                   jobs (batch), colossalaijobs, frameworks
+//	patch              the same resources of jobs: annotations, by server-side apply
+//	get, list, watch   pods, nodes, namespaces
+//	get                pods/log
+//	list               events
+//	create             events (events.k8s.io)
+//	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh)
+//	get                configmaps, by the name of the prompts' ConfigMap
+//	get, create, update leases (coordination.k8s.io), where leader election is on
+package controller

@@ -1,0 +1,130 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+type queue = workqueue.TypedRateLimitingInterface[Request]
+
+// watch starts to watch a kind that the cluster serves.
+func (w *watcher) watch(_ context.Context, k *kinds.Kind, gvk schema.GroupVersionKind) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	if err := w.controller.Watch(source.TypedKind(w.manager.GetCache(), u, w.jobHandler(k))); err != nil {
+		w.manager.GetLogger().Error(err, "watch kind", "kind", k.Name, "version", gvk.GroupVersion().String())
+		return
+	}
+	w.served.set(k, gvk)
+	w.manager.GetLogger().Info("watching", "kind", k.Name, "version", gvk.GroupVersion().String())
+}
+
+// jobHandler looks at a job when anything but its bookkeeping changed.
+func (w *watcher) jobHandler(k *kinds.Kind) handler.TypedEventHandler[*unstructured.Unstructured, Request] {
+	add := func(u *unstructured.Unstructured, q queue) {
+		q.AddAfter(Request{k.Name, u.GetNamespace(), u.GetName()}, w.Debounce)
+	}
+	return handler.TypedFuncs[*unstructured.Unstructured, Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {
+			add(e.Object, q)
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
+			if jobChanged(e.ObjectOld, e.ObjectNew) {
+				add(e.ObjectNew, q)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*unstructured.Unstructured], q queue) {
+			add(e.Object, q)
+		},
+	}
+}
+
+// jobChanged leaves out what says nothing new: resyncs, managed fields, other people's
+// annotations and labels.
+func jobChanged(before, after *unstructured.Unstructured) bool {
+	if before.GetResourceVersion() == after.GetResourceVersion() {
+		return false
+	}
+	return before.GetGeneration() != after.GetGeneration() ||
+		before.GetUID() != after.GetUID() ||
+		(before.GetDeletionTimestamp() == nil) != (after.GetDeletionTimestamp() == nil) ||
+		before.GetAnnotations()[Ask] != after.GetAnnotations()[Ask] ||
+		!equality.Semantic.DeepEqual(ours(before.GetAnnotations()), ours(after.GetAnnotations())) ||
+		!equality.Semantic.DeepEqual(before.Object["status"], after.Object["status"])
+}
+
+// podHandler looks at the job of a pod whose state changed. keep sees every such pod first.
+func (w *watcher) podHandler(keep func(job metav1.OwnerReference, p *corev1.Pod)) handler.TypedEventHandler[*corev1.Pod, Request] {
+	add := func(p *corev1.Pod, q queue) {
+		for _, key := range w.jobsOf(p) {
+			q.AddAfter(key, w.Debounce)
+		}
+	}
+	return handler.TypedFuncs[*corev1.Pod, Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*corev1.Pod], q queue) {
+			w.keep(keep, e.Object)
+			add(e.Object, q)
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*corev1.Pod], q queue) {
+			if mark(e.ObjectOld) == mark(e.ObjectNew) {
+				return
+			}
+			w.keep(keep, e.ObjectNew)
+			add(e.ObjectNew, q)
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*corev1.Pod], q queue) { add(e.Object, q) },
+	}
+}
+
+// keep hands pods that a known kind owns directly to the capture of logs.
+func (w *watcher) keep(keep func(metav1.OwnerReference, *corev1.Pod), p *corev1.Pod) {
+	if owner := metav1.GetControllerOf(p); owner != nil && len(w.jobsOf(p)) > 0 {
+		keep(*owner, p)
+	}
+}
+
+// chains are the labels by which a pod names a job that does not own it directly. They only
+// choose whom to look at; collect follows the owners.
+var chains = []struct{ label, kind string }{
+	{"jobset.sigs.k8s.io/jobset-name", "JobSet"},
+	{"jobset.sigs.k8s.io/jobset-name", "TrainJob"}, // Trainer gives its JobSet the same name
+	{"FC_FRAMEWORK_NAME", "Framework"},
+	{"training.kubeflow.org/job-name", "MPIJob"}, // the launcher of v2beta1 belongs to a Job
+	{"batch.kubernetes.io/job-name", "Job"},
+}
+
+// jobsOf are the jobs that a pod may belong to.
+func (w *watcher) jobsOf(p *corev1.Pod) []Request {
+	var out []Request
+	add := func(kind, name string) {
+		key := Request{kind, p.Namespace, name}
+		if _, _, ok := w.served.find(kind); ok && !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	if owner := metav1.GetControllerOf(p); owner != nil {
+		group, _, _ := strings.Cut(owner.APIVersion, "/")
+		if _, gvk, ok := w.served.find(owner.Kind); ok && gvk.Group == group {
+			add(owner.Kind, owner.Name)
+		}
+	}
+	for _, c := range chains {
+		if name := p.Labels[c.label]; name != "" {
+			add(c.kind, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// memory is what the controller knows of jobs between two looks. It may be lost at any time:
+// what counts stands on the job. Entries are by UID, so that a job of the same name knows
+// nothing of the one before.
+type memory struct {
+	mu   sync.Mutex
+	jobs map[types.UID]*remembered
+}
+
+type remembered struct {
+	seen    string // what the caches showed at the last thorough look
+	at      time.Time
+	result  diagnose.Result
+	looks   int                // thorough looks at this state that found no cause
+	stories map[string]*stance // by fingerprint of the finding
+	key     Request
+}
+
+// stance is where a finding stands with the model.
+type stance struct {
+	story *diagnose.Story // nil: none yet, or none to be had
+	done  bool            // answered or given up
+}
+
+func (m *memory) of(uid types.UID, key Request) *remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.jobs == nil {
+		m.jobs = map[types.UID]*remembered{}
+	}
+	r := m.jobs[uid]
+	if r == nil {
+		r = &remembered{stories: map[string]*stance{}, key: key}
+		m.jobs[uid] = r
+	}
+	return r
+}
+
+// forget drops all jobs of that name except the one that is there now; "" is nobody.
+func (m *memory) forget(key Request, except types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for uid, r := range m.jobs {
+		if r.key == key && uid != except {
+			delete(m.jobs, uid)
+		}
+	}
+}
+
+// story answers whether the model was asked about a finding, and with what.
+func (m *memory) story(uid types.UID, print string) (stance, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.jobs[uid]; r != nil && r.stories[print] != nil {
+		return *r.stories[print], true
+	}
+	return stance{}, false
+}
+
+// setStory notes where a finding stands. A job that is forgotten stays so.
+func (m *memory) setStory(uid types.UID, print string, s stance) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.jobs[uid]
+	if r == nil {
+		return
+	}
+	if len(r.stories) >= mostStories && r.stories[print] == nil {
+		clear(r.stories) // a job whose finding changes that often has no story worth keeping
+	}
+	r.stories[print] = &s
+}
+
+const mostStories = 16

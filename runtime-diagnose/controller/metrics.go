@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+)
+
+// metrics count what the controller does; a nil *metrics counts nothing.
+type metrics struct {
+	diagnoses *prometheus.CounterVec
+	duration  prometheus.Histogram
+	writes    prometheus.Counter
+	calls     *prometheus.CounterVec
+	waited    prometheus.Histogram
+	tokens    *prometheus.CounterVec
+	dropped   prometheus.Counter
+}
+
+// newMetrics registers them; nil: nowhere.
+func newMetrics(into prometheus.Registerer) (*metrics, error) {
+	if into == nil {
+		return nil, nil
+	}
+	m := &metrics{
+		diagnoses: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_diagnoses_total", Help: "Diagnoses made, by verdict and category of the cause.",
+		}, []string{"verdict", "category"}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "signalbox_diagnosis_duration_seconds", Help: "Time to collect the evidence of one job and to judge it.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}),
+		writes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "signalbox_annotation_writes_total", Help: "Diagnoses written on jobs; unchanged ones are not.",
+		}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_llm_calls_total", Help: "Calls of the language model, by outcome: told, ungrounded, error.",
+		}, []string{"outcome"}),
+		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "signalbox_llm_duration_seconds", Help: "Time of one call of the language model, waiting for a turn included.",
+			Buckets: []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120},
+		}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_llm_tokens_total", Help: "Tokens as the model's server counts them, by direction: in, out.",
+		}, []string{"direction"}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "signalbox_llm_sentences_dropped_total", Help: "Sentences of the model that cited nothing it was shown.",
+		}),
+	}
+	for _, c := range []prometheus.Collector{m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped} {
+		if err := into.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return m, nil
+}
+
+func (m *metrics) diagnosed(r diagnose.Result, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.diagnoses.WithLabelValues(string(r.Verdict), r.Category).Inc()
+	m.duration.Observe(took.Seconds())
+}
+
+func (m *metrics) wrote() {
+	if m != nil {
+		m.writes.Inc()
+	}
+}
+
+func (m *metrics) asked(err error, a llm.Response, s *diagnose.Story, took time.Duration) {
+	if m == nil {
+		return
+	}
+	outcome := "told"
+	switch {
+	case err != nil:
+		outcome = "error"
+	case s == nil:
+		outcome = "ungrounded"
+	default:
+		m.dropped.Add(float64(s.Dropped))
+	}
+	m.calls.WithLabelValues(outcome).Inc()
+	m.waited.Observe(took.Seconds())
+	m.tokens.WithLabelValues("in").Add(float64(a.TokensIn))
+	m.tokens.WithLabelValues("out").Add(float64(a.TokensOut))
+}

@@ -1,0 +1,153 @@
+package controller
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Need is what a job needs now.
+type need int
+
+const (
+	nothing  need = iota // it is well, or it is too early to say
+	reason               // it waits: say why, and nothing more yet
+	thorough             // read everything and diagnose
+)
+
+// view is what the caches show of a job: enough to decide whether to look closer.
+type view struct {
+	state        kinds.State
+	pods         []corev1.Pod // may hold pods of another job with the same labels
+	created      time.Time
+	asked        bool // a user asks for a diagnosis that was not made yet
+	spoken       bool // something that is not healthy stands on the job
+	pendingAfter time.Duration
+	refresh      time.Duration
+	now          time.Time
+}
+
+// decide says what the job needs, and after how long to look again; 0: when something changes.
+func (v view) decide() (need, time.Duration) {
+	switch {
+	case v.asked:
+		return thorough, v.again()
+	case v.state.Phase == kinds.Succeeded || v.state.Phase == kinds.Failed:
+		return thorough, 0
+	case v.state.Phase == kinds.Suspended:
+		return v.wellAgain(), 0
+	}
+	oldest, unscheduled := v.waiting()
+	waited := v.now.Sub(oldest)
+	switch {
+	case slices.ContainsFunc(v.pods, trouble):
+		return thorough, v.again()
+	case oldest.IsZero():
+		return v.wellAgain(), 0
+	case waited >= v.pendingAfter:
+		return thorough, v.refresh
+	case unscheduled:
+		return reason, min(v.refresh, v.pendingAfter-waited)
+	default:
+		return nothing, v.pendingAfter - waited
+	}
+}
+
+// wellAgain takes back what was said when it is true no longer.
+func (v view) wellAgain() need {
+	if v.spoken {
+		return thorough
+	}
+	return nothing
+}
+
+// again renews the reason of jobs that have not ended: the cluster changes around them.
+func (v view) again() time.Duration {
+	if v.state.Phase == kinds.Succeeded || v.state.Phase == kinds.Failed {
+		return 0
+	}
+	return v.refresh
+}
+
+// waiting is since when the job waits for anything — pods that do not run, or no pods at all —
+// and whether the scheduler has refused a pod. Zero: it does not wait.
+func (v view) waiting() (since time.Time, unscheduled bool) {
+	earlier := func(t time.Time) {
+		if since.IsZero() || t.Before(since) {
+			since = t
+		}
+	}
+	for i := range v.pods {
+		p := &v.pods[i]
+		if p.Status.Phase != corev1.PodPending && p.Status.Phase != "" || p.DeletionTimestamp != nil {
+			continue
+		}
+		earlier(p.CreationTimestamp.Time)
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+				unscheduled = true
+			}
+		}
+	}
+	if len(v.pods) == 0 {
+		earlier(v.created)
+	}
+	return since, unscheduled
+}
+
+// trouble says that a pod failed, or that a container of it ended badly or waits for something
+// that may never come. Normal steps of a start are not trouble.
+func trouble(p corev1.Pod) bool {
+	if p.Status.Phase == corev1.PodFailed {
+		return true
+	}
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+			return true
+		}
+		if w := c.State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			return true
+		}
+	}
+	return false
+}
+
+// seen is a mark of everything that a diagnosis depends on and that the caches show. While it
+// stays, a job that has ended is not read again.
+func (v view) seen(resourceVersionOfSpec int64, asked string) string {
+	h := sha256.New()
+	fmt.Fprintln(h, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, resourceVersionOfSpec, asked)
+	marks := make([]string, len(v.pods))
+	for i := range v.pods {
+		marks[i] = mark(&v.pods[i])
+	}
+	slices.Sort(marks)
+	for _, m := range marks {
+		fmt.Fprintln(h, m)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// mark is the state of a pod in one line; times are left out where only they change.
+func mark(p *corev1.Pod) string {
+	s := fmt.Sprint(p.UID, p.Status.Phase, p.Status.Reason, p.Status.Message, p.Spec.NodeName, p.DeletionTimestamp != nil)
+	for _, c := range p.Status.Conditions {
+		s += fmt.Sprint(" ", c.Type, c.Status, c.Reason, c.Message)
+	}
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		s += fmt.Sprint(" ", c.Name, c.RestartCount, c.Ready)
+		if w := c.State.Waiting; w != nil {
+			s += fmt.Sprint(" ", w.Reason, w.Message)
+		}
+		if t := c.State.Terminated; t != nil {
+			s += fmt.Sprint(" ", t.ExitCode, t.Signal, t.Reason, t.Message)
+		}
+	}
+	return s
+}

@@ -1,0 +1,102 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Options say what the controller looks at, and how. FromConfig fills all but Catalog, Snapshot,
+// Namespace and Metrics.
+type Options struct {
+	Kinds   []*kinds.Kind
+	Catalog *signature.Catalog
+	Core    diagnose.Options
+	Limits  collect.Limits
+	// Snapshot is the current view of the cluster, for why a job waits; nil: unknown.
+	Snapshot func() *capacity.Snapshot
+	// Namespace answers with a namespace's labels; known is false where nobody can say. nil: never known.
+	Namespace func(name string) (labels map[string]string, known bool)
+
+	Model       llm.Client // llm.Off: none
+	Attempts    int        // calls of the model for one finding
+	MaxTokens   int
+	PromptBytes int
+	Prompts     Prompts
+
+	Concurrency  int
+	PendingAfter time.Duration // waiting longer is unhealthy
+	Debounce     time.Duration
+	Refresh      time.Duration
+	Discovery    time.Duration
+	Timeout      time.Duration
+	CaptureBytes int64
+
+	Metrics prometheus.Registerer // nil: not registered
+	Now     func() time.Time      // nil: the system's clock
+}
+
+// Prompts says where templates of the operator's own are.
+type Prompts struct{ Namespace, ConfigMap, Dir string }
+
+// FromConfig reads the options of the file. The error names a kind nobody reads, or why the
+// model cannot be reached as configured.
+func FromConfig(c config.Config) (Options, error) {
+	selected, err := selectKinds(c.Kinds)
+	if err != nil {
+		return Options{}, err
+	}
+	model, err := llm.New(llm.Profile{
+		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
+		APIKeyFile: c.LLM.APIKeyFile, APIKey: os.Getenv(c.LLM.APIKeyEnv), CAFile: c.LLM.CAFile,
+		Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
+	})
+	if err != nil {
+		return Options{}, err
+	}
+	if model != llm.Off {
+		model = llm.Limited(model, c.LLM.PerMinute)
+	}
+	d := c.Diagnosis
+	return Options{
+		Kinds: selected,
+		Limits: collect.Limits{
+			Pods: d.Logs.Pods, Parallel: d.Logs.Parallel, HeadBytes: d.Logs.HeadBytes, TailBytes: d.Logs.TailBytes, TotalBytes: d.Logs.TotalBytes,
+		},
+		Model: model, Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes,
+		Prompts:     Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: c.Prompts.Dir},
+		Concurrency: d.Concurrency, PendingAfter: time.Duration(d.PendingAfter), Debounce: time.Duration(d.Debounce),
+		Refresh: time.Duration(d.Refresh), Discovery: time.Duration(d.Discovery), Timeout: time.Duration(d.Timeout),
+		CaptureBytes: d.CaptureBytes,
+	}, nil
+}
+
+func selectKinds(names []string) ([]*kinds.Kind, error) {
+	all := kinds.All()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []*kinds.Kind
+	var errs []error
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(k *kinds.Kind) bool { return k.Name == name })
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("read kinds: no reader for %q", name))
+			continue
+		}
+		out = append(out, all[i])
+	}
+	return out, errors.Join(errs...)
+}

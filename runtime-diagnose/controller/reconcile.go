@@ -1,0 +1,215 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// Request names one job.
+type Request struct{ Kind, Namespace, Name string }
+
+// Reconciler looks at one job at a time: is it time to look closer, what is wrong, does the
+// job say so already.
+type Reconciler struct {
+	Options
+	Cache  client.Reader // of jobs and pods
+	Served *served       // which kinds the cluster has, and in which version
+	// Collect reads the evidence; collect.Cluster.Case does.
+	Collect func(context.Context, *kinds.Kind, *unstructured.Unstructured) (diagnose.Case, error)
+	Writer  Writer
+	Tell    *storyteller // nil: no model
+	metrics *metrics
+	memory  memory
+}
+
+// secondLooks is how often a job that ended without a cause is read again: logs and events can
+// come later than the status.
+const secondLooks = 2
+
+// Reconcile looks at one job. Errors are retried with growing delay.
+func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Result, error) {
+	k, u, err := r.job(ctx, key)
+	if u == nil || err != nil {
+		r.memory.forget(key, "")
+		return reconcile.Result{}, err
+	}
+	r.memory.forget(key, u.GetUID())
+	if u.GetDeletionTimestamp() != nil || r.belongsToAnother(u) {
+		return reconcile.Result{}, nil
+	}
+	v, err := r.look(ctx, k, u)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	what, again := v.decide()
+	if what == nothing {
+		if err := r.unwait(ctx, u, v); err != nil {
+			return reconcile.Result{}, err
+		}
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
+	more, err := r.speak(ctx, key, k, u, v, what)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if more && again == 0 {
+		again = max(r.Refresh, time.Second)
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// job reads the job from the cache; nil where it is gone or its kind is.
+func (r *Reconciler) job(ctx context.Context, key Request) (*kinds.Kind, *unstructured.Unstructured, error) {
+	k, gvk, ok := r.Served.find(key.Kind)
+	if !ok {
+		return nil, nil, nil
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	err := r.Cache.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, u)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	return k, u, nil
+}
+
+// belongsToAnother is the JobSet of a TrainJob, the Job of a JobSet, the launcher of an MPIJob:
+// the one that a user submitted carries the diagnosis.
+func (r *Reconciler) belongsToAnother(u *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOf(u)
+	if owner == nil {
+		return false
+	}
+	gv, err := schema.ParseGroupVersion(owner.APIVersion)
+	if err != nil {
+		return false
+	}
+	_, _, ok := r.Served.findGVK(gv.WithKind(owner.Kind))
+	return ok
+}
+
+func (r *Reconciler) now() time.Time {
+	if r.Now != nil {
+		return r.Now()
+	}
+	return time.Now()
+}
+
+func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured) (view, error) {
+	v := view{created: u.GetCreationTimestamp().Time, pendingAfter: r.PendingAfter, refresh: r.Refresh, now: r.now()}
+	if k.State != nil {
+		v.state = k.State(u)
+	}
+	before, _ := readStored(u.GetAnnotations())
+	ask := u.GetAnnotations()[Ask]
+	v.asked = ask != "" && cut(ask, 64) != before.Asked
+	healthy := u.GetAnnotations()[Healthy]
+	v.spoken = healthy != "" && healthy != "Yes"
+	var pods corev1.PodList
+	selector := k.Pods(job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())})
+	if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return view{}, err
+	}
+	v.pods = pods.Items
+	return v, nil
+}
+
+// unwait takes back why a job waits as soon as nothing of it waits any more.
+func (r *Reconciler) unwait(ctx context.Context, u *unstructured.Unstructured, v view) error {
+	if _, unscheduled := v.waiting(); unscheduled || u.GetAnnotations()[Waiting] == "" {
+		return nil
+	}
+	_, err := r.Writer.writeReason(ctx, u, "")
+	return err
+}
+
+// speak diagnoses and writes. more says that another look later may find what this one did not.
+func (r *Reconciler) speak(ctx context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view, what need) (more bool, err error) {
+	ask := u.GetAnnotations()[Ask]
+	known := r.memory.of(u.GetUID(), key)
+	seen := v.seen(u.GetGeneration(), ask)
+	_, unscheduled := v.waiting()
+	fresh := known.seen == seen && (!unscheduled || v.now.Sub(known.at) < r.Refresh/2)
+	undecided := known.result.Verdict == diagnose.Unknown || known.result.Verdict == diagnose.Inconclusive
+	if fresh && undecided && known.looks <= secondLooks && v.now.Sub(known.at) >= r.Refresh/2 {
+		fresh = false
+	}
+	if !fresh || v.asked {
+		if err := r.diagnose(ctx, k, u, v, known, seen); err != nil {
+			return false, err
+		}
+	}
+	if what == reason {
+		_, err := r.Writer.writeReason(ctx, u, known.result.Waiting)
+		return false, err
+	}
+	f := finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}
+	if f.poorerThan(u, v) {
+		return false, nil
+	}
+	f.result.Story = r.story(ctx, key, u, f)
+	wrote, err := r.Writer.write(ctx, u, f)
+	if wrote {
+		r.metrics.wrote()
+	}
+	return undecided && known.looks <= secondLooks, err
+}
+
+// diagnose collects the evidence, lets the rules decide and remembers the result.
+func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured, v view, known *remembered, seen string) error {
+	began := time.Now()
+	c, err := r.Collect(ctx, k, u)
+	if err != nil {
+		return err
+	}
+	result := diagnose.Diagnose(ctx, c, r.Catalog, r.Core)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.metrics.diagnosed(result, time.Since(began))
+	if known.seen != seen {
+		known.looks = 0
+	}
+	known.looks++
+	known.seen, known.at, known.result = seen, v.now, result
+	r.Tell.remember(u.GetUID(), c)
+	log.FromContext(ctx).V(1).Info("diagnosed", "verdict", result.Verdict, "category", result.Category, "missing", len(result.Coverage.Missing))
+	return nil
+}
+
+// poorerThan says that the job carries a better diagnosis of the same end, made while there were
+// more pods to read: operators clean up, and what they removed was not wrong.
+func (f finding) poorerThan(u *unstructured.Unstructured, v view) bool {
+	ended := v.state.Phase == kinds.Failed || v.state.Phase == kinds.Succeeded
+	before, ok := readStored(u.GetAnnotations())
+	if !ended || !ok || before.State != stateMark(v.state) || before.State == "" {
+		return false
+	}
+	weight := map[diagnose.Verdict]int{diagnose.Inconclusive: 1, diagnose.Diagnosed: 2, diagnose.Healthy: 2}
+	was, is := weight[before.Verdict], weight[f.result.Verdict]
+	if is != was {
+		return is < was
+	}
+	return !v.asked && f.result.Coverage.PodsRead < before.Coverage.PodsRead
+}

@@ -1,0 +1,177 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+)
+
+// llmLabel on a namespace lets masked logs of its jobs leave the cluster for the model.
+const (
+	llmLabel   = "signalbox.dev/llm"
+	llmEnabled = "enabled"
+)
+
+// storyteller asks the model beside the reconciler, so that no rule result waits for it.
+type storyteller struct {
+	explain  explain.Explainer
+	attempts int
+	backoff  time.Duration // after the first failure; doubled after each
+	writer   Writer
+	metrics  *metrics
+	memory   *memory
+	wake     func(Request) // called when a story has come
+	tasks    chan task
+
+	mu    sync.Mutex
+	cases map[types.UID]diagnose.Case // of the latest diagnosis; without logs
+}
+
+type task struct {
+	key    Request
+	object *unstructured.Unstructured
+	print  string
+	result diagnose.Result
+	c      diagnose.Case
+}
+
+// waitingTasks bounds the queue; what finds no place is asked about at the next look.
+const waitingTasks = 256
+
+func newStoryteller(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(Request)) *storyteller {
+	return &storyteller{
+		explain: e, attempts: max(1, attempts), backoff: 2 * time.Second, writer: w, metrics: m, memory: mem, wake: wake,
+		tasks: make(chan task, waitingTasks), cases: map[types.UID]diagnose.Case{},
+	}
+}
+
+// remember keeps what a prompt needs of a case. The logs are in the result already.
+func (s *storyteller) remember(uid types.UID, c diagnose.Case) {
+	if s == nil {
+		return
+	}
+	c.Logs, c.Events, c.Nodes, c.Objects, c.Cluster = nil, nil, nil, nil, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.cases) > 4*waitingTasks {
+		clear(s.cases)
+	}
+	s.cases[uid] = c
+}
+
+// Start answers tasks until the context ends.
+func (s *storyteller) Start(ctx context.Context) error {
+	const workers = 2
+	var g sync.WaitGroup
+	for range workers {
+		g.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case t := <-s.tasks:
+					s.tell(ctx, t)
+				}
+			}
+		})
+	}
+	g.Wait()
+	return nil
+}
+
+// story is what the model said about the finding. Where it was not asked yet, it will be, and
+// the job is looked at again when it has answered.
+func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Unstructured, f finding) *diagnose.Story {
+	if r.Tell == nil || !r.mayLeave(u.GetNamespace()) || f.result.Verdict != diagnose.Diagnosed && f.result.Verdict != diagnose.Inconclusive {
+		return nil
+	}
+	print := f.print + f.asked // whoever asks again wants it told again
+	if s, asked := r.memory.story(u.GetUID(), print); asked {
+		return s.story
+	}
+	if before, ok := readStored(u.GetAnnotations()); ok && before.Story != nil && before.Fingerprint == f.print && before.Asked == cut(f.asked, 64) {
+		told := &diagnose.Story{Text: before.Story.Text, Model: before.Model, Cites: before.Story.Cites, Dropped: before.Story.Dropped}
+		r.memory.setStory(u.GetUID(), print, stance{story: told, done: true})
+		return told // from before a restart: the model is not asked twice
+	}
+	r.Tell.mu.Lock()
+	c := r.Tell.cases[u.GetUID()]
+	delete(r.Tell.cases, u.GetUID())
+	r.Tell.mu.Unlock()
+	select {
+	case r.Tell.tasks <- task{key: key, object: u.DeepCopy(), print: print, result: f.result, c: c}:
+		r.memory.setStory(u.GetUID(), print, stance{})
+	default:
+		log.FromContext(ctx).Info("the model has too much to do; this finding waits for the next look")
+	}
+	return nil
+}
+
+// mayLeave says whether somebody allowed logs of the namespace to be shown to the model.
+func (r *Reconciler) mayLeave(namespace string) bool {
+	if r.Namespace == nil {
+		return false
+	}
+	labels, known := r.Namespace(namespace)
+	return known && labels[llmLabel] == llmEnabled
+}
+
+// tell asks about one finding, a few times if need be.
+func (s *storyteller) tell(ctx context.Context, t task) {
+	uid := t.object.GetUID()
+	q := s.explain.Ask(ctx, t.c, t.result)
+	if q.Problem != nil {
+		s.say(ctx, t, PromptInvalid, q.Problem.Error())
+	}
+	var last error
+	wait := wait.Backoff{Duration: s.backoff, Factor: 2, Jitter: 0.1, Steps: s.attempts}
+	for range s.attempts {
+		began := time.Now()
+		story, answer, err := s.explain.Explain(ctx, q, t.result)
+		s.metrics.asked(err, answer, story, time.Since(began))
+		if err == nil {
+			s.memory.setStory(uid, t.print, stance{story: story, done: true})
+			if story != nil {
+				s.wake(t.key)
+			}
+			return
+		}
+		last = err
+		if errors.Is(err, llm.ErrOff) || !sleep(ctx, wait.Step()) {
+			break
+		}
+	}
+	s.memory.setStory(uid, t.print, stance{done: true})
+	if ctx.Err() == nil {
+		s.say(ctx, t, ExplanationFailed, last.Error()+"; the finding stands without it")
+	}
+}
+
+func (s *storyteller) say(ctx context.Context, t task, reason, note string) {
+	if err := s.writer.event(ctx, t.object, corev1.EventTypeWarning, reason, note); err != nil {
+		log.FromContext(ctx).Error(err, "no event")
+	}
+}
+
+// sleep waits; false: the context ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,150 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// Reasons of the Events that Signalbox writes on jobs.
+const (
+	// DiagnosisChanged (Warning): the verdict or the cause is another than before.
+	DiagnosisChanged = "DiagnosisChanged"
+	// JobHealthy (Normal): the job ended well, or what was wrong is over.
+	JobHealthy = "JobHealthy"
+	// PromptInvalid (Warning): the operator's template does not parse or run; the built-in one was used.
+	PromptInvalid = "PromptInvalid"
+	// ExplanationFailed (Warning): the model did not answer; the finding stands without a story.
+	ExplanationFailed = "ExplanationFailed"
+)
+
+// Writer puts findings on jobs. It is safe for concurrent use.
+type Writer struct {
+	Kube    kubernetes.Interface
+	Dynamic dynamic.Interface
+	Mapper  meta.RESTMapper
+	Now     func() time.Time // nil: the system's clock
+}
+
+// Write puts a diagnosis on its job if it says anything new, and an Event if the verdict is
+// another. It reports whether it wrote. A job that is being deleted is left alone.
+func (w Writer) Write(ctx context.Context, u *unstructured.Unstructured, r diagnose.Result, state kinds.State) (bool, error) {
+	f := finding{result: r, print: diagnose.Fingerprint(r), state: state, asked: u.GetAnnotations()[Ask]}
+	return w.write(ctx, u, f)
+}
+
+func (w Writer) write(ctx context.Context, u *unstructured.Unstructured, f finding) (bool, error) {
+	before, _ := readStored(u.GetAnnotations())
+	wrote, err := w.apply(ctx, u, f.annotations())
+	if !wrote || err != nil {
+		return wrote, err
+	}
+	if reason, kind, note := f.event(before); reason != "" {
+		// The annotation is the diagnosis; an Event that cannot be written must not undo it.
+		err = w.event(ctx, u, kind, reason, note)
+	}
+	return true, err
+}
+
+// writeReason puts on a job only why it waits; the rest of what stands there stays.
+func (w Writer) writeReason(ctx context.Context, u *unstructured.Unstructured, why string) (bool, error) {
+	want := ours(u.GetAnnotations())
+	delete(want, Waiting)
+	if why != "" {
+		want[Waiting] = cut(why, 1024)
+	}
+	return w.apply(ctx, u, want)
+}
+
+// apply makes ours the annotations of the job, by server-side apply: keys that are no longer
+// wanted go, keys of others stay. The UID keeps it from creating a job that was deleted since.
+func (w Writer) apply(ctx context.Context, u *unstructured.Unstructured, want map[string]string) (bool, error) {
+	if u.GetDeletionTimestamp() != nil || same(want, ours(u.GetAnnotations())) {
+		return false, nil
+	}
+	m, err := w.Mapper.RESTMapping(u.GroupVersionKind().GroupKind(), u.GroupVersionKind().Version)
+	if err != nil {
+		return false, fmt.Errorf("annotate %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
+	}
+	patch := &unstructured.Unstructured{}
+	patch.SetGroupVersionKind(u.GroupVersionKind())
+	patch.SetNamespace(u.GetNamespace())
+	patch.SetName(u.GetName())
+	patch.SetUID(u.GetUID())
+	patch.SetAnnotations(maps.Clone(want))
+	// Force takes only the keys in the patch, and those are Signalbox's own.
+	_, err = w.Dynamic.Resource(m.Resource).Namespace(u.GetNamespace()).
+		Apply(ctx, u.GetName(), patch, metav1.ApplyOptions{FieldManager: FieldOwner, Force: true})
+	if err != nil {
+		return false, fmt.Errorf("annotate %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
+	}
+	return true, nil
+}
+
+// event says what changed against what stood on the job; no reason: nothing worth an Event.
+func (f finding) event(before stored) (reason, kind, note string) {
+	r := f.result
+	if before.Verdict == r.Verdict && before.Category == r.Category {
+		return "", "", ""
+	}
+	switch r.Verdict {
+	case diagnose.Healthy:
+		return JobHealthy, corev1.EventTypeNormal, cmp.Or(r.Analysis, "Nothing is wrong any more.")
+	case diagnose.Diagnosed, diagnose.Inconclusive:
+		note = r.Error
+		if r.Category != "" {
+			note = r.Category + ": " + note
+		}
+		return DiagnosisChanged, corev1.EventTypeWarning, note
+	case diagnose.Unknown:
+		if before.Verdict == "" {
+			return "", "", ""
+		}
+	}
+	return DiagnosisChanged, corev1.EventTypeWarning, cmp.Or(r.Analysis, "What is wrong can no longer be said.")
+}
+
+// maxNote is the API's limit of a note (k8s.io/kubernetes pkg/apis/core/validation/events.go: 1 kB).
+const maxNote = 1024
+
+func (w Writer) event(ctx context.Context, u *unstructured.Unstructured, kind, reason, note string) error {
+	now := time.Now
+	if w.Now != nil {
+		now = w.Now
+	}
+	at := now()
+	e := &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: u.GetNamespace(),
+			Name:      fmt.Sprintf("%s.%x", cut(u.GetName(), 200), at.UnixNano()),
+		},
+		EventTime:           metav1.MicroTime{Time: at},
+		ReportingController: FieldOwner,
+		ReportingInstance:   FieldOwner,
+		Action:              "Diagnose",
+		Reason:              reason,
+		Type:                kind,
+		Note:                cut(strings.TrimSpace(note), maxNote),
+		Regarding: corev1.ObjectReference{
+			APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(),
+		},
+	}
+	if _, err := w.Kube.EventsV1().Events(u.GetNamespace()).Create(ctx, e, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("write event %s on %s %s/%s: %w", reason, u.GetKind(), u.GetNamespace(), u.GetName(), err)
+	}
+	return nil
+}
