@@ -3,10 +3,19 @@ package main
 import (
 	"context"
 
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/restmapper"
+
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
-// annotate writes a diagnosis on its job as the controller would.
-func (c *cluster) annotate(context.Context, diagnose.Case, diagnose.Result) error {
-	return usagef("--annotate needs the controller")
+// annotate writes a diagnosis on its job, with the controller's own hand.
+func (c *cluster) annotate(ctx context.Context, sh *shell, from diagnose.Case, r diagnose.Result) error {
+	w := controller.Writer{
+		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
+		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
+	}
+	_, err := w.Write(ctx, from.Job.Source, r, from.State)
+	return err
 }

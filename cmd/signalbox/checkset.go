@@ -3,16 +3,12 @@ package main
 import (
 	"encoding/json"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
 )
 
 // allChecks are the checks this binary knows.
-func allChecks() (*check.Set, error) { return check.NewSet() }
-
-// fixture is the first example of a check by file name; nil if it has none.
-func fixture(check, prefix string) (*txtar.Archive, error) { return nil, nil }
+func allChecks() (*check.Set, error) { return check.NewSet(checks.All()...) }
 
 func jsonText(v any) string {
 	b, err := json.MarshalIndent(v, "", "  ")

@@ -221,7 +221,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	}
 	result := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
 	if f.annotate {
-		if err := live.annotate(ctx, c, result); err != nil {
+		if err := live.annotate(ctx, sh, c, result); err != nil {
 			return result, err
 		}
 	}

@@ -48,7 +48,7 @@ before they run, and explains why they wait or fail.`,
 		return usagef("%s; see %s --help", oneLine(err.Error()), c.CommandPath())
 	})
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh),
+		newCheck(sh), newFit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newServe(sh),
 		newList(sh), newExplain(sh), newVersion(sh),
 	)
 	return root

@@ -5,13 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/txtar"
-
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
-	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 func checkShelf() shelf {
@@ -26,13 +24,9 @@ func checkShelf() shelf {
 			}
 			var out []entry
 			for _, c := range set.Checks() {
-				page, err := checkPage(c)
-				if err != nil {
-					return nil, err
-				}
 				out = append(out, entry{
 					name: c.Name, row: []string{c.Name, c.Severity.String(), orAll(c.Kinds), needsText(c.Needs), c.Title},
-					page: page, value: checkValue(c),
+					page: checkPage(c), value: checkValue(c),
 				})
 			}
 			return out, nil
@@ -91,16 +85,15 @@ func orAll(kinds []string) string {
 
 // checkPage has always the same shape: why, when it fires, when it stays silent, what to
 // do, parameters, since when. Its examples are the fixtures of the tests.
-func checkPage(c *check.Check) (string, error) {
+func checkPage(c *check.Check) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** (%s, %s)\n\n%s\n", c.Title, c.Severity, orAll(c.Kinds), strings.TrimSpace(c.Doc))
-	for _, part := range []struct{ title, prefix string }{{"Fires", "fires"}, {"Stays silent", "stays-silent"}} {
-		example, err := fixture(c.Name, part.prefix)
-		if err != nil {
-			return "", err
-		}
-		if example != nil {
-			fmt.Fprintf(&b, "\n### %s\n\n%s", part.title, exampleText(example))
+	examples := checks.Examples(c.Name)
+	for _, fires := range []bool{true, false} {
+		i := slices.IndexFunc(examples, func(e checks.Example) bool { return e.Fires == fires })
+		if i >= 0 {
+			title := map[bool]string{true: "Fires", false: "Stays silent"}[fires]
+			fmt.Fprintf(&b, "\n### %s\n\n%s", title, exampleText(examples[i]))
 		}
 	}
 	fmt.Fprintf(&b, "\n### Remedy\n\n%s\n", c.Remedy)
@@ -108,14 +101,14 @@ func checkPage(c *check.Check) (string, error) {
 		fmt.Fprintf(&b, "\n### Parameters\n\n```json\n%s\n```\n", jsonText(c.Params()))
 	}
 	fmt.Fprintf(&b, "\nSince %s. Needs %s.\n", c.Since, needsText(c.Needs))
-	return b.String(), nil
+	return b.String()
 }
 
 // exampleText is a fixture as documentation: the caption, then its files.
-func exampleText(a *txtar.Archive) string {
+func exampleText(e checks.Example) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(string(a.Comment)))
-	for _, f := range a.Files {
+	fmt.Fprintf(&b, "%s\n", e.Caption)
+	for _, f := range e.Files {
 		fmt.Fprintf(&b, "\n`%s`\n```yaml\n%s\n```\n", f.Name, strings.TrimRight(string(f.Data), "\n"))
 	}
 	return b.String()
@@ -224,34 +217,4 @@ func effect(d policies.Doc) string {
 
 func policyPage(d policies.Doc) string {
 	return fmt.Sprintf("**%s** (%s)\n\n%s\n\nRemedy: %s\n\nPackage `%s`.\n", d.Title, effect(d), strings.TrimSpace(d.Description), oneLine(d.Remedy), d.Package)
-}
-
-func metricShelf() shelf {
-	return shelf{
-		name:    "metrics",
-		about:   "Metrics of `signalbox serve` for Prometheus, at /metrics.",
-		columns: []string{"name", "type", "labels", "meaning"},
-		entries: func() ([]entry, error) {
-			var out []entry
-			for _, m := range metricTexts() {
-				out = append(out, entry{
-					name: m.Name, row: []string{m.Name, m.Type, m.Labels, m.Help},
-					value: struct {
-						Name   string `json:"name"`
-						Type   string `json:"type"`
-						Labels string `json:"labels"`
-						Help   string `json:"help"`
-					}{m.Name, m.Type, m.Labels, m.Help},
-				})
-			}
-			return out, nil
-		},
-	}
-}
-
-// metricTexts are the metrics of all parts of the server.
-func metricTexts() []webhook.MetricText {
-	out := webhook.MetricTexts()
-	slices.SortFunc(out, func(a, b webhook.MetricText) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }

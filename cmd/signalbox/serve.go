@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+func newServe(sh *shell) *cobra.Command {
+	var file string
+	var onlyWebhook, onlyController bool
+	kube := kubeFlags()
+	c := &cobra.Command{
+		Use:   "serve [--webhook] [--controller] [--config FILE]",
+		Short: "run the admission webhook and the diagnosis controller",
+		Long: `Serve runs the server in a cluster: the admission webhook that reviews jobs and the
+controller that writes diagnoses on them. Both run unless one is chosen.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			settings := config.Default()
+			if file != "" {
+				var err error
+				if settings, err = config.Load(file); err != nil {
+					return usagef("%w", err)
+				}
+			}
+			both := onlyWebhook == onlyController
+			return own(serve(c.Context(), sh, kube, settings, both || onlyWebhook, both || onlyController))
+		},
+	}
+	c.Flags().StringVar(&file, "config", "", "`file` with settings; without it the defaults hold")
+	c.Flags().BoolVar(&onlyWebhook, "webhook", false, "run the webhook only")
+	c.Flags().BoolVar(&onlyController, "controller", false, "run the controller only")
+	kube.AddFlags(c.Flags())
+	return c
+}
+
+// server is what the parts of serve share.
+type server struct {
+	settings config.Config
+	config   *rest.Config
+	clients  live.Clients
+	view     *live.Live
+	registry *prometheus.Registry
+	log      logr.Logger
+	ready    []func() error
+}
+
+// serve runs until the context is done and everything has come to rest.
+func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, settings config.Config, admission, diagnosis bool) error {
+	log := newLog(sh.err, settings.Log)
+	klog.SetLogger(log)
+	ctrl.SetLogger(log)
+	connection, err := kube.ToRESTConfig()
+	if err != nil {
+		return usagef("read kubeconfig: %w", err)
+	}
+	connection = rest.CopyConfig(connection)
+	// Informers ask seldom; the controller reads the logs of a whole job at once.
+	connection.QPS, connection.Burst = 50, 100
+	connection.UserAgent = "signalbox/" + build().Version
+	clients, err := live.Connect(connection)
+	if err != nil {
+		return err
+	}
+	s := &server{settings: settings, config: connection, clients: clients, registry: newRegistry(), log: log}
+	s.view = live.New(clients, live.Options{})
+	s.ready = append(s.ready, s.viewReady)
+	group, ctx := errgroup.WithContext(ctx)
+	if admission {
+		run, err := s.webhook(ctx)
+		if err != nil {
+			return err
+		}
+		group.Go(func() error { return run(ctx) })
+	}
+	if diagnosis {
+		run, err := s.controller()
+		if err != nil {
+			return err
+		}
+		group.Go(func() error { return run(ctx) })
+	}
+	for _, endpoint := range []struct {
+		what, address string
+		handler       http.Handler
+	}{
+		{"metrics", settings.Listen.Metrics, promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{})},
+		{"health", settings.Listen.Health, s.health()},
+	} {
+		if err := listen(ctx, group, endpoint.what, endpoint.address, endpoint.handler); err != nil {
+			return err
+		}
+	}
+	group.Go(func() error { return s.view.Start(ctx) })
+	log.Info("serving", "version", build().Version, "webhook", admission, "controller", diagnosis)
+	err = group.Wait()
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	log.Info("stopped")
+	return err
+}
+
+func (s *server) viewReady() error {
+	if !s.view.Synced() {
+		return errors.New("cluster view: not read yet")
+	}
+	return nil
+}
+
+// health answers the kubelet: alive as long as it answers, ready when every part is.
+func (s *server) health() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		for _, ready := range s.ready {
+			if err := ready(); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	return mux
+}
+
+// listen serves one plain endpoint; the address "0" turns it off.
+func listen(ctx context.Context, group *errgroup.Group, what, address string, handler http.Handler) error {
+	if address == "0" || address == "" {
+		return nil
+	}
+	if what == "metrics" {
+		mux := http.NewServeMux()
+		mux.Handle("/metrics", handler)
+		handler = mux
+	}
+	socket, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen for %s: %w", what, err)
+	}
+	s := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	group.Go(func() error {
+		if err := s.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve %s: %w", what, err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		return s.Shutdown(bounded)
+	})
+	return nil
+}
+
+func newRegistry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+func newLog(to io.Writer, settings config.Log) logr.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(settings.Level)) // the configuration has checked it
+	options := &slog.HandlerOptions{Level: level}
+	if settings.Format == "json" {
+		return logr.FromSlogHandler(slog.NewJSONHandler(to, options))
+	}
+	return logr.FromSlogHandler(slog.NewTextHandler(to, options))
+}
+
+var _ webhook.View = (*live.Live)(nil)

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+// webhook puts the admission webhook together; its port is open when this returns.
+func (s *server) webhook(ctx context.Context) (func(context.Context) error, error) {
+	set, err := selectedChecks(s.settings.Checks)
+	if err != nil {
+		return nil, err
+	}
+	covered, err := selectedKinds(s.settings.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := webhook.NewMetrics(s.registry)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := policies.Load(policies.Library())
+	if err != nil {
+		return nil, err
+	}
+	certificates, err := s.certificates()
+	if err != nil {
+		return nil, err
+	}
+	options := webhook.Options{
+		Reviewer:     &preflight.Reviewer{Checks: set, Policies: engine},
+		View:         s.view,
+		Certificates: certificates,
+		Kinds:        covered,
+		Deadline:     time.Duration(s.settings.Webhook.Deadline),
+		Concurrent:   s.settings.Webhook.Concurrency,
+		Address:      s.settings.Listen.Webhook,
+		Metrics:      metrics,
+		Log:          s.log.WithName("webhook"),
+	}
+	if s.settings.Policies.ConfigMaps {
+		options.Policies = webhook.NewPolicyMaps(s.clients.Kube, s.settings.Namespace, engine, metrics, s.log.WithName("policies"), policies.Library())
+	}
+	w, err := webhook.New(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	s.ready = append(s.ready, w.Ready)
+	return w.Run, nil
+}
+
+// selectedChecks are all checks as the configuration wants them.
+func selectedChecks(c config.Checks) (*check.Set, error) {
+	set, err := allChecks()
+	if err != nil {
+		return nil, err
+	}
+	selection := check.Selection{Off: c.Disable, Params: map[string]any{}}
+	for name, node := range c.Params {
+		var value any
+		if err := node.Decode(&value); err != nil {
+			return nil, usagef("read checks.params.%s: %w", name, err)
+		}
+		selection.Params[name] = value
+	}
+	if set, err = set.Select(selection); err != nil {
+		return nil, usagef("read checks: %w", err)
+	}
+	return set, nil
+}
+
+// selectedKinds are the kinds that the configuration names, or all.
+func selectedKinds(names []string) ([]*kinds.Kind, error) {
+	all := kinds.All()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, k := range all {
+		known = append(known, k.Name)
+	}
+	var out []*kinds.Kind
+	for _, name := range names {
+		k := kindNamed(all, name)
+		if k == nil {
+			return nil, usagef("read kinds: no kind is called %q%s", name, check.DidYouMean(name, known))
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+func kindNamed(all []*kinds.Kind, name string) *kinds.Kind {
+	for _, k := range all {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// certificates is where the webhook's certificate comes from.
+func (s *server) certificates() (certs.Source, error) {
+	c := s.settings.Certificates
+	expiry := certs.Expiry()
+	if err := s.registry.Register(expiry); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	log := s.log.WithName("certs")
+	if c.Mode == "files" {
+		return certs.NewFiles(c.Dir, clock.RealClock{}, expiry, log), nil
+	}
+	hosts := c.Hosts
+	if len(hosts) == 0 {
+		service := c.Service + "." + s.settings.Namespace
+		hosts = []string{service + ".svc", service + ".svc.cluster.local", service, c.Service}
+	}
+	return certs.NewAuthority(certs.Options{
+		Client: s.clients.Kube, Namespace: s.settings.Namespace, Secret: c.Secret,
+		Configuration: c.WebhookConfiguration, Hosts: hosts, Expiry: expiry, Log: log,
+	}), nil
+}
