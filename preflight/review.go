@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
@@ -29,7 +33,20 @@ func (e *UnknownKindError) Error() string {
 	if !e.GVK.Empty() {
 		what = fmt.Sprintf("%s (%s)", orNothing(e.GVK.Kind), orNothing(e.GVK.GroupVersion().String()))
 	}
+	if near := e.near(); len(near) > 0 {
+		return fmt.Sprintf("%s is not covered; there is %s", what, strings.Join(near, ", "))
+	}
 	return fmt.Sprintf("%s is not covered; covered are %s", what, strings.Join(e.Covered, ", "))
+}
+
+// near are the covered kinds that differ only in group, version or case.
+func (e *UnknownKindError) near() (out []string) {
+	for _, c := range e.Covered {
+		if kind, _, _ := strings.Cut(c, " "); strings.EqualFold(kind, e.GVK.Kind) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func orNothing(s string) string {
@@ -51,9 +68,8 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 		return Report{}, &UnknownKindError{GVK: req.Object.GroupVersionKind(), Covered: covered()}
 	}
 	report := Report{Job: refOf(req.Object), Source: req.Source, Decision: Allowed}
-	mode := ModeOf(req.Namespace)
-	if mode == ModeOff {
-		report.Skipped = []Skip{{Check: all, Reason: "the namespace is labelled " + ModeLabel + "=" + ModeOff}}
+	if why := needless(kind, req); why != "" {
+		report.Skipped = []Skip{{Check: all, Reason: why}}
 		return report, nil
 	}
 	j, err := read(kind, req.Object, req.Cluster)
@@ -70,7 +86,7 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 	} else {
 		report.Job = j.Ref
 		fit := r.check(ctx, &report, j, unread != nil, kind, req)
-		r.ask(ctx, &report, inputOf(j, req, mode, fit, report.Findings))
+		r.ask(ctx, &report, inputOf(j, req, ModeOf(req.Namespace), fit, report.Findings))
 	}
 	if note, ok := oddMode(req.Namespace); ok {
 		report.Findings = append(report.Findings, note)
@@ -80,9 +96,63 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 	return report, nil
 }
 
+// needless says why there is nothing to review. Updates that change nothing we look at must
+// pass untouched: controllers write finalizers and annotations on jobs that run, have ended
+// or are being deleted, and a policy that came later must not stop them.
+func needless(kind *kinds.Kind, req Request) string {
+	switch {
+	case ModeOf(req.Namespace) == ModeOff:
+		return "the namespace is labelled " + ModeLabel + "=" + ModeOff
+	case req.Object.GetDeletionTimestamp() != nil:
+		return "the job is being deleted"
+	case req.Old != nil && sameWork(req.Old, req.Object):
+		return "neither spec nor labels nor what silences checks was changed"
+	case req.Old != nil && ended(kind, req.Object):
+		return "the job has ended"
+	}
+	return ""
+}
+
+// sameWork says whether two states of an object ask for the same work.
+func sameWork(old, now *unstructured.Unstructured) bool {
+	silences := func(o *unstructured.Unstructured) [2]string {
+		a := o.GetAnnotations()
+		return [2]string{a[check.IgnoreAnnotation], a[check.ReasonAnnotation]}
+	}
+	return reflect.DeepEqual(old.Object["spec"], now.Object["spec"]) &&
+		maps.Equal(old.GetLabels(), now.GetLabels()) && silences(old) == silences(now)
+}
+
+// ended says whether the operator is done with the job.
+func ended(kind *kinds.Kind, o *unstructured.Unstructured) bool {
+	if kind.State == nil {
+		return false
+	}
+	defer func() { _ = recover() }() // a status nobody understands has not ended
+	phase := kind.State(o).Phase
+	return phase == kinds.Succeeded || phase == kinds.Failed
+}
+
+// gangOf is what has to run together. Pods of the job that exist keep their places.
+func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
+	g := capacity.GangOf(j)
+	if j.Ref.UID == "" || kind.Pods == nil || kind.Place == nil {
+		return g
+	}
+	pods := kind.Pods(j.Ref)
+	g.Own = func(pod *corev1.Pod) (string, bool) {
+		if !pods.Matches(labels.Set(pod.Labels)) {
+			return "", false
+		}
+		role, _, ok := kind.Place(pod)
+		return role, ok
+	}
+	return g
+}
+
 // check runs the checks and files their outcomes; it returns the verdict of the fit.
 func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partial bool, kind *kinds.Kind, req Request) capacity.Verdict {
-	fit := sync.OnceValue(func() capacity.Result { return req.Cluster.Fit(capacity.GangOf(j)) })
+	fit := sync.OnceValue(func() capacity.Result { return req.Cluster.Fit(gangOf(kind, j)) })
 	in := check.Input{
 		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit,
 	}

@@ -42,22 +42,37 @@ func unreadable(err *kinds.ReadError, object *unstructured.Unstructured) []findi
 		}
 	}
 	for _, t := range append(names(object), images(object.Object, "", 0)...) {
-		for rest := t.value; ; {
-			written, name, found := job.Placeholder(rest)
-			if !found {
-				break
-			}
+		var left []string
+		for _, written := range placeholdersIn(t.value) {
+			_, name, _ := job.Placeholder(written)
 			if !said[name] {
-				out = append(out, finding.Finding{
-					Check: UnreadableField, Severity: finding.Error, Path: t.at,
-					Message: fmt.Sprintf("holds %q, a placeholder that was not substituted", written), Remedy: fillTheTemplateIn,
-				})
+				left = append(left, written)
 			}
 			said[name] = true
-			_, rest, _ = strings.Cut(rest, written)
+		}
+		if len(left) > 0 {
+			message := fmt.Sprintf("holds %s, a placeholder that was not substituted", left[0])
+			if len(left) > 1 {
+				message = fmt.Sprintf("holds %s, placeholders that were not substituted", strings.Join(left, ", "))
+			}
+			out = append(out, finding.Finding{
+				Check: UnreadableField, Severity: finding.Error, Path: t.at, Message: message, Remedy: fillTheTemplateIn,
+			})
 		}
 	}
 	return out
+}
+
+// placeholdersIn are all placeholders of a text as they are written.
+func placeholdersIn(s string) (out []string) {
+	for {
+		written, _, found := job.Placeholder(s)
+		if !found {
+			return out
+		}
+		out = append(out, written)
+		_, s, _ = strings.Cut(s, written)
+	}
 }
 
 // text is a string of the object and its place.
@@ -72,6 +87,9 @@ func names(o *unstructured.Unstructured) []text {
 
 // deepest bounds the walk through an object; readers refuse to go deeper than 100 levels.
 const deepest = 100
+
+// namedLists are lists whose elements readers call by name; so do we.
+var namedLists = map[job.Path]bool{"spec.replicatedJobs": true, "spec.taskRoles": true}
 
 // images are the image names of all containers of the object, in the order of their paths.
 func images(v any, at job.Path, depth int) (out []text) {
@@ -89,7 +107,13 @@ func images(v any, at job.Path, depth int) (out []text) {
 		}
 	case []any:
 		for i, e := range v {
-			out = append(out, images(e, at.Index(i), depth+1)...)
+			step := at.Index(i)
+			if m, ok := e.(map[string]any); ok && namedLists[at] {
+				if name, ok := m["name"].(string); ok {
+					step = at.Named(name)
+				}
+			}
+			out = append(out, images(e, step, depth+1)...)
 		}
 	}
 	return out

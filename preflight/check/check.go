@@ -39,6 +39,7 @@ const (
 	Namespace                   // the namespace's labels
 	Update                      // the object before the change
 	Objects                     // a cluster view; nodes do not matter
+	Whole                       // a job that could be read whole: what is missing in it is not there
 )
 
 // Covers says whether the check looks at jobs of the kind.

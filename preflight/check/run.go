@@ -44,7 +44,7 @@ const (
 	SkippedOperator = "the operator's own webhook answers"
 	SkippedCluster  = "needs a cluster view; none given"
 	SkippedLabels   = "needs the labels of the namespace; unknown"
-	SkippedPartial  = "needs numbers; the job could not be read whole"
+	SkippedPartial  = "needs all of the job; not all of it could be read"
 	SkippedDeadline = "deadline passed before it ran"
 
 	skippedView = "needs a cluster view: " // and why the one given is not to be trusted
@@ -133,7 +133,7 @@ func (e *entry) skip(in Input) string {
 		return SkippedCluster
 	case needs(Cluster) && in.Cluster.Incomplete() != "":
 		return skippedView + in.Cluster.Incomplete()
-	case needs(Cluster) && in.Partial:
+	case needs(Cluster|Whole) && in.Partial:
 		return SkippedPartial
 	case needs(Namespace) && in.Namespace == nil:
 		return SkippedLabels

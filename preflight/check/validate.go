@@ -72,7 +72,7 @@ func promises(c *Check) (broken []string) {
 	require(c.Severity >= finding.Note && c.Severity <= finding.Error, "severity %d is not note (1), warning (2) or error (3)", int(c.Severity))
 	require(c.Run != nil, "no Run")
 	require(c.Params == nil || c.Params() != nil, "Params returns nil")
-	require(c.Needs < 1<<4, "needs something that does not exist")
+	require(c.Needs < 1<<5, "needs something that does not exist")
 	require(len(c.Kinds) == len(slices.Compact(slices.Sorted(slices.Values(c.Kinds)))), "a kind is named twice")
 	return broken
 }

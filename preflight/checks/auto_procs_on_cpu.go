@@ -15,6 +15,7 @@ var autoProcsOnCPU = &check.Check{
 	Remedy:   "Write numProcPerNode as the number of devices per node.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.trainer.numProcPerNode")
 		node := p.Job.Role("node")

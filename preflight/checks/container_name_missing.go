@@ -18,15 +18,12 @@ var containerNameMissing = &check.Check{
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			if c, _ := r.Trainer(); c != nil || r.Container == "" {
+			if c, _ := r.Trainer(); c != nil || r.Container == "" || len(r.Pod.Spec.Containers) == 0 {
 				continue
 			}
 			var names []string
 			for _, c := range r.Pod.Spec.Containers {
 				names = append(names, strconv.Quote(c.Name))
-			}
-			if len(names) == 0 {
-				names = []string{"none"}
 			}
 			p.Reportf(r.Pod.At("containers"), "no container of %s is called %q, the one that the operator looks for; there is %s", r.Name, r.Container, strings.Join(names, ", "))
 		}

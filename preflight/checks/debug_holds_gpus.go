@@ -13,6 +13,7 @@ var debugHoldsGPUs = &check.Check{
 	Remedy:   "Switch debug mode off when the environment is right, or debug without GPUs.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"ColossalAIJob"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.debug.enabled")
 		var gpus int64

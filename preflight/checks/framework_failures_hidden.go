@@ -13,6 +13,7 @@ var frameworkFailuresHidden = &check.Check{
 	Remedy:   "Write minFailedTaskCount: 1 for the roles whose failure fails the job.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"Framework"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const roles = job.Path("spec.taskRoles")
 		list, _ := field(p.Job, roles).([]any)

@@ -13,6 +13,7 @@ var frameworkNoTasks = &check.Check{
 	Remedy:   "Write a taskNumber of 1 or more.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"Framework"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const roles = job.Path("spec.taskRoles")
 		list, _ := field(p.Job, roles).([]any)

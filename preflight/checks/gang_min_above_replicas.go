@@ -13,6 +13,7 @@ var gangMinAboveReplicas = &check.Check{
 	Doc:      readme("gang-min-above-replicas"),
 	Remedy:   "Lower the minimum to the number of pods, or add replicas.",
 	Severity: finding.Error, Since: "0.1",
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if most := p.Job.MaxPods(); p.Job.Gang.MinMembers > most && len(p.Job.Roles) > 0 {
 			p.Report(finding.Finding{

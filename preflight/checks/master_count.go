@@ -13,6 +13,7 @@ var masterCount = &check.Check{
 	Remedy:   "Declare one master, and put further pods into Worker.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob"},
+	Needs:           check.Whole,
 	OperatorRejects: []string{"PyTorchJob", "TFJob", "XGBoostJob"},
 	Run: func(p *check.Pass) error {
 		masters, last := 0, (*job.Role)(nil)

@@ -12,6 +12,7 @@ var mpiLauncherCount = &check.Check{
 	Remedy:   "Declare one Launcher with replicas 1.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"MPIJob"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if len(p.Job.Roles) == 0 {
 			return nil

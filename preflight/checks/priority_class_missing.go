@@ -33,7 +33,7 @@ var priorityClassMissing = &check.Check{
 			for _, c := range classes {
 				names = append(names, c.GetName())
 			}
-			p.Reportf(r.Pod.At("priorityClassName"), "priority class %q does not exist among %d, and pods that name it are refused%s", name, len(names), check.DidYouMean(name, names))
+			p.Reportf(r.Pod.At("priorityClassName"), "none of %s is called %q, and pods that name it are refused%s", count(len(names), "priority class"), name, check.DidYouMean(name, names))
 		}
 		return nil
 	},

@@ -16,6 +16,7 @@ var procsDifferFromGPUs = &check.Check{
 	Remedy:   "Start one process per GPU, or ask for as many GPUs as there are processes.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"PyTorchJob", "TrainJob", "ColossalAIJob"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		at, procs, ok := procsWritten(p.Job)
 		if !ok {

@@ -29,8 +29,7 @@ var runtimeMissing = &check.Check{
 		for _, o := range existing {
 			names = append(names, o.GetName())
 		}
-		hint := check.DidYouMean(name, names)
-		p.Reportf("spec.runtimeRef.name", "there is no %s called %q among %d%s", gvk.Kind, name, len(names), hint)
+		p.Reportf("spec.runtimeRef.name", "none of %s is called %q%s", count(len(names), gvk.Kind), name, check.DidYouMean(name, names))
 		return nil
 	},
 }

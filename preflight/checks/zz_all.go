@@ -22,6 +22,7 @@ func All() []*check.Check {
 		gangDoesNotFit,
 		gangMinAboveReplicas,
 		gpuRequestNotLimit,
+		imageNameInvalid,
 		jobNameInvalid,
 		jobNameTooLong,
 		launcherAsksForGPUs,
