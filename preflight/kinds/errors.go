@@ -21,7 +21,11 @@ type Problem struct {
 }
 
 func (p Problem) String() string {
-	return fmt.Sprintf("%s is %s; expected %s", p.Path, p.Have, p.Want)
+	where := string(p.Path)
+	if where == "" {
+		where = "the object"
+	}
+	return fmt.Sprintf("%s is %s; expected %s", where, p.Have, p.Want)
 }
 
 func (e *ReadError) Error() string {

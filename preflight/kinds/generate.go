@@ -1,11 +1,13 @@
 //go:build ignore
 
-// Generate writes zz_all.go: the list of all kinds, from the files that declare one.
+// Generate writes zz_all.go, or the file it is told: the list of all kinds, from the
+// files that declare one.
 package main
 
 import (
 	"bytes"
 	"cmp"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -23,6 +25,8 @@ type kind struct{ name, variable string }
 
 func main() {
 	log.SetFlags(0)
+	out := flag.String("o", "zz_all.go", "the file to write")
+	flag.Parse()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		log.Fatal(err)
@@ -43,7 +47,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile("zz_all.go", src, 0o644); err != nil {
+	if err := os.WriteFile(*out, src, 0o644); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -1,0 +1,124 @@
+//go:build ignore
+
+// New writes the scaffold of a kind: its reader and a first fixture.
+//
+//	go run new.go RayJob && go generate .
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+)
+
+var reader = template.Must(template.New("reader").Parse(`package kinds
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var {{.Variable}} = &Kind{
+	Name:     "{{.Name}}",
+	Resource: "{{.Plural}}",
+	GVKs:     []schema.GroupVersionKind{ {Group: "example.com", Version: "v1", Kind: "{{.Name}}"} },
+	Doc:      "What it reads, which defaults it applies, what success means, what it leaves out.",
+	Read:     read{{.Name}},
+	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement("example.com/job-name", ref.Name)) },
+	Place:    placeIn{{.Name}},
+	State:    {{.Variable}}State,
+}
+
+// Source: where the types and the controller's defaults were read, with version.
+type {{.Variable}}Spec struct {
+	Workers  *int32                 ` + "`json:\"workers\"`" + `
+	Template corev1.PodTemplateSpec ` + "`json:\"template\"`" + `
+}
+
+func read{{.Name}}(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[{{.Variable}}Spec]("{{.Name}}", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	role := job.Role{
+		Name: "worker", Path: "spec",
+		Replicas:     job.Exactly(r.count("spec.workers", o.Spec.Workers, 1)),
+		ReplicasPath: r.written("spec.workers", "spec"),
+		Pod:          r.pod(&o.Spec.Template, "spec.template"),
+	}
+	settle(&role)
+	j.Roles = []job.Role{role}
+	gang(r, j)
+	return r.finish(j)
+}
+
+func placeIn{{.Name}}(pod *corev1.Pod) (string, int, bool) {
+	index, ok := atoi(pod.Labels["example.com/index"])
+	return "worker", index, ok
+}
+
+func {{.Variable}}State(u *unstructured.Unstructured) State {
+	s, _ := decide(conditions(u), []verdict{ {"Failed", Failed}, {"Succeeded", Succeeded}, {"Running", Running} })
+	return s
+}
+`))
+
+var fixture = template.Must(template.New("fixture").Parse(`# What a user would write first. Then: one case per default of the controller, and one
+# that is nasty. go test ./preflight/kinds -update writes what the reader says; read it.
+apiVersion: example.com/v1
+kind: {{.Name}}
+metadata: {name: minimal, namespace: ml}
+spec:
+  workers: 2
+  template:
+    spec:
+      containers:
+        - {name: main, image: "registry.example.com/train:1", resources: {limits: {nvidia.com/gpu: 8}}}
+`))
+
+func main() {
+	log.SetFlags(0)
+	dir := flag.String("dir", ".", "where the package is")
+	flag.Parse()
+	name := flag.Arg(0)
+	if !regexp.MustCompile(`^[A-Z][A-Za-z0-9]+$`).MatchString(name) {
+		log.Fatalf("new kind: the name is %q; expected one such as RayJob", name)
+	}
+	lower := strings.ToLower(name)
+	data := map[string]string{"Name": name, "Plural": lower + "s", "Variable": strings.ToLower(name[:1]) + name[1:]}
+	for file, t := range map[string]*template.Template{
+		filepath.Join(*dir, lower+".go"):                       reader,
+		filepath.Join(*dir, "testdata", lower, "minimal.yaml"): fixture,
+	} {
+		if err := write(file, t, data); err != nil {
+			log.Fatalf("new kind: %v", err)
+		}
+		fmt.Println("wrote", file)
+	}
+	fmt.Println("next: set group and version, fill in the reader, go generate ./preflight/kinds, go test ./preflight/kinds -update")
+}
+
+// write refuses to overwrite: a scaffold is only for what is not there.
+func write(file string, t *template.Template, data any) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := t.Execute(f, data); err != nil {
+		return err
+	}
+	return f.Close()
+}
