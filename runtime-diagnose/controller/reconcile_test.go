@@ -1,0 +1,314 @@
+package controller
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/test/fakellm"
+)
+
+// A failed job that does not change is written once: not again by resyncs, other looks, a new
+// process, or a log that has grown.
+func TestAnUnchangedFailedJobIsWrittenOnce(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.pod("worker", nil)
+	for range 3 {
+		w.reconcile()
+		w.pass(time.Minute)
+	}
+	for range 2 {
+		w.restart()
+		w.reconcile()
+		w.pass(time.Hour)
+	}
+	if len(w.patches) != 1 {
+		t.Fatalf("the job was written %d times, want once: %v", len(w.patches), w.patches)
+	}
+	if diff := cmp.Diff([]string{"Warning DiagnosisChanged"}, w.events()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	got := w.job.GetAnnotations()
+	if got[Healthy] != "No" || !strings.Contains(got[Error], "train-master-0") || got[Analysis] == "" || got[Solution] == "" {
+		t.Errorf("annotations are %v", got)
+	}
+	s, ok := readStored(got)
+	if !ok || s.Category != "host-oom-killed" || s.Root.Pod != "train-master-0" || s.Fingerprint == "" || s.ObservedAt != "2026-11-20T08:00:00Z" {
+		t.Errorf("stored diagnosis is %+v", s)
+	}
+}
+
+func TestASuccessIsHealthy(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Succeeded", "PyTorchJobSucceeded")
+	w.pod("master", func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodSucceeded
+		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}
+	})
+	w.reconcile()
+	w.reconcile()
+	got := w.job.GetAnnotations()
+	if len(w.patches) != 1 || got[Healthy] != "Yes" || got[Error] != "" {
+		t.Errorf("%d writes, annotations %v", len(w.patches), got)
+	}
+	if diff := cmp.Diff([]string{"Normal JobHealthy"}, w.events()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestARunningJobCarriesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", nil)
+	if again := w.reconcile(); again != 0 || len(w.patches) != 0 {
+		t.Errorf("%d writes, next look after %s; want none", len(w.patches), again)
+	}
+}
+
+// Running, says the operator, while a pod finds no node: the job says why at once, counts as
+// unhealthy after a while, and takes it all back when the pod runs.
+func TestAWaitingJobSaysWhyAndTakesItBack(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", unschedulable)
+	w.pass(time.Second)
+	if again := w.reconcile(); again != 29*time.Second {
+		t.Errorf("next look after %s, want when 30s of waiting are over", again)
+	}
+	got := w.job.GetAnnotations()
+	if _, judged := got[Healthy]; judged || !strings.Contains(got[Waiting], "nvidia.com/gpu") {
+		t.Errorf("after a second the job says %v; want only why it waits", got)
+	}
+	if len(w.events()) != 0 {
+		t.Errorf("events after a second: %v", w.events())
+	}
+	w.pass(29 * time.Second)
+	if again := w.reconcile(); again != 30*time.Second {
+		t.Errorf("next look after %s, want the refresh of 30s", again)
+	}
+	s, _ := readStored(w.job.GetAnnotations())
+	if w.job.GetAnnotations()[Healthy] != "No" || s.Category != "unschedulable-gpu" {
+		t.Errorf("after 30s the job says %v", w.job.GetAnnotations())
+	}
+	w.pass(30 * time.Second)
+	w.reconcile()
+	if len(w.patches) != 2 {
+		t.Errorf("%d writes, want 2: nothing changed since the second", len(w.patches))
+	}
+	w.pods = nil
+	w.pod("master", nil)
+	w.pod("worker", nil)
+	w.reconcile()
+	got = w.job.GetAnnotations()
+	if got[Healthy] != "Yes" || got[Waiting] != "" || got[Error] != "" {
+		t.Errorf("when all pods run the job says %v", got)
+	}
+	if diff := cmp.Diff([]string{"Warning DiagnosisChanged", "Normal JobHealthy"}, w.events()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestAShortWaitLeavesNothingBehind(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", unschedulable)
+	w.pass(time.Second)
+	w.reconcile()
+	w.pods[1].Spec.NodeName = "gpu-2"
+	w.pods[1].Status = corev1.PodStatus{Phase: corev1.PodRunning}
+	w.reconcile()
+	if got := ours(w.job.GetAnnotations()); len(got) != 0 {
+		t.Errorf("the job still says %v", got)
+	}
+}
+
+func TestAJobThatIsDeletedIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	gone := metav1.NewTime(start)
+	w.job.SetDeletionTimestamp(&gone)
+	w.reconcile()
+	if len(w.patches)+len(w.events()) != 0 {
+		t.Errorf("writes %v, events %v", w.patches, w.events())
+	}
+}
+
+func TestTheChildOfAnotherJobIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.job.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "parent", UID: "p", Controller: new(true)}})
+	w.reconcile()
+	if len(w.patches) != 0 {
+		t.Errorf("writes %v", w.patches)
+	}
+}
+
+func TestAskingGetsOneAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", nil)
+	w.annotate(Ask, "now")
+	for range 3 {
+		w.reconcile()
+	}
+	if len(w.patches) != 1 || w.job.GetAnnotations()[Healthy] != "Yes" {
+		t.Fatalf("asked once: %d writes, annotations %v", len(w.patches), w.job.GetAnnotations())
+	}
+	w.annotate(Ask, "again")
+	for range 3 {
+		w.reconcile()
+	}
+	if len(w.patches) != 2 {
+		t.Errorf("asked twice: %d writes, want 2", len(w.patches))
+	}
+	if w.job.GetAnnotations()[Ask] != "again" {
+		t.Errorf("the user's annotation is %q", w.job.GetAnnotations()[Ask])
+	}
+}
+
+// The operator deletes pods after a failure. What was found while they were there stays.
+func TestAPoorerDiagnosisDoesNotReplaceABetterOne(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	w.pods = nil
+	w.restart()
+	w.reconcile()
+	s, _ := readStored(w.job.GetAnnotations())
+	if len(w.patches) != 1 || s.Category != "host-oom-killed" {
+		t.Errorf("%d writes; the job says %+v", len(w.patches), s)
+	}
+}
+
+func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
+	w := newWorld(t)
+	server := w.model(fakellm.Grounded)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	if len(w.patches) != 1 {
+		t.Fatalf("%d writes before the model was asked, want the rules' one", len(w.patches))
+	}
+	rules, _ := readStored(w.patches[0])
+	if rules.Story != nil || w.patches[0][Healthy] != "No" {
+		t.Errorf("first write is %v", w.patches[0])
+	}
+	w.tell()
+	for range 3 {
+		w.reconcile()
+	}
+	if len(w.patches) != 2 {
+		t.Fatalf("%d writes, want the rules' and the amended one", len(w.patches))
+	}
+	told, _ := readStored(w.patches[1])
+	if told.Story == nil || told.Model != fakellm.Grounded || !strings.Contains(told.Story.Text, "[pod/train-master-0") || told.Story.Dropped != 1 {
+		t.Errorf("story is %+v", told.Story)
+	}
+	told.Story, told.Model = nil, ""
+	if diff := cmp.Diff(rules, told); diff != "" {
+		t.Errorf("the model changed the finding (-rules +told):\n%s", diff)
+	}
+	if a := w.patches[1][Analysis]; !strings.HasPrefix(a, w.patches[0][Analysis]) || !strings.Contains(a, "As grounded tells it:") {
+		t.Errorf("analysis is %q", a)
+	}
+	w.restart()
+	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(Request) {})
+	w.reconcile()
+	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || len(w.Tell.tasks) != 0 {
+		t.Errorf("after a restart: %d questions in all, %d writes; want 1 and 2", n, len(w.patches))
+	}
+}
+
+func TestAFailingModelLosesNothing(t *testing.T) {
+	for _, model := range []string{fakellm.Broken, fakellm.Garbled, fakellm.Ungrounded, fakellm.Obedient} {
+		t.Run(model, func(t *testing.T) {
+			plain := newWorld(t)
+			plain.condition("Failed", "PyTorchJobFailed")
+			plain.pod("master", oomKilled)
+			plain.reconcile()
+			w := newWorld(t)
+			server := w.model(model)
+			w.condition("Failed", "PyTorchJobFailed")
+			w.pod("master", oomKilled)
+			w.reconcile()
+			w.tell()
+			w.reconcile()
+			want, got := ours(plain.job.GetAnnotations()), ours(w.job.GetAnnotations())
+			if s, _ := readStored(got); s.Story != nil { // an obedient model may cite where nothing gives it orders
+				t.Skip("nothing in this evidence gives orders")
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("annotations (-without a model +with):\n%s", diff)
+			}
+			events := []string{"Warning DiagnosisChanged"}
+			asked := 1
+			if model == fakellm.Broken || model == fakellm.Garbled {
+				events = append(events, "Warning ExplanationFailed")
+				asked = 2
+			}
+			if diff := cmp.Diff(events, w.events()); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			if n := len(server.Requests()); n != asked || len(w.Tell.tasks) != 0 {
+				t.Errorf("%d questions, %d waiting; want %d and none", n, len(w.Tell.tasks), asked)
+			}
+		})
+	}
+}
+
+func TestLogsStayWhereNobodyAllowedThemToLeave(t *testing.T) {
+	w := newWorld(t)
+	server := w.model(fakellm.Grounded)
+	w.labels = map[string]string{llmLabel: "disabled"}
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	if len(w.Tell.tasks)+len(server.Requests()) != 0 {
+		t.Error("the model is asked about a namespace without the label")
+	}
+}
+
+func TestABrokenTemplateIsAnEvent(t *testing.T) {
+	w := newWorld(t)
+	server := w.model(fakellm.Grounded, func(_ context.Context, name string) (string, bool, error) {
+		return "{{ .Oops }}", name == "pytorchjob.tmpl", nil
+	})
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	w.tell()
+	if diff := cmp.Diff([]string{"Warning DiagnosisChanged", "Warning PromptInvalid"}, w.events()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if s, _ := readStored(w.job.GetAnnotations()); s.Story == nil || len(server.Requests()) != 1 {
+		t.Error("the built-in prompt was not used")
+	}
+}
+
+func TestAClusterWithoutModelNeedsNone(t *testing.T) {
+	w := newWorld(t)
+	w.Model = llm.Off
+	w.labels = map[string]string{llmLabel: llmEnabled}
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	if w.job.GetAnnotations()[Healthy] != "No" {
+		t.Errorf("annotations are %v", w.job.GetAnnotations())
+	}
+}
