@@ -88,11 +88,6 @@ func New(signatures ...*Signature) (*Catalog, error) {
 	index := map[string]int{}
 	var literals []string
 	for i, s := range c.all {
-		for _, h := range s.Hides {
-			if !known[h] {
-				return nil, fmt.Errorf("signature %q hides %q, which does not exist", s.ID, h)
-			}
-		}
 		c.patterns = append(c.patterns, regexp.MustCompile(s.Pattern))
 		for _, lit := range s.Literals {
 			lit = strings.ToLower(lit)

@@ -41,7 +41,7 @@ func (s *Signature) Validate() error {
 			bad("%s is empty", name)
 		}
 	}
-	if _, ok := CategoryOf(s.Category); !ok {
+	if _, ok := CategoryOf(s.Category); !ok && (s.Category != HealthyCategory || s.Role != Context) {
 		bad("category %q is none of the known ones", s.Category)
 	}
 	if !slices.Contains([]Role{Root, Cascade, Confirmation, Context}, s.Role) {
