@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,12 +23,13 @@ const maxItem = 4 << 10
 // WorkerCreatedCount (numbers), WorkerStatus and WorkerDiagnosis. The names that aegis documents
 // for Master, Worker and Launcher are there for every kind.
 func Of(c diagnose.Case, r diagnose.Result, budget int) Data {
-	items := choose(r, budget)
+	all := everything(r)
+	items := choose(all, r, budget)
 	d := Data{Metadata: metadata(c, r, items)}
 	d.ErrorInfo = fence("finding and states", append(finding(r), lines(items, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric)...))
 	d.EventInfo = fence("events", lines(items, evidence.Event))
-	d.LogInfo = fence("logs", lines(items, evidence.Log))
-	if left := len(r.Evidence) - len(items); left > 0 {
+	d.LogInfo = fence("logs", lines(inReadingOrder(items), evidence.Log))
+	if left := len(all) - len(items); left > 0 {
 		d.LogInfo += fmt.Sprintf("(%d more pieces of evidence are left out)\n", left)
 	}
 	return d
@@ -35,41 +37,87 @@ func Of(c diagnose.Case, r diagnose.Result, budget int) Data {
 
 // Shown are the pieces of evidence whose IDs stand in the prompt: what an answer may cite.
 func Shown(prompt string, r diagnose.Result) []evidence.Item {
+	ids := map[string]bool{}
+	for _, m := range bracketed.FindAllStringSubmatch(prompt, -1) {
+		ids[m[1]] = true
+	}
 	var out []evidence.Item
-	for _, item := range r.Evidence {
-		if strings.Contains(prompt, tag(item.ID)) {
+	for _, item := range everything(r) {
+		if ids[string(item.ID)] {
 			out = append(out, item)
 		}
 	}
 	return out
 }
 
+var bracketed = regexp.MustCompile(`\[([^\[\]\s]+)\]`)
+
+// everything is the evidence, then the lines around it: of the log the cause is in, of the other
+// logs. A line that is evidence already is not repeated.
+func everything(r diagnose.Result) []evidence.Item {
+	out := slices.Clone(r.Evidence)
+	known := map[evidence.ID]bool{}
+	for _, item := range out {
+		known[item.ID] = true
+	}
+	excerpts := slices.Clone(r.Excerpts)
+	if r.Root != nil {
+		slices.SortStableFunc(excerpts, func(a, b diagnose.Excerpt) int {
+			return cmp.Compare(distance(a.Source, r.Root.Source), distance(b.Source, r.Root.Source))
+		})
+	}
+	for _, e := range excerpts {
+		for i := range e.Lines {
+			if item := e.Item(i); !known[item.ID] && strings.TrimSpace(item.Text) != "" {
+				known[item.ID] = true
+				out = append(out, item)
+			}
+		}
+	}
+	return out
+}
+
+// distance is 0 for the container of the cause, 1 for another one of its pod, 2 for the rest.
+func distance(s, root evidence.Source) int {
+	switch {
+	case s.Pod != root.Pod:
+		return 2
+	case s.Container != root.Container || s.Attempt != root.Attempt:
+		return 1
+	default:
+		return 0
+	}
+}
+
 func tag(id evidence.ID) string { return "[" + string(id) + "]" }
 
-// choose takes evidence in order of importance until the budget is used, and returns it in the
-// order of the result.
-func choose(r diagnose.Result, budget int) []evidence.Item {
+// choose takes evidence in order of importance until the budget is used, and returns it in its
+// own order: what the root rests on, what its effects rest on, the rest, the lines around.
+func choose(all []evidence.Item, r diagnose.Result, budget int) []evidence.Item {
 	weight := map[evidence.ID]int{}
+	for _, item := range r.Evidence {
+		weight[item.ID] = 1
+	}
 	for _, e := range r.Effects {
 		for _, id := range e.Cites {
-			weight[id] = 1
+			weight[id] = 2
 		}
 	}
 	if r.Root != nil {
 		for _, id := range r.Root.Cites {
-			weight[id] = 2
+			weight[id] = 3
 		}
 	}
-	order := make([]int, len(r.Evidence))
+	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(weight[r.Evidence[b].ID], weight[r.Evidence[a].ID])
+		return cmp.Compare(weight[all[b].ID], weight[all[a].ID])
 	})
 	var taken []int
 	for _, i := range order {
-		n := min(len(r.Evidence[i].Text), maxItem) + len(r.Evidence[i].ID) + 16
+		n := min(len(all[i].Text), maxItem) + len(all[i].ID) + 16
 		if n > budget {
 			continue
 		}
@@ -79,9 +127,32 @@ func choose(r diagnose.Result, budget int) []evidence.Item {
 	slices.Sort(taken)
 	out := make([]evidence.Item, len(taken))
 	for k, i := range taken {
-		out[k] = r.Evidence[i]
+		out[k] = all[i]
 	}
 	return out
+}
+
+// inReadingOrder puts the lines of one log together, by number; logs stay in the order in which
+// they first appear.
+func inReadingOrder(items []evidence.Item) []evidence.Item {
+	type log struct {
+		pod, container, file string
+		attempt              int
+	}
+	of := func(i evidence.Item) log {
+		return log{i.Source.Pod, i.Source.Container, i.Source.File, i.Source.Attempt}
+	}
+	first := map[log]int{}
+	for n, item := range items {
+		if _, ok := first[of(item)]; !ok {
+			first[of(item)] = n
+		}
+	}
+	items = slices.Clone(items)
+	slices.SortStableFunc(items, func(a, b evidence.Item) int {
+		return cmp.Or(cmp.Compare(first[of(a)], first[of(b)]), cmp.Compare(a.Source.Line, b.Source.Line))
+	})
+	return items
 }
 
 func lines(items []evidence.Item, of ...evidence.Kind) []string {
