@@ -36,5 +36,7 @@ type Log struct {
 	// Pasted says that the text comes from kubectl (events, a description), not from a
 	// container: signatures of events apply to it too, and it is no proof of progress.
 	Pasted bool
-	Open   func() (io.ReadCloser, error)
+	// Understood are lines of a pasted text that are in the case as events already.
+	Understood []int
+	Open       func() (io.ReadCloser, error)
 }

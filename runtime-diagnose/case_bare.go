@@ -18,7 +18,8 @@ func (c *Case) AddBare(name string, data []byte) {
 	c.Objects = append(c.Objects, part.Objects...)
 	if part.Text {
 		c.AddLog(name, data)
-		c.Logs[len(c.Logs)-1].Pasted = true
+		log := &c.Logs[len(c.Logs)-1]
+		log.Pasted, log.Understood = true, part.Understood
 	}
 }
 

@@ -62,7 +62,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	}
 	defer in.Close()
 	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}}
-	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Visit: r.visit})
+	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
@@ -119,23 +119,41 @@ type logReader struct {
 	catalog      *signature.Catalog
 	sightings    []rank.Sighting
 	perSignature map[string]int
-	success      int // line that says the run ended well
-	progress     int // lines that show training
+	scheduling   reduce.Line // where the last scheduler's message began
+	wrapped      string      // that message, as far as it was read
+	rootCause    int         // line of torchrun's heading "Root Cause"
+	success      int         // line that says the run ended well
+	progress     int         // lines that show training
 }
 
+func (r *logReader) suspect(text string) bool {
+	return r.catalog.Suspects(text) || strings.Contains(text, schedulerWords) || r.goesOn()
+}
+
+// schedulerWords are in every message of the scheduler that counts nodes.
+const schedulerWords = "nodes are available"
+
+// goesOn says that the line before was a scheduler's message cut at a comma.
+func (r *logReader) goesOn() bool { return strings.HasSuffix(r.wrapped, ",") }
+
+// rootCauseBlock is how far below torchrun's "Root Cause" heading its lines go.
+const rootCauseBlock = 8
+
 func (r *logReader) visit(l reduce.Line) bool {
-	if l.Trace != nil && l.Trace.Ignored {
+	if l.Code || (l.Trace != nil && l.Trace.Ignored) {
 		return false
 	}
-	if l.Trace == nil && !r.catalog.Suspects(l.Text) {
+	if _, known := slices.BinarySearch(r.log.Understood, l.Number); known {
 		return false
 	}
 	text := reduce.Mask(l.Body())
-	kinds := []evidence.Kind{evidence.Log}
-	if r.log.Pasted {
-		kinds = append(kinds, evidence.Event, evidence.Status, evidence.Node)
+	if strings.Contains(text, "Root Cause (first observed failure)") {
+		r.rootCause = l.Number
 	}
-	matches := r.catalog.Match(text, kinds...)
+	if matters, done := r.visitScheduling(l, text); done {
+		return matters
+	}
+	matches := r.catalog.Match(text, r.kinds()...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {
 			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": l.Trace.Type}})
@@ -152,6 +170,37 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matters = r.record(l, m) || matters
 	}
 	return matters
+}
+
+func (r *logReader) kinds() []evidence.Kind {
+	if r.log.Pasted {
+		return []evidence.Kind{evidence.Log, evidence.Event, evidence.Status, evidence.Node}
+	}
+	return []evidence.Kind{evidence.Log}
+}
+
+// visitScheduling reads a scheduler's message quoted in a text. A message may be wrapped:
+// reasons on the next lines still belong to it.
+func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done bool) {
+	goesOn := r.goesOn() && l.Number-r.scheduling.Number <= 3
+	if !strings.Contains(text, schedulerWords) && !goesOn {
+		r.wrapped = ""
+		return false, false
+	}
+	if goesOn {
+		text = r.wrapped + " " + text
+	}
+	r.wrapped = ""
+	u, ok := control.ParseUnschedulable(text)
+	if !ok {
+		return false, false
+	}
+	if n := len(r.sightings); goesOn && n > 0 && r.sightings[n-1].Item.Source.Line == r.scheduling.Number {
+		r.sightings = r.sightings[:n-1] // said by its first half alone
+	}
+	r.scheduling, r.wrapped = l, strings.TrimSpace(text)
+	rule, facts := control.Judge(u)
+	return r.record(l, signature.Match{Signature: rule, Facts: facts}), true
 }
 
 // says tells signatures that explain a line from those that only count it.
@@ -190,7 +239,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", reduce.Mask(l.Trace.Frame))
 	}
 	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: s, Line: line, Facts: facts,
+		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock,
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true
@@ -221,6 +270,7 @@ func lineID(s evidence.Source) evidence.ID {
 // run ended well was survived; what comes after it counts only if it is an exception or
 // names a cause, because teardown is noisy. Not finite losses are never survived.
 func (r *logReader) settle() {
+	r.explainAway()
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, r.perSignature[s.Signature.ID]/max(1, count(r.sightings, s.Signature.ID)))
@@ -229,6 +279,21 @@ func (r *logReader) settle() {
 		}
 		if s.Item.Source.Line < r.success || s.Signature.DepthOf() <= signature.Symptom || s.Signature.Role != signature.Root {
 			s.Over = true
+		}
+	}
+}
+
+// explainAway ends what a context signature says is harmless where it stands close before.
+func (r *logReader) explainAway() {
+	for _, context := range r.sightings {
+		if context.Signature.Role != signature.Context {
+			continue
+		}
+		for i := range r.sightings {
+			s := &r.sightings[i]
+			if d := s.Item.Source.Line - context.Item.Source.Line; d >= 0 && d <= 10 && slices.Contains(context.Signature.Hides, s.Signature.ID) {
+				s.Over = true
+			}
 		}
 	}
 }

@@ -23,6 +23,8 @@ type Part struct {
 	Objects []*unstructured.Unstructured // of other kinds
 	// Text says that the file was text for people, not objects: its lines are evidence too.
 	Text bool
+	// Understood are the numbers of the lines that became events, ascending.
+	Understood []int
 }
 
 // Read reads one file. Name is what evidence will call it; now turns ages into times and

@@ -287,6 +287,7 @@ func (t *text) addEvent(line, age, kind, reason, object, message string) {
 		e.LastTimestamp.Time = t.now.Add(-d)
 	}
 	t.part.Events = append(t.part.Events, e)
+	t.part.Understood = append(t.part.Understood, t.number)
 }
 
 func kindOf(what string) string {

@@ -66,6 +66,7 @@ func Read(in Input) Seen {
 		r.readPod(&in.Pods[i])
 	}
 	r.readEvents()
+	r.judgeScheduling()
 	for i := range in.Nodes {
 		r.readNode(&in.Nodes[i])
 	}

@@ -123,8 +123,14 @@ func (r *reader) unschedulable(pod, message string, item evidence.Item) {
 	}
 	u.Pod, u.Item = pod, item
 	r.seen.Scheduling = append(r.seen.Scheduling, u)
-	found, facts := Judge(u)
-	r.sight(found, item, facts)
+}
+
+// judgeScheduling runs when every message is in: only the newest of each pod counts.
+func (r *reader) judgeScheduling() {
+	for _, u := range r.seen.Scheduling {
+		found, facts := Judge(u)
+		r.sight(found, u.Item, facts)
+	}
 }
 
 // Judge says which rule a scheduler's message falls under, with its numbers.

@@ -24,6 +24,8 @@ type Sighting struct {
 	Platform bool
 	// Over says that it was a passing state: what it blocked has happened since.
 	Over bool
+	// First says that a launcher names it as the first failure of its group.
+	First bool
 	// Also holds the same sighting on other ranks or at other times.
 	Also []evidence.Item
 }
@@ -154,8 +156,10 @@ func rival(root, s Sighting) bool {
 	return d <= Skew && d >= -Skew && root.Item.Source.Pod != s.Item.Source.Pod
 }
 
-// Merge makes one sighting of equal ones: the same signature with the same facts, however
-// many ranks and times. The earliest stands; the others are in Also.
+// Merge makes one sighting of equal ones: the same signature, however many ranks and
+// times. The earliest stands for all, except that the one a launcher names as the first
+// failure goes before, and that close by the one with more facts does: messages are printed
+// in short and in long. The others are in Also.
 func Merge(seen []Sighting) []Sighting {
 	seen = slices.Clone(seen)
 	slices.SortStableFunc(seen, byTime)
@@ -170,9 +174,26 @@ func Merge(seen []Sighting) []Sighting {
 			out = append(out, s)
 			continue
 		}
+		if speaksFor(s, out[i]) {
+			s.Also = append(append([]evidence.Item{out[i].Item}, out[i].Also...), s.Also...)
+			out[i] = s
+			continue
+		}
 		out[i].Also = append(out[i].Also, s.Item)
 	}
 	return out
+}
+
+// closeBy is how many lines apart two copies of one message are printed.
+const closeBy = 6
+
+func speaksFor(s, than Sighting) bool {
+	if s.First != than.First {
+		return s.First
+	}
+	a, b := s.Item.Source, than.Item.Source
+	return a.Line > 0 && b.Line > 0 && a.File == b.File && a.Pod == b.Pod && a.Container == b.Container &&
+		a.Line-b.Line <= closeBy && b.Line-a.Line <= closeBy && len(s.Facts) > len(than.Facts)
 }
 
 func boolOrder(b bool) int {

@@ -23,7 +23,10 @@ type Line struct {
 	At     time.Time
 	// Trace is set on the last line of a traceback: the one that names the exception.
 	Trace *Trace
-	body  int
+	// Code says that the line is a frame of a traceback or the source text under one: it
+	// quotes messages that nobody printed.
+	Code bool
+	body int
 }
 
 // Body is the text behind time stamps and rank prefixes.

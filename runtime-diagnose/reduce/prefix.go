@@ -78,12 +78,19 @@ func (l *Line) readPrefix(rest string) bool {
 	return false
 }
 
-// clock reads the time stamps that programs write themselves and remembers the last one,
-// so that a line without a stamp has the time of the line before it.
+// clock reads the time stamps that programs write themselves. A line without a stamp has
+// the time of the nearest line before it, as far back as farBack lines. Heads of lines are
+// remembered and read only when somebody asks: reading every stamp of a log costs more than
+// everything else together.
 type clock struct {
-	year int
-	last time.Time
+	year   int
+	recent [farBack]string
+	at     int
+	last   time.Time // the newest stamp read so far, or set by a prefix
 }
+
+// farBack is how many lines may lie between a line and its time: a traceback, seldom more.
+const farBack = 24
 
 var stamps = []struct {
 	re     *regexp.Regexp
@@ -100,21 +107,32 @@ var stamps = []struct {
 // earlyEnough is how far into a line a stamp may start; further in, it is part of a message.
 const earlyEnough = 48
 
-func (c *clock) stamp(l *Line) {
-	if l.At.IsZero() {
-		c.search(l)
+// note remembers a line.
+func (c *clock) note(l *Line) {
+	if !l.At.IsZero() {
+		c.last = l.At
 	}
-	if l.At.IsZero() {
-		l.At = c.last
-		return
-	}
-	c.last = l.At
+	c.recent[c.at%farBack] = l.Text[:min(len(l.Text), earlyEnough+40)]
+	c.at++
 }
 
-func (c *clock) search(l *Line) {
-	head := l.Text[:min(len(l.Text), earlyEnough+40)]
-	if !strings.Contains(head, ":") || !strings.ContainsAny(head, "0123456789") {
+// stamp gives the line noted last its time.
+func (c *clock) stamp(l *Line) {
+	if !l.At.IsZero() {
 		return
+	}
+	for back := 1; back <= min(farBack, c.at); back++ {
+		if t, ok := c.read(c.recent[(c.at-back)%farBack]); ok {
+			l.At, c.last = t, t
+			return
+		}
+	}
+	l.At = c.last
+}
+
+func (c *clock) read(head string) (time.Time, bool) {
+	if !strings.Contains(head, ":") || !strings.ContainsAny(head, "0123456789") {
+		return time.Time{}, false
 	}
 	for _, s := range stamps {
 		m := s.re.FindStringIndex(head)
@@ -122,10 +140,10 @@ func (c *clock) search(l *Line) {
 			continue
 		}
 		value := strings.Replace(strings.Replace(head[m[0]:m[1]], ",", ".", 1), "T", " ", 1)
-		if s.layout == time.RFC3339Nano {
+		switch s.layout {
+		case time.RFC3339Nano:
 			value = head[m[0]:m[1]]
-		}
-		if s.layout == "0102 15:04:05" {
+		case "0102 15:04:05":
 			value = value[1:]
 		}
 		t, err := time.Parse(s.layout, value)
@@ -135,7 +153,7 @@ func (c *clock) search(l *Line) {
 		if s.year {
 			t = t.AddDate(c.year-t.Year(), 0, 0)
 		}
-		l.At = t
-		return
+		return t, true
 	}
+	return time.Time{}, false
 }

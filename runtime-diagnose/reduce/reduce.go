@@ -20,7 +20,10 @@ type Options struct {
 	Before int // lines kept before a line that Visit wants (3)
 	After  int // lines kept after it (6)
 	Year   int // of time stamps that have none, as klog's and syslog's; 0: such stamps are unknown
-	// Visit sees every line in order and says whether it matters. The text is not masked.
+	// Suspect is a cheap question asked of every line; nil: every line is suspect.
+	Suspect func(text string) bool
+	// Visit sees suspect lines and the ends of tracebacks, in order, and says whether a line
+	// matters. The text is not masked.
 	Visit func(Line) (matters bool)
 }
 
@@ -30,6 +33,9 @@ func (o Options) withDefaults() Options {
 	o.Tail = cmp.Or(o.Tail, 40)
 	o.Before = cmp.Or(o.Before, 3)
 	o.After = cmp.Or(o.After, 6)
+	if o.Suspect == nil {
+		o.Suspect = func(string) bool { return true }
+	}
 	if o.Visit == nil {
 		o.Visit = func(Line) bool { return false }
 	}
@@ -62,9 +68,14 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	clock := clock{year: o.Year}
 	for lines.next() {
 		l := lines.line()
-		clock.stamp(&l)
+		clock.note(&l)
 		tracebacks.fold(&l)
-		k.see(l, o.Visit(l))
+		matters := false
+		if l.Trace != nil || o.Suspect(l.Text) {
+			clock.stamp(&l)
+			matters = o.Visit(l)
+		}
+		k.see(l, matters)
 		if l.Body() != "" {
 			d.Last = l
 		}

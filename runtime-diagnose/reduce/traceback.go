@@ -12,7 +12,7 @@ type Trace struct {
 	Message string // on the line of the type; further lines of the message are not read
 	Frame   string // the innermost frame: `File "train.py", line 3, in main`
 	Chain   Chain
-	Ignored bool // "Exception ignored in": printed, and the program goes on
+	Ignored bool // printed while nothing depends on it: "Exception ignored in", or raised by a finaliser
 }
 
 // Chain is how a traceback hangs together with the one before it.
@@ -38,8 +38,18 @@ var exceptionLine = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: ?
 type folder struct {
 	open  map[string]*openTrace
 	chain map[string]Chain
-	after map[string]bool // "Exception ignored in" was the line before
+	after map[string]bool   // "Exception ignored in" was the line before
+	frame map[string]string // white space before the last frame, if the line before was one
 }
+
+// frameLine is a frame as Python prints it.
+var frameLine = regexp.MustCompile(`^\s+File "[^"]+", line \d+`)
+
+// raiseLine is source text that raises: an excerpt may lack the frame above it.
+var raiseLine = regexp.MustCompile(`^\s+raise [A-Z]\w*\(`)
+
+// finalizer is a frame of the interpreter's own clean-up at the end.
+var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit_function|__del__|_python_exit)$`)
 
 type openTrace struct {
 	first   int
@@ -57,12 +67,13 @@ const (
 )
 
 func newFolder() *folder {
-	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}}
+	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}, frame: map[string]string{}}
 }
 
 // fold sets l.Trace if the line ends a traceback.
 func (f *folder) fold(l *Line) {
 	body := l.Body()
+	l.Code = f.isCode(l.Lane, body)
 	if i := strings.Index(body, tracebackStart); i >= 0 {
 		if len(f.open) < mostLanes {
 			f.open[l.Lane] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: indentOf(body[:i])}
@@ -85,6 +96,28 @@ func (f *folder) fold(l *Line) {
 	}
 }
 
+// isCode recognises frames, the source line under a frame and the marks under that.
+func (f *folder) isCode(lane, body string) bool {
+	if frameLine.MatchString(body) {
+		if len(f.frame) < mostLanes {
+			f.frame[lane] = body[:len(body)-len(strings.TrimLeft(body, " \t"))]
+		}
+		return true
+	}
+	if raiseLine.MatchString(body) {
+		return true
+	}
+	indent, ok := f.frame[lane]
+	if !ok {
+		return false
+	}
+	if strings.Trim(body, " \t~^") == "" && strings.ContainsAny(body, "~^") {
+		return true
+	}
+	delete(f.frame, lane)
+	return len(body) > len(indent)+1 && strings.HasPrefix(body, indent) && (body[len(indent)] == ' ' || body[len(indent)] == '\t')
+}
+
 func (f *folder) step(l *Line, t *openTrace, body string) {
 	t.lines++
 	rest := strings.TrimPrefix(body, t.indent)
@@ -93,6 +126,7 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 	case strings.HasPrefix(trimmed, `File "`):
 		t.frames++
 		t.frame = strings.TrimSpace(trimmed)
+		t.ignored = t.ignored || finalizer.MatchString(t.frame)
 		return
 	case rest != strings.TrimLeft(rest, " \t"), trimmed == "", strings.HasPrefix(trimmed, "^"), strings.HasPrefix(trimmed, "["):
 		if t.lines < mostTraceLines {
