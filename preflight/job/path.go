@@ -36,8 +36,14 @@ func (p Path) Key(key string) Path {
 // Index appends a position in a list.
 func (p Path) Index(i int) Path { return p + Path("["+strconv.Itoa(i)+"]") }
 
-// Named appends the element of a list whose field "name" has this value.
-func (p Path) Named(name string) Path { return p + Path("[name="+name+"]") }
+// Named appends the element of a list whose field "name" has this value, quoted where
+// it is not a plain word.
+func (p Path) Named(name string) Path {
+	if !plain(name) {
+		name = strconv.Quote(name)
+	}
+	return p + Path("[name="+name+"]")
+}
 
 // Join appends a relative path.
 func (p Path) Join(rel Path) Path {
@@ -160,17 +166,13 @@ func (p Path) steps() ([]step, error) {
 }
 
 func bracket(s string, i int) (step, int, error) {
-	if strings.HasPrefix(s[i:], `["`) {
-		quoted, err := strconv.QuotedPrefix(s[i+1:])
-		if err != nil {
-			return step{}, 0, fmt.Errorf("parse path %q: unclosed quote at byte %d", s, i+1)
-		}
-		end := i + 1 + len(quoted)
-		if end >= len(s) || s[end] != ']' {
-			return step{}, 0, fmt.Errorf("parse path %q: no ] at byte %d", s, end)
-		}
-		key, err := strconv.Unquote(quoted)
-		return step{key: key}, end + 1, err
+	switch {
+	case strings.HasPrefix(s[i:], `["`):
+		key, end, err := quoted(s, i+1)
+		return step{key: key}, end, err
+	case strings.HasPrefix(s[i:], `[name="`):
+		name, end, err := quoted(s, i+len("[name="))
+		return step{name: name, index: -1, list: true}, end, err
 	}
 	n := strings.IndexByte(s[i:], ']')
 	if n < 0 {
@@ -185,6 +187,20 @@ func bracket(s string, i int) (step, int, error) {
 		return step{}, 0, fmt.Errorf("parse path %q: %q is neither an index, a name nor a quoted key", s, inner)
 	}
 	return step{index: index, list: true}, end, nil
+}
+
+// quoted reads a quoted word and the ] behind it.
+func quoted(s string, i int) (string, int, error) {
+	word, err := strconv.QuotedPrefix(s[i:])
+	if err != nil {
+		return "", 0, fmt.Errorf("parse path %q: unclosed quote at byte %d", s, i)
+	}
+	end := i + len(word)
+	if end >= len(s) || s[end] != ']' {
+		return "", 0, fmt.Errorf("parse path %q: no ] at byte %d", s, end)
+	}
+	key, err := strconv.Unquote(word)
+	return key, end + 1, err
 }
 
 func plain(key string) bool {

@@ -202,7 +202,7 @@ func jobSetState(u *unstructured.Unstructured) State {
 	s := jobsState(digList(u, "status", "replicatedJobsStatus"))
 	if restarts, _ := whole(dig(u, "status", "restarts")); restarts > 0 && s.Phase == Created {
 		s.Phase = Restarting
-		s.Message = fmt.Sprintf("restarted %d times; %s", restarts, s.Message)
+		s.Message = fmt.Sprintf("restarted %s; %s", count(int(restarts), "time"), s.Message)
 	}
 	return s
 }

@@ -1,0 +1,66 @@
+package kinds
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestState(t *testing.T) {
+	cases := map[string]struct {
+		kind   *Kind
+		status string
+		want   string
+	}{
+		"nothing written yet":                  {pytorchJob, `{}`, `unknown  ""`},
+		"failure is final whatever comes last": {pytorchJob, `{conditions: [{type: Failed, status: "True", reason: PyTorchJobFailed, message: m}, {type: Running, status: "True"}]}`, `failed PyTorchJobFailed "m"`},
+		"false conditions say nothing":         {tfJob, `{conditions: [{type: Created, status: "True", reason: C}, {type: Running, status: "False"}]}`, `created C ""`},
+		"restarting comes before running":      {paddleJob, `{conditions: [{type: Running, status: "True"}, {type: Restarting, status: "True", reason: R}]}`, `restarting R ""`},
+		"suspended while created":              {jaxJob, `{conditions: [{type: Created, status: "True"}, {type: Suspended, status: "True", reason: S}]}`, `suspended S ""`},
+		"MPIJob stutters":                      {mpiJob, `{conditions: [{type: Failed, status: "True", reason: MPIJobMPIJobFailed}]}`, `failed MPIJobFailed ""`},
+		"MPIJob evicted":                       {mpiJob, `{conditions: [{type: Failed, status: "True", reason: MPIJobEvicted}]}`, `failed MPIJobEvicted ""`},
+		"conditions of the wrong type":         {xgboostJob, `{conditions: {type: Failed}}`, `unknown  ""`},
+		"conditions of wrong elements":         {xgboostJob, `{conditions: [1, null, {type: 1, status: true}]}`, `unknown  ""`},
+
+		"JobSet terminal without condition": {jobSet, `{terminalState: Failed}`, `failed  ""`},
+		"JobSet running":                    {jobSet, `{replicatedJobsStatus: [{name: a, ready: 1, active: 2}]}`, `running  "a: 1 ready, 2 active, 0 succeeded, 0 failed"`},
+		"JobSet first start":                {jobSet, `{replicatedJobsStatus: [{name: a, active: 2}]}`, `created  "a: 0 ready, 2 active, 0 succeeded, 0 failed"`},
+		"JobSet restarted":                  {jobSet, `{restarts: 1, replicatedJobsStatus: [{name: a, active: 2}]}`, `restarting  "restarted 1 time; a: 0 ready, 2 active, 0 succeeded, 0 failed"`},
+		"JobSet failed":                     {jobSet, `{conditions: [{type: Failed, status: "True", reason: FailedJobs, message: "jobset failed (first failed job: a-0)"}]}`, `failed FailedJobs "jobset failed (first failed job: a-0)"`},
+
+		"TrainJob has no running condition": {trainJob, `{jobsStatus: [{name: node, ready: 1, active: 1}]}`, `running  "node: 1 ready, 1 active, 0 succeeded, 0 failed"`},
+		"TrainJob complete":                 {trainJob, `{conditions: [{type: Suspended, status: "False"}, {type: Complete, status: "True", reason: AllJobsCompleted}]}`, `succeeded AllJobsCompleted ""`},
+		"TrainJob without runtime":          {trainJob, `{conditions: [{type: Failed, status: "True", reason: TrainingRuntimeNotSupported}]}`, `failed TrainingRuntimeNotSupported ""`},
+
+		"Job running":          {batchJob, `{active: 2, ready: 1}`, `running  "1 ready, 2 active, 0 failed"`},
+		"Job replacing a pod":  {batchJob, `{active: 1, ready: 0, failed: 2}`, `restarting  "0 ready, 1 active, 2 failed"`},
+		"Job about to fail":    {batchJob, `{active: 1, conditions: [{type: FailureTarget, status: "True", reason: PodFailurePolicy}]}`, `failed PodFailurePolicy ""`},
+		"Job about to succeed": {batchJob, `{conditions: [{type: SuccessCriteriaMet, status: "True"}]}`, `succeeded  ""`},
+
+		"ColossalAIJob by phase":               {colossalaiJob, `{phase: Running, conditions: [{type: Running, status: "True", message: "All pods are running normally."}]}`, `running  "All pods are running normally."`},
+		"ColossalAIJob Completed alone":        {colossalaiJob, `{conditions: [{type: Completed, status: "True"}]}`, `unknown  ""`},
+		"ColossalAIJob Failed against phase":   {colossalaiJob, `{phase: Succeeded, conditions: [{type: Failed, status: "True", reason: Failed}]}`, `failed Failed ""`},
+		"ColossalAIJob phase Failed, replicas": {colossalaiJob, `{phase: Failed, tasks: [{type: worker, replicas: [{name: a}, {name: x-worker-1, phase: Failed}]}]}`, `failed  "" x-worker-1`},
+		"ColossalAIJob resuming":               {colossalaiJob, `{phase: Resuming}`, `restarting  ""`},
+
+		"Framework preparing":               {framework, `{state: AttemptPreparing}`, `created  ""`},
+		"Framework running":                 {framework, `{state: AttemptRunning}`, `running  ""`},
+		"Framework between attempts":        {framework, `{state: AttemptCompleted, attemptStatus: {completionStatus: {code: -1000, phrase: PodEvicted, type: {name: Failed}}}}`, `restarting PodEvicted (-1000) ""`},
+		"Framework ends without a trigger":  {framework, `{state: Completed, attemptStatus: {completionStatus: {code: 0, phrase: Succeeded, type: {name: Succeeded}, diagnostics: "CompletedTaskCount 2 has reached TotalTaskCount 2"}}}`, `succeeded Succeeded (0) "CompletedTaskCount 2 has reached TotalTaskCount 2"`},
+		"Framework names what ended it":     {framework, `{state: Completed, attemptStatus: {completionStatus: {code: 220, phrase: UserCommandExitWithError, type: {name: Failed}, trigger: {message: "FailedTaskCount 1", taskRoleName: ps, taskIndex: 1}}}}`, `failed UserCommandExitWithError (220) "FailedTaskCount 1" x-ps-1`},
+		"Framework of a state nobody knows": {framework, `{state: Dreaming}`, `unknown  ""`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := tc.kind.State(objectOf(t, "{metadata: {name: x}, spec: {}, status: "+tc.status+"}"))
+			got := fmt.Sprintf("%s %s %q", phaseNames[s.Phase], s.Reason, s.Message)
+			if s.Trigger != "" {
+				got += " " + s.Trigger
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("State (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
