@@ -29,14 +29,14 @@ func merge(documents []source) (map[string]any, error) {
 			errs = append(errs, fmt.Errorf("load data %s: want an object at the top", d.name))
 			continue
 		}
-		if err := fill(data, object, "data", d.name, from); err != nil {
+		if err := overlay(data, object, "data", d.name, from); err != nil {
 			errs = append(errs, fmt.Errorf("load data %s: %w", d.name, err))
 		}
 	}
 	return data, errors.Join(errs...)
 }
 
-func fill(into, object map[string]any, at, file string, from map[string]string) error {
+func overlay(into, object map[string]any, at, file string, from map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		place := at + "." + key
 		have, there := into[key]
@@ -44,7 +44,7 @@ func fill(into, object map[string]any, at, file string, from map[string]string) 
 		b, bMap := object[key].(map[string]any)
 		switch {
 		case there && aMap && bMap:
-			if err := fill(a, b, place, file, from); err != nil {
+			if err := overlay(a, b, place, file, from); err != nil {
 				return err
 			}
 		case there && !reflect.DeepEqual(have, object[key]):

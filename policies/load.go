@@ -31,6 +31,10 @@ func load(from []fs.FS) (*set, error) {
 	if err != nil {
 		return nil, err
 	}
+	return build(rules, documents)
+}
+
+func build(rules, documents []source) (*set, error) {
 	data, err := merge(documents)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,7 +45,7 @@ func viewOf(j *job.Job) JobView {
 		view.Runtime = runtimeOf(j.Source)
 	}
 	for i := range j.Roles {
-		role := roleOf(&j.Roles[i])
+		role := roleOf(j, &j.Roles[i])
 		view.GPUs = sum(view.GPUs, role.GPUsPerPod, int64(role.Max))
 		view.Roles = append(view.Roles, role)
 	}
@@ -64,7 +65,7 @@ func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
 	return &RuntimeView{Kind: kind, Name: name, Path: "spec.runtimeRef.name"}
 }
 
-func roleOf(r *job.Role) RoleView {
+func roleOf(j *job.Job, r *job.Role) RoleView {
 	gpus := r.Pod.GPUs()
 	view := RoleView{
 		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
@@ -74,13 +75,31 @@ func roleOf(r *job.Role) RoleView {
 	for name, n := range r.Pod.Requests {
 		view.Requests[string(name)] = n
 	}
-	for _, c := range slices.Concat(r.Pod.Spec.InitContainers, r.Pod.Spec.Containers) {
-		if c.Image != "" && !slices.Contains(view.Images, c.Image) {
+	add := func(c *corev1.Container, rel job.Path) {
+		if c.Image != "" && !slices.Contains(view.Images, c.Image) && !added(j, r, rel) {
 			view.Images = append(view.Images, c.Image)
 		}
 		view.Privileged = view.Privileged || privileged(c.SecurityContext)
 	}
+	for i := range r.Pod.Spec.InitContainers {
+		add(&r.Pod.Spec.InitContainers[i], job.Path("initContainers").Index(i))
+	}
+	for i := range r.Pod.Spec.Containers {
+		add(&r.Pod.Spec.Containers[i], job.Path("containers").Index(i))
+	}
 	return view
+}
+
+// added says whether a container comes from the operator (init-pytorch, kubectl-delivery):
+// the author of the job has no say in its image. What a TrainJob takes from its runtime is
+// somebody's choice and counts.
+func added(j *job.Job, r *job.Role, rel job.Path) bool {
+	if !strings.HasPrefix(j.Ref.APIVersion, "kubeflow.org/") || j.Source == nil {
+		return false
+	}
+	at := r.Pod.At(rel)
+	_, err := at.Child("image").Resolve(j.Source.Object)
+	return err != nil
 }
 
 func privileged(s *corev1.SecurityContext) bool {

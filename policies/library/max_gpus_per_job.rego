@@ -13,5 +13,5 @@ limit := object.get(object.get(data.signalbox.gpu_limit, "namespaces", {}), inpu
 deny contains {"path": "spec", "msg": msg} if {
 	is_number(limit)
 	input.job.gpus > limit
-	msg := sprintf("asks for %d GPUs in %d pods; one job in namespace %s may ask for %d", [input.job.gpus, input.job.pods, input.job.namespace, limit])
+	msg := sprintf("asks for %d GPUs (pods: %d); one job in namespace %s may ask for %d", [input.job.gpus, input.job.pods, input.job.namespace, limit])
 }

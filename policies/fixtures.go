@@ -1,0 +1,218 @@
+package policies
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// Tested is what became of one fixture of a policy.
+type Tested struct {
+	Policy  string `json:"policy"`
+	Fixture string `json:"fixture"` // testdata/max_gpus_per_job/deny-nine.yaml
+	Got     string `json:"got"`     // what the policy said, one ruling a line
+	Problem string `json:"problem"` // empty: as expected
+}
+
+// RequestKind is the kind of a document in a fixture that says who asks for what:
+//
+//	apiVersion: signalbox.dev/v1
+//	kind: ReviewRequest
+//	namespaceLabels: {tier: interactive}
+//	user: alice
+//	operation: UPDATE
+var RequestKind = schema.GroupVersionKind{Group: "signalbox.dev", Version: "v1", Kind: "ReviewRequest"}
+
+// Test runs the fixtures of every policy of a folder. For <name>.rego they lie in
+// testdata/<name>: allow-*.yaml, about which the policy must say nothing, and deny-*.yaml
+// or warn-*.yaml with a .want of the same name that holds what it must say, one ruling a
+// line ("deny spec.runtimeRef.name: …"). A fixture is a stream with one job, at most one
+// ReviewRequest, and objects of the cluster; data.yaml beside it is the policy's data. The
+// namespace enforces unless the request says otherwise. A policy without an allow and a
+// deny (or warn) fixture is a problem of its own. The error is about loading.
+func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) {
+	rules, documents, err := collect([]fs.FS{fsys})
+	if err != nil {
+		return nil, err
+	}
+	all, err := build(rules, documents)
+	if err != nil {
+		return nil, err
+	}
+	var out []Tested
+	for _, p := range all.policies {
+		dir := path.Join(path.Dir(p.doc.File), "testdata", strings.TrimSuffix(path.Base(p.doc.File), ".rego"))
+		engine, err := withData(fsys, dir, rules, documents)
+		if err != nil {
+			return nil, err
+		}
+		b := bench{fsys: fsys, policy: p.doc.Name, reviewer: preflight.Reviewer{Checks: checks, Policies: engine}}
+		tested, err := b.folder(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, tested...)
+	}
+	return out, nil
+}
+
+func withData(fsys fs.FS, dir string, rules, documents []source) (*OPA, error) {
+	name := path.Join(dir, "data.yaml")
+	text, err := fs.ReadFile(fsys, name)
+	switch {
+	case err == nil:
+		documents = append(slices.Clone(documents), source{name, text})
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	built, err := build(rules, documents)
+	if err != nil {
+		return nil, err
+	}
+	o := &OPA{}
+	o.current.Store(built)
+	return o, nil
+}
+
+// bench runs the fixtures of one policy.
+type bench struct {
+	fsys     fs.FS
+	policy   string
+	reviewer preflight.Reviewer
+}
+
+func (b bench) folder(ctx context.Context, dir string) ([]Tested, error) {
+	entries, err := fs.ReadDir(b.fsys, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read fixtures: %w", err)
+	}
+	var out []Tested
+	allows, speaks := 0, 0
+	for _, e := range entries {
+		name := e.Name()
+		silent := strings.HasPrefix(name, "allow-")
+		if path.Ext(name) != ".yaml" || !silent && !strings.HasPrefix(name, "deny-") && !strings.HasPrefix(name, "warn-") {
+			continue
+		}
+		if silent {
+			allows++
+		} else {
+			speaks++
+		}
+		file := path.Join(dir, name)
+		tested := Tested{Policy: b.policy, Fixture: file}
+		if tested.Got, err = b.rule(ctx, file); err != nil {
+			tested.Problem = err.Error()
+		} else {
+			tested.Problem = b.compare(file, silent, tested.Got)
+		}
+		out = append(out, tested)
+	}
+	if allows == 0 || speaks == 0 {
+		out = append(out, Tested{Policy: b.policy, Fixture: dir, Problem: fmt.Sprintf(
+			"%d fixtures allow-*.yaml, %d deny-*.yaml or warn-*.yaml; want 1 of each at least", allows, speaks)})
+	}
+	return out, nil
+}
+
+// rule reviews the job of one fixture and prints what the policy says.
+func (b bench) rule(ctx context.Context, file string) (string, error) {
+	text, err := fs.ReadFile(b.fsys, file)
+	if err != nil {
+		return "", err
+	}
+	request, err := requestIn(file, text)
+	if err != nil {
+		return "", err
+	}
+	report, err := b.reviewer.Review(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	if len(report.Undecided) > 0 {
+		return "", fmt.Errorf("undecided: %s", strings.Join(report.Undecided, "; "))
+	}
+	var out strings.Builder
+	for _, r := range report.Rulings {
+		if r.Policy == b.policy {
+			fmt.Fprintf(&out, "%s %s: %s\n", r.Effect, r.Path, r.Message)
+		}
+	}
+	return out.String(), nil
+}
+
+func (b bench) compare(file string, silent bool, got string) string {
+	if silent {
+		if got != "" {
+			return "it speaks: " + strings.TrimSpace(got)
+		}
+		return ""
+	}
+	name := strings.TrimSuffix(file, ".yaml") + ".want"
+	want, err := fs.ReadFile(b.fsys, name)
+	if err != nil {
+		return fmt.Sprintf("there is no %s; it says: %s", path.Base(name), orNothing(got))
+	}
+	if string(bytes.TrimSpace(want)) != strings.TrimSpace(got) {
+		return fmt.Sprintf("want %s\ngot  %s", orNothing(string(want)), orNothing(got))
+	}
+	return ""
+}
+
+func orNothing(s string) string {
+	if s = strings.TrimSpace(s); s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// requestIn reads a fixture.
+func requestIn(file string, text []byte) (preflight.Request, error) {
+	request := preflight.Request{Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}, Source: file}
+	var view manifest.View
+	for doc, err := range manifest.Read(file, bytes.NewReader(text)) {
+		switch {
+		case err != nil:
+			return request, err
+		case doc.Object.GroupVersionKind() == RequestKind:
+			fill(doc.Object, &request)
+		case request.Object == nil && kinds.For(doc.Object.GroupVersionKind()) != nil:
+			request.Object = doc.Object
+		case !doc.List:
+			view.Objects = append(view.Objects, doc.Object)
+		}
+	}
+	if request.Object == nil {
+		return request, fmt.Errorf("%s holds no job of a kind that is covered", file)
+	}
+	if len(view.Objects) > 0 {
+		var err error
+		if request.Cluster, err = view.Snapshot(); err != nil {
+			return request, err
+		}
+	}
+	return request, nil
+}
+
+func fill(o *unstructured.Unstructured, request *preflight.Request) {
+	labels, _, _ := unstructured.NestedStringMap(o.Object, "namespaceLabels")
+	for key, value := range labels {
+		request.Namespace[key] = value
+	}
+	request.User, _, _ = unstructured.NestedString(o.Object, "user")
+	request.Operation, _, _ = unstructured.NestedString(o.Object, "operation")
+	request.Groups, _, _ = unstructured.NestedStringSlice(o.Object, "groups")
+}

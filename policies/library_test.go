@@ -1,0 +1,31 @@
+package policies_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
+)
+
+func TestLibrary(t *testing.T) {
+	set, err := check.NewSet(checks.All()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := policies.Test(t.Context(), os.DirFS("library"), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		t.Run(r.Fixture, func(t *testing.T) {
+			if r.Problem != "" {
+				t.Error(r.Problem)
+			}
+		})
+	}
+	if len(results) < 15 {
+		t.Errorf("%d fixtures were tested; want 15 at least", len(results))
+	}
+}
