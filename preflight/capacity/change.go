@@ -1,43 +1,365 @@
 package capacity
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
-// changes are the changes that would make the gang fit, smallest first; each was tried.
-func (s *Snapshot) changes(g Gang, r *Result) []string {
-	var out []string
-	if c := s.fewerPods(g); c != "" {
-		out = append(out, c)
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// mostTries bounds the fits that a search for changes may spend, and mostVariants the
+// keys, values or taints it tries of one sort.
+const (
+	mostTries    = 80
+	mostVariants = 6
+)
+
+// quest looks for changes of a gang that would make it fit. Every change it names was
+// tried: it fits, with a plan.
+type quest struct {
+	s     *Snapshot
+	gang  Gang
+	was   *Result
+	tries int
+	found []string
+}
+
+// changes are the changes that would make the gang fit, in a fixed order: less of what is
+// too large for any node, fewer pods, smaller pods, then other nodes.
+func (s *Snapshot) changes(g Gang, was *Result) []string {
+	q := &quest{s: s, gang: g, was: was}
+	q.smallerRequest()
+	q.fewerPods()
+	q.smallerPods()
+	q.freerSelector()
+	q.toleration()
+	q.otherPool()
+	return q.found
+}
+
+// try says whether a changed gang fits, and where.
+func (q *quest) try(g Gang) (Result, bool) {
+	if q.tries++; q.tries > mostTries {
+		return Result{}, false
+	}
+	r := q.s.fit(g)
+	return r, r.Verdict == Fits && r.Wanted > 0
+}
+
+// keep tries a change and keeps its text if it fits.
+func (q *quest) keep(g Gang, format string, args ...any) bool {
+	r, ok := q.try(g)
+	if ok {
+		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+r.planText()+")")
+	}
+	return ok
+}
+
+// with is a copy of the gang, each group changed. The pod spec is copied as far as the
+// searches below write to it.
+func (q *quest) with(change func(i int, g *Group)) Gang {
+	out := q.gang
+	out.Groups = slices.Clone(q.gang.Groups)
+	for i := range out.Groups {
+		g := &out.Groups[i]
+		g.Pod.Requests = maps.Clone(Requested(g.Pod))
+		g.Pod.Spec.NodeSelector = maps.Clone(g.Pod.Spec.NodeSelector)
+		g.Pod.Spec.Tolerations = slices.Clone(g.Pod.Spec.Tolerations)
+		change(i, g)
 	}
 	return out
 }
 
-// fewerPods finds the largest number of pods of the largest group that fits.
-func (s *Snapshot) fewerPods(g Gang) string {
-	largest := -1
-	for i, group := range g.Groups {
-		if largest < 0 || group.Count > g.Groups[largest].Count {
-			largest = i
-		}
-	}
-	if largest < 0 || g.Groups[largest].Count < 2 {
-		return ""
-	}
-	fits := func(n int) bool {
-		h := g
-		h.Groups = append([]Group(nil), g.Groups...)
-		h.Groups[largest].Count, h.Groups[largest].Min = n, 0
-		return s.fit(h).Verdict == Fits
-	}
-	low, high := 0, g.Groups[largest].Count // low fits or is 0; high does not
+// largest finds the largest n in [0, below) for which ok holds, if it holds for smaller
+// ones too; 0 is never asked about.
+func largest(below int64, ok func(int64) bool) int64 {
+	low, high := int64(0), below
 	for high-low > 1 {
-		if mid := low + (high-low)/2; fits(mid) {
+		if mid := low + (high-low)/2; ok(mid) {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	if low == 0 {
+	return low
+}
+
+// fewerPods takes pods from one role: from the one that has to give up fewest.
+func (q *quest) fewerPods() {
+	best, pods := -1, 0
+	for i, g := range q.gang.Groups {
+		if g.Count < 2 || g.Min > 0 && g.Min < g.Count {
+			continue
+		}
+		n := int(largest(int64(g.Count), func(n int64) bool {
+			_, ok := q.try(q.resized(i, int(n)))
+			return ok
+		}))
+		if n > 0 && (best < 0 || g.Count-n < q.gang.Groups[best].Count-pods) {
+			best, pods = i, n
+		}
+	}
+	if best >= 0 {
+		g := q.gang.Groups[best]
+		q.keep(q.resized(best, pods), "fits with %s instead of %d", roleText(g.Name, pods), g.Count)
+	}
+}
+
+func (q *quest) resized(i, pods int) Gang {
+	return q.with(func(at int, g *Group) {
+		if at == i {
+			g.Count, g.Min = pods, 0
+		}
+	})
+}
+
+// smallerPods keeps the sum of accelerators and spreads it over more, smaller pods; the
+// other requests shrink in proportion. Roles of one pod stay one pod.
+func (q *quest) smallerPods() {
+	name, each := q.devices()
+	if each < 2 {
+		return
+	}
+	grow := -1 // the role that takes the additional pods
+	total := int64(0)
+	for i, g := range q.gang.Groups {
+		if Requested(g.Pod)[name] != each {
+			continue
+		}
+		total = plus(total, int64(g.Count))
+		if grow < 0 || g.Count > q.gang.Groups[grow].Count {
+			grow = i
+		}
+	}
+	if total > 1<<20 {
+		return
+	}
+	for size := each / 2; size >= 1; size-- {
+		if each%size != 0 {
+			continue
+		}
+		more := int(total*(each/size) - total)
+		g := q.with(func(i int, g *Group) {
+			if g.Pod.Requests[name] != each {
+				return
+			}
+			for r, n := range g.Pod.Requests {
+				g.Pod.Requests[r] = shareOf(n, size, each)
+			}
+			if i == grow {
+				g.Count += more
+			}
+		})
+		if q.keep(g, "fits with %s of %s instead of %s of %s", q.rolesWith(g, name), amountText(name, size), q.rolesWith(q.gang, name), job.Format(name, each)) {
+			return
+		}
+	}
+}
+
+// shareOf is n times part over whole, rounded up.
+func shareOf(n, part, whole int64) int64 {
+	return n/whole*part + (n%whole*part+whole-1)/whole
+}
+
+// devices is the accelerator that is counted in whole devices, and the largest number of
+// it that one pod asks for.
+func (q *quest) devices() (name corev1.ResourceName, each int64) {
+	for _, g := range q.gang.Groups {
+		for _, r := range Requested(g.Pod).Names() {
+			if n := Requested(g.Pod)[r]; job.AcceleratorUnit(r) == job.Device && n > each {
+				name, each = r, n
+			}
+		}
+	}
+	return name, each
+}
+
+// rolesWith lists the roles that ask for a resource: "1 Master + 11 Workers".
+func (q *quest) rolesWith(g Gang, name corev1.ResourceName) string {
+	var out []string
+	for i := range g.Groups {
+		if Requested(q.gang.Groups[i].Pod)[name] > 0 {
+			out = append(out, roleText(g.Groups[i].Name, g.Groups[i].Count))
+		}
+	}
+	return strings.Join(out, " + ")
+}
+
+// smallerRequest lowers what is too large for every node to the most that fits.
+func (q *quest) smallerRequest() {
+	caps, units := job.Resources{}, job.Resources{}
+	for _, s := range q.was.Shortfall {
+		if q.was.Verdict != TooBig || s.LargestHole >= s.NeededHole || s.Resource == corev1.ResourcePods {
+			continue
+		}
+		units[s.Resource] = unitOf(s.Resource, s.LargestHole)
+		if caps[s.Resource] = s.LargestHole / units[s.Resource]; caps[s.Resource] == 0 {
+			return
+		}
+	}
+	capped := func() Gang {
+		return q.with(func(_ int, g *Group) {
+			for name, n := range caps {
+				if g.Pod.Requests[name] > n*units[name] {
+					g.Pod.Requests[name] = n * units[name]
+				}
+			}
+		})
+	}
+	var less, was []string
+	for _, name := range caps.Names() {
+		caps[name] = largest(caps[name]+1, func(n int64) bool {
+			caps[name] = n
+			_, ok := q.try(capped())
+			return ok
+		})
+		if caps[name] == 0 {
+			return
+		}
+		less = append(less, amountText(name, caps[name]*units[name]))
+		was = append(was, q.mostAsked(name))
+	}
+	if len(less) > 0 {
+		q.keep(capped(), "fits with %s per pod instead of %s", strings.Join(less, " and "), strings.Join(was, " and "))
+	}
+}
+
+// mostAsked is the most that one pod asks for of a resource.
+func (q *quest) mostAsked(name corev1.ResourceName) string {
+	most := int64(0)
+	for _, g := range q.gang.Groups {
+		most = max(most, Requested(g.Pod)[name])
+	}
+	return job.Format(name, most)
+}
+
+// unitOf is the step in which people write an amount of this size.
+func unitOf(name corev1.ResourceName, size int64) int64 {
+	switch {
+	case name == corev1.ResourceCPU && size >= 1000:
+		return 1000
+	case name == corev1.ResourceCPU:
+		return 1
+	case job.AcceleratorUnit(name) != job.NotAccelerator || size < 1<<20:
+		return 1
+	case size < 1<<30:
+		return 1 << 20
+	default:
+		return 1 << 30
+	}
+}
+
+// freerSelector drops one key of the node selector, or the required node affinity.
+func (q *quest) freerSelector() {
+	for _, label := range q.selectors() {
+		g := q.with(func(_ int, g *Group) {
+			if g.Pod.Spec.NodeSelector[label.key] == label.value {
+				delete(g.Pod.Spec.NodeSelector, label.key)
+			}
+		})
+		q.keep(g, "fits without the node selector %s=%s", label.key, label.value)
+	}
+	affine := false
+	g := q.with(func(_ int, g *Group) {
+		if a := g.Pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			affine = true
+			free := *a
+			free.NodeAffinity = nil
+			g.Pod.Spec.Affinity = &free
+		}
+	})
+	if affine {
+		q.keep(g, "fits without the required node affinity")
+	}
+}
+
+type label struct{ key, value string }
+
+// selectors are the node selectors of the gang, in order.
+func (q *quest) selectors() []label {
+	seen := map[label]bool{}
+	for _, g := range q.gang.Groups {
+		for key, value := range g.Pod.Spec.NodeSelector {
+			seen[label{key, value}] = true
+		}
+	}
+	return firstOf(slices.SortedFunc(maps.Keys(seen), func(a, b label) int { return strings.Compare(a.key+"="+a.value, b.key+"="+b.value) }))
+}
+
+func firstOf[T any](all []T) []T { return all[:min(mostVariants, len(all))] }
+
+// toleration tolerates one of the taints that refuse nodes.
+func (q *quest) toleration() {
+	for _, text := range firstOf(q.was.Rejected.Taints) {
+		if g, ok := q.tolerating(q.gang, text); ok {
+			q.keep(g, "fits with a toleration of the taint %s", text)
+		}
+	}
+}
+
+// tolerating adds a toleration of a taint, given as text, to every group. Taints that
+// follow the health of a node are not for tolerating.
+func (q *quest) tolerating(g Gang, text string) (Gang, bool) {
+	for _, set := range q.s.cols.taintSets {
+		for i := range set {
+			if taintText(&set[i]) != text || transient(set[i].Key) {
+				continue
+			}
+			t := corev1.Toleration{Key: set[i].Key, Operator: corev1.TolerationOpEqual, Value: set[i].Value, Effect: set[i].Effect}
+			g.Groups = slices.Clone(g.Groups)
+			for at := range g.Groups {
+				spec := &g.Groups[at].Pod.Spec
+				spec.Tolerations = append(slices.Clone(spec.Tolerations), t)
+			}
+			return g, true
+		}
+	}
+	return g, false
+}
+
+// otherPool selects the nodes of another value of a node selector's key, and tolerates
+// their taints.
+func (q *quest) otherPool() {
+	for _, was := range q.selectors() {
+		values := map[string]bool{}
+		for _, n := range q.s.nodes {
+			if v, ok := n.Labels[was.key]; ok && v != was.value {
+				values[v] = true
+			}
+		}
+		if was.key == corev1.LabelHostname {
+			continue
+		}
+		for _, value := range firstOf(slices.Sorted(maps.Keys(values))) {
+			g := q.with(func(_ int, g *Group) {
+				if g.Pod.Spec.NodeSelector[was.key] == was.value {
+					g.Pod.Spec.NodeSelector[was.key] = value
+				}
+			})
+			text := fmt.Sprintf("fits with the node selector %s=%s instead of %s", was.key, value, was.value)
+			if q.keep(g, "%s", text) {
+				continue
+			}
+			if taint := q.taintOf(g); taint != "" {
+				if tolerant, ok := q.tolerating(g, taint); ok {
+					q.keep(tolerant, "%s and a toleration of the taint %s", text, taint)
+				}
+			}
+		}
+	}
+}
+
+// taintOf is the taint that refuses most nodes to a changed gang.
+func (q *quest) taintOf(g Gang) string {
+	if q.tries++; q.tries > mostTries {
 		return ""
 	}
-	return fmt.Sprintf("fits with %s instead of %d", roleText(g.Groups[largest].Name, low), g.Groups[largest].Count)
+	if taints := q.s.fit(g).Rejected.Taints; len(taints) > 0 {
+		return taints[0]
+	}
+	return ""
 }

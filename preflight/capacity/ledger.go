@@ -86,8 +86,17 @@ func (l *Ledger) DropObject(gvk schema.GroupVersionKind, namespace, name string)
 	delete(l.objects, objectKey{gvk, namespace, name})
 }
 
+// DropKind forgets all objects of a kind, whatever their version.
+func (l *Ledger) DropKind(gk schema.GroupKind) {
+	l.own()
+	maps.DeleteFunc(l.objects, func(key objectKey, _ *unstructured.Unstructured) bool { return key.gvk.GroupKind() == gk })
+}
+
 // SetComplete says whether the ledger holds all objects of a resource.
 func (l *Ledger) SetComplete(r schema.GroupResource, whole bool) {
+	if l.complete[r] == whole {
+		return
+	}
 	complete := maps.Clone(l.complete)
 	put(&complete, r, whole)
 	l.complete = complete

@@ -9,7 +9,6 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
-	"k8s.io/klog/v2"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -89,11 +88,18 @@ func selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
 // untolerated is the first taint that keeps the pod from being placed on the node; nil
 // if there is none. PreferNoSchedule keeps nobody away.
 func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
-	taint, found := schedulinghelper.FindMatchingUntoleratedTaint(klog.Logger{}, taints, tolerations, func(t *corev1.Taint) bool {
-		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
-	}, true)
-	if !found {
-		return nil
+	for i := range taints {
+		hard := taints[i].Effect == corev1.TaintEffectNoSchedule || taints[i].Effect == corev1.TaintEffectNoExecute
+		if hard && !quietly(schedulinghelper.TolerationsTolerateTaint, tolerations, &taints[i]) {
+			return &taints[i]
+		}
 	}
-	return &taint
+	return nil
+}
+
+// quietly calls with a logger that says nothing: this package knows no logger. Tolerations
+// that compare numbers are stored only by clusters that have them switched on.
+func quietly[L any](tolerate func(L, []corev1.Toleration, *corev1.Taint, bool) bool, tolerations []corev1.Toleration, taint *corev1.Taint) bool {
+	var silent L
+	return tolerate(silent, tolerations, taint, true)
 }

@@ -1,0 +1,147 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+// Resource is a kind of object that readers and checks look up by name, or count.
+type Resource struct {
+	Group, Plural string
+	Versions      []string // that our readers understand, best first
+	For           string   // who needs it
+}
+
+// Resources are the objects that are followed besides nodes, pods and namespaces: read
+// and watched, never written. There are no Secrets among them, and no ConfigMaps.
+func Resources() []Resource {
+	return []Resource{
+		{"", "persistentvolumeclaims", []string{"v1"}, "claims a pod names; the volumes behind them bind pods to nodes"},
+		{"", "persistentvolumes", []string{"v1"}, "nodes from which a volume can be reached"},
+		{"", "resourcequotas", []string{"v1"}, "what a namespace may still ask for"},
+		{"", "limitranges", []string{"v1"}, "defaults and bounds the API server applies to pods"},
+		{"", "serviceaccounts", []string{"v1"}, "accounts a pod names"},
+		{"storage.k8s.io", "storageclasses", []string{"v1"}, "classes a claim names"},
+		{"scheduling.k8s.io", "priorityclasses", []string{"v1"}, "classes a job names"},
+		{"node.k8s.io", "runtimeclasses", []string{"v1"}, "overhead and node selectors of a runtime class"},
+		{"resource.k8s.io", "deviceclasses", []string{"v1", "v1beta2", "v1beta1"}, "extended resources that are served as devices"},
+		{"trainer.kubeflow.org", "clustertrainingruntimes", []string{"v1alpha1"}, "runtimes a TrainJob names"},
+		{"trainer.kubeflow.org", "trainingruntimes", []string{"v1alpha1"}, "runtimes a TrainJob names"},
+		{"kueue.x-k8s.io", "clusterqueues", []string{"v1beta2", "v1beta1"}, "queues a job names"},
+		{"kueue.x-k8s.io", "localqueues", []string{"v1beta2", "v1beta1"}, "queues a job names"},
+		{"scheduling.volcano.sh", "queues", []string{"v1beta1"}, "queues a job names"},
+		{"karpenter.sh", "nodepools", []string{"v1", "v1beta1"}, "that nodes can be added"},
+	}
+}
+
+// discover starts and stops sources as the API begins and ceases to serve them.
+func (l *Live) discover(ctx context.Context, running *sync.WaitGroup) {
+	tick := time.NewTicker(l.options.Poll)
+	defer tick.Stop()
+	for {
+		if served, err := l.served(ctx); err == nil {
+			l.adjust(ctx, running, served)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// servedResource is a resource in the version that is followed.
+type servedResource struct {
+	resource schema.GroupVersionResource
+	kind     string
+}
+
+// served asks the API which of the resources it has. Groups that do not answer (an
+// aggregated API that is down) are as good as not served.
+func (l *Live) served(ctx context.Context) (map[schema.GroupResource]servedResource, error) {
+	api := discovery.ToDiscoveryInterfaceWithContext(l.clients.Discovery)
+	groups, err := api.ServerGroupsWithContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string][]string{}
+	for _, g := range groups.Groups {
+		for _, v := range g.Versions {
+			versions[g.Name] = append(versions[g.Name], v.Version)
+		}
+	}
+	lists := map[schema.GroupVersion]*metav1.APIResourceList{}
+	out := map[schema.GroupResource]servedResource{}
+	for _, want := range l.options.Resources {
+		for _, version := range want.Versions {
+			if !slices.Contains(versions[want.Group], version) {
+				continue
+			}
+			gv := schema.GroupVersion{Group: want.Group, Version: version}
+			if _, ok := lists[gv]; !ok {
+				lists[gv], _ = api.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
+			}
+			if kind := kindIn(lists[gv], want.Plural); kind != "" {
+				name := schema.GroupResource{Group: want.Group, Resource: want.Plural}
+				out[name] = servedResource{name.WithVersion(version), kind}
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// kindIn finds the kind of a resource that can be watched.
+func kindIn(list *metav1.APIResourceList, plural string) string {
+	if list == nil {
+		return ""
+	}
+	for _, r := range list.APIResources {
+		if r.Name == plural && slices.Contains(r.Verbs, "watch") && !strings.Contains(r.Name, "/") {
+			return r.Kind
+		}
+	}
+	return ""
+}
+
+// adjust follows what is served and drops what is not any more.
+func (l *Live) adjust(ctx context.Context, running *sync.WaitGroup, served map[schema.GroupResource]servedResource) {
+	l.mu.Lock()
+	var gone []*source
+	for name, src := range l.sources {
+		if now, ok := served[name]; src.version != "" && !src.partial && (!ok || now.resource.Version != src.version) {
+			gone = append(gone, src)
+			delete(l.sources, name)
+			l.ledger.SetComplete(name, false)
+			l.ledger.DropKind(src.kind.GroupKind())
+		}
+	}
+	var fresh []servedResource
+	for name, r := range served {
+		if l.sources[name] == nil {
+			fresh = append(fresh, r)
+		}
+	}
+	l.mu.Unlock()
+	for _, src := range gone {
+		src.stop()
+	}
+	for _, r := range fresh {
+		kind := r.resource.GroupVersion().WithKind(r.kind)
+		l.follow(ctx, running, dynamicSource(l.clients.Dynamic, l.clients.Dynamic.Resource(r.resource), r.resource.GroupResource(), kind, ""))
+	}
+	l.mu.Lock()
+	first := !l.asked
+	l.asked = true
+	l.mu.Unlock()
+	if first || len(gone)+len(fresh) > 0 {
+		l.changed()
+	}
+}
