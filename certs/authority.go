@@ -53,7 +53,8 @@ func NewAuthority(o Options) *Authority {
 }
 
 const (
-	// look is how often rotation is thought about when nothing else happens.
+	// look is how often rotation is thought about when nothing else happens; more often where
+	// the overlap is short.
 	look = 5 * time.Minute
 	// retry is how soon after a failure.
 	retry = 5 * time.Second
@@ -66,7 +67,7 @@ func (a *Authority) Start(ctx context.Context) error {
 		return err
 	}
 	for {
-		pause := look
+		pause := min(look, a.o.Lives.Overlap/4)
 		if err := a.Step(ctx); err != nil && ctx.Err() == nil {
 			a.o.Log.Error(err, "keep the certificate current")
 			pause = retry

@@ -140,7 +140,8 @@ func (s state) keep(now time.Time, lives Lives, trusted bool) []*x509.Certificat
 // renewal is two thirds through the life of a certificate: a third is left to notice
 // that renewing fails.
 func renewal(c *x509.Certificate) time.Time {
-	return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) * 2 / 3)
+	made := pair{cert: c}.made()
+	return made.Add(c.NotAfter.Sub(made) * 2 / 3)
 }
 
 func vouched(c *x509.Certificate, by []*x509.Certificate) bool {

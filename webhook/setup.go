@@ -90,12 +90,15 @@ func (w *Webhook) Ready() error {
 
 // Run serves until the context is done and the last request is answered.
 func (w *Webhook) Run(ctx context.Context) error {
+	server, err := w.server()
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.o.Certificates.Start(ctx) })
 	if w.o.Policies != nil {
 		group.Go(func() error { return w.o.Policies.Start(ctx) })
 	}
-	server := w.server()
 	group.Go(func() error {
 		err := server.Serve(tls.NewListener(w.listener, w.tls()))
 		if errors.Is(err, http.ErrServerClosed) {
@@ -117,12 +120,16 @@ func (w *Webhook) Run(ctx context.Context) error {
 // server bounds what a caller may cost us. A body over controller-runtime's limit of 7 MB
 // gets an answer without the request's UID, which the API server takes for a failed call
 // and, under Ignore, admits.
-func (w *Webhook) server() *http.Server {
-	mux := http.NewServeMux()
-	mux.Handle(Path, &admission.Webhook{
+func (w *Webhook) server() (*http.Server, error) {
+	door, err := admission.StandaloneWebhook(&admission.Webhook{
 		Handler:        w.handler,
 		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
-	})
+	}, admission.StandaloneOptions{Logger: w.o.Log})
+	if err != nil {
+		return nil, fmt.Errorf("set up the webhook: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(Path, door)
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: timeoutSeconds * time.Second,
@@ -131,7 +138,7 @@ func (w *Webhook) server() *http.Server {
 		IdleTimeout:       2 * time.Minute, // longer than the API server keeps an idle connection (90 s)
 		MaxHeaderBytes:    1 << 16,
 		ErrorLog:          log.New(quiet{w.o.Log}, "", 0),
-	}
+	}, nil
 }
 
 // tls takes the certificate from memory at each handshake. HTTP/2 stays off, as in

@@ -6,8 +6,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"sync"
+	"time"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,7 +74,7 @@ var _ = Describe("Certificates", Ordered, ContinueOnFailure, func() {
 			Expect(err).NotTo(HaveOccurred())
 			replicas[i] = certs.NewAuthority(certs.Options{
 				Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
-				Configuration: "signalbox", Hosts: []string{service}, Log: logr.Discard(),
+				Configuration: "signalbox", Hosts: []string{service}, Log: GinkgoLogr,
 			})
 			wait.Go(func() { errs[i] = replicas[i].Step(ctx) })
 		}
@@ -93,4 +93,38 @@ var _ = Describe("Certificates", Ordered, ContinueOnFailure, func() {
 		Expect(got.Webhooks[0].ClientConfig.CABundle).To(Equal(secret.Data["ca.crt"]))
 		Expect(got.Webhooks[0].ClientConfig.Service.Name).To(Equal("signalbox-webhook"), "injecting must leave the rest alone")
 	})
+})
+
+var _ = Describe("Rotation", Ordered, func() {
+	It("replaces CA and certificate several times, and no call fails", func(ctx SpecContext) {
+		const namespace = "rotation"
+		Expect(plane.CreateNamespace(ctx, namespace, nil)).To(Succeed())
+		// What the other specs issued lives for a year.
+		forget := func(ctx SpecContext) {
+			_ = plane.Clientset().CoreV1().Secrets("signalbox-system").Delete(ctx, "signalbox-webhook-cert", metav1.DeleteOptions{})
+		}
+		forget(ctx)
+		DeferCleanup(forget)
+		address := freeAddress()
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		s := serve(address, fixed{}, func(o *certs.Options) {
+			o.Secret = "signalbox-webhook-cert"
+			o.Lives = certs.Lives{CA: 9 * time.Second, Serving: 6 * time.Second, Overlap: time.Second}
+		})
+		defer s.stop()
+		secrets := plane.Clientset().CoreV1().Secrets("signalbox-system")
+		cas, leaves := map[string]bool{}, map[string]bool{}
+		job := sample("pytorchjob.yaml", namespace, "asked")
+		for len(cas) < 4 {
+			secret, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			cas[leaf(secret.Data["ca.crt"]).SerialNumber.String()] = true
+			leaves[leaf(secret.Data["tls.crt"]).SerialNumber.String()] = true
+			got := write(ctx, job.DeepCopy(), metav1.DryRunAll)
+			Expect(got.err).NotTo(HaveOccurred())
+			Expect(got.open).To(BeFalse(), "a call failed after %d CAs and %d certificates", len(cas), len(leaves))
+			Expect(got.audit).To(HaveKey("decision"))
+		}
+		Expect(len(leaves)).To(BeNumerically(">=", 3))
+	}, SpecTimeout(2*time.Minute))
 })

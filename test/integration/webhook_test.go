@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -50,7 +50,7 @@ func (f fixed) Snapshot() *capacity.Snapshot {
 	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
 	for i := range 4 {
 		amounts := corev1.ResourceList{
-			"cpu": resource.MustParse("96"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("110"), "nvidia.com/gpu": resource.MustParse("8"),
+			"cpu": resource.MustParse("96"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("110"), "nvidia.com/gpu": resource.MustParse("8"), "ephemeral-storage": resource.MustParse("1Ti"),
 		}
 		b.Node(&corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)},
@@ -98,8 +98,20 @@ type served struct {
 
 // serve starts a webhook at the port that the installed configuration names and returns
 // when the API server calls it.
-func serve(address string, view webhook.View, checks ...*check.Check) served {
+//
+// what is a list of checks, and functions that change the options of the certificates.
+func serve(address string, view webhook.View, what ...any) served {
 	GinkgoHelper()
+	var checks []*check.Check
+	var tune []func(*certs.Options)
+	for _, w := range what {
+		switch w := w.(type) {
+		case *check.Check:
+			checks = append(checks, w)
+		case func(*certs.Options):
+			tune = append(tune, w)
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	config, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
 	Expect(err).NotTo(HaveOccurred())
@@ -112,23 +124,27 @@ func serve(address string, view webhook.View, checks ...*check.Check) served {
 	registry := prometheus.NewRegistry()
 	metrics, err := webhook.NewMetrics(registry)
 	Expect(err).NotTo(HaveOccurred())
-	log := logr.Discard()
+	log := GinkgoLogr
+	authority := certs.Options{
+		Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
+		Configuration: webhook.ConfigurationName, Hosts: []string{"127.0.0.1"}, Log: log,
+	}
+	for _, t := range tune {
+		t(&authority)
+	}
 	w, err := webhook.New(ctx, webhook.Options{
-		Reviewer: &preflight.Reviewer{Checks: set, Policies: opa},
-		View:     view,
-		Certificates: certs.NewAuthority(certs.Options{
-			Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
-			Configuration: webhook.ConfigurationName, Hosts: []string{"127.0.0.1"}, Log: log,
-		}),
-		Policies: webhook.NewPolicyMaps(client, "signalbox-system", opa, metrics, log, policies.Library()),
-		Address:  address,
-		Metrics:  metrics,
-		Log:      log,
+		Reviewer:     &preflight.Reviewer{Checks: set, Policies: opa},
+		View:         view,
+		Certificates: certs.NewAuthority(authority),
+		Policies:     webhook.NewPolicyMaps(client, "signalbox-system", opa, metrics, log, policies.Library()),
+		Address:      address,
+		Metrics:      metrics,
+		Log:          log,
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
-	probe := sample("pytorchjob.yaml", warning, "probe")
+	probe := sample("pytorchjob.yaml", "default", "probe")
 	Eventually(func() map[string]string { return write(ctx, probe.DeepCopy(), metav1.DryRunAll).audit }).Should(HaveKey("decision"))
 	return served{
 		stop: func() {
@@ -144,10 +160,7 @@ var _ = Describe("The webhook", Ordered, ContinueOnFailure, func() {
 	whole := fixed{}
 
 	BeforeAll(func(ctx SpecContext) {
-		listener, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free now
-		Expect(err).NotTo(HaveOccurred())
-		address = listener.Addr().String()
-		Expect(listener.Close()).To(Succeed())
+		address = freeAddress()
 		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
 		for name, labels := range map[string]map[string]string{
 			warning: {"team": "vision"}, enforcing: {"signalbox.dev/mode": "enforce"}, off: {"signalbox.dev/mode": "off"},
@@ -295,6 +308,29 @@ var _ = Describe("The webhook", Ordered, ContinueOnFailure, func() {
 		Expect(got.warnings).To(ConsistOf(HavePrefix("[speaks] metadata.name: 2 pods at most")))
 	})
 
+	It("finds every sample valid for the real definitions", func(ctx SpecContext) {
+		Expect(plane.InstallCRDs(ctx, 0, filepath.Join("..", "cluster", "crds"))).To(Succeed())
+		var all []any
+		for _, c := range checks.All() {
+			all = append(all, c)
+		}
+		s := serve(address, whole, all...)
+		defer s.stop()
+		paths, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "*.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(paths).NotTo(BeEmpty())
+		for _, path := range paths {
+			job := sample(filepath.Base(path), warning, "sample")
+			if job.GetAPIVersion() == "kubeflow.org/v2beta1" {
+				continue // the MPI operator's definition has the same name as the training operator's
+			}
+			got := write(ctx, job, metav1.DryRunAll)
+			Expect(got.err).NotTo(HaveOccurred(), path)
+			Expect(got.warnings).To(BeEmpty(), path)
+			Expect(got.audit).To(HaveKeyWithValue("decision", "allowed"), path)
+		}
+	})
+
 	It("is silent about changes that no user made", func(ctx SpecContext) {
 		s := serve(address, whole, notes("speaks"))
 		defer s.stop()
@@ -318,6 +354,15 @@ var _ = Describe("The webhook", Ordered, ContinueOnFailure, func() {
 		Expect(got.open).To(BeTrue(), "the API server notes in its audit log that it failed open")
 	})
 })
+
+// freeAddress is a loopback address whose port is free now.
+func freeAddress() string {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer listener.Close()
+	return listener.Addr().String()
+}
 
 func policyMap(name string, data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
