@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -277,15 +278,14 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 	}
 }
 
-var placeholder = regexp.MustCompile(`\{\{ *\.([A-Za-z]\w*) *\}\}`)
+// placeholder is {{.fact}} or {{.fact|what to say without it}}.
+var placeholder = regexp.MustCompile(`\{\{ *\.([A-Za-z]\w*) *(?:\| *([^}]*))?\}\}`)
 
-// fill puts facts into a text of a signature; a fact that is not there becomes "some".
+// fill puts facts into a text of a signature.
 func fill(text string, facts map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
-		if v := facts[placeholder.FindStringSubmatch(m)[1]]; v != "" {
-			return v
-		}
-		return "some"
+		groups := placeholder.FindStringSubmatch(m)
+		return cmp.Or(facts[groups[1]], groups[2], "something")
 	})
 }
 

@@ -19,7 +19,8 @@ var prefixes = []struct {
 	// kubectl logs --prefix: "[pod/train-worker-3/pytorch] "
 	{regexp.MustCompile(`^\[pod/[^\]/]+/[^\]]+\] `), true, startsWithBracket},
 	// PyTorch since 2.1: "[rank3]:"
-	{regexp.MustCompile(`^\[rank(?P<rank>\d+)\]: ?`), true, startsWithBracket},
+	// … also where somebody quotes or indents the log
+	{regexp.MustCompile(`^(?:[ \t>#]|//){0,12}\[rank(?P<rank>\d+)\]: ?`), true, func(s string) bool { return strings.Contains(s[:min(len(s), 18)], "[rank") }},
 	// torchrun --tee: "[default0]:" (role and local rank)
 	{regexp.MustCompile(`^\[[A-Za-z]\w*?\d+\]: ?`), true, startsWithBracket},
 	// Open MPI --tag-output: "[1,0]<stderr>:"

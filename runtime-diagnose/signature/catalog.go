@@ -27,7 +27,7 @@ type Catalog struct {
 // Match is one signature found in one text.
 type Match struct {
 	Signature *Signature
-	Facts     map[string]string // named groups that matched something
+	Facts     map[string]string // named groups that matched something; digits at the end of a name are dropped
 	Start     int               // byte offset of the match in the text
 }
 
@@ -163,7 +163,8 @@ func facts(re *regexp.Regexp, text string, m []int) map[string]string {
 		if out == nil {
 			out = map[string]string{}
 		}
-		out[name] = text[m[2*i]:m[2*i+1]]
+		// Alternatives of one pattern cannot share a name: module2 is module.
+		out[strings.TrimRight(name, "0123456789")] = text[m[2*i]:m[2*i+1]]
 	}
 	return out
 }

@@ -1,0 +1,144 @@
+package signature_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+func builtin(t testing.TB) *signature.Catalog {
+	t.Helper()
+	c, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// fixtures reads testdata/<id>/<prefix>-*.log.
+func fixtures(t testing.TB, id, prefix string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", id, prefix+"-*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[f] = string(data)
+	}
+	return out
+}
+
+// matched are the IDs that match any line of a text.
+func matched(c *signature.Catalog, text string) []string {
+	var ids []string
+	for line := range strings.Lines(text) {
+		for _, m := range c.Match(strings.TrimRight(line, "\r\n")) {
+			if !slices.Contains(ids, m.Signature.ID) {
+				ids = append(ids, m.Signature.ID)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func TestEverySignatureHasFixturesThatItTellsApart(t *testing.T) {
+	c := builtin(t)
+	for _, s := range c.All() {
+		t.Run(s.ID, func(t *testing.T) {
+			match, other := fixtures(t, s.ID, "match"), fixtures(t, s.ID, "other")
+			if len(match) < 2 || len(other) < 2 {
+				t.Errorf("%d match and %d other files in testdata/%s; at least 2 of each prove a signature", len(match), len(other), s.ID)
+			}
+			for file, text := range match {
+				if !slices.Contains(matched(c, text), s.ID) {
+					t.Errorf("%s: not matched: %q", file, text)
+				}
+			}
+			for file, text := range other {
+				if slices.Contains(matched(c, text), s.ID) {
+					t.Errorf("%s: matched, and must not be: %q", file, text)
+				}
+			}
+		})
+	}
+}
+
+// Two signatures that match one line would compete for one cause: one of them has to say
+// that it explains the other, or they have to mean the same, or the exception signature,
+// which matches every exception, is one of them.
+func TestNoSignatureMatchesTheFixturesOfAnother(t *testing.T) {
+	c := builtin(t)
+	for _, s := range c.All() {
+		for file, text := range fixtures(t, s.ID, "match") {
+			for _, id := range matched(c, text) {
+				other := c.ByID(id)
+				switch {
+				case id == s.ID, id == "python-exception", other.Role == signature.Context:
+				case s.Role == signature.Context && slices.Contains(s.Hides, id):
+				case slices.Contains(s.Hides, id), slices.Contains(other.Hides, s.ID):
+				case other.Category == s.Category:
+				default:
+					t.Errorf("%s (%s) is matched by %s (%s) too, and neither hides the other: %q", file, s.Category, id, other.Category, text)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryCategoryHasASignatureOrARule(t *testing.T) {
+	have := map[string]bool{
+		// by structure, in package control
+		"unschedulable-gpu": true, "unschedulable-cpu-memory": true, "unschedulable-affinity": true,
+		"unschedulable-taint": true, "unschedulable-pvc": true,
+	}
+	for _, s := range builtin(t).All() {
+		have[s.Category] = true
+	}
+	for _, c := range signature.Categories() {
+		if !have[c.Slug] {
+			t.Errorf("no signature for category %s", c.Slug)
+		}
+	}
+}
+
+func TestFolderOfFixturesBelongsToASignature(t *testing.T) {
+	c := builtin(t)
+	entries, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "fuzz" && c.ByID(e.Name()) == nil {
+			t.Errorf("testdata/%s: no such signature", e.Name())
+		}
+	}
+}
+
+func TestTextsOfSignaturesNameOnlyFactsThatThePatternHas(t *testing.T) {
+	for _, s := range builtin(t).All() {
+		for _, text := range []string{s.Title, s.Proves, s.DoesNotProve, s.Remedy} {
+			for rest := text; ; {
+				_, after, ok := strings.Cut(rest, "{{.")
+				if !ok {
+					break
+				}
+				name, tail, _ := strings.Cut(after, "}}")
+				name, _, _ = strings.Cut(name, "|")
+				if !strings.Contains(s.Pattern, "(?P<"+name+">") {
+					t.Errorf("%s: %q names the fact %s, which the pattern has not", s.ID, text, name)
+				}
+				rest = tail
+			}
+		}
+	}
+}
