@@ -1,0 +1,72 @@
+package checks_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// TestAFreshCheckCompilesAndProvesNothing: the scaffold builds, and its fixtures do not
+// pass for a proof.
+func TestAFreshCheckCompilesAndProvesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	dir := t.TempDir()
+	run(t, "run", "new.go", "-dir", dir, "a-fresh-check")
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(here, "a_fresh_check.go"): filepath.Join(dir, "a_fresh_check.go"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "build", "-overlay", file, ".")
+	archive, err := txtar.ParseFile(filepath.Join(dir, "testdata", "a-fresh-check", "fires-on-EDIT.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		if strings.Contains(string(f.Data), "# want") {
+			t.Errorf("%s wants something before anybody wrote it", f.Name)
+		}
+	}
+}
+
+// TestTheListIsGenerated: zz_all.go is what generate.go writes now.
+func TestTheListIsGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	before, err := os.ReadFile("zz_all.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, "run", "generate.go")
+	after, err := os.ReadFile("zz_all.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(before) != string(after) {
+		t.Error("zz_all.go was out of date and is rewritten now: commit it")
+	}
+}
+
+func run(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
