@@ -99,7 +99,8 @@ const (
 	Absent // the view is complete for this resource, and the object is not there
 )
 
-// MaxPods is the largest number of pods that run at the same time.
+// MaxPods is the largest number of pods of all roles together. Roles that run one after
+// another (Role.After) all count: a pod group of the job waits for all of them.
 func (j *Job) MaxPods() int {
 	n := 0
 	for _, r := range j.Roles {

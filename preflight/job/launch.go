@@ -9,7 +9,7 @@ type Launch struct {
 	Procs               Range // all processes together (mpirun -np, accelerate --num_processes)
 	Backend, Rendezvous string
 	Path                Path     // where the command is written
-	ProcsPath           Path     // where ProcsPerNode (else Procs) is written; empty: neither is
+	ProcsPath           Path     // where ProcsPerNode (else Procs) is written, also as auto or $X; empty: neither is
 	Unread              []string // arguments that were seen and not understood
 }
 

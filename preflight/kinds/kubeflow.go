@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,10 +61,11 @@ type replicaMap struct {
 	container string   // the one the operator looks for; empty: the first
 	portName  string   // empty: no port is added
 	port      int32
-	restart   string         // default restart policy
-	replicas  map[string]int // defaults other than 1
-	anyCase   bool           // roles are found whatever their case (setTypeNameToCamelCase)
-	exactCase bool           // … but the operator's webhook wants them exactly so
+	restart   string            // default restart policy
+	restarts  map[string]string // defaults other than that, by role
+	replicas  map[string]int    // defaults other than 1, by role
+	anyCase   bool              // roles are found whatever their case (setTypeNameToCamelCase)
+	exactCase bool              // … but the operator's webhook wants them exactly so
 }
 
 func (m replicaMap) path() job.Path { return job.Path("spec").Child(m.field) }
@@ -151,7 +153,7 @@ func (m replicaMap) overwriteRestart(r *reader, role *job.Role, spec *replicaSpe
 	policy := corev1.RestartPolicy(spec.RestartPolicy)
 	switch policy {
 	case "":
-		policy = corev1.RestartPolicy(m.restart)
+		policy = corev1.RestartPolicy(cmp.Or(m.restarts[role.Name], m.restart))
 	case "ExitCode":
 		policy = corev1.RestartPolicyNever
 	}

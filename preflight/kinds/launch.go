@@ -294,18 +294,18 @@ func isProgram(w string) bool {
 func (s setting) apply(l *job.Launch, text string, at job.Path) bool {
 	switch s {
 	case nodes:
-		return span2(&l.Nodes, text)
+		return counts(&l.Nodes, text)
 	case procsPerNode:
 		l.ProcsPath = at
 		if slices.Contains([]string{"auto", "gpu", "cpu", "xpu"}, text) {
 			return true
 		}
-		return span2(&l.ProcsPerNode, text)
+		return counts(&l.ProcsPerNode, text)
 	case procs:
 		if l.ProcsPath == "" {
 			l.ProcsPath = at
 		}
-		return span2(&l.Procs, text)
+		return counts(&l.Procs, text)
 	case procsMin, procsMax:
 		return s.bound(&l.Procs, text)
 	case backend:
@@ -315,7 +315,7 @@ func (s setting) apply(l *job.Launch, text string, at job.Path) bool {
 	case mapping:
 		if parts := strings.Split(text, ":"); len(parts) >= 3 && parts[0] == "ppr" && parts[2] == "node" {
 			l.ProcsPath = at
-			return span2(&l.ProcsPerNode, parts[1])
+			return counts(&l.ProcsPerNode, parts[1])
 		}
 	}
 	return true
@@ -331,8 +331,8 @@ func (s setting) bound(r *job.Range, text string) bool {
 	return ok
 }
 
-// span2 reads 4 or 1:4.
-func span2(r *job.Range, text string) bool {
+// counts reads 4 or 1:4.
+func counts(r *job.Range, text string) bool {
 	low, high, two := strings.Cut(text, ":")
 	a, ok := atoi(low)
 	b := a

@@ -34,6 +34,12 @@ var mpiRoles = replicaMap{
 	restart: "Never", replicas: map[string]int{"Worker": 0},
 }
 
+// mpiRolesV2 differ in the launcher: mpi-operator makes it a Job, and a Job may restart it.
+var mpiRolesV2 = replicaMap{
+	field: mpiRoles.field, roles: mpiRoles.roles,
+	restart: "Never", restarts: map[string]string{"Launcher": "OnFailure"}, replicas: map[string]int{"Worker": 0},
+}
+
 // mpiShared is what both versions have.
 type mpiShared struct {
 	SlotsPerWorker *int32                  `json:"slotsPerWorker"`
@@ -63,9 +69,11 @@ func readMPIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if o == nil {
 		return r.finish(nil)
 	}
-	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, trainingOperator)
+	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiRoles, trainingOperator)
+	if w := j.Role("Worker"); w != nil {
+		w.Container = o.Spec.MainContainer // the one that the launcher's kubexec.sh enters
+	}
 	if l := j.Role("Launcher"); l != nil {
-		l.Container = o.Spec.MainContainer
 		injectInit(&l.Pod, kubectlDelivery(), r.anchor(l.Path.Child("template")))
 	}
 	return mpiFinish(r, j, &o.Spec.mpiShared)
@@ -76,17 +84,14 @@ func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
 	if o == nil {
 		return r.finish(nil)
 	}
-	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiOperator)
-	if l, spec := j.Role("Launcher"), o.Spec.ReplicaSpecs["Launcher"]; l != nil && spec != nil && spec.RestartPolicy == "" {
-		l.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-	}
+	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiRolesV2, mpiOperator)
 	return mpiFinish(r, j, &o.Spec.mpiShared)
 }
 
-func mpi(r *reader, u *unstructured.Unstructured, version string, meta *metav1.ObjectMeta, s *mpiShared, operator string) *job.Job {
+func mpi(r *reader, u *unstructured.Unstructured, version string, meta *metav1.ObjectMeta, s *mpiShared, roles replicaMap, operator string) *job.Job {
 	j := r.start(u, version, meta)
 	s.RunPolicy.apply(r, j, "spec.runPolicy", operator)
-	j.Roles = mpiRoles.read(r, s.ReplicaSpecs)
+	j.Roles = roles.read(r, s.ReplicaSpecs)
 	if w := j.Role("Worker"); w != nil && !r.has(w.Path.Child("replicas")) {
 		r.skip(w.Path, "says no number of replicas: the operator's default for Worker is 0")
 	}
