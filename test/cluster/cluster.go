@@ -38,7 +38,7 @@ const Everything = Machinery | TrainingOperator | JobSet | Trainer | CertManager
 // Options say what to start. The zero value is a bare API server.
 type Options struct {
 	Parts      Part
-	Dir        string              // where everything lies; empty: a temporary folder, removed by Stop unless something failed
+	Dir        string              // where everything lies, left alone by Stop; empty: a temporary folder, removed unless something failed
 	KwokConfig []string            // more files for kwok: stages and ClusterLogs of a test's own
 	ExtraArgs  map[string][]string // more arguments by program name, e.g. "kube-apiserver"
 	Progress   io.Writer           // one line per part that is ready; nil: silent
@@ -64,6 +64,8 @@ type Cluster struct {
 	stopErr error
 	done    chan struct{} // closed when the cluster has stopped or a part ended by itself
 	ended   sync.Once     // closing done
+
+	followers sync.WaitGroup // goroutines that Stop waits for
 
 	mu        sync.Mutex
 	stopping  bool
@@ -154,7 +156,7 @@ func (c *Cluster) bringUp(ctx context.Context) error {
 		return err
 	}
 	if c.has(Kwok) {
-		go c.followLogAnnotations(ctx)
+		c.followers.Go(func() { c.followLogAnnotations(ctx) })
 	}
 	c.progressf("cluster is ready after %s", time.Since(begun).Round(100*time.Millisecond))
 	return nil
@@ -173,6 +175,7 @@ func (c *Cluster) Stop() error {
 		for i := len(processes) - 1; i >= 0; i-- {
 			processes[i].kill()
 		}
+		c.followers.Wait()
 		c.spawner.close()
 		c.ended.Do(func() { close(c.done) })
 		c.mu.Lock()

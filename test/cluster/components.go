@@ -20,12 +20,14 @@ import (
 func (c *Cluster) startAPI(ctx context.Context) error {
 	var etcd string
 	err := c.run(ctx, "etcd", 2, func(port []int) (launch, error) {
-		etcd = fmt.Sprintf("http://127.0.0.1:%d", port[0])
+		// TLS tells our etcd from another cluster's: an API server on the wrong one would be hard to explain.
+		etcd = fmt.Sprintf("https://127.0.0.1:%d", port[0])
 		peer := fmt.Sprintf("http://127.0.0.1:%d", port[1])
 		return launch{
 			args: []string{
 				"--data-dir", c.path("etcd"), "--log-level", "warn",
 				"--listen-client-urls", etcd, "--advertise-client-urls", etcd,
+				"--cert-file", c.pki.file(servingCert), "--key-file", c.pki.file(servingKey),
 				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer,
 				"--unsafe-no-fsync", // the data need not survive the machine
 			},
@@ -56,7 +58,7 @@ func (c *Cluster) startAPI(ctx context.Context) error {
 // apiServerArgs leave the admission plugins at their defaults, so quota, LimitRanger and PodSecurity are real.
 func (c *Cluster) apiServerArgs(etcd string, port int) []string {
 	return []string{
-		"--etcd-servers", etcd,
+		"--etcd-servers", etcd, "--etcd-cafile", c.pki.file(caCert),
 		"--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
 		// The reconciler would write our loopback address into an EndpointSlice, which may not hold one.
 		"--endpoint-reconciler-type", "none",

@@ -125,48 +125,58 @@ func (c *Cluster) installWebhooks(ctx context.Context, o operator, port int) ([]
 		return nil, err
 	}
 	var urls []string
-	point := func(name string, at *admissionv1.WebhookClientConfig, selector **metav1.LabelSelector) {
-		url := fmt.Sprintf("https://127.0.0.1:%d%s", port, *at.Service.Path)
-		*at = admissionv1.WebhookClientConfig{URL: &url, CABundle: c.pki.CA}
-		urls = append(urls, url)
-		// JobSet's kustomization narrows its pod webhooks to the pods of JobSets; the manifest alone would
-		// stop every pod while the operator is down.
-		if strings.HasSuffix(name, "pod.kb.io") {
-			*selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-				{Key: "jobset.sigs.k8s.io/jobset-name", Operator: metav1.LabelSelectorOpExists},
-			}}
-		}
-	}
 	for _, doc := range bytes.Split(content, []byte("\n---")) {
-		var validating admissionv1.ValidatingWebhookConfiguration
-		if err := yaml.Unmarshal(doc, &validating); err != nil {
-			return nil, fmt.Errorf("read webhooks of %s: %w", o.name, err)
-		}
-		switch validating.Kind {
-		case "ValidatingWebhookConfiguration":
-			validating.Name = o.name
-			for i := range validating.Webhooks {
-				w := &validating.Webhooks[i]
-				point(w.Name, &w.ClientConfig, &w.ObjectSelector)
-			}
-			err = c.createValidating(ctx, &validating)
-		case "MutatingWebhookConfiguration":
-			var mutating admissionv1.MutatingWebhookConfiguration
-			if err := yaml.Unmarshal(doc, &mutating); err != nil {
-				return nil, fmt.Errorf("read webhooks of %s: %w", o.name, err)
-			}
-			mutating.Name = o.name
-			for i := range mutating.Webhooks {
-				w := &mutating.Webhooks[i]
-				point(w.Name, &w.ClientConfig, &w.ObjectSelector)
-			}
-			err = c.createMutating(ctx, &mutating)
-		}
+		at, err := c.installWebhook(ctx, o, port, doc)
 		if err != nil {
 			return nil, fmt.Errorf("install webhooks of %s: %w", o.name, err)
 		}
+		urls = append(urls, at...)
 	}
 	return urls, nil
+}
+
+func (c *Cluster) installWebhook(ctx context.Context, o operator, port int, doc []byte) (urls []string, err error) {
+	var meta metav1.TypeMeta
+	if err := yaml.Unmarshal(doc, &meta); err != nil {
+		return nil, err
+	}
+	switch meta.Kind {
+	case "ValidatingWebhookConfiguration":
+		var w admissionv1.ValidatingWebhookConfiguration
+		if err := yaml.Unmarshal(doc, &w); err != nil {
+			return nil, err
+		}
+		w.Name = o.name
+		for i := range w.Webhooks {
+			urls = append(urls, c.point(port, w.Webhooks[i].Name, &w.Webhooks[i].ClientConfig, &w.Webhooks[i].ObjectSelector))
+		}
+		return urls, c.createValidating(ctx, &w)
+	case "MutatingWebhookConfiguration":
+		var w admissionv1.MutatingWebhookConfiguration
+		if err := yaml.Unmarshal(doc, &w); err != nil {
+			return nil, err
+		}
+		w.Name = o.name
+		for i := range w.Webhooks {
+			urls = append(urls, c.point(port, w.Webhooks[i].Name, &w.Webhooks[i].ClientConfig, &w.Webhooks[i].ObjectSelector))
+		}
+		return urls, c.createMutating(ctx, &w)
+	}
+	return nil, nil // kustomize directives, empty documents
+}
+
+// point turns a webhook that names a Service into one that names a URL, and returns the URL.
+func (c *Cluster) point(port int, name string, at *admissionv1.WebhookClientConfig, selector **metav1.LabelSelector) string {
+	url := fmt.Sprintf("https://127.0.0.1:%d%s", port, *at.Service.Path)
+	*at = admissionv1.WebhookClientConfig{URL: &url, CABundle: c.pki.CA}
+	// JobSet's kustomization narrows its pod webhooks to the pods of JobSets; the manifest alone would stop
+	// every pod while the operator is down.
+	if strings.HasSuffix(name, "pod.kb.io") {
+		*selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "jobset.sigs.k8s.io/jobset-name", Operator: metav1.LabelSelectorOpExists},
+		}}
+	}
+	return url
 }
 
 // createValidating replaces what an earlier attempt on another port left.

@@ -168,8 +168,12 @@ func (c *Cluster) watch(p *process) {
 // that drains its watches takes a minute over it.
 func (p *process) kill() {
 	p.doomed.Store(true)
-	killGroup(p.cmd)
-	<-p.exited
+	select {
+	case <-p.exited: // its number may be somebody else's by now
+	default:
+		killGroup(p.cmd)
+		<-p.exited
+	}
 }
 
 // until calls probe until it succeeds or ctx ends; the error is the probe's last.
