@@ -33,7 +33,9 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	objects := readObjects(c, catalog)
 	d := &diagnosis{Case: c, options: o, seen: seen, logs: logs}
-	d.sightings = append(append(append([]rank.Sighting(nil), seen.Sightings...), logs.sightings...), objects...)
+	for _, some := range [][]rank.Sighting{seen.Sightings, logs.sightings, objects, readFramework(c)} {
+		d.sightings = append(d.sightings, some...)
+	}
 	d.failed = d.jobFailed()
 	d.ranking = rank.Order(d.sightings, d.failed)
 	return d.result()

@@ -202,35 +202,61 @@ func (d *diagnosis) waiting() string {
 	if d.State.Phase == kinds.Succeeded || d.State.Phase == kinds.Failed {
 		return ""
 	}
-	var pending, running []control.Pod
+	var pending, starting, running []control.Pod
 	for _, p := range d.seen.Pods {
 		switch {
 		case p.Phase == corev1.PodPending && !p.Placed:
 			pending = append(pending, p)
+		case p.Phase == corev1.PodPending:
+			starting = append(starting, p)
 		case p.Phase == corev1.PodRunning:
 			running = append(running, p)
 		}
+	}
+	if len(pending) == 0 && len(starting) > 0 {
+		return fmt.Sprintf("%d of %d pods %s running; %d %s on %s node and not started.",
+			len(running), d.podCount(), isAre(len(running)), len(starting), isAre(len(starting)), itsTheir(len(starting)))
 	}
 	if len(pending) == 0 {
 		return d.waitingForPods()
 	}
 	var b strings.Builder
-	total := len(d.seen.Pods)
-	if d.Job != nil {
-		total = max(total, d.Job.MaxPods())
-	}
-	fmt.Fprintf(&b, "%d of %d pods %s running, %d %s", len(running), total, isAre(len(running)), len(pending), waitWord(len(pending)))
+	fmt.Fprintf(&b, "%d of %d pods %s running, %d %s", len(running), d.podCount(), isAre(len(running)), len(pending), waitWord(len(pending)))
 	if ask := d.askOf(pending[0].Source.Role); ask != "" {
 		fmt.Fprintf(&b, " for %s each", ask)
 	}
 	for _, s := range d.schedulerSays(pending) {
 		b.WriteString(": " + s)
 	}
+	if len(starting) > 0 {
+		fmt.Fprintf(&b, "; %d %s a node and wait for the rest to start", len(starting), hasHave(len(starting)))
+	}
 	b.WriteString(".")
-	if fit := d.fit(); fit != "" {
-		b.WriteString(" " + fit)
+	if fit, ok := d.fit(); ok {
+		b.WriteString(" " + fit.String())
 	}
 	return b.String()
+}
+
+func (d *diagnosis) podCount() int {
+	if d.Job == nil {
+		return len(d.seen.Pods)
+	}
+	return max(len(d.seen.Pods), d.Job.MaxPods())
+}
+
+func itsTheir(n int) string {
+	if n == 1 {
+		return "its"
+	}
+	return "their"
+}
+
+func hasHave(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
 }
 
 func isAre(n int) string {
@@ -263,8 +289,8 @@ func (d *diagnosis) waitingForPods() string {
 	if d.ranking.Root != nil && d.ranking.Root.Item.Kind != evidence.Log {
 		return text + " " + strings.TrimRight(d.ranking.Root.Line, ".") + "."
 	}
-	if fit := d.fit(); fit != "" && len(d.seen.Pods) == 0 {
-		return text + " " + fit
+	if fit, ok := d.fit(); ok && len(d.seen.Pods) == 0 {
+		return text + " " + fit.String()
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -61,16 +62,23 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		return
 	}
 	defer in.Close()
+	at := slices.IndexFunc(pods, func(p control.Pod) bool { return p.Name == log.Source.Pod })
+	placed := *log
+	log = &placed
+	if at >= 0 {
+		log.Source.Node = cmp.Or(log.Source.Node, pods[at].Source.Node)
+		if log.Source.Role == "" {
+			log.Source.Role, log.Source.Rank = pods[at].Source.Role, pods[at].Source.Rank
+		}
+	}
 	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}}
 	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
 	r.settle()
-	for i := range pods {
-		if pods[i].Name == log.Source.Pod && log.Source.Attempt == 0 {
-			r.anchor(pods[i].Ended)
-		}
+	if at >= 0 && log.Source.Attempt == 0 {
+		r.anchor(pods[at].Ended)
 	}
 	out.sightings = append(out.sightings, r.sightings...)
 	out.excerpts = append(out.excerpts, Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped})
@@ -225,7 +233,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	source := r.log.Source
 	source.Line = l.Number
 	if l.Rank >= 0 {
-		source.Rank = l.Rank
+		source.Rank, source.Role = l.Rank, "" // a rank of the whole job, not an index of a role
 	}
 	if rank := m.Facts["rank"]; rank != "" && source.Rank < 0 {
 		fmt.Sscanf(rank, "%d", &source.Rank) //nolint:errcheck // a rank that is no number stays unknown

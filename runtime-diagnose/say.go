@@ -17,32 +17,40 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// fit is what the capacity side says about the pods that wait; empty: nothing known.
-func (d *diagnosis) fit() string {
+// fit asks the capacity side about the pods that have no node yet; ok is false where
+// nothing is known.
+func (d *diagnosis) fit() (result capacity.Result, ok bool) {
 	if d.Cluster == nil || d.Job == nil {
-		return ""
+		return result, false
 	}
 	gang := capacity.GangOf(d.Job)
+	gang.MinMembers = 0
+	gang.Groups = slices.Clone(gang.Groups)
 	for i := range gang.Groups {
-		here := 0
+		g := &gang.Groups[i]
 		for _, p := range d.seen.Pods {
-			if p.Source.Role == gang.Groups[i].Name && p.Placed {
-				here++
+			if p.Source.Role == g.Name && p.Placed {
+				g.Count = max(0, g.Count-1)
 			}
 		}
-		gang.Groups[i].Count = max(0, gang.Groups[i].Count-here)
-		gang.Groups[i].Min = min(gang.Groups[i].Min, gang.Groups[i].Count)
+		g.Min = min(g.Min, g.Count)
 	}
 	gang.Groups = slices.DeleteFunc(gang.Groups, func(g capacity.Group) bool { return g.Count == 0 })
-	gang.MinMembers = 0
 	if len(gang.Groups) == 0 {
+		return result, false
+	}
+	result = d.Cluster.Fit(gang)
+	return result, result.Verdict != capacity.Unknown
+}
+
+// shortfall is "asks for 16 nvidia.com/gpu, 4 are free, 2 at most on one node".
+func (d *diagnosis) shortfall() string {
+	result, ok := d.fit()
+	if !ok || len(result.Shortfall) == 0 {
 		return ""
 	}
-	result := d.Cluster.Fit(gang)
-	if result.Verdict == capacity.Unknown {
-		return ""
-	}
-	return result.String()
+	s := result.Shortfall[0]
+	return fmt.Sprintf("the pods that wait ask for %d %s; %d free in all, %d on one node at most", s.Asked, s.Resource, s.Free, s.LargestHole)
 }
 
 // say writes the three texts people read.
@@ -104,6 +112,9 @@ func (d *diagnosis) sentence(s *rank.Sighting) string {
 	text := s.Signature.Title
 	if u := d.schedulerOf(s); u != "" {
 		text += ": " + u
+		if short := d.shortfall(); short != "" {
+			text += "; " + short
+		}
 	} else if numbers := factList(s.Facts); numbers != "" {
 		text += " (" + numbers + ")"
 	}
@@ -185,9 +196,12 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 // followed sums up the effects: what they are and where the first of each is.
 func (d *diagnosis) followed() string {
 	var parts []string
-	for _, s := range d.ranking.Effects {
+	effects := slices.DeleteFunc(slices.Clone(d.ranking.Effects), func(s rank.Sighting) bool {
+		return s.Signature.Category == d.ranking.Root.Signature.Category // the same cause in other words
+	})
+	for _, s := range effects {
 		if len(parts) == 3 {
-			parts = append(parts, fmt.Sprintf("%d more", len(d.ranking.Effects)-3))
+			parts = append(parts, fmt.Sprintf("%d more", len(effects)-3))
 			break
 		}
 		text := s.Signature.Title

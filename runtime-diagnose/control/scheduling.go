@@ -82,11 +82,11 @@ var schedulingRules = []struct {
 		"The claim is missing, unbound, or bound where the pod cannot go.", "That the storage is at fault: a misspelt name looks the same.",
 		"Look at the claim (kubectl get pvc): create it, or read its events if it is Pending.\nCheck its StorageClass and its zone.")},
 	{func(f Refusal) bool { return isDevice(f.Resource) }, rule(
-		"unschedulable-gpu", "not enough free GPUs on any node that would do", "unschedulable-gpu", signature.Precise, signature.User, signature.RetryUnknown,
+		"unschedulable-gpu", "not enough free GPUs", "unschedulable-gpu", signature.Precise, signature.User, signature.RetryUnknown,
 		"No node that passes the other filters has enough free devices for one pod.", "That the cluster lacks them: they may be free on several nodes, a few each.",
 		"Ask for fewer GPUs per pod, start fewer pods, or wait for running jobs to end.\nIf no node offers the resource at all, the device plugin is missing.")},
 	{func(f Refusal) bool { return f.Resource != "" || strings.HasPrefix(f.Reason, "Too many pods") }, rule(
-		"unschedulable-cpu-memory", "not enough free CPU or memory on any node that would do", "unschedulable-cpu-memory", signature.Precise, signature.User, signature.RetryUnknown,
+		"unschedulable-cpu-memory", "not enough free CPU or memory", "unschedulable-cpu-memory", signature.Precise, signature.User, signature.RetryUnknown,
 		"No node that passes the other filters has enough free CPU, memory or storage for one pod.", "That the pod needs so much: requests are taken at their word.",
 		"Lower the requests to what the job uses, or wait for running jobs to end.\nCompare the request with the largest node's allocatable.")},
 	{func(f Refusal) bool {
@@ -161,8 +161,8 @@ func Judge(u Unschedulable) (*signature.Signature, map[string]string) {
 	return ruleUnschedulableOther, facts
 }
 
-// Sentence is the message in plain words: "no node of 15 takes it: 10 do not match its
-// node affinity or selector, 5 lack nvidia.com/gpu".
+// Sentence is the message in plain words: "none of 15 nodes takes it (10 do not match
+// its node selector or affinity, 5 lack free nvidia.com/gpu)".
 func (u Unschedulable) Sentence() string {
 	var parts []string
 	for _, f := range u.Reasons {
@@ -175,21 +175,27 @@ func (u Unschedulable) Sentence() string {
 	if len(parts) == 0 {
 		return head
 	}
-	return head + ": " + strings.Join(parts, ", ")
+	return head + " (" + strings.Join(parts, ", ") + ")"
 }
 
 func (f Refusal) phrase() string {
+	verb := func(one, many string) string {
+		if f.Count == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %s", f.Count, many)
+	}
 	switch {
 	case f.Resource != "":
-		return fmt.Sprintf("%d lack free %s", f.Count, f.Resource)
+		return verb("lacks free ", "lack free ") + f.Resource
 	case f.Taint != "":
-		return fmt.Sprintf("%d are tainted %s", f.Count, f.Taint)
+		return verb("is tainted ", "are tainted ") + f.Taint
 	case strings.Contains(f.Reason, "taint"):
-		return fmt.Sprintf("%d are tainted", f.Count)
+		return verb("is tainted", "are tainted")
 	case strings.Contains(f.Reason, "didn't match Pod's node affinity/selector"):
-		return fmt.Sprintf("%d do not match its node selector or affinity", f.Count)
+		return verb("does not match its node selector or affinity", "do not match its node selector or affinity")
 	case strings.Contains(f.Reason, "were unschedulable"):
-		return fmt.Sprintf("%d are cordoned", f.Count)
+		return verb("is cordoned", "are cordoned")
 	case f.Count == 0:
 		return f.Reason
 	default:
