@@ -1,0 +1,261 @@
+package check_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// rule is a check that keeps all promises and reports at the paths.
+func rule(name string, paths ...job.Path) *check.Check {
+	return &check.Check{
+		Name: name, Title: "something is wrong", Remedy: "Do it otherwise.", Since: "0.1", Severity: finding.Warning,
+		Run: func(p *check.Pass) error {
+			for _, at := range paths {
+				p.Reportf(at, "%s is wrong", name)
+			}
+			return nil
+		},
+	}
+}
+
+func newSet(t testing.TB, checks ...*check.Check) *check.Set {
+	t.Helper()
+	s, err := check.NewSet(checks...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func train(annotations map[string]string) *job.Job {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetAnnotations(annotations)
+	return &job.Job{Ref: job.Ref{Kind: "PyTorchJob", Name: "train"}, Source: o}
+}
+
+// told prints outcomes the way the cases below are written.
+func told(outcomes []check.Outcome) string {
+	var b strings.Builder
+	for _, o := range outcomes {
+		b.WriteString(o.Check + ":")
+		if o.Skipped != "" {
+			b.WriteString(" skipped, " + o.Skipped)
+		}
+		if o.Err != nil {
+			b.WriteString(" error, " + o.Err.Error())
+		}
+		if o.Failed {
+			b.WriteString(" (our fault)")
+		}
+		for _, f := range o.Findings {
+			b.WriteString(" " + f.Severity.String() + " at " + string(f.Path))
+		}
+		b.WriteString("\n")
+	}
+	return lineNumber.ReplaceAllString(b.String(), "_test.go:N")
+}
+
+var lineNumber = regexp.MustCompile(`_test\.go:\d+`)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func TestValidateNamesEveryBrokenPromise(t *testing.T) {
+	with := func(change func(*check.Check)) *check.Check {
+		c := rule("a-rule")
+		change(c)
+		return c
+	}
+	cases := map[string]struct {
+		checks []*check.Check
+		want   string // empty: fine
+	}{
+		"a good one":               {[]*check.Check{rule("a-rule")}, ""},
+		"an acronym first":         {[]*check.Check{with(func(c *check.Check) { c.Title = "MPI needs a launcher" })}, ""},
+		"nil":                      {[]*check.Check{nil}, "check 0 is nil"},
+		"a name with capitals":     {[]*check.Check{rule("ARule")}, "the name must be a slug"},
+		"a title with a full stop": {[]*check.Check{with(func(c *check.Check) { c.Title = "it ends." })}, "ends with a full stop"},
+		"a title with a capital":   {[]*check.Check{with(func(c *check.Check) { c.Title = "It begins" })}, "begins with a capital"},
+		"a long title":             {[]*check.Check{with(func(c *check.Check) { c.Title = strings.Repeat("x", 73) })}, "has 73 runes; at most 72 fit"},
+		"a remedy without an end":  {[]*check.Check{with(func(c *check.Check) { c.Remedy = "Do it" })}, "not a sentence with a full stop"},
+		"no severity":              {[]*check.Check{with(func(c *check.Check) { c.Severity = 0 })}, "severity 0 is not note (1)"},
+		"no since":                 {[]*check.Check{with(func(c *check.Check) { c.Since = "" })}, "no Since"},
+		"no run":                   {[]*check.Check{with(func(c *check.Check) { c.Run = nil })}, "no Run"},
+		"parameters that are nil":  {[]*check.Check{with(func(c *check.Check) { c.Params = func() any { return nil } })}, "Params returns nil"},
+		"two of one name":          {[]*check.Check{rule("a"), rule("a")}, "two checks have this name"},
+		"an unknown eclipse":       {[]*check.Check{with(func(c *check.Check) { c.Eclipses = []string{"b"} })}, `eclipses "b", which is not in the set`},
+		"a circle of eclipses": {[]*check.Check{
+			{Name: "a", Title: "x", Remedy: "Do.", Since: "0", Severity: 1, Eclipses: []string{"b"}, Run: rule("a").Run},
+			{Name: "b", Title: "x", Remedy: "Do.", Since: "0", Severity: 1, Eclipses: []string{"a"}, Run: rule("b").Run},
+		}, "eclipses itself: a → b → a"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := check.Validate(tc.checks...)
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("Validate: have %v\nwant %q", err, tc.want)
+			}
+		})
+	}
+}
+
+type bound struct{ Most int }
+
+func TestSelect(t *testing.T) {
+	withParams := rule("shm-missing")
+	withParams.Params = func() any { return &bound{Most: 3} }
+	withParams.Run = func(p *check.Pass) error { p.Reportf("spec", "most %d", p.Params.(*bound).Most); return nil }
+	set := newSet(t, withParams, rule("gang-does-not-fit", "spec.a"))
+	cases := map[string]struct {
+		selection check.Selection
+		want      string // what runs, or the error
+	}{
+		"nothing said":         {check.Selection{}, "gang-does-not-fit: warning at spec.a\nshm-missing: warning at spec\n"},
+		"one off":              {check.Selection{Off: []string{"shm-missing"}}, "gang-does-not-fit: warning at spec.a\n"},
+		"another severity":     {check.Selection{Severity: map[string]finding.Severity{"gang-does-not-fit": finding.Error}}, "gang-does-not-fit: error at spec.a\nshm-missing: warning at spec\n"},
+		"an unknown name":      {check.Selection{Off: []string{"shm-mising"}}, `switch off: no check is called "shm-mising"; did you mean "shm-missing"?`},
+		"nothing like it":      {check.Selection{Off: []string{"zzz"}}, `switch off: no check is called "zzz"`},
+		"no such severity":     {check.Selection{Severity: map[string]finding.Severity{"shm-missing": 7}}, "set severity of shm-missing: have 7, want note (1), warning (2) or error (3)"},
+		"an unknown parameter": {check.Selection{Params: map[string]any{"shm-missing": map[string]any{"least": 1}}}, `set parameters of shm-missing: json: unknown field "least"`},
+		"no parameters at all": {check.Selection{Params: map[string]any{"gang-does-not-fit": map[string]any{}}}, "set parameters of gang-does-not-fit: it has none"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			selected, err := set.Select(tc.selection)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else {
+				got = told(selected.Run(t.Context(), check.Input{Job: train(nil)}))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("Select (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("parameters arrive", func(t *testing.T) {
+		selected, err := set.Select(check.Selection{Params: map[string]any{"shm-missing": map[string]any{"most": 9}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := selected.Run(t.Context(), check.Input{Job: train(nil)})[1].Findings[0].Message; got != "most 9" {
+			t.Errorf("the check saw %q; want most 9", got)
+		}
+		if got := set.Run(t.Context(), check.Input{Job: train(nil)})[1].Findings[0].Message; got != "most 3" {
+			t.Errorf("the first set saw %q; want most 3", got)
+		}
+	})
+}
+
+func TestRun(t *testing.T) {
+	panics := rule("b-panics")
+	panics.Run = func(*check.Pass) error { var m map[string]int; m["x"] = 1; return nil }
+	fails := rule("c-fails")
+	fails.Run = func(p *check.Pass) error { p.Reportf("spec", "half a thought"); return errors.New("no idea") }
+	nodes, objects, labels, update, whole, elsewhere, refused := rule("nodes", "spec"), rule("objects", "spec"), rule("labels", "spec"), rule("update", "spec"), rule("whole", "spec"), rule("elsewhere", "spec"), rule("refused", "spec")
+	nodes.Needs, objects.Needs, labels.Needs, update.Needs, whole.Needs = check.Cluster, check.Objects, check.Namespace, check.Update, check.Whole
+	elsewhere.Kinds, refused.OperatorRejects = []string{"TFJob"}, []string{"PyTorchJob"}
+	cause, effect := rule("cause", "spec.a"), rule("effect", "spec.a.b", "spec.ab")
+	cause.Eclipses = []string{"effect"}
+	var b capacity.Builder
+	b.Incomplete("caches not synced")
+	untrusted := b.Snapshot(noon)
+
+	cases := map[string]struct {
+		checks []*check.Check
+		in     check.Input
+		want   string
+	}{
+		"in the order of names":              {[]*check.Check{rule("b", "spec"), rule("a", "spec.z", "spec.b")}, check.Input{}, "a: warning at spec.b warning at spec.z\nb: warning at spec\n"},
+		"the same words once":                {[]*check.Check{rule("a", "spec", "spec")}, check.Input{}, "a: warning at spec\n"},
+		"a panic is that check's error":      {[]*check.Check{rule("a", "spec"), panics}, check.Input{}, "a: warning at spec\nb-panics: error, run check b-panics: panic: assignment to entry in nil map at check_test.go:N (check_test.TestRun.func1) (our fault)\n"},
+		"a failed check says nothing":        {[]*check.Check{fails}, check.Input{}, "c-fails: error, run check c-fails: no idea (our fault)\n"},
+		"no cluster view":                    {[]*check.Check{nodes, objects}, check.Input{}, "nodes: skipped, needs a cluster view; none given\nobjects: skipped, needs a cluster view; none given\n"},
+		"a view that is not to be trusted":   {[]*check.Check{nodes, objects}, check.Input{Cluster: untrusted}, "nodes: skipped, needs a cluster view: caches not synced\nobjects: warning at spec\n"},
+		"the same, live, is our fault":       {[]*check.Check{nodes}, check.Input{Cluster: untrusted, Live: true}, "nodes: skipped, needs a cluster view: caches not synced (our fault)\n"},
+		"unknown labels":                     {[]*check.Check{labels}, check.Input{}, "labels: skipped, needs the labels of the namespace; unknown\n"},
+		"known labels":                       {[]*check.Check{labels}, check.Input{Namespace: map[string]string{}}, "labels: warning at spec\n"},
+		"nothing before":                     {[]*check.Check{update}, check.Input{}, "update: skipped, nothing was changed: there is no object before\n"},
+		"half a job":                         {[]*check.Check{whole}, check.Input{Partial: true}, "whole: skipped, needs all of the job; not all of it could be read\n"},
+		"another kind":                       {[]*check.Check{elsewhere}, check.Input{}, "elsewhere: skipped, kind not covered\n"},
+		"refused by the operator, offline":   {[]*check.Check{refused}, check.Input{}, "refused: warning at spec\n"},
+		"refused by the operator, live":      {[]*check.Check{refused}, check.Input{Live: true}, "refused: skipped, the operator's own webhook answers\n"},
+		"the cause hides what lies below it": {[]*check.Check{cause, effect}, check.Input{}, "cause: warning at spec.a\neffect: warning at spec.ab\n"},
+		"no job":                             {[]*check.Check{rule("a", "spec")}, check.Input{Job: nil}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if name != "no job" {
+				tc.in.Job = train(nil)
+			}
+			set := newSet(t, tc.checks...)
+			if diff := cmp.Diff(tc.want, told(set.Run(t.Context(), tc.in))); diff != "" {
+				t.Errorf("Run (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPassedDeadlineSkipsWhatIsLeft(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stops := rule("b")
+	stops.Run = func(*check.Pass) error { cancel(); return nil }
+	got := told(newSet(t, rule("a", "spec"), stops, rule("c", "spec")).Run(ctx, check.Input{Job: train(nil)}))
+	want := "a: warning at spec\nb:\nc: skipped, deadline passed before it ran (our fault)\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Run (-want +got):\n%s", diff)
+	}
+}
+
+func TestAGivenFitReachesTheChecks(t *testing.T) {
+	asked := 0
+	asks := func(name string) *check.Check {
+		c := rule(name)
+		c.Run = func(p *check.Pass) error { p.Fit(); return nil }
+		return c
+	}
+	var b capacity.Builder
+	newSet(t, asks("a"), asks("b")).Run(t.Context(), check.Input{Job: train(nil), Cluster: b.Snapshot(noon), Fit: func() capacity.Result { asked++; return capacity.Result{} }})
+	if asked != 2 {
+		t.Errorf("the given answer was asked %d times; want 2, once by each check", asked)
+	}
+}
+
+func TestIgnoreAnnotation(t *testing.T) {
+	const ignore, reason = "signalbox.dev/ignore", "signalbox.dev/ignore-reason"
+	cases := map[string]struct {
+		annotations map[string]string
+		want        string
+	}{
+		"none":               {nil, "shm-missing: warning at spec\nshm-without-size: warning at spec\n"},
+		"with a reason":      {map[string]string{ignore: "shm-missing, shm-without-size", reason: "tested\nby hand"}, "shm-missing: skipped, ignored by annotation: tested by hand\nshm-without-size: skipped, ignored by annotation: tested by hand\n"},
+		"without a reason":   {map[string]string{ignore: "shm-missing", reason: " "}, "shm-missing: warning at spec\nshm-without-size: warning at spec\nignore-annotation: note at metadata.annotations[\"signalbox.dev/ignore\"]\n"},
+		"an unknown name":    {map[string]string{ignore: "shm-mising", reason: "x"}, "shm-missing: warning at spec\nshm-without-size: warning at spec\nignore-annotation: note at metadata.annotations[\"signalbox.dev/ignore\"]\n"},
+		"a reason for none":  {map[string]string{reason: "x"}, "shm-missing: warning at spec\nshm-without-size: warning at spec\n"},
+		"a very long reason": {map[string]string{ignore: "shm-missing", reason: strings.Repeat("é", 300)}, "shm-missing: skipped, ignored by annotation: " + strings.Repeat("é", 199) + "…\nshm-without-size: warning at spec\n"},
+	}
+	set := newSet(t, rule("shm-missing", "spec"), rule("shm-without-size", "spec"))
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, told(set.Run(t.Context(), check.Input{Job: train(tc.annotations)}))); diff != "" {
+				t.Errorf("Run (-want +got):\n%s", diff)
+			}
+		})
+	}
+	outcomes := set.Run(t.Context(), check.Input{Job: train(map[string]string{ignore: "shm-mising", reason: "x"})})
+	want := `no check that runs here is called "shm-mising"; did you mean "shm-missing"?`
+	if got := outcomes[2].Findings[0].Message; got != want {
+		t.Errorf("note: %q; want %q", got, want)
+	}
+}
