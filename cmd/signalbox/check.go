@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -152,4 +151,4 @@ func waits(r preflight.Report) bool {
 }
 
 // saysBusy says whether a finding is the fit's answer and nothing else.
-func saysBusy(f finding.Finding) bool { return strings.HasPrefix(f.Check, "gang-does-not-fit") }
+func saysBusy(f finding.Finding) bool { return f.Check == "gang-does-not-fit" }

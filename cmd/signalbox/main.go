@@ -57,7 +57,7 @@ func start() int {
 func run(ctx context.Context, sh *shell, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(sh.err, "signalbox: this is a bug: %s; please report it with this line and the command at %s\n", oneLine(fmt.Sprint(p)), issues)
+			fmt.Fprintf(sh.err, "signalbox: this is a bug: %s at %s; report this line and the command at %s\n", oneLine(fmt.Sprint(p)), panickedAt(), issues)
 			code = exitOurs
 		}
 	}()

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 // renderCheck writes the report of a check in one of the documented formats.
@@ -84,12 +86,13 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 		if effect, ok := ruled[f.Check+string(f.Path)+f.Message]; ok {
 			word = string(effect)
 		}
-		fmt.Fprintf(b, "  %s%s line %d: %s\n", paint.word(word), strings.Repeat(" ", len("warning")-len(word)), j.line(f), f.Line())
+		at := manifest.Document{Source: j.from.Source, Line: j.line(f)}.Where()
+		fmt.Fprintf(b, "  %s%s %s: %s\n", paint.word(word), strings.Repeat(" ", len("warning")-len(word)), at, f.Line())
 		if f.Remedy != "" {
 			fmt.Fprintf(b, "          → %s\n", f.Remedy)
 		}
 	}
-	if j.Fit != nil {
+	if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
 		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Verdict.String()), indented(j.Fit.String()))
 		if j.Fit.Change != "" {
 			fmt.Fprintf(b, "          → %s\n", j.Fit.Change)

@@ -39,8 +39,8 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 			run.AddRule(f.Check)
 			run.CreateResultForRule(f.Check).
 				WithLevel(gravity(f.Severity, "note", "warning", "error")).
-				WithMessage(sarif.NewTextMessage(j.Job.String()+": "+text)).
-				AddPartialFingerprint("signalbox/v1", j.Job.String()+"/"+f.Check+"/"+string(f.Path)).
+				WithMessage(sarif.NewTextMessage(j.Job.String() + ": " + text)).
+				WithPartialFingerprints(map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)}).
 				AddLocation(location(j.from.Source, j.line(f)))
 		}
 	}

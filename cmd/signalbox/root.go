@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/fatih/color"
@@ -48,7 +50,7 @@ before they run, and explains why they wait or fail.`,
 		return usagef("%s; see %s --help", oneLine(err.Error()), c.CommandPath())
 	})
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newServe(sh),
+		newCheck(sh), newFit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newServe(sh),
 		newList(sh), newExplain(sh), newVersion(sh),
 	)
 	return root
@@ -87,6 +89,21 @@ func message(err error) string {
 		return ""
 	}
 	return oneLine(err.Error())
+}
+
+// panickedAt is the first place of our own code below a panic: "render_ci.go:42".
+func panickedAt() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "signalbox") || strings.HasPrefix(f.Function, "main.") {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "a place unknown"
+		}
+	}
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -104,12 +105,16 @@ func checkPage(c *check.Check) string {
 	return b.String()
 }
 
+// wanted is how fixtures mark the line of a finding.
+var wanted = regexp.MustCompile("# want `([^`]*)`")
+
 // exampleText is a fixture as documentation: the caption, then its files.
 func exampleText(e checks.Example) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", e.Caption)
 	for _, f := range e.Files {
-		fmt.Fprintf(&b, "\n`%s`\n```yaml\n%s\n```\n", f.Name, strings.TrimRight(string(f.Data), "\n"))
+		text := wanted.ReplaceAllString(strings.TrimRight(string(f.Data), "\n"), "# ← $1")
+		fmt.Fprintf(&b, "\n`%s`\n```yaml\n%s\n```\n", f.Name, text)
 	}
 	return b.String()
 }

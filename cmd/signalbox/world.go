@@ -27,6 +27,7 @@ type worldFlags struct {
 	snapshot []string
 	offline  bool
 	folders  []string // of policies
+	sources  []fs.FS  // what is in them, once open
 	kube     *genericclioptions.ConfigFlags
 }
 
@@ -59,6 +60,7 @@ type world struct {
 	skipped   []preflight.Skip   // what could not be seen
 	namespace string             // for objects that name none
 	forced    bool               // the user chose the namespace
+	asking    *asking            // who asks, where the user says so
 }
 
 // open gathers the world for the jobs of the input.
@@ -138,7 +140,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, fsys)
+		sources, f.sources = append(sources, fsys), append(f.sources, fsys)
 	}
 	engine, err := policies.Load(sources...)
 	if err != nil {
@@ -196,6 +198,9 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	}
 	if w.live != nil {
 		req.User, req.Groups = w.live.user, w.live.groups
+	}
+	if w.asking != nil {
+		w.asking.fill(&req)
 	}
 	if old := w.stored(ctx, o); old != nil {
 		req.Old, req.Operation = old, "UPDATE"

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+func newPolicy(sh *shell) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "policy check|test",
+		Short: "try and test policies",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  needsCommand,
+	}
+	c.AddCommand(newPolicyCheck(sh), newPolicyTest(sh))
+	return c
+}
+
+// asking says who asks in which namespace, for policies that look at that.
+type asking struct {
+	mode   string
+	user   string
+	groups []string
+	labels map[string]string
+	input  bool
+}
+
+// fill makes a request as if this user had sent it to this namespace.
+func (a *asking) fill(req *preflight.Request) {
+	labels := map[string]string{}
+	maps.Copy(labels, req.Namespace)
+	maps.Copy(labels, a.labels)
+	labels[preflight.ModeLabel] = a.mode
+	req.Namespace, req.User, req.Groups = labels, a.user, a.groups
+}
+
+func newPolicyCheck(sh *shell) *cobra.Command {
+	var files []string
+	var a asking
+	from := newWorldFlags()
+	mode, output, colour := oneOf("enforce", "warn"), oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
+	c := &cobra.Command{
+		Use:   "check -f JOB --policy DIR",
+		Short: "show what policies say about jobs, and what they see of them",
+		Long: `Policy check asks the policies in the folders, and no others, about every job in the
+files, as in a namespace that enforces, asked by the user of --as and --as-group. --input prints
+what a policy sees.
+
+Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
+does not load or fails · 3 our own failure.`,
+		Example: fmt.Sprintf("  %[1]s policy check -f job.yaml --policy policies/\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.name),
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			a.mode, a.user, a.groups = mode.value, *from.kube.Impersonate, *from.kube.ImpersonateGroup
+			if len(from.folders) == 0 {
+				return usagef("no policies; expected --policy DIR")
+			}
+			return own(policyCheck(c.Context(), sh, files, from, a, output.value, newPainter(colour.value, sh.out)))
+		},
+	}
+	addFiles(c, &files)
+	from.add(c)
+	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
+	c.Flags().BoolVar(&a.input, "input", false, "print the input of the policies as JSON, and no answer")
+	addChoice(c, mode, "mode", "", "mode of the namespace")
+	addChoice(c, output, "output", "o", "output format")
+	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	return c
+}
+
+// witness is an engine that remembers what it was asked.
+type witness struct {
+	preflight.Engine
+	seen []preflight.Input
+}
+
+// Decide passes the question on.
+func (w *witness) Decide(ctx context.Context, in preflight.Input) (preflight.Ruled, error) {
+	w.seen = append(w.seen, in)
+	return w.Engine.Decide(ctx, in)
+}
+
+func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, format string, paint painter) error {
+	in, err := readInput(sh, files)
+	if err != nil {
+		return err
+	}
+	if len(from.snapshot) == 0 {
+		from.offline = true // the author asks about policies, not about a cluster
+	}
+	w, err := from.open(ctx, sh, in)
+	if err != nil {
+		return err
+	}
+	engine, err := policies.Load(from.sources...)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	asked := &witness{Engine: engine}
+	w.engine, w.asking = asked, &a
+	jobs, err := in.review(ctx, w)
+	if err != nil {
+		return err
+	}
+	in.say(sh)
+	if a.input {
+		for _, i := range asked.seen {
+			if err := writeJSON(sh.out, i); err != nil {
+				return err
+			}
+		}
+		return rulingsVerdict(nil, in.troubles)
+	}
+	if err := renderRulings(sh.out, format, jobs, in.troubles, paint); err != nil {
+		return err
+	}
+	return rulingsVerdict(jobs, in.troubles)
+}
+
+func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
+	code := exitFine
+	for _, j := range jobs {
+		switch {
+		case len(j.Undecided) > 0 || len(troubles) > 0:
+			return &exit{code: exitUsage}
+		case j.Decision == preflight.Denied:
+			code = exitFindings
+		}
+	}
+	if len(troubles) > 0 {
+		code = exitUsage
+	}
+	if code == exitFine {
+		return nil
+	}
+	return &exit{code: code}
+}
+
+func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+	for i := range jobs { // rulings only: the findings are check's to tell
+		jobs[i].Findings, jobs[i].Skipped, jobs[i].Fit, jobs[i].Ran = nil, nil, nil, 0
+	}
+	if format != "text" {
+		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
+	}
+	var b strings.Builder
+	for _, j := range jobs {
+		textOf(&b, j, paint)
+		if len(j.Rulings)+len(j.Undecided) == 0 {
+			b.WriteString("  no policy objects\n")
+		}
+	}
+	_, err := io.WriteString(to, b.String())
+	return err
+}
+
+func newPolicyTest(sh *shell) *cobra.Command {
+	output := oneOf("text", "json")
+	c := &cobra.Command{
+		Use:   "test DIR",
+		Short: "run the examples of policies",
+		Long: `Policy test runs, for every policy NAME.rego of the folder, the examples beside it in
+testdata/NAME: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
+warn-*.yaml, each with a .want that holds what it must say. An example is a job, the
+objects of the cluster it needs, and at most one ReviewRequest that says who asks.
+
+Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not load.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s takes one folder of policies; have %d arguments", c.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return own(policyTest(c.Context(), sh, args[0], output.value))
+		},
+	}
+	addChoice(c, output, "output", "o", "output format")
+	return c
+}
+
+func policyTest(ctx context.Context, sh *shell, dir, format string) error {
+	fsys, err := policyFolder(dir)
+	if err != nil {
+		return err
+	}
+	set, err := allChecks()
+	if err != nil {
+		return err
+	}
+	tested, err := policies.Test(ctx, fsys, set)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if len(tested) == 0 {
+		return usagef("%s: no policy; expected *.rego files", dir)
+	}
+	wrong := 0
+	var b strings.Builder
+	for _, t := range tested {
+		word := "ok   "
+		if t.Problem != "" {
+			wrong++
+			word = "WRONG"
+		}
+		fmt.Fprintf(&b, "%s %s %s\n", word, t.Policy, t.Fixture)
+		if t.Problem != "" {
+			fmt.Fprintf(&b, "      %s\n", strings.ReplaceAll(strings.TrimSpace(t.Problem), "\n", "\n      "))
+		}
+	}
+	if format == "json" {
+		err = writeJSON(sh.out, tested)
+	} else {
+		fmt.Fprintf(&b, "%d of %d as expected\n", len(tested)-wrong, len(tested))
+		_, err = io.WriteString(sh.out, b.String())
+	}
+	switch {
+	case err != nil:
+		return err
+	case wrong > 0:
+		return &exit{code: exitFindings}
+	}
+	return nil
+}
