@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -90,36 +91,57 @@ func (q *question) sumsShort(kins []*kin, set int, room [][]int64, caps func(*ki
 // sums compares, for each resource of the kins, what is asked with what there is on
 // nodes that may take a kin which asks for it.
 func (q *question) sums(kins []*kin, room [][]int64, may func(gate) bool) []Shortfall {
-	var names []corev1.ResourceName
-	by := map[corev1.ResourceName]*Shortfall{}
-	askers := map[corev1.ResourceName][]*kin{}
-	columns := map[corev1.ResourceName]int{}
+	var out []Shortfall
 	for _, k := range kins {
 		for _, n := range k.needs {
-			if by[n.name] == nil {
-				by[n.name] = &Shortfall{Resource: n.name}
-				names = append(names, n.name)
-				columns[n.name] = n.column
+			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.name }) {
+				out = append(out, q.sum(n.name, n.column, kins, room, may))
 			}
-			s := by[n.name]
-			s.Asked = plus(s.Asked, times(n.n, int64(k.count)))
-			s.NeededHole = max(s.NeededHole, n.n)
-			askers[n.name] = append(askers[n.name], k)
 		}
-	}
-	out := make([]Shortfall, 0, len(names))
-	for _, name := range names {
-		s := by[name]
-		for at := range q.s.nodes {
-			if columns[name] < 0 || !anyMay(askers[name], at, may) {
-				continue
-			}
-			free := room[columns[name]][at]
-			s.Free, s.LargestHole = plus(s.Free, free), max(s.LargestHole, free)
-		}
-		out = append(out, *s)
 	}
 	return out
+}
+
+// sum is the comparison for one resource.
+func (q *question) sum(name corev1.ResourceName, column int, kins []*kin, room [][]int64, may func(gate) bool) Shortfall {
+	s := Shortfall{Resource: name}
+	var askers, largest []*kin
+	for _, k := range kins {
+		n := k.needOf(name)
+		if n == 0 {
+			continue
+		}
+		askers = append(askers, k)
+		s.Asked = plus(s.Asked, times(n, int64(k.count)))
+		if n > s.NeededHole {
+			s.NeededHole, s.Largest, largest = n, 0, nil
+		}
+		if n == s.NeededHole {
+			s.Largest, largest = s.Largest+k.count, append(largest, k)
+		}
+	}
+	if column < 0 {
+		return s
+	}
+	for at, free := range room[column] {
+		if anyMay(askers, at, may) {
+			s.Free, s.LargestHole = plus(s.Free, free), max(s.LargestHole, free)
+		}
+		if anyMay(largest, at, may) {
+			s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), free/s.NeededHole)))
+		}
+	}
+	return s
+}
+
+// needOf is what one pod asks for of a resource.
+func (k *kin) needOf(name corev1.ResourceName) int64 {
+	for _, n := range k.needs {
+		if n.name == name {
+			return n.n
+		}
+	}
+	return 0
 }
 
 func anyMay(kins []*kin, at int, may func(gate) bool) bool {

@@ -67,7 +67,7 @@ func (q *question) reject(out *Rejections, k *kin) {
 			out.TooSmall++
 		case full:
 			out.Full++
-		case otherwise:
+		case otherwise, closed:
 			out.Other++
 		default:
 			out.Open++

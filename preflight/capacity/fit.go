@@ -232,7 +232,7 @@ func (q *question) fitsWithNodesBack() bool {
 func lacking(all []Shortfall) []Shortfall {
 	var out []Shortfall
 	for _, s := range all {
-		if s.Free < s.Asked || s.LargestHole < s.NeededHole {
+		if s.short() {
 			out = append(out, s)
 		}
 	}
@@ -251,6 +251,10 @@ func (q *question) assume(r *Result) {
 		}
 		r.Assumed = append(r.Assumed, "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle")
 	}
+	if len(q.dark) > 0 && r.refused() {
+		r.Verdict, r.ByShape, r.WithNodesBack = Unknown, false, false
+		r.Assumed = append(r.Assumed, q.dark...)
+	}
 	if len(q.blind) > 0 && r.Verdict == Fits {
 		r.Verdict = Unknown
 		q.note("resources and nodes alone would allow it")
@@ -265,6 +269,12 @@ func (q *question) assume(r *Result) {
 	}
 	if n := countFunc(s.nodes, func(n *Node) bool { return n.silent }); n > 0 {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%s no condition; counted as ready", many(n, "node says", "nodes say")))
+	}
+	if least := q.gang.MinMembers; r.refused() && least > 0 && least < r.Wanted && r.Placed >= least {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("the gang may start with %d of its %d pods, and %d fit", least, r.Wanted, r.Placed))
+	}
+	if class := q.gang.priorityClass(); class != "" && (r.Verdict == Full || r.Verdict == Fragmented) {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("the priority class %s may move others aside; that is not considered", class))
 	}
 	r.Queue = q.gang.Queue
 	r.Grows = s.autoscaler

@@ -67,6 +67,16 @@ func (g *Group) least() int {
 	return max(0, g.Count)
 }
 
+// priorityClass is the first priority class that a group names; empty: none does.
+func (g Gang) priorityClass() string {
+	for _, group := range g.Groups {
+		if class := group.Pod.Spec.PriorityClassName; class != "" {
+			return class
+		}
+	}
+	return ""
+}
+
 // stages sorts the groups into sets that run one after the other, by what they name in
 // After. Within a stage all run together. A circle is no order: its groups run together.
 func (g Gang) stages() [][]int {

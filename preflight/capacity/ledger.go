@@ -120,6 +120,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	}
 	s.guarded = guardedOf(s.nodes)
 	s.autoscaler = autoscalerOf(s)
+	s.deviceClasses = deviceClassesOf(s)
 	s.cols = columnsOf(s.nodes)
 	return s
 }

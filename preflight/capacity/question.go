@@ -23,6 +23,7 @@ type question struct {
 	own   int      // pods of the gang that have a place already
 	notes []string // what was not looked at
 	blind []string // what was not looked at and could turn a yes into a no
+	dark  []string // what was not looked at and could turn a no into a yes
 	lift  bool     // take unready and cordoned nodes for good ones
 }
 
@@ -32,7 +33,8 @@ type question struct {
 type kin struct {
 	name   string // of the first group
 	groups []int
-	pod    *job.Pod
+	source *job.Pod // as the gang has it
+	pod    *job.Pod // with what its runtime class adds
 	needs  []need
 	ports  []hostPort
 	apart  []keepAway
@@ -56,6 +58,7 @@ const (
 	tooSmall
 	full
 	otherwise
+	closed // for good, whatever room there is
 )
 
 // passes says whether a node may take pods of the kin once it is idle.
@@ -126,8 +129,8 @@ func (q *question) gather(stage []int) []*kin {
 		requests := Requested(group.Pod)
 		k := q.alike(out, group, requests)
 		if k == nil {
-			k = &kin{name: group.Name, pod: &group.Pod}
-			q.prepare(k, requests)
+			k = &kin{name: group.Name, source: &group.Pod, pod: &group.Pod}
+			q.prepare(k, q.runtimeClass(k, requests))
 			out = append(out, k)
 		}
 		k.groups = append(k.groups, i)
@@ -139,14 +142,15 @@ func (q *question) gather(stage []int) []*kin {
 // alike finds the kin that a group belongs to.
 func (q *question) alike(kins []*kin, g *Group, requests job.Resources) *kin {
 	for _, k := range kins {
-		a, b := &k.pod.Spec, &g.Pod.Spec
-		if slices.Equal(k.needs, q.s.cols.needsOf(requests)) &&
+		a, b := &k.source.Spec, &g.Pod.Spec
+		if equality.Semantic.DeepEqual(Requested(*k.source), requests) &&
 			equality.Semantic.DeepEqual(a.NodeSelector, b.NodeSelector) &&
 			equality.Semantic.DeepEqual(a.Affinity, b.Affinity) &&
 			equality.Semantic.DeepEqual(a.Tolerations, b.Tolerations) &&
 			equality.Semantic.DeepEqual(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
 			equality.Semantic.DeepEqual(a.Volumes, b.Volumes) &&
 			equality.Semantic.DeepEqual(a.ResourceClaims, b.ResourceClaims) &&
+			equality.Semantic.DeepEqual(a.RuntimeClassName, b.RuntimeClassName) &&
 			a.NodeName == b.NodeName && a.HostNetwork == b.HostNetwork &&
 			slices.Equal(k.ports, hostPortsOf(b)) &&
 			(len(k.apart) == 0 && len(q.s.guarded) == 0 || equality.Semantic.DeepEqual(k.pod.Labels, g.Pod.Labels)) {
@@ -170,6 +174,7 @@ func (q *question) prepare(k *kin, requests job.Resources) {
 	}
 	q.lookPast(k)
 	k.gates = q.gates(k)
+	q.volumes(k)
 	k.idle = q.holes(k, q.s.cols.idle)
 	k.now = q.holes(k, q.s.cols.free)
 	alone := q.clashes(k, k)
@@ -298,32 +303,6 @@ func (k *kin) fitsIn(room [][]int64, at int) int {
 		}
 	}
 	return int(max(0, most))
-}
-
-// lookPast records what of the pod the fit does not model.
-func (q *question) lookPast(k *kin) {
-	spec := &k.pod.Spec
-	if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-		q.blur(k.name + ": required pod affinity is not judged")
-	}
-	for _, c := range spec.TopologySpreadConstraints {
-		if c.WhenUnsatisfiable != corev1.ScheduleAnyway {
-			q.blur(fmt.Sprintf("%s: topology spread over %s is not judged", k.name, c.TopologyKey))
-		}
-	}
-	if len(spec.ResourceClaims) > 0 {
-		q.blur(k.name + ": resource claims (DRA) are not judged")
-	}
-	if len(spec.SchedulingGates) > 0 {
-		names := make([]string, len(spec.SchedulingGates))
-		for i, g := range spec.SchedulingGates {
-			names[i] = g.Name
-		}
-		q.note("%s waits for the scheduling gates %s to be lifted", k.name, strings.Join(names, ", "))
-	}
-	if n := spec.SchedulerName; n != "" && n != corev1.DefaultSchedulerName {
-		q.note("%s is placed by the scheduler %s, which may decide by rules of its own", k.name, n)
-	}
 }
 
 // nodeAt is the position of a node.

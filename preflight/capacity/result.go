@@ -87,6 +87,8 @@ type Shortfall struct {
 	Free        int64               `json:"free"`        // in sum on nodes that may take the pods
 	LargestHole int64               `json:"largestHole"` // on one node
 	NeededHole  int64               `json:"neededHole"`  // by one pod
+	Largest     int                 `json:"-"`           // pods that need a hole of that size
+	Holes       int                 `json:"-"`           // pods of that size that the free holes take
 }
 
 // Rejections counts every node once, at the first gate that refused it, in this order.

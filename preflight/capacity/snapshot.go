@@ -33,6 +33,8 @@ type Snapshot struct {
 	complete   map[schema.GroupResource]bool
 	autoscaler string // who may add nodes; empty: nobody seen
 
+	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
+
 	cols    columns
 	byLabel sync.Map // label key -> []int32, the interned value of each node
 }

@@ -67,11 +67,10 @@ func (r Result) reason() string {
 	if r.Verdict == TooBig && lead[0].LargestHole < lead[0].NeededHole {
 		return r.neverText(lead[0]) + r.backText()
 	}
-	parts := []string{r.askText(lead[0])}
-	for _, s := range lead {
-		parts = append(parts, r.haveText(s))
+	if len(lead) == 2 {
+		return r.togetherText(lead[0], lead[1])
 	}
-	return strings.Join(parts, "; ") + r.backText()
+	return r.askText(lead[0]) + "; " + r.haveText(lead[0]) + r.backText()
 }
 
 // leading are the shortfalls to talk about: the one that weighs most, and a second one
@@ -85,8 +84,10 @@ func (r Result) leading() []Shortfall {
 	return all[:min(1, len(all))]
 }
 
-// short says that the resource is short alone: in sum, or in one place.
-func (s Shortfall) short() bool { return s.Free < s.Asked || s.LargestHole < s.NeededHole }
+// short says that the resource is short alone: in sum, or in one place, or in holes.
+func (s Shortfall) short() bool {
+	return s.Free < s.Asked || s.LargestHole < s.NeededHole || s.Holes < s.Largest
+}
 
 // weight orders what is named first: a hole that is too small for one pod, accelerators,
 // then what nodes run out of, and the mere number of pods last.
@@ -153,6 +154,9 @@ func (r Result) haveText(s Shortfall) string {
 	what := string(s.Resource)
 	if s.Resource == corev1.ResourcePods {
 		what = "places for pods"
+		if s.Free == 1 {
+			what = "place for a pod"
+		}
 	}
 	switch {
 	case r.Usable == 0:
@@ -161,11 +165,24 @@ func (r Result) haveText(s Shortfall) string {
 		return fmt.Sprintf("%s have %s %s in all, even idle", nodes, f(s.Free), what)
 	case s.Free == 0:
 		return fmt.Sprintf("no %s are free on %s", what, nodes)
-	case s.short():
-		return fmt.Sprintf("%s %s are free on %s, at most %s on one", f(s.Free), what, nodes, f(s.LargestHole))
+	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes < s.Largest:
+		return fmt.Sprintf("%s %s are free on %s, in holes for %s of %s", f(s.Free), what, nodes, many(s.Holes, "pod", "pods"), f(s.NeededHole))
 	default:
-		return fmt.Sprintf("%s %s are free on %s, in holes that do not take all pods (the largest: %s)", f(s.Free), what, nodes, f(s.LargestHole))
+		return fmt.Sprintf("%s %s %s free on %s, at most %s on one", f(s.Free), what, isAre(s.Free), nodes, f(s.LargestHole))
 	}
+}
+
+func isAre(n int64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// togetherText is for pods that find enough of each resource, though not on the same nodes.
+func (r Result) togetherText(a, b Shortfall) string {
+	return fmt.Sprintf("%s, %s; %s and %s are free on the %s that may take them, but not enough of both on the same nodes",
+		r.askText(a), r.askText(b), amountText(a.Resource, a.Free), amountText(b.Resource, b.Free), many(r.Usable, "node", "nodes"))
 }
 
 // shortLine is a shortfall in one line of its own.

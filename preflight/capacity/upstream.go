@@ -85,6 +85,15 @@ func selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
 	}
 }
 
+// reachableFrom prepares the node affinity of a volume.
+func reachableFrom(required *corev1.NodeSelector) func(*corev1.Node) bool {
+	selector := nodeaffinity.NewLazyErrorNodeSelector(required)
+	return func(n *corev1.Node) bool {
+		ok, err := selector.Match(n)
+		return ok && err == nil
+	}
+}
+
 // untolerated is the first taint that keeps the pod from being placed on the node; nil
 // if there is none. PreferNoSchedule keeps nobody away.
 func untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {

@@ -37,10 +37,26 @@ var (
 type cluster struct {
 	kube      *kubefake.Clientset
 	dynamic   *dynamicfake.FakeDynamicClient
-	discovery *discoveryfake.FakeDiscovery
+	discovery *lockedDiscovery
 	live      *live.Live
-	mu        sync.Mutex
-	groups    []*metav1.APIResourceList
+}
+
+// lockedDiscovery answers with groups that may be replaced meanwhile.
+type lockedDiscovery struct {
+	*discoveryfake.FakeDiscovery
+	mu sync.Mutex
+}
+
+func (d *lockedDiscovery) ServerGroupsWithContext(ctx context.Context) (*metav1.APIGroupList, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.FakeDiscovery.ServerGroupsWithContext(ctx)
+}
+
+func (d *lockedDiscovery) ServerResourcesForGroupVersionWithContext(ctx context.Context, gv string) (*metav1.APIResourceList, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.FakeDiscovery.ServerResourcesForGroupVersionWithContext(ctx, gv)
 }
 
 func newCluster(objects ...runtime.Object) *cluster {
@@ -53,7 +69,7 @@ func newCluster(objects ...runtime.Object) *cluster {
 	}
 	lists[schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}] = "ConfigMapList"
 	c.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists)
-	c.discovery = c.kube.Discovery().(*discoveryfake.FakeDiscovery)
+	c.discovery = &lockedDiscovery{FakeDiscovery: c.kube.Discovery().(*discoveryfake.FakeDiscovery)}
 	c.serve(&metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{
 		{Name: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true, Verbs: follow},
 	}})
@@ -61,8 +77,12 @@ func newCluster(objects ...runtime.Object) *cluster {
 	return c
 }
 
-// serve replaces what discovery answers. Call it before Start or while nothing moves.
-func (c *cluster) serve(groups ...*metav1.APIResourceList) { c.discovery.Resources = groups }
+// serve replaces what discovery answers.
+func (c *cluster) serve(groups ...*metav1.APIResourceList) {
+	c.discovery.mu.Lock()
+	defer c.discovery.mu.Unlock()
+	c.discovery.Resources = groups
+}
 
 // run follows the cluster until the test ends and waits until nothing moves.
 func (c *cluster) run(t *testing.T) {

@@ -1,0 +1,147 @@
+package capacity
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// lookPast records what of the pod the fit does not model.
+func (q *question) lookPast(k *kin) {
+	spec := &k.pod.Spec
+	if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+		q.blur(k.name + ": required pod affinity is not judged")
+	}
+	for _, c := range spec.TopologySpreadConstraints {
+		if c.WhenUnsatisfiable != corev1.ScheduleAnyway {
+			q.blur(fmt.Sprintf("%s: topology spread over %s is not judged", k.name, c.TopologyKey))
+		}
+	}
+	if len(spec.ResourceClaims) > 0 {
+		q.blur(k.name + ": resource claims (DRA) are not judged")
+	}
+	for _, n := range k.needs {
+		if class := q.s.deviceClass(n.name); class != "" {
+			q.dark = append(q.dark, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.name, class))
+		}
+	}
+	if len(spec.SchedulingGates) > 0 {
+		names := make([]string, len(spec.SchedulingGates))
+		for i, g := range spec.SchedulingGates {
+			names[i] = g.Name
+		}
+		q.note("%s waits for the scheduling gates %s to be lifted", k.name, strings.Join(names, ", "))
+	}
+	if n := spec.SchedulerName; n != "" && n != corev1.DefaultSchedulerName {
+		q.note("%s is placed by the scheduler %s, which may decide by rules of its own", k.name, n)
+	}
+}
+
+// deviceClass is the class whose devices serve an extended resource; empty: none in the
+// view (https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/,
+// "extended resource allocation by DRA").
+func (s *Snapshot) deviceClass(name corev1.ResourceName) string {
+	if class, ok := strings.CutPrefix(string(name), "deviceclass.resource.kubernetes.io/"); ok {
+		return class
+	}
+	return s.deviceClasses[name]
+}
+
+// deviceClassesOf are the extended resources that device classes serve.
+func deviceClassesOf(s *Snapshot) map[corev1.ResourceName]string {
+	out := map[corev1.ResourceName]string{}
+	for key, o := range s.objects {
+		if key.gvk.Group != "resource.k8s.io" || key.gvk.Kind != "DeviceClass" {
+			continue
+		}
+		name, _, _ := unstructured.NestedString(o.Object, "spec", "extendedResourceName")
+		if was, ok := out[corev1.ResourceName(name)]; name != "" && (!ok || key.name < was) {
+			out[corev1.ResourceName(name)] = key.name
+		}
+	}
+	return out
+}
+
+// runtimeClass adds what the runtime class of a kin puts on its pods when they are
+// created: overhead, node selector, tolerations.
+func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
+	name := k.pod.Spec.RuntimeClassName
+	if name == nil || *name == "" {
+		return requests
+	}
+	object, presence := q.s.Lookup(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"), "", *name)
+	class := nodev1.RuntimeClass{}
+	if presence != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &class) != nil {
+		q.note("the runtime class %s is not in the snapshot; what it adds to %s is not counted", *name, k.name)
+		return requests
+	}
+	pod := *k.pod
+	if class.Overhead != nil && len(pod.Spec.Overhead) == 0 {
+		requests = maps.Clone(requests)
+		for name, n := range job.ResourcesOf(class.Overhead.PodFixed) {
+			requests[name] = plus(max(0, requests[name]), max(0, n))
+		}
+	}
+	if class.Scheduling != nil {
+		pod.Spec.NodeSelector = maps.Clone(pod.Spec.NodeSelector)
+		for key, value := range class.Scheduling.NodeSelector {
+			put(&pod.Spec.NodeSelector, key, value)
+		}
+		pod.Spec.Tolerations = slices.Concat(pod.Spec.Tolerations, class.Scheduling.Tolerations)
+	}
+	k.pod = &pod
+	return requests
+}
+
+var (
+	claimKind  = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	volumeKind = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
+)
+
+// volumes closes the nodes from which a volume of the kin cannot be reached.
+func (q *question) volumes(k *kin) {
+	for _, v := range k.pod.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		claim := v.PersistentVolumeClaim.ClaimName
+		object, presence := q.s.Lookup(claimKind, q.gang.Namespace, claim)
+		if presence != job.Present {
+			q.note("the claim %s is not in the snapshot; it may bind %s to some nodes", claim, k.name)
+			continue
+		}
+		name, _, _ := unstructured.NestedString(object.Object, "spec", "volumeName")
+		if name == "" {
+			q.note("the claim %s is not bound yet; its volume may bind %s to some nodes", claim, k.name)
+			continue
+		}
+		volume, presence := q.s.Lookup(volumeKind, "", name)
+		pv := corev1.PersistentVolume{}
+		if presence != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(volume.Object, &pv) != nil {
+			q.note("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim, k.name)
+			continue
+		}
+		q.reachable(k, &pv)
+	}
+}
+
+func (q *question) reachable(k *kin, pv *corev1.PersistentVolume) {
+	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		return
+	}
+	from := reachableFrom(pv.Spec.NodeAffinity.Required)
+	for at, n := range q.s.nodes {
+		if k.gates[at] == open && !from(n.object) {
+			k.gates[at] = closed
+		}
+	}
+}
