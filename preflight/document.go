@@ -68,7 +68,8 @@ func withLists(fit *capacity.Result) *capacity.Result {
 		return nil
 	}
 	out := *fit
-	out.Plan, out.Shortfall, out.Assumed = list(fit.Plan), list(fit.Shortfall), list(fit.Assumed)
+	out.Plan, out.Shortfall = list(fit.Plan), list(fit.Shortfall)
+	out.Changes, out.Assumed = list(fit.Changes), list(fit.Assumed)
 	return &out
 }
 
