@@ -129,6 +129,10 @@ func completedBefore(all []dependsOn) []string {
 	return out
 }
 
+// mostNamed is how long a list may be for its elements to be called by name: a path with
+// a name is looked up by walking the list.
+const mostNamed = 64
+
 // elements are the paths of the n elements of a list: by name where that says which one,
 // else by index.
 func (r *reader) elements(at job.Path, n int) []job.Path {
@@ -143,7 +147,7 @@ func (r *reader) elements(at job.Path, n int) []job.Path {
 	out := make([]job.Path, n)
 	for i, name := range names {
 		out[i] = at.Index(i)
-		if times[name] == 1 && plainName.MatchString(name) {
+		if n <= mostNamed && times[name] == 1 && plainName.MatchString(name) {
 			out[i] = at.Named(name)
 			r.rename(at.Index(i), out[i])
 		}

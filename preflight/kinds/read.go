@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -124,6 +123,10 @@ func (r *reader) problem(at job.Path, have, want string) {
 // lacks notes that something is not there, unless a place at or above it is a problem
 // already: one mistake is told once.
 func (r *reader) lacks(at job.Path, have, want string) {
+	if len(r.problems) >= mostRemarks {
+		r.dropped++
+		return
+	}
 	at = r.byName(at)
 	for _, p := range r.problems {
 		if p.Path != "" && at.Within(r.byName(p.Path)) {
@@ -188,42 +191,46 @@ func (r *reader) anchor(at job.Path) job.Path {
 	return at
 }
 
-// oversized says where an object is nested too deep or holds too much.
+// oversized says where an object is nested too deep or holds too much. The answer does
+// not depend on the order of maps: every value is counted down to the deepest level.
 func oversized(object map[string]any) (job.Path, string) {
-	left := largest
-	var walk func(v any, depth int) string
-	walk = func(v any, depth int) string {
-		if left--; left < 0 {
-			return fmt.Sprintf("an object of more than %d values", largest)
-		}
-		if depth > deepest {
-			return fmt.Sprintf("nested more than %d levels deep", deepest)
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			for _, e := range v {
-				if why := walk(e, depth+1); why != "" {
-					return why
-				}
-			}
-		case []any:
-			for _, e := range v {
-				if why := walk(e, depth+1); why != "" {
-					return why
-				}
-			}
-		}
-		return ""
-	}
+	sum := 0
 	for _, key := range sortedKeys(object) {
-		if key == "status" {
-			left = math.MaxInt // an operator's, and as large as the job
+		values, levels := measure(object[key], 1)
+		if levels > deepest {
+			return job.Path("").Key(key), fmt.Sprintf("nested more than %d levels deep", deepest)
 		}
-		if why := walk(object[key], 1); why != "" {
-			return job.Path("").Key(key), why
+		if key == "status" {
+			continue // an operator's, and as large as the job
+		}
+		if sum += values; sum > largest {
+			return job.Path("").Key(key), fmt.Sprintf("where the object goes beyond %d values", largest)
 		}
 	}
 	return "", ""
+}
+
+// measure counts values and levels; it does not look below the deepest level.
+func measure(v any, level int) (values, levels int) {
+	values, levels = 1, level
+	if level > deepest {
+		return values, levels
+	}
+	add := func(e any) {
+		n, l := measure(e, level+1)
+		values, levels = values+n, max(levels, l)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			add(e)
+		}
+	case []any:
+		for _, e := range v {
+			add(e)
+		}
+	}
+	return values, levels
 }
 
 // describe shows a value in a few words.

@@ -137,7 +137,7 @@ func TestObjectsBeyondMeasure(t *testing.T) {
 	}{
 		"nothing":      {nil, "read Job: the object is nothing; expected an object"},
 		"too deep":     {map[string]any{"spec": deep}, "read Job: spec is nested more than 100 levels deep; expected at most 100 levels and 50000 values"},
-		"too much":     {map[string]any{"spec": long}, "read Job: spec is an object of more than 50000 values; expected at most 100 levels and 50000 values"},
+		"too much":     {map[string]any{"spec": long}, "read Job: spec is where the object goes beyond 50000 values; expected at most 100 levels and 50000 values"},
 		"long status":  {map[string]any{"spec": spec(map[string]any{"containers": one}), "status": long}, "<nil>"},
 		"many unknown": {map[string]any{"spec": spec(map[string]any{"containers": one, "affinity": many})}, "<nil>"},
 	}

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,8 +69,16 @@ type containerPatch struct {
 	SecurityContext *corev1.SecurityContext `json:"securityContext"` // v2.2
 }
 
+// mostPatches is how many overrides or patches are merged. The API takes 16 runtimePatches
+// and sets no limit on podTemplateOverrides; every merge looks at the whole pod.
+const mostPatches = 256
+
 // override applies podTemplateOverrides in their order.
 func (t *resolution) override() {
+	if n := len(t.spec.PodTemplateOverrides); n > mostPatches {
+		t.r.problem("spec.podTemplateOverrides", fmt.Sprintf("a list of %d", n), fmt.Sprintf("at most %d", mostPatches))
+		return
+	}
 	for i, o := range t.spec.PodTemplateOverrides {
 		at := job.Path("spec.podTemplateOverrides").Index(i)
 		for k, target := range o.TargetJobs {
@@ -80,6 +89,10 @@ func (t *resolution) override() {
 
 // patch applies runtimePatches in their order.
 func (t *resolution) patch() {
+	if n := len(t.spec.RuntimePatches); n > mostPatches {
+		t.r.problem("spec.runtimePatches", fmt.Sprintf("a list of %d", n), fmt.Sprintf("at most %d", mostPatches))
+		return
+	}
 	for i := range t.spec.RuntimePatches {
 		jobs := t.spec.RuntimePatches[i].TrainingRuntimeSpec.Template.Spec.ReplicatedJobs
 		at := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
