@@ -6,16 +6,21 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// Selected says whether node selector and required node affinity of a pod choose the node.
-func (n *Node) Selected(spec *corev1.PodSpec) bool {
-	if spec.NodeName != "" && spec.NodeName != n.Name {
-		return false
+// Selects prepares what of a pod chooses nodes by name, node selector and required node
+// affinity. The answer is for nodes of a snapshot.
+func Selects(spec *corev1.PodSpec) func(*Node) bool {
+	required := selects(spec)
+	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil
+	return func(n *Node) bool {
+		switch {
+		case spec.NodeName != "" && spec.NodeName != n.Name:
+			return false
+		case free:
+			return true
+		default:
+			return n.object != nil && required(n.object)
+		}
 	}
-	object := n.object
-	if object == nil {
-		return false
-	}
-	return selects(spec)(object)
 }
 
 // Untolerated is the first taint of the node, in its order, that keeps pods with these

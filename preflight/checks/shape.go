@@ -28,7 +28,7 @@ func shapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []*capacity
 	if len(nodes) == 0 || r.Replicas.Max == 0 {
 		return fitting, nil
 	}
-	chosen := keep(nodes, func(n *capacity.Node) bool { return n.Selected(&r.Pod.Spec) })
+	chosen := keep(nodes, capacity.Selects(&r.Pod.Spec))
 	if len(chosen) == 0 {
 		return unselected, nodes
 	}
