@@ -1,0 +1,292 @@
+package reduce_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+)
+
+// visited reads a log and returns what Visit saw.
+func visited(t testing.TB, text string) []reduce.Line {
+	t.Helper()
+	var lines []reduce.Line
+	_, err := reduce.Read(strings.NewReader(text), reduce.Options{Year: 2026, Visit: func(l reduce.Line) bool {
+		lines = append(lines, l)
+		return false
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func TestLinesAreCleanedAndPlaced(t *testing.T) {
+	at := func(s string) time.Time {
+		v, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	cases := map[string]struct {
+		text string
+		body string
+		rank int
+		at   time.Time
+	}{
+		"plain":                            {"hello", "hello", -1, time.Time{}},
+		"the last state of a progress bar": {"  0%|   | 0/10\r 50%|## | 5/10\rloss 2.3\r\n", "loss 2.3", -1, time.Time{}},
+		"a bar that was wiped at the end":  {"50%\rdone\r      \n", "done", -1, time.Time{}},
+		"colours and a window title":       {"\x1b]0;title\x07\x1b[1;31mError\x1b[0m: x", "Error: x", -1, time.Time{}},
+		"NUL and broken UTF-8":             {"a\x00b\xffc", "ab\uFFFDc", -1, time.Time{}},
+		"kubectl --timestamps":             {"2026-03-01T12:00:01.5Z Error: x", "Error: x", -1, at("2026-03-01T12:00:01.5Z")},
+		"CRI file":                         {"2026-03-01T12:00:01.5+00:00 stderr F Error: x", "Error: x", -1, at("2026-03-01T12:00:01.5+00:00")},
+		"kubectl --prefix":                 {"[pod/train-worker-3/pytorch] Error: x", "Error: x", -1, time.Time{}},
+		"PyTorch's rank":                   {"[rank3]: Error: x", "Error: x", 3, time.Time{}},
+		"PyTorch's rank, quoted":           {"> [rank3]: Error: x", "Error: x", 3, time.Time{}},
+		"torchrun --tee":                   {"[default0]:Error: x", "Error: x", -1, time.Time{}},
+		"both, behind a time":              {"2026-03-01T12:00:01Z [default1]:[rank9]: Error: x", "Error: x", 9, at("2026-03-01T12:00:01Z")},
+		"Open MPI":                         {"[1,12]<stderr>:Error: x", "Error: x", 12, time.Time{}},
+		"srun --label":                     {" 7: Error: x", "Error: x", 7, time.Time{}},
+		"Ray":                              {"(WorkerDict pid=349, ip=10.0.0.1) Error: x", "Error: x", -1, time.Time{}},
+		"Python's logging":                 {"2026-03-01 12:00:01,250 ERROR x", "2026-03-01 12:00:01,250 ERROR x", -1, at("2026-03-01T12:00:01.25Z")},
+		"glog, which has no year":          {"[rank1]:[E301 12:00:01.250000000 ProcessGroupNCCL.cpp:616] x", "[E301 12:00:01.250000000 ProcessGroupNCCL.cpp:616] x", 1, time.Time{}},
+		"klog":                             {"E0301 12:00:01.250000 7 x.go:1] x", "E0301 12:00:01.250000 7 x.go:1] x", -1, at("2026-03-01T12:00:01.25Z")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			lines := visited(t, tc.text)
+			if len(lines) != 1 {
+				t.Fatalf("%d lines, want 1", len(lines))
+			}
+			l := lines[0]
+			if l.Body() != tc.body || l.Rank != tc.rank || !l.At.Equal(tc.at) {
+				t.Errorf("got %q rank %d at %v; want %q rank %d at %v", l.Body(), l.Rank, l.At, tc.body, tc.rank, tc.at)
+			}
+		})
+	}
+}
+
+func TestALineWithoutATimeHasTheTimeOfTheLinesBeforeIt(t *testing.T) {
+	lines := visited(t, "2026-03-01T12:00:01Z Traceback\nValueError: x\n")
+	if !lines[1].At.Equal(lines[0].At) || lines[1].At.IsZero() {
+		t.Errorf("second line at %v, want %v", lines[1].At, lines[0].At)
+	}
+}
+
+func TestTracebacksEndAtTheExceptionEvenWhenRanksInterleave(t *testing.T) {
+	log := `[rank0]: Traceback (most recent call last):
+[rank1]: Traceback (most recent call last):
+[rank0]:   File "train.py", line 3, in main
+[rank1]:   File "data.py", line 9, in __getitem__
+[rank1]:     raise KeyError(k)
+[rank0]:     dist.barrier()
+[rank1]: KeyError: 'x'
+step 3 loss: 1.0
+[rank0]: torch.distributed.DistBackendError: NCCL error
+[rank1]: During handling of the above exception, another exception occurred:
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "data.py", line 12, in fallback
+[rank1]:     f()
+[rank1]: ValueError: no fallback
+Exception ignored in: <function X.__del__ at 0x1>
+Traceback (most recent call last):
+  File "x.py", line 1, in __del__
+AttributeError: gone
+Traceback (most recent call last):
+  File "/usr/lib/python3.10/multiprocessing/util.py", line 300, in _run_finalizers
+    finalizer()
+FileNotFoundError: [Errno 2] No such file or directory
+`
+	type end struct {
+		Line    int
+		Type    string
+		Frame   string
+		Chain   reduce.Chain
+		Ignored bool
+	}
+	var got []end
+	code := 0
+	for _, l := range visited(t, log) {
+		if l.Trace != nil {
+			got = append(got, end{l.Number, l.Trace.Type, l.Trace.Frame, l.Trace.Chain, l.Trace.Ignored})
+		}
+		if l.Code {
+			code++
+		}
+	}
+	want := []end{
+		{7, "KeyError", `File "data.py", line 9, in __getitem__`, reduce.Alone, false},
+		{9, "torch.distributed.DistBackendError", `File "train.py", line 3, in main`, reduce.Alone, false},
+		{14, "ValueError", `File "data.py", line 12, in fallback`, reduce.During, false},
+		{18, "AttributeError", `File "x.py", line 1, in __del__`, reduce.Alone, true},
+		{22, "FileNotFoundError", `File "/usr/lib/python3.10/multiprocessing/util.py", line 300, in _run_finalizers`, reduce.Alone, true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tracebacks (-want +got):\n%s", diff)
+	}
+	if code != 9 {
+		t.Errorf("%d lines are quoted code, want 9", code)
+	}
+}
+
+func TestLongLinesAreCutAndCounted(t *testing.T) {
+	text := strings.Repeat("x", reduce.LongestLine+10) + "\nshort\n"
+	d, err := reduce.Read(strings.NewReader(text), reduce.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.LinesCut != 1 || d.LinesRead != 2 || d.BytesRead != int64(len(text)) {
+		t.Errorf("cut %d of %d lines, %d bytes; want 1 of 2, %d", d.LinesCut, d.LinesRead, d.BytesRead, len(text))
+	}
+}
+
+func TestDigestKeepsHeadHitsAndTail(t *testing.T) {
+	var b strings.Builder
+	for i := 1; i <= 1000; i++ {
+		if i == 500 {
+			b.WriteString("BOOM\n")
+			continue
+		}
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	d, err := reduce.Read(strings.NewReader(b.String()), reduce.Options{
+		Head: 2, Tail: 2, Before: 1, After: 1, Budget: 1 << 10,
+		Visit: func(l reduce.Line) bool { return l.Text == "BOOM" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range d.Lines {
+		got = append(got, fmt.Sprintf("%d:%s", l.Number, l.Text))
+	}
+	want := []string{"1:line 1", "2:line 2", "499:line 499", "500:BOOM", "501:line 501", "999:line 999", "1000:line 1000"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatWasReadBeforeAnErrorIsKept(t *testing.T) {
+	r := io.MultiReader(strings.NewReader("one\ntwo\n"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	d, err := reduce.Read(r, reduce.Options{})
+	if err == nil || d.LinesRead != 2 {
+		t.Errorf("read %d lines, error %v; want 2 and the reader's error", d.LinesRead, err)
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	cases := map[string]struct{ text, want string }{
+		"credentials in a URL":   {"git clone https://bob:s3cr3t@git.local/x", "git clone https://[masked]@git.local/x"},
+		"bearer":                 {"Authorization: Bearer abcdefgh.ijkl", "Authorization: Bearer [masked]"},
+		"AWS key":                {"key AKIAIOSFODNN7EXAMPLE used", "key [masked] used"},
+		"Hugging Face token":     {"HF_TOKEN=hf_abcdefghijklmnopqrstuv", "HF_TOKEN=[masked]"},
+		"password setting":       {"db password=hunter22, host=x", "db password=[masked], host=x"},
+		"secret in JSON":         {`{"client_secret": "abcd1234", "n": 1}`, `{"client_secret": "[masked]", "n": 1}`},
+		"JSON web token":         {"got eyJhbGciOiJI.eyJzdWIi.abc-_", "got [masked]"},
+		"option":                 {"run --token abc123def --lr 1", "run --token [masked] --lr 1"},
+		"pad_token is no secret": {"pad_token: <pad>, eos_token_id=2", "pad_token: <pad>, eos_token_id=2"},
+		"a Secret's name":        {`secret "hf-token" not found`, `secret "hf-token" not found`},
+		"a key that is missing":  {"couldn't find key password in Secret ml/db", "couldn't find key password in Secret ml/db"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := reduce.Mask(tc.text)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("Mask (-want +got):\n%s", diff)
+			}
+			if again := reduce.Mask(got); again != got {
+				t.Errorf("masked twice: %q, then %q", got, again)
+			}
+		})
+	}
+}
+
+func TestPrivateKeysAreMaskedOverLines(t *testing.T) {
+	log := "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nxyz\n-----END RSA PRIVATE KEY-----\nb\n"
+	d, err := reduce.Read(strings.NewReader(log), reduce.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range d.Lines {
+		if strings.Contains(l.Text, "MIIE") || strings.Contains(l.Text, "xyz") {
+			t.Errorf("line %d shows the key: %q", l.Number, l.Text)
+		}
+	}
+	if last := d.Lines[len(d.Lines)-1].Text; last != "b" {
+		t.Errorf("last line is %q, want b", last)
+	}
+}
+
+// pieces reads in chunks of n bytes.
+type pieces struct {
+	r io.Reader
+	n int
+}
+
+func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.n)]) }
+
+func FuzzReduceChunking(f *testing.F) {
+	f.Add("one\ntwo\r\nthree\rfour\n", 1)
+	f.Add("[rank0]: Traceback (most recent call last):\n[rank0]:   File \"x\", line 1, in f\n[rank0]: ValueError: password=abcd1234\n", 3)
+	f.Add("\x1b[31m\x00\xff\n-----BEGIN PRIVATE KEY-----\nabc\n", 2)
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		const budget = 512
+		read := func(r io.Reader) (reduce.Digest, []reduce.Line) {
+			var seen []reduce.Line
+			d, err := reduce.Read(r, reduce.Options{Budget: budget, Head: 3, Tail: 4, Year: 2026, Visit: func(l reduce.Line) bool {
+				seen = append(seen, l)
+				return strings.Contains(l.Text, "Error")
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d, seen
+		}
+		whole, lines := read(strings.NewReader(text))
+		chunked, _ := read(pieces{strings.NewReader(text), max(1, n%64)})
+		if diff := cmp.Diff(whole.Lines, chunked.Lines); diff != "" {
+			t.Fatalf("chunks of %d change the digest (-whole +chunked):\n%s", n, diff)
+		}
+		kept := 0
+		for i, l := range whole.Lines {
+			kept += len(l.Text)
+			if i > 0 && whole.Lines[i-1].Number >= l.Number {
+				t.Fatalf("line %d is kept behind line %d", l.Number, whole.Lines[i-1].Number)
+			}
+			if want := reduce.Mask(lines[l.Number-1].Text); l.Text != want {
+				t.Fatalf("line %d is kept as %q; the log has %q", l.Number, l.Text, want)
+			}
+		}
+		if kept > budget {
+			t.Fatalf("%d bytes kept; the budget is %d", kept, budget)
+		}
+	})
+}
+
+func FuzzMaskTwice(f *testing.F) {
+	f.Add("password=abcd1234 token: abcdefghijklmnopqrstuvwxyz https://a:b@c Bearer abcdefghij --token x secret=[masked")
+	f.Fuzz(func(t *testing.T, text string) {
+		once := reduce.Mask(text)
+		if twice := reduce.Mask(once); twice != once {
+			t.Fatalf("%q is masked as %q, and that as %q", text, once, twice)
+		}
+	})
+}
+
+func BenchmarkReduce(b *testing.B) {
+	text := strings.Repeat("2026-03-01 12:00:01,250 INFO step 100 loss: 2.31 grad_norm: 0.7 lr: 1e-05\n", 10000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := reduce.Read(strings.NewReader(text), reduce.Options{Suspect: func(string) bool { return false }}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
