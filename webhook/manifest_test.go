@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -149,7 +150,7 @@ func TestWhatSignalboxMayDo(t *testing.T) {
 				case "signalbox-jobs", "signalbox-webhook":
 					allowed = append(slices.Clone(reading), "patch")
 				case "signalbox-events":
-					allowed = []string{"create", "patch"}
+					allowed = []string{"create"}
 				}
 				for _, v := range r.Verbs {
 					if !slices.Contains(allowed, v) {
@@ -160,6 +161,20 @@ func TestWhatSignalboxMayDo(t *testing.T) {
 					t.Errorf("%s is not limited to our own configuration: %v", where, r.ResourceNames)
 				}
 			}
+		}
+	}
+}
+
+// What the cluster view follows may be listed, or the fit would be unknown for ever.
+func TestTheViewMayReadWhatItFollows(t *testing.T) {
+	role := only[rbacv1.ClusterRole](t, build(t, "default"), "ClusterRole", "signalbox-view")
+	follows := []live.Resource{{Plural: "nodes"}, {Plural: "pods"}, {Plural: "namespaces"}}
+	for _, want := range append(follows, live.Resources()...) {
+		if !slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+			return slices.Contains(r.APIGroups, want.Group) && slices.Contains(r.Resources, want.Plural) &&
+				slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch")
+		}) {
+			t.Errorf("%s.%s is followed and may not be listed and watched", want.Plural, want.Group)
 		}
 	}
 }

@@ -3,12 +3,10 @@ package webhook
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,14 +14,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
-)
-
-// Annotations of our domain: these two are the user's and change what a review says; the
-// others are our answers, or requests to the diagnosis.
-const (
-	ownPrefix    = "signalbox.dev/"
-	ignoreChecks = "signalbox.dev/ignore"
-	ignoreReason = "signalbox.dev/ignore-reason"
 )
 
 // review decodes the request and has it reviewed. It runs under the deadline.
@@ -46,8 +36,8 @@ func (h *Handler) review(ctx context.Context, req admission.Request) answer {
 			return notChecked(reasonUndecodable, "the object before the update cannot be decoded: "+err.Error())
 		}
 	}
-	if why := h.uninteresting(req, object, old); why != "" {
-		return answer{silent: why}
+	if owner := h.madeByOperator(req, object); owner != "" {
+		return answer{silent: "made by the operator of " + owner + ", which was reviewed itself"}
 	}
 	view := h.view.Snapshot()
 	report, err := h.reviewer.Review(ctx, preflight.Request{
@@ -64,7 +54,23 @@ func (h *Handler) review(ctx context.Context, req admission.Request) answer {
 	if err != nil {
 		return notChecked(reasonUndecodable, err.Error())
 	}
+	if why := needless(report); why != "" {
+		return answer{silent: why}
+	}
 	return reported(report, view.Incomplete(), h.broken())
+}
+
+// needless says why the reviewer found nothing to review (an update that changes only
+// status and annotations, a job that is being deleted); empty: it reviewed. Controllers
+// update jobs all the time, and repeating warnings to them would help nobody.
+func needless(r preflight.Report) string {
+	if len(r.Skipped) != 1 || len(r.Findings) > 0 || r.Ran > 0 {
+		return ""
+	}
+	if s := r.Skipped[0]; s.Check == "all" && !s.Failed {
+		return s.Reason
+	}
+	return ""
 }
 
 func (h *Handler) kindOf(gvk schema.GroupVersionKind) *kinds.Kind {
@@ -83,50 +89,6 @@ func decode(raw []byte) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	return u, nil
-}
-
-// uninteresting says why a job needs no review; empty: review it.
-func (h *Handler) uninteresting(req admission.Request, object, old *unstructured.Unstructured) string {
-	switch {
-	case object.GetDeletionTimestamp() != nil:
-		return "the job is being deleted"
-	case old != nil && !changed(old, object):
-		return "nothing changed that a review looks at"
-	}
-	if owner := h.madeByOperator(req, object); owner != "" {
-		return "made by the operator of " + owner + ", which was reviewed itself"
-	}
-	return ""
-}
-
-// changed says whether an update touches what a user writes: anything besides metadata
-// and status, the labels, and the annotations that are not Signalbox's own answers.
-// Operators and this project's controller update jobs all the time; repeating warnings
-// to them would help nobody.
-func changed(old, object *unstructured.Unstructured) bool {
-	return !equality.Semantic.DeepEqual(written(old), written(object)) ||
-		!maps.Equal(old.GetLabels(), object.GetLabels()) ||
-		!maps.Equal(userAnnotations(old), userAnnotations(object))
-}
-
-// written is the object without what the API server and operators keep in it.
-func written(u *unstructured.Unstructured) map[string]any {
-	out := maps.Clone(u.Object)
-	delete(out, "metadata")
-	delete(out, "status")
-	return out
-}
-
-func userAnnotations(u *unstructured.Unstructured) map[string]string {
-	out := u.GetAnnotations()
-	maps.DeleteFunc(out, func(key, _ string) bool {
-		if strings.HasPrefix(key, ownPrefix) {
-			return key != ignoreChecks && key != ignoreReason
-		}
-		// kubectl's copy of the manifest says nothing that the object does not.
-		return key == "kubectl.kubernetes.io/last-applied-configuration"
-	})
-	return out
 }
 
 // madeByOperator names the job that this one was made for: a JobSet's Jobs, a TrainJob's
