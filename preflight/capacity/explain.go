@@ -79,7 +79,7 @@ func (q *question) reject(out *Rejections, k *kin) {
 }
 
 func (q *question) askOf(k *kin) Ask {
-	a := Ask{Role: k.name, Each: job.Resources{}}
+	a := Ask{Role: k.name, Each: job.Resources{}, Apart: k.alone, Nodes: countFunc(k.now, func(n int) bool { return n > 0 })}
 	var roles []string
 	for _, i := range k.groups {
 		g := &q.gang.Groups[i]

@@ -196,11 +196,17 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	}
 	sums := q.sums(kins, q.s.cols.free, gate.passes)
 	r.Verdict = Fragmented
-	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) {
+	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
 		r.Verdict = Full
 	}
 	r.Shortfall = lacking(sums)
 	return kins
+}
+
+// crowdedOut says that it is not room the kin lacks but nodes: other pods close some of
+// them, or each of its pods needs one of its own.
+func (k *kin) crowdedOut() bool {
+	return slices.Contains(k.gates, otherwise) || k.alone && sumUpTo(k.now, int64(k.count)) < int64(k.count)
 }
 
 // tooBig explains kins that do not fit on the idle cluster.

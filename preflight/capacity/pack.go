@@ -24,7 +24,7 @@ func (q *question) newPacking(kins []*kin, room [][]int64, caps func(*kin) []int
 		p.counts = append(p.counts, make([]int, len(q.s.nodes)))
 		p.clash = append(p.clash, make([]bool, len(kins)))
 		for j := range kins {
-			p.clash[i][j] = q.clashes(k, kins[j])
+			p.clash[i][j] = i == j && k.alone || i != j && q.clashes(k, kins[j])
 		}
 		for _, n := range k.needs {
 			if n.column >= 0 && !used[n.column] {

@@ -44,6 +44,7 @@ type kin struct {
 	idle   []int    // pods that fit on each node alone, were it idle
 	now    []int    // pods that fit on each node alone
 	count  int      // pods to place
+	alone  bool     // at most one on a node
 }
 
 // gate is the first reason why a node cannot take a pod, in the order of Rejections.
@@ -126,38 +127,47 @@ func (q *question) gather(stage []int) []*kin {
 			continue
 		}
 		group := &q.gang.Groups[i]
-		requests := Requested(group.Pod)
-		k := q.alike(out, group, requests)
+		k := q.alike(out, group)
 		if k == nil {
 			k = &kin{name: group.Name, source: &group.Pod, pod: &group.Pod}
-			q.prepare(k, q.runtimeClass(k, requests))
 			out = append(out, k)
 		}
 		k.groups = append(k.groups, i)
 		k.count += q.need[i]
 	}
+	for _, k := range out {
+		q.prepare(k, q.runtimeClass(k, Requested(*k.source)))
+	}
 	return out
 }
 
 // alike finds the kin that a group belongs to.
-func (q *question) alike(kins []*kin, g *Group, requests job.Resources) *kin {
+func (q *question) alike(kins []*kin, g *Group) *kin {
+	same := equality.Semantic.DeepEqual
 	for _, k := range kins {
 		a, b := &k.source.Spec, &g.Pod.Spec
-		if equality.Semantic.DeepEqual(Requested(*k.source), requests) &&
-			equality.Semantic.DeepEqual(a.NodeSelector, b.NodeSelector) &&
-			equality.Semantic.DeepEqual(a.Affinity, b.Affinity) &&
-			equality.Semantic.DeepEqual(a.Tolerations, b.Tolerations) &&
-			equality.Semantic.DeepEqual(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
-			equality.Semantic.DeepEqual(a.Volumes, b.Volumes) &&
-			equality.Semantic.DeepEqual(a.ResourceClaims, b.ResourceClaims) &&
-			equality.Semantic.DeepEqual(a.RuntimeClassName, b.RuntimeClassName) &&
-			a.NodeName == b.NodeName && a.HostNetwork == b.HostNetwork &&
-			slices.Equal(k.ports, hostPortsOf(b)) &&
-			(len(k.apart) == 0 && len(q.s.guarded) == 0 || equality.Semantic.DeepEqual(k.pod.Labels, g.Pod.Labels)) {
+		if same(Requested(*k.source), Requested(g.Pod)) &&
+			same(a.NodeSelector, b.NodeSelector) && same(a.Affinity, b.Affinity) && same(a.Tolerations, b.Tolerations) &&
+			same(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
+			same(a.Volumes, b.Volumes) && same(a.ResourceClaims, b.ResourceClaims) && same(a.SchedulingGates, b.SchedulingGates) &&
+			same(a.RuntimeClassName, b.RuntimeClassName) &&
+			a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
+			slices.Equal(hostPortsOf(a), hostPortsOf(b)) &&
+			(len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || same(k.source.Labels, g.Pod.Labels)) {
 			return k
 		}
 	}
 	return nil
+}
+
+// several says that the kin has more than one pod, so that it matters whether they agree
+// with each other.
+func (q *question) several(k *kin) bool {
+	n := int64(0)
+	for _, i := range k.groups {
+		n = plus(n, int64(q.need[i])+int64(q.extra[i]))
+	}
+	return n > 1
 }
 
 // prepare finds out how many pods of the kin each node takes, and why not.
@@ -177,14 +187,14 @@ func (q *question) prepare(k *kin, requests job.Resources) {
 	q.volumes(k)
 	k.idle = q.holes(k, q.s.cols.idle)
 	k.now = q.holes(k, q.s.cols.free)
-	alone := q.clashes(k, k)
+	k.alone = q.several(k) && q.clashes(k, k)
 	barredIdle, barredNow := q.barred(k, true), q.barred(k, false)
 	for at := range k.gates {
 		if k.gates[at] != open {
 			k.idle[at], k.now[at] = 0, 0
 			continue
 		}
-		if alone {
+		if k.alone {
 			k.idle[at], k.now[at] = min(1, k.idle[at]), min(1, k.now[at])
 		}
 		switch {

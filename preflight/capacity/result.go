@@ -57,6 +57,8 @@ type Ask struct {
 	Roles string // "1 Master + 5 Workers"
 	Pods  int
 	Each  job.Resources
+	Apart bool // each pod needs a node of its own
+	Nodes int  // that take one of the pods now
 }
 
 // Speaks says whether the verdict is worth a warning to the user. Where nodes can be

@@ -60,6 +60,11 @@ func (r Result) reason() string {
 	case r.Verdict == Unknown:
 		return strings.Join(r.Assumed[:min(1, len(r.Assumed))], "")
 	}
+	for _, a := range r.Asks {
+		if a.Apart && a.Nodes < a.Pods {
+			return fmt.Sprintf("%s need a node each; %s one now", a.Roles, many(a.Nodes, "node takes", "nodes take")) + r.backText()
+		}
+	}
 	lead := r.leading()
 	if len(lead) == 0 {
 		return ""
