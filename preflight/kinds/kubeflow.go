@@ -121,9 +121,9 @@ func (m replicaMap) keys(r *reader, written map[string]any) map[string]string {
 				r.skip(at, "read as %s; the operator's webhook takes only that spelling", m.roles[i])
 			}
 		case nearest(key, m.roles) != "":
-			r.skip(at, "not a role of %s; the nearest is %s", r.kind, nearest(key, m.roles))
+			r.skip(at, "%s; the nearest is %s", NotAField, nearest(key, m.roles))
 		default:
-			r.skip(at, "not a role of %s, which has %s", r.kind, strings.Join(m.roles, ", "))
+			r.skip(at, "%s; %s has the roles %s", NotAField, r.kind, strings.Join(m.roles, ", "))
 		}
 	}
 	return out

@@ -74,15 +74,19 @@ func below(t reflect.Type, s *shape) map[string]string {
 	return out
 }
 
+// NotAField begins the reason of every job.Unread that is most likely a slip of the pen:
+// a field, or a role, that the kind does not have.
+const NotAField = "not a field here"
+
 // unknown is what to say about a field that the type does not have.
 func (s *shape) unknown(key string) string {
 	if near := nearest(key, s.names); near != "" {
-		return fmt.Sprintf("not a field here; the nearest is %s", near)
+		return fmt.Sprintf("%s; the nearest is %s", NotAField, near)
 	}
 	if where, ok := s.below[strings.ToLower(key)]; ok {
-		return fmt.Sprintf("not a field here; there is %s", where)
+		return fmt.Sprintf("%s; there is %s", NotAField, where)
 	}
-	return "not a field here"
+	return NotAField
 }
 
 // nearest finds the name that was probably meant: at most a fifth of the letters wrong,
