@@ -57,10 +57,14 @@ type world struct {
 	engine    preflight.Engine
 	cluster   *capacity.Snapshot // nil: no view
 	live      *cluster           // nil: offline
+	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
 	skipped   []preflight.Skip   // what could not be seen
 	namespace string             // for objects that name none
 	forced    bool               // the user chose the namespace
 	asking    *asking            // who asks, where the user says so
+
+	known  func(namespace string) map[string]string                      // labels; nil: from the cluster
+	before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster
 }
 
 // open gathers the world for the jobs of the input.
@@ -122,6 +126,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	if err != nil {
 		return v, false, err
 	}
+	w.answers = true
 	if !w.forced {
 		w.namespace = w.live.namespace
 	}
@@ -194,7 +199,7 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	}
 	req := preflight.Request{
 		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
-		Namespace: w.labels(o.GetNamespace()), Live: w.live != nil,
+		Namespace: w.labels(o.GetNamespace()), Live: w.answers,
 	}
 	if w.live != nil {
 		req.User, req.Groups = w.live.user, w.live.groups
@@ -210,6 +215,9 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 
 // labels are those of a namespace; nil where nobody knows.
 func (w *world) labels(namespace string) map[string]string {
+	if w.known != nil {
+		return w.known(namespace)
+	}
 	if w.cluster == nil {
 		return nil
 	}
@@ -225,7 +233,10 @@ func (w *world) labels(namespace string) map[string]string {
 
 // stored is the job as the cluster has it already; nil where it has none.
 func (w *world) stored(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
-	if w.live != nil {
+	switch {
+	case w.before != nil:
+		return w.before(o)
+	case w.live != nil:
 		return w.live.job(ctx, o)
 	}
 	if w.cluster == nil {

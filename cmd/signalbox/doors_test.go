@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+// scene is one job and the cluster that both doors look at.
+type scene struct {
+	name   string
+	text   []byte                     // job.yaml as a user has it
+	old    *unstructured.Unstructured // the stored job, on update
+	view   *capacity.Snapshot
+	labels map[string]string
+}
+
+// TestBothDoorsSayTheSame reviews every sample and every fixture of every check through
+// the admission handler and through check, against the same cluster: findings, rulings,
+// fit and gaps must be equal to the byte, and the warnings that kubectl shows must be
+// those that check would show.
+func TestBothDoorsSayTheSame(t *testing.T) {
+	scenes := append(samples(t), fixtures(t)...)
+	if len(scenes) < 20 {
+		t.Fatalf("found %d jobs; want the samples and the fixtures of the checks", len(scenes))
+	}
+	engine, err := policies.Load(policies.Library())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := allChecks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoke := 0
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			w := &world{checks: set, engine: engine, cluster: s.view, answers: true, namespace: "default"}
+			shell, reports := throughCheck(t, s, w)
+			door, responses := throughWebhook(t, s, &preflight.Reviewer{Checks: set, Policies: engine})
+			if diff := cmp.Diff(shell, door); diff != "" {
+				t.Errorf("check and webhook differ (-check +webhook):\n%s", diff)
+			}
+			for i, r := range reports {
+				spoke += len(r.Lines())
+				if len(r.Failures()) > 0 || s.view == nil || s.view.Incomplete() != "" {
+					continue // the webhook adds a line about what it could not check
+				}
+				want := finding.Warnings(r.Lines(), finding.KubectlBudget, "kubectl signalbox check -f FILE")
+				if diff := cmp.Diff(want, responses[i].Warnings); diff != "" {
+					t.Errorf("warnings (-check +webhook):\n%s", diff)
+				}
+			}
+		})
+	}
+	if spoke == 0 {
+		t.Error("no scene has a finding; equal silence proves nothing")
+	}
+}
+
+// throughCheck is the way of `signalbox check -o json`.
+func throughCheck(t *testing.T, s scene, w *world) (string, []preflight.Report) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	if err := os.WriteFile(file, s.text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := readInput(&shell{}, []string{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(in.troubles) > 0 {
+		t.Fatalf("read %s: %+v", s.name, in.troubles)
+	}
+	w.known = func(string) map[string]string { return s.labels }
+	w.before = func(*unstructured.Unstructured) *unstructured.Unstructured { return s.old }
+	jobs, err := in.review(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytesOf(t, reports(jobs)), reports(jobs)
+}
+
+// throughWebhook is the way of `kubectl apply`: the API server fills in the namespace and
+// sends the object as JSON.
+func throughWebhook(t *testing.T, s scene, reviewer *preflight.Reviewer) (string, []admission.Response) {
+	t.Helper()
+	seen := &listener{reviewer: reviewer}
+	handler := webhook.NewHandler(webhook.HandlerOptions{Reviewer: seen, View: s, Deadline: 30e9, Log: logr.Discard()})
+	var responses []admission.Response
+	for d, err := range manifest.Read("job.yaml", bytes.NewReader(s.text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		responses = append(responses, handler.Handle(t.Context(), s.request(t, d.Object)))
+	}
+	return bytesOf(t, seen.reports), responses
+}
+
+func (s scene) request(t *testing.T, o *unstructured.Unstructured) admission.Request {
+	t.Helper()
+	if o.GetNamespace() == "" {
+		o.SetNamespace("default")
+	}
+	gvk := o.GroupVersionKind()
+	req := admissionv1.AdmissionRequest{
+		UID: "1", Operation: admissionv1.Create, Namespace: o.GetNamespace(), Name: o.GetName(),
+		Kind:   metav1.GroupVersionKind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind},
+		Object: runtime.RawExtension{Raw: raw(t, o)},
+	}
+	if s.old != nil {
+		req.Operation, req.OldObject = admissionv1.Update, runtime.RawExtension{Raw: raw(t, s.old)}
+	}
+	return admission.Request{AdmissionRequest: req}
+}
+
+func raw(t *testing.T, o *unstructured.Unstructured) []byte {
+	t.Helper()
+	b, err := o.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Snapshot and Namespace make a scene the webhook's view of the cluster.
+func (s scene) Snapshot() *capacity.Snapshot       { return s.view }
+func (s scene) Namespace(string) map[string]string { return s.labels }
+
+// listener keeps what the reviewer behind the webhook reports.
+type listener struct {
+	reviewer *preflight.Reviewer
+	reports  []preflight.Report
+}
+
+func (l *listener) Review(ctx context.Context, req preflight.Request) (preflight.Report, error) {
+	r, err := l.reviewer.Review(ctx, req)
+	l.reports = append(l.reports, r)
+	return r, err
+}
+
+// bytesOf is the documented JSON of reports without the place, which only files have.
+func bytesOf(t *testing.T, reports []preflight.Report) string {
+	t.Helper()
+	for i := range reports {
+		reports[i].Source = ""
+	}
+	b, err := json.MarshalIndent(preflight.NewDocument(reports, nil), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// samples are the jobs of config/samples on a small cluster, and without one.
+func samples(t *testing.T) []scene {
+	t.Helper()
+	files, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	view, err := manifest.ReadView([]string{"testdata/small-cluster.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := view.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []scene
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "kind: Kustomization") {
+			continue
+		}
+		name := "sample " + filepath.Base(f)
+		out = append(out,
+			scene{name: name, text: text, view: small, labels: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}},
+			scene{name: name + " without a cluster", text: text})
+	}
+	return out
+}
+
+// fixtures are the examples of the checks.
+func fixtures(t *testing.T) []scene {
+	t.Helper()
+	dirs, err := filepath.Glob("../../preflight/checks/testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []scene
+	for _, dir := range dirs {
+		for _, f := range checktest.Load(t, dir) {
+			archive, err := txtar.ParseFile(filepath.Join(dir, f.Name+".txtar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := scene{name: filepath.Base(dir) + " " + f.Name, view: f.Input.Cluster, labels: f.Input.Namespace}
+			if f.Input.Old != nil {
+				s.old = f.Input.Old.Source
+			}
+			for _, file := range archive.Files {
+				if file.Name == "job.yaml" {
+					s.text = file.Data
+				}
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
