@@ -152,18 +152,19 @@ func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
 
 // check runs the checks and files their outcomes; it returns the verdict of the fit.
 func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partial bool, kind *kinds.Kind, req Request) capacity.Verdict {
-	fit := sync.OnceValue(func() capacity.Result { return req.Cluster.Fit(gangOf(kind, j)) })
+	asked := false
+	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(gangOf(kind, j)) })
 	in := check.Input{
 		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit,
 	}
 	if req.Old != nil {
 		in.Old, _ = read(kind, req.Old, req.Cluster) // what cannot be compared is not compared
 	}
-	if req.Cluster != nil && ctx.Err() == nil {
-		report.Fit = fitOf(fit, partial, req.Cluster)
-	}
 	if r.Checks != nil {
 		report.file(r.Checks.Run(ctx, in))
+	}
+	if req.Cluster != nil && (asked || ctx.Err() == nil) {
+		report.Fit = fitOf(fit, partial, req.Cluster)
 	}
 	if report.Fit == nil {
 		return capacity.Unknown

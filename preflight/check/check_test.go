@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -257,5 +258,19 @@ func TestIgnoreAnnotation(t *testing.T) {
 	want := `no check that runs here is called "shm-mising"; did you mean "shm-missing"?`
 	if got := outcomes[2].Findings[0].Message; got != want {
 		t.Errorf("note: %q; want %q", got, want)
+	}
+}
+
+func TestADeadlineInTheFitSparesWhatReadsOnlyTheJob(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	fits, costly := rule("a-fits"), rule("b-costly", "spec")
+	fits.Needs, costly.Needs = check.Cluster, check.Cluster
+	fits.Run = func(p *check.Pass) error { cancel(); return nil }
+	var b capacity.Builder
+	b.Complete(schema.GroupResource{Resource: "nodes"})
+	got := told(newSet(t, fits, costly, rule("c-cheap", "spec")).Run(ctx, check.Input{Job: train(nil), Cluster: b.Snapshot(noon)}))
+	want := "a-fits:\nb-costly: skipped, deadline passed before it ran (our fault)\nc-cheap: warning at spec\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Run (-want +got):\n%s", diff)
 	}
 }

@@ -59,9 +59,10 @@ func (o Outcome) Concerns() bool {
 	return true
 }
 
-// Run runs the checks one after the other and answers in the order of the set; a last
-// outcome named ignore-annotation is added where the annotation has no effect. A panic
-// is that check's Err. Once the context is done, what is left is skipped.
+// Run runs the checks one after the other, those that need the cluster last, and answers
+// in the order of the set; a last outcome named ignore-annotation is added where the
+// annotation has no effect. A panic is that check's Err. Once the context is done, what is
+// left is skipped.
 func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	if in.Job == nil {
 		return nil
@@ -71,8 +72,14 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	}
 	ignored, notes := s.ignored(in.Job)
 	out := make([]Outcome, len(s.entries))
-	for i := range s.entries {
-		out[i] = s.entries[i].run(ctx, in, ignored[s.entries[i].check.Name])
+	// What needs the cluster costs most and goes last: a deadline that passes in the fit
+	// must not silence what reads only the job.
+	for _, costly := range []bool{false, true} {
+		for i := range s.entries {
+			if e := &s.entries[i]; costly == (e.check.Needs&Cluster != 0) {
+				out[i] = e.run(ctx, in, ignored[e.check.Name])
+			}
+		}
 	}
 	s.eclipse(out)
 	for i := range out {
