@@ -257,7 +257,7 @@ func unitOf(name corev1.ResourceName, size int64) int64 {
 func (q *quest) freerSelector() {
 	for _, label := range q.selectors() {
 		g := q.with(func(_ int, g *Group) {
-			if g.Pod.Spec.NodeSelector[label.key] == label.value {
+			if label.in(g) {
 				delete(g.Pod.Spec.NodeSelector, label.key)
 			}
 		})
@@ -278,6 +278,12 @@ func (q *quest) freerSelector() {
 }
 
 type label struct{ key, value string }
+
+// in says whether the group selects nodes by the label.
+func (l label) in(g *Group) bool {
+	value, ok := g.Pod.Spec.NodeSelector[l.key]
+	return ok && value == l.value
+}
 
 // selectors are the node selectors of the gang, in order.
 func (q *quest) selectors() []label {
@@ -336,7 +342,7 @@ func (q *quest) otherPool() {
 		}
 		for _, value := range firstOf(slices.Sorted(maps.Keys(values))) {
 			g := q.with(func(_ int, g *Group) {
-				if g.Pod.Spec.NodeSelector[was.key] == was.value {
+				if was.in(g) {
 					g.Pod.Spec.NodeSelector[was.key] = value
 				}
 			})

@@ -133,29 +133,37 @@ func (q *question) record(p *packing) (placed int) {
 		return 0
 	}
 	for i, k := range p.kins {
-		at := 0
-		left := p.counts[i]
-		used := 0
-		for _, group := range k.groups {
-			want := q.need[group] + q.extra[group]
-			if placedHere := p.placed[i]; placedHere < k.count {
-				want = q.need[group]
-			}
-			for want > 0 && at < len(left) {
-				n := min(want, left[at]-used)
-				if n > 0 {
-					q.plan = append(q.plan, Placement{q.gang.Groups[group].Name, q.s.nodes[at].Name, n})
-					placed += n
-					want -= n
-					used += n
+		placed += p.placed[i]
+		shares := q.shares(k, p.placed[i])
+		group := 0
+		for at, n := range p.counts[i] {
+			for n > 0 && group < len(shares) {
+				take := min(n, shares[group])
+				if take > 0 {
+					q.plan = append(q.plan, Placement{q.gang.Groups[k.groups[group]].Name, q.s.nodes[at].Name, take})
 				}
-				if used == left[at] {
-					at, used = at+1, 0
+				n -= take
+				if shares[group] -= take; shares[group] == 0 {
+					group++
 				}
 			}
 		}
 	}
 	return placed
+}
+
+// shares deals the placed pods of a kin to its groups: first what each cannot do without,
+// then what elastic ones can use.
+func (q *question) shares(k *kin, placed int) []int {
+	out := make([]int, len(k.groups))
+	for _, want := range [][]int{q.need, q.extra} {
+		for i, group := range k.groups {
+			n := min(placed, want[group])
+			out[i] += n
+			placed -= n
+		}
+	}
+	return out
 }
 
 // sortPlan orders a plan by group, as the gang lists them, then node, and adds up equals.

@@ -257,7 +257,7 @@ func apartFrom(topology, key, value string) *corev1.Affinity {
 
 func TestFitAgreesWithTheExhaustiveOne(t *testing.T) {
 	tally := map[capacity.Verdict]int{}
-	rounds := 6000
+	rounds := 3000
 	if testing.Short() {
 		rounds = 1000
 	}

@@ -1,0 +1,208 @@
+package capacity_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+// worlds calls a function with many worlds of up to 12 nodes and 4 groups.
+func worlds(t *testing.T, n int, check func(t *testing.T, seed uint64, r *rand.Rand, w world)) {
+	t.Helper()
+	for seed := range uint64(n) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		check(t, seed, r, newWorld(r, 12, 4))
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func TestAPlanNeverOvercommitsAndKeepsEveryRule(t *testing.T) {
+	worlds(t, 1500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
+		got := w.snapshot().Fit(w.gang)
+		if err := replay(w, got); err != "" {
+			t.Errorf("seed %d: %s\n%s\nplan %v", seed, err, w, got.Plan)
+		}
+	})
+}
+
+// replay puts a plan on the nodes, pod by pod, by the rules of the reference.
+func replay(w world, r capacity.Result) string {
+	placed := map[string]int{}
+	for _, stage := range stagesOf(w.gang) {
+		room, on := map[string]map[corev1.ResourceName]int64{}, map[string]map[string]int{}
+		for _, n := range w.nodes {
+			room[n.Name], on[n.Name] = roomOn(n, w.pods, false), map[string]int{}
+		}
+		for _, p := range r.Plan {
+			at := slices.IndexFunc(stage, func(g capacity.Group) bool { return g.Name == p.Group })
+			if at < 0 {
+				continue
+			}
+			node := w.nodes[slices.IndexFunc(w.nodes, func(n *corev1.Node) bool { return n.Name == p.Node })]
+			for range p.Count {
+				if !admits(node, stage[at]) || !apart(on[p.Node], stage[at]) || !takes(room[p.Node], stage[at], 1) {
+					return fmt.Sprintf("%s does not take another %s", p.Node, p.Group)
+				}
+				on[p.Node][p.Group]++
+				placed[p.Group]++
+			}
+		}
+	}
+	total := 0
+	for _, g := range w.gang.Groups {
+		total += placed[g.Name]
+		least := need([]capacity.Group{g})
+		if placed[g.Name] > g.Count || r.Verdict == capacity.Fits && placed[g.Name] < least {
+			return fmt.Sprintf("%d of %s are placed; want %d to %d", placed[g.Name], g.Name, least, g.Count)
+		}
+	}
+	if total != r.Placed {
+		return fmt.Sprintf("the plan has %d pods, placed is %d", total, r.Placed)
+	}
+	return ""
+}
+
+func TestEveryNodeIsCountedOnce(t *testing.T) {
+	worlds(t, 500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
+		got := w.snapshot().Fit(w.gang).Rejected
+		sum := got.NotReady + got.Cordoned + got.Selector + got.Taint + got.TooSmall + got.Full + got.Other + got.Open
+		if sum != got.Total || got.Total != len(w.nodes) {
+			t.Errorf("seed %d: %+v sums to %d; there are %d nodes", seed, got, sum, len(w.nodes))
+		}
+	})
+}
+
+func TestOneMoreNodeNeverHurts(t *testing.T) {
+	worlds(t, 600, func(t *testing.T, seed uint64, r *rand.Rand, w world) {
+		if w.snapshot().Fit(w.gang).Verdict != capacity.Fits {
+			return
+		}
+		more := newWorld(r, 1, 1).nodes[0]
+		more.Name = "n99"
+		w.nodes = append(w.nodes, more)
+		if got := w.snapshot().Fit(w.gang); got.Verdict != capacity.Fits {
+			t.Errorf("seed %d: with one more node the fit says %s\n%s", seed, got, w)
+		}
+	})
+}
+
+func TestTheOrderOfNodesAndPodsChangesNothing(t *testing.T) {
+	worlds(t, 300, func(t *testing.T, seed uint64, r *rand.Rand, w world) {
+		want := w.snapshot().Fit(w.gang)
+		r.Shuffle(len(w.nodes), func(i, j int) { w.nodes[i], w.nodes[j] = w.nodes[j], w.nodes[i] })
+		r.Shuffle(len(w.pods), func(i, j int) { w.pods[i], w.pods[j] = w.pods[j], w.pods[i] })
+		got := w.snapshot().Fit(w.gang)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("seed %d: Fit (-before +after shuffling):\n%s", seed, diff)
+		}
+		if strings.Join(want.Lines(), "\n") != strings.Join(got.Lines(), "\n") || want.String() != got.String() {
+			t.Errorf("seed %d: the text changed:\n%s\n%s", seed, want, got)
+		}
+	})
+}
+
+func TestPlacedAgreesWithTheVerdict(t *testing.T) {
+	worlds(t, 500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
+		got := w.snapshot().Fit(w.gang)
+		least := 0
+		for _, g := range w.gang.Groups {
+			least += need([]capacity.Group{g})
+		}
+		if fits := got.Verdict == capacity.Fits; fits && got.Placed < least || got.Placed > got.Wanted {
+			t.Errorf("seed %d: %s with %d placed of %d (at least %d)", seed, got.Verdict, got.Placed, got.Wanted, least)
+		}
+		if got.Verdict != capacity.Fits && got.Group == "" {
+			t.Errorf("seed %d: %s, and no group is named\n%s", seed, got, w)
+		}
+	})
+}
+
+func FuzzFit(f *testing.F) {
+	f.Add(uint64(1), int64(8), int64(8), 4, 0, "pool")
+	f.Add(uint64(2), int64(-1), int64(1)<<62, 1<<30, -5, "")
+	f.Add(uint64(3), int64(1)<<62, int64(1)<<62, 1<<62, 1, "kubernetes.io/hostname")
+	f.Add(uint64(4), int64(0), int64(0), -1, 1<<40, "a/b/c")
+	f.Fuzz(func(t *testing.T, seed uint64, asks, has int64, count, least int, key string) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		w := newWorld(r, 8, 5)
+		g := &w.gang.Groups[0]
+		g.Count, g.Min = count, least
+		g.Pod.Requests = capacity.Effective(&g.Pod.Spec)
+		g.Pod.Requests["example.com/a"] = asks
+		g.Pod.Spec.NodeSelector = map[string]string{key: ""}
+		g.After = append(g.After, w.gang.Groups[len(w.gang.Groups)-1].Name) // a circle, or itself
+		w.nodes[0].Labels[key] = ""
+		w.nodes[0].Status.Allocatable["example.com/a"] = quantity(has)
+		got := w.snapshot().Fit(w.gang)
+		for _, line := range append(got.Lines(), got.String(), got.Change) {
+			if strings.Contains(line, "%!") {
+				t.Errorf("text is broken: %s", line)
+			}
+		}
+		sum := 0
+		for _, p := range got.Plan {
+			sum += p.Count
+		}
+		if sum != got.Placed || got.Placed > got.Wanted {
+			t.Errorf("the plan has %d pods, placed %d of %d", sum, got.Placed, got.Wanted)
+		}
+	})
+}
+
+func BenchmarkFit(b *testing.B) {
+	for _, nodes := range []int{1000, 5000} {
+		for _, pods := range []int{8, 1024} {
+			for _, shape := range []string{"equal", "roles"} {
+				s := large(nodes)
+				g := gang(group("Master", 1, build.Asks("8")), group("Worker", pods-1, build.Asks("8")))
+				if shape == "roles" {
+					g = gang(group("Launcher", 1, build.Requests("cpu=2")), group("Worker", pods-1, build.Requests("cpu=32", "nvidia.com/gpu=8"), selects("pool", "h100")))
+				}
+				if v := s.Fit(g).Verdict; v != capacity.Fits {
+					b.Fatalf("the benchmark is about a fit, and it says %s", v)
+				}
+				b.Run(fmt.Sprintf("nodes=%d/pods=%d/%s", nodes, pods, shape), func(b *testing.B) {
+					for b.Loop() {
+						s.Fit(g)
+					}
+				})
+			}
+		}
+	}
+}
+
+// large is a cluster with pods on every third node.
+func large(nodes int) *capacity.Snapshot {
+	var items []build.Item
+	for i := range nodes {
+		name := fmt.Sprintf("n%04d", i)
+		gpus := 16 // two pods on most, so that 1,024 pods go on 1,000 nodes
+		items = append(items, build.Node(name, build.GPUs(gpus), build.Label("pool", "h100"), build.Label("rack", fmt.Sprint(i/40))))
+		if i%3 == 0 {
+			items = append(items, build.Pod("p-"+name, build.On(name), build.Requests(fmt.Sprintf("cpu=%d", 1+i%7), "nvidia.com/gpu=4")))
+		}
+	}
+	return build.Cluster(items...)
+}
+
+func BenchmarkFitThatDoesNot(b *testing.B) {
+	s := large(5000)
+	g := gang(group("Launcher", 1, build.Requests("cpu=2")), group("Worker", 20000, build.Requests("cpu=32", "nvidia.com/gpu=8"), selects("pool", "h100")))
+	for b.Loop() {
+		s.Fit(g)
+	}
+}
+
+func quantity(n int64) resource.Quantity { return *resource.NewQuantity(n, resource.DecimalSI) }
