@@ -53,14 +53,15 @@ func (p *Part) add(object map[string]any) {
 	}
 	switch u.GetAPIVersion() + "/" + u.GetKind() {
 	case "v1/Pod":
-		into(object, &p.Pods)
+		into(p, u, &p.Pods)
 	case "v1/Event":
-		into(object, &p.Events)
+		into(p, u, &p.Events)
 	case "v1/Node":
-		into(object, &p.Nodes)
+		into(p, u, &p.Nodes)
 	case "events.k8s.io/v1/Event":
-		var e eventsv1.Event
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(object, &e) == nil {
+		var events []eventsv1.Event
+		into(p, u, &events)
+		for _, e := range events {
 			p.Events = append(p.Events, coreEvent(e))
 		}
 	default:
@@ -78,11 +79,14 @@ func (p *Part) addItem(list *unstructured.Unstructured, item map[string]any) {
 	p.add(item)
 }
 
-func into[T any](object map[string]any, list *[]T) {
+// into converts an object to its type; one that does not fit is kept as it is.
+func into[T any](p *Part, u *unstructured.Unstructured, list *[]T) {
 	var one T
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(object, &one) == nil {
-		*list = append(*list, one)
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &one) != nil {
+		p.Objects = append(p.Objects, u)
+		return
 	}
+	*list = append(*list, one)
 }
 
 func coreEvent(e eventsv1.Event) corev1.Event {

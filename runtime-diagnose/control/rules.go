@@ -10,7 +10,9 @@ func Rules() []*signature.Signature {
 		rules = append(rules, s.rule)
 	}
 	for _, r := range reasonRules {
-		rules = append(rules, r.rule)
+		if r.rule != ruleNodeNotReady {
+			rules = append(rules, r.rule)
+		}
 	}
 	for _, table := range [][]exitCode{exitCodes, frameworkCodes} {
 		for _, e := range table {

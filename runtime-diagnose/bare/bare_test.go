@@ -1,0 +1,164 @@
+package bare_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// tell is a part in words, for tables.
+func tell(p bare.Part) []string {
+	var out []string
+	for _, pod := range p.Pods {
+		s := fmt.Sprintf("pod %s %s", pod.Name, pod.Status.Phase)
+		if pod.Spec.NodeName != "" {
+			s += " on " + pod.Spec.NodeName
+		}
+		if pod.Status.Reason != "" {
+			s += " reason " + pod.Status.Reason
+		}
+		for _, c := range pod.Status.ContainerStatuses {
+			if w := c.State.Waiting; w != nil {
+				s += fmt.Sprintf("; %s waits %s", c.Name, w.Reason)
+			}
+			if e := c.State.Terminated; e != nil {
+				s += fmt.Sprintf("; %s ended %d %s", c.Name, e.ExitCode, e.Reason)
+			}
+			if e := c.LastTerminationState.Terminated; e != nil {
+				s += fmt.Sprintf("; %s ended before %d %s", c.Name, e.ExitCode, e.Reason)
+			}
+		}
+		out = append(out, s)
+	}
+	for _, e := range p.Events {
+		s := fmt.Sprintf("event %s/%s %s x%d: %s", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, e.Count, e.Message)
+		if !e.LastTimestamp.IsZero() {
+			s += " @-" + now.Sub(e.LastTimestamp.Time).String()
+		}
+		out = append(out, s)
+	}
+	for _, n := range p.Nodes {
+		out = append(out, "node "+n.Name)
+	}
+	for _, o := range p.Objects {
+		out = append(out, "object "+o.GetKind()+" "+o.GetName())
+	}
+	return out
+}
+
+const described = `Name:             train-worker-3
+Namespace:        ml
+Node:             gpu-7/10.0.0.7
+Status:           Running
+Containers:
+  pytorch:
+    Image:          registry.local/train:1
+    State:          Waiting
+      Reason:       CrashLoopBackOff
+    Last State:     Terminated
+      Reason:       OOMKilled
+      Exit Code:    137
+      Finished:     Sun, 01 Mar 2026 11:59:00 +0000
+    Restart Count:  4
+Conditions:
+  Type              Status
+  Ready             False
+Events:
+  Type     Reason     Age                  From     Message
+  ----     ------     ----                 ----     -------
+  Normal   Scheduled  29m                  default-scheduler  Successfully assigned ml/train-worker-3 to gpu-7
+  Warning  BackOff    4m14s (x116 over 29m)  kubelet  Back-off restarting failed container pytorch
+`
+
+func TestWhatPeoplePaste(t *testing.T) {
+	cases := map[string]struct {
+		text string
+		want []string
+	}{
+		"kubectl describe pod": {described, []string{
+			"pod train-worker-3 Running on gpu-7; pytorch waits CrashLoopBackOff; pytorch ended before 137 OOMKilled",
+			"event Pod/train-worker-3 Scheduled x1: Successfully assigned ml/train-worker-3 to gpu-7 @-29m0s",
+			"event Pod/train-worker-3 BackOff x116: Back-off restarting failed container pytorch @-4m14s",
+		}},
+		"an evicted pod": {"Name: a\nStatus:           Failed\nReason:           Evicted\nMessage:          The node was low on resource: memory.\n", []string{
+			"pod a Failed reason Evicted",
+		}},
+		"kubectl get events": {"LAST SEEN   TYPE      REASON             OBJECT          MESSAGE\n18m         Warning   FailedScheduling   pod/train-0     0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n", []string{
+			"event Pod/train-0 FailedScheduling x1: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu. @-18m0s",
+		}},
+		"kubectl get events -A": {"ml   2d3h  Warning  FailedMount  pod/a  MountVolume.SetUp failed\n", []string{
+			"event Pod/a FailedMount x1: MountVolume.SetUp failed @-51h0m0s",
+		}},
+		"kubectl get pods -o wide": {`NAME       READY   STATUS             RESTARTS      AGE   IP          NODE     NOMINATED NODE   READINESS GATES
+train-0    1/1     Running            3 (5m ago)    1h    10.0.0.3    gpu-1    <none>           <none>
+train-1    0/1     OOMKilled          0             1h    10.0.0.4    gpu-2    <none>           <none>
+train-2    0/1     ImagePullBackOff   0             1h    <none>      gpu-3    <none>           <none>
+train-3    0/1     Pending            0             1h    <none>      <none>   <none>           <none>
+train-4    0/1     Evicted            0             1h    <none>      <none>   <none>           <none>
+`, []string{
+			"pod train-0 Running on gpu-1", "pod train-1 Failed on gpu-2;  ended 137 OOMKilled", "pod train-2 Pending;  waits ImagePullBackOff",
+			"pod train-3 Pending", "pod train-4 Failed reason Evicted",
+		}},
+		"YAML objects": {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Running}}\n- {apiVersion: v1, kind: Event, metadata: {name: e}, reason: Failed, message: m, count: 3, involvedObject: {kind: Pod, name: a}}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: gpu-1}\n---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\n", []string{
+			"pod a Running", "event Pod/a Failed x3: m", "node gpu-1", "object JobSet j",
+		}},
+		"a JSON list whose items have no kind":                {`{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"a"},"status":{"phase":"Failed"}}]}`, []string{"pod a Failed"}},
+		"an object that is none of its kind is kept as it is": {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: 7}\n", []string{"object Pod a"}},
+		"prose":   {"The pod would not start, see below.\n\n> it says: nothing\n", nil},
+		"nothing": {"", nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tell(bare.Read("f.txt", []byte(tc.text), now))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestALineThatSaidSomethingIsKept(t *testing.T) {
+	p := bare.Read("describe.txt", []byte(described), now)
+	got := p.Pods[0].Annotations["bare.signalbox.dev/line.pytorch.last"]
+	if want := "11:Reason:       OOMKilled"; got != want {
+		t.Errorf("origin of the exit is %q, want %q", got, want)
+	}
+	if p.Events[1].Annotations["bare.signalbox.dev/file"] != "describe.txt" {
+		t.Errorf("event's file is %q", p.Events[1].Annotations["bare.signalbox.dev/file"])
+	}
+}
+
+func TestAgesWithoutAClockAreUnknown(t *testing.T) {
+	p := bare.Read("e", []byte("18m  Warning  Failed  pod/a  m\n"), time.Time{})
+	if len(p.Events) != 1 || !p.Events[0].LastTimestamp.IsZero() {
+		t.Errorf("got %v", p.Events)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(described)
+	f.Add("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nstatus: {containerStatuses: [{state: {terminated: {exitCode: x}}}]}\n")
+	f.Add("NAME READY STATUS\na 0/1\n")
+	f.Add("State: Terminated\n  Exit Code: 99999999999\n  Reason: x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p := bare.Read("f", []byte(text), now)
+		lines := strings.Count(text, "\n") + 1
+		for _, n := range p.Understood {
+			if n < 1 || n > lines {
+				t.Fatalf("line %d of %d was understood", n, lines)
+			}
+		}
+		if p.Text && len(p.Objects)+len(p.Nodes) > 0 {
+			t.Fatal("objects were read from text")
+		}
+		if again := bare.Read("f", []byte(text), now); cmp.Diff(tell(p), tell(again)) != "" {
+			t.Fatal("a second reading says something else")
+		}
+	})
+}

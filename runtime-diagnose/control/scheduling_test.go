@@ -1,0 +1,86 @@
+package control_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+)
+
+func TestSchedulerMessages(t *testing.T) {
+	cases := map[string]struct{ message, category, sentence string }{
+		"only GPUs are short": {
+			"0/4 nodes are available: 4 Insufficient nvidia.com/gpu. preemption: 0/4 nodes are available: 4 No preemption victims found for incoming pod.",
+			"unschedulable-gpu", "none of 4 nodes takes it (4 lack free nvidia.com/gpu)",
+		},
+		"other nodes do not match, the ones that do lack GPUs": {
+			"0/15 nodes are available: 10 node(s) didn't match Pod's node affinity/selector, 5 Insufficient nvidia.com/gpu. preemption: 0/15 nodes are available: 10 Preemption is not helpful for scheduling, 5 No preemption victims found for incoming pod.",
+			"unschedulable-gpu", "none of 15 nodes takes it (10 do not match its node selector or affinity, 5 lack free nvidia.com/gpu)",
+		},
+		"another vendor's device": {
+			"0/2 nodes are available: 2 Insufficient huawei.com/Ascend910.",
+			"unschedulable-gpu", "none of 2 nodes takes it (2 lack free huawei.com/Ascend910)",
+		},
+		"memory": {
+			"0/1 nodes are available: 1 Insufficient memory. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+			"unschedulable-cpu-memory", "none of 1 nodes takes it (1 lacks free memory)",
+		},
+		"a taint, old text with its key": {
+			"0/1 nodes are available: 1 node(s) had untolerated taint {gpu: true}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+			"unschedulable-taint", "none of 1 nodes takes it (1 is tainted {gpu: true})",
+		},
+		"taints, new text without keys": {
+			"0/3 nodes are available: 3 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
+			"unschedulable-taint", "none of 3 nodes takes it (3 are tainted)",
+		},
+		"selector": {
+			"0/3 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 2 node(s) didn't match Pod's node affinity/selector.",
+			"unschedulable-affinity", "none of 3 nodes takes it (1 is tainted {node-role.kubernetes.io/control-plane: }, 2 do not match its node selector or affinity)",
+		},
+		"a claim is missing": {
+			`persistentvolumeclaim "data" not found`,
+			"unschedulable-pvc", `no node takes it (persistentvolumeclaim "data" not found)`,
+		},
+		"a claim is unbound": {
+			"0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
+			"unschedulable-pvc", "none of 2 nodes takes it (2 pod has unbound immediate PersistentVolumeClaims)",
+		},
+		"all nodes are cordoned": {
+			"0/2 nodes are available: 2 node(s) were unschedulable.",
+			"node-lost", "none of 2 nodes takes it (2 are cordoned)",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u, ok := control.ParseUnschedulable(tc.message)
+			if !ok {
+				t.Fatal("not read as a scheduler's message")
+			}
+			rule, _ := control.Judge(u)
+			if diff := cmp.Diff([]string{tc.category, tc.sentence}, []string{rule.Category, u.Sentence()}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOtherTextsAreNoSchedulerMessages(t *testing.T) {
+	for _, text := range []string{"", "Back-off restarting failed container", "all 4 nodes joined"} {
+		if _, ok := control.ParseUnschedulable(text); ok {
+			t.Errorf("%q was read as a scheduler's message", text)
+		}
+	}
+}
+
+func FuzzParseUnschedulable(f *testing.F) {
+	f.Add("0/15 nodes are available: 10 node(s) didn't match Pod's node affinity/selector, 5 Insufficient nvidia.com/gpu. preemption: 0/15")
+	f.Add(`persistentvolumeclaim "data" not found`)
+	f.Fuzz(func(t *testing.T, message string) {
+		u, ok := control.ParseUnschedulable(message)
+		rule, _ := control.Judge(u)
+		if rule == nil || (ok && u.Sentence() == "") {
+			t.Fatalf("%q: rule %v, sentence %q", message, rule, u.Sentence())
+		}
+	})
+}
