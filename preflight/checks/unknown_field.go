@@ -5,25 +5,22 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var unknownField = &check.Check{
 	Name:     "unknown-field",
-	Title:    "a field that the kind does not have",
+	Title:    "a field or role that the kind does not have",
 	Doc:      readme("unknown-field"),
 	Remedy:   "Correct the name or move the field; as it is, it has no effect.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
 			// What the server once wrote into metadata is found in every dump and harms nobody.
-			if strings.HasPrefix(u.Reason, notAField) && u.Path != "metadata.clusterName" {
+			if strings.HasPrefix(u.Reason, kinds.NotAField) && u.Path != "metadata.clusterName" {
 				p.Reportf(u.Path, "is %s", u.Reason)
 			}
 		}
 		return nil
 	},
 }
-
-// notAField is how readers begin the reason for what they take for a slip of the pen;
-// other reasons are theirs alone (see preflight/kinds, shape.unknown).
-const notAField = "not a field here"

@@ -7,6 +7,7 @@ import "github.com/signalbox-dev/signalbox/preflight/check"
 // All are the checks in the order of their variables; check.NewSet sorts them by name.
 func All() []*check.Check {
 	return []*check.Check{
+		amountMissing,
 		autoProcsOnCPU,
 		backoffLimitNoEffect,
 		claimMissing,
@@ -28,15 +29,19 @@ func All() []*check.Check {
 		launcherAsksForGPUs,
 		masterCount,
 		mpiLauncherCount,
+		mpiWorkerCount,
 		nodeSelectorMatchesNoNode,
 		overwrittenEnvironment,
+		patchTargetMissing,
 		podExceedsEveryNode,
 		priorityClassMissing,
 		procsDifferFromGPUs,
 		requestsAboveLimits,
 		reservedEnvironment,
 		restartCannotRejoin,
+		restartPolicyOverwritten,
 		resumeSpecsChanged,
+		roleMisspelt,
 		runtimeMissing,
 		shmAboveMemoryLimit,
 		shmMissing,

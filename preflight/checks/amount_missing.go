@@ -1,0 +1,24 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var amountMissing = &check.Check{
+	Name:     "amount-missing",
+	Title:    "a resource is named without an amount",
+	Doc:      readme("amount-missing"),
+	Remedy:   "Write the amount, or remove the line.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for _, u := range p.Job.Unread {
+			if strings.HasPrefix(u.Reason, "named without an amount") {
+				p.Reportf(u.Path, "is named without an amount, which counts as %d", 0)
+			}
+		}
+		return nil
+	},
+}

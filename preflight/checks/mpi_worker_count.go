@@ -1,0 +1,29 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var mpiWorkerCount = &check.Check{
+	Name:     "mpi-worker-count",
+	Title:    "the MPIJob declares workers and asks for none",
+	Doc:      readme("mpi-worker-count"),
+	Remedy:   "Write how many workers there are; the operator's default is none.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"MPIJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		worker := p.Job.Role("Worker")
+		if worker == nil || worker.Replicas.Max > 0 {
+			return nil
+		}
+		f := finding.Finding{Path: worker.ReplicasPath, Message: "there are 0 workers: the launcher starts alone, and mpirun finds no host but its own"}
+		if p.Job.Ref.APIVersion == "kubeflow.org/v2beta1" {
+			// mpi-operator v0.7.0 pkg/apis/kubeflow/validation: "must be greater than or equal to 1".
+			f.Severity, f.Message = finding.Error, "there are 0 workers; the operator wants 1 at least and leaves the job without pods otherwise"
+		}
+		p.Report(f)
+		return nil
+	},
+}

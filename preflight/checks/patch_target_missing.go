@@ -1,0 +1,26 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var patchTargetMissing = &check.Check{
+	Name:     "patch-target-missing",
+	Title:    "the TrainJob changes a part that its runtime does not have",
+	Doc:      readme("patch-target-missing"),
+	Remedy:   "Name a Job and a container that the runtime has.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"TrainJob"},
+	OperatorRejects: []string{"TrainJob"},
+	Run: func(p *check.Pass) error {
+		for _, u := range p.Job.Unread {
+			if strings.HasPrefix(u.Reason, "the runtime has no replicated Job ") || strings.HasPrefix(u.Reason, "the runtime has no container ") {
+				p.Reportf(u.Path, "%s", u.Reason)
+			}
+		}
+		return nil
+	},
+}

@@ -1,0 +1,25 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var restartPolicyOverwritten = &check.Check{
+	Name:     "restart-policy-overwritten",
+	Title:    "the restart policy of the pod template is overwritten",
+	Doc:      readme("restart-policy-overwritten"),
+	Remedy:   "Write restartPolicy beside replicas, not inside the template.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: append([]string{"MPIJob"}, trainingKinds...),
+	Run: func(p *check.Pass) error {
+		for _, u := range p.Job.Unread {
+			if strings.Contains(u.Reason, " is overwritten: the operator takes ") {
+				p.Reportf(u.Path, "%s", u.Reason)
+			}
+		}
+		return nil
+	},
+}

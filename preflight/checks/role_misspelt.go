@@ -1,0 +1,26 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var roleMisspelt = &check.Check{
+	Name:     "role-misspelt",
+	Title:    "a role is written in another case than the operator takes",
+	Doc:      readme("role-misspelt"),
+	Remedy:   "Write the role as the operator spells it.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"PyTorchJob", "XGBoostJob", "PaddleJob", "JAXJob"},
+	OperatorRejects: trainingKinds,
+	Run: func(p *check.Pass) error {
+		for _, u := range p.Job.Unread {
+			if strings.HasPrefix(u.Reason, "read as ") {
+				p.Reportf(u.Path, "is %s", u.Reason)
+			}
+		}
+		return nil
+	},
+}
