@@ -86,6 +86,8 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 		bad("pattern is empty")
 	case re.MatchString(""):
 		bad("pattern matches the empty line")
+	case !gateHolds(s.Pattern, s.Literals):
+		bad("cannot prove that every text the pattern matches contains one of the literals %q", s.Literals)
 	}
 	if s.Role == Root && strings.TrimSpace(s.Remedy) == "" {
 		bad("remedy is empty")

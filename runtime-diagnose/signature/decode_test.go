@@ -1,0 +1,96 @@
+package signature_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+func valid() *signature.Signature {
+	return &signature.Signature{
+		ID: "made-up", Title: "t", Since: "0.1", Category: "gpu-oom", Role: signature.Root, Kinds: []evidence.Kind{evidence.Log},
+		Literals: []string{"boom"}, Pattern: "boom", Domain: signature.User, Retry: signature.Useless,
+		Proves: "p", DoesNotProve: "d", Remedy: "r",
+	}
+}
+
+func TestValidateNamesWhatIsWrong(t *testing.T) {
+	cases := map[string]struct {
+		change func(*signature.Signature)
+		want   string
+	}{
+		"nothing":              {func(*signature.Signature) {}, ""},
+		"id":                   {func(s *signature.Signature) { s.ID = "Made Up" }, "id must be"},
+		"category":             {func(s *signature.Signature) { s.Category = "bad-luck" }, `category "bad-luck"`},
+		"healthy is no cause":  {func(s *signature.Signature) { s.Category = "healthy" }, `category "healthy"`},
+		"role":                 {func(s *signature.Signature) { s.Role = "boss" }, `role "boss"`},
+		"kind":                 {func(s *signature.Signature) { s.Kinds = []evidence.Kind{"rumour"} }, `kind "rumour"`},
+		"no literal":           {func(s *signature.Signature) { s.Literals = nil }, "literals is empty"},
+		"short literal":        {func(s *signature.Signature) { s.Literals = []string{"bo"} }, "shorter than 3"},
+		"pattern":              {func(s *signature.Signature) { s.Pattern = "(" }, "pattern:"},
+		"matches everything":   {func(s *signature.Signature) { s.Pattern = "(?:boom)?" }, "matches the empty line"},
+		"no doubt":             {func(s *signature.Signature) { s.DoesNotProve = " " }, "doesNotProve is empty"},
+		"a root needs a cure":  {func(s *signature.Signature) { s.Remedy = "" }, "remedy is empty"},
+		"context needs no one": {func(s *signature.Signature) { s.Remedy, s.Role = "", signature.Context }, ""},
+		"depth":                {func(s *signature.Signature) { s.Depth = 9 }, "depth is 9"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := valid()
+			tc.change(s)
+			err := s.Validate()
+			if (err == nil) != (tc.want == "") || (err != nil && !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("Validate: %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAMisspeltFieldIsAnError(t *testing.T) {
+	if _, err := signature.Decode([]byte("id: x\nhide: [y]\n")); err == nil || !strings.Contains(err.Error(), "hide") {
+		t.Errorf("Decode: %v, want an error that names the field", err)
+	}
+}
+
+const own = `id: own-failure
+title: our own program says boom
+since: "1"
+category: python-exception-user-code
+role: root
+kinds: [log]
+literals: [boom]
+pattern: 'boom (?P<what2>\w+)'
+domain: user
+retry: useless
+proves: boom
+doesNotProve: why
+remedy: stop
+`
+
+func TestUsersAddSignaturesOfTheirOwn(t *testing.T) {
+	c, err := signature.Load(fstest.MapFS{"own-failure.yaml": {Data: []byte(own)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Match("it says BOOM; boom today", evidence.Log)
+	if len(got) != 1 || got[0].Facts["what"] != "today" {
+		t.Errorf("matches %v, want own-failure with what=today", got)
+	}
+	if c.Match("boom today", evidence.Event) != nil {
+		t.Error("a signature for logs matched an event")
+	}
+}
+
+func TestFilesAreNamedAfterTheirSignature(t *testing.T) {
+	_, err := signature.Load(fstest.MapFS{"other.yaml": {Data: []byte(own)}})
+	if err == nil || !strings.Contains(err.Error(), "named after its id") {
+		t.Errorf("Load: %v", err)
+	}
+	_, err = signature.Load(fstest.MapFS{"own-failure.yaml": {Data: []byte(own)}}, fstest.MapFS{"own-failure.yaml": {Data: []byte(own)}})
+	if err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("Load of one signature twice: %v", err)
+	}
+}

@@ -1,0 +1,199 @@
+package signature
+
+import (
+	"regexp/syntax"
+	"strings"
+	"unicode"
+)
+
+// mostStrings bounds the expansion of one part of a pattern into single strings.
+const mostStrings = 400
+
+// gateHolds proves that whatever the pattern matches contains one of the literals, letters
+// taken without case. It may fail to prove what is true; then the pattern has to be
+// written more plainly.
+func gateHolds(pattern string, literals []string) bool {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return false
+	}
+	folded := make([]string, len(literals))
+	for i, l := range literals {
+		folded[i] = strings.ToLower(l)
+	}
+	return proves(re, folded)
+}
+
+// proves says that every match of the expression contains a literal.
+func proves(re *syntax.Regexp, literals []string) bool {
+	if all := expand(re); all != nil && allContain(all, literals) {
+		return true
+	}
+	switch re.Op {
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if !proves(sub, literals) {
+				return false
+			}
+		}
+		return true
+	case syntax.OpConcat:
+		return concatProves(re, literals)
+	case syntax.OpCapture, syntax.OpPlus:
+		return proves(re.Sub[0], literals)
+	case syntax.OpRepeat:
+		return re.Min > 0 && proves(re.Sub[0], literals)
+	default:
+		return false
+	}
+}
+
+// concatProves looks at each part, and at each run of parts that expand to few strings:
+// the parser pulls common prefixes apart from what follows them.
+func concatProves(re *syntax.Regexp, literals []string) bool {
+	for i, sub := range re.Sub {
+		if proves(sub, literals) {
+			return true
+		}
+		run := []string{""}
+		for _, next := range re.Sub[i:] {
+			some := expand(next)
+			if some == nil || len(some)*len(run) > mostStrings {
+				// What cannot be expanded whole may be an alternative that proves with the run before it.
+				if next.Op == syntax.OpAlternate && alternativesProve(run, next, literals) {
+					return true
+				}
+				if next.Op == syntax.OpCapture && next.Sub[0].Op == syntax.OpAlternate && alternativesProve(run, next.Sub[0], literals) {
+					return true
+				}
+				break
+			}
+			run = product(run, some)
+			if allContain(run, literals) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alternativesProve says that each alternative, with the run of strings before it, proves.
+func alternativesProve(run []string, alternatives *syntax.Regexp, literals []string) bool {
+	for _, sub := range alternatives.Sub {
+		if proves(sub, literals) {
+			continue
+		}
+		parts := []*syntax.Regexp{sub}
+		if sub.Op == syntax.OpConcat {
+			parts = sub.Sub
+		}
+		grown, proved := run, false
+		for _, part := range parts {
+			some := expand(part)
+			if some == nil || len(some)*len(grown) > mostStrings {
+				break
+			}
+			grown = product(grown, some)
+			if proved = allContain(grown, literals); proved {
+				break
+			}
+		}
+		if !proved {
+			return false
+		}
+	}
+	return true
+}
+
+func product(a, b []string) []string {
+	out := make([]string, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, x+y)
+		}
+	}
+	return out
+}
+
+func allContain(all, literals []string) bool {
+	for _, s := range all {
+		found := false
+		for _, l := range literals {
+			if strings.Contains(s, l) {
+				found = true
+				break
+			}
+		}
+		if !found {
+			return false
+		}
+	}
+	return len(all) > 0
+}
+
+// expand lists every string an expression can match, in lower case, if there are few; nil
+// if there are many or endlessly many.
+func expand(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return []string{""}
+	case syntax.OpLiteral:
+		return []string{strings.ToLower(string(re.Rune))}
+	case syntax.OpCharClass:
+		return expandClass(re.Rune)
+	case syntax.OpCapture:
+		return expand(re.Sub[0])
+	case syntax.OpQuest:
+		return withEmpty(expand(re.Sub[0]))
+	case syntax.OpConcat:
+		return expandConcat(re.Sub)
+	case syntax.OpAlternate:
+		return expandAlternatives(re.Sub)
+	default:
+		return nil
+	}
+}
+
+func withEmpty(some []string) []string {
+	if some == nil {
+		return nil
+	}
+	return append(some, "")
+}
+
+func expandClass(ranges []rune) []string {
+	var out []string
+	for i := 0; i+1 < len(ranges); i += 2 {
+		for r := ranges[i]; r <= ranges[i+1]; r++ {
+			if len(out) > 16 {
+				return nil
+			}
+			out = append(out, string(unicode.ToLower(r)))
+		}
+	}
+	return out
+}
+
+func expandConcat(subs []*syntax.Regexp) []string {
+	out := []string{""}
+	for _, sub := range subs {
+		some := expand(sub)
+		if some == nil || len(some)*len(out) > mostStrings {
+			return nil
+		}
+		out = product(out, some)
+	}
+	return out
+}
+
+func expandAlternatives(subs []*syntax.Regexp) []string {
+	var out []string
+	for _, sub := range subs {
+		some := expand(sub)
+		if some == nil || len(some)+len(out) > mostStrings {
+			return nil
+		}
+		out = append(out, some...)
+	}
+	return out
+}
