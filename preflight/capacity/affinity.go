@@ -81,8 +81,12 @@ func (k *keepAway) rejects(s *Snapshot, namespace string, set map[string]string)
 }
 
 // barred marks the nodes that pods which exist close to a kin: by their ports, by their
-// anti-affinity, by its anti-affinity. idle counts only pods that stay on an idle cluster.
+// anti-affinity, by its anti-affinity; nil: none. idle counts only pods that stay on an
+// idle cluster.
 func (q *question) barred(k *kin, idle bool) []bool {
+	if len(k.ports) == 0 && len(k.apart) == 0 && len(q.s.guarded) == 0 {
+		return nil
+	}
 	out := make([]bool, len(q.s.nodes))
 	counts := func(p *podRecord) bool { return !idle || p.resident }
 	if len(k.ports) > 0 {

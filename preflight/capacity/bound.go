@@ -14,14 +14,11 @@ type answer struct {
 	no   bool     // proven: no packing is whole
 }
 
-// solve tries to place the kins, then to prove that they cannot be placed.
+// solve tries to prove that the kins cannot be placed, then to place them.
 func (q *question) solve(kins []*kin, room [][]int64, caps func(*kin) []int) answer {
-	a := answer{best: q.pack(kins, room, caps)}
-	if a.yes = a.best == nil || a.best.whole(); a.yes {
-		return a
-	}
-	if q.cannot(kins, room, caps) {
-		a.no = true
+	a := answer{no: q.cannot(kins, room, caps)}
+	a.best = q.pack(kins, room, caps, a.no)
+	if a.yes = a.best == nil || a.best.whole(); a.yes || a.no {
 		return a
 	}
 	whole, decided := q.exact(kins, room, caps)

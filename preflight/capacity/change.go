@@ -24,14 +24,15 @@ type quest struct {
 	s     *Snapshot
 	gang  Gang
 	was   *Result
+	known *memo
 	tries int
 	found []string
 }
 
 // changes are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
-func (s *Snapshot) changes(g Gang, was *Result) []string {
-	q := &quest{s: s, gang: g, was: was}
+func (s *Snapshot) changes(g Gang, was *Result, known *memo) []string {
+	q := &quest{s: s, gang: g, was: was, known: known}
 	q.smallerRequest()
 	q.fewerPods()
 	q.smallerPods()
@@ -46,7 +47,7 @@ func (q *quest) try(g Gang) (Result, bool) {
 	if q.tries++; q.tries > mostTries {
 		return Result{}, false
 	}
-	r := q.s.fit(g)
+	r := q.s.fit(g, q.known)
 	return r, r.Verdict == Fits && r.Wanted > 0
 }
 
@@ -364,7 +365,7 @@ func (q *quest) taintOf(g Gang) string {
 	if q.tries++; q.tries > mostTries {
 		return ""
 	}
-	if taints := q.s.fit(g).Rejected.Taints; len(taints) > 0 {
+	if taints := q.s.fit(g, q.known).Rejected.Taints; len(taints) > 0 {
 		return taints[0]
 	}
 	return ""

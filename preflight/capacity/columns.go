@@ -14,12 +14,13 @@ import (
 type columns struct {
 	index      map[corev1.ResourceName]int
 	free, idle [][]int64 // by resource, then node
+	busy       []bool    // by node: something would be gone were it idle
 	taintSet   []int     // by node
 	taintSets  [][]corev1.Taint
 }
 
 func columnsOf(nodes []*Node) columns {
-	c := columns{index: map[corev1.ResourceName]int{}}
+	c := columns{index: map[corev1.ResourceName]int{}, busy: make([]bool, len(nodes))}
 	names := map[corev1.ResourceName]bool{corev1.ResourcePods: true}
 	for _, n := range nodes {
 		for name := range n.Allocatable {
@@ -31,6 +32,7 @@ func columnsOf(nodes []*Node) columns {
 		free, idle := make([]int64, len(nodes)), make([]int64, len(nodes))
 		for at, n := range nodes {
 			free[at], idle[at] = n.Free(name), n.Idle(name)
+			c.busy[at] = c.busy[at] || free[at] != idle[at]
 		}
 		c.free, c.idle = append(c.free, free), append(c.idle, idle)
 	}
@@ -91,19 +93,26 @@ func (s *Snapshot) labelColumn(key string) []int {
 
 // labelClasses numbers the nodes so that two nodes with one number agree on all keys.
 func (s *Snapshot) labelClasses(keys []string) (class []int, classes int) {
-	class, classes = make([]int, len(s.nodes)), 1
-	for _, key := range keys {
+	if len(keys) == 0 {
+		return make([]int, len(s.nodes)), 1
+	}
+	class = s.labelColumn(keys[0])
+	for _, key := range keys[1:] {
 		column, seen := s.labelColumn(key), map[[2]int]int{}
-		for at := range class {
+		both := make([]int, len(class))
+		for at := range both {
 			pair := [2]int{class[at], column[at]}
 			id, ok := seen[pair]
 			if !ok {
 				id = len(seen)
 				seen[pair] = id
 			}
-			class[at] = id
+			both[at] = id
 		}
-		classes = len(seen)
+		class = both
+	}
+	for _, c := range class {
+		classes = max(classes, c+1)
 	}
 	return class, classes
 }

@@ -9,9 +9,10 @@ import (
 // Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
 // bound or an exhausted search; where there is neither, the answer is unknown.
 func (s *Snapshot) Fit(g Gang) Result {
-	r := s.fit(g)
+	known := &memo{}
+	r := s.fit(g, known)
 	if r.Verdict == TooBig || r.Verdict == Full || r.Verdict == Fragmented {
-		r.Changes = s.changes(g, &r)
+		r.Changes = s.changes(g, &r, known)
 		if len(r.Changes) > 0 {
 			r.Change = r.Changes[0]
 		}
@@ -19,14 +20,15 @@ func (s *Snapshot) Fit(g Gang) Result {
 	return r
 }
 
-// fit is Fit without the search for a change.
-func (s *Snapshot) fit(g Gang) Result {
+// fit is Fit without the search for a change. known is what earlier questions found out.
+func (s *Snapshot) fit(g Gang, known *memo) Result {
 	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
 	if s == nil || s.incomplete != "" {
 		r.Assumed = []string{s.Incomplete()}
 		return r
 	}
 	q := s.question(g)
+	q.memo = known
 	a, kins := q.run(&r)
 	r.Placed += q.own
 	if a != nil {
@@ -123,7 +125,7 @@ func (q *question) stretch(p *packing) {
 		for _, group := range k.groups {
 			extra = plus(extra, int64(q.extra[group]))
 		}
-		p.fill(i, int(extra), p.nodeOrder(i, cmp.Compare[int]))
+		p.fill(i, int(extra), p.nodeOrder(i, false))
 	}
 }
 
@@ -168,9 +170,18 @@ func (q *question) shares(k *kin, placed int) []int {
 
 // sortPlan orders a plan by group, as the gang lists them, then node, and adds up equals.
 func (g Gang) sortPlan(plan []Placement) []Placement {
-	slices.SortStableFunc(plan, func(a, b Placement) int {
-		return cmp.Or(cmp.Compare(g.group(a.Group), g.group(b.Group)), cmp.Compare(a.Node, b.Node))
-	})
+	order := make(map[string]int, len(g.Groups))
+	for i, group := range g.Groups {
+		if _, twice := order[group.Name]; !twice {
+			order[group.Name] = i
+		}
+	}
+	compare := func(a, b Placement) int {
+		return cmp.Or(cmp.Compare(order[a.Group], order[b.Group]), cmp.Compare(a.Node, b.Node))
+	}
+	if !slices.IsSortedFunc(plan, compare) {
+		slices.SortStableFunc(plan, compare)
+	}
 	out := plan[:0]
 	for _, p := range plan {
 		if n := len(out); n > 0 && out[n-1].Group == p.Group && out[n-1].Node == p.Node {

@@ -93,43 +93,57 @@ func (p *packing) total() int {
 }
 
 // pack tries a few orders and returns the first packing that is whole, else the one that
-// places most.
-func (q *question) pack(kins []*kin, room [][]int64, caps func(*kin) []int) *packing {
+// places most. hopeless: it is known that none is whole, so the first must do.
+func (q *question) pack(kins []*kin, room [][]int64, caps func(*kin) []int, hopeless bool) *packing {
 	var best *packing
-	for _, byRoom := range []func(a, b int) int{cmp.Compare[int], func(a, b int) int { return cmp.Compare(b, a) }} {
+	for _, largeFirst := range []bool{false, true} {
 		for _, kinOrder := range kinOrders(kins, caps) {
 			p := q.newPacking(kins, room, caps)
 			for _, i := range kinOrder {
-				p.fill(i, kins[i].count, p.nodeOrder(i, byRoom))
+				p.fill(i, kins[i].count, p.nodeOrder(i, largeFirst))
 			}
 			if best == nil || p.total() > best.total() {
 				best = p
 			}
-			if p.whole() {
-				return p
-			}
-			if len(kins) == 1 && byRoom != nil {
-				return best // with one kin every order places the same
+			if hopeless || best.whole() || len(kins) == 1 { // with one kin every order places the same
+				return best
 			}
 		}
 	}
 	return best
 }
 
-// nodeOrder are the nodes that take the kin, by the number of pods they take; ties by name.
-// Small holes first leaves the large ones whole; large holes first uses fewer nodes.
-func (p *packing) nodeOrder(i int, byRoom func(a, b int) int) []int {
+// largestHole is the number of pods from which on holes are not told apart by size.
+const largestHole = 255
+
+// nodeOrder are the nodes that take the kin, by the number of pods they take; ties by
+// name. Small holes first leaves the large ones whole; large holes first uses fewer nodes.
+func (p *packing) nodeOrder(i int, largeFirst bool) []int {
 	caps := p.caps(p.kins[i])
-	holes, order := make([]int, len(caps)), make([]int, 0, len(caps))
+	holes, starts := make([]int, len(caps)), [largestHole + 2]int{}
 	for at := range caps {
-		if caps[at] == 0 {
-			continue
+		if caps[at] > 0 {
+			holes[at] = min(largestHole, p.hole(i, at))
 		}
-		if holes[at] = p.hole(i, at); holes[at] > 0 {
-			order = append(order, at)
+		if largeFirst && holes[at] > 0 {
+			holes[at] = largestHole + 1 - holes[at]
+		}
+		if holes[at] > 0 {
+			starts[holes[at]]++
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(byRoom(holes[a], holes[b]), cmp.Compare(a, b)) })
+	total := 0
+	for size, n := range starts {
+		starts[size] = total
+		total += n
+	}
+	order := make([]int, total)
+	for at, size := range holes {
+		if size > 0 {
+			order[starts[size]] = at
+			starts[size]++
+		}
+	}
 	return order
 }
 

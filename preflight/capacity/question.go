@@ -25,6 +25,7 @@ type question struct {
 	blind []string // what was not looked at and could turn a yes into a no
 	dark  []string // what was not looked at and could turn a no into a yes
 	lift  bool     // take unready and cordoned nodes for good ones
+	memo  *memo
 }
 
 // kin is a set of groups that no scheduler can tell apart: they run at the same time and
@@ -143,21 +144,25 @@ func (q *question) gather(stage []int) []*kin {
 
 // alike finds the kin that a group belongs to.
 func (q *question) alike(kins []*kin, g *Group) *kin {
-	same := equality.Semantic.DeepEqual
 	for _, k := range kins {
-		a, b := &k.source.Spec, &g.Pod.Spec
-		if same(Requested(*k.source), Requested(g.Pod)) &&
-			same(a.NodeSelector, b.NodeSelector) && same(a.Affinity, b.Affinity) && same(a.Tolerations, b.Tolerations) &&
-			same(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
-			same(a.Volumes, b.Volumes) && same(a.ResourceClaims, b.ResourceClaims) && same(a.SchedulingGates, b.SchedulingGates) &&
-			same(a.RuntimeClassName, b.RuntimeClassName) &&
-			a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
-			slices.Equal(hostPortsOf(a), hostPortsOf(b)) &&
-			(len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || same(k.source.Labels, g.Pod.Labels)) {
+		if q.equal(k.source, &g.Pod) {
 			return k
 		}
 	}
 	return nil
+}
+
+// equal says that a scheduler cannot tell the pods apart.
+func (q *question) equal(x, y *job.Pod) bool {
+	same, a, b := equality.Semantic.DeepEqual, &x.Spec, &y.Spec
+	return same(Requested(*x), Requested(*y)) &&
+		same(a.NodeSelector, b.NodeSelector) && same(a.Affinity, b.Affinity) && same(a.Tolerations, b.Tolerations) &&
+		same(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
+		same(a.Volumes, b.Volumes) && same(a.ResourceClaims, b.ResourceClaims) && same(a.SchedulingGates, b.SchedulingGates) &&
+		same(a.RuntimeClassName, b.RuntimeClassName) &&
+		a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
+		slices.Equal(hostPortsOf(a), hostPortsOf(b)) &&
+		(len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || same(x.Labels, y.Labels))
 }
 
 // several says that the kin has more than one pod, so that it matters whether they agree
@@ -183,11 +188,13 @@ func (q *question) prepare(k *kin, requests job.Resources) {
 		}
 	}
 	q.lookPast(k)
+	k.alone = q.several(k) && q.clashes(k, k)
+	if q.recall(k) {
+		return
+	}
 	k.gates = q.gates(k)
 	q.volumes(k)
-	k.idle = q.holes(k, q.s.cols.idle)
-	k.now = q.holes(k, q.s.cols.free)
-	k.alone = q.several(k) && q.clashes(k, k)
+	k.idle, k.now = q.holes(k)
 	barredIdle, barredNow := q.barred(k, true), q.barred(k, false)
 	for at := range k.gates {
 		if k.gates[at] != open {
@@ -202,16 +209,38 @@ func (q *question) prepare(k *kin, requests job.Resources) {
 			k.gates[at] = tooSmall
 		case k.now[at] == 0:
 			k.gates[at] = full
-		case barredNow[at]:
-			k.gates[at] = otherwise
+		case barredNow != nil && barredNow[at]:
+			k.gates[at], k.now[at] = otherwise, 0
 		}
-		if barredNow[at] {
-			k.now[at] = 0
-		}
-		if barredIdle[at] {
-			k.idle[at] = 0
+		if barredIdle != nil && barredIdle[at] {
+			k.idle[at], k.now[at] = 0, 0
 		}
 	}
+	q.memo.add(k)
+}
+
+// memo remembers what nodes take of kins, for questions that differ in numbers only. A
+// nil memo remembers nothing.
+type memo struct{ kins []*kin }
+
+func (m *memo) add(k *kin) {
+	if m != nil {
+		m.kins = append(m.kins, k)
+	}
+}
+
+// recall takes over what an equal kin has found out; it never changes afterwards.
+func (q *question) recall(k *kin) bool {
+	if q.memo == nil || q.lift {
+		return false
+	}
+	for _, was := range q.memo.kins {
+		if was.alone == k.alone && slices.Equal(was.needs, k.needs) && q.equal(was.source, k.source) {
+			k.gates, k.refuse, k.taints, k.idle, k.now = was.gates, was.refuse, was.taints, was.idle, was.now
+			return true
+		}
+	}
+	return false
 }
 
 // gates are the reasons that lie in the nodes themselves; room is looked at later.
@@ -292,13 +321,19 @@ func selectorKeys(spec *corev1.PodSpec) (keys []string, byName bool) {
 	return slices.Compact(keys), byName
 }
 
-// holes are how many pods of the kin alone go on each node.
-func (q *question) holes(k *kin, room [][]int64) []int {
-	out := make([]int, len(q.s.nodes))
-	for at := range out {
-		out[at] = k.fitsIn(room, at)
+// holes are how many pods of the kin alone go on each node, were it idle and as it is.
+func (q *question) holes(k *kin) (idle, now []int) {
+	idle, now = make([]int, len(q.s.nodes)), make([]int, len(q.s.nodes))
+	for at := range idle {
+		if k.gates[at] != open {
+			continue
+		}
+		idle[at] = k.fitsIn(q.s.cols.idle, at)
+		if now[at] = idle[at]; q.s.cols.busy[at] {
+			now[at] = k.fitsIn(q.s.cols.free, at)
+		}
 	}
-	return out
+	return idle, now
 }
 
 // fitsIn is how many pods of the kin go into what a node has.
