@@ -7,6 +7,8 @@ SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO      ?= go
 LDFLAGS := -s -w -X main.version=$(VERSION)
+# One setting for everything but the race detector: what one target has compiled, the others reuse.
+export CGO_ENABLED := 0
 ONCE    ?=
 
 UNIT        := ./cmd/... ./webhook/... ./preflight/... ./policies/... ./runtime-diagnose/... ./config/... ./certs/... ./test/...
@@ -19,7 +21,7 @@ help: ## this list
 .PHONY: build
 build: ## bin/signalbox, static
 	@mkdir -p bin
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/signalbox ./cmd/signalbox
+	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/signalbox ./cmd/signalbox
 	@ln -sf signalbox bin/kubectl-signalbox
 
 .PHONY: controlplane
@@ -33,7 +35,7 @@ demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends 
 
 .PHONY: test
 test: controlplane build ## everything: unit, command line, integration, end to end
-	@$(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
+	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
 .PHONY: test-unit
@@ -42,7 +44,7 @@ test-unit: ## the fast half: no control plane, no race detector
 
 .PHONY: race
 race: ## unit tests under the race detector
-	@$(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
+	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
 
 .PHONY: e2e
 e2e: controlplane build ## only the tests that need the control plane
@@ -66,7 +68,7 @@ lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
 bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@echo "building golangci-lint (once: about 5 minutes)" >&2
 	@mkdir -p bin/tools
-	@cd test/tools/golangci-lint && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@cd test/tools/golangci-lint && $(GO) build -ldflags '-s -w' -o ../../../bin/tools/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
 .PHONY: generate

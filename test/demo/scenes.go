@@ -37,7 +37,7 @@ func gang(ctx context.Context, s *stage) error {
 }
 
 func noGPUs(ctx context.Context, s *stage) error {
-	s.kubectl(ctx, words("apply -f no-gpus.yaml"), "0 of 1 pods fit")
+	s.kubectl(ctx, words("apply -f no-gpus.yaml"), "0 of 1 pod")
 	s.diagnosis(ctx, "ml", "no-gpus", "No", "nvidia.com/gpu")
 	return nil
 }
@@ -52,8 +52,8 @@ func forbiddenRuntime(ctx context.Context, s *stage) error {
 func colossal(ctx context.Context, s *stage) error {
 	s.kubectl(ctx, words("apply -f colossalaijob.yaml"),
 		"spec.worker.template.spec.volumes[0].emptyDir.sizeLimit", "16Gi", "8Gi",
-		"spec.launcher.resources.requests.cpu", "asks for 2", "limit",
-		"spec.worker.template.spec.containers", "named worker", "trainer",
+		"spec.launcher.resources.requests.cpu", "requests 2 cpu; its limit is 1",
+		"spec.worker.template.spec.containers", `"worker"`, `"trainer"`,
 		"created")
 	s.say("resumeSpecs cannot change after creation:")
 	s.kubectl(ctx, words("apply -f colossalaijob-resume.yaml"), "spec.runMode.pause.resumeSpecs")
@@ -62,7 +62,7 @@ func colossal(ctx context.Context, s *stage) error {
 
 func framework(ctx context.Context, s *stage) error {
 	s.kubectl(ctx, words("apply -f framework.yaml"),
-		"spec.taskRoles[0].task.pod.spec.containers[0].resources.limits.cpu", "48", "24", "created")
+		"spec.taskRoles[name=worker].task.pod.spec.containers[0].resources.limits.cpu", "48", "24", "created")
 	return nil
 }
 
@@ -99,9 +99,8 @@ func (s *stage) diagnosis(ctx context.Context, namespace, name, healthy string, 
 	s.until(ctx, pytorchJobs, namespace, name, func(u *unstructured.Unstructured) bool {
 		return annotation(u, "healthy") == healthy && containsAll(annotation(u, "error")+annotation(u, "analysis")+annotation(u, "solution"), want)
 	})
-	field := func(f string) string { return `{"` + f + `: "}{.metadata.annotations.signalbox\.dev/` + f + `}{"\n"}` }
-	template := "jsonpath=" + field("healthy") + field("error") + field("analysis") + field("solution")
-	s.kubectl(ctx, []string{"get", "pytorchjob", name, "-n", namespace, "-o", template}, append([]string{"healthy: " + healthy}, want...)...)
+	s.kubectl(ctx, []string{"get", "pytorchjob", name, "-n", namespace, "-o", "jsonpath-file=diagnosis.jsonpath"},
+		append([]string{"healthy:  " + healthy}, want...)...)
 }
 
 func words(s string) []string { return strings.Fields(s) }
