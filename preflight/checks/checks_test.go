@@ -59,7 +59,7 @@ func TestOneFixtureShowsOneMistake(t *testing.T) {
 	var prose strings.Builder
 	for _, c := range set.Checks() {
 		for _, f := range checktest.Load(t, filepath.Join("testdata", c.Name)) {
-			for _, o := range f.Outcomes(t, set) {
+			for _, o := range set.Run(t.Context(), f.Input) {
 				if o.Err != nil {
 					t.Errorf("%s on %s/%s: %v", o.Check, c.Name, f.Name, o.Err)
 				}

@@ -15,6 +15,7 @@
 package checktest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,18 +41,31 @@ import (
 // a stays-silent-* fixture with one. There must be at least one of each.
 func Run(t *testing.T, c *check.Check, dir string) {
 	t.Helper()
-	var fires, silent int
-	for _, f := range Load(t, dir) {
+	fixtures := Load(t, dir)
+	for _, f := range fixtures {
+		t.Run(f.Name, func(t *testing.T) {
+			for _, problem := range f.Problems(t.Context(), c) {
+				t.Error(problem)
+			}
+		})
+	}
+	if problem := unbalanced(fixtures); problem != "" {
+		t.Errorf("%s: %s", dir, problem)
+	}
+}
+
+// unbalanced says what a folder of fixtures lacks.
+func unbalanced(fixtures []Fixture) string {
+	fires := 0
+	for _, f := range fixtures {
 		if f.Fires {
 			fires++
-		} else {
-			silent++
 		}
-		t.Run(f.Name, func(t *testing.T) { f.judge(t, c) })
 	}
-	if fires == 0 || silent == 0 {
-		t.Errorf("found no fixtures of both kinds in %s: %d fires-*.txtar, %d stays-silent-*.txtar; want 1 of each at least", dir, fires, silent)
+	if silent := len(fixtures) - fires; fires == 0 || silent == 0 {
+		return fmt.Sprintf("found no fixtures of both kinds: %d fires-*.txtar, %d stays-silent-*.txtar; want 1 of each at least", fires, silent)
 	}
+	return ""
 }
 
 // Fixture is one file.
@@ -86,72 +100,74 @@ func Load(t testing.TB, dir string) []Fixture {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := parse(txtar.Parse(text))
+		f, err := Parse(strings.TrimSuffix(filepath.Base(name), ".txtar"), text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
-		}
-		f.Name = strings.TrimSuffix(filepath.Base(name), ".txtar")
-		f.Fires = strings.HasPrefix(f.Name, "fires-")
-		if !f.Fires && !strings.HasPrefix(f.Name, "stays-silent-") {
-			t.Fatalf("%s: a fixture is called fires-… or stays-silent-…", name)
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-// Outcomes runs a set over the fixture.
-func (f Fixture) Outcomes(t testing.TB, set *check.Set) []check.Outcome {
-	t.Helper()
-	return set.Run(t.Context(), f.Input)
+// Parse reads one fixture.
+func Parse(name string, text []byte) (Fixture, error) {
+	f, err := parse(txtar.Parse(text))
+	if err != nil {
+		return f, err
+	}
+	f.Name = name
+	f.Fires = strings.HasPrefix(name, "fires-")
+	if !f.Fires && !strings.HasPrefix(name, "stays-silent-") {
+		return f, fmt.Errorf("a fixture is called fires-… or stays-silent-…")
+	}
+	return f, nil
 }
 
-func (f Fixture) judge(t *testing.T, c *check.Check) {
-	t.Helper()
+// Problems runs the check alone and says what is not as the fixture wants it.
+func (f Fixture) Problems(ctx context.Context, c *check.Check) (out []string) {
 	if f.Caption == "" {
-		t.Error("no caption: say above the first file what is shown")
+		out = append(out, "no caption: say above the first file what is shown")
 	}
 	if f.Fires != (len(f.wants) > 0) {
-		t.Errorf("%d wants in a fixture called %s", len(f.wants), f.Name)
+		out = append(out, fmt.Sprintf("%d wants in a fixture called %s", len(f.wants), f.Name))
 	}
 	alone := *c
 	alone.Eclipses = nil
 	set, err := check.NewSet(&alone)
+	if err == nil && f.Params != nil {
+		set, err = set.Select(check.Selection{Params: map[string]any{c.Name: f.Params}})
+	}
 	if err != nil {
-		t.Fatal(err)
+		return append(out, err.Error())
 	}
-	if f.Params != nil {
-		if set, err = set.Select(check.Selection{Params: map[string]any{c.Name: f.Params}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, o := range f.Outcomes(t, set) {
+	for _, o := range set.Run(ctx, f.Input) {
 		if o.Err != nil {
-			t.Errorf("%s: %v", o.Check, o.Err)
+			out = append(out, o.Err.Error())
 		}
 		if o.Skipped != "" {
-			t.Errorf("%s was skipped: %s", o.Check, o.Skipped)
+			out = append(out, fmt.Sprintf("%s was skipped: %s", o.Check, o.Skipped))
 		}
-		f.compare(t, o.Findings)
+		out = append(out, f.compare(o.Findings)...)
 	}
+	return out
 }
 
 // compare pairs findings with wants by line.
-func (f Fixture) compare(t *testing.T, found []finding.Finding) {
-	t.Helper()
+func (f Fixture) compare(found []finding.Finding) (out []string) {
 	wants := slices.Clone(f.wants)
 	for _, got := range found {
 		line := f.position(got.Path)
 		i := slices.IndexFunc(wants, func(w want) bool { return w.line == line && w.pattern.MatchString(says(got)) })
 		if i < 0 {
-			t.Errorf("job.yaml:%d: unexpected %s\n  at %s", line, says(got), got.Path)
+			out = append(out, fmt.Sprintf("job.yaml:%d: unexpected %s\n  at %s", line, says(got), got.Path))
 			continue
 		}
 		wants = slices.Delete(wants, i, i+1)
 	}
 	for _, w := range wants {
-		t.Errorf("job.yaml:%d: nothing says %s", w.line, w.pattern)
+		out = append(out, fmt.Sprintf("job.yaml:%d: nothing says %s", w.line, w.pattern))
 	}
+	return out
 }
 
 // says is what a want is compared with: "warning: 4 of 6 pods fit".
