@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -172,8 +173,8 @@ func (c *Cluster) Stop() error {
 		processes := c.processes
 		c.mu.Unlock()
 		c.cancel()
-		for i := len(processes) - 1; i >= 0; i-- {
-			processes[i].kill()
+		for _, p := range slices.Backward(processes) {
+			p.kill()
 		}
 		c.followers.Wait()
 		c.spawner.close()

@@ -125,7 +125,7 @@ func (c *Cluster) installWebhooks(ctx context.Context, o operator, port int) ([]
 		return nil, err
 	}
 	var urls []string
-	for _, doc := range bytes.Split(content, []byte("\n---")) {
+	for doc := range bytes.SplitSeq(content, []byte("\n---")) {
 		at, err := c.installWebhook(ctx, o, port, doc)
 		if err != nil {
 			return nil, fmt.Errorf("install webhooks of %s: %w", o.name, err)

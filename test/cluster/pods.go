@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -43,9 +44,7 @@ const mergePatch = types.MergePatchType
 // map[string]string{cluster.ExitCodeAnnotation: "2"}.
 func (c *Cluster) SetPodState(ctx context.Context, namespace, pod string, state State, more map[string]string) error {
 	annotations := map[string]string{StateAnnotation: string(state), AfterAnnotation: "0s"}
-	for key, value := range more {
-		annotations[key] = value
-	}
+	maps.Copy(annotations, more)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (b builder) stampFile(p part) string { return filepath.Join(b.out, ".stamps
 // stamp names everything that decides what a build gives: sources, versions, flags, toolchain.
 func (b builder) stamp(p part) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, b.args(p), p.Module, p.Copies)
+	_, _ = fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, b.args(p), p.Module, p.Copies)
 	dir := filepath.Join(b.root, "test", p.Dir)
 	for _, pattern := range []string{"go.mod", "go.sum", "*.go"} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -83,7 +83,7 @@ func (b builder) stamp(p part) (string, error) {
 			if err != nil {
 				return "", fmt.Errorf("read source of %s: %w", p.Name, err)
 			}
-			fmt.Fprintf(h, "%s %d\n%s", filepath.Base(path), len(content), content)
+			_, _ = fmt.Fprintf(h, "%s %d\n%s", filepath.Base(path), len(content), content)
 		}
 	}
 	return fmt.Sprintf("%x\n", h.Sum(nil)), nil

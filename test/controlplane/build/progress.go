@@ -11,7 +11,7 @@ import (
 // counts the seconds meanwhile: a compiler is silent for minutes, and silence looks like a hang.
 func announce(w io.Writer, what string) (done func(error)) {
 	begun := time.Now()
-	fmt.Fprintf(w, "%s …", what)
+	say(w, "%s …", what)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -23,9 +23,9 @@ func announce(w io.Writer, what string) (done func(error)) {
 		for {
 			select {
 			case <-tick.C:
-				fmt.Fprintf(w, "\r%s … %s", what, brief(time.Since(begun)))
+				say(w, "\r%s … %s", what, brief(time.Since(begun)))
 			case <-stop:
-				fmt.Fprintf(w, "\r%s …", what)
+				say(w, "\r%s …", what)
 				return
 			}
 		}
@@ -34,12 +34,15 @@ func announce(w io.Writer, what string) (done func(error)) {
 		close(stop)
 		<-stopped
 		if err != nil {
-			fmt.Fprintln(w, " not built")
+			say(w, " not built\n")
 			return
 		}
-		fmt.Fprintf(w, " %s\n", brief(time.Since(begun)))
+		say(w, " %s\n", brief(time.Since(begun)))
 	}
 }
+
+// say drops the error: a progress line that cannot be printed is no reason to stop building.
+func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
