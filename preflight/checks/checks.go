@@ -76,6 +76,14 @@ func eachContainer(j *job.Job, visit func(r *job.Role, c *corev1.Container, rel 
 	}
 }
 
+// whose names a container and its role, once where both have one name.
+func whose(container, role string) string {
+	if container == role {
+		return "container " + container
+	}
+	return "container " + container + " of " + role
+}
+
 // field is the value at a path of the object as it was written; nil where there is none.
 func field(j *job.Job, at job.Path) any {
 	if j == nil || j.Source == nil {

@@ -65,22 +65,30 @@ func rolePath(j *job.Job, role string) job.Path {
 
 // misfitMessage says how far the pods got, and what the rest lacks in numbers.
 func misfitMessage(fit capacity.Result) string {
-	message := fmt.Sprintf("%d of %s fit", fit.Placed, count(fit.Wanted, "pod"))
-	if fit.Verdict == capacity.TooBig {
-		message += ", even when nothing else runs"
-	}
-	if r := fit.Rejected; r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
-		return message + ": of " + count(r.Total, "node") + " " + refused(r)
+	message := fmt.Sprintf("%d of %s fit: ", fit.Placed, count(fit.Wanted, "pod"))
+	r := fit.Rejected
+	if r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
+		return message + "of " + count(r.Total, "node") + " " + refused(r)
 	}
 	s, ok := scarcest(fit.Shortfall)
 	if !ok {
-		return message
+		return message + "the rest finds no place"
 	}
 	amount := func(n int64) string { return job.Format(s.Resource, n) }
-	if s.Free >= s.Asked {
-		return message + fmt.Sprintf(": %s %s are free in sum, but the largest hole is %s and a pod needs %s", amount(s.Free), s.Resource, amount(s.LargestHole), amount(s.NeededHole))
+	where := "free in sum"
+	if fit.Verdict == capacity.TooBig {
+		where = "all that the nodes they may use have"
+		if away := (capacity.Rejections{NotReady: r.NotReady, Cordoned: r.Cordoned}); away.NotReady+away.Cordoned > 0 {
+			where += " (of " + count(r.Total, "node") + " " + refused(away) + ")"
+		}
 	}
-	return message + fmt.Sprintf(": they ask for %s %s, %s are free", amount(s.Asked), s.Resource, amount(s.Free))
+	if s.Free >= s.Asked {
+		return message + fmt.Sprintf("%s %s are %s, but the largest hole is %s and a pod needs %s", amount(s.Free), s.Resource, where, amount(s.LargestHole), amount(s.NeededHole))
+	}
+	if fit.Verdict == capacity.TooBig {
+		return message + fmt.Sprintf("they ask for %s %s; %s is %s", amount(s.Asked), s.Resource, amount(s.Free), where)
+	}
+	return message + fmt.Sprintf("they ask for %s %s; %s are free", amount(s.Asked), s.Resource, amount(s.Free))
 }
 
 // refused counts the nodes by why they take none of the pods.

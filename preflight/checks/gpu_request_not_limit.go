@@ -28,14 +28,14 @@ var gpuRequestNotLimit = &check.Check{
 				switch {
 				case !device(name) || request.IsZero():
 				case !limited:
-					p.Reportf(at("requests", name), "container %s of %s requests %s %s and has no limit for it", c.Name, r.Name, request.String(), name)
+					p.Reportf(at("requests", name), "%s requests %s %s and has no limit for it", whose(c.Name, r.Name), request.String(), name)
 				case request.Cmp(limit) != 0:
-					p.Reportf(at("requests", name), "container %s of %s requests %s %s; its limit is %s, and devices cannot be overcommitted", c.Name, r.Name, request.String(), name, limit.String())
+					p.Reportf(at("requests", name), "%s requests %s %s; its limit is %s, and devices cannot be overcommitted", whose(c.Name, r.Name), request.String(), name, limit.String())
 				}
 			}
 			for _, name := range job.ResourcesOf(limits).Names() {
 				if limit := limits[name]; device(name) && limit.MilliValue()%1000 != 0 {
-					p.Reportf(at("limits", name), "container %s of %s asks for %s %s; devices come whole, such as %d", c.Name, r.Name, limit.String(), name, limit.Value())
+					p.Reportf(at("limits", name), "%s asks for %s %s; devices come whole, such as %d", whose(c.Name, r.Name), limit.String(), name, limit.Value())
 				}
 			}
 		})

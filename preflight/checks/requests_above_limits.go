@@ -18,11 +18,11 @@ var requestsAboveLimits = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			aboveLimits(p, r, "container "+c.Name, c.Resources.Requests, c.Resources.Limits, rel.Child("resources"))
+			aboveLimits(p, r, whose(c.Name, r.Name), c.Resources.Requests, c.Resources.Limits, rel.Child("resources"))
 		})
 		for i := range p.Job.Roles {
 			if r := &p.Job.Roles[i]; r.Pod.Spec.Resources != nil {
-				aboveLimits(p, r, "the pod", r.Pod.Spec.Resources.Requests, r.Pod.Spec.Resources.Limits, "resources")
+				aboveLimits(p, r, "the pod of "+r.Name, r.Pod.Spec.Resources.Requests, r.Pod.Spec.Resources.Limits, "resources")
 			}
 		}
 		return nil
@@ -40,7 +40,7 @@ func aboveLimits(p *check.Pass, r *job.Role, who string, requests, limits corev1
 		}
 		p.Report(finding.Finding{
 			Path:    r.Pod.At(rel.Child("requests").Key(string(name))),
-			Message: fmt.Sprintf("%s of %s requests %s %s; its limit is %s", who, r.Name, request.String(), name, limit.String()),
+			Message: fmt.Sprintf("%s requests %s %s; its limit is %s", who, request.String(), name, limit.String()),
 			Facts: []finding.Fact{
 				{Name: "resource", Value: string(name)},
 				{Name: "request", Value: job.InBaseUnits(name, request)},
