@@ -22,9 +22,9 @@ var corpusDirs = []string{os.Getenv("SIGNALBOX_CORPUS"), "../../shared/corpus/de
 // Floors a bit below what is reached, in percent. A change that falls below one explains
 // itself or is no improvement.
 const (
-	floorCause   = 0.0
-	floorLine    = 0.0
-	mostMistaken = 100.0
+	floorCause   = 96.0
+	floorLine    = 93.0
+	mostMistaken = 2.0
 )
 
 type label struct {
@@ -174,7 +174,7 @@ func report(t *testing.T, scores []score) {
 	if p := percent(mistaken, sick); p > mostMistaken {
 		t.Errorf("a cascade taken for the cause in %.1f %% of cases; at most %.1f", p, mostMistaken)
 	}
-	if alarms > 0 && floorCause > 0 {
+	if alarms > 0 {
 		t.Errorf("%d false alarms on healthy logs; none is allowed", alarms)
 	}
 }

@@ -161,7 +161,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if matters, done := r.visitScheduling(l, text); done {
 		return matters
 	}
-	matches := r.catalog.Match(text, r.kinds()...)
+	matches := r.catalog.MatchWithout(r.heardEnough, text, r.kinds()...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {
 			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": l.Trace.Type}})
@@ -178,6 +178,13 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matters = r.record(l, m) || matters
 	}
 	return matters
+}
+
+// enoughProgress is after how many lines that show training the reader stops counting them.
+const enoughProgress = 16
+
+func (r *logReader) heardEnough(s *signature.Signature) bool {
+	return r.progress >= enoughProgress && s.Category == signature.HealthyCategory && s.DepthOf() < signature.Precise
 }
 
 func (r *logReader) kinds() []evidence.Kind {

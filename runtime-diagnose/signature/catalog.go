@@ -128,6 +128,12 @@ func (c *Catalog) Suspects(text string) bool {
 // Match finds every signature of one of the given kinds (none given: of any kind) in a
 // text, ordered by ID.
 func (c *Catalog) Match(text string, kinds ...evidence.Kind) []Match {
+	return c.MatchWithout(nil, text, kinds...)
+}
+
+// MatchWithout is Match for a reader that has heard enough of some signatures: skip tells
+// which are not tried again.
+func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ...evidence.Kind) []Match {
 	var candidates []int32
 	c.literals.find(text, func(lit int32) {
 		for _, s := range c.owners[lit] {
@@ -140,7 +146,7 @@ func (c *Catalog) Match(text string, kinds ...evidence.Kind) []Match {
 	var found []Match
 	for _, i := range candidates {
 		s := c.all[i]
-		if !ofKind(s, kinds) {
+		if !ofKind(s, kinds) || (skip != nil && skip(s)) {
 			continue
 		}
 		if m := c.patterns[i].FindStringSubmatchIndex(text); m != nil {
