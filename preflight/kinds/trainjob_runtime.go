@@ -184,6 +184,30 @@ func (t *resolution) trainContainer(p *job.Pod, k int, program bool) {
 	mergeEnv(p, rel, &c.Env, s.Env, from.Child("env"))
 }
 
+// rendezvousPort is what the torch plugin opens on the container called node (v2.1.0
+// pkg/constants/constants.go, ContainerTrainerPort); it counts where the pod uses the host's network.
+const rendezvousPort = 29500
+
+// openPort adds the port of the torch plugin, which acts only where spec.trainer is written.
+func (t *resolution) openPort() {
+	if t.runtime == nil || t.runtime.MLPolicy.Torch == nil || t.spec.Trainer == nil {
+		return
+	}
+	for i := range t.out {
+		p := &t.out[i].Pod
+		k := slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == nodeName })
+		if k < 0 || t.steps[i] != ancestorTrainer {
+			continue
+		}
+		c := &p.Spec.Containers[k]
+		if slices.ContainsFunc(c.Ports, func(q corev1.ContainerPort) bool { return q.ContainerPort == rendezvousPort }) {
+			continue
+		}
+		inject(p, job.Path("containers").Index(k).Child("ports").Index(len(c.Ports)), t.ref)
+		c.Ports = append(c.Ports, corev1.ContainerPort{ContainerPort: rendezvousPort, Protocol: corev1.ProtocolTCP})
+	}
+}
+
 // initialize applies spec.initializer to the containers that fetch data and model.
 func (t *resolution) initialize() {
 	if t.spec.Initializer == nil {
