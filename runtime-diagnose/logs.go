@@ -254,7 +254,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", reduce.Mask(l.Trace.Frame))
 	}
 	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock,
+		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil,
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true

@@ -26,6 +26,8 @@ type Sighting struct {
 	Over bool
 	// First says that a launcher names it as the first failure of its group.
 	First bool
+	// Raised says that the line ends a traceback: somebody may have logged the same before.
+	Raised bool
 	// Also holds the same sighting on other ranks or at other times.
 	Also []evidence.Item
 }
@@ -162,6 +164,11 @@ func rival(root, s Sighting) bool {
 // in short and in long. The others are in Also.
 func Merge(seen []Sighting) []Sighting {
 	seen = slices.Clone(seen)
+	// The order by time is none where times are within the skew: start from one that is.
+	slices.SortStableFunc(seen, func(a, b Sighting) int {
+		return cmp.Or(strings.Compare(string(a.Item.ID), string(b.Item.ID)), cmp.Compare(a.Item.Source.Line, b.Item.Source.Line),
+			strings.Compare(a.Signature.ID, b.Signature.ID))
+	})
 	slices.SortStableFunc(seen, byTime)
 	var out []Sighting
 	at := map[string]int{}
@@ -187,13 +194,22 @@ func Merge(seen []Sighting) []Sighting {
 // closeBy is how many lines apart two copies of one message are printed.
 const closeBy = 6
 
+// oneTraceback is how long a traceback is between a logged error and its last line.
+const oneTraceback = 120
+
 func speaksFor(s, than Sighting) bool {
 	if s.First != than.First {
 		return s.First
 	}
 	a, b := s.Item.Source, than.Item.Source
-	return a.Line > 0 && b.Line > 0 && a.File == b.File && a.Pod == b.Pod && a.Container == b.Container &&
-		a.Line-b.Line <= closeBy && b.Line-a.Line <= closeBy && len(s.Facts) > len(than.Facts)
+	if a.Line == 0 || b.Line == 0 || a.File != b.File || a.Pod != b.Pod || a.Container != b.Container {
+		return false
+	}
+	apart := max(a.Line-b.Line, b.Line-a.Line)
+	if s.Raised != than.Raised {
+		return s.Raised && apart <= oneTraceback
+	}
+	return apart <= closeBy && len(s.Facts) > len(than.Facts)
 }
 
 func boolOrder(b bool) int {
