@@ -194,26 +194,32 @@ func readHead(get func(corev1.PodLogOptions) (io.ReadCloser, error), n int64) ([
 
 // readTail reads the last lines. The API bounds lines and bytes, but counts bytes from the
 // first of those lines: a tail of long lines would lose its end, so fewer lines are asked for
-// until they end within the bound (k8s.io/api core/v1 PodLogOptions, v0.37).
+// until they end within the bound (k8s.io/api core/v1 PodLogOptions, v0.37). The last few are
+// read to their end, whatever their length.
 func readTail(get func(corev1.PodLogOptions) (io.ReadCloser, error), n int64) ([]byte, error) {
+	const few, longest = 5, 64 << 20
 	most := 8 * n
-	for _, lines := range []int64{5000, 500, 50, 5} {
-		in, err := get(corev1.PodLogOptions{TailLines: &lines, LimitBytes: &most})
+	for _, lines := range []int64{5000, 500, 50, few} {
+		options, bound := corev1.PodLogOptions{TailLines: &lines, LimitBytes: &most}, most
+		if lines == few {
+			options.LimitBytes, bound = nil, longest
+		}
+		in, err := get(options)
 		if err != nil {
 			return nil, err
 		}
-		tail, read, err := lastBytes(in, n)
+		tail, read, err := lastBytes(io.LimitReader(in, bound), n)
 		if cerr := in.Close(); err == nil {
 			err = cerr
 		}
 		if err != nil {
 			return nil, err
 		}
-		if read < most || lines == 5 {
+		if read < bound {
 			return tail, nil
 		}
 	}
-	return nil, errors.New("unreachable")
+	return nil, fmt.Errorf("the last %d lines have more than %d bytes", few, longest)
 }
 
 // lastBytes reads all and keeps the last n bytes.

@@ -1,0 +1,271 @@
+package collect
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var now = time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
+
+// object is any object of the namespace ml with one controller.
+func object(apiVersion, kind, name string, uid types.UID, owner *metav1.OwnerReference, labels map[string]string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(apiVersion)
+	u.SetKind(kind)
+	u.SetNamespace("ml")
+	u.SetName(name)
+	u.SetUID(uid)
+	u.SetLabels(labels)
+	u.SetCreationTimestamp(metav1.NewTime(now.Add(-time.Hour)))
+	if owner != nil {
+		u.SetOwnerReferences([]metav1.OwnerReference{*owner})
+	}
+	return u
+}
+
+func by(apiVersion, kind, name string, uid types.UID) *metav1.OwnerReference {
+	return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}
+}
+
+func pod(name string, owner *metav1.OwnerReference, labels map[string]string) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID("uid-" + name), Labels: labels}}
+	if owner != nil {
+		p.OwnerReferences = []metav1.OwnerReference{*owner}
+	}
+	return p
+}
+
+// serving are clients of a cluster with these objects.
+func serving(objects ...runtime.Object) *Cluster {
+	var typed, rest []runtime.Object
+	for _, o := range objects {
+		if _, ok := o.(*unstructured.Unstructured); ok {
+			rest = append(rest, o)
+		} else {
+			typed = append(typed, o)
+		}
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	lists := map[schema.GroupVersionResource]string{{Group: "batch", Version: "v1", Resource: "jobs"}: "JobList"}
+	for _, k := range kinds.All() {
+		gvk := k.GVKs[0]
+		mapper.AddSpecific(gvk, gvk.GroupVersion().WithResource(k.Resource), gvk.GroupVersion().WithResource(strings.ToLower(k.Name)), meta.RESTScopeNamespace)
+		lists[gvk.GroupVersion().WithResource(k.Resource)] = k.Name + "List"
+	}
+	return &Cluster{
+		Kube: kubefake.NewClientset(typed...), Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, rest...),
+		Mapper: mapper, Now: func() time.Time { return now },
+	}
+}
+
+func kind(t *testing.T, name string) *kinds.Kind {
+	t.Helper()
+	for _, k := range kinds.All() {
+		if k.Name == name {
+			return k
+		}
+	}
+	t.Fatalf("no kind %s", name)
+	return nil
+}
+
+func names(pods []corev1.Pod) []string {
+	var out []string
+	for i := range pods {
+		out = append(out, pods[i].Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Pods belong to a job when their controllers lead to it, whatever their labels say.
+func TestPodsFollowTheOwners(t *testing.T) {
+	kubeflow := func(name string) map[string]string {
+		return map[string]string{"training.kubeflow.org/job-name": name, "training.kubeflow.org/operator-name": "pytorchjob-controller"}
+	}
+	jobset := map[string]string{"jobset.sigs.k8s.io/jobset-name": "train"}
+	framework := object("frameworkcontroller.microsoft.com/v1", "Framework", "train", "fw", nil, nil)
+	if err := unstructured.SetNestedField(framework.Object, "cm-2", "status", "attemptStatus", "configMapUID"); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		kind        string
+		job         *unstructured.Unstructured
+		others      []runtime.Object
+		want        []string
+		wantObjects []string
+	}{
+		"a PyTorchJob owns its pods": {
+			kind: "PyTorchJob", job: object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil),
+			others: []runtime.Object{
+				pod("mine", by("kubeflow.org/v1", "PyTorchJob", "train", "now"), kubeflow("train")),
+				pod("of-the-job-before", by("kubeflow.org/v1", "PyTorchJob", "train", "before"), kubeflow("train")),
+				pod("of-nobody", nil, kubeflow("train")),
+				pod("of-a-deployment", by("apps/v1", "ReplicaSet", "train", "rs"), kubeflow("train")),
+			},
+			want: []string{"mine"},
+		},
+		"a TrainJob by JobSet and Job": {
+			kind: "TrainJob", job: object("trainer.kubeflow.org/v1alpha1", "TrainJob", "train", "tj", nil, nil),
+			others: []runtime.Object{
+				object("jobset.x-k8s.io/v1alpha2", "JobSet", "train", "js", by("trainer.kubeflow.org/v1alpha1", "TrainJob", "train", "tj"), nil),
+				object("batch/v1", "Job", "train-node-0", "j0", by("jobset.x-k8s.io/v1alpha2", "JobSet", "train", "js"), jobset),
+				object("batch/v1", "Job", "train-node-1", "j1", by("jobset.x-k8s.io/v1alpha2", "JobSet", "train", "js"), jobset),
+				object("batch/v1", "Job", "stranger", "j9", by("jobset.x-k8s.io/v1alpha2", "JobSet", "train", "older"), jobset),
+				pod("mine", by("batch/v1", "Job", "train-node-0", "j0"), jobset),
+				pod("of-a-stranger", by("batch/v1", "Job", "stranger", "j9"), jobset),
+				pod("of-a-job-replaced", by("batch/v1", "Job", "train-node-1", "older"), jobset),
+			},
+			want:        []string{"mine"},
+			wantObjects: []string{"Job train-node-0", "Job train-node-1", "JobSet train"},
+		},
+		"a Framework by the ConfigMap of its attempt": {
+			kind: "Framework", job: framework,
+			others: []runtime.Object{
+				pod("mine", by("v1", "ConfigMap", "train-attempt", "cm-2"), map[string]string{"FC_FRAMEWORK_NAME": "train"}),
+				pod("of-another-attempt", by("v1", "ConfigMap", "train-attempt", "cm-1"), map[string]string{"FC_FRAMEWORK_NAME": "train"}),
+			},
+			want: []string{"mine"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := serving(append(tc.others, tc.job)...)
+			got, err := c.Case(t.Context(), kind(t, tc.kind), tc.job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, names(got.Pods)); diff != "" {
+				t.Errorf("pods (-want +got):\n%s", diff)
+			}
+			var objects []string
+			for _, o := range got.Objects {
+				objects = append(objects, o.GetKind()+" "+o.GetName())
+			}
+			if diff := cmp.Diff(tc.wantObjects, objects); diff != "" {
+				t.Errorf("objects between (-want +got):\n%s", diff)
+			}
+			if got.Job == nil || got.Job.Ref.Name != "train" || string(tc.job.GetUID()) != got.Job.Ref.UID {
+				t.Errorf("job is %+v", got.Job)
+			}
+		})
+	}
+}
+
+func TestEventsAreOfThisJobOnly(t *testing.T) {
+	labels := map[string]string{"training.kubeflow.org/job-name": "train", "training.kubeflow.org/operator-name": "pytorchjob-controller"}
+	job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
+	event := func(name, kind, about string, uid types.UID, at time.Time) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: "ml", Name: name},
+			InvolvedObject: corev1.ObjectReference{Kind: kind, Name: about, UID: uid}, LastTimestamp: metav1.NewTime(at),
+		}
+	}
+	c := serving(job,
+		pod("train-master-0", by("kubeflow.org/v1", "PyTorchJob", "train", "now"), labels),
+		event("of-the-job", "PyTorchJob", "train", "now", now),
+		event("of-the-pod", "Pod", "train-master-0", "uid-train-master-0", now),
+		event("of-the-attempt-before", "Pod", "train-master-0", "replaced", now.Add(-time.Minute)),
+		event("of-the-job-before", "PyTorchJob", "train", "before", now.Add(-2*time.Hour)),
+		event("of-another", "Pod", "other-master-0", "x", now),
+	)
+	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []string
+	for i := range got.Events {
+		events = append(events, got.Events[i].Name)
+	}
+	slices.Sort(events)
+	if diff := cmp.Diff([]string{"of-the-attempt-before", "of-the-job", "of-the-pod"}, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// What may not be read is missing, by name; only without pods is a case no basis for anything.
+func TestWhatCannotBeReadIsMissing(t *testing.T) {
+	job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
+	forbid := func(c *Cluster, verb, resource string) {
+		c.Kube.(*kubefake.Clientset).PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", nil)
+		})
+	}
+	c := serving(job)
+	forbid(c, "list", "events")
+	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil || !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.HasPrefix(m, "events: events is forbidden") }) {
+		t.Errorf("without events: error %v, missing %v", err, got.Missing)
+	}
+	forbid(c, "list", "pods")
+	got, err = c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err == nil || got.Job == nil || !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.HasPrefix(m, "pods: ") }) {
+		t.Errorf("without pods: error %v, missing %v, job %v", err, got.Missing, got.Job)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	for arg, want := range map[string]string{
+		"pytorchjob/train":                  "PyTorchJob train",
+		"PyTorchJob/train":                  "PyTorchJob train",
+		"PYTORCHJOBS/train":                 "PyTorchJob train",
+		"pytorchjobs.kubeflow.org/train":    "PyTorchJob train",
+		"pytorchjob.v1.kubeflow.org/train":  "PyTorchJob train",
+		"job/train":                         "Job train",
+		"jobs.batch/train":                  "Job train",
+		"mpijob.v2beta1.kubeflow.org/train": "MPIJob train",
+		"frameworks/train":                  "Framework train",
+	} {
+		k, name, err := Resolve(kinds.All(), arg)
+		if err != nil {
+			t.Errorf("Resolve(%q): %v", arg, err)
+			continue
+		}
+		if got := k.Name + " " + name; got != want {
+			t.Errorf("Resolve(%q) is %q, want %q", arg, got, want)
+		}
+	}
+	for arg, want := range map[string]string{
+		"train":                      "expected KIND/NAME, for example pytorchjob/train",
+		"pytorchjob/":                "expected KIND/NAME",
+		"pytorchjob/a/b":             "expected KIND/NAME",
+		"deployment/train":           "no such kind of job; known are colossalaijob, framework",
+		"pytorchjob.example.com/job": "no such kind of job",
+	} {
+		if _, _, err := Resolve(kinds.All(), arg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Resolve(%q): error %v, want one with %q", arg, err, want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	c := serving(object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil))
+	u, err := c.Find(t.Context(), kind(t, "PyTorchJob"), "ml", "train")
+	if err != nil || u.GetUID() != "now" {
+		t.Errorf("Find: %v, %v", u, err)
+	}
+	if _, err := c.Find(t.Context(), kind(t, "PyTorchJob"), "ml", "none"); !apierrors.IsNotFound(err) {
+		t.Errorf("Find of nothing: %v, want NotFound", err)
+	}
+	c.Mapper = meta.NewDefaultRESTMapper(nil)
+	if _, err := c.Find(t.Context(), kind(t, "PyTorchJob"), "ml", "train"); err == nil || !strings.Contains(err.Error(), "the cluster does not serve it") {
+		t.Errorf("Find of a kind that is not served: %v", err)
+	}
+}
