@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -48,14 +49,14 @@ func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := build(rules, documents)
+	all, err := build(ctx, rules, documents)
 	if err != nil {
 		return nil, err
 	}
 	var out []Tested
 	for _, p := range all.policies {
 		dir := path.Join(path.Dir(p.doc.File), "testdata", strings.TrimSuffix(path.Base(p.doc.File), ".rego"))
-		engine, err := withData(fsys, dir, rules, documents)
+		engine, err := withData(ctx, fsys, dir, rules, documents)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +70,7 @@ func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) 
 	return out, nil
 }
 
-func withData(fsys fs.FS, dir string, rules, documents []source) (*OPA, error) {
+func withData(ctx context.Context, fsys fs.FS, dir string, rules, documents []source) (*OPA, error) {
 	name := path.Join(dir, "data.yaml")
 	text, err := fs.ReadFile(fsys, name)
 	switch {
@@ -78,7 +79,7 @@ func withData(fsys fs.FS, dir string, rules, documents []source) (*OPA, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	built, err := build(rules, documents)
+	built, err := build(ctx, rules, documents)
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +210,7 @@ func requestIn(file string, text []byte) (preflight.Request, error) {
 
 func fill(o *unstructured.Unstructured, request *preflight.Request) {
 	labels, _, _ := unstructured.NestedStringMap(o.Object, "namespaceLabels")
-	for key, value := range labels {
-		request.Namespace[key] = value
-	}
+	maps.Copy(request.Namespace, labels)
 	request.User, _, _ = unstructured.NestedString(o.Object, "user")
 	request.Operation, _, _ = unstructured.NestedString(o.Object, "operation")
 	request.Groups, _, _ = unstructured.NestedStringSlice(o.Object, "groups")

@@ -26,15 +26,15 @@ type source struct {
 	text []byte
 }
 
-func load(from []fs.FS) (*set, error) {
+func load(ctx context.Context, from []fs.FS) (*set, error) {
 	rules, documents, err := collect(from)
 	if err != nil {
 		return nil, err
 	}
-	return build(rules, documents)
+	return build(ctx, rules, documents)
 }
 
-func build(rules, documents []source) (*set, error) {
+func build(ctx context.Context, rules, documents []source) (*set, error) {
 	data, err := merge(documents)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func build(rules, documents []source) (*set, error) {
 		if m.library {
 			continue
 		}
-		p, err := prepare(m, compiler, store)
+		p, err := prepare(ctx, m, compiler, store)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func byFile(modules []module) map[string]*ast.Module {
 	return out
 }
 
-func prepare(m module, compiler *ast.Compiler, store storage.Store) (*policy, error) {
+func prepare(ctx context.Context, m module, compiler *ast.Compiler, store storage.Store) (*policy, error) {
 	p := &policy{doc: m.doc}
 	for _, rule := range []struct {
 		name string
@@ -151,7 +151,7 @@ func prepare(m module, compiler *ast.Compiler, store storage.Store) (*policy, er
 			rego.Compiler(compiler),
 			rego.Store(store),
 			rego.StrictBuiltinErrors(true),
-		).PrepareForEval(context.Background())
+		).PrepareForEval(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("prepare %s: %w", m.file, err)
 		}
@@ -191,7 +191,7 @@ func digest(parts ...[]source) string {
 	})
 	h := sha256.New()
 	for _, s := range all {
-		fmt.Fprintf(h, "%d %s %d ", len(s.name), s.name, len(s.text))
+		h.Write(fmt.Appendf(nil, "%d %s %d ", len(s.name), s.name, len(s.text)))
 		h.Write(s.text)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))[:16]

@@ -75,8 +75,7 @@ func parseOne(s source) (module, error) {
 		ProcessAnnotation: true, RegoVersion: ast.RegoV1, Capabilities: capabilities(),
 	})
 	if err != nil {
-		var errs ast.Errors
-		if errors.As(err, &errs) {
+		if errs, ok := errors.AsType[ast.Errors](err); ok {
 			err = short(errs)
 		}
 		return module{}, err

@@ -137,7 +137,8 @@ func TestDecide(t *testing.T) {
 		"warn never denies":              {policy("big_job", strings.Replace(big, "deny", "warn", 1)), "enforce", preflight.Ruled{Rulings: []preflight.Ruling{warned}}},
 		"a policy rests on findings": {
 			policy("shm", `deny contains {"path": f.path, "msg": sprintf("%d", [f.facts[0].value])} if { some f in input.findings; f.check == "shm-missing"; f.severity == "warning" }`),
-			"enforce", preflight.Ruled{Rulings: []preflight.Ruling{{Policy: "shm", Effect: preflight.Deny, Message: "8", Path: "spec.w", Remedy: "Do it otherwise."}}},
+			"enforce",
+			preflight.Ruled{Rulings: []preflight.Ruling{{Policy: "shm", Effect: preflight.Deny, Message: "8", Path: "spec.w", Remedy: "Do it otherwise."}}},
 		},
 		"an element without a text": {
 			policy("odd", `deny contains {"path": "spec", "msg": 3}`), "enforce",

@@ -30,9 +30,9 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
 	case reflect.Struct:
 		properties := map[string]any{}
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			properties[name] = schemaOf(t.Field(i).Type)
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			properties[name] = schemaOf(f.Type)
 		}
 		return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	default:

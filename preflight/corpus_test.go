@@ -99,8 +99,7 @@ func reviewFile(t *testing.T, reviewer *preflight.Reviewer, file string) (out []
 			continue // what is no YAML is not for a review
 		}
 		r, err := reviewer.Review(t.Context(), preflight.Request{Object: doc.Object, Source: doc.Where()})
-		var unknown *preflight.UnknownKindError
-		if errors.As(err, &unknown) {
+		if _, unknown := errors.AsType[*preflight.UnknownKindError](err); unknown {
 			continue
 		}
 		if err != nil {

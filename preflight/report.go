@@ -30,6 +30,7 @@ type Skip struct {
 // Decision is what the review amounts to.
 type Decision string
 
+// The decisions.
 const (
 	Allowed Decision = "allowed"
 	Warned  Decision = "warned"
@@ -39,6 +40,7 @@ const (
 // Effect is what a ruling does.
 type Effect string
 
+// The effects.
 const (
 	Deny Effect = "deny"
 	Warn Effect = "warn"

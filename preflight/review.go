@@ -73,19 +73,17 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 		return report, nil
 	}
 	j, err := read(kind, req.Object, req.Cluster)
-	var unread *kinds.ReadError
-	switch {
-	case errors.As(err, &unread):
-	case err != nil:
+	unread, half := errors.AsType[*kinds.ReadError](err)
+	if err != nil && !half {
 		report.Skipped = []Skip{{Check: all, Reason: err.Error(), Failed: true}}
-		return report, nil
+		return report, nil // a fault of ours is part of the report
 	}
 	report.Findings = unreadable(unread, req.Object)
 	if j == nil {
 		report.Skipped = []Skip{{Check: all, Reason: "the job could not be read"}}
 	} else {
 		report.Job = j.Ref
-		fit := r.check(ctx, &report, j, unread != nil, kind, req)
+		fit := r.check(ctx, &report, j, half, kind, req)
 		r.ask(ctx, &report, inputOf(j, req, ModeOf(req.Namespace), fit, report.Findings))
 	}
 	if note, ok := oddMode(req.Namespace); ok {

@@ -29,7 +29,7 @@ type table struct {
 func (e *table) Decide(_ context.Context, in preflight.Input) (preflight.Ruled, error) {
 	e.asked = &in
 	if e.panic != nil {
-		panic(e.panic)
+		panic(e.panic) //nolint:forbidigo // what is tested
 	}
 	return e.ruled, e.err
 }
@@ -168,7 +168,7 @@ func TestReviewDecides(t *testing.T) {
 		"a policy denies":          {preflight.Request{}, &table{ruled: preflight.Ruled{Rulings: deny}}, "denied\nerror [p] spec: no\n"},
 		"a policy that fails":      {preflight.Request{}, &table{ruled: preflight.Ruled{Undecided: []string{"p: no idea"}}}, "allowed\nfailed policy p: no idea\n"},
 		"an engine that fails":     {preflight.Request{}, &table{err: errors.New("no idea")}, "allowed\nfailed policy engine: no idea\n"},
-		"an engine that panics":    {preflight.Request{}, &table{panic: "out of tune"}, "allowed\nfailed policy engine: panic: out of tune\n"},
+		"an engine that panics":    {preflight.Request{}, &table{panic: "out of tune"}, "allowed\nfailed policy engine: panic: out of tune\n"}, //nolint:forbidigo // a field's name
 		"a label that is no mode":  {preflight.Request{Namespace: map[string]string{"signalbox.dev/mode": "enforced"}}, nil, "allowed\nnote [namespace-mode] the namespace is labelled signalbox.dev/mode=enforced, which is none of off, warn, enforce; it is treated as warn\n"},
 		"a view not to be trusted": {preflight.Request{Cluster: untrusted(), Live: true}, nil, "allowed\nfailed every-matching-node-tainted: needs a cluster view: caches not synced\nfailed gang-does-not-fit: needs a cluster view: caches not synced\nfailed node-selector-matches-no-node: needs a cluster view: caches not synced\nfailed pod-exceeds-every-node: needs a cluster view: caches not synced\n"},
 	}

@@ -34,6 +34,7 @@ type Check struct {
 // Needs is a set of inputs without which a check is skipped, saying so.
 type Needs uint8
 
+// The inputs that a check may need.
 const (
 	Cluster   Needs = 1 << iota // a cluster view with nodes, and a job that could be read whole
 	Namespace                   // the namespace's labels

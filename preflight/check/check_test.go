@@ -161,7 +161,10 @@ func TestSelect(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	panics := rule("b-panics")
-	panics.Run = func(*check.Pass) error { var m map[string]int; m["x"] = 1; return nil }
+	panics.Run = func(p *check.Pass) error {
+		p.Reportf("spec", "%d", p.Job.Roles[len(p.Job.Roles)].Replicas.Max)
+		return nil
+	}
 	fails := rule("c-fails")
 	fails.Run = func(p *check.Pass) error { p.Reportf("spec", "half a thought"); return errors.New("no idea") }
 	nodes, objects, labels, update, whole, elsewhere, refused := rule("nodes", "spec"), rule("objects", "spec"), rule("labels", "spec"), rule("update", "spec"), rule("whole", "spec"), rule("elsewhere", "spec"), rule("refused", "spec")
@@ -180,7 +183,7 @@ func TestRun(t *testing.T) {
 	}{
 		"in the order of names":              {[]*check.Check{rule("b", "spec"), rule("a", "spec.z", "spec.b")}, check.Input{}, "a: warning at spec.b warning at spec.z\nb: warning at spec\n"},
 		"the same words once":                {[]*check.Check{rule("a", "spec", "spec")}, check.Input{}, "a: warning at spec\n"},
-		"a panic is that check's error":      {[]*check.Check{rule("a", "spec"), panics}, check.Input{}, "a: warning at spec\nb-panics: error, run check b-panics: panic: assignment to entry in nil map at check_test.go:N (check_test.TestRun.func1) (our fault)\n"},
+		"a panic is that check's error":      {[]*check.Check{rule("a", "spec"), panics}, check.Input{}, "a: warning at spec\nb-panics: error, run check b-panics: panic: runtime error: index out of range [0] with length 0 at check_test.go:N (check_test.TestRun.func1) (our fault)\n"},
 		"a failed check says nothing":        {[]*check.Check{fails}, check.Input{}, "c-fails: error, run check c-fails: no idea (our fault)\n"},
 		"no cluster view":                    {[]*check.Check{nodes, objects}, check.Input{}, "nodes: skipped, needs a cluster view; none given\nobjects: skipped, needs a cluster view; none given\n"},
 		"a view that is not to be trusted":   {[]*check.Check{nodes, objects}, check.Input{Cluster: untrusted}, "nodes: skipped, needs a cluster view: caches not synced\nobjects: warning at spec\n"},

@@ -5,6 +5,7 @@ import "fmt"
 // Severity says what the user will experience, not how bad the author feels.
 type Severity int
 
+// The severities, mildest first.
 const (
 	Note    Severity = iota + 1 // the job runs; there is something to know
 	Warning                     // the job risks failing, waiting or wasting

@@ -3,6 +3,7 @@ package checktest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -84,9 +85,7 @@ func (n node) object(name string) (*corev1.Node, error) {
 		Spec:       corev1.NodeSpec{Unschedulable: n.Cordoned},
 		Status:     corev1.NodeStatus{Allocatable: n.Allocatable},
 	}
-	for key, value := range n.Labels {
-		out.Labels[key] = value
-	}
+	maps.Copy(out.Labels, n.Labels)
 	ready := corev1.ConditionTrue
 	if n.NotReady {
 		ready = corev1.ConditionFalse
