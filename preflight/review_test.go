@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
@@ -64,7 +65,6 @@ spec:
 // four is a cluster of four free nodes with 8 GPUs.
 const four = `apiVersion: v1
 kind: List
-metadata: {annotations: {signalbox.dev/complete: "nodes,pods"}}
 items:
 - &node {apiVersion: v1, kind: Node, metadata: {name: h100-1}, status: &status {allocatable: {cpu: "96", memory: 1Ti, pods: "110", nvidia.com/gpu: "8"}, conditions: [{type: Ready, status: "True"}]}}
 - {apiVersion: v1, kind: Node, metadata: {name: h100-2}, status: *status}
@@ -86,9 +86,14 @@ func object(t testing.TB, text string) *unstructured.Unstructured {
 
 func snapshot(t testing.TB, text string) *capacity.Snapshot {
 	t.Helper()
-	view, err := manifest.ReadView([]string{"-"}, strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
+	view := manifest.View{Complete: []schema.GroupResource{{Resource: "nodes"}, {Resource: "pods"}}}
+	for doc, err := range manifest.Read("cluster.yaml", strings.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !doc.List {
+			view.Objects = append(view.Objects, doc.Object)
+		}
 	}
 	view.Taken = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s, err := view.Snapshot()
