@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 type reviewed struct {
 	preflight.Report
 	from manifest.Document
+	ours []string // what was not checked through a fault of ours
 }
 
 // line is where a finding's path is written: "job.yaml:27".
@@ -105,10 +107,23 @@ func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 		if err != nil {
 			return nil, err
 		}
+		ours := faults(report, w.cluster.Incomplete())
 		report.Skipped = append(report.Skipped, w.skipped...)
-		out = append(out, reviewed{report, d})
+		out = append(out, reviewed{report, d, ours})
 	}
 	return out, ctx.Err()
+}
+
+// faults are what was not checked through a fault of ours: not what the view of the
+// cluster lacks, which is what the user could give.
+func faults(r preflight.Report, incomplete string) []string {
+	var out []string
+	for _, s := range r.Skipped {
+		if s.Failed && (incomplete == "" || !strings.Contains(s.Reason, incomplete)) {
+			out = append(out, s.Check+": "+s.Reason)
+		}
+	}
+	return append(out, r.Undecided...)
 }
 
 // verdict is the exit code that a review amounts to, as an error. Input that nobody could
@@ -118,7 +133,7 @@ func verdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) error
 	for _, j := range jobs {
 		objects = objects || objection(j.Report, failOn)
 		busy = busy || waits(j.Report)
-		failed = failed || len(j.Failures()) > 0
+		failed = failed || len(j.ours) > 0
 	}
 	switch {
 	case len(troubles) > 0:

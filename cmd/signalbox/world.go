@@ -111,7 +111,7 @@ func (v *clusterView) addAll(others []manifest.Document) bool {
 // view is the cluster as the flags say. known is false where nobody could look.
 func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (v clusterView, known bool, err error) {
 	if len(f.snapshot) > 0 {
-		v.View, err = manifest.ReadView(f.snapshot, sh.in)
+		v.View, err = manifest.ReadView(f.snapshot, sh.in, trim)
 		return v, true, err
 	}
 	if f.offline {

@@ -168,7 +168,7 @@ func (d *reading) jsonItems(c chunk, fields map[string]json.RawMessage, items []
 			return false
 		}
 	}
-	return d.frame(frame, c.line)
+	return d.frame(Document{Line: c.line}, frame)
 }
 
 // yamlItems reads the items of a big list one after the other. done is false when the
@@ -205,7 +205,8 @@ func (d *reading) yamlItems(frame chunk, items []chunk) (done, on bool) {
 			}
 		}
 	}
-	return true, d.frame(fields, frame.line-1+node.Content[0].Line)
+	at := node.Content[0]
+	return true, d.frame(Document{Line: frame.line - 1 + at.Line, node: at, base: frame.line - 1}, fields)
 }
 
 // tree hands one parsed document on.
@@ -261,6 +262,10 @@ func (d *reading) object(node *yaml.Node, base int, value any, depth int) bool {
 func missing(source string, line, base int, key *yaml.Node, name string, fields map[string]any) *Problem {
 	p := &Problem{Source: source, Line: line, Have: name + " is missing", Want: "a Kubernetes object with apiVersion and kind"}
 	p.NotObject = fields["apiVersion"] == nil && fields["kind"] == nil
+	if p.NotObject && fields["protocolVersion"] != nil {
+		p.Have = "an OpenPAI job protocol, no Kubernetes object"
+		p.Want = "the Framework that OpenPAI makes of it (kubectl get framework NAME -o yaml)"
+	}
 	if key != nil {
 		p.Line = base + key.Line
 		p.Have = fmt.Sprintf("%s is %s", name, written(fields[name]))
@@ -286,12 +291,14 @@ func (d *reading) list(node *yaml.Node, base int, fields map[string]any, depth i
 			return false
 		}
 	}
-	return d.frame(fields, base+node.Line)
+	return d.frame(Document{Line: base + node.Line, node: node, base: base}, fields)
 }
 
-func (d *reading) frame(fields map[string]any, line int) bool {
+// frame hands on what a list says about itself.
+func (d *reading) frame(at Document, fields map[string]any) bool {
 	delete(fields, "items")
-	return d.yield(Document{Object: &unstructured.Unstructured{Object: fields}, Source: d.source, Line: line, List: true}, nil)
+	at.Object, at.Source, at.List = &unstructured.Unstructured{Object: fields}, d.source, true
+	return d.yield(at, nil)
 }
 
 func (d *reading) fail(err error) bool { return d.yield(Document{}, err) }

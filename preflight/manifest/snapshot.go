@@ -31,8 +31,9 @@ type View struct {
 }
 
 // ReadView reads a snapshot from files and folders. The first problem ends it: half a
-// cluster would give wrong answers.
-func ReadView(names []string, stdin io.Reader) (View, error) {
+// cluster would give wrong answers. Every object goes through keep, which may reduce it
+// to what is looked at, so that the listing of a big cluster fits into memory.
+func ReadView(names []string, stdin io.Reader, keep ...func(*unstructured.Unstructured) *unstructured.Unstructured) (View, error) {
 	found, err := Sources(names, stdin)
 	if err != nil {
 		return View{}, err
@@ -42,6 +43,11 @@ func ReadView(names []string, stdin io.Reader) (View, error) {
 		for d, err := range s.Documents() {
 			if err != nil {
 				return View{}, err
+			}
+			for _, reduce := range keep {
+				if !d.List {
+					d.Object = reduce(d.Object)
+				}
 			}
 			if err := v.add(d); err != nil {
 				return View{}, err
