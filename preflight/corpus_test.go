@@ -31,10 +31,16 @@ func TestRealManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	view := snapshot(t, four)
 	jobs, findings := 0, 0
 	for _, file := range files {
 		base := filepath.Base(file)
-		for _, r := range reviewFile(t, reviewer, file) {
+		for _, r := range reviewFile(t, reviewer, file, preflight.Request{Cluster: view, Live: true}) {
+			for _, f := range r.Failures() {
+				t.Errorf("%s, with a cluster: %s", base, f)
+			}
+		}
+		for _, r := range reviewFile(t, reviewer, file, preflight.Request{}) {
 			jobs++
 			for _, f := range r.Failures() {
 				t.Errorf("%s: %s", base, f)
@@ -88,7 +94,7 @@ func labelsIn(t *testing.T, file string) (fails map[string]bool, issues map[stri
 	return fails, issues
 }
 
-func reviewFile(t *testing.T, reviewer *preflight.Reviewer, file string) (out []preflight.Report) {
+func reviewFile(t *testing.T, reviewer *preflight.Reviewer, file string, req preflight.Request) (out []preflight.Report) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -98,7 +104,8 @@ func reviewFile(t *testing.T, reviewer *preflight.Reviewer, file string) (out []
 		if err != nil || doc.List {
 			continue // what is no YAML is not for a review
 		}
-		r, err := reviewer.Review(t.Context(), preflight.Request{Object: doc.Object, Source: doc.Where()})
+		req.Object, req.Source = doc.Object, doc.Where()
+		r, err := reviewer.Review(t.Context(), req)
 		if _, unknown := errors.AsType[*preflight.UnknownKindError](err); unknown {
 			continue
 		}

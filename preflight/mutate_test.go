@@ -1,0 +1,89 @@
+package preflight_test
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
+)
+
+// TestEveryFieldMayBeNonsense puts a wrong value into every place of every fixture, one at
+// a time: the review stays whole.
+func TestEveryFieldMayBeNonsense(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some ten thousand reviews")
+	}
+	dirs, err := filepath.Glob("checks/testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reviewer := &preflight.Reviewer{Checks: allChecks(t)}
+	view := snapshot(t, four)
+	nonsense := []any{nil, "", "$X", int64(-1), int64(1 << 62), 1.5, []any{nil}, map[string]any{"": nil}}
+	reviews := 0
+	for _, dir := range dirs {
+		for _, f := range checktest.Load(t, dir) {
+			original := f.Input.Job.Source.Object
+			for _, set := range places(original, nil) {
+				value := nonsense[reviews%len(nonsense)]
+				reviews++
+				object := runtime.DeepCopyJSON(original)
+				set(object, value)
+				report, err := reviewer.Review(t.Context(), preflight.Request{Object: &unstructured.Unstructured{Object: object}, Cluster: view})
+				if err != nil {
+					continue // the kind itself is nonsense now
+				}
+				for _, failure := range report.Failures() {
+					t.Errorf("%s with %v: %s", f.Name, value, failure)
+				}
+			}
+		}
+	}
+	if reviews < 500 {
+		t.Errorf("%d reviews; want 500 at least", reviews)
+	}
+}
+
+// places are functions that set each value inside an object.
+func places(v any, way []any) (out []func(object, value any)) {
+	if len(way) > 0 {
+		out = append(out, func(object, value any) {
+			for _, step := range way[:len(way)-1] {
+				object = child(object, step)
+			}
+			switch step := way[len(way)-1].(type) {
+			case string:
+				object.(map[string]any)[step] = value
+			case int:
+				object.([]any)[step] = value
+			}
+		})
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, places(v[key], append(slices.Clone(way), key))...)
+		}
+	case []any:
+		for i := range v {
+			out = append(out, places(v[i], append(slices.Clone(way), i))...)
+		}
+	}
+	return out
+}
+
+func child(object any, step any) any {
+	switch step := step.(type) {
+	case string:
+		return object.(map[string]any)[step]
+	case int:
+		return object.([]any)[step]
+	}
+	return nil
+}
