@@ -199,16 +199,6 @@ func TestBadArchives(t *testing.T) {
 	for i := range maxFiles + 1 {
 		many = append(many, fmt.Sprintf("f%d=x", i))
 	}
-	zeros := func(n int64) []byte {
-		var b bytes.Buffer
-		zip := gzip.NewWriter(&b)
-		w := tar.NewWriter(zip)
-		_ = w.WriteHeader(&tar.Header{Name: "logs/big.log", Mode: 0o644, Size: n})
-		_, _ = io.CopyN(w, zeroes{}, n)
-		_ = w.Close()
-		_ = zip.Close()
-		return b.Bytes()
-	}
 	cases := map[string]struct {
 		raw  []byte
 		want string
@@ -220,7 +210,6 @@ func TestBadArchives(t *testing.T) {
 		"an absolute path":           {archive(t, "/etc/passwd=x"), `"/etc/passwd" leaves the bundle`},
 		"a link":                     {archive(t, "logs/x@"), `"logs/x" is no regular file`},
 		"too many files":             {archive(t, many...), "it has more than 4096 files"},
-		"a file of all the disk":     {zeros(maxFile + 1), "logs/big.log has more than 67108864 bytes"},
 		"another tar":                {archive(t, "README=hello"), "there is no bundle.json in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one"},
 		"another program's":          {archive(t, `bundle.json={"schema":"x/v9"}`), `schema is "x/v9"; expected "signalbox.dev/bundle/v1"`},
 		"an index that is no JSON":   {archive(t, "bundle.json=]"), "read bundle.json: invalid character"},
@@ -239,6 +228,16 @@ func TestBadArchives(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a bundle that is not there: %v", err)
+	}
+}
+
+func TestRoomIsBounded(t *testing.T) {
+	if _, err := new(room).take("big.log", zeroes{}); err == nil || err.Error() != "big.log has more than 67108864 bytes" {
+		t.Errorf("a file without an end: %v", err)
+	}
+	full := room{bytes: maxTotal}
+	if _, err := full.take("one.log", strings.NewReader("x")); err == nil || err.Error() != "it has more than 268435456 bytes in all" {
+		t.Errorf("one file too many: %v", err)
 	}
 }
 
