@@ -94,6 +94,14 @@ func waiting(name, node, reason, message string) corev1.Pod {
 	return p
 }
 
+func restarted(name string, times int32) corev1.Pod {
+	p := running(name, "gpu-1")
+	c := &p.Status.ContainerStatuses[0]
+	c.Ready, c.RestartCount = true, times
+	c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.NewTime(noon)}
+	return p
+}
+
 func logOf(pod string, lines ...string) diagnose.Log {
 	return diagnose.Log{
 		Source: evidence.Source{Pod: pod, Container: "pytorch", Rank: -1},
@@ -199,6 +207,28 @@ var stories = map[string]diagnose.Case{
 	"framework-hides-a-failed-task": {
 		Job:   &job.Job{Ref: job.Ref{Kind: "Framework", APIVersion: "frameworkcontroller.microsoft.com/v1", Namespace: "ml", Name: "tf"}, Source: frameworkWithFailedTask},
 		State: kinds.State{Phase: kinds.Succeeded},
+	},
+	"held-by-kueue": {
+		Job: &job.Job{Ref: train(0).Ref, Suspended: true}, State: kinds.State{Phase: kinds.Suspended},
+		Objects: []*unstructured.Unstructured{{Object: map[string]any{
+			"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": map[string]any{"name": "pytorchjob-train"},
+			"status": map[string]any{"conditions": []any{map[string]any{
+				"type": "QuotaReserved", "status": "False", "reason": "Pending",
+				"message": "couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor h100, 8 more needed",
+			}}},
+		}}},
+	},
+	"recovered-after-one-restart": {
+		Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Running},
+		Pods: []corev1.Pod{restarted("train-master-0", 1)},
+	},
+	"restarts-again-and-again": {
+		Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Running},
+		Pods: []corev1.Pod{restarted("train-master-0", 7)},
+	},
+	"a-restarted-worker-of-colossalai-is-lost": {
+		Job:   &job.Job{Ref: job.Ref{Kind: "ColossalAIJob", APIVersion: "batch.tensorstack.dev/v1beta1", Namespace: "ml", Name: "gpt"}},
+		State: kinds.State{Phase: kinds.Running}, Pods: []corev1.Pod{restarted("gpt-worker-0", 1)},
 	},
 	"nothing-was-there": {},
 }

@@ -17,6 +17,12 @@ import (
 
 // judge sets the verdict, the root and its effects.
 func (d *diagnosis) judge(r *Result) {
+	if d.queued() {
+		r.Verdict, r.Category = Healthy, signature.HealthyCategory
+		r.Waiting = strings.TrimRight(r.Waiting, ".") + ": " + d.ranking.Root.Line
+		d.ranking.Root = nil
+		return
+	}
 	if d.ranking.Root != nil {
 		root := d.cause(*d.ranking.Root)
 		root.Standing = d.standing(*d.ranking.Root)
@@ -39,6 +45,13 @@ func (d *diagnosis) judge(r *Result) {
 	default:
 		r.Verdict = Unknown
 	}
+}
+
+// queued is a job that a queue holds back: it waits, and nothing is wrong with it.
+func (d *diagnosis) queued() bool {
+	root := d.ranking.Root
+	return d.State.Phase == kinds.Suspended && root != nil && root.Platform &&
+		(root.Signature.ID == "queue-quota" || root.Signature.ID == "kueue-preempted")
 }
 
 // saysLittle is a root that names how it ended, not why: a bare exit code.
@@ -73,7 +86,7 @@ func (d *diagnosis) healthy() bool {
 // of a ColossalAIJob ends with 0 even when training failed
 // (t9k ColossalAIJob manual, "launcher").
 func (d *diagnosis) unverifiedSuccess() bool {
-	if d.Job == nil || d.Job.Ref.Kind != "ColossalAIJob" {
+	if d.Job == nil || d.Job.Ref.Kind != colossalAI {
 		return false
 	}
 	return len(d.logs.pods) == 0

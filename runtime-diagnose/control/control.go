@@ -26,7 +26,10 @@ type Input struct {
 	Catalog *signature.Catalog
 	// Source places a pod: its role and rank. Nil: unknown.
 	Source func(*corev1.Pod) evidence.Source
-	Now    time.Time
+	// NoRejoin says that a container that ended stays lost to the job although it was
+	// restarted, as a worker of a ColossalAIJob does.
+	NoRejoin bool
+	Now      time.Time
 }
 
 // Seen is what was read.

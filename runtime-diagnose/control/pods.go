@@ -97,9 +97,20 @@ func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatu
 		r.readEnd(pod, p, c, t, init, 0)
 	}
 	if t := c.LastTerminationState.Terminated; t != nil {
+		before := len(r.seen.Sightings)
+		exit, at := p.Exit, p.Ended
 		r.readEnd(pod, p, c, t, init, 1)
+		if c.State.Running != nil && c.Ready && c.RestartCount < manyRestarts && !r.NoRejoin {
+			p.Exit, p.Ended = exit, at
+			for i := range r.seen.Sightings[before:] {
+				r.seen.Sightings[before+i].Over = true
+			}
+		}
 	}
 }
+
+// manyRestarts is from when on a container that runs again is not taken for recovered.
+const manyRestarts = 3
 
 func (r *reader) readWaiting(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, w *corev1.ContainerStateWaiting) {
 	switch w.Reason {
