@@ -16,6 +16,7 @@ import (
 const (
 	mostTries    = 80
 	mostVariants = 6
+	mostDevices  = 1024 // on one pod, of which smaller pods are tried
 )
 
 // quest looks for changes of a gang that would make it fit. Every change it names was
@@ -122,7 +123,7 @@ func (q *quest) resized(i, pods int) Gang {
 // other requests shrink in proportion. Roles of one pod stay one pod.
 func (q *quest) smallerPods() {
 	name, each := q.devices()
-	if each < 2 {
+	if each < 2 || each > mostDevices {
 		return
 	}
 	grow := -1 // the role that takes the additional pods

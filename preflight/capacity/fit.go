@@ -51,8 +51,8 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 		room, crowded := q.roomBeside(lingering, stage)
 		a := q.solve(kins, room, nowOf)
 		if !a.yes && crowded {
-			// Where the earlier ones stand is our choice, so it proves nothing against these.
-			a.no = q.solve(kins, q.s.cols.free, nowOf).no
+			// Where the earlier ones stand is our choice; that proves nothing against these.
+			a.no = q.solve(q.gather(q.gang.beside(stage)), q.s.cols.free, nowOf).no
 		}
 		if a.yes && i == len(stages)-1 && a.best != nil {
 			q.stretch(a.best)
@@ -198,7 +198,7 @@ func (g Gang) sortPlan(plan []Placement) []Placement {
 func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	idleKnown := true
 	for _, stage := range q.gang.stages() {
-		ever := q.gather(stage)
+		ever := q.gather(q.gang.beside(stage))
 		idle := q.solve(ever, q.s.cols.idle, idleOf)
 		if idle.no {
 			q.tooBig(r, ever)
@@ -245,7 +245,7 @@ func (q *question) fitsWithNodesBack() bool {
 	lifted := q.s.question(q.gang)
 	lifted.lift = true
 	for _, stage := range q.gang.stages() {
-		if !lifted.solve(lifted.gather(stage), q.s.cols.idle, idleOf).yes {
+		if !lifted.solve(lifted.gather(q.gang.beside(stage)), q.s.cols.idle, idleOf).yes {
 			return false
 		}
 	}
@@ -293,7 +293,7 @@ func (q *question) assume(r *Result) {
 		r.Assumed = append(r.Assumed, text)
 	}
 	if n := countFunc(s.nodes, func(n *Node) bool { return n.silent }); n > 0 {
-		r.Assumed = append(r.Assumed, fmt.Sprintf("%s no condition; counted as ready", many(n, "node says", "nodes say")))
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%s nothing about health; counted as ready", many(n, "node says", "nodes say")))
 	}
 	if least := q.gang.MinMembers; r.refused() && least > 0 && least < r.Wanted && r.Placed >= least {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("the gang may start with %d of its %d pods, and %d fit", least, r.Wanted, r.Placed))

@@ -1,16 +1,14 @@
 package capacity_test
 
 import (
-	"fmt"
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -161,9 +159,222 @@ func TestFitInTheUsersWords(t *testing.T) {
 	}
 }
 
-var _ = fmt.Sprint
-var _ = strings.Contains
-var _ = resource.MustParse
-var _ metav1.Object
-var _ unstructured.Unstructured
-var _ schema.GroupKind
+func TestFitAsLines(t *testing.T) {
+	cases := map[string]struct {
+		gang capacity.Gang
+		want string
+	}{
+		"no": {gang(group("Master", 1, build.Asks("8")), group("Worker", 5, build.Asks("8"))), `
+4 of 6 pods fit now, and not all of them on the idle cluster
+  asked    1 Master + 5 Workers: 8 nvidia.com/gpu each
+  short    nvidia.com/gpu: 48 asked, 8 by one pod; 32 there even when idle on 4 nodes, at most 8 on one
+  nodes    1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)
+  change   fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)`},
+		"yes": {gang(group("launcher", 1), group("Worker", 4, build.Asks("8"))), `
+5 of 5 pods fit
+  asked    1 launcher: nothing but a place
+  asked    4 Workers: 8 nvidia.com/gpu each
+  plan     1 launcher on h100-1 (1)
+           4 Workers on h100-1 (1), h100-2 (1), h100-3 (1), h100-4 (1)`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := "\n" + strings.Join(demo().Fit(tc.gang).Lines(), "\n")
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("Lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRolesThatRunOneAfterTheOtherShareTheirRoom(t *testing.T) {
+	one := cluster(build.Node("a", build.GPUs(8)))
+	after := func(g capacity.Group, names ...string) capacity.Group { g.After = names; return g }
+	cases := map[string]struct {
+		gang capacity.Gang
+		want capacity.Verdict
+	}{
+		"together they do not fit":        {gang(group("init", 1, build.Asks("8")), group("node", 1, build.Asks("8"))), capacity.TooBig},
+		"one after the other they do":     {gang(group("init", 1, build.Asks("8")), after(group("node", 1, build.Asks("8")), "init")), capacity.Fits},
+		"in any order of declaration":     {gang(after(group("node", 1, build.Asks("8")), "init"), group("init", 1, build.Asks("8"))), capacity.Fits},
+		"three in a row":                  {gang(group("a", 1, build.Asks("8")), after(group("b", 1, build.Asks("8")), "a"), after(group("c", 1, build.Asks("8")), "b")), capacity.Fits},
+		"one that nobody waits for stays": {gang(group("ps", 1, build.Asks("4")), group("init", 1, build.Asks("4")), after(group("node", 1, build.Asks("8")), "init")), capacity.TooBig},
+		"a circle is no order":            {gang(after(group("a", 1, build.Asks("8")), "b"), after(group("b", 1, build.Asks("8")), "a")), capacity.TooBig},
+		"a name that nobody has":          {gang(after(group("a", 1, build.Asks("8")), "nobody")), capacity.Fits},
+		"the second is too big":           {gang(group("a", 1), after(group("b", 1, build.Asks("9")), "a")), capacity.TooBig},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := one.Fit(tc.gang); got.Verdict != tc.want {
+				t.Errorf("Fit says %s, want %s\n%s", got.Verdict, tc.want, got)
+			}
+		})
+	}
+}
+
+func TestPodsOfTheGangKeepTheirPlace(t *testing.T) {
+	mine := func(p *corev1.Pod) (string, bool) { return p.Labels["role"], p.Labels["job"] == "train" }
+	running := func(name, node string) *corev1.Pod {
+		return build.Pod(name, build.On(node), build.Asks("8"), build.PodLabel("job", "train"), build.PodLabel("role", "Worker"))
+	}
+	g := gpus(3, "8")
+	g.Own = mine
+	nodes := build.Nodes(3, "a", build.GPUs(8))
+	half := cluster(nodes, running("w0", "a-1"), running("w1", "a-2"))
+	got := half.Fit(g)
+	want := []capacity.Placement{{Group: "Worker", Node: "a-1", Count: 1}, {Group: "Worker", Node: "a-2", Count: 1}, {Group: "Worker", Node: "a-3", Count: 1}}
+	if diff := cmp.Diff(want, got.Plan); got.Verdict != capacity.Fits || got.Placed != 3 || diff != "" {
+		t.Errorf("two of three run: %s, placed %d (-want +got):\n%s", got.Verdict, got.Placed, diff)
+	}
+	leaving := running("w1", "a-2")
+	leaving.DeletionTimestamp = &metav1.Time{Time: build.Taken}
+	if got := cluster(nodes, running("w0", "a-1"), leaving).Fit(g); got.Verdict != capacity.Full || got.Placed != 2 {
+		t.Errorf("a pod that is being deleted takes room and does not count: %s, placed %d; want full, 2", got.Verdict, got.Placed)
+	}
+	g.Own = nil
+	if got := half.Fit(g); got.Verdict != capacity.Full || got.Placed != 1 {
+		t.Errorf("pods of somebody else: %s, placed %d; want full, 1", got.Verdict, got.Placed)
+	}
+}
+
+func TestWithoutPodsOnlyTheImpossibleIsProven(t *testing.T) {
+	view := func(items ...build.Item) *capacity.Snapshot {
+		var b capacity.Builder
+		for _, i := range items {
+			b.Node(i.(*corev1.Node))
+		}
+		return b.Snapshot(build.Taken)
+	}
+	const said = "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle"
+	got := view(build.Nodes(2, "a", build.GPUs(8))...).Fit(gpus(2, "8"))
+	if got.Verdict != capacity.Unknown || len(got.Plan) != 2 || !slices.Contains(got.Assumed, said) {
+		t.Errorf("Fit says %s with the plan %v and %q; want unknown, a plan for idle nodes, and why", got.Verdict, got.Plan, got.Assumed)
+	}
+	if got := view(build.Nodes(2, "a", build.GPUs(8))...).Fit(gpus(2, "9")); got.Verdict != capacity.TooBig {
+		t.Errorf("nine GPUs on nodes of eight: %s, want too-big", got.Verdict)
+	}
+	if got := view().Fit(gpus(1, "1")); got.Verdict != capacity.Unknown || got.Assumed[0] != "the snapshot holds no nodes" {
+		t.Errorf("without nodes: %s, %q; want unknown and why", got.Verdict, got.Assumed)
+	}
+	if got := cluster().Fit(gpus(1, "1")); got.Verdict != capacity.TooBig {
+		t.Errorf("a cluster that is known to have no nodes: %s, want too-big", got.Verdict)
+	}
+	var none *capacity.Snapshot
+	if got := none.Fit(gpus(1, "1")); got.Verdict != capacity.Unknown || got.Assumed[0] != "there is no view of the cluster" {
+		t.Errorf("no snapshot: %s, %q; want unknown and why", got.Verdict, got.Assumed)
+	}
+}
+
+func TestWhereNodesCanBeAddedOnlyTheShapeIsWorthAWarning(t *testing.T) {
+	grows := func(items ...any) *capacity.Snapshot {
+		return cluster(append(items, build.Node("a", build.GPUs(8), build.Label("karpenter.sh/nodepool", "gpu")))...)
+	}
+	busy := build.Pod("x", build.On("a"), build.Asks("1"))
+	queued := gpus(1, "8")
+	queued.Queue = "team-a"
+	cases := map[string]struct {
+		on   *capacity.Snapshot
+		gang capacity.Gang
+		want capacity.Verdict
+		says bool
+	}{
+		"busy":                             {cluster(build.Node("a", build.GPUs(8)), busy), gpus(1, "8"), capacity.Full, true},
+		"busy, and nodes can be added":     {grows(busy), gpus(1, "8"), capacity.Full, false},
+		"too many, and nodes can be added": {grows(), gpus(2, "8"), capacity.TooBig, false},
+		"too large for any node there is":  {grows(), gpus(1, "9"), capacity.TooBig, true},
+		"busy, and a queue holds it back":  {cluster(build.Node("a", build.GPUs(8)), busy), queued, capacity.Full, false},
+		"it fits":                          {cluster(build.Node("a", build.GPUs(8))), gpus(1, "8"), capacity.Fits, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := tc.on.Fit(tc.gang)
+			if got.Verdict != tc.want || got.Speaks() != tc.says {
+				t.Errorf("Fit says %s, worth a warning: %t; want %s, %t", got.Verdict, got.Speaks(), tc.want, tc.says)
+			}
+		})
+	}
+}
+
+func TestAssumptionsAreNamed(t *testing.T) {
+	least := gpus(4, "8")
+	least.MinMembers = 2
+	cases := map[string]struct {
+		on   *capacity.Snapshot
+		gang capacity.Gang
+		want string
+	}{
+		"pods that wait too": {
+			cluster(build.Node("a", build.GPUs(8)), build.Pod("p", build.In("other"), build.Asks("4")), build.Pod("q", build.Asks("2"))), gpus(1, "8"),
+			"2 pods of others wait for a place too (6 nvidia.com/gpu); not counted",
+		},
+		"a minimum that fits": {cluster(build.Nodes(3, "a", build.GPUs(8))), least, "the gang may start with 2 of its 4 pods, and 3 fit"},
+		"a priority class": {
+			cluster(build.Node("a", build.GPUs(8)), build.Pod("x", build.On("a"), build.Asks("8"))),
+			gang(group("Worker", 1, build.Asks("8"), build.Spec(func(s *corev1.PodSpec) { s.PriorityClassName = "high" }))),
+			"the priority class high may move others aside; that is not considered",
+		},
+		"a request below zero": {cluster(build.Node("a")), gang(capacity.Group{Name: "Worker", Count: 1, Pod: job.Pod{Requests: job.Resources{"cpu": -3000}}}), "Worker asks for -3 cpu; counted as 0"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.on.Fit(tc.gang); !slices.Contains(got.Assumed, tc.want) {
+				t.Errorf("assumed %q; want %q among them", got.Assumed, tc.want)
+			}
+		})
+	}
+}
+
+func TestAbsurdNumbersAreAnsweredQuickly(t *testing.T) {
+	s := cluster(build.Nodes(50, "a", build.GPUs(8)))
+	cases := map[string]capacity.Gang{
+		"a million pods of 8":         gpus(1_000_000, "8"),
+		"2^62 pods of nothing":        gang(group("Worker", 1<<62)),
+		"two roles of a million each": gang(group("A", 1_000_000, build.Asks("8")), group("B", 1_000_000, build.Requests("cpu=1"))),
+		"more than there is on earth": gpus(2, "9Ei"),
+	}
+	for name, g := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := s.Fit(g); got.Verdict != capacity.TooBig || got.Wanted < 2 {
+				t.Errorf("Fit says %s for %d pods, want too-big", got.Verdict, got.Wanted)
+			}
+		})
+	}
+}
+
+func TestTheResultAsJSON(t *testing.T) {
+	got, err := json.MarshalIndent(cluster(build.Node("a", build.GPUs(8)), build.Pod("x", build.On("a"), build.Asks("4"))).Fit(gpus(1, "8")), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+ "verdict": "full",
+ "placed": 0,
+ "wanted": 1,
+ "plan": [],
+ "shortfall": [
+  {
+   "resource": "nvidia.com/gpu",
+   "asked": 8,
+   "free": 4,
+   "largestHole": 4,
+   "neededHole": 8
+  }
+ ],
+ "rejected": {
+  "total": 1,
+  "notReady": 0,
+  "cordoned": 0,
+  "selector": 0,
+  "taint": 0,
+  "tooSmall": 0,
+  "full": 1,
+  "other": 0,
+  "open": 0
+ },
+ "change": "",
+ "assumed": []
+}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("JSON (-want +got):\n%s", diff)
+	}
+}

@@ -78,11 +78,29 @@ func (g Gang) priorityClass() string {
 }
 
 // stages sorts the groups into sets that run one after the other, by what they name in
-// After. Within a stage all run together. A circle is no order: its groups run together.
+// After. Within a stage all run together.
 func (g Gang) stages() [][]int {
+	depth := g.depths()
+	var out [][]int
+	for level := range g.Groups {
+		var stage []int
+		for i := range g.Groups {
+			if depth[i] == level {
+				stage = append(stage, i)
+			}
+		}
+		if len(stage) > 0 {
+			out = append(out, stage)
+		}
+	}
+	return out
+}
+
+// depths are the lengths of the longest chains of groups that have to complete first. A
+// circle is no order: then all are 0.
+func (g Gang) depths() []int {
 	depth := make([]int, len(g.Groups))
-	// A chain without a circle is at most as long as there are groups.
-	for range g.Groups {
+	for range g.Groups { // a chain without a circle is at most that long
 		for i, group := range g.Groups {
 			for _, name := range group.After {
 				if before := g.group(name); before >= 0 && before != i {
@@ -94,18 +112,20 @@ func (g Gang) stages() [][]int {
 	if slices.Contains(depth, len(g.Groups)) { // only a circle climbs that high
 		clear(depth)
 	}
-	out := make([][]int, 0, 1)
-	for level := range len(g.Groups) {
-		var stage []int
-		for i := range g.Groups {
-			if depth[i] == level {
-				stage = append(stage, i)
-			}
-		}
-		if len(stage) > 0 {
-			out = append(out, stage)
+	return depth
+}
+
+// beside are groups that certainly run at the same time as a stage, itself included:
+// those of earlier stages whose end none of them waits for.
+func (g Gang) beside(stage []int) []int {
+	out, depth := slices.Clone(stage), g.depths()
+	for i := len(g.Groups) - 1; i >= 0; i-- {
+		ordered := func(j int) bool { return g.completedBefore(i, j) || g.completedBefore(j, i) }
+		if depth[i] < depth[stage[0]] && !slices.ContainsFunc(out, ordered) {
+			out = append(out, i)
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 

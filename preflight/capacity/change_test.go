@@ -1,0 +1,63 @@
+package capacity_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+func TestChangesThatWouldFit(t *testing.T) {
+	pools := func(items ...any) *capacity.Snapshot {
+		return cluster(append(items, build.Nodes(2, "h100", build.GPUs(8), build.Label("pool", "h100")),
+			build.Nodes(4, "l40s", build.GPUs(4), build.Label("pool", "l40s"), build.Taint("gpu=l40s:NoSchedule")))...)
+	}
+	cases := map[string]struct {
+		on   *capacity.Snapshot
+		gang capacity.Gang
+		want []string
+	}{
+		"pods of four instead of eight, the master stays one": {
+			cluster(build.Nodes(12, "a", build.GPUs(4))), gang(group("Master", 1, build.Asks("8")), group("Worker", 5, build.Asks("8"))),
+			[]string{
+				"fits with 4 nvidia.com/gpu per pod instead of 8 (1 Master + 5 Workers on 6 nodes)",
+				"fits with 1 Master + 11 Workers of 4 nvidia.com/gpu instead of 1 Master + 5 Workers of 8 (1 Master + 11 Workers on 12 nodes)",
+			},
+		},
+		"the other pool, behind its taint": {
+			pools(), gang(group("Worker", 4, build.Asks("4"), build.Requests("cpu=60"), selects("pool", "h100"))),
+			[]string{
+				"fits with 2 Workers instead of 4 (2 Workers on 2 nodes)",
+				"fits with the node selector pool=l40s instead of h100 and a toleration of the taint gpu=l40s:NoSchedule (4 Workers on 4 nodes)",
+			},
+		},
+		"a toleration is enough": {
+			pools(), gang(group("Worker", 4, build.Asks("4"), build.Requests("cpu=60"))),
+			[]string{
+				"fits with 2 Workers instead of 4 (2 Workers on 2 nodes)",
+				"fits with a toleration of the taint gpu=l40s:NoSchedule (4 Workers on 4 nodes)",
+			},
+		},
+		"CPU and memory both too large": {
+			cluster(build.Nodes(2, "c", build.Allocatable("cpu", "23500m"), build.Allocatable("memory", "128000Mi"))),
+			gang(group("worker", 2, build.Requests("cpu=48", "memory=200Gi"))),
+			[]string{"fits with 23 cpu and 125Gi memory per pod instead of 48 and 200Gi (2 workers on 2 nodes)"},
+		},
+		"nothing helps": {cluster(build.Node("a")), gang(group("Worker", 1, build.Asks("1"))), nil},
+		"a selector and an affinity nobody matches": {
+			pools(), gang(group("Worker", 1, build.Asks("8"), affinity(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{expr("pool", corev1.NodeSelectorOpIn, "h200")}}))),
+			[]string{"fits without the required node affinity (1 Worker on 1 node)"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := tc.on.Fit(tc.gang)
+			if diff := cmp.Diff(tc.want, got.Changes); diff != "" {
+				t.Errorf("Changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
