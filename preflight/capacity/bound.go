@@ -114,7 +114,7 @@ func (q *question) sum(name corev1.ResourceName, column int, kins []*kin, room [
 			s.NeededHole, s.Largest, largest = n, 0, nil
 		}
 		if n == s.NeededHole {
-			s.Largest, largest = s.Largest+k.count, append(largest, k)
+			s.Largest, largest = int(plus(int64(s.Largest), int64(k.count))), append(largest, k)
 		}
 	}
 	if column < 0 {

@@ -84,7 +84,7 @@ func (q *question) askOf(k *kin) Ask {
 	for _, i := range k.groups {
 		g := &q.gang.Groups[i]
 		roles = append(roles, roleText(g.Name, g.Count))
-		a.Pods += g.Count
+		a.Pods = int(plus(int64(a.Pods), int64(max(0, g.Count))))
 	}
 	a.Roles = strings.Join(roles, " + ")
 	for _, n := range k.needs {

@@ -89,7 +89,7 @@ func (q *question) roomBeside(earlier []*packing, stage []int) (room [][]int64, 
 	room = q.s.cols.free
 	for _, p := range earlier {
 		for i, k := range p.kins {
-			if q.gone(k, stage) {
+			if p.placed[i] == 0 || q.gone(k, stage) {
 				continue
 			}
 			crowded = true

@@ -231,6 +231,12 @@ func TestPodsOfTheGangKeepTheirPlace(t *testing.T) {
 	if got := cluster(nodes, running("w0", "a-1"), leaving).Fit(g); got.Verdict != capacity.Full || got.Placed != 2 {
 		t.Errorf("a pod that is being deleted takes room and does not count: %s, placed %d; want full, 2", got.Verdict, got.Placed)
 	}
+	extra := capacity.Group{Name: "Worker", Count: 5, Min: 1, Pod: job.Pod{Requests: job.Resources{"nobody.has/this": 1}}}
+	elastic := gang(extra, group("Master", 1, build.Asks("8")))
+	elastic.Own = mine
+	if got := half.Fit(elastic); got.Verdict != capacity.Fits || got.Placed != 3 {
+		t.Errorf("an elastic role whose minimum runs: %s, placed %d; want fits, 3\n%s", got.Verdict, got.Placed, got)
+	}
 	g.Own = nil
 	if got := half.Fit(g); got.Verdict != capacity.Full || got.Placed != 1 {
 		t.Errorf("pods of somebody else: %s, placed %d; want full, 1", got.Verdict, got.Placed)
@@ -329,6 +335,7 @@ func TestAbsurdNumbersAreAnsweredQuickly(t *testing.T) {
 	cases := map[string]capacity.Gang{
 		"a million pods of 8":         gpus(1_000_000, "8"),
 		"2^62 pods of nothing":        gang(group("Worker", 1<<62)),
+		"three roles of 2^62":         gang(group("A", 1<<62, build.Asks("1")), group("B", 1<<62, build.Asks("1")), group("C", 1<<62, build.Asks("2"))),
 		"two roles of a million each": gang(group("A", 1_000_000, build.Asks("8")), group("B", 1_000_000, build.Requests("cpu=1"))),
 		"more than there is on earth": gpus(2, "9Ei"),
 	}

@@ -53,6 +53,9 @@ func (p *packing) hole(i, at int) int {
 
 // put places n pods of kin i on a node.
 func (p *packing) put(i, at, n int) {
+	if n == 0 { // a resource that no node offers has no column
+		return
+	}
 	p.counts[i][at] += n
 	p.placed[i] += n
 	for _, need := range p.kins[i].needs {

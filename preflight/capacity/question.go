@@ -134,7 +134,7 @@ func (q *question) gather(stage []int) []*kin {
 			out = append(out, k)
 		}
 		k.groups = append(k.groups, i)
-		k.count += q.need[i]
+		k.count = int(plus(int64(k.count), int64(q.need[i])))
 	}
 	for _, k := range out {
 		q.prepare(k, q.runtimeClass(k, Requested(*k.source)))
