@@ -19,8 +19,9 @@ var layers = map[string]int{
 	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1,
 	"preflight/manifest": 2,
 	"preflight/check":    2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/prompt": 2, "runtime-diagnose/rank": 2,
+	"runtime-diagnose/rank": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3, "runtime-diagnose/bare": 3,
+	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "certs": 4, "config": 4,
 	"cmd/signalbox": 5,
@@ -35,7 +36,9 @@ var sideways = map[string][]string{
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
 	"runtime-diagnose/bare":       {"runtime-diagnose"},
 	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config"},
-	"runtime-diagnose/collect":    {"runtime-diagnose/capture"},
+	"runtime-diagnose/capture":    {"runtime-diagnose/collect"}, // it keeps what collect reads
+	"runtime-diagnose/prompt":     {"runtime-diagnose"},         // it asks about a Result
+	"runtime-diagnose/explain":    {"runtime-diagnose", "runtime-diagnose/prompt"},
 	"webhook":                     {"preflight/capacity/live", "certs", "config"},
 }
 
