@@ -28,7 +28,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	}
 	seen := control.Read(control.Input{
 		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Catalog: catalog,
-		Source: placer(c.Kind), NoRejoin: c.Job != nil && c.Job.Ref.Kind == colossalAI, Now: c.Now,
+		Source: placer(c.Kind), NoRejoin: noRejoin(c), Now: c.Now,
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	objects := readObjects(c, catalog)
@@ -44,6 +44,8 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 // colossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with
 // 0 whatever happened (t9k ColossalAIJob manual).
 const colossalAI = "ColossalAIJob"
+
+func noRejoin(c Case) bool { return c.Job != nil && c.Job.Ref.Kind == colossalAI }
 
 // diagnosis is the state of one call of Diagnose.
 type diagnosis struct {

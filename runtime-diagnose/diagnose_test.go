@@ -111,6 +111,12 @@ func logOf(pod string, lines ...string) diagnose.Log {
 	}
 }
 
+func logBefore(pod string, lines ...string) diagnose.Log {
+	l := logOf(pod, lines...)
+	l.Source.Attempt = 1
+	return l
+}
+
 const lacksGPUs = "0/5 nodes are available: 1 node(s) were unschedulable, 4 Insufficient nvidia.com/gpu. preemption: 0/5 nodes are available: 5 No preemption victims found for incoming pod."
 
 // stories are the cases of the user's manuals and the ones beside them; each has a golden
@@ -221,6 +227,7 @@ var stories = map[string]diagnose.Case{
 	"recovered-after-one-restart": {
 		Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Running},
 		Pods: []corev1.Pod{restarted("train-master-0", 1)},
+		Logs: []diagnose.Log{logOf("train-master-0", "step 7 loss: 2.1"), logBefore("train-master-0", "RuntimeError: CUDA error: an illegal memory access was encountered")},
 	},
 	"restarts-again-and-again": {
 		Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Running},

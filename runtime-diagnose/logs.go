@@ -77,8 +77,13 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
 	r.settle()
-	if at >= 0 && log.Source.Attempt == 0 {
+	switch {
+	case at >= 0 && log.Source.Attempt == 0:
 		r.anchor(pods[at].Ended)
+	case at >= 0 && pods[at].Recovered && !noRejoin(c):
+		for i := range r.sightings {
+			r.sightings[i].Over = true
+		}
 	}
 	out.sightings = append(out.sightings, r.sightings...)
 	out.excerpts = append(out.excerpts, Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped})
@@ -135,7 +140,7 @@ type logReader struct {
 }
 
 func (r *logReader) suspect(text string) bool {
-	return r.catalog.Suspects(text) || strings.Contains(text, schedulerWords) || r.goesOn()
+	return r.catalog.SuspectsWithout(r.heardEnough, text) || strings.Contains(text, schedulerWords) || r.goesOn()
 }
 
 // schedulerWords are in every message of the scheduler that counts nodes.

@@ -96,8 +96,12 @@ func (d *diagnosis) sayCause(r *Result) {
 	if r.Verdict == Inconclusive {
 		b.WriteString(d.whatDecides())
 	}
-	r.Analysis = b.String()
 	r.Solution = root.Signature.Steps()
+	if noRejoin(d.Case) && root.Item.Source.Attempt > 0 {
+		b.WriteString(" The container was started again, but a restarted worker of a ColossalAIJob does not rejoin the training.")
+		r.Solution = append(r.Solution, "Create the job again: it does not recover by itself.")
+	}
+	r.Analysis = b.String()
 	if r.Waiting != "" && root.Item.Kind != evidence.Log {
 		r.Analysis = r.Waiting + " " + r.Analysis
 	}

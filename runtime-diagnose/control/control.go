@@ -54,6 +54,8 @@ type Pod struct {
 	Ended    time.Time // first container failure; zero: none or not said
 	Exit     *Exit     // first failed container
 	Deleted  bool
+	// Recovered says that a container was restarted, runs and is ready.
+	Recovered bool
 }
 
 // Running says that the pod's containers run now.

@@ -101,7 +101,7 @@ func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatu
 		exit, at := p.Exit, p.Ended
 		r.readEnd(pod, p, c, t, init, 1)
 		if c.State.Running != nil && c.Ready && c.RestartCount < manyRestarts && !r.NoRejoin {
-			p.Exit, p.Ended = exit, at
+			p.Exit, p.Ended, p.Recovered = exit, at, true
 			for i := range r.seen.Sightings[before:] {
 				r.seen.Sightings[before+i].Over = true
 			}

@@ -119,9 +119,17 @@ func (c *Catalog) ByID(id string) *Signature {
 
 // Suspects says whether any literal occurs in the text: the cheap question to ask of
 // every line before the line is masked and matched.
-func (c *Catalog) Suspects(text string) bool {
+func (c *Catalog) Suspects(text string) bool { return c.SuspectsWithout(nil, text) }
+
+// SuspectsWithout is Suspects for a reader that has heard enough of some signatures.
+func (c *Catalog) SuspectsWithout(skip func(*Signature) bool, text string) bool {
 	found := false
-	c.literals.find(text, func(int32) { found = true })
+	c.literals.find(text, func(literal int32) {
+		if found {
+			return
+		}
+		found = skip == nil || slices.ContainsFunc(c.owners[literal], func(s int32) bool { return !skip(c.all[s]) })
+	})
 	return found
 }
 

@@ -1,0 +1,28 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// BenchmarkDiagnose reads a long healthy log with one failure at its end: what a training
+// job that ran for days leaves behind.
+func BenchmarkDiagnose(b *testing.B) {
+	c := catalog(b)
+	var log strings.Builder
+	for range 20000 {
+		log.WriteString("2026-03-01 12:00:01,250 INFO [trainer.py:88] step 100 loss: 2.31 grad_norm: 0.7 lr: 1e-05 tokens/s: 81234\n")
+	}
+	log.WriteString("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB\n")
+	data := []byte(log.String())
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		story := diagnose.Case{Now: noon}
+		story.AddLog("train.log", data)
+		if r := diagnose.Diagnose(b.Context(), story, c, diagnose.Options{}); r.Category != "gpu-oom" {
+			b.Fatalf("category %q, want gpu-oom", r.Category)
+		}
+	}
+}
