@@ -87,7 +87,7 @@ func text(t *testing.T, log diagnose.Log) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close() //nolint:errcheck // only read
+	defer in.Close()
 	b, err := io.ReadAll(in)
 	if err != nil {
 		t.Fatal(err)

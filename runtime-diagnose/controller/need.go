@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,34 +122,35 @@ func trouble(p corev1.Pod) bool {
 
 // seen is a mark of everything that a diagnosis depends on and that the caches show. While it
 // stays, a job that has ended is not read again.
-func (v view) seen(resourceVersionOfSpec int64, asked string) string {
+func (v view) seen(generation int64, asked string) string {
 	h := sha256.New()
-	fmt.Fprintln(h, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, resourceVersionOfSpec, asked)
+	io.WriteString(h, fmt.Sprintln(v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked)) //nolint:errcheck // a hash takes everything
 	marks := make([]string, len(v.pods))
 	for i := range v.pods {
 		marks[i] = mark(&v.pods[i])
 	}
 	slices.Sort(marks)
 	for _, m := range marks {
-		fmt.Fprintln(h, m)
+		io.WriteString(h, m+"\n") //nolint:errcheck // a hash takes everything
 	}
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
 // mark is the state of a pod in one line; times are left out where only they change.
 func mark(p *corev1.Pod) string {
-	s := fmt.Sprint(p.UID, p.Status.Phase, p.Status.Reason, p.Status.Message, p.Spec.NodeName, p.DeletionTimestamp != nil)
+	var s strings.Builder
+	fmt.Fprint(&s, p.UID, p.Status.Phase, p.Status.Reason, p.Status.Message, p.Spec.NodeName, p.DeletionTimestamp != nil)
 	for _, c := range p.Status.Conditions {
-		s += fmt.Sprint(" ", c.Type, c.Status, c.Reason, c.Message)
+		fmt.Fprint(&s, " ", c.Type, c.Status, c.Reason, c.Message)
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		s += fmt.Sprint(" ", c.Name, c.RestartCount, c.Ready)
+		fmt.Fprint(&s, " ", c.Name, c.RestartCount, c.Ready)
 		if w := c.State.Waiting; w != nil {
-			s += fmt.Sprint(" ", w.Reason, w.Message)
+			fmt.Fprint(&s, " ", w.Reason, w.Message)
 		}
 		if t := c.State.Terminated; t != nil {
-			s += fmt.Sprint(" ", t.ExitCode, t.Signal, t.Reason, t.Message)
+			fmt.Fprint(&s, " ", t.ExitCode, t.Signal, t.Reason, t.Message)
 		}
 	}
-	return s
+	return s.String()
 }

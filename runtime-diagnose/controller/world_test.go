@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -118,9 +119,7 @@ func (w *world) patch(a clienttesting.Action) (bool, runtime.Object, error) {
 			all[k] = v
 		}
 	}
-	for k, v := range in.GetAnnotations() {
-		all[k] = v
-	}
+	maps.Copy(all, in.GetAnnotations())
 	w.job.SetAnnotations(all)
 	w.patches = append(w.patches, in.GetAnnotations())
 	return true, w.job.DeepCopy(), nil

@@ -36,9 +36,8 @@ type Question struct {
 
 // Fingerprint is the same for the same question: system message, prompt and all.
 func (q Question) Fingerprint() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%d:%s%d:%s", len(q.Request.System), q.Request.System, len(q.Request.User), q.Request.User)
-	return hex.EncodeToString(h.Sum(nil))[:16]
+	h := sha256.Sum256(fmt.Appendf(nil, "%d:%s%d:%s", len(q.Request.System), q.Request.System, len(q.Request.User), q.Request.User))
+	return hex.EncodeToString(h[:])[:16]
 }
 
 // Ask writes the question. It always succeeds: a template that cannot be read, parsed or run

@@ -88,7 +88,8 @@ func (c *openAI) request(r Request) openai.ChatCompletionRequest {
 	if c.profile.Reasoning {
 		out.MaxCompletionTokens = r.MaxTokens
 	} else {
-		out.MaxTokens = r.MaxTokens
+		// The older name is the one that every compatible server knows.
+		out.MaxTokens = r.MaxTokens //nolint:staticcheck // deprecated for reasoning models only; see above
 		// A plain 0 would be left out of the JSON and mean the server's default:
 		// https://github.com/sashabaranov/go-openai#frequently-asked-questions (read 2026-11).
 		out.Temperature = math.SmallestNonzeroFloat32

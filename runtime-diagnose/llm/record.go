@@ -65,9 +65,10 @@ func (c recording) Complete(ctx context.Context, r Request) (Response, error) {
 
 // cassette is the file of a request: named after all that the model would see.
 func cassette(dir string, r Request) string {
-	h := sha256.New()
+	var all []byte
 	for _, part := range []string{r.System, r.User, string(r.JSONSchema)} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+		all = fmt.Appendf(all, "%d:%s", len(part), part)
 	}
-	return filepath.Join(dir, hex.EncodeToString(h.Sum(nil))[:16]+".json")
+	h := sha256.Sum256(all)
+	return filepath.Join(dir, hex.EncodeToString(h[:])[:16]+".json")
 }

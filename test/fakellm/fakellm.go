@@ -214,7 +214,7 @@ func who(id string) string {
 func shorten(s string) string {
 	s = strings.NewReplacer(`"`, "", `\`, "").Replace(s)
 	out := ""
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		if len(out)+len(word) > 80 {
 			break
 		}
