@@ -107,6 +107,9 @@ func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 		if err != nil {
 			return nil, err
 		}
+		if !w.seen {
+			report.Fit = nil // nobody looked for nodes
+		}
 		ours := faults(report, w.cluster.Incomplete())
 		report.Skipped = append(report.Skipped, w.skipped...)
 		out = append(out, reviewed{report, d, ours})

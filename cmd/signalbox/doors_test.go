@@ -56,7 +56,7 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 	spoke := 0
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
-			w := &world{checks: set, engine: engine, cluster: s.view, answers: true, namespace: "default"}
+			w := &world{checks: set, engine: engine, cluster: s.view, seen: s.view != nil, answers: true, namespace: "default"}
 			shell, reports := throughCheck(t, s, w)
 			door, responses := throughWebhook(t, s, &preflight.Reviewer{Checks: set, Policies: engine})
 			if diff := cmp.Diff(shell, door); diff != "" {

@@ -63,7 +63,7 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if w.cluster == nil {
+	if !w.seen {
 		in.say(sh)
 		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}

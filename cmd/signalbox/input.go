@@ -19,6 +19,7 @@ type input struct {
 	others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
 	troubles []preflight.Trouble // what could not be read
 	notes    []string            // for stderr
+	foreign  []string            // files of folders that hold no Kubernetes object
 }
 
 // readInput reads all files. Documents that cannot be read are troubles, and do not keep
@@ -57,6 +58,9 @@ func readInput(sh *shell, files []string) (*input, error) {
 		in.notes = append(in.notes, strings.Join(files, ", ")+": no objects")
 	}
 	in.uncovered()
+	if n := len(in.foreign); n > 0 {
+		in.notes = append(in.notes, "passed over, because no Kubernetes object begins there: "+few(in.foreign))
+	}
 	return in, nil
 }
 
@@ -65,7 +69,7 @@ func readInput(sh *shell, files []string) (*input, error) {
 func (in *input) unreadable(s manifest.Source, err error) {
 	var p *manifest.Problem
 	if s.Recurse && errors.As(err, &p) && p.NotObject {
-		in.notes = append(in.notes, p.Where()+": passed over: "+p.Have)
+		in.foreign = append(in.foreign, p.Where())
 		return
 	}
 	in.trouble(err)
@@ -121,6 +125,15 @@ func (in *input) uncovered() {
 	}
 	slices.Sort(words)
 	in.notes = append(in.notes, "passed over, because these are no training jobs: "+strings.Join(words, ", "))
+}
+
+// few is a list of names that does not fill the screen.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // supporting are kinds that jobs refer to; they are read where a job names them.

@@ -56,6 +56,7 @@ type world struct {
 	checks    *check.Set
 	engine    preflight.Engine
 	cluster   *capacity.Snapshot // nil: no view
+	seen      bool               // somebody looked at a cluster: the view is not only what the input brings
 	live      *cluster           // nil: offline
 	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
 	skipped   []preflight.Skip   // what could not be seen
@@ -77,11 +78,11 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 	if w.checks, err = allChecks(); err != nil {
 		return nil, err
 	}
-	view, known, err := f.view(ctx, sh, w, in)
-	if err != nil {
+	var view clusterView
+	if view, w.seen, err = f.view(ctx, sh, w, in); err != nil {
 		return nil, err
 	}
-	if view.addAll(in.others) || known {
+	if view.addAll(in.others) || w.seen {
 		if w.cluster, err = view.Snapshot(); err != nil {
 			return nil, usagef("%w", err)
 		}

@@ -74,7 +74,7 @@ func folder(name string) ([]Source, error) {
 			}
 			return nil
 		}
-		if manifestName(e.Name()) && regular(path, e) {
+		if manifestName(e.Name()) && !strings.HasPrefix(e.Name(), ".") && regular(path, e) {
 			rel, err := filepath.Rel(root, path)
 			if err != nil {
 				return err
