@@ -25,32 +25,75 @@ var accelerators = []struct {
 	pattern string
 	unit    Unit
 }{
-	{"nvidia.com/gpu", Device}, {"nvidia.com/gpu.shared", Share}, {"nvidia.com/mig-*", Partition},
-	{"nvidia.com/gpumem*", Portion}, {"nvidia.com/gpucores", Portion},
-	{"amd.com/gpu", Device}, {"amd.com/cpx_*", Partition}, {"amd.com/spx_*", Partition},
-	{"gpu.intel.com/i915", Device}, {"gpu.intel.com/xe", Device}, {"habana.ai/gaudi", Device},
-	{"aws.amazon.com/neuron", Device}, {"aws.amazon.com/neuroncore", Portion}, {"google.com/tpu", Device},
-	{"huawei.com/npu-core", Portion}, {"huawei.com/Ascend*", Device},
-	{"cambricon.com/mlu*", Device}, {"hygon.com/dcu", Device}, {"hygon.com/dcunum", Device},
-	{"hygon.com/dcu-*", Partition}, {"metax-tech.com/gpu", Device}, {"metax-tech.com/sgpu", Share},
-	{"iluvatar.com/gpu", Device}, {"iluvatar.ai/gpu", Device}, {"iluvatar.ai/vgpu", Share},
-	{"mthreads.com/gpu", Device}, {"mthreads.com/vgpu", Share}, {"enflame.com/gcu", Device},
-	{"enflame.com/shared-gcu", Share}, {"enflame.com/drs-gcu", Share}, {"birentech.com/gpu", Device},
-	{"birentech.com/*", Partition}, {"kunlunxin.com/xpu", Device}, {"kunlunxin.com/vxpu", Share},
-	{"aliyun.com/gpu-count", Device}, {"aliyun.com/gpu-*", Portion},
-	{"tke.cloud.tencent.com/qgpu-*", Portion}, {"koordinator.sh/gpu*", Portion},
-	{"volcano.sh/vgpu-number", Share}, {"volcano.sh/vgpu-*", Portion},
+	{"nvidia.com/gpu", Device},
+	{"nvidia.com/gpu.shared", Share},
+	{"nvidia.com/mig-*", Partition},
+	{"nvidia.com/gpumem*", Portion},
+	{"nvidia.com/gpucores", Portion},
+	{"amd.com/gpu", Device},
+	{"amd.com/cpx_*", Partition},
+	{"amd.com/spx_*", Partition},
+	{"gpu.intel.com/i915", Device},
+	{"gpu.intel.com/xe", Device},
+	{"habana.ai/gaudi", Device},
+	{"aws.amazon.com/neuron", Device},
+	{"aws.amazon.com/neuroncore", Portion},
+	{"google.com/tpu", Device},
+	{"huawei.com/npu-core", Portion},
+	{"huawei.com/Ascend*", Device},
+	{"cambricon.com/mlu*", Device},
+	{"cambricon.com/vmlu", Share},
+	{"hygon.com/dcu", Device},
+	{"hygon.com/dcunum", Device},
+	{"hygon.com/dcu-share-*", Share},
+	{"hygon.com/dcu-*", Partition},
+	{"hygon.com/dcumem", Portion},
+	{"hygon.com/dcucores", Portion},
+	{"metax-tech.com/gpu", Device},
+	{"metax-tech.com/vfio-gpu", Device},
+	{"metax-tech.com/sgpu", Share},
+	{"iluvatar.com/gpu", Device},
+	{"iluvatar.ai/gpu", Device},
+	{"iluvatar.ai/vgpu", Share},
+	{"iluvatar.ai/vcuda-*", Portion},
+	{"mthreads.com/gpu", Device},
+	{"mthreads.com/vgpu", Share},
+	{"mthreads.com/sgpu-*", Portion},
+	{"enflame.com/gcu", Device},
+	{"enflame.com/shared-gcu", Share},
+	{"enflame.com/drs-gcu", Share},
+	{"birentech.com/gpu", Device},
+	{"birentech.com/*", Partition},
+	{"kunlunxin.com/xpu", Device},
+	{"kunlunxin.com/vxpu", Share},
+	{"aliyun.com/gpu-count", Device},
+	{"aliyun.com/gpu-*", Portion},
+	{"tke.cloud.tencent.com/qgpu-*", Portion},
+	{"koordinator.sh/gpu*", Portion},
+	{"volcano.sh/vgpu-number", Share},
+	{"volcano.sh/vgpu-*", Portion},
 }
+
+// suffixes are what vendors hang on the name of a device for something smaller: HAMi's
+// amounts of memory and cores, Cambricon's shares and hardware slices.
+var suffixes = []struct {
+	part string
+	unit Unit
+}{{"memory", Portion}, {"core", Portion}, {".share", Share}, {".mim-", Partition}}
 
 // AcceleratorUnit says what one of the resource stands for.
 func AcceleratorUnit(name corev1.ResourceName) Unit {
 	for _, a := range accelerators {
-		if prefix, ok := strings.CutSuffix(a.pattern, "*"); ok && strings.HasPrefix(string(name), prefix) || a.pattern == string(name) {
-			if strings.HasSuffix(string(name), "memory") || strings.HasSuffix(string(name), "vcore") {
-				return Portion
-			}
-			return a.unit
+		prefix, open := strings.CutSuffix(a.pattern, "*")
+		if a.pattern != string(name) && !(open && strings.HasPrefix(string(name), prefix)) {
+			continue
 		}
+		for _, s := range suffixes {
+			if rest := strings.TrimPrefix(string(name), prefix); open && strings.Contains(rest, s.part) {
+				return s.unit
+			}
+		}
+		return a.unit
 	}
 	return NotAccelerator
 }

@@ -99,7 +99,21 @@ func TestGPUs(t *testing.T) {
 		"memory of a GPU":   {"nvidia.com/gpumem", Portion},
 		"Ascend by chip":    {"huawei.com/Ascend910B3", Device},
 		"Ascend memory":     {"huawei.com/Ascend910B3-memory", Portion},
-		"share of an MLU":   {"cambricon.com/mlu370.share", Device},
+		"MLU by model":      {"cambricon.com/mlu370", Device},
+		"share of an MLU":   {"cambricon.com/mlu370.share", Share},
+		"slice of an MLU":   {"cambricon.com/mlu370.mim-2m.8gb", Partition},
+		"MLU's memory":      {"cambricon.com/mlu.smlu.vmemory", Portion},
+		"MLU's cores":       {"cambricon.com/mlu.smlu.vcore", Portion},
+		"Ascend cores":      {"huawei.com/Ascend910A-core", Portion},
+		"DCU share":         {"hygon.com/dcu-share-30c-16g", Share},
+		"DCU slice":         {"hygon.com/dcu-mig-2g-15gb", Partition},
+		"Moore Threads":     {"mthreads.com/sgpu-core", Portion},
+		"Neuron cores":      {"aws.amazon.com/neuroncore", Portion},
+		"Biren whole":       {"birentech.com/gpu", Device},
+		"Biren half":        {"birentech.com/1-2-gpu", Partition},
+		"cGPU count":        {"aliyun.com/gpu-count", Device},
+		"cGPU memory":       {"aliyun.com/gpu-mem", Portion},
+		"vGPUs of Volcano":  {"volcano.sh/vgpu-number", Share},
 		"cores are no GPUs": {"cpu", NotAccelerator},
 		"network":           {"rdma/hca", NotAccelerator},
 	}
@@ -153,8 +167,12 @@ func TestFormatIsHowPeopleWriteIt(t *testing.T) {
 		n    int64
 		want string
 	}{
-		{"cpu", 500, "500m"}, {"cpu", 24000, "24"}, {"memory", 16 << 30, "16Gi"},
-		{"nvidia.com/gpu", 8, "8"}, {"hugepages-2Mi", 2 << 20, "2Mi"}, {"ephemeral-storage", 5 << 30, "5Gi"},
+		{"cpu", 500, "500m"},
+		{"cpu", 24000, "24"},
+		{"memory", 16 << 30, "16Gi"},
+		{"nvidia.com/gpu", 8, "8"},
+		{"hugepages-2Mi", 2 << 20, "2Mi"},
+		{"ephemeral-storage", 5 << 30, "5Gi"},
 	}
 	for _, tc := range cases {
 		if got := Format(tc.name, tc.n); got != tc.want {
