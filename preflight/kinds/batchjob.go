@@ -64,8 +64,11 @@ func placeInBatchJob(pod *corev1.Pod) (string, int, bool) {
 // tell (k8s.io/api v0.37 batch/v1: ready pods, active ones, failed ones).
 func batchJobState(u *unstructured.Unstructured) State {
 	order := []verdict{
-		{"Failed", Failed}, {"Complete", Succeeded}, {"FailureTarget", Failed},
-		{"SuccessCriteriaMet", Succeeded}, {"Suspended", Suspended},
+		{"Failed", Failed},
+		{"Complete", Succeeded},
+		{"FailureTarget", Failed},
+		{"SuccessCriteriaMet", Succeeded},
+		{"Suspended", Suspended},
 	}
 	if s, ok := decide(conditions(u), order); ok {
 		return s

@@ -15,7 +15,11 @@ import (
 func TestEveryValueMayBeWrong(t *testing.T) {
 	wrong := []any{
 		nil, "", "text", "${X}", "1e9999", int64(0), int64(-1), int64(1) << 62, 1.5, true,
-		[]any{}, map[string]any{}, []any{nil}, []any{"text"}, []any{map[string]any{"name": "a"}},
+		[]any{},
+		map[string]any{},
+		[]any{nil},
+		[]any{"text"},
+		[]any{map[string]any{"name": "a"}},
 		map[string]any{"name": nil, "spec": "text", "": int64(1), `odd["key"]`: []any{}},
 	}
 	if testing.Short() {

@@ -50,8 +50,12 @@ func decide(all []condition, order []verdict) (State, bool) {
 // kubeflowOrder is by what cannot change any more (training-operator v1.9.3
 // pkg/util/status.go: Running and Restarting replace each other, Failed is final).
 var kubeflowOrder = []verdict{
-	{"Failed", Failed}, {"Succeeded", Succeeded}, {"Suspended", Suspended},
-	{"Restarting", Restarting}, {"Running", Running}, {"Created", Created},
+	{"Failed", Failed},
+	{"Succeeded", Succeeded},
+	{"Suspended", Suspended},
+	{"Restarting", Restarting},
+	{"Running", Running},
+	{"Created", Created},
 }
 
 // kubeflowState reads the conditions of kubeflow.org jobs. MPIJob v1 writes its kind
