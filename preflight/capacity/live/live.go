@@ -158,9 +158,14 @@ func (l *Live) Problems() []string {
 	defer l.mu.Unlock()
 	var out []string
 	for _, src := range l.sources {
-		if src.problem != nil {
-			out = append(out, fmt.Sprintf("%s: %v", src.name, src.problem))
+		if src.problem == nil {
+			continue
 		}
+		why := src.problem.Error()
+		if !strings.HasPrefix(why, src.name) {
+			why = src.name + ": " + why
+		}
+		out = append(out, why)
 	}
 	slices.Sort(out)
 	return out

@@ -2,6 +2,8 @@ package live_test
 
 import (
 	"context"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +22,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
@@ -228,7 +232,7 @@ func TestWhatMayNotBeListedStaysUnknownAndStopsNothingElse(t *testing.T) {
 		if _, there := c.live.Snapshot().Lookup(claimKind, "ml", "data"); there != job.Unknown {
 			t.Errorf("a claim is %v, want unknown: claims may not be listed", there)
 		}
-		if p := c.live.Problems(); len(p) != 1 || !strings.HasPrefix(p[0], "persistentvolumeclaims: ") {
+		if p := c.live.Problems(); len(p) != 1 || !strings.HasPrefix(p[0], "persistentvolumeclaims is forbidden") {
 			t.Errorf("problems are %q; want the claims", p)
 		}
 	})
@@ -247,4 +251,39 @@ func TestWithoutPodsTheSnapshotSaysSo(t *testing.T) {
 			t.Errorf("the fit says %s; want unknown, because pods cannot be listed", got)
 		}
 	})
+}
+
+func TestEverythingThatIsFollowedIsAllowed(t *testing.T) {
+	text, err := os.ReadFile("../../../config/rbac/view.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := map[schema.GroupResource]bool{}
+	for doc := range strings.SplitSeq(string(text), "\n---\n") {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					if slices.Contains(rule.Verbs, "list") && slices.Contains(rule.Verbs, "watch") {
+						allowed[schema.GroupResource{Group: group, Resource: resource}] = true
+					}
+				}
+			}
+		}
+	}
+	wanted := []schema.GroupResource{{Resource: "nodes"}, {Resource: "pods"}, {Resource: "namespaces"}}
+	for _, r := range live.Resources() {
+		wanted = append(wanted, schema.GroupResource{Group: r.Group, Resource: r.Plural})
+	}
+	for _, r := range wanted {
+		if !allowed[r] {
+			t.Errorf("%s is followed, and config/rbac/view.yaml does not allow to list and watch it", r)
+		}
+		if r.Resource == "secrets" || r.Resource == "configmaps" {
+			t.Errorf("%s must not be followed", r)
+		}
+	}
 }
