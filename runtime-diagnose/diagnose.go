@@ -1,7 +1,10 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,13 +22,18 @@ type Options struct {
 	Evidence  int // items in the result (40)
 }
 
-// Diagnose finds out what a job suffers from. It reads the case's logs once, in the order
-// given, and stops reading when ctx ends; what it could not read is in Coverage. A nil
+// Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx ends; what it could not read is in Coverage. A nil
 // catalog knows no signatures: the platform's side is still read.
 func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options) Result {
 	if o.Evidence == 0 {
 		o.Evidence = 40
 	}
+	c.Logs = slices.Clone(c.Logs)
+	slices.SortStableFunc(c.Logs, func(a, b Log) int {
+		x, y := a.Source, b.Source
+		return cmp.Or(strings.Compare(x.Pod, y.Pod), strings.Compare(x.Container, y.Container),
+			cmp.Compare(x.Attempt, y.Attempt), strings.Compare(x.File, y.File))
+	})
 	seen := control.Read(control.Input{
 		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Catalog: catalog,
 		Source: placer(c.Kind), NoRejoin: noRejoin(c), Now: c.Now,

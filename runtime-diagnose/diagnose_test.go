@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -281,6 +282,11 @@ func TestStories(t *testing.T) {
 				t.Error("a second run says something else")
 			}
 			checkCites(t, r)
+			slices.Reverse(story.Pods)
+			slices.Reverse(story.Logs)
+			if turned := diagnose.Diagnose(t.Context(), story, c, diagnose.Options{}); diagnose.Text(turned) != diagnose.Text(r) {
+				t.Errorf("pods and logs in another order change the answer:\n%s", diagnose.Text(turned))
+			}
 		})
 	}
 }

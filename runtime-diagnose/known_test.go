@@ -109,6 +109,92 @@ var known = []struct{ category, log string }{
 	{"storage-io", "OSError: [Errno 107] Transport endpoint is not connected: '/mnt/fuse'"},
 	{"sigterm-preempted", "slurmstepd: error: *** JOB 99 ON gpu-1 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***"},
 	{"sigterm-preempted", "W0101 00:00:00.000000 77 torch/distributed/elastic/agent/server/api.py:719] Received Signals.SIGTERM death signal, shutting down workers"},
+	{"gpu-oom", "E 2026-01-01 hip_memory.cpp] hipErrorOutOfMemory: HIP error: out of memory"},
+	{"gpu-oom", "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (30000). Try increasing `gpu_memory_utilization` or decreasing `max_model_len`"},
+	{"host-oom-killed", "[2026-01-01 00:00:00,000] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9) local_rank: 0 (pid: 77) of binary: /usr/bin/python"},
+	{"host-oom-killed", "(raylet) node_manager.cc:3193: 5 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons at node (ID: 1, IP: 10.0.0.1)"},
+	{"shm-exhausted", "paddle.fluid.core_avx.EnforceNotMet: Bus error (core dumped)"},
+	{"cuda-driver-mismatch", "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update your driver to a newer version, or use an earlier cuda container: unknown"},
+	{"no-gpu-visible", "RuntimeError: No HIP GPUs are available"},
+	{"no-gpu-visible", "AssertionError: Torch not compiled with CUDA enabled"},
+	{"wrong-world-size", "ValueError: Total number of attention heads (40) must be divisible by tensor parallel size (16)."},
+	{"wrong-world-size", "RuntimeError: CUDA error: invalid device ordinal"},
+	{"wrong-world-size", "AssertionError: world size (16) is not divisible by total_model_size (encoder_model_size=0 + decoder_model_size=12)"},
+	{"rendezvous-timeout", "jax.errors.JaxRuntimeError: DEADLINE_EXCEEDED: Deadline Exceeded RPC: /tensorflow.CoordinationService/RegisterTask"},
+	{"network-dns", "RuntimeError: [c10d] The hostname of the client socket cannot be retrieved. err=-3: Temporary failure in name resolution"},
+	{"argument-or-config-error", "hydra.errors.ConfigCompositionException: Could not override 'trainer.gpus'."},
+	{"argument-or-config-error", "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nKeyError: 'MASTER_ADDR'"},
+	{"deepspeed-config", "deepspeed.runtime.config.DeepSpeedConfigError: Only one of 'dynamic' and 'static' can be set"},
+	{"deepspeed-config", "ValueError: Please correct the following DeepSpeed config values that mismatch TrainingArguments values:"},
+	{"checkpoint-corrupt-or-mismatch", "EOFError: Ran out of input"},
+	{"checkpoint-corrupt-or-mismatch", "OSError: Unable to load weights from pytorch checkpoint file for '/m/pytorch_model.bin' at '/m/pytorch_model.bin'."},
+	{"dataset-error", "PIL.UnidentifiedImageError: cannot identify image file <_io.BytesIO object at 0x7f>"},
+	{"dataset-error", "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"},
+	{"dataset-error", "tensorflow.python.framework.errors_impl.DataLossError: corrupted record at 1024"},
+	{"tokenizer-or-model-download-auth", "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://huggingface.co/api/models/x/y"},
+	{"tokenizer-or-model-download-auth", "huggingface_hub.errors.LocalEntryNotFoundError: Cannot find the requested files in the disk cache and outgoing traffic has been disabled."},
+	{"storage-io", "OSError: [Errno 116] Stale file handle: '/home/u/.cache'"},
+	{"storage-io", "botocore.exceptions.EndpointConnectionError: Could not connect to the endpoint URL: \"http://minio:9000/b\""},
+	{"segfault", "[gpu-1:00077] *** Process received signal ***\n[gpu-1:00077] Signal: Segmentation fault (11)\n[gpu-1:00077] Signal code: Address not mapped (1)"},
+	{"mpi-failure", "A system call failed during shared memory initialization that should\nnot have.\nORTE was unable to reliably start one or more daemons."},
+	{"launcher-ssh-failure", "Host key verification failed.\n--------------------------------------------------------------------------\nORTE was unable to reliably start one or more daemons."},
+	{"python-exception-user-code", "thread 'main' said nothing\nTraceback (most recent call last):\n  File \"a.py\", line 9, in f\n    y = 1 / n\nZeroDivisionError: division by zero"},
+	{"infiniband-fault", "NCCL WARN NET/IB : Unable to open device mlx5_3, port error: IBV_PORT_DOWN"},
+	{"gpu-hardware-xid", "RuntimeError: CUDA error: unspecified launch failure"},
+	{"hang-no-progress", "One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 seconds."},
+}
+
+// pasted are events and descriptions as people paste them.
+var pasted = []struct{ category, text string }{
+	{"image-pull", "3m  Warning  Failed  pod/a  Failed to pull image \"r/x:1\": rpc error: code = Unknown desc = Error response from daemon: manifest for r/x:1 not found: manifest unknown"},
+	{"image-pull", "3m  Warning  Failed  pod/a  Error: ErrImageNeverPull"},
+	{"image-pull", "3m  Warning  InspectFailed  pod/a  Failed to apply default image tag \"r/x:\": couldn't parse image name \"r/x:\": invalid reference format"},
+	{"container-config", "3m  Warning  Failed  pod/a  Error: configmap \"train-config\" not found"},
+	{"container-config", "3m  Warning  Failed  pod/a  Error: container has runAsNonRoot and image will run as root (pod: \"a_ml(1)\", container: c)"},
+	{"container-config", "3m  Warning  Failed  pod/a  Error: failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: \"torchrun\": executable file not found in $PATH: unknown"},
+	{"mount-failed", "3m  Warning  FailedMount  pod/a  MountVolume.SetUp failed for volume \"nfs\" : mount failed: exit status 32 Output: mount.nfs: Connection timed out"},
+	{"mount-failed", "3m  Warning  FailedAttachVolume  pod/a  Multi-Attach error for volume \"pvc-1\" Volume is already exclusively attached to one node and can't be attached to another"},
+	{"mount-failed", "3m  Warning  FailedMount  pod/a  Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data]: timed out waiting for the condition"},
+	{"admission-denied", "3m  Warning  FailedCreate  job/a  Error creating: pods \"a-1\" is forbidden: violates PodSecurity \"baseline:latest\": hostPath volumes (volume \"v\")"},
+	{"admission-denied", "3m  Warning  FailedCreate  job/a  Error creating: admission webhook \"validate.kyverno.svc-fail\" denied the request: resource Pod/ml/a was blocked"},
+	{"admission-denied", "3m  Warning  UnexpectedAdmissionError  pod/a  Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected"},
+	{"quota-exceeded", "3m  Warning  FailedCreate  job/a  Error creating: pods \"a-1\" is forbidden: failed quota: q: must specify limits.memory for: c"},
+	{"quota-exceeded", "3m  Warning  FailedCreate  job/a  Error creating: pods \"a-1\" is forbidden: maximum cpu usage per Container is 4, but limit is 8"},
+	{"quota-exceeded", "3m  Normal  Pending  workload/a  couldn't assign flavors to pod set main: insufficient quota for nvidia.com/gpu in flavor h100, request > maximum capacity (16 > 8)"},
+	{"unschedulable-gpu", "3m  Warning  FailedScheduling  pod/a  0/6 nodes are available: 2 node(s) had untolerated taint {pool: l40s}, 4 Insufficient nvidia.com/gpu. preemption: 0/6 nodes are available: 2 Preemption is not helpful for scheduling, 4 No preemption victims found for incoming pod."},
+	{"unschedulable-cpu-memory", "3m  Warning  FailedScheduling  pod/a  0/6 nodes are available: 6 Insufficient cpu."},
+	{"unschedulable-cpu-memory", "3m  Warning  FailedScheduling  pod/a  0/2 nodes are available: 2 Too many pods."},
+	{"unschedulable-affinity", "3m  Warning  FailedScheduling  pod/a  0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints."},
+	{"unschedulable-taint", "3m  Warning  FailedScheduling  pod/a  0/3 nodes are available: 3 node(s) had taint {dedicated: infer}, that the pod didn't tolerate."},
+	{"unschedulable-pvc", "3m  Warning  FailedScheduling  pod/a  0/3 nodes are available: 3 node(s) had volume node affinity conflict."},
+	{"evicted", "3m  Warning  Evicted  pod/a  The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. Container c was using 60Gi, request is 1Gi, has larger consumption of memory."},
+	{"evicted", "3m  Warning  Evicted  pod/a  Pod ephemeral local storage usage exceeds the total limit of containers 10Gi."},
+	{"node-lost", "3m  Warning  NodeNotReady  pod/a  Node is not ready"},
+	{"sigterm-preempted", "3m  Normal  Preempted  pod/a  Preempted by pod 0d1 on node gpu-1"},
+	{"sigterm-preempted", "3m  Normal  TaintManagerEviction  pod/a  Marking for deletion Pod ml/a"},
+	{"sigterm-preempted", "3m  Warning  DeadlineExceeded  job/a  Job was active longer than specified deadline"},
+	{"host-oom-killed", "Name: a\nStatus: Failed\nContainers:\n  c:\n    State:          Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n"},
+	{"host-oom-killed", "NAME   READY   STATUS      RESTARTS   AGE\na      0/1     OOMKilled   0          3m"},
+	{"node-lost", "Name: gpu-1\nConditions:\n  Type    Status   Reason             Message\n  Ready   Unknown  NodeStatusUnknown  Kubelet stopped posting node status.\n"},
+	{"no-gpu-visible", "3m  Warning  Failed  pod/a  Error: failed to create containerd task: failed to create shim task: OCI runtime create failed: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown"},
+}
+
+func TestPastedTexts(t *testing.T) {
+	c := catalog(t)
+	for _, k := range pasted {
+		t.Run(k.category, func(t *testing.T) {
+			story := diagnose.Case{Now: noon}
+			story.AddBare("events.txt", []byte(k.text+"\n"))
+			r := diagnose.Diagnose(t.Context(), story, c, diagnose.Options{})
+			if r.Category != k.category {
+				by := ""
+				if r.Root != nil {
+					by = r.Root.Signature
+				}
+				t.Errorf("%q\nis %q by %q, want %q", k.text, r.Category, by, k.category)
+			}
+		})
+	}
 }
 
 func TestKnownLines(t *testing.T) {

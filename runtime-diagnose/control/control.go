@@ -6,6 +6,7 @@
 package control
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,10 @@ func Read(in Input) Seen {
 	if in.Source == nil {
 		in.Source = func(*corev1.Pod) evidence.Source { return evidence.Source{Rank: -1} }
 	}
+	in.Pods = slices.Clone(in.Pods)
+	slices.SortStableFunc(in.Pods, func(a, b corev1.Pod) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
 	r := &reader{Input: in, phase: map[string]Pod{}}
 	for i := range in.Pods {
 		r.readPod(&in.Pods[i])
