@@ -29,6 +29,7 @@ func (s *server) controller() (func(context.Context) error, error) {
 	options.Metrics = s.registry
 	m, err := ctrl.NewManager(s.config, manager.Options{
 		Logger:                        s.log.WithName("controller"),
+		Cache:                         controller.CacheOptions(),
 		Metrics:                       metricsserver.Options{BindAddress: "0"}, // serve has its own
 		HealthProbeBindAddress:        "0",
 		LeaderElection:                s.settings.LeaderElection.Enabled,

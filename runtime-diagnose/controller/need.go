@@ -43,7 +43,7 @@ func (v view) decide() (need, time.Duration) {
 	case v.state.Phase == kinds.Succeeded || v.state.Phase == kinds.Failed:
 		return thorough, 0
 	case v.state.Phase == kinds.Suspended:
-		return v.wellAgain(), 0
+		return v.wellAgain()
 	}
 	oldest, unscheduled := v.waiting()
 	waited := v.now.Sub(oldest)
@@ -51,7 +51,7 @@ func (v view) decide() (need, time.Duration) {
 	case slices.ContainsFunc(v.pods, trouble):
 		return thorough, v.again()
 	case oldest.IsZero():
-		return v.wellAgain(), 0
+		return v.wellAgain()
 	case waited >= v.pendingAfter:
 		return thorough, v.refresh
 	case unscheduled:
@@ -61,12 +61,28 @@ func (v view) decide() (need, time.Duration) {
 	}
 }
 
+// calm is how long containers must have run since the last one ended badly before a job is well
+// again: one that crashes every few minutes is not healthy in between. The kubelet waits up to
+// five minutes between restarts (kubernetes.io/docs, container restart policy).
+const calm = 10 * time.Minute
+
 // wellAgain takes back what was said when it is true no longer.
-func (v view) wellAgain() need {
-	if v.spoken {
-		return thorough
+func (v view) wellAgain() (need, time.Duration) {
+	if !v.spoken {
+		return nothing, 0
 	}
-	return nothing
+	var last time.Time
+	for i := range v.pods {
+		for _, c := range slices.Concat(v.pods[i].Status.InitContainerStatuses, v.pods[i].Status.ContainerStatuses) {
+			if t := c.LastTerminationState.Terminated; t != nil && t.ExitCode != 0 && t.FinishedAt.After(last) {
+				last = t.FinishedAt.Time
+			}
+		}
+	}
+	if left := calm - v.now.Sub(last); left > 0 {
+		return nothing, left
+	}
+	return thorough, 0
 }
 
 // again renews the reason of jobs that have not ended: the cluster changes around them.

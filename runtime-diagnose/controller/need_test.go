@@ -33,6 +33,13 @@ func refused(age time.Duration) corev1.Pod {
 	return p
 }
 
+// crashed is a pod that runs again after its container ended badly.
+func crashed(ago time.Duration) corev1.Pod {
+	p := podIn(corev1.PodRunning, time.Hour, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(start.Add(-ago))}
+	return p
+}
+
 func TestDecide(t *testing.T) {
 	running := podIn(corev1.PodRunning, time.Hour, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
 	cases := map[string]struct {
@@ -44,6 +51,8 @@ func TestDecide(t *testing.T) {
 		"all pods run again":                  {view{state: kinds.State{Phase: kinds.Running}, pods: []corev1.Pod{running}, spoken: true}, thorough, 0},
 		"failed":                              {view{state: kinds.State{Phase: kinds.Failed}}, thorough, 0},
 		"succeeded":                           {view{state: kinds.State{Phase: kinds.Succeeded}}, thorough, 0},
+		"runs again, a minute after a crash":  {view{state: kinds.State{Phase: kinds.Running}, pods: []corev1.Pod{crashed(time.Minute)}, spoken: true}, nothing, 9 * time.Minute},
+		"runs again, calmly":                  {view{state: kinds.State{Phase: kinds.Running}, pods: []corev1.Pod{crashed(time.Hour)}, spoken: true}, thorough, 0},
 		"suspended":                           {view{state: kinds.State{Phase: kinds.Suspended}}, nothing, 0},
 		"a user asks":                         {view{state: kinds.State{Phase: kinds.Running}, pods: []corev1.Pod{running}, asked: true}, thorough, time.Minute},
 		"no pods, created a moment ago":       {view{state: kinds.State{Phase: kinds.Created}, created: start.Add(-4 * time.Second)}, nothing, 26 * time.Second},

@@ -148,6 +148,10 @@ func (r *Reconciler) unwait(ctx context.Context, u *unstructured.Unstructured, v
 func (r *Reconciler) speak(ctx context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view, what need) (more bool, err error) {
 	ask := u.GetAnnotations()[Ask]
 	known := r.memory.of(u.GetUID(), key)
+	if known.seen == "" && v.settled(u) {
+		known.seen = "before this process" // whatever changes from here on is looked at
+		return false, nil
+	}
 	seen := v.seen(u.GetGeneration(), ask)
 	_, unscheduled := v.waiting()
 	fresh := known.seen == seen && (!unscheduled || v.now.Sub(known.at) < r.Refresh/2)
@@ -196,6 +200,16 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 	r.Tell.remember(u.GetUID(), c)
 	log.FromContext(ctx).V(1).Info("diagnosed", "verdict", result.Verdict, "category", result.Category, "missing", len(result.Coverage.Missing))
 	return nil
+}
+
+// settled says that the job ended a while ago and carries the diagnosis of that end already: a
+// new process does not read the logs of every job that ever failed.
+func (v view) settled(u *unstructured.Unstructured) bool {
+	before, ok := readStored(u.GetAnnotations())
+	since, err := time.Parse(time.RFC3339, v.state.Since)
+	ended := v.state.Phase == kinds.Failed || v.state.Phase == kinds.Succeeded
+	return ok && ended && !v.asked && err == nil && v.now.Sub(since) > calm && before.State == stateMark(v.state) &&
+		(before.Verdict == diagnose.Diagnosed || before.Verdict == diagnose.Healthy) && u.GetAnnotations()[Healthy] != ""
 }
 
 // poorerThan says that the job carries a better diagnosis of the same end, made while there were

@@ -200,6 +200,31 @@ func TestAPoorerDiagnosisDoesNotReplaceABetterOne(t *testing.T) {
 	}
 }
 
+// A new process does not read again what ended long ago, unless somebody asks.
+func TestJobsThatEndedLongAgoAreNotReadAgain(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	w.pass(time.Hour)
+	w.restart()
+	reads := 0
+	collect := w.Collect
+	w.Collect = func(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured) (diagnose.Case, error) {
+		reads++
+		return collect(ctx, k, u)
+	}
+	w.reconcile()
+	if reads != 0 {
+		t.Errorf("the logs were read %d times after a restart, want never", reads)
+	}
+	w.annotate(Ask, "again")
+	w.reconcile()
+	if reads != 1 || len(w.patches) != 2 {
+		t.Errorf("asked again: %d reads, %d writes; want 1 and 2", reads, len(w.patches))
+	}
+}
+
 func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	w := newWorld(t)
 	server := w.model(fakellm.Grounded)

@@ -192,7 +192,7 @@ llm: {provider: openai, model: grounded, baseURL: "` + modelURL + `"}
 	options.Metrics = prometheus.NewRegistry()
 	account, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
 	Expect(err).NotTo(HaveOccurred())
-	m, err := ctrl.NewManager(account, manager.Options{Logger: GinkgoLogr, Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"})
+	m, err := ctrl.NewManager(account, manager.Options{Logger: GinkgoLogr, Cache: controller.CacheOptions(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controller.Add(m, options)).To(Succeed())
 	ended := make(chan struct{})

@@ -1,0 +1,27 @@
+package controller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// CacheOptions keep of pods only what the controller looks at: a cluster has many more pods than
+// jobs, and what a diagnosis needs beyond is read from the API server when it is needed.
+func CacheOptions() cache.Options {
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
+	}
+}
+
+// trimPod keeps who the pod is, whose, where, and how it is.
+func trimPod(o any) (any, error) {
+	p, ok := o.(*corev1.Pod)
+	if !ok {
+		return o, nil // a tombstone
+	}
+	p.ManagedFields, p.Annotations, p.Finalizers = nil, nil, nil
+	p.Spec = corev1.PodSpec{NodeName: p.Spec.NodeName}
+	return p, nil
+}
