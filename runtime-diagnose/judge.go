@@ -238,15 +238,18 @@ func (d *diagnosis) waiting() string {
 	if ask := d.askOf(pending[0].Source.Role); ask != "" {
 		fmt.Fprintf(&b, " for %s each", ask)
 	}
-	for _, s := range d.schedulerSays(pending) {
-		b.WriteString(": " + s)
+	fit, known := d.fit()
+	if !known {
+		for _, s := range d.schedulerSays(pending) {
+			b.WriteString(": " + s)
+		}
 	}
 	if len(starting) > 0 {
 		fmt.Fprintf(&b, "; %d %s a node and wait for the rest to start", len(starting), hasHave(len(starting)))
 	}
 	b.WriteString(".")
-	if fit, ok := d.fit(); ok {
-		b.WriteString(" " + fit.String())
+	if known {
+		b.WriteString(" " + fit.String() + ".")
 	}
 	return b.String()
 }

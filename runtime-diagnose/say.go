@@ -11,7 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -43,14 +45,37 @@ func (d *diagnosis) fit() (result capacity.Result, ok bool) {
 	return result, result.Verdict != capacity.Unknown
 }
 
-// shortfall is "asks for 16 nvidia.com/gpu, 4 are free, 2 at most on one node".
-func (d *diagnosis) shortfall() string {
+// lacks is what the pods that wait do not get, for the reason the scheduler names: the
+// resource with its numbers, or the labels that no node has; "" where nothing is known.
+func (d *diagnosis) lacks(u *control.Unschedulable) string {
 	result, ok := d.fit()
-	if !ok || len(result.Shortfall) == 0 {
+	if !ok {
 		return ""
 	}
-	s := result.Shortfall[0]
-	return fmt.Sprintf("the pods that wait ask for %d %s; %d free in all, %d on one node at most", s.Asked, s.Resource, s.Free, s.LargestHole)
+	for _, s := range result.Shortfall {
+		if !slices.ContainsFunc(u.Reasons, func(r control.Refusal) bool { return r.Resource == string(s.Resource) }) {
+			continue
+		}
+		amount := func(n int64) string { return job.Format(s.Resource, n) }
+		return fmt.Sprintf("the pods that wait ask for %s %s, %s each; %s free in all, %s on one node at most",
+			amount(s.Asked), s.Resource, amount(s.NeededHole), amount(s.Free), amount(s.LargestHole))
+	}
+	return d.selects(u.Pod)
+}
+
+// selects is what a pod's node selector asks for.
+func (d *diagnosis) selects(pod string) string {
+	for i := range d.Pods {
+		if d.Pods[i].Name != pod || len(d.Pods[i].Spec.NodeSelector) == 0 {
+			continue
+		}
+		var labels []string
+		for _, key := range slices.Sorted(maps.Keys(d.Pods[i].Spec.NodeSelector)) {
+			labels = append(labels, key+"="+d.Pods[i].Spec.NodeSelector[key])
+		}
+		return "it selects nodes with " + strings.Join(labels, ", ")
+	}
+	return ""
 }
 
 // say writes the three texts people read.
@@ -103,7 +128,7 @@ func (d *diagnosis) sayCause(r *Result) {
 	}
 	r.Analysis = b.String()
 	if r.Waiting != "" && root.Item.Kind != evidence.Log {
-		r.Analysis = r.Waiting + " " + r.Analysis
+		r.Analysis = strings.TrimRight(r.Waiting, ".") + ". " + r.Analysis
 	}
 }
 
@@ -114,10 +139,10 @@ func (d *diagnosis) sentence(s *rank.Sighting) string {
 		who += fmt.Sprintf(" and %d more", n-1)
 	}
 	text := s.Signature.Title
-	if u := d.schedulerOf(s); u != "" {
-		text += ": " + u
-		if short := d.shortfall(); short != "" {
-			text += "; " + short
+	if u := d.schedulerOf(s); u != nil {
+		text += ": " + u.Sentence()
+		if lacks := d.lacks(u); lacks != "" {
+			text += "; " + lacks
 		}
 	} else if numbers := factList(s.Facts); numbers != "" {
 		text += " (" + numbers + ")"
@@ -128,13 +153,13 @@ func (d *diagnosis) sentence(s *rank.Sighting) string {
 	return who + ": " + text
 }
 
-func (d *diagnosis) schedulerOf(s *rank.Sighting) string {
-	for _, u := range d.seen.Scheduling {
-		if u.Item.ID == s.Item.ID {
-			return u.Sentence()
+func (d *diagnosis) schedulerOf(s *rank.Sighting) *control.Unschedulable {
+	for i := range d.seen.Scheduling {
+		if u := &d.seen.Scheduling[i]; u.Item.ID == s.Item.ID {
+			return u
 		}
 	}
-	return ""
+	return nil
 }
 
 // who is "worker-3 (Worker 3, node gpu-7)".

@@ -53,14 +53,14 @@ func run(ctx context.Context, out io.Writer, once bool) (err error) {
 		}
 	}
 	fmt.Fprintf(out, "\n%d of %d expectations seen in %s\n", s.seen, s.seen+len(s.missed), time.Since(start).Round(time.Second))
-	if len(s.missed) > 0 {
-		s.c.Keep()
-		for _, m := range s.missed {
-			fmt.Fprintln(out, color.RedString("not seen: ")+m)
-		}
-		return fmt.Errorf("%d expectations not seen (logs: %s)", len(s.missed), s.c.LogDir())
+	for _, m := range s.missed {
+		fmt.Fprintln(out, color.RedString("not seen: ")+m)
 	}
-	if once {
+	switch {
+	case once && len(s.missed) > 0:
+		s.c.Keep()
+		return fmt.Errorf("%d expectations not seen (logs: %s)", len(s.missed), s.c.LogDir())
+	case once:
 		return nil
 	}
 	invite(out, s)
