@@ -19,8 +19,8 @@ var layers = map[string]int{
 	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1,
 	"preflight/manifest": 2,
 	"preflight/check":    2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/rank": 2,
-	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3, "runtime-diagnose/bare": 3,
+	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2,
+	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "certs": 4, "config": 4,
@@ -34,7 +34,8 @@ var sideways = map[string][]string{
 	"preflight/checks":            {"preflight/check"},
 	"policies":                    {"preflight"}, // it implements the engine that preflight declares
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
-	"runtime-diagnose/bare":       {"runtime-diagnose"},
+	"runtime-diagnose/control":    {"runtime-diagnose/rank"},    // what it finds are sightings
+	"runtime-diagnose/bare":       {"runtime-diagnose/control"}, // where a pasted line is kept
 	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config"},
 	"runtime-diagnose/capture":    {"runtime-diagnose/collect"}, // it keeps what collect reads
 	"runtime-diagnose/prompt":     {"runtime-diagnose"},         // it asks about a Result
@@ -44,13 +45,13 @@ var sideways = map[string][]string{
 
 // homes are packages that may import a heavy dependency; nobody else may.
 var homes = map[string][]string{
-	"github.com/open-policy-agent/opa":   {"policies"},
-	"github.com/sashabaranov/go-openai":  {"runtime-diagnose/llm"},
-	"k8s.io/component-helpers":           {"preflight/capacity"},
-	"github.com/spf13/cobra":             {"cmd/signalbox"},
-	"github.com/owenrumney/go-sarif":     {"cmd/signalbox"},
-	"sigs.k8s.io/controller-runtime":     {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/capacity/live", "certs", "cmd/signalbox"},
-	"k8s.io/client-go":                   {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "certs", "cmd/signalbox"},
+	"github.com/open-policy-agent/opa":    {"policies"},
+	"github.com/sashabaranov/go-openai":   {"runtime-diagnose/llm"},
+	"k8s.io/component-helpers":            {"preflight/capacity"},
+	"github.com/spf13/cobra":              {"cmd/signalbox"},
+	"github.com/owenrumney/go-sarif":      {"cmd/signalbox"},
+	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/capacity/live", "certs", "cmd/signalbox"},
+	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "certs", "cmd/signalbox"},
 	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/capacity/live"},
 }
 
