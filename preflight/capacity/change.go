@@ -94,7 +94,7 @@ func largest(below int64, ok func(int64) bool) int64 {
 func (q *quest) fewerPods() {
 	best, pods := -1, 0
 	for i, g := range q.gang.Groups {
-		if g.Count < 2 || g.Min > 0 && g.Min < g.Count {
+		if g.Single || g.Count < 2 || g.Min > 0 && g.Min < g.Count {
 			continue
 		}
 		n := int(largest(int64(g.Count), func(n int64) bool {
@@ -120,7 +120,8 @@ func (q *quest) resized(i, pods int) Gang {
 }
 
 // smallerPods keeps the sum of accelerators and spreads it over more, smaller pods; the
-// other requests shrink in proportion. Roles of one pod stay one pod.
+// other requests shrink in proportion. Roles that have
+// one pod by their nature keep it.
 func (q *quest) smallerPods() {
 	name, each := q.devices()
 	if each < 2 || each > mostDevices {
@@ -133,11 +134,11 @@ func (q *quest) smallerPods() {
 			continue
 		}
 		total = plus(total, int64(g.Count))
-		if grow < 0 || g.Count > q.gang.Groups[grow].Count {
+		if !g.Single && (grow < 0 || g.Count > q.gang.Groups[grow].Count) {
 			grow = i
 		}
 	}
-	if total > 1<<20 {
+	if grow < 0 || total > 1<<20 {
 		return
 	}
 	for size := each / 2; size >= 1; size-- {

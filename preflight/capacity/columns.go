@@ -3,6 +3,7 @@ package capacity
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -46,10 +47,11 @@ func (c *columns) groupTaints(nodes []*Node) {
 	c.taintSet = make([]int, len(nodes))
 	seen := map[string]int{}
 	for at, n := range nodes {
-		key := ""
+		var all strings.Builder
 		for i := range n.Taints {
-			key += taintText(&n.Taints[i]) + "\n"
+			all.WriteString(taintText(&n.Taints[i]) + "\n")
 		}
+		key := all.String()
 		id, ok := seen[key]
 		if !ok {
 			id = len(c.taintSets)

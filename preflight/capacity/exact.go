@@ -173,8 +173,8 @@ func (x *search) within(state int, p *pattern) bool {
 // readBack turns the choices into a packing.
 func (x *search) readBack(patterns [][]pattern) *packing {
 	state := x.states - 1
-	for step := len(x.chose) - 1; step >= 0; step-- {
-		c := x.chose[step][state]
+	for step, chosen := range slices.Backward(x.chose) {
+		c := chosen[state]
 		p, at := &patterns[step][c.pattern], x.nodes[step]
 		for d, i := range x.small {
 			x.p.put(i, at, p.counts[d])

@@ -29,6 +29,8 @@ type Group struct {
 	Min   int // Min < Count only for elastic roles
 	Pod   job.Pod
 	After []string // groups that have completed before this one starts: they do not run together
+	// Single says that the role has one pod, whatever else changes.
+	Single bool
 }
 
 // GangOf is what of a job has to run together.
@@ -44,7 +46,7 @@ func GangOf(j *job.Job) Gang {
 		r := &j.Roles[i]
 		most := max(0, r.Replicas.Max, r.Replicas.Min)
 		g.Groups = append(g.Groups, Group{
-			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod, After: r.After,
+			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod, After: r.After, Single: r.Single,
 		})
 	}
 	return g
@@ -119,7 +121,7 @@ func (g Gang) depths() []int {
 // those of earlier stages whose end none of them waits for.
 func (g Gang) beside(stage []int) []int {
 	out, depth := slices.Clone(stage), g.depths()
-	for i := len(g.Groups) - 1; i >= 0; i-- {
+	for i := range slices.Backward(g.Groups) {
 		ordered := func(j int) bool { return g.completedBefore(i, j) || g.completedBefore(j, i) }
 		if depth[i] < depth[stage[0]] && !slices.ContainsFunc(out, ordered) {
 			out = append(out, i)

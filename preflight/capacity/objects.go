@@ -72,7 +72,7 @@ func (b *Builder) add(o *unstructured.Unstructured) []error {
 
 func (b *Builder) addList(list *unstructured.Unstructured, items any) []error {
 	var errs []error
-	for _, name := range strings.Split(list.GetAnnotations()[CompleteAnnotation], ",") {
+	for name := range strings.SplitSeq(list.GetAnnotations()[CompleteAnnotation], ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			b.Complete(schema.ParseGroupResource(name))
 		}

@@ -64,17 +64,15 @@ func (p *packing) put(i, at, n int) {
 }
 
 // fill places up to n pods of kin i, on nodes in the given order.
-func (p *packing) fill(i, n int, order []int) (placed int) {
+func (p *packing) fill(i, n int, order []int) {
 	for _, at := range order {
-		if placed >= n {
-			break
+		if n <= 0 {
+			return
 		}
-		if k := min(n-placed, p.hole(i, at)); k > 0 {
-			p.put(i, at, k)
-			placed += k
-		}
+		k := min(n, p.hole(i, at))
+		p.put(i, at, k)
+		n -= k
 	}
-	return placed
 }
 
 // whole says whether every kin has all the pods it needs.

@@ -16,7 +16,6 @@ import (
 type question struct {
 	s     *Snapshot
 	gang  Gang
-	kins  []*kin
 	need  []int // by group: pods that must be placed yet
 	extra []int // by group: pods above the minimum of an elastic group
 	plan  []Placement

@@ -9,6 +9,7 @@ import (
 // Verdict is the answer to "will this gang fit?".
 type Verdict int
 
+// The verdicts. The zero value is what nobody has worked out.
 const (
 	Unknown    Verdict = iota // not enough was seen to say
 	Fits                      // a plan exists; it is in Plan

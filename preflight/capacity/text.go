@@ -54,10 +54,10 @@ func (r Result) Headline() string {
 
 // reason is what the headline rests on.
 func (r Result) reason() string {
-	switch {
-	case r.Verdict == Fits:
+	switch r.Verdict {
+	case Fits:
 		return r.planText()
-	case r.Verdict == Unknown:
+	case Unknown:
 		return strings.Join(r.Assumed[:min(1, len(r.Assumed))], "")
 	}
 	for _, a := range r.Asks {

@@ -337,8 +337,7 @@ func (src *source) failed(err error) {
 	if src.handled() && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) {
 		return
 	}
-	var answer *apierrors.StatusError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		err = answer // what the API server said, without who asked
 	}
 	src.problem = err

@@ -105,7 +105,7 @@ func (c *cluster) run(t *testing.T) {
 // settle lets everything that moves come to rest, and two rounds of discovery pass.
 func settle() {
 	synctest.Wait()
-	time.Sleep(11 * time.Second) // of the bubble's clock
+	time.Sleep(11 * time.Second) //nolint:forbidigo // the bubble's clock: no time passes
 	synctest.Wait()
 }
 
