@@ -329,6 +329,19 @@ func TestLogsStayWhereNobodyAllowedThemToLeave(t *testing.T) {
 	}
 }
 
+func TestTheModelIsNotAskedAboutJobsThatWait(t *testing.T) {
+	w := newWorld(t)
+	w.model(fakellm.Grounded)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", unschedulable)
+	w.pass(time.Minute)
+	w.reconcile()
+	if w.job.GetAnnotations()[Healthy] != "No" || len(w.Tell.tasks) != 0 {
+		t.Errorf("annotations %v, %d questions", w.job.GetAnnotations(), len(w.Tell.tasks))
+	}
+}
+
 func TestABrokenTemplateIsAnEvent(t *testing.T) {
 	w := newWorld(t)
 	server := w.model(fakellm.Grounded, func(_ context.Context, name string) (string, bool, error) {

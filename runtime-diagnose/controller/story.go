@@ -91,9 +91,13 @@ func (s *storyteller) Start(ctx context.Context) error {
 }
 
 // story is what the model said about the finding. Where it was not asked yet, it will be, and
-// the job is looked at again when it has answered.
+// the job is looked at again when it has answered. It is not asked about jobs that wait: their
+// numbers change with the cluster, and a story about numbers of before would be wrong, and dear.
 func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Unstructured, f finding) *diagnose.Story {
 	if r.Tell == nil || !r.mayLeave(u.GetNamespace()) || f.result.Verdict != diagnose.Diagnosed && f.result.Verdict != diagnose.Inconclusive {
+		return nil
+	}
+	if f.result.Waiting != "" {
 		return nil
 	}
 	print := f.print + f.asked // whoever asks again wants it told again
