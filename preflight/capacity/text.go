@@ -59,6 +59,7 @@ func (r Result) reason() string {
 		return r.planText()
 	case Unknown:
 		return strings.Join(r.Assumed[:min(1, len(r.Assumed))], "")
+	case TooBig, Full, Fragmented:
 	}
 	for _, a := range r.Asks {
 		if a.Apart && a.Nodes < a.Pods {

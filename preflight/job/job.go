@@ -54,6 +54,8 @@ type Role struct {
 	Path     Path // the role itself, for example spec.pytorchReplicaSpecs.Worker
 	// ReplicasPath is where the number of pods is written, or Path where it is a default.
 	ReplicasPath Path
+	// Single says that the operator takes exactly one pod of this role: a launcher, a Master.
+	Single bool
 	// Container is the name of the container that trains, as the operator looks for it; empty: the first one.
 	Container string
 	// After names roles that must have completed before this one starts: they do not run together.

@@ -107,7 +107,7 @@ func colossalaiLauncher(r *reader, c *corev1.Container) job.Role {
 	c.Name = "launcher"
 	container := job.Path("containers").Index(0)
 	role := job.Role{
-		Name: "launcher", Replicas: job.Exactly(1), Path: at, ReplicasPath: at, Container: c.Name,
+		Name: "launcher", Replicas: job.Exactly(1), Path: at, ReplicasPath: at, Container: c.Name, Single: true,
 		Pod: job.Pod{
 			Spec: corev1.PodSpec{Containers: []corev1.Container{*c}},
 			Path: at,

@@ -140,6 +140,7 @@ func (m replicaMap) role(r *reader, name, key string, spec *replicaSpec) job.Rol
 		Name: name, Replicas: job.Exactly(replicas), Path: at,
 		ReplicasPath: r.written(at.Child("replicas"), at),
 		Container:    m.container,
+		Single:       name == "Master" || name == "Chief" || name == "Launcher",
 		Pod:          r.pod(&spec.Template, at.Child("template")),
 	}
 	m.overwriteRestart(r, &role, spec)
