@@ -2,6 +2,7 @@ package certs
 
 import (
 	"crypto/x509"
+	"maps"
 	"testing"
 	"time"
 
@@ -112,10 +113,7 @@ func TestWhatIsBrokenIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	without := func(keys ...string) map[string][]byte {
-		out := map[string][]byte{}
-		for k, v := range data {
-			out[k] = v
-		}
+		out := maps.Clone(data)
 		for _, k := range keys {
 			out[k] = []byte("-----BEGIN NOTHING-----")
 		}

@@ -212,8 +212,11 @@ func TestNoFaultOfOursRefusesAJob(t *testing.T) {
 		want   string
 	}{
 		"the review panics": {
-			review: func(context.Context, preflight.Request) (preflight.Report, error) { panic("nil map") },
-			want:   "the review panicked: nil map",
+			review: func(context.Context, preflight.Request) (preflight.Report, error) {
+				var missing *preflight.Report
+				return *missing, nil
+			},
+			want: "the review panicked: runtime error: invalid memory address or nil pointer dereference",
 		},
 		"the review never ends": {
 			review: func(context.Context, preflight.Request) (preflight.Report, error) {

@@ -26,16 +26,26 @@ type MetricText struct{ Name, Type, Labels, Help string }
 // MetricTexts are the metrics of the webhook in the order of the reference.
 func MetricTexts() []MetricText {
 	return []MetricText{
-		{"signalbox_admission_duration_seconds", "histogram", "kind, decision",
-			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked."},
-		{"signalbox_admission_not_checked_total", "counter", "reason",
-			"Things that were not checked: panic, deadline, busy, undecodable, view, check, policy."},
-		{"signalbox_findings_total", "counter", "check, severity",
-			"Findings in reviews of creations and updates; dry runs are not counted."},
-		{"signalbox_policy_loads_total", "counter", "result",
-			"Attempts to load the policy set from ConfigMaps: ok or error; after an error the last good set stays."},
-		{"signalbox_policy_set_broken", "gauge", "",
-			"1 while the ConfigMaps hold a policy set that does not load, and the last good one decides."},
+		{
+			"signalbox_admission_duration_seconds", "histogram", "kind, decision",
+			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked.",
+		},
+		{
+			"signalbox_admission_not_checked_total", "counter", "reason",
+			"Things that were not checked: panic, deadline, busy, undecodable, view, check, policy.",
+		},
+		{
+			"signalbox_findings_total", "counter", "check, severity",
+			"Findings in reviews of creations and updates; dry runs are not counted.",
+		},
+		{
+			"signalbox_policy_loads_total", "counter", "result",
+			"Attempts to load the policy set from ConfigMaps: ok or error; after an error the last good set stays.",
+		},
+		{
+			"signalbox_policy_set_broken", "gauge", "",
+			"1 while the ConfigMaps hold a policy set that does not load, and the last good one decides.",
+		},
 		{certs.ExpiryMetric, "gauge", "certificate", certs.ExpiryHelp},
 	}
 }

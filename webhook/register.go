@@ -76,14 +76,14 @@ func Configuration(all []*kinds.Kind) *admissionregistrationv1.ValidatingWebhook
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: Name,
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{
-				Service: &admissionregistrationv1.ServiceReference{Namespace: Namespace, Name: ServiceName, Path: ptr(Path), Port: ptr(int32(443))},
+				Service: &admissionregistrationv1.ServiceReference{Namespace: Namespace, Name: ServiceName, Path: new(Path), Port: new(int32(443))},
 			},
 			Rules:                   Rules(all),
-			FailurePolicy:           ptr(admissionregistrationv1.Ignore),
-			MatchPolicy:             ptr(admissionregistrationv1.Exact),
+			FailurePolicy:           new(admissionregistrationv1.Ignore),
+			MatchPolicy:             new(admissionregistrationv1.Exact),
 			NamespaceSelector:       namespaceSelector(),
-			SideEffects:             ptr(admissionregistrationv1.SideEffectClassNone),
-			TimeoutSeconds:          ptr(int32(timeoutSeconds)),
+			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+			TimeoutSeconds:          new(int32(timeoutSeconds)),
 			AdmissionReviewVersions: []string{"v1"},
 		}},
 	}
@@ -96,5 +96,3 @@ func namespaceSelector() *metav1.LabelSelector {
 		{Key: preflight.ModeLabel, Operator: metav1.LabelSelectorOpNotIn, Values: []string{preflight.ModeOff}},
 	}}
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -142,9 +142,9 @@ func (a answer) denials() []preflight.Ruling {
 func denial(rulings []preflight.Ruling) string {
 	var b strings.Builder
 	for i, r := range rulings {
-		line := asFinding(r).Line()
+		line := oneLine(asFinding(r).Line())
 		if r.Remedy != "" {
-			line += ". " + r.Remedy
+			line += ". " + oneLine(r.Remedy)
 		}
 		if i > 0 && b.Len()+len(line) > denialBytes {
 			fmt.Fprintf(&b, "\n%d more: %s", len(rulings)-i, more)
@@ -176,7 +176,11 @@ func (a answer) warnings() []string {
 			lines = slices.Delete(lines, i, i+1)
 		}
 	}
-	return append(finding.Warnings(lines, budget, more), last...)
+	out := finding.Warnings(lines, budget, more)
+	for i := range out {
+		out[i] = oneLine(out[i]) // a path may come from a policy
+	}
+	return append(out, last...)
 }
 
 // same compares two findings without their facts.
