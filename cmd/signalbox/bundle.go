@@ -37,10 +37,10 @@ func newBundle(sh *shell) *cobra.Command {
 			if err := saveFile(to, save); err != nil {
 				return own(err)
 			}
-			fmt.Fprintf(sh.err, "signalbox: %s: %s, %s, %s\n", to,
+			sh.tell("%s: %s, %s, %s", to,
 				count(len(evidence.Pods), "pod"), count(len(evidence.Events), "event"), count(len(evidence.Logs), "log"))
 			for _, m := range evidence.Missing {
-				fmt.Fprintf(sh.err, "signalbox: note: not read: %s\n", oneLine(m))
+				sh.tell("note: not read: %s", oneLine(m))
 			}
 			return nil
 		},

@@ -159,7 +159,7 @@ func objection(r preflight.Report, failOn string) bool {
 	}
 	least := map[string]finding.Severity{"error": finding.Error, "warning": finding.Warning, "never": finding.Error + 1}[failOn]
 	return slices.ContainsFunc(r.Lines(), func(f finding.Finding) bool {
-		return f.Severity >= least && !(waits(r) && saysBusy(f))
+		return f.Severity >= least && (!waits(r) || !saysBusy(f))
 	})
 }
 

@@ -41,8 +41,7 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	got := 0
 	err = ts.Exec(args[1], args[2:]...)
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		got = ended.ExitCode()
 	} else {
 		ts.Check(err)

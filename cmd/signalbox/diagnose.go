@@ -235,8 +235,7 @@ func liveCase(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlag
 		return diagnose.Case{}, nil, usagef("%w", err)
 	}
 	live, err := connect(ctx, kube)
-	var none *noCluster
-	if errors.As(err, &none) {
+	if none, ok := errors.AsType[*noCluster](err); ok {
 		return diagnose.Case{}, nil, usagef("%s; expected a kubeconfig whose cluster answers, --bundle or --log", none.why)
 	}
 	if err != nil {

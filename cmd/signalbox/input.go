@@ -67,8 +67,7 @@ func readInput(sh *shell, files []string) (*input, error) {
 // unreadable files a problem. In a folder, files that are not Kubernetes objects at all
 // (kustomizations, values of a chart) are passed over with a note.
 func (in *input) unreadable(s manifest.Source, err error) {
-	var p *manifest.Problem
-	if s.Recurse && errors.As(err, &p) && p.NotObject {
+	if p, ok := errors.AsType[*manifest.Problem](err); ok && s.Recurse && p.NotObject {
 		in.foreign = append(in.foreign, p.Where())
 		return
 	}
@@ -77,8 +76,7 @@ func (in *input) unreadable(s manifest.Source, err error) {
 
 func (in *input) trouble(err error) {
 	t := preflight.Trouble{Message: oneLine(err.Error())}
-	var p *manifest.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*manifest.Problem](err); ok {
 		t = preflight.Trouble{Source: p.Where(), Message: oneLine(p.Text())}
 	}
 	in.troubles = append(in.troubles, t)
@@ -91,10 +89,10 @@ func (in *input) say(sh *shell) {
 		if t.Source != "" {
 			line = t.Source + ": " + line
 		}
-		fmt.Fprintf(sh.err, "signalbox: %s\n", line)
+		sh.tell("%s", line)
 	}
 	for _, n := range in.notes {
-		fmt.Fprintf(sh.err, "signalbox: note: %s\n", oneLine(n))
+		sh.tell("note: %s", oneLine(n))
 	}
 }
 

@@ -70,10 +70,13 @@ func (s shelf) render(to io.Writer, format string, entries []entry) error {
 	case "md":
 		return s.markdown(to, entries)
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.ToUpper(strings.Join(s.columns, "\t")))
+	table := strings.ToUpper(strings.Join(s.columns, "\t")) + "\n"
 	for _, e := range entries {
-		fmt.Fprintln(w, strings.Join(e.row, "\t"))
+		table += strings.Join(e.row, "\t") + "\n"
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(w, table); err != nil {
+		return err
 	}
 	return w.Flush()
 }

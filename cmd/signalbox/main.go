@@ -40,6 +40,11 @@ type shell struct {
 	now      func() time.Time
 }
 
+// tell writes one line to stderr. That nobody may be listening there changes nothing.
+func (sh *shell) tell(format string, args ...any) {
+	_, _ = fmt.Fprintf(sh.err, "signalbox: "+format+"\n", args...)
+}
+
 func main() { os.Exit(start()) }
 
 func start() int {
@@ -57,15 +62,15 @@ func start() int {
 func run(ctx context.Context, sh *shell, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(sh.err, "signalbox: this is a bug: %s at %s; report this line and the command at %s\n", oneLine(fmt.Sprint(p)), panickedAt(), issues)
+			sh.tell("this is a bug: %s at %s; report this line and the command at %s", oneLine(fmt.Sprint(p)), panickedAt(), issues)
 			code = exitOurs
 		}
 	}()
-	root := newRoot(sh)
+	root := newRoot(sh) //nolint:contextcheck // commands get theirs from ExecuteContext
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if line := message(err); line != "" {
-		fmt.Fprintf(sh.err, "signalbox: %s\n", line)
+		sh.tell("%s", line)
 	}
 	return codeOf(err)
 }

@@ -100,7 +100,7 @@ func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlag
 	if err != nil {
 		return err
 	}
-	engine, err := policies.Load(from.sources...)
+	engine, err := policies.Load(from.sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	if err != nil {
 		return usagef("%w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/fatih/color"
@@ -129,11 +130,9 @@ func oneOf(first string, more ...string) *choice {
 func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return strings.Join(c.choices, "|") }
 func (c *choice) Set(s string) error {
-	for _, known := range c.choices {
-		if s == known {
-			c.value = s
-			return nil
-		}
+	if slices.Contains(c.choices, s) {
+		c.value = s
+		return nil
 	}
 	return fmt.Errorf("expected %s", orList(c.choices))
 }

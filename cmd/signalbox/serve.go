@@ -95,7 +95,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		group.Go(func() error { return run(ctx) })
 	}
 	if diagnosis {
-		run, err := s.controller()
+		run, err := s.controller() //nolint:contextcheck // watching begins with run(ctx)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *server) viewReady() error {
 // health answers the kubelet: alive as long as it answers, ready when every part is.
 func (s *server) health() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w) })
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
 		for _, ready := range s.ready {
 			if err := ready(); err != nil {
@@ -140,10 +140,13 @@ func (s *server) health() http.Handler {
 				return
 			}
 		}
-		fmt.Fprintln(w, "ok")
+		answer(w)
 	})
 	return mux
 }
+
+// answer says ok; whoever asked may have gone.
+func answer(w io.Writer) { _, _ = io.WriteString(w, "ok\n") }
 
 // listen serves one plain endpoint; the address "0" turns it off.
 func listen(ctx context.Context, group *errgroup.Group, what, address string, handler http.Handler) error {

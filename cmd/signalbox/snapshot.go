@@ -17,7 +17,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -51,8 +50,7 @@ because jobs refer to them.`,
 
 func snapshot(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, to string, pseudonyms bool) error {
 	live, err := connect(ctx, kube)
-	var none *noCluster
-	if errors.As(err, &none) {
+	if none, ok := errors.AsType[*noCluster](err); ok {
 		return usagef("%s; expected a kubeconfig whose cluster answers", none.why)
 	}
 	if err != nil {
@@ -70,14 +68,12 @@ func snapshot(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlag
 	if err := saveView(sh.out, to, view); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
-	fmt.Fprintf(sh.err, "signalbox: %s: %s\n", to, contents(view))
+	sh.tell("%s: %s", to, contents(view))
 	for _, s := range skipped {
-		fmt.Fprintf(sh.err, "signalbox: note: %s\n", preflightSkip(s))
+		sh.tell("note: %s: %s", s.Check, s.Reason)
 	}
 	return nil
 }
-
-func preflightSkip(s preflight.Skip) string { return s.Check + ": " + s.Reason }
 
 // contents is "4 Node, 12 Pod, …" in the order of the file.
 func contents(v manifest.View) string {

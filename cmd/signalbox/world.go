@@ -119,8 +119,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 		return v, false, nil
 	}
 	w.live, err = connect(ctx, f.kube)
-	var none *noCluster
-	if errors.As(err, &none) {
+	if none, ok := errors.AsType[*noCluster](err); ok {
 		in.notes = append(in.notes, "no cluster view: "+none.why+"; --snapshot FILE gives one")
 		return v, false, nil
 	}
@@ -148,7 +147,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 		}
 		sources, f.sources = append(sources, fsys), append(f.sources, fsys)
 	}
-	engine, err := policies.Load(sources...)
+	engine, err := policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
@@ -160,7 +159,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 		return nil, err
 	}
 	if fsys != nil {
-		if err := engine.Swap(append(sources, fsys)...); err != nil {
+		if err := engine.Swap(append(sources, fsys)...); err != nil { //nolint:contextcheck // as above
 			why = "the cluster's policies do not load: " + oneLine(err.Error())
 		}
 	}

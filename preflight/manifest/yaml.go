@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -80,8 +79,15 @@ func guilty(text []byte, reported int, words string) int {
 		err := yaml.Unmarshal(bytes.Join(lines[:n], nil), new(yaml.Node))
 		return err != nil && strings.HasSuffix(err.Error(), words)
 	}
-	n := 1 + sort.Search(last, func(i int) bool { return fails(i + 1) })
-	return min(n, last)
+	low, high := 1, last // the shortest failing beginning lies between them
+	for low < high {
+		if half := (low + high) / 2; fails(half) {
+			high = half
+		} else {
+			low = half + 1
+		}
+	}
+	return low
 }
 
 // tabbed is the first line, up to shortly after the one the parser named, whose
@@ -103,10 +109,11 @@ func tabbed(text []byte, upTo int) int {
 
 // template is the first line with an action of a template engine; 0 if there is none.
 func template(text []byte) int {
-	if i := bytes.Index(text, []byte("{{")); i >= 0 {
-		return bytes.Count(text[:i], []byte{'\n'}) + 1
+	before, _, found := bytes.Cut(text, []byte("{{"))
+	if !found {
+		return 0
 	}
-	return 0
+	return bytes.Count(before, []byte{'\n'}) + 1
 }
 
 // dedent undoes the indentation of a whole document, whose markers are indented with
