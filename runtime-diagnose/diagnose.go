@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -119,10 +118,4 @@ func (d *diagnosis) coverage() Coverage {
 	}
 	c.Missing = append(append([]string{}, d.Missing...), d.logs.missing...)
 	return c
-}
-
-// sameTime says that two moments are too close to order them across nodes.
-func sameTime(a, b time.Time) bool {
-	d := a.Sub(b)
-	return d <= rank.Skew && d >= -rank.Skew
 }

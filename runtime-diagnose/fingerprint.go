@@ -16,13 +16,13 @@ var volatile = []string{"pid", "localrank", "count", "seq", "sincestart", "at"}
 // digits over verdict, cause, place and texts, without times, attempts, process numbers
 // and counts of copies. Writers compare it to know whether anything changed.
 func Fingerprint(r Result) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", r.Job.UID, r.Verdict, r.Category, r.Waiting)
+	var h strings.Builder
+	fmt.Fprintf(&h, "%s\n%s\n%s\n%s\n", r.Job.UID, r.Verdict, r.Category, r.Waiting)
 	if c := r.Root; c != nil {
-		fmt.Fprintf(h, "%s\n%s\n%s\n%s\n%d\n%s\n", c.Signature, c.Standing, c.Source.Pod, c.Source.Container, c.Source.Rank, c.Source.Node)
+		fmt.Fprintf(&h, "%s\n%s\n%s\n%s\n%d\n%s\n", c.Signature, c.Standing, c.Source.Pod, c.Source.Container, c.Source.Rank, c.Source.Node)
 		for _, name := range slices.Sorted(maps.Keys(c.Facts)) {
 			if !slices.Contains(volatile, name) {
-				fmt.Fprintf(h, "%s=%s\n", name, c.Facts[name])
+				fmt.Fprintf(&h, "%s=%s\n", name, c.Facts[name])
 			}
 		}
 	}
@@ -31,7 +31,7 @@ func Fingerprint(r Result) string {
 		effects = append(effects, e.Signature)
 	}
 	slices.Sort(effects)
-	fmt.Fprintln(h, strings.Join(slices.Compact(effects), ","))
-	fmt.Fprintln(h, strings.Join(r.Solution, "\n"))
-	return hex.EncodeToString(h.Sum(nil))[:16]
+	fmt.Fprintf(&h, "%s\n%s\n", strings.Join(slices.Compact(effects), ","), strings.Join(r.Solution, "\n"))
+	sum := sha256.Sum256([]byte(h.String()))
+	return hex.EncodeToString(sum[:])[:16]
 }

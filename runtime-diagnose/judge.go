@@ -170,15 +170,11 @@ const mostAlso = 4
 // collectEvidence puts every cited item, and the lines around the decisive one, in order.
 func (d *diagnosis) collectEvidence(r *Result) {
 	have := map[evidence.ID]bool{}
-	add := func(item evidence.Item) bool {
-		if len(r.Evidence) >= d.options.Evidence {
-			return false
-		}
-		if !have[item.ID] {
+	add := func(item evidence.Item) {
+		if len(r.Evidence) < d.options.Evidence && !have[item.ID] {
 			have[item.ID] = true
 			r.Evidence = append(r.Evidence, item)
 		}
-		return true
 	}
 	sightings := append(slices.Clone(d.ranking.Effects), d.ranking.Rivals...)
 	if d.ranking.Root != nil {

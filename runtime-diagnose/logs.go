@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,7 +63,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		out.missing = append(out.missing, fmt.Sprintf("log of %s: %v", name, err))
 		return
 	}
-	defer in.Close()
+	defer in.Close() //nolint:errcheck // only read
 	at := slices.IndexFunc(pods, func(p control.Pod) bool { return p.Name == log.Source.Pod })
 	placed := *log
 	log = &placed
@@ -248,7 +250,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		source.Rank, source.Role = l.Rank, "" // a rank of the whole job, not an index of a role
 	}
 	if rank := m.Facts["rank"]; rank != "" && source.Rank < 0 {
-		fmt.Sscanf(rank, "%d", &source.Rank) //nolint:errcheck // a rank that is no number stays unknown
+		if n, err := strconv.Atoi(rank); err == nil {
+			source.Rank = n
+		}
 	}
 	line := strings.TrimSpace(reduce.Mask(l.Text))
 	if len(line) > mostLineInResults {
@@ -267,9 +271,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 
 func with(facts map[string]string, key, value string) map[string]string {
 	out := map[string]string{key: value}
-	for k, v := range facts {
-		out[k] = v
-	}
+	maps.Copy(out, facts)
 	return out
 }
 

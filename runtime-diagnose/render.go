@@ -119,10 +119,7 @@ func footer(r Result) string {
 	}
 	parts = append(parts, fmt.Sprintf("%d bytes of logs", c.BytesRead))
 	text := strings.Join(parts, " · ")
-	for _, m := range c.Missing {
-		text += "\nmissing: " + m
-	}
-	return text
+	return strings.Join(append([]string{text}, c.Missing...), "\nmissing: ")
 }
 
 func retryWords(c *Cause) string {

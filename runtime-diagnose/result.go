@@ -12,6 +12,7 @@ import (
 // Verdict is what a diagnosis amounts to.
 type Verdict string
 
+// The verdicts.
 const (
 	Unknown      Verdict = "unknown"      // too little was seen
 	Healthy      Verdict = "healthy"      // seen, and nothing is wrong
@@ -22,6 +23,7 @@ const (
 // Standing is how well a cause is supported.
 type Standing string
 
+// The standings, weakest first.
 const (
 	Hypothesis  Standing = "hypothesis"  // fits what was seen; other causes do too
 	Supported   Standing = "supported"   // one source says so

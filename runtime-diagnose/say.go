@@ -363,7 +363,7 @@ func words(name string) string {
 }
 
 func lowerFirst(s string) string {
-	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && !('A' <= s[1] && s[1] <= 'Z') {
+	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && (s[1] < 'A' || s[1] > 'Z') {
 		return strings.ToLower(s[:1]) + s[1:]
 	}
 	return s

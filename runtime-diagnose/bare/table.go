@@ -72,7 +72,10 @@ func (t *text) setStatus(pod *corev1.Pod, status, ready, line string) {
 	case status == "OOMKilled":
 		ended(137, status)
 	case strings.HasPrefix(status, "ExitCode:"):
-		n, _ := strconv.Atoi(strings.TrimPrefix(status, "ExitCode:"))
+		n, err := strconv.ParseInt(strings.TrimPrefix(status, "ExitCode:"), 10, 32)
+		if err != nil {
+			n = 1
+		}
 		ended(int32(n), "Error")
 	case status == "Error":
 		ended(1, status)

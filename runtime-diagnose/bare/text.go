@@ -151,7 +151,7 @@ func (t *text) readContainerField(line, key, value string) {
 			e.Message = value
 		}
 	case "Exit Code":
-		if code, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
+		if code, err := strconv.ParseInt(strings.TrimSpace(value), 10, 32); err == nil {
 			if e := t.endedOrNew(); e != nil {
 				e.ExitCode = int32(code)
 				t.originOnce(line)
@@ -162,8 +162,9 @@ func (t *text) readContainerField(line, key, value string) {
 			t.ended().FinishedAt.Time = at
 		}
 	case "Restart Count":
-		n, _ := strconv.Atoi(value)
-		t.status.RestartCount = int32(n)
+		if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 32); err == nil {
+			t.status.RestartCount = int32(n)
+		}
 	case "Image":
 		t.status.Image = value
 	}
@@ -279,8 +280,9 @@ func (t *text) addEvent(line, age, kind, reason, object, message string) {
 	e.InvolvedObject = corev1.ObjectReference{Kind: kindOf(what), Name: name}
 	t.origin(e.Annotations, "event", line)
 	if m := timesOver.FindStringSubmatch(age); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		e.Count = int32(min(n, 1<<30))
+		if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+			e.Count = int32(n)
+		}
 	}
 	word, _, _ := strings.Cut(age, " ")
 	if d, ok := parseAge(word); ok && !t.now.IsZero() {

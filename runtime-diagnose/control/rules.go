@@ -1,6 +1,10 @@
 package control
 
-import "github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
 
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
@@ -116,10 +120,8 @@ var reasonRules = []struct {
 
 func ruleForReason(reason string) *signature.Signature {
 	for _, r := range reasonRules {
-		for _, name := range r.reasons {
-			if name == reason {
-				return r.rule
-			}
+		if slices.Contains(r.reasons, reason) {
+			return r.rule
 		}
 	}
 	if len(reason) > 5 && reason[:5] == "OutOf" { // OutOfnvidia.com/gpu and any other resource

@@ -47,7 +47,7 @@ func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
 		u.Nodes, _ = strconv.Atoi(body[m[4]:m[5]])
 		body, ok = body[m[1]:], true
 	}
-	for _, part := range strings.Split(body, ", ") {
+	for part := range strings.SplitSeq(body, ", ") {
 		m := countReason.FindStringSubmatch(part + ",")
 		if m == nil {
 			continue

@@ -64,7 +64,7 @@ func (s *scanner) next() bool {
 			continue
 		}
 		if err != nil {
-			if err != io.EOF { //nolint:errorlint // io.EOF is never wrapped by a reader that keeps io.Reader's contract
+			if err != io.EOF {
 				s.err = err
 			}
 			if !got {
@@ -146,11 +146,9 @@ func stripEscapes(b []byte) []byte {
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case c == 0x1b && i+1 < len(b) && b[i+1] == '[':
-			for i += 2; i < len(b) && (b[i] < 0x40 || b[i] > 0x7e); i++ {
-			}
+			i = skipWhile(b, i+2, func(c byte) bool { return c < 0x40 || c > 0x7e })
 		case c == 0x1b && i+1 < len(b) && b[i+1] == ']':
-			for i += 2; i < len(b) && b[i] != 0x07 && b[i] != 0x1b; i++ {
-			}
+			i = skipWhile(b, i+2, func(c byte) bool { return c != 0x07 && c != 0x1b })
 		case c == 0x1b:
 		case c < ' ' && c != '\t', c == 0x7f:
 		default:
@@ -158,4 +156,11 @@ func stripEscapes(b []byte) []byte {
 		}
 	}
 	return out
+}
+
+func skipWhile(b []byte, i int, more func(byte) bool) int {
+	for i < len(b) && more(b[i]) {
+		i++
+	}
+	return i
 }

@@ -154,11 +154,11 @@ func (k *keeper) remember(line Kept) {
 
 func (k *keeper) kept() []Kept {
 	left := k.tail
-	for i := len(k.recent) - 1; i >= 0; i-- {
-		if k.recent[i].Number <= k.seen-k.o.Tail {
+	for _, line := range slices.Backward(k.recent) {
+		if line.Number <= k.seen-k.o.Tail {
 			break
 		}
-		k.take(k.recent[i], &left)
+		k.take(line, &left)
 	}
 	slices.SortFunc(k.chosen, func(a, b Kept) int { return cmp.Compare(a.Number, b.Number) })
 	return k.chosen

@@ -18,10 +18,11 @@ type Trace struct {
 // Chain is how a traceback hangs together with the one before it.
 type Chain int
 
+// The chains.
 const (
-	Alone    Chain = iota
-	CausedBy       // the one before is the cause: "raise … from …"
-	During         // raised while the one before was being handled
+	Alone    Chain = iota // no traceback before it belongs to it
+	CausedBy              // the one before is the cause: "raise … from …"
+	During                // raised while the one before was being handled
 )
 
 const (
@@ -74,9 +75,9 @@ func newFolder() *folder {
 func (f *folder) fold(l *Line) {
 	body := l.Body()
 	l.Code = f.isCode(l.Lane, body)
-	if i := strings.Index(body, tracebackStart); i >= 0 {
+	if before, _, found := strings.Cut(body, tracebackStart); found {
 		if len(f.open) < mostLanes {
-			f.open[l.Lane] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: indentOf(body[:i])}
+			f.open[l.Lane] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: indentOf(before)}
 		}
 		return
 	}

@@ -7,6 +7,7 @@ import "github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 // Role is what a match may stand for.
 type Role string
 
+// The roles.
 const (
 	Root         Role = "root"         // may be the cause
 	Cascade      Role = "cascade"      // somebody else failed first
@@ -17,6 +18,7 @@ const (
 // Domain is who has to act.
 type Domain string
 
+// The domains.
 const (
 	User     Domain = "user"
 	Platform Domain = "platform"
@@ -29,6 +31,7 @@ const (
 // Retry says whether running the job again, unchanged, helps.
 type Retry string
 
+// The answers.
 const (
 	Helps        Retry = "helps"
 	Useless      Retry = "useless"
