@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -139,17 +138,14 @@ func trouble(p corev1.Pod) bool {
 // seen is a mark of everything that a diagnosis depends on and that the caches show. While it
 // stays, a job that has ended is not read again.
 func (v view) seen(generation int64, asked string) string {
-	h := sha256.New()
-	io.WriteString(h, fmt.Sprintln(v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked)) //nolint:errcheck // a hash takes everything
 	marks := make([]string, len(v.pods))
 	for i := range v.pods {
 		marks[i] = mark(&v.pods[i])
 	}
 	slices.Sort(marks)
-	for _, m := range marks {
-		io.WriteString(h, m+"\n") //nolint:errcheck // a hash takes everything
-	}
-	return hex.EncodeToString(h.Sum(nil))[:16]
+	all := fmt.Appendln(nil, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked)
+	h := sha256.Sum256(append(all, strings.Join(marks, "\n")...))
+	return hex.EncodeToString(h[:])[:16]
 }
 
 // mark is the state of a pod in one line; times are left out where only they change.
