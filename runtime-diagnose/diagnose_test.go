@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,9 +25,12 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
+// shipped loads once: every pattern is proven against its gate when it is loaded.
+var shipped = sync.OnceValues(signature.Builtin)
+
 func catalog(t testing.TB) *signature.Catalog {
 	t.Helper()
-	c, err := signature.Builtin()
+	c, err := shipped()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,9 +14,12 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
+// shipped loads once: every pattern is proven against its gate when it is loaded.
+var shipped = sync.OnceValues(signature.Builtin)
+
 func builtin(t testing.TB) *signature.Catalog {
 	t.Helper()
-	c, err := signature.Builtin()
+	c, err := shipped()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,14 +5,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
+// shipped loads once: every pattern is proven against its gate when it is loaded.
+var shipped = sync.OnceValues(signature.Builtin)
+
 func builtin(t testing.TB) *signature.Catalog {
 	t.Helper()
-	c, err := signature.Builtin()
+	c, err := shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
