@@ -70,12 +70,13 @@ func (s shelf) render(to io.Writer, format string, entries []entry) error {
 	case "md":
 		return s.markdown(to, entries)
 	}
-	table := strings.ToUpper(strings.Join(s.columns, "\t")) + "\n"
+	var table strings.Builder
+	table.WriteString(strings.ToUpper(strings.Join(s.columns, "\t")) + "\n")
 	for _, e := range entries {
-		table += strings.Join(e.row, "\t") + "\n"
+		table.WriteString(strings.Join(e.row, "\t") + "\n")
 	}
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	if _, err := io.WriteString(w, table); err != nil {
+	if _, err := io.WriteString(w, table.String()); err != nil {
 		return err
 	}
 	return w.Flush()

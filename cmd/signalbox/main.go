@@ -16,8 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 // version is set by the linker: -X main.version=v1.2.3.
@@ -107,15 +105,11 @@ func usagef(format string, args ...any) error { return &exit{exitUsage, fmt.Erro
 // codeOf is the exit code of an error; what no command has put a code on is bad usage,
 // because only the flag parser returns such errors.
 func codeOf(err error) int {
-	var e *exit
-	var unreadable *manifest.Problem
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitFine
-	case errors.As(err, &e):
+	}
+	if e, ok := errors.AsType[*exit](err); ok {
 		return e.code
-	case errors.As(err, &unreadable):
-		return exitUsage
 	}
 	return exitUsage
 }

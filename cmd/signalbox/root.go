@@ -201,13 +201,13 @@ func (p *progress) step(format string, args ...any) {
 		return
 	}
 	line := fmt.Sprintf(format, args...)
-	fmt.Fprintf(p.to, "\r%s%s", line, strings.Repeat(" ", max(0, p.last-len(line))))
+	_, _ = fmt.Fprintf(p.to, "\r%s%s", line, strings.Repeat(" ", max(0, p.last-len(line))))
 	p.last = len(line)
 }
 
 func (p *progress) done() {
 	if p.to != nil && p.last > 0 {
-		fmt.Fprintf(p.to, "\r%s\r", strings.Repeat(" ", p.last))
+		_, _ = fmt.Fprintf(p.to, "\r%s\r", strings.Repeat(" ", p.last))
 		p.last = 0
 	}
 }

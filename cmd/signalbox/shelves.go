@@ -60,8 +60,10 @@ func needsWords(n check.Needs) []string {
 		need check.Needs
 		word string
 	}{
-		{check.Cluster, "a cluster view"}, {check.Objects, "objects of the cluster"},
-		{check.Namespace, "the namespace's labels"}, {check.Update, "the job before a change"},
+		{check.Cluster, "a cluster view"},
+		{check.Objects, "objects of the cluster"},
+		{check.Namespace, "the namespace's labels"},
+		{check.Update, "the job before a change"},
 	} {
 		if n&w.need != 0 {
 			out = append(out, w.word)
