@@ -66,6 +66,9 @@ func rolePath(j *job.Job, role string) job.Path {
 // misfitMessage says how far the pods got, and what the rest lacks in numbers.
 func misfitMessage(fit capacity.Result) string {
 	message := fmt.Sprintf("%d of %s fit: ", fit.Placed, count(fit.Wanted, "pod"))
+	if fit.Wanted == 1 {
+		message = "the pod does not fit: "
+	}
 	r := fit.Rejected
 	if r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
 		return message + "of " + count(r.Total, "node") + " " + refused(r)

@@ -37,7 +37,7 @@ func gang(ctx context.Context, s *stage) error {
 }
 
 func noGPUs(ctx context.Context, s *stage) error {
-	s.kubectl(ctx, words("apply -f no-gpus.yaml"), "0 of 1 pod")
+	s.kubectl(ctx, words("apply -f no-gpus.yaml"), "the pod does not fit")
 	s.diagnosis(ctx, "ml", "no-gpus", "No", "nvidia.com/gpu")
 	return nil
 }

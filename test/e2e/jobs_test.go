@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -119,11 +120,14 @@ var _ = Describe("the samples", func() {
 		files, err := filepath.Glob(filepath.Join(world.Root, "config", "samples", "*.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(len(files)).To(BeNumerically(">=", 11))
+		runtime := filepath.Join(world.Root, "bin", "controlplane", "runtimes", "torch_distributed.yaml")
+		_, err = world.Kubectl(ctx, "apply", "-f", runtime)
+		Expect(err).NotTo(HaveOccurred())
 		for _, file := range files {
 			if strings.HasSuffix(file, "mpijob.yaml") || strings.HasSuffix(file, "kustomization.yaml") {
 				continue // v2beta1 belongs to another operator with a CRD of the same name
 			}
-			out, err := world.Kubectl(ctx, "apply", "--dry-run=server", "-n", namespace, "-f", file)
+			out, err := world.Kubectl(ctx, "apply", "--dry-run=server", "--warnings-as-errors", "-n", namespace, "-f", file)
 			Expect(err).NotTo(HaveOccurred(), file)
 			Expect(out).To(ContainSubstring("created"), file)
 		}
@@ -131,7 +135,7 @@ var _ = Describe("the samples", func() {
 })
 
 // patienceToChange is longer than the configured refresh, so that a second look has happened.
-const patienceToChange = "12s"
+const patienceToChange = 12 * time.Second
 
 func kubeflowJob(kind, specs, role, container string) string {
 	return fmt.Sprintf(`
