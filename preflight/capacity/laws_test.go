@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
-	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // worlds calls a function with many worlds of up to 12 nodes and 4 groups.
@@ -159,50 +158,6 @@ func FuzzFit(f *testing.F) {
 			t.Errorf("the plan has %d pods, placed %d of %d", sum, got.Placed, got.Wanted)
 		}
 	})
-}
-
-func BenchmarkFit(b *testing.B) {
-	for _, nodes := range []int{1000, 5000} {
-		for _, pods := range []int{8, 1024} {
-			for _, shape := range []string{"equal", "roles"} {
-				s := large(nodes)
-				g := gang(group("Master", 1, build.Asks("8")), group("Worker", pods-1, build.Asks("8")))
-				if shape == "roles" {
-					g = gang(group("Launcher", 1, build.Requests("cpu=2")), group("Worker", pods-1, build.Requests("cpu=32", "nvidia.com/gpu=8"), selects("pool", "h100")))
-				}
-				if v := s.Fit(g).Verdict; v != capacity.Fits {
-					b.Fatalf("the benchmark is about a fit, and it says %s", v)
-				}
-				b.Run(fmt.Sprintf("nodes=%d/pods=%d/%s", nodes, pods, shape), func(b *testing.B) {
-					for b.Loop() {
-						s.Fit(g)
-					}
-				})
-			}
-		}
-	}
-}
-
-// large is a cluster with pods on every third node.
-func large(nodes int) *capacity.Snapshot {
-	var items []build.Item
-	for i := range nodes {
-		name := fmt.Sprintf("n%04d", i)
-		gpus := 16 // two pods on most, so that 1,024 pods go on 1,000 nodes
-		items = append(items, build.Node(name, build.GPUs(gpus), build.Label("pool", "h100"), build.Label("rack", fmt.Sprint(i/40))))
-		if i%3 == 0 {
-			items = append(items, build.Pod("p-"+name, build.On(name), build.Requests(fmt.Sprintf("cpu=%d", 1+i%7), "nvidia.com/gpu=4")))
-		}
-	}
-	return build.Cluster(items...)
-}
-
-func BenchmarkFitThatDoesNot(b *testing.B) {
-	s := large(5000)
-	g := gang(group("Launcher", 1, build.Requests("cpu=2")), group("Worker", 20000, build.Requests("cpu=32", "nvidia.com/gpu=8"), selects("pool", "h100")))
-	for b.Loop() {
-		s.Fit(g)
-	}
 }
 
 func quantity(n int64) resource.Quantity { return *resource.NewQuantity(n, resource.DecimalSI) }
