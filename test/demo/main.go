@@ -51,6 +51,9 @@ func run(ctx context.Context, out io.Writer, once bool) (err error) {
 			s.c.Keep()
 			return fmt.Errorf("%s: %w (logs: %s)", scene.title, err, s.c.LogDir())
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
 	fmt.Fprintf(out, "\n%d of %d expectations seen in %s\n", s.seen, s.seen+len(s.missed), time.Since(start).Round(time.Second))
 	for _, m := range s.missed {

@@ -86,11 +86,11 @@ func explained(ctx context.Context, s *stage) error {
 	s.diagnosis(ctx, "research", "oom", "No", "137", "8Gi")
 	s.kubectl(ctx, []string{"get", "pytorchjob", "oom", "-n", "research", "-o", `jsonpath={.metadata.annotations.signalbox\.dev/diagnosis}`},
 		`"story":{`, `"model"`)
-	asked := ""
+	var asked strings.Builder
 	for _, r := range s.c.Model.Requests() {
-		asked += r.User
+		asked.WriteString(r.User)
 	}
-	s.expect("the prompt that the model was given", asked, "Answer for the night shift.", "Job: oom", "137")
+	s.expect(ctx, "the prompt that the model was given", asked.String(), "Answer for the night shift.", "Job: oom", "137")
 	return nil
 }
 

@@ -101,11 +101,15 @@ func (s *stage) kubectl(ctx context.Context, args []string, want ...string) {
 	if failure != nil && got.Len() == 0 {
 		fmt.Fprintln(s.out, failure)
 	}
-	s.expect("kubectl "+quoted(args), got.String(), want...)
+	s.expect(ctx, "kubectl "+quoted(args), got.String(), want...)
 }
 
-// expect remembers whether the texts were seen.
-func (s *stage) expect(where, got string, want ...string) {
+// expect remembers whether the texts were seen. After Ctrl-C nothing is expected: what the
+// interrupt cut short is no failure, and leaves no logs behind.
+func (s *stage) expect(ctx context.Context, where, got string, want ...string) {
+	if ctx.Err() != nil {
+		return
+	}
 	for _, w := range want {
 		if strings.Contains(got, w) {
 			s.seen++
@@ -137,7 +141,7 @@ func (s *stage) until(ctx context.Context, resource schema.GroupVersionResource,
 		u, isObject := e.Object.(*unstructured.Unstructured)
 		return isObject && ok(u), nil
 	})
-	if err != nil && !meta.IsNoMatchError(err) {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !meta.IsNoMatchError(err) {
 		s.say(fmt.Sprintf("(waited %s for %s %s/%s)", patience, resource.Resource, namespace, name))
 	}
 }
