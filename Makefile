@@ -63,7 +63,7 @@ bench: ## all benchmarks
 
 .PHONY: lint
 lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
-	@bin/tools/golangci-lint run ./...
+	@bin/tools/golangci-lint run --build-tags integration ./...
 
 bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@echo "building golangci-lint (once: about 5 minutes)" >&2

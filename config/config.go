@@ -160,7 +160,7 @@ func Load(path string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("read config: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	c, err := Read(f)
 	if err != nil {
 		return Config{}, fmt.Errorf("read config %s: %w", path, err)

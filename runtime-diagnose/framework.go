@@ -62,7 +62,7 @@ func frameworkRoles(u *unstructured.Unstructured) []any {
 	if err != nil {
 		return nil
 	}
-	defer zipped.Close() //nolint:errcheck // only read
+	defer zipped.Close()
 	var unpacked []any
 	if json.NewDecoder(io.LimitReader(zipped, largestStatus)).Decode(&unpacked) != nil {
 		return nil

@@ -63,7 +63,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		out.missing = append(out.missing, fmt.Sprintf("log of %s: %v", name, err))
 		return
 	}
-	defer in.Close() //nolint:errcheck // only read
+	defer in.Close()
 	at := slices.IndexFunc(pods, func(p control.Pod) bool { return p.Name == log.Source.Pod })
 	placed := *log
 	log = &placed

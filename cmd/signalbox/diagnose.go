@@ -176,7 +176,7 @@ func (f *files) all(name string) ([]byte, error) {
 		if err != nil {
 			return nil, &manifest.Problem{Source: name, Have: strings.TrimPrefix(err.Error(), "open "+name+": "), Want: "a readable file"}
 		}
-		defer file.Close() //nolint:errcheck // only read
+		defer file.Close()
 		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxEvidence+1))

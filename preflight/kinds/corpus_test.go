@@ -24,7 +24,7 @@ func TestCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, doc := range bytes.Split(b, []byte("\n---")) {
+		for doc := range bytes.SplitSeq(b, []byte("\n---")) {
 			m := map[string]any{}
 			if yaml.Unmarshal(doc, &m) != nil || len(m) == 0 {
 				continue

@@ -3,7 +3,9 @@ package kinds
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -61,7 +63,7 @@ func fixtures(t testing.TB) map[string]fixture {
 func documents(t testing.TB, b []byte) []*unstructured.Unstructured {
 	t.Helper()
 	var out []*unstructured.Unstructured
-	for _, doc := range bytes.Split(b, []byte("\n---\n")) {
+	for doc := range bytes.SplitSeq(b, []byte("\n---\n")) {
 		m := map[string]any{}
 		if err := yaml.Unmarshal(doc, &m); err != nil {
 			t.Fatal(err)
@@ -144,8 +146,8 @@ func render(t *testing.T, f fixture, j *job.Job, err error) []byte {
 	if s := f.kind.State(f.object); s != (State{}) {
 		v.State = strings.TrimSpace(fmt.Sprintf("%s %s %q since=%s trigger=%s", phaseNames[s.Phase], s.Reason, s.Message, s.Since, s.Trigger))
 	}
-	if err != nil {
-		for _, p := range err.(*ReadError).Problems {
+	if readErr := new(ReadError); errors.As(err, &readErr) {
+		for _, p := range readErr.Problems {
 			v.Problems = append(v.Problems, p.String())
 		}
 	}
@@ -193,9 +195,7 @@ func viewRole(r *job.Role) roleView {
 		v.Containers = append(v.Containers, c.Name+" "+c.Image)
 	}
 	for _, m := range []map[string]string{r.Pod.Labels, r.Pod.Annotations} {
-		for k, s := range m {
-			v.Marks[k] = s
-		}
+		maps.Copy(v.Marks, m)
 	}
 	for name, n := range r.Pod.Requests {
 		v.Requests[string(name)] = job.Format(name, n)
@@ -236,7 +236,9 @@ func lawful(t *testing.T, k *Kind, u *unstructured.Unstructured, j *job.Job, err
 	t.Helper()
 	var readErr *ReadError
 	if err != nil {
-		readErr = err.(*ReadError) // no other error may come out
+		if !errors.As(err, &readErr) {
+			t.Fatalf("read %s: %v is no *ReadError", k.Name, err)
+		}
 		for _, p := range readErr.Problems {
 			resolves(t, u, p.Path, "problem: "+p.String())
 		}

@@ -157,6 +157,7 @@ func (m replicaMap) overwriteRestart(r *reader, role *job.Role, spec *replicaSpe
 		policy = corev1.RestartPolicy(cmp.Or(m.restarts[role.Name], m.restart))
 	case "ExitCode":
 		policy = corev1.RestartPolicyNever
+	default: // as written
 	}
 	if own := role.Pod.Spec.RestartPolicy; own != "" && own != policy {
 		r.skip(role.Pod.At("restartPolicy"), "%s is overwritten: the operator takes %s from the role's restartPolicy", own, policy)
@@ -195,13 +196,13 @@ func (r *reader) count(at job.Path, n *int32, otherwise int) int {
 }
 
 // apply reads what all kinds of the operator share into the job.
-func (p *runPolicy) apply(r *reader, j *job.Job, at job.Path, operator string) {
+func (p *runPolicy) apply(r *reader, j *job.Job, operator string) {
 	j.Suspended = p.Suspend != nil && *p.Suspend
 	if p.ManagedBy != nil && *p.ManagedBy != operator {
 		j.ManagedElsewhere = *p.ManagedBy
 	}
 	if s := p.SchedulingPolicy; s != nil {
-		policy := at.Child("schedulingPolicy")
+		policy := job.Path("spec.runPolicy.schedulingPolicy")
 		if s.MinAvailable != nil {
 			j.Gang.MinMembers = r.count(policy.Child("minAvailable"), s.MinAvailable, 0)
 			j.Gang.Path = policy.Child("minAvailable")

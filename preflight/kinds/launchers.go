@@ -98,7 +98,7 @@ type argument struct {
 func (f launcher) flags(l *job.Launch, cmd command, value func(string) string) {
 	for i := 0; i < len(cmd.words); {
 		if w := cmd.words[i]; glued(w) {
-			l.Unread = append(l.Unread, strconv.Quote(cut(w, 60))+" is one argument")
+			l.Unread = append(l.Unread, strconv.Quote(cut(w))+" is one argument")
 			i++
 			continue
 		}
@@ -110,9 +110,9 @@ func (f launcher) flags(l *job.Launch, cmd command, value func(string) string) {
 		text := value(strings.Trim(arg.value, `"'`))
 		switch {
 		case !arg.known:
-			l.Unread = append(l.Unread, cut(arg.flag, 60))
+			l.Unread = append(l.Unread, cut(arg.flag))
 		case !arg.what.apply(l, text, arg.at):
-			l.Unread = append(l.Unread, cut(arg.flag+" "+text, 60))
+			l.Unread = append(l.Unread, cut(arg.flag+" "+text))
 		}
 	}
 }
@@ -183,6 +183,7 @@ func (s setting) apply(l *job.Launch, text string, at job.Path) bool {
 			l.ProcsPath = at
 			return counts(&l.ProcsPerNode, parts[1])
 		}
+	case ignored, bare, pair: // known, and of no interest
 	}
 	return true
 }

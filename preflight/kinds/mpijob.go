@@ -90,7 +90,7 @@ func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
 
 func mpi(r *reader, u *unstructured.Unstructured, version string, meta *metav1.ObjectMeta, s *mpiShared, roles replicaMap, operator string) *job.Job {
 	j := r.start(u, version, meta)
-	s.RunPolicy.apply(r, j, "spec.runPolicy", operator)
+	s.RunPolicy.apply(r, j, operator)
 	j.Roles = roles.read(r, s.ReplicaSpecs)
 	if w := j.Role("Worker"); w != nil && !r.has(w.Path.Child("replicas")) {
 		r.skip(w.Path, "says no number of replicas: the operator's default for Worker is 0")

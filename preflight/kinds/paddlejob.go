@@ -46,7 +46,7 @@ func readPaddleJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		return r.finish(nil)
 	}
 	j := r.start(u, o.APIVersion, &o.Metadata)
-	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = paddleRoles.read(r, o.Spec.ReplicaSpecs)
 	if e, worker := o.Spec.ElasticPolicy, j.Role("Worker"); e != nil && worker != nil {
 		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))

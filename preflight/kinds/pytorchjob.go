@@ -64,7 +64,7 @@ func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		return r.finish(nil)
 	}
 	j := r.start(u, o.APIVersion, &o.Metadata)
-	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = pytorchRoles.read(r, o.Spec.ReplicaSpecs)
 	master, worker := j.Role("Master"), j.Role("Worker")
 	if master != nil && worker != nil {

@@ -156,7 +156,7 @@ func (r *reader) wrong(at job.Path, value any, want string) {
 		r.templated = map[string]int{}
 	}
 	r.templated[name] = len(r.problems)
-	r.problem(at, fmt.Sprintf("%q, a placeholder that was not substituted", cut(written, 60)), want)
+	r.problem(at, fmt.Sprintf("%q, a placeholder that was not substituted", cut(written)), want)
 }
 
 // skip notes something that was met and cannot be used.
@@ -239,7 +239,7 @@ func describe(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return fmt.Sprintf("the text %q", cut(v, 60))
+		return fmt.Sprintf("the text %q", cut(v))
 	case bool:
 		return fmt.Sprintf("%t, a boolean", v)
 	case map[string]any:
@@ -258,11 +258,14 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// cut shortens to a number of runes and marks that it did.
-func cut(s string, runes int) string {
+// mostRunes is how much of a value a message quotes.
+const mostRunes = 60
+
+// cut shortens to mostRunes and marks that it did.
+func cut(s string) string {
 	s = strings.ToValidUTF8(s, "�")
-	if r := []rune(s); len(r) > runes {
-		return string(r[:runes]) + "…"
+	if r := []rune(s); len(r) > mostRunes {
+		return string(r[:mostRunes]) + "…"
 	}
 	return s
 }

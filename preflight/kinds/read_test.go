@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,8 +101,9 @@ func TestUnread(t *testing.T) {
 
 func TestOneReadTellsEverything(t *testing.T) {
 	j, err := readPod(t, `{priority: x, hostNetwork: 1, containers: [{name: a, env: [{name: M, value: 3}]}, {name: 5}]}`)
-	if n := len(err.(*ReadError).Problems); n != 4 {
-		t.Errorf("%d problems, want 4: %v", n, err)
+	var readErr *ReadError
+	if !errors.As(err, &readErr) || len(readErr.Problems) != 4 {
+		t.Errorf("read: %v, want 4 problems", err)
 	}
 	// What could be read is there, and an unquoted number keeps what it says.
 	c := j.Roles[0].Pod.Spec.Containers

@@ -41,7 +41,7 @@ func readTFJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		return r.finish(nil)
 	}
 	j := r.start(u, o.APIVersion, &o.Metadata)
-	o.Spec.RunPolicy.apply(r, j, "spec.runPolicy", trainingOperator)
+	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = tfRoles.read(r, o.Spec.ReplicaSpecs)
 	for i := range j.Roles {
 		settle(&j.Roles[i])

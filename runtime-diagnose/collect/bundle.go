@@ -182,7 +182,7 @@ func readMasked(log diagnose.Log) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close() //nolint:errcheck // only read
+	defer in.Close()
 	raw, err := io.ReadAll(io.LimitReader(in, maxFile))
 	var out strings.Builder
 	for line := range strings.Lines(string(raw)) {

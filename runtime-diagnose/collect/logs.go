@@ -188,7 +188,7 @@ func readHead(get func(corev1.PodLogOptions) (io.ReadCloser, error), n int64) ([
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close() //nolint:errcheck // only read
+	defer in.Close()
 	return io.ReadAll(io.LimitReader(in, n))
 }
 

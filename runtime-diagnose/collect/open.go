@@ -59,7 +59,7 @@ func openFiles(name string) (files, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	return readArchive(f)
 }
 
@@ -91,7 +91,7 @@ func readDir(name string) (files, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close() //nolint:errcheck // only read
+	defer root.Close()
 	out, space := files{}, room{}
 	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -104,7 +104,7 @@ func readDir(name string) (files, error) {
 		if err != nil {
 			return err
 		}
-		defer f.Close() //nolint:errcheck // only read
+		defer f.Close()
 		out[p], err = space.take(p, f)
 		return err
 	})

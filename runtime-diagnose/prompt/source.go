@@ -23,7 +23,7 @@ func Dir(path string) Source {
 		if err != nil {
 			return "", false, fmt.Errorf("read prompts: %w", err)
 		}
-		defer root.Close() //nolint:errcheck // only read
+		defer root.Close()
 		text, err := root.ReadFile(key)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", false, nil

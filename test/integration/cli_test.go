@@ -151,7 +151,7 @@ func unzipped(file string) string {
 	GinkgoHelper()
 	f, err := os.Open(file)
 	Expect(err).NotTo(HaveOccurred())
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	z, err := gzip.NewReader(f)
 	Expect(err).NotTo(HaveOccurred())
 	text, err := io.ReadAll(z)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -133,9 +134,7 @@ func (l *Line) settings(webhook, health int, more map[string]any) map[string]any
 		},
 		"llm": map[string]any{"provider": "openai", "baseURL": l.Model.URL, "model": fakellm.Grounded},
 	}
-	for name, value := range more {
-		all[name] = value
-	}
+	maps.Copy(all, more)
 	return all
 }
 

@@ -23,7 +23,7 @@ type event struct {
 
 type tally struct {
 	passed, failed, skipped int
-	broken                  map[string]bool // packages with a failed test of their own
+	broken                  map[string]bool     // packages with a failed test of their own
 	output                  map[string][]string // by package and test, until it has ended
 	stderr                  io.Writer
 	stdout                  io.Writer

@@ -333,12 +333,12 @@ func (l *Live) write(src *source, change func(*capacity.Ledger, any), object any
 
 // failed records an error of a list or a watch. Whatever may end by itself (a restart of
 // the API server) does not count once the resource has been read.
-func (src *source) failed(err error) {
-	if src.handled() && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) {
+func (s *source) failed(err error) {
+	if s.handled() && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) {
 		return
 	}
 	if answer, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		err = answer // what the API server said, without who asked
 	}
-	src.problem = err
+	s.problem = err
 }
