@@ -20,7 +20,7 @@ var shmMissing = &check.Check{
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			if r.Pod.Spec.HostIPC || r.Replicas.Max == 0 {
+			if r.Pod.Spec.HostIPC || r.Replicas.Max == 0 || r.Pod.Partial {
 				continue
 			}
 			for k := range r.Pod.Spec.Containers {

@@ -75,6 +75,9 @@ type Pod struct {
 	Labels, Annotations map[string]string
 	Requests            Resources // effective: init containers, sidecars, overhead and pod-level included
 	Path                Path      // where the pod spec is written; see At
+	// Partial says that the pod is also written in an object that was not seen (the runtime of
+	// a TrainJob): what is missing here may be there.
+	Partial bool
 	// Origins maps parts of Spec that are written somewhere else than below Path.
 	Origins []Origin
 }

@@ -129,6 +129,9 @@ func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 		settle(&t.out[i])
 	}
 	t.launch()
+	for i := range t.out {
+		t.out[i].Pod.Partial = t.runtime == nil
+	}
 	j.Roles = t.out
 	j.Gang.Queue = o.Spec.Annotations[volcanoQueue]
 	t.podGroup(&j.Gang)
