@@ -120,8 +120,7 @@ func (q *quest) resized(i, pods int) Gang {
 }
 
 // smallerPods keeps the sum of accelerators and spreads it over more, smaller pods; the
-// other requests shrink in proportion. Roles that have
-// one pod by their nature keep it.
+// other requests shrink in proportion. Roles that have one pod by their nature keep it.
 func (q *quest) smallerPods() {
 	name, each := q.devices()
 	if each < 2 || each > mostDevices {
@@ -154,6 +153,9 @@ func (q *quest) smallerPods() {
 				g.Pod.Requests[r] = shareOf(n, size, each)
 			}
 			if i == grow {
+				if g.Min > 0 { // or the pods added would count as optional
+					g.Min += more
+				}
 				g.Count += more
 			}
 		})

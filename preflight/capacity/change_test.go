@@ -10,6 +10,12 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
+// all says of a group what a reader says of one that is not elastic.
+func all(g capacity.Group) capacity.Group {
+	g.Min = g.Count
+	return g
+}
+
 func TestChangesThatWouldFit(t *testing.T) {
 	pools := func(items ...any) *capacity.Snapshot {
 		return cluster(append(items, build.Nodes(2, "h100", build.GPUs(8), build.Label("pool", "h100")),
@@ -45,6 +51,10 @@ func TestChangesThatWouldFit(t *testing.T) {
 			cluster(build.Nodes(2, "c", build.Allocatable("cpu", "23500m"), build.Allocatable("memory", "128000Mi"))),
 			gang(group("worker", 2, build.Requests("cpu=48", "memory=200Gi"))),
 			[]string{"fits with 23 cpu and 125Gi memory per pod instead of 48 and 200Gi (2 workers on 2 nodes)"},
+		},
+		"smaller pods are not optional ones": {
+			cluster(build.Nodes(2, "a", build.GPUs(5))), gang(all(group("Worker", 2, build.Asks("8")))),
+			[]string{"fits with 5 nvidia.com/gpu per pod instead of 8 (2 Workers on 2 nodes)"},
 		},
 		"nothing helps": {cluster(build.Node("a")), gang(group("Worker", 1, build.Asks("1"))), nil},
 		"a selector and an affinity nobody matches": {
