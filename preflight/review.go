@@ -103,7 +103,7 @@ func needless(kind *kinds.Kind, req Request) string {
 		return "the namespace is labelled " + ModeLabel + "=" + ModeOff
 	case req.Object.GetDeletionTimestamp() != nil:
 		return "the job is being deleted"
-	case req.Old != nil && sameWork(req.Old, req.Object):
+	case req.Old != nil && SameWork(req.Old, req.Object):
 		return "neither spec nor labels nor what silences checks was changed"
 	case req.Old != nil && ended(kind, req.Object):
 		return "the job has ended"
@@ -111,8 +111,9 @@ func needless(kind *kinds.Kind, req Request) string {
 	return ""
 }
 
-// sameWork says whether two states of an object ask for the same work.
-func sameWork(old, now *unstructured.Unstructured) bool {
+// SameWork says whether two states of an object ask for the same work: then admission has
+// nothing to review.
+func SameWork(old, now *unstructured.Unstructured) bool {
 	silences := func(o *unstructured.Unstructured) [2]string {
 		a := o.GetAnnotations()
 		return [2]string{a[check.IgnoreAnnotation], a[check.ReasonAnnotation]}

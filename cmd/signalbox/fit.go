@@ -68,6 +68,7 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}
 	w.engine = nil
+	w.known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
 	if w.checks, err = check.NewSet(); err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +168,10 @@ func withLists(fit *capacity.Result) *capacity.Result {
 func fitText(b *strings.Builder, j reviewed, paint painter) {
 	fmt.Fprintf(b, "%s (%s): ", j.Job, j.Source)
 	if j.Fit == nil {
-		b.WriteString("nobody asked; nothing was reviewed\n")
+		b.WriteString("not asked\n")
+		for _, skip := range j.Skipped {
+			fmt.Fprintf(b, "  %s\n", skip.Reason)
+		}
 		return
 	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Verdict.String()))

@@ -208,7 +208,11 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 		w.asking.fill(&req)
 	}
 	if old := w.stored(ctx, o); old != nil {
-		req.Old, req.Operation = old, "UPDATE"
+		o.SetUID(old.GetUID()) // the pods it has are its own
+		req.Operation = "UPDATE"
+		if !preflight.SameWork(old, o) { // whoever asks about a job as it is wants an answer
+			req.Old = old
+		}
 	}
 	return req, nil
 }

@@ -142,7 +142,7 @@ func TestFitInTheUsersWords(t *testing.T) {
 		},
 		"an elastic role at its minimum": {
 			demo(), gang(capacity.Group{Name: "Worker", Count: 8, Min: 2, Pod: job.Pod{Spec: build.Pod("w", build.Asks("8")).Spec}}),
-			"4 of up to 8 pods fit: 8 Workers on 4 nodes", "",
+			"4 of up to 8 pods fit: 4 Workers on 4 nodes", "",
 		},
 		"nothing to place": {demo(), gang(), "there are no pods to place", ""},
 	}
@@ -225,6 +225,12 @@ func TestPodsOfTheGangKeepTheirPlace(t *testing.T) {
 	want := []capacity.Placement{{Group: "Worker", Node: "a-1", Count: 1}, {Group: "Worker", Node: "a-2", Count: 1}, {Group: "Worker", Node: "a-3", Count: 1}}
 	if diff := cmp.Diff(want, got.Plan); got.Verdict != capacity.Fits || got.Placed != 3 || diff != "" {
 		t.Errorf("two of three run: %s, placed %d (-want +got):\n%s", got.Verdict, got.Placed, diff)
+	}
+	more := gpus(5, "8")
+	more.Own = mine
+	full := cluster(nodes, running("w0", "a-1"), running("w1", "a-2"), running("w2", "a-3"))
+	if diff := cmp.Diff("fits with 3 Workers instead of 5 (3 Workers on 3 nodes)", full.Fit(more).Change); diff != "" {
+		t.Errorf("three of five run (-want +got):\n%s", diff)
 	}
 	leaving := running("w1", "a-2")
 	leaving.DeletionTimestamp = &metav1.Time{Time: build.Taken}

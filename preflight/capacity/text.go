@@ -212,20 +212,24 @@ func (r Result) backText() string {
 	return fmt.Sprintf("; all would with the %s back", many(r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node", "unready or cordoned nodes"))
 }
 
-// planText is where the pods go, in short.
+// planText is where the pods go, in short; those that have a place already are among them.
 func (r Result) planText() string {
-	var asks []string
-	for _, a := range r.Asks {
-		asks = append(asks, a.Roles)
-	}
-	nodes := map[string]bool{}
+	var roles []string
+	pods, nodes := map[string]int{}, map[string]bool{}
 	for _, p := range r.Plan {
+		if pods[p.Group] == 0 {
+			roles = append(roles, p.Group)
+		}
+		pods[p.Group] += p.Count
 		nodes[p.Node] = true
 	}
 	if len(nodes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s on %s", strings.Join(asks, " + "), many(len(nodes), "node", "nodes"))
+	for i, name := range roles {
+		roles[i] = roleText(name, pods[name])
+	}
+	return fmt.Sprintf("%s on %s", strings.Join(roles, " + "), many(len(nodes), "node", "nodes"))
 }
 
 // String names the nodes that do not count, in the order of the gates; empty: all do.
