@@ -80,62 +80,81 @@ func (k *keepAway) rejects(s *Snapshot, namespace string, set map[string]string)
 	return k.covers(s, namespace)
 }
 
-// barred marks the nodes that pods which exist close to a kin: by their ports, by their
+// notJudged says that a term could not be compared with pods.
+func (k *keepAway) notJudged(who string) string {
+	return fmt.Sprintf("%s: anti-affinity by %s is not judged", who, cmp.Or(k.unread, "labels of namespaces that are not in the view"))
+}
+
+// barred marks the nodes that pods which exist close to a group: by their ports, by their
 // anti-affinity, by its anti-affinity; nil: none. idle counts only pods that stay on an
 // idle cluster.
-func (q *question) barred(k *kin, idle bool) []bool {
-	if len(k.ports) == 0 && len(k.apart) == 0 && len(q.s.guarded) == 0 {
-		return nil
+func (s *Snapshot) barred(t *traits, namespace string, g *Group) (idle, now []bool) {
+	if len(t.ports) == 0 && len(t.apart) == 0 && len(s.guarded) == 0 {
+		return nil, nil
 	}
-	out := make([]bool, len(q.s.nodes))
-	counts := func(p *podRecord) bool { return !idle || p.resident }
-	if len(k.ports) > 0 {
-		for at, n := range q.s.nodes {
-			out[at] = slices.ContainsFunc(n.pods, func(p *podRecord) bool { return counts(p) && conflict(p.ports, k.ports) })
-		}
-	}
-	for i := range k.apart {
-		term := &k.apart[i]
-		for namespace, pods := range q.s.podsIn {
-			for _, p := range pods {
-				if p.node == "" || !counts(p) {
-					continue
-				}
-				q.close(out, k, term, p.node, namespace, p.object.Labels)
+	idle, now = make([]bool, len(s.nodes)), make([]bool, len(s.nodes))
+	bar := func(p *podRecord, term *keepAway) {
+		if at, ok := s.nodeAt(p.node); ok {
+			s.close(now, at, term.topology)
+			if p.resident {
+				s.close(idle, at, term.topology)
 			}
 		}
 	}
-	for _, p := range q.s.guarded {
-		if !counts(p) {
-			continue
-		}
-		for _, t := range antiAffinity(&p.object.Spec) {
-			term := keepAwayOf(t, p.object.Namespace)
-			q.close(out, k, &term, p.node, q.gang.Namespace, k.pod.Labels)
+	if len(t.ports) > 0 {
+		for at, n := range s.nodes {
+			for _, p := range n.pods {
+				if conflict(p.ports, t.ports) {
+					now[at], idle[at] = true, idle[at] || p.resident
+				}
+			}
 		}
 	}
-	return out
+	for i := range t.apart {
+		term := &t.apart[i]
+		for over, pods := range s.podsIn {
+			if yes, known := term.covers(s, over); !yes && known {
+				continue
+			}
+			for _, p := range pods.all {
+				if p.node == "" {
+					continue
+				}
+				switch yes, known := term.rejects(s, over, p.object.Labels); {
+				case !known:
+					t.blind = append(t.blind, term.notJudged(g.Name))
+				case yes:
+					bar(p, term)
+				}
+			}
+		}
+	}
+	for _, p := range s.guarded {
+		for _, own := range antiAffinity(&p.object.Spec) {
+			term := keepAwayOf(own, p.object.Namespace)
+			switch yes, known := term.rejects(s, namespace, g.Pod.Labels); {
+			case !known:
+				t.blind = append(t.blind, term.notJudged(g.Name))
+			case yes:
+				bar(p, &term)
+			}
+		}
+	}
+	slices.Sort(t.blind)
+	t.blind = slices.Compact(t.blind)
+	return idle, now
 }
 
-// close marks the nodes of the domain of a node, if the term rejects a pod.
-func (q *question) close(out []bool, k *kin, term *keepAway, node, namespace string, set map[string]string) {
-	rejects, known := term.rejects(q.s, namespace, set)
-	if !known {
-		q.blur(fmt.Sprintf("%s: anti-affinity by %s is not judged", k.name, cmp.Or(term.unread, "labels of namespaces that are not in the view")))
+// close marks the nodes of the domain of a node.
+func (s *Snapshot) close(out []bool, at int, topology string) {
+	if _, ok := s.nodes[at].Labels[topology]; !ok {
+		out[at] = out[at] || topology == corev1.LabelHostname
 		return
 	}
-	if !rejects {
+	if out[at] && topology == corev1.LabelHostname {
 		return
 	}
-	at, ok := q.s.nodeAt(node)
-	if !ok {
-		return
-	}
-	if _, ok := q.s.nodes[at].Labels[term.topology]; !ok {
-		out[at] = out[at] || term.topology == corev1.LabelHostname
-		return
-	}
-	column := q.s.labelColumn(term.topology)
+	column := s.byLabel.column(s.nodes, []string{topology}).of
 	for i := range out {
 		out[i] = out[i] || column[i] == column[at]
 	}
@@ -144,7 +163,7 @@ func (q *question) close(out []bool, k *kin, term *keepAway, node, namespace str
 // clashes says whether pods of two kins (or of one, with itself) cannot share a node,
 // and blurs the answer where they cannot share something wider than a node.
 func (q *question) clashes(a, b *kin) bool {
-	if conflict(a.ports, b.ports) {
+	if conflict(a.traits.ports, b.traits.ports) {
 		return true
 	}
 	return q.apart(a, b) || q.apart(b, a)
@@ -152,12 +171,12 @@ func (q *question) clashes(a, b *kin) bool {
 
 func (q *question) apart(a, b *kin) bool {
 	apart := false
-	for i := range a.apart {
-		term := &a.apart[i]
+	for i := range a.traits.apart {
+		term := &a.traits.apart[i]
 		rejects, known := term.rejects(q.s, q.gang.Namespace, b.pod.Labels)
 		switch {
 		case !known:
-			q.blur(fmt.Sprintf("%s: anti-affinity by %s is not judged", a.name, cmp.Or(term.unread, "labels of namespaces that are not in the view")))
+			q.blur(term.notJudged(a.name))
 		case rejects && term.topology == corev1.LabelHostname:
 			apart = true
 		case rejects:

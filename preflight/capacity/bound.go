@@ -15,18 +15,29 @@ type answer struct {
 }
 
 // solve tries to prove that the kins cannot be placed, then to place them.
-func (q *question) solve(kins []*kin, room [][]int64, caps func(*kin) []int) answer {
-	a := answer{no: q.cannot(kins, room, caps)}
-	a.best = q.pack(kins, room, caps, a.no)
+func (q *question) solve(kins []*kin, idle bool, beside crowd) answer {
+	if idle {
+		settle(kins)
+	}
+	a := answer{no: q.cannot(kins, idle)}
+	a.best = q.pack(kins, idle, beside, a.no)
 	if a.yes = a.best == nil || a.best.whole(); a.yes || a.no {
 		return a
 	}
-	whole, decided := q.exact(kins, room, caps)
+	whole, decided := q.exact(kins, idle, beside)
 	if whole != nil {
 		return answer{best: whole, yes: true}
 	}
 	a.no = decided
 	return a
+}
+
+// most is how many pods of the kin all nodes take, were there nobody else.
+func (k *kin) most(idle bool) int64 {
+	if idle {
+		return k.idleTotal
+	}
+	return k.total
 }
 
 // mostSubsets bounds the kins of which all subsets are looked at.
@@ -35,46 +46,107 @@ const mostSubsets = 6
 // cannot proves that there is no packing, by numbers that no packing can pass: pods of a
 // kin on the nodes that take it, and every resource in sum on the nodes that take any of
 // a set of kins.
-func (q *question) cannot(kins []*kin, room [][]int64, caps func(*kin) []int) bool {
+func (q *question) cannot(kins []*kin, idle bool) bool {
 	for _, k := range kins {
-		if sumUpTo(caps(k), int64(k.count)) < int64(k.count) {
+		if k.most(idle) < int64(k.count) {
 			return true
 		}
 	}
-	if len(kins) < 2 || len(kins) > mostSubsets {
-		return len(kins) > mostSubsets && q.sumsShort(kins, 1<<len(kins)-1, room, caps)
+	if len(kins) < 2 {
+		return false
+	}
+	sums := q.on.roomOf(kins, idle)
+	if len(kins) > mostSubsets {
+		return sums.short(kins, 1<<len(kins)-1)
 	}
 	for set := 1; set < 1<<len(kins); set++ {
-		if q.sumsShort(kins, set, room, caps) {
+		if sums.short(kins, set) {
 			return true
 		}
 	}
 	return false
 }
 
-// sumsShort says whether a set of kins asks for more of a resource than there is on all
-// nodes that take any of them.
-func (q *question) sumsShort(kins []*kin, set int, room [][]int64, caps func(*kin) []int) bool {
-	asked := map[int]int64{}
-	for i, k := range kins {
-		if set>>i&1 == 0 {
-			continue
-		}
-		for _, n := range k.needs {
-			asked[n.column] = plus(asked[n.column], times(n.n, int64(k.count)))
+// roomSums are the room on nodes, added up by which of some kins they take.
+type roomSums struct {
+	holes   []*holes // of the kins
+	idle    bool
+	columns []int
+	have    map[int][]int64 // by set of kins, then column
+}
+
+// roomOf adds up the room for kins, or finds it added up.
+func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
+	for _, r := range on.sums {
+		if r.idle == idle && slices.EqualFunc(r.holes, kins, func(h *holes, k *kin) bool { return h == k.holes }) {
+			return r
 		}
 	}
-	for column, want := range asked {
-		if column < 0 {
-			return true
+	r := &roomSums{idle: idle, have: map[int][]int64{}}
+	for _, k := range kins {
+		r.holes = append(r.holes, k.holes)
+		for _, n := range k.needs {
+			if n.column >= 0 && !slices.Contains(r.columns, n.column) {
+				r.columns = append(r.columns, n.column)
+			}
 		}
-		have := int64(0)
-		for at := range q.s.nodes {
-			for i, k := range kins {
-				if set>>i&1 == 1 && caps(k)[at] > 0 {
-					have = plus(have, room[column][at])
-					break
-				}
+	}
+	room := on.s.cols.free
+	if idle {
+		room = on.s.cols.idle
+	}
+	for cell, class := range on.grid.class {
+		set := r.takes(cell)
+		if set == 0 {
+			continue
+		}
+		have := r.have[set]
+		if have == nil {
+			have = make([]int64, len(r.columns))
+			r.have[set] = have
+		}
+		for i, column := range r.columns {
+			have[i] = plus(have[i], times(room[column][class], on.grid.weight(cell)))
+		}
+	}
+	on.sums = append(on.sums, r)
+	return r
+}
+
+// takes is the set of kins that a cell takes.
+func (r *roomSums) takes(cell int) int {
+	set := 0
+	for i, h := range r.holes {
+		counts := h.now
+		if r.idle {
+			counts = h.idle
+		}
+		if i < mostKins && counts[cell] > 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// mostKins is how many kins a set can hold.
+const mostKins = 30
+
+// short says whether a set of kins asks for more of a resource than there is on all
+// nodes that take any of them.
+func (r *roomSums) short(kins []*kin, set int) bool {
+	if len(kins) > mostKins {
+		return false
+	}
+	for i, column := range r.columns {
+		want, have := int64(0), int64(0)
+		for at, k := range kins {
+			if set>>at&1 == 1 {
+				want = plus(want, times(k.takesOf(column), int64(k.count)))
+			}
+		}
+		for takes, sums := range r.have {
+			if takes&set != 0 {
+				have = plus(have, sums[i])
 			}
 		}
 		// A sum that saturated is no sum.
@@ -83,6 +155,16 @@ func (q *question) sumsShort(kins []*kin, set int, room [][]int64, caps func(*ki
 		}
 	}
 	return false
+}
+
+// takesOf is what one pod takes of a column.
+func (k *kin) takesOf(column int) int64 {
+	for _, n := range k.needs {
+		if n.column == column {
+			return n.n
+		}
+	}
+	return 0
 }
 
 // sums compares, for each resource of the kins, what is asked with what there is on
@@ -120,12 +202,13 @@ func (q *question) sum(name corev1.ResourceName, column int, kins []*kin, room [
 	if column < 0 {
 		return s
 	}
-	for at, free := range room[column] {
-		if anyMay(askers, at, may) {
-			s.Free, s.LargestHole = plus(s.Free, free), max(s.LargestHole, free)
+	for cell, class := range q.on.grid.class {
+		free, nodes := room[column][class], q.on.grid.weight(cell)
+		if anyMay(askers, cell, may) {
+			s.Free, s.LargestHole = plus(s.Free, times(free, nodes)), max(s.LargestHole, free)
 		}
-		if anyMay(largest, at, may) {
-			s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), free/s.NeededHole)))
+		if anyMay(largest, cell, may) {
+			s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), times(free/s.NeededHole, nodes))))
 		}
 	}
 	return s
@@ -141,9 +224,9 @@ func (k *kin) needOf(name corev1.ResourceName) int64 {
 	return 0
 }
 
-func anyMay(kins []*kin, at int, may func(gate) bool) bool {
+func anyMay(kins []*kin, cell int, may func(gate) bool) bool {
 	for _, k := range kins {
-		if may(k.gates[at]) {
+		if may(k.final[cell]) {
 			return true
 		}
 	}

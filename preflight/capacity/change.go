@@ -11,29 +11,34 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// mostTries bounds the fits that a search for changes may spend, and mostVariants the
-// keys, values or taints it tries of one sort.
+// What a search for changes may spend: fits tried; steps of counting in them; steps of
+// the exact search; keys, values or taints of one sort. All are counted, never timed: the
+// same question has the same answer on every machine.
 const (
-	mostTries    = 80
-	mostVariants = 6
-	mostDevices  = 1024 // on one pod, of which smaller pods are tried
+	mostTries      = 80
+	mostSteps      = 4 << 20
+	mostExactSteps = 1 << 20
+	mostVariants   = 6
+	mostDevices    = 1024 // on one pod, of which smaller pods are tried
 )
 
 // quest looks for changes of a gang that would make it fit. Every change it names was
 // tried: it fits, with a plan.
 type quest struct {
-	s     *Snapshot
-	gang  Gang
-	was   *Result
-	known *memo
-	tries int
-	found []string
+	s      *Snapshot
+	gang   Gang
+	was    *Result
+	on     *ground
+	tries  int
+	steps  int
+	budget int
+	found  []string
 }
 
 // changes are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
-func (s *Snapshot) changes(g Gang, was *Result, known *memo) []string {
-	q := &quest{s: s, gang: g, was: was, known: known}
+func (s *Snapshot) changes(g Gang, was *Result, on *ground) []string {
+	q := &quest{s: s, gang: g, was: was, on: on, budget: mostExactSteps}
 	q.smallerRequest()
 	q.fewerPods()
 	q.smallerPods()
@@ -43,19 +48,35 @@ func (s *Snapshot) changes(g Gang, was *Result, known *memo) []string {
 	return q.found
 }
 
-// try says whether a changed gang fits, and where.
-func (q *quest) try(g Gang) (Result, bool) {
-	if q.tries++; q.tries > mostTries {
-		return Result{}, false
+// attempt is a changed gang that was tried.
+type attempt struct {
+	*question
+	result Result
+	kins   []*kin // that did not fit, or to talk about
+}
+
+// try says whether a changed gang fits, and where; nil: enough was tried.
+func (q *quest) try(g Gang) (a *attempt, fits bool) {
+	q.steps += len(q.on.grid.nodes) * (1 + 2*len(g.Groups))
+	if q.tries++; q.tries > mostTries || q.steps > mostSteps {
+		return nil, false
 	}
-	r := q.s.fit(g, q.known)
-	return r, r.Verdict == Fits && r.Wanted > 0
+	a = &attempt{question: q.s.question(g, q.on)}
+	a.budget = q.budget
+	failed, kins := a.run(&a.result)
+	q.budget = a.budget
+	a.kins = kins
+	return a, failed == nil && len(a.blind) == 0 && q.s.podsKnown && g.Pods() > 0
 }
 
 // keep tries a change and keeps its text if it fits.
 func (q *quest) keep(g Gang, format string, args ...any) bool {
-	r, ok := q.try(g)
+	a, ok := q.try(g)
 	if ok {
+		r := Result{Plan: a.planned()}
+		for _, k := range a.kins {
+			r.Asks = append(r.Asks, Ask{Roles: a.rolesOf(k)})
+		}
 		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+r.planText()+")")
 	}
 	return ok
@@ -366,11 +387,15 @@ func (q *quest) otherPool() {
 
 // taintOf is the taint that refuses most nodes to a changed gang.
 func (q *quest) taintOf(g Gang) string {
-	if q.tries++; q.tries > mostTries {
+	a, fits := q.try(g)
+	if a == nil || fits || len(a.kins) == 0 {
 		return ""
 	}
-	if taints := q.s.fit(g, q.known).Rejected.Taints; len(taints) > 0 {
-		return taints[0]
+	settle(a.kins)
+	subject, _ := a.firstWithout(a.kins)
+	var r Rejections
+	if a.reject(&r, subject); len(r.Taints) > 0 {
+		return r.Taints[0]
 	}
 	return ""
 }

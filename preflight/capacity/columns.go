@@ -10,34 +10,41 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// columns are the numbers of all nodes, one column per resource: a fit walks a few
-// columns from end to end instead of hashing names on every node.
+// columns are the numbers of all nodes. Nodes that agree in everything but their names
+// and labels are one class and counted once: a cluster of thousands of nodes has few.
 type columns struct {
-	index      map[corev1.ResourceName]int
-	free, idle [][]int64 // by resource, then node
-	busy       []bool    // by node: something would be gone were it idle
-	taintSet   []int     // by node
-	taintSets  [][]corev1.Taint
+	index           map[corev1.ResourceName]int
+	free, idle      [][]int64 // by resource, then class
+	busy            []bool    // by class: something would be gone were it idle
+	ready, cordoned []bool    // by class
+	taintSet        []int     // by class
+	taintSets       [][]corev1.Taint
+	plain           *grid // the classes as they are
 }
 
 func columnsOf(nodes []*Node) columns {
-	c := columns{index: map[corev1.ResourceName]int{}, busy: make([]bool, len(nodes))}
+	c := columns{index: map[corev1.ResourceName]int{}, plain: gridOf(nodes)}
 	names := map[corev1.ResourceName]bool{corev1.ResourcePods: true}
-	for _, n := range nodes {
+	firsts := make([]*Node, len(c.plain.nodes))
+	for class, members := range c.plain.nodes {
+		n := nodes[members[0]]
+		firsts[class] = n
+		c.ready, c.cordoned = append(c.ready, n.Ready), append(c.cordoned, n.Cordoned)
 		for name := range n.Allocatable {
 			names[name] = true
 		}
 	}
+	c.busy = make([]bool, len(firsts))
 	for i, name := range slices.Sorted(maps.Keys(names)) {
 		c.index[name] = i
-		free, idle := make([]int64, len(nodes)), make([]int64, len(nodes))
-		for at, n := range nodes {
-			free[at], idle[at] = n.Free(name), n.Idle(name)
-			c.busy[at] = c.busy[at] || free[at] != idle[at]
+		free, idle := make([]int64, len(firsts)), make([]int64, len(firsts))
+		for class, n := range firsts {
+			free[class], idle[class] = n.Free(name), n.Idle(name)
+			c.busy[class] = c.busy[class] || free[class] != idle[class]
 		}
 		c.free, c.idle = append(c.free, free), append(c.idle, idle)
 	}
-	c.groupTaints(nodes)
+	c.groupTaints(firsts)
 	return c
 }
 
@@ -46,20 +53,24 @@ func columnsOf(nodes []*Node) columns {
 func (c *columns) groupTaints(nodes []*Node) {
 	c.taintSet = make([]int, len(nodes))
 	seen := map[string]int{}
-	for at, n := range nodes {
-		var all strings.Builder
-		for i := range n.Taints {
-			all.WriteString(taintText(&n.Taints[i]) + "\n")
-		}
-		key := all.String()
+	for class, n := range nodes {
+		key := taintsText(n.Taints)
 		id, ok := seen[key]
 		if !ok {
 			id = len(c.taintSets)
 			seen[key] = id
 			c.taintSets = append(c.taintSets, n.Taints)
 		}
-		c.taintSet[at] = id
+		c.taintSet[class] = id
 	}
+}
+
+func taintsText(taints []corev1.Taint) string {
+	var all strings.Builder
+	for i := range taints {
+		all.WriteString(taintText(&taints[i]) + "\n")
+	}
+	return all.String()
 }
 
 // taintText writes a taint the way kubectl does: key=value:effect, or key:effect.
@@ -68,55 +79,6 @@ func taintText(t *corev1.Taint) string {
 		return t.Key + ":" + string(t.Effect)
 	}
 	return t.Key + "=" + t.Value + ":" + string(t.Effect)
-}
-
-// labelColumn numbers the values that a label has on each node; 0: the node has no such
-// label. Columns are made when first asked for and kept.
-func (s *Snapshot) labelColumn(key string) []int {
-	if c, ok := s.byLabel.Load(key); ok {
-		return c.([]int)
-	}
-	column, seen := make([]int, len(s.nodes)), map[string]int{}
-	for at, n := range s.nodes {
-		value, ok := n.Labels[key]
-		if !ok {
-			continue
-		}
-		id, ok := seen[value]
-		if !ok {
-			id = len(seen) + 1
-			seen[value] = id
-		}
-		column[at] = id
-	}
-	c, _ := s.byLabel.LoadOrStore(key, column)
-	return c.([]int)
-}
-
-// labelClasses numbers the nodes so that two nodes with one number agree on all keys.
-func (s *Snapshot) labelClasses(keys []string) (class []int, classes int) {
-	if len(keys) == 0 {
-		return make([]int, len(s.nodes)), 1
-	}
-	class = s.labelColumn(keys[0])
-	for _, key := range keys[1:] {
-		column, seen := s.labelColumn(key), map[[2]int]int{}
-		both := make([]int, len(class))
-		for at := range both {
-			pair := [2]int{class[at], column[at]}
-			id, ok := seen[pair]
-			if !ok {
-				id = len(seen)
-				seen[pair] = id
-			}
-			both[at] = id
-		}
-		class = both
-	}
-	for _, c := range class {
-		classes = max(classes, c+1)
-	}
-	return class, classes
 }
 
 // need is what one pod takes of one column.

@@ -12,7 +12,8 @@ const (
 
 // search decides whether kins fit by trying everything worth trying: node by node it
 // keeps, for every number of pods of the smaller kins placed so far, the largest number
-// of pods of the main kin that is possible beside them.
+// of pods of the main kin that is possible beside them. Of equal nodes it looks at no
+// more than there are pods of the smaller kins: the others can do without them.
 type search struct {
 	q      *question
 	p      *packing // empty; gives rooms and holes
@@ -20,11 +21,17 @@ type search struct {
 	small  []int    // the others
 	stride []int    // of each small kin in the numbering of states
 	states int
-	nodes  []int // that take more than the main kin
-	sure   int   // pods of the main kin on all other nodes
-	best   []int // by state: pods of the main kin; -1: not reachable
+	nodes  []seat // that take more than the main kin
+	sure   int    // pods of the main kin on all other nodes
+	best   []int  // by state: pods of the main kin; -1: not reachable
 	chose  [][]choice
 	tried  int
+}
+
+// seat is a node of a cell, or a piece.
+type seat struct {
+	cell, piece int // piece is -1 for fresh nodes
+	patterns    []pattern
 }
 
 // choice is how a state was reached: a pattern on one node.
@@ -42,18 +49,17 @@ type pattern struct {
 
 // exact returns a whole packing, or nil. decided says that the search came to an end: nil
 // then proves that there is none.
-func (q *question) exact(kins []*kin, room [][]int64, caps func(*kin) []int) (whole *packing, decided bool) {
+func (q *question) exact(kins []*kin, idle bool, beside crowd) (whole *packing, decided bool) {
 	if len(kins) == 0 {
 		return nil, false
 	}
-	x := &search{q: q, p: q.newPacking(kins, room, caps)}
-	if !x.lay() {
+	x := &search{q: q, p: q.newPacking(kins, idle, beside)}
+	defer func() { q.budget = max(0, q.budget-x.tried) }()
+	if !x.number() || !x.lay() {
 		return nil, false
 	}
-	patterns := make([][]pattern, 0, len(x.nodes))
-	for _, at := range x.nodes {
-		patterns = append(patterns, x.patterns(at))
-		if !x.step(patterns[len(patterns)-1]) {
+	for i := range x.nodes {
+		if !x.step(x.nodes[i].patterns) {
 			return nil, false
 		}
 		if x.done() {
@@ -63,11 +69,11 @@ func (q *question) exact(kins []*kin, room [][]int64, caps func(*kin) []int) (wh
 	if !x.done() {
 		return nil, true
 	}
-	return x.readBack(patterns), true
+	return x.readBack(), true
 }
 
-// lay numbers the states; false if there are too many.
-func (x *search) lay() bool {
+// number numbers the states; false if there are too many.
+func (x *search) number() bool {
 	kins := x.p.kins
 	for i, k := range kins {
 		if k.count > kins[x.main].count {
@@ -85,59 +91,100 @@ func (x *search) lay() bool {
 		x.small, x.stride = append(x.small, i), append(x.stride, x.states)
 		x.states *= k.count + 1
 	}
-	for at := range x.q.s.nodes {
-		if slices.ContainsFunc(x.small, func(i int) bool { return x.p.hole(i, at) > 0 }) {
-			x.nodes = append(x.nodes, at)
-		} else {
-			x.sure += x.p.hole(x.main, at)
-		}
-	}
 	x.best = make([]int, x.states)
 	for s := range x.best {
 		x.best[s] = -1
 	}
 	x.best[0] = 0
+	return true
+}
+
+// lay finds the nodes to look at, one by one; false if there are too many.
+func (x *search) lay() bool {
+	small := 0
+	for _, i := range x.small {
+		small += x.p.kins[i].count
+	}
+	for at := range x.p.pieces {
+		x.seat(x.p.pieces[at].cell, at, &x.p.pieces[at], 1, 1)
+	}
+	for cell := range x.p.fresh {
+		left := x.p.left(cell)
+		if left == 0 || !slices.ContainsFunc(x.p.kins, func(k *kin) bool { return x.p.caps(k)[cell] > 0 }) {
+			continue
+		}
+		x.seat(cell, -1, x.p.sample(cell), left, min(left, small))
+		if x.tried > x.q.budget {
+			return false
+		}
+	}
 	return len(x.nodes)*x.states <= mostCells
+}
+
+// seat adds as many nodes like one as have to be looked at.
+func (x *search) seat(cell, at int, like *piece, nodes, looked int) {
+	main := min(x.p.hole(x.main, like), x.p.kins[x.main].count)
+	if !slices.ContainsFunc(x.small, func(i int) bool { return x.p.hole(i, like) > 0 }) {
+		looked = 0
+	}
+	x.sure = int(plus(int64(x.sure), times(int64(main), int64(nodes-looked))))
+	if looked == 0 {
+		return
+	}
+	patterns := x.patterns(like)
+	x.tried += len(patterns)
+	for range looked {
+		x.nodes = append(x.nodes, seat{cell, at, patterns})
+	}
+}
+
+// sample is a fresh node of a cell that can be written to.
+func (p *packing) sample(cell int) *piece {
+	p.add(cell, p.fresh[cell][:1])
+	last := p.pieces[len(p.pieces)-1]
+	p.pieces = p.pieces[:len(p.pieces)-1]
+	return &last
 }
 
 func (x *search) done() bool {
 	most := x.best[x.states-1]
-	return most >= 0 && most+x.sure >= x.p.kins[x.main].count
+	return most >= 0 && plus(int64(most), int64(x.sure)) >= int64(x.p.kins[x.main].count)
 }
 
 // patterns are all ways to put small kins on a node, with the pods of the main kin that
 // still go beside them. The room of the node is as it was afterwards.
-func (x *search) patterns(at int) []pattern {
+func (x *search) patterns(on *piece) []pattern {
 	var out []pattern
-	counts := make([]int, len(x.small))
+	counts, placed := make([]int, len(x.small)), slices.Clone(x.p.placed)
 	var choose func(depth, step int)
 	choose = func(depth, step int) {
-		if len(out)*x.states > mostChanges {
+		if len(out)*x.states > x.q.budget {
 			return
 		}
 		if depth == len(x.small) {
-			main := min(x.p.hole(x.main, at), x.p.kins[x.main].count)
+			main := min(x.p.hole(x.main, on), x.p.kins[x.main].count)
 			out = append(out, pattern{slices.Clone(counts), step, main})
 			return
 		}
 		i := x.small[depth]
-		most := min(x.p.hole(i, at), x.p.kins[i].count)
+		most := min(x.p.hole(i, on), x.p.kins[i].count)
 		for n := 0; n <= most; n++ {
 			counts[depth] = n
-			x.p.put(i, at, n)
+			x.p.put(i, on, n)
 			choose(depth+1, step+n*x.stride[depth])
-			x.p.put(i, at, -n)
+			x.p.put(i, on, -n)
 		}
 		counts[depth] = 0
 	}
 	choose(0, 0)
+	copy(x.p.placed, placed)
 	return out
 }
 
 // step adds a node; false if that is more than the search may try.
 func (x *search) step(patterns []pattern) bool {
 	x.tried += len(patterns) * x.states
-	if x.tried > mostChanges {
+	if x.tried > x.q.budget {
 		return false
 	}
 	next, chose := make([]int, x.states), make([]choice, x.states)
@@ -171,21 +218,26 @@ func (x *search) within(state int, p *pattern) bool {
 }
 
 // readBack turns the choices into a packing.
-func (x *search) readBack(patterns [][]pattern) *packing {
+func (x *search) readBack() *packing {
 	state := x.states - 1
 	for step, chosen := range slices.Backward(x.chose) {
 		c := chosen[state]
-		p, at := &patterns[step][c.pattern], x.nodes[step]
-		for d, i := range x.small {
-			x.p.put(i, at, p.counts[d])
-		}
+		on := &x.nodes[step]
+		p := &on.patterns[c.pattern]
 		state = int(c.from)
+		if p.step == 0 {
+			continue
+		}
+		var there *piece
+		if on.piece >= 0 {
+			there = &x.p.pieces[on.piece]
+		} else {
+			there = x.p.carve(on.cell, 1)
+		}
+		for d, i := range x.small {
+			x.p.put(i, there, p.counts[d])
+		}
 	}
-	left := x.p.kins[x.main].count
-	for at := range x.q.s.nodes {
-		n := min(left, x.p.hole(x.main, at))
-		x.p.put(x.main, at, n)
-		left -= n
-	}
+	x.p.fill(x.main, x.p.kins[x.main].count, false)
 	return x.p
 }

@@ -19,27 +19,28 @@ func (q *question) explain(r *Result, kins []*kin) {
 		r.Rejected.Open = len(q.s.nodes)
 		return
 	}
+	settle(kins)
 	subject := kins[0]
-	placed := map[string]int{}
-	for _, p := range q.plan {
-		placed[p.Group] += p.Count
-	}
 	if r.Verdict != Fits {
-		subject, r.Group = q.firstWithout(kins, placed)
+		subject, r.Group = q.firstWithout(kins)
 	}
 	q.reject(&r.Rejected, subject)
 	for _, k := range kins {
 		r.Asks = append(r.Asks, q.askOf(k))
 	}
-	for at := range subject.gates {
-		if anyMay(kins, at, gate.passes) {
-			r.Usable++
+	for cell := range subject.final {
+		if anyMay(kins, cell, gate.passes) {
+			r.Usable += int(q.on.grid.weight(cell))
 		}
 	}
 }
 
 // firstWithout is the first group that has not all its pods placed, and its kin.
-func (q *question) firstWithout(kins []*kin, placed map[string]int) (*kin, string) {
+func (q *question) firstWithout(kins []*kin) (*kin, string) {
+	placed := map[string]int{}
+	for _, p := range q.plan {
+		placed[q.gang.Groups[p.group].Name] += p.count
+	}
 	for i, g := range q.gang.Groups {
 		for _, k := range kins {
 			if slices.Contains(k.groups, i) && placed[g.Name] < g.least() {
@@ -52,25 +53,26 @@ func (q *question) firstWithout(kins []*kin, placed map[string]int) (*kin, strin
 
 func (q *question) reject(out *Rejections, k *kin) {
 	taints := map[string]int{}
-	for at, g := range k.gates {
+	for cell, g := range k.final {
+		nodes := int(q.on.grid.weight(cell))
 		switch g {
 		case notReady:
-			out.NotReady++
+			out.NotReady += nodes
 		case cordoned:
-			out.Cordoned++
+			out.Cordoned += nodes
 		case notSelected:
-			out.Selector++
+			out.Selector += nodes
 		case tainted:
-			out.Taint++
-			taints[k.taints[k.refuse[q.s.cols.taintSet[at]]-1]]++
+			out.Taint += nodes
+			taints[k.taints[k.refuse[q.s.cols.taintSet[q.on.grid.class[cell]]]-1]] += nodes
 		case tooSmall:
-			out.TooSmall++
+			out.TooSmall += nodes
 		case full:
-			out.Full++
+			out.Full += nodes
 		case otherwise, closed:
-			out.Other++
+			out.Other += nodes
 		default:
-			out.Open++
+			out.Open += nodes
 		}
 	}
 	out.Taints = slices.SortedFunc(maps.Keys(taints), func(a, b string) int {
@@ -79,18 +81,30 @@ func (q *question) reject(out *Rejections, k *kin) {
 }
 
 func (q *question) askOf(k *kin) Ask {
-	a := Ask{Role: k.name, Each: job.Resources{}, Apart: k.alone, Nodes: countFunc(k.now, func(n int) bool { return n > 0 })}
-	var roles []string
-	for _, i := range k.groups {
-		g := &q.gang.Groups[i]
-		roles = append(roles, roleText(g.Name, g.Count))
-		a.Pods = int(plus(int64(a.Pods), int64(max(0, g.Count))))
+	a := Ask{Role: k.name, Each: job.Resources{}, Apart: k.alone}
+	for cell, n := range k.now {
+		if n > 0 {
+			a.Nodes += int(q.on.grid.weight(cell))
+		}
 	}
-	a.Roles = strings.Join(roles, " + ")
+	for _, i := range k.groups {
+		a.Pods = int(plus(int64(a.Pods), int64(max(0, q.gang.Groups[i].Count))))
+	}
+	a.Roles = q.rolesOf(k)
 	for _, n := range k.needs {
 		if n.name != corev1.ResourcePods {
 			a.Each[n.name] = n.n
 		}
 	}
 	return a
+}
+
+// rolesOf is "1 Master + 5 Workers".
+func (q *question) rolesOf(k *kin) string {
+	var roles []string
+	for _, i := range k.groups {
+		g := &q.gang.Groups[i]
+		roles = append(roles, roleText(g.Name, g.Count))
+	}
+	return strings.Join(roles, " + ")
 }

@@ -1,4 +1,10 @@
 package capacity
 
 // Verdict is Fit without the search for a change.
-func (s *Snapshot) Verdict(g Gang) Result { return s.fit(g, &memo{}) }
+func (s *Snapshot) Verdict(g Gang) Result {
+	r, _ := s.fit(g)
+	return r
+}
+
+// Classes is the number of nodes that differ in more than names and labels.
+func (s *Snapshot) Classes() int { return len(s.cols.plain.nodes) }

@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
-// bound or an exhausted search; where there is neither, the answer is unknown.
+// bound or an exhausted search; where there is neither, the answer is unknown. It costs
+// O(different nodes), and bounded work for what would fit instead.
 func (s *Snapshot) Fit(g Gang) Result {
-	known := &memo{}
-	r := s.fit(g, known)
-	if r.Verdict == TooBig || r.Verdict == Full || r.Verdict == Fragmented {
-		r.Changes = s.changes(g, &r, known)
+	r, on := s.fit(g)
+	if r.refused() {
+		r.Changes = s.changes(g, &r, on)
 		if len(r.Changes) > 0 {
 			r.Change = r.Changes[0]
 		}
@@ -20,24 +21,24 @@ func (s *Snapshot) Fit(g Gang) Result {
 	return r
 }
 
-// fit is Fit without the search for a change. known is what earlier questions found out.
-func (s *Snapshot) fit(g Gang, known *memo) Result {
+// fit is Fit without the search for a change, which can go on from the same ground.
+func (s *Snapshot) fit(g Gang) (Result, *ground) {
 	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
 	if s == nil || s.incomplete != "" {
 		r.Assumed = []string{s.Incomplete()}
-		return r
+		return r, nil
 	}
-	q := s.question(g)
-	q.memo = known
+	on := s.ground(g)
+	q := s.question(g, on)
 	a, kins := q.run(&r)
 	r.Placed += q.own
 	if a != nil {
 		kins = q.judge(&r, *a, kins)
 	}
 	q.explain(&r, kins)
-	r.Plan = append(r.Plan, q.gang.sortPlan(q.plan)...)
+	r.Plan = q.planned()
 	q.assume(&r)
-	return r
+	return r, on
 }
 
 // run places stage after stage. It returns the answer of the stage that could not be
@@ -48,11 +49,11 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 	stages := q.gang.stages()
 	for i, stage := range stages {
 		kins := q.gather(stage)
-		room, crowded := q.roomBeside(lingering, stage)
-		a := q.solve(kins, room, nowOf)
-		if !a.yes && crowded {
+		beside := q.crowdBeside(lingering, stage)
+		a := q.solve(kins, false, beside)
+		if !a.yes && len(beside) > 0 {
 			// Where the earlier ones stand is our choice; that proves nothing against these.
-			a.no = q.solve(q.gather(q.gang.beside(stage)), q.s.cols.free, nowOf).no
+			a.no = q.solve(q.gather(q.gang.beside(stage)), false, nil).no
 		}
 		if a.yes && i == len(stages)-1 && a.best != nil {
 			q.stretch(a.best)
@@ -72,8 +73,12 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 	return nil, talk
 }
 
-func nowOf(k *kin) []int  { return k.now }
-func idleOf(k *kin) []int { return k.idle }
+// settle finds out what the kins find on the idle cluster, and what refuses them.
+func settle(kins []*kin) {
+	for _, k := range kins {
+		k.settle()
+	}
+}
 
 func mostPods(kins []*kin) int {
 	n := 0
@@ -81,29 +86,6 @@ func mostPods(kins []*kin) int {
 		n = max(n, k.count)
 	}
 	return n
-}
-
-// roomBeside is what earlier stages leave to a stage: a group that has not certainly
-// completed stays where it was placed.
-func (q *question) roomBeside(earlier []*packing, stage []int) (room [][]int64, crowded bool) {
-	room = q.s.cols.free
-	for _, p := range earlier {
-		for i, k := range p.kins {
-			if p.placed[i] == 0 || q.gone(k, stage) {
-				continue
-			}
-			crowded = true
-			for _, n := range k.needs {
-				column := slices.Clone(room[n.column])
-				for at, pods := range p.counts[i] {
-					column[at] -= times(n.n, int64(pods))
-				}
-				room = slices.Clone(room)
-				room[n.column] = column
-			}
-		}
-	}
-	return room, crowded
 }
 
 // gone says that all groups of a kin have completed before every group of a stage.
@@ -125,7 +107,7 @@ func (q *question) stretch(p *packing) {
 		for _, group := range k.groups {
 			extra = plus(extra, int64(q.extra[group]))
 		}
-		p.fill(i, int(extra), p.nodeOrder(i, false))
+		p.fill(i, int(extra), false)
 	}
 }
 
@@ -136,13 +118,12 @@ func (q *question) record(p *packing) (placed int) {
 	}
 	for i, k := range p.kins {
 		placed += p.placed[i]
-		shares := q.shares(k, p.placed[i])
-		group := 0
-		for at, n := range p.counts[i] {
-			for n > 0 && group < len(shares) {
+		shares, group := q.shares(k, p.placed[i]), 0
+		for _, on := range p.seats(i) {
+			for n := on.count; n > 0 && group < len(shares); {
 				take := min(n, shares[group])
 				if take > 0 {
-					q.plan = append(q.plan, Placement{q.gang.Groups[k.groups[group]].Name, q.s.nodes[at].Name, take})
+					q.plan = append(q.plan, place{k.groups[group], q.s.nodes[on.node].Name, take})
 				}
 				n -= take
 				if shares[group] -= take; shares[group] == 0 {
@@ -152,6 +133,26 @@ func (q *question) record(p *packing) (placed int) {
 		}
 	}
 	return placed
+}
+
+// seated is a number of pods on a node.
+type seated struct {
+	node  int32
+	count int
+}
+
+// seats are where the pods of kin i went, by node.
+func (p *packing) seats(i int) []seated {
+	var out []seated
+	for _, on := range p.pieces {
+		for _, node := range on.nodes {
+			if on.counts[i] > 0 {
+				out = append(out, seated{node, on.counts[i]})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b seated) int { return int(a.node) - int(b.node) })
+	return out
 }
 
 // shares deals the placed pods of a kin to its groups: first what each cannot do without,
@@ -168,26 +169,27 @@ func (q *question) shares(k *kin, placed int) []int {
 	return out
 }
 
-// sortPlan orders a plan by group, as the gang lists them, then node, and adds up equals.
-func (g Gang) sortPlan(plan []Placement) []Placement {
-	order := make(map[string]int, len(g.Groups))
-	for i, group := range g.Groups {
-		if _, twice := order[group.Name]; !twice {
-			order[group.Name] = i
-		}
+// planned is the plan by group, as the gang lists them, then node, with equals added up.
+func (q *question) planned() []Placement {
+	first := make([]int, len(q.gang.Groups)) // of groups with one name
+	for i, g := range q.gang.Groups {
+		first[i] = q.gang.group(g.Name)
 	}
-	compare := func(a, b Placement) int {
-		return cmp.Or(cmp.Compare(order[a.Group], order[b.Group]), cmp.Compare(a.Node, b.Node))
+	for i := range q.plan {
+		q.plan[i].group = first[q.plan[i].group]
 	}
-	if !slices.IsSortedFunc(plan, compare) {
-		slices.SortStableFunc(plan, compare)
+	compare := func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), strings.Compare(a.node, b.node))
 	}
-	out := plan[:0]
-	for _, p := range plan {
-		if n := len(out); n > 0 && out[n-1].Group == p.Group && out[n-1].Node == p.Node {
-			out[n-1].Count += p.Count
+	if !slices.IsSortedFunc(q.plan, compare) {
+		slices.SortStableFunc(q.plan, compare)
+	}
+	out := make([]Placement, 0, len(q.plan))
+	for i, p := range q.plan {
+		if i > 0 && compare(q.plan[i-1], p) == 0 {
+			out[len(out)-1].Count += p.count
 		} else {
-			out = append(out, p)
+			out = append(out, Placement{q.gang.Groups[p.group].Name, p.node, p.count})
 		}
 	}
 	return out
@@ -199,7 +201,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	idleKnown := true
 	for _, stage := range q.gang.stages() {
 		ever := q.gather(q.gang.beside(stage))
-		idle := q.solve(ever, q.s.cols.idle, idleOf)
+		idle := q.solve(ever, true, nil)
 		if idle.no {
 			q.tooBig(r, ever)
 			return ever
@@ -213,6 +215,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	if !idleKnown {
 		q.note("that they would fit on the idle cluster is not proven")
 	}
+	settle(kins)
 	sums := q.sums(kins, q.s.cols.free, gate.passes)
 	r.Verdict = Fragmented
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
@@ -225,13 +228,13 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 // crowdedOut says that it is not room the kin lacks but nodes: other pods close some of
 // them, or each of its pods needs one of its own.
 func (k *kin) crowdedOut() bool {
-	return slices.Contains(k.gates, otherwise) || k.alone && sumUpTo(k.now, int64(k.count)) < int64(k.count)
+	return slices.Contains(k.final, otherwise) || k.alone && k.total < int64(k.count)
 }
 
 // tooBig explains kins that do not fit on the idle cluster.
 func (q *question) tooBig(r *Result, kins []*kin) {
 	r.Verdict = TooBig
-	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && sumUpTo(k.idle, 1) == 0 })
+	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && k.idleTotal == 0 })
 	r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, func(g gate) bool { return g.passes() || g == tooSmall }))
 	r.WithNodesBack = q.fitsWithNodesBack()
 }
@@ -239,13 +242,13 @@ func (q *question) tooBig(r *Result, kins []*kin) {
 // fitsWithNodesBack says whether the gang would fit on the idle cluster if all its nodes
 // were ready and took pods. Then "too big" is true, but no reason to change the job.
 func (q *question) fitsWithNodesBack() bool {
-	if !slices.ContainsFunc(q.s.nodes, func(n *Node) bool { return !n.Ready || n.Cordoned }) {
+	if !q.s.lacking {
 		return false
 	}
-	lifted := q.s.question(q.gang)
+	lifted := q.s.question(q.gang, q.on)
 	lifted.lift = true
 	for _, stage := range q.gang.stages() {
-		if !lifted.solve(lifted.gather(q.gang.beside(stage)), q.s.cols.idle, idleOf).yes {
+		if !lifted.solve(lifted.gather(q.gang.beside(stage)), true, nil).yes {
 			return false
 		}
 	}
@@ -292,7 +295,7 @@ func (q *question) assume(r *Result) {
 	if text := s.waiting(q.gang); text != "" && r.Verdict != TooBig {
 		r.Assumed = append(r.Assumed, text)
 	}
-	if n := countFunc(s.nodes, func(n *Node) bool { return n.silent }); n > 0 {
+	if n := s.silent; n > 0 {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%s nothing about health; counted as ready", many(n, "node says", "nodes say")))
 	}
 	if least := q.gang.MinMembers; r.refused() && least > 0 && least < r.Wanted && r.Placed >= least {

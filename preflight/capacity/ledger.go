@@ -23,21 +23,26 @@ type Ledger struct {
 	pods     map[types.NamespacedName]*podRecord
 	on       map[string]map[types.NamespacedName]*podRecord // by node
 	in       map[string]map[types.NamespacedName]*podRecord // by namespace
-	sorted   map[string][]*podRecord                        // of namespaces that did not change
+	sorted   map[string]*residents                          // of namespaces that did not change
 	objects  map[objectKey]*unstructured.Unstructured
 	shared   bool // objects belongs to a snapshot too: copy before writing
 	complete map[schema.GroupResource]bool
 	sawPods  bool
+	byLabel  *labelColumns // nil: a name or a label of a node has changed since
 }
 
 // SetNode adds or replaces a node.
 func (l *Ledger) SetNode(n *corev1.Node) {
+	if was, ok := l.nodes[n.Name]; !ok || !maps.Equal(was.Labels, n.Labels) {
+		l.byLabel = nil
+	}
 	put(&l.nodes, n.Name, n)
 	delete(l.digested, n.Name)
 }
 
 // DropNode forgets a node.
 func (l *Ledger) DropNode(name string) {
+	l.byLabel = nil
 	delete(l.nodes, name)
 	delete(l.digested, name)
 }
@@ -122,6 +127,12 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	s.autoscaler = autoscalerOf(s)
 	s.deviceClasses = deviceClassesOf(s)
 	s.cols = columnsOf(s.nodes)
+	if l.byLabel == nil {
+		l.byLabel = &labelColumns{}
+	}
+	s.byLabel = l.byLabel
+	s.silent = countFunc(s.nodes, func(n *Node) bool { return n.silent })
+	s.lacking = slices.ContainsFunc(s.nodes, func(n *Node) bool { return !n.Ready || n.Cordoned })
 	return s
 }
 
@@ -144,12 +155,17 @@ func (l *Ledger) digestNodes() []*Node {
 	return out
 }
 
-func (l *Ledger) sortPods() map[string][]*podRecord {
-	out := make(map[string][]*podRecord, len(l.in))
+func (l *Ledger) sortPods() map[string]*residents {
+	out := make(map[string]*residents, len(l.in))
 	for namespace, pods := range l.in {
 		sorted, ok := l.sorted[namespace]
 		if !ok {
-			sorted = byName(pods)
+			sorted = &residents{all: byName(pods)}
+			for _, p := range sorted.all {
+				if p.node == "" && p.object.DeletionTimestamp == nil {
+					sorted.waiting = append(sorted.waiting, p)
+				}
+			}
 			put(&l.sorted, namespace, sorted)
 		}
 		out[namespace] = sorted

@@ -78,9 +78,8 @@ func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
 	if name == nil || *name == "" {
 		return requests
 	}
-	object, presence := q.s.Lookup(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"), "", *name)
-	class := nodev1.RuntimeClass{}
-	if presence != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &class) != nil {
+	class := q.s.runtimeClassOf(&k.pod.Spec)
+	if class == nil {
 		q.note("the runtime class %s is not in the snapshot; what it adds to %s is not counted", *name, k.name)
 		return requests
 	}
@@ -102,46 +101,21 @@ func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
 	return requests
 }
 
+// runtimeClassOf is the runtime class that a pod names; nil where it names none, or one
+// that is not in the view.
+func (s *Snapshot) runtimeClassOf(spec *corev1.PodSpec) *nodev1.RuntimeClass {
+	if spec.RuntimeClassName == nil || *spec.RuntimeClassName == "" {
+		return nil
+	}
+	object, presence := s.Lookup(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"), "", *spec.RuntimeClassName)
+	class := &nodev1.RuntimeClass{}
+	if presence != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, class) != nil {
+		return nil
+	}
+	return class
+}
+
 var (
 	claimKind  = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
 	volumeKind = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
 )
-
-// volumes closes the nodes from which a volume of the kin cannot be reached.
-func (q *question) volumes(k *kin) {
-	for _, v := range k.pod.Spec.Volumes {
-		if v.PersistentVolumeClaim == nil {
-			continue
-		}
-		claim := v.PersistentVolumeClaim.ClaimName
-		object, presence := q.s.Lookup(claimKind, q.gang.Namespace, claim)
-		if presence != job.Present {
-			q.note("the claim %s is not in the snapshot; it may bind %s to some nodes", claim, k.name)
-			continue
-		}
-		name, _, _ := unstructured.NestedString(object.Object, "spec", "volumeName")
-		if name == "" {
-			q.note("the claim %s is not bound yet; its volume may bind %s to some nodes", claim, k.name)
-			continue
-		}
-		volume, presence := q.s.Lookup(volumeKind, "", name)
-		pv := corev1.PersistentVolume{}
-		if presence != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(volume.Object, &pv) != nil {
-			q.note("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim, k.name)
-			continue
-		}
-		q.reachable(k, &pv)
-	}
-}
-
-func (q *question) reachable(k *kin, pv *corev1.PersistentVolume) {
-	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
-		return
-	}
-	from := reachableFrom(pv.Spec.NodeAffinity.Required)
-	for at, n := range q.s.nodes {
-		if k.gates[at] == open && !from(n.object) {
-			k.gates[at] = closed
-		}
-	}
-}

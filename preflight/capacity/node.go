@@ -1,6 +1,8 @@
 package capacity
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ type Node struct {
 
 	object *corev1.Node
 	silent bool         // the node says nothing about its health
+	shape  string       // equal for nodes that differ in names and labels only
 	pods   []*podRecord // that take room, by namespace and name
 	// guarded are those of the pods that keep others away by required anti-affinity.
 	guarded []*podRecord
@@ -62,7 +65,20 @@ func newNode(object *corev1.Node, pods []*podRecord) *Node {
 			p.addTo(n.Resident)
 		}
 	}
+	n.shape = n.shapeOf()
 	return n
+}
+
+// shapeOf writes down what a fit counts of a node, but for its name and labels.
+func (n *Node) shapeOf() string {
+	out := make([]byte, 0, 256)
+	out = fmt.Appendf(out, "%t %t %s", n.Ready, n.Cordoned, taintsText(n.Taints))
+	for _, name := range n.Allocatable.Names() {
+		out = append(append(out, name...), '\x00')
+		out = binary.BigEndian.AppendUint64(out, uint64(n.Free(name)))
+		out = binary.BigEndian.AppendUint64(out, uint64(n.Idle(name)))
+	}
+	return string(out)
 }
 
 // readiness reads the Ready condition. A node without any condition has been written by

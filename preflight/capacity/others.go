@@ -14,10 +14,7 @@ import (
 func (s *Snapshot) waiting(g Gang) string {
 	pods, sum := 0, job.Resources{}
 	for namespace, records := range s.podsIn {
-		for _, p := range records {
-			if p.node != "" || p.object.DeletionTimestamp != nil {
-				continue
-			}
+		for _, p := range records.waiting {
 			if namespace == g.Namespace && g.Own != nil {
 				if _, own := g.Own(p.object); own {
 					continue

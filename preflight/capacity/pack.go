@@ -2,77 +2,211 @@ package capacity
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
-// packing is kins on nodes: how many of each went where.
+// packing is kins on nodes: how many of each went where. Nodes that nothing was put on
+// stay in their cells; the others are in pieces.
 type packing struct {
+	q      *question
 	kins   []*kin
-	clash  [][]bool         // kins that cannot share a node; with itself: one per node
-	room   [][]int64        // by column, then node: what is left
-	counts [][]int          // by kin, then node
-	placed []int            // by kin
-	caps   func(*kin) []int // how many of a kin a node takes alone
+	idle   bool
+	clash  [][]bool  // kins that cannot share a node; with itself: one per node
+	column []int     // that the kins ask for, of all columns
+	needs  [][]need  // by kin; column is a place in the list above
+	fresh  [][]int32 // by cell: nodes in no piece, and those taken from them
+	taken  []int32   // by cell: how many of them are in pieces
+	pieces []piece
+	placed []int // by kin
 }
 
-// newPacking starts with the room that is left and nothing placed.
-func (q *question) newPacking(kins []*kin, room [][]int64, caps func(*kin) []int) *packing {
-	p := &packing{kins: kins, room: slices.Clone(room), caps: caps, placed: make([]int, len(kins))}
-	used := map[int]bool{}
+// piece is nodes of one cell on which the same was put.
+type piece struct {
+	cell   int
+	nodes  []int32
+	room   []int64 // by column of the packing: what is left on each
+	counts []int   // by kin: pods on each
+}
+
+// newPacking starts with nothing placed, beside what is there already.
+func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
+	p := &packing{q: q, kins: kins, idle: idle, placed: make([]int, len(kins)), fresh: q.on.grid.nodes}
+	p.taken = make([]int32, len(p.fresh))
 	for i, k := range kins {
-		p.counts = append(p.counts, make([]int, len(q.s.nodes)))
 		p.clash = append(p.clash, make([]bool, len(kins)))
 		for j := range kins {
 			p.clash[i][j] = i == j && k.alone || i != j && q.clashes(k, kins[j])
 		}
+		var needs []need
 		for _, n := range k.needs {
-			if n.column >= 0 && !used[n.column] {
-				used[n.column] = true
-				p.room[n.column] = slices.Clone(p.room[n.column]) // only these are written
+			if n.column < 0 {
+				continue
 			}
+			at := slices.Index(p.column, n.column)
+			if at < 0 {
+				at = len(p.column)
+				p.column = append(p.column, n.column)
+			}
+			needs = append(needs, need{at, n.name, n.n})
 		}
+		p.needs = append(p.needs, needs)
 	}
+	p.share(beside)
 	return p
 }
 
-// hole is how many more pods of kin i go on a node now.
-func (p *packing) hole(i, at int) int {
-	k := p.kins[i]
-	most := p.caps(k)[at]
+// caps are how many of a kin a node of each cell takes alone.
+func (p *packing) caps(k *kin) []int32 {
+	if p.idle {
+		return k.idle
+	}
+	return k.now
+}
+
+// carve makes a piece of the next fresh nodes of a cell.
+func (p *packing) carve(cell, n int) *piece {
+	from := int(p.taken[cell])
+	p.taken[cell] += int32(n)
+	return p.add(cell, p.fresh[cell][from:from+n])
+}
+
+func (p *packing) add(cell int, nodes []int32) *piece {
+	columns := p.q.s.cols.free
+	if p.idle {
+		columns = p.q.s.cols.idle
+	}
+	room := make([]int64, len(p.column))
+	for at, column := range p.column {
+		room[at] = columns[column][p.q.on.grid.class[cell]]
+	}
+	p.pieces = append(p.pieces, piece{cell, nodes, room, make([]int, len(p.kins))})
+	return &p.pieces[len(p.pieces)-1]
+}
+
+// split leaves n nodes in a piece and makes another of the rest.
+func (p *packing) split(at, n int) {
+	was := &p.pieces[at]
+	rest := piece{was.cell, was.nodes[n:], slices.Clone(was.room), slices.Clone(was.counts)}
+	was.nodes = was.nodes[:n]
+	p.pieces = append(p.pieces, rest)
+}
+
+// left is how many fresh nodes a cell has.
+func (p *packing) left(cell int) int { return len(p.fresh[cell]) - int(p.taken[cell]) }
+
+// hole is how many more pods of kin i go on each node of a piece.
+func (p *packing) hole(i int, on *piece) int {
+	most := p.caps(p.kins[i])[on.cell]
 	if most == 0 {
 		return 0
 	}
 	for j := range p.kins {
-		if p.clash[i][j] && p.counts[j][at] > 0 {
+		if p.clash[i][j] && on.counts[j] > 0 {
 			return 0
 		}
 	}
-	return min(most, k.fitsIn(p.room, at))
+	return int(min(most, fits(p.needs[i], func(column int) int64 { return on.room[column] })))
 }
 
-// put places n pods of kin i on a node.
-func (p *packing) put(i, at, n int) {
-	if n == 0 { // a resource that no node offers has no column
-		return
-	}
-	p.counts[i][at] += n
-	p.placed[i] += n
-	for _, need := range p.kins[i].needs {
-		p.room[need.column][at] -= times(need.n, int64(n))
+// put places n pods of kin i on each node of a piece.
+func (p *packing) put(i int, on *piece, n int) {
+	on.counts[i] += n
+	p.placed[i] += n * len(on.nodes)
+	for _, need := range p.needs[i] {
+		on.room[need.column] -= times(need.n, int64(n))
 	}
 }
 
-// fill places up to n pods of kin i, on nodes in the given order.
-func (p *packing) fill(i, n int, order []int) {
-	for _, at := range order {
-		if n <= 0 {
-			return
+// fill places up to n pods of kin i, in small holes first or in large ones. Small holes
+// first leaves the large ones whole; large holes first uses fewer nodes.
+func (p *packing) fill(i, n int, largeFirst bool) {
+	caps, cells := p.caps(p.kins[i]), p.kins[i].inOrder(p.idle)
+	pieces := p.inOrder(i, largeFirst)
+	for n > 0 && len(cells)+len(pieces) > 0 {
+		next := 0
+		if largeFirst {
+			next = len(cells) - 1
 		}
-		k := min(n, p.hole(i, at))
-		p.put(i, at, k)
-		n -= k
+		switch {
+		case len(cells) == 0 || len(pieces) > 0 && p.before(pieces[0], caps[cells[next]], largeFirst):
+			n -= p.fillPiece(i, pieces[0].at, pieces[0].hole, n)
+			pieces = pieces[1:]
+		case largeFirst:
+			n -= p.fillCell(i, int(cells[next]), int(caps[cells[next]]), n)
+			cells = cells[:next]
+		default:
+			n -= p.fillCell(i, int(cells[0]), int(caps[cells[0]]), n)
+			cells = cells[1:]
+		}
 	}
+}
+
+// opening is a hole in a piece.
+type opening struct{ at, hole int }
+
+// before says whether a piece comes before a cell; pieces first, where both are equal.
+func (p *packing) before(o opening, size int32, largeFirst bool) bool {
+	if largeFirst {
+		return o.hole >= int(size)
+	}
+	return o.hole <= int(size)
+}
+
+// inOrder are the pieces that take pods of a kin.
+func (p *packing) inOrder(i int, largeFirst bool) []opening {
+	var out []opening
+	for at := range p.pieces {
+		if hole := p.hole(i, &p.pieces[at]); hole > 0 {
+			out = append(out, opening{at, hole})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b opening) int {
+		if largeFirst {
+			a, b = b, a
+		}
+		return cmp.Compare(a.hole, b.hole)
+	})
+	return out
+}
+
+// fillCell places up to n pods on fresh nodes of a cell; hole on each.
+func (p *packing) fillCell(i, cell, hole, n int) (placed int) {
+	left := p.left(cell)
+	if left == 0 {
+		return 0
+	}
+	if whole := min(left, n/hole); whole > 0 {
+		p.put(i, p.carve(cell, whole), hole)
+		placed, left = whole*hole, left-whole
+	}
+	if rest := n - placed; left > 0 && rest > 0 { // rest < hole
+		p.put(i, p.carve(cell, 1), rest)
+		placed += rest
+	}
+	return placed
+}
+
+// fillPiece places up to n pods on the nodes of a piece; hole on each.
+func (p *packing) fillPiece(i, at, hole, n int) (placed int) {
+	if whole := min(len(p.pieces[at].nodes), n/hole); whole > 0 {
+		rest := -1
+		if whole < len(p.pieces[at].nodes) {
+			rest = len(p.pieces)
+			p.split(at, whole)
+		}
+		p.put(i, &p.pieces[at], hole)
+		if placed = whole * hole; rest < 0 {
+			return placed
+		}
+		at = rest
+	}
+	if n -= placed; n > 0 { // less than a hole
+		if len(p.pieces[at].nodes) > 1 {
+			p.split(at, 1)
+		}
+		p.put(i, &p.pieces[at], n)
+	}
+	return placed + max(0, n)
 }
 
 // whole says whether every kin has all the pods it needs.
@@ -95,13 +229,13 @@ func (p *packing) total() int {
 
 // pack tries a few orders and returns the first packing that is whole, else the one that
 // places most. hopeless: it is known that none is whole, so the first must do.
-func (q *question) pack(kins []*kin, room [][]int64, caps func(*kin) []int, hopeless bool) *packing {
+func (q *question) pack(kins []*kin, idle bool, beside crowd, hopeless bool) *packing {
 	var best *packing
 	for _, largeFirst := range []bool{false, true} {
-		for _, kinOrder := range kinOrders(kins, caps) {
-			p := q.newPacking(kins, room, caps)
+		for _, kinOrder := range kinOrders(kins, idle) {
+			p := q.newPacking(kins, idle, beside)
 			for _, i := range kinOrder {
-				p.fill(i, kins[i].count, p.nodeOrder(i, largeFirst))
+				p.fill(i, kins[i].count, largeFirst)
 			}
 			if best == nil || p.total() > best.total() {
 				best = p
@@ -114,48 +248,14 @@ func (q *question) pack(kins []*kin, room [][]int64, caps func(*kin) []int, hope
 	return best
 }
 
-// largestHole is the number of pods from which on holes are not told apart by size.
-const largestHole = 255
-
-// nodeOrder are the nodes that take the kin, by the number of pods they take; ties by
-// name. Small holes first leaves the large ones whole; large holes first uses fewer nodes.
-func (p *packing) nodeOrder(i int, largeFirst bool) []int {
-	caps := p.caps(p.kins[i])
-	holes, starts := make([]int, len(caps)), [largestHole + 2]int{}
-	for at := range caps {
-		if caps[at] > 0 {
-			holes[at] = min(largestHole, p.hole(i, at))
-		}
-		if largeFirst && holes[at] > 0 {
-			holes[at] = largestHole + 1 - holes[at]
-		}
-		if holes[at] > 0 {
-			starts[holes[at]]++
-		}
-	}
-	total := 0
-	for size, n := range starts {
-		starts[size] = total
-		total += n
-	}
-	order := make([]int, total)
-	for at, size := range holes {
-		if size > 0 {
-			order[starts[size]] = at
-			starts[size]++
-		}
-	}
-	return order
-}
-
 // kinOrders are the orders in which kins are placed: the scarcest first, the largest pods
 // first, and with few kins every order.
-func kinOrders(kins []*kin, caps func(*kin) []int) [][]int {
+func kinOrders(kins []*kin, idle bool) [][]int {
 	scarce := make([]int, len(kins))
 	slack := make([]float64, len(kins))
 	for i, k := range kins {
 		scarce[i] = i
-		slack[i] = float64(sumUpTo(caps(k), math.MaxInt64)) / float64(max(1, k.count))
+		slack[i] = float64(k.most(idle)) / float64(max(1, k.count))
 	}
 	slices.SortStableFunc(scarce, func(a, b int) int { return cmp.Compare(slack[a], slack[b]) })
 	if len(kins) > 4 {
@@ -177,15 +277,4 @@ func permutations(of []int) [][]int {
 		}
 	}
 	return out
-}
-
-// sumUpTo adds up and stops where the sum is enough.
-func sumUpTo(ns []int, enough int64) int64 {
-	sum := int64(0)
-	for _, n := range ns {
-		if sum = plus(sum, int64(n)); sum >= enough {
-			return sum
-		}
-	}
-	return sum
 }

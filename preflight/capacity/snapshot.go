@@ -26,9 +26,9 @@ type Snapshot struct {
 	incomplete string // why no number may be trusted; empty: complete enough
 
 	podsKnown  bool
-	podsScope  string                  // the only namespace whose pods are in the view; empty: several, or declared whole
-	podsIn     map[string][]*podRecord // by namespace, then name; live pods only
-	guarded    []*podRecord            // live pods with required anti-affinity of their own
+	podsScope  string                // the only namespace whose pods are in the view; empty: several, or declared whole
+	podsIn     map[string]*residents // by namespace; live pods only
+	guarded    []*podRecord          // live pods with required anti-affinity of their own
 	objects    map[objectKey]*unstructured.Unstructured
 	complete   map[schema.GroupResource]bool
 	autoscaler string // who may add nodes; empty: nobody seen
@@ -36,7 +36,16 @@ type Snapshot struct {
 	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
 
 	cols    columns
-	byLabel sync.Map // label key -> []int32, the interned value of each node
+	grids   sync.Map      // label keys -> *grid
+	byLabel *labelColumns // shared by snapshots whose nodes have the same names and labels
+	silent  int           // nodes that say nothing about their health
+	lacking bool          // some nodes are not ready or take no pods
+}
+
+// residents are the live pods of a namespace, by name.
+type residents struct {
+	all     []*podRecord
+	waiting []*podRecord // for a place, and not being deleted
 }
 
 // objectKey identifies an object of any kind.

@@ -1,0 +1,62 @@
+package capacity
+
+import "slices"
+
+// crowd is what earlier stages take on nodes, where they linger.
+type crowd map[int32]map[int]int64 // by node, then column
+
+// crowdBeside is what of earlier stages is still there beside a stage: a group that has
+// not certainly completed stays where it was placed.
+func (q *question) crowdBeside(earlier []*packing, stage []int) crowd {
+	out := crowd{}
+	for _, p := range earlier {
+		for i, k := range p.kins {
+			if p.placed[i] == 0 || q.gone(k, stage) {
+				continue
+			}
+			for _, on := range p.pieces {
+				for _, node := range on.nodes {
+					if on.counts[i] > 0 {
+						out.take(node, k.needs, on.counts[i])
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (c crowd) take(node int32, needs []need, pods int) {
+	taken := c[node]
+	if taken == nil {
+		taken = map[int]int64{}
+		c[node] = taken
+	}
+	for _, n := range needs {
+		taken[n.column] = plus(taken[n.column], times(n.n, int64(pods)))
+	}
+}
+
+// share gives every node of the crowd a piece of its own, with what is left on it.
+func (p *packing) share(c crowd) {
+	if len(c) == 0 {
+		return
+	}
+	p.fresh = slices.Clone(p.fresh)
+	for cell, nodes := range p.fresh {
+		there := func(node int32) bool { _, ok := c[node]; return ok }
+		if !slices.ContainsFunc(nodes, there) {
+			continue
+		}
+		p.fresh[cell] = slices.DeleteFunc(slices.Clone(nodes), there)
+		for at, node := range nodes {
+			if !there(node) {
+				continue
+			}
+			on := p.add(cell, nodes[at:at+1])
+			for i, column := range p.column {
+				on.room[i] -= c[node][column]
+			}
+		}
+	}
+}
