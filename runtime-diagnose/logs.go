@@ -73,7 +73,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 			log.Source.Role, log.Source.Rank = pods[at].Source.Role, pods[at].Source.Rank
 		}
 	}
-	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}}
+	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}, generic: map[string]int{}}
 	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
@@ -139,6 +139,8 @@ type logReader struct {
 	rootCause    int         // line of torchrun's heading "Root Cause"
 	success      int         // line that says the run ended well
 	progress     int         // lines that show training
+	passing      passing
+	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 }
 
 func (r *logReader) suspect(text string) bool {
@@ -177,21 +179,41 @@ func (r *logReader) visit(l reduce.Line) bool {
 	precise := slices.ContainsFunc(matches, func(m signature.Match) bool {
 		return m.Signature.ID != genericException && says(m)
 	})
+	r.translated(l, matches)
 	matters := false
 	for _, m := range matches {
 		if m.Signature.ID == genericException && precise {
 			continue
 		}
-		matters = r.record(l, m) || matters
+		kept := r.record(l, m)
+		if kept && m.Signature.ID == genericException && len(r.generic) < mostSightings {
+			r.generic[l.Lane] = len(r.sightings) - 1
+		}
+		matters = kept || matters
 	}
 	return matters
+}
+
+// translated ends an exception that no signature knows where the next one says to be its
+// translation ("the direct cause of") and a signature knows that one: the library that
+// raised it knows better than the words of the first what went wrong.
+func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
+	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy {
+		return
+	}
+	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
+		return m.Signature.ID != genericException && m.Signature.Role == signature.Root
+	})
+	if i, ok := r.generic[l.Lane]; ok && known {
+		r.sightings[i].Over = true
+	}
 }
 
 // enoughProgress is after how many lines that show training the reader stops counting them.
 const enoughProgress = 16
 
 func (r *logReader) heardEnough(s *signature.Signature) bool {
-	return r.progress >= enoughProgress && s.Category == signature.HealthyCategory && s.DepthOf() < signature.Precise
+	return r.progress >= enoughProgress && !r.passing.open() && s.Category == signature.HealthyCategory && s.DepthOf() < signature.Precise
 }
 
 func (r *logReader) kinds() []evidence.Kind {
@@ -236,6 +258,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			r.success = l.Number
 		} else {
 			r.progress++
+			r.passing.advance(l.Number)
 		}
 		return false
 	}
@@ -261,6 +284,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	facts := m.Facts
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", reduce.Mask(l.Trace.Frame))
+	}
+	if l.Trace == nil && saysItGoesOn(l.Body()) {
+		r.passing.note(len(r.sightings), l.Number)
 	}
 	r.sightings = append(r.sightings, rank.Sighting{
 		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil,
@@ -293,10 +319,15 @@ func lineID(s evidence.Source) evidence.ID {
 // names a cause, because teardown is noisy. Not finite losses are never survived.
 func (r *logReader) settle() {
 	r.explainAway()
+	for _, i := range r.passing.passed {
+		if s := &r.sightings[i]; !neverSurvived(s.Signature.Category) {
+			s.Over = true
+		}
+	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, r.perSignature[s.Signature.ID]/max(1, count(r.sightings, s.Signature.ID)))
-		if r.success == 0 || s.Signature.Category == "nan-loss" || s.Signature.Category == "no-convergence" {
+		if r.success == 0 || neverSurvived(s.Signature.Category) {
 			continue
 		}
 		if s.Item.Source.Line < r.success || s.Signature.DepthOf() <= signature.Symptom || s.Signature.Role != signature.Root {
@@ -318,6 +349,11 @@ func (r *logReader) explainAway() {
 			}
 		}
 	}
+}
+
+// neverSurvived are causes that a run which goes on, or ends, does not refute.
+func neverSurvived(category string) bool {
+	return category == "nan-loss" || category == "no-convergence"
 }
 
 func count(all []rank.Sighting, id string) int {

@@ -33,7 +33,7 @@ type Refusal struct {
 // and the reasons of the plugins beside it.
 var (
 	nodesAvailable = regexp.MustCompile(`(\d+)/(\d+) nodes are available`)
-	countReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:Insufficient|Too many pods|node\(s\)|persistentvolumeclaim)[^,]*?)(?:,|\.?\s*$|\. )`)
+	countReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:Insufficient|Too many pods|node\(s\)|persistentvolumeclaim|cannot allocate all claims|resourceclaim)[^,]*?)(?:,|\.?\s*$|\. )`)
 	insufficient   = regexp.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
 	taintText      = regexp.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)
 	claimText      = regexp.MustCompile(`(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume`)
@@ -85,6 +85,12 @@ var schedulingRules = []struct {
 		"unschedulable-gpu", "not enough free GPUs", "unschedulable-gpu", signature.Precise, signature.User, signature.RetryUnknown,
 		"No node that passes the other filters has enough free devices for one pod.", "That the cluster lacks them: they may be free on several nodes, a few each.",
 		"Ask for fewer GPUs per pod, start fewer pods, or wait for running jobs to end.\nIf no node offers the resource at all, the device plugin is missing.")},
+	{func(f Refusal) bool {
+		return strings.Contains(f.Reason, "allocate all claims") || strings.Contains(f.Reason, "resourceclaim")
+	}, rule(
+		"unschedulable-device-claim", "no node can satisfy the pod's device claims", "unschedulable-gpu", signature.Precise, signature.User, signature.RetryUnknown,
+		"Dynamic resource allocation found no free devices that fit the claims of one pod.", "That the devices are taken: a selector or constraint of the claim may fit none.",
+		"Compare the claim's device class and selectors with kubectl get resourceslices.\nElse wait for running jobs to end.")},
 	{func(f Refusal) bool { return f.Resource != "" || strings.HasPrefix(f.Reason, "Too many pods") }, rule(
 		"unschedulable-cpu-memory", "not enough free CPU or memory", "unschedulable-cpu-memory", signature.Precise, signature.User, signature.RetryUnknown,
 		"No node that passes the other filters has enough free CPU, memory or storage for one pod.", "That the pod needs so much: requests are taken at their word.",

@@ -1,0 +1,90 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// scary are snippets of runs that were well: each stands between two steps of training.
+// They are what programs print when they retry, warn, count or merely speak of errors.
+var scary = []string{
+	// torch, torchrun
+	"[W1011 10:00:01.811 socket.cpp:755] [c10d] The client socket has failed to connect to [train-master-0]:29500 (errno: 111 - Connection refused).\n[I1011 10:00:03.001 socket.cpp:880] [c10d - debug] The client socket has connected to [train-master-0]:29500 on [::ffff:10.0.0.3]:41122.",
+	"[W1011 10:00:01.111 ProcessGroupNCCL.cpp:4115] [PG ID 0 PG GUID 0 Rank 0]  using GPU 0 to perform barrier as devices used by this process are currently unknown. This can potentially cause a hang if this rank to GPU mapping is incorrect.",
+	"[W1011 10:00:01.111 Utils.hpp:136] Warning: Environment variable NCCL_ASYNC_ERROR_HANDLING is deprecated; use TORCH_NCCL_ASYNC_ERROR_HANDLING instead (function operator())",
+	"[W reducer.cpp:1300] Warning: find_unused_parameters=True was specified in DDP constructor, but did not find any unused parameters in the forward pass. This flag results in an extra traversal of the autograd graph every iteration, which can adversely affect performance.",
+	"[rank0]:[W1011 10:00:01.111 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been destroyed before we destruct ProcessGroupNCCL. On normal program exit, the application should call destroy_process_group to ensure that any pending NCCL operations have finished in this process.",
+	"/usr/lib/python3.10/multiprocessing/resource_tracker.py:224: UserWarning: resource_tracker: There appear to be 1 leaked semaphore objects to clean up at shutdown",
+	"UserWarning: This DataLoader will create 16 worker processes in total. Our suggested max number of worker in current system is 8, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to avoid potential slowness/freeze if necessary.",
+	"W0101 10:00:00.000000 12 torch/_dynamo/convert_frame.py:906] torch._dynamo hit config.cache_size_limit (8)\nW0101 last reason: 0/0: tensor 'L['x']' size mismatch at index 0. expected 32, actual 31",
+	"torch._dynamo.exc.Unsupported was suppressed; WON'T CONVERT forward, falling back to eager",
+	// mixed precision
+	"Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0",
+	"[2024-03-01 10:10:01,101] [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 4294967296, reducing to 2147483648",
+	"iteration 10/100 | lm loss: 9.1E+00 | loss scale: 2147483648.0 | grad norm: 0.000 | number of skipped iterations:   1 | number of nan iterations:   0 |",
+	"[2024-03-01 10:10:01,101] [WARNING] [stage3.py:2114:step] 2 pytorch allocator cache flushes since last step. this happens when there is high memory pressure and is detrimental to performance.",
+	// NCCL
+	"w-0:91:91 [0] NCCL INFO NET/Plugin: Failed to find ncclNetPlugin_v8 symbol.\nw-0:91:91 [0] NCCL INFO NET/Plugin: Loaded net plugin AWS Libfabric (v7)",
+	"w-0:91:140 [0] NCCL INFO NET/IB : No device found.\nw-0:91:140 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.5<0>",
+	"w-0:91:140 [0] NCCL INFO Could not enable P2P between dev 0(=1b000) and dev 1(=3d000)",
+	"g1064:11143:11143 [0] init.cpp:120 NCCL WARN Missing \"amd_iommu=on\" from kernel command line which can lead to system instablity or hang!",
+	"w-0:91:140 [0] NCCL INFO misc/socket.cc:749 retrying connect to 10.0.0.4<44211> (1/34): Connection refused",
+	"w-0:91:140 [0] NCCL INFO TUNER/Plugin: Could not find: libnccl-tuner.so. Using internal tuner plugin.",
+	"w-0:91:140 [0] NCCL INFO cudaDriverVersion 12040\nw-0:91:140 [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 22.",
+	"libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d'.",
+	// storage and network that recovered
+	"WARNING urllib3.connectionpool: Retrying (Retry(total=2, connect=None, read=None, redirect=None, status=None)) after connection broken by 'ReadTimeoutError(\"HTTPSConnectionPool(host='api.wandb.ai', port=443): Read timed out.\")': /graphql",
+	"wandb: Network error (ConnectionError), entering retry loop.\nwandb: Network error resolved after 0:00:11.211331, resuming normal operation.",
+	"'(MaxRetryError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded\"))' thrown while requesting HEAD https://huggingface.co/gpt2/resolve/main/config.json\nRetrying in 1s [Retry 1/5].",
+	"checkpoint: save attempt 1 failed: [Errno 5] Input/output error; retrying in 10 s\ncheckpoint: save attempt 2 succeeded: /ckpt/step_400",
+	"WARNING:botocore: SlowDown on PutObject, attempt 2 of 10; will retry\nupload of step_400 complete",
+	"nfs: server 10.0.0.9 not responding, still trying\nnfs: server 10.0.0.9 OK",
+	// libraries
+	"W0000 00:00:1700000000.111 112 gpu_device.cc:2344] Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly if you would like to use GPU.",
+	"I0000 cuda_executor.cc:1015] successful NUMA node read from SysFS had negative value (-1), but there must be at least one NUMA node, so returning NUMA node zero.",
+	"INFO: Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open shared object file: No such file or directory",
+	"[WARNING]  async_io requires the dev libaio .so object and headers but these were not found.\n[WARNING]  sparse_attn requires a torch version >= 1.5 and < 2.0 but detected 2.4",
+	"Token indices sequence length is longer than the specified maximum sequence length for this model (1211 > 1024). Running this sequence through the model will result in indexing errors",
+	"huggingface/tokenizers: The current process just got forked, after parallelism has already been used. Disabling parallelism to avoid deadlocks...",
+	"FutureWarning: `evaluation_strategy` is deprecated and will be removed in version 4.46; passing it will raise TypeError: unexpected keyword argument",
+	"DeprecationWarning: invalid escape sequence '\\d'",
+	"--------------------------------------------------------------------------\nWARNING: There was an error initializing an OpenFabrics device.\n\n  Local host:   worker-0\n  Local device: mlx5_0\n--------------------------------------------------------------------------",
+	"mpirun: Warning: A process has executed an operation involving a call to the fork() system call to create a child process.",
+	"Warning: Permanently added 'bert-worker-0.bert' (ED25519) to the list of known hosts.",
+	"RequestsDependencyWarning: urllib3 (2.2.1) or chardet (5.2.0) doesn't match a supported version!",
+	"xformers: WARNING[XFORMERS]: xFormers can't load C++/CUDA extensions. xFormers was built for: PyTorch 2.3.0+cu121",
+	"(raylet) [2025-01-01 00:00:00,000 W] metric export failed: rpc error: code 14, Failed to connect to agent; retrying",
+	"Skipping corrupted sample 118822 (UnidentifiedImageError), 3 skipped so far",
+	// words only
+	"eval/word_error_rate: 0.081 | eval/exact_match_error: 0.2 | timeout_rate: 0.0 | oom_count: 0 | killed: 0",
+	"test_permission_denied_is_reported PASSED; test_out_of_memory_handler PASSED; test_segfault_guard PASSED",
+	"Prompt: Why do I get 'CUDA error: out of memory'?  Reference answer: reduce the batch size.",
+	"args: Namespace(nccl_timeout=1800, ignore_errors=False, on_error='abort', max_restarts=3, fail_fast=True)",
+	"{\"config\": {\"error_handling\": \"raise\", \"oom_retry\": true, \"nan_check\": \"off\", \"preempt_signal\": \"SIGTERM\"}}",
+	"watchdog: heartbeat ok, 0 missed; last collective completed 3 ms ago",
+	"signal handler installed for SIGTERM, SIGINT; fault handler enabled (segmentation fault, abort)",
+	"nan_to_num applied to 0 elements; inf_count=0; loss_nan_guard=on",
+	"disk usage of /ckpt: 71 %; 0 quota warnings; no space issues found",
+	"dmesg: NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.127.05",
+	"[ 12.1] mlx5_core 0000:9a:00.0: Port module event: module 0, Cable plugged\n[ 13.2] mlx5_core 0000:9a:00.0 ens9f0np0: Link up",
+}
+
+func TestScaryWordsOfHealthyRuns(t *testing.T) {
+	c := catalog(t)
+	for _, text := range scary {
+		story := diagnose.Case{Now: noon}
+		story.AddLog("train.log", []byte("step 1 loss: 2.3\n"+text+"\nstep 2 loss: 2.2\nstep 3 loss: 2.1\n"))
+		r := diagnose.Diagnose(t.Context(), story, c, diagnose.Options{})
+		if r.Verdict == diagnose.Healthy {
+			continue
+		}
+		by := ""
+		if r.Root != nil {
+			by = r.Root.Signature
+		}
+		head, _, _ := strings.Cut(text, "\n")
+		t.Errorf("%.90q: %s %s by %s; want healthy", head, r.Verdict, r.Category, by)
+	}
+}

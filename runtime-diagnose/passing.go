@@ -1,0 +1,63 @@
+package diagnose
+
+import (
+	"regexp"
+	"strings"
+)
+
+// passing follows lines that say themselves that the program goes on: it tries again, skips
+// or only warns. Where training advanced after such a line, it was right. Nothing is taken
+// on trust: without steps after it the line counts like any other.
+type passing struct {
+	waiting []opened
+	passed  []int // sightings that training left behind
+}
+
+type opened struct {
+	sighting, line int
+	steps          int
+}
+
+// stepsAfter is how many lines that show training have to follow: one may be an echo of the
+// step that failed.
+const stepsAfter = 2
+
+func (p *passing) open() bool { return len(p.waiting) > 0 }
+
+func (p *passing) note(sighting, line int) {
+	p.waiting = append(p.waiting, opened{sighting: sighting, line: line})
+}
+
+func (p *passing) advance(line int) {
+	var rest []opened
+	for _, o := range p.waiting {
+		if line > o.line {
+			o.steps++
+		}
+		if o.steps >= stepsAfter {
+			p.passed = append(p.passed, o.sighting)
+			continue
+		}
+		rest = append(rest, o)
+	}
+	p.waiting = rest
+}
+
+// goesOn are the words of a retry that is still to come, not of one that was the last
+// ("Max retries exceeded"), and of a sample that is left out.
+var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting)\b`)
+
+// mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
+// print it.
+var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI]\d{3,4} |^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
+
+// quoted is text of the data: samples that are shown beside the metrics.
+var quoted = regexp.MustCompile(`(?i)^\W{0,4}(?:prompt|question|instruction|answer|response|completion|generated(?: text)?|user|assistant|reference)\W{0,3}: `)
+
+// saysItGoesOn is a line that announces no end. NCCL calls its errors WARN.
+func saysItGoesOn(text string) bool {
+	if goesOn.MatchString(text) || quoted.MatchString(text) {
+		return true
+	}
+	return mildLevel.MatchString(text[:min(len(text), 160)]) && !strings.Contains(text, "NCCL WARN")
+}
