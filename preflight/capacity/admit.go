@@ -32,10 +32,9 @@ type holes struct {
 	order []int32 // cells that take pods now, by how many; ties by cell
 	total int64   // pods that all nodes take now
 
-	settled   bool
-	idle      []int32 // by cell, were it idle
+	idle      []int32 // by cell, were it idle; nil: not asked yet
 	idleTotal int64
-	final     []gate // by cell, room included
+	final     []gate // by cell, room included; nil: not asked yet
 }
 
 // admit finds the admission of a kin, or works it out.
@@ -127,59 +126,67 @@ func (a *admission) holes(needs []need, alone bool) *holes {
 // count is how many pods go on a node of each cell. Cells that stand idle take from
 // known what they have.
 func (h *holes) count(room [][]int64, known []int32) []int32 {
-	s, class := h.on.s, h.on.grid.class
+	class, busy := h.on.grid.class, h.on.s.cols.busy
 	out := make([]int32, len(class))
-	order := scarceFirst(h.needs)
-	for cell := range out {
-		switch {
-		case h.gates[cell] != open:
-		case known != nil && !s.cols.busy[class[cell]]:
+	most := int32(math.MaxInt32)
+	if h.alone {
+		most = 1
+	}
+	rows, ok := rowsOf(h.needs, room)
+	if !ok {
+		return out
+	}
+	for cell, gate := range h.gates {
+		switch class := class[cell]; {
+		case gate != open:
+		case known != nil && !busy[class]:
 			out[cell] = known[cell]
 		default:
-			out[cell] = fits(order, func(column int) int64 { return room[column][class[cell]] })
-		}
-		if h.alone {
-			out[cell] = min(1, out[cell])
+			left := most
+			for i := range rows {
+				if left = fits(left, rows[i].has[class], rows[i].n); left == 0 {
+					break
+				}
+			}
+			out[cell] = left
 		}
 	}
 	return out
 }
 
-// scarceFirst puts the needs first that most nodes cannot serve.
-func scarceFirst(needs []need) []need {
-	out := slices.Clone(needs)
-	slices.SortStableFunc(out, func(a, b need) int { return rankOf(a) - rankOf(b) })
-	return out
+// row is what one pod takes of a column, and what there is, by class.
+type row struct {
+	has []int64
+	n   int64
 }
 
-func rankOf(n need) int {
-	switch {
-	case n.column < 0:
+// rowsOf are the needs with their columns, false if one has none. Those come first that
+// most nodes cannot serve.
+func rowsOf(needs []need, room [][]int64) ([]row, bool) {
+	var first, then []row
+	for _, n := range needs {
+		switch {
+		case n.column < 0:
+			return nil, false
+		case job.AcceleratorUnit(n.name) != job.NotAccelerator:
+			first = append(first, row{room[n.column], n.n})
+		default:
+			then = append(then, row{room[n.column], n.n})
+		}
+	}
+	return append(first, then...), true
+}
+
+// fits is how many pods that take n each go into what there is, up to most.
+func fits(most int32, has, n int64) int32 {
+	if has < n {
 		return 0
-	case job.AcceleratorUnit(n.name) != job.NotAccelerator:
-		return 1
-	default:
-		return 2
 	}
-}
-
-// fits is how many pods go into what there is.
-func fits(needs []need, has func(column int) int64) int32 {
-	most := int64(math.MaxInt32)
-	for _, need := range needs {
-		if need.column < 0 {
-			return 0
-		}
-		have := has(need.column)
-		if have < need.n {
-			return 0
-		}
-		// A product is cheaper than a quotient, and mostly enough.
-		if high, low := bits.Mul64(uint64(most), uint64(need.n)); high > 0 || low > uint64(have) {
-			most = have / need.n
-		}
+	// A product is cheaper than a quotient, and mostly enough.
+	if high, low := bits.Mul64(uint64(most), uint64(n)); high > 0 || low > uint64(has) {
+		return int32(has / n)
 	}
-	return int32(most)
+	return most
 }
 
 func (h *holes) bar(counts []int32, barred []bool) {
@@ -193,32 +200,50 @@ func (h *holes) bar(counts []int32, barred []bool) {
 	}
 }
 
-// settle finds out what the cells take when idle, and the gate that refuses each.
+// settle finds out what the cells take when idle.
 func (h *holes) settle() {
-	if h.settled {
+	if h.idle != nil {
 		return
 	}
-	h.settled = true
-	t, nodes := h.traits, h.on.grid.nodes
-	now := h.now
-	if t.barredNow != nil {
-		now = h.count(h.on.s.cols.free, nil)
+	var known []int32
+	if h.traits.barredNow == nil {
+		known = h.now
 	}
-	h.idle = h.count(h.on.s.cols.idle, now)
+	h.idle = h.count(h.on.s.cols.idle, known)
+	h.bar(h.idle, h.traits.barredIdle)
+	h.idleTotal = h.on.grid.sum(h.idle)
+}
+
+// gatesNow are the gates that refuse each cell, room included.
+func (h *holes) gatesNow() []gate {
+	if h.final != nil {
+		return h.final
+	}
+	cols, grid, barred := &h.on.s.cols, h.on.grid, h.traits.barredNow
+	free, served := rowsOf(h.needs, cols.free)
+	idle, _ := rowsOf(h.needs, cols.idle)
+	takes := func(rows []row, class int32) bool {
+		for i := range rows {
+			if rows[i].has[class] < rows[i].n {
+				return false
+			}
+		}
+		return served
+	}
 	h.final = slices.Clone(h.gates)
-	for cell := range h.final {
+	for cell, gate := range h.gates {
+		class := grid.class[cell]
 		switch {
-		case h.gates[cell] != open:
-		case h.idle[cell] == 0:
+		case gate != open || h.now[cell] > 0:
+		case !takes(idle, class):
 			h.final[cell] = tooSmall
-		case now[cell] == 0:
+		case !takes(free, class):
 			h.final[cell] = full
-		case t.barredNow != nil && t.barredNow[nodes[cell][0]]:
+		case barred != nil && barred[grid.nodes[cell][0]]:
 			h.final[cell] = otherwise
 		}
 	}
-	h.bar(h.idle, t.barredIdle)
-	h.idleTotal = h.on.grid.sum(h.idle)
+	return h.final
 }
 
 // sum adds up what all nodes take.

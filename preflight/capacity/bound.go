@@ -14,11 +14,8 @@ type answer struct {
 	no   bool     // proven: no packing is whole
 }
 
-// solve tries to prove that the kins cannot be placed, then to place them.
+// solve tries to prove that the kins cannot be placed, and places as many as it can.
 func (q *question) solve(kins []*kin, idle bool, beside crowd) answer {
-	if idle {
-		settle(kins)
-	}
 	a := answer{no: q.cannot(kins, idle)}
 	a.best = q.pack(kins, idle, beside, a.no)
 	if a.yes = a.best == nil || a.best.whole(); a.yes || a.no {
@@ -32,9 +29,23 @@ func (q *question) solve(kins []*kin, idle bool, beside crowd) answer {
 	return a
 }
 
+// decide is solve for those who do not ask where the pods go: it places none where
+// numbers alone decide.
+func (q *question) decide(kins []*kin, idle bool) answer {
+	switch {
+	case q.cannot(kins, idle):
+		return answer{no: true}
+	case len(kins) <= 1: // what each node takes alone is what it takes
+		return answer{yes: true}
+	default:
+		return q.solve(kins, idle, nil)
+	}
+}
+
 // most is how many pods of the kin all nodes take, were there nobody else.
 func (k *kin) most(idle bool) int64 {
 	if idle {
+		k.settle()
 		return k.idleTotal
 	}
 	return k.total
@@ -226,7 +237,7 @@ func (k *kin) needOf(name corev1.ResourceName) int64 {
 
 func anyMay(kins []*kin, cell int, may func(gate) bool) bool {
 	for _, k := range kins {
-		if may(k.final[cell]) {
+		if may(k.gatesNow()[cell]) {
 			return true
 		}
 	}

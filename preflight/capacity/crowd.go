@@ -14,12 +14,8 @@ func (q *question) crowdBeside(earlier []*packing, stage []int) crowd {
 			if p.placed[i] == 0 || q.gone(k, stage) {
 				continue
 			}
-			for _, on := range p.pieces {
-				for _, node := range on.nodes {
-					if on.counts[i] > 0 {
-						out.take(node, k.needs, on.counts[i])
-					}
-				}
+			for _, on := range p.seats(i) {
+				out.take(on.node, k.needs, on.count)
 			}
 		}
 	}
@@ -53,9 +49,9 @@ func (p *packing) share(c crowd) {
 			if !there(node) {
 				continue
 			}
-			on := p.add(cell, nodes[at:at+1])
+			room := p.room(p.add(cell, nodes[at:at+1]))
 			for i, column := range p.column {
-				on.room[i] -= c[node][column]
+				room[i] -= c[node][column]
 			}
 		}
 	}

@@ -106,14 +106,15 @@ func (x *search) lay() bool {
 		small += x.p.kins[i].count
 	}
 	for at := range x.p.pieces {
-		x.seat(x.p.pieces[at].cell, at, &x.p.pieces[at], 1, 1)
+		x.seat(x.p.pieces[at].cell, at, at, 1, 1)
 	}
 	for cell := range x.p.fresh {
 		left := x.p.left(cell)
 		if left == 0 || !slices.ContainsFunc(x.p.kins, func(k *kin) bool { return x.p.caps(k)[cell] > 0 }) {
 			continue
 		}
-		x.seat(cell, -1, x.p.sample(cell), left, min(left, small))
+		x.seat(cell, -1, x.p.add(cell, x.p.fresh[cell][:1]), left, min(left, small))
+		x.p.drop()
 		if x.tried > x.q.budget {
 			return false
 		}
@@ -121,8 +122,8 @@ func (x *search) lay() bool {
 	return len(x.nodes)*x.states <= mostCells
 }
 
-// seat adds as many nodes like one as have to be looked at.
-func (x *search) seat(cell, at int, like *piece, nodes, looked int) {
+// seat adds as many nodes like that of a piece as have to be looked at.
+func (x *search) seat(cell, piece, like, nodes, looked int) {
 	main := min(x.p.hole(x.main, like), x.p.kins[x.main].count)
 	if !slices.ContainsFunc(x.small, func(i int) bool { return x.p.hole(i, like) > 0 }) {
 		looked = 0
@@ -134,16 +135,8 @@ func (x *search) seat(cell, at int, like *piece, nodes, looked int) {
 	patterns := x.patterns(like)
 	x.tried += len(patterns)
 	for range looked {
-		x.nodes = append(x.nodes, seat{cell, at, patterns})
+		x.nodes = append(x.nodes, seat{cell, piece, patterns})
 	}
-}
-
-// sample is a fresh node of a cell that can be written to.
-func (p *packing) sample(cell int) *piece {
-	p.add(cell, p.fresh[cell][:1])
-	last := p.pieces[len(p.pieces)-1]
-	p.pieces = p.pieces[:len(p.pieces)-1]
-	return &last
 }
 
 func (x *search) done() bool {
@@ -153,7 +146,7 @@ func (x *search) done() bool {
 
 // patterns are all ways to put small kins on a node, with the pods of the main kin that
 // still go beside them. The room of the node is as it was afterwards.
-func (x *search) patterns(on *piece) []pattern {
+func (x *search) patterns(on int) []pattern {
 	var out []pattern
 	counts, placed := make([]int, len(x.small)), slices.Clone(x.p.placed)
 	var choose func(depth, step int)
@@ -228,10 +221,8 @@ func (x *search) readBack() *packing {
 		if p.step == 0 {
 			continue
 		}
-		var there *piece
-		if on.piece >= 0 {
-			there = &x.p.pieces[on.piece]
-		} else {
+		there := on.piece
+		if there < 0 {
 			there = x.p.carve(on.cell, 1)
 		}
 		for d, i := range x.small {

@@ -19,7 +19,6 @@ func (q *question) explain(r *Result, kins []*kin) {
 		r.Rejected.Open = len(q.s.nodes)
 		return
 	}
-	settle(kins)
 	subject := kins[0]
 	if r.Verdict != Fits {
 		subject, r.Group = q.firstWithout(kins)
@@ -28,7 +27,7 @@ func (q *question) explain(r *Result, kins []*kin) {
 	for _, k := range kins {
 		r.Asks = append(r.Asks, q.askOf(k))
 	}
-	for cell := range subject.final {
+	for cell := range subject.gatesNow() {
 		if anyMay(kins, cell, gate.passes) {
 			r.Usable += int(q.on.grid.weight(cell))
 		}
@@ -53,7 +52,7 @@ func (q *question) firstWithout(kins []*kin) (*kin, string) {
 
 func (q *question) reject(out *Rejections, k *kin) {
 	taints := map[string]int{}
-	for cell, g := range k.final {
+	for cell, g := range k.gatesNow() {
 		nodes := int(q.on.grid.weight(cell))
 		switch g {
 		case notReady:

@@ -50,10 +50,15 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 	for i, stage := range stages {
 		kins := q.gather(stage)
 		beside := q.crowdBeside(lingering, stage)
-		a := q.solve(kins, false, beside)
+		var a answer
+		if q.dry && len(stages) == 1 {
+			a = q.decide(kins, false)
+		} else {
+			a = q.solve(kins, false, beside)
+		}
 		if !a.yes && len(beside) > 0 {
 			// Where the earlier ones stand is our choice; that proves nothing against these.
-			a.no = q.solve(q.gather(q.gang.beside(stage)), false, nil).no
+			a.no = q.decide(q.gather(q.gang.beside(stage)), false).no
 		}
 		if a.yes && i == len(stages)-1 && a.best != nil {
 			q.stretch(a.best)
@@ -71,13 +76,6 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 	}
 	r.Verdict = Fits
 	return nil, talk
-}
-
-// settle finds out what the kins find on the idle cluster, and what refuses them.
-func settle(kins []*kin) {
-	for _, k := range kins {
-		k.settle()
-	}
 }
 
 func mostPods(kins []*kin) int {
@@ -119,7 +117,9 @@ func (q *question) record(p *packing) (placed int) {
 	for i, k := range p.kins {
 		placed += p.placed[i]
 		shares, group := q.shares(k, p.placed[i]), 0
-		for _, on := range p.seats(i) {
+		seats := p.seats(i)
+		q.plan = slices.Grow(q.plan, len(seats)+len(shares))
+		for _, on := range seats {
 			for n := on.count; n > 0 && group < len(shares); {
 				take := min(n, shares[group])
 				if take > 0 {
@@ -143,11 +143,11 @@ type seated struct {
 
 // seats are where the pods of kin i went, by node.
 func (p *packing) seats(i int) []seated {
-	var out []seated
-	for _, on := range p.pieces {
-		for _, node := range on.nodes {
-			if on.counts[i] > 0 {
-				out = append(out, seated{node, on.counts[i]})
+	out := make([]seated, 0, len(p.pieces))
+	for at, on := range p.pieces {
+		if n := p.count(at)[i]; n > 0 {
+			for _, node := range on.nodes {
+				out = append(out, seated{node, int(n)})
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	idleKnown := true
 	for _, stage := range q.gang.stages() {
 		ever := q.gather(q.gang.beside(stage))
-		idle := q.solve(ever, true, nil)
+		idle := q.decide(ever, true)
 		if idle.no {
 			q.tooBig(r, ever)
 			return ever
@@ -215,7 +215,6 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	if !idleKnown {
 		q.note("that they would fit on the idle cluster is not proven")
 	}
-	settle(kins)
 	sums := q.sums(kins, q.s.cols.free, gate.passes)
 	r.Verdict = Fragmented
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
@@ -228,7 +227,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 // crowdedOut says that it is not room the kin lacks but nodes: other pods close some of
 // them, or each of its pods needs one of its own.
 func (k *kin) crowdedOut() bool {
-	return slices.Contains(k.final, otherwise) || k.alone && k.total < int64(k.count)
+	return slices.Contains(k.gatesNow(), otherwise) || k.alone && k.total < int64(k.count)
 }
 
 // tooBig explains kins that do not fit on the idle cluster.
@@ -248,7 +247,7 @@ func (q *question) fitsWithNodesBack() bool {
 	lifted := q.s.question(q.gang, q.on)
 	lifted.lift = true
 	for _, stage := range q.gang.stages() {
-		if !lifted.solve(lifted.gather(q.gang.beside(stage)), true, nil).yes {
+		if !lifted.decide(lifted.gather(q.gang.beside(stage)), true).yes {
 			return false
 		}
 	}

@@ -17,15 +17,15 @@ type packing struct {
 	fresh  [][]int32 // by cell: nodes in no piece, and those taken from them
 	taken  []int32   // by cell: how many of them are in pieces
 	pieces []piece
-	placed []int // by kin
+	rooms  []int64 // by piece, then column of the packing: what is left on each node
+	counts []int32 // by piece, then kin: pods on each node
+	placed []int   // by kin
 }
 
 // piece is nodes of one cell on which the same was put.
 type piece struct {
-	cell   int
-	nodes  []int32
-	room   []int64 // by column of the packing: what is left on each
-	counts []int   // by kin: pods on each
+	cell  int
+	nodes []int32
 }
 
 // newPacking starts with nothing placed, beside what is there already.
@@ -58,62 +58,83 @@ func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
 // caps are how many of a kin a node of each cell takes alone.
 func (p *packing) caps(k *kin) []int32 {
 	if p.idle {
+		k.settle()
 		return k.idle
 	}
 	return k.now
 }
 
 // carve makes a piece of the next fresh nodes of a cell.
-func (p *packing) carve(cell, n int) *piece {
+func (p *packing) carve(cell, n int) (at int) {
 	from := int(p.taken[cell])
 	p.taken[cell] += int32(n)
 	return p.add(cell, p.fresh[cell][from:from+n])
 }
 
-func (p *packing) add(cell int, nodes []int32) *piece {
-	columns := p.q.s.cols.free
+func (p *packing) add(cell int, nodes []int32) (at int) {
+	columns, class := p.q.s.cols.free, p.q.on.grid.class[cell]
 	if p.idle {
 		columns = p.q.s.cols.idle
 	}
-	room := make([]int64, len(p.column))
-	for at, column := range p.column {
-		room[at] = columns[column][p.q.on.grid.class[cell]]
+	for _, column := range p.column {
+		p.rooms = append(p.rooms, columns[column][class])
 	}
-	p.pieces = append(p.pieces, piece{cell, nodes, room, make([]int, len(p.kins))})
-	return &p.pieces[len(p.pieces)-1]
+	for range p.kins {
+		p.counts = append(p.counts, 0)
+	}
+	p.pieces = append(p.pieces, piece{cell, nodes})
+	return len(p.pieces) - 1
 }
 
+// drop forgets the last piece.
+func (p *packing) drop() {
+	at := len(p.pieces) - 1
+	p.pieces, p.rooms, p.counts = p.pieces[:at], p.rooms[:at*len(p.column)], p.counts[:at*len(p.kins)]
+}
+
+func (p *packing) room(at int) []int64  { return p.rooms[at*len(p.column):][:len(p.column)] }
+func (p *packing) count(at int) []int32 { return p.counts[at*len(p.kins):][:len(p.kins)] }
+
 // split leaves n nodes in a piece and makes another of the rest.
-func (p *packing) split(at, n int) {
-	was := &p.pieces[at]
-	rest := piece{was.cell, was.nodes[n:], slices.Clone(was.room), slices.Clone(was.counts)}
-	was.nodes = was.nodes[:n]
-	p.pieces = append(p.pieces, rest)
+func (p *packing) split(at, n int) (rest int) {
+	nodes := p.pieces[at].nodes
+	p.pieces[at].nodes = nodes[:n]
+	p.pieces = append(p.pieces, piece{p.pieces[at].cell, nodes[n:]})
+	p.rooms, p.counts = append(p.rooms, p.room(at)...), append(p.counts, p.count(at)...)
+	return len(p.pieces) - 1
 }
 
 // left is how many fresh nodes a cell has.
 func (p *packing) left(cell int) int { return len(p.fresh[cell]) - int(p.taken[cell]) }
 
 // hole is how many more pods of kin i go on each node of a piece.
-func (p *packing) hole(i int, on *piece) int {
-	most := p.caps(p.kins[i])[on.cell]
+func (p *packing) hole(i, at int) int {
+	most := p.caps(p.kins[i])[p.pieces[at].cell]
 	if most == 0 {
 		return 0
 	}
-	for j := range p.kins {
-		if p.clash[i][j] && on.counts[j] > 0 {
+	counts := p.count(at)
+	for j, clash := range p.clash[i] {
+		if clash && counts[j] > 0 {
 			return 0
 		}
 	}
-	return int(min(most, fits(p.needs[i], func(column int) int64 { return on.room[column] })))
+	room := p.room(at)
+	for _, need := range p.needs[i] {
+		if most = fits(most, room[need.column], need.n); most == 0 {
+			break
+		}
+	}
+	return int(most)
 }
 
 // put places n pods of kin i on each node of a piece.
-func (p *packing) put(i int, on *piece, n int) {
-	on.counts[i] += n
-	p.placed[i] += n * len(on.nodes)
+func (p *packing) put(i, at, n int) {
+	p.count(at)[i] += int32(n)
+	p.placed[i] += n * len(p.pieces[at].nodes)
+	room := p.room(at)
 	for _, need := range p.needs[i] {
-		on.room[need.column] -= times(need.n, int64(n))
+		room[need.column] -= times(need.n, int64(n))
 	}
 }
 
@@ -156,7 +177,7 @@ func (p *packing) before(o opening, size int32, largeFirst bool) bool {
 func (p *packing) inOrder(i int, largeFirst bool) []opening {
 	var out []opening
 	for at := range p.pieces {
-		if hole := p.hole(i, &p.pieces[at]); hole > 0 {
+		if hole := p.hole(i, at); hole > 0 {
 			out = append(out, opening{at, hole})
 		}
 	}
@@ -191,10 +212,9 @@ func (p *packing) fillPiece(i, at, hole, n int) (placed int) {
 	if whole := min(len(p.pieces[at].nodes), n/hole); whole > 0 {
 		rest := -1
 		if whole < len(p.pieces[at].nodes) {
-			rest = len(p.pieces)
-			p.split(at, whole)
+			rest = p.split(at, whole)
 		}
-		p.put(i, &p.pieces[at], hole)
+		p.put(i, at, hole)
 		if placed = whole * hole; rest < 0 {
 			return placed
 		}
@@ -204,7 +224,7 @@ func (p *packing) fillPiece(i, at, hole, n int) (placed int) {
 		if len(p.pieces[at].nodes) > 1 {
 			p.split(at, 1)
 		}
-		p.put(i, &p.pieces[at], n)
+		p.put(i, at, n)
 	}
 	return placed + max(0, n)
 }

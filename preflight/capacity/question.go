@@ -24,6 +24,7 @@ type question struct {
 	blind  []string // what was not looked at and could turn a yes into a no
 	dark   []string // what was not looked at and could turn a no into a yes
 	lift   bool     // take unready and cordoned nodes for good ones
+	dry    bool     // nobody asks where the pods go
 	budget int      // what the search for an exact answer may spend
 }
 
