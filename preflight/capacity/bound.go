@@ -185,7 +185,7 @@ func (q *question) sums(kins []*kin, room [][]int64, may func(gate) bool) []Shor
 	for _, k := range kins {
 		for _, n := range k.needs {
 			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.name }) {
-				out = append(out, q.sum(n.name, n.column, kins, room, may))
+				out = append(out, q.sum(n, kins, room, may))
 			}
 		}
 	}
@@ -193,11 +193,11 @@ func (q *question) sums(kins []*kin, room [][]int64, may func(gate) bool) []Shor
 }
 
 // sum is the comparison for one resource.
-func (q *question) sum(name corev1.ResourceName, column int, kins []*kin, room [][]int64, may func(gate) bool) Shortfall {
-	s := Shortfall{Resource: name}
+func (q *question) sum(of need, kins []*kin, room [][]int64, may func(gate) bool) Shortfall {
+	s := Shortfall{Resource: of.name}
 	var askers, largest []*kin
 	for _, k := range kins {
-		n := k.needOf(name)
+		n := k.needOf(of.name)
 		if n == 0 {
 			continue
 		}
@@ -210,19 +210,40 @@ func (q *question) sum(name corev1.ResourceName, column int, kins []*kin, room [
 			s.Largest, largest = int(plus(int64(s.Largest), int64(k.count))), append(largest, k)
 		}
 	}
-	if column < 0 {
+	if of.column < 0 {
 		return s
 	}
+	some, most := cellsFor(askers, may), cellsFor(largest, may)
 	for cell, class := range q.on.grid.class {
-		free, nodes := room[column][class], q.on.grid.weight(cell)
-		if anyMay(askers, cell, may) {
-			s.Free, s.LargestHole = plus(s.Free, times(free, nodes)), max(s.LargestHole, free)
+		if !some[cell] {
+			continue
 		}
-		if anyMay(largest, cell, may) {
+		free, nodes := room[of.column][class], q.on.grid.weight(cell)
+		s.Free, s.LargestHole = plus(s.Free, times(free, nodes)), max(s.LargestHole, free)
+		if most[cell] && free >= s.NeededHole {
 			s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), times(free/s.NeededHole, nodes))))
 		}
 	}
 	return s
+}
+
+// cellsFor marks the cells that may take any of the kins.
+func cellsFor(kins []*kin, may func(gate) bool) []bool {
+	var passes [closed + 1]bool
+	for g := range passes {
+		passes[g] = may(gate(g))
+	}
+	var out []bool
+	for _, k := range kins {
+		gates := k.gatesNow()
+		if out == nil {
+			out = make([]bool, len(gates))
+		}
+		for cell, g := range gates {
+			out[cell] = out[cell] || passes[g]
+		}
+	}
+	return out
 }
 
 // needOf is what one pod asks for of a resource.
@@ -233,13 +254,4 @@ func (k *kin) needOf(name corev1.ResourceName) int64 {
 		}
 	}
 	return 0
-}
-
-func anyMay(kins []*kin, cell int, may func(gate) bool) bool {
-	for _, k := range kins {
-		if may(k.gatesNow()[cell]) {
-			return true
-		}
-	}
-	return false
 }

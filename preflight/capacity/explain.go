@@ -27,8 +27,8 @@ func (q *question) explain(r *Result, kins []*kin) {
 	for _, k := range kins {
 		r.Asks = append(r.Asks, q.askOf(k))
 	}
-	for cell := range subject.gatesNow() {
-		if anyMay(kins, cell, gate.passes) {
+	for cell, usable := range cellsFor(kins, gate.passes) {
+		if usable {
 			r.Usable += int(q.on.grid.weight(cell))
 		}
 	}

@@ -151,7 +151,10 @@ func (p *packing) seats(i int) []seated {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b seated) int { return int(a.node) - int(b.node) })
+	byNode := func(a, b seated) int { return int(a.node) - int(b.node) }
+	if !slices.IsSortedFunc(out, byNode) {
+		slices.SortFunc(out, byNode)
+	}
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -229,10 +230,13 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// times multiplies amounts that are not negative and saturates.
+// times multiplies and saturates; only b may be negative.
 func times(a, b int64) int64 {
-	if a > 0 && b > math.MaxInt64/a {
-		return math.MaxInt64
+	if a <= 0 || b <= 0 {
+		return a * b
 	}
-	return a * b
+	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= math.MaxInt64 {
+		return int64(low)
+	}
+	return math.MaxInt64
 }

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -141,6 +142,9 @@ func (p *packing) put(i, at, n int) {
 // fill places up to n pods of kin i, in small holes first or in large ones. Small holes
 // first leaves the large ones whole; large holes first uses fewer nodes.
 func (p *packing) fill(i, n int, largeFirst bool) {
+	if n <= 0 {
+		return
+	}
 	caps, cells := p.caps(p.kins[i]), p.kins[i].inOrder(p.idle)
 	pieces := p.inOrder(i, largeFirst)
 	for n > 0 && len(cells)+len(pieces) > 0 {
@@ -173,20 +177,29 @@ func (p *packing) before(o opening, size int32, largeFirst bool) bool {
 	return o.hole <= int(size)
 }
 
-// inOrder are the pieces that take pods of a kin.
+// inOrder are the pieces that take pods of a kin; ties in the order they were made.
 func (p *packing) inOrder(i int, largeFirst bool) []opening {
-	var out []opening
+	if len(p.pieces) == 0 {
+		return nil
+	}
+	keys := make([]int64, 0, len(p.pieces))
 	for at := range p.pieces {
-		if hole := p.hole(i, at); hole > 0 {
-			out = append(out, opening{at, hole})
+		if hole := int64(p.hole(i, at)); hole > 0 {
+			if largeFirst {
+				hole = math.MaxInt32 - hole
+			}
+			keys = append(keys, hole<<32|int64(at))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b opening) int {
+	slices.Sort(keys)
+	out := make([]opening, len(keys))
+	for at, key := range keys {
+		hole := int(key >> 32)
 		if largeFirst {
-			a, b = b, a
+			hole = math.MaxInt32 - hole
 		}
-		return cmp.Compare(a.hole, b.hole)
-	})
+		out[at] = opening{int(key & math.MaxInt32), hole}
+	}
 	return out
 }
 
