@@ -85,10 +85,12 @@ func misfitMessage(fit capacity.Result) string {
 			where += " (of " + count(r.Total, "node") + " " + refused(away) + ")"
 		}
 	}
-	if s.Free >= s.Asked {
+	switch {
+	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes > 0:
+		return message + fmt.Sprintf("%s %s are %s, but in holes for %s of %s", amount(s.Free), s.Resource, where, count(s.Holes, "pod"), amount(s.NeededHole))
+	case s.Free >= s.Asked:
 		return message + fmt.Sprintf("%s %s are %s, but the largest hole is %s and a pod needs %s", amount(s.Free), s.Resource, where, amount(s.LargestHole), amount(s.NeededHole))
-	}
-	if fit.Verdict == capacity.TooBig {
+	case fit.Verdict == capacity.TooBig:
 		return message + fmt.Sprintf("they ask for %s %s; %s is %s", amount(s.Asked), s.Resource, amount(s.Free), where)
 	}
 	return message + fmt.Sprintf("they ask for %s %s; %s are free", amount(s.Asked), s.Resource, amount(s.Free))
