@@ -232,12 +232,15 @@ func (d *diagnosis) waiting() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d pods %s running, %d %s", len(running), d.podCount(), isAre(len(running)), len(pending), waitWord(len(pending)))
 	if ask := d.askOf(pending[0].Source.Role); ask != "" {
-		fmt.Fprintf(&b, " for %s each", ask)
+		b.WriteString(" for " + ask)
+		if len(pending) > 1 {
+			b.WriteString(" each")
+		}
 	}
 	fit, known := d.fit()
 	if !known {
-		for _, s := range d.schedulerSays(pending) {
-			b.WriteString(": " + s)
+		if said := d.schedulerSays(pending); len(said) > 0 {
+			b.WriteString(": " + strings.Join(said, "; "))
 		}
 	}
 	if len(starting) > 0 {

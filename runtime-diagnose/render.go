@@ -2,9 +2,11 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // aroundRoot is how many lines before and after the decisive one are shown.
@@ -23,6 +25,8 @@ func Text(r Result) string {
 	}
 	if r.Root != nil {
 		b.WriteString("\n" + aroundLine(r))
+	} else if r.Verdict != Healthy {
+		b.WriteString(ends(r))
 	}
 	if r.Analysis != "" {
 		fmt.Fprintf(&b, "\n%s\n", r.Analysis)
@@ -87,6 +91,29 @@ func aroundLine(r Result) string {
 	return b.String()
 }
 
+// mostEnds and endLines bound what is shown of logs in which nothing is known to be wrong.
+const (
+	mostEnds = 3
+	endLines = 4
+)
+
+// ends are the last lines of the first few logs: where no cause is known, a person looks
+// there next.
+func ends(r Result) string {
+	var b strings.Builder
+	for _, e := range r.Excerpts[:min(mostEnds, len(r.Excerpts))] {
+		lines := slices.DeleteFunc(slices.Clone(e.Lines), func(l reduce.Kept) bool { return strings.TrimSpace(l.Text) == "" })
+		if len(lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\nthe end of %s\n", sourceName(e.Source))
+		for _, l := range lines[max(0, len(lines)-endLines):] {
+			fmt.Fprintf(&b, "    %s\n", cut(l.Text))
+		}
+	}
+	return b.String()
+}
+
 func excerptOf(r Result, s evidence.Source) *Excerpt {
 	for i := range r.Excerpts {
 		e := &r.Excerpts[i]
@@ -115,7 +142,7 @@ func footer(r Result) string {
 	case c.PodsExpected > 0:
 		parts = append(parts, fmt.Sprintf("%d of %d pods seen, %d read", c.PodsSeen, c.PodsExpected, c.PodsRead))
 	case c.PodsSeen > 0:
-		parts = append(parts, fmt.Sprintf("%d pods seen, %d read", c.PodsSeen, c.PodsRead))
+		parts = append(parts, fmt.Sprintf("%d pod%s seen, %d read", c.PodsSeen, plural(c.PodsSeen), c.PodsRead))
 	}
 	parts = append(parts, fmt.Sprintf("%d bytes of logs", c.BytesRead))
 	text := strings.Join(parts, " · ")

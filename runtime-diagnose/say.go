@@ -260,7 +260,7 @@ func (d *diagnosis) whatDecides() string {
 	case len(d.Missing) > 0:
 		return " Missing: " + strings.Join(d.Missing, "; ") + "."
 	default:
-		return " The logs that were read hold no known failure; the lines before the end are in the excerpt."
+		return " The logs that were read hold no known failure."
 	}
 }
 
@@ -281,7 +281,7 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 		fmt.Fprintf(&b, "What failed is over: later events show that it went on")
 	}
 	if len(d.Logs) > 0 {
-		fmt.Fprintf(&b, "; %d log%s read hold no failure", len(d.Logs), plural(len(d.Logs)))
+		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
 	} else {
 		b.WriteString("; no log was read")
 	}
@@ -289,6 +289,13 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
 	}
 	return b.String() + "."
+}
+
+func logsHold(n int) string {
+	if n == 1 {
+		return "the log that was read holds"
+	}
+	return fmt.Sprintf("the %d logs that were read hold", n)
 }
 
 func (d *diagnosis) countWell() int {

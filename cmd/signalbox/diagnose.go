@@ -13,7 +13,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
@@ -147,9 +149,24 @@ func adopt(c *diagnose.Case) {
 			c.Missing = append(c.Missing, "job spec: "+oneLine(err.Error()))
 		}
 		if c.Job = j; j != nil {
+			onlyOwn(c)
 			return
 		}
 	}
+}
+
+// onlyOwn leaves out pods that their labels give to other jobs, and what happened to them:
+// "kubectl get pytorchjob/a,pods -o yaml" prints the pods of everybody. Pods without a UID
+// come from pasted text and stay.
+func onlyOwn(c *diagnose.Case) {
+	own, others := c.Kind.Pods(c.Job.Ref), map[string]bool{}
+	c.Pods = slices.DeleteFunc(c.Pods, func(p corev1.Pod) bool {
+		others[p.Name] = p.UID != "" && !own.Matches(labels.Set(p.Labels))
+		return others[p.Name]
+	})
+	c.Events = slices.DeleteFunc(c.Events, func(e corev1.Event) bool {
+		return e.InvolvedObject.Kind == "Pod" && others[e.InvolvedObject.Name]
+	})
 }
 
 // files reads whole files; standard input only once.
@@ -185,7 +202,11 @@ func (f *files) all(name string) ([]byte, error) {
 		return nil, &manifest.Problem{Source: name, Have: strings.TrimPrefix(err.Error(), "read "+name+": "), Want: "a readable file"}
 	case len(text) > maxEvidence:
 		return nil, &manifest.Problem{Source: name, Have: "more than 1 GiB", Want: "a smaller part, with the end of the log"}
-	case len(text) == 0:
+	}
+	if text, err = plain(text); err != nil {
+		return nil, &manifest.Problem{Source: name, Have: err.Error(), Want: "a log, events or pods as text"}
+	}
+	if len(text) == 0 {
 		return nil, &manifest.Problem{Source: name, Have: "is empty", Want: "a log, events or pods"}
 	}
 	return text, nil
