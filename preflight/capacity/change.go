@@ -55,14 +55,14 @@ type attempt struct {
 	kins   []*kin // that did not fit, or to talk about
 }
 
-// try says whether a changed gang fits, and where, unless dry; nil: enough was tried.
-func (q *quest) try(g Gang, dry bool) (a *attempt, fits bool) {
+// try says whether a changed gang fits; nil: enough was tried.
+func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) {
 	q.steps += len(q.on.grid.nodes) * (1 + 2*len(g.Groups))
 	if q.tries++; q.tries > mostTries || q.steps > mostSteps {
 		return nil, false
 	}
 	a = &attempt{question: q.s.question(g, q.on)}
-	a.budget, a.dry = q.budget, dry
+	a.budget, a.trying = q.budget, what
 	failed, kins := a.run(&a.result)
 	q.budget = a.budget
 	a.kins = kins
@@ -71,7 +71,7 @@ func (q *quest) try(g Gang, dry bool) (a *attempt, fits bool) {
 
 // keep tries a change and keeps its text if it fits.
 func (q *quest) keep(g Gang, format string, args ...any) bool {
-	a, ok := q.try(g, false)
+	a, ok := q.try(g, keeping)
 	if ok {
 		r := Result{Plan: a.planned()}
 		for _, k := range a.kins {
@@ -119,7 +119,7 @@ func (q *quest) fewerPods() {
 			continue
 		}
 		n := int(largest(int64(g.Count), func(n int64) bool {
-			_, ok := q.try(q.resized(i, int(n)), true)
+			_, ok := q.try(q.resized(i, int(n)), deciding)
 			return ok
 		}))
 		if n > 0 && (best < 0 || g.Count-n < q.gang.Groups[best].Count-pods) {
@@ -240,7 +240,7 @@ func (q *quest) smallerRequest() {
 	for _, name := range caps.Names() {
 		caps[name] = largest(caps[name]+1, func(n int64) bool {
 			caps[name] = n
-			_, ok := q.try(capped(), true)
+			_, ok := q.try(capped(), deciding)
 			return ok
 		})
 		if caps[name] == 0 {
@@ -387,7 +387,7 @@ func (q *quest) otherPool() {
 
 // taintOf is the taint that refuses most nodes to a changed gang.
 func (q *quest) taintOf(g Gang) string {
-	a, fits := q.try(g, false)
+	a, fits := q.try(g, keeping)
 	if a == nil || fits || len(a.kins) == 0 {
 		return ""
 	}

@@ -50,12 +50,7 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 	for i, stage := range stages {
 		kins := q.gather(stage)
 		beside := q.crowdBeside(lingering, stage)
-		var a answer
-		if q.dry && len(stages) == 1 {
-			a = q.decide(kins, false)
-		} else {
-			a = q.solve(kins, false, beside)
-		}
+		a := q.place(kins, beside, len(stages) == 1)
 		if !a.yes && len(beside) > 0 {
 			// Where the earlier ones stand is our choice; that proves nothing against these.
 			a.no = q.decide(q.gather(q.gang.beside(stage)), false).no
@@ -76,6 +71,18 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 	}
 	r.Verdict = Fits
 	return nil, talk
+}
+
+// place is how a stage is solved. Who only tries does not ask how far the pods get.
+func (q *question) place(kins []*kin, beside crowd, only bool) answer {
+	switch {
+	case q.trying > placing && q.cannot(kins, false):
+		return answer{no: true}
+	case q.trying == deciding && only:
+		return q.decide(kins, false)
+	default:
+		return q.solve(kins, false, beside)
+	}
 }
 
 func mostPods(kins []*kin) int {

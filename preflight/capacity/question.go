@@ -24,9 +24,18 @@ type question struct {
 	blind  []string // what was not looked at and could turn a yes into a no
 	dark   []string // what was not looked at and could turn a no into a yes
 	lift   bool     // take unready and cordoned nodes for good ones
-	dry    bool     // nobody asks where the pods go
-	budget int      // what the search for an exact answer may spend
+	trying purpose
+	budget int // what the search for an exact answer may spend
 }
+
+// purpose is what a question is asked for.
+type purpose uint8
+
+const (
+	placing  purpose = iota // where the pods go, and how far they get
+	keeping                 // where they go, if all do
+	deciding                // whether all find a place
+)
 
 // place is a number of pods of a group on a node.
 type place struct {
