@@ -148,7 +148,7 @@ func (r *logReader) suspect(text string) bool {
 }
 
 // schedulerWords are in every message of the scheduler that counts nodes.
-const schedulerWords = "nodes are available"
+const schedulerWords = " nodes are "
 
 // goesOn says that the line before was a scheduler's message cut at a comma.
 func (r *logReader) goesOn() bool { return strings.HasSuffix(r.wrapped, ",") }

@@ -12,7 +12,7 @@ import (
 )
 
 // Unschedulable is the scheduler's word about one pod:
-// "0/N nodes are available: <count reason, …>. <preemption>".
+// "0/N nodes are available: <count reason, …>. <preemption>"; Volcano writes "unavailable".
 type Unschedulable struct {
 	Pod     string
 	Nodes   int // of the cluster; 0: the message does not say
@@ -32,7 +32,7 @@ type Refusal struct {
 // The texts are kube-scheduler's (1.24 to 1.37): pkg/scheduler/framework/types.go FitError
 // and the reasons of the plugins beside it.
 var (
-	nodesAvailable = regexp.MustCompile(`(\d+)/(\d+) nodes are available`)
+	nodesAvailable = regexp.MustCompile(`(\d+)/(\d+) nodes are (?:un)?available`)
 	countReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:Insufficient|Too many pods|node\(s\)|persistentvolumeclaim|cannot allocate all claims|resourceclaim)[^,]*?)(?:,|\.?\s*$|\. )`)
 	insufficient   = regexp.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
 	taintText      = regexp.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)

@@ -7,6 +7,9 @@ import (
 
 const masked = "[masked]"
 
+// exceptionName is an exception that is named like a secret: what follows is its message.
+var exceptionName = regexp.MustCompile(`(?:Error|Exception): `)
+
 // masks find secrets. Each keeps what is around the secret, so that the line stays
 // readable, and none matches its own replacement. A gate is a cheap necessary condition,
 // in lower case.
@@ -14,22 +17,24 @@ var masks = []struct {
 	gates   []string
 	re      *regexp.Regexp
 	replace string
+	spare   *regexp.Regexp // a match that is no secret after all
 }{
 	// https://user:password@host
-	{[]string{"://"}, regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"']*:[^\s/@"']+@`), "${1}" + masked + "@"},
-	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)\b(bearer|basic)( +)[A-Za-z0-9._~+/-]{8,}=*`), "${1}${2}" + masked},
+	{[]string{"://"}, regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"']*:[^\s/@"']+@`), "${1}" + masked + "@", nil},
+	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)\b(bearer|basic)( +)[A-Za-z0-9._~+/-]{8,}=*`), "${1}${2}" + masked, nil},
 	// AWS access key IDs: AKIA (long-lived) and ASIA (temporary) and 16 characters
-	{[]string{"akia", "asia"}, regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), masked},
-	{[]string{"hf_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xox", "nvapi-"}, regexp.MustCompile(`\b(?:hf_[A-Za-z0-9]{16,}|gh[pos]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abprs]-[\w-]{10,}|nvapi-[\w-]{20,})`), masked},
+	{[]string{"akia", "asia"}, regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), masked, nil},
+	{[]string{"hf_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xox", "nvapi-"}, regexp.MustCompile(`\b(?:hf_[A-Za-z0-9]{16,}|gh[pos]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abprs]-[\w-]{10,}|nvapi-[\w-]{20,})`), masked, nil},
 	// JSON Web Tokens: three base64url parts, the first of which starts with {"
-	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*`), masked},
+	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*`), masked, nil},
 	{
 		[]string{"passw", "secret", "api_key", "api-key", "apikey", "access_key", "accesskey", "credential", "private_key"},
 		regexp.MustCompile(`(?i)((?:[\w-]*(?:password|passwd|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|private_key|credential)[\w-]*)["']?\s*(?:=|:\s?)\s*["']?)[^\s"',;&}\])\[]{4,}`),
 		"${1}" + masked,
+		exceptionName,
 	},
-	{[]string{"token"}, regexp.MustCompile(`(?i)([\w-]*token["']?\s*(?:=|:\s?)\s*["']?)[\w./+~-]{20,}=*`), "${1}" + masked},
-	{[]string{"--password", "--token", "--secret", "--api-key"}, regexp.MustCompile(`(--(?:password|token|secret|api-key)[= ])[^\s\[][^\s]*`), "${1}" + masked},
+	{[]string{"token"}, regexp.MustCompile(`(?i)([\w-]*token["']?\s*(?:=|:\s?)\s*["']?)[\w./+~-]{20,}=*`), "${1}" + masked, nil},
+	{[]string{"--password", "--token", "--secret", "--api-key"}, regexp.MustCompile(`(--(?:password|token|secret|api-key)[= ])[^\s\[][^\s]*`), "${1}" + masked, nil},
 }
 
 // Mask replaces secrets by "[masked]": credentials in URLs, bearer and basic
@@ -40,7 +45,12 @@ func Mask(text string) string {
 	for _, m := range masks {
 		for _, gate := range m.gates {
 			if strings.Contains(lower, gate) {
-				text = m.re.ReplaceAllString(text, m.replace)
+				text = m.re.ReplaceAllStringFunc(text, func(found string) string {
+					if m.spare != nil && m.spare.MatchString(found) {
+						return found
+					}
+					return m.re.ReplaceAllString(found, m.replace)
+				})
 				break
 			}
 		}
