@@ -87,8 +87,10 @@ func (k *keepAway) notJudged(who string) string {
 
 // barred marks the nodes that pods which exist close to a group: by their ports, by their
 // anti-affinity, by its anti-affinity; nil: none. idle counts only pods that stay on an
-// idle cluster.
-func (s *Snapshot) barred(t *traits, namespace string, g *Group) (idle, now []bool) {
+// idle cluster: those that come back by themselves, and those of the gang.
+func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []bool) {
+	s := on.s
+	stays := func(p *podRecord) bool { return p.resident || on.stays[p] }
 	if len(t.ports) == 0 && len(t.apart) == 0 && len(s.guarded) == 0 {
 		return nil, nil
 	}
@@ -96,7 +98,7 @@ func (s *Snapshot) barred(t *traits, namespace string, g *Group) (idle, now []bo
 	bar := func(p *podRecord, term *keepAway) {
 		if at, ok := s.nodeAt(p.node); ok {
 			s.close(now, at, term.topology)
-			if p.resident {
+			if stays(p) {
 				s.close(idle, at, term.topology)
 			}
 		}
@@ -105,7 +107,7 @@ func (s *Snapshot) barred(t *traits, namespace string, g *Group) (idle, now []bo
 		for at, n := range s.nodes {
 			for _, p := range n.pods {
 				if conflict(p.ports, t.ports) {
-					now[at], idle[at] = true, idle[at] || p.resident
+					now[at], idle[at] = true, idle[at] || stays(p)
 				}
 			}
 		}

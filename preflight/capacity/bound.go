@@ -180,12 +180,12 @@ func (k *kin) takesOf(column int) int64 {
 
 // sums compares, for each resource of the kins, what is asked with what there is on
 // nodes that may take a kin which asks for it.
-func (q *question) sums(kins []*kin, room [][]int64, may func(gate) bool) []Shortfall {
+func (q *question) sums(kins []*kin, room [][]int64, beside crowd, may func(gate) bool) []Shortfall {
 	var out []Shortfall
 	for _, k := range kins {
 		for _, n := range k.needs {
 			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.name }) {
-				out = append(out, q.sum(n, kins, room, may))
+				out = append(out, q.sum(n, kins, room, beside, may))
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func (q *question) sums(kins []*kin, room [][]int64, may func(gate) bool) []Shor
 }
 
 // sum is the comparison for one resource.
-func (q *question) sum(of need, kins []*kin, room [][]int64, may func(gate) bool) Shortfall {
+func (q *question) sum(of need, kins []*kin, room [][]int64, beside crowd, may func(gate) bool) Shortfall {
 	s := Shortfall{Resource: of.name}
 	var askers, largest []*kin
 	for _, k := range kins {
@@ -219,12 +219,28 @@ func (q *question) sum(of need, kins []*kin, room [][]int64, may func(gate) bool
 			continue
 		}
 		free, nodes := room[of.column][class], q.on.grid.weight(cell)
-		s.Free, s.LargestHole = plus(s.Free, times(free, nodes)), max(s.LargestHole, free)
-		if most[cell] && free >= s.NeededHole {
-			s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), times(free/s.NeededHole, nodes))))
+		for _, node := range q.on.grid.nodes[cell] {
+			if len(beside) == 0 {
+				break
+			}
+			if taken, ok := beside[node]; ok {
+				s.hole(max(0, free-taken[of.column]), 1, most[cell])
+				nodes--
+			}
+		}
+		if nodes > 0 {
+			s.hole(free, nodes, most[cell])
 		}
 	}
 	return s
+}
+
+// hole adds what some nodes have each; large says that they take the largest pods.
+func (s *Shortfall) hole(free, nodes int64, large bool) {
+	s.Free, s.LargestHole = plus(s.Free, times(free, nodes)), max(s.LargestHole, free)
+	if large && free >= s.NeededHole {
+		s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), times(free/s.NeededHole, nodes))))
+	}
 }
 
 // cellsFor marks the cells that may take any of the kins.

@@ -73,11 +73,7 @@ func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) {
 func (q *quest) keep(g Gang, format string, args ...any) bool {
 	a, ok := q.try(g, keeping)
 	if ok {
-		r := Result{Plan: a.planned()}
-		for _, k := range a.kins {
-			r.Asks = append(r.Asks, Ask{Roles: a.rolesOf(k)})
-		}
-		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+r.planText()+")")
+		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+Result{Plan: a.planned()}.planText()+")")
 	}
 	return ok
 }

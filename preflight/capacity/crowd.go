@@ -1,6 +1,10 @@
 package capacity
 
-import "slices"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // crowd is what earlier stages take on nodes, where they linger.
 type crowd map[int32]map[int]int64 // by node, then column
@@ -18,6 +22,25 @@ func (q *question) crowdBeside(earlier []*packing, stage []int) crowd {
 				out.take(on.node, k.needs, on.count)
 			}
 		}
+	}
+	return out
+}
+
+// stay is what pods of the gang take that have a place.
+func (q *question) stay() crowd {
+	out := crowd{}
+	for _, p := range q.on.own {
+		at, ok := q.s.nodeAt(p.record.node)
+		if !ok || p.record.resident { // which is counted on an idle cluster already
+			continue
+		}
+		needs := []need{{q.s.cols.index[corev1.ResourcePods], corev1.ResourcePods, 1}}
+		for _, a := range p.record.requests {
+			if column, ok := q.s.cols.index[a.name]; ok && a.name != corev1.ResourcePods {
+				needs = append(needs, need{column, a.name, a.n})
+			}
+		}
+		out.take(int32(at), needs, 1)
 	}
 	return out
 }

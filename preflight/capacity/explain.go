@@ -86,24 +86,18 @@ func (q *question) askOf(k *kin) Ask {
 			a.Nodes += int(q.on.grid.weight(cell))
 		}
 	}
+	var roles []string
 	for _, i := range k.groups {
-		a.Pods = int(plus(int64(a.Pods), int64(max(0, q.gang.Groups[i].Count))))
+		g := &q.gang.Groups[i]
+		pods := max(0, g.Count) - q.settled[i]
+		roles = append(roles, roleText(g.Name, pods))
+		a.Pods = int(plus(int64(a.Pods), int64(pods)))
 	}
-	a.Roles = q.rolesOf(k)
+	a.Roles = strings.Join(roles, " + ")
 	for _, n := range k.needs {
 		if n.name != corev1.ResourcePods {
 			a.Each[n.name] = n.n
 		}
 	}
 	return a
-}
-
-// rolesOf is "1 Master + 5 Workers".
-func (q *question) rolesOf(k *kin) string {
-	var roles []string
-	for _, i := range k.groups {
-		g := &q.gang.Groups[i]
-		roles = append(roles, roleText(g.Name, g.Count))
-	}
-	return strings.Join(roles, " + ")
 }

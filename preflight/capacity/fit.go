@@ -211,7 +211,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	idleKnown := true
 	for _, stage := range q.gang.stages() {
 		ever := q.gather(q.gang.beside(stage))
-		idle := q.decide(ever, true)
+		idle := q.ever(ever)
 		if idle.no {
 			q.tooBig(r, ever)
 			return ever
@@ -225,13 +225,25 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	if !idleKnown {
 		q.note("that they would fit on the idle cluster is not proven")
 	}
-	sums := q.sums(kins, q.s.cols.free, gate.passes)
+	sums := q.sums(kins, q.s.cols.free, nil, gate.passes)
 	r.Verdict = Fragmented
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
 		r.Verdict = Full
 	}
 	r.Shortfall = lacking(sums)
 	return kins
+}
+
+// ever says whether kins would find room on the idle cluster, beside those pods of the
+// gang that have a place and keep it.
+func (q *question) ever(kins []*kin) answer {
+	if q.own == 0 {
+		return q.decide(kins, true)
+	}
+	if q.cannot(kins, true) {
+		return answer{no: true}
+	}
+	return q.solve(kins, true, q.stay())
 }
 
 // crowdedOut says that it is not room the kin lacks but nodes: other pods close some of
@@ -244,7 +256,7 @@ func (k *kin) crowdedOut() bool {
 func (q *question) tooBig(r *Result, kins []*kin) {
 	r.Verdict = TooBig
 	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && k.idleTotal == 0 })
-	r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, func(g gate) bool { return g.passes() || g == tooSmall }))
+	r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, q.stay(), func(g gate) bool { return g.passes() || g == tooSmall }))
 	r.WithNodesBack = q.fitsWithNodesBack()
 }
 
@@ -257,7 +269,7 @@ func (q *question) fitsWithNodesBack() bool {
 	lifted := q.s.question(q.gang, q.on)
 	lifted.lift = true
 	for _, stage := range q.gang.stages() {
-		if !lifted.decide(lifted.gather(q.gang.beside(stage)), true).yes {
+		if !lifted.ever(lifted.gather(q.gang.beside(stage))).yes {
 			return false
 		}
 	}

@@ -94,7 +94,7 @@ func TestFitInTheUsersWords(t *testing.T) {
 		},
 		"eight free, but four and four": {
 			twoHalfBusy, gpus(1, "8"),
-			"0 of 1 pod fits now: 1 Worker asks for 8 nvidia.com/gpu; 8 nvidia.com/gpu are free on the 2 nodes that may take them, at most 4 on one; 2 nodes full",
+			"the pod does not fit now: 1 Worker asks for 8 nvidia.com/gpu; 8 nvidia.com/gpu are free on the 2 nodes that may take it, at most 4 on one; 2 nodes full",
 			"fits with 2 Workers of 4 nvidia.com/gpu instead of 1 Worker of 8 (2 Workers on 2 nodes)",
 		},
 		"one GPU of sixteen is taken": {
@@ -119,7 +119,7 @@ func TestFitInTheUsersWords(t *testing.T) {
 		"the daemon of a node takes what the pod needs": {
 			cluster(build.Node("a", build.GPUs(8)), build.Pod("agent", build.On("a"), build.OwnedBy("DaemonSet", "agent"), build.Requests("cpu=1"))),
 			gang(group("Worker", 1, build.Requests("cpu=96"))),
-			"0 of 1 pod fits: one Worker asks for 96 cpu; the largest node it may use has 95, even idle; 1 node too small",
+			"the pod does not fit: one Worker asks for 96 cpu; the largest node it may use has 95, even idle; 1 node too small",
 			"fits with 95 cpu per pod instead of 96 (1 Worker on 1 node)",
 		},
 		"sixteen free as twelve and four": {
@@ -144,7 +144,8 @@ func TestFitInTheUsersWords(t *testing.T) {
 			demo(), gang(capacity.Group{Name: "Worker", Count: 8, Min: 2, Pod: job.Pod{Spec: build.Pod("w", build.Asks("8")).Spec}}),
 			"4 of up to 8 pods fit: 4 Workers on 4 nodes", "",
 		},
-		"nothing to place": {demo(), gang(), "there are no pods to place", ""},
+		"one pod that fits": {demo(), gpus(1, "8"), "the pod fits: 1 Worker on 1 node", ""},
+		"nothing to place":  {demo(), gang(), "there are no pods to place", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,9 +20,9 @@ type ground struct {
 	grid       *grid
 	traits     []traits // by group
 	own        []ownPod
+	stays      map[*podRecord]bool // pods of the gang: they keep their places on an idle cluster too
 	admissions []*admission
 	sums       []*roomSums
-	budget     int // what searches for an exact answer may still spend
 }
 
 // traits are what of a group no change alters.
@@ -35,18 +35,19 @@ type traits struct {
 
 // ownPod is a pod of the gang that has a node.
 type ownPod struct {
-	group int
-	node  string
+	group  int
+	record *podRecord
 }
 
 func (s *Snapshot) ground(g Gang) *ground {
-	on := &ground{s: s, traits: make([]traits, len(g.Groups)), budget: mostChanges}
+	on := &ground{s: s, traits: make([]traits, len(g.Groups))}
+	on.countOwn(g)
 	keys, byName := map[string]bool{}, false
 	for i := range g.Groups {
 		if g.Groups[i].Count <= 0 {
 			continue
 		}
-		on.traits[i] = s.traitsOf(g.Namespace, &g.Groups[i])
+		on.traits[i] = on.traitsOf(g.Namespace, &g.Groups[i])
 		spec := &g.Groups[i].Pod.Spec
 		more, fixed := selectorKeys(spec)
 		byName = byName || fixed
@@ -78,7 +79,6 @@ func (s *Snapshot) ground(g Gang) *ground {
 	} else if on.grid.labels == nil {
 		on.grid.labels, on.grid.kinds = make([]int32, len(on.grid.nodes)), 1
 	}
-	on.countOwn(g)
 	return on
 }
 
@@ -101,18 +101,19 @@ func (on *ground) countOwn(g Gang) {
 			continue
 		}
 		if name, ok := g.Own(p.object); ok && g.group(name) >= 0 {
-			on.own = append(on.own, ownPod{g.group(name), p.node})
+			on.own = append(on.own, ownPod{g.group(name), p})
+			put(&on.stays, p, true)
 		}
 	}
 }
 
-func (s *Snapshot) traitsOf(namespace string, g *Group) traits {
+func (on *ground) traitsOf(namespace string, g *Group) traits {
 	t := traits{ports: hostPortsOf(&g.Pod.Spec)}
 	for _, term := range antiAffinity(&g.Pod.Spec) {
 		t.apart = append(t.apart, keepAwayOf(term, namespace))
 	}
-	t.barredIdle, t.barredNow = s.barred(&t, namespace, g)
-	s.volumes(&t, namespace, g)
+	t.barredIdle, t.barredNow = on.barred(&t, namespace, g)
+	on.s.volumes(&t, namespace, g)
 	return t
 }
 

@@ -13,19 +13,20 @@ import (
 
 // question is a gang on a snapshot, prepared for counting.
 type question struct {
-	s      *Snapshot
-	on     *ground
-	gang   Gang
-	need   []int // by group: pods that must be placed yet
-	extra  []int // by group: pods above the minimum of an elastic group
-	plan   []place
-	own    int      // pods of the gang that have a place already
-	notes  []string // what was not looked at
-	blind  []string // what was not looked at and could turn a yes into a no
-	dark   []string // what was not looked at and could turn a no into a yes
-	lift   bool     // take unready and cordoned nodes for good ones
-	trying purpose
-	budget int // what the search for an exact answer may spend
+	s       *Snapshot
+	on      *ground
+	gang    Gang
+	need    []int // by group: pods that must be placed yet
+	extra   []int // by group: pods above the minimum of an elastic group
+	plan    []place
+	own     int      // pods of the gang that have a place already
+	settled []int    // by group: those of them that are of the group
+	notes   []string // what was not looked at
+	blind   []string // what was not looked at and could turn a yes into a no
+	dark    []string // what was not looked at and could turn a no into a yes
+	lift    bool     // take unready and cordoned nodes for good ones
+	trying  purpose
+	budget  int // what the search for an exact answer may spend
 }
 
 // purpose is what a question is asked for.
@@ -78,7 +79,7 @@ const (
 func (g gate) passes() bool { return g == open || g == full || g == otherwise }
 
 func (s *Snapshot) question(g Gang, on *ground) *question {
-	q := &question{s: s, on: on, gang: g, need: make([]int, len(g.Groups)), extra: make([]int, len(g.Groups)), budget: mostChanges}
+	q := &question{s: s, on: on, gang: g, need: make([]int, len(g.Groups)), extra: make([]int, len(g.Groups)), settled: make([]int, len(g.Groups)), budget: mostChanges}
 	for i := range g.Groups {
 		group := &g.Groups[i]
 		q.need[i] = group.least()
@@ -94,7 +95,8 @@ func (s *Snapshot) question(g Gang, on *ground) *question {
 			continue
 		}
 		q.own++
-		q.plan = append(q.plan, place{p.group, p.node, 1})
+		q.settled[p.group]++
+		q.plan = append(q.plan, place{p.group, p.record.node, 1})
 	}
 	return q
 }

@@ -109,6 +109,16 @@ func (s *Snapshot) Nodes() []*Node {
 	return s.nodes
 }
 
+// Bound says that a live pod with a node is in the view.
+func (s *Snapshot) Bound(namespace, name string) bool {
+	if s == nil || s.podsIn[namespace] == nil {
+		return false
+	}
+	all := s.podsIn[namespace].all
+	at, ok := slices.BinarySearchFunc(all, name, func(p *podRecord, name string) int { return strings.Compare(p.object.Name, name) })
+	return ok && all[at].node != ""
+}
+
 // Taken is when the view was made.
 func (s *Snapshot) Taken() time.Time { return s.taken }
 

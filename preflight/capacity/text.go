@@ -32,24 +32,37 @@ func (r Result) refused() bool {
 
 // Headline is the answer in a few words, without a reason.
 func (r Result) Headline() string {
-	pods, verb := many(r.Wanted, "pod", "pods"), "fit"
-	if r.Wanted == 1 {
-		verb = "fits"
-	}
+	pods := many(r.Wanted, "pod", "pods")
 	switch {
-	case r.Verdict == Fits && r.Placed < r.Wanted:
-		return fmt.Sprintf("%d of up to %s %s", r.Placed, pods, verb)
-	case r.Verdict == Unknown && r.Wanted == 0, r.Verdict == Fits && r.Wanted == 0:
+	case r.Wanted == 0 && (r.Verdict == Unknown || r.Verdict == Fits):
 		return "there are no pods to place"
+	case r.Wanted == 1:
+		return r.headlineOfOne()
+	case r.Verdict == Fits && r.Placed < r.Wanted:
+		return fmt.Sprintf("%d of up to %s fit", r.Placed, pods)
 	case r.Verdict == Unknown:
-		return fmt.Sprintf("not known whether %s %s", pods, verb)
+		return fmt.Sprintf("not known whether %s fit", pods)
 	case r.Verdict == TooBig && !r.ByShape:
-		return fmt.Sprintf("%d of %s %s now, and not all of them on the idle cluster", r.Placed, pods, verb)
+		return fmt.Sprintf("%d of %s fit now, and not all of them on the idle cluster", r.Placed, pods)
 	case r.Verdict == Full, r.Verdict == Fragmented:
-		return fmt.Sprintf("%d of %s %s now", r.Placed, pods, verb)
+		return fmt.Sprintf("%d of %s fit now", r.Placed, pods)
 	default:
-		return fmt.Sprintf("%d of %s %s", r.Placed, pods, verb)
+		return fmt.Sprintf("%d of %s fit", r.Placed, pods)
 	}
+}
+
+// headlineOfOne is the headline of a gang of one pod, which needs no counting.
+func (r Result) headlineOfOne() string {
+	switch r.Verdict {
+	case Fits:
+		return "the pod fits"
+	case TooBig:
+		return "the pod does not fit"
+	case Full, Fragmented:
+		return "the pod does not fit now"
+	case Unknown:
+	}
+	return "not known whether the pod fits"
 }
 
 // reason is what the headline rests on.
@@ -156,7 +169,7 @@ func (r Result) askText(s Shortfall) string {
 // haveText is what there is of a resource.
 func (r Result) haveText(s Shortfall) string {
 	f := func(n int64) string { return job.Format(s.Resource, n) }
-	nodes := "the " + many(r.Usable, "node", "nodes") + " that may take them"
+	nodes := "the " + many(r.Usable, "node", "nodes") + " that may take " + r.them()
 	what := string(s.Resource)
 	if s.Resource == corev1.ResourcePods {
 		what = "places for pods"
@@ -166,7 +179,7 @@ func (r Result) haveText(s Shortfall) string {
 	}
 	switch {
 	case r.Usable == 0:
-		return "no node may take them"
+		return "no node may take " + r.them()
 	case r.Verdict == TooBig:
 		return fmt.Sprintf("%s have %s %s in all, even idle", nodes, f(s.Free), what)
 	case s.Free == 0:
@@ -178,6 +191,14 @@ func (r Result) haveText(s Shortfall) string {
 	}
 }
 
+// them are the pods of the gang.
+func (r Result) them() string {
+	if r.Wanted == 1 {
+		return "it"
+	}
+	return "them"
+}
+
 func isAre(n int64) string {
 	if n == 1 {
 		return "is"
@@ -187,8 +208,8 @@ func isAre(n int64) string {
 
 // togetherText is for pods that find enough of each resource, though not on the same nodes.
 func (r Result) togetherText(a, b Shortfall) string {
-	return fmt.Sprintf("%s, %s; %s and %s are free on the %s that may take them, but not enough of both on the same nodes",
-		r.askText(a), r.askText(b), amountText(a.Resource, a.Free), amountText(b.Resource, b.Free), many(r.Usable, "node", "nodes"))
+	return fmt.Sprintf("%s, %s; %s and %s are free on the %s that may take %s, but not enough of both on the same nodes",
+		r.askText(a), r.askText(b), amountText(a.Resource, a.Free), amountText(b.Resource, b.Free), many(r.Usable, "node", "nodes"), r.them())
 }
 
 // shortLine is a shortfall in one line of its own.
@@ -212,22 +233,20 @@ func (r Result) backText() string {
 	return fmt.Sprintf("; all would with the %s back", many(r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node", "unready or cordoned nodes"))
 }
 
-// planText is where the pods go, in short; those that have a place already are among them.
+// planText is where the pods go, in short: "1 Master + 3 Workers on 4 nodes".
 func (r Result) planText() string {
-	var roles []string
-	pods, nodes := map[string]int{}, map[string]bool{}
-	for _, p := range r.Plan {
-		if pods[p.Group] == 0 {
-			roles = append(roles, p.Group)
-		}
-		pods[p.Group] += p.Count
-		nodes[p.Node] = true
-	}
-	if len(nodes) == 0 {
+	if len(r.Plan) == 0 {
 		return ""
 	}
-	for i, name := range roles {
-		roles[i] = roleText(name, pods[name])
+	nodes := make(map[string]bool, len(r.Plan))
+	var roles []string
+	for i := 0; i < len(r.Plan); {
+		group, pods := r.Plan[i].Group, 0
+		for ; i < len(r.Plan) && r.Plan[i].Group == group; i++ {
+			pods += r.Plan[i].Count
+			nodes[r.Plan[i].Node] = true
+		}
+		roles = append(roles, roleText(group, pods))
 	}
 	return fmt.Sprintf("%s on %s", strings.Join(roles, " + "), many(len(nodes), "node", "nodes"))
 }
