@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +15,7 @@ const (
 	// deepest is how many levels an object may be nested. Real jobs stay below 30; the
 	// limit keeps whoever walks Job.Source later (policies, reports) out of trouble.
 	deepest = 100
-	// largest is how many values an object may hold outside of its status. Real jobs have
+	// largest is how many values an object may hold outside of its status and managedFields. Real jobs have
 	// a few thousand; the 3 MiB that an API server accepts could hold half a million.
 	largest = 50_000
 	// mostRemarks bounds problems, and unread places, that one object can cause.
@@ -196,7 +197,7 @@ func (r *reader) anchor(at job.Path) job.Path {
 func oversized(object map[string]any) (job.Path, string) {
 	sum := 0
 	for _, key := range sortedKeys(object) {
-		values, levels := measure(object[key], 1)
+		values, levels := measure(own(key, object[key]), 1)
 		if levels > deepest {
 			return job.Path("").Key(key), fmt.Sprintf("nested more than %d levels deep", deepest)
 		}
@@ -208,6 +209,18 @@ func oversized(object map[string]any) (job.Path, string) {
 		}
 	}
 	return "", ""
+}
+
+// own is a field without the record of who wrote what, which the API server adds and which
+// grows with the object.
+func own(key string, v any) any {
+	meta, ok := v.(map[string]any)
+	if key != "metadata" || !ok || meta["managedFields"] == nil {
+		return v
+	}
+	meta = maps.Clone(meta)
+	delete(meta, "managedFields")
+	return meta
 }
 
 // measure counts values and levels; it does not look below the deepest level.

@@ -141,6 +141,7 @@ func TestObjectsBeyondMeasure(t *testing.T) {
 		"too deep":     {map[string]any{"spec": deep}, "read Job: spec is nested more than 100 levels deep; expected at most 100 levels and 50000 values"},
 		"too much":     {map[string]any{"spec": long}, "read Job: spec is where the object goes beyond 50000 values; expected at most 100 levels and 50000 values"},
 		"long status":  {map[string]any{"spec": spec(map[string]any{"containers": one}), "status": long}, "<nil>"},
+		"who wrote it": {map[string]any{"spec": spec(map[string]any{"containers": one}), "metadata": map[string]any{"managedFields": long}}, "<nil>"},
 		"many unknown": {map[string]any{"spec": spec(map[string]any{"containers": one, "affinity": many})}, "<nil>"},
 	}
 	for name, tc := range cases {
