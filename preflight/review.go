@@ -163,7 +163,7 @@ func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partia
 		report.file(r.Checks.Run(ctx, in))
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
-		report.Fit = fitOf(fit, partial, req.Cluster)
+		report.Fit = fitOf(fit, capacity.GangOf(j).Pods(), partial, req.Cluster)
 	}
 	if report.Fit == nil {
 		return capacity.Unknown
@@ -171,8 +171,8 @@ func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partia
 	return report.Fit.Verdict
 }
 
-// fitOf is the answer of the capacity engine, or an unknown that says why.
-func fitOf(fit func() capacity.Result, partial bool, view *capacity.Snapshot) (out *capacity.Result) {
+// fitOf is the answer of the capacity engine about so many pods, or an unknown that says why.
+func fitOf(fit func() capacity.Result, pods int, partial bool, view *capacity.Snapshot) (out *capacity.Result) {
 	unknown := func(why string) *capacity.Result {
 		return &capacity.Result{Verdict: capacity.Unknown, Assumed: []string{why}}
 	}
@@ -180,7 +180,9 @@ func fitOf(fit func() capacity.Result, partial bool, view *capacity.Snapshot) (o
 	case partial:
 		return unknown("the job could not be read whole")
 	case view.Incomplete() != "":
-		return unknown(view.Incomplete())
+		out := unknown(view.Incomplete())
+		out.Wanted = pods
+		return out
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,6 +69,7 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}
 	w.engine = nil
+	w.skipped = slices.DeleteFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "policies" })
 	w.known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
 	if w.checks, err = check.NewSet(); err != nil {
 		return nil, nil, err
@@ -176,6 +178,9 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Verdict.String()))
 	for _, line := range j.Fit.Lines() {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
+	for _, line := range unchecked(j.Report) {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
 }
