@@ -223,14 +223,14 @@ func (d *diagnosis) waiting() string {
 		}
 	}
 	if len(pending) == 0 && len(starting) > 0 {
-		return fmt.Sprintf("%d of %d pods %s running; %d %s on %s node and not started.",
-			len(running), d.podCount(), isAre(len(running)), len(starting), isAre(len(starting)), itsTheir(len(starting)))
+		return fmt.Sprintf("%d of %d pod%s %s running; %d %s on %s node and not started.",
+			len(running), d.podCount(), plural(d.podCount()), isAreOf(len(running), d.podCount()), len(starting), isAre(len(starting)), itsTheir(len(starting)))
 	}
 	if len(pending) == 0 {
 		return d.waitingForPods()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d pods %s running, %d %s", len(running), d.podCount(), isAre(len(running)), len(pending), waitWord(len(pending)))
+	fmt.Fprintf(&b, "%d of %d pod%s %s running, %d %s", len(running), d.podCount(), plural(d.podCount()), isAreOf(len(running), d.podCount()), len(pending), waitWord(len(pending)))
 	if ask := d.askOf(pending[0].Source.Role); ask != "" {
 		b.WriteString(" for " + ask)
 		if len(pending) > 1 {
@@ -279,6 +279,14 @@ func isAre(n int) string {
 		return "is"
 	}
 	return "are"
+}
+
+// isAreOf is for n of all: "0 of 1 pod is", "0 of 2 pods are".
+func isAreOf(n, all int) string {
+	if all == 1 {
+		return "is"
+	}
+	return isAre(n)
 }
 
 func waitWord(n int) string {
