@@ -15,11 +15,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/test/build"
 	"github.com/signalbox-dev/signalbox/test/golden"
 )
 
@@ -124,6 +126,23 @@ func logBefore(pod string, lines ...string) diagnose.Log {
 
 const lacksGPUs = "0/5 nodes are available: 1 node(s) were unschedulable, 4 Insufficient nvidia.com/gpu. preemption: 0/5 nodes are available: 5 No preemption victims found for incoming pod."
 
+// sixNodes is a cluster of 8-GPU nodes, gpu-1 to gpu-6, on which the first four pods of the
+// job run. Others hold 3 GPUs of gpu-5 and 5 of gpu-6.
+func sixNodes(cordoned ...string) *capacity.Snapshot {
+	var items []build.Item
+	for i := range 6 {
+		name := fmt.Sprintf("gpu-%d", i+1)
+		n := build.Node(name, build.GPUs(8))
+		n.Spec.Unschedulable = slices.Contains(cordoned, name)
+		items = append(items, n)
+	}
+	for i, name := range []string{"train-master-0", "train-worker-0", "train-worker-1", "train-worker-2"} {
+		items = append(items, build.Pod(name, build.In("ml"), build.On(fmt.Sprintf("gpu-%d", i+1)), build.Asks("8")))
+	}
+	items = append(items, build.Pod("other-0", build.In("web"), build.On("gpu-5"), build.Asks("3")), build.Pod("other-1", build.In("web"), build.On("gpu-6"), build.Asks("5")))
+	return build.Cluster(items...)
+}
+
 // stories are the cases of the user's manuals and the ones beside them; each has a golden
 // file with what a person reads.
 var stories = map[string]diagnose.Case{
@@ -133,6 +152,22 @@ var stories = map[string]diagnose.Case{
 			running("train-master-0", "gpu-1"), running("train-worker-0", "gpu-2"), running("train-worker-1", "gpu-3"),
 			running("train-worker-2", "gpu-4"), pending("train-worker-3", lacksGPUs), pending("train-worker-4", lacksGPUs),
 		},
+	},
+	"two-of-six-pods-wait-on-a-known-cluster": {
+		Job: train(5), Kind: replicas, State: kinds.State{Phase: kinds.Running},
+		Pods: []corev1.Pod{
+			running("train-master-0", "gpu-1"), running("train-worker-0", "gpu-2"), running("train-worker-1", "gpu-3"),
+			running("train-worker-2", "gpu-4"), pending("train-worker-3", lacksGPUs), pending("train-worker-4", lacksGPUs),
+		},
+		Cluster: sixNodes(),
+	},
+	"two-of-six-pods-wait-on-a-cluster-too-small": {
+		Job: train(5), Kind: replicas, State: kinds.State{Phase: kinds.Running},
+		Pods: []corev1.Pod{
+			running("train-master-0", "gpu-1"), running("train-worker-0", "gpu-2"), running("train-worker-1", "gpu-3"),
+			running("train-worker-2", "gpu-4"), pending("train-worker-3", lacksGPUs), pending("train-worker-4", lacksGPUs),
+		},
+		Cluster: sixNodes("gpu-6"),
 	},
 	"no-pod-runs-for-lack-of-gpus": {
 		Job: train(1), Kind: replicas, State: kinds.State{Phase: kinds.Created},

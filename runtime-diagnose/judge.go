@@ -246,11 +246,10 @@ func (d *diagnosis) waiting() string {
 	if len(starting) > 0 {
 		fmt.Fprintf(&b, "; %d %s a node and wait for the rest to start", len(starting), hasHave(len(starting)))
 	}
-	b.WriteString(".")
 	if known {
-		b.WriteString(" " + fit.String() + ".")
+		return b.String() + unplaced(fit, len(running)+len(starting))
 	}
-	return b.String()
+	return b.String() + "."
 }
 
 func (d *diagnosis) podCount() int {

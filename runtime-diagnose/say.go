@@ -10,73 +10,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
-
-// fit asks the capacity side about the pods that have no node yet; ok is false where
-// nothing is known.
-func (d *diagnosis) fit() (result capacity.Result, ok bool) {
-	if d.Cluster == nil || d.Job == nil {
-		return result, false
-	}
-	gang := capacity.GangOf(d.Job)
-	gang.MinMembers = 0
-	gang.Groups = slices.Clone(gang.Groups)
-	for i := range gang.Groups {
-		g := &gang.Groups[i]
-		for _, p := range d.seen.Pods {
-			if p.Source.Role == g.Name && p.Placed {
-				g.Count = max(0, g.Count-1)
-			}
-		}
-		g.Min = min(g.Min, g.Count)
-	}
-	gang.Groups = slices.DeleteFunc(gang.Groups, func(g capacity.Group) bool { return g.Count == 0 })
-	if len(gang.Groups) == 0 {
-		return result, false
-	}
-	result = d.Cluster.Fit(gang)
-	return result, result.Verdict != capacity.Unknown
-}
-
-// lacks is what the pods that wait do not get, for the reason the scheduler names: the
-// resource with its numbers, or the labels that no node has; "" where nothing is known.
-func (d *diagnosis) lacks(u *control.Unschedulable) string {
-	result, ok := d.fit()
-	if !ok {
-		return ""
-	}
-	for _, s := range result.Shortfall {
-		if !slices.ContainsFunc(u.Reasons, func(r control.Refusal) bool { return r.Resource == string(s.Resource) }) {
-			continue
-		}
-		amount := func(n int64) string { return job.Format(s.Resource, n) }
-		return fmt.Sprintf("the pods that wait ask for %s %s, %s each; %s free in all, %s on one node at most",
-			amount(s.Asked), s.Resource, amount(s.NeededHole), amount(s.Free), amount(s.LargestHole))
-	}
-	return d.selects(u.Pod)
-}
-
-// selects is what a pod's node selector asks for.
-func (d *diagnosis) selects(pod string) string {
-	for i := range d.Pods {
-		if d.Pods[i].Name != pod || len(d.Pods[i].Spec.NodeSelector) == 0 {
-			continue
-		}
-		var labels []string
-		for _, key := range slices.Sorted(maps.Keys(d.Pods[i].Spec.NodeSelector)) {
-			labels = append(labels, key+"="+d.Pods[i].Spec.NodeSelector[key])
-		}
-		return "it selects nodes with " + strings.Join(labels, ", ")
-	}
-	return ""
-}
 
 // say writes the three texts people read.
 func (d *diagnosis) say(r *Result) {

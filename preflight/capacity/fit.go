@@ -31,6 +31,7 @@ func (s *Snapshot) fit(g Gang) (Result, *ground) {
 	on := s.ground(g)
 	q := s.question(g, on)
 	a, kins := q.run(&r)
+	r.Running = q.own
 	r.Placed += q.own
 	if a != nil {
 		kins = q.judge(&r, *a, kins)

@@ -46,7 +46,7 @@ func TestWhatIsAskedForPodsThatWaitBesideThoseThatRun(t *testing.T) {
 		},
 		"the cluster is too small, its own pods in place": {
 			g, cluster(append(running, build.Nodes(5, "a", build.GPUs(8)))...),
-			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers ask for 8 nvidia.com/gpu each (16); the 5 nodes that may take them have 8 nvidia.com/gpu in all, even idle; 4 nodes full",
+			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers ask for 8 nvidia.com/gpu each (16); the 5 nodes that may take them have 8 nvidia.com/gpu beside the 4 pods that run, even idle; 4 nodes full",
 			"fits with 4 Workers instead of 5 (1 Master + 4 Workers on 5 nodes)",
 		},
 		"a node of its own for each, and too few nodes": {

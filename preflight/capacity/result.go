@@ -50,6 +50,8 @@ type Result struct {
 
 	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
 	Usable int   `json:"-"` // nodes that may take pods, or could when idle
+
+	Running int `json:"-"` // pods of the gang that have a place already; they are among Placed
 }
 
 // Ask is what groups with equal pods ask for.

@@ -180,6 +180,8 @@ func (r Result) haveText(s Shortfall) string {
 	switch {
 	case r.Usable == 0:
 		return "no node may take " + r.them()
+	case r.Verdict == TooBig && r.Running > 0:
+		return fmt.Sprintf("%s have %s %s beside the %s, even idle", nodes, f(s.Free), what, many(r.Running, "pod that runs", "pods that run"))
 	case r.Verdict == TooBig:
 		return fmt.Sprintf("%s have %s %s in all, even idle", nodes, f(s.Free), what)
 	case s.Free == 0:

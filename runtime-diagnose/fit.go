@@ -1,0 +1,103 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+)
+
+// fit asks the capacity side whether the whole job fits, the pods that have a node in
+// their places; ok is false where nothing is known, or no pod waits.
+func (d *diagnosis) fit() (result capacity.Result, ok bool) {
+	if d.Cluster == nil || d.Job == nil {
+		return result, false
+	}
+	gang := capacity.GangOf(d.Job)
+	gang.MinMembers = 0
+	gang.Groups = slices.Clone(gang.Groups)
+	roles, waits := d.bound(gang), false
+	gang.Own = func(p *corev1.Pod) (string, bool) { role, ok := roles[p.Name]; return role, ok }
+	for i := range gang.Groups {
+		g := &gang.Groups[i]
+		there := 0
+		for _, p := range d.seen.Pods {
+			if _, own := roles[p.Name]; p.Source.Role == g.Name && p.Placed && !own {
+				g.Count = max(0, g.Count-1) // it has ended, or the view is older than it
+			} else if own && p.Source.Role == g.Name {
+				there++
+			}
+		}
+		g.Min = min(g.Min, g.Count)
+		waits = waits || there < g.Count
+	}
+	if !waits {
+		return result, false
+	}
+	result = d.Cluster.Fit(gang)
+	return result, result.Verdict != capacity.Unknown
+}
+
+// bound are the roles of pods of the job that the view of the cluster counts on their
+// nodes, by name.
+func (d *diagnosis) bound(gang capacity.Gang) map[string]string {
+	roles := map[string]string{}
+	for _, p := range d.seen.Pods {
+		if p.Placed && !p.Deleted && d.Cluster.Bound(gang.Namespace, p.Name) {
+			roles[p.Name] = p.Source.Role
+		}
+	}
+	return roles
+}
+
+// lacks is what the pods that wait do not get, for the reason the scheduler names: the
+// resource with its numbers, or the labels that no node has; "" where nothing is known.
+func (d *diagnosis) lacks(u *control.Unschedulable) string {
+	result, ok := d.fit()
+	if !ok {
+		return ""
+	}
+	for _, s := range result.Shortfall {
+		if !slices.ContainsFunc(u.Reasons, func(r control.Refusal) bool { return r.Resource == string(s.Resource) }) {
+			continue
+		}
+		amount := func(n int64) string { return job.Format(s.Resource, n) }
+		there := "%s free in all, %s on one node at most"
+		if result.Verdict == capacity.TooBig {
+			there = "nodes that may take them have %s for them even idle, %s on one at most"
+		}
+		return fmt.Sprintf("the pods that wait ask for %s %s, %s each; "+there,
+			amount(s.Asked), s.Resource, amount(s.NeededHole), amount(s.Free), amount(s.LargestHole))
+	}
+	return d.selects(u.Pod)
+}
+
+// selects is what a pod's node selector asks for.
+func (d *diagnosis) selects(pod string) string {
+	for i := range d.Pods {
+		if d.Pods[i].Name != pod || len(d.Pods[i].Spec.NodeSelector) == 0 {
+			continue
+		}
+		var labels []string
+		for _, key := range slices.Sorted(maps.Keys(d.Pods[i].Spec.NodeSelector)) {
+			labels = append(labels, key+"="+d.Pods[i].Spec.NodeSelector[key])
+		}
+		return "it selects nodes with " + strings.Join(labels, ", ")
+	}
+	return ""
+}
+
+// unplaced is why pods wait, after a sentence that says how many have a place.
+func unplaced(fit capacity.Result, placed int) string {
+	busy := fit.Verdict == capacity.Full || fit.Verdict == capacity.Fragmented
+	if why, ok := strings.CutPrefix(fit.String(), fit.Headline()+": "); ok && busy && fit.Placed == placed {
+		return ": " + why + "." // nothing of the headline is new
+	}
+	return ". " + fit.String() + "."
+}
