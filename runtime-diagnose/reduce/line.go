@@ -3,6 +3,7 @@ package reduce
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -81,11 +82,29 @@ func (s *scanner) next() bool {
 }
 
 func (s *scanner) line() Line {
-	text := clean(s.buf)
+	text := clean(unwrapped(s.buf))
 	text = s.hideKey(text)
 	l := Line{Number: s.number, Text: text, Rank: -1}
 	l.readPrefixes()
 	return l
+}
+
+// jsonFile opens a line of docker's json-file driver, as it lies on a node's disk
+// (https://docs.docker.com/engine/logging/drivers/json-file/).
+const jsonFile = `{"log":"`
+
+// unwrapped is the program's own line where docker wrapped it; any other line stays.
+func unwrapped(b []byte) []byte {
+	if !bytes.HasPrefix(b, []byte(jsonFile)) {
+		return b
+	}
+	var wrapped struct {
+		Log string `json:"log"`
+	}
+	if json.Unmarshal(b, &wrapped) != nil {
+		return b
+	}
+	return []byte(strings.TrimRight(wrapped.Log, "\n"))
 }
 
 // hideKey blanks the inside of PEM private keys, which no single line gives away.

@@ -290,3 +290,37 @@ func BenchmarkReduce(b *testing.B) {
 		}
 	}
 }
+
+func TestTracebacksInsideWrappings(t *testing.T) {
+	cases := map[string]struct{ log, want string }{
+		"docker's JSON lines": {
+			`{"log":"Traceback (most recent call last):\n","stream":"stderr"}` + "\n" +
+				`{"log":"  File \"a.py\", line 1, in \u003cmodule\u003e\n","stream":"stderr"}` + "\n" +
+				`{"log":"ZeroDivisionError: division by zero\n","stream":"stderr"}` + "\n",
+			`ZeroDivisionError at File "a.py", line 1, in <module>`,
+		},
+		"a pod's name before each line, and another pod between": {
+			"w-1 main Traceback (most recent call last):\nw-0 main step 3\nw-1 main   File \"a.py\", line 1, in f\nw-1 main IndexError: list index out of range\n",
+			`IndexError at File "a.py", line 1, in f`,
+		},
+		"a time before each line": {
+			"10:00:01 Traceback (most recent call last):\n10:00:02   File \"a.py\", line 1, in f\n10:00:03 KeyError: 'x'\n",
+			`KeyError at File "a.py", line 1, in f`,
+		},
+		"broken JSON stays as it is": {"{\"log\":\"Traceback (most recent call last):\n", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			_, err := reduce.Read(strings.NewReader(tc.log), reduce.Options{Visit: func(l reduce.Line) bool {
+				if l.Trace != nil {
+					got = l.Trace.Type + " at " + l.Trace.Frame
+				}
+				return false
+			}})
+			if err != nil || got != tc.want {
+				t.Errorf("trace %q, %v; want %q", got, err, tc.want)
+			}
+		})
+	}
+}

@@ -59,6 +59,36 @@ type openTrace struct {
 	ignored bool
 	lines   int
 	indent  string
+	prefix  string // what some collector of logs put before every line, digits as 0
+}
+
+// mostPrefix is how long a prefix may be that nobody told us of.
+const mostPrefix = 120
+
+// prefixOf is the unknown prefix of a line that begins a traceback: a pod's name, a host, a
+// time. Only lines with the same one, digits aside, continue the traceback.
+func prefixOf(before string) string {
+	if strings.TrimSpace(before) == "" || len(before) > mostPrefix {
+		return ""
+	}
+	return digitsAlike(before)
+}
+
+func digitsAlike(s string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return '0'
+		}
+		return r
+	}, s)
+}
+
+// behindPrefix is the line without the traceback's prefix, if it has it.
+func (t *openTrace) behindPrefix(body string) string {
+	if n := len(t.prefix); n > 0 && len(body) >= n && digitsAlike(body[:n]) == t.prefix {
+		return body[n:]
+	}
+	return body
 }
 
 // mostLanes and mostTraceLines bound what broken input can make us keep.
@@ -77,7 +107,7 @@ func (f *folder) fold(l *Line) {
 	l.Code = f.isCode(l.Lane, body)
 	if before, _, found := strings.Cut(body, tracebackStart); found {
 		if len(f.open) < mostLanes {
-			f.open[l.Lane] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: indentOf(before)}
+			f.open[l.Lane] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: indentOf(before), prefix: prefixOf(before)}
 		}
 		return
 	}
@@ -121,7 +151,7 @@ func (f *folder) isCode(lane, body string) bool {
 
 func (f *folder) step(l *Line, t *openTrace, body string) {
 	t.lines++
-	rest := strings.TrimPrefix(body, t.indent)
+	rest := strings.TrimPrefix(t.behindPrefix(body), t.indent)
 	trimmed := strings.TrimLeft(rest, " \t|")
 	switch {
 	case strings.HasPrefix(trimmed, `File "`):
