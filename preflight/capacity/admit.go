@@ -31,9 +31,11 @@ type holes struct {
 	now   []int32 // by cell
 	order []int32 // cells that take pods now, by how many; ties by cell
 	total int64   // pods that all nodes take now
+	peak  int32   // pods that one node takes now, at most
 
 	idle      []int32 // by cell, were it idle; nil: not asked yet
 	idleTotal int64
+	idlePeak  int32
 	final     []gate // by cell, room included; nil: not asked yet
 }
 
@@ -118,7 +120,7 @@ func (a *admission) holes(needs []need, alone bool) *holes {
 	h := &holes{admission: a, needs: needs, alone: alone}
 	h.now = h.count(a.on.s.cols.free, nil)
 	h.bar(h.now, a.traits.barredNow)
-	h.total = a.on.grid.sum(h.now)
+	h.total, h.peak = a.on.grid.sum(h.now)
 	a.rooms = append(a.rooms, h)
 	return h
 }
@@ -211,7 +213,7 @@ func (h *holes) settle() {
 	}
 	h.idle = h.count(h.on.s.cols.idle, known)
 	h.bar(h.idle, h.traits.barredIdle)
-	h.idleTotal = h.on.grid.sum(h.idle)
+	h.idleTotal, h.idlePeak = h.on.grid.sum(h.idle)
 }
 
 // gatesNow are the gates that refuse each cell, room included.
@@ -246,15 +248,14 @@ func (h *holes) gatesNow() []gate {
 	return h.final
 }
 
-// sum adds up what all nodes take.
-func (g *grid) sum(counts []int32) int64 {
-	total := int64(0)
+// sum adds up what all nodes take; peak is what one takes at most.
+func (g *grid) sum(counts []int32) (total int64, peak int32) {
 	for cell, n := range counts {
 		if n > 0 {
-			total = plus(total, times(int64(n), g.weight(cell)))
+			total, peak = plus(total, times(int64(n), g.weight(cell))), max(peak, n)
 		}
 	}
-	return total
+	return total, peak
 }
 
 // inOrder are the cells that take pods, by how many; ties by cell. Small holes first

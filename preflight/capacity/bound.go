@@ -35,11 +35,30 @@ func (q *question) decide(kins []*kin, idle bool) answer {
 	switch {
 	case q.cannot(kins, idle):
 		return answer{no: true}
-	case len(kins) <= 1: // what each node takes alone is what it takes
+	case plenty(kins, idle):
 		return answer{yes: true}
 	default:
 		return q.solve(kins, idle, nil)
 	}
+}
+
+// plenty proves that there is a packing, and that any way to place the pods finds one: a
+// pod of another kin spoils no more than one node, and a node no more than takes most.
+func plenty(kins []*kin, idle bool) bool {
+	all := int64(0)
+	for _, k := range kins {
+		all = plus(all, int64(k.count))
+	}
+	for _, k := range kins {
+		peak := int64(k.peak)
+		if idle {
+			peak = int64(k.idlePeak)
+		}
+		if k.most(idle)-min(math.MaxInt64/2, times(peak, all-int64(k.count))) < int64(k.count) {
+			return false
+		}
+	}
+	return true
 }
 
 // most is how many pods of the kin all nodes take, were there nobody else.

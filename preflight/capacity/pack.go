@@ -146,7 +146,8 @@ func (p *packing) fill(i, n int, largeFirst bool) {
 		return
 	}
 	caps, cells := p.caps(p.kins[i]), p.kins[i].inOrder(p.idle)
-	pieces := p.inOrder(i, largeFirst)
+	pieces := p.inOrder(i, n, largeFirst)
+	p.pieces = slices.Grow(p.pieces, min(n, len(cells), 256))
 	for n > 0 && len(cells)+len(pieces) > 0 {
 		next := 0
 		if largeFirst {
@@ -177,18 +178,27 @@ func (p *packing) before(o opening, size int32, largeFirst bool) bool {
 	return o.hole <= int(size)
 }
 
-// inOrder are the pieces that take pods of a kin; ties in the order they were made.
-func (p *packing) inOrder(i int, largeFirst bool) []opening {
-	if len(p.pieces) == 0 {
-		return nil
-	}
+// fewOpenings is the number of openings up to which they are picked out, not sorted.
+const fewOpenings = 8
+
+// inOrder are the pieces that take pods of a kin, as many as n pods can need; ties in the
+// order they were made.
+func (p *packing) inOrder(i, n int, largeFirst bool) []opening {
 	keys := make([]int64, 0, len(p.pieces))
 	for at := range p.pieces {
-		if hole := int64(p.hole(i, at)); hole > 0 {
-			if largeFirst {
-				hole = math.MaxInt32 - hole
-			}
-			keys = append(keys, hole<<32|int64(at))
+		hole := int64(p.hole(i, at))
+		if hole == 0 {
+			continue
+		}
+		if largeFirst {
+			hole = math.MaxInt32 - hole
+		}
+		key := hole<<32 | int64(at)
+		switch {
+		case n > fewOpenings || len(keys) < n:
+			keys = append(keys, key)
+		case key < slices.Max(keys):
+			keys[slices.Index(keys, slices.Max(keys))] = key
 		}
 	}
 	slices.Sort(keys)
