@@ -103,3 +103,17 @@ func FuzzDiagnose(f *testing.F) {
 		checkCites(t, r)
 	})
 }
+
+// A scheduler's message that is wrapped again and again is taken back and judged anew each
+// time; what was remembered of it must not outlive it.
+func TestWrappedMessagesTakenBackManyTimes(t *testing.T) {
+	var b strings.Builder
+	for range 40 {
+		b.WriteString("0/5 nodes are available: 1 node(s) were unschedulable,\n4 Insufficient nvidia.com/gpu.\nretrying in 5 s\nstep 1 loss: 2.0\nstep 2 loss: 1.9\n")
+	}
+	c := diagnose.Case{Now: noon}
+	c.AddLog("train.log", []byte(b.String()))
+	if r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); r.Verdict == diagnose.Unknown {
+		t.Errorf("verdict %s; want one", r.Verdict)
+	}
+}

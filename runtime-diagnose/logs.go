@@ -144,6 +144,7 @@ type logReader struct {
 }
 
 func (r *logReader) suspect(text string) bool {
+	r.passing.announce(text)
 	return r.catalog.SuspectsWithout(r.heardEnough, text) || strings.Contains(text, schedulerWords) || r.goesOn()
 }
 
@@ -204,7 +205,7 @@ func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
 		return m.Signature.ID != genericException && m.Signature.Role == signature.Root
 	})
-	if i, ok := r.generic[l.Lane]; ok && known {
+	if i, ok := r.generic[l.Lane]; ok && known && i < len(r.sightings) {
 		r.sightings[i].Over = true
 	}
 }
@@ -285,9 +286,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", reduce.Mask(l.Trace.Frame))
 	}
-	if l.Trace == nil && saysItGoesOn(l.Body()) {
-		r.passing.note(len(r.sightings), l.Number)
-	}
+	r.passing.sighted(l, len(r.sightings))
 	r.sightings = append(r.sightings, rank.Sighting{
 		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil,
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
@@ -319,11 +318,7 @@ func lineID(s evidence.Source) evidence.ID {
 // names a cause, because teardown is noisy. Not finite losses are never survived.
 func (r *logReader) settle() {
 	r.explainAway()
-	for _, i := range r.passing.passed {
-		if s := &r.sightings[i]; !neverSurvived(s.Signature.Category) {
-			s.Over = true
-		}
-	}
+	r.survive()
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, r.perSignature[s.Signature.ID]/max(1, count(r.sightings, s.Signature.ID)))
@@ -348,6 +343,22 @@ func (r *logReader) explainAway() {
 				s.Over = true
 			}
 		}
+	}
+}
+
+// survive ends what training left behind. Numbers that are not finite are left behind only
+// where each of them was skipped, and not so many that nothing else happens.
+func (r *logReader) survive() {
+	skipped := map[string]int{}
+	passed := slices.DeleteFunc(r.passing.passed, func(i int) bool { return i >= len(r.sightings) })
+	for _, i := range passed {
+		skipped[r.sightings[i].Signature.ID]++
+	}
+	for _, i := range passed {
+		s := &r.sightings[i]
+		n := r.perSignature[s.Signature.ID]
+		s.Over = s.Over || !neverSurvived(s.Signature.Category) ||
+			(skips.MatchString(s.Line) && n == skipped[s.Signature.ID] && n < mostPerSignature)
 	}
 }
 

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"regexp"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // passing follows lines that say themselves that the program goes on: it tries again, skips
@@ -11,6 +13,35 @@ import (
 type passing struct {
 	waiting []opened
 	passed  []int // sightings that training left behind
+	last    opened
+	near    int // lines behind the last sighting that may still announce that it is tried again
+}
+
+// announcedWithin is how many lines below an error a program says that it tries again.
+const announcedWithin = 2
+
+// sighted is told of every sighting before it is kept.
+func (p *passing) sighted(l reduce.Line, sighting int) {
+	p.near, p.last = 0, opened{sighting: sighting, line: l.Number}
+	switch {
+	case l.Trace != nil:
+	case saysItGoesOn(l.Body()):
+		p.note(sighting, l.Number)
+	default:
+		p.near = announcedWithin
+	}
+}
+
+// announce is told of every line: one close below the last sighting may announce another try.
+func (p *passing) announce(text string) {
+	if p.near == 0 {
+		return
+	}
+	p.near--
+	if goesOn.MatchString(text) {
+		p.near = 0
+		p.waiting = append(p.waiting, p.last)
+	}
 }
 
 type opened struct {
@@ -46,6 +77,9 @@ func (p *passing) advance(line int) {
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
 var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting)\b`)
+
+// skips says that a value was left out, not used.
+var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
 
 // mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
 // print it.
