@@ -5,10 +5,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/test/build"
@@ -20,7 +22,7 @@ func BenchmarkFit(b *testing.B) {
 	for _, nodes := range []int{1000, 5000, 15000} {
 		for _, frag := range []string{"low", "high"} {
 			b.Run(fmt.Sprintf("nodes=%d/frag=%s", nodes, frag), func(b *testing.B) {
-				s := fleet(nodes, frag == "high")
+				s := snapshotOf(fleet(nodes, frag == "high"))
 				runtime.GC()
 				for _, roles := range []int{1, 3} {
 					for _, pods := range []int{8, 128, 1024} {
@@ -46,6 +48,7 @@ func bench(b *testing.B, name string, s *capacity.Snapshot, g capacity.Gang, wan
 		for b.Loop() {
 			fit(s, g)
 		}
+		b.ReportMetric(float64(s.Classes()), "classes")
 	})
 }
 
@@ -63,9 +66,10 @@ func crew(pods, roles int, gpus string) capacity.Gang {
 }
 
 // fleet is a cluster of nodes with 20 pods each.
-func fleet(nodes int, fragmented bool) *capacity.Snapshot {
+func fleet(nodes int, fragmented bool) *capacity.Ledger {
 	r := rand.New(rand.NewPCG(uint64(nodes), 5))
-	items := make([]build.Item, 0, 21*nodes)
+	l := &capacity.Ledger{}
+	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
 	for i := range nodes {
 		name := fmt.Sprintf("n%05d", i)
 		n := build.Node(name, build.GPUs(8), build.Label("pool", []string{"train", "train", "train", "serve"}[i%4]), build.Label("rack", fmt.Sprint(i/40)))
@@ -75,7 +79,7 @@ func fleet(nodes int, fragmented bool) *capacity.Snapshot {
 		if i%20 == 3 {
 			n.Spec.Taints = []corev1.Taint{{Key: "team", Value: "vision", Effect: corev1.TaintEffectNoSchedule}}
 		}
-		items = append(items, n)
+		l.SetNode(n)
 		gpus := []int{0, 4, 4, 8}[i/4%4]
 		if fragmented {
 			gpus = r.IntN(9)
@@ -88,10 +92,32 @@ func fleet(nodes int, fragmented bool) *capacity.Snapshot {
 			if j < gpus {
 				gpu = 1
 			}
-			items = append(items, lean(fmt.Sprintf("%s-%d", name, j), name, cpu, memory, gpu))
+			l.SetPod(lean(fmt.Sprintf("%s-%d", name, j), name, cpu, memory, gpu))
 		}
 	}
-	return build.Cluster(items...)
+	return l
+}
+
+func snapshotOf(l *capacity.Ledger) *capacity.Snapshot { return l.Snapshot(build.Taken, "") }
+
+// BenchmarkSnapshotAfterAChange is what a change of one pod costs: the snapshot, made in
+// the background, and the first fit on it.
+func BenchmarkSnapshotAfterAChange(b *testing.B) {
+	for _, nodes := range []int{1000, 5000, 15000} {
+		l := fleet(nodes, true)
+		g := crew(128, 3, "1")
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			first := time.Duration(0)
+			for i := 0; b.Loop(); i++ {
+				l.SetPod(lean("changes", "n00001", int64(i%1000), 1<<30, 0))
+				s := snapshotOf(l)
+				start := time.Now()
+				s.Fit(g)
+				first += time.Since(start)
+			}
+			b.ReportMetric(float64(first.Microseconds())/float64(b.N), "µs/first-fit")
+		})
+	}
 }
 
 // lean is a running pod without what the fit does not look at.
