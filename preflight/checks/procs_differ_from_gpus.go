@@ -15,17 +15,17 @@ var procsDifferFromGPUs = &check.Check{
 	Doc:      readme("procs-differ-from-gpus"),
 	Remedy:   "Start one process per GPU, or ask for as many GPUs as there are processes.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TrainJob", "ColossalAIJob"},
+	Kinds: []string{"PyTorchJob", "TrainJob", "ColossalAIJob", "JobSet", "Job"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		at, procs, ok := procsWritten(p.Job)
-		if !ok {
-			return nil
-		}
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			gpus := r.Pod.GPUs()
-			if gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !trains(p.Job, r) {
+			at, procs, ok := procsWritten(p.Job)
+			if !ok && r.Launch.ProcsPath != at { // there it is a word, such as auto
+				at, procs, ok = procsStarted(r, gpus.N)
+			}
+			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !trains(p.Job, r) {
 				continue
 			}
 			p.Report(finding.Finding{
@@ -60,6 +60,14 @@ func procsWritten(j *job.Job) (at job.Path, procs int64, ok bool) {
 		procs, ok = number(j, at)
 	}
 	return at, procs, ok && procs > 0 && (procs > 1 || j.Ref.Kind == "ColossalAIJob")
+}
+
+// procsStarted is the number of processes that the command starts on every node, where that
+// is more than the devices. With fewer, each may well drive several.
+func procsStarted(r *job.Role, devices int64) (at job.Path, procs int64, ok bool) {
+	l := r.Launch
+	procs = int64(l.ProcsPerNode.Max)
+	return l.ProcsPath, procs, l.ProcsPath != "" && l.ProcsPerNode.Min == l.ProcsPerNode.Max && procs > devices
 }
 
 // trains says whether the processes are started in the role.

@@ -90,6 +90,9 @@ func (s *stage) say(text string) { fmt.Fprintln(s.out, color.New(color.Faint).Sp
 // kubectl runs kubectl as a user would, shows the command and all it printed, and expects
 // to see some texts in it.
 func (s *stage) kubectl(ctx context.Context, args []string, want ...string) {
+	if ctx.Err() != nil {
+		return
+	}
 	fmt.Fprintf(s.out, "%s kubectl %s\n", color.GreenString("$"), quoted(args))
 	cmd := exec.CommandContext(ctx, s.c.Program("kubectl"), args...)
 	cmd.Dir = s.folder
@@ -97,6 +100,9 @@ func (s *stage) kubectl(ctx context.Context, args []string, want ...string) {
 	var got bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &got, &got
 	failure := cmd.Run()
+	if ctx.Err() != nil {
+		return // what the interrupt left of the output is of no use
+	}
 	fmt.Fprintln(s.out, strings.TrimRight(got.String(), "\n"))
 	if failure != nil && got.Len() == 0 {
 		fmt.Fprintln(s.out, failure)
