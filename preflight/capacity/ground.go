@@ -105,6 +105,7 @@ func (on *ground) countOwn(g Gang) {
 			put(&on.stays, p, true)
 		}
 	}
+	slices.SortFunc(on.own, func(a, b ownPod) int { return a.record.compare(b.record) })
 }
 
 func (on *ground) traitsOf(namespace string, g *Group) traits {

@@ -23,7 +23,7 @@ type Ledger struct {
 	pods     map[types.NamespacedName]*podRecord
 	on       map[string]map[types.NamespacedName]*podRecord // by node
 	in       map[string]map[types.NamespacedName]*podRecord // by namespace
-	sorted   map[string]*residents                          // of namespaces that did not change
+	listed   map[string]*residents                          // of namespaces that did not change
 	objects  map[objectKey]*unstructured.Unstructured
 	shared   bool // objects belongs to a snapshot too: copy before writing
 	complete map[schema.GroupResource]bool
@@ -58,7 +58,7 @@ func (l *Ledger) SetPod(p *corev1.Pod) {
 	}
 	put(&l.pods, key, r)
 	putIn(&l.in, p.Namespace, key, r)
-	delete(l.sorted, p.Namespace)
+	delete(l.listed, p.Namespace)
 	if r.node != "" {
 		putIn(&l.on, r.node, key, r)
 		delete(l.digested, r.node)
@@ -75,7 +75,7 @@ func (l *Ledger) DropPod(namespace, name string) {
 	delete(l.pods, key)
 	dropIn(l.in, namespace, key)
 	dropIn(l.on, r.node, key)
-	delete(l.sorted, namespace)
+	delete(l.listed, namespace)
 	delete(l.digested, r.node)
 }
 
@@ -116,7 +116,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		s.incomplete = "the snapshot holds no nodes"
 	}
 	s.nodes = l.digestNodes()
-	s.podsIn = l.sortPods()
+	s.podsIn = l.listPods()
 	s.podsKnown = l.sawPods || l.complete[podsResource]
 	if !l.complete[podsResource] && len(s.podsIn) == 1 {
 		for only := range s.podsIn {
@@ -155,20 +155,21 @@ func (l *Ledger) digestNodes() []*Node {
 	return out
 }
 
-func (l *Ledger) sortPods() map[string]*residents {
+func (l *Ledger) listPods() map[string]*residents {
 	out := make(map[string]*residents, len(l.in))
 	for namespace, pods := range l.in {
-		sorted, ok := l.sorted[namespace]
+		there, ok := l.listed[namespace]
 		if !ok {
-			sorted = &residents{all: byName(pods)}
-			for _, p := range sorted.all {
+			there = &residents{all: make([]*podRecord, 0, len(pods))}
+			for _, p := range pods {
+				there.all = append(there.all, p)
 				if p.node == "" && p.object.DeletionTimestamp == nil {
-					sorted.waiting = append(sorted.waiting, p)
+					there.waiting = append(there.waiting, p)
 				}
 			}
-			put(&l.sorted, namespace, sorted)
+			put(&l.listed, namespace, there)
 		}
-		out[namespace] = sorted
+		out[namespace] = there
 	}
 	return out
 }

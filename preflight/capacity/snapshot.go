@@ -42,10 +42,14 @@ type Snapshot struct {
 	lacking bool          // some nodes are not ready or take no pods
 }
 
-// residents are the live pods of a namespace, by name.
+// residents are the live pods of a namespace, in no order: there may be very many, and one
+// of them changes all the time.
 type residents struct {
 	all     []*podRecord
 	waiting []*podRecord // for a place, and not being deleted
+
+	index sync.Once
+	bound map[string]bool // names of pods with a node; made when first asked for
 }
 
 // objectKey identifies an object of any kind.
@@ -114,9 +118,16 @@ func (s *Snapshot) Bound(namespace, name string) bool {
 	if s == nil || s.podsIn[namespace] == nil {
 		return false
 	}
-	all := s.podsIn[namespace].all
-	at, ok := slices.BinarySearchFunc(all, name, func(p *podRecord, name string) int { return strings.Compare(p.object.Name, name) })
-	return ok && all[at].node != ""
+	in := s.podsIn[namespace]
+	in.index.Do(func() {
+		in.bound = make(map[string]bool, len(in.all))
+		for _, p := range in.all {
+			if p.node != "" {
+				in.bound[p.object.Name] = true
+			}
+		}
+	})
+	return in.bound[name]
 }
 
 // Taken is when the view was made.
