@@ -113,38 +113,45 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 		}
 	}
 	for i := range t.apart {
-		term := &t.apart[i]
-		for over, pods := range s.podsIn {
-			if yes, known := term.covers(s, over); !yes && known {
-				continue
+		s.eachKeptAway(&t.apart[i], func(p *podRecord, known bool) {
+			if !known {
+				t.blur(t.apart[i].notJudged(g.Name))
+				return
 			}
-			for _, p := range pods.all {
-				if p.node == "" {
-					continue
-				}
-				switch yes, known := term.rejects(s, over, p.object.Labels); {
-				case !known:
-					t.blind = append(t.blind, term.notJudged(g.Name))
-				case yes:
-					bar(p, term)
-				}
-			}
-		}
+			bar(p, &t.apart[i])
+		})
 	}
 	for _, p := range s.guarded {
 		for _, own := range antiAffinity(&p.object.Spec) {
 			term := keepAwayOf(own, p.object.Namespace)
 			switch yes, known := term.rejects(s, namespace, g.Pod.Labels); {
 			case !known:
-				t.blind = append(t.blind, term.notJudged(g.Name))
+				t.blur(term.notJudged(g.Name))
 			case yes:
 				bar(p, &term)
 			}
 		}
 	}
 	slices.Sort(t.blind)
-	t.blind = slices.Compact(t.blind)
 	return idle, now
+}
+
+// eachKeptAway calls back for each pod on a node that a term keeps its own pod away from,
+// or of which that is not known.
+func (s *Snapshot) eachKeptAway(term *keepAway, call func(p *podRecord, known bool)) {
+	for namespace, pods := range s.podsIn {
+		if yes, known := term.covers(s, namespace); !yes && known {
+			continue
+		}
+		for _, p := range pods.all {
+			if p.node == "" {
+				continue
+			}
+			if yes, known := term.rejects(s, namespace, p.object.Labels); yes || !known {
+				call(p, known)
+			}
+		}
+	}
 }
 
 // close marks the nodes of the domain of a node.

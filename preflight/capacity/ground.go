@@ -33,6 +33,12 @@ type traits struct {
 	blind, notes                  []string // as in question
 }
 
+func (t *traits) blur(why string) {
+	if !slices.Contains(t.blind, why) {
+		t.blind = append(t.blind, why)
+	}
+}
+
 // ownPod is a pod of the gang that has a node.
 type ownPod struct {
 	group  int
