@@ -17,7 +17,7 @@ import (
 const (
 	mostTries      = 80
 	mostSteps      = 4 << 20
-	mostExactSteps = 1 << 20
+	mostExactSteps = 1 << 21
 	mostVariants   = 6
 	mostDevices    = 1024 // on one pod, of which smaller pods are tried
 )
