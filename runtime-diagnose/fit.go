@@ -99,5 +99,5 @@ func unplaced(fit capacity.Result, placed int) string {
 	if why, ok := strings.CutPrefix(fit.String(), fit.Headline()+": "); ok && busy && fit.Placed == placed {
 		return ": " + why + "." // nothing of the headline is new
 	}
-	return ". " + fit.String() + "."
+	return "; " + fit.String() + "."
 }

@@ -288,6 +288,14 @@ func isAreOf(n, all int) string {
 	return isAre(n)
 }
 
+// verbOf ends a verb: "0 of 1 pod exists", "0 of 2 pods exist".
+func verbOf(all int) string {
+	if all == 1 {
+		return "s"
+	}
+	return ""
+}
+
 func waitWord(n int) string {
 	if n == 1 {
 		return "waits"
@@ -304,7 +312,7 @@ func (d *diagnosis) waitingForPods() string {
 	if len(d.seen.Pods) >= want {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d pods exist.", len(d.seen.Pods), want)
+	text := fmt.Sprintf("%d of %d pod%s exist%s.", len(d.seen.Pods), want, plural(want), verbOf(want))
 	if len(d.seen.Transient) > 0 {
 		return text + " " + d.seen.Transient[0] + "."
 	}
@@ -312,7 +320,7 @@ func (d *diagnosis) waitingForPods() string {
 		return text + " " + strings.TrimRight(d.ranking.Root.Line, ".") + "."
 	}
 	if fit, ok := d.fit(); ok && len(d.seen.Pods) == 0 {
-		return text + " " + fit.String()
+		return strings.TrimSuffix(text, ".") + "; " + fit.String() + "."
 	}
 	return text
 }
