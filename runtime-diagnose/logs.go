@@ -288,7 +288,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	}
 	r.passing.sighted(l, len(r.sightings))
 	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil,
+		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && mild(l.Body()),
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true

@@ -88,10 +88,15 @@ var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI]\d{3,4} |^(?:[^\s:]{1,40}[\s
 // quoted is text of the data: samples that are shown beside the metrics.
 var quoted = regexp.MustCompile(`(?i)^\W{0,4}(?:prompt|question|instruction|answer|response|completion|generated(?: text)?|user|assistant|reference)\W{0,3}: `)
 
-// saysItGoesOn is a line that announces no end. NCCL calls its errors WARN.
+// saysItGoesOn is a line that announces no end.
 func saysItGoesOn(text string) bool {
 	if goesOn.MatchString(text) || quoted.MatchString(text) {
 		return true
 	}
+	return mild(text)
+}
+
+// mild is a line that its program calls less than an error. NCCL calls its errors WARN.
+func mild(text string) bool {
 	return mildLevel.MatchString(text[:min(len(text), 160)]) && !strings.Contains(text, "NCCL WARN")
 }

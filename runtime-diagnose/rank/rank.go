@@ -28,6 +28,8 @@ type Sighting struct {
 	First bool
 	// Raised says that the line ends a traceback: somebody may have logged the same before.
 	Raised bool
+	// Mild says that the program itself calls the line a warning or information.
+	Mild bool
 	// Also holds the same sighting on other ranks or at other times.
 	Also []evidence.Item
 }
@@ -92,7 +94,7 @@ func canBeRoot(s Sighting) bool {
 //  1. roots before cascades before confirmations
 //  2. what another candidate hides comes last
 //  3. the deeper cause
-//  4. what surely failed before what may be a warning
+//  4. what surely failed before what may be, or calls itself, a warning
 //  5. what the platform reports
 //  6. what came first
 func compare(a, b *Sighting, all []Sighting) int {
@@ -100,7 +102,7 @@ func compare(a, b *Sighting, all []Sighting) int {
 		cmp.Compare(roleOrder(a), roleOrder(b)),
 		cmp.Compare(hidden(a, all), hidden(b, all)),
 		-cmp.Compare(a.Signature.DepthOf(), b.Signature.DepthOf()),
-		cmp.Compare(boolOrder(a.Signature.Weak), boolOrder(b.Signature.Weak)),
+		cmp.Compare(boolOrder(a.Signature.Weak || a.Mild), boolOrder(b.Signature.Weak || b.Mild)),
 		cmp.Compare(boolOrder(!a.Platform), boolOrder(!b.Platform)),
 		byTime(*a, *b),
 	)
@@ -181,6 +183,8 @@ func Merge(seen []Sighting) []Sighting {
 			out = append(out, s)
 			continue
 		}
+		mild := s.Mild && out[i].Mild
+		s.Mild, out[i].Mild = mild, mild
 		if speaksFor(s, out[i]) {
 			s.Also = append(append([]evidence.Item{out[i].Item}, out[i].Also...), s.Also...)
 			out[i] = s
