@@ -50,7 +50,7 @@ bare files. It changes nothing unless --annotate.
 A --log file is the log of one container. --events and --pods take objects (YAML, JSON)
 and the text that people paste: kubectl describe, kubectl get events, kubectl get pods.
 
-Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage or unreadable input ·
+Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable input or no right to read ·
 3 our own failure.`,
 		Example: fmt.Sprintf(`  %[1]s diagnose pytorchjob/train -n ml
   %[1]s diagnose --bundle train.tgz -o json

@@ -13,6 +13,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -74,11 +75,14 @@ func needsCommand(c *cobra.Command, args []string) error {
 func own(err error) error {
 	var e *exit
 	var unreadable *manifest.Problem
+	var refused apierrors.APIStatus
 	switch {
 	case err == nil, errors.As(err, &e):
 		return err
 	case errors.As(err, &unreadable):
 		return &exit{exitUsage, err}
+	case errors.As(err, &refused) && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)):
+		return &exit{exitUsage, err} // the caller's rights, not our fault
 	default:
 		return &exit{exitOurs, err}
 	}

@@ -69,7 +69,7 @@ func run(ctx context.Context, out io.Writer, once bool) (err error) {
 	invite(out, s)
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil // how a visit ends
 	case <-s.c.Done():
 		return s.c.Err()
 	}
