@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,10 +99,14 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	if r.success > 0 && !log.Pasted {
 		out.ended = append(out.ended, name)
 	}
-	if r.progress > 0 && !log.Pasted {
+	if r.progress > 0 && !log.Pasted && !endsBadly.MatchString(digest.Last.Text) {
 		out.progress = append(out.progress, name)
 	}
 }
+
+// endsBadly is a last line after which nobody can call a run well, however it advanced
+// before: the program says that it gives up, in words that no signature knows.
+var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)
 
 // sourceName is how messages name a log.
 func sourceName(s evidence.Source) string {
