@@ -85,9 +85,15 @@ docs: build ## docs/reference from the literals the code runs
 verify: generate lint test ## what CI runs: generated files are current, lint, all tests
 	@git diff --exit-code -- . ':!go.sum' || { echo "generated files differ; commit what 'make generate' wrote" >&2; exit 1; }
 
+IMAGE ?= signalbox:$(VERSION)
+
+.PHONY: image
+image: ## a container image: IMAGE=registry/signalbox:1.0
+	docker build --build-arg VERSION=$(VERSION) -t $(IMAGE) .
+
 .PHONY: install
-install: ## Signalbox into the cluster of the current kubeconfig
-	kubectl apply -k config/default
+install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry/signalbox:1.0
+	kubectl kustomize config/default | sed 's|image: signalbox$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall
 uninstall: ## and out again
