@@ -93,7 +93,7 @@ image: ## a container image: IMAGE=registry/signalbox:1.0
 
 .PHONY: install
 install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry/signalbox:1.0
-	kubectl kustomize config/default | sed 's|image: signalbox$$|image: $(IMAGE)|' | kubectl apply -f -
+	kubectl kustomize config/default | sed 's|image: signalbox:latest$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall
 uninstall: ## and out again
