@@ -61,6 +61,11 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 bench: ## all benchmarks
 	@$(GO) test -run '^$$' -bench . -benchmem $(UNIT) | grep -E '^(Benchmark|cpu:|pkg:)'
 
+.PHONY: corpus-manifests
+MANIFESTS ?= ../shared/corpus/manifests
+corpus-manifests: ## how often the checks are right about real manifests: MANIFESTS=folder with dev/ and LABELS.tsv
+	@$(GO) run ./test/manifests -dir $(MANIFESTS)
+
 .PHONY: lint
 lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
 	@bin/tools/golangci-lint run --build-tags integration ./...
