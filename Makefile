@@ -25,7 +25,7 @@ build: ## bin/signalbox, static
 	@ln -sf signalbox bin/kubectl-signalbox
 
 .PHONY: controlplane
-controlplane: ## the programs that the demo and the tests start, into bin/controlplane (once: about 15 minutes)
+controlplane: ## the programs that the demo and the tests start, into bin/controlplane (once: about 12 minutes)
 	@$(GO) run ./test/controlplane/build
 
 .PHONY: demo

@@ -18,6 +18,9 @@ type Report struct {
 	Revision  string   // of the policy set
 	Ran       int      // checks that ran
 	Undecided []string // policies that failed, and why
+	// Unread are the fields that could not be read, each a finding too: what rests on them
+	// was not checked.
+	Unread []job.Path
 }
 
 // Skip is something that was not checked, and why.

@@ -79,6 +79,11 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 		return report, nil // a fault of ours is part of the report
 	}
 	report.Findings = unreadable(unread, req.Object)
+	if half {
+		for _, p := range unread.Problems {
+			report.Unread = append(report.Unread, p.Path)
+		}
+	}
 	if j == nil {
 		report.Skipped = []Skip{{Check: all, Reason: "the job could not be read"}}
 	} else {

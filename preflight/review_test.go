@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/test/golden"
 )
@@ -250,6 +251,9 @@ error [unreadable-field] spec.pytorchReplicaSpecs.Worker.replicas: is "$WORKERS"
 `
 	if diff := cmp.Diff(want, lines(r)); diff != "" {
 		t.Errorf("Review (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]job.Path{"spec.pytorchReplicaSpecs.Worker.replicas"}, r.Unread); diff != "" {
+		t.Errorf("Unread (-want +got; an image is a text like any other):\n%s", diff)
 	}
 	if r.Fit == nil || r.Fit.Verdict != capacity.Unknown {
 		t.Errorf("fit of half a job: %+v; want unknown", r.Fit)

@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 type reviewFunc func(context.Context, preflight.Request) (preflight.Report, error)
@@ -164,6 +165,17 @@ func TestWhatIsSaid(t *testing.T) {
 					"[signalbox] not checked: a: run check a: panic: boom",
 				},
 				Audit: map[string]string{"decision": "warned", "findings": "gang-does-not-fit", "not-checked": "a: run check a: panic: boom"},
+			},
+		},
+		"what rests on fields that could not be read is said in one line": {
+			report: preflight.Report{Decision: preflight.Warned, Findings: []finding.Finding{shortOfNodes}, Unread: []job.Path{"spec.a", "spec.b"}},
+			want: spoken{
+				Allowed: true,
+				Warnings: []string{
+					"[gang-does-not-fit] spec.pytorchReplicaSpecs.Worker: asks for 6 pods; 4 fit. Ask for 3 workers.",
+					"[signalbox] not checked: what rests on 2 fields that could not be read: spec.a, spec.b",
+				},
+				Audit: map[string]string{"decision": "warned", "findings": "gang-does-not-fit", "not-checked": "what rests on 2 fields that could not be read: spec.a, spec.b"},
 			},
 		},
 		"a policy that fails is named": {

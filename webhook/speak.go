@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // Keys of the audit annotations; the API server puts the webhook's name and a slash
@@ -46,7 +47,6 @@ const (
 type gap struct {
 	reason reason
 	text   string
-	quiet  bool // findings say it to the user already; this is for the audit log
 }
 
 // answer is what the webhook has to say about one request.
@@ -66,8 +66,8 @@ func reported(r preflight.Report, missing, broken string) answer {
 	if missing != "" {
 		a.gaps = append(a.gaps, gap{reason: reasonView, text: "the view of the cluster is not whole: " + missing})
 	}
-	if paths := unread(r.Findings); paths != "" {
-		a.gaps = append(a.gaps, gap{reason: reasonUndecodable, text: "what rests on fields that could not be read: " + paths, quiet: true})
+	if len(r.Unread) > 0 {
+		a.gaps = append(a.gaps, gap{reason: reasonUndecodable, text: restsOn(r.Unread)})
 	}
 	var reasons []string
 	checks := map[string][]string{}
@@ -92,18 +92,16 @@ func reported(r preflight.Report, missing, broken string) answer {
 	return a
 }
 
-// unreadable is the name under which preflight says what it could not read.
-const unreadable = "unreadable-field"
-
-// unread are the places of the object that could not be read; each is a finding already.
-func unread(fs []finding.Finding) string {
-	var paths []string
-	for _, f := range fs {
-		if f.Check == unreadable {
-			paths = append(paths, string(f.Path))
-		}
+// restsOn says what fields that cannot be read leave open.
+func restsOn(paths []job.Path) string {
+	if len(paths) == 1 {
+		return fmt.Sprintf("what rests on %s, which could not be read", paths[0])
 	}
-	return strings.Join(paths, ", ")
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = string(p)
+	}
+	return fmt.Sprintf("what rests on %d fields that could not be read: %s", len(paths), strings.Join(names, ", "))
 }
 
 // decision is what the answer amounts to, as audit log and metrics name it.
@@ -163,7 +161,7 @@ func denial(rulings []preflight.Ruling) string {
 func (a answer) warnings() []string {
 	budget := finding.KubectlBudget
 	var last []string
-	if text := a.gapText(false); text != "" {
+	if text := a.gapText(); text != "" {
 		line := clipRunes("[signalbox] not checked: "+oneLine(text), budget.Runes)
 		last, budget.Bytes = []string{line}, budget.Bytes-len(line)
 	}
@@ -194,7 +192,7 @@ func (a answer) audit() map[string]string {
 		return nil
 	}
 	out := map[string]string{auditDecision: string(a.decision())}
-	if text := a.gapText(true); text != "" {
+	if text := a.gapText(); text != "" {
 		out[auditNotChecked] = clip(oneLine(text), auditBytes)
 	}
 	if a.report == nil {
@@ -222,13 +220,11 @@ func (a answer) names() []string {
 	return slices.Compact(out)
 }
 
-// gapText is what was not checked in one line, with or without the quiet gaps.
-func (a answer) gapText(quiet bool) string {
+// gapText is what was not checked, in one line.
+func (a answer) gapText() string {
 	var texts []string
 	for _, g := range a.gaps {
-		if quiet || !g.quiet {
-			texts = append(texts, g.text)
-		}
+		texts = append(texts, g.text)
 	}
 	return strings.Join(texts, "; ")
 }

@@ -234,6 +234,9 @@ var _ = Describe("The webhook", Ordered, ContinueOnFailure, func() {
 		Expect(got.err).NotTo(HaveOccurred())
 		Expect(starting(got.warnings, "unreadable-field")).NotTo(BeEmpty())
 		Expect(strings.Join(got.warnings, "\n")).To(ContainSubstring("spec.launcher"))
+		Expect(starting(got.warnings, "signalbox")).To(ConsistOf(And(
+			HavePrefix("[signalbox] not checked: what rests on 2 fields that could not be read: "),
+			ContainSubstring("spec.launcher"), ContainSubstring("spec.worker.template"))))
 		Expect(got.audit).To(HaveKeyWithValue("not-checked", ContainSubstring("could not be read: spec.launcher")))
 		Expect(got.open).To(BeFalse(), "the API server had to ignore a failed call")
 	})
