@@ -38,7 +38,7 @@ func proves(re *syntax.Regexp, literals []string) bool {
 		}
 		return true
 	case syntax.OpConcat:
-		return concatProves(re, literals)
+		return runProves([]string{""}, re.Sub, literals)
 	case syntax.OpCapture, syntax.OpPlus:
 		return proves(re.Sub[0], literals)
 	case syntax.OpRepeat:
@@ -48,57 +48,49 @@ func proves(re *syntax.Regexp, literals []string) bool {
 	}
 }
 
-// concatProves looks at each part, and at each run of parts that expand to few strings:
-// the parser pulls common prefixes apart from what follows them.
-func concatProves(re *syntax.Regexp, literals []string) bool {
-	for i, sub := range re.Sub {
-		if proves(sub, literals) {
+// runProves says that every match of the parts, which follow one of the strings of run,
+// contains a literal: in one part, in a run of parts that expand to few strings, or in each
+// of some alternatives behind such a run. The parser pulls common prefixes apart from what
+// follows them, alternative by alternative.
+func runProves(run []string, parts []*syntax.Regexp, literals []string) bool {
+	for _, part := range parts {
+		if proves(part, literals) {
 			return true
 		}
-		run := []string{""}
-		for _, next := range re.Sub[i:] {
-			some := expand(next)
-			if some == nil || len(some)*len(run) > mostStrings {
-				// What cannot be expanded whole may be an alternative that proves with the run before it.
-				if next.Op == syntax.OpAlternate && alternativesProve(run, next, literals) {
-					return true
-				}
-				if next.Op == syntax.OpCapture && next.Sub[0].Op == syntax.OpAlternate && alternativesProve(run, next.Sub[0], literals) {
-					return true
-				}
-				break
-			}
-			run = product(run, some)
-			if allContain(run, literals) {
+		some := expand(part)
+		switch {
+		case some == nil:
+			if alternativesProve(run, part, literals) {
 				return true
 			}
+			run = []string{""}
+		case len(some)*len(run) > mostStrings:
+			run = some
+		default:
+			run = product(run, some)
+		}
+		if allContain(run, literals) {
+			return true
 		}
 	}
 	return false
 }
 
-// alternativesProve says that each alternative, with the run of strings before it, proves.
-func alternativesProve(run []string, alternatives *syntax.Regexp, literals []string) bool {
-	for _, sub := range alternatives.Sub {
-		if proves(sub, literals) {
-			continue
-		}
+// alternativesProve says that a part is a choice and each of its alternatives, behind the
+// run of strings before it, proves.
+func alternativesProve(run []string, part *syntax.Regexp, literals []string) bool {
+	for part.Op == syntax.OpCapture {
+		part = part.Sub[0]
+	}
+	if part.Op != syntax.OpAlternate {
+		return false
+	}
+	for _, sub := range part.Sub {
 		parts := []*syntax.Regexp{sub}
 		if sub.Op == syntax.OpConcat {
 			parts = sub.Sub
 		}
-		grown, proved := run, false
-		for _, part := range parts {
-			some := expand(part)
-			if some == nil || len(some)*len(grown) > mostStrings {
-				break
-			}
-			grown = product(grown, some)
-			if proved = allContain(grown, literals); proved {
-				break
-			}
-		}
-		if !proved {
+		if !runProves(run, parts, literals) {
 			return false
 		}
 	}
