@@ -158,8 +158,9 @@ func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
 func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partial bool, kind *kinds.Kind, req Request) capacity.Verdict {
 	asked := false
 	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(gangOf(kind, j)) })
+	limits := sync.OnceValue(func() []capacity.Limit { return req.Cluster.Limits(gangOf(kind, j)) })
 	in := check.Input{
-		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit,
+		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
 	}
 	if req.Old != nil {
 		in.Old, _ = read(kind, req.Old, req.Cluster) // what cannot be compared is not compared

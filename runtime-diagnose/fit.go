@@ -20,7 +20,7 @@ func (d *diagnosis) fit() (result capacity.Result, ok bool) {
 		return result, false
 	}
 	gang := capacity.GangOf(d.Job)
-	gang.MinMembers = 0
+	gang.MinMembers, gang.NodesOnly = 0, true
 	gang.Groups = slices.Clone(gang.Groups)
 	roles, waits := d.bound(gang), false
 	gang.Own = func(p *corev1.Pod) (string, bool) { role, ok := roles[p.Name]; return role, ok }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -164,9 +163,17 @@ func objection(r preflight.Report, failOn string) bool {
 }
 
 // waits says whether the job would fit if only others were not using the cluster.
-func waits(r preflight.Report) bool {
-	return r.Fit != nil && r.Fit.WaitsForOthers && (r.Fit.Verdict == capacity.Full || r.Fit.Verdict == capacity.Fragmented)
+func waits(r preflight.Report) bool { return r.Fit != nil && r.Fit.WaitsForOthers }
+
+// saysBusy says whether a finding is the fit's answer and nothing else: there is no room
+// now, on the nodes or in a quota.
+func saysBusy(f finding.Finding) bool {
+	return f.Check == "gang-does-not-fit" || f.Check == "quota-exceeded" && f.Severity < finding.Error
 }
 
-// saysBusy says whether a finding is the fit's answer and nothing else.
-func saysBusy(f finding.Finding) bool { return f.Check == "gang-does-not-fit" }
+// saysLimit says whether a finding is about what lies before the nodes, as the fit has it.
+func saysLimit(r preflight.Report) bool {
+	return r.Fit != nil && r.Fit.Held() && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
+		return strings.Contains(f.Message, r.Fit.Limits[0].String())
+	})
+}

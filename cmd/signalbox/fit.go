@@ -26,8 +26,12 @@ func newFit(sh *shell) *cobra.Command {
 its pods at once? It prints the placement, or the reason with both numbers and the
 smallest change that would fit.
 
+What lies before the nodes is said apart: a ResourceQuota, a LimitRange, a queue that is
+missing, closed or too small. A job that the nodes would take and a rule will not is no fit.
+
 Exit codes: 0 it fits · 1 it never will (with --fail-on warning also: nobody can say) ·
-2 bad usage or unreadable input · 3 our own failure · 75 not now: the cluster is busy.`,
+2 bad usage or unreadable input · 3 our own failure · 75 not now: the cluster is busy, or
+others hold what a quota has left.`,
 		Example: fmt.Sprintf("  %[1]s fit -f job.yaml\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -96,6 +100,8 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 	var never, busy bool
 	for _, j := range jobs {
 		switch {
+		case j.Fit != nil && j.Fit.Blocked():
+			never = true
 		case j.Fit == nil || j.Fit.Verdict == capacity.Unknown:
 			never = never || failOn == "warning"
 		case waits(j.Report):
@@ -176,7 +182,7 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 		}
 		return
 	}
-	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Verdict.String()))
+	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
 	for _, line := range j.Fit.Lines() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}

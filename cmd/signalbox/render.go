@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -93,7 +94,11 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 		}
 	}
 	if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
-		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Verdict.String()), indented(j.Fit.String()))
+		text := j.Fit.String()
+		if saysLimit(j.Report) {
+			text = j.Fit.Headline()
+		}
+		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Answer()), indented(text))
 		if j.Fit.Change != "" {
 			fmt.Fprintf(b, "          → %s\n", j.Fit.Change)
 		}
@@ -104,6 +109,9 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 }
 
 func indented(s string) string { return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n          ") }
+
+// mostNames is how many checks that need a cluster are named where there is none.
+const mostNames = 4
 
 // unchecked says what was not looked at, one line for each reason in the order of the
 // first check that gives it.
@@ -121,7 +129,14 @@ func unchecked(r preflight.Report) []string {
 		out = append(out, fmt.Sprintf("nothing found: %s ran", count(r.Ran, "check")))
 	}
 	for _, reason := range reasons {
-		out = append(out, fmt.Sprintf("not checked: %s (%s)", strings.Join(names[reason], ", "), reason))
+		what := strings.Join(names[reason], ", ")
+		if reason == check.SkippedCluster && len(names[reason]) > mostNames {
+			what = fmt.Sprintf("%d checks that look at the cluster", len(names[reason]))
+			if slices.Contains(names[reason], "gang-does-not-fit") {
+				what = "what looks at the cluster, such as gang-does-not-fit"
+			}
+		}
+		out = append(out, fmt.Sprintf("not checked: %s (%s)", what, reason))
 	}
 	for _, u := range r.Undecided {
 		out = append(out, "not decided: policy "+u)

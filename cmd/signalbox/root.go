@@ -170,6 +170,8 @@ func (p painter) word(word string) string { return p.as(word, word) }
 func (p painter) as(word, text string) string {
 	by := map[string]color.Attribute{
 		"error": color.FgRed, "deny": color.FgRed, "denied": color.FgRed, "too-big": color.FgRed, "No": color.FgRed,
+		"no-queue": color.FgRed, "queue-closed": color.FgRed, "over-queue": color.FgRed, "over-quota": color.FgRed,
+		"outside-limits": color.FgRed, "short-gang": color.FgRed, "over-pool": color.FgRed,
 		"warning": color.FgYellow, "warn": color.FgYellow, "warned": color.FgYellow, "full": color.FgYellow, "fragmented": color.FgYellow,
 		"allowed": color.FgGreen, "fits": color.FgGreen, "Yes": color.FgGreen,
 	}

@@ -10,8 +10,13 @@ import (
 // Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
 // bound or an exhausted search; where there is neither, the answer is unknown. It costs
 // O(different nodes), and bounded work for what would fit instead.
+//
+// The nodes are one thing, what lies before them another: the verdict is about nodes,
+// Limits are the rules that keep the pods from ever reaching them.
 func (s *Snapshot) Fit(g Gang) Result {
+	g = s.asStored(g)
 	r, on := s.fit(g)
+	s.limit(&r, g)
 	if r.refused() {
 		r.Changes = s.changes(g, &r, on)
 		if len(r.Changes) > 0 {

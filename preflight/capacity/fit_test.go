@@ -278,7 +278,7 @@ func TestWithoutPodsOnlyTheImpossibleIsProven(t *testing.T) {
 	}
 }
 
-func TestWhereNodesCanBeAddedOnlyTheShapeIsWorthAWarning(t *testing.T) {
+func TestWhereNodesCanBeAddedTheNodesThereAreProveNothing(t *testing.T) {
 	grows := func(items ...any) *capacity.Snapshot {
 		return cluster(append(items, build.Node("a", build.GPUs(8), build.Label("karpenter.sh/nodepool", "gpu")))...)
 	}
@@ -294,7 +294,8 @@ func TestWhereNodesCanBeAddedOnlyTheShapeIsWorthAWarning(t *testing.T) {
 		"busy":                             {cluster(build.Node("a", build.GPUs(8)), busy), gpus(1, "8"), capacity.Full, true},
 		"busy, and nodes can be added":     {grows(busy), gpus(1, "8"), capacity.Full, false},
 		"too many, and nodes can be added": {grows(), gpus(2, "8"), capacity.TooBig, false},
-		"too large for any node there is":  {grows(), gpus(1, "9"), capacity.TooBig, true},
+		"too large for any node there is":  {grows(), gpus(1, "9"), capacity.TooBig, false},
+		"too large, and nobody adds nodes": {cluster(build.Node("a", build.GPUs(8))), queued9(), capacity.TooBig, true},
 		"busy, and a queue holds it back":  {cluster(build.Node("a", build.GPUs(8)), busy), queued, capacity.Full, false},
 		"it fits":                          {cluster(build.Node("a", build.GPUs(8))), gpus(1, "8"), capacity.Fits, false},
 	}
@@ -306,6 +307,13 @@ func TestWhereNodesCanBeAddedOnlyTheShapeIsWorthAWarning(t *testing.T) {
 			}
 		})
 	}
+}
+
+// queued9 is a pod of nine GPUs in a queue.
+func queued9() capacity.Gang {
+	g := gpus(1, "9")
+	g.Queue = "team-a"
+	return g
 }
 
 func TestAssumptionsAreNamed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -20,6 +21,14 @@ type Gang struct {
 	// it has a node, it keeps its place and counts as placed. nil: no pod of the gang
 	// exists yet. Only pods of the gang's namespace are asked about.
 	Own func(*corev1.Pod) (group string, ok bool)
+
+	System QueueSystem          // whose queue it is
+	At     job.Path             // where the queue is named
+	Self   schema.GroupResource // the job's own resource, which quotas may count; empty: not known
+	Exists bool                 // the job is stored already
+	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
+	// could have refused them has let them in.
+	NodesOnly bool
 }
 
 // Group is a number of equal pods.
@@ -31,6 +40,7 @@ type Group struct {
 	After []string // groups that have completed before this one starts: they do not run together
 	// Single says that the role has one pod, whatever else changes.
 	Single bool
+	Path   job.Path // where the number of pods is written; empty: nowhere
 }
 
 // GangOf is what of a job has to run together.
@@ -40,13 +50,17 @@ func GangOf(j *job.Job) Gang {
 	}
 	g := Gang{
 		Name: j.Ref.Name, Namespace: j.Ref.Namespace,
-		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue,
+		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "",
 	}
+	if gvk := schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind); gvk.Kind != "" {
+		g.Self = resourceOf(gvk)
+	}
+	g.System, g.At = queueSystem(j)
 	for i := range j.Roles {
 		r := &j.Roles[i]
 		most := max(0, r.Replicas.Max, r.Replicas.Min)
 		g.Groups = append(g.Groups, Group{
-			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod, After: r.After, Single: r.Single,
+			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod, After: r.After, Single: r.Single, Path: r.ReplicasPath,
 		})
 	}
 	return g

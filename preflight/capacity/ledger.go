@@ -26,6 +26,8 @@ type Ledger struct {
 	listed   map[string]*residents                          // of namespaces that did not change
 	objects  map[objectKey]*unstructured.Unstructured
 	shared   bool // objects belongs to a snapshot too: copy before writing
+	book     *book
+	stale    bool // objects that the book reads have changed
 	complete map[schema.GroupResource]bool
 	sawPods  bool
 	byLabel  *labelColumns // nil: a name or a label of a node has changed since
@@ -82,18 +84,21 @@ func (l *Ledger) DropPod(namespace, name string) {
 // SetObject adds or replaces any other object.
 func (l *Ledger) SetObject(o *unstructured.Unstructured) {
 	l.own()
+	l.stale = l.stale || booked(o.GroupVersionKind().GroupKind())
 	put(&l.objects, keyOf(o), o)
 }
 
 // DropObject forgets an object.
 func (l *Ledger) DropObject(gvk schema.GroupVersionKind, namespace, name string) {
 	l.own()
+	l.stale = l.stale || booked(gvk.GroupKind())
 	delete(l.objects, objectKey{gvk, namespace, name})
 }
 
 // DropKind forgets all objects of a kind, whatever their version.
 func (l *Ledger) DropKind(gk schema.GroupKind) {
 	l.own()
+	l.stale = l.stale || booked(gk)
 	maps.DeleteFunc(l.objects, func(key objectKey, _ *unstructured.Unstructured) bool { return key.gvk.GroupKind() == gk })
 }
 
@@ -126,6 +131,10 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	s.guarded = guardedOf(s.nodes)
 	s.autoscaler = autoscalerOf(s)
 	s.deviceClasses = deviceClassesOf(s)
+	if l.book == nil || l.stale {
+		l.book, l.stale = bookOf(l.objects, l.book), false
+	}
+	s.book = l.book
 	s.cols = columnsOf(s.nodes)
 	if l.byLabel == nil {
 		l.byLabel = &labelColumns{}

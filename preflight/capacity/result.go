@@ -40,6 +40,7 @@ type Result struct {
 	Rejected       Rejections  `json:"rejected"`          // why nodes were refused to the first group without a place
 	Change         string      `json:"change"`            // the smallest change that would make it fit; empty: none found
 	Changes        []string    `json:"changes,omitempty"` // all changes found, Change first
+	Limits         []Limit     `json:"limits,omitempty"`  // rules before the nodes that the job does not keep; gravest first
 	Assumed        []string    `json:"assumed"`           // what was not looked at
 	Group          string      `json:"-"`                 // the first group without a place
 	WaitsForOthers bool        `json:"-"`                 // the only objection is that the cluster is busy now
@@ -64,13 +65,13 @@ type Ask struct {
 	Nodes int  // that take one of the pods now
 }
 
-// Speaks says whether the verdict is worth a warning to the user. Where nodes can be
-// added or a queue holds the job back, being busy or too small is their business: then
-// only a pod that no node could ever hold is.
+// Speaks says whether the verdict is worth a warning to the user. Where a queue holds the
+// job back, being busy or too small is its business: then only a pod that no node could
+// ever hold is. Where nodes can be added, the nodes there are prove nothing.
 func (r Result) Speaks() bool {
 	switch r.Verdict {
 	case TooBig:
-		return r.ByShape || r.Grows == "" && r.Queue == ""
+		return r.Grows == "" && (r.ByShape || r.Queue == "")
 	case Full, Fragmented:
 		return r.Grows == "" && r.Queue == ""
 	default:

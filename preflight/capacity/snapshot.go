@@ -33,6 +33,7 @@ type Snapshot struct {
 	complete   map[schema.GroupResource]bool
 	autoscaler string // who may add nodes; empty: nobody seen
 
+	book          *book                          // what lies between jobs and nodes
 	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
 
 	cols    columns

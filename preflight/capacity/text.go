@@ -16,7 +16,13 @@ import (
 // is short, and why nodes do not count.
 func (r Result) String() string {
 	out := r.Headline()
-	if s := r.reason(); s != "" {
+	_, stopped := r.stopper()
+	if stopped {
+		out += ": " + r.limitsText()
+	}
+	if s := r.reason(); s != "" && stopped && r.refused() {
+		out += "; " + s
+	} else if s != "" && !stopped {
 		out += ": " + s
 	}
 	if s := r.Rejected.String(); s != "" && r.refused() {
@@ -30,8 +36,12 @@ func (r Result) refused() bool {
 	return r.Verdict == TooBig || r.Verdict == Full || r.Verdict == Fragmented
 }
 
-// Headline is the answer in a few words, without a reason.
-func (r Result) Headline() string {
+// Headline is the answer in a few words, without a reason: what lies before the nodes,
+// where that decides, and how far the pods get on them.
+func (r Result) Headline() string { return r.limited(r.onNodes()) }
+
+// onNodes is the headline about the nodes.
+func (r Result) onNodes() string {
 	pods := many(r.Wanted, "pod", "pods")
 	switch {
 	case r.Wanted == 0 && (r.Verdict == Unknown || r.Verdict == Fits):
@@ -289,6 +299,9 @@ func (r Result) Lines() []string {
 	}
 	for _, a := range r.Asks {
 		line("asked", a.String())
+	}
+	for i, l := range r.Limits {
+		line([]string{"limit", ""}[min(i, 1)], l.String())
 	}
 	for _, s := range r.Shortfall {
 		if r.refused() && (s.short() || len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods) {

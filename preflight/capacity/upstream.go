@@ -24,6 +24,35 @@ func Effective(spec *corev1.PodSpec) job.Resources {
 	return job.ResourcesOf(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 }
 
+// EffectiveLimits is what one pod may take at most, counted as Effective counts requests.
+// A resource for which some container has no limit may be among them.
+func EffectiveLimits(spec *corev1.PodSpec) job.Resources {
+	return job.ResourcesOf(resourcehelper.PodLimits(&corev1.Pod{Spec: *spec}, resourcehelper.PodResourcesOptions{}))
+}
+
+// rangeAmounts are the requests and limits of a pod as a LimitRange compares them: without
+// overhead, and of the pod's own amounts only cpu and memory.
+func rangeAmounts(spec *corev1.PodSpec) (requests, limits corev1.ResourceList) {
+	pod := &corev1.Pod{Spec: *spec}
+	pod.Spec.Containers = requestsFromLimits(spec.Containers)
+	pod.Spec.InitContainers = requestsFromLimits(spec.InitContainers)
+	own := podRequestsFromLimits(pod)
+	requests = resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
+	limits = resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
+	if own == nil {
+		return requests, limits
+	}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if q, ok := own.Requests[name]; ok {
+			requests[name] = q
+		}
+		if q, ok := own.Limits[name]; ok {
+			limits[name] = q
+		}
+	}
+	return requests, limits
+}
+
 // requestsFromLimits fills requests that are missing from the limits, as the API server
 // does when a pod is created (k8s.io/kubernetes v1.37 pkg/apis/core/v1/defaults.go, SetDefaults_Pod).
 func requestsFromLimits(containers []corev1.Container) []corev1.Container {

@@ -16,6 +16,7 @@ type Pass struct {
 	Namespace map[string]string  // labels of the namespace; nil: unknown
 	Params    any
 	fit       func() capacity.Result
+	limits    func() []capacity.Limit
 	check     *Check
 	severity  finding.Severity // from the configuration; 0: what the check says
 	sink      *[]finding.Finding
@@ -24,6 +25,10 @@ type Pass struct {
 // Fit is the answer of the capacity engine for the whole job; computed once per review.
 // Only checks that need Cluster may call it.
 func (p *Pass) Fit() capacity.Result { return p.fit() }
+
+// Limits are the rules between the job and the nodes that the job does not keep; worked
+// out once per review. Only checks that need Cluster or Objects may call it.
+func (p *Pass) Limits() []capacity.Limit { return p.limits() }
 
 // Reportf reports at a path with the severity and the remedy of the check.
 func (p *Pass) Reportf(at job.Path, format string, args ...any) {

@@ -22,6 +22,8 @@ type Input struct {
 	Live      bool               // the operator's own webhooks answer too
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
 	Fit func() capacity.Result
+	// Limits answers what lies before the nodes; nil: asked of Cluster, as with Fit.
+	Limits func() []capacity.Limit
 }
 
 // Outcome is what became of one check.
@@ -69,6 +71,9 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	}
 	if in.Fit == nil {
 		in.Fit = sync.OnceValue(func() capacity.Result { return in.Cluster.Fit(capacity.GangOf(in.Job)) })
+	}
+	if in.Limits == nil {
+		in.Limits = sync.OnceValue(func() []capacity.Limit { return in.Cluster.Limits(capacity.GangOf(in.Job)) })
 	}
 	ignored, notes := s.ignored(in.Job)
 	out := make([]Outcome, len(s.entries))
@@ -118,7 +123,7 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 	}
 	pass := &Pass{
 		Job: in.Job, Old: in.Old, Cluster: in.Cluster, Namespace: in.Namespace, Params: params,
-		fit: in.Fit, check: e.check, severity: e.severity, sink: &out.Findings,
+		fit: in.Fit, limits: in.Limits, check: e.check, severity: e.severity, sink: &out.Findings,
 	}
 	if err := e.check.Run(pass); err != nil {
 		out.Findings, out.Failed = nil, true

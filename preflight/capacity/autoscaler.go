@@ -1,0 +1,250 @@
+package capacity
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// nodePoolObject is what of Karpenter's NodePool is read: what nodes it makes and how
+// much of them (https://karpenter.sh/docs/concepts/nodepools/).
+type nodePoolObject struct {
+	Spec struct {
+		Template struct {
+			Metadata struct {
+				Labels map[string]string `json:"labels"`
+			} `json:"metadata"`
+			Spec struct {
+				Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
+				Taints       []corev1.Taint                   `json:"taints"`
+			} `json:"spec"`
+		} `json:"template"`
+		Limits corev1.ResourceList `json:"limits"`
+	} `json:"spec"`
+	Status struct {
+		Resources corev1.ResourceList `json:"resources"`
+	} `json:"status"`
+}
+
+// pool is a NodePool, read.
+type pool struct {
+	name         string
+	requirements map[string][]corev1.NodeSelectorRequirement // by key
+	taints       []corev1.Taint
+	limits, used job.Resources
+}
+
+// pool sorts what the object says.
+func (o *nodePoolObject) pool(name string) *pool {
+	t := &o.Spec.Template
+	p := &pool{
+		name: name, taints: t.Spec.Taints, requirements: map[string][]corev1.NodeSelectorRequirement{},
+		limits: job.ResourcesOf(o.Spec.Limits), used: job.ResourcesOf(o.Status.Resources),
+	}
+	for _, r := range t.Spec.Requirements {
+		p.requirements[r.Key] = append(p.requirements[r.Key], r)
+	}
+	for key, value := range t.Metadata.Labels {
+		p.requirements[key] = append(p.requirements[key], corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
+	}
+	// The label by which its nodes are known.
+	p.requirements[karpenterNodePool] = []corev1.NodeSelectorRequirement{{Key: karpenterNodePool, Operator: corev1.NodeSelectorOpIn, Values: []string{name}}}
+	return p
+}
+
+// Brings says whether an autoscaler could add a node that takes a pod, as far as selectors
+// and taints go; sizes are nobody's but the cloud's. Absent is proven: every node pool
+// there is keeps such pods away. why is the first reason, "node pool gpu has the taint
+// gpu=yes:NoSchedule".
+func (s *Snapshot) Brings(spec *corev1.PodSpec) (is job.Presence, why string) {
+	switch {
+	case s == nil || s.autoscaler == "":
+		return job.Absent, "nobody adds nodes"
+	case !s.poolsKnown():
+		return job.Unknown, ""
+	}
+	for _, p := range s.book.pools {
+		reason := p.refuses(spec)
+		if reason == "" {
+			return job.Unknown, "" // it may; how large its nodes are is not known
+		}
+		if why == "" {
+			why = reason
+		}
+	}
+	return job.Absent, why
+}
+
+// poolsKnown says that the node pools in the view are all there is to say about nodes to
+// come.
+func (s *Snapshot) poolsKnown() bool {
+	status := objectKey{configMap.WithVersion("v1"), autoscalerStatus[0], autoscalerStatus[1]}
+	_, other := s.objects[status] // two may add nodes
+	return s.autoscaler == karpenterName && !other && s.book != nil && len(s.book.pools) > 0 && s.Holds(resourceOf(nodePool.WithVersion("")))
+}
+
+// barren finds out that nobody adds nodes for a pod that none of the nodes there are could
+// ever hold: then it is impossible here, autoscaler or not.
+func (s *Snapshot) barren(r *Result, g Gang) {
+	at := g.group(r.Group)
+	if r.Verdict != TooBig || !r.ByShape || r.Grows == "" || at < 0 {
+		return
+	}
+	if brings, why := s.Brings(&g.Groups[at].Pod.Spec); brings == job.Absent {
+		r.Grows = ""
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%s adds no nodes for %s: %s", s.autoscaler, r.Group, why))
+	}
+}
+
+// karpenterName is how the autoscaler is called whose pools can be read.
+const karpenterName = "Karpenter"
+
+// refuses is why nodes of the pool never take the pod; empty: they may.
+func (p *pool) refuses(spec *corev1.PodSpec) string {
+	if t := untolerated(p.taints, spec.Tolerations); t != nil {
+		return "node pool " + p.name + " has the taint " + taintText(t)
+	}
+	for _, key := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
+		if !p.allows(corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{spec.NodeSelector[key]}}) {
+			return "node pool " + p.name + " makes no nodes with " + key + "=" + spec.NodeSelector[key]
+		}
+	}
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			if len(term.MatchFields) == 0 && !slices.ContainsFunc(term.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return !p.allows(r) }) {
+				return ""
+			}
+		}
+		return "node pool " + p.name + " makes no nodes that the required node affinity takes"
+	}
+	return ""
+}
+
+// allows says whether some node of the pool could meet a requirement. Only values that are
+// written out on both sides can contradict each other. A key of which the pool says
+// nothing may be one of the cloud's own, and is allowed; one with a domain of the users' is not:
+// Karpenter makes no node with a label that nobody declared
+// (https://karpenter.sh/docs/concepts/scheduling/#user-defined-labels).
+func (p *pool) allows(r corev1.NodeSelectorRequirement) bool {
+	own := p.requirements[r.Key]
+	if len(own) == 0 {
+		return wellKnown(r.Key) || r.Operator == corev1.NodeSelectorOpNotIn || r.Operator == corev1.NodeSelectorOpDoesNotExist
+	}
+	for _, o := range own {
+		if o.Operator == corev1.NodeSelectorOpIn && !slices.ContainsFunc(o.Values, func(v string) bool { return meets(v, r) }) {
+			return false
+		}
+		if r.Operator == corev1.NodeSelectorOpIn && !slices.ContainsFunc(r.Values, func(v string) bool { return meets(v, o) }) {
+			return false
+		}
+	}
+	return r.Operator != corev1.NodeSelectorOpDoesNotExist
+}
+
+// meets says whether a value meets a requirement.
+func meets(value string, r corev1.NodeSelectorRequirement) bool {
+	switch r.Operator {
+	case corev1.NodeSelectorOpIn:
+		return slices.Contains(r.Values, value)
+	case corev1.NodeSelectorOpNotIn:
+		return !slices.Contains(r.Values, value)
+	case corev1.NodeSelectorOpDoesNotExist:
+		return false
+	case corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt:
+		is, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || len(r.Values) != 1 {
+			return false
+		}
+		bound, err := strconv.ParseInt(r.Values[0], 10, 64)
+		return err == nil && (r.Operator == corev1.NodeSelectorOpGt && is > bound || r.Operator == corev1.NodeSelectorOpLt && is < bound)
+	case corev1.NodeSelectorOpExists:
+	}
+	return true
+}
+
+// wellKnown says whether a label may be on a node without anybody declaring it: those of
+// Kubernetes, of Karpenter and of clouds.
+func wellKnown(key string) bool {
+	domain, _, ok := strings.Cut(key, "/")
+	if !ok {
+		return false
+	}
+	for _, known := range []string{"kubernetes.io", "k8s.io", "karpenter.sh", "k8s.aws", "azure.com", "gke.io", "google.com", "amazonaws.com", "nvidia.com", "amd.com", "intel.com"} {
+		if domain == known || strings.HasSuffix(domain, "."+known) {
+			return true
+		}
+	}
+	return false
+}
+
+// pools reports a gang that asks for more than the node pools which may take it ever add,
+// beside the nodes there are: limits are on all nodes of a pool, those that exist included.
+func (o *obstacle) pools() {
+	s := o.s
+	if !s.poolsKnown() {
+		return
+	}
+	each := o.demands()
+	for _, name := range namesIn(each) {
+		if job.AcceleratorUnit(name) == job.NotAccelerator {
+			continue // nodes that Karpenter did not make have these too, and their pods move
+		}
+		var asked, most int64
+		limited := true
+		for i := range each {
+			asked = plus(asked, times(each[i][name], o.wanted(i)))
+		}
+		var names []string
+		for _, p := range s.book.pools {
+			if !o.usable(p, each, name) {
+				continue
+			}
+			limit, ok := p.limits[name]
+			limited = limited && ok
+			most = plus(most, max(0, limit))
+			names = append(names, p.name)
+		}
+		for _, n := range s.nodes {
+			if _, made := n.Labels[karpenterNodePool]; !made {
+				most = plus(most, max(0, n.Allocatable[name]))
+			}
+		}
+		if asked == 0 || len(names) == 0 || !limited || asked <= most {
+			continue
+		}
+		_, at := o.largest(each, name)
+		o.add(Limit{
+			Rule: RulePool, When: Never, Kind: nodePool.Kind, Name: strings.Join(names, ","), Resource: string(name),
+			Asked: asked, Hard: most, Path: job.Path("spec.limits").Key(string(name)), At: at,
+			Message: fmt.Sprintf("%s %s asked by %s; %s is what the limits of %s and other nodes allow", job.Format(name, asked), name,
+				o.rolesFor(each, name), job.Format(name, most), many(len(names), "node pool", "node pools")),
+		})
+	}
+}
+
+// usable says whether a pool may make nodes for some pods that ask for a resource.
+func (o *obstacle) usable(p *pool, each []job.Resources, name corev1.ResourceName) bool {
+	for i := range each {
+		if each[i][name] > 0 && p.refuses(&o.gang.Groups[i].Pod.Spec) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// namesIn are the names of resources in any of the amounts, in order.
+func namesIn(each []job.Resources) []corev1.ResourceName {
+	all := job.Resources{}
+	for _, r := range each {
+		for name := range r {
+			all[name] = 0
+		}
+	}
+	return all.Names()
+}

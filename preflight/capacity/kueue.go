@@ -1,0 +1,566 @@
+package capacity
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// The parts of Kueue's objects that are read; v1beta1 and v1beta2 differ in the name of
+// the cohort only (https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta2/).
+type (
+	localQueue struct {
+		Spec struct {
+			ClusterQueue string `json:"clusterQueue"`
+			StopPolicy   string `json:"stopPolicy"`
+		} `json:"spec"`
+		Status queueStatus `json:"status"`
+	}
+	clusterQueue struct {
+		Spec struct {
+			ResourceGroups    []resourceGroup       `json:"resourceGroups"`
+			Cohort            string                `json:"cohort"`     // v1beta1
+			CohortName        string                `json:"cohortName"` // v1beta2
+			NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
+			StopPolicy        string                `json:"stopPolicy"`
+		} `json:"spec"`
+		Status queueStatus `json:"status"`
+	}
+	cohort struct {
+		Spec struct {
+			ParentName     string          `json:"parentName"`
+			Parent         string          `json:"parent"` // v1alpha1
+			ResourceGroups []resourceGroup `json:"resourceGroups"`
+		} `json:"spec"`
+	}
+	resourceFlavor struct {
+		Spec struct {
+			NodeLabels  map[string]string   `json:"nodeLabels"`
+			NodeTaints  []corev1.Taint      `json:"nodeTaints"`
+			Tolerations []corev1.Toleration `json:"tolerations"`
+		} `json:"spec"`
+	}
+	resourceGroup struct {
+		CoveredResources []corev1.ResourceName `json:"coveredResources"`
+		Flavors          []flavorQuotas        `json:"flavors"`
+	}
+	flavorQuotas struct {
+		Name      string        `json:"name"`
+		Resources []flavorQuota `json:"resources"`
+	}
+	flavorQuota struct {
+		Name           corev1.ResourceName `json:"name"`
+		NominalQuota   resource.Quantity   `json:"nominalQuota"`
+		BorrowingLimit *resource.Quantity  `json:"borrowingLimit"`
+		LendingLimit   *resource.Quantity  `json:"lendingLimit"`
+	}
+	queueStatus struct {
+		FlavorsReservation []flavorUsage      `json:"flavorsReservation"`
+		Conditions         []metav1.Condition `json:"conditions"`
+	}
+	flavorUsage struct {
+		Name      string `json:"name"`
+		Resources []struct {
+			Name  corev1.ResourceName `json:"name"`
+			Total resource.Quantity   `json:"total"`
+		} `json:"resources"`
+	}
+)
+
+func (q *clusterQueue) cohort() string { return cmp.Or(q.Spec.CohortName, q.Spec.Cohort) }
+
+// inactive is the reason why a queue takes no jobs; empty: it does, or nobody says.
+func (s *queueStatus) inactive() string {
+	for _, c := range s.Conditions {
+		if c.Type == "Active" && c.Status == metav1.ConditionFalse {
+			return cmp.Or(c.Reason, "inactive")
+		}
+	}
+	return ""
+}
+
+// flavored is a resource of a flavor, the unit in which Kueue counts.
+type flavored struct {
+	flavor   string
+	resource corev1.ResourceName
+}
+
+// quotaNode is a ClusterQueue or a cohort in Kueue's tree of quotas
+// (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/cache/scheduler/resource_node.go).
+type quotaNode struct {
+	parent   *quotaNode
+	children []*quotaNode
+	quotas   map[flavored]nodeQuota
+	subtree  map[flavored]int64 // own quota, and what children lend
+	usage    map[flavored]int64 // what counts against subtree
+}
+
+type nodeQuota struct{ nominal, borrow, lend int64 } // borrow, lend: -1 is no limit
+
+// quotaTree is all ClusterQueues and cohorts.
+type quotaTree struct {
+	queues  map[string]*quotaNode
+	cohorts map[string]*quotaNode
+	circle  bool // cohorts are below each other: nothing can be worked out
+}
+
+// treeOf puts the quotas of all queues together; nil: there are none.
+func treeOf(b *book) *quotaTree {
+	if len(b.cluster) == 0 {
+		return nil
+	}
+	t := &quotaTree{queues: map[string]*quotaNode{}, cohorts: map[string]*quotaNode{}}
+	for _, name := range slices.Sorted(maps.Keys(b.cohorts)) {
+		c := b.cohorts[name]
+		n := t.cohort(name)
+		n.quotas = quotasOf(c.Spec.ResourceGroups)
+		if parent := cmp.Or(c.Spec.ParentName, c.Spec.Parent); parent != "" {
+			t.hang(n, t.cohort(parent))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.cluster)) {
+		q := b.cluster[name]
+		n := &quotaNode{quotas: quotasOf(q.Spec.ResourceGroups), usage: map[flavored]int64{}}
+		for _, f := range q.Status.FlavorsReservation {
+			for _, r := range f.Resources {
+				n.usage[flavored{f.Name, r.Name}] = max(0, job.InBaseUnits(r.Name, r.Total))
+			}
+		}
+		t.queues[name] = n
+		if c := q.cohort(); c != "" {
+			t.hang(n, t.cohort(c))
+		}
+	}
+	for _, n := range t.cohorts {
+		steps := 0
+		for up := n; up != nil && steps <= len(t.cohorts); up = up.parent {
+			steps++
+		}
+		t.circle = t.circle || steps > len(t.cohorts)
+	}
+	if t.circle {
+		return t
+	}
+	for _, all := range []map[string]*quotaNode{t.queues, t.cohorts} {
+		for _, n := range all {
+			if n.parent == nil {
+				n.add()
+			}
+		}
+	}
+	return t
+}
+
+// cohort finds a cohort by name; one without an object exists all the same.
+func (t *quotaTree) cohort(name string) *quotaNode {
+	if t.cohorts[name] == nil {
+		t.cohorts[name] = &quotaNode{}
+	}
+	return t.cohorts[name]
+}
+
+func (t *quotaTree) hang(n, parent *quotaNode) {
+	n.parent = parent
+	parent.children = append(parent.children, n)
+}
+
+func quotasOf(groups []resourceGroup) map[flavored]nodeQuota {
+	out := map[flavored]nodeQuota{}
+	limit := func(name corev1.ResourceName, q *resource.Quantity) int64 {
+		if q == nil {
+			return -1
+		}
+		return max(0, job.InBaseUnits(name, *q))
+	}
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				out[flavored{f.Name, r.Name}] = nodeQuota{max(0, job.InBaseUnits(r.Name, r.NominalQuota)), limit(r.Name, r.BorrowingLimit), limit(r.Name, r.LendingLimit)}
+			}
+		}
+	}
+	return out
+}
+
+// add sums up quotas and usage from the leaves to the roots.
+func (n *quotaNode) add() {
+	n.subtree = map[flavored]int64{}
+	for fr, q := range n.quotas {
+		n.subtree[fr] = q.nominal
+	}
+	if n.usage == nil {
+		n.usage = map[flavored]int64{}
+	}
+	for _, child := range n.children {
+		child.add()
+		for fr, all := range child.subtree {
+			n.subtree[fr] = plus(n.subtree[fr], all-child.kept(fr))
+		}
+		for fr, used := range child.usage {
+			n.usage[fr] = plus(n.usage[fr], max(0, used-child.kept(fr)))
+		}
+	}
+}
+
+// kept is what a node never lends to its parent.
+func (n *quotaNode) kept(fr flavored) int64 {
+	if q, ok := n.quotas[fr]; ok && q.lend >= 0 {
+		return max(0, n.subtree[fr]-q.lend)
+	}
+	return 0
+}
+
+// most is what the node could get if nobody used anything.
+func (n *quotaNode) most(fr flavored) int64 {
+	if n.parent == nil {
+		return n.subtree[fr]
+	}
+	out := plus(n.kept(fr), n.parent.most(fr))
+	if q, ok := n.quotas[fr]; ok && q.borrow >= 0 {
+		out = min(out, plus(n.subtree[fr], q.borrow))
+	}
+	return out
+}
+
+// left is what the node could get now without moving anybody aside; it may be negative.
+func (n *quotaNode) left(fr flavored) int64 {
+	if n.parent == nil {
+		return n.subtree[fr] - n.usage[fr]
+	}
+	kept := n.kept(fr)
+	above := n.parent.left(fr)
+	if q, ok := n.quotas[fr]; ok && q.borrow >= 0 {
+		above = min(above, plus(n.subtree[fr]-kept-max(0, n.usage[fr]-kept), q.borrow))
+	}
+	return max(0, kept-n.usage[fr]) + above
+}
+
+// kueue asks Kueue's queues: do they exist, do they take jobs, and could their quota ever
+// hold the gang, or hold it now.
+func (o *obstacle) kueue() {
+	local := o.s.book.local[[2]string{o.gang.Namespace, o.gang.Queue}]
+	if local == nil {
+		o.missingQueue(localKind, o.gang.Namespace, o.gang.Queue)
+		return
+	}
+	o.stopped("LocalQueue", o.gang.Namespace, o.gang.Queue, local.Spec.StopPolicy, &local.Status)
+	name := local.Spec.ClusterQueue
+	queue := o.s.book.cluster[name]
+	if queue == nil {
+		o.missingQueue(clusterKind, "", name)
+		return
+	}
+	o.stopped("ClusterQueue", "", name, queue.Spec.StopPolicy, &queue.Status)
+	o.welcome(name, queue)
+	for _, r := range []schema.GroupKind{clusterKind, cohortKind} {
+		if queue.cohort() != "" && !o.s.Holds(resourceOf(r.WithVersion(""))) {
+			o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.cohort(), name)
+			return
+		}
+	}
+	tree := o.s.book.tree
+	if tree.circle {
+		o.note("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
+		return
+	}
+	k := &kueueing{obstacle: o, name: name, queue: queue, node: tree.queues[name], asks: o.demands()}
+	k.judge()
+}
+
+// stopped reports a queue that somebody stopped, or that says of itself that it is not active.
+func (o *obstacle) stopped(kind, namespace, name, policy string, status *queueStatus) {
+	if policy != "" && policy != "None" {
+		o.closedQueue(kind, namespace, name, "spec.stopPolicy", "stopPolicy is %s; it admits no jobs until that is None", policy)
+		return
+	}
+	if why := status.inactive(); why != "" {
+		o.closedQueue(kind, namespace, name, "status.conditions", "it is not active: %s", why)
+	}
+}
+
+// welcome reports a namespace whose jobs a ClusterQueue does not take.
+func (o *obstacle) welcome(name string, queue *clusterQueue) {
+	selector, err := metav1.LabelSelectorAsSelector(queue.Spec.NamespaceSelector)
+	if err != nil || selector.Empty() {
+		return
+	}
+	namespace, there := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
+	if queue.Spec.NamespaceSelector != nil && there != job.Present {
+		o.note("whether ClusterQueue %s takes jobs of namespace %s depends on labels that are not in the snapshot", name, o.gang.Namespace)
+		return
+	}
+	if there == job.Present && selector.Matches(labels.Set(namespace.GetLabels())) {
+		return
+	}
+	what := "its namespaceSelector selects none"
+	if queue.Spec.NamespaceSelector != nil {
+		what = "its namespaceSelector is " + metav1.FormatLabelSelector(queue.Spec.NamespaceSelector)
+	}
+	o.add(Limit{
+		Rule: RuleQueueMissing, When: Never, Kind: "ClusterQueue", Name: name, Path: "spec.namespaceSelector", At: o.gang.At,
+		Message: fmt.Sprintf("it takes no jobs of namespace %s: %s", o.gang.Namespace, what),
+	})
+}
+
+// kueueing is one gang before one ClusterQueue.
+type kueueing struct {
+	*obstacle
+	name  string
+	queue *clusterQueue
+	node  *quotaNode
+	asks  []job.Resources // by group, one pod
+}
+
+// judge compares the gang with the quota, one resource group after the other: a group of
+// pods takes all resources of a resource group from one flavor.
+func (k *kueueing) judge() {
+	covered := map[corev1.ResourceName]bool{}
+	for _, g := range k.queue.Spec.ResourceGroups {
+		for _, name := range g.CoveredResources {
+			covered[name] = true
+		}
+	}
+	for i := range k.asks {
+		if covered[corev1.ResourcePods] {
+			k.asks[i] = maps.Clone(k.asks[i])
+			k.asks[i][corev1.ResourcePods] = 1
+		}
+		for _, name := range k.asks[i].Names() {
+			if !covered[name] && k.asks[i][name] > 0 && k.wanted(i) > 0 {
+				k.note("ClusterQueue %s has no quota for %s; unless Kueue is configured to leave it out, the job is not admitted", k.name, name)
+			}
+		}
+	}
+	for at := range k.queue.Spec.ResourceGroups {
+		k.group(at)
+	}
+}
+
+// group compares the gang with one resource group.
+func (k *kueueing) group(at int) {
+	g := &k.queue.Spec.ResourceGroups[at]
+	var sets []podSet
+	for i := range k.asks {
+		set := podSet{group: i, asks: job.Resources{}}
+		for _, name := range g.CoveredResources {
+			if n := times(k.asks[i][name], k.wanted(i)); n > 0 {
+				set.asks[name] = n
+			}
+		}
+		if len(set.asks) == 0 {
+			continue
+		}
+		for _, f := range g.Flavors {
+			if k.matches(f.Name, i) {
+				set.flavors = append(set.flavors, f.Name)
+			}
+		}
+		if len(set.flavors) == 0 {
+			k.noFlavor(at, i)
+			return
+		}
+		sets = append(sets, set)
+	}
+	for _, capacity := range []struct {
+		when When
+		of   func(flavored) int64
+	}{{Never, k.node.most}, {Now, k.node.left}} {
+		search := &flavoring{sets: sets, capacity: capacity.of, taken: map[flavored]int64{}, budget: mostFlavorings}
+		if search.holds(0) {
+			continue
+		}
+		if search.budget > 0 {
+			k.over(at, sets, capacity.when)
+		}
+		return
+	}
+}
+
+// matches says whether pods of a group may use a flavor: its taints are tolerated and what
+// the pods say about its labels is true of them. A flavor that is not in the view may be
+// anything (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/scheduler/flavorassigner/flavorassigner.go,
+// checkFlavorForPodSets).
+func (k *kueueing) matches(name string, group int) bool {
+	flavor := k.s.book.flavors[name]
+	if flavor == nil {
+		return true
+	}
+	spec := &k.gang.Groups[group].Pod.Spec
+	if untolerated(flavor.Spec.NodeTaints, slices.Concat(spec.Tolerations, flavor.Spec.Tolerations)) != nil {
+		return false
+	}
+	only := onlyKeys(spec, flavor.Spec.NodeLabels)
+	return selects(&only)(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}})
+}
+
+// onlyKeys is what a pod says about some labels of nodes, and nothing else.
+func onlyKeys(spec *corev1.PodSpec, keys map[string]string) corev1.PodSpec {
+	out := corev1.PodSpec{NodeSelector: map[string]string{}}
+	for key, value := range spec.NodeSelector {
+		if _, ok := keys[key]; ok {
+			out.NodeSelector[key] = value
+		}
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return out
+	}
+	var terms []corev1.NodeSelectorTerm
+	for _, t := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		var about []corev1.NodeSelectorRequirement
+		for _, e := range t.MatchExpressions {
+			if _, ok := keys[e.Key]; ok {
+				about = append(about, e)
+			}
+		}
+		if len(about) == 0 {
+			return out // a term that says nothing about the labels leaves them free
+		}
+		terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: about})
+	}
+	if len(terms) > 0 {
+		out.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
+	}
+	return out
+}
+
+// noFlavor reports pods that no flavor of a resource group takes.
+func (k *kueueing) noFlavor(at, group int) {
+	g := &k.gang.Groups[group]
+	var names []string
+	for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
+		names = append(names, f.Name)
+	}
+	k.add(Limit{
+		Rule: RuleQueueQuota, When: Never, Kind: "ClusterQueue", Name: k.name, Role: g.Name, At: cmp.Or(k.gang.At, g.Path),
+		Path:    job.Path("spec.resourceGroups").Index(at).Child("flavors"),
+		Message: fmt.Sprintf("node selector and tolerations of %s match none of its %s: %s", g.Name, many(len(names), "flavor", "flavors"), strings.Join(names, ", ")),
+	})
+}
+
+// over reports what of a resource group is short: the resource that lacks most, in share
+// of what is asked.
+func (k *kueueing) over(at int, sets []podSet, when When) {
+	capacity := k.node.most
+	if when == Now {
+		capacity = k.node.left
+	}
+	var worst Limit
+	lack := -1.0
+	for _, name := range k.queue.Spec.ResourceGroups[at].CoveredResources {
+		var asked, has, hard int64
+		usable := map[string]bool{}
+		for _, set := range sets {
+			asked = plus(asked, set.asks[name])
+			for _, f := range set.flavors {
+				usable[f] = set.asks[name] > 0 || usable[f]
+			}
+		}
+		var names []string
+		for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
+			if usable[f.Name] {
+				names = append(names, f.Name)
+				has = plus(has, max(0, capacity(flavored{f.Name, name})))
+				hard = plus(hard, max(0, k.node.most(flavored{f.Name, name})))
+			}
+		}
+		if asked == 0 {
+			continue
+		}
+		short := float64(asked-has) / float64(asked)
+		if short <= lack {
+			continue
+		}
+		lack = short
+		_, where := k.largest(k.asks, name)
+		worst = Limit{
+			Rule: RuleQueueQuota, When: when, Kind: "ClusterQueue", Name: k.name, Resource: string(name), Asked: asked, Used: max(0, hard-has), Hard: hard,
+			Path: job.Path("spec.resourceGroups").Index(at), At: cmp.Or(where, k.gang.At), Message: k.shortText(name, asked, has, names, when),
+		}
+	}
+	if lack > -1 {
+		k.add(worst)
+	}
+}
+
+// shortText says what of a resource there is in the flavors that the pods may use.
+func (k *kueueing) shortText(name corev1.ResourceName, asked, has int64, flavors []string, when When) string {
+	f := func(n int64) string { return job.Format(name, n) }
+	where := "in flavor " + strings.Join(flavors, ", ")
+	if len(flavors) > 1 {
+		where = "in flavors " + strings.Join(flavors, ", ")
+	}
+	borrowed := ""
+	if c := k.queue.cohort(); c != "" {
+		borrowed = ", with what cohort " + c + " may lend"
+	}
+	text := fmt.Sprintf("%s %s asked by %s; ", f(asked), name, k.rolesFor(k.asks, name))
+	switch {
+	case has >= asked && when == Never:
+		return text + fmt.Sprintf("%s is the quota %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
+	case has >= asked:
+		return text + fmt.Sprintf("%s is left %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
+	case when == Never:
+		return text + fmt.Sprintf("%s is the quota %s%s", f(has), where, borrowed)
+	}
+	return text + fmt.Sprintf("%s is left %s%s", f(has), where, borrowed)
+}
+
+// podSet is what one group asks of one resource group, in sum.
+type podSet struct {
+	group   int
+	asks    job.Resources
+	flavors []string // it may use
+}
+
+// mostFlavorings bounds the search for flavors; real queues need a handful of steps.
+const mostFlavorings = 1 << 14
+
+// flavoring looks for a flavor for every pod set.
+type flavoring struct {
+	sets     []podSet
+	capacity func(flavored) int64
+	taken    map[flavored]int64
+	budget   int // 0: the search was not finished
+}
+
+// holds says whether the pod sets from one on find flavors beside those before.
+func (f *flavoring) holds(from int) bool {
+	if from == len(f.sets) {
+		return true
+	}
+	set := &f.sets[from]
+	for _, name := range set.flavors {
+		if f.budget--; f.budget <= 0 {
+			f.budget = 0
+			return true // not proven; the caller looks at the budget only after a no
+		}
+		fits := true
+		for r, n := range set.asks {
+			fr := flavored{name, r}
+			fits = fits && plus(f.taken[fr], n) <= f.capacity(fr)
+		}
+		if !fits {
+			continue
+		}
+		for r, n := range set.asks {
+			f.taken[flavored{name, r}] += n
+		}
+		if f.holds(from + 1) {
+			return true
+		}
+		for r, n := range set.asks {
+			f.taken[flavored{name, r}] -= n
+		}
+	}
+	return false
+}

@@ -1,0 +1,229 @@
+package capacity
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// QueueSystem is who keeps a queue.
+type QueueSystem string
+
+// The systems whose queues are known; the zero value is a queue of nobody we know.
+const (
+	Kueue   QueueSystem = "Kueue"
+	Volcano QueueSystem = "Volcano"
+	T9k     QueueSystem = "T9k"
+	KAI     QueueSystem = "KAI"
+)
+
+// Marks by which queue systems know a job. Sources: Kueue v0.15 pkg/controller/constants;
+// volcano.sh/apis v1.13 pkg/apis/scheduling/v1beta1/labels.go; KAI's documents; the
+// T9k manual (https://github.com/t9k/user-manuals, src/modules/jobs).
+var queueMarks = []struct {
+	key    string
+	system QueueSystem
+}{
+	{"kueue.x-k8s.io/queue-name", Kueue},
+	{"scheduling.volcano.sh/queue-name", Volcano},
+	{"volcano.sh/queue-name", Volcano},
+	{"kai.scheduler/queue", KAI},
+	{"runai/queue", KAI},
+}
+
+// Fields of the kinds themselves that name a queue.
+var queueFields = []struct {
+	path   job.Path
+	system QueueSystem
+}{
+	{"spec.scheduler.t9kScheduler.queue", T9k},
+	{"spec.runPolicy.schedulingPolicy.queue", Volcano},
+}
+
+// queueSystem finds who keeps the queue of a job, and where the job names it.
+func queueSystem(j *job.Job) (QueueSystem, job.Path) {
+	if j.Gang.Queue == "" || j.Source == nil {
+		return "", ""
+	}
+	for _, f := range queueFields {
+		if v, err := f.path.Resolve(j.Source.Object); err == nil && v == j.Gang.Queue {
+			return f.system, f.path
+		}
+	}
+	for _, m := range queueMarks {
+		if j.Source.GetLabels()[m.key] == j.Gang.Queue {
+			return m.system, job.Path("metadata.labels").Key(m.key)
+		}
+		if j.Source.GetAnnotations()[m.key] == j.Gang.Queue {
+			return m.system, job.Path("metadata.annotations").Key(m.key)
+		}
+	}
+	for i := range j.Roles {
+		p := &j.Roles[i].Pod
+		for _, m := range queueMarks {
+			if p.Labels[m.key] == j.Gang.Queue || p.Annotations[m.key] == j.Gang.Queue {
+				return m.system, j.Roles[i].Path
+			}
+		}
+	}
+	return "", ""
+}
+
+var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+
+// kueueKinds are the groups of kinds that Kueue queues by itself
+// (https://kueue.sigs.k8s.io/docs/tasks/run/, integrations of v0.15).
+var kueueKinds = map[string]bool{
+	"batch": true, "kubeflow.org": true, "jobset.x-k8s.io": true, "trainer.kubeflow.org": true, "ray.io": true, "leaderworkerset.x-k8s.io": true,
+}
+
+// defaulted is the gang with the queue that Kueue fills in where a job names none: the
+// LocalQueue called default, if the namespace has one
+// (https://kueue.sigs.k8s.io/docs/tasks/manage/enforce_job_management/setup_default_local_queue/).
+func (s *Snapshot) defaulted(g Gang) Gang {
+	if g.Queue != "" || s.book == nil || !kueueKinds[g.Self.Group] || s.book.local[[2]string{g.Namespace, defaultQueue}] == nil {
+		return g
+	}
+	g.Queue, g.System = defaultQueue, Kueue
+	return g
+}
+
+const defaultQueue = "default"
+
+// queue asks the queue of the gang. A gang with pods has been let in.
+func (o *obstacle) queue() {
+	if o.gang.Queue == "" || o.started() {
+		return
+	}
+	switch o.gang.System {
+	case Kueue:
+		o.kueue()
+	case Volcano:
+		o.volcano()
+	case T9k:
+		o.t9k()
+	case KAI:
+		o.note("the queue %s of KAI is not judged", o.gang.Queue)
+	default:
+	}
+}
+
+// started says that some pod of the gang exists.
+func (o *obstacle) started() bool {
+	for _, n := range o.exist {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// missingQueue reports a queue that does not exist, if the view would hold it.
+func (o *obstacle) missingQueue(gk schema.GroupKind, namespace, name string) {
+	if !o.s.Holds(resourceOf(gk.WithVersion(""))) {
+		o.note("the %s %s is not in the snapshot; what it allows is not known", gk.Kind, name)
+		return
+	}
+	if _, there := o.s.Lookup(namespaceKind, "", namespace); namespace != "" && there == job.Absent {
+		o.note("the namespace %s is not in the snapshot; whether it has a %s %s is not known", namespace, gk.Kind, name)
+		return
+	}
+	message := fmt.Sprintf("there is no %s of that name", gk.Kind)
+	if namespace != "" {
+		message += " in namespace " + namespace
+	}
+	if names := o.s.namesOf(gk, namespace); len(names) > 0 {
+		message += "; there is " + strings.Join(names[:min(4, len(names))], ", ")
+		if more := len(names) - 4; more > 0 {
+			message += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	o.add(Limit{
+		Rule: RuleQueueMissing, When: Never, Kind: gk.Kind, Namespace: namespace, Name: name,
+		Path: "metadata.name", At: o.gang.At, Message: message,
+	})
+}
+
+// namesOf are the names of objects of a kind in the view, in order.
+func (s *Snapshot) namesOf(gk schema.GroupKind, namespace string) []string {
+	var out []string
+	objects, _ := s.Objects(gk, namespace)
+	for _, o := range objects {
+		out = append(out, o.GetName())
+	}
+	return out
+}
+
+// closedQueue reports a queue that takes no jobs now.
+func (o *obstacle) closedQueue(kind, namespace, name string, path job.Path, format string, args ...any) {
+	o.add(Limit{
+		Rule: RuleQueueClosed, When: Now, Kind: kind, Namespace: namespace, Name: name,
+		Path: path, At: o.gang.At, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// demands are what each group asks for, for all the pods that it cannot do without.
+func (o *obstacle) demands() []job.Resources {
+	out := make([]job.Resources, len(o.gang.Groups))
+	for i := range o.gang.Groups {
+		requests, _ := o.s.amountsOf(&o.gang.Groups[i].Pod)
+		out[i] = requests
+	}
+	return out
+}
+
+// least is how much of a resource those pods ask for that have to start together: all of
+// them, or the ones that ask for least where fewer may start.
+func (o *obstacle) least(each []job.Resources, name corev1.ResourceName) int64 {
+	order := make([]int, len(each))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(each[a][name], each[b][name]) })
+	left := int64(math.MaxInt64)
+	if o.gang.MinMembers > 0 {
+		left = int64(o.gang.MinMembers)
+	}
+	sum := int64(0)
+	for _, i := range order {
+		pods := min(left, o.wanted(i))
+		sum = plus(sum, times(each[i][name], pods))
+		left -= pods
+	}
+	return sum
+}
+
+// queueAmounts compares the gang with what a queue may hold and holds, by resource.
+// Resources that the queue does not name are not limited.
+func (o *obstacle) queueAmounts(kind, namespace, name string, hard, used job.Resources, known bool, path job.Path) {
+	each := o.demands()
+	for _, r := range hard.Names() {
+		asked := o.least(each, r)
+		l := Limit{
+			Rule: RuleQueueQuota, Kind: kind, Namespace: namespace, Name: name, Resource: string(r),
+			Asked: asked, Used: used[r], Hard: hard[r], Path: path.Key(string(r)),
+		}
+		_, l.At = o.largest(each, r)
+		f := func(n int64) string { return job.Format(r, n) }
+		switch {
+		case asked == 0:
+			continue
+		case asked > hard[r]:
+			l.When = Never
+			l.Message = fmt.Sprintf("%s %s asked by %s; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(hard[r]))
+		case known && plus(used[r], asked) > hard[r]:
+			l.When = Now
+			l.Message = fmt.Sprintf("%s %s asked beside %s in use; %s is all that it may hold", f(asked), r, f(used[r]), f(hard[r]))
+		default:
+			continue
+		}
+		o.add(l)
+	}
+}

@@ -1,0 +1,414 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// The API server counts a pod against every ResourceQuota of its namespace whose scopes
+// match it, when it is created. The rules below are those of
+// https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/quota/v1/evaluator/core/pods.go
+// and staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go.
+
+// quotas compares the sum of the gang with each ResourceQuota of its namespace.
+func (o *obstacle) quotas() {
+	all := o.s.book.quotas[o.gang.Namespace]
+	if len(all) == 0 {
+		return
+	}
+	uses := make([]job.Resources, len(o.gang.Groups))
+	for i := range o.gang.Groups {
+		uses[i] = o.s.podUse(o.gang.Namespace, &o.gang.Groups[i].Pod)
+	}
+	for _, quota := range all {
+		o.quota(quota, uses)
+	}
+}
+
+// quota compares the gang with one quota.
+func (o *obstacle) quota(quota *corev1.ResourceQuota, uses []job.Resources) {
+	hard, used := quotaStatus(quota)
+	counts := make([]job.Resources, len(uses)) // what of each group the quota counts
+	for i := range uses {
+		counts[i] = job.Resources{}
+		pod := &o.gang.Groups[i].Pod
+		matches, known := o.s.inScope(quota, &pod.Spec)
+		if !known {
+			o.note("whether the ResourceQuota %s counts %s depends on a default PriorityClass that is not in the snapshot", quota.Name, o.gang.Groups[i].Name)
+			continue
+		}
+		unscoped := len(quota.Spec.Scopes) == 0 && quota.Spec.ScopeSelector == nil
+		for name, n := range uses[i] {
+			if _, bound := hard[name]; bound && (matches && !claimed(name) || unscoped && claimed(name)) {
+				counts[i][name] = n
+			}
+		}
+		if matches {
+			o.unsaid(quota, &o.gang.Groups[i], hard)
+		}
+	}
+	for _, name := range hard.Names() {
+		o.bound(quota, name, hard[name], used, counts)
+	}
+	o.self(quota, hard, used)
+}
+
+// quotaStatus is what a quota allows and what is used of it. The API server goes by the
+// status; without one, as in a file written by hand, nothing is known to be used.
+func quotaStatus(quota *corev1.ResourceQuota) (hard, used job.Resources) {
+	list := quota.Status.Hard
+	if list == nil {
+		list = quota.Spec.Hard
+	}
+	return quotaAmounts(list), quotaAmounts(quota.Status.Used)
+}
+
+// quotaAmounts are amounts in base units, by the quota's own names of resources.
+func quotaAmounts(list corev1.ResourceList) job.Resources {
+	out := make(job.Resources, len(list))
+	for name, q := range list {
+		out[name] = job.InBaseUnits(plainName(name), q)
+	}
+	return out
+}
+
+// plainName is the resource that a quota's name is about: cpu of limits.cpu.
+func plainName(name corev1.ResourceName) corev1.ResourceName {
+	for _, prefix := range []string{corev1.DefaultResourceRequestsPrefix, "limits."} {
+		if rest, ok := strings.CutPrefix(string(name), prefix); ok {
+			return corev1.ResourceName(rest)
+		}
+	}
+	return name
+}
+
+// bound compares the sum of the gang with one bound of a quota.
+func (o *obstacle) bound(quota *corev1.ResourceQuota, name corev1.ResourceName, hard int64, used job.Resources, counts []job.Resources) {
+	all, more := o.sum(name, counts)
+	taken, known := used[name]
+	l := Limit{
+		Rule: RuleQuota, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)),
+	}
+	format := func(n int64) string { return job.Format(plainName(name), n) }
+	_, l.At = o.largest(counts, name)
+	switch {
+	case all > hard:
+		l.When, l.Asked = Never, all
+		l.Message = fmt.Sprintf("%s asked by %s; %s is the hard limit", format(all)+" "+string(name), o.rolesFor(counts, name), format(hard))
+	case known && more > 0 && plus(taken, more) > hard:
+		l.When, l.Asked = Now, more
+		l.Message = fmt.Sprintf("%s asked beside %s in use; %s is the hard limit", format(more)+" "+string(name), format(taken), format(hard))
+	default:
+		return
+	}
+	o.add(l)
+}
+
+// sum is how much of a resource the pods take that certainly exist together: all of
+// them, and those that do not exist yet. Whatever has been created counts as an object
+// until it is deleted, groups that completed included.
+func (o *obstacle) sum(name corev1.ResourceName, each []job.Resources) (all, missing int64) {
+	sets := o.together()
+	if strings.HasPrefix(string(name), "count/") {
+		sets = [][]int{make([]int, len(o.gang.Groups))}
+		for i := range sets[0] {
+			sets[0][i] = i
+		}
+	}
+	for _, set := range sets {
+		var a, m int64
+		for _, i := range set {
+			a = plus(a, times(each[i][name], o.wanted(i)))
+			m = plus(m, times(each[i][name], o.missing(i)))
+		}
+		all, missing = max(all, a), max(missing, m)
+	}
+	return all, missing
+}
+
+// self compares the job itself with a quota on the number of objects of its kind.
+func (o *obstacle) self(quota *corev1.ResourceQuota, hard, used job.Resources) {
+	if o.gang.Self.Empty() || o.gang.Exists {
+		return
+	}
+	name := countOf(o.gang.Self)
+	most, bound := hard[name]
+	taken, known := used[name]
+	if !bound || most >= 1 && (!known || taken < most) || quota.Spec.ScopeSelector != nil || len(quota.Spec.Scopes) > 0 {
+		return
+	}
+	l := Limit{
+		Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+		Resource: string(name), Asked: 1, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
+		Message: fmt.Sprintf("1 %s asked beside %d in use; %d is the hard limit", name, taken, most),
+	}
+	if most < 1 {
+		l.When = Never
+	}
+	o.add(l)
+}
+
+// countOf is the name under which a quota counts objects
+// (staging/src/k8s.io/apiserver/pkg/quota/v1/generic/evaluator.go, ObjectCountQuotaResourceNameFor).
+func countOf(r schema.GroupResource) corev1.ResourceName {
+	return corev1.ResourceName("count/" + strings.TrimSuffix(r.String(), "."))
+}
+
+var (
+	podCount   = countOf(podsResource)
+	claimCount = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
+)
+
+// claimed says whether a quota counts resource claims under the name, and not pods.
+func claimed(name corev1.ResourceName) bool {
+	return name == claimCount || strings.HasSuffix(string(name), corev1.ResourceClaimsPerClass)
+}
+
+// podUse is what one pod counts for in quotas, by their names of resources, and the claims
+// that are made for it.
+func (s *Snapshot) podUse(namespace string, pod *job.Pod) job.Resources {
+	requests, limits := s.amountsOf(pod)
+	out := job.Resources{corev1.ResourcePods: 1, podCount: 1}
+	for name, n := range requests {
+		switch {
+		case name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage,
+			strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+			out[name] = n
+			out[corev1.DefaultResourceRequestsPrefix+name] = n
+		case extended(name):
+			out[corev1.DefaultResourceRequestsPrefix+name] = n
+		}
+	}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		if n, ok := limits[name]; ok {
+			out["limits."+name] = n
+		}
+	}
+	for name, n := range s.claimUse(namespace, &pod.Spec) {
+		out[name] = n
+	}
+	return out
+}
+
+// amountsOf are the effective requests and limits of a pod, with what its runtime class
+// adds. Negative amounts count as nothing.
+func (s *Snapshot) amountsOf(pod *job.Pod) (requests, limits job.Resources) {
+	spec := pod.Spec
+	if class := s.runtimeClassOf(&spec); class != nil && class.Overhead != nil && len(spec.Overhead) == 0 {
+		spec.Overhead = class.Overhead.PodFixed
+	}
+	if len(spec.Containers) == 0 {
+		return Requested(*pod), job.Resources{}
+	}
+	return Effective(&spec), EffectiveLimits(&spec)
+}
+
+// extended says whether a resource is counted as requests.<name> only: it has a domain that
+// is not Kubernetes' own, or is a device class by its implicit name.
+func extended(name corev1.ResourceName) bool {
+	text := string(name)
+	if strings.HasPrefix(text, implicitDevices) {
+		return true
+	}
+	return strings.Contains(text, "/") && !strings.Contains(text, corev1.ResourceDefaultNamespacePrefix) &&
+		!strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) &&
+		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+text)) == 0
+}
+
+// implicitDevices is the prefix of resource names that stand for the devices of a class
+// (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceDeviceClassPrefix).
+const implicitDevices = "deviceclass.resource.kubernetes.io/"
+
+// unsaid reports containers that do not say an amount which a quota needs: the API server
+// refuses their pods. Only cpu and memory are needed, and only where the pod has no
+// amounts of its own (podEvaluator.Constraints).
+func (o *obstacle) unsaid(quota *corev1.ResourceQuota, g *Group, hard job.Resources) {
+	spec := &g.Pod.Spec
+	if len(spec.Containers) == 0 || g.Pod.Partial || podLevel(spec) {
+		return
+	}
+	needed := func(c *corev1.Container) (corev1.ResourceName, bool) {
+		for _, name := range hard.Names() {
+			base := plainName(name)
+			if base != corev1.ResourceCPU && base != corev1.ResourceMemory {
+				continue
+			}
+			list := c.Resources.Requests
+			if strings.HasPrefix(string(name), "limits.") {
+				list = c.Resources.Limits
+			}
+			if _, said := list[base]; !said {
+				return name, true
+			}
+		}
+		return "", false
+	}
+	for part, list := range containerLists(spec) {
+		for i, c := range requestsFromLimits(list) {
+			name, lacks := needed(&c)
+			if !lacks {
+				continue
+			}
+			o.add(Limit{
+				Rule: RuleAmount, When: Never, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+				Resource: string(name), Path: job.Path("spec.hard").Key(string(name)), Role: g.Name,
+				At:      g.Pod.At(part.Index(i).Child("resources")),
+				Message: fmt.Sprintf("container %s of %s does not say %s, which the quota needs of every container", c.Name, g.Name, name),
+			})
+			return
+		}
+	}
+}
+
+// containerLists are the lists of containers of a pod, in the order in which they are read.
+func containerLists(spec *corev1.PodSpec) func(func(job.Path, []corev1.Container) bool) {
+	return func(yield func(job.Path, []corev1.Container) bool) {
+		_ = yield("containers", spec.Containers) && yield("initContainers", spec.InitContainers)
+	}
+}
+
+// podLevel says that a pod has amounts of its own (component-helpers resource.IsPodLevelResourcesSet).
+func podLevel(spec *corev1.PodSpec) bool {
+	if spec.Resources == nil {
+		return false
+	}
+	for _, list := range []corev1.ResourceList{spec.Resources.Requests, spec.Resources.Limits} {
+		for name := range list {
+			if name == corev1.ResourceCPU || name == corev1.ResourceMemory || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inScope says whether the scopes of a quota match a pod: all of them must.
+func (s *Snapshot) inScope(quota *corev1.ResourceQuota, spec *corev1.PodSpec) (matches, known bool) {
+	var scopes []corev1.ScopedResourceSelectorRequirement
+	for _, scope := range quota.Spec.Scopes {
+		scopes = append(scopes, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists})
+	}
+	if quota.Spec.ScopeSelector != nil {
+		scopes = append(scopes, quota.Spec.ScopeSelector.MatchExpressions...)
+	}
+	known = true
+	for _, scope := range scopes {
+		in, sure := s.scoped(scope, spec)
+		if sure && !in {
+			return false, true
+		}
+		known = known && sure
+	}
+	return true, known
+}
+
+// scoped says whether one scope matches a pod, and whether that is known.
+func (s *Snapshot) scoped(scope corev1.ScopedResourceSelectorRequirement, spec *corev1.PodSpec) (matches, known bool) {
+	switch scope.ScopeName {
+	case corev1.ResourceQuotaScopeTerminating:
+		return ends(spec), true
+	case corev1.ResourceQuotaScopeNotTerminating:
+		return !ends(spec), true
+	case corev1.ResourceQuotaScopeBestEffort:
+		return bestEffort(spec), true
+	case corev1.ResourceQuotaScopeNotBestEffort:
+		return !bestEffort(spec), true
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
+		return looksAcross(spec.Affinity), true
+	case corev1.ResourceQuotaScopePriorityClass:
+		class, known := s.priorityClassName(spec)
+		return known && classIn(scope, class), known
+	case corev1.ResourceQuotaScopeVolumeAttributesClass:
+	}
+	return false, true
+}
+
+// ends says that a pod has a time after which it ends.
+func ends(spec *corev1.PodSpec) bool {
+	return spec.ActiveDeadlineSeconds != nil && *spec.ActiveDeadlineSeconds >= 0
+}
+
+// bestEffort says that no container asks for any cpu or memory, nor the pod as a whole
+// (k8s.io/kubernetes v1.36 pkg/apis/core/v1/helper/qos).
+func bestEffort(spec *corev1.PodSpec) bool {
+	asks := func(r corev1.ResourceRequirements) bool {
+		for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
+			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				if q, ok := list[name]; ok && q.Sign() > 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if spec.Resources != nil {
+		return !asks(*spec.Resources)
+	}
+	for _, list := range containerLists(spec) {
+		if slices.ContainsFunc(list, func(c corev1.Container) bool { return asks(c.Resources) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// looksAcross says that some affinity between pods looks into other namespaces.
+func looksAcross(a *corev1.Affinity) bool {
+	if a == nil {
+		return false
+	}
+	across := func(namespaces []string, selector *metav1.LabelSelector) bool {
+		return len(namespaces) > 0 || selector != nil
+	}
+	terms := func(required []corev1.PodAffinityTerm, wished []corev1.WeightedPodAffinityTerm) bool {
+		return slices.ContainsFunc(required, func(t corev1.PodAffinityTerm) bool { return across(t.Namespaces, t.NamespaceSelector) }) ||
+			slices.ContainsFunc(wished, func(t corev1.WeightedPodAffinityTerm) bool {
+				return across(t.PodAffinityTerm.Namespaces, t.PodAffinityTerm.NamespaceSelector)
+			})
+	}
+	return a.PodAffinity != nil && terms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution) ||
+		a.PodAntiAffinity != nil && terms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+}
+
+// priorityClassName is the priority class that a pod has once it is created; known is
+// false where a default class may be filled in that the view does not hold.
+func (s *Snapshot) priorityClassName(spec *corev1.PodSpec) (name string, known bool) {
+	switch {
+	case spec.PriorityClassName != "":
+		return spec.PriorityClassName, true
+	case s.book.fallback != nil:
+		return s.book.fallback.Name, true
+	}
+	return "", s.Holds(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"})
+}
+
+// classIn says whether a scope over priority classes matches a class.
+func classIn(scope corev1.ScopedResourceSelectorRequirement, class string) bool {
+	operators := map[corev1.ScopeSelectorOperator]selection.Operator{
+		corev1.ScopeSelectorOpIn: selection.In, corev1.ScopeSelectorOpNotIn: selection.NotIn,
+		corev1.ScopeSelectorOpExists: selection.Exists, corev1.ScopeSelectorOpDoesNotExist: selection.DoesNotExist,
+	}
+	if scope.Operator == corev1.ScopeSelectorOpExists {
+		return class != ""
+	}
+	r, err := labels.NewRequirement(string(scope.ScopeName), operators[scope.Operator], scope.Values)
+	if err != nil {
+		return false
+	}
+	has := labels.Set{}
+	if class != "" {
+		has[string(scope.ScopeName)] = class
+	}
+	return r.Matches(has)
+}
