@@ -24,20 +24,22 @@ var gangDoesNotFit = &check.Check{
 			}
 		}
 		fit := p.Fit()
-		// Whoever waits in a queue, is suspended, or may get new nodes is not told that there
-		// is no room now.
-		patient := p.Job.Gang.Queue != "" || p.Job.Suspended || p.Cluster.Autoscaler() != ""
+		// Whoever waits in a queue or may get new nodes is told only of a pod that no node
+		// could ever hold; whoever is suspended is not told that there is no room now.
+		if !fit.Speaks() || p.Job.Suspended && fit.Verdict != capacity.TooBig {
+			return nil
+		}
 		f := finding.Finding{Path: rolePath(p.Job, fit.Group), Message: misfitMessage(fit), Facts: []finding.Fact{
 			{Name: "verdict", Value: fit.Verdict.String()}, {Name: "placed", Value: int64(fit.Placed)}, {Name: "wanted", Value: int64(fit.Wanted)},
 		}}
 		switch {
-		case fit.Verdict == capacity.TooBig && fit.Rejected.NotReady+fit.Rejected.Cordoned > 0 && !patient:
-			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
-		case fit.Verdict == capacity.TooBig && p.Cluster.Autoscaler() == "" && fit.Rejected.NotReady+fit.Rejected.Cordoned == 0:
+		case fit.Verdict != capacity.TooBig:
+		case fit.Rejected.NotReady+fit.Rejected.Cordoned == 0:
 			f.Severity, f.Remedy = finding.Error, "Ask for fewer or smaller pods: even idle, the cluster cannot hold them."
-		case (fit.Verdict == capacity.Full || fit.Verdict == capacity.Fragmented) && !patient:
+		case fit.Queue != "" || fit.Grows != "" || p.Job.Suspended:
+			return nil // the nodes that are away may come back in time
 		default:
-			return nil
+			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
 		}
 		if fit.Change != "" {
 			f.Message += "; " + fit.Change

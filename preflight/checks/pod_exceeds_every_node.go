@@ -23,7 +23,7 @@ var podExceedsEveryNode = &check.Check{
 			if why != oversized || bringsNodes(p.Cluster, r) {
 				continue
 			}
-			for _, e := range exceeding(r.Pod, open) {
+			for _, e := range exceeding(p.Cluster, r.Pod, open) {
 				p.Report(finding.Finding{
 					Path:    r.Pod.AmountPath(e.resource),
 					Message: fmt.Sprintf("%s asks for %s %s per pod; %s", r.Name, job.Format(e.resource, e.asked), e.resource, largest(e, len(open), len(p.Cluster.Nodes()))),
@@ -49,5 +49,8 @@ func largest(e excess, open, all int) string {
 }
 
 // bringsNodes says whether nodes may come that fit the role: an autoscaler adds nodes of
-// kinds that the view has never seen.
-func bringsNodes(view *capacity.Snapshot, _ *job.Role) bool { return view.Autoscaler() != "" }
+// kinds that the view has never seen, unless all its node pools keep such pods away.
+func bringsNodes(view *capacity.Snapshot, r *job.Role) bool {
+	brings, _ := view.Brings(&r.Pod.Spec)
+	return brings != job.Absent
+}

@@ -36,18 +36,21 @@ func shapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []*capacity
 	if len(open) == 0 {
 		return tainted, chosen
 	}
-	if len(exceeding(r.Pod, open)) > 0 {
+	if len(exceeding(view, r.Pod, open)) > 0 {
 		return oversized, open
 	}
 	return fitting, open
 }
 
 // exceeding are the resources of which one pod asks for more than any of the nodes has,
-// in the order of their names.
-func exceeding(p job.Pod, nodes []*capacity.Node) []excess {
+// in the order of their names. What is served as devices is not on nodes to be compared.
+func exceeding(view *capacity.Snapshot, p job.Pod, nodes []*capacity.Node) []excess {
 	var out []excess
 	requests := capacity.Requested(p)
 	for _, name := range requests.Names() {
+		if view.Devices(name) {
+			continue
+		}
 		e := excess{resource: name, asked: requests[name]}
 		said := false
 		for _, n := range nodes {
