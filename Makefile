@@ -57,6 +57,10 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	  | xargs grep -oHE '^func Fuzz[A-Za-z0-9_]+' | sed -E 's/^(.*)\/[^\/]+:func /\1 /' | sort -u \
 	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
 
+.PHONY: corpus
+corpus: ## diagnoses every labelled case of ../shared/corpus/dev (SIGNALBOX_CORPUS) and prints how often it is right
+	@$(GO) run ./test/corpus
+
 .PHONY: bench
 bench: ## all benchmarks
 	@$(GO) test -run '^$$' -bench . -benchmem $(UNIT) | grep -E '^(Benchmark|cpu:|pkg:)'

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -43,8 +44,13 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	for _, some := range [][]rank.Sighting{seen.Sightings, logs.sightings, objects, readFramework(c)} {
 		d.sightings = append(d.sightings, some...)
 	}
+	dateSightings(d.sightings)
+	d.getPast()
 	d.failed = d.jobFailed()
-	d.ranking = rank.Order(d.sightings, d.failed)
+	d.all, d.time = d.members(), d.clocks()
+	d.marks = gang.Mark(d.sightings, d.all, d.time)
+	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
+	d.point()
 	return d.result()
 }
 
@@ -63,6 +69,15 @@ type diagnosis struct {
 	sightings []rank.Sighting
 	failed    bool
 	ranking   rank.Ranking
+	all       []gang.Member
+	time      *gang.Clocks
+	marks     gang.Marks
+	waited    *gang.Waited // what the watchdogs of all ranks say together; nil: nothing
+}
+
+// when orders two items by the clocks that dated them.
+func (d *diagnosis) when(a, b evidence.Item) int {
+	return d.time.Order(gang.Moment{Clock: a.Clock, At: a.At}, gang.Moment{Clock: b.Clock, At: b.At})
 }
 
 func jobName(c Case) string {
@@ -105,6 +120,7 @@ func (d *diagnosis) result() Result {
 	}
 	r.Waiting = d.waiting()
 	d.judge(&r)
+	d.sayOrder(&r)
 	d.collectEvidence(&r)
 	d.say(&r)
 	return r

@@ -13,20 +13,22 @@ import (
 const Schema = "signalbox.dev/diagnosis/v1"
 
 type jsonResult struct {
-	Schema   string          `json:"schema"`
-	Job      jsonJob         `json:"job"`
-	Healthy  string          `json:"healthy"`
-	Verdict  Verdict         `json:"verdict"`
-	Waiting  string          `json:"waiting,omitempty"`
-	Category string          `json:"category"`
-	Error    string          `json:"error"`
-	Analysis string          `json:"analysis"`
-	Solution []string        `json:"solution"`
-	Root     *jsonRoot       `json:"root"`
-	Effects  []jsonEffect    `json:"effects"`
-	Evidence []evidence.Item `json:"evidence"`
-	Coverage Coverage        `json:"coverage"`
-	Story    *jsonStory      `json:"story"`
+	Schema    string          `json:"schema"`
+	Job       jsonJob         `json:"job"`
+	Healthy   string          `json:"healthy"`
+	Verdict   Verdict         `json:"verdict"`
+	Waiting   string          `json:"waiting,omitempty"`
+	Category  string          `json:"category"`
+	Error     string          `json:"error"`
+	Analysis  string          `json:"analysis"`
+	Solution  []string        `json:"solution"`
+	Root      *jsonRoot       `json:"root"`
+	Effects   []jsonEffect    `json:"effects"`
+	Order     *jsonOrder      `json:"order,omitempty"`
+	Followers []jsonFollowers `json:"followers,omitempty"`
+	Evidence  []evidence.Item `json:"evidence"`
+	Coverage  Coverage        `json:"coverage"`
+	Story     *jsonStory      `json:"story"`
 }
 
 type jsonJob struct {
@@ -63,6 +65,25 @@ type jsonEffect struct {
 	Cites     []evidence.ID `json:"cites"`
 }
 
+// jsonOrder says how it is known that the root went first. Seconds; 0 where times do not show it.
+type jsonOrder struct {
+	AheadSeconds float64 `json:"aheadSeconds"`
+	SkewSeconds  float64 `json:"skewSeconds"`
+	Why          string  `json:"why"`
+	Decide       string  `json:"decide,omitempty"`
+}
+
+// jsonFollowers are members that ended alike after the root; at most mostNamed are named.
+type jsonFollowers struct {
+	Says  string   `json:"says"`
+	Count int      `json:"count"`
+	Pods  []string `json:"pods"`
+	First string   `json:"first,omitempty"`
+}
+
+// mostNamed bounds the names of followers in JSON.
+const mostNamed = 16
+
 type jsonStory struct {
 	Text    string        `json:"text"`
 	Model   string        `json:"model"`
@@ -98,6 +119,16 @@ func JSON(r Result) ([]byte, error) {
 	for _, e := range r.Effects {
 		out.Effects = append(out.Effects, jsonEffect{e.Signature, e.Source.Pod, e.Line, notNil(e.Cites)})
 	}
+	if o := r.Order; o != nil {
+		out.Order = &jsonOrder{seconds(o.Ahead), seconds(o.Skew), o.Why, o.Decide}
+	}
+	for _, f := range r.Followers {
+		one := jsonFollowers{Says: f.Says, Count: len(f.Places), Pods: f.Places[:min(len(f.Places), mostNamed)]}
+		if !f.First.IsZero() {
+			one.First = f.First.UTC().Format(time.RFC3339)
+		}
+		out.Followers = append(out.Followers, one)
+	}
 	if s := r.Story; s != nil {
 		out.Story = &jsonStory{s.Text, s.Model, notNil(s.Cites), s.Dropped}
 	}
@@ -107,6 +138,9 @@ func JSON(r Result) ([]byte, error) {
 	}
 	return append(data, '\n'), nil
 }
+
+// seconds are rounded to a tenth: nothing here is known better.
+func seconds(d time.Duration) float64 { return d.Round(100 * time.Millisecond).Seconds() }
 
 func rootJSON(c Cause) *jsonRoot {
 	root := &jsonRoot{

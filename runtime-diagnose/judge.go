@@ -122,8 +122,10 @@ func (d *diagnosis) standing(s rank.Sighting) Standing {
 	switch {
 	case s.Signature.DepthOf() == signature.Symptom, s.Signature.Role == signature.Cascade:
 		return Hypothesis
-	case s.Platform, d.agrees(s):
+	case (s.Platform || d.agrees(s)) && !d.contested(s):
 		return Established
+	case s.Platform:
+		return Supported
 	case s.Signature.Weak, len(d.ranking.Rivals) > 0:
 		return Hypothesis
 	default:
@@ -132,8 +134,12 @@ func (d *diagnosis) standing(s rank.Sighting) Standing {
 }
 
 // agrees looks for an independent second source: another pod that says the same, or a
-// sighting of the same category from another kind of evidence.
+// sighting of the same category from another kind of evidence. A failure that says little
+// about why does not gain by being said twice: followers say the same as well.
 func (d *diagnosis) agrees(s rank.Sighting) bool {
+	if s.Signature.DepthOf() < signature.Precise {
+		return false
+	}
 	for _, item := range s.Also {
 		if item.Source.Pod != s.Item.Source.Pod || item.Source.File != s.Item.Source.File {
 			return true

@@ -14,6 +14,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -40,6 +42,7 @@ type logsRead struct {
 	ended        []string // sources whose log says that it ended well
 	progress     []string // sources whose log shows that training advances
 	last         map[string]reduce.Line
+	tracks       []track // one of each log that could be opened
 }
 
 func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
@@ -75,11 +78,13 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		}
 	}
 	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}, generic: map[string]int{}}
-	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Suspect: r.suspect, Visit: r.visit})
+	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now.Year()) }
+	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
 	r.settle()
+	out.tracks = append(out.tracks, r.finish(digest, c.Now.Year()))
 	switch {
 	case at >= 0 && log.Source.Attempt == 0:
 		r.anchor(pods[at].Ended)
@@ -145,6 +150,9 @@ type logReader struct {
 	success      int         // line that says the run ended well
 	progress     int         // lines that show training
 	passing      passing
+	track        track
+	steps        progress.Tracker
+	elastic      gang.ElasticReader
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 }
 
@@ -170,6 +178,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return false
 	}
 	text := reduce.Mask(l.Body())
+	r.hear(l, text)
 	if strings.Contains(text, "Root Cause (first observed failure)") {
 		r.rootCause = l.Number
 	}
@@ -264,6 +273,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			r.success = l.Number
 		} else {
 			r.progress++
+			r.steps.Learn(l.Body())
 			r.passing.advance(l.Number)
 		}
 		return false
@@ -391,7 +401,7 @@ func (r *logReader) anchor(ended time.Time) {
 	for i := range r.sightings {
 		at := r.sightings[i].Item.At
 		if at.IsZero() || at.After(ended.Add(rank.Skew)) || at.Before(ended.Add(-7*24*time.Hour)) {
-			r.sightings[i].Item.At = ended
+			r.sightings[i].Item.At, r.sightings[i].Item.Clock = ended, gang.ClockOf(r.log.Source)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,11 +29,12 @@ func Text(r Result) string {
 	} else if r.Verdict != Healthy {
 		b.WriteString(ends(r))
 	}
-	if r.Analysis != "" {
-		fmt.Fprintf(&b, "\n%s\n", r.Analysis)
+	b.WriteString(followersText(r.Followers))
+	if why := cmp.Or(r.Plain, r.Analysis); why != "" {
+		fmt.Fprintf(&b, "\n%s\n", why)
 	}
 	if len(r.Solution) > 0 {
-		b.WriteString("\nwhat to do\n")
+		fmt.Fprintf(&b, "\nwhat to do%s\n", whoActs(r.Root))
 		for i, step := range r.Solution {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
 		}
@@ -43,6 +45,44 @@ func Text(r Result) string {
 	}
 	b.WriteString("\n" + footer(r) + "\n")
 	return b.String()
+}
+
+// mostFollowers and namedFollowers bound what is said of the members that are not first.
+const (
+	mostFollowers  = 4
+	namedFollowers = 2
+)
+
+// followersText is what became of the other members: one line for all that ended alike.
+func followersText(all []Followers) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nafter it\n")
+	for _, f := range all[:min(len(all), mostFollowers)] {
+		fmt.Fprintf(&b, "  %4d × %s", len(f.Places), f.Says)
+		if !f.First.IsZero() {
+			fmt.Fprintf(&b, ", from %s on", f.First.UTC().Format("15:04:05"))
+		}
+		fmt.Fprintf(&b, " (%s", strings.Join(f.Places[:min(len(f.Places), namedFollowers)], ", "))
+		if n := len(f.Places) - namedFollowers; n > 0 {
+			fmt.Fprintf(&b, " and %d more", n)
+		}
+		b.WriteString(")\n")
+	}
+	if n := len(all) - mostFollowers; n > 0 {
+		fmt.Fprintf(&b, "  and %d more ways to end\n", n)
+	}
+	return b.String()
+}
+
+// whoActs is who has to act, and whether a retry helps: it belongs to what to do.
+func whoActs(root *Cause) string {
+	if root == nil {
+		return ""
+	}
+	return " (" + ownerWords(root.Owner) + "; " + retryWords(root) + ")"
 }
 
 func headline(r Result) string {
@@ -69,6 +109,9 @@ func aroundLine(r Result) string {
 	where := string(root.Cites[0])
 	if root.Source.File != "" && root.Source.Line > 0 {
 		where = fmt.Sprintf("%s:%d", root.Source.File, root.Source.Line)
+	}
+	if !root.At.IsZero() {
+		where += root.At.UTC().Format(", 15:04:05")
 	}
 	fmt.Fprintf(&b, "%s\n", where)
 	excerpt := excerptOf(r, root.Source)
@@ -131,11 +174,11 @@ func cut(line string) string {
 	return strings.ToValidUTF8(line[:widest], "") + "…"
 }
 
-// footer says who has to act, whether to try again, and how much was read.
+// footer says how sure the answer is, and how much was read.
 func footer(r Result) string {
 	var parts []string
 	if r.Root != nil {
-		parts = append(parts, fmt.Sprintf("%s (%s)", r.Root.Standing, r.Root.Signature), ownerWords(r.Root.Owner), retryWords(r.Root))
+		parts = append(parts, fmt.Sprintf("%s (%s)", r.Root.Standing, r.Root.Signature))
 	}
 	c := r.Coverage
 	switch {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -32,20 +33,25 @@ const (
 
 // Result is a diagnosis. It is complete without a model.
 type Result struct {
-	Job      job.Ref
-	Verdict  Verdict
-	Waiting  string // why the job has not started, with numbers; empty when it has, or nobody can say
-	Category string // slug of the cause; "healthy" when Verdict is Healthy
-	Error    string // one sentence
-	Analysis string
-	Solution []string // steps, imperative
-	Root     *Cause
-	Effects  []Cause         // what Root explains; never competing roots
-	Evidence []evidence.Item // every ID cited above is here
-	Excerpts []Excerpt       // of the logs that say something: for reading in context and for a model
-	Story    *Story          // nil: no model, it failed, or it cited nothing; never required
-	Coverage Coverage
-	Observed time.Time
+	Job       job.Ref
+	Verdict   Verdict
+	Waiting   string // why the job has not started, with numbers; empty when it has, or nobody can say
+	Category  string // slug of the cause; "healthy" when Verdict is Healthy
+	Error     string // one sentence
+	Analysis  string
+	Solution  []string // steps, imperative
+	Root      *Cause
+	Effects   []Cause         // what Root explains; never competing roots
+	Evidence  []evidence.Item // every ID cited above is here
+	Excerpts  []Excerpt       // of the logs that say something: for reading in context and for a model
+	Order     *Order          // who went first, by what; nil: one member, or nothing failed
+	Followers []Followers     // what became of the other members, most frequent first
+	Members   []gang.Member   // everybody, by role and index
+	Story     *Story          // nil: no model, it failed, or it cited nothing; never required
+	Coverage  Coverage
+	Observed  time.Time
+
+	Plain string // Analysis without what Text shows in another form
 }
 
 // Cause is one thing that went wrong.
@@ -61,6 +67,21 @@ type Cause struct {
 	Line      string // the one decisive line, masked
 	Facts     map[string]string
 	Cites     []evidence.ID
+}
+
+// Order says how it is known that the root's member went first.
+type Order struct {
+	Ahead  time.Duration // at least so long before the next sign of trouble; 0: times do not show it
+	Skew   time.Duration // how far apart the clocks may be
+	Why    string        // one sentence
+	Decide string        // what would decide, where nothing that was seen does; else empty
+}
+
+// Followers are members that ended, or complained, in one way after the root's member.
+type Followers struct {
+	Says   string // what they say, in words
+	Places []string
+	First  time.Time // of them; zero: unknown
 }
 
 // Excerpt is what was kept of one log, masked.

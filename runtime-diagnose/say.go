@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -35,7 +36,7 @@ func (d *diagnosis) sayCause(r *Result) {
 		if d.State.Message != "" {
 			r.Error += ": " + oneLine(d.State.Message, 200)
 		}
-		r.Analysis = "What was seen names no cause." + d.whatDecides()
+		r.Analysis = "What was seen names no cause." + d.whatDecides(r)
 		r.Solution = []string{"Read the log of the pod that ended first: kubectl logs POD --previous."}
 		return
 	}
@@ -47,8 +48,17 @@ func (d *diagnosis) sayCause(r *Result) {
 	if also := d.alsoSaid(*root); also != "" {
 		b.WriteString(" " + also)
 	}
-	if who := d.followed(); who != "" {
+	if behind := d.whatBehind(); behind != "" && root.Signature != gang.Awaited && root.Signature != gang.Desync {
+		b.WriteString(" " + behind)
+	}
+	if again := d.again(root); again != "" {
+		b.WriteString(" " + again)
+	}
+	if who := d.followed(r); who != "" {
 		b.WriteString(" " + who)
+	}
+	if r.Order != nil {
+		b.WriteString(" " + r.Order.Why)
 	}
 	if len(d.ranking.Rivals) > 0 {
 		other := d.ranking.Rivals[0]
@@ -57,18 +67,49 @@ func (d *diagnosis) sayCause(r *Result) {
 	if root.Signature.DoesNotProve != "" {
 		b.WriteString(" Not shown: " + lowerFirst(root.Signature.DoesNotProve))
 	}
-	if r.Verdict == Inconclusive {
-		b.WriteString(d.whatDecides())
+	if r.Verdict == Inconclusive || r.Order != nil && r.Order.Decide != "" {
+		b.WriteString(d.whatDecides(r))
 	}
 	r.Solution = root.Signature.Steps()
 	if noRejoin(d.Case) && root.Item.Source.Attempt > 0 {
 		b.WriteString(" The container was started again, but a restarted worker of a ColossalAIJob does not rejoin the training.")
 		r.Solution = append(r.Solution, "Create the job again: it does not recover by itself.")
 	}
-	r.Analysis = b.String()
+	r.Plain = b.String()
+	r.Analysis = b.String() + followersSentence(r.Followers)
 	if r.Waiting != "" && root.Item.Kind != evidence.Log {
 		r.Analysis = strings.TrimRight(r.Waiting, ".") + ". " + r.Analysis
+		r.Plain = strings.TrimRight(r.Waiting, ".") + ". " + r.Plain
 	}
+}
+
+// followersSentence is what became of the other members, in one sentence.
+func followersSentence(all []Followers) string {
+	var parts []string
+	for _, f := range all[:min(len(all), 3)] {
+		parts = append(parts, fmt.Sprintf("%d × %s", len(f.Places), f.Says))
+	}
+	if n := len(all) - 3; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more kinds", n))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " The others: " + strings.Join(parts, "; ") + "."
+}
+
+// again compares attempts: what comes back unchanged is not cured by another one.
+func (d *diagnosis) again(root *rank.Sighting) string {
+	attempts := map[int]bool{}
+	for i := range d.sightings {
+		if s := &d.sightings[i]; s.Signature.ID == root.Signature.ID && s.Item.Source.Pod == root.Item.Source.Pod && s.Item.Kind == root.Item.Kind {
+			attempts[s.Item.Source.Attempt] = true
+		}
+	}
+	if len(attempts) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("It came back: %d attempts of the container ended with it.", len(attempts))
 }
 
 // sentence is the one line that names who, where and what, with the numbers.
@@ -161,11 +202,14 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 	return text
 }
 
-// followed sums up the effects: what they are and where the first of each is.
-func (d *diagnosis) followed() string {
+// followed sums up the effects: what they are and where the first of each is. What other
+// members say is folded in Followers.
+func (d *diagnosis) followed(r *Result) string {
 	var parts []string
+	place := gang.PlaceOf(d.ranking.Root.Item.Source)
 	effects := slices.DeleteFunc(slices.Clone(d.ranking.Effects), func(s rank.Sighting) bool {
-		return s.Signature.Category == d.ranking.Root.Signature.Category // the same cause in other words
+		return s.Signature.Category == d.ranking.Root.Signature.Category || // the same cause in other words
+			s.Explained || len(r.Followers) > 0 && gang.PlaceOf(s.Item.Source) != place
 	})
 	for _, s := range effects {
 		if len(parts) == 3 {
@@ -192,8 +236,12 @@ func (d *diagnosis) subject() string {
 }
 
 // whatDecides says what to look at where the evidence does not decide.
-func (d *diagnosis) whatDecides() string {
-	switch {
+func (d *diagnosis) whatDecides(r *Result) string {
+	switch decides := d.decides(); {
+	case r.Order != nil && r.Order.Decide != "":
+		return " Open: " + r.Order.Decide + "."
+	case len(d.Logs) > 0 && decides != "":
+		return " Open: " + decides + "."
 	case len(d.Logs) == 0:
 		return " No log was read; the log of the container that ended first would decide."
 	case len(d.Missing) > 0:
@@ -263,7 +311,7 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 	case len(d.seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
 		return "Nothing was there to read: no pod, no event, no log."
 	default:
-		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatDecides()
+		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatDecides(r)
 	}
 }
 

@@ -25,6 +25,7 @@ type Item struct {
 	ID     ID        `json:"id"`
 	Kind   Kind      `json:"kind"`
 	At     time.Time `json:"at,omitzero"` // zero: not known
+	Clock  string    `json:"-"`           // whose clock At is from; empty: the API server's
 	Source Source    `json:"-"`
 	Text   string    `json:"text"`  // masked
 	Times  int       `json:"times"` // identical copies folded into this one; at least 1

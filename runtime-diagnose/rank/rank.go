@@ -30,6 +30,10 @@ type Sighting struct {
 	Raised bool
 	// Mild says that the program itself calls the line a warning or information.
 	Mild bool
+	// Explained says that it only tells how its member ended, and something else tells why.
+	Explained bool
+	// Follower says that its member surely went after another one had failed, or was told to.
+	Follower bool
 	// Also holds the same sighting on other ranks or at other times.
 	Also []evidence.Item
 }
@@ -45,13 +49,24 @@ type Ranking struct {
 	Aside   []Sighting // context, and what was over
 }
 
-// Order judges sightings. Failed says that something else shows that the job failed: only
-// then weak signatures count.
-func Order(seen []Sighting, failed bool) Ranking {
+// Judge is how sightings are compared.
+type Judge struct {
+	// Failed says that something else shows that the job failed: only then weak signatures count.
+	Failed bool
+	// When orders two items of different places by time: -1, 1, or 0 where that is not sure. Nil:
+	// times within Skew of each other are not ordered.
+	When func(a, b evidence.Item) int
+}
+
+// Order judges sightings by times alone that are Skew apart.
+func Order(seen []Sighting, failed bool) Ranking { return Judge{Failed: failed}.Order(seen) }
+
+// Order judges sightings.
+func (j Judge) Order(seen []Sighting) Ranking {
 	var r Ranking
 	var candidates []Sighting
-	merged := Merge(seen)
-	failed = failed || slices.ContainsFunc(merged, showsFailure)
+	merged := j.Merge(seen)
+	failed := j.Failed || slices.ContainsFunc(merged, showsFailure)
 	for _, s := range merged {
 		switch {
 		case s.Over, s.Signature.Role == signature.Context, s.Signature.Weak && !failed:
@@ -60,7 +75,7 @@ func Order(seen []Sighting, failed bool) Ranking {
 			candidates = append(candidates, s)
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b Sighting) int { return compare(&a, &b, candidates) })
+	slices.SortStableFunc(candidates, func(a, b Sighting) int { return j.compare(&a, &b, candidates) })
 	for i := range candidates {
 		if canBeRoot(candidates[i]) {
 			root := candidates[i]
@@ -70,14 +85,28 @@ func Order(seen []Sighting, failed bool) Ranking {
 		}
 	}
 	for _, s := range candidates {
-		if r.Root != nil && rival(*r.Root, s) {
+		if r.Root != nil && j.rival(*r.Root, s) {
 			r.Rivals = append(r.Rivals, s)
 			continue
 		}
 		r.Effects = append(r.Effects, s)
 	}
-	slices.SortStableFunc(r.Effects, byTime)
+	slices.SortStableFunc(r.Effects, j.byTime)
 	return r
+}
+
+// when orders by time, where that is sure.
+func (j Judge) when(a, b evidence.Item) int {
+	if a.At.IsZero() || b.At.IsZero() {
+		return 0
+	}
+	if j.When != nil {
+		return j.When(a, b)
+	}
+	if d := a.At.Sub(b.At); d > Skew || d < -Skew {
+		return cmp.Compare(d, 0)
+	}
+	return 0
 }
 
 func showsFailure(s Sighting) bool {
@@ -85,34 +114,38 @@ func showsFailure(s Sighting) bool {
 }
 
 func canBeRoot(s Sighting) bool {
-	return s.Signature.Role == signature.Root || s.Signature.Role == signature.Cascade
+	return !s.Explained && (s.Signature.Role == signature.Root || s.Signature.Role == signature.Cascade)
 }
 
 // compare orders candidates: the better cause first. The order of the gates is the
 // judgement of this package:
 //
-//  1. roots before cascades before confirmations
+//  1. roots before cascades before confirmations and ends that something explains
 //  2. what another candidate hides comes last
-//  3. the deeper cause
-//  4. what surely failed before what may be, or calls itself, a warning
-//  5. what the platform reports
-//  6. what came first
-func compare(a, b *Sighting, all []Sighting) int {
+//  3. who went first before who followed: no depth makes up for being late
+//  4. the deeper cause
+//  5. what surely failed before what may be, or calls itself, a warning
+//  6. what the platform reports
+//  7. what came first
+func (j Judge) compare(a, b *Sighting, all []Sighting) int {
 	return cmp.Or(
 		cmp.Compare(roleOrder(a), roleOrder(b)),
 		cmp.Compare(hidden(a, all), hidden(b, all)),
+		cmp.Compare(boolOrder(a.Follower), boolOrder(b.Follower)),
 		-cmp.Compare(a.Signature.DepthOf(), b.Signature.DepthOf()),
 		cmp.Compare(boolOrder(a.Signature.Weak || a.Mild), boolOrder(b.Signature.Weak || b.Mild)),
 		cmp.Compare(boolOrder(!a.Platform), boolOrder(!b.Platform)),
-		byTime(*a, *b),
+		j.byTime(*a, *b),
 	)
 }
 
 func roleOrder(s *Sighting) int {
-	switch s.Signature.Role {
-	case signature.Root:
+	switch {
+	case s.Explained:
+		return 2
+	case s.Signature.Role == signature.Root:
 		return 0
-	case signature.Cascade:
+	case s.Signature.Role == signature.Cascade:
 		return 1
 	default:
 		return 2
@@ -128,18 +161,16 @@ func hidden(s *Sighting, all []Sighting) int {
 	return 0
 }
 
-// byTime is earlier first. Times within the skew of each other say nothing when they come
-// from two places; then the file and the line decide, for the sake of one order.
-func byTime(a, b Sighting) int {
+// byTime is earlier first. Times that clocks do not set apart say nothing when they come from
+// two places; then the file and the line decide, for the sake of one order.
+func (j Judge) byTime(a, b Sighting) int {
 	sameLog := a.Item.Source.File == b.Item.Source.File && a.Item.Source.Pod == b.Item.Source.Pod &&
 		a.Item.Source.Container == b.Item.Source.Container && a.Item.Source.Attempt == b.Item.Source.Attempt
 	if sameLog && a.Item.Source.Line > 0 && b.Item.Source.Line > 0 {
 		return cmp.Compare(a.Item.Source.Line, b.Item.Source.Line)
 	}
-	if !a.Item.At.IsZero() && !b.Item.At.IsZero() {
-		if d := a.Item.At.Sub(b.Item.At); d > Skew || d < -Skew {
-			return cmp.Compare(d, 0)
-		}
+	if sure := j.when(a.Item, b.Item); sure != 0 {
+		return sure
 	}
 	return cmp.Or(
 		-cmp.Compare(a.Item.Source.Attempt, b.Item.Source.Attempt),
@@ -147,8 +178,8 @@ func byTime(a, b Sighting) int {
 	)
 }
 
-func rival(root, s Sighting) bool {
-	if s.Signature.Role != signature.Root || s.Signature.Category == root.Signature.Category ||
+func (j Judge) rival(root, s Sighting) bool {
+	if s.Explained || s.Follower != root.Follower || s.Signature.Role != signature.Root || s.Signature.Category == root.Signature.Category ||
 		s.Signature.Weak != root.Signature.Weak || s.Platform != root.Platform ||
 		s.Signature.DepthOf() < root.Signature.DepthOf() {
 		return false
@@ -156,26 +187,28 @@ func rival(root, s Sighting) bool {
 	if root.Item.At.IsZero() || s.Item.At.IsZero() {
 		return root.Item.Source.File != s.Item.Source.File || root.Item.Source.Pod != s.Item.Source.Pod
 	}
-	d := s.Item.At.Sub(root.Item.At)
-	return d <= Skew && d >= -Skew && root.Item.Source.Pod != s.Item.Source.Pod
+	return j.when(root.Item, s.Item) == 0 && root.Item.Source.Pod != s.Item.Source.Pod
 }
+
+// Merge is Judge.Merge by times that are Skew apart.
+func Merge(seen []Sighting) []Sighting { return Judge{}.Merge(seen) }
 
 // Merge makes one sighting of equal ones: the same signature, however many ranks and
 // times. The earliest stands for all, except that the one a launcher names as the first
 // failure goes before, and that close by the one with more facts does: messages are printed
 // in short and in long. The others are in Also.
-func Merge(seen []Sighting) []Sighting {
+func (j Judge) Merge(seen []Sighting) []Sighting {
 	seen = slices.Clone(seen)
 	// The order by time is none where times are within the skew: start from one that is.
 	slices.SortStableFunc(seen, func(a, b Sighting) int {
 		return cmp.Or(strings.Compare(string(a.Item.ID), string(b.Item.ID)), cmp.Compare(a.Item.Source.Line, b.Item.Source.Line),
 			strings.Compare(a.Signature.ID, b.Signature.ID))
 	})
-	slices.SortStableFunc(seen, byTime)
+	slices.SortStableFunc(seen, j.byTime)
 	var out []Sighting
 	at := map[string]int{}
 	for _, s := range seen {
-		key := s.Signature.ID + "\x00" + boolKey(s.Over) + boolKey(s.Platform)
+		key := s.Signature.ID + "\x00" + boolKey(s.Over) + boolKey(s.Platform) + boolKey(s.Explained) + boolKey(s.Follower)
 		i, ok := at[key]
 		if !ok {
 			at[key] = len(out)

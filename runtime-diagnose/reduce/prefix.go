@@ -108,6 +108,13 @@ var stamps = []struct {
 // earlyEnough is how far into a line a stamp may start; further in, it is part of a message.
 const earlyEnough = 48
 
+// TimeIn is the time that a program wrote near the beginning of a line; year is that of
+// stamps without one, 0 where it is not known.
+func TimeIn(text string, year int) (time.Time, bool) {
+	c := clock{year: year}
+	return c.read(text[:min(len(text), earlyEnough+40)])
+}
+
 // note remembers a line.
 func (c *clock) note(l *Line) {
 	if !l.At.IsZero() {

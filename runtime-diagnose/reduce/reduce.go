@@ -20,6 +20,9 @@ type Options struct {
 	Before int // lines kept before a line that Visit wants (3)
 	After  int // lines kept after it (6)
 	Year   int // of time stamps that have none, as klog's and syslog's; 0: such stamps are unknown
+	// Watch sees every line, in order, before anything else; nil: nobody does. It has to be
+	// cheap. The line's time is set where its prefix has one.
+	Watch func(*Line)
 	// Suspect is a cheap question asked of every line; nil: every line is suspect.
 	Suspect func(text string) bool
 	// Visit sees suspect lines and the ends of tracebacks, in order, and says whether a line
@@ -35,6 +38,9 @@ func (o Options) withDefaults() Options {
 	o.After = cmp.Or(o.After, 6)
 	if o.Suspect == nil {
 		o.Suspect = func(string) bool { return true }
+	}
+	if o.Watch == nil {
+		o.Watch = func(*Line) {}
 	}
 	if o.Visit == nil {
 		o.Visit = func(Line) bool { return false }
@@ -69,6 +75,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	for lines.next() {
 		l := lines.line()
 		clock.note(&l)
+		o.Watch(&l)
 		tracebacks.fold(&l)
 		matters := false
 		if l.Trace != nil || o.Suspect(l.Text) {

@@ -1,0 +1,329 @@
+package gang_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// noon has a fraction of a second: it is known to the nanosecond.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 1, time.UTC)
+
+func at(clock string, after time.Duration) gang.Moment {
+	return gang.Moment{Clock: clock, At: noon.Add(after)}
+}
+
+func TestClocksOrder(t *testing.T) {
+	second := func(m gang.Moment) gang.Moment { return gang.Moment{Clock: m.Clock, At: m.At.Truncate(time.Second)} }
+	cases := map[string]struct {
+		note func(*gang.Clocks)
+		a, b gang.Moment
+		want int
+	}{
+		"on one clock a millisecond is an order":                {nil, at("a", 0), at("a", time.Millisecond), -1},
+		"on two clocks a second is none":                        {nil, at("a", 0), at("b", time.Second), 0},
+		"on two clocks three seconds are one":                   {nil, at("a", 0), at("b", 3*time.Second), -1},
+		"the other way round":                                   {nil, at("a", 3*time.Second), at("b", 0), 1},
+		"a time cut to the second is a second wide":             {nil, second(at("a", 0)), at("a", 900*time.Millisecond), 0},
+		"an unknown time is never ordered":                      {nil, gang.Moment{Clock: "a"}, at("b", time.Hour), 0},
+		"a program's own stamps are of a zone that nobody says": {nil, at(gang.OwnClock("p"), 0), at("b", time.Hour), 0},
+		"two programs' own stamps are of one zone":              {nil, at(gang.OwnClock("p"), 0), at(gang.OwnClock("q"), time.Hour), -1},
+		"a node that accepted a pod before it was bound is behind": {
+			func(c *gang.Clocks) { c.Follows("a", noon.Add(-30*time.Second), noon) },
+			at("a", 0), at("b", 10*time.Second), 1, // a's noon is 12:00:26 or later
+		},
+		"a node that reported an end before it happened is ahead": {
+			func(c *gang.Clocks) { c.Precedes("a", noon.Add(30*time.Second), noon) },
+			at("a", 40*time.Second), at("b", 20*time.Second), -1, // a's 12:00:40 is 12:00:11 or earlier
+		},
+		"a slow report makes no clock suspicious": {
+			func(c *gang.Clocks) { c.Precedes("a", noon.Add(-40*time.Second), noon) },
+			at("a", 0), at("b", 3*time.Second), -1,
+		},
+		"a clock that was set back orders nothing within that": {
+			func(c *gang.Clocks) { c.Jumped("a", time.Minute) },
+			at("a", 0), at("a", 30*time.Second), 0,
+		},
+		"steps that all take together show a clock that is off": {
+			func(c *gang.Clocks) {
+				for i, off := range map[string]time.Duration{"a": 50 * time.Second, "b": 0, "c": 0, "d": time.Millisecond} {
+					c.Meets("step 7", at(i, off))
+					c.Meets("step 8", at(i, off+time.Second))
+				}
+				c.Settle(time.Second)
+			},
+			at("a", 20*time.Second), at("b", 10*time.Second), -1, // a's 12:00:20 is 11:59:30
+		},
+		"times that two saw of different things are no meeting": {
+			func(c *gang.Clocks) {
+				c.Meets("step 7", at("a", 50*time.Second))
+				c.Meets("step 7", at("b", 0))
+				c.Settle(time.Second)
+			},
+			at("a", 20*time.Second), at("b", 10*time.Second), 1,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var c gang.Clocks
+			if tc.note != nil {
+				tc.note(&c)
+			}
+			if got := c.Order(tc.a, tc.b); got != tc.want {
+				t.Errorf("Order = %d, want %d (a is %v ahead, b %v)", got, tc.want, c.Ahead(tc.a.Clock), c.Ahead(tc.b.Clock))
+			}
+			if got := c.Order(tc.b, tc.a); got != -tc.want {
+				t.Errorf("Order turned round = %d, want %d", got, -tc.want)
+			}
+		})
+	}
+}
+
+var (
+	oom      = &signature.Signature{ID: "oom", Category: "gpu-oom", Role: signature.Root}
+	disk     = &signature.Signature{ID: "disk", Category: "disk-full", Role: signature.Root}
+	general  = &signature.Signature{ID: "exception", Category: "python-exception-user-code", Role: signature.Root}
+	reset    = &signature.Signature{ID: "reset", Category: "nccl-timeout", Role: signature.Cascade}
+	exited   = &signature.Signature{ID: "exit-1", Category: "python-exception-user-code", Role: signature.Root, Depth: signature.Symptom}
+	sigterm  = &signature.Signature{ID: "exit-143", Category: "sigterm-preempted", Role: signature.Root, Depth: signature.Symptom}
+	crashed  = &signature.Signature{ID: "exit-139", Category: "segfault", Role: signature.Root, Depth: signature.Symptom}
+	nodeLost = &signature.Signature{ID: "node", Category: "node-lost", Role: signature.Root}
+)
+
+func line(s *signature.Signature, pod string, after time.Duration) rank.Sighting {
+	return rank.Sighting{Signature: s, Item: evidence.Item{
+		ID: evidence.ID(pod + "/" + s.ID), Kind: evidence.Log, At: noon.Add(after), Clock: "node-" + pod,
+		Source: evidence.Source{Pod: pod, Node: "node-" + pod, Line: 5, Rank: -1},
+	}}
+}
+
+func end(s *signature.Signature, pod string, after time.Duration) rank.Sighting {
+	out := line(s, pod, after)
+	out.Item.Kind, out.Item.Source.Line = evidence.Exit, 0
+	return out
+}
+
+func ended(pod string, code int32, after time.Duration, read bool) gang.Member {
+	return gang.Member{Place: pod, Clock: "node-" + pod, Ended: noon.Add(after), ExitCode: code, Failed: true, Read: read}
+}
+
+func TestMark(t *testing.T) {
+	cases := map[string]struct {
+		members []gang.Member
+		seen    []rank.Sighting
+		want    []string // what is marked: "id explained" or "id follows"
+		unread  []string
+	}{
+		"an end says less than the line before it": {
+			[]gang.Member{ended("a", 1, 0, true)},
+			[]rank.Sighting{line(oom, "a", -time.Second), end(exited, "a", 0)},
+			[]string{"a/exit-1 explained"}, nil,
+		},
+		"a line of ten minutes before does not explain an end": {
+			[]gang.Member{ended("a", 1, 0, true)},
+			[]rank.Sighting{line(reset, "a", -10*time.Minute), end(exited, "a", 0)},
+			nil, nil,
+		},
+		"who lost a connection went after who crashed without a word": {
+			[]gang.Member{ended("a", 139, 0, true), ended("b", 1, 0, true)},
+			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
+			[]string{"b/exit-1 explained"}, nil,
+		},
+		"who was told to stop went after who ended by itself": {
+			[]gang.Member{ended("a", 1, time.Second, true), ended("b", 143, 0, true)},
+			[]rank.Sighting{end(exited, "a", time.Second), end(sigterm, "b", 0)},
+			[]string{"b/exit-143 follows"}, nil,
+		},
+		"unless it surely was the first": {
+			[]gang.Member{ended("a", 1, time.Minute, true), ended("b", 143, 0, true)},
+			[]rank.Sighting{end(exited, "a", time.Minute), end(sigterm, "b", 0)},
+			nil, nil,
+		},
+		"all were told to stop: nobody follows": {
+			[]gang.Member{ended("a", 143, 0, true), ended("b", 143, 0, true)},
+			[]rank.Sighting{end(sigterm, "a", 0), end(sigterm, "b", 0)},
+			nil, nil,
+		},
+		"a deeper cause that came a minute later follows": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
+			[]rank.Sighting{line(general, "a", -time.Second), line(disk, "b", time.Minute)},
+			[]string{"b/disk follows"}, nil,
+		},
+		"one that came within what clocks may differ does not": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Second, true)},
+			[]rank.Sighting{line(general, "a", 0), line(disk, "b", time.Second)},
+			nil, nil,
+		},
+		"the same error later is the same event": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
+			[]rank.Sighting{line(oom, "a", 0), line(oom, "b", time.Minute)},
+			nil, nil,
+		},
+		"who first said that another was gone leads nobody": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
+			[]rank.Sighting{line(reset, "a", -2*time.Second), line(general, "a", -time.Second), line(disk, "b", time.Minute)},
+			nil, nil,
+		},
+		"a lost node is reported late": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
+			[]rank.Sighting{line(general, "a", 0), line(nodeLost, "b", time.Minute)},
+			nil, nil,
+		},
+		"whose log is missing and who ended as the followers did may be one of them": {
+			[]gang.Member{ended("a", 1, 0, false), ended("b", 1, 0, true), ended("c", 1, 0, true)},
+			[]rank.Sighting{end(exited, "a", 0), line(reset, "b", 0), end(exited, "b", 0), line(reset, "c", 0), end(exited, "c", 0)},
+			[]string{"a/exit-1 explained", "b/exit-1 explained", "c/exit-1 explained"}, []string{"a"},
+		},
+		"unless it surely ended first": {
+			[]gang.Member{ended("a", 1, -time.Minute, false), ended("b", 1, 0, true)},
+			[]rank.Sighting{end(exited, "a", -time.Minute), line(reset, "b", 0), end(exited, "b", 0)},
+			[]string{"b/exit-1 explained"}, nil,
+		},
+		"or ended in another way": {
+			[]gang.Member{ended("a", 139, 0, false), ended("b", 1, 0, true)},
+			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
+			[]string{"b/exit-1 explained"}, nil,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			marks := gang.Mark(tc.seen, tc.members, &gang.Clocks{})
+			var got []string
+			for _, s := range tc.seen {
+				if s.Explained {
+					got = append(got, string(s.Item.ID)+" explained")
+				}
+				if s.Follower {
+					got = append(got, string(s.Item.ID)+" follows")
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("marked (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.unread, marks.Unread); diff != "" {
+				t.Errorf("unread (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadCall(t *testing.T) {
+	cases := map[string]struct {
+		text string
+		want gang.Call
+	}{
+		"the timeout": {
+			"[rank3]:[E808 04:21:41.161005534 ProcessGroupNCCL.cpp:655] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1, NumelOut=8, Timeout(ms)=600000) ran for 600001 milliseconds before timing out.",
+			gang.Call{Rank: 3, Seq: 5, Op: "ALLREDUCE", Size: "1→8", Enqueued: -1, Completed: -1},
+		},
+		"the state of the group, 2.7": {
+			"[PG ID 0 PG GUID 0(default_pg) Rank 368]  failure detected by watchdog at work sequence id: 5 PG status: last enqueued work: 7, last completed work: 4",
+			gang.Call{Rank: 368, Seq: 5, Enqueued: 7, Completed: 4},
+		},
+		"the state of another group, 2.5": {
+			"[PG ID 1 PG GUID 1(TENSOR_MODEL_PARALLEL_GROUP) Rank 2] Exception (either an error or timeout) detected by watchdog at work: 31, last enqueued NCCL work: 58, last completed NCCL work: 30.",
+			gang.Call{Rank: 2, Group: "TENSOR_MODEL_PARALLEL_GROUP", Seq: 31, Enqueued: 58, Completed: 30},
+		},
+		"memory that nobody set, 2.3": {
+			"[PG 0 Rank 7] Timeout at NCCL work: 1, last enqueued NCCL work: 1, last completed NCCL work: 3452013982.",
+			gang.Call{Rank: 7, Seq: 1, Enqueued: 1, Completed: -1},
+		},
+		"a rank that was asked to dump": {
+			"[PG ID 0 PG GUID 0(default_pg) Rank 0] Received a dump signal due to a collective timeout from rank 1 and we will try our best to dump the debug info. Last enqueued NCCL work: 77, last completed NCCL work: 77.",
+			gang.Call{Rank: 0, Seq: -1, Enqueued: 77, Completed: 77},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, ok := gang.ReadCall(tc.text)
+			if diff := cmp.Diff(tc.want, got); diff != "" || !ok {
+				t.Errorf("ok %v (-want +got):\n%s", ok, diff)
+			}
+		})
+	}
+	if _, ok := gang.ReadCall("NCCL INFO Channel 00/16 : 0 1 2 3"); ok {
+		t.Error("a line of NCCL's own was read as one of the watchdog")
+	}
+}
+
+func TestCompare(t *testing.T) {
+	waits := func(rank int, seq int64, op string) gang.Call {
+		return gang.Call{Rank: rank, Seq: seq, Op: op, Size: "1→1", Enqueued: -1, Completed: -1}
+	}
+	dumps := func(rank int, enqueued int64) gang.Call {
+		return gang.Call{Rank: rank, Seq: -1, Enqueued: enqueued, Completed: enqueued}
+	}
+	cases := map[string]struct {
+		calls  []gang.Call
+		behind []int
+		desync bool
+		all    bool
+	}{
+		"one rank handed over less":          {[]gang.Call{waits(0, 78, "BROADCAST"), waits(1, 78, "BROADCAST"), dumps(2, 77)}, []int{2}, false, false},
+		"two did, one of them less":          {[]gang.Call{waits(0, 78, "BROADCAST"), waits(1, 78, "BROADCAST"), dumps(2, 77), dumps(3, 70)}, []int{3}, false, false},
+		"one runs another operation there":   {[]gang.Call{waits(0, 78, "ALLREDUCE"), waits(1, 78, "ALLREDUCE"), waits(2, 78, "ALLGATHER")}, []int{2}, true, false},
+		"half and half: nobody is odd":       {[]gang.Call{waits(0, 78, "ALLREDUCE"), waits(1, 78, "ALLGATHER")}, nil, true, false},
+		"one waits further on":               {[]gang.Call{waits(0, 78, "ALLREDUCE"), waits(1, 78, "ALLREDUCE"), waits(2, 79, "ALLREDUCE")}, []int{2}, false, false},
+		"all are there":                      {[]gang.Call{waits(0, 78, "ALLREDUCE"), waits(1, 78, "ALLREDUCE")}, nil, false, true},
+		"a small group does not outvote all": {[]gang.Call{waits(0, 78, "ALLREDUCE"), waits(1, 78, "ALLREDUCE"), {Rank: 5, Group: "TP", Seq: 3, Op: "ALLGATHER"}}, nil, false, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w, ok := gang.Compare(tc.calls)
+			if !ok {
+				t.Fatal("nothing compared")
+			}
+			if diff := cmp.Diff(tc.behind, w.Behind); diff != "" || w.Desync != tc.desync || w.AllThere != tc.all {
+				t.Errorf("desync %v, all there %v, why %q, behind (-want +got):\n%s", w.Desync, w.AllThere, w.Why, diff)
+			}
+		})
+	}
+	if _, ok := gang.Compare(nil); ok {
+		t.Error("nothing was compared with nothing")
+	}
+}
+
+func TestElasticReader(t *testing.T) {
+	var r gang.ElasticReader
+	for i, text := range []string{
+		"torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+		"Failures:", "[1]:", "  time      : 2026-06-08_19:04:46", "  rank      : 2 (local_rank: 2)", "  exitcode  : -15 (pid: 102932)",
+		"------------------------------------------------------------",
+		"Root Cause (first observed failure):", "[0]:",
+		"  time      : 2026-06-08_19:04:45", "  host      : c561-007", "  rank      : 11 (local_rank: 3)", "  exitcode  : -9 (pid: 102930)",
+		"  error_file: <N/A>", "  traceback : Signal 9 (SIGKILL) received by PID 102930",
+		"============================================================",
+	} {
+		r.See(i+1, text)
+	}
+	want := []gang.Elastic{{Rank: 11, ExitCode: -9, At: time.Date(2026, 6, 8, 19, 4, 45, 0, time.UTC), Line: 8}}
+	if diff := cmp.Diff(want, r.Found); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRulesAreComplete(t *testing.T) {
+	for _, r := range gang.Rules() {
+		if _, ok := signature.CategoryOf(r.Category); !ok || r.Title == "" || r.Proves == "" || r.DoesNotProve == "" || len(r.Steps()) == 0 {
+			t.Errorf("rule %s lacks a text or a category", r.ID)
+		}
+	}
+}
+
+func FuzzReadCall(f *testing.F) {
+	f.Add("[PG 0 Rank 7] Timeout at NCCL work: 1, last enqueued NCCL work: 1, last completed NCCL work: 99999999999999999999.")
+	f.Add("[Rank 3] WorkNCCL(SeqNum=5, OpType=ALLREDUCE, NumelIn=1")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, ok := gang.ReadCall(text)
+		if ok && c.Completed > max(c.Enqueued, c.Seq) {
+			t.Fatalf("%q: completed %d of %d", text, c.Completed, c.Enqueued)
+		}
+		gang.Compare([]gang.Call{c, c})
+	})
+}

@@ -1,0 +1,348 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// point turns a collective that timed out, where nothing else was found on any rank, towards
+// the rank it waited for: who complains is never who is missing.
+func (d *diagnosis) point() {
+	root := d.ranking.Root
+	if root == nil || root.Signature.Category != gang.Awaited.Category || root.Platform {
+		return
+	}
+	var calls []gang.Call
+	by := map[int]*gang.Member{}
+	for i := range d.all {
+		m := &d.all[i]
+		calls = append(calls, m.Calls...)
+		for _, c := range m.Calls {
+			by[c.Rank] = m
+		}
+	}
+	w, ok := gang.Compare(calls)
+	if !ok || root.Signature.Role != signature.Cascade {
+		return
+	}
+	d.waited = &w
+	switch {
+	case len(w.Behind) > 0:
+		rule := gang.Awaited
+		if w.Desync {
+			rule = gang.Desync
+		}
+		m := by[w.Behind[0]]
+		if m.Place == gang.PlaceOf(root.Item.Source) {
+			return // one log of all ranks: the line that complains says most, whatBehind says who
+		}
+		var said *gang.Call
+		for i := range m.Calls {
+			if m.Calls[i].Rank == w.Behind[0] {
+				said = &m.Calls[i]
+			}
+		}
+		d.turnTo(rule, m, said.Line, said.Text, w.Behind[0], w.Why)
+	case w.AllThere:
+		if silent := d.silent(by); len(silent) > 0 {
+			d.turnTo(gang.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, "says nothing of it")
+		}
+	}
+}
+
+// whatBehind names the ranks that the others waited for.
+func (d *diagnosis) whatBehind() string {
+	if d.waited == nil || len(d.waited.Behind) == 0 {
+		return ""
+	}
+	behind := d.waited.Behind
+	text := fmt.Sprintf("Rank %d", behind[0])
+	if n := len(behind) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s: %s.", text, d.waited.Why)
+}
+
+// silent are members whose log was read and in which no watchdog complains, while those of
+// most others do: a rank that never entered a collective has nothing to time out.
+func (d *diagnosis) silent(spoke map[int]*gang.Member) []*gang.Member {
+	loud := map[*gang.Member]bool{}
+	for _, m := range spoke {
+		loud[m] = true
+	}
+	var out []*gang.Member
+	for i := range d.all {
+		if m := &d.all[i]; m.Read && !loud[m] && m.Done.IsZero() {
+			out = append(out, m)
+		}
+	}
+	if len(out) > len(loud) || len(loud) < 2 {
+		return nil
+	}
+	// Of several, the one whose log ends first went quiet first.
+	slices.SortStableFunc(out, func(a, b *gang.Member) int {
+		if a.LastLine.IsZero() || b.LastLine.IsZero() {
+			return 0
+		}
+		return d.time.Order(gang.Moment{Clock: a.Clock, At: a.LastLine}, gang.Moment{Clock: b.Clock, At: b.LastLine})
+	})
+	return out
+}
+
+// turnTo puts a rule of package gang about a member in the place of the root, which becomes
+// an effect.
+func (d *diagnosis) turnTo(rule *signature.Signature, m *gang.Member, line int, text string, of int, why string) {
+	old := *d.ranking.Root
+	source := m.Source
+	source.Line = line
+	for i := range d.logs.tracks {
+		if t := &d.logs.tracks[i]; gang.PlaceOf(t.source) == m.Place && t.source.Attempt == 0 {
+			source = t.source
+			source.Line = line
+		}
+	}
+	if of >= 0 && len(m.Calls) > 0 {
+		source.Rank, source.Role = of, ""
+	}
+	s := rank.Sighting{
+		Signature: rule, Line: strings.TrimSpace(text),
+		Item:  evidence.Item{ID: lineID(source), Kind: evidence.Log, At: m.LastLine, Clock: m.Clock, Source: source, Text: strings.TrimSpace(text), Times: 1},
+		Facts: map[string]string{"waiting": fmt.Sprint(d.waited.Ranks), "seq": fmt.Sprint(d.waited.Seq), "op": d.waited.Op, "why": why},
+	}
+	for i := range d.sightings {
+		if o := &d.sightings[i]; o.Item.ID == s.Item.ID {
+			s.Item.At, s.Item.Clock = o.Item.At, o.Item.Clock
+		}
+	}
+	d.ranking.Root = &s
+	d.ranking.Effects = append([]rank.Sighting{old}, d.ranking.Effects...)
+}
+
+// contested says that another member has a cause of its own, of another kind, that may have
+// come before this one: then nobody can call this one established.
+func (d *diagnosis) contested(s rank.Sighting) bool {
+	place := gang.PlaceOf(s.Item.Source)
+	if place == "" {
+		return false
+	}
+	for i := range d.sightings {
+		o := &d.sightings[i]
+		if o.Over || o.Explained || o.Follower || o.Mild || o.Signature.Weak || o.Signature.Role != signature.Root ||
+			o.Signature.DepthOf() < signature.General || o.Signature.Category == s.Signature.Category {
+			continue
+		}
+		if other := gang.PlaceOf(o.Item.Source); d.isMember(other) && other != place && !d.alsoIn(s, other) && d.when(s.Item, o.Item) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *diagnosis) isMember(place string) bool {
+	return slices.ContainsFunc(d.all, func(m gang.Member) bool { return m.Place == place })
+}
+
+func (d *diagnosis) alsoIn(s rank.Sighting, place string) bool {
+	return slices.ContainsFunc(s.Also, func(i evidence.Item) bool { return gang.PlaceOf(i.Source) == place })
+}
+
+// sayOrder says how it is known who went first, and what became of the others.
+func (d *diagnosis) sayOrder(r *Result) {
+	r.Members = d.all
+	root := d.ranking.Root
+	if root == nil || r.Verdict == Healthy || len(d.all) < 2 {
+		return
+	}
+	first := map[string]bool{}
+	for _, item := range append([]evidence.Item{root.Item}, root.Also...) {
+		first[gang.PlaceOf(item.Source)] = true
+	}
+	r.Followers = d.followers(first)
+	if !d.isMember(gang.PlaceOf(root.Item.Source)) {
+		return
+	}
+	r.Order = d.order(root, first)
+}
+
+func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
+	o := &Order{Skew: d.skew()}
+	at := gang.Moment{Clock: root.Item.Clock, At: root.Item.At}
+	next, nextAt, troubled, plain := "", gang.Moment{}, 0, 0
+	for _, m := range d.all {
+		state, known := d.marks.States[m.Place]
+		if first[m.Place] || !known || !m.Failed && state.First.At.IsZero() {
+			continue
+		}
+		troubled++
+		if state.Own {
+			plain++
+		}
+		if !state.First.At.IsZero() && (next == "" || d.time.Order(state.First, nextAt) < 0 || state.First.At.Before(nextAt.At) && d.time.Order(nextAt, state.First) >= 0) {
+			next, nextAt = m.Place, state.First
+		}
+	}
+	if troubled == 0 {
+		return nil
+	}
+	if gap := d.time.Gap(at, nextAt); next != "" && gap > 0 {
+		o.Ahead = gap
+	}
+	only := root.Signature.Role == signature.Root && root.Signature.DepthOf() > signature.Symptom && plain == 0
+	others := fmt.Sprintf("the other %d", troubled)
+	if troubled == 1 {
+		others = "the other one"
+	}
+	switch {
+	case d.waited != nil && (root.Signature == gang.Awaited || root.Signature == gang.Desync):
+		o.Why = "The others complain, and none of them says why; they waited for it."
+	case only && o.Ahead > 0:
+		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", short(o.Ahead), others)
+	case only:
+		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say that somebody was gone.", others)
+	case o.Ahead > 0:
+		o.Why = fmt.Sprintf("It was first, at least %s before %s.", short(o.Ahead), next)
+	case next != "" && !at.At.IsZero():
+		o.Why = fmt.Sprintf("%s came %s; the clocks may be %s apart, so times do not show which was first.", next, laterBy(nextAt.At.Sub(at.At)), short(o.Skew))
+		o.Decide = d.decides()
+	default:
+		o.Why = "Nothing that was read dates the others, so times do not show who was first."
+		o.Decide = d.decides()
+	}
+	return o
+}
+
+// decides is what would tell who went first: the logs that were not read, of those that ended
+// first.
+func (d *diagnosis) decides() string {
+	unread := slices.Clone(d.marks.Unread)
+	for _, m := range d.all {
+		if m.Failed && !m.Read && !slices.Contains(unread, m.Place) {
+			unread = append(unread, m.Place)
+		}
+	}
+	if len(unread) == 0 {
+		return ""
+	}
+	byEnd := func(place string) time.Time {
+		for _, m := range d.all {
+			if m.Place == place {
+				return m.Ended
+			}
+		}
+		return time.Time{}
+	}
+	slices.SortStableFunc(unread, func(a, b string) int { return byEnd(a).Compare(byEnd(b)) })
+	text := "the log of " + unread[0]
+	if at := byEnd(unread[0]); !at.IsZero() {
+		text += ", which ended at " + at.UTC().Format("15:04:05")
+	}
+	if n := len(unread) - 1; n > 0 {
+		text += fmt.Sprintf(" (and of %d more)", n)
+	}
+	return text + ", was not read; it would decide"
+}
+
+func (d *diagnosis) skew() time.Duration {
+	clocks := make([]string, 0, len(d.all))
+	for _, m := range d.all {
+		clocks = append(clocks, m.Clock)
+	}
+	return d.time.Skew(clocks)
+}
+
+// followers folds the members that are not first by what they say last about themselves: the
+// line that explains their end, else how they ended.
+func (d *diagnosis) followers(first map[string]bool) []Followers {
+	says := map[string]*rank.Sighting{}
+	for i := range d.sightings {
+		s := &d.sightings[i]
+		place := gang.PlaceOf(s.Item.Source)
+		if s.Over || s.Signature.Role == signature.Context || s.Signature.Weak || first[place] {
+			continue
+		}
+		if old := says[place]; old == nil || explains(s) > explains(old) {
+			says[place] = s
+		}
+	}
+	at := map[string]int{}
+	var out []Followers
+	for _, m := range d.all {
+		text := ""
+		when := m.Ended
+		switch s := says[m.Place]; {
+		case first[m.Place]:
+			continue
+		case s != nil:
+			text = s.Signature.Title
+			if !s.Item.At.IsZero() {
+				when = s.Item.At
+			}
+		case m.Failed:
+			text = control.ExitRule(m.ExitCode).Title
+		default:
+			continue
+		}
+		k, ok := at[text]
+		if !ok {
+			k = len(out)
+			at[text] = k
+			out = append(out, Followers{Says: text})
+		}
+		f := &out[k]
+		f.Places = append(f.Places, m.Place)
+		if f.First.IsZero() || !when.IsZero() && when.Before(f.First) {
+			f.First = when
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Followers) int {
+		return cmp.Or(-cmp.Compare(len(a.Places), len(b.Places)), a.First.Compare(b.First), strings.Compare(a.Says, b.Says))
+	})
+	return out
+}
+
+// explains ranks what a member says: a cause of its own, that another went away, that it was
+// told to stop, how it ended.
+func explains(s *rank.Sighting) int {
+	switch {
+	case s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom:
+		return 1
+	case s.Signature.Role == signature.Cascade:
+		return 3
+	case s.Signature.Role == signature.Confirmation:
+		return 0
+	case s.Signature.DepthOf() == signature.Symptom:
+		return 2
+	default:
+		return 4
+	}
+}
+
+// short is a duration for people: two digits that count.
+func short(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	default:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	}
+}
+
+func laterBy(d time.Duration) string {
+	if d < 0 {
+		return short(-d) + " earlier"
+	}
+	return short(d) + " later"
+}

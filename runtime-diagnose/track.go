@@ -1,0 +1,113 @@
+package diagnose
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+)
+
+// track is the course of one log: when it began and ended, how far training got, and what
+// launchers and watchdogs said of other ranks.
+type track struct {
+	source      evidence.Source
+	pasted      bool
+	first, last time.Time // of its lines; zero: they carry none
+	stamped     bool      // by the node's clock, as the kubelet writes it before each line
+	back        time.Duration
+	lastLine    reduce.Line
+	steps       progress.Series
+	elastic     []gang.Elastic
+	calls       []gang.Call
+	comms       map[string]time.Time // communicators by ID → when they came up here
+}
+
+// clock names the clock of the log's times.
+func (t *track) clock() string {
+	if t.stamped {
+		return gang.ClockOf(t.source)
+	}
+	return gang.OwnClock(gang.PlaceOf(t.source))
+}
+
+// setBack is from when on two lines in the wrong order say that the clock was set back: the
+// two streams of a container may overtake each other by less.
+const setBack = 2 * time.Second
+
+// watch is told of every line.
+func (r *logReader) watch(l *reduce.Line) {
+	if t := &r.track; !l.At.IsZero() {
+		if t.first.IsZero() {
+			t.first = l.At
+		} else if back := t.last.Sub(l.At); back > setBack {
+			t.back = max(t.back, back)
+		}
+		t.last = l.At
+	}
+	body := l.Body()
+	r.elastic.See(l.Number, body)
+	r.steps.See(l.Number, body, l.At)
+}
+
+// mostCalls bounds what one log adds about collectives: eight ranks with a dozen groups.
+const mostCalls = 128
+
+// communicator is NCCL's word that all ranks of a communicator have met
+// (https://github.com/NVIDIA/nccl/blob/master/src/init.cc).
+var communicator = regexp.MustCompile(`commId (0x[0-9a-f]+) .{0,40}Init COMPLETE`)
+
+// hear reads what a suspect line says of other ranks.
+func (r *logReader) hear(l reduce.Line, text string) {
+	if c, ok := gang.ReadCall(text); ok && len(r.track.calls) < mostCalls {
+		c.Line, c.Text = l.Number, text[:min(len(text), mostLineInResults)]
+		r.track.calls = append(r.track.calls, c)
+	}
+	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.track.comms) < mostCalls {
+		if r.track.comms == nil {
+			r.track.comms = map[string]time.Time{}
+		}
+		if _, known := r.track.comms[m[1]]; !known {
+			r.track.comms[m[1]] = l.At
+		}
+	}
+}
+
+// finish closes the track of a log that was read to its end, and names the clock of every
+// sighting in it.
+func (r *logReader) finish(d reduce.Digest, year int) track {
+	t := r.track
+	t.source, t.pasted, t.lastLine = r.log.Source, r.log.Pasted, d.Last
+	t.stamped = !t.last.IsZero()
+	if !t.stamped && !r.log.Pasted {
+		for _, k := range d.Lines {
+			if at, ok := reduce.TimeIn(k.Text, year); ok {
+				if t.first.IsZero() {
+					t.first = at
+				}
+				t.last = at
+			}
+		}
+	}
+	t.steps, t.elastic = r.steps.Series(), r.elastic.Found
+	for i := range r.sightings {
+		r.sightings[i].Item.Clock = t.clock()
+	}
+	r.firstByElastic(t.elastic)
+	return t
+}
+
+// firstByElastic: the agent of a node watches its own processes, so of two ranks in one log
+// the one it names failed first.
+func (r *logReader) firstByElastic(found []gang.Elastic) {
+	for _, e := range found {
+		for i := range r.sightings {
+			s := &r.sightings[i]
+			if e.Rank >= 0 && !e.Told() && s.Item.Source.Rank == e.Rank && s.Item.Source.Role == "" && s.Item.Source.Line < e.Line {
+				s.First = true
+			}
+		}
+	}
+}
