@@ -42,8 +42,8 @@ func (d *diagnosis) point() {
 			rule = gang.Desync
 		}
 		m := by[w.Behind[0]]
-		if m.Place == gang.PlaceOf(root.Item.Source) {
-			return // one log of all ranks: the line that complains says most, whatBehind says who
+		if m.Source.Pod == "" || m.Place == gang.PlaceOf(root.Item.Source) {
+			return // no pod to turn to: the line that complains says most, whatBehind says who
 		}
 		var said *gang.Call
 		for i := range m.Calls {
