@@ -63,9 +63,29 @@ func agree(all []job.Launch) job.Launch {
 		if l.Program == "python" || l.Program == out.Program && l.ProcsPerNode == out.ProcsPerNode && l.Nodes == out.Nodes && l.Procs == out.Procs {
 			continue
 		}
-		out.ProcsPerNode, out.Nodes, out.Procs, out.ProcsPath = job.Range{}, job.Range{}, job.Range{}, ""
+		out.ProcsPerNode, out.Nodes, out.Procs, out.ProcsPath, out.NodesPath = job.Range{}, job.Range{}, job.Range{}, "", ""
 		out.Unread = append(out.Unread, "more than one launch with different numbers")
 		break
+	}
+	return together(out, all)
+}
+
+// together keeps of several commands what holds for all of them: flags that any of them
+// has, and arguments only where they are the same.
+func together(out job.Launch, all []job.Launch) job.Launch {
+	out.Flags = slices.Clone(out.Flags)
+	for _, l := range all {
+		if l.Program != out.Program {
+			continue
+		}
+		if !slices.Equal(l.Args, out.Args) {
+			out.Args = nil
+		}
+		for _, f := range l.Flags {
+			if !slices.Contains(out.Flags, f) {
+				out.Flags = append(out.Flags, f)
+			}
+		}
 	}
 	return out
 }
@@ -118,10 +138,28 @@ func parse(cmd command, value func(string) string) (job.Launch, bool) {
 		return job.Launch{}, false
 	}
 	l := job.Launch{Program: program}
+	rest := command{words: cmd.words[i+skip:], at: cmd.at[i+skip:], shell: cmd.shell}
+	begins := 0
 	if known, ok := launchers[program]; ok {
-		known.flags(&l, command{words: cmd.words[i+skip:], at: cmd.at[i+skip:], shell: cmd.shell}, value)
+		begins = known.flags(&l, rest, value)
 	}
+	l.Args = arguments(rest, begins, value)
 	return l, true
+}
+
+// arguments are the words from a position on, with literal variables resolved.
+func arguments(cmd command, from int, value func(string) string) []job.Word {
+	var out []job.Word
+	for i := from; i < len(cmd.words); i++ {
+		text := cmd.words[i]
+		if flag, given, joined := strings.Cut(text, "="); joined && strings.HasPrefix(flag, "-") {
+			text = flag + "=" + value(given)
+		} else {
+			text = value(text)
+		}
+		out = append(out, job.Word{Text: text, Path: cmd.at[i]})
+	}
+	return out
 }
 
 // programOf names the launcher that the words begin with and says how many words that

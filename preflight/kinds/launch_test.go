@@ -71,6 +71,52 @@ func TestLaunchFromArgumentsOnly(t *testing.T) {
 	}
 }
 
+func TestLaunchKeepsWhatItStarts(t *testing.T) {
+	cases := map[string]struct {
+		command []string
+		want    string
+	}{
+		"flags, then a program":     {strings.Fields("torchrun --nnodes=2 --node_rank $(R) --future --rdzv_endpoint h:1 train.py --tp 4 --lr=$(LR)"), "nnodes node-rank future rdzv-endpoint; train.py --tp 4 --lr=0.1; rank 3 at command[3]; meets at command[6]"},
+		"a module":                  {strings.Fields("python -m torch.distributed.run -m pkg.train --tp=4"), "m; pkg.train --tp=4"},
+		"plain python":              {strings.Fields("python -u train.py --tp=4"), "; train.py --tp=4"},
+		"a script":                  {[]string{"bash", "-c", "cd x; torchrun --nnodes=2 train.py --tp=4 | tee log"}, "nnodes; train.py --tp=4"},
+		"the same twice":            {[]string{"bash", "-c", "if a; then torchrun --nnodes=2 t.py; else torchrun --nnodes=2 t.py; fi"}, "nnodes; t.py"},
+		"two programs":              {[]string{"bash", "-c", "torchrun --nnodes=2 a.py; torchrun --nnodes=2 --standalone b.py"}, "nnodes standalone; "},
+		"one word for two":          {[]string{"mpirun", "-np 4", "-wild 3", "./app"}, "np wild; ./app; glued -np 4"},
+		"nodes that a shell counts": {[]string{"bash", "-c", "torchrun --nnodes=$N train.py"}, "nnodes; train.py; nodes at command[2]"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &corev1.Container{Command: tc.command, Env: []corev1.EnvVar{{Name: "R", Value: "3"}, {Name: "LR", Value: "0.1"}}}
+			l := launchOf(c, func(p job.Path) job.Path { return p })
+			if diff := cmp.Diff(tc.want, startText(l)); diff != "" {
+				t.Errorf("launchOf (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func startText(l job.Launch) string {
+	var words []string
+	for _, w := range l.Args {
+		words = append(words, w.Text)
+	}
+	out := strings.Join(l.Flags, " ") + "; " + strings.Join(words, " ")
+	if l.NodeRank.Path != "" {
+		out += fmt.Sprintf("; rank %s at %s", l.NodeRank.Text, l.NodeRank.Path)
+	}
+	if l.RendezvousPath != "" {
+		out += fmt.Sprintf("; meets at %s", l.RendezvousPath)
+	}
+	if l.NodesPath != "" && !l.Nodes.Said() {
+		out += fmt.Sprintf("; nodes at %s", l.NodesPath)
+	}
+	for _, w := range l.Glued {
+		out += "; glued " + w.Text
+	}
+	return out
+}
+
 func launchText(l job.Launch) string {
 	parts := []string{l.Program}
 	where := string(l.ProcsPath)

@@ -23,6 +23,7 @@ const (
 	procsMax
 	backend
 	rendezvous
+	nodeRank
 	mapping // ppr:8:node
 )
 
@@ -40,13 +41,13 @@ var launchers = map[string]launcher{
 		"num-gpus": procsPerNode, "num-nodes": nodes, "master-addr": rendezvous,
 		"module": bare, "no-python": bare, "no-local-rank": bare, "no-ssh": bare, "bind-cores-to-rank": bare,
 		"hostfile": ignored, "include": ignored, "i": ignored, "exclude": ignored, "e": ignored, "master-port": ignored,
-		"launcher": ignored, "launcher-args": ignored, "ssh-port": ignored, "node-rank": ignored,
+		"launcher": ignored, "launcher-args": ignored, "ssh-port": ignored, "node-rank": nodeRank,
 	},
 	"accelerate": {
 		"num-processes": procs, "num-machines": nodes, "main-process-ip": rendezvous, "rdzv-backend": backend,
 		"multi-gpu": bare, "use-deepspeed": bare, "use-fsdp": bare, "cpu": bare, "same-network": bare, "debug": bare,
 		"m": bare, "module": bare, "no-python": bare,
-		"config-file": ignored, "mixed-precision": ignored, "machine-rank": ignored, "main-process-port": ignored,
+		"config-file": ignored, "mixed-precision": ignored, "machine-rank": nodeRank, "main-process-port": ignored,
 		"dynamo-backend": ignored, "gpu-ids": ignored, "num-cpu-threads-per-process": ignored, "deepspeed-config-file": ignored,
 		"zero-stage": ignored, "max-restarts": ignored, "monitor-interval": ignored, "rdzv-conf": ignored,
 	},
@@ -55,7 +56,7 @@ var launchers = map[string]launcher{
 	"composer": {
 		"n": procsPerNode, "nproc": procsPerNode, "world-size": procs, "master-addr": rendezvous,
 		"m": bare, "v": bare, "verbose": bare, "module-mode": bare,
-		"node-rank": ignored, "base-rank": ignored, "master-port": ignored, "run-directory": ignored,
+		"node-rank": nodeRank, "base-rank": ignored, "master-port": ignored, "run-directory": ignored,
 	},
 }
 
@@ -71,7 +72,7 @@ var torchrunFlags = launcher{
 	"use-env": bare, "virtual-local-rank": bare, "duplicate-stdout-filters": ignored,
 	"rdzv-id": ignored, "rdzv-conf": ignored, "max-restarts": ignored, "monitor-interval": ignored,
 	"start-method": ignored, "role": ignored, "log-dir": ignored, "r": ignored, "redirects": ignored, "t": ignored, "tee": ignored,
-	"node-rank": ignored, "master-port": ignored, "local-addr": ignored, "local-ranks-filter": ignored, "logs-specs": ignored,
+	"node-rank": nodeRank, "master-port": ignored, "local-addr": ignored, "local-ranks-filter": ignored, "logs-specs": ignored,
 	"devices": ignored, "gpus": ignored, "job-id": ignored,
 }
 
@@ -94,19 +95,25 @@ type argument struct {
 	at          job.Path // where the value is written
 }
 
-// flags reads the arguments up to the program that is launched.
-func (f launcher) flags(l *job.Launch, cmd command, value func(string) string) {
+// flags reads the arguments up to the program that is launched and says where that begins.
+func (f launcher) flags(l *job.Launch, cmd command, value func(string) string) (program int) {
 	for i := 0; i < len(cmd.words); {
 		if w := cmd.words[i]; glued(w) {
 			l.Unread = append(l.Unread, strconv.Quote(cut(w))+" is one argument")
+			flag := flagName(strings.Fields(w)[0])
+			l.Flags = append(l.Flags, flag)
+			if _, known := f[flag]; known {
+				l.Glued = append(l.Glued, job.Word{Text: w, Path: cmd.at[i]})
+			}
 			i++
 			continue
 		}
 		arg, next := f.argument(cmd, i)
 		if next == i {
-			return // the program begins
+			return i // the program begins
 		}
 		i = next
+		l.Flags = append(l.Flags, flagName(arg.flag))
 		text := value(strings.Trim(arg.value, `"'`))
 		switch {
 		case !arg.known:
@@ -115,6 +122,13 @@ func (f launcher) flags(l *job.Launch, cmd command, value func(string) string) {
 			l.Unread = append(l.Unread, cut(arg.flag+" "+text))
 		}
 	}
+	return len(cmd.words)
+}
+
+// flagName is a flag as the tables spell it: --nproc_per_node=8 is nproc-per-node.
+func flagName(flag string) string {
+	name, _, _ := strings.Cut(flag, "=")
+	return strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-")
 }
 
 // glued says whether a flag and its value were written as one word: "-np 32".
@@ -131,7 +145,7 @@ func (f launcher) argument(cmd command, i int) (argument, int) {
 		return argument{}, i
 	}
 	arg := argument{flag: cmd.words[i], value: inline, at: cmd.at[i]}
-	arg.what, arg.known = f[strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-")]
+	arg.what, arg.known = f[flagName(name)]
 	words := 1
 	switch {
 	case joined, arg.what == bare:
@@ -160,6 +174,7 @@ func isProgram(w string) bool {
 func (s setting) apply(l *job.Launch, text string, at job.Path) bool {
 	switch s {
 	case nodes:
+		l.NodesPath = at
 		return counts(&l.Nodes, text)
 	case procsPerNode:
 		l.ProcsPath = at
@@ -177,7 +192,9 @@ func (s setting) apply(l *job.Launch, text string, at job.Path) bool {
 	case backend:
 		l.Backend = text
 	case rendezvous:
-		l.Rendezvous = text
+		l.Rendezvous, l.RendezvousPath = text, at
+	case nodeRank:
+		l.NodeRank = job.Word{Text: text, Path: at}
 	case mapping:
 		if parts := strings.Split(text, ":"); len(parts) >= 3 && parts[0] == "ppr" && parts[2] == "node" {
 			l.ProcsPath = at
