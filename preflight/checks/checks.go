@@ -10,6 +10,7 @@ import (
 	"embed"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -84,6 +85,15 @@ func whose(container, role string) string {
 	return "container " + container + " of " + role
 }
 
+// quoted is a value in quotes, cut to what a message has room for.
+func quoted(value string) string {
+	const most = 60
+	if r := []rune(value); len(r) > most {
+		value = string(r[:most-1]) + "…"
+	}
+	return strconv.Quote(value)
+}
+
 // field is the value at a path of the object as it was written; nil where there is none.
 func field(j *job.Job, at job.Path) any {
 	if j == nil || j.Source == nil {
@@ -125,4 +135,12 @@ func count[N int | int64](n N, thing string) string {
 		return s + "es"
 	}
 	return s + "s"
+}
+
+// andMore counts what a message that shows the first of several leaves out.
+func andMore(times int) string {
+	if times < 2 {
+		return ""
+	}
+	return " (and " + itoa(int64(times-1)) + " more)"
 }

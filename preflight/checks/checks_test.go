@@ -83,6 +83,8 @@ var alsoFires = map[string]map[string]bool{
 	"every-matching-node-tainted/stays-silent-on-a-cordoned-node": {"gang-does-not-fit": true},
 	"node-selector-matches-no-node/stays-silent-on-a-match":       {"gang-does-not-fit": true},
 	"pod-exceeds-every-node/stays-silent-on-a-whole-node":         {"gang-does-not-fit": true},
+	// The operator's value wins: nothing fails, and there is something to know.
+	"rank-same-everywhere/stays-silent-on-the-operator": {"overwritten-environment": true},
 }
 
 func exists(file string) bool {

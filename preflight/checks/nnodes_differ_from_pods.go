@@ -1,0 +1,49 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var nnodesDifferFromPods = &check.Check{
+	Name:     "nnodes-differ-from-pods",
+	Title:    "the launcher waits for another number of nodes than there are pods",
+	Doc:      readme("nnodes-differ-from-pods"),
+	Remedy:   "Let the launcher's number of nodes be the number of pods, or leave it out where the operator sets it.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			l := &r.Launch
+			if !l.Nodes.Said() || l.NodesPath == "" || l.Has("standalone") || r.Replicas.Max == 0 {
+				continue
+			}
+			pods := podsThatJoin(p.Job, r)
+			if len(pods) == 0 || slices.ContainsFunc(pods, func(n int) bool { return l.Nodes.Min <= n && n <= l.Nodes.Max }) {
+				continue
+			}
+			most := pods[len(pods)-1]
+			f := finding.Finding{
+				Path:    l.NodesPath,
+				Message: fmt.Sprintf("%s waits for %s; the job has %s", l.Program, count(l.Nodes.Min, "node"), count(most, "pod")),
+				Facts:   []finding.Fact{{Name: "nodes", Value: int64(l.Nodes.Min)}, {Name: "pods", Value: int64(most)}},
+			}
+			switch {
+			case l.Nodes.Max == 1 && p.Job.Ref.Kind != "PyTorchJob" && p.Job.Ref.Kind != "TrainJob":
+				continue // as many trainings as pods, and nobody says otherwise
+			case l.Nodes.Max == 1:
+				f.Severity = finding.Warning
+				f.Message = fmt.Sprintf("%s is told that there is 1 node; each of the %s trains alone", l.Program, count(most, "pod"))
+			case l.Nodes.Max < most:
+				f.Severity = finding.Warning
+				f.Message = fmt.Sprintf("%s takes %s; the job has %s, %d too many", l.Program, count(l.Nodes.Max, "node"), count(most, "pod"), most-l.Nodes.Max)
+			}
+			p.Report(f)
+		}
+		return nil
+	},
+}

@@ -1,0 +1,40 @@
+package checks
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var nodeRankMissing = &check.Check{
+	Name:     "node-rank-missing",
+	Title:    "every pod takes itself for node 0",
+	Doc:      readme("node-rank-missing"),
+	Remedy:   "Write --rdzv-backend=c10d and --rdzv-endpoint, or give every pod its own --node-rank.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "JobSet", "Job", "Framework"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		if p.Job.Role("Master") != nil || field(p.Job, "spec.elasticPolicy") != nil {
+			return nil // the operator sets PET_NODE_RANK, or PET_RDZV_BACKEND
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			l := &r.Launch
+			c, _ := r.Trainer()
+			nodes, known := nodesOf(p.Job, r)
+			if c == nil || l.Program != "torchrun" || !known || nodes < 2 || r.Replicas.Max < 2 {
+				continue
+			}
+			if l.Has("node-rank", "standalone") || !slices.Contains([]string{"", "static"}, l.Backend) || l.Has("rdzv-backend") && l.Backend == "" {
+				continue
+			}
+			if sets(c, "PET_NODE_RANK", "PET_RDZV_BACKEND", "PET_STANDALONE") {
+				continue
+			}
+			p.Reportf(l.Path, "torchrun joins %s and is told no rank: each of the %s takes itself for node 0 and waits for the others", count(nodes, "node"), count(r.Replicas.Max, "pod"))
+		}
+		return nil
+	},
+}

@@ -1,0 +1,31 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var torchrunStartsOneProcess = &check.Check{
+	Name:     "torchrun-starts-one-process",
+	Title:    "torchrun starts one process beside several GPUs",
+	Doc:      readme("torchrun-starts-one-process"),
+	Remedy:   "Write --nproc-per-node=auto, or the number of GPUs.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"JobSet", "Job", "Framework"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			c, _ := r.Trainer()
+			gpus := r.Pod.GPUs()
+			if c == nil || r.Launch.Program != "torchrun" || r.Launch.Has("nproc-per-node") || sets(c, "PET_NPROC_PER_NODE", "nproc") {
+				continue
+			}
+			if gpus.N > 1 && job.AcceleratorUnit(gpus.Resource) == job.Device {
+				p.Reportf(r.Launch.Path, "torchrun is told no number of processes and starts 1 in every pod; the pod has %d %s", gpus.N, gpus.Resource)
+			}
+		}
+		return nil
+	},
+}

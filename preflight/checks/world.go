@@ -1,0 +1,102 @@
+package checks
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// podsThatJoin are the numbers of pods that a launcher of the role may mean by its nodes:
+// the operators of PyTorchJob and TrainJob leave no choice; elsewhere it may be the role,
+// one of its Jobs, or all roles together. nil: not known.
+func podsThatJoin(j *job.Job, r *job.Role) []int {
+	switch j.Ref.Kind {
+	case "PyTorchJob":
+		for i := range j.Roles {
+			if other := j.Roles[i].Launch.Program; other != "" && other != r.Launch.Program {
+				return nil // not all pods start the same
+			}
+		}
+		pods := 0
+		for i := range j.Roles { // elastic or not, the job begins with its replicas
+			n, written := number(j, j.Roles[i].Path.Child("replicas"))
+			if !written {
+				n = 1
+			}
+			pods += int(n)
+		}
+		return []int{pods}
+	case "TrainJob":
+		if r.Pod.Partial && field(j, "spec.trainer.numNodes") == nil {
+			return nil // the runtime says how many
+		}
+		return []int{r.Replicas.Max}
+	case "ColossalAIJob":
+		return nil // the operator starts the launcher itself
+	}
+	out := []int{r.Replicas.Max, j.MaxPods()}
+	for i := range j.Roles {
+		out = append(out, j.Roles[i].Replicas.Max)
+	}
+	if n, ok := number(j, r.Path.Child("template", "spec", "parallelism")); ok {
+		out = append(out, int(n))
+	} else if j.Ref.Kind == "JobSet" {
+		out = append(out, 1)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// nodesOf is how many nodes the launcher of the role works with; ok is false where the
+// source leaves it to a shell or to an object that was not seen.
+func nodesOf(j *job.Job, r *job.Role) (n int64, ok bool) {
+	switch l := &r.Launch; {
+	case l.Nodes.Fixed():
+		return int64(l.Nodes.Min), true
+	case l.NodesPath != "" || l.Nodes.Said():
+		return 0, false
+	}
+	switch j.Ref.Kind {
+	case "PyTorchJob": // PET_NNODES
+		return int64(j.MaxPods()), field(j, "spec.elasticPolicy") == nil
+	case "TrainJob":
+		return int64(r.Replicas.Max), field(j, "spec.trainer.numNodes") != nil
+	case "Job", "JobSet", "Framework":
+		c, _ := r.Trainer()
+		return 1, c != nil && !sets(c, "PET_NNODES")
+	}
+	return 0, false
+}
+
+// procsOn is how many processes the launcher of the role starts per node.
+func procsOn(j *job.Job, r *job.Role) (n int64, ok bool) {
+	switch l := &r.Launch; {
+	case l.ProcsPerNode.Fixed():
+		return int64(l.ProcsPerNode.Min), true
+	case l.ProcsPath != "" || l.ProcsPerNode.Said():
+		return 0, false
+	}
+	switch gpus := r.Pod.GPUs(); j.Ref.Kind {
+	case "PyTorchJob": // nprocPerNode is auto unless it says something else
+		auto, written := text(j, "spec.nprocPerNode")
+		whole := job.AcceleratorUnit(gpus.Resource) == job.Device
+		return gpus.N, whole && gpus.N > 0 && (!written || auto == "auto" || auto == "gpu")
+	case "Job", "JobSet", "Framework":
+		c, _ := r.Trainer()
+		return 1, c != nil && !sets(c, "PET_NPROC_PER_NODE")
+	}
+	return 0, false
+}
+
+// worldOf is how many processes of the role train together.
+func worldOf(j *job.Job, r *job.Role) (n int64, ok bool) {
+	switch r.Launch.Program {
+	case "mpirun", "mpiexec", "horovodrun", "accelerate", "composer":
+		return int64(r.Launch.Procs.Min), r.Launch.Procs.Fixed()
+	case "torchrun":
+		nodes, known := nodesOf(j, r)
+		procs, counted := procsOn(j, r)
+		return nodes * procs, known && counted && nodes > 0 && procs > 0
+	}
+	return 0, false
+}
