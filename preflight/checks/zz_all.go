@@ -7,6 +7,7 @@ import "github.com/signalbox-dev/signalbox/preflight/check"
 // All are the checks in the order of their variables; check.NewSet sorts them by name.
 func All() []*check.Check {
 	return []*check.Check{
+		addressOfNoPod,
 		amountMissing,
 		autoProcsOnCPU,
 		backoffLimitNoEffect,
@@ -46,6 +47,7 @@ func All() []*check.Check {
 		queueQuotaExceeded,
 		quotaAmountMissing,
 		quotaExceeded,
+		rankSameEverywhere,
 		rendezvousEndpointMissing,
 		requestsAboveLimits,
 		reservedEnvironment,
@@ -63,5 +65,6 @@ func All() []*check.Check {
 		unknownCleanPodPolicy,
 		unknownField,
 		unknownRestartPolicy,
+		worldSizeDiffers,
 	}
 }
