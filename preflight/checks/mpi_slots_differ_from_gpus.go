@@ -1,0 +1,37 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var mpiSlotsDifferFromGPUs = &check.Check{
+	Name:     "mpi-slots-differ-from-gpus",
+	Title:    "slots per worker and GPUs per worker differ",
+	Doc:      readme("mpi-slots-differ-from-gpus"),
+	Remedy:   "Write as many slots per worker as it has GPUs.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"MPIJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.slotsPerWorker")
+		slots, written := number(p.Job, at)
+		worker := p.Job.Role("Worker")
+		if worker == nil || !written || slots < 2 {
+			return nil // one process may drive all devices of its worker
+		}
+		gpus := worker.Pod.GPUs()
+		if gpus.N == 0 || gpus.N == slots || job.AcceleratorUnit(gpus.Resource) != job.Device {
+			return nil
+		}
+		p.Report(finding.Finding{
+			Path:    at,
+			Message: fmt.Sprintf("%s on every worker; it has %d %s", count(slots, "slot"), gpus.N, gpus.Resource),
+			Facts:   []finding.Fact{{Name: "slots", Value: slots}, {Name: "gpus", Value: gpus.N}},
+		})
+		return nil
+	},
+}

@@ -1,0 +1,40 @@
+package checks
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var procsNotUnderstood = &check.Check{
+	Name:     "procs-not-understood",
+	Title:    "the number of processes per pod is none",
+	Doc:      readme("procs-not-understood"),
+	Remedy:   "Write a number of 1 or more, or auto where the kind takes it.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TrainJob", "MPIJob", "ColossalAIJob"},
+	Run: func(p *check.Pass) error {
+		for _, at := range []job.Path{"spec.nprocPerNode", "spec.trainer.numProcPerNode", "spec.slotsPerWorker", "spec.worker.procPerWorker", "spec.elasticPolicy.nProcPerNode"} {
+			if n, ok := number(p.Job, at); ok && n < 1 {
+				p.Reportf(at, "is %d; no process would start in any of %s", n, count(max(p.Job.MaxPods(), 1), "pod"))
+			}
+		}
+		const at = job.Path("spec.nprocPerNode")
+		procs, written := text(p.Job, at)
+		if _, _, templated := job.Placeholder(procs); !written || templated || slices.Contains(deviceWords, procs) {
+			return nil
+		}
+		if n, err := strconv.Atoi(procs); err != nil || n < 1 {
+			p.Reportf(at, "is %q; torchrun takes a number of 1 or more, auto, cpu, gpu or the name of a kind of device", procs)
+		}
+		return nil
+	},
+}
+
+// deviceWords are what torchrun counts by itself: torch/distributed/run.py of PyTorch v2.8,
+// determine_local_world_size, with the names that vendors give their backends
+// (torch.utils.rename_privateuse1_backend).
+var deviceWords = []string{"auto", "cpu", "gpu", "xpu", "npu", "mlu", "hpu", "musa", "gcu", "maca", "sdaa", "xla"}
