@@ -1,0 +1,50 @@
+package checks
+
+import (
+	"path"
+	"regexp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var quotesInArgument = &check.Check{
+	Name:     "quotes-in-argument",
+	Title:    "quotes around a value reach the program",
+	Doc:      readme("quotes-in-argument"),
+	Remedy:   "Remove the quotes inside the word; YAML needs none there.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			shell := false
+			eachWord(c, func(word string, _ job.Path) { shell = shell || isShell(word) })
+			if shell || p.Job.Ref.Kind == "ColossalAIJob" {
+				return
+			}
+			first, flag, times := job.Path(""), "", 0
+			eachWord(c, func(word string, at job.Path) {
+				if m := quotedValue.FindStringSubmatch(word); m != nil {
+					if times++; times == 1 {
+						first, flag = at, m[1]
+					}
+				}
+			})
+			if times > 0 {
+				p.Reportf(r.Pod.At(rel.Join(first)), "%s gets the value of %s with its quotes%s: no shell takes them off", whose(c.Name, r.Name), flag, andMore(times))
+			}
+		})
+		return nil
+	},
+}
+
+// quotedValue is a flag whose value is all in quotes: --name='value'.
+var quotedValue = regexp.MustCompile(`^(--?[A-Za-z][\w.-]*)=(?:'[^']*'|"[^"]*")$`)
+
+// isShell says whether a word is the name of a shell.
+func isShell(word string) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh"}, path.Base(word))
+}
