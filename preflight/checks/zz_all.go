@@ -17,6 +17,7 @@ func All() []*check.Check {
 		containerImageMissing,
 		containerNameMissing,
 		debugHoldsGPUs,
+		devicesWithoutAsking,
 		elasticBounds,
 		environmentNotExpanded,
 		environmentSetTwice,
@@ -27,6 +28,8 @@ func All() []*check.Check {
 		gangDoesNotFit,
 		gangMinAboveReplicas,
 		gpuRequestNotLimit,
+		hostNetworkFixedPort,
+		hostNetworkWithoutClusterDNS,
 		imageNameInvalid,
 		infinibandWithoutDevice,
 		jobNameInvalid,
@@ -80,6 +83,7 @@ func All() []*check.Check {
 		unknownCleanPodPolicy,
 		unknownField,
 		unknownRestartPolicy,
+		visibleDevicesByHand,
 		worldSizeDiffers,
 	}
 }

@@ -1,0 +1,51 @@
+package checks
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var hostNetworkFixedPort = &check.Check{
+	Name:     "host-network-fixed-port",
+	Title:    "pods share the network of their node and want fixed ports of it",
+	Doc:      readme("host-network-fixed-port"),
+	Remedy:   "Use the pod's own network, or take a whole node per pod and a port nobody else takes.",
+	Severity: finding.Note, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		var widest *job.Role
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if r.Pod.Spec.HostNetwork && (widest == nil || r.Replicas.Max > widest.Replicas.Max) {
+				widest = r
+			}
+		}
+		if widest == nil || widest.Replicas.Max == 0 || widest.Pod.Requests["google.com/tpu"] > 0 {
+			return nil // a pod with TPUs has all of its host
+		}
+		if ports := fixedPorts(&widest.Pod.Spec); len(ports) > 0 {
+			p.Reportf(widest.Pod.At("hostNetwork"), "%s uses the network of its node, and port %s there: of %s none can share a node with another, or with whoever else has the port", widest.Name, strings.Join(ports, ", "), count(widest.Replicas.Max, "pod"))
+		}
+		return nil
+	},
+}
+
+// fixedPorts are the ports that the containers of a pod declare, or the one that they are
+// told to meet at.
+func fixedPorts(spec *corev1.PodSpec) (ports []string) {
+	for i := range spec.Containers {
+		for _, port := range spec.Containers[i].Ports {
+			ports = append(ports, itoa(int64(port.ContainerPort)))
+		}
+	}
+	for i := range spec.Containers {
+		if own, _ := variable(&spec.Containers[i], "MASTER_PORT"); len(ports) == 0 && own != nil && own.ValueFrom == nil && own.Value != "" {
+			ports = append(ports, own.Value)
+		}
+	}
+	return ports
+}

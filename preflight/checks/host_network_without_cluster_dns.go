@@ -1,0 +1,35 @@
+package checks
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var hostNetworkWithoutClusterDNS = &check.Check{
+	Name:     "host-network-without-cluster-dns",
+	Title:    "pods on their node's network cannot resolve the names of their peers",
+	Doc:      readme("host-network-without-cluster-dns"),
+	Remedy:   "Write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "JobSet", "Job", "TrainJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		if p.Job.MaxPods() < 2 {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			spec := &r.Pod.Spec
+			plain := slices.Contains([]corev1.DNSPolicy{"", corev1.DNSClusterFirst, corev1.DNSDefault}, spec.DNSPolicy)
+			if !spec.HostNetwork || !plain || spec.DNSConfig != nil || p.Job.Ref.Kind == "Job" && spec.Subdomain == "" {
+				continue
+			}
+			p.Reportf(r.Pod.At("hostNetwork"), "the pods of %s ask the name servers of their node, which do not know the names of the job's %s", r.Name, count(p.Job.MaxPods(), "pod"))
+		}
+		return nil
+	},
+}

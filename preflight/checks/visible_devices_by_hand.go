@@ -1,0 +1,35 @@
+package checks
+
+import (
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var visibleDevicesByHand = &check.Check{
+	Name:     "visible-devices-by-hand",
+	Title:    "the job shows its processes another number of GPUs than it holds",
+	Doc:      readme("visible-devices-by-hand"),
+	Remedy:   "Remove the variable: a container sees the GPUs it asked for, numbered from 0.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		eachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
+			value, ok := literal(e)
+			held := c.Resources.Limits["nvidia.com/gpu"]
+			if !ok || e.Name != "CUDA_VISIBLE_DEVICES" || held.IsZero() || !deviceList.MatchString(value) {
+				return
+			}
+			if shown := int64(strings.Count(value, ",")) + 1; shown != held.Value() {
+				p.Reportf(at, "CUDA_VISIBLE_DEVICES shows %s of the %s nvidia.com/gpu that %s holds", quoted(value), held.String(), whose(c.Name, r.Name))
+			}
+		})
+		return nil
+	},
+}
+
+var deviceList = regexp.MustCompile(`^[0-9]+(?:,[0-9]+)*$`)
