@@ -12,6 +12,7 @@ type Report struct {
 	Source    string
 	Decision  Decision
 	Fit       *capacity.Result // nil: not asked (no cluster view, or no time)
+	Gang      *capacity.Gang   // that Fit is about; nil: the job could not be read
 	Findings  []finding.Finding
 	Rulings   []Ruling
 	Skipped   []Skip

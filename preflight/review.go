@@ -156,9 +156,10 @@ func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
 
 // check runs the checks and files their outcomes; it returns the verdict of the fit.
 func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partial bool, kind *kinds.Kind, req Request) capacity.Verdict {
-	asked := false
-	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(gangOf(kind, j)) })
-	limits := sync.OnceValue(func() []capacity.Limit { return req.Cluster.Limits(gangOf(kind, j)) })
+	asked, gang := false, gangOf(kind, j)
+	report.Gang = &gang
+	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(gang) })
+	limits := sync.OnceValue(func() []capacity.Limit { return req.Cluster.Limits(gang) })
 	in := check.Input{
 		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
 	}
@@ -169,7 +170,7 @@ func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partia
 		report.file(r.Checks.Run(ctx, in))
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
-		report.Fit = fitOf(fit, capacity.GangOf(j).Pods(), partial, req.Cluster)
+		report.Fit = fitOf(fit, gang.Pods(), partial, req.Cluster)
 	}
 	if report.Fit == nil {
 		return capacity.Unknown

@@ -17,6 +17,7 @@ import (
 
 func newFit(sh *shell) *cobra.Command {
 	var files []string
+	var draw bool
 	from := newWorldFlags()
 	output, failOn, colour := oneOf("text", "json", "yaml"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
@@ -32,15 +33,22 @@ missing, closed or too small. A job that the nodes would take and a rule will no
 Exit codes: 0 it fits · 1 it never will (with --fail-on warning also: nobody can say) ·
 2 bad usage or unreadable input · 3 our own failure · 75 not now: the cluster is busy, or
 others hold what a quota has left.`,
-		Example: fmt.Sprintf("  %[1]s fit -f job.yaml\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
+		Example: fmt.Sprintf("  %[1]s fit -f job.yaml\n  %[1]s fit -f job.yaml --map\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			jobs, troubles, err := fitFiles(c.Context(), sh, files, from)
+			if draw && output.value != "text" {
+				return usagef("--map draws for people, and -o is %s; expected one of them", output.value)
+			}
+			jobs, cluster, troubles, err := fitFiles(c.Context(), sh, files, from)
 			if err != nil {
 				return own(err)
 			}
 			paint := newPainter(colour.value, sh.out)
-			if err := renderFit(sh.out, output.value, jobs, troubles, paint); err != nil {
+			var picture func(reviewed) string
+			if draw {
+				picture = func(j reviewed) string { return mapOf(j, cluster, screen(sh.out), paint) }
+			}
+			if err := renderFit(sh.out, output.value, jobs, troubles, paint, picture); err != nil {
 				return own(fmt.Errorf("write the answer: %w", err))
 			}
 			return fitVerdict(jobs, troubles, failOn.value)
@@ -49,6 +57,7 @@ others hold what a quota has left.`,
 	addFiles(c, &files)
 	from.add(c)
 	hide(c, "policy") // no policy is asked
+	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1; an answer that nobody can give is a warning")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
@@ -59,28 +68,28 @@ func hide(c *cobra.Command, flag string) { _ = c.Flags().MarkHidden(flag) } // f
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble.
-func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) ([]reviewed, []preflight.Trouble, error) {
+func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) ([]reviewed, *capacity.Snapshot, []preflight.Trouble, error) {
 	in, err := readInput(sh, files)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	w, err := from.open(ctx, sh, in)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if !w.seen {
 		in.say(sh)
-		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
+		return nil, nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}
 	w.engine = nil
 	w.skipped = slices.DeleteFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "policies" })
 	w.known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
 	if w.checks, err = check.NewSet(); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	jobs, err := in.review(ctx, w)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, j := range jobs {
 		for _, f := range j.Findings {
@@ -92,7 +101,7 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 		}
 	}
 	in.say(sh)
-	return jobs, in.troubles, nil
+	return jobs, w.cluster, in.troubles, nil
 }
 
 // fitVerdict is the exit code that answers of the fit amount to, as an error.
@@ -133,7 +142,8 @@ type fitOnly struct {
 	Fit        *capacity.Result `json:"fit"`
 }
 
-func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+// renderFit writes the answers; picture, where it is not nil, draws a cluster for each.
+func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, picture func(reviewed) string) error {
 	if format != "text" {
 		out := struct {
 			Schema string              `json:"schema"`
@@ -151,6 +161,9 @@ func renderFit(to io.Writer, format string, jobs []reviewed, troubles []prefligh
 			b.WriteString("\n")
 		}
 		fitText(&b, j, paint)
+		if picture != nil && j.Fit != nil {
+			b.WriteString("\n" + picture(j))
+		}
 	}
 	if len(jobs)+len(troubles) == 0 {
 		b.WriteString("no training job found\n")

@@ -122,8 +122,8 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 		})
 	}
 	for _, p := range s.guarded {
-		for _, own := range antiAffinity(&p.object.Spec) {
-			term := keepAwayOf(own, p.object.Namespace)
+		for _, own := range p.apart {
+			term := keepAwayOf(own, p.namespace)
 			switch yes, known := term.rejects(s, namespace, g.Pod.Labels); {
 			case !known:
 				t.blur(term.notJudged(g.Name))
@@ -143,11 +143,11 @@ func (s *Snapshot) eachKeptAway(term *keepAway, call func(p *podRecord, known bo
 		if yes, known := term.covers(s, namespace); !yes && known {
 			continue
 		}
-		for _, p := range pods.all {
+		for p := range pods.all() {
 			if p.node == "" {
 				continue
 			}
-			if yes, known := term.rejects(s, namespace, p.object.Labels); yes || !known {
+			if yes, known := term.rejects(s, namespace, p.labels); yes || !known {
 				call(p, known)
 			}
 		}

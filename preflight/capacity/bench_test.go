@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,11 +46,28 @@ func bench(b *testing.B, name string, s *capacity.Snapshot, g capacity.Gang, wan
 			b.Fatalf("the verdict is %s, want %s: %s", r.Verdict, want, r)
 		}
 		b.ReportAllocs()
+		var took laps
 		for b.Loop() {
+			start := time.Now()
 			fit(s, g)
+			took = append(took, time.Since(start))
 		}
+		took.report(b, "")
 		b.ReportMetric(float64(s.Classes()), "classes")
 	})
+}
+
+// laps are the times of single answers.
+type laps []time.Duration
+
+// report adds the median and the 99th percentile to what a benchmark prints.
+func (l laps) report(b *testing.B, of string) {
+	if len(l) == 0 {
+		return
+	}
+	slices.Sort(l)
+	b.ReportMetric(float64(l[len(l)/2].Nanoseconds()), "p50-ns"+of)
+	b.ReportMetric(float64(l[(len(l)-1)*99/100].Nanoseconds()), "p99-ns"+of)
 }
 
 // crew is a gang of pods of one role, or of three of which two are small.
@@ -72,14 +90,7 @@ func fleet(nodes int, fragmented bool) *capacity.Ledger {
 	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
 	for i := range nodes {
 		name := fmt.Sprintf("n%05d", i)
-		n := build.Node(name, build.GPUs(8), build.Label("pool", []string{"train", "train", "train", "serve"}[i%4]), build.Label("rack", fmt.Sprint(i/40)))
-		if i%50 == 7 {
-			n.Spec.Unschedulable = true
-		}
-		if i%20 == 3 {
-			n.Spec.Taints = []corev1.Taint{{Key: "team", Value: "vision", Effect: corev1.TaintEffectNoSchedule}}
-		}
-		l.SetNode(n)
+		l.SetNode(fleetNode(i))
 		gpus := []int{0, 4, 4, 8}[i/4%4]
 		if fragmented {
 			gpus = r.IntN(9)
@@ -98,26 +109,112 @@ func fleet(nodes int, fragmented bool) *capacity.Ledger {
 	return l
 }
 
+func fleetNode(i int) *corev1.Node {
+	n := build.Node(fmt.Sprintf("n%05d", i), build.GPUs(8), build.Label("pool", []string{"train", "train", "train", "serve"}[i%4]), build.Label("rack", fmt.Sprint(i/40)))
+	if i%50 == 7 {
+		n.Spec.Unschedulable = true
+	}
+	if i%20 == 3 {
+		n.Spec.Taints = []corev1.Taint{{Key: "team", Value: "vision", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	return n
+}
+
 func snapshotOf(l *capacity.Ledger) *capacity.Snapshot { return l.Snapshot(build.Taken, "") }
 
-// BenchmarkSnapshotAfterAChange is what a change of one pod costs: the snapshot, made in
-// the background, and the first fit on it.
-func BenchmarkSnapshotAfterAChange(b *testing.B) {
+// BenchmarkEvents is what one event costs a view that gets 1,000 of them a second and
+// makes a snapshot of it every 100 ms, the snapshots included: pods that come and go, nodes
+// that change what they offer. The first fit on each snapshot is timed beside it.
+func BenchmarkEvents(b *testing.B) {
+	const perSnapshot = 100
 	for _, nodes := range []int{1000, 5000, 15000} {
-		l := fleet(nodes, true)
-		g := crew(128, 3, "1")
-		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			first := time.Duration(0)
-			for i := 0; b.Loop(); i++ {
-				l.SetPod(lean("changes", "n00001", int64(i%1000), 1<<30, 0))
-				s := snapshotOf(l)
-				start := time.Now()
-				s.Fit(g)
-				first += time.Since(start)
-			}
-			b.ReportMetric(float64(first.Microseconds())/float64(b.N), "µs/first-fit")
-		})
+		for _, kind := range []string{"pods", "nodes"} {
+			b.Run(fmt.Sprintf("of=%s/nodes=%d", kind, nodes), func(b *testing.B) {
+				l := fleet(nodes, true)
+				g := crew(128, 3, "1")
+				snapshotOf(l).Fit(g)
+				events := churn(kind, nodes)
+				var first laps
+				runtime.GC()
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					events[i%len(events)](l)
+					if i%perSnapshot != perSnapshot-1 {
+						continue
+					}
+					s := snapshotOf(l)
+					b.StopTimer()
+					start := time.Now()
+					s.Fit(g)
+					first = append(first, time.Since(start))
+					b.StartTimer()
+				}
+				first.report(b, "/first-fit")
+			})
+		}
 	}
+}
+
+// churn are events that leave the cluster as it was once all have happened twice.
+func churn(kind string, nodes int) []func(*capacity.Ledger) {
+	r := rand.New(rand.NewPCG(1, uint64(nodes)))
+	var out []func(*capacity.Ledger)
+	for i := range 20000 {
+		at := r.IntN(nodes)
+		name := fmt.Sprintf("n%05d", at)
+		switch {
+		case kind == "nodes":
+			n := fleetNode(at)
+			n.Status.Allocatable[corev1.ResourceCPU] = *resource.NewQuantity(int64(90+i%7), resource.DecimalSI)
+			out = append(out, func(l *capacity.Ledger) { l.SetNode(n) })
+		case i%2 == 0:
+			p := lean(fmt.Sprintf("new-%d", i), name, 100*(1+r.Int64N(40)), (1+r.Int64N(16<<10))<<20, 0)
+			out = append(out, func(l *capacity.Ledger) { l.SetPod(p) })
+		default:
+			gone := fmt.Sprintf("new-%d", i-1)
+			out = append(out, func(l *capacity.Ledger) { l.DropPod("default", gone) })
+		}
+	}
+	return out
+}
+
+// BenchmarkFitByDifference is one gang on 15,000 nodes of which more and more differ, and
+// on nodes with more and more pods: the first costs, the second does not.
+func BenchmarkFitByDifference(b *testing.B) {
+	g := crew(1024, 3, "1")
+	for _, different := range []int{1, 10, 100, 1000, 15000} {
+		s := snapshotOf(graded(15000, different, 20))
+		bench(b, fmt.Sprintf("different=%d/podsPerNode=20", different), s, g, capacity.Fits, (*capacity.Snapshot).Fit)
+	}
+	for _, pods := range []int{5, 50, 100} {
+		s := snapshotOf(graded(15000, 1000, pods))
+		bench(b, fmt.Sprintf("different=1000/podsPerNode=%d", pods), s, g, capacity.Fits, (*capacity.Snapshot).Fit)
+	}
+}
+
+// graded is nodes of which so many differ in what is left of them.
+func graded(nodes, different, pods int) *capacity.Ledger {
+	l := &capacity.Ledger{}
+	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
+	for i := range nodes {
+		name := fmt.Sprintf("n%05d", i)
+		l.SetNode(build.Node(name, build.GPUs(8), build.Label("pool", "train")))
+		for j := range pods {
+			cpu := int64(100)
+			if j == 0 {
+				cpu += int64(i % different)
+			}
+			l.SetPod(lean(fmt.Sprintf("%s-%d", name, j), name, cpu, 1<<30, bit(j < 4)))
+		}
+	}
+	return l
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // lean is a running pod without what the fit does not look at.

@@ -22,49 +22,6 @@ type columns struct {
 	plain           *grid // the classes as they are
 }
 
-func columnsOf(nodes []*Node) columns {
-	c := columns{index: map[corev1.ResourceName]int{}, plain: gridOf(nodes)}
-	names := map[corev1.ResourceName]bool{corev1.ResourcePods: true}
-	firsts := make([]*Node, len(c.plain.nodes))
-	for class, members := range c.plain.nodes {
-		n := nodes[members[0]]
-		firsts[class] = n
-		c.ready, c.cordoned = append(c.ready, n.Ready), append(c.cordoned, n.Cordoned)
-		for name := range n.Allocatable {
-			names[name] = true
-		}
-	}
-	c.busy = make([]bool, len(firsts))
-	for i, name := range slices.Sorted(maps.Keys(names)) {
-		c.index[name] = i
-		free, idle := make([]int64, len(firsts)), make([]int64, len(firsts))
-		for class, n := range firsts {
-			free[class], idle[class] = n.Free(name), n.Idle(name)
-			c.busy[class] = c.busy[class] || free[class] != idle[class]
-		}
-		c.free, c.idle = append(c.free, free), append(c.idle, idle)
-	}
-	c.groupTaints(firsts)
-	return c
-}
-
-// groupTaints numbers the different sets of taints, so that tolerations are compared
-// with each set once.
-func (c *columns) groupTaints(nodes []*Node) {
-	c.taintSet = make([]int, len(nodes))
-	seen := map[string]int{}
-	for class, n := range nodes {
-		key := taintsText(n.Taints)
-		id, ok := seen[key]
-		if !ok {
-			id = len(c.taintSets)
-			seen[key] = id
-			c.taintSets = append(c.taintSets, n.Taints)
-		}
-		c.taintSet[class] = id
-	}
-}
-
 func taintsText(taints []corev1.Taint) string {
 	var all strings.Builder
 	for i := range taints {

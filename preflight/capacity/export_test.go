@@ -7,4 +7,4 @@ func (s *Snapshot) Verdict(g Gang) Result {
 }
 
 // Classes is the number of nodes that differ in more than names and labels.
-func (s *Snapshot) Classes() int { return len(s.cols.plain.nodes) }
+func (s *Snapshot) Classes() int { return len(s.classes) }

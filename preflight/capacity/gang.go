@@ -19,7 +19,8 @@ type Gang struct {
 	Queue string
 	// Own says whether a pod that exists belongs to the gang, and to which group: where
 	// it has a node, it keeps its place and counts as placed. nil: no pod of the gang
-	// exists yet. Only pods of the gang's namespace are asked about.
+	// exists yet. Only pods of the gang's namespace are asked about; of a pod it sees name,
+	// labels, annotations and node, for as long as the call.
 	Own func(*corev1.Pod) (group string, ok bool)
 
 	System QueueSystem          // whose queue it is

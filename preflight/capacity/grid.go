@@ -16,20 +16,25 @@ type grid struct {
 	kinds  int       // combinations of labels
 }
 
-// gridOf has a cell for each class of nodes.
-func gridOf(nodes []*Node) *grid {
-	g := &grid{}
-	seen := make(map[string]int32, len(nodes)/4)
-	for at, n := range nodes {
-		class, ok := seen[n.shape]
-		if !ok {
-			class = int32(len(g.nodes))
-			seen[n.shape] = class
-			g.class, g.nodes = append(g.class, class), append(g.nodes, nil)
-		}
+// gridOf has a cell for each of so many classes; of is the class of each node.
+func gridOf(of []int32, classes int) *grid {
+	g := &grid{
+		class: make([]int32, classes), nodes: make([][]int32, classes),
+		labels: make([]int32, classes), kinds: 1,
+	}
+	counts := make([]int32, classes)
+	for _, class := range of {
+		counts[class]++
+	}
+	members, from := make([]int32, len(of)), int32(0)
+	for class, n := range counts {
+		g.class[class] = int32(class)
+		g.nodes[class] = members[from : from : from+n]
+		from += n
+	}
+	for at, class := range of {
 		g.nodes[class] = append(g.nodes[class], int32(at))
 	}
-	g.labels, g.kinds = make([]int32, len(g.nodes)), 1
 	return g
 }
 

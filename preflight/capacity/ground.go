@@ -46,6 +46,7 @@ type ownPod struct {
 }
 
 func (s *Snapshot) ground(g Gang) *ground {
+	s.lineUp()
 	on := &ground{s: s, traits: make([]traits, len(g.Groups))}
 	on.countOwn(g)
 	keys, byName := map[string]bool{}, false
@@ -102,11 +103,12 @@ func (on *ground) countOwn(g Gang) {
 	if g.Own == nil || in == nil {
 		return
 	}
-	for _, p := range in.all {
-		if p.node == "" || p.object.DeletionTimestamp != nil {
+	var scratch corev1.Pod
+	for p := range in.all() {
+		if p.node == "" || p.deleted {
 			continue
 		}
-		if name, ok := g.Own(p.object); ok && g.group(name) >= 0 {
+		if name, ok := g.Own(p.seen(&scratch)); ok && g.group(name) >= 0 {
 			on.own = append(on.own, ownPod{g.group(name), p})
 			put(&on.stays, p, true)
 		}

@@ -12,73 +12,131 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Ledger keeps a cluster's objects up to date, one change at a time, and turns them
-// into snapshots. A change costs O(1); a snapshot costs O(nodes), and O(pods) only on
-// nodes and in namespaces that changed since the last one. The zero value is empty and
-// ready to use. It keeps what it is given, expects nobody to change it, and is not safe
-// for concurrent use; the snapshots are.
+// Ledger keeps a cluster's objects up to date, one change at a time, and turns them into
+// snapshots. A change of a pod or a node costs what it changes; a snapshot costs O(nodes)
+// machine words to copy, and works out only what changed since the last one: nodes, the
+// classes they are in, the pieces of the lists of pods. The zero value is empty and ready
+// to use. It keeps what it is given, expects nobody to change it, and is not safe for
+// concurrent use; the snapshots are.
 type Ledger struct {
-	nodes    map[string]*corev1.Node
-	digested map[string]*Node // of nodes that did not change
-	pods     map[types.NamespacedName]*podRecord
-	on       map[string]map[types.NamespacedName]*podRecord // by node
-	in       map[string]map[types.NamespacedName]*podRecord // by namespace
-	listed   map[string]*residents                          // of namespaces that did not change
+	nodes   map[string]*berth
+	order   []*berth // of known nodes, by name
+	touched []*berth // since the last snapshot
+	classes classes
+	marks   marks
+
+	pods     map[types.NamespacedName]*lodging
+	in       map[string]*quarter   // by namespace
+	podsIn   map[string]*residents // of the last snapshot; nil: pods have changed
+	guards   map[types.NamespacedName]*podRecord
+	guarded  []*podRecord // the same, of known nodes
+	guardsOK bool         // guarded is up to date
+	sawPods  bool
+
 	objects  map[objectKey]*unstructured.Unstructured
 	shared   bool // objects belongs to a snapshot too: copy before writing
+	said     *declared
 	book     *book
 	stale    bool // objects that the book reads have changed
 	complete map[schema.GroupResource]bool
-	sawPods  bool
 	byLabel  *labelColumns // nil: a name or a label of a node has changed since
+}
+
+// declared is what a cluster's objects say about the whole of it.
+type declared struct {
+	autoscaler    string // who may add nodes; empty: no object says so
+	deviceClasses map[corev1.ResourceName]string
 }
 
 // SetNode adds or replaces a node.
 func (l *Ledger) SetNode(n *corev1.Node) {
-	if was, ok := l.nodes[n.Name]; !ok || !maps.Equal(was.Labels, n.Labels) {
+	b := l.berth(n.Name)
+	switch {
+	case b.object == nil:
+		at, _ := l.find(n.Name)
+		l.order = slices.Insert(l.order, at, b)
+		l.byLabel, l.guardsOK = nil, false
+	case !maps.Equal(b.object.Labels, n.Labels):
 		l.byLabel = nil
 	}
-	put(&l.nodes, n.Name, n)
-	delete(l.digested, n.Name)
+	l.marks.add(b, -1)
+	l.classes.offer(b.allocatable, -1)
+	b.take(n)
+	l.marks.add(b, 1)
+	l.classes.offer(b.allocatable, 1)
+	l.touch(b)
 }
 
 // DropNode forgets a node.
 func (l *Ledger) DropNode(name string) {
-	l.byLabel = nil
-	delete(l.nodes, name)
-	delete(l.digested, name)
+	b := l.nodes[name]
+	if b == nil || b.object == nil {
+		return
+	}
+	at, _ := l.find(name)
+	l.order = slices.Delete(l.order, at, at+1)
+	l.byLabel, l.guardsOK = nil, false
+	l.marks.add(b, -1)
+	l.classes.offer(b.allocatable, -1)
+	l.classes.leave(b)
+	b.object, b.node, b.allocatable = nil, nil, nil
+	l.abandon(b)
 }
 
 // SetPod adds or replaces a pod.
-func (l *Ledger) SetPod(p *corev1.Pod) {
+func (l *Ledger) SetPod(p *corev1.Pod) { l.KeepPod(PodOf(p)) }
+
+// KeepPod is SetPod for a pod of which only what counts was kept.
+func (l *Ledger) KeepPod(p *Pod) {
 	l.sawPods = true
-	key := types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
-	l.DropPod(p.Namespace, p.Name)
-	r := newPodRecord(p)
-	if r == nil {
+	key := types.NamespacedName{Namespace: p.namespace, Name: p.name}
+	l.DropPod(p.namespace, p.name)
+	if p.ended {
 		return
 	}
-	put(&l.pods, key, r)
-	putIn(&l.in, p.Namespace, key, r)
-	delete(l.listed, p.Namespace)
-	if r.node != "" {
-		putIn(&l.on, r.node, key, r)
-		delete(l.digested, r.node)
+	q := l.in[p.namespace]
+	if q == nil {
+		q = &quarter{}
+		put(&l.in, p.namespace, q)
+	}
+	put(&l.pods, key, q.admit(p))
+	l.podsIn = nil
+	if p.node != "" {
+		b := l.berth(p.node)
+		b.board(p)
+		l.touch(b)
+		if len(p.apart) > 0 {
+			put(&l.guards, key, p)
+			l.guardsOK = false
+		}
 	}
 }
 
 // DropPod forgets a pod.
 func (l *Ledger) DropPod(namespace, name string) {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
-	r, ok := l.pods[key]
+	there, ok := l.pods[key]
 	if !ok {
 		return
 	}
 	delete(l.pods, key)
-	dropIn(l.in, namespace, key)
-	dropIn(l.on, r.node, key)
-	delete(l.listed, namespace)
-	delete(l.digested, r.node)
+	q := l.in[namespace]
+	q.dismiss(there, func(moved *podRecord) *lodging {
+		return l.pods[types.NamespacedName{Namespace: moved.namespace, Name: moved.name}]
+	})
+	if q.all.size == 0 {
+		delete(l.in, namespace)
+	}
+	l.podsIn = nil
+	if b := l.nodes[there.pod.node]; b != nil {
+		b.leave(there.pod)
+		l.touch(b)
+		l.abandon(b)
+	}
+	if l.guards[key] != nil {
+		delete(l.guards, key)
+		l.guardsOK = false
+	}
 }
 
 // SetObject adds or replaces any other object.
@@ -117,10 +175,11 @@ func (l *Ledger) SetComplete(r schema.GroupResource, whole bool) {
 func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	s := &Snapshot{taken: taken, incomplete: incomplete, objects: l.objects, complete: l.complete}
 	l.shared = true
-	if s.incomplete == "" && len(l.nodes) == 0 && !l.complete[nodesResource] {
+	if s.incomplete == "" && len(l.order) == 0 && !l.complete[nodesResource] {
 		s.incomplete = "the snapshot holds no nodes"
 	}
-	s.nodes = l.digestNodes()
+	l.digest()
+	s.line = l.line()
 	s.podsIn = l.listPods()
 	s.podsKnown = l.sawPods || l.complete[podsResource]
 	if !l.complete[podsResource] && len(s.podsIn) == 1 {
@@ -128,20 +187,22 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 			s.podsScope = only
 		}
 	}
-	s.guarded = guardedOf(s.nodes)
-	s.autoscaler = autoscalerOf(s)
-	s.deviceClasses = deviceClassesOf(s)
+	s.guarded = l.listGuarded()
+	if l.said == nil {
+		l.said = &declared{autoscalerIn(l.objects), deviceClassesIn(l.objects)}
+	}
+	s.autoscaler = autoscalerOf(l.said.autoscaler, &l.marks)
+	s.deviceClasses = l.said.deviceClasses
 	if l.book == nil || l.stale {
 		l.book, l.stale = bookOf(l.objects, l.book), false
 	}
 	s.book = l.book
-	s.cols = columnsOf(s.nodes)
 	if l.byLabel == nil {
 		l.byLabel = &labelColumns{}
 	}
 	s.byLabel = l.byLabel
-	s.silent = countFunc(s.nodes, func(n *Node) bool { return n.silent })
-	s.lacking = slices.ContainsFunc(s.nodes, func(n *Node) bool { return !n.Ready || n.Cordoned })
+	s.silent = l.marks.silent
+	s.lacking = l.marks.lacking > 0
 	return s
 }
 
@@ -150,41 +211,81 @@ var (
 	podsResource  = schema.GroupResource{Resource: "pods"}
 )
 
-func (l *Ledger) digestNodes() []*Node {
-	out := make([]*Node, 0, len(l.nodes))
-	for name, object := range l.nodes {
-		n, ok := l.digested[name]
-		if !ok {
-			n = newNode(object, byName(l.on[name]))
-			put(&l.digested, name, n)
-		}
-		out = append(out, n)
+// berth finds a node, known or not, or makes room for it.
+func (l *Ledger) berth(name string) *berth {
+	b := l.nodes[name]
+	if b == nil {
+		b = &berth{name: name}
+		put(&l.nodes, name, b)
 	}
-	slices.SortFunc(out, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
-	return out
+	return b
+}
+
+// abandon forgets a node that is neither known nor named by a pod.
+func (l *Ledger) abandon(b *berth) {
+	if b.object == nil && len(b.pods) == 0 {
+		delete(l.nodes, b.name)
+	}
+}
+
+// touch marks a node that the next snapshot has to look at.
+func (l *Ledger) touch(b *berth) {
+	if !b.touched {
+		b.touched = true
+		l.touched = append(l.touched, b)
+	}
+}
+
+// find is where a known node is in the order, or would be.
+func (l *Ledger) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(l.order, name, func(b *berth, name string) int { return strings.Compare(b.name, name) })
+}
+
+// digest works out the nodes that were touched.
+func (l *Ledger) digest() {
+	work := l.touched
+	if l.classes.reset() {
+		work = l.order
+	}
+	for _, b := range l.touched {
+		b.touched = false
+	}
+	for _, b := range work {
+		if b.object != nil {
+			b.digest()
+			l.classes.join(b)
+		}
+	}
+	clear(l.touched)
+	l.touched = l.touched[:0]
 }
 
 func (l *Ledger) listPods() map[string]*residents {
-	out := make(map[string]*residents, len(l.in))
-	for namespace, pods := range l.in {
-		there, ok := l.listed[namespace]
-		if !ok {
-			there = &residents{all: make([]*podRecord, 0, len(pods))}
-			for _, p := range pods {
-				there.all = append(there.all, p)
-				if p.node == "" && p.object.DeletionTimestamp == nil {
-					there.waiting = append(there.waiting, p)
-				}
-			}
-			put(&l.listed, namespace, there)
+	if l.podsIn == nil {
+		l.podsIn = make(map[string]*residents, len(l.in))
+		for namespace, q := range l.in {
+			l.podsIn[namespace] = q.show()
 		}
-		out[namespace] = there
 	}
-	return out
+	return l.podsIn
+}
+
+// listGuarded are the pods on known nodes that keep others away.
+func (l *Ledger) listGuarded() []*podRecord {
+	if !l.guardsOK {
+		l.guarded, l.guardsOK = make([]*podRecord, 0, len(l.guards)), true
+		for _, p := range l.guards {
+			if l.nodes[p.node].object != nil {
+				l.guarded = append(l.guarded, p)
+			}
+		}
+	}
+	return l.guarded
 }
 
 // own makes the objects writable.
 func (l *Ledger) own() {
+	l.said = nil
 	if l.shared {
 		l.objects, l.shared = maps.Clone(l.objects), false
 	}
@@ -194,35 +295,9 @@ func keyOf(o *unstructured.Unstructured) objectKey {
 	return objectKey{o.GroupVersionKind(), o.GetNamespace(), o.GetName()}
 }
 
-func byName(pods map[types.NamespacedName]*podRecord) []*podRecord {
-	return slices.SortedFunc(maps.Values(pods), (*podRecord).compare)
-}
-
-// guardedOf are the running pods that keep others away by required anti-affinity.
-func guardedOf(nodes []*Node) []*podRecord {
-	var out []*podRecord
-	for _, n := range nodes {
-		out = append(out, n.guarded...)
-	}
-	return out
-}
-
 func put[K comparable, V any](m *map[K]V, k K, v V) {
 	if *m == nil {
 		*m = map[K]V{}
 	}
 	(*m)[k] = v
-}
-
-func putIn[K, L comparable, V any](m *map[K]map[L]V, k K, l L, v V) {
-	inner := (*m)[k]
-	put(&inner, l, v)
-	put(m, k, inner)
-}
-
-func dropIn[K, L comparable, V any](m map[K]map[L]V, k K, l L) {
-	delete(m[k], l)
-	if len(m[k]) == 0 {
-		delete(m, k)
-	}
 }

@@ -174,11 +174,12 @@ func (s *Snapshot) exist(g Gang) []int {
 	if g.Own == nil || in == nil {
 		return out
 	}
-	for _, p := range in.all {
-		if p.object.DeletionTimestamp != nil {
+	var scratch corev1.Pod
+	for p := range in.all() {
+		if p.deleted {
 			continue
 		}
-		if name, ok := g.Own(p.object); ok {
+		if name, ok := g.Own(p.seen(&scratch)); ok {
 			if i := g.group(name); i >= 0 {
 				out[i]++
 			}

@@ -56,10 +56,10 @@ func (s *Snapshot) deviceClass(name corev1.ResourceName) string {
 	return s.deviceClasses[name]
 }
 
-// deviceClassesOf are the extended resources that device classes serve.
-func deviceClassesOf(s *Snapshot) map[corev1.ResourceName]string {
+// deviceClassesIn are the extended resources that device classes serve.
+func deviceClassesIn(objects map[objectKey]*unstructured.Unstructured) map[corev1.ResourceName]string {
 	out := map[corev1.ResourceName]string{}
-	for key, o := range s.objects {
+	for key, o := range objects {
 		if key.gvk.Group != "resource.k8s.io" || key.gvk.Kind != "DeviceClass" {
 			continue
 		}

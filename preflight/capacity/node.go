@@ -1,14 +1,14 @@
 package capacity
 
 import (
-	"encoding/binary"
-	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -26,10 +26,7 @@ type Node struct {
 
 	object *corev1.Node
 	silent bool         // the node says nothing about its health
-	shape  string       // equal for nodes that differ in names and labels only
 	pods   []*podRecord // that take room, by namespace and name
-	// guarded are those of the pods that keep others away by required anti-affinity.
-	guarded []*podRecord
 }
 
 // Free is what is left of a resource; 0 where more is used than there is. A node that
@@ -45,41 +42,6 @@ func left(allocatable, used job.Resources, r corev1.ResourceName) int64 {
 		return math.MaxInt64
 	}
 	return max(0, all-min(used[r], max(all, 0)))
-}
-
-// newNode digests a node and the pods that take room on it.
-func newNode(object *corev1.Node, pods []*podRecord) *Node {
-	n := &Node{
-		Name: object.Name, Labels: object.Labels, Taints: object.Spec.Taints,
-		Cordoned:    object.Spec.Unschedulable,
-		Allocatable: allocatableOf(object),
-		Used:        job.Resources{}, Resident: job.Resources{},
-		object: object, pods: pods,
-	}
-	n.Ready, n.silent = readiness(object)
-	for _, p := range pods {
-		p.addTo(n.Used)
-		if len(antiAffinity(&p.object.Spec)) > 0 {
-			n.guarded = append(n.guarded, p)
-		}
-		if p.resident {
-			p.addTo(n.Resident)
-		}
-	}
-	n.shape = n.shapeOf()
-	return n
-}
-
-// shapeOf writes down what a fit counts of a node, but for its name and labels.
-func (n *Node) shapeOf() string {
-	out := make([]byte, 0, 256)
-	out = fmt.Appendf(out, "%t %t %s", n.Ready, n.Cordoned, taintsText(n.Taints))
-	for _, name := range n.Allocatable.Names() {
-		out = append(append(out, name...), '\x00')
-		out = binary.BigEndian.AppendUint64(out, uint64(n.Free(name)))
-		out = binary.BigEndian.AppendUint64(out, uint64(n.Idle(name)))
-	}
-	return string(out)
 }
 
 // readiness reads the Ready condition. A node without any condition has been written by
@@ -102,14 +64,21 @@ func allocatableOf(n *corev1.Node) job.Resources {
 	return job.ResourcesOf(n.Status.Allocatable)
 }
 
-// podRecord is what the fit keeps of a pod that exists.
-type podRecord struct {
-	object   *corev1.Pod
-	node     string // empty: waits for a place
-	requests []amount
-	resident bool // stays on an idle cluster
-	ports    []hostPort
+// Pod is what a view keeps of a pod that exists: what it takes, whom it keeps away, and
+// the metadata that says whose it is. It is a tenth of the pod's size. Immutable.
+type Pod struct {
+	namespace, name     string
+	labels, annotations map[string]string
+	node                string // empty: waits for a place
+	requests            []amount
+	ports               []hostPort
+	apart               []corev1.PodAffinityTerm // required anti-affinity
+	resident            bool                     // stays on an idle cluster
+	deleted             bool                     // is being deleted
+	ended               bool                     // takes no room any more
 }
+
+type podRecord = Pod
 
 // amount is one entry of a resource vector.
 type amount struct {
@@ -124,19 +93,38 @@ type hostPort struct {
 	port     int32
 }
 
-// newPodRecord digests a pod; nil if it has ended and takes no room any more.
-func newPodRecord(p *corev1.Pod) *podRecord {
-	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
-		return nil
+// PodOf keeps of a pod what counts. Labels, annotations and affinity are shared with it.
+func PodOf(p *corev1.Pod) *Pod {
+	r := &Pod{
+		namespace: p.Namespace, name: p.Name, labels: p.Labels, annotations: p.Annotations,
+		node: p.Spec.NodeName, ports: hostPortsOf(&p.Spec), apart: antiAffinity(&p.Spec),
+		resident: isResident(p), deleted: p.DeletionTimestamp != nil,
+		ended: p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
 	}
-	r := &podRecord{object: p, node: p.Spec.NodeName, resident: isResident(p), ports: hostPortsOf(&p.Spec)}
-	for name, n := range Occupied(p) {
+	occupied := Occupied(p)
+	r.requests = make([]amount, 0, len(occupied))
+	for name, n := range occupied {
 		if n > 0 {
 			r.requests = append(r.requests, amount{name, n})
 		}
 	}
 	slices.SortFunc(r.requests, func(a, b amount) int { return strings.Compare(string(a.name), string(b.name)) })
 	return r
+}
+
+// Namespace of the pod.
+func (p *Pod) Namespace() string { return p.namespace }
+
+// Name of the pod.
+func (p *Pod) Name() string { return p.name }
+
+// Equal says that two pods count alike in every view.
+func (p *Pod) Equal(q *Pod) bool {
+	return p.namespace == q.namespace && p.name == q.name && p.node == q.node &&
+		p.resident == q.resident && p.deleted == q.deleted && p.ended == q.ended &&
+		slices.Equal(p.requests, q.requests) && slices.Equal(p.ports, q.ports) &&
+		maps.Equal(p.labels, q.labels) && maps.Equal(p.annotations, q.annotations) &&
+		(len(p.apart) == 0 && len(q.apart) == 0 || equality.Semantic.DeepEqual(p.apart, q.apart))
 }
 
 // addTo adds the pod and itself (resource "pods") to a sum.
@@ -148,10 +136,10 @@ func (p *podRecord) addTo(sum job.Resources) {
 }
 
 func (p *podRecord) compare(q *podRecord) int {
-	if c := strings.Compare(p.object.Namespace, q.object.Namespace); c != 0 {
+	if c := strings.Compare(p.namespace, q.namespace); c != 0 {
 		return c
 	}
-	return strings.Compare(p.object.Name, q.object.Name)
+	return strings.Compare(p.name, q.name)
 }
 
 // mirrorAnnotation marks the API's image of a static pod

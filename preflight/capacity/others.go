@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -13,17 +15,17 @@ import (
 // may be served first. Empty: there are none.
 func (s *Snapshot) waiting(g Gang) string {
 	pods, sum := 0, job.Resources{}
-	for namespace, records := range s.podsIn {
-		for _, p := range records.waiting {
-			if namespace == g.Namespace && g.Own != nil {
-				if _, own := g.Own(p.object); own {
-					continue
-				}
-			}
-			pods++
-			for _, a := range p.requests {
-				sum[a.name] = plus(sum[a.name], a.n)
-			}
+	count := func(n int, asked job.Resources) {
+		pods += n
+		for name, n := range asked {
+			sum[name] = plus(sum[name], n)
+		}
+	}
+	for namespace, there := range s.podsIn {
+		if namespace == g.Namespace && g.Own != nil {
+			count(there.askedByOthers(g))
+		} else {
+			count(there.asked())
 		}
 	}
 	if pods == 0 {
@@ -36,6 +38,22 @@ func (s *Snapshot) waiting(g Gang) string {
 		}
 	}
 	return text + "; not counted"
+}
+
+// askedByOthers is asked without the pods of the gang.
+func (r *residents) askedByOthers(g Gang) (pods int, sum job.Resources) {
+	var scratch corev1.Pod
+	sum = job.Resources{}
+	for p := range r.waiting() {
+		if _, own := g.Own(p.seen(&scratch)); own {
+			continue
+		}
+		pods++
+		for _, a := range p.requests {
+			sum[a.name] = plus(sum[a.name], a.n)
+		}
+	}
+	return pods, sum
 }
 
 // Kinds and names by which a cluster shows that nodes can be added to it:
@@ -51,37 +69,51 @@ var (
 // Node labels that only an autoscaler writes.
 const karpenterNodePool = "karpenter.sh/nodepool"
 
-// autoscalerOf says who may add nodes to the cluster; empty: nobody was seen.
-func autoscalerOf(s *Snapshot) string {
-	cluster := false
-	for key := range s.objects {
-		switch {
-		case key.gvk.GroupKind() == nodePool:
-			return "Karpenter"
-		case key.gvk.GroupKind() == configMap && key.namespace == autoscalerStatus[0] && key.name == autoscalerStatus[1]:
-			cluster = true
+// growth is what a node says about who adds nodes like it.
+type growth uint8
+
+const (
+	byNobody growth = iota
+	byKarpenter
+	byClusterAutoscaler
+)
+
+const karpenter, clusterAutoscaler = "Karpenter", "the cluster-autoscaler"
+
+func growthOf(n *corev1.Node) growth {
+	if _, ok := n.Labels[karpenterNodePool]; ok {
+		return byKarpenter
+	}
+	for key := range n.Annotations {
+		if strings.HasPrefix(key, "cluster-autoscaler.kubernetes.io/") {
+			return byClusterAutoscaler
 		}
 	}
-	for _, n := range s.nodes {
-		if _, ok := n.Labels[karpenterNodePool]; ok {
-			return "Karpenter"
-		}
-		for key := range n.object.Annotations {
-			cluster = cluster || strings.HasPrefix(key, "cluster-autoscaler.kubernetes.io/")
-		}
-	}
-	if cluster {
-		return "the cluster-autoscaler"
-	}
-	return ""
+	return byNobody
 }
 
-func countFunc[T any](of []T, is func(T) bool) int {
-	n := 0
-	for _, v := range of {
-		if is(v) {
-			n++
+// autoscalerIn says who may add nodes, as far as objects show; empty: nobody was seen.
+func autoscalerIn(objects map[objectKey]*unstructured.Unstructured) string {
+	found := ""
+	for key := range objects {
+		switch {
+		case key.gvk.GroupKind() == nodePool:
+			return karpenter
+		case key.gvk.GroupKind() == configMap && key.namespace == autoscalerStatus[0] && key.name == autoscalerStatus[1]:
+			found = clusterAutoscaler
 		}
 	}
-	return n
+	return found
+}
+
+// autoscalerOf says who may add nodes to the cluster; empty: nobody was seen.
+func autoscalerOf(objects string, nodes *marks) string {
+	switch {
+	case objects == karpenter || nodes.karpenter > 0:
+		return karpenter
+	case objects != "" || nodes.cluster > 0:
+		return clusterAutoscaler
+	default:
+		return ""
+	}
 }

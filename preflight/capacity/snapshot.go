@@ -21,7 +21,7 @@ import (
 
 // Snapshot is one view of a cluster; immutable, safe for concurrent use.
 type Snapshot struct {
-	nodes      []*Node // by name
+	line
 	taken      time.Time
 	incomplete string // why no number may be trusted; empty: complete enough
 
@@ -36,22 +36,16 @@ type Snapshot struct {
 	book          *book                          // what lies between jobs and nodes
 	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
 
-	cols    columns
+	lined   sync.Once
+	cols    columns       // once lined up
 	grids   sync.Map      // label keys -> *grid
 	byLabel *labelColumns // shared by snapshots whose nodes have the same names and labels
 	silent  int           // nodes that say nothing about their health
 	lacking bool          // some nodes are not ready or take no pods
 }
 
-// residents are the live pods of a namespace, in no order: there may be very many, and one
-// of them changes all the time.
-type residents struct {
-	all     []*podRecord
-	waiting []*podRecord // for a place, and not being deleted
-
-	index sync.Once
-	bound map[string]bool // names of pods with a node; made when first asked for
-}
+// lineUp makes the columns, where nobody has yet.
+func (s *Snapshot) lineUp() { s.lined.Do(func() { s.cols = s.columns() }) }
 
 // objectKey identifies an object of any kind.
 type objectKey struct {
@@ -119,16 +113,7 @@ func (s *Snapshot) Bound(namespace, name string) bool {
 	if s == nil || s.podsIn[namespace] == nil {
 		return false
 	}
-	in := s.podsIn[namespace]
-	in.index.Do(func() {
-		in.bound = make(map[string]bool, len(in.all))
-		for _, p := range in.all {
-			if p.node != "" {
-				in.bound[p.object.Name] = true
-			}
-		}
-	})
-	return in.bound[name]
+	return s.podsIn[namespace].isBound(name)
 }
 
 // Taken is when the view was made.

@@ -68,12 +68,14 @@ func (l *Live) builtin() []*source {
 			drop: func(to *capacity.Ledger, o any) { as(o, func(n *corev1.Node) { to.DropNode(n.Name) }) },
 		},
 		{
-			name: "pods", resource: pods, required: true, trim: trimPod,
+			name: "pods", resource: pods, required: true, trim: keepPods(),
 			informer: informer(l.clients.Kube, &corev1.Pod{}, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return api.Pods("").List(ctx, o)
 			}, api.Pods("").Watch),
-			set:  func(to *capacity.Ledger, o any) { as(o, to.SetPod) },
-			drop: func(to *capacity.Ledger, o any) { as(o, func(p *corev1.Pod) { to.DropPod(p.Namespace, p.Name) }) },
+			set: func(to *capacity.Ledger, o any) { as(o, func(p *heldPod) { to.KeepPod(p.pod) }) },
+			drop: func(to *capacity.Ledger, o any) {
+				as(o, func(p *heldPod) { to.DropPod(p.pod.Namespace(), p.pod.Name()) })
+			},
 		},
 		{
 			name: "namespaces", resource: namespaces, required: true, trim: trimNamespace,

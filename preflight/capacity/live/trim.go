@@ -1,11 +1,18 @@
 package live
 
 import (
+	"maps"
+	"slices"
+	"sync"
+
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 )
 
 var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
@@ -29,66 +36,88 @@ func trimMeta(m *metav1.ObjectMeta) metav1.ObjectMeta {
 	return out
 }
 
-// trimNode keeps what the fit counts; a heartbeat alone changes nothing of it.
+// trimNode keeps what the fit counts; a heartbeat alone changes nothing of it. Of the
+// conditions that is Ready, and whether there are any.
 func trimNode(object any) (any, error) {
 	n, ok := object.(*corev1.Node)
 	if !ok {
 		return object, nil
 	}
 	out := &corev1.Node{ObjectMeta: trimMeta(&n.ObjectMeta)}
-	out.Spec.Taints, out.Spec.Unschedulable, out.Spec.ProviderID = n.Spec.Taints, n.Spec.Unschedulable, n.Spec.ProviderID
-	out.Status.Allocatable, out.Status.Capacity = n.Status.Allocatable, n.Status.Capacity
-	for _, c := range n.Status.Conditions {
-		out.Status.Conditions = append(out.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
+	out.Spec.Taints, out.Spec.Unschedulable = n.Spec.Taints, n.Spec.Unschedulable
+	if out.Status.Allocatable = n.Status.Allocatable; len(n.Status.Allocatable) == 0 {
+		out.Status.Capacity = n.Status.Capacity
+	}
+	at := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	if at = max(at, 0); at < len(n.Status.Conditions) {
+		c := &n.Status.Conditions[at]
+		out.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status}}
 	}
 	return out, nil
 }
 
-// trimPod keeps what takes room, what keeps others away, and whose the pod is. Commands
-// and environments are dropped: they are large, and may hold what nobody else should see.
-func trimPod(object any) (any, error) {
-	p, ok := object.(*corev1.Pod)
-	if !ok {
-		return object, nil
-	}
-	s := &p.Spec
-	out := &corev1.Pod{ObjectMeta: trimMeta(&p.ObjectMeta), Spec: corev1.PodSpec{
-		NodeName: s.NodeName, SchedulerName: s.SchedulerName, Priority: s.Priority, PriorityClassName: s.PriorityClassName,
-		HostNetwork: s.HostNetwork, Overhead: s.Overhead, Resources: s.Resources, ResourceClaims: s.ResourceClaims,
-		Containers: trimContainers(s.Containers), InitContainers: trimContainers(s.InitContainers),
-	}}
-	if a := s.Affinity; a != nil && a.PodAntiAffinity != nil {
-		out.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
-			RequiredDuringSchedulingIgnoredDuringExecution: a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
-		}}
-	}
-	st := &p.Status
-	out.Status = corev1.PodStatus{
-		Phase: st.Phase, NominatedNodeName: st.NominatedNodeName, Resources: st.Resources, AllocatedResources: st.AllocatedResources,
-		ContainerStatuses: trimStatuses(st.ContainerStatuses), InitContainerStatuses: trimStatuses(st.InitContainerStatuses),
-	}
-	for _, c := range st.Conditions {
-		if c.Type == corev1.PodResizePending { // the size that is granted depends on it
-			out.Status.Conditions = append(out.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
-		}
-	}
-	return out, nil
+// heldPod is a pod as the informer holds it: what counts of it, and its version.
+type heldPod struct {
+	pod     *capacity.Pod
+	version string
 }
 
-func trimContainers(cs []corev1.Container) []corev1.Container {
-	var out []corev1.Container
-	for _, c := range cs {
-		out = append(out, corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy})
-	}
-	return out
+// GetObjectMeta is what an informer asks for: the name, and whether an event is news.
+func (p *heldPod) GetObjectMeta() metav1.Object {
+	return &metav1.ObjectMeta{Namespace: p.pod.Namespace(), Name: p.pod.Name(), ResourceVersion: p.version}
 }
 
-func trimStatuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var out []corev1.ContainerStatus
-	for _, c := range all {
-		if c.Resources != nil || c.AllocatedResources != nil {
-			out = append(out, corev1.ContainerStatus{Name: c.Name, Resources: c.Resources, AllocatedResources: c.AllocatedResources})
+// keepPods keeps of pods what takes room, what keeps others away, and whose they are.
+// Commands and environments are dropped: they are large, and may hold what nobody else
+// should see.
+func keepPods() cache.TransformFunc {
+	var mu sync.Mutex // nobody promises that an informer asks for one pod after the other
+	words := words{}
+	return func(object any) (any, error) {
+		p, ok := object.(*corev1.Pod)
+		if !ok {
+			return object, nil
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		lean := *p
+		lean.Annotations = nil
+		for key, value := range p.Annotations {
+			if len(value) <= mostAnnotation {
+				metav1.SetMetaDataAnnotation(&lean.ObjectMeta, key, value)
+			}
+		}
+		lean.Labels, lean.Annotations = words.ofMap(lean.Labels), words.ofMap(lean.Annotations)
+		lean.Namespace, lean.Spec.NodeName = words.of(lean.Namespace), words.of(lean.Spec.NodeName)
+		return &heldPod{capacity.PodOf(&lean), p.ResourceVersion}, nil
+	}
+}
+
+// words holds each word once, however many pods use it: every pod arrives with its own
+// copies of labels and names.
+type words map[string]string
+
+// mostWords bounds what is remembered; beyond that it begins anew.
+const mostWords = 1 << 16
+
+func (w words) of(s string) string {
+	if known, ok := w[s]; ok {
+		return known
+	}
+	if len(w) >= mostWords {
+		clear(w)
+	}
+	w[s] = s
+	return s
+}
+
+func (w words) ofMap(m map[string]string) map[string]string {
+	if len(m) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		out[w.of(k)] = w.of(v)
 	}
 	return out
 }
@@ -127,16 +156,28 @@ func unchanged(old, object any) bool {
 	switch a := old.(type) {
 	case *corev1.Node:
 		b, ok := object.(*corev1.Node)
-		return ok && sameMeta(a.ObjectMeta, b.ObjectMeta) && equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status, b.Status)
-	case *corev1.Pod:
-		b, ok := object.(*corev1.Pod)
-		return ok && sameMeta(a.ObjectMeta, b.ObjectMeta) && equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status, b.Status)
+		return ok && sameMeta(&a.ObjectMeta, &b.ObjectMeta) &&
+			a.Spec.Unschedulable == b.Spec.Unschedulable && sameTaints(a.Spec.Taints, b.Spec.Taints) &&
+			sameAmounts(a.Status.Allocatable, b.Status.Allocatable) && sameAmounts(a.Status.Capacity, b.Status.Capacity) &&
+			slices.Equal(a.Status.Conditions, b.Status.Conditions)
+	case *heldPod:
+		b, ok := object.(*heldPod)
+		return ok && a.pod.Equal(b.pod)
 	default:
 		return false
 	}
 }
 
-func sameMeta(a, b metav1.ObjectMeta) bool {
-	a.ResourceVersion = b.ResourceVersion
-	return equality.Semantic.DeepEqual(a, b)
+// sameMeta compares what trimMeta keeps of a node.
+func sameMeta(a, b *metav1.ObjectMeta) bool {
+	return a.UID == b.UID && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) &&
+		a.DeletionTimestamp.Equal(b.DeletionTimestamp)
+}
+
+func sameTaints(a, b []corev1.Taint) bool {
+	return slices.EqualFunc(a, b, func(x, y corev1.Taint) bool { return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect })
+}
+
+func sameAmounts(a, b corev1.ResourceList) bool {
+	return maps.EqualFunc(a, b, func(x, y resource.Quantity) bool { return x.Cmp(y) == 0 })
 }

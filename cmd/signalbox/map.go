@@ -1,0 +1,65 @@
+package main
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/fatih/color"
+	"golang.org/x/term"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/capacity/board"
+)
+
+// mapOf is the cluster as one job sees it.
+func mapOf(j reviewed, cluster *capacity.Snapshot, width int, paint painter) string {
+	if j.Gang == nil {
+		return "no map: the job could not be read\n"
+	}
+	o := board.Options{Width: width, ASCII: !speaksUTF8(runtime.GOOS, os.Getenv)}
+	if paint.on {
+		o.Ink = ink
+	}
+	return board.Draw(board.Question{Cluster: cluster, Gang: *j.Gang, Fit: *j.Fit}, o)
+}
+
+// ink colours what is worth a look: what is used keeps the colour of the text.
+func ink(m board.Mark, text string) string {
+	by := map[board.Mark]color.Attribute{
+		board.Ours: color.FgCyan, board.Free: color.FgGreen, board.Closed: color.FgYellow, board.Broken: color.FgRed, board.Hidden: color.FgYellow,
+	}
+	attribute, ok := by[m]
+	if !ok {
+		return text
+	}
+	c := color.New(attribute)
+	c.EnableColor()
+	return c.Sprint(text)
+}
+
+// screen is the width of the terminal: what COLUMNS says, what the terminal says, or 80.
+func screen(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 80
+}
+
+// speaksUTF8 says whether the locale can show more than ASCII. The first of these that is
+// set counts (POSIX.1-2017, 8.2).
+func speaksUTF8(system string, env func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(env(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return system == "windows" // whose terminals know no locale
+}

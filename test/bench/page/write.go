@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+const intro = `# Benchmarks
+
+What the fit costs, and what keeping a view of the cluster costs. ` + "`make bench-fit`" + ` runs the
+benchmarks, on two cores, with fixed seeds, six times each, and writes this page; benchstat's medians.
+` + "`make bench-live`" + ` fills a real API server and measures the view that follows it.
+
+Every cluster has 20 pods on each node. *Low* fragmentation: nodes are empty, half full or full, so that
+few differ. *High*: every pod asks for something else, and hardly two nodes have the same room.
+`
+
+// write writes the page.
+func write(w io.Writer, r *run) {
+	text(w, intro)
+	for _, m := range r.machine {
+		text(w, "\n    "+m)
+	}
+	text(w, "\n")
+	answers(w, r)
+	curve(w, r)
+	events(w, r)
+	bad(w, r)
+	live(w, r)
+}
+
+func text(w io.Writer, s string) { _, _ = io.WriteString(w, s) } // a buffer, which keeps its error
+
+var sizes = []int{1000, 5000, 15000}
+
+// answers is what one question costs.
+func answers(w io.Writer, r *run) {
+	text(w, `
+## One question
+
+Median and 99th percentile of one answer: the verdict with its plan. Where it is a no, the second line
+includes the search for what would fit instead.
+
+| gang | roles | fragmentation | 1,000 nodes | 5,000 nodes | 15,000 nodes |
+|---|---|---|---|---|---|
+`)
+	for _, pods := range []int{8, 128, 1024} {
+		for _, roles := range []int{1, 3} {
+			for _, frag := range []string{"low", "high"} {
+				row(w, r, fmt.Sprintf("%d pods, fits | %d | %s", pods, roles, frag), frag, fmt.Sprintf("pods=%d/roles=%d/yes", pods, roles))
+			}
+		}
+	}
+	for _, roles := range []int{1, 3} {
+		for _, frag := range []string{"low", "high"} {
+			row(w, r, fmt.Sprintf("1,024 pods, does not fit | %d | %s", roles, frag), frag, fmt.Sprintf("pods=1024/roles=%d/verdict-no", roles))
+			row(w, r, fmt.Sprintf("… with what would fit | %d | %s", roles, frag), frag, fmt.Sprintf("pods=1024/roles=%d/no", roles))
+		}
+	}
+}
+
+func row(w io.Writer, r *run, head, frag, name string) {
+	line := "| " + head + " |"
+	for _, n := range sizes {
+		line += " " + r.lap(fmt.Sprintf("Fit/nodes=%d/frag=%s/%s", n, frag, name), "") + " |"
+	}
+	text(w, line+"\n")
+}
+
+// lap is "0.21 ms (p99 0.40)".
+func (r *run) lap(name, of string) string {
+	median, ok := r.of("p50-ns"+of, name)
+	last, more := r.of("p99-ns"+of, name)
+	if !ok || !more {
+		return "–"
+	}
+	return fmt.Sprintf("%s ms (p99 %s)", number(median/1e6), number(last/1e6))
+}
+
+// number is a number with as many digits as say something.
+func number(n float64) string {
+	switch {
+	case n >= 100:
+		return fmt.Sprintf("%.0f", n)
+	case n >= 10:
+		return fmt.Sprintf("%.1f", n)
+	case n >= 1:
+		return fmt.Sprintf("%.2f", n)
+	default:
+		return fmt.Sprintf("%.3f", n)
+	}
+}
+
+// curve shows what the cost grows with.
+func curve(w io.Writer, r *run) {
+	text(w, `
+## What the cost grows with
+
+A gang of 1,024 pods in three roles on 15,000 nodes. The cost grows with the number of *different* nodes,
+and not with the number of pods.
+
+| different nodes | pods on each | one answer |
+|---|---|---|
+`)
+	for _, name := range r.names {
+		rest, ok := strings.CutPrefix(name, "FitByDifference/different=")
+		if !ok {
+			continue
+		}
+		different, pods, _ := strings.Cut(rest, "/podsPerNode=")
+		text(w, fmt.Sprintf("| %s | %s | %s |\n", different, pods, r.lap(name, "")))
+	}
+}
+
+// events is what following a cluster costs.
+func events(w io.Writer, r *run) {
+	text(w, `
+## One event
+
+What one change of a pod or a node costs the view, at 1,000 changes a second and a snapshot every 100 ms,
+the snapshots included; and the first question to each new snapshot (128 pods in three roles).
+
+| change of | nodes | pods | one change | first question |
+|---|---|---|---|---|
+`)
+	for _, of := range []string{"pods", "nodes"} {
+		for _, n := range sizes {
+			name := fmt.Sprintf("Events/of=%s/nodes=%d", of, n)
+			if each, ok := r.of("sec/op", name); ok {
+				text(w, fmt.Sprintf("| %s | %d | %d | %s µs | %s |\n", of, n, 20*n, number(each*1e6), r.lap(name, "/first-fit")))
+			}
+		}
+	}
+}
+
+// bad is what absurd questions cost.
+func bad(w io.Writer, r *run) {
+	text(w, `
+## Absurd questions
+
+| question | one answer |
+|---|---|
+`)
+	for _, name := range r.names {
+		if what, ok := strings.CutPrefix(name, "Million/"); ok {
+			text(w, fmt.Sprintf("| 1,000,000 pods: %s | %s |\n", strings.ReplaceAll(what, "_", " "), r.lap(name, "")))
+		}
+	}
+}
+
+// live is what the view of a real API server needs.
+func live(w io.Writer, r *run) {
+	head := `
+## The view of a real API server
+
+| cluster | ready after | heap | peak memory of the process | CPU per event |
+|---|---|---|---|---|
+`
+	for _, name := range r.names {
+		what, ok := strings.CutPrefix(name, "Live/")
+		if !ok {
+			continue
+		}
+		ready, _ := r.of("s/ready", name)
+		heap, _ := r.of("MiB/heap", name)
+		peak, _ := r.of("MiB/peak", name)
+		event, _ := r.of("µs-cpu/event", name)
+		text(w, head+fmt.Sprintf("| %s | %s s | %s MiB | %s MiB | %s µs |\n", strings.ReplaceAll(what, "/", ", "), number(ready), number(heap), number(peak), number(event)))
+		head = ""
+	}
+}
