@@ -128,7 +128,6 @@ func (b *book) enter(key objectKey, o *unstructured.Unstructured, before *book) 
 	case *volcanoQueue:
 		b.volcano[key.name] = v
 	case *t9kQueue:
-		v.namespace = key.namespace
 		b.t9k[key.name] = append(b.t9k[key.name], v)
 	case *nodePoolObject:
 		b.pools = append(b.pools, v.pool(key.name))

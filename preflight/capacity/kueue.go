@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -455,7 +456,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 		capacity = k.node.left
 	}
 	var worst Limit
-	lack := -1.0
+	lack := math.Inf(-1)
 	for _, name := range k.queue.Spec.ResourceGroups[at].CoveredResources {
 		var asked, has, hard int64
 		usable := map[string]bool{}
@@ -487,9 +488,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 			Path: job.Path("spec.resourceGroups").Index(at), At: cmp.Or(where, k.gang.At), Message: k.shortText(name, asked, has, names, when),
 		}
 	}
-	if lack > -1 {
-		k.add(worst)
-	}
+	k.add(worst) // some pod set asks for something: there is a worst
 }
 
 // shortText says what of a resource there is in the flavors that the pods may use.

@@ -220,7 +220,7 @@ func (o *obstacle) queueAmounts(kind, namespace, name string, hard, used job.Res
 			l.Message = fmt.Sprintf("%s %s asked by %s; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(hard[r]))
 		case known && plus(used[r], asked) > hard[r]:
 			l.When = Now
-			l.Message = fmt.Sprintf("%s %s asked beside %s in use; %s is all that it may hold", f(asked), r, f(used[r]), f(hard[r]))
+			l.Message = fmt.Sprintf("%s %s asked by %s beside %s in use; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(used[r]), f(hard[r]))
 		default:
 			continue
 		}

@@ -10,6 +10,9 @@ import (
 // (https://github.com/t9k/user-manuals/tree/master/src/modules/scheduling). The shapes of
 // pods that a queue takes and the namespaces it serves are not judged.
 type t9kQueue struct {
+	Metadata struct {
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
 	Spec struct {
 		Quota struct {
 			Requests corev1.ResourceList `json:"requests"`
@@ -19,8 +22,6 @@ type t9kQueue struct {
 	Status struct {
 		Allocated corev1.ResourceList `json:"allocated"`
 	} `json:"status"`
-
-	namespace string
 }
 
 // t9k asks the queue of the T9k scheduler. Of queues of one name in several namespaces
@@ -38,8 +39,8 @@ func (o *obstacle) t9k() {
 	}
 	q := queues[0]
 	if q.Spec.Closed {
-		o.closedQueue("Queue", q.namespace, o.gang.Queue, "spec.closed", "it is closed; it takes no jobs until it is opened")
+		o.closedQueue("Queue", q.Metadata.Namespace, o.gang.Queue, "spec.closed", "it is closed; it takes no jobs until it is opened")
 	}
-	o.queueAmounts("Queue", q.namespace, o.gang.Queue, job.ResourcesOf(q.Spec.Quota.Requests), quotaAmounts(q.Status.Allocated),
+	o.queueAmounts("Queue", q.Metadata.Namespace, o.gang.Queue, job.ResourcesOf(q.Spec.Quota.Requests), quotaAmounts(q.Status.Allocated),
 		q.Status.Allocated != nil, "spec.quota.requests")
 }
