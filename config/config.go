@@ -85,7 +85,9 @@ type Diagnosis struct {
 	Discovery    Duration `yaml:"discovery"`    // of kinds installed later
 	Timeout      Duration `yaml:"timeout"`      // of one diagnosis
 	Logs         Logs     `yaml:"logs"`
-	CaptureBytes int64    `yaml:"captureBytes"` // memory for logs of ended containers; 0: none
+	CaptureBytes int64    `yaml:"captureBytes"` // memory for what is kept of ended containers; 0: nothing is kept
+	// EvidenceBytes bounds the ConfigMap beside a job that holds the same; 0: none is written.
+	EvidenceBytes int `yaml:"evidenceBytes"`
 }
 
 // Logs bounds what is read of the logs of one job.

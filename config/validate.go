@@ -48,6 +48,7 @@ func (c Config) validate() error {
 		{"diagnosis.logs.tailBytes", c.Diagnosis.Logs.TailBytes, 1 << 10},
 		{"diagnosis.logs.totalBytes", c.Diagnosis.Logs.TotalBytes, 1 << 10},
 		{"diagnosis.captureBytes", c.Diagnosis.CaptureBytes, 0},
+		{"diagnosis.evidenceBytes", int64(c.Diagnosis.EvidenceBytes), 0},
 		{"llm.perMinute", int64(c.LLM.PerMinute), 1},
 		{"llm.attempts", int64(c.LLM.Attempts), 1},
 		{"llm.maxTokens", int64(c.LLM.MaxTokens), 16},
@@ -57,9 +58,19 @@ func (c Config) validate() error {
 			bad("%s is %d; expected %d or more", n.name, n.value, n.least)
 		}
 	}
+	// Fewer hold no evidence worth the name; a ConfigMap holds 1 MiB (k8s.io/api core/v1
+	// ConfigMap; validation.MaxSecretSize), and names and owner need room.
+	if n := c.Diagnosis.EvidenceBytes; n > 0 && n < leastEvidence || n > mostEvidence {
+		bad("diagnosis.evidenceBytes is %d; expected 0, or %d to %d", n, leastEvidence, mostEvidence)
+	}
 	c.LLM.validate(bad)
 	return errors.Join(errs...)
 }
+
+const (
+	leastEvidence = 16 << 10
+	mostEvidence  = 896 << 10
+)
 
 func (l LLM) validate(bad func(string, ...any)) {
 	if l.Provider == "" {

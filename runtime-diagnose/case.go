@@ -38,5 +38,12 @@ type Log struct {
 	Pasted bool
 	// Understood are lines of a pasted text that are in the case as events already.
 	Understood []int
-	Open       func() (io.ReadCloser, error)
+	// Numbers are those of the lines in the log that the text was kept of; nil: all of it is here.
+	Numbers []int
+	// Past says that what the log tells is over: the container was replaced since by one that
+	// runs or has ended well.
+	Past bool
+	// Skipped are bytes of that log that are not in the text.
+	Skipped int64
+	Open    func() (io.ReadCloser, error)
 }

@@ -79,7 +79,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	}
 	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}, generic: map[string]int{}}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now.Year()) }
-	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
+	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
@@ -88,7 +88,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	switch {
 	case at >= 0 && log.Source.Attempt == 0:
 		r.anchor(pods[at].Ended)
-	case at >= 0 && pods[at].Recovered && !noRejoin(c):
+	case (log.Past || at >= 0 && pods[at].Recovered) && !noRejoin(c):
 		for i := range r.sightings {
 			r.sightings[i].Over = true
 		}
@@ -96,7 +96,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	out.sightings = append(out.sightings, r.sightings...)
 	out.excerpts = append(out.excerpts, Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped})
 	out.bytesRead += digest.BytesRead
-	out.bytesSkipped += digest.BytesSkipped
+	out.bytesSkipped += digest.BytesSkipped + log.Skipped
 	out.last[name] = digest.Last
 	if log.Source.Pod != "" && digest.BytesRead > 0 {
 		out.pods[log.Source.Pod] = true

@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
 // build renders a folder below config/ as kubectl apply -k does.
@@ -124,8 +125,8 @@ func TestTheWebhookCoversEveryKindAndNothingElse(t *testing.T) {
 	}
 }
 
-// Least privilege: no wildcard, no Secret outside our namespace, nothing created or
-// deleted in anybody else's.
+// Least privilege: no wildcard, no Secret outside our namespace, nothing deleted in anybody
+// else's, and nothing created there but Events and what is kept of ended containers.
 func TestWhatSignalboxMayDo(t *testing.T) {
 	reading := []string{"get", "list", "watch"}
 	for _, folder := range []string{"default", "local", "cert-manager"} {
@@ -142,7 +143,8 @@ func TestWhatSignalboxMayDo(t *testing.T) {
 				if u.GetKind() == "Role" {
 					continue
 				}
-				if slices.Contains(r.Resources, "secrets") || slices.Contains(r.Resources, "configmaps") {
+				evidence := u.GetName() == "signalbox-evidence"
+				if slices.Contains(r.Resources, "secrets") || slices.Contains(r.Resources, "configmaps") && !evidence {
 					t.Errorf("%s reads %v in all namespaces", where, r.Resources)
 				}
 				allowed := reading
@@ -151,6 +153,8 @@ func TestWhatSignalboxMayDo(t *testing.T) {
 					allowed = append(slices.Clone(reading), "patch")
 				case "signalbox-events":
 					allowed = []string{"create"}
+				case "signalbox-evidence":
+					allowed = []string{"get", "create", "patch"}
 				}
 				for _, v := range r.Verbs {
 					if !slices.Contains(allowed, v) {
@@ -161,6 +165,25 @@ func TestWhatSignalboxMayDo(t *testing.T) {
 					t.Errorf("%s is not limited to our own configuration: %v", where, r.ResourceNames)
 				}
 			}
+		}
+	}
+}
+
+// Whoever may write ConfigMaps of all namespaces is held to their names by admission. That the
+// API server does so is tested in test/integration.
+func TestAdmissionBoundsWhatMayBeKept(t *testing.T) {
+	for _, folder := range []string{"default", "local", "cert-manager"} {
+		policy := only[admissionregistrationv1.ValidatingAdmissionPolicy](t, build(t, folder), "ValidatingAdmissionPolicy", "signalbox-evidence")
+		binding := only[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, build(t, folder), "ValidatingAdmissionPolicyBinding", "signalbox-evidence")
+		if policy == nil || binding == nil {
+			t.Fatalf("%s: the right to write ConfigMaps comes without its policy", folder)
+		}
+		if binding.Spec.PolicyName != policy.Name || !slices.Equal(binding.Spec.ValidationActions, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}) ||
+			*policy.Spec.FailurePolicy != admissionregistrationv1.Fail {
+			t.Errorf("%s: the binding is of %s with %v, the failure policy %s", folder, binding.Spec.PolicyName, binding.Spec.ValidationActions, *policy.Spec.FailurePolicy)
+		}
+		if !strings.Contains(policy.Spec.Validations[0].Expression, keep.Prefix) || !strings.Contains(policy.Spec.Validations[0].Expression, keep.Label) {
+			t.Errorf("%s: the policy does not name %s and %s", folder, keep.Prefix, keep.Label)
 		}
 	}
 }

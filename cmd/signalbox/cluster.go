@@ -67,9 +67,9 @@ func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*cluste
 	if err != nil {
 		return nil, usagef("read kubeconfig: %w", err)
 	}
-	// client-go's default of 5 requests a second would make a listing crawl; the API
-	// server's own fairness protects it (kubectl sets 50 and 300 as well).
-	config.QPS, config.Burst = 50, 300
+	// A limit of requests a second makes reading the logs of a thousand pods crawl. The API server
+	// protects itself (priority and fairness), and what runs at the same time is bounded here.
+	config.QPS = -1
 	config.UserAgent = "signalbox/" + build().Version
 	c := &cluster{config: config}
 	if c.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.namespace == "" {

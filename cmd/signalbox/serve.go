@@ -76,8 +76,9 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		return usagef("read kubeconfig: %w", err)
 	}
 	connection = rest.CopyConfig(connection)
-	// Informers ask seldom; the controller reads the logs of a whole job at once.
-	connection.QPS, connection.Burst = 50, 100
+	// Informers ask seldom; the controller reads the logs of a whole job at once. The API server
+	// protects itself (priority and fairness), and what runs at the same time is bounded here.
+	connection.QPS = -1
 	connection.UserAgent = "signalbox/" + build().Version
 	clients, err := live.Connect(connection)
 	if err != nil {

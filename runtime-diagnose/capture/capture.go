@@ -1,147 +1,381 @@
-// Package capture keeps the logs of containers that ended, in memory and within a bound, because
-// operators replace pods within seconds of a failure and the API server then has nothing to show.
-// What is kept is lost with the process: the Event and the annotation made from it are not.
+// Package capture keeps the evidence of containers as soon as they end, because operators delete
+// pods within seconds of a failure and the API server then has nothing to show: it reads their
+// logs, keeps excerpts of them (package keep), and writes them into a ConfigMap that the job owns.
+// A new process, and whoever may read ConfigMaps of the namespace, finds them there.
 //
-// Start reading at Store and Watch.
+// Containers that ended well are left alone: a cluster has many more of them, and they are no
+// evidence. Start reading at Keeper and See.
 package capture
 
 import (
-	"container/list"
+	"bytes"
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
 
-	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// Store keeps the most recently ended logs within a number of bytes. It is safe for concurrent
-// use; a Store of 0 bytes keeps nothing.
-type Store struct {
-	most int64
-
-	mu      sync.Mutex
-	used    int64
-	order   *list.List // of *kept, newest first
-	entries map[id]*list.Element
+// Options say what is kept. Zero values mean the defaults in parentheses.
+type Options struct {
+	Kube    kubernetes.Interface
+	Limits  collect.Limits     // of one log that is read
+	Catalog *signature.Catalog // knows which lines say something; nil: only tracebacks do
+	Memory  int64              // bytes over all jobs; 0: nothing is kept at all
+	PerJob  int                // bytes of the ConfigMap of one job; 0: none is written
+	Quiet   time.Duration      // written after this long without anything new (2s)
+	Latest  time.Duration      // and after this long in any case (15s)
+	// Gone says that a job is being deleted or gone: nothing is written about it. nil: never.
+	Gone func(context.Context, job.Ref) bool
+	// Wrote is told of every attempt to write; nil: nobody.
+	Wrote func(bytes int, err error)
+	Log   logr.Logger
+	Now   func() time.Time // nil: the system's clock
 }
 
-// id is one end of one container.
-type id struct {
-	pod       types.UID
-	container string
-	restarts  int32
+// Job is whose containers end.
+type Job struct {
+	Kind *kinds.Kind
+	Ref  job.Ref
 }
 
+// Keeper keeps the evidence of many jobs. It is safe for concurrent use; a nil Keeper keeps
+// nothing.
+type Keeper struct {
+	Options
+	reads  workqueue.TypedInterface[task]
+	writes workqueue.TypedRateLimitingInterface[types.UID]
+
+	mu   sync.Mutex
+	jobs map[types.UID]*kept
+}
+
+// kept is one job.
 type kept struct {
-	id     id
-	owner  types.UID
-	source evidence.Source
-	text   []byte
+	ref     job.Ref
+	set     *keep.Set
+	claimed map[keep.Key]bool // is being read
+	failed  bool              // a container has ended badly
+	loaded  bool              // what an earlier process stored is in the set
+	reading int               // reads that were asked for and are not done
+	idle    chan struct{}
+	changed time.Time // first change that is not written; zero: none
+	used    time.Time
 }
 
-// New is an empty store.
-func New(most int64) *Store {
-	return &Store{most: most, order: list.New(), entries: map[id]*list.Element{}}
+type task struct {
+	job       types.UID
+	namespace string
+	pod       string
+	previous  bool
+	record    keep.Record
 }
 
-// Logs are the kept logs of pods that one of the owners controls, oldest first, without pods
-// that are still present: their logs are read from the API server.
-func (s *Store) Logs(owners, present map[types.UID]bool) []diagnose.Log {
-	if s == nil {
+// The bounds of reading: logs at the same time, and the time of each.
+const (
+	parallel = 16
+	oneLog   = 10 * time.Second
+)
+
+// New is a Keeper that Start sets to work; nil where nothing is to be kept.
+func New(o Options) *Keeper {
+	if o.Memory <= 0 {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []diagnose.Log
-	for e := s.order.Back(); e != nil; e = e.Prev() {
-		if k, ok := e.Value.(*kept); ok && owners[k.owner] && !present[k.id.pod] && len(k.text) > 0 {
-			out = append(out, collect.Log(k.source, k.text))
+	if o.Quiet <= 0 {
+		o.Quiet = 2 * time.Second
+	}
+	if o.Latest <= 0 {
+		o.Latest = 15 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Keeper{
+		Options: o, jobs: map[types.UID]*kept{},
+		reads:  workqueue.NewTyped[task](),
+		writes: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](time.Second, time.Minute)),
+	}
+}
+
+// Start reads and writes until ctx ends; what is not written yet is written then.
+func (k *Keeper) Start(ctx context.Context) error {
+	if k == nil {
+		return nil
+	}
+	var g sync.WaitGroup
+	for range parallel {
+		g.Go(func() {
+			for k.readNext(ctx) {
+			}
+		})
+	}
+	g.Go(func() {
+		for k.writeNext(ctx) {
+		}
+	})
+	<-ctx.Done()
+	k.reads.ShutDown()
+	k.writes.ShutDown()
+	g.Wait()
+	k.flush(context.WithoutCancel(ctx))
+	return nil
+}
+
+// See keeps how the pod is and asks for the logs of its containers that ended badly. It returns
+// at once.
+func (k *Keeper) See(j Job, p *corev1.Pod) {
+	if k == nil || j.Ref.UID == "" {
+		return
+	}
+	ends := k.ends(j, p)
+	if len(ends) == 0 && p.Status.Phase != corev1.PodFailed {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	one := k.of(j.Ref)
+	if one.set.AddPod(p) {
+		k.change(one)
+	}
+	for _, t := range ends {
+		if one.claimed[t.record.Key] || one.set.Has(t.record.Key) {
+			continue
+		}
+		one.claimed[t.record.Key] = true
+		if one.reading++; one.reading == 1 {
+			one.idle = make(chan struct{})
+		}
+		k.reads.Add(t)
+	}
+}
+
+// ends are the ends of a pod's containers that are worth keeping.
+func (k *Keeper) ends(j Job, p *corev1.Pod) []task {
+	var out []task
+	add := func(c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated, restart int32, previous bool) {
+		r := keep.Record{Key: keep.Key{Pod: p.UID, Container: c.Name, Restart: restart}, Source: collect.SourceOf(j.Kind.Place, p, c.Name)}
+		if t != nil {
+			r.Ended, r.Code = t.FinishedAt.Time, t.ExitCode
+		}
+		out = append(out, task{job: types.UID(j.Ref.UID), namespace: p.Namespace, pod: p.Name, previous: previous, record: r})
+	}
+	leaving := p.DeletionTimestamp != nil && k.failed(j.Ref)
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range statuses {
+			c := &statuses[i]
+			if t := c.LastTerminationState.Terminated; worth(j.Kind, t) {
+				add(c, t, c.RestartCount-1, true)
+			}
+			if t := c.State.Terminated; worth(j.Kind, t) {
+				add(c, t, c.RestartCount, false)
+			}
+			if c.State.Running != nil && leaving {
+				add(c, nil, c.RestartCount, false)
+			}
 		}
 	}
 	return out
 }
 
-// claim reserves an entry; false: somebody has it already, or there is no room at all.
-func (s *Store) claim(i id, owner types.UID, source evidence.Source) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.most <= 0 || s.entries[i] != nil {
+// colossalAI is the kind whose launcher ends with 0 even where training failed
+// (t9k ColossalAIJob manual, "launcher"): its end is evidence whatever its code.
+const colossalAI = "ColossalAIJob"
+
+func worth(k *kinds.Kind, t *corev1.ContainerStateTerminated) bool {
+	return t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled" || k.Name == colossalAI)
+}
+
+// failed says that a container of the job has ended badly: pods that are deleted after that
+// while they run tell what the others saw.
+func (k *Keeper) failed(ref job.Ref) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	one := k.jobs[types.UID(ref.UID)]
+	return one != nil && (one.failed || len(one.claimed) > 0)
+}
+
+// of is the entry of a job; the lock is held.
+func (k *Keeper) of(ref job.Ref) *kept {
+	uid := types.UID(ref.UID)
+	one := k.jobs[uid]
+	if one == nil {
+		one = &kept{ref: ref, set: keep.NewSet(), claimed: map[keep.Key]bool{}, loaded: k.PerJob <= 0}
+		k.jobs[uid] = one
+	}
+	one.used = k.Now()
+	return one
+}
+
+// change notes that something is to be written; the lock is held.
+func (k *Keeper) change(one *kept) {
+	if one.changed.IsZero() {
+		one.changed = k.Now()
+	}
+	if k.PerJob > 0 {
+		k.writes.AddAfter(types.UID(one.ref.UID), k.Quiet)
+	}
+}
+
+// readNext reads one log; false: there will be no more.
+func (k *Keeper) readNext(ctx context.Context) bool {
+	t, shutdown := k.reads.Get()
+	if shutdown {
 		return false
 	}
-	s.entries[i] = s.order.PushFront(&kept{id: i, owner: owner, source: source})
+	defer k.reads.Done(t)
+	err := k.load(ctx, t.job)
+	if err != nil {
+		k.Log.Info("kept evidence cannot be read", "job", t.job, "error", err.Error())
+	}
+	excerpt, final := keep.Excerpt{}, true
+	if !k.has(t) {
+		excerpt, final = k.read(ctx, t)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	one := k.jobs[t.job]
+	if one == nil {
+		return true // forgotten meanwhile
+	}
+	if delete(one.claimed, t.record.Key); final {
+		one.failed = true
+		if !one.set.Has(t.record.Key) {
+			one.set.Add(t.record, excerpt)
+			k.change(one)
+		}
+	}
+	if one.reading--; one.reading == 0 {
+		close(one.idle)
+		k.forgetOldest()
+	}
 	return true
 }
 
-// fill puts the text into a claimed entry and drops the oldest ones beyond the bound.
-func (s *Store) fill(i id, text []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.entries[i]
-	if e == nil {
+func (k *Keeper) has(t task) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	one := k.jobs[t.job]
+	return one == nil || one.set.Has(t.record.Key)
+}
+
+// read takes an excerpt of one log. What is gone is gone, and the record says only how it ended;
+// what cannot be read now is not final: the next look at the pod asks again.
+func (k *Keeper) read(ctx context.Context, t task) (e keep.Excerpt, final bool) {
+	if ctx.Err() != nil {
+		return e, false
+	}
+	one, cancel := context.WithTimeout(context.WithoutCancel(ctx), oneLog)
+	defer cancel()
+	text, err := collect.ReadLog(one, k.Kube, t.namespace, t.pod, t.record.Container, t.previous, k.Limits)
+	if err != nil && len(text) == 0 {
+		k.Log.V(1).Info("log cannot be read", "namespace", t.namespace, "pod", t.pod, "container", t.record.Container, "error", err.Error())
+		return e, apierrors.IsNotFound(err) || apierrors.IsBadRequest(err)
+	}
+	e, _ = keep.Take(bytes.NewReader(text), k.Catalog, keep.Budget) // memory does not fail
+	return e, true
+}
+
+// load merges what an earlier process stored, once for each job.
+func (k *Keeper) load(ctx context.Context, uid types.UID) error {
+	k.mu.Lock()
+	one := k.jobs[uid]
+	if one == nil || one.loaded {
+		k.mu.Unlock()
+		return nil
+	}
+	ref := one.ref
+	k.mu.Unlock()
+	stored, err := collect.Stored(ctx, k.Kube, ref)
+	if err != nil && !errors.Is(err, keep.ErrForm) {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if one := k.jobs[uid]; one != nil && !one.loaded {
+		one.loaded = true
+		if stored != nil {
+			one.set.Merge(stored)
+		}
+	}
+	return err
+}
+
+// Set is a view of what is kept of a job, when the reads under way are done or ctx ends. It is
+// for Cluster.Kept of package collect.
+func (k *Keeper) Set(ctx context.Context, ref job.Ref) (*keep.Set, error) {
+	if k == nil {
+		return nil, nil
+	}
+	k.mu.Lock()
+	one := k.of(ref)
+	idle := one.idle
+	k.mu.Unlock()
+	if idle != nil {
+		ctx, cancel := context.WithTimeout(ctx, oneLog)
+		defer cancel()
+		select {
+		case <-idle:
+		case <-ctx.Done():
+		}
+	}
+	err := k.load(ctx, types.UID(ref.UID))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if one := k.jobs[types.UID(ref.UID)]; one != nil {
+		return one.set.Clone(), err
+	}
+	return nil, err
+}
+
+// Forget drops the jobs of a name except the one that is there now; "" is nobody.
+func (k *Keeper) Forget(kind, namespace, name string, except types.UID) {
+	if k == nil {
 		return
 	}
-	if k, ok := e.Value.(*kept); ok {
-		k.text = text
-		s.used += int64(len(text)) + overhead
-	}
-	for s.used > s.most && s.order.Len() > 0 {
-		s.drop(s.order.Back())
-	}
-}
-
-// overhead counts what an entry takes beside its text, so that empty logs are bounded too.
-const overhead = 512
-
-func (s *Store) drop(e *list.Element) {
-	if k, ok := s.order.Remove(e).(*kept); ok {
-		delete(s.entries, k.id)
-		if k.text != nil {
-			s.used -= int64(len(k.text)) + overhead
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for uid, one := range k.jobs {
+		if r := one.ref; r.Kind == kind && r.Namespace == namespace && r.Name == name && uid != except {
+			delete(k.jobs, uid)
 		}
 	}
 }
 
-// parallel bounds the reads of logs; oneLog the time of each.
-const (
-	parallel = 4
-	oneLog   = 10 * time.Second
-)
-
-// Watch gives a function that looks at a pod and, where a container of it has ended badly, reads
-// its log in the background and keeps it. Pods that ended well are left alone.
-func Watch(s *Store, kube kubernetes.Interface, limits collect.Limits) func(owner metav1.OwnerReference, p *corev1.Pod) {
-	turns := make(chan struct{}, parallel)
-	return func(owner metav1.OwnerReference, p *corev1.Pod) {
-		for _, c := range append(append([]corev1.ContainerStatus(nil), p.Status.InitContainerStatuses...), p.Status.ContainerStatuses...) {
-			ended, previous := c.State.Terminated, false
-			if ended == nil {
-				ended, previous = c.LastTerminationState.Terminated, true
-			}
-			if ended == nil || ended.ExitCode == 0 {
-				continue
-			}
-			i := id{p.UID, c.Name, c.RestartCount}
-			source := collect.SourceOf(nil, p, c.Name)
-			source.Attempt = 1 // whatever runs now is another container
-			if !s.claim(i, owner.UID, source) {
-				continue
-			}
-			namespace, pod, container := p.Namespace, p.Name, c.Name
-			go func() {
-				turns <- struct{}{}
-				defer func() { <-turns }()
-				ctx, cancel := context.WithTimeout(context.Background(), oneLog)
-				defer cancel()
-				text, _ := collect.ReadLog(ctx, kube, namespace, pod, container, previous, limits) // what is gone is gone
-				s.fill(i, append([]byte{}, text...))
-			}()
+// forgetOldest keeps memory within its bound; the lock is held. What is written can be read
+// again; what is not, where nothing is written, is lost.
+func (k *Keeper) forgetOldest() {
+	var used int64
+	var all []*kept
+	for _, one := range k.jobs {
+		used += one.set.Bytes()
+		all = append(all, one)
+	}
+	if used <= k.Memory {
+		return
+	}
+	slices.SortFunc(all, func(a, b *kept) int { return a.used.Compare(b.used) })
+	for _, one := range all {
+		if used <= k.Memory {
+			return
 		}
+		if one.reading > 0 || k.PerJob > 0 && !one.changed.IsZero() {
+			continue
+		}
+		used -= one.set.Bytes()
+		delete(k.jobs, types.UID(one.ref.UID))
 	}
 }

@@ -1,94 +1,339 @@
 package capture
 
 import (
-	"io"
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
-var owner = metav1.OwnerReference{Kind: "PyTorchJob", Name: "train", UID: "job-1"}
+// train is the job of these tests.
+func train(kind string) Job {
+	for _, k := range kinds.All() {
+		if k.Name == kind {
+			return Job{Kind: k, Ref: job.Ref{Kind: kind, APIVersion: k.GVKs[0].GroupVersion().String(), Namespace: "ml", Name: "train", UID: "job-1"}}
+		}
+	}
+	panic(kind)
+}
 
-func pod(uid types.UID, code int32) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "train-worker-0", UID: uid},
-		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
-			Name: "pytorch", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}},
+func worker(uid types.UID, rank int, code int32) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: fmt.Sprintf("train-worker-%d", rank), UID: uid, Labels: map[string]string{
+			"training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": fmt.Sprint(rank),
+		}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "pytorch", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		}}},
 	}
+	if code >= 0 {
+		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
+	}
+	return p
 }
 
-func TestTheLogOfAReplacedPodIsKept(t *testing.T) { synctest.Test(t, keepsReplaced) }
-
-func keepsReplaced(t *testing.T) {
-	s := New(1 << 20)
-	see := Watch(s, kubefake.NewClientset(), collect.Limits{})
-	see(owner, pod("first", 1))
-	see(owner, pod("first", 1)) // seen again: read once
-	see(owner, pod("well", 0))
-	synctest.Wait() // reading happens in the background
-	if s.order.Len() != 1 {
-		t.Fatalf("%d logs are kept, want 1", s.order.Len())
-	}
-	job := map[types.UID]bool{"job-1": true}
-	logs := s.Logs(job, map[types.UID]bool{"second": true})
-	if len(logs) != 1 {
-		t.Fatalf("%d logs, want that of the pod that is gone", len(logs))
-	}
-	want := evidence.Source{Pod: "train-worker-0", Container: "pytorch", Rank: -1, Attempt: 1}
-	if logs[0].Source != want {
-		t.Errorf("source is %+v, want %+v", logs[0].Source, want)
-	}
-	in, err := logs[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := io.ReadAll(in); string(text) != "fake logs" {
-		t.Errorf("log is %q", text)
-	}
-	if n := len(s.Logs(job, map[types.UID]bool{"first": true})); n != 0 {
-		t.Errorf("%d logs of a pod that is still there; the API server has them", n)
-	}
-	if n := len(s.Logs(map[types.UID]bool{"job-2": true}, nil)); n != 0 {
-		t.Errorf("%d logs for a job of the same name", n)
-	}
+// keeping is a Keeper at work, and what it has asked of the API server.
+type keeping struct {
+	*Keeper
+	kube *kubefake.Clientset
+	t    *testing.T
+	stop context.CancelFunc
 }
 
-func TestTheOldestLogsGoFirst(t *testing.T) {
-	s := New(3 * (overhead + 100))
-	for _, uid := range []types.UID{"a", "b", "c", "d"} {
-		i := id{pod: uid}
-		if !s.claim(i, "job-1", evidence.Source{Pod: string(uid)}) {
-			t.Fatalf("no room for %s", uid)
+// start begins a process; kube is what the one before left.
+func start(t *testing.T, kube *kubefake.Clientset, change func(*Options)) *keeping {
+	t.Helper()
+	if kube == nil {
+		kube = kubefake.NewClientset()
+	}
+	o := Options{Kube: kube, Memory: 1 << 20, PerJob: 512 << 10}
+	if change != nil {
+		change(&o)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	k := &keeping{Keeper: New(o), kube: kube, t: t, stop: stop}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = k.Start(ctx)
+	}()
+	k.stop = func() { stop(); <-done }
+	t.Cleanup(k.stop)
+	return k
+}
+
+// count is how often something was asked.
+func (k *keeping) count(verb, resource string) int {
+	n := 0
+	for _, a := range k.kube.Actions() {
+		if a.GetVerb() == verb && a.GetResource().Resource+"/"+a.GetSubresource() == resource+"/" || a.GetVerb() == verb && a.GetSubresource() == resource {
+			n++
 		}
-		s.fill(i, []byte(strings.Repeat(string(uid), 100)))
 	}
-	var got string
-	for _, log := range s.Logs(map[types.UID]bool{"job-1": true}, nil) {
-		got += log.Source.Pod
+	return n
+}
+
+func (k *keeping) kept() []string {
+	k.t.Helper()
+	s, err := k.Set(k.t.Context(), train("PyTorchJob").Ref)
+	if err != nil {
+		k.t.Fatal(err)
 	}
-	if got != "bcd" || s.used != 3*(overhead+100) {
-		t.Errorf("kept %q in %d bytes, want bcd", got, s.used)
+	return told(s)
+}
+
+func told(s *keep.Set) []string {
+	var out []string
+	for _, e := range s.Ends() {
+		out = append(out, fmt.Sprintf("%s#%d code %d: %s", e.Pod, e.Restart, e.Code, strings.TrimSpace(string(e.Text()))))
 	}
-	s.fill(id{pod: "a"}, []byte("late")) // its entry is gone
-	if s.used != 3*(overhead+100) {
-		t.Errorf("a late log took room: %d bytes", s.used)
+	return out
+}
+
+// stored is what stands beside the job.
+func (k *keeping) stored() []string {
+	k.t.Helper()
+	cm, err := k.kube.CoreV1().ConfigMaps("ml").Get(k.t.Context(), "signalbox-evidence-job-1", metav1.GetOptions{})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	owner := metav1.OwnerReference{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "train", UID: "job-1"}
+	if diff := cmp.Diff([]metav1.OwnerReference{owner}, cm.OwnerReferences); diff != "" {
+		k.t.Errorf("owner (-want +got):\n%s", diff)
+	}
+	if cm.Labels[keep.Label] != "true" || cm.Annotations[keep.About] != "PyTorchJob/train" || cm.Annotations[keep.Summary] == "" {
+		k.t.Errorf("labels %v, annotations %v", cm.Labels, cm.Annotations)
+	}
+	s, err := keep.Decode(cm.BinaryData[keep.DataKey])
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return told(s)
+}
+
+func TestWhatEndsIsReadOnceAndWrittenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, nil)
+		for rank := range 8 {
+			uid := types.UID(fmt.Sprintf("w%d", rank))
+			k.See(train("PyTorchJob"), worker(uid, rank, 1))
+			k.See(train("PyTorchJob"), worker(uid, rank, 1)) // a resync
+		}
+		k.See(train("PyTorchJob"), worker("well", 8, 0))
+		k.See(train("PyTorchJob"), worker("runs", 9, -1))
+		if n := len(k.kept()); n != 8 {
+			t.Errorf("%d ends are kept, want 8", n)
+		}
+		time.Sleep(time.Minute) // of the bubble
+		synctest.Wait()
+		if reads, writes := k.count("get", "log"), k.count("patch", "configmaps"); reads != 8 || writes != 1 {
+			t.Errorf("%d reads of logs and %d writes; want 8 and 1", reads, writes)
+		}
+		if got := k.stored(); len(got) != 8 || got[0] != "w0#0 code 1: fake logs" {
+			t.Errorf("stored is %q", got)
+		}
+	})
+}
+
+// What cannot be read now is no evidence of an empty log: it is asked for again.
+func TestALogThatCannotBeReadNowIsReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, nil)
+		away := true
+		k.kube.PrependReactor("get", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			return away && a.GetSubresource() == "log", nil, errors.New("the node does not answer")
+		})
+		k.See(train("PyTorchJob"), worker("a", 0, 1))
+		if got := k.kept(); len(got) != 0 {
+			t.Errorf("kept is %q of a log that nobody could read", got)
+		}
+		away = false
+		k.See(train("PyTorchJob"), worker("a", 0, 1))
+		if diff := cmp.Diff([]string{"a#0 code 1: fake logs"}, k.kept()); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A new process finds what the one before kept, reads no log again, and adds to it.
+func TestANewProcessGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := start(t, nil, nil)
+		first.See(train("PyTorchJob"), worker("a", 0, 1))
+		first.kept()
+		first.stop() // what is not written yet is written now
+		if got := first.stored(); len(got) != 1 {
+			t.Fatalf("stored is %q", got)
+		}
+		second := start(t, first.kube, nil)
+		if diff := cmp.Diff([]string{"a#0 code 1: fake logs"}, second.kept()); diff != "" {
+			t.Errorf("kept by the process before (-want +got):\n%s", diff)
+		}
+		reads := second.count("get", "log")
+		second.See(train("PyTorchJob"), worker("a", 0, 1))
+		second.See(train("PyTorchJob"), worker("b", 0, 137))
+		time.Sleep(time.Minute)
+		if n := second.count("get", "log") - reads; n != 1 {
+			t.Errorf("%d reads of logs, want that of the new pod", n)
+		}
+		if diff := cmp.Diff([]string{"a#0 code 1: fake logs", "b#0 code 137: fake logs"}, second.stored()); diff != "" {
+			t.Errorf("stored (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestRestartsAreEndsOfTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, nil)
+		p := worker("a", 0, 1)
+		k.See(train("PyTorchJob"), p)
+		again := worker("a", 0, -1)
+		again.Status.ContainerStatuses[0].RestartCount = 1
+		again.Status.ContainerStatuses[0].LastTerminationState = p.Status.ContainerStatuses[0].State
+		k.See(train("PyTorchJob"), again) // the same end, seen from behind
+		third := again.DeepCopy()
+		third.Status.ContainerStatuses[0].RestartCount = 2
+		k.See(train("PyTorchJob"), third)
+		if diff := cmp.Diff([]string{"a#1 code 1: fake logs", "a#0 code 1: fake logs"}, k.kept()); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Who is deleted while it runs tells what the others saw, if another failed before.
+func TestPodsThatAreTakenAwayAfterAFailureAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, nil)
+		leaving := worker("b", 1, -1)
+		now := metav1.Now()
+		leaving.DeletionTimestamp = &now
+		k.See(train("PyTorchJob"), leaving)
+		if got := k.kept(); len(got) != 0 {
+			t.Errorf("kept is %q of a job that nothing is wrong with", got)
+		}
+		k.See(train("PyTorchJob"), worker("a", 0, 1))
+		k.See(train("PyTorchJob"), leaving)
+		if diff := cmp.Diff([]string{"a#0 code 1: fake logs", "b#0 code 0: fake logs"}, k.kept()); diff != "" {
+			t.Errorf("kept (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// The launcher of a ColossalAIJob ends with 0 although training failed.
+func TestALauncherThatEndsWithZeroIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, nil)
+		k.See(train("ColossalAIJob"), worker("a", 0, 0))
+		if s, err := k.Set(t.Context(), train("ColossalAIJob").Ref); err != nil || s.Len() != 1 {
+			t.Errorf("%d ends are kept, error %v; want 1", s.Len(), err)
+		}
+	})
+}
+
+func TestAWriteThatFailsIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var outcomes []bool
+		k := start(t, nil, func(o *Options) {
+			o.Wrote = func(_ int, err error) { outcomes = append(outcomes, err == nil) }
+		})
+		failures := 2
+		k.kube.PrependReactor("patch", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+			failures--
+			return failures >= 0, nil, errors.New("etcd is busy")
+		})
+		k.See(train("PyTorchJob"), worker("a", 0, 1))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if diff := cmp.Diff([]bool{false, false, true}, outcomes); diff != "" {
+			t.Errorf("writes (-want +got):\n%s", diff)
+		}
+		k.stored()
+	})
+}
+
+// What cannot be read might be worth more than what is new: it is not written over.
+func TestWhatCannotBeReadIsNotOverwritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, nil)
+		k.kube.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, errors.New("the API server is away")
+		})
+		k.See(train("PyTorchJob"), worker("a", 0, 1))
+		time.Sleep(time.Hour)
+		if n := k.count("patch", "configmaps"); n != 0 {
+			t.Errorf("%d writes, want none", n)
+		}
+		if s, _ := k.Set(t.Context(), train("PyTorchJob").Ref); s.Len() != 1 {
+			t.Errorf("%d ends in memory, want 1", s.Len())
+		}
+	})
+}
+
+func TestNothingIsWrittenWhere(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"the job is being deleted": func(o *Options) { o.Gone = func(context.Context, job.Ref) bool { return true } },
+		"writing is off":           func(o *Options) { o.PerJob = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := start(t, nil, change)
+				k.See(train("PyTorchJob"), worker("a", 0, 1))
+				time.Sleep(time.Minute)
+				if n := k.count("patch", "configmaps"); n != 0 {
+					t.Errorf("%d writes", n)
+				}
+				if len(k.kept()) != 1 {
+					t.Error("nothing is kept in memory")
+				}
+			})
+		})
 	}
 }
 
-func TestAStoreOfNothingKeepsNothing(t *testing.T) {
-	s := New(0)
-	see := Watch(s, kubefake.NewClientset(), collect.Limits{})
-	see(owner, pod("first", 1))
-	if len(s.Logs(map[types.UID]bool{"job-1": true}, nil)) != 0 || s.order.Len() != 0 {
-		t.Error("something is kept")
+func TestMemoryIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := start(t, nil, func(o *Options) { o.Memory, o.PerJob = 40<<10, 0 })
+		for i := range 50 {
+			j := train("PyTorchJob")
+			j.Ref.UID, j.Ref.Name = fmt.Sprintf("job-%d", i), fmt.Sprintf("train-%d", i)
+			k.See(j, worker(types.UID(fmt.Sprintf("w%d", i)), 0, 1))
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}
+		var used int64
+		for _, one := range k.jobs {
+			used += one.set.Bytes()
+		}
+		if used > 40<<10 || k.jobs["job-49"] == nil || k.jobs["job-0"] != nil {
+			t.Errorf("%d bytes of %d jobs; the last is there: %t", used, len(k.jobs), k.jobs["job-49"] != nil)
+		}
+		k.Forget("PyTorchJob", "ml", "train-49", "")
+		if k.jobs["job-49"] != nil {
+			t.Error("a job that is gone is remembered")
+		}
+	})
+}
+
+func TestNoKeeperKeepsNothing(t *testing.T) {
+	k := New(Options{})
+	k.See(train("PyTorchJob"), worker("a", 0, 1))
+	k.Forget("PyTorchJob", "ml", "train", "")
+	if s, err := k.Set(t.Context(), train("PyTorchJob").Ref); s != nil || err != nil || k.Start(t.Context()) != nil {
+		t.Errorf("a Keeper of nothing has %v, %v", s, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -48,6 +49,11 @@ type logEntry struct {
 	Node      string `json:"node,omitempty"`
 	Rank      int    `json:"rank"` // -1: unknown
 	Attempt   int    `json:"attempt,omitempty"`
+	// Spans are the numbers of the lines where they are not all of the log: pairs of the first
+	// and how many follow each other. Skipped are bytes of the log that are not here.
+	Spans   [][2]int `json:"spans,omitempty"`
+	Skipped int64    `json:"skipped,omitempty"`
+	Past    bool     `json:"past,omitempty"`
 }
 
 func (e logEntry) source() evidence.Source {
@@ -160,7 +166,7 @@ func (b *bundle) logs(c diagnose.Case) {
 			}
 		}
 		b.file(name, text)
-		b.index.Logs = append(b.index.Logs, logEntry{File: name, Pod: s.Pod, Container: s.Container, Role: s.Role, Node: s.Node, Rank: s.Rank, Attempt: s.Attempt})
+		b.index.Logs = append(b.index.Logs, logEntry{File: name, Pod: s.Pod, Container: s.Container, Role: s.Role, Node: s.Node, Rank: s.Rank, Attempt: s.Attempt, Spans: keep.Spans(log.Numbers), Skipped: log.Skipped, Past: log.Past})
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
 // Cluster reads from the API server. It is safe for concurrent use.
@@ -34,18 +35,20 @@ type Cluster struct {
 	Mapper  meta.RESTMapper
 	// Snapshot is the view of the cluster, for why a job waits; nil: unknown.
 	Snapshot func() *capacity.Snapshot
-	// Kept are logs of containers that ended earlier, kept before their pods went: of pods with
-	// one of these owners, without those that are still present. nil: none are kept.
-	Kept   func(owners, present map[types.UID]bool) []diagnose.Log
-	Limits Limits
+	// Kept answers with what was kept of the job's containers before their pods went; nil: the
+	// ConfigMap beside the job is read.
+	Kept func(context.Context, job.Ref) (*keep.Set, error)
+	// Suspect says that the end of a log names a failure, so that the rest is read too; nil: never.
+	Suspect func(tail []byte) bool
+	Limits  Limits
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 }
 
 // Limits bounds what is read of one job. Zero values mean the defaults in parentheses.
 type Limits struct {
-	Pods       int   // whose logs are read (64)
-	Parallel   int   // logs read at the same time (8)
+	Pods       int   // whose logs are read whole; of the others the end is (64)
+	Parallel   int   // logs read at the same time (16)
 	HeadBytes  int64 // of each log (256 KiB)
 	TailBytes  int64 // of each log (1 MiB)
 	TotalBytes int64 // of all logs (64 MiB)
@@ -56,7 +59,7 @@ func (l Limits) withDefaults() Limits {
 		l.Pods = 64
 	}
 	if l.Parallel <= 0 {
-		l.Parallel = 8
+		l.Parallel = 16
 	}
 	if l.HeadBytes <= 0 {
 		l.HeadBytes = 256 << 10
@@ -89,6 +92,8 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readJob(ctx)
 	r.readBetween(ctx)
 	err := r.readPods(ctx)
+	r.readKept(ctx)
+	r.adoptPods()
 	r.readPodGroups(ctx)
 	r.readNodes(ctx)
 	r.readEvents(ctx)
@@ -111,6 +116,11 @@ type reading struct {
 	limits Limits
 	owners *owners
 	out    diagnose.Case
+
+	keptPods []*corev1.Pod // seen before they went, and some that are still there
+	keptEnds []keep.End
+	present  map[types.UID]*corev1.Pod // pods of the API server
+	standing map[string]*corev1.Pod    // pods of the case by their place in the job
 }
 
 func (r *reading) missing(what string, err error) {

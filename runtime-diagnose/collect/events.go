@@ -56,6 +56,9 @@ func (r *reading) subjects() subjects {
 	for i := range r.out.Pods {
 		add("Pod", r.out.Pods[i].Name, r.out.Pods[i].UID)
 	}
+	for _, p := range r.keptPods { // some operators give replaced pods another name
+		add("Pod", p.Name, p.UID)
+	}
 	for uid, u := range r.owners.between {
 		add(u.GetKind(), u.GetName(), uid)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +18,8 @@ import (
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // oneLog is how long one log may take; a kubelet that does not answer must not stop the rest.
@@ -27,44 +30,140 @@ type wanted struct {
 	pod       *corev1.Pod
 	container string
 	previous  bool
+	life      int32 // the container's restartCount while it ran
 }
 
-// readLogs reads the logs of containers that ran, those of failed pods first.
+func (w wanted) key() keep.Key {
+	return keep.Key{Pod: w.pod.UID, Container: w.container, Restart: w.life}
+}
+
+// readLogs reads the logs of containers that ran: those of the first pods whole, the failed ones
+// first, and of the others the end. Where the end of one names a failure, it is read whole as far
+// as the bound of all allows.
 func (r *reading) readLogs(ctx context.Context) {
 	all := r.wantedLogs()
 	each := r.limits.HeadBytes + r.limits.TailBytes
-	most := int(max(1, r.limits.TotalBytes/each))
-	if len(all) > most {
-		r.missing("logs", fmt.Errorf("%d of %d were not read: %d bytes each reach the bound of %d", len(all)-most, len(all), each, r.limits.TotalBytes))
-		all = all[:most]
-	}
+	whole := r.wholeLogs(all, each)
 	texts, errs := make([][]byte, len(all)), make([]error, len(all))
-	var g errgroup.Group
-	g.SetLimit(r.limits.Parallel)
+	read := map[keep.Key]bool{}
+	r.fetch(ctx, len(all), func(ctx context.Context, i int) {
+		if i < whole {
+			texts[i], errs[i] = r.whole(ctx, all[i])
+			return
+		}
+		if _, kept := r.keptText(all[i].key()); !kept { // else it has been read already, and reduced
+			texts[i], errs[i] = r.end(ctx, all[i])
+		}
+	})
+	suspects := r.suspects(texts, whole, int(max(0, r.limits.TotalBytes/each))-whole)
+	r.fetch(ctx, len(suspects), func(ctx context.Context, i int) {
+		at := suspects[i]
+		if text, err := r.whole(ctx, all[at]); err == nil {
+			texts[at] = text
+		}
+	})
+	ends := 0
 	for i, w := range all {
-		g.Go(func() error {
-			one, cancel := context.WithTimeout(ctx, oneLog)
-			defer cancel()
-			texts[i], errs[i] = ReadLog(one, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
-			return nil
-		})
-	}
-	_ = g.Wait() // errors are in errs
-	for i, w := range all {
+		if len(texts[i]) == 0 && (errs[i] != nil || i >= whole) {
+			if log, ok := r.keptText(w.key()); ok {
+				log.Source = r.sourceOf(w)
+				r.out.Logs, read[w.key()] = append(r.out.Logs, log), true
+				continue
+			}
+		}
 		if errs[i] != nil && len(texts[i]) == 0 {
 			r.missing("log of "+sourced(w.pod, w.container), errs[i])
 			continue
 		}
-		r.out.Logs = append(r.out.Logs, Log(r.sourceOf(w), texts[i]))
+		if i >= whole && !slices.Contains(suspects, i) && len(texts[i]) > 0 {
+			ends++
+		}
+		r.out.Logs, read[w.key()] = append(r.out.Logs, Log(r.sourceOf(w), texts[i])), true
 	}
-	if r.Kept == nil {
-		return
+	if ends > 0 {
+		r.missing("logs", fmt.Errorf("of %d of %d only the last %d lines were read", ends, len(all), endLines))
 	}
-	present := map[types.UID]bool{}
-	for i := range r.out.Pods {
-		present[r.out.Pods[i].UID] = true
+	r.keptLogs(read)
+}
+
+// wholeLogs is how many of the logs are read whole: of the first pods, and within the bound.
+func (r *reading) wholeLogs(all []wanted, each int64) int {
+	pods := map[types.UID]bool{}
+	for i, w := range all {
+		if pods[w.pod.UID] = true; len(pods) > r.limits.Pods || int64(i+1)*each > max(each, r.limits.TotalBytes) {
+			return i
+		}
 	}
-	r.out.Logs = append(r.out.Logs, r.Kept(r.owners.uids(), present)...)
+	return len(all)
+}
+
+// fetch runs n reads, a bounded number at a time: API servers do not count reads of logs among
+// the requests they queue (k8s.io/apiserver v0.36, pkg/server/filters/priority-and-fairness.go:
+// long-running requests that are no watches pass by), so nobody else slows us down.
+func (r *reading) fetch(ctx context.Context, n int, read func(ctx context.Context, i int)) {
+	var g errgroup.Group
+	g.SetLimit(r.limits.Parallel)
+	for i := range n {
+		g.Go(func() error {
+			one, cancel := context.WithTimeout(ctx, oneLog)
+			defer cancel()
+			read(one, i)
+			return nil
+		})
+	}
+	_ = g.Wait() // the reads keep their errors
+}
+
+func (r *reading) whole(ctx context.Context, w wanted) ([]byte, error) {
+	return ReadLog(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
+}
+
+// The end of a log: enough for a traceback, and small enough for a thousand pods.
+const (
+	endLines = 120
+	endBytes = 16 << 10
+	endMost  = 1 << 20 // read of lines that are too long
+)
+
+func (r *reading) end(ctx context.Context, w wanted) ([]byte, error) {
+	lines := int64(endLines)
+	in, err := r.Kube.CoreV1().Pods(w.pod.Namespace).GetLogs(w.pod.Name, &corev1.PodLogOptions{
+		Container: w.container, Previous: w.previous, Timestamps: true, TailLines: &lines,
+	}).Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	tail, _, err := lastBytes(io.LimitReader(in, endMost), endBytes)
+	return tail, err
+}
+
+// Suspicious says that a text has a line that some signature takes for a cause or its effect.
+func Suspicious(catalog *signature.Catalog) func([]byte) bool {
+	return func(text []byte) bool {
+		for line := range strings.Lines(string(text)) {
+			if catalog == nil || !catalog.Suspects(line) {
+				continue
+			}
+			for _, m := range catalog.Match(line, evidence.Log) {
+				if r := m.Signature.Role; m.Signature.Category != signature.HealthyCategory && (r == signature.Root || r == signature.Cascade) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// suspects are the logs whose end names a failure, at most so many.
+func (r *reading) suspects(texts [][]byte, from, most int) []int {
+	var out []int
+	for i := from; i < len(texts) && len(out) < most && r.Suspect != nil; i++ {
+		if len(texts[i]) > 0 && r.Suspect(texts[i]) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // Log is a log in memory.
@@ -98,7 +197,9 @@ func SourceOf(place func(*corev1.Pod) (string, int, bool), pod *corev1.Pod, cont
 func (r *reading) wantedLogs() []wanted {
 	pods := make([]*corev1.Pod, 0, len(r.out.Pods))
 	for i := range r.out.Pods {
-		pods = append(pods, &r.out.Pods[i])
+		if p := &r.out.Pods[i]; r.present[p.UID] != nil {
+			pods = append(pods, p)
+		}
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		ra, ta := urgency(a)
@@ -106,17 +207,8 @@ func (r *reading) wantedLogs() []wanted {
 		return cmp.Or(cmp.Compare(ra, rb), ta.Compare(tb), cmp.Compare(a.Name, b.Name))
 	})
 	var out []wanted
-	silent := 0
-	for i, p := range pods {
-		logs := logsOf(p)
-		if i >= r.limits.Pods {
-			silent += min(1, len(logs))
-			continue
-		}
-		out = append(out, logs...)
-	}
-	if silent > 0 {
-		r.missing("logs", fmt.Errorf("those of %d pods were not read: the bound is %d pods", silent, r.limits.Pods))
+	for _, p := range pods {
+		out = append(out, logsOf(p)...)
 	}
 	return out
 }
@@ -152,10 +244,10 @@ func logsOf(p *corev1.Pod) []wanted {
 		for _, c := range statuses {
 			ended := c.State.Terminated
 			if c.LastTerminationState.Terminated != nil {
-				out = append(out, wanted{p, c.Name, true})
+				out = append(out, wanted{p, c.Name, true, c.RestartCount - 1})
 			}
 			if c.State.Running != nil || ended != nil && (!init || ended.ExitCode != 0) {
-				out = append(out, wanted{p, c.Name, false})
+				out = append(out, wanted{p, c.Name, false, c.RestartCount})
 			}
 		}
 	}

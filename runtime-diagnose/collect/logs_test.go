@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -44,7 +45,7 @@ func kubelet(t *testing.T, logs map[string]string) kubernetes.Interface {
 		_, _ = io.WriteString(w, text)
 	}))
 	t.Cleanup(server.Close)
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,24 +155,43 @@ func TestWhichLogsAreRead(t *testing.T) {
 	}
 }
 
-func TestTheNumberOfLogsIsBounded(t *testing.T) {
+// Of a thousand pods the end of every log is read, and all of those whose end names a failure.
+func TestAllEndsAndTheSuspectsWholeAreRead(t *testing.T) {
 	job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
 	labels := map[string]string{"training.kubeflow.org/job-name": "train", "training.kubeflow.org/operator-name": "pytorchjob-controller"}
 	c := serving(job)
-	for i := range 9 {
-		p := pod(fmt.Sprintf("p%d", i), by("kubeflow.org/v1", "PyTorchJob", "train", "now"), labels)
+	logs := map[string]string{}
+	const pods = 1000
+	for i := range pods {
+		p := pod(fmt.Sprintf("p%03d", i), by("kubeflow.org/v1", "PyTorchJob", "train", "now"), labels)
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
-		if _, err := c.Kube.CoreV1().Pods("ml").Create(t.Context(), p, metav1.CreateOptions{}); err != nil {
+		if err := c.Kube.(*kubefake.Clientset).Tracker().Add(p); err != nil {
 			t.Fatal(err)
 		}
+		logs[p.Name+"/c"] = numbered(1, 300)
 	}
-	c.Limits = Limits{Pods: 5, HeadBytes: 1000, TailBytes: 1000, TotalBytes: 6000}
+	logs["p777/c"] = numbered(1, 300) + "2026-11-20T08:00:00.9Z RuntimeError: odd one out\n"
+	c.Kube = logsFrom{c.Kube, kubelet(t, logs)}
+	c.Limits = Limits{Pods: 5, HeadBytes: 10_000, TailBytes: 10_000, TotalBytes: 200_000}
+	c.Suspect = func(tail []byte) bool { return strings.Contains(string(tail), "odd one out") }
 	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	missing := strings.Join(got.Missing, "\n")
-	if len(got.Logs) != 3 || !strings.Contains(missing, "those of 4 pods were not read: the bound is 5 pods") || !strings.Contains(missing, "2 of 5 were not read") {
-		t.Errorf("%d logs, missing %s", len(got.Logs), missing)
+	lines := map[string]int{}
+	for _, log := range got.Logs {
+		in, err := log.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(in)
+		lines[log.Source.Pod] = strings.Count(string(text), "\n")
+	}
+	if len(lines) != pods || lines["p000"] != 300 || lines["p004"] != 300 || lines["p005"] != endLines || lines["p777"] != 301 {
+		t.Errorf("%d logs; p000 has %d lines, p005 %d, p777 %d; want %d logs of 300, %d, 301", len(lines), lines["p000"], lines["p005"], lines["p777"], pods, endLines)
+	}
+	want := fmt.Sprintf("logs: of 994 of 1000 only the last %d lines were read", endLines)
+	if missing := strings.Join(got.Missing, "\n"); !strings.Contains(missing, want) {
+		t.Errorf("missing is %s; want %s", missing, want)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
 // Bounds of what Open reads. A bundle of Save stays below them; a bundle from a stranger has to.
@@ -153,6 +154,7 @@ func (f files) parse() (diagnose.Case, error) {
 		return diagnose.Case{}, fmt.Errorf("there is no %s in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one", indexFile)
 	}
 	var ix index
+	var err error
 	if err := json.Unmarshal(text, &ix); err != nil {
 		return diagnose.Case{}, fmt.Errorf("read %s: %w", indexFile, err)
 	}
@@ -167,12 +169,20 @@ func (f files) parse() (diagnose.Case, error) {
 		return diagnose.Case{}, err
 	}
 	for _, e := range ix.Logs {
+		if e.File == "" {
+			continue // how it ended is known, and not its log
+		}
 		body, ok := f[path.Clean(e.File)]
 		if !ok {
 			c.Missing = append(c.Missing, fmt.Sprintf("log of %s/%s: %s is not in the bundle", e.Pod, e.Container, e.File))
 			continue
 		}
-		c.Logs = append(c.Logs, Log(e.source(), body))
+		log := Log(e.source(), body)
+		log.Skipped, log.Past = max(0, e.Skipped), e.Past
+		if log.Numbers, err = keep.Numbers(e.Spans, body); err != nil {
+			return diagnose.Case{}, fmt.Errorf("%s: %s: %w", indexFile, e.File, err)
+		}
+		c.Logs = append(c.Logs, log)
 	}
 	return c, nil
 }

@@ -44,11 +44,23 @@ func Add(m manager.Manager, o Options) error {
 		return fmt.Errorf("set up controller: %w", err)
 	}
 	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now}
-	kept := capture.New(o.CaptureBytes)
-	from := &collect.Cluster{
-		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Now: o.Now, Kept: kept.Logs,
+	now := &served{}
+	chain := owners{cache: m.GetCache(), served: now}
+	kept := capture.New(capture.Options{
+		Kube: kube, Limits: o.Limits, Catalog: o.Catalog, Memory: o.CaptureBytes, PerJob: o.EvidenceBytes,
+		Gone: chain.gone, Wrote: counts.kept, Log: m.GetLogger().WithName("evidence"), Now: o.Now,
+	})
+	if err := m.Add(leading{kept.Start}); err != nil {
+		return fmt.Errorf("set up controller: %w", err)
 	}
-	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: &served{}, Collect: from.Case, Writer: writer, metrics: counts}
+	from := &collect.Cluster{
+		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Now: o.Now,
+		Suspect: collect.Suspicious(o.Catalog),
+	}
+	if kept != nil {
+		from.Kept = kept.Set
+	}
+	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, metrics: counts, owners: chain}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
 		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes}
@@ -66,9 +78,9 @@ func Add(m manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	w := &watcher{Options: o, controller: c, manager: m, served: r.Served, discovery: kube.Discovery()}
+	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, discovery: kube.Discovery()}
 	for _, s := range []source.TypedSource[Request]{
-		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler(capture.Watch(kept, kube, o.Limits))),
+		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler()),
 		source.TypedChannel(woken, wakeHandler()),
 	} {
 		if err := c.Watch(s); err != nil {
@@ -116,6 +128,8 @@ type watcher struct {
 	controller controller.TypedController[Request]
 	manager    manager.Manager
 	served     *served
+	owners     owners
+	kept       *capture.Keeper
 	discovery  discovery.DiscoveryInterface
 }
 

@@ -21,6 +21,8 @@
 //	list               events
 //	create             events (events.k8s.io)
 //	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh)
-//	get                configmaps, by the name of the prompts' ConfigMap
+//	get, create, patch configmaps: what is kept of ended containers, beside their jobs; an
+//	                   admission policy limits the names (config/rbac/evidence.yaml)
+//	get                configmaps of its own namespace, by the name of the prompts' ConfigMap
 //	get, create, update leases (coordination.k8s.io), where leader election is on
 package controller

@@ -66,33 +66,37 @@ func jobChanged(before, after *unstructured.Unstructured) bool {
 		!equality.Semantic.DeepEqual(before.Object["status"], after.Object["status"])
 }
 
-// podHandler looks at the job of a pod whose state changed. keep sees every such pod first.
-func (w *watcher) podHandler(keep func(job metav1.OwnerReference, p *corev1.Pod)) handler.TypedEventHandler[*corev1.Pod, Request] {
+// podHandler looks at the job of a pod whose state changed. What is kept of it is asked for
+// first, before anybody deletes the pod.
+func (w *watcher) podHandler() handler.TypedEventHandler[*corev1.Pod, Request] {
 	add := func(p *corev1.Pod, q queue) {
 		for _, key := range w.jobsOf(p) {
 			q.AddAfter(key, w.Debounce)
 		}
 	}
 	return handler.TypedFuncs[*corev1.Pod, Request]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*corev1.Pod], q queue) {
-			w.keep(keep, e.Object)
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*corev1.Pod], q queue) {
+			w.keep(ctx, e.Object)
 			add(e.Object, q)
 		},
-		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*corev1.Pod], q queue) {
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*corev1.Pod], q queue) {
 			if mark(e.ObjectOld) == mark(e.ObjectNew) {
 				return
 			}
-			w.keep(keep, e.ObjectNew)
+			w.keep(ctx, e.ObjectNew)
 			add(e.ObjectNew, q)
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*corev1.Pod], q queue) { add(e.Object, q) },
 	}
 }
 
-// keep hands pods that a known kind owns directly to the capture of logs.
-func (w *watcher) keep(keep func(metav1.OwnerReference, *corev1.Pod), p *corev1.Pod) {
-	if owner := metav1.GetControllerOf(p); owner != nil && len(w.jobsOf(p)) > 0 {
-		keep(*owner, p)
+// keep hands a pod and the job it belongs to to the capture of evidence.
+func (w *watcher) keep(ctx context.Context, p *corev1.Pod) {
+	if w.kept == nil || len(w.jobsOf(p)) == 0 {
+		return
+	}
+	if j, ok := w.owners.of(ctx, p); ok {
+		w.kept.See(j, p)
 	}
 }
 
@@ -101,10 +105,13 @@ func (w *watcher) keep(keep func(metav1.OwnerReference, *corev1.Pod), p *corev1.
 var chains = []struct{ label, kind string }{
 	{"jobset.sigs.k8s.io/jobset-name", "JobSet"},
 	{"jobset.sigs.k8s.io/jobset-name", "TrainJob"}, // Trainer gives its JobSet the same name
-	{"FC_FRAMEWORK_NAME", "Framework"},
+	{frameworkLabel, "Framework"},
 	{"training.kubeflow.org/job-name", "MPIJob"}, // the launcher of v2beta1 belongs to a Job
 	{"batch.kubernetes.io/job-name", "Job"},
 }
+
+// frameworkLabel names the Framework of a pod.
+const frameworkLabel = "FC_FRAMEWORK_NAME"
 
 // jobsOf are the jobs that a pod may belong to.
 func (w *watcher) jobsOf(p *corev1.Pod) []Request {

@@ -19,6 +19,8 @@ type metrics struct {
 	waited    prometheus.Histogram
 	tokens    *prometheus.CounterVec
 	dropped   prometheus.Counter
+	evidence  *prometheus.CounterVec
+	keptBytes prometheus.Histogram
 }
 
 // newMetrics registers them; nil: nowhere.
@@ -50,8 +52,15 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_llm_sentences_dropped_total", Help: "Sentences of the model that cited nothing it was shown.",
 		}),
+		evidence: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_evidence_writes_total", Help: "Writes of what is kept of ended containers beside their job, by outcome: written, failed.",
+		}, []string{"outcome"}),
+		keptBytes: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "signalbox_evidence_bytes", Help: "Bytes of what is kept beside one job, at each write.",
+			Buckets: prometheus.ExponentialBuckets(1<<10, 2, 10),
+		}),
 	}
-	for _, c := range []prometheus.Collector{m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped} {
+	for _, c := range []prometheus.Collector{m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.evidence, m.keptBytes} {
 		if err := into.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -65,6 +74,19 @@ func (m *metrics) diagnosed(r diagnose.Result, took time.Duration) {
 	}
 	m.diagnoses.WithLabelValues(string(r.Verdict), r.Category).Inc()
 	m.duration.Observe(took.Seconds())
+}
+
+// kept counts a write of evidence.
+func (m *metrics) kept(bytes int, err error) {
+	if m == nil {
+		return
+	}
+	outcome := "written"
+	if err != nil {
+		outcome = "failed"
+	}
+	m.evidence.WithLabelValues(outcome).Inc()
+	m.keptBytes.Observe(float64(bytes))
 }
 
 func (m *metrics) wrote() {

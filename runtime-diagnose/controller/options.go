@@ -42,7 +42,9 @@ type Options struct {
 	Refresh      time.Duration
 	Discovery    time.Duration
 	Timeout      time.Duration
-	CaptureBytes int64
+	CaptureBytes int64 // memory for what is kept of ended containers; 0: nothing is kept
+	// EvidenceBytes bounds the ConfigMap beside one job that it is written to; 0: none is.
+	EvidenceBytes int
 
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock
@@ -79,7 +81,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Prompts:     Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: c.Prompts.Dir},
 		Concurrency: d.Concurrency, PendingAfter: time.Duration(d.PendingAfter), Debounce: time.Duration(d.Debounce),
 		Refresh: time.Duration(d.Refresh), Discovery: time.Duration(d.Discovery), Timeout: time.Duration(d.Timeout),
-		CaptureBytes: d.CaptureBytes,
+		CaptureBytes: d.CaptureBytes, EvidenceBytes: d.EvidenceBytes,
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -16,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
 )
 
 // Request names one job.
@@ -30,7 +32,9 @@ type Reconciler struct {
 	// Collect reads the evidence; collect.Cluster.Case does.
 	Collect func(context.Context, *kinds.Kind, *unstructured.Unstructured) (diagnose.Case, error)
 	Writer  Writer
-	Tell    *storyteller // nil: no model
+	Tell    *storyteller    // nil: no model
+	Keep    *capture.Keeper // nil: nothing is kept of what ends
+	owners  owners
 	metrics *metrics
 	memory  memory
 }
@@ -43,10 +47,10 @@ const secondLooks = 2
 func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Result, error) {
 	k, u, err := r.job(ctx, key)
 	if u == nil || err != nil {
-		r.memory.forget(key, "")
+		r.forget(key, "")
 		return reconcile.Result{}, err
 	}
-	r.memory.forget(key, u.GetUID())
+	r.forget(key, u.GetUID())
 	if u.GetDeletionTimestamp() != nil || r.belongsToAnother(u) {
 		return reconcile.Result{}, nil
 	}
@@ -54,6 +58,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	r.keep(ctx, u, v)
 	what, again := v.decide()
 	if what == nothing {
 		if err := r.unwait(ctx, u, v); err != nil {
@@ -74,6 +79,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 		again = max(r.Refresh, time.Second)
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// forget drops what is remembered of jobs of that name, except of the one that is there now.
+func (r *Reconciler) forget(key Request, except types.UID) {
+	r.memory.forget(key, except)
+	r.Keep.Forget(key.Kind, key.Namespace, key.Name, except)
+}
+
+// keep hands over the pods again: those that ended before this process knew the kind of their
+// job were nobody's when they were seen first.
+func (r *Reconciler) keep(ctx context.Context, u *unstructured.Unstructured, v view) {
+	if r.Keep == nil {
+		return
+	}
+	for i := range v.pods {
+		if j, ok := r.owners.of(ctx, &v.pods[i]); ok && j.Ref.UID == string(u.GetUID()) {
+			r.Keep.See(j, &v.pods[i])
+		}
+	}
 }
 
 // job reads the job from the cache; nil where it is gone or its kind is.

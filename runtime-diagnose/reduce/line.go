@@ -38,13 +38,16 @@ type scanner struct {
 	r      *bufio.Reader
 	buf    []byte
 	number int
+	given  []int // numbers of the lines still to come, where they do not count from 1
 	cut    int
 	bytes  int64
 	pem    bool
 	err    error
 }
 
-func newScanner(r io.Reader) *scanner { return &scanner{r: bufio.NewReaderSize(r, 32<<10)} }
+func newScanner(r io.Reader, numbers []int) *scanner {
+	return &scanner{r: bufio.NewReaderSize(r, 32<<10), given: numbers}
+}
 
 // next reads one line; false at the end or on an error, which is in err unless it is EOF.
 func (s *scanner) next() bool {
@@ -78,6 +81,9 @@ func (s *scanner) next() bool {
 		s.cut++
 	}
 	s.number++
+	if len(s.given) > 0 {
+		s.number, s.given = s.given[0], s.given[1:]
+	}
 	return true
 }
 

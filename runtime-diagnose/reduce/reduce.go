@@ -19,7 +19,10 @@ type Options struct {
 	Tail   int // lines kept from the end (40)
 	Before int // lines kept before a line that Visit wants (3)
 	After  int // lines kept after it (6)
-	Year   int // of time stamps that have none, as klog's and syslog's; 0: such stamps are unknown
+	// Numbers are those of the lines in the log they were kept of; nil: they count from 1.
+	// Lines beyond the last go on counting from it.
+	Numbers []int
+	Year    int // of time stamps that have none, as klog's and syslog's; 0: such stamps are unknown
 	// Watch sees every line, in order, before anything else; nil: nobody does. It has to be
 	// cheap. The line's time is set where its prefix has one.
 	Watch func(*Line)
@@ -69,7 +72,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	o = o.withDefaults()
 	k := newKeeper(o)
 	var d Digest
-	lines := newScanner(r)
+	lines := newScanner(r, o.Numbers)
 	tracebacks := newFolder()
 	clock := clock{year: o.Year}
 	for lines.next() {

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -174,13 +175,17 @@ data:
 	})
 })
 
-// startDiagnosis runs the controller under the account of the manifests until ctx ends.
+// startDiagnosis runs the controller with a model until ctx ends.
 func startDiagnosis(ctx context.Context, modelURL string) {
 	GinkgoHelper()
-	settings, err := config.Read(strings.NewReader(`
-diagnosis: {pendingAfter: 1s, refresh: 2s, discovery: 1s, debounce: 100ms}
-llm: {provider: openai, model: grounded, baseURL: "` + modelURL + `"}
-`))
+	startController(ctx, `llm: {provider: openai, model: grounded, baseURL: "`+modelURL+`"}`)
+}
+
+// startController runs the controller under the account of the manifests until ctx ends or stop
+// is called, which returns when it has.
+func startController(ctx context.Context, more string) (stop func()) {
+	GinkgoHelper()
+	settings, err := config.Read(strings.NewReader("diagnosis: {pendingAfter: 1s, refresh: 2s, discovery: 1s, debounce: 100ms}\n" + more))
 	Expect(err).NotTo(HaveOccurred())
 	options, err := controller.FromConfig(settings)
 	Expect(err).NotTo(HaveOccurred())
@@ -192,17 +197,22 @@ llm: {provider: openai, model: grounded, baseURL: "` + modelURL + `"}
 	options.Metrics = prometheus.NewRegistry()
 	account, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
 	Expect(err).NotTo(HaveOccurred())
-	m, err := ctrl.NewManager(account, manager.Options{Logger: GinkgoLogr, Cache: controller.CacheOptions(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"})
+	m, err := ctrl.NewManager(account, manager.Options{
+		Logger: GinkgoLogr, Cache: controller.CacheOptions(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, // specs start it more than once in one process
+	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controller.Add(m, options)).To(Succeed())
 	ended := make(chan struct{})
-	stopped, stop := context.WithCancel(ctx)
+	stopped, cancel := context.WithCancel(ctx)
 	go func() {
 		defer GinkgoRecover()
 		defer close(ended)
 		Expect(m.Start(stopped)).To(Succeed())
 	}()
-	DeferCleanup(func() { stop(); Eventually(ended).Should(BeClosed()) })
+	stop = func() { cancel(); Eventually(ended).Should(BeClosed()) }
+	DeferCleanup(stop)
+	return stop
 }
 
 func createJob(ctx context.Context, objects dynamic.Interface, name string) *unstructured.Unstructured {
@@ -231,7 +241,7 @@ func createPod(ctx context.Context, job *unstructured.Unstructured, role string,
 	GinkgoHelper()
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: job.GetName() + "-" + role + "-0", Namespace: diagnosing,
+			Name: job.GetName() + "-" + role + "-0", Namespace: job.GetNamespace(),
 			Labels: map[string]string{
 				"training.kubeflow.org/job-name": job.GetName(), "training.kubeflow.org/operator-name": "pytorchjob-controller",
 				"training.kubeflow.org/replica-type": role, "training.kubeflow.org/replica-index": "0",
@@ -242,7 +252,7 @@ func createPod(ctx context.Context, job *unstructured.Unstructured, role string,
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "pytorch", Image: "registry.example.com/ml/train:2.8.0"}}},
 	}
-	p, err := plane.Clientset().CoreV1().Pods(diagnosing).Create(ctx, p, metav1.CreateOptions{})
+	p, err := plane.Clientset().CoreV1().Pods(p.Namespace).Create(ctx, p, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	setStatus(ctx, p, change)
 	return p
@@ -250,32 +260,41 @@ func createPod(ctx context.Context, job *unstructured.Unstructured, role string,
 
 func setStatus(ctx context.Context, p *corev1.Pod, change func(*corev1.Pod)) {
 	GinkgoHelper()
-	p, err := plane.Clientset().CoreV1().Pods(diagnosing).Get(ctx, p.Name, metav1.GetOptions{})
+	p, err := plane.Clientset().CoreV1().Pods(p.Namespace).Get(ctx, p.Name, metav1.GetOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	change(p)
-	_, err = plane.Clientset().CoreV1().Pods(diagnosing).UpdateStatus(ctx, p, metav1.UpdateOptions{})
+	_, err = plane.Clientset().CoreV1().Pods(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 }
 
 // condition writes what the operator would say.
 func condition(ctx context.Context, objects dynamic.Interface, of schema.GroupVersionResource, name, kind, reason string) {
 	GinkgoHelper()
+	conditionIn(ctx, objects.Resource(of).Namespace(diagnosing), name, kind, reason)
+}
+
+func conditionIn(ctx context.Context, jobs dynamic.ResourceInterface, name, kind, reason string) {
+	GinkgoHelper()
 	Eventually(func() error {
-		u, err := objects.Resource(of).Namespace(diagnosing).Get(ctx, name, metav1.GetOptions{})
+		u, err := jobs.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		u.Object["status"] = map[string]any{"conditions": []any{map[string]any{
 			"type": kind, "status": "True", "reason": reason, "message": "", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 		}}, "replicaStatuses": map[string]any{}}
-		_, err = objects.Resource(of).Namespace(diagnosing).UpdateStatus(ctx, u, metav1.UpdateOptions{})
+		_, err = jobs.UpdateStatus(ctx, u, metav1.UpdateOptions{})
 		return err
 	}).Should(Succeed())
 }
 
 func annotations(ctx context.Context, objects dynamic.Interface, of schema.GroupVersionResource, name string) func() map[string]string {
+	return annotationsIn(ctx, objects.Resource(of).Namespace(diagnosing), name)
+}
+
+func annotationsIn(ctx context.Context, jobs dynamic.ResourceInterface, name string) func() map[string]string {
 	return func() map[string]string {
-		u, err := objects.Resource(of).Namespace(diagnosing).Get(ctx, name, metav1.GetOptions{})
+		u, err := jobs.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return nil
 		}

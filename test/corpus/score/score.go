@@ -87,7 +87,7 @@ func one(ctx context.Context, catalog *signature.Catalog, dir string) (Case, err
 	if err := yaml.Unmarshal(text, &c.Label); err != nil {
 		return c, fmt.Errorf("read label of %s: %w", c.Name, err)
 	}
-	story, err := open(dir)
+	story, err := Open(dir)
 	if err != nil {
 		return c, err
 	}
@@ -96,9 +96,9 @@ func one(ctx context.Context, catalog *signature.Catalog, dir string) (Case, err
 	return c, nil
 }
 
-// open reads the texts of a case: logs, dmesg and nvidia-smi are logs, the rest is what
+// Open reads the texts of a case: logs, dmesg and nvidia-smi are logs, the rest is what
 // people paste.
-func open(dir string) (diagnose.Case, error) {
+func Open(dir string) (diagnose.Case, error) {
 	story := diagnose.Case{Now: now}
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {

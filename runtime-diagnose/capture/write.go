@@ -1,0 +1,133 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
+)
+
+// fieldOwner is the manager of server-side apply, as on the jobs.
+const fieldOwner = "signalbox"
+
+// around is what the object takes beside its data: names, the owner, managed fields.
+const around = 2 << 10
+
+// mostTries is how often a write that fails is tried again.
+const mostTries = 6
+
+// writeNext writes what is kept of one job, when it has come to rest; false: there is no more.
+func (k *Keeper) writeNext(ctx context.Context) bool {
+	uid, shutdown := k.writes.Get()
+	if shutdown {
+		return false
+	}
+	defer k.writes.Done(uid)
+	if wait := k.settling(uid); wait > 0 {
+		k.writes.AddAfter(uid, wait)
+		return true
+	}
+	err := k.write(ctx, uid)
+	switch {
+	case err == nil:
+		k.writes.Forget(uid)
+	case k.writes.NumRequeues(uid) < mostTries:
+		k.writes.AddRateLimited(uid)
+	default:
+		k.writes.Forget(uid)
+		k.Log.Info("evidence is kept in memory only", "job", uid, "error", err.Error())
+	}
+	return true
+}
+
+// settling is how long to wait for more of the same failure; 0: write now.
+func (k *Keeper) settling(uid types.UID) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	one := k.jobs[uid]
+	if one == nil || one.reading == 0 || one.changed.IsZero() {
+		return 0
+	}
+	left := k.Latest - k.Now().Sub(one.changed)
+	return min(k.Quiet, max(0, left))
+}
+
+// write applies the object of one job, if anything changed.
+func (k *Keeper) write(ctx context.Context, uid types.UID) error {
+	// What an earlier process stored would be lost otherwise; what nobody can read is lost already.
+	if err := k.load(ctx, uid); err != nil && !errors.Is(err, keep.ErrForm) {
+		return err
+	}
+	k.mu.Lock()
+	one := k.jobs[uid]
+	if one == nil || one.changed.IsZero() || one.set.Len() == 0 && len(one.set.Pods()) == 0 {
+		k.mu.Unlock()
+		return nil
+	}
+	ref, changed := one.ref, one.changed
+	data, summary := one.set.Encode(k.PerJob-around), one.set.String()
+	one.changed = time.Time{}
+	k.mu.Unlock()
+	if k.Gone != nil && k.Gone(ctx, ref) {
+		return nil
+	}
+	err := k.apply(ctx, ref, data, summary)
+	if k.Wrote != nil {
+		k.Wrote(len(data), err)
+	}
+	if err == nil {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if one := k.jobs[uid]; one != nil && one.changed.IsZero() {
+		one.changed = changed
+	}
+	return err
+}
+
+// apply writes the ConfigMap. It belongs to the job and goes with it; should the job be gone
+// already, the garbage collector removes the object at once.
+func (k *Keeper) apply(ctx context.Context, ref job.Ref, data []byte, summary string) error {
+	cm := applycore.ConfigMap(keep.Name(types.UID(ref.UID)), ref.Namespace).
+		WithLabels(map[string]string{keep.Label: "true"}).
+		WithAnnotations(map[string]string{keep.About: ref.Kind + "/" + ref.Name, keep.Summary: summary}).
+		WithOwnerReferences(applymeta.OwnerReference().
+			WithAPIVersion(ref.APIVersion).WithKind(ref.Kind).WithName(ref.Name).WithUID(types.UID(ref.UID))).
+		WithBinaryData(map[string][]byte{keep.DataKey: data})
+	_, err := k.Kube.CoreV1().ConfigMaps(ref.Namespace).Apply(ctx, cm, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true})
+	if err != nil {
+		return fmt.Errorf("keep evidence of %s %s/%s: %w", ref.Kind, ref.Namespace, ref.Name, err)
+	}
+	return nil
+}
+
+// flush writes everything that is not written: the process ends.
+func (k *Keeper) flush(ctx context.Context) {
+	if k.PerJob <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, oneLog)
+	defer cancel()
+	k.mu.Lock()
+	var due []types.UID
+	for uid, one := range k.jobs {
+		if !one.changed.IsZero() {
+			due = append(due, uid)
+		}
+	}
+	k.mu.Unlock()
+	for _, uid := range due {
+		if err := k.write(ctx, uid); err != nil {
+			k.Log.Info("evidence is lost", "job", uid, "error", err.Error())
+		}
+	}
+}

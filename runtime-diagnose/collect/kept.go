@@ -1,0 +1,186 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
+)
+
+// Stored reads what the controller has kept of a job's containers in the ConfigMap beside the
+// job; nil: nothing. An object that carries the name and is not the job's own says nothing.
+func Stored(ctx context.Context, kube kubernetes.Interface, ref job.Ref) (*keep.Set, error) {
+	if ref.UID == "" {
+		return nil, nil
+	}
+	cm, err := kube.CoreV1().ConfigMaps(ref.Namespace).Get(ctx, keep.Name(types.UID(ref.UID)), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read kept evidence: %w", err)
+	}
+	data := cm.BinaryData[keep.DataKey]
+	if len(data) == 0 {
+		return nil, nil
+	}
+	return keep.Decode(data)
+}
+
+// readKept asks for what was kept of containers that ended earlier.
+func (r *reading) readKept(ctx context.Context) {
+	ask := r.Kept
+	if ask == nil {
+		ask = func(ctx context.Context, ref job.Ref) (*keep.Set, error) { return Stored(ctx, r.Kube, ref) }
+	}
+	set, err := ask(ctx, r.ref())
+	if err != nil {
+		r.missing("kept evidence", err)
+	}
+	if set == nil {
+		set = keep.NewSet()
+	}
+	r.keptPods, r.keptEnds = set.Pods(), set.Ends()
+	if n := set.Dropped(); n > 0 {
+		r.missing("kept evidence", fmt.Errorf("%d earlier ends of containers found no room in it", n))
+	}
+}
+
+// place is where in the job a pod stands: its role and index, or its name where the kind does
+// not say.
+func (r *reading) place(p *corev1.Pod) string {
+	s := SourceOf(r.kind.Place, p, "")
+	if s.Role != "" && s.Rank >= 0 {
+		return fmt.Sprintf("%s\x00%d", s.Role, s.Rank)
+	}
+	return p.Name
+}
+
+func placeOf(s evidence.Source) string {
+	if s.Role != "" && s.Rank >= 0 {
+		return fmt.Sprintf("%s\x00%d", s.Role, s.Rank)
+	}
+	return s.Pod
+}
+
+// adoptPods puts the pods that are gone back into the case where they are the last word about
+// their place: the job has ended or is between two attempts, and nothing has replaced them. In a
+// job that runs or has succeeded they are history.
+func (r *reading) adoptPods() {
+	r.present, r.standing = map[types.UID]*corev1.Pod{}, map[string]*corev1.Pod{}
+	for i := range r.out.Pods {
+		p := &r.out.Pods[i]
+		r.present[p.UID], r.standing[r.place(p)] = p, p
+	}
+	switch r.out.State.Phase {
+	case kinds.Failed, kinds.Restarting, kinds.PhaseUnknown:
+	default:
+		return
+	}
+	latest := map[string]*corev1.Pod{}
+	for _, p := range r.keptPods {
+		at := r.place(p)
+		if r.present[p.UID] != nil || r.standing[at] != nil || !r.owned(p) {
+			continue
+		}
+		if before := latest[at]; before == nil || endOf(before).Before(endOf(p)) {
+			latest[at] = p
+		}
+	}
+	for _, p := range r.keptPods { // in the order of names
+		if latest[r.place(p)] == p {
+			r.out.Pods = append(r.out.Pods, *p)
+		}
+	}
+	for i := range r.out.Pods {
+		p := &r.out.Pods[i]
+		r.standing[r.place(p)] = p
+	}
+}
+
+// owned says that a pod that was kept was read from this job's namespace.
+func (r *reading) owned(p *corev1.Pod) bool { return p.Namespace == r.object.GetNamespace() }
+
+// endOf is the latest time that a pod's status names.
+func endOf(p *corev1.Pod) time.Time {
+	last := p.CreationTimestamp.Time
+	for _, c := range p.Status.ContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.FinishedAt.After(last) {
+			last = t.FinishedAt.Time
+		}
+	}
+	return last
+}
+
+// manyAttempts is from when on what was replaced is not taken for history: the job goes round.
+const manyAttempts = 3
+
+// keptLogs adds what was kept of logs that nobody can read any more.
+func (r *reading) keptLogs(read map[keep.Key]bool) {
+	for _, e := range r.keptEnds {
+		if read[e.Key] {
+			continue
+		}
+		text := e.Text()
+		if len(text) == 0 {
+			continue
+		}
+		log := Log(e.Source, text)
+		log.Numbers, log.Skipped = e.Lines, e.Skipped
+		log.Source.Attempt, log.Past = r.attempt(e)
+		r.out.Logs = append(r.out.Logs, log)
+	}
+}
+
+// attempt says how many lives of the container came after this one, and whether it is over and
+// done with: what took its place runs or has ended well.
+func (r *reading) attempt(e keep.End) (n int, past bool) {
+	p := r.standing[placeOf(e.Source)]
+	done := r.out.State.Phase == kinds.Succeeded
+	if p == nil {
+		return e.Attempt, done
+	}
+	lives, well := int32(0), p.Status.Phase == corev1.PodSucceeded
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == e.Container {
+			lives, well = c.RestartCount, well || c.State.Running != nil && c.Ready
+		}
+	}
+	if p.UID == e.Pod {
+		n = int(max(0, lives-e.Restart))
+		return n, done || n > 0 && well && lives < manyAttempts
+	}
+	// Its lives come after this one; those of them that are kept are counted already.
+	n = e.Attempt + 1 + int(lives)
+	for _, other := range r.keptEnds {
+		if other.Pod == p.UID && other.Container == e.Container {
+			n--
+		}
+	}
+	return n, done || well && n < manyAttempts
+}
+
+// keptText is what was kept of a log that the API server could not give.
+func (r *reading) keptText(k keep.Key) (diagnose.Log, bool) {
+	for _, e := range r.keptEnds {
+		if e.Key != k {
+			continue
+		}
+		text := e.Text()
+		log := Log(e.Source, text)
+		log.Numbers, log.Skipped = e.Lines, e.Skipped
+		return log, len(text) > 0
+	}
+	return diagnose.Log{}, false
+}

@@ -1,0 +1,284 @@
+package keep
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Excerpt is what is kept of one log: its head, windows around the lines that say what went
+// wrong, and its tail. Lines are cleaned and masked and keep their numbers.
+type Excerpt struct {
+	Lines []reduce.Kept
+	Hits  []Hit // the lines that the windows are around, as they come
+	Read  int   // lines of the log
+	Bytes int64 // of the log
+}
+
+// Hit is a line that says what went wrong.
+type Hit struct {
+	First int // number of the first line that belongs to it: the head of its traceback
+	Last  int // its own
+}
+
+// Budget is how many bytes of text are kept of one log.
+const Budget = 32 << 10
+
+// The windows. A traceback is kept to its head, because without the head its end is a line like
+// any other.
+const (
+	headLines   = 20
+	tailLines   = 60
+	linesBefore = 3
+	linesAfter  = 8
+	longestFold = 90      // lines of a traceback that are kept whole
+	foldHead    = 6       // lines kept of the beginning of a longer one
+	longestLine = 2 << 10 // bytes kept of one line
+	mostHits    = 48
+	mostPerSign = 4 // windows for one signature
+	stepsAfter  = 2 // lines that show progress, kept after a hit: they tell that it was survived
+	recentLines = 240
+)
+
+// tracebackHead begins a traceback; mostHeads is how many are remembered until they end.
+const (
+	tracebackHead = "Traceback (most recent call last)"
+	mostHeads     = 64
+	mostDropped   = 10_000
+)
+
+// firstFailure is the heading under which torchrun names the rank that failed first.
+const firstFailure = "Root Cause (first observed failure)"
+
+// Take reads a log of any size once, in constant memory, and keeps at most budget bytes of
+// text. The error is the reader's; what was read before it is in the excerpt.
+func Take(r io.Reader, catalog *signature.Catalog, budget int) (Excerpt, error) {
+	t := &taker{
+		catalog: catalog, per: map[string]int{}, chosen: map[int]string{}, drop: map[int]bool{},
+		head: budget / 8, window: budget * 5 / 8, tail: budget / 4,
+	}
+	digest, err := reduce.Read(r, reduce.Options{Budget: 1, Head: 1, Tail: 1, Before: 1, After: 1, Visit: t.visit})
+	t.takeTail()
+	e := Excerpt{Hits: t.hits, Read: digest.LinesRead, Bytes: digest.BytesRead}
+	for _, number := range slices.Sorted(maps.Keys(t.chosen)) {
+		if t.drop[number] {
+			continue
+		}
+		e.Lines = append(e.Lines, reduce.Kept{Number: number, Text: t.chosen[number]})
+	}
+	return e, err
+}
+
+type taker struct {
+	catalog            *signature.Catalog
+	per                map[string]int // windows by signature
+	hits               []Hit
+	chosen             map[int]string
+	recent             []reduce.Kept // the last lines, for windows that reach back and for the tail
+	head, window, tail int           // bytes left
+	keepUntil          int
+	steps              int           // lines of progress still wanted
+	heads              []reduce.Kept // of tracebacks, the latest last
+	drop               map[int]bool  // heads and ends of tracebacks on which nothing depends
+}
+
+// visit sees every line.
+func (t *taker) visit(l reduce.Line) bool {
+	line := reduce.Kept{Number: l.Number, Text: cutLine(reduce.Mask(l.Text))}
+	if len(t.recent) >= recentLines {
+		t.recent = append(t.recent[:0], t.recent[recentLines/4:]...)
+	}
+	t.recent = append(t.recent, line)
+	if strings.Contains(l.Text, tracebackHead) {
+		t.heads = append(t.heads[max(0, len(t.heads)-mostHeads):], line)
+	}
+	if !l.Code {
+		t.judge(l)
+	}
+	switch {
+	case l.Number <= headLines:
+		t.take(line, &t.head)
+	case l.Number <= t.keepUntil:
+		t.take(line, &t.window)
+	}
+	return false
+}
+
+// judge opens a window where a line says something.
+func (t *taker) judge(l reduce.Line) {
+	if l.Trace != nil && l.Trace.Ignored {
+		// Only the whole traceback shows that it is one of those; its end alone would be an error.
+		if len(t.drop) < mostDropped {
+			t.drop[l.Trace.First], t.drop[l.Number] = true, true
+		}
+		return
+	}
+	body := l.Body()
+	if strings.Contains(body, firstFailure) {
+		t.open(Hit{l.Number, l.Number})
+		return
+	}
+	trace := l.Trace != nil
+	if !trace && (t.catalog == nil || !t.catalog.Suspects(body)) {
+		return
+	}
+	wanted, progress := false, false
+	if t.catalog != nil {
+		for _, m := range t.catalog.Match(reduce.Mask(body), evidence.Log) {
+			if m.Signature.Category == signature.HealthyCategory {
+				progress = true
+				wanted = wanted || m.Signature.DepthOf() == signature.Precise && t.first(m.Signature.ID)
+				continue
+			}
+			wanted = t.first(m.Signature.ID) || wanted
+		}
+	}
+	switch {
+	case trace && (wanted || t.first("\x00"+l.Trace.Type)):
+		t.open(Hit{l.Trace.First, l.Number})
+	case wanted:
+		t.open(Hit{l.Number, l.Number})
+	case progress && t.steps > 0:
+		t.steps--
+		t.take(t.recent[len(t.recent)-1], &t.window)
+	}
+}
+
+// first says whether a signature still gets windows, and counts one.
+func (t *taker) first(id string) bool {
+	t.per[id]++
+	return t.per[id] <= mostPerSign
+}
+
+// open takes the lines before a hit and asks for those after it.
+func (t *taker) open(h Hit) {
+	if len(t.hits) >= mostHits {
+		return
+	}
+	t.hits = append(t.hits, h)
+	t.steps = stepsAfter
+	t.keepUntil = h.Last + linesAfter
+	from := min(h.First, h.Last-linesBefore)
+	t.take(t.recent[len(t.recent)-1], &t.window) // the line itself, whatever else finds room
+	for _, line := range slices.Backward(t.recent) {
+		if line.Number < from {
+			break
+		}
+		if h.Last-line.Number < longestFold || line.Number < from+foldHead {
+			t.take(line, &t.window)
+		}
+	}
+	for _, head := range t.heads { // one that is longer than what is remembered
+		if head.Number == h.First {
+			t.take(head, &t.window)
+		}
+	}
+}
+
+func (t *taker) take(line reduce.Kept, share *int) {
+	if _, have := t.chosen[line.Number]; have || len(line.Text)+1 > *share {
+		return
+	}
+	*share -= len(line.Text) + 1
+	t.chosen[line.Number] = line.Text
+}
+
+// takeTail takes the end of the log, and gives it what the head and the windows left.
+func (t *taker) takeTail() {
+	t.tail += max(0, t.window) + max(0, t.head)
+	last := 0
+	if n := len(t.recent); n > 0 {
+		last = t.recent[n-1].Number
+	}
+	for _, line := range slices.Backward(t.recent) {
+		if line.Number <= last-tailLines {
+			break
+		}
+		t.take(line, &t.tail)
+	}
+}
+
+// leftOut stands in a line where its middle was.
+const leftOut = " … "
+
+// cutLine keeps the beginning and the end of a long line.
+func cutLine(s string) string {
+	if len(s) <= longestLine {
+		return s
+	}
+	head, tail := longestLine*3/4, len(s)-longestLine/4+len(leftOut)
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + leftOut + s[tail:]
+}
+
+// Within keeps at most budget bytes of the text: first the hits with the heads of their
+// tracebacks and the line before, then the end of the log, then what is around the hits.
+func (e Excerpt) Within(budget int) Excerpt {
+	at := map[int]int{} // number → index
+	for i, line := range e.Lines {
+		at[line.Number] = i
+	}
+	left, keep := budget, map[int]bool{}
+	take := func(number int) {
+		i, ok := at[number]
+		if ok && !keep[i] && len(e.Lines[i].Text) < left {
+			left -= len(e.Lines[i].Text) + 1
+			keep[i] = true
+		}
+	}
+	for _, h := range e.Hits {
+		take(h.Last)
+		if h.First < h.Last {
+			take(h.First)
+			take(h.Last - 2)
+			take(h.Last - 1)
+		}
+	}
+	for back := range 6 {
+		if i := len(e.Lines) - 1 - back; i >= 0 {
+			take(e.Lines[i].Number)
+		}
+	}
+	for _, h := range e.Hits {
+		for n := h.Last - linesBefore; n <= h.Last+linesBefore; n++ {
+			take(n)
+		}
+	}
+	out := Excerpt{Hits: e.Hits, Read: e.Read, Bytes: e.Bytes}
+	for i, line := range e.Lines {
+		if keep[i] {
+			out.Lines = append(out.Lines, line)
+		}
+	}
+	return out
+}
+
+// text is the excerpt as a log, one line each.
+func (e Excerpt) text() []byte {
+	var b strings.Builder
+	for _, line := range e.Lines {
+		b.WriteString(line.Text)
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+// spans are the numbers of the lines.
+func (e Excerpt) spans() [][2]int {
+	lines := make([]int, len(e.Lines))
+	for i := range e.Lines {
+		lines[i] = e.Lines[i].Number
+	}
+	return Spans(lines)
+}
