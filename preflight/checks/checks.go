@@ -94,6 +94,14 @@ func quoted(value string) string {
 	return strconv.Quote(value)
 }
 
+// podsOf is "4 pods of Worker"; the one role of a Job has no name of its own.
+func podsOf(r *job.Role) string {
+	if r.Name == "pod" {
+		return count(r.Replicas.Max, "pod")
+	}
+	return count(r.Replicas.Max, "pod") + " of " + r.Name
+}
+
 // field is the value at a path of the object as it was written; nil where there is none.
 func field(j *job.Job, at job.Path) any {
 	if j == nil || j.Source == nil {

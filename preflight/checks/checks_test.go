@@ -64,7 +64,7 @@ func TestOneFixtureShowsOneMistake(t *testing.T) {
 					t.Errorf("%s on %s/%s: %v", o.Check, c.Name, f.Name, o.Err)
 				}
 				for _, found := range o.Findings {
-					if o.Check != c.Name && !alsoFires[c.Name+"/"+f.Name][o.Check] {
+					if o.Check != c.Name && !leftOut[o.Check] && !alsoFires[c.Name+"/"+f.Name][o.Check] {
 						t.Errorf("%s/%s also trips %s: %s", c.Name, f.Name, o.Check, found.Line())
 					}
 					if o.Check == c.Name {
@@ -76,6 +76,9 @@ func TestOneFixtureShowsOneMistake(t *testing.T) {
 	}
 	golden.Equal(t, filepath.Join("testdata", "messages.golden"), []byte(prose.String()))
 }
+
+// leftOut are notes about what a short example on a small cluster need not write.
+var leftOut = map[string]bool{"resources-missing": true, "memory-missing-beside-gpus": true, "no-deadline-on-whole-cluster": true}
 
 // alsoFires declares fixtures that show two rules, by fixture and second check.
 var alsoFires = map[string]map[string]bool{

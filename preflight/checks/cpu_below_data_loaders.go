@@ -1,0 +1,62 @@
+package checks
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var cpuBelowDataLoaders = &check.Check{
+	Name:     "cpu-below-data-loaders",
+	Title:    "more data loaders than the CPU limit can feed",
+	Doc:      readme("cpu-below-data-loaders"),
+	Remedy:   "Raise the cpu limit to the number of loaders, or start fewer of them.",
+	Severity: finding.Warning, Since: "0.1",
+	Params: func() any { return &loaderParams{LoadersPerCPU: 2} },
+	Run: func(p *check.Pass) error {
+		most := p.Params.(*loaderParams).LoadersPerCPU
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			c, _ := r.Trainer()
+			if c == nil || r.Pod.Partial {
+				continue
+			}
+			o, ok := find(optionsOf(p.Job, r), "num-workers", "dataloader-num-workers", "num-data-workers", "num-dataloader-workers")
+			each, isNumber := wholeNumber(o.value)
+			who, milli, limited := limitOf(&r.Pod.Spec, c, corev1.ResourceCPU)
+			if !ok || !isNumber || !limited || milli <= 0 {
+				continue
+			}
+			procs := procsAtLeast(p.Job, r)
+			if loaders := each * procs; loaders*1000 > milli*most {
+				p.Report(finding.Finding{
+					Path: o.at,
+					Message: fmt.Sprintf("%s of %d loaders each start %d loaders; the cpu limit of %s is %s",
+						count(procs, "process"), each, loaders, who, job.Format(corev1.ResourceCPU, milli)),
+					Facts: []finding.Fact{{Name: "loaders", Value: loaders}, {Name: "cpuMilli", Value: milli}},
+				})
+			}
+		}
+		return nil
+	},
+}
+
+type loaderParams struct {
+	LoadersPerCPU int64 `json:"loadersPerCPU" doc:"data loaders that one CPU may feed before the check speaks"`
+}
+
+// procsAtLeast is the number of processes that certainly run in one pod: 1 where nobody
+// says more.
+func procsAtLeast(j *job.Job, r *job.Role) int64 {
+	if n := r.Launch.ProcsPerNode.Min; n > 1 {
+		return int64(n)
+	}
+	if _, n, ok := procsWritten(j); ok && trains(j, r) {
+		return n
+	}
+	return 1
+}

@@ -1,0 +1,105 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var gpuNotRequested = &check.Check{
+	Name:     "gpu-not-requested",
+	Title:    "the command wants GPUs, and the pod asks for none",
+	Doc:      readme("gpu-not-requested"),
+	Remedy:   "Write the GPUs under limits of the container that trains, or start it for the CPU.",
+	Severity: finding.Warning, Since: "0.1",
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			c, _ := r.Trainer()
+			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || onlyWatches(r.Name) || reachesGPUs(p.Job, r) {
+				continue
+			}
+			for _, o := range optionsOf(p.Job, r) {
+				if why := wantsGPU(o); why != "" {
+					p.Reportf(o.at, "%s is started with %s, which %s; its pod asks for %d GPUs", whose(c.Name, r.Name), o, why, 0)
+					break
+				}
+			}
+		}
+		return nil
+	},
+}
+
+// String is the option as people write it.
+func (o option) String() string {
+	if o.value == "" {
+		return "--" + o.name
+	}
+	return fmt.Sprintf("--%s %s", o.name, o.value)
+}
+
+// wantsGPU says why an option makes sense on GPUs only; empty: it does not.
+func wantsGPU(o option) string {
+	value := strings.ToLower(o.value)
+	_, counts := wholeNumber(value)
+	switch o.name {
+	case "backend", "dist-backend", "ddp-backend", "distributed-backend", "distributed-dist-backend":
+		if value == "nccl" {
+			return "talks between GPUs only"
+		}
+	case "device", "accelerator":
+		if value == "cuda" || value == "gpu" || strings.HasPrefix(value, "cuda:") {
+			return "trains on a GPU"
+		}
+	case "num-gpus", "n-gpus", "ngpus", "gpus", "num-gpus-per-node", "gpus-per-node", "n-gpus-per-node":
+		if counts {
+			return "uses as many GPUs"
+		}
+	case "multi-gpu":
+		return "uses several GPUs"
+	}
+	return ""
+}
+
+// onlyWatches says whether a role with this name starts, serves or watches others that train.
+func onlyWatches(role string) bool {
+	return slices.Contains([]string{"launcher", "ps", "evaluator", "scheduler", "server", "driver"}, strings.ToLower(role))
+}
+
+// reachesGPUs says whether the pods of a role may have accelerators in a way of their own:
+// asked for under any name (also without an amount), claimed as devices, or taken from the node.
+func reachesGPUs(j *job.Job, r *job.Role) bool {
+	spec := &r.Pod.Spec
+	if len(spec.ResourceClaims) > 0 || spec.RuntimeClassName != nil {
+		return true
+	}
+	for name := range r.Pod.Requests {
+		if strings.Contains(string(name), "/") {
+			return true
+		}
+	}
+	for _, u := range j.Unread {
+		if u.Path.Within(r.Path) && strings.HasPrefix(u.Reason, "named without an amount") {
+			return true
+		}
+	}
+	for i := range spec.Containers {
+		c := &spec.Containers[i]
+		if s := c.SecurityContext; s != nil && s.Privileged != nil && *s.Privileged {
+			return true
+		}
+		if _, set := variableOf(c, "NVIDIA_VISIBLE_DEVICES"); set {
+			return true
+		}
+	}
+	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+		return v.HostPath != nil && strings.HasPrefix(v.HostPath.Path, "/dev/nvidia")
+	})
+}

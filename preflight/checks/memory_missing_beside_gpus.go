@@ -1,0 +1,70 @@
+package checks
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var memoryMissingBesideGPUs = &check.Check{
+	Name:     "memory-missing-beside-gpus",
+	Title:    "a container with GPUs says nothing about its memory",
+	Doc:      readme("memory-missing-beside-gpus"),
+	Remedy:   "Write a memory limit for the container; the request follows by itself.",
+	Severity: finding.Note, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if r.Pod.Partial || r.Replicas.Max == 0 || saysAmount(r.Pod.Spec.Resources, corev1.ResourceMemory) || defaulted(p, corev1.ResourceMemory) {
+				continue
+			}
+			for k := range r.Pod.Spec.Containers {
+				c := &r.Pod.Spec.Containers[k]
+				gpus := acceleratorsOf(c)
+				if gpus.N == 0 || saysAmount(&c.Resources, corev1.ResourceMemory) {
+					continue
+				}
+				at := r.Pod.At(job.Path("containers").Index(k).Child("resources"))
+				if field(p.Job, at.Child("requests", "memory")) != nil || field(p.Job, at.Child("limits", "memory")) != nil {
+					continue // written in a way that could not be read
+				}
+				p.Reportf(at,
+					"%s has %d %s and neither a memory request nor a limit: it counts as %d bytes when a node is chosen", whose(c.Name, r.Name), gpus.N, gpus.Resource, 0)
+			}
+		}
+		return nil
+	},
+}
+
+// saysAmount says whether a resource is requested or limited.
+func saysAmount(r *corev1.ResourceRequirements, name corev1.ResourceName) bool {
+	if r == nil {
+		return false
+	}
+	_, requested := r.Requests[name]
+	_, limited := r.Limits[name]
+	return requested || limited
+}
+
+// defaulted says whether a LimitRange in the view fills in the resource for containers of
+// the job's namespace.
+func defaulted(p *check.Pass, name corev1.ResourceName) bool {
+	ranges, _ := p.Cluster.Objects(schema.GroupKind{Kind: "LimitRange"}, p.Job.Ref.Namespace)
+	for _, o := range ranges {
+		limits, _, _ := unstructured.NestedSlice(o.Object, "spec", "limits")
+		for _, l := range limits {
+			l, _ := l.(map[string]any)
+			for _, key := range []string{"default", "defaultRequest"} {
+				amounts, _ := l[key].(map[string]any)
+				if _, ok := amounts[string(name)]; ok && l["type"] == "Container" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package checks
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var resourcesMissing = &check.Check{
+	Name:     "resources-missing",
+	Title:    "the container that trains asks for nothing",
+	Doc:      readme("resources-missing"),
+	Remedy:   "Write requests for cpu and memory, and limits for what the training needs.",
+	Severity: finding.Note, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			c, k := r.Trainer()
+			if c == nil || onlyWatches(r.Name) || r.Pod.Partial || r.Replicas.Max == 0 || r.Pod.Spec.Resources != nil || len(r.Pod.Spec.ResourceClaims) > 0 {
+				continue
+			}
+			if len(c.Resources.Requests)+len(c.Resources.Limits) > 0 || written(p.Job, r.Pod.At(job.Path("containers").Index(k).Child("resources"))) || len(c.Resources.Claims) > 0 || defaulted(p, corev1.ResourceCPU) || defaulted(p, corev1.ResourceMemory) {
+				continue
+			}
+			p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s has no requests and no limits: it counts as %d cpu and %d memory, and is the first to go when a node runs short", whose(c.Name, r.Name), 0, 0)
+		}
+		return nil
+	},
+}
+
+// written says whether anything is requested or limited, be it an amount that could not be read.
+func written(j *job.Job, at job.Path) bool {
+	for _, list := range []string{"requests", "limits"} {
+		if amounts, _ := field(j, at.Child(list)).(map[string]any); len(amounts) > 0 {
+			return true
+		}
+	}
+	return false
+}
