@@ -8,6 +8,7 @@ import "github.com/signalbox-dev/signalbox/preflight/check"
 func All() []*check.Check {
 	return []*check.Check{
 		addressOfNoPod,
+		amountInWrongUnit,
 		amountMissing,
 		autoProcsOnCPU,
 		backoffLimitNoEffect,
@@ -41,6 +42,7 @@ func All() []*check.Check {
 		limitRangeViolated,
 		masterCount,
 		memoryMissingBesideGPUs,
+		memoryVolumeWithoutSize,
 		mpiLauncherCount,
 		mpiSlotsDifferFromGPUs,
 		mpiWorkerCount,
@@ -52,6 +54,7 @@ func All() []*check.Check {
 		nodeSelectorMatchesNoNode,
 		overwrittenEnvironment,
 		parallelSizesDoNotDivide,
+		parameterServerAsksForGPUs,
 		patchTargetMissing,
 		podExceedsEveryNode,
 		podGroupAboveGang,
@@ -76,6 +79,7 @@ func All() []*check.Check {
 		resumeSpecsChanged,
 		roleMisspelt,
 		runtimeMissing,
+		scratchAboveStorageLimit,
 		secretInPlainText,
 		sharedGPUInMultiPodJob,
 		shellVariableWithoutShell,

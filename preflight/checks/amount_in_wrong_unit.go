@@ -1,0 +1,46 @@
+package checks
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var amountInWrongUnit = &check.Check{
+	Name:     "amount-in-wrong-unit",
+	Title:    "an amount makes sense in another unit only",
+	Doc:      readme("amount-in-wrong-unit"),
+	Remedy:   "Write cores as 8 or 500m, and memory with Mi or Gi.",
+	Severity: finding.Error, Since: "0.1",
+	Eclipses: []string{"requests-above-limits", "pod-exceeds-every-node"},
+	Run: func(p *check.Pass) error {
+		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			for list, amounts := range map[string]corev1.ResourceList{"requests": c.Resources.Requests, "limits": c.Resources.Limits} {
+				at := func(name corev1.ResourceName) job.Path {
+					return r.Pod.At(rel.Child("resources", list).Key(string(name)))
+				}
+				if cpu, ok := amounts[corev1.ResourceCPU]; ok && cpu.CmpInt64(mostCores) > 0 {
+					p.Reportf(at(corev1.ResourceCPU), "%s has %s cpu, which is %s cores; the largest machines have %d", whose(c.Name, r.Name), cpu.String(), cores(cpu), mostCores)
+				}
+				if memory, ok := amounts[corev1.ResourceMemory]; ok && list == "limits" && memory.Sign() > 0 && memory.CmpInt64(leastMemory) < 0 {
+					p.Reportf(at(corev1.ResourceMemory), "%s has %s memory, which is %s; no container starts with less than %d", whose(c.Name, r.Name), memory.String(), count(memory.Value(), "byte"), leastMemory)
+				}
+			}
+		})
+		return nil
+	},
+}
+
+const (
+	// mostCores is beyond the largest machine that anybody sells (1,920 logical cores, 2026).
+	mostCores = 4096
+	// leastMemory is below what a container runtime needs to start a process in
+	// (runc refuses limits that its own process exceeds, some MiB).
+	leastMemory = 1 << 20
+)
+
+// cores is a quantity of cpu as a plain number.
+func cores(q resource.Quantity) string { return itoa(q.Value()) }

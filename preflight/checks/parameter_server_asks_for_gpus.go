@@ -1,0 +1,32 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var parameterServerAsksForGPUs = &check.Check{
+	Name:     "parameter-server-asks-for-gpus",
+	Title:    "parameter servers hold GPUs that they do not use",
+	Doc:      readme("parameter-server-asks-for-gpus"),
+	Remedy:   "Remove the GPUs from PS.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TFJob"},
+	Run: func(p *check.Pass) error {
+		ps, worker := p.Job.Role("PS"), p.Job.Role("Worker")
+		if ps == nil || worker == nil || ps.Replicas.Max == 0 || worker.Pod.GPUs().N == 0 {
+			return nil
+		}
+		if gpus := ps.Pod.GPUs(); gpus.N > 0 {
+			all := gpus.N * int64(ps.Replicas.Max)
+			p.Report(finding.Finding{
+				Path:    gpus.Path,
+				Message: fmt.Sprintf("%s ask for %d %s; they keep variables in main memory, and the %s compute", count(ps.Replicas.Max, "parameter server"), all, gpus.Resource, count(worker.Replicas.Max, "worker")),
+				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
+			})
+		}
+		return nil
+	},
+}
