@@ -1,0 +1,65 @@
+package checks
+
+import (
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// lasting says what becomes of the files of a volume when its pod goes.
+type lasting int
+
+const (
+	unknownLasting lasting = iota // nobody can say from here: a path of the node may be a network mount
+	gone                          // they go with the pod
+	kept                          // they are still there
+)
+
+// lastingOf judges a volume by its source.
+func lastingOf(v *corev1.Volume) lasting {
+	s := v.VolumeSource
+	switch {
+	case s.EmptyDir != nil, s.Ephemeral != nil, s.ConfigMap != nil, s.Secret != nil, s.DownwardAPI != nil, s.Projected != nil, s.Image != nil:
+		return gone
+	case s == (corev1.VolumeSource{}):
+		return gone // the API server makes an emptyDir of it
+	case s.HostPath != nil:
+		return unknownLasting
+	default:
+		return kept
+	}
+}
+
+// mountOf is the volume that holds a path inside a container: the mount with the longest
+// path above it. It is nil where the path lies in the container itself; ok is false where
+// the mount's volume is declared nowhere (an operator may add it).
+func mountOf(spec *corev1.PodSpec, c *corev1.Container, file string) (v *corev1.Volume, ok bool) {
+	best, name := "", ""
+	for _, m := range c.VolumeMounts {
+		at := path.Clean(m.MountPath)
+		if (file == at || strings.HasPrefix(file, strings.TrimSuffix(at, "/")+"/")) && len(at) > len(best) {
+			best, name = at, m.Name
+		}
+	}
+	if name == "" {
+		return nil, true
+	}
+	for i := range spec.Volumes {
+		if spec.Volumes[i].Name == name {
+			return &spec.Volumes[i], true
+		}
+	}
+	return nil, false
+}
+
+// keepsFiles says whether a container mounts anything that may outlast its pod.
+func keepsFiles(spec *corev1.PodSpec, c *corev1.Container) bool {
+	for _, m := range c.VolumeMounts {
+		v, ok := mountOf(spec, c, path.Clean(m.MountPath))
+		if !ok || v != nil && lastingOf(v) != gone {
+			return true
+		}
+	}
+	return false
+}
