@@ -1,0 +1,173 @@
+package checks
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Reference is an object in the job's namespace that its pods name and cannot start without.
+type Reference struct {
+	Kind schema.GroupVersionKind
+	Name string
+	At   job.Path // where it is named
+	Use  string   // what names it: "variable HF_TOKEN of container pytorch"
+	pull bool     // to pull images with
+}
+
+var (
+	secretKind        = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	configMapKind     = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	claimKind         = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	deviceClaimKind   = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaim"}
+	claimTemplateKind = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaimTemplate"}
+	pluginsGroupKind  = schema.GroupVersionKind{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}
+	volcanoGroupKind  = schema.GroupVersionKind{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}
+)
+
+// References are the Secrets, ConfigMaps, device claims and pod groups that the pods of a
+// job name, in the order of its roles. What is marked optional is left out, and so is what
+// the job's operator makes itself.
+func References(j *job.Job) []Reference {
+	var out []Reference
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		add := func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string) {
+			if name != "" && (optional == nil || !*optional) {
+				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
+			}
+		}
+		for k, c := range r.Pod.Spec.Containers {
+			containerReferences(&c, job.Path("containers").Index(k), add)
+		}
+		for k, c := range r.Pod.Spec.InitContainers {
+			containerReferences(&c, job.Path("initContainers").Index(k), add)
+		}
+		for k := range r.Pod.Spec.Volumes {
+			volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)
+		}
+		for k, s := range r.Pod.Spec.ImagePullSecrets {
+			if s.Name != "" {
+				out = append(out, Reference{Kind: secretKind, Name: s.Name, pull: true,
+					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecrets of " + r.Name})
+			}
+		}
+		for k, c := range r.Pod.Spec.ResourceClaims {
+			at := job.Path("resourceClaims").Index(k)
+			if c.ResourceClaimName != nil {
+				add(deviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "resource claim "+c.Name+" of "+r.Name)
+			}
+			if c.ResourceClaimTemplateName != nil {
+				add(claimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "resource claim "+c.Name+" of "+r.Name)
+			}
+		}
+		out = append(out, groupReferences(j, r)...)
+	}
+	return out
+}
+
+type addReference func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string)
+
+func containerReferences(c *corev1.Container, rel job.Path, add addReference) {
+	for i, e := range c.Env {
+		if e.ValueFrom == nil {
+			continue
+		}
+		at, use := rel.Child("env").Index(i).Child("valueFrom"), "variable "+e.Name+" of container "+c.Name
+		if s := e.ValueFrom.SecretKeyRef; s != nil {
+			add(secretKind, s.Name, s.Optional, at.Child("secretKeyRef", "name"), use)
+		}
+		if m := e.ValueFrom.ConfigMapKeyRef; m != nil {
+			add(configMapKind, m.Name, m.Optional, at.Child("configMapKeyRef", "name"), use)
+		}
+	}
+	for i, e := range c.EnvFrom {
+		at, use := rel.Child("envFrom").Index(i), "envFrom of container "+c.Name
+		if e.SecretRef != nil {
+			add(secretKind, e.SecretRef.Name, e.SecretRef.Optional, at.Child("secretRef", "name"), use)
+		}
+		if e.ConfigMapRef != nil {
+			add(configMapKind, e.ConfigMapRef.Name, e.ConfigMapRef.Optional, at.Child("configMapRef", "name"), use)
+		}
+	}
+}
+
+func volumeReferences(v *corev1.Volume, rel job.Path, add addReference) {
+	use := "volume " + v.Name
+	if v.Secret != nil {
+		add(secretKind, v.Secret.SecretName, v.Secret.Optional, rel.Child("secret", "secretName"), use)
+	}
+	if v.ConfigMap != nil {
+		add(configMapKind, v.ConfigMap.Name, v.ConfigMap.Optional, rel.Child("configMap", "name"), use)
+	}
+	if v.Projected == nil {
+		return
+	}
+	for i, s := range v.Projected.Sources {
+		at := rel.Child("projected", "sources").Index(i)
+		if s.Secret != nil {
+			add(secretKind, s.Secret.Name, s.Secret.Optional, at.Child("secret", "name"), use)
+		}
+		if s.ConfigMap != nil {
+			add(configMapKind, s.ConfigMap.Name, s.ConfigMap.Optional, at.Child("configMap", "name"), use)
+		}
+	}
+}
+
+// Marks by which pods name the group they are placed with
+// (sigs.k8s.io/scheduler-plugins apis/scheduling/v1alpha1/types.go,
+// volcano.sh/apis pkg/apis/scheduling/v1beta1/labels.go).
+const (
+	pluginsGroup = "scheduling.x-k8s.io/pod-group"
+	volcanoGroup = "scheduling.k8s.io/group-name"
+)
+
+// groupReferences are pod groups that nobody but the user makes: operators with a gang
+// scheduler make their own.
+func groupReferences(j *job.Job, r *job.Role) (out []Reference) {
+	switch j.Ref.Kind {
+	case "Job", "JobSet", "Framework":
+	default:
+		return nil
+	}
+	at := r.Pod.Path.Parent().Child("metadata")
+	if name := r.Pod.Labels[pluginsGroup]; name != "" {
+		out = append(out, Reference{Kind: pluginsGroupKind, Name: name, At: at.Child("labels").Key(pluginsGroup), Use: "label " + pluginsGroup + " of " + r.Name})
+	}
+	if name := r.Pod.Annotations[volcanoGroup]; name != "" {
+		out = append(out, Reference{Kind: volcanoGroupKind, Name: name, At: at.Child("annotations").Key(volcanoGroup), Use: "annotation " + volcanoGroup + " of " + r.Name})
+	}
+	return out
+}
+
+// reportMissing reports references that nobody holds; what is unknown is not missing.
+func reportMissing(p *check.Pass, thing string, of func(Reference) bool) {
+	for _, ref := range References(p.Job) {
+		if !of(ref) {
+			continue
+		}
+		if _, there := p.Cluster.Lookup(ref.Kind, p.Job.Ref.Namespace, ref.Name); there != job.Absent {
+			continue
+		}
+		p.Reportf(ref.At, "%s needs %s %q; %s", ref.Use, thing, ref.Name, othersThan(p, ref.Kind, ref.Name))
+	}
+}
+
+// othersThan says that the job's namespace lacks an object of the kind, how many others it
+// has where somebody listed them, and which is called nearly so.
+func othersThan(p *check.Pass, kind schema.GroupVersionKind, name string) string {
+	objects, whole := p.Cluster.Objects(kind.GroupKind(), p.Job.Ref.Namespace)
+	var names []string
+	for _, o := range objects {
+		names = append(names, o.GetName())
+	}
+	like := check.DidYouMean(name, names)
+	if !whole {
+		return "namespace " + p.Job.Ref.Namespace + " does not have it" + like
+	}
+	return fmt.Sprintf("namespace %s has %s, none of that name%s", p.Job.Ref.Namespace, count(len(names), kind.Kind), like)
+}
