@@ -21,6 +21,7 @@ func All() []*check.Check {
 		containerNameMissing,
 		cpuBelowDataLoaders,
 		debugHoldsGPUs,
+		deviceClaimShared,
 		devicesWithoutAsking,
 		elasticBounds,
 		environmentNotExpanded,
@@ -84,10 +85,12 @@ func All() []*check.Check {
 		restartPolicyOverwritten,
 		resumeSpecsChanged,
 		roleMisspelt,
+		runtimeClassMissing,
 		runtimeMissing,
 		scratchAboveStorageLimit,
 		secretInPlainText,
 		secretMissing,
+		serviceAccountMissing,
 		sharedGPUInMultiPodJob,
 		shellVariableWithoutShell,
 		shmAboveMemoryLimit,
@@ -102,6 +105,7 @@ func All() []*check.Check {
 		unknownField,
 		unknownRestartPolicy,
 		visibleDevicesByHand,
+		volumeNotDeclared,
 		worldSizeDiffers,
 	}
 }

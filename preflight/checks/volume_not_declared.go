@@ -1,0 +1,48 @@
+package checks
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var volumeNotDeclared = &check.Check{
+	Name:     "volume-not-declared",
+	Title:    "a container mounts a volume that the pod does not have",
+	Doc:      readme("volume-not-declared"),
+	Remedy:   "Declare the volume under volumes, or correct the name in volumeMounts.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		if field(p.Job, "spec.volumeClaimPolicies") != nil {
+			return nil // JobSet adds the volumes it makes claims for
+		}
+		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			var names []string
+			for _, v := range r.Pod.Spec.Volumes {
+				names = append(names, v.Name)
+			}
+			for i, m := range c.VolumeMounts {
+				if slices.Contains(names, m.Name) || m.Name == "" || field(p.Job, r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
+					continue
+				}
+				p.Reportf(r.Pod.At(rel.Child("volumeMounts").Index(i)), "%s mounts volume %q; the pod declares %s%s%s",
+					whose(c.Name, r.Name), m.Name, count(len(names), "volume"), listed(names), check.DidYouMean(m.Name, names))
+			}
+		})
+		return nil
+	},
+}
+
+// listed is ": a, b" for names, and nothing for none.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + shortList(names)
+}
