@@ -23,6 +23,9 @@ var gangDoesNotFit = &check.Check{
 				return nil // a check of its own says which pod and why, or an autoscaler may help
 			}
 		}
+		if len(outOfReach(p)) > 0 {
+			return nil // claim-out-of-reach
+		}
 		fit := p.Fit()
 		// Whoever waits in a queue or may get new nodes is told only of a pod that no node
 		// could ever hold; whoever is suspended is not told that there is no room now.

@@ -1,0 +1,57 @@
+package checks
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var claimOutOfReach = &check.Check{
+	Name:     "claim-out-of-reach",
+	Title:    "no node that the pods may use can reach their volume",
+	Doc:      readme("claim-out-of-reach"),
+	Remedy:   "Select nodes in the volume's zone, or copy the data to a volume that they reach.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Cluster,
+	Run: func(p *check.Pass) error {
+		for _, u := range outOfReach(p) {
+			all := p.Cluster.Nodes()
+			p.Reportf(u.at, "volume %s of claim %q can be reached from %d of %s, none of which %s may use", u.claim.Spec.VolumeName, u.claim.Name,
+				len(keep(all, reaching(p.Cluster, u.claim))), count(len(all), "node"), u.role.Name)
+		}
+		return nil
+	},
+}
+
+// outOfReach are the claims whose volume no node reaches that their pods may use.
+func outOfReach(p *check.Pass) (out []claimUse) {
+	for _, u := range claimsOf(p) {
+		reaches := reaching(p.Cluster, u.claim)
+		if reaches == nil || u.role.Replicas.Max == 0 || bringsNodes(p.Cluster, u.role) {
+			continue
+		}
+		if may := candidates(p.Cluster, u.role); len(may) > 0 && len(keep(may, reaches)) == 0 {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// reaching says which nodes reach the volume of a bound claim; nil: all, or nobody knows.
+func reaching(view *capacity.Snapshot, claim *corev1.PersistentVolumeClaim) func(*capacity.Node) bool {
+	if claim.Spec.VolumeName == "" {
+		return nil
+	}
+	o, there := view.Lookup(corev1.SchemeGroupVersion.WithKind("PersistentVolume"), "", claim.Spec.VolumeName)
+	volume := &corev1.PersistentVolume{}
+	if there != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, volume) != nil || volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
+		return nil
+	}
+	return capacity.Selects(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: volume.Spec.NodeAffinity.Required,
+	}}})
+}

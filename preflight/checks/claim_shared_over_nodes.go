@@ -1,0 +1,74 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var claimSharedOverNodes = &check.Check{
+	Name:     "claim-shared-over-nodes",
+	Title:    "several pods mount a claim that one node can have at a time",
+	Doc:      readme("claim-shared-over-nodes"),
+	Remedy:   "Use a claim with ReadWriteMany or ReadOnlyMany, or mount it in one pod only.",
+	Severity: finding.Warning, Since: "0.1",
+	Needs: check.Objects,
+	Run: func(p *check.Pass) error {
+		pods, first := map[string]int{}, map[string]claimUse{}
+		var names []string
+		for _, u := range claimsOf(p) {
+			name := u.claim.Name
+			if _, met := first[name]; !met {
+				names = append(names, name)
+			}
+			if was, met := first[name]; !met || was.role.Replicas.Max < 2 && u.role.Replicas.Max > 1 {
+				first[name] = u
+			}
+			pods[name] += u.role.Replicas.Max
+		}
+		for _, name := range names {
+			u := first[name]
+			if pods[name] < 2 || len(u.claim.Spec.AccessModes) == 0 {
+				continue
+			}
+			if f, ok := sharing(u, pods[name]); ok {
+				p.Report(f)
+			}
+		}
+		return nil
+	},
+}
+
+// sharing is what to say about a claim that so many pods mount; ok is false where all may.
+func sharing(u claimUse, pods int) (finding.Finding, bool) {
+	f := finding.Finding{Path: u.at, Facts: []finding.Fact{{Name: "pods", Value: int64(pods)}}}
+	only := func(mode corev1.PersistentVolumeAccessMode) bool {
+		return !slices.ContainsFunc(u.claim.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool { return m != mode })
+	}
+	switch {
+	case only(corev1.ReadWriteOncePod):
+		f.Severity = finding.Error
+		f.Message = fmt.Sprintf("%s mount claim %q, whose access mode is ReadWriteOncePod: %d pod may", count(pods, "pod"), u.claim.Name, 1)
+	case only(corev1.ReadWriteOnce) && !stayTogether(u.role):
+		f.Message = fmt.Sprintf("%s mount claim %q, whose access mode is ReadWriteOnce: %d node may have it at a time", count(pods, "pod"), u.claim.Name, 1)
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// stayTogether says whether the pods of a role are kept on one node: by its name, or by
+// affinity to each other.
+func stayTogether(r *job.Role) bool {
+	spec := &r.Pod.Spec
+	if spec.NodeName != "" || spec.NodeSelector[corev1.LabelHostname] != "" {
+		return true
+	}
+	return spec.Affinity != nil && spec.Affinity.PodAffinity != nil &&
+		slices.ContainsFunc(spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool { return t.TopologyKey == corev1.LabelHostname })
+}
