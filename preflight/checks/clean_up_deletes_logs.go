@@ -1,0 +1,30 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var cleanUpDeletesLogs = &check.Check{
+	Name:     "clean-up-deletes-logs",
+	Title:    "pods and their logs are deleted when the job ends, also when it fails",
+	Doc:      readme("clean-up-deletes-logs"),
+	Remedy:   "Leave the pods where they are, and let ttlSecondsAfterFinished remove them later.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "ColossalAIJob"},
+	Run: func(p *check.Pass) error {
+		for _, at := range []job.Path{"spec.runPolicy.cleanPodPolicy", "spec.cleanPodPolicy"} {
+			if policy, _ := text(p.Job, at); policy == "All" {
+				p.Reportf(at, "cleanPodPolicy is All: %s and their logs are deleted when the job ends, also when it fails", count(p.Job.MaxPods(), "pod"))
+			}
+		}
+		const at = job.Path("spec.runPolicy.cleanUpWorkers")
+		if clean, _ := field(p.Job, at).(bool); clean && p.Job.Ref.Kind == "ColossalAIJob" {
+			if worker := p.Job.Role("worker"); worker != nil {
+				p.Reportf(at, "cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails", count(worker.Replicas.Max, "worker"))
+			}
+		}
+		return nil
+	},
+}

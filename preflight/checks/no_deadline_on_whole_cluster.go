@@ -1,0 +1,63 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var noDeadlineOnWholeCluster = &check.Check{
+	Name:     "no-deadline-on-whole-cluster",
+	Title:    "the job takes nearly all GPUs of the cluster, without a deadline",
+	Doc:      readme("no-deadline-on-whole-cluster"),
+	Remedy:   "Write activeDeadlineSeconds, or submit through a queue.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds:  []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job"},
+	Needs:  check.Cluster,
+	Params: func() any { return &deadlineParams{SharePercent: 80, LeastGPUs: 16} },
+	Run: func(p *check.Pass) error {
+		if p.Job.Gang.Queue != "" || hasDeadline(p.Job) || p.Cluster.Autoscaler() != "" {
+			return nil
+		}
+		params := p.Params.(*deadlineParams)
+		asked, there := job.Amount{}, int64(0)
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if g := r.Pod.GPUs(); g.N > 0 && (asked.N == 0 || g.Resource == asked.Resource) && len(r.After) == 0 {
+				asked = job.Amount{Resource: g.Resource, N: asked.N + g.N*int64(r.Replicas.Max), Path: r.ReplicasPath}
+			}
+		}
+		for _, n := range p.Cluster.Nodes() {
+			there += n.Allocatable[asked.Resource]
+		}
+		if asked.N > there || there < params.LeastGPUs || asked.N*100 < there*params.SharePercent {
+			return nil // too much is gang-does-not-fit's
+		}
+		p.Report(finding.Finding{
+			Path:    asked.Path,
+			Message: fmt.Sprintf("takes %d of the %d %s that the cluster has, in no queue and without activeDeadlineSeconds: a job that hangs holds them until somebody looks", asked.N, there, asked.Resource),
+			Facts:   []finding.Fact{{Name: "asked", Value: asked.N}, {Name: "cluster", Value: there}},
+		})
+		return nil
+	},
+}
+
+type deadlineParams struct {
+	SharePercent int64 `json:"sharePercent" doc:"share of the cluster's GPUs from which the check speaks"`
+	LeastGPUs    int64 `json:"leastGPUs" doc:"GPUs in the cluster below which it stays silent"`
+}
+
+// hasDeadline says whether something ends the job in time.
+func hasDeadline(j *job.Job) bool {
+	if field(j, "spec.runPolicy.activeDeadlineSeconds") != nil || field(j, "spec.activeDeadlineSeconds") != nil {
+		return true
+	}
+	for i := range j.Roles {
+		if j.Roles[i].Pod.Spec.ActiveDeadlineSeconds != nil || field(j, j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds")) != nil {
+			return true
+		}
+	}
+	return false
+}

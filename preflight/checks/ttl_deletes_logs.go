@@ -1,0 +1,36 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var ttlDeletesLogs = &check.Check{
+	Name:     "ttl-deletes-logs",
+	Title:    "the job and its logs are deleted soon after it ends",
+	Doc:      readme("ttl-deletes-logs"),
+	Remedy:   "Leave time to read the logs of a failure: a day is ttlSecondsAfterFinished 86400.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds:  []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job"},
+	Params: func() any { return &ttlParams{LeastSeconds: 300} },
+	Run: func(p *check.Pass) error {
+		least := p.Params.(*ttlParams).LeastSeconds
+		for _, at := range []job.Path{"spec.runPolicy.ttlSecondsAfterFinished", "spec.ttlSecondsAfterFinished"} {
+			if ttl, ok := number(p.Job, at); ok && ttl >= 0 && ttl < least {
+				p.Report(finding.Finding{
+					Path:    at,
+					Message: fmt.Sprintf("%s after its end, well or not, the job goes with its %s and their logs", count(ttl, "second"), count(p.Job.MaxPods(), "pod")),
+					Facts:   []finding.Fact{{Name: "seconds", Value: ttl}, {Name: "least", Value: least}},
+				})
+			}
+		}
+		return nil
+	},
+}
+
+type ttlParams struct {
+	LeastSeconds int64 `json:"leastSeconds" doc:"seconds after the end of a job below which the check speaks"`
+}
