@@ -36,6 +36,8 @@ func All() []*check.Check {
 		frameworkRoleTwice,
 		gangDoesNotFit,
 		gangMinAboveReplicas,
+		gangSchedulerMismatch,
+		gangSchedulingUnused,
 		gpuNotRequested,
 		gpuRequestNotLimit,
 		gpusHeldBySleep,

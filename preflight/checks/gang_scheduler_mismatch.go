@@ -1,0 +1,54 @@
+package checks
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var gangSchedulerMismatch = &check.Check{
+	Name:     "gang-scheduler-mismatch",
+	Title:    "a mark of a gang is for another scheduler than the pods name",
+	Doc:      readme("gang-scheduler-mismatch"),
+	Remedy:   "Write the schedulerName that the mark belongs to, in every role.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "TrainJob", "JobSet", "Job", "Framework"},
+	Run: func(p *check.Pass) error {
+		// Operators of the training kinds may be set to name the scheduler where the job does not.
+		filledIn := slices.Contains(trainingKinds, p.Job.Ref.Kind) || p.Job.Ref.Kind == "MPIJob"
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			mark, wants := markOf(r)
+			has := r.Pod.Spec.SchedulerName
+			if wants == "" || r.Pod.Partial || has == wants || has == "" && filledIn {
+				continue
+			}
+			at := r.Pod.At("schedulerName")
+			if has == "" {
+				at = r.Pod.Path
+			}
+			p.Reportf(at, "%s on %s is read by scheduler %s only; the scheduler they name is %s", mark, podsOf(r), wants, cmp.Or(has, corev1.DefaultSchedulerName))
+		}
+		return nil
+	},
+}
+
+// markOf is a mark on the pods of a role that one scheduler reads,
+// and which one. Sources: volcano.sh/apis pkg/apis/scheduling/v1beta1/labels.go; KAI
+// scheduler docs/quickstart. Marks of scheduler-plugins say nothing: it may be the default scheduler.
+func markOf(r *job.Role) (mark, scheduler string) {
+	for _, m := range []struct{ key, scheduler string }{
+		{volcanoGroup, "volcano"}, {"scheduling.volcano.sh/group-name", "volcano"}, {"scheduling.volcano.sh/queue-name", "volcano"},
+		{"kai.scheduler/queue", "kai-scheduler"},
+	} {
+		if r.Pod.Labels[m.key] != "" || r.Pod.Annotations[m.key] != "" {
+			return m.key, m.scheduler
+		}
+	}
+	return "", ""
+}
