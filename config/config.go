@@ -49,10 +49,19 @@ type Webhook struct {
 	Concurrency int      `yaml:"concurrency"` // reviews at a time
 }
 
-// Checks selects checks and hands them parameters.
+// Checks tunes checks, everywhere and by namespace.
 type Checks struct {
-	Disable []string             `yaml:"disable"` // names
-	Params  map[string]yaml.Node `yaml:"params"`  // by name; decoded strictly by the check
+	Disable    []string             `yaml:"disable"`    // names
+	Severity   map[string]string    `yaml:"severity"`   // by name: note, warning, error or off
+	Params     map[string]yaml.Node `yaml:"params"`     // by name; decoded strictly by the check
+	Namespaces map[string]Tuning    `yaml:"namespaces"` // what differs, by name of the namespace
+}
+
+// Tuning is what differs in one namespace; it wins over what holds everywhere.
+type Tuning struct {
+	Disable  []string             `yaml:"disable"`
+	Severity map[string]string    `yaml:"severity"`
+	Params   map[string]yaml.Node `yaml:"params"`
 }
 
 // Policies says where policies come from.
@@ -197,7 +206,7 @@ func decode(r io.Reader, into *Config) error {
 	d := yaml.NewDecoder(r)
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return err
+		return nearest(err)
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return errors.New("more than one YAML document; expected one")

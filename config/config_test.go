@@ -57,13 +57,16 @@ func TestRead(t *testing.T) {
 				c.Kinds = []string{"TrainJob"}
 			},
 		},
-		"an unknown name":          {text: "diagnosis:\n  pendingafter: 5s\n", wantErr: "line 2: field pendingafter not found"},
-		"a duration without unit":  {text: "diagnosis: {refresh: 30}\n", wantErr: `line 1: "30" is no duration; write it as 200ms, 30s or 5m`},
-		"two documents":            {text: "kinds: []\n---\nkinds: []\n", wantErr: "more than one YAML document; expected one"},
-		"no provider is chosen":    {text: "llm: {baseURL: 'http://x/v1', model: m}\n", wantErr: "llm.provider is empty"},
-		"an unknown provider":      {text: "llm: {provider: oracle, baseURL: 'http://x/v1', model: m}\n", wantErr: `llm.provider is "oracle"; expected openai`},
-		"a number below its least": {text: "diagnosis: {concurrency: 0}\n", wantErr: "diagnosis.concurrency is 0; expected 1 or more"},
-		"a mode nobody knows":      {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
+		"an unknown name":                {text: "diagnosis:\n  pendingafter: 5s\n", wantErr: `line 2: no setting is called "pendingafter" here; did you mean "pendingAfter"?`},
+		"an unknown name in a namespace": {text: "checks: {namespaces: {ml: {disabled: [shm-missing]}}}\n", wantErr: `line 1: no setting is called "disabled" here; did you mean "disable"?`},
+		"a severity nobody knows":        {text: "checks: {severity: {shm-missing: fatal}}\n", wantErr: `checks.severity.shm-missing is "fatal"; expected note, warning, error or off`},
+		"the same in a namespace":        {text: "checks: {namespaces: {ml: {severity: {shm-missing: worst}}}}\n", wantErr: `checks.namespaces.ml.severity.shm-missing is "worst"; expected note, warning, error or off`},
+		"a duration without unit":        {text: "diagnosis: {refresh: 30}\n", wantErr: `line 1: "30" is no duration; write it as 200ms, 30s or 5m`},
+		"two documents":                  {text: "kinds: []\n---\nkinds: []\n", wantErr: "more than one YAML document; expected one"},
+		"no provider is chosen":          {text: "llm: {baseURL: 'http://x/v1', model: m}\n", wantErr: "llm.provider is empty"},
+		"an unknown provider":            {text: "llm: {provider: oracle, baseURL: 'http://x/v1', model: m}\n", wantErr: `llm.provider is "oracle"; expected openai`},
+		"a number below its least":       {text: "diagnosis: {concurrency: 0}\n", wantErr: "diagnosis.concurrency is 0; expected 1 or more"},
+		"a mode nobody knows":            {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

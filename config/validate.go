@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -64,6 +65,10 @@ func (c Config) validate() error {
 		bad("diagnosis.evidenceBytes is %d; expected 0, or %d to %d", n, leastEvidence, mostEvidence)
 	}
 	c.LLM.validate(bad)
+	severities(bad, "checks.severity.", c.Checks.Severity)
+	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
+		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)
+	}
 	return errors.Join(errs...)
 }
 
@@ -92,6 +97,16 @@ func (l LLM) validate(bad func(string, ...any)) {
 
 func oneOf(bad func(string, ...any), name, value string, known ...string) {
 	if !slices.Contains(known, value) {
-		bad("%s is %q; expected %s", name, value, strings.Join(known, " or "))
+		last := len(known) - 1
+		bad("%s is %q; expected %s or %s", name, value, strings.Join(known[:last], ", "), known[last])
+	}
+}
+
+// Off is the severity of a check that does not run.
+const Off = "off"
+
+func severities(bad func(string, ...any), at string, by map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		oneOf(bad, at+name, by[name], "note", "warning", "error", Off)
 	}
 }

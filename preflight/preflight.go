@@ -9,8 +9,10 @@ import (
 
 // Reviewer reviews jobs. All fields are read-only after construction; safe for concurrent use.
 type Reviewer struct {
-	Checks   *check.Set
-	Policies Engine // nil: no policies
+	Checks *check.Set
+	// Namespaces are checks for jobs of a namespace instead of Checks, by its name.
+	Namespaces map[string]*check.Set
+	Policies   Engine // nil: no policies
 }
 
 // Request is one job to review and everything known about it.

@@ -166,8 +166,8 @@ func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partia
 	if req.Old != nil {
 		in.Old, _ = read(kind, req.Old, req.Cluster) // what cannot be compared is not compared
 	}
-	if r.Checks != nil {
-		report.file(r.Checks.Run(ctx, in))
+	if set := r.checksIn(j.Ref.Namespace); set != nil {
+		report.file(set.Run(ctx, in))
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
 		report.Fit = fitOf(fit, gang.Pods(), partial, req.Cluster)
@@ -176,6 +176,14 @@ func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partia
 		return capacity.Unknown
 	}
 	return report.Fit.Verdict
+}
+
+// checksIn are the checks for jobs of a namespace.
+func (r *Reviewer) checksIn(namespace string) *check.Set {
+	if set, tuned := r.Namespaces[namespace]; tuned {
+		return set
+	}
+	return r.Checks
 }
 
 // fitOf is the answer of the capacity engine about so many pods, or an unknown that says why.

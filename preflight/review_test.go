@@ -51,8 +51,8 @@ spec:
           - name: pytorch
             image: registry.example.com/train:1
             resources:
-              limits: {cpu: 8, nvidia.com/gpu: 8}
-              requests: {cpu: 8, nvidia.com/gpu: 8}
+              limits: {cpu: 8, memory: 512Gi, nvidia.com/gpu: 8}
+              requests: {cpu: 8, memory: 512Gi, nvidia.com/gpu: 8}
             volumeMounts:
             - {name: dshm, mountPath: /dev/shm}
           volumes:
@@ -176,7 +176,7 @@ func TestReviewDecides(t *testing.T) {
 		"an engine that fails":     {preflight.Request{}, &table{err: errors.New("no idea")}, "allowed\nfailed policy engine: no idea\n"},
 		"an engine that panics":    {preflight.Request{}, &table{panic: "out of tune"}, "allowed\nfailed policy engine: panic: out of tune\n"}, //nolint:forbidigo // a field's name
 		"a label that is no mode":  {preflight.Request{Namespace: map[string]string{"signalbox.dev/mode": "enforced"}}, nil, "allowed\nnote [namespace-mode] the namespace is labelled signalbox.dev/mode=enforced, which is none of off, warn, enforce; it is treated as warn\n"},
-		"a view not to be trusted": {preflight.Request{Cluster: untrusted(), Live: true}, nil, "allowed\nfailed every-matching-node-tainted: needs a cluster view: caches not synced\nfailed gang-does-not-fit: needs a cluster view: caches not synced\nfailed node-selector-matches-no-node: needs a cluster view: caches not synced\nfailed pod-exceeds-every-node: needs a cluster view: caches not synced\n"},
+		"a view not to be trusted": {preflight.Request{Cluster: untrusted(), Live: true}, nil, "allowed\nfailed claim-out-of-reach: needs a cluster view: caches not synced\nfailed every-matching-node-tainted: needs a cluster view: caches not synced\nfailed gang-does-not-fit: needs a cluster view: caches not synced\nfailed mixed-gpu-models: needs a cluster view: caches not synced\nfailed no-deadline-on-whole-cluster: needs a cluster view: caches not synced\nfailed node-selector-matches-no-node: needs a cluster view: caches not synced\nfailed pod-exceeds-every-node: needs a cluster view: caches not synced\nfailed spread-cannot-hold: needs a cluster view: caches not synced\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

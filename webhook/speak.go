@@ -23,6 +23,7 @@ const (
 )
 
 const (
+	mostNamed   = 3    // checks that failed for one reason; more are counted
 	auditBytes  = 1024 // of one audit annotation: every request of every user is logged with it
 	denialBytes = 8192 // of the message of a denial; kubectl prints it whole
 )
@@ -81,7 +82,11 @@ func reported(r preflight.Report, missing, broken string) answer {
 		checks[s.Reason] = append(checks[s.Reason], s.Check)
 	}
 	for _, why := range reasons {
-		a.gaps = append(a.gaps, gap{reason: reasonCheck, text: strings.Join(checks[why], ", ") + ": " + why})
+		names := strings.Join(checks[why], ", ")
+		if n := len(checks[why]); n > mostNamed {
+			names = fmt.Sprintf("%d checks", n)
+		}
+		a.gaps = append(a.gaps, gap{reason: reasonCheck, text: names + ": " + why})
 	}
 	if broken != "" {
 		a.gaps = append(a.gaps, gap{reason: reasonPolicy, text: "the newest policies, which do not load: " + broken})

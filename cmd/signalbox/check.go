@@ -94,7 +94,7 @@ func reviewFiles(ctx context.Context, sh *shell, files []string, from *worldFlag
 
 // review reviews the jobs of the input in their order.
 func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
-	r := &preflight.Reviewer{Checks: w.checks, Policies: w.engine}
+	r := &preflight.Reviewer{Checks: w.checks, Namespaces: w.tuned, Policies: w.engine}
 	var out []reviewed
 	for _, d := range in.jobs {
 		req, err := w.request(ctx, d)

@@ -87,6 +87,7 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 	if w.checks, err = check.NewSet(); err != nil {
 		return nil, nil, nil, err
 	}
+	w.tuned = nil
 	jobs, err := in.review(ctx, w)
 	if err != nil {
 		return nil, nil, nil, err

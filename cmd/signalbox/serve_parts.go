@@ -8,7 +8,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/signalbox-dev/signalbox/certs"
-	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -18,7 +17,7 @@ import (
 
 // webhook puts the admission webhook together; its port is open when this returns.
 func (s *server) webhook(ctx context.Context) (func(context.Context) error, error) {
-	set, err := selectedChecks(s.settings.Checks)
+	tuned, err := tune(s.settings.Checks)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +38,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		return nil, err
 	}
 	options := webhook.Options{
-		Reviewer:     &preflight.Reviewer{Checks: set, Policies: engine},
+		Reviewer:     &preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: engine},
 		View:         s.view,
 		Certificates: certificates,
 		Kinds:        covered,
@@ -58,26 +57,6 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	}
 	s.ready = append(s.ready, w.Ready)
 	return w.Run, nil
-}
-
-// selectedChecks are all checks as the configuration wants them.
-func selectedChecks(c config.Checks) (*check.Set, error) {
-	set, err := allChecks()
-	if err != nil {
-		return nil, err
-	}
-	selection := check.Selection{Off: c.Disable, Params: map[string]any{}}
-	for name, node := range c.Params {
-		var value any
-		if err := node.Decode(&value); err != nil {
-			return nil, usagef("read checks.params.%s: %w", name, err)
-		}
-		selection.Params[name] = value
-	}
-	if set, err = set.Select(selection); err != nil {
-		return nil, usagef("read checks: %w", err)
-	}
-	return set, nil
 }
 
 // selectedKinds are the kinds that the configuration names, or all.

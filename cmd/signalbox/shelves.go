@@ -36,21 +36,17 @@ func checkShelf() shelf {
 }
 
 func checkValue(c *check.Check) any {
-	var params any
-	if c.Params != nil {
-		params = c.Params()
-	}
 	return struct {
-		Name     string   `json:"name"`
-		Title    string   `json:"title"`
-		Doc      string   `json:"doc"`
-		Severity string   `json:"severity"`
-		Kinds    []string `json:"kinds"` // empty: every kind
-		Needs    []string `json:"needs"`
-		Params   any      `json:"params,omitempty"`
-		Remedy   string   `json:"remedy"`
-		Since    string   `json:"since"`
-	}{c.Name, c.Title, c.Doc, c.Severity.String(), append([]string{}, c.Kinds...), needsWords(c.Needs), params, c.Remedy, c.Since}
+		Name     string            `json:"name"`
+		Title    string            `json:"title"`
+		Doc      string            `json:"doc"`
+		Severity string            `json:"severity"`
+		Kinds    []string          `json:"kinds"` // empty: every kind
+		Needs    []string          `json:"needs"`
+		Params   []check.Parameter `json:"params,omitempty"`
+		Remedy   string            `json:"remedy"`
+		Since    string            `json:"since"`
+	}{c.Name, c.Title, c.Doc, c.Severity.String(), append([]string{}, c.Kinds...), needsWords(c.Needs), c.Parameters(), c.Remedy, c.Since}
 }
 
 // needsWords are the inputs without which a check is skipped.
@@ -100,8 +96,12 @@ func checkPage(c *check.Check) string {
 		}
 	}
 	fmt.Fprintf(&b, "\n### Remedy\n\n%s\n", c.Remedy)
-	if c.Params != nil {
-		fmt.Fprintf(&b, "\n### Parameters\n\n```json\n%s\n```\n", jsonText(c.Params()))
+	if params := c.Parameters(); len(params) > 0 {
+		b.WriteString("\n### Parameters\n\n")
+		for _, p := range params {
+			fmt.Fprintf(&b, "- `%s` (%v): %s\n", p.Name, p.Default, p.Doc)
+		}
+		fmt.Fprintf(&b, "\nSet under `checks.params.%s` in the configuration.\n", c.Name)
 	}
 	fmt.Fprintf(&b, "\nSince %s. Needs %s.\n", c.Since, needsText(c.Needs))
 	return b.String()

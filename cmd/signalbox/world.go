@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
@@ -26,6 +27,7 @@ import (
 type worldFlags struct {
 	snapshot []string
 	offline  bool
+	settings string   // file of the configuration; only what it says of checks counts
 	folders  []string // of policies
 	sources  []fs.FS  // what is in them, once open
 	kube     *genericclioptions.ConfigFlags
@@ -47,6 +49,7 @@ func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
 	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")
 	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
+	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
 	f.kube.AddFlags(c.Flags())
 	c.MarkFlagsMutuallyExclusive("snapshot", "offline")
 }
@@ -54,6 +57,7 @@ func (f *worldFlags) add(c *cobra.Command) {
 // world is everything a review knows besides the job.
 type world struct {
 	checks    *check.Set
+	tuned     map[string]*check.Set // by namespace, where they differ
 	engine    preflight.Engine
 	cluster   *capacity.Snapshot // nil: no view
 	seen      bool               // somebody looked at a cluster: the view is not only what the input brings
@@ -75,9 +79,17 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 		w.namespace, w.forced = ns, true
 	}
 	var err error
-	if w.checks, err = allChecks(); err != nil {
+	settings := config.Default()
+	if f.settings != "" {
+		if settings, err = config.Load(f.settings); err != nil {
+			return nil, usagef("%w", err)
+		}
+	}
+	as, err := tune(settings.Checks)
+	if err != nil {
 		return nil, err
 	}
+	w.checks, w.tuned = as.everywhere, as.in
 	var view clusterView
 	if view, w.seen, err = f.view(ctx, sh, w, in); err != nil {
 		return nil, err

@@ -128,7 +128,8 @@ func TestSelect(t *testing.T) {
 		"an unknown name":      {check.Selection{Off: []string{"shm-mising"}}, `switch off: no check is called "shm-mising"; did you mean "shm-missing"?`},
 		"nothing like it":      {check.Selection{Off: []string{"zzz"}}, `switch off: no check is called "zzz"`},
 		"no such severity":     {check.Selection{Severity: map[string]finding.Severity{"shm-missing": 7}}, "set severity of shm-missing: have 7, want note (1), warning (2) or error (3)"},
-		"an unknown parameter": {check.Selection{Params: map[string]any{"shm-missing": map[string]any{"least": 1}}}, `set parameters of shm-missing: json: unknown field "least"`},
+		"an unknown parameter": {check.Selection{Params: map[string]any{"shm-missing": map[string]any{"least": 1}}}, `set parameters of shm-missing: no parameter is called "least"`},
+		"a parameter misspelt": {check.Selection{Params: map[string]any{"shm-missing": map[string]any{"Mots": 1}}}, `set parameters of shm-missing: no parameter is called "Mots"; did you mean "Most"?`},
 		"no parameters at all": {check.Selection{Params: map[string]any{"gang-does-not-fit": map[string]any{}}}, "set parameters of gang-does-not-fit: it has none"},
 	}
 	for name, tc := range cases {

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
@@ -135,7 +137,48 @@ func (e *entry) decodeParams() (any, error) {
 	d := json.NewDecoder(bytes.NewReader(e.params))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
+		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+			name = strings.Trim(name, `"`)
+			return nil, fmt.Errorf("set parameters of %s: no parameter is called %q%s", e.check.Name, name, DidYouMean(name, parameterNames(into)))
+		}
 		return nil, fmt.Errorf("set parameters of %s: %w", e.check.Name, err)
 	}
 	return into, nil
+}
+
+// Parameter is one setting of a check, for documentation.
+type Parameter struct {
+	Name    string `json:"name"`
+	Default any    `json:"default"`
+	Doc     string `json:"doc"`
+}
+
+// Parameters are the settings of the check in the order of its struct; nil: it has none.
+func (c *Check) Parameters() []Parameter {
+	if c.Params == nil {
+		return nil
+	}
+	v := reflect.Indirect(reflect.ValueOf(c.Params()))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	var out []Parameter
+	for i, name := range parameterNames(c.Params()) {
+		out = append(out, Parameter{Name: name, Default: v.Field(i).Interface(), Doc: v.Type().Field(i).Tag.Get("doc")})
+	}
+	return out
+}
+
+// parameterNames are the names that the parameters have in the configuration.
+func parameterNames(params any) []string {
+	t := reflect.Indirect(reflect.ValueOf(params)).Type()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var out []string
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, cmp.Or(name, f.Name))
+	}
+	return out
 }

@@ -16,7 +16,8 @@ var gangDoesNotFit = &check.Check{
 	Doc:      readme("gang-does-not-fit"),
 	Remedy:   "Wait for running work to end, or submit through a queue; signalbox fit shows the plan.",
 	Severity: finding.Warning, Since: "0.1",
-	Needs: check.Cluster,
+	Needs:    check.Cluster,
+	Eclipses: []string{"no-deadline-on-whole-cluster"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			if why, _ := shapeOf(p.Cluster, &p.Job.Roles[i]); why != fitting {

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +19,8 @@ var memoryMissingBesideGPUs = &check.Check{
 	Remedy:   "Write a memory limit for the container; the request follows by itself.",
 	Severity: finding.Note, Since: "0.1",
 	Run: func(p *check.Pass) error {
+		var roles []string
+		var first finding.Finding
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			if r.Pod.Partial || r.Replicas.Max == 0 || saysAmount(r.Pod.Spec.Resources, corev1.ResourceMemory) || defaulted(p, corev1.ResourceMemory) {
@@ -25,16 +29,22 @@ var memoryMissingBesideGPUs = &check.Check{
 			for k := range r.Pod.Spec.Containers {
 				c := &r.Pod.Spec.Containers[k]
 				gpus := acceleratorsOf(c)
-				if gpus.N == 0 || saysAmount(&c.Resources, corev1.ResourceMemory) {
-					continue
-				}
 				at := r.Pod.At(job.Path("containers").Index(k).Child("resources"))
-				if field(p.Job, at.Child("requests", "memory")) != nil || field(p.Job, at.Child("limits", "memory")) != nil {
-					continue // written in a way that could not be read
+				if gpus.N == 0 || saysAmount(&c.Resources, corev1.ResourceMemory) ||
+					field(p.Job, at.Child("requests", "memory")) != nil || field(p.Job, at.Child("limits", "memory")) != nil {
+					continue // written, be it in a way that could not be read
 				}
-				p.Reportf(at,
-					"%s has %d %s and neither a memory request nor a limit: it counts as %d bytes when a node is chosen", whose(c.Name, r.Name), gpus.N, gpus.Resource, 0)
+				if roles = append(roles, r.Name); len(roles) == 1 {
+					first = finding.Finding{Path: at, Message: fmt.Sprintf("has %d %s and neither a memory request nor a limit: it counts as %d bytes when a node is chosen", gpus.N, gpus.Resource, 0)}
+					first.Message = whose(c.Name, r.Name) + " " + first.Message
+				}
 			}
+		}
+		if len(roles) > 1 {
+			first.Message += fmt.Sprintf("; %d more like it", len(roles)-1)
+		}
+		if len(roles) > 0 {
+			p.Report(first)
 		}
 		return nil
 	},

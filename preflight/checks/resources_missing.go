@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -15,16 +17,29 @@ var resourcesMissing = &check.Check{
 	Remedy:   "Write requests for cpu and memory, and limits for what the training needs.",
 	Severity: finding.Note, Since: "0.1",
 	Run: func(p *check.Pass) error {
+		more := 0
+		var first finding.Finding
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			c, k := r.Trainer()
 			if c == nil || onlyWatches(r.Name) || r.Pod.Partial || r.Replicas.Max == 0 || r.Pod.Spec.Resources != nil || len(r.Pod.Spec.ResourceClaims) > 0 {
 				continue
 			}
-			if len(c.Resources.Requests)+len(c.Resources.Limits) > 0 || written(p.Job, r.Pod.At(job.Path("containers").Index(k).Child("resources"))) || len(c.Resources.Claims) > 0 || defaulted(p, corev1.ResourceCPU) || defaulted(p, corev1.ResourceMemory) {
+			at := r.Pod.At(job.Path("containers").Index(k))
+			if len(c.Resources.Requests)+len(c.Resources.Limits)+len(c.Resources.Claims) > 0 || written(p.Job, at.Child("resources")) || defaulted(p, corev1.ResourceCPU) || defaulted(p, corev1.ResourceMemory) {
 				continue
 			}
-			p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s has no requests and no limits: it counts as %d cpu and %d memory, and is the first to go when a node runs short", whose(c.Name, r.Name), 0, 0)
+			if first.Message != "" {
+				more++
+				continue
+			}
+			first = finding.Finding{Path: at, Message: fmt.Sprintf("%s has no requests and no limits: it counts as %d cpu and %d memory, and is the first to go when a node runs short", whose(c.Name, r.Name), 0, 0)}
+		}
+		if more > 0 {
+			first.Message += fmt.Sprintf("; %d more like it", more)
+		}
+		if first.Message != "" {
+			p.Report(first)
 		}
 		return nil
 	},

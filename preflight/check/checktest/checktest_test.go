@@ -50,7 +50,7 @@ func TestTheHarnessCanFail(t *testing.T) {
 		"no want":              {"fires-on-nine", manyPods, []string{"0 wants in a fixture called fires-on-nine", "job.yaml:5: unexpected warning: 9 pods; 8 are fine\n  at spec.parallelism"}},
 		"not silent":           {"stays-silent-on-nine", manyPods, []string{"job.yaml:5: unexpected warning: 9 pods; 8 are fine\n  at spec.parallelism"}},
 		"silent by parameters": {"stays-silent-on-nine", manyPods + "-- params.yaml --\nMost: 9\n", nil},
-		"unknown parameters":   {"stays-silent-on-nine", manyPods + "-- params.yaml --\nLeast: 9\n", []string{`set parameters of nine: json: unknown field "Least"`}},
+		"unknown parameters":   {"stays-silent-on-nine", manyPods + "-- params.yaml --\nLeast: 9\n", []string{`set parameters of nine: no parameter is called "Least"`}},
 		"no caption":           {"fires-on-nine", strings.TrimPrefix(wants("# want `9 pods`"), "A caption.\n"), []string{"no caption: say above the first file what is shown"}},
 	}
 	for name, tc := range cases {

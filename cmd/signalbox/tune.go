@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+// tuned are the checks as a configuration wants them.
+type tuned struct {
+	everywhere *check.Set
+	in         map[string]*check.Set // by namespace, where it differs
+}
+
+// tune applies a configuration to all checks. Names that no check has, parameters that it
+// does not have and severities that nobody knows are errors that say which one is meant.
+func tune(c config.Checks) (tuned, error) {
+	all, err := allChecks()
+	if err != nil {
+		return tuned{}, err
+	}
+	base := config.Tuning{Disable: c.Disable, Severity: c.Severity, Params: c.Params}
+	out := tuned{in: make(map[string]*check.Set, len(c.Namespaces))}
+	if out.everywhere, err = selected(all, "checks", base); err != nil {
+		return tuned{}, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Namespaces)) {
+		if out.in[name], err = selected(all, "checks.namespaces."+name, base, c.Namespaces[name]); err != nil {
+			return tuned{}, err
+		}
+	}
+	return out, nil
+}
+
+// selected applies layers of tuning, later ones over earlier ones.
+func selected(all *check.Set, where string, layers ...config.Tuning) (*check.Set, error) {
+	off := map[string]bool{}
+	selection := check.Selection{Severity: map[string]finding.Severity{}, Params: map[string]any{}}
+	for _, l := range layers {
+		for _, name := range l.Disable {
+			off[name] = true
+		}
+		for name, word := range l.Severity {
+			var severity finding.Severity
+			if off[name] = word == config.Off; off[name] {
+				continue
+			}
+			if err := severity.UnmarshalText([]byte(word)); err != nil {
+				return nil, usagef("read %s.severity.%s: %w", where, name, err)
+			}
+			selection.Severity[name] = severity
+		}
+		for name, node := range l.Params {
+			values, err := parameters(node)
+			if err != nil {
+				return nil, usagef("read %s.params.%s: %w", where, name, err)
+			}
+			before, _ := selection.Params[name].(map[string]any)
+			merged := maps.Clone(before)
+			if merged == nil {
+				merged = map[string]any{}
+			}
+			maps.Copy(merged, values)
+			selection.Params[name] = merged
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(off)) {
+		if off[name] {
+			selection.Off = append(selection.Off, name)
+		}
+	}
+	set, err := all.Select(selection)
+	if err != nil {
+		return nil, usagef("read %s: %w", where, err)
+	}
+	return set, nil
+}
+
+func parameters(node yaml.Node) (map[string]any, error) {
+	var values map[string]any
+	if err := node.Decode(&values); err != nil {
+		return nil, fmt.Errorf("expected names and values: %w", err)
+	}
+	return values, nil
+}
