@@ -26,7 +26,7 @@ var cpuBelowDataLoaders = &check.Check{
 				continue
 			}
 			o, ok := find(optionsOf(p.Job, r), "num-workers", "dataloader-num-workers", "num-data-workers", "num-dataloader-workers")
-			each, isNumber := wholeNumber(o.value)
+			each, isNumber := atLeastOne(o.value)
 			who, milli, limited := limitOf(&r.Pod.Spec, c, corev1.ResourceCPU)
 			if !ok || !isNumber || !limited || milli <= 0 {
 				continue

@@ -48,7 +48,7 @@ func (o option) String() string {
 // wantsGPU says why an option makes sense on GPUs only; empty: it does not.
 func wantsGPU(o option) string {
 	value := strings.ToLower(o.value)
-	_, counts := wholeNumber(value)
+	_, counts := atLeastOne(value)
 	switch o.name {
 	case "backend", "dist-backend", "ddp-backend", "distributed-backend", "distributed-dist-backend":
 		if value == "nccl" {

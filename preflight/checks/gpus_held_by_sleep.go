@@ -48,7 +48,7 @@ func sleepsForEver(c kinds.Command) bool {
 			return true
 		}
 		if days, ok := strings.CutSuffix(last, "d"); ok {
-			n, isNumber := wholeNumber(days)
+			n, isNumber := atLeastOne(days)
 			return isNumber && n >= 1
 		}
 		if !strings.ContainsAny(last, "smh") {

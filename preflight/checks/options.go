@@ -100,8 +100,8 @@ func find(options []option, names ...string) (option, bool) {
 	return option{}, false
 }
 
-// wholeNumber is a value that is a plain number of 1 or more.
-func wholeNumber(s string) (int64, bool) {
+// atLeastOne is a value that is a plain number of 1 or more.
+func atLeastOne(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	return n, err == nil && n > 0
 }
