@@ -19,9 +19,10 @@ var catalogFiles embed.FS
 // concurrent use.
 type Catalog struct {
 	all      []*Signature // by ID
-	patterns []*regexp.Regexp
-	literals *automaton
-	owners   [][]int32 // literal → signatures that list it
+	matchers []*matcher
+	literals *finder
+	index    map[string]int32 // literal, as the finder compares it
+	owners   [][]int32        // literal → signatures that list it
 }
 
 // Match is one signature found in one text.
@@ -31,12 +32,27 @@ type Match struct {
 	Start     int               // byte offset of the match in the text
 }
 
-// Builtin is the catalog that ships with the program.
-func Builtin() (*Catalog, error) { return Load(catalogFiles) }
+// Builtin is the catalog that ships with the program. Its signatures are proven valid by the
+// tests of this package, not again at every start: the proofs take longer than the reading.
+func Builtin() (*Catalog, error) {
+	all, err := read(decode, catalogFiles)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(all)
+}
 
 // Load reads every *.yaml of the given file systems (at any depth one folder down, or at
 // the top) into one catalog. Two signatures of one ID are an error.
 func Load(systems ...fs.FS) (*Catalog, error) {
+	all, err := read(Decode, systems...)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(all)
+}
+
+func read(decode func([]byte) (*Signature, error), systems ...fs.FS) ([]*Signature, error) {
 	var all []*Signature
 	for _, fsys := range systems {
 		for _, pattern := range []string{"*.yaml", "*/*.yaml"} {
@@ -45,7 +61,7 @@ func Load(systems ...fs.FS) (*Catalog, error) {
 				return nil, fmt.Errorf("list signatures: %w", err)
 			}
 			for _, name := range names {
-				s, err := loadFile(fsys, name)
+				s, err := readFile(decode, fsys, name)
 				if err != nil {
 					return nil, err
 				}
@@ -53,15 +69,15 @@ func Load(systems ...fs.FS) (*Catalog, error) {
 			}
 		}
 	}
-	return New(all...)
+	return all, nil
 }
 
-func loadFile(fsys fs.FS, name string) (*Signature, error) {
+func readFile(decode func([]byte) (*Signature, error), fsys fs.FS, name string) (*Signature, error) {
 	data, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("read signature %s: %w", name, err)
 	}
-	s, err := Decode(data)
+	s, err := decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("read signature %s: %w", name, err)
 	}
@@ -73,35 +89,46 @@ func loadFile(fsys fs.FS, name string) (*Signature, error) {
 
 // New makes a catalog of valid signatures.
 func New(signatures ...*Signature) (*Catalog, error) {
+	for _, s := range signatures {
+		if err := s.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return assemble(signatures)
+}
+
+// assemble makes a catalog of signatures that are valid by themselves.
+func assemble(signatures []*Signature) (*Catalog, error) {
 	c := &Catalog{all: slices.Clone(signatures)}
 	slices.SortFunc(c.all, func(a, b *Signature) int { return strings.Compare(a.ID, b.ID) })
 	known := map[string]bool{}
 	for _, s := range c.all {
-		if err := s.Validate(); err != nil {
-			return nil, err
-		}
 		if known[s.ID] {
 			return nil, fmt.Errorf("signature %q is there twice", s.ID)
 		}
 		known[s.ID] = true
 	}
-	index := map[string]int{}
+	c.index = map[string]int32{}
 	var literals []string
 	for i, s := range c.all {
-		c.patterns = append(c.patterns, regexp.MustCompile(s.Pattern))
+		m := &matcher{pattern: s.Pattern}
 		for _, lit := range s.Literals {
-			lit = strings.ToLower(lit)
-			at, ok := index[lit]
+			if !hasCapital(lit) {
+				lit = folded7(lit)
+			}
+			m.literals = append(m.literals, lit)
+			at, ok := c.index[lit]
 			if !ok {
-				at = len(literals)
-				index[lit] = at
+				at = int32(len(literals))
+				c.index[lit] = at
 				literals = append(literals, lit)
 				c.owners = append(c.owners, nil)
 			}
 			c.owners[at] = append(c.owners[at], int32(i))
 		}
+		c.matchers = append(c.matchers, m)
 	}
-	c.literals = newAutomaton(literals)
+	c.literals = newFinder(literals)
 	return c, nil
 }
 
@@ -124,11 +151,9 @@ func (c *Catalog) Suspects(text string) bool { return c.SuspectsWithout(nil, tex
 // SuspectsWithout is Suspects for a reader that has heard enough of some signatures.
 func (c *Catalog) SuspectsWithout(skip func(*Signature) bool, text string) bool {
 	found := false
-	c.literals.find(text, func(literal int32) {
-		if found {
-			return
-		}
+	c.literals.find(text, func(literal int32) bool {
 		found = skip == nil || slices.ContainsFunc(c.owners[literal], func(s int32) bool { return !skip(c.all[s]) })
+		return !found
 	})
 	return found
 }
@@ -142,23 +167,29 @@ func (c *Catalog) Match(text string, kinds ...evidence.Kind) []Match {
 // MatchWithout is Match for a reader that has heard enough of some signatures: skip tells
 // which are not tried again.
 func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ...evidence.Kind) []Match {
-	var candidates []int32
-	c.literals.find(text, func(lit int32) {
+	var candidates, literals []int32
+	c.literals.find(text, func(lit int32) bool {
+		if slices.Contains(literals, lit) {
+			return true
+		}
+		literals = append(literals, lit)
 		for _, s := range c.owners[lit] {
 			if !slices.Contains(candidates, s) {
 				candidates = append(candidates, s)
 			}
 		}
+		return true
 	})
 	slices.Sort(candidates)
+	holds := func(l string) bool { return slices.Contains(literals, c.index[l]) }
 	var found []Match
 	for _, i := range candidates {
 		s := c.all[i]
 		if !ofKind(s, kinds) || (skip != nil && skip(s)) {
 			continue
 		}
-		if m := c.patterns[i].FindStringSubmatchIndex(text); m != nil {
-			found = append(found, Match{Signature: s, Facts: facts(c.patterns[i], text, m), Start: m[0]})
+		if re, m := c.matchers[i].find(text, holds); m != nil {
+			found = append(found, Match{Signature: s, Facts: facts(re, text, m), Start: m[0]})
 		}
 	}
 	return found

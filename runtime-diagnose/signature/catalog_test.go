@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// shipped loads once: every pattern is proven against its gate when it is loaded.
+// shipped loads once.
 var shipped = sync.OnceValues(signature.Builtin)
 
 func builtin(t testing.TB) *signature.Catalog {
@@ -74,6 +74,22 @@ func TestEverySignatureHasFixturesThatItTellsApart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestEverySignatureIsValid(t *testing.T) {
+	for _, s := range builtin(t).All() {
+		if err := s.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func BenchmarkBuiltin(b *testing.B) {
+	for b.Loop() {
+		if _, err := signature.Builtin(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -17,12 +17,20 @@ var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 // Decode reads one signature from YAML. Unknown fields are errors: a misspelt "hides"
 // must not silently do nothing.
 func Decode(data []byte) (*Signature, error) {
-	var s Signature
-	if err := yaml.UnmarshalStrict(data, &s); err != nil {
-		return nil, fmt.Errorf("decode signature: %w", err)
+	s, err := decode(data)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.Validate(); err != nil {
 		return nil, err
+	}
+	return s, nil
+}
+
+func decode(data []byte) (*Signature, error) {
+	var s Signature
+	if err := yaml.UnmarshalStrict(data, &s); err != nil {
+		return nil, fmt.Errorf("decode signature: %w", err)
 	}
 	return &s, nil
 }
@@ -74,8 +82,8 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 		bad("literals is empty: without one the pattern would run on every line")
 	}
 	for _, l := range s.Literals {
-		if len(l) < 3 {
-			bad("literal %q is shorter than 3 bytes", l)
+		if len(l) < LeastLiteral {
+			bad("literal %q is shorter than %d bytes", l, LeastLiteral)
 		}
 	}
 	re, err := regexp.Compile(s.Pattern)

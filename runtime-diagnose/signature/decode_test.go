@@ -29,7 +29,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"role":                 {func(s *signature.Signature) { s.Role = "boss" }, `role "boss"`},
 		"kind":                 {func(s *signature.Signature) { s.Kinds = []evidence.Kind{"rumour"} }, `kind "rumour"`},
 		"no literal":           {func(s *signature.Signature) { s.Literals = nil }, "literals is empty"},
-		"short literal":        {func(s *signature.Signature) { s.Literals = []string{"bo"} }, "shorter than 3"},
+		"short literal":        {func(s *signature.Signature) { s.Literals = []string{"bo"} }, "shorter than 4"},
 		"pattern":              {func(s *signature.Signature) { s.Pattern = "(" }, "pattern:"},
 		"matches everything":   {func(s *signature.Signature) { s.Pattern = "(?:boom)?" }, "matches the empty line"},
 		"no doubt":             {func(s *signature.Signature) { s.DoesNotProve = " " }, "doesNotProve is empty"},

@@ -1,11 +1,26 @@
 package signature
 
-// MatchesUngated runs one pattern without its gate.
-func MatchesUngated(c *Catalog, id, text string) bool {
-	for i, s := range c.all {
-		if s.ID == id {
-			return c.patterns[i].MatchString(text)
-		}
+import (
+	"regexp"
+	"sync"
+)
+
+var whole sync.Map // pattern → *regexp.Regexp
+
+// MatchUngated runs the whole pattern of one signature, without its gate: where it matches,
+// and the facts.
+func MatchUngated(c *Catalog, id, text string) (start int, found map[string]string, ok bool) {
+	pattern := c.ByID(id).Pattern
+	re, known := whole.Load(pattern)
+	if !known {
+		re, _ = whole.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
-	return false
+	m := re.(*regexp.Regexp).FindStringSubmatchIndex(text)
+	if m == nil {
+		return 0, nil, false
+	}
+	return m[0], facts(re.(*regexp.Regexp), text, m), true
 }
+
+// Alternatives is for tests.
+var Alternatives = alternatives

@@ -10,18 +10,14 @@ import (
 const mostStrings = 400
 
 // gateHolds proves that whatever the pattern matches contains one of the literals, letters
-// taken without case. It may fail to prove what is true; then the pattern has to be
-// written more plainly.
+// taken without case where a literal has no capital. It may fail to prove what is true; then
+// the pattern has to be written more plainly.
 func gateHolds(pattern string, literals []string) bool {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return false
 	}
-	folded := make([]string, len(literals))
-	for i, l := range literals {
-		folded[i] = strings.ToLower(l)
-	}
-	return proves(re, folded)
+	return proves(re, literals)
 }
 
 // proves says that every match of the expression contains a literal.
@@ -109,28 +105,69 @@ func product(a, b []string) []string {
 
 func allContain(all, literals []string) bool {
 	for _, s := range all {
-		found := false
-		for _, l := range literals {
-			if strings.Contains(s, l) {
-				found = true
-				break
-			}
-		}
-		if !found {
+		if !containsAny(s, literals) {
 			return false
 		}
 	}
 	return len(all) > 0
 }
 
-// expand lists every string an expression can match, in lower case, if there are few; nil
-// if there are many or endlessly many.
+// containsAny looks for literals with capitals as they stand, and for the others in the
+// string without case.
+func containsAny(s string, literals []string) bool {
+	folded := ""
+	for _, l := range literals {
+		if hasCapital(l) {
+			if strings.Contains(s, l) {
+				return true
+			}
+			continue
+		}
+		if folded == "" {
+			folded = folded7(strings.Map(unmarked, s))
+		}
+		if strings.Contains(folded, folded7(l)) {
+			return true
+		}
+	}
+	return false
+}
+
+// eitherCase marks a letter that the pattern takes without case: no literal with a capital
+// can rely on it. The mark is a shift into a plane that nobody uses.
+const eitherCase = 0xF0000
+
+// marked makes letters beyond ASCII into what no literal contains: the finder takes only
+// ASCII without case.
+func marked(r rune) rune {
+	switch l := unicode.ToLower(r); {
+	case l == unicode.ToUpper(r):
+		return r
+	case l > unicode.MaxASCII:
+		return unicode.ReplacementChar
+	default:
+		return l + eitherCase
+	}
+}
+
+func unmarked(r rune) rune {
+	if r >= eitherCase {
+		return r - eitherCase
+	}
+	return r
+}
+
+// expand lists every string an expression can match, if there are few; nil if there are many
+// or endlessly many. Letters taken without case are marked.
 func expand(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return []string{""}
 	case syntax.OpLiteral:
-		return []string{strings.ToLower(string(re.Rune))}
+		if re.Flags&syntax.FoldCase != 0 {
+			return []string{strings.Map(marked, string(re.Rune))}
+		}
+		return []string{string(re.Rune)}
 	case syntax.OpCharClass:
 		return expandClass(re.Rune)
 	case syntax.OpCapture:
@@ -160,7 +197,7 @@ func expandClass(ranges []rune) []string {
 			if len(out) > 16 {
 				return nil
 			}
-			out = append(out, string(unicode.ToLower(r)))
+			out = append(out, string(r))
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -38,8 +40,8 @@ func TestALiteralThatThePatternCanDoWithoutIsRefused(t *testing.T) {
 	}
 }
 
-// The proof is tested against the regular expressions themselves: what a pattern matches
-// the gate must let pass.
+// The gate and the taking apart of patterns are tested against the whole regular expressions:
+// what a pattern matches the catalog must find, at the same place and with the same facts.
 func FuzzLiteralsGate(f *testing.F) {
 	c := builtin(f)
 	for _, s := range c.All() {
@@ -50,18 +52,44 @@ func FuzzLiteralsGate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for line := range strings.Lines(text) {
 			line = strings.TrimRight(line, "\n")
-			found := map[string]bool{}
+			found := map[string]signature.Match{}
 			for _, m := range c.Match(line) {
-				found[m.Signature.ID] = true
+				found[m.Signature.ID] = m
 			}
 			if len(found) > 0 && !c.Suspects(line) {
 				t.Fatalf("%q matches %v and passes for unsuspicious", line, found)
 			}
 			for _, s := range c.All() {
-				if !found[s.ID] && signature.MatchesUngated(c, s.ID, line) {
-					t.Fatalf("the gate of %s refuses %q, which its pattern matches", s.ID, line)
+				start, facts, ok := signature.MatchUngated(c, s.ID, line)
+				m, matched := found[s.ID]
+				if ok != matched || m.Start != start {
+					t.Fatalf("%s on %q: the whole pattern matches: %v at %d; the catalog: %v at %d", s.ID, line, ok, start, matched, m.Start)
+				}
+				if diff := cmp.Diff(facts, m.Facts); diff != "" {
+					t.Fatalf("facts of %s on %q (-whole +catalog):\n%s", s.ID, line, diff)
 				}
 			}
 		}
 	})
+}
+
+func TestAPatternIsTakenApartAtItsOuterBars(t *testing.T) {
+	cases := map[string]struct {
+		pattern string
+		want    []string
+	}{
+		"one":                        {`a`, []string{`a`}},
+		"three":                      {`a|b|c`, []string{`a`, `b`, `c`}},
+		"bars in groups and classes": {`(?:a|b)|[|]|[^|]|[]|]|\|`, []string{`(?:a|b)`, `[|]`, `[^|]`, `[]|]`, `\|`}},
+		"a flag holds to the end":    {`a|(?i)b|c`, []string{`a`, `(?i)b`, `(?i)c`}},
+		"a flag in the middle":       {`a(?i)b|c`, []string{`a(?i)b|c`}},
+		"a flag for a group alone":   {`(?i:a)|b`, []string{`(?i:a)`, `b`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, signature.Alternatives(tc.pattern)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }

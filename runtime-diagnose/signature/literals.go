@@ -1,93 +1,197 @@
 package signature
 
-// automaton finds which of many literals occur in a line, in one pass over its bytes:
-// Aho and Corasick's automaton with all failure steps folded into a dense table. Letters
-// are compared without case (ASCII), so the gate never refuses what a case-blind pattern
-// accepts. Time is O(line); memory is 4 KiB/8 per state and symbol class.
-type automaton struct {
-	class [256]uint8 // byte → column; bytes no literal uses share column 0
-	width int
-	next  []int32   // state*width + column → state
-	hits  [][]int32 // state → literals that end here
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// A literal is found by sampling: wherever a long enough literal stands, one of its grams (so
+// many bytes in a row) begins at a place that is a multiple of step. So only the grams at
+// those places are looked up in a set of bits, and most of a log is left behind at that. Longer
+// literals are found by longer grams, which other text seldom holds. docs/adr tells what else
+// was measured.
+const (
+	longGram   = 8 // literals of 11 bytes and more
+	middleGram = 4 // of 7 to 10
+	wideStep   = 4
+	shortGram  = 3 // of 4 to 6
+	shortStep  = 2
+
+	shortestLong   = longGram + wideStep - 1
+	shortestMiddle = middleGram + wideStep - 1
+
+	// LeastLiteral is how short a literal may be, in bytes.
+	LeastLiteral = shortGram + shortStep - 1
+
+	gramBits = 16 // of the hash of a gram: 8 KiB of bits a class, which stay in the first cache
+	heads    = 12 // bits of the hash that choose where the entries of a gram begin
+)
+
+// finder finds which of many literals occur in a text. Letters are compared without case
+// (ASCII) unless the literal has a capital. It is immutable; memory is some 100 bytes a literal.
+type finder struct {
+	literals            []string // folded where they are compared so
+	exact               []bool
+	long, middle, short class
 }
 
-func newAutomaton(literals []string) *automaton {
-	a := &automaton{}
-	a.assignColumns(literals)
-	a.hits = append(a.hits, nil)
-	a.next = make([]int32, a.width)
-	for i, lit := range literals {
-		state := int32(0)
-		for j := range len(lit) {
-			cell := int(state)*a.width + int(a.class[lit[j]])
-			if a.next[cell] == 0 {
-				a.next[cell] = int32(len(a.hits))
-				a.hits = append(a.hits, nil)
-				a.next = append(a.next, make([]int32, a.width)...)
-			}
-			state = a.next[cell]
-		}
-		a.hits[state] = append(a.hits[state], int32(i))
-	}
-	a.foldFailures()
-	return a
+// class holds the grams of the literals of one range of lengths.
+type class struct {
+	bits  [1 << gramBits / 64]uint64
+	first [1<<heads + 1]uint16 // by the highest bits of the hash: where entries begin
+	all   []entry              // by hash
 }
 
-func (a *automaton) assignColumns(literals []string) {
-	used := 0
-	for _, lit := range literals {
-		for i := range len(lit) {
-			b := foldASCII(lit[i])
-			if a.class[b] == 0 {
-				used++
-				a.class[b] = uint8(used)
-			}
-		}
-	}
-	for b := 'A'; b <= 'Z'; b++ {
-		a.class[b] = a.class[b+'a'-'A']
-	}
-	a.width = used + 1
+// entry says that a gram stands at an offset of a literal.
+type entry struct {
+	gram    uint64
+	literal int32
+	offset  int32
 }
 
-// foldFailures walks the trie breadth first and replaces every missing edge by the edge
-// of the longest proper suffix, which is complete by then.
-func (a *automaton) foldFailures() {
-	fail := make([]int32, len(a.hits))
-	queue := make([]int32, 0, len(a.hits))
-	for c := range a.width {
-		if child := a.next[c]; child != 0 {
-			queue = append(queue, child)
+func newFinder(literals []string) *finder {
+	f := &finder{}
+	for _, l := range literals {
+		exact := hasCapital(l)
+		if !exact {
+			l = folded7(l)
+		}
+		f.literals, f.exact = append(f.literals, l), append(f.exact, exact)
+	}
+	seen := countGrams(f.literals)
+	for i, l := range f.literals {
+		switch {
+		case len(l) >= shortestLong:
+			f.long.add(l, int32(i), longGram, wideStep, seen)
+		case len(l) >= shortestMiddle:
+			f.middle.add(l, int32(i), middleGram, wideStep, seen)
+		default:
+			f.short.add(l, int32(i), shortGram, shortStep, seen)
 		}
 	}
-	for i := 0; i < len(queue); i++ {
-		state := queue[i]
-		a.hits[state] = append(a.hits[state], a.hits[fail[state]]...)
-		for c := range a.width {
-			cell := int(state)*a.width + c
-			down := a.next[int(fail[state])*a.width+c]
-			if child := a.next[cell]; child != 0 {
-				fail[child] = down
-				queue = append(queue, child)
-			} else {
-				a.next[cell] = down
-			}
+	f.long.index()
+	f.middle.index()
+	f.short.index()
+	return f
+}
+
+// add takes the grams of the rarest run of as many offsets as there are remainders.
+func (c *class) add(literal string, index int32, gram, step int, seen map[string]int) {
+	best, least := 0, math.Inf(1)
+	for at := 0; at+step-1+gram <= len(literal); at++ {
+		often := 0.0
+		for k := range step {
+			often += commonness(literal[at+k:at+k+gram], seen)
 		}
+		if often < least {
+			best, least = at, often
+		}
+	}
+	for at := best; at < best+step; at++ {
+		c.all = append(c.all, entry{gram: gramOf(literal[at : at+gram]), literal: index, offset: int32(at)})
 	}
 }
 
-// find calls hit for every literal that ends anywhere in the line; a literal that occurs
-// twice is reported twice.
-func (a *automaton) find(line string, hit func(literal int32)) {
-	state := int32(0)
-	for i := range len(line) {
-		state = a.next[int(state)*a.width+int(a.class[line[i]])]
-		if a.hits[state] != nil {
-			for _, l := range a.hits[state] {
-				hit(l)
+func (c *class) index() {
+	slices.SortStableFunc(c.all, func(a, b entry) int { return int(hashOf(a.gram)>>1) - int(hashOf(b.gram)>>1) })
+	for _, e := range c.all {
+		h := hashOf(e.gram)
+		c.bits[h>>(64-gramBits)>>6] |= 1 << (h >> (64 - gramBits) & 63)
+		c.first[h>>(64-heads)+1]++
+	}
+	for i := range len(c.first) - 1 {
+		c.first[i+1] += c.first[i]
+	}
+}
+
+// hashOf spreads a gram over the high bits (Fibonacci hashing).
+func hashOf(gram uint64) uint64 { return gram * 0x9E3779B97F4A7C15 }
+
+// caseless sets the bit that tells small letters from capitals. It makes other bytes alike
+// too, which only costs a comparison.
+const caseless = 0x2020202020202020
+
+func gramOf(s string) uint64 {
+	var g uint64
+	for i := range len(s) {
+		g |= uint64(s[i]|0x20) << (8 * i)
+	}
+	return g
+}
+
+// find calls hit for literals that occur in the text until it returns false; one that occurs
+// twice may be told twice.
+func (f *finder) find(text string, hit func(literal int32) bool) {
+	if f.findWide(text, hit) && len(f.short.all) > 0 {
+		f.findShort(text, hit)
+	}
+}
+
+func (f *finder) findWide(text string, hit func(int32) bool) bool {
+	i := 0
+	for ; i+8 <= len(text); i += wideStep {
+		_ = text[i+7]
+		g := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
+			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56 | caseless
+		if f.long.has(g) && !f.verify(&f.long, g, text, i, hit) {
+			return false
+		}
+		if g &= 1<<32 - 1; f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
+			return false
+		}
+	}
+	if i+middleGram <= len(text) {
+		g := gramOf(text[i : i+middleGram])
+		return !f.middle.has(g) || f.verify(&f.middle, g, text, i, hit)
+	}
+	return true
+}
+
+func (f *finder) findShort(text string, hit func(int32) bool) {
+	for i := 0; i+shortGram <= len(text); i += shortStep {
+		_ = text[i+2]
+		g := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | caseless&0xffffff
+		if f.short.has(g) && !f.verify(&f.short, g, text, i, hit) {
+			return
+		}
+	}
+}
+
+func (c *class) has(gram uint64) bool {
+	h := hashOf(gram) >> (64 - gramBits)
+	return c.bits[h>>6]>>(h&63)&1 != 0
+}
+
+// verify compares the literals that have the gram where it stands in the text.
+func (f *finder) verify(c *class, gram uint64, text string, at int, hit func(int32) bool) bool {
+	head := hashOf(gram) >> (64 - heads)
+	for _, e := range c.all[c.first[head]:c.first[head+1]] {
+		if e.gram != gram {
+			continue
+		}
+		l := f.literals[e.literal]
+		from := at - int(e.offset)
+		if from < 0 || from+len(l) > len(text) {
+			continue
+		}
+		if part := text[from : from+len(l)]; part == l || (!f.exact[e.literal] && equalFolded(part, l)) {
+			if !hit(e.literal) {
+				return false
 			}
 		}
 	}
+	return true
+}
+
+// equalFolded compares a text with a folded literal of the same length.
+func equalFolded(text, folded string) bool {
+	for i := range len(folded) {
+		if foldASCII(text[i]) != folded[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func foldASCII(b byte) byte {
@@ -95,4 +199,51 @@ func foldASCII(b byte) byte {
 		return b + 'a' - 'A'
 	}
 	return b
+}
+
+// folded7 is the string with its ASCII letters small.
+func folded7(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = foldASCII(c)
+	}
+	return string(b)
+}
+
+func hasCapital(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' })
+}
+
+// often are the bytes of logs, more frequent ones first, folded; what is not in it is rare.
+// Counted over public training logs; the order matters, not the share.
+const often = " etaoinsrld0c1u2mp.g_:/3h4-fb5y6798,kvw=x()[]\"'"
+
+// commonness estimates how often a gram occurs: the product of shares that fall as the ranks
+// of the bytes grow, times how many literals hold the gram, for literals are words of logs.
+func commonness(gram string, seen map[string]int) float64 {
+	p := 1.0
+	for i := range len(gram) {
+		rank := strings.IndexByte(often, foldASCII(gram[i]))
+		if rank < 0 {
+			rank = 2 * len(often)
+		}
+		p *= 1 / float64(rank+4)
+	}
+	return p * float64(1+seen[folded7(gram[:min(len(gram), middleGram)])])
+}
+
+// countGrams counts the middle and short grams of all literals.
+func countGrams(literals []string) map[string]int {
+	seen := map[string]int{}
+	for _, l := range literals {
+		l = folded7(l)
+		for i := range len(l) {
+			for _, n := range []int{middleGram, shortGram} {
+				if i+n <= len(l) {
+					seen[l[i:i+n]]++
+				}
+			}
+		}
+	}
+	return seen
 }

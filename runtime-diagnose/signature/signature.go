@@ -46,7 +46,7 @@ type Signature struct {
 	Category     string          `json:"category"`
 	Role         Role            `json:"role"`
 	Kinds        []evidence.Kind `json:"kinds"`
-	Literals     []string        `json:"literals"` // every text the pattern matches contains one
+	Literals     []string        `json:"literals"` // every text the pattern matches contains one; without case unless it has a capital
 	Pattern      string          `json:"pattern"`  // RE2; named groups become facts
 	Domain       Domain          `json:"domain"`
 	Retry        Retry           `json:"retry"`

@@ -1,0 +1,144 @@
+package signature
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// matcher tries only those alternatives of a pattern whose literals were found: a signature
+// may list twenty wordings, and a line holds one. What it finds is what the whole pattern
+// finds: the leftmost match, of those the first alternative's. Alternatives are taken apart
+// and compiled when the first line asks for them: most signatures meet none in a log.
+type matcher struct {
+	pattern  string
+	literals []string // of the signature
+	once     sync.Once
+	branches []branch
+}
+
+type branch struct {
+	re    *regexp.Regexp
+	needs []string // each of its matches holds one of these literals
+}
+
+// find looks for the pattern in a text that holds some of the literals.
+func (m *matcher) find(text string, holds func(literal string) bool) (*regexp.Regexp, []int) {
+	m.once.Do(m.prepare)
+	var best []int
+	var by *regexp.Regexp
+	for i := range m.branches {
+		b := &m.branches[i]
+		if !slices.ContainsFunc(b.needs, holds) {
+			continue
+		}
+		if at := b.re.FindStringSubmatchIndex(text); at != nil && (best == nil || at[0] < best[0]) {
+			best, by = at, b.re
+		}
+	}
+	return by, best
+}
+
+func (m *matcher) prepare() {
+	for _, source := range alternatives(m.pattern) {
+		m.branches = append(m.branches, branch{re: regexp.MustCompile(source), needs: needed(source, m.literals)})
+	}
+}
+
+// needed are few of the literals of which every match of the pattern holds one.
+func needed(pattern string, literals []string) []string {
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return literals
+	}
+	for _, l := range literals {
+		if one := []string{l}; proves(re, one) {
+			return one
+		}
+	}
+	kept := slices.Clone(literals)
+	for i := 0; i < len(kept); {
+		if fewer := slices.Delete(slices.Clone(kept), i, i+1); proves(re, fewer) {
+			kept = fewer
+			continue
+		}
+		i++
+	}
+	return kept
+}
+
+// alternatives takes a pattern apart at the bars that stand in no group. A flag in force
+// from the beginning of an alternative holds for those after it, as in the whole pattern; a
+// pattern with a flag in the middle of one stays whole.
+func alternatives(pattern string) []string {
+	if strings.Contains(pattern, `\Q`) {
+		return []string{pattern}
+	}
+	var out []string
+	flags, depth, start := "", 0, 0
+	for i := 0; i <= len(pattern); i++ {
+		if i == len(pattern) || pattern[i] == '|' && depth == 0 {
+			out = append(out, flags+pattern[start:i])
+			start = i + 1
+			continue
+		}
+		switch pattern[i] {
+		case '\\':
+			i++
+		case '[':
+			i += classEnd(pattern[i:])
+		case ')':
+			depth--
+		case '(':
+			own := leadingFlags(pattern[i:])
+			switch {
+			case own == "" || depth > 0:
+				depth++
+			case i > start:
+				return []string{pattern}
+			default:
+				flags, start, i = flags+own, i+len(own), i+len(own)-1
+			}
+		}
+	}
+	return out
+}
+
+// classEnd is where the bracket that closes a class stands.
+func classEnd(s string) int {
+	i := 1
+	if strings.HasPrefix(s[i:], "^") {
+		i++
+	}
+	if strings.HasPrefix(s[i:], "]") {
+		i++
+	}
+	for ; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case strings.HasPrefix(s[i:], "[:"):
+			if n := strings.Index(s[i:], ":]"); n > 0 {
+				i += n + 1
+			}
+		case s[i] == ']':
+			return i
+		}
+	}
+	return len(s) - 1
+}
+
+// leadingFlags are groups such as (?i) at the beginning.
+func leadingFlags(s string) string {
+	end := 0
+	for strings.HasPrefix(s[end:], "(?") {
+		n := strings.IndexByte(s[end:], ')')
+		if n < 0 || strings.Trim(s[end+2:end+n], "imsU-") != "" {
+			break
+		}
+		end += n + 1
+	}
+	return s[:end]
+}
