@@ -60,6 +60,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 .PHONY: corpus
 corpus: ## diagnoses every labelled case of ../shared/corpus/dev (SIGNALBOX_CORPUS) and prints how often it is right
 	@$(GO) run ./test/corpus
+
 .PHONY: bench-logs
 bench-logs: ## how fast logs are read with all signatures, beside ripgrep; memory on an endless log
 	@$(GO) run ./test/logbench
