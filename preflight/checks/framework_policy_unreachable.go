@@ -1,0 +1,28 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var frameworkPolicyUnreachable = &check.Check{
+	Name:     "framework-policy-unreachable",
+	Title:    "a completion policy asks for more tasks than the role has",
+	Doc:      readme("framework-policy-unreachable"),
+	Remedy:   "Write a count of at most taskNumber, or -1 where the role is not to end the job.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"Framework"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			policy := r.Path.Child("frameworkAttemptCompletionPolicy")
+			for _, name := range []string{"minFailedTaskCount", "minSucceededTaskCount"} {
+				if n, ok := number(p.Job, policy.Child(name)); ok && n > int64(r.Replicas.Max) && r.Replicas.Max > 0 {
+					p.Reportf(policy.Child(name), "%s is %d; %s has %s, so the policy is never met", name, n, r.Name, count(r.Replicas.Max, "task"))
+				}
+			}
+		}
+		return nil
+	},
+}

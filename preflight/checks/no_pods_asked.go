@@ -1,0 +1,39 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var noPodsAsked = &check.Check{
+	Name:     "no-pods-asked",
+	Title:    "the job asks for no pods",
+	Doc:      readme("no-pods-asked"),
+	Remedy:   "Write how many pods there are; to hold the job back, suspend it.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "JobSet", "TrainJob", "ColossalAIJob"},
+	Needs:           check.Whole,
+	OperatorRejects: []string{"PyTorchJob"},
+	Run: func(p *check.Pass) error {
+		if len(p.Job.Roles) == 0 || p.Job.MaxPods() > 0 && trainers(p.Job) > 0 || p.Job.Suspended {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			if r := &p.Job.Roles[i]; r.Replicas.Max == 0 {
+				p.Reportf(r.ReplicasPath, "%s has %d pods: nothing trains, and the job never ends", r.Name, 0)
+				return nil
+			}
+		}
+		return nil
+	},
+}
+
+// trainers is the number of pods that train: a launcher alone trains nothing.
+func trainers(j *job.Job) int {
+	n := j.MaxPods()
+	if launcher := j.Role("launcher"); launcher != nil && j.Ref.Kind == "ColossalAIJob" {
+		n -= launcher.Replicas.Max
+	}
+	return n
+}

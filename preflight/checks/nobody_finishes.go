@@ -1,0 +1,27 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var nobodyFinishes = &check.Check{
+	Name:     "nobody-finishes",
+	Title:    "the TFJob has no role whose end is the job's",
+	Doc:      readme("nobody-finishes"),
+	Remedy:   "Add a Chief or a Worker.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TFJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for _, name := range []string{"Chief", "Master", "Worker"} {
+			if r := p.Job.Role(name); r != nil && r.Replicas.Max > 0 {
+				return nil
+			}
+		}
+		if len(p.Job.Roles) > 0 {
+			p.Reportf("spec.tfReplicaSpecs", "%s and none of Chief, Master, Worker: the job succeeds when one of those does, so never", count(p.Job.MaxPods(), "pod"))
+		}
+		return nil
+	},
+}

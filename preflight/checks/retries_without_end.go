@@ -1,0 +1,40 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var retriesWithoutEnd = &check.Check{
+	Name:     "retries-without-end",
+	Title:    "the job is run again for ever, and holds GPUs",
+	Doc:      readme("retries-without-end"),
+	Remedy:   "Write a maxRetryCount of 0 or more; fancyRetryPolicy retries what the platform broke.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"Framework"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		var gpus int64
+		for i := range p.Job.Roles {
+			gpus += p.Job.Roles[i].Pod.GPUs().N * int64(p.Job.Roles[i].Replicas.Max)
+		}
+		if gpus == 0 {
+			return nil
+		}
+		judge := func(at job.Path) {
+			fancy, _ := field(p.Job, at.Child("fancyRetryPolicy")).(bool)
+			switch n, _ := number(p.Job, at.Child("maxRetryCount")); {
+			case n == -2:
+				p.Reportf(at.Child("maxRetryCount"), "maxRetryCount is %d: whatever has ended starts anew, also after success, on %s", n, count(gpus, "GPU"))
+			case n == -1 && !fancy:
+				p.Reportf(at.Child("maxRetryCount"), "maxRetryCount is %d: a failure of any kind is retried without limit, on %s", n, count(gpus, "GPU"))
+			}
+		}
+		judge("spec.retryPolicy")
+		for i := range p.Job.Roles {
+			judge(p.Job.Roles[i].Path.Child("task", "retryPolicy"))
+		}
+		return nil
+	},
+}
