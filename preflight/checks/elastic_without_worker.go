@@ -1,0 +1,25 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var elasticWithoutWorker = &check.Check{
+	Name:     "elastic-without-worker",
+	Title:    "the job is elastic and has no role that may grow",
+	Doc:      readme("elastic-without-worker"),
+	Remedy:   "Put the pods that train into Worker, or remove elasticPolicy.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"PyTorchJob"},
+	Needs:           check.Whole,
+	OperatorRejects: []string{"PyTorchJob"},
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.elasticPolicy")
+		if field(p.Job, at) != nil && p.Job.Role("Worker") == nil && len(p.Job.Roles) > 0 {
+			p.Reportf(at, "elasticPolicy is about Workers; the job has %d of them, and the operator refuses it", 0)
+		}
+		return nil
+	},
+}

@@ -1,0 +1,38 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var gangMinBelowPods = &check.Check{
+	Name:     "gang-min-below-pods",
+	Title:    "the gang starts before all pods that train together have a place",
+	Doc:      readme("gang-min-below-pods"),
+	Remedy:   "Raise the minimum to the number of pods, or leave it out.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "JAXJob", "XGBoostJob", "MPIJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		g, pods := p.Job.Gang, p.Job.MaxPods()
+		gpus, needed := int64(0), pods
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			gpus += r.Pod.GPUs().N * int64(r.Replicas.Max)
+			if r.Name == "Launcher" {
+				needed -= r.Replicas.Max // it waits for the workers
+			}
+		}
+		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || field(p.Job, "spec.elasticPolicy") != nil {
+			return nil
+		}
+		p.Report(finding.Finding{
+			Path:    g.Path,
+			Message: fmt.Sprintf("the gang starts with %d of %s; those that start hold GPUs and wait for the others", g.MinMembers, count(pods, "pod")),
+			Facts:   []finding.Fact{{Name: "minimum", Value: int64(g.MinMembers)}, {Name: "pods", Value: int64(pods)}},
+		})
+		return nil
+	},
+}

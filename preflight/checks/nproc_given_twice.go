@@ -1,0 +1,25 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var nprocGivenTwice = &check.Check{
+	Name:     "nproc-given-twice",
+	Title:    "the number of processes is written in two places",
+	Doc:      readme("nproc-given-twice"),
+	Remedy:   "Keep spec.nprocPerNode, and remove elasticPolicy.nProcPerNode.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"PyTorchJob"},
+	OperatorRejects: []string{"PyTorchJob"},
+	Run: func(p *check.Pass) error {
+		const old = job.Path("spec.elasticPolicy.nProcPerNode")
+		n, ok := number(p.Job, old)
+		if other, written := text(p.Job, "spec.nprocPerNode"); ok && written {
+			p.Reportf(old, "is %d, and spec.nprocPerNode is %q; the operator refuses a job that has both", n, other)
+		}
+		return nil
+	},
+}

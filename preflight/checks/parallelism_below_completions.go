@@ -1,0 +1,37 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var parallelismBelowCompletions = &check.Check{
+	Name:     "parallelism-below-completions",
+	Title:    "not all pods of a slice of TPUs run together",
+	Doc:      readme("parallelism-below-completions"),
+	Remedy:   "Let parallelism and completions both be the number of hosts in the slice.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"JobSet", "Job"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			spec := r.Path
+			if p.Job.Ref.Kind == "JobSet" {
+				spec = spec.Child("template", "spec")
+			}
+			completions, written := number(p.Job, spec.Child("completions"))
+			together, ok := number(p.Job, spec.Child("parallelism"))
+			if !ok {
+				together = 1
+			}
+			if mode, _ := text(p.Job, spec.Child("completionMode")); mode == "NonIndexed" || p.Job.Ref.Kind == "Job" && mode == "" {
+				continue
+			}
+			if written && together < completions && r.Pod.Requests["google.com/tpu"] > 0 {
+				p.Reportf(spec.Child("completions"), "%d pods are to complete and %d run at a time; the hosts of a slice find each other only if all of them run", completions, together)
+			}
+		}
+		return nil
+	},
+}
