@@ -1,0 +1,33 @@
+package checks
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var containerNameInvalid = &check.Check{
+	Name:     "container-name-invalid",
+	Title:    "a container has no name that the API takes",
+	Doc:      readme("container-name-invalid"),
+	Remedy:   "Name the container with lower-case letters, digits and dashes.",
+	Severity: finding.Error, Since: "0.1",
+	OperatorRejects: []string{"Job"},
+	Eclipses:        []string{"container-name-missing"},
+	Run: func(p *check.Pass) error {
+		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			_, _, templated := job.Placeholder(c.Name)
+			if templated || len(validation.IsDNS1123Label(c.Name)) == 0 {
+				return
+			}
+			message := fmt.Sprintf("a container of %s is called %q, with %d characters; its name takes lower-case letters, digits and dashes, 1 to 63", r.Name, c.Name, len(c.Name))
+			p.Report(finding.Finding{Path: r.Pod.At(rel), Message: message})
+		})
+		return nil
+	},
+}
