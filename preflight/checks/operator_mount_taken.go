@@ -1,0 +1,72 @@
+package checks
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var operatorMountTaken = &check.Check{
+	Name:     "operator-mount-taken",
+	Title:    "the job takes a volume or a place that the operator adds",
+	Doc:      readme("operator-mount-taken"),
+	Remedy:   "Remove the volume and its mount: the operator brings keys and list of hosts itself.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"MPIJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if len(r.Pod.Spec.Containers) == 0 {
+				continue
+			}
+			names, places := addedByMPI(p.Job, r.Name)
+			for k, m := range r.Pod.Spec.Containers[0].VolumeMounts {
+				if at := path.Clean(m.MountPath); slices.Contains(places, at) {
+					p.Report(finding.Finding{
+						Path:    r.Pod.At(job.Path("containers[0].volumeMounts").Index(k).Child("mountPath")),
+						Message: fmt.Sprintf("volume %s is mounted at %s in %s, where the operator mounts its own: 2 mounts at one place, and the pods are refused", m.Name, at, r.Name),
+					})
+					names = nil // one mistake, told once
+					break
+				}
+			}
+			for k, v := range r.Pod.Spec.Volumes {
+				if slices.Contains(names, v.Name) {
+					p.Report(finding.Finding{
+						Path:    r.Pod.At(job.Path("volumes").Index(k).Child("name")),
+						Message: fmt.Sprintf("%s has a volume %q, and the operator adds one of that name: 2 volumes with one name, and the pods are refused", r.Name, v.Name),
+					})
+				}
+			}
+		}
+		return nil
+	},
+}
+
+// addedByMPI is what the operators add to the pods of a role, and to the first container of
+// it: training-operator v1.9.3 pkg/controller.v1/mpi/mpijob_controller.go, newWorker and
+// newLauncher; github.com/kubeflow/mpi-operator v0.7 pkg/controller/mpi_job_controller.go,
+// setupSSHOnPod and newLauncherPodTemplate.
+func addedByMPI(j *job.Job, role string) (volumes, places []string) {
+	if j.Ref.APIVersion == "kubeflow.org/v1" {
+		volumes, places = []string{"mpi-job-config"}, []string{"/etc/mpi"}
+		if role == "Launcher" {
+			volumes, places = append(volumes, "mpi-job-kubectl"), append(places, "/opt/kube")
+		}
+		return volumes, places
+	}
+	keys, ok := text(j, "spec.sshAuthMountPath")
+	if !ok || keys == "" {
+		keys = "/root/.ssh"
+	}
+	volumes, places = []string{"ssh-auth"}, []string{path.Clean(keys)}
+	if role == "Launcher" {
+		volumes, places = append(volumes, "mpi-job-config"), append(places, "/etc/mpi")
+	}
+	return volumes, places
+}
