@@ -1,0 +1,29 @@
+package checks
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var executionTypeReversed = &check.Check{
+	Name:     "execution-type-reversed",
+	Title:    "a framework cannot go back in its life",
+	Doc:      readme("execution-type-reversed"),
+	Remedy:   "Create the framework anew under another name.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"Framework"},
+	Needs: check.Update,
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.executionType")
+		order := []string{"Create", "Start", "Stop"}
+		was, _ := text(p.Old, at)
+		is, _ := text(p.Job, at)
+		if from, to := slices.Index(order, was), slices.Index(order, is); from >= 0 && to >= 0 && to < from {
+			p.Reportf(at, "executionType was %s, step %d of %d, and is now %s: it only goes forward", was, from+1, len(order), is)
+		}
+		return nil
+	},
+}

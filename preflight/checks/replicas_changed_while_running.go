@@ -1,0 +1,37 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var replicasChangedWhileRunning = &check.Check{
+	Name:     "replicas-changed-while-running",
+	Title:    "pods that run count on the old number of pods",
+	Doc:      readme("replicas-changed-while-running"),
+	Remedy:   "Suspend the job before the change, or make it elastic.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"},
+	Needs: check.Update,
+	Run: func(p *check.Pass) error {
+		dynamic, _ := field(p.Job, "spec.enableDynamicWorker").(bool)
+		if p.Old.Suspended || p.Job.Suspended || dynamic || field(p.Job, "spec.elasticPolicy") != nil {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			old := p.Old.Role(r.Name)
+			if old == nil || old.Replicas == r.Replicas {
+				continue
+			}
+			p.Report(finding.Finding{
+				Path:    r.ReplicasPath,
+				Message: fmt.Sprintf("%s had %s and has %d now; those that run were told that %s train together", r.Name, count(old.Replicas.Max, "pod"), r.Replicas.Max, count(p.Old.MaxPods(), "pod")),
+				Facts:   []finding.Fact{{Name: "was", Value: int64(old.Replicas.Max)}, {Name: "is", Value: int64(r.Replicas.Max)}},
+			})
+		}
+		return nil
+	},
+}

@@ -1,0 +1,44 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var templateChangedWhileRunning = &check.Check{
+	Name:     "template-changed-while-running",
+	Title:    "pods that run keep the template that was changed",
+	Doc:      readme("template-changed-while-running"),
+	Remedy:   "Suspend the job before the change, or create it anew.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "TrainJob"},
+	Needs: check.Update,
+	Run: func(p *check.Pass) error {
+		if p.Old.Suspended || p.Job.Suspended {
+			return nil
+		}
+		if p.Job.Ref.Kind == "TrainJob" {
+			for _, at := range []job.Path{"spec.trainer", "spec.initializer"} {
+				if where, was, is, changed := firstDifference(at, field(p.Old, at), field(p.Job, at)); changed {
+					reportKept(p, where, was, is, "Trainer changes the JobSet of a job only while both are suspended")
+				}
+			}
+			return nil
+		}
+		for i := range p.Job.Roles {
+			at := p.Job.Roles[i].Path.Child("template")
+			if where, was, is, changed := firstDifference(at, field(p.Old, at), field(p.Job, at)); changed && field(p.Old, at) != nil {
+				reportKept(p, where, was, is, "pods of "+p.Job.Roles[i].Name+" that run keep the old one, and one that is made anew joins them with the new one")
+			}
+		}
+		return nil
+	},
+}
+
+func reportKept(p *check.Pass, where job.Path, was, is, why string) {
+	message := fmt.Sprintf("was %s and is now %s; %s", masked(where, was), masked(where, is), why)
+	p.Report(finding.Finding{Path: present(p.Job, where), Message: message})
+}
