@@ -88,9 +88,6 @@ var alsoFires = map[string]map[string]bool{
 	"pod-exceeds-every-node/stays-silent-on-a-whole-node":         {"gang-does-not-fit": true},
 	// The operator's value wins: nothing fails, and there is something to know.
 	"rank-same-everywhere/stays-silent-on-the-operator": {"overwritten-environment": true},
-	// Which versions of Trainer have the field is another matter than what it says.
-	"patch-target-missing/fires-on-trainer":     {"fields-of-another-version": true},
-	"patch-target-missing/stays-silent-on-node": {"fields-of-another-version": true},
 }
 
 func exists(file string) bool {

@@ -11,21 +11,18 @@ var fieldsOfAnotherVersion = &check.Check{
 	Title:    "a field that only some versions of Trainer have",
 	Doc:      readme("fields-of-another-version"),
 	Remedy:   "Write podTemplateOverrides for Trainer v2.1, runtimePatches for v2.2 and later, and not both.",
-	Severity: finding.Note, Since: "0.1",
+	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob"},
 	// A field that is still there when the job reaches us in the cluster is one that the
 	// version there has: the API server drops the others first.
 	OperatorRejects: []string{"TrainJob"},
 	Run: func(p *check.Pass) error {
 		const overrides, patches = job.Path("spec.podTemplateOverrides"), job.Path("spec.runtimePatches")
-		old := field(p.Job, overrides) != nil
 		switch {
 		case field(p.Job, "spec.podSpecOverrides") != nil:
-			p.Report(finding.Finding{Severity: finding.Warning, Path: "spec.podSpecOverrides", Message: "podSpecOverrides is of Trainer v2.0; v2.1 and later drop it, and the pods stay as the runtime has them"})
-		case old && field(p.Job, patches) != nil:
-			p.Report(finding.Finding{Severity: finding.Warning, Path: patches, Message: "podTemplateOverrides is of Trainer v2.1 and runtimePatches of v2.2 and later: every version drops one of the 2"})
-		case old:
-			p.Reportf(overrides, "podTemplateOverrides is of Trainer v2.1 only; v2.0 and v2.2 and later drop it, and the pods stay as the runtime has them")
+			p.Reportf("spec.podSpecOverrides", "podSpecOverrides is of Trainer v2.0; v2.1 and later drop it, and the pods stay as the runtime has them")
+		case field(p.Job, overrides) != nil && field(p.Job, patches) != nil:
+			p.Reportf(patches, "podTemplateOverrides is of Trainer v2.1 and runtimePatches of v2.2 and later: every version drops one of the 2")
 		}
 		return nil
 	},
