@@ -74,6 +74,10 @@ MANIFESTS ?= ../shared/corpus/manifests
 corpus-manifests: ## how often the checks are right about real manifests: MANIFESTS=folder with dev/ and LABELS.tsv
 	@$(GO) run ./test/manifests -dir $(MANIFESTS)
 
+.PHONY: bench-diagnose
+bench-diagnose: build controlplane ## from the end of a gang of 512 to the annotation, and a thousand pods in a shell
+	@$(GO) run ./test/bench/diagnose $(BENCH)
+
 .PHONY: lint
 lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
 	@bin/tools/golangci-lint run --build-tags integration ./...

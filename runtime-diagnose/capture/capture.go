@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ type Job struct {
 // nothing.
 type Keeper struct {
 	Options
+	turns  chan struct{} // of cutting excerpts
 	reads  workqueue.TypedInterface[task]
 	writes workqueue.TypedRateLimitingInterface[types.UID]
 
@@ -70,9 +72,9 @@ type kept struct {
 	claimed map[keep.Key]bool // is being read
 	failed  bool              // a container has ended badly
 	loaded  bool              // what an earlier process stored is in the set
-	reading int               // reads that were asked for and are not done
-	idle    chan struct{}
-	changed time.Time // first change that is not written; zero: none
+	seen    int               // ends that were ever asked for
+	done    chan struct{}     // closed when the next read is done; nil: none is under way
+	changed time.Time         // first change that is not written; zero: none
 	used    time.Time
 }
 
@@ -81,13 +83,18 @@ type task struct {
 	namespace string
 	pod       string
 	previous  bool
+	shallow   bool // one of many: only its beginning and its end are read
 	record    keep.Record
 }
 
-// The bounds of reading: logs at the same time, and the time of each.
+// The bounds of reading: logs at the same time, the time of each, how many of one job are read
+// as far as the limits go, and how much of the others.
 const (
-	parallel = 16
-	oneLog   = 10 * time.Second
+	parallel    = 16
+	oneLog      = 10 * time.Second
+	deep        = 64
+	shallowHead = 16 << 10
+	shallowTail = 96 << 10
 )
 
 // New is a Keeper that Start sets to work; nil where nothing is to be kept.
@@ -105,7 +112,7 @@ func New(o Options) *Keeper {
 		o.Now = time.Now
 	}
 	return &Keeper{
-		Options: o, jobs: map[types.UID]*kept{},
+		Options: o, jobs: map[types.UID]*kept{}, turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		reads:  workqueue.NewTyped[task](),
 		writes: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](time.Second, time.Minute)),
 	}
@@ -156,9 +163,11 @@ func (k *Keeper) See(j Job, p *corev1.Pod) {
 			continue
 		}
 		one.claimed[t.record.Key] = true
-		if one.reading++; one.reading == 1 {
-			one.idle = make(chan struct{})
+		if one.done == nil {
+			one.done = make(chan struct{})
 		}
+		t.shallow = one.seen >= deep
+		one.seen++
 		k.reads.Add(t)
 	}
 }
@@ -258,10 +267,12 @@ func (k *Keeper) readNext(ctx context.Context) bool {
 			k.change(one)
 		}
 	}
-	if one.reading--; one.reading == 0 {
-		close(one.idle)
-		k.forgetOldest()
+	close(one.done)
+	if one.done = nil; len(one.claimed) > 0 {
+		one.done = make(chan struct{})
+		return true
 	}
+	k.forgetOldest()
 	return true
 }
 
@@ -280,11 +291,18 @@ func (k *Keeper) read(ctx context.Context, t task) (e keep.Excerpt, final bool) 
 	}
 	one, cancel := context.WithTimeout(context.WithoutCancel(ctx), oneLog)
 	defer cancel()
-	text, err := collect.ReadLog(one, k.Kube, t.namespace, t.pod, t.record.Container, t.previous, k.Limits)
+	limits := k.Limits
+	if t.shallow {
+		limits.HeadBytes, limits.TailBytes = shallowHead, shallowTail
+	}
+	text, err := collect.ReadLog(one, k.Kube, t.namespace, t.pod, t.record.Container, t.previous, limits)
 	if err != nil && len(text) == 0 {
 		k.Log.V(1).Info("log cannot be read", "namespace", t.namespace, "pod", t.pod, "container", t.record.Container, "error", err.Error())
 		return e, apierrors.IsNotFound(err) || apierrors.IsBadRequest(err)
 	}
+	// A gang fails at once, and whoever diagnoses it needs the processor too.
+	k.turns <- struct{}{}
+	defer func() { <-k.turns }()
 	e, _ = keep.Take(bytes.NewReader(text), k.Catalog, keep.Budget) // memory does not fail
 	return e, true
 }
@@ -314,31 +332,44 @@ func (k *Keeper) load(ctx context.Context, uid types.UID) error {
 	return err
 }
 
-// Set is a view of what is kept of a job, when the reads under way are done or ctx ends. It is
-// for Cluster.Kept of package collect.
-func (k *Keeper) Set(ctx context.Context, ref job.Ref) (*keep.Set, error) {
+// Set is a view of what is kept of a job. Reads under way are waited for where their pods are not
+// present any more: of the others the API server has the logs. It is for Cluster.Kept of package
+// collect.
+func (k *Keeper) Set(ctx context.Context, ref job.Ref, present map[types.UID]bool) (*keep.Set, error) {
 	if k == nil {
 		return nil, nil
 	}
-	k.mu.Lock()
-	one := k.of(ref)
-	idle := one.idle
-	k.mu.Unlock()
-	if idle != nil {
-		ctx, cancel := context.WithTimeout(ctx, oneLog)
-		defer cancel()
+	uid := types.UID(ref.UID)
+	waiting, cancel := context.WithTimeout(ctx, oneLog)
+	defer cancel()
+	for done := k.pending(ref, present); done != nil; done = k.pending(ref, present) {
 		select {
-		case <-idle:
-		case <-ctx.Done():
+		case <-done:
+			continue
+		case <-waiting.Done():
 		}
+		break
 	}
-	err := k.load(ctx, types.UID(ref.UID))
+	err := k.load(ctx, uid)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if one := k.jobs[types.UID(ref.UID)]; one != nil {
+	if one := k.jobs[uid]; one != nil {
 		return one.set.Clone(), err
 	}
 	return nil, err
+}
+
+// pending is closed when the next read is done, if one is under way of a pod that is gone.
+func (k *Keeper) pending(ref job.Ref, present map[types.UID]bool) <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	one := k.of(ref)
+	for key := range one.claimed {
+		if !present[key.Pod] {
+			return one.done
+		}
+	}
+	return nil
 }
 
 // Forget drops the jobs of a name except the one that is there now; "" is nobody.
@@ -372,7 +403,7 @@ func (k *Keeper) forgetOldest() {
 		if used <= k.Memory {
 			return
 		}
-		if one.reading > 0 || k.PerJob > 0 && !one.changed.IsZero() {
+		if len(one.claimed) > 0 || k.PerJob > 0 && !one.changed.IsZero() {
 			continue
 		}
 		used -= one.set.Bytes()

@@ -90,7 +90,7 @@ func (k *keeping) count(verb, resource string) int {
 
 func (k *keeping) kept() []string {
 	k.t.Helper()
-	s, err := k.Set(k.t.Context(), train("PyTorchJob").Ref)
+	s, err := k.Set(k.t.Context(), train("PyTorchJob").Ref, nil)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestALauncherThatEndsWithZeroIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := start(t, nil, nil)
 		k.See(train("ColossalAIJob"), worker("a", 0, 0))
-		if s, err := k.Set(t.Context(), train("ColossalAIJob").Ref); err != nil || s.Len() != 1 {
+		if s, err := k.Set(t.Context(), train("ColossalAIJob").Ref, nil); err != nil || s.Len() != 1 {
 			t.Errorf("%d ends are kept, error %v; want 1", s.Len(), err)
 		}
 	})
@@ -278,7 +278,7 @@ func TestWhatCannotBeReadIsNotOverwritten(t *testing.T) {
 		if n := k.count("patch", "configmaps"); n != 0 {
 			t.Errorf("%d writes, want none", n)
 		}
-		if s, _ := k.Set(t.Context(), train("PyTorchJob").Ref); s.Len() != 1 {
+		if s, _ := k.Set(t.Context(), train("PyTorchJob").Ref, nil); s.Len() != 1 {
 			t.Errorf("%d ends in memory, want 1", s.Len())
 		}
 	})
@@ -333,7 +333,7 @@ func TestNoKeeperKeepsNothing(t *testing.T) {
 	k := New(Options{})
 	k.See(train("PyTorchJob"), worker("a", 0, 1))
 	k.Forget("PyTorchJob", "ml", "train", "")
-	if s, err := k.Set(t.Context(), train("PyTorchJob").Ref); s != nil || err != nil || k.Start(t.Context()) != nil {
+	if s, err := k.Set(t.Context(), train("PyTorchJob").Ref, nil); s != nil || err != nil || k.Start(t.Context()) != nil {
 		t.Errorf("a Keeper of nothing has %v, %v", s, err)
 	}
 }

@@ -53,7 +53,7 @@ func (k *Keeper) settling(uid types.UID) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	one := k.jobs[uid]
-	if one == nil || one.reading == 0 || one.changed.IsZero() {
+	if one == nil || len(one.claimed) == 0 || one.changed.IsZero() {
 		return 0
 	}
 	left := k.Latest - k.Now().Sub(one.changed)

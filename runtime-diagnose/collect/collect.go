@@ -35,9 +35,9 @@ type Cluster struct {
 	Mapper  meta.RESTMapper
 	// Snapshot is the view of the cluster, for why a job waits; nil: unknown.
 	Snapshot func() *capacity.Snapshot
-	// Kept answers with what was kept of the job's containers before their pods went; nil: the
-	// ConfigMap beside the job is read.
-	Kept func(context.Context, job.Ref) (*keep.Set, error)
+	// Kept answers with what was kept of the job's containers before their pods went; it knows
+	// which are still present. nil: the ConfigMap beside the job is read.
+	Kept func(ctx context.Context, of job.Ref, present map[types.UID]bool) (*keep.Set, error)
 	// Suspect says that the end of a log names a failure, so that the rest is read too; nil: never.
 	Suspect func(tail []byte) bool
 	Limits  Limits

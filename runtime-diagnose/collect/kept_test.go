@@ -178,7 +178,7 @@ func TestKeptEvidenceThatNobodyCanReadIsMissing(t *testing.T) {
 	if !slices.ContainsFunc(got.Missing, func(m string) bool { return strings.Contains(m, "forbidden") }) {
 		t.Errorf("missing is %v", got.Missing)
 	}
-	c.Kept = func(context.Context, job.Ref) (*keep.Set, error) { return nil, nil }
+	c.Kept = func(context.Context, job.Ref, map[types.UID]bool) (*keep.Set, error) { return nil, nil }
 	if got, _ = c.Case(t.Context(), kind(t, "PyTorchJob"), trainJob("Failed")); len(got.Missing) > 0 {
 		t.Errorf("missing is %v, where nothing is kept", got.Missing)
 	}

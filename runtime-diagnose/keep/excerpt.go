@@ -90,7 +90,7 @@ type taker struct {
 
 // visit sees every line.
 func (t *taker) visit(l reduce.Line) bool {
-	line := reduce.Kept{Number: l.Number, Text: cutLine(reduce.Mask(l.Text))}
+	line := reduce.Kept{Number: l.Number, Text: l.Text} // cut and masked when it is taken
 	if len(t.recent) >= recentLines {
 		t.recent = append(t.recent[:0], t.recent[recentLines/4:]...)
 	}
@@ -125,12 +125,12 @@ func (t *taker) judge(l reduce.Line) {
 		return
 	}
 	trace := l.Trace != nil
-	if !trace && (t.catalog == nil || !t.catalog.Suspects(body)) {
+	if !trace && (t.catalog == nil || !t.catalog.SuspectsWithout(t.enough, body)) {
 		return
 	}
 	wanted, progress := false, false
 	if t.catalog != nil {
-		for _, m := range t.catalog.Match(reduce.Mask(body), evidence.Log) {
+		for _, m := range t.catalog.MatchWithout(t.enough, reduce.Mask(body), evidence.Log) {
 			if m.Signature.Category == signature.HealthyCategory {
 				progress = true
 				wanted = wanted || m.Signature.DepthOf() == signature.Precise && t.first(m.Signature.ID)
@@ -148,6 +148,15 @@ func (t *taker) judge(l reduce.Line) {
 		t.steps--
 		t.take(t.recent[len(t.recent)-1], &t.window)
 	}
+}
+
+// enough says that a signature gets no more windows, so that nobody has to look for it: most
+// lines of a log are steps of training.
+func (t *taker) enough(s *signature.Signature) bool {
+	if s.Category == signature.HealthyCategory && s.DepthOf() < signature.Precise {
+		return t.steps == 0
+	}
+	return t.per[s.ID] >= mostPerSign
 }
 
 // first says whether a signature still gets windows, and counts one.
@@ -182,7 +191,11 @@ func (t *taker) open(h Hit) {
 }
 
 func (t *taker) take(line reduce.Kept, share *int) {
-	if _, have := t.chosen[line.Number]; have || len(line.Text)+1 > *share {
+	if _, have := t.chosen[line.Number]; have {
+		return
+	}
+	line.Text = cutLine(reduce.Mask(line.Text))
+	if len(line.Text)+1 > *share {
 		return
 	}
 	*share -= len(line.Text) + 1

@@ -26,6 +26,8 @@ type Options struct {
 	Nodes    []cluster.Node
 	Settings map[string]any // of Signalbox's configuration file, over the ones this package needs
 	Progress io.Writer      // nil: silent
+	// KwokConfig are more files for kwok: stages and ClusterLogs.
+	KwokConfig []string
 }
 
 // Line is a control plane with Signalbox installed and ready.
@@ -46,7 +48,7 @@ func Start(ctx context.Context, o Options) (_ *Line, err error) {
 	if l.Model, err = fakellm.Start(ctx); err != nil {
 		return nil, err
 	}
-	if l.Cluster, err = cluster.Start(ctx, cluster.Options{Parts: o.Parts, Progress: o.Progress}); err != nil {
+	if l.Cluster, err = cluster.Start(ctx, cluster.Options{Parts: o.Parts, Progress: o.Progress, KwokConfig: o.KwokConfig}); err != nil {
 		return nil, err
 	}
 	defer func() {
