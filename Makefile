@@ -78,6 +78,13 @@ corpus-manifests: ## how often the checks are right about real manifests: MANIFE
 bench-diagnose: build controlplane ## from the end of a gang of 512 to the annotation, and a thousand pods in a shell
 	@$(GO) run ./test/bench/diagnose $(BENCH)
 
+N    ?= 10000
+SEED ?= 1
+
+.PHONY: parity
+parity: ## the fit against the real kube-scheduler, in process: N=10000 scenarios from SEED=1, and all jobs and clusters there are
+	@cd test/schedparity && $(GO) run . -n $(N) -seed $(SEED) || { echo "repeat one with: cd test/schedparity && go run . -only <seed>" >&2; exit 1; }
+
 .PHONY: lint
 lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
 	@bin/tools/golangci-lint run --build-tags integration ./...

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,8 +22,17 @@ func antiAffinity(spec *corev1.PodSpec) []corev1.PodAffinityTerm {
 	return spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// keepAway is a required anti-affinity term, ready to be compared with pods.
-type keepAway struct {
+// podAffinity are the required terms that draw pods to others.
+func podAffinity(spec *corev1.PodSpec) []corev1.PodAffinityTerm {
+	if spec.Affinity == nil || spec.Affinity.PodAffinity == nil {
+		return nil
+	}
+	return spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+}
+
+// podTerm is a required term of pod affinity or anti-affinity, ready to be compared with
+// pods.
+type podTerm struct {
 	topology   string
 	selector   labels.Selector
 	namespaces []string
@@ -30,9 +40,9 @@ type keepAway struct {
 	unread     string          // why the term cannot be judged; empty: it can
 }
 
-// keepAwayOf reads a term of a pod in a namespace.
-func keepAwayOf(t corev1.PodAffinityTerm, namespace string) keepAway {
-	k := keepAway{topology: t.TopologyKey, namespaces: t.Namespaces}
+// podTermOf reads a term of a pod that exists.
+func podTermOf(t corev1.PodAffinityTerm, namespace string) podTerm {
+	k := podTerm{topology: t.TopologyKey, namespaces: t.Namespaces}
 	var err error
 	if k.selector, err = metav1.LabelSelectorAsSelector(t.LabelSelector); err != nil {
 		k.selector, k.unread = labels.Nothing(), "a label selector that cannot be read"
@@ -44,15 +54,60 @@ func keepAwayOf(t corev1.PodAffinityTerm, namespace string) keepAway {
 	} else if len(t.Namespaces) == 0 {
 		k.namespaces = []string{namespace}
 	}
-	if len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 {
-		k.unread = "matchLabelKeys"
+	return k
+}
+
+// ownTermOf reads a term of a pod that is to be made. The API server writes what its label
+// keys mean into the selector when it makes the pod
+// (https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#matchlabelkeys).
+func ownTermOf(t corev1.PodAffinityTerm, namespace string, own map[string]string) podTerm {
+	if t.LabelSelector != nil && len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 {
+		selector := t.LabelSelector.DeepCopy()
+		add := func(keys []string, op metav1.LabelSelectorOperator) {
+			for _, key := range keys {
+				if value, ok := own[key]; ok {
+					selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: op, Values: []string{value}})
+				}
+			}
+		}
+		add(t.MatchLabelKeys, metav1.LabelSelectorOpIn)
+		add(t.MismatchLabelKeys, metav1.LabelSelectorOpNotIn)
+		t.LabelSelector = selector
+	}
+	k := podTermOf(t, namespace)
+	if key := laterLabel(k.selector, own, append(t.MatchLabelKeys, t.MismatchLabelKeys...)); key != "" && k.unread == "" {
+		k.unread = "the label " + key + ", which pods get when they are made,"
 	}
 	return k
 }
 
+// laterLabel is a label that a selector asks about and that operators write on pods when
+// they make them; empty: none. Templates do not have it yet.
+func laterLabel(selector labels.Selector, own map[string]string, keys []string) string {
+	requirements, _ := selector.Requirements()
+	for _, r := range requirements {
+		keys = append(keys, r.Key())
+	}
+	for _, key := range keys {
+		if _, ok := own[key]; !ok && slices.ContainsFunc(operatorLabels, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+			return key
+		}
+	}
+	return ""
+}
+
+// operatorLabels begin the labels that controllers write on the pods they make
+// (https://kubernetes.io/docs/reference/labels-annotations-taints/, the API packages of
+// Kubeflow's operators, JobSet, Volcano and Kueue).
+var operatorLabels = []string{
+	"batch.kubernetes.io/", "job-name", "controller-uid", "pod-template-hash", "apps.kubernetes.io/", "statefulset.kubernetes.io/",
+	"training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.volcano.sh/", "volcano.sh/", "kueue.x-k8s.io/",
+	"leaderworkerset.sigs.k8s.io/", "ray.io/",
+}
+
 // covers says whether the term looks at pods of the namespace; known is false where that
 // depends on labels of the namespace that are not in the view.
-func (k *keepAway) covers(s *Snapshot, namespace string) (yes, known bool) {
+func (k *podTerm) covers(s *Snapshot, namespace string) (yes, known bool) {
 	if slices.Contains(k.namespaces, namespace) {
 		return true, true
 	}
@@ -69,8 +124,8 @@ func (k *keepAway) covers(s *Snapshot, namespace string) (yes, known bool) {
 	return k.chosen.Matches(labels.Set(object.GetLabels())), true
 }
 
-// rejects says whether the term keeps a pod away.
-func (k *keepAway) rejects(s *Snapshot, namespace string, set map[string]string) (yes, known bool) {
+// matches says whether the term is about a pod.
+func (k *podTerm) matches(s *Snapshot, namespace string, set map[string]string) (yes, known bool) {
 	if k.unread != "" {
 		return false, false
 	}
@@ -81,8 +136,8 @@ func (k *keepAway) rejects(s *Snapshot, namespace string, set map[string]string)
 }
 
 // notJudged says that a term could not be compared with pods.
-func (k *keepAway) notJudged(who string) string {
-	return fmt.Sprintf("%s: anti-affinity by %s is not judged", who, cmp.Or(k.unread, "labels of namespaces that are not in the view"))
+func (k *podTerm) notJudged(who, what string) string {
+	return fmt.Sprintf("%s: %s by %s is not judged", who, what, cmp.Or(k.unread, "labels of namespaces that are not in the view"))
 }
 
 // barred marks the nodes that pods which exist close to a group: by their ports, by their
@@ -91,11 +146,11 @@ func (k *keepAway) notJudged(who string) string {
 func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []bool) {
 	s := on.s
 	stays := func(p *podRecord) bool { return p.resident || on.stays[p] }
-	if len(t.ports) == 0 && len(t.apart) == 0 && len(s.guarded) == 0 {
+	if len(t.ports) == 0 && len(t.disks) == 0 && len(t.apart) == 0 && len(s.guarded) == 0 {
 		return nil, nil
 	}
 	idle, now = make([]bool, len(s.nodes)), make([]bool, len(s.nodes))
-	bar := func(p *podRecord, term *keepAway) {
+	bar := func(p *podRecord, term *podTerm) {
 		if at, ok := s.nodeAt(p.node); ok {
 			s.close(now, at, term.topology)
 			if stays(p) {
@@ -103,10 +158,10 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 			}
 		}
 	}
-	if len(t.ports) > 0 {
+	if len(t.ports)+len(t.disks) > 0 {
 		for at, n := range s.nodes {
 			for _, p := range n.pods {
-				if conflict(p.ports, t.ports) {
+				if conflict(p.ports, t.ports) || len(t.disks) > 0 && diskConflict(p.disks, t.disks) {
 					now[at], idle[at] = true, idle[at] || stays(p)
 				}
 			}
@@ -115,7 +170,7 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 	for i := range t.apart {
 		s.eachKeptAway(&t.apart[i], func(p *podRecord, known bool) {
 			if !known {
-				t.blur(t.apart[i].notJudged(g.Name))
+				t.blur(t.apart[i].notJudged(g.Name, "anti-affinity"))
 				return
 			}
 			bar(p, &t.apart[i])
@@ -123,10 +178,10 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 	}
 	for _, p := range s.guarded {
 		for _, own := range p.apart {
-			term := keepAwayOf(own, p.namespace)
-			switch yes, known := term.rejects(s, namespace, g.Pod.Labels); {
+			term := podTermOf(own, p.namespace)
+			switch yes, known := term.matches(s, namespace, g.Pod.Labels); {
 			case !known:
-				t.blur(term.notJudged(g.Name))
+				t.blur(term.notJudged(g.Name, "anti-affinity"))
 			case yes:
 				bar(p, &term)
 			}
@@ -138,7 +193,7 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 
 // eachKeptAway calls back for each pod on a node that a term keeps its own pod away from,
 // or of which that is not known.
-func (s *Snapshot) eachKeptAway(term *keepAway, call func(p *podRecord, known bool)) {
+func (s *Snapshot) eachKeptAway(term *podTerm, call func(p *podRecord, known bool)) {
 	for namespace, pods := range s.podsIn {
 		if yes, known := term.covers(s, namespace); !yes && known {
 			continue
@@ -147,7 +202,7 @@ func (s *Snapshot) eachKeptAway(term *keepAway, call func(p *podRecord, known bo
 			if p.node == "" {
 				continue
 			}
-			if yes, known := term.rejects(s, namespace, p.labels); yes || !known {
+			if yes, known := term.matches(s, namespace, p.labels); yes || !known {
 				call(p, known)
 			}
 		}
@@ -169,10 +224,10 @@ func (s *Snapshot) close(out []bool, at int, topology string) {
 	}
 }
 
-// clashes says whether pods of two kins (or of one, with itself) cannot share a node,
-// and blurs the answer where they cannot share something wider than a node.
+// clashes says whether pods of two kins (or of one, with itself) cannot share a node.
+// What they cannot share beyond a node is for the web.
 func (q *question) clashes(a, b *kin) bool {
-	if conflict(a.traits.ports, b.traits.ports) {
+	if conflict(a.traits.ports, b.traits.ports) || diskConflict(a.traits.disks, b.traits.disks) {
 		return true
 	}
 	return q.apart(a, b) || q.apart(b, a)
@@ -182,14 +237,12 @@ func (q *question) apart(a, b *kin) bool {
 	apart := false
 	for i := range a.traits.apart {
 		term := &a.traits.apart[i]
-		rejects, known := term.rejects(q.s, q.gang.Namespace, b.pod.Labels)
+		rejects, known := term.matches(q.s, q.gang.Namespace, b.pod.Labels)
 		switch {
 		case !known:
-			q.blur(term.notJudged(a.name))
+			q.blur(term.notJudged(a.name, "anti-affinity"))
 		case rejects && term.topology == corev1.LabelHostname:
 			apart = true
-		case rejects:
-			q.blur(fmt.Sprintf("%s: anti-affinity over %s between the job's own pods is not judged", a.name, term.topology))
 		}
 	}
 	return apart

@@ -12,6 +12,7 @@ type answer struct {
 	best *packing // the one that places most
 	yes  bool     // best is whole
 	no   bool     // proven: no packing is whole
+	rule string   // that no packing can keep; empty: there is no room
 }
 
 // solve tries to prove that the kins cannot be placed, and places as many as it can.

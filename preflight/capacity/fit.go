@@ -3,6 +3,7 @@ package capacity
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -41,8 +42,10 @@ func (s *Snapshot) fit(g Gang) (Result, *ground) {
 	if a != nil {
 		kins = q.judge(&r, *a, kins)
 	}
+	q.stuck(&r)
 	q.explain(&r, kins)
 	r.Plan = q.planned()
+	r.Order = q.ordered()
 	q.assume(&r)
 	return r, on
 }
@@ -59,7 +62,7 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 		a := q.place(kins, beside, len(stages) == 1)
 		if !a.yes && len(beside) > 0 {
 			// Where the earlier ones stand is our choice; that proves nothing against these.
-			a.no = q.decide(q.gather(q.gang.beside(stage)), false).no
+			a.no = q.ever(q.gather(q.gang.beside(stage)), false).no
 		}
 		if a.yes && i == len(stages)-1 && a.best != nil {
 			q.stretch(a.best)
@@ -81,7 +84,10 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 
 // place is how a stage is solved. Who only tries does not ask how far the pods get.
 func (q *question) place(kins []*kin, beside crowd, only bool) answer {
+	w := q.weave(kins, false)
 	switch {
+	case w != nil:
+		return q.woven(w, beside)
 	case q.trying > placing && q.cannot(kins, false):
 		return answer{no: true}
 	case q.trying == deciding && only:
@@ -118,6 +124,10 @@ func (q *question) stretch(p *packing) {
 		for _, group := range k.groups {
 			extra = plus(extra, int64(q.extra[group]))
 		}
+		if p.seating != nil {
+			p.seating.more(i, int(min(extra, math.MaxInt32)))
+			continue
+		}
 		p.fill(i, int(extra), false)
 	}
 }
@@ -127,6 +137,7 @@ func (q *question) record(p *packing) (placed int) {
 	if p == nil {
 		return 0
 	}
+	from := len(q.plan)
 	for i, k := range p.kins {
 		placed += p.placed[i]
 		shares, group := q.shares(k, p.placed[i]), 0
@@ -145,7 +156,35 @@ func (q *question) record(p *packing) (placed int) {
 			}
 		}
 	}
+	q.line(p, q.plan[from:])
 	return placed
+}
+
+// line writes down the order in which the pods of a packing can be bound.
+func (q *question) line(p *packing, places []place) {
+	if !q.on.ties {
+		return
+	}
+	if p.seating == nil {
+		q.order = append(q.order, places...)
+		return
+	}
+	left := slices.Clone(places)
+	for _, s := range p.seating.order {
+		name := q.s.nodes[s.node].Name
+		at := slices.IndexFunc(left, func(l place) bool {
+			return l.count > 0 && l.node == name && slices.Contains(p.kins[s.kin].groups, l.group)
+		})
+		if at < 0 {
+			continue
+		}
+		left[at].count--
+		if last := len(q.order) - 1; last >= 0 && q.order[last].group == left[at].group && q.order[last].node == name {
+			q.order[last].count++
+		} else {
+			q.order = append(q.order, place{left[at].group, name, 1})
+		}
+	}
 }
 
 // seated is a number of pods on a node.
@@ -185,6 +224,15 @@ func (q *question) shares(k *kin, placed int) []int {
 	return out
 }
 
+// ordered is the plan in an order in which its pods can be bound; nil: any will do.
+func (q *question) ordered() []Placement {
+	var out []Placement
+	for _, p := range q.order {
+		out = append(out, Placement{q.gang.Groups[p.group].Name, p.node, p.count})
+	}
+	return out
+}
+
 // planned is the plan by group, as the gang lists them, then node, with equals added up.
 func (q *question) planned() []Placement {
 	first := make([]int, len(q.gang.Groups)) // of groups with one name
@@ -217,9 +265,10 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	idleKnown := true
 	for _, stage := range q.gang.stages() {
 		ever := q.gather(q.gang.beside(stage))
-		idle := q.ever(ever)
-		if idle.no {
+		idle := q.ever(ever, true)
+		if idle.no && (a.no || !q.evens(ever)) {
 			q.tooBig(r, ever)
+			r.Obstacle = idle.rule
 			return ever
 		}
 		idleKnown = idleKnown && idle.yes
@@ -236,20 +285,43 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
 		r.Verdict = Full
 	}
-	r.Shortfall = lacking(sums)
+	r.Shortfall, r.Obstacle = lacking(sums), a.rule
 	return kins
 }
 
-// ever says whether kins would find room on the idle cluster, beside those pods of the
-// gang that have a place and keep it.
-func (q *question) ever(kins []*kin) answer {
-	if q.own == 0 {
-		return q.decide(kins, true)
+// stuck says what no room helps against.
+func (q *question) stuck(r *Result) {
+	for i := range q.gang.Groups {
+		if why := q.on.traits[i].stuck; why != "" && q.need[i] > 0 && r.refused() {
+			r.Obstacle, r.Stuck = why, true
+			return
+		}
 	}
-	if q.cannot(kins, true) {
+}
+
+// evens says whether pods spread: then those that go away on an idle cluster may have
+// filled a domain that holds the others back.
+func (q *question) evens(kins []*kin) bool {
+	return slices.ContainsFunc(kins, func(k *kin) bool { return len(k.traits.even) > 0 })
+}
+
+// ever says whether kins would find room, and on the idle cluster beside those pods of the
+// gang that have a place and keep it.
+func (q *question) ever(kins []*kin, idle bool) answer {
+	var beside crowd
+	if idle && q.own > 0 {
+		beside = q.stay()
+	}
+	if w := q.weave(kins, idle); w != nil {
+		return q.woven(w, beside)
+	}
+	if beside == nil {
+		return q.decide(kins, idle)
+	}
+	if q.cannot(kins, idle) {
 		return answer{no: true}
 	}
-	return q.solve(kins, true, q.stay())
+	return q.solve(kins, idle, beside)
 }
 
 // crowdedOut says that it is not room the kin lacks but nodes: other pods close some of
@@ -275,7 +347,7 @@ func (q *question) fitsWithNodesBack() bool {
 	lifted := q.s.question(q.gang, q.on)
 	lifted.lift = true
 	for _, stage := range q.gang.stages() {
-		if !lifted.ever(lifted.gather(q.gang.beside(stage))).yes {
+		if !lifted.ever(lifted.gather(q.gang.beside(stage)), true).yes {
 			return false
 		}
 	}

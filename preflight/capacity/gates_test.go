@@ -148,7 +148,8 @@ func TestPodsThatKeepApart(t *testing.T) {
 		"another job's pod of that label is there": {three(build.Pod("x", build.On("a"), build.PodLabel("role", "w"))), gang(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Full},
 		"such a pod in another namespace":          {three(build.Pod("x", build.In("other"), build.On("a"), build.PodLabel("role", "w"))), gang(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Fits},
 		"a pod that is there keeps ours away":      {three(build.Pod("x", build.On("a"), build.Spec(func(s *corev1.PodSpec) { s.Affinity = apartFrom("zone", "role", "w") }))), gang(group("Worker", 2, build.Asks("8"), build.PodLabel("role", "w"))), capacity.Full},
-		"over zones it is not judged":              {three(), gang(group("Worker", 2, build.Asks("1"), apart("zone"))), capacity.Unknown},
+		"over zones, and as many zones":            {three(), gang(group("Worker", 2, build.Asks("1"), apart("zone"))), capacity.Fits},
+		"over zones, and too few zones":            {three(), gang(group("Worker", 3, build.Asks("1"), apart("zone"))), capacity.TooBig},
 		"over zones, but too big without that":     {three(), gang(group("Worker", 4, build.Asks("8"), apart("zone"))), capacity.TooBig},
 		"one pod over zones clashes with nobody":   {three(), gang(group("Worker", 1, build.Asks("1"), apart("zone"))), capacity.Fits},
 		"one host port, and two pods for one node": {cluster(build.Node("a", build.GPUs(8))), gang(group("Worker", 2, build.Asks("1"), build.HostPort(22))), capacity.TooBig},
@@ -170,15 +171,9 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 		want   capacity.Verdict
 		said   string
 	}{
-		"topology spread": {func(s *corev1.PodSpec) {
-			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule}}
-		}, capacity.Unknown, "Worker: topology spread over zone is not judged"},
 		"a wish to spread is no rule": {func(s *corev1.PodSpec) {
 			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.ScheduleAnyway}}
 		}, capacity.Fits, ""},
-		"pod affinity": {func(s *corev1.PodSpec) {
-			s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "rack"}}}}
-		}, capacity.Unknown, "Worker: required pod affinity is not judged"},
 		"device claims": {func(s *corev1.PodSpec) {
 			s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
 		}, capacity.Unknown, "Worker: resource claims (DRA) are not judged"},

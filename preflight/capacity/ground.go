@@ -1,15 +1,10 @@
 package capacity
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // ground is what a gang and all changes tried of it have in common; it is worked out
@@ -21,6 +16,8 @@ type ground struct {
 	traits     []traits // by group
 	own        []ownPod
 	stays      map[*podRecord]bool // pods of the gang: they keep their places on an idle cluster too
+	slots      []slotRow           // of drivers that attach the gang's volumes and have a limit
+	ties       bool                // pods of the gang decide where others of it may go, beyond their node
 	admissions []*admission
 	sums       []*roomSums
 }
@@ -28,8 +25,13 @@ type ground struct {
 // traits are what of a group no change alters.
 type traits struct {
 	ports                         []hostPort
-	apart                         []keepAway
+	disks                         []disk
+	apart, near                   []podTerm  // required anti-affinity and affinity
+	seeds                         []int32    // nodes of pods that match every term of near
+	even                          []evenTerm // topology spread that must hold
+	claims                        []claimUse
 	barredIdle, barredNow, closed []bool   // by node; nil: none
+	stuck                         string   // why no pod is scheduled, whatever room there is; empty: nothing
 	blind, notes                  []string // as in question
 }
 
@@ -81,6 +83,11 @@ func (s *Snapshot) ground(g Gang) *ground {
 			}
 		}
 	}
+	on.compete()
+	on.attach()
+	if on.ties = on.tied(g); on.ties {
+		on.part(on.topologyKeys())
+	}
 	if on.grid != labels && len(keys) > 0 {
 		on.grid = on.grid.labelled(s.byLabel.column(s.nodes, slices.Sorted(maps.Keys(keys))))
 	} else if on.grid.labels == nil {
@@ -118,52 +125,20 @@ func (on *ground) countOwn(g Gang) {
 
 func (on *ground) traitsOf(namespace string, g *Group) traits {
 	t := traits{ports: hostPortsOf(&g.Pod.Spec)}
+	if len(g.Pod.Spec.Volumes) > 0 {
+		on.s.volumes(on, &t, namespace, g)
+	}
 	for _, term := range antiAffinity(&g.Pod.Spec) {
-		t.apart = append(t.apart, keepAwayOf(term, namespace))
+		t.apart = append(t.apart, ownTermOf(term, namespace, g.Pod.Labels))
 	}
-	t.barredIdle, t.barredNow = on.barred(&t, namespace, g)
-	on.s.volumes(&t, namespace, g)
+	on.attract(&t, namespace, g)
+	on.level(&t, namespace, g)
+	idle, now := on.barred(&t, namespace, g)
+	t.barredIdle, t.barredNow = either(t.barredIdle, idle), either(t.barredNow, now)
+	if t.stuck != "" {
+		on.s.closeWhereNot(&t, func(int) bool { return false })
+	}
 	return t
-}
-
-// volumes closes the nodes from which a volume of the group cannot be reached.
-func (s *Snapshot) volumes(t *traits, namespace string, g *Group) {
-	note := func(format string, args ...any) { t.notes = append(t.notes, fmt.Sprintf(format, args...)) }
-	for _, v := range g.Pod.Spec.Volumes {
-		if v.PersistentVolumeClaim == nil {
-			continue
-		}
-		claim := v.PersistentVolumeClaim.ClaimName
-		object, presence := s.Lookup(claimKind, namespace, claim)
-		if presence != job.Present {
-			note("the claim %s is not in the snapshot; it may bind %s to some nodes", claim, g.Name)
-			continue
-		}
-		name, _, _ := unstructured.NestedString(object.Object, "spec", "volumeName")
-		if name == "" {
-			note("the claim %s is not bound yet; its volume may bind %s to some nodes", claim, g.Name)
-			continue
-		}
-		volume, presence := s.Lookup(volumeKind, "", name)
-		pv := corev1.PersistentVolume{}
-		if presence != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(volume.Object, &pv) != nil {
-			note("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim, g.Name)
-			continue
-		}
-		if pv.Spec.NodeAffinity != nil && pv.Spec.NodeAffinity.Required != nil {
-			s.reachable(t, pv.Spec.NodeAffinity.Required)
-		}
-	}
-}
-
-func (s *Snapshot) reachable(t *traits, required *corev1.NodeSelector) {
-	from := s.byLabels(reachableFrom(required), required.NodeSelectorTerms, nil)
-	if t.closed == nil {
-		t.closed = make([]bool, len(s.nodes))
-	}
-	for at := range s.nodes {
-		t.closed[at] = t.closed[at] || !from(at)
-	}
 }
 
 // byLabels asks once about nodes that agree on every label that is looked at.
@@ -206,6 +181,17 @@ func termKeys(terms []corev1.NodeSelectorTerm) (keys []string, byName bool) {
 		}
 	}
 	return keys, byName
+}
+
+// either marks what one of two lists marks; nil is a list without marks.
+func either(a, b []bool) []bool {
+	if a == nil || b == nil {
+		return append(a, b...)
+	}
+	for i := range a {
+		a[i] = a[i] || b[i]
+	}
+	return a
 }
 
 func sorted(keys []string) []string {

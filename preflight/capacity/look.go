@@ -10,7 +10,6 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -18,14 +17,6 @@ import (
 // lookPast records what of the pod the fit does not model.
 func (q *question) lookPast(k *kin) {
 	spec := &k.pod.Spec
-	if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-		q.blur(k.name + ": required pod affinity is not judged")
-	}
-	for _, c := range spec.TopologySpreadConstraints {
-		if c.WhenUnsatisfiable != corev1.ScheduleAnyway {
-			q.blur(fmt.Sprintf("%s: topology spread over %s is not judged", k.name, c.TopologyKey))
-		}
-	}
 	if len(spec.ResourceClaims) > 0 {
 		q.blur(k.name + ": resource claims (DRA) are not judged")
 	}
@@ -114,8 +105,3 @@ func (s *Snapshot) runtimeClassOf(spec *corev1.PodSpec) *nodev1.RuntimeClass {
 	}
 	return class
 }
-
-var (
-	claimKind  = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
-	volumeKind = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
-)

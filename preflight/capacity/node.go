@@ -73,9 +73,11 @@ type Pod struct {
 	requests            []amount
 	ports               []hostPort
 	apart               []corev1.PodAffinityTerm // required anti-affinity
-	resident            bool                     // stays on an idle cluster
-	deleted             bool                     // is being deleted
-	ended               bool                     // takes no room any more
+	claims              []string                 // names of those it uses
+	disks               []disk
+	resident            bool // stays on an idle cluster
+	deleted             bool // is being deleted
+	ended               bool // takes no room any more
 }
 
 type podRecord = Pod
@@ -97,7 +99,7 @@ type hostPort struct {
 func PodOf(p *corev1.Pod) *Pod {
 	r := &Pod{
 		namespace: p.Namespace, name: p.Name, labels: p.Labels, annotations: p.Annotations,
-		node: p.Spec.NodeName, ports: hostPortsOf(&p.Spec), apart: antiAffinity(&p.Spec),
+		node: p.Spec.NodeName, ports: hostPortsOf(&p.Spec), apart: antiAffinity(&p.Spec), claims: claimsOf(p), disks: disksOn(p),
 		resident: isResident(p), deleted: p.DeletionTimestamp != nil,
 		ended: p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
 	}
@@ -123,6 +125,7 @@ func (p *Pod) Equal(q *Pod) bool {
 	return p.namespace == q.namespace && p.name == q.name && p.node == q.node &&
 		p.resident == q.resident && p.deleted == q.deleted && p.ended == q.ended &&
 		slices.Equal(p.requests, q.requests) && slices.Equal(p.ports, q.ports) &&
+		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) &&
 		maps.Equal(p.labels, q.labels) && maps.Equal(p.annotations, q.annotations) &&
 		(len(p.apart) == 0 && len(q.apart) == 0 || equality.Semantic.DeepEqual(p.apart, q.apart))
 }

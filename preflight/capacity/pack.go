@@ -9,18 +9,19 @@ import (
 // packing is kins on nodes: how many of each went where. Nodes that nothing was put on
 // stay in their cells; the others are in pieces.
 type packing struct {
-	q      *question
-	kins   []*kin
-	idle   bool
-	clash  [][]bool  // kins that cannot share a node; with itself: one per node
-	column []int     // that the kins ask for, of all columns
-	needs  [][]need  // by kin; column is a place in the list above
-	fresh  [][]int32 // by cell: nodes in no piece, and those taken from them
-	taken  []int32   // by cell: how many of them are in pieces
-	pieces []piece
-	rooms  []int64 // by piece, then column of the packing: what is left on each node
-	counts []int32 // by piece, then kin: pods on each node
-	placed []int   // by kin
+	q       *question
+	kins    []*kin
+	idle    bool
+	clash   [][]bool  // kins that cannot share a node; with itself: one per node
+	column  []int     // that the kins ask for, of all columns
+	needs   [][]need  // by kin; column is a place in the list above
+	fresh   [][]int32 // by cell: nodes in no piece, and those taken from them
+	taken   []int32   // by cell: how many of them are in pieces
+	pieces  []piece
+	rooms   []int64  // by piece, then column of the packing: what is left on each node
+	counts  []int32  // by piece, then kin: pods on each node
+	placed  []int    // by kin
+	seating *seating // nil: the order in which the pods came does not matter
 }
 
 // piece is nodes of one cell on which the same was put.

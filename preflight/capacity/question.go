@@ -19,6 +19,7 @@ type question struct {
 	need    []int // by group: pods that must be placed yet
 	extra   []int // by group: pods above the minimum of an elastic group
 	plan    []place
+	order   []place  // as plan, in an order in which pods can be bound; kept where that matters
 	own     int      // pods of the gang that have a place already
 	settled []int    // by group: those of them that are of the group
 	notes   []string // what was not looked at
@@ -158,7 +159,7 @@ func (q *question) equal(x, y *job.Pod) bool {
 		same(a.RuntimeClassName, b.RuntimeClassName) &&
 		a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
 		slices.Equal(hostPortsOf(a), hostPortsOf(b)) &&
-		(len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || same(x.Labels, y.Labels))
+		(!q.on.ties && len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || same(x.Labels, y.Labels))
 }
 
 // several says that the kin has more than one pod, so that it matters whether they agree

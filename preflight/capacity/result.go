@@ -52,6 +52,15 @@ type Result struct {
 	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
 	Usable int   `json:"-"` // nodes that may take pods, or could when idle
 
+	// Order is the plan, but for the pods that have a place already, in an order in which
+	// its pods can be bound one by one; empty: any order will do.
+	Order []Placement `json:"-"`
+	// Obstacle is what keeps the pods from a place, where that is not room; empty: room is.
+	Obstacle string `json:"-"`
+	// Stuck says that no pod is scheduled, whatever room there is, before what Obstacle
+	// names is mended.
+	Stuck bool `json:"-"`
+
 	Running int `json:"-"` // pods of the gang that have a place already; they are among Placed
 }
 

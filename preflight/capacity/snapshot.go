@@ -36,6 +36,8 @@ type Snapshot struct {
 	book          *book                          // what lies between jobs and nodes
 	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
 
+	attachLimits sync.Map // driver -> []int32, by node
+
 	lined   sync.Once
 	cols    columns       // once lined up
 	grids   sync.Map      // label keys -> *grid

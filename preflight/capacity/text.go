@@ -84,6 +84,9 @@ func (r Result) reason() string {
 		return strings.Join(r.Assumed[:min(1, len(r.Assumed))], "")
 	case TooBig, Full, Fragmented:
 	}
+	if r.Obstacle != "" {
+		return r.Obstacle + r.backText()
+	}
 	for _, a := range r.Asks {
 		if a.Apart && a.Nodes < a.Pods {
 			return fmt.Sprintf("%s need a node each; %s one now", a.Roles, many(a.Nodes, "node takes", "nodes take")) + r.backText()
@@ -302,6 +305,9 @@ func (r Result) Lines() []string {
 	}
 	for i, l := range r.Limits {
 		line([]string{"limit", ""}[min(i, 1)], l.String())
+	}
+	if r.refused() {
+		line("because", r.Obstacle)
 	}
 	for _, s := range r.Shortfall {
 		if r.refused() && (s.short() || len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods) {

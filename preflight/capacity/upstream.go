@@ -9,6 +9,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	volumehelper "k8s.io/component-helpers/storage/volume"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -141,3 +142,30 @@ func quietly[L any](tolerate func(L, []corev1.Toleration, *corev1.Taint, bool) b
 	var silent L
 	return tolerate(silent, tolerations, taint, true)
 }
+
+// noProvisioner is the provisioner of classes that make no volumes; selectedNode is the
+// annotation of a claim whose volume is being made for a node.
+const (
+	noProvisioner = volumehelper.NotSupportedProvisioner
+	selectedNode  = volumehelper.AnnSelectedNode
+)
+
+// classOf is the storage class of a claim; empty: none.
+func classOf(claim *corev1.PersistentVolumeClaim) string {
+	return volumehelper.GetPersistentVolumeClaimClass(claim)
+}
+
+// classOfVolume is the storage class of a volume; empty: none.
+func classOfVolume(pv *corev1.PersistentVolume) string {
+	return volumehelper.GetPersistentVolumeClass(pv)
+}
+
+// servedBy says whether one of the volumes can become that of a claim, for a pod on a node.
+func servedBy(claim *corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume, n *corev1.Node) bool {
+	pv, err := volumehelper.FindMatchingVolume(claim, volumes, n, nil, true, true)
+	return err == nil && pv != nil
+}
+
+// zonesIn are the zones in a label of a volume, which holds several with this separator
+// (k8s.io/cloud-provider v0.36 volume/helpers/zones.go, LabelMultiZoneDelimiter).
+func zonesIn(label string) []string { return strings.Split(label, "__") }

@@ -1,0 +1,395 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var (
+	claimKind      = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	volumeKind     = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
+	classKind      = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}
+	driverKind     = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "CSIDriver"}
+	csiNodeKind    = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "CSINode"}
+	attachmentKind = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "VolumeAttachment"}
+)
+
+// claimUse is a volume that the pods of a group mount.
+type claimUse struct {
+	claim  string // shared by all pods of the group; empty: each pod has one of its own
+	driver string // that attaches it; empty: not known, or nothing is attached
+	handle string // the volume, as drivers name it
+	once   bool   // one pod in the whole cluster may use it (ReadWriteOncePod)
+	node   oneNode
+	why    string // what is said where pods on several nodes are not judged
+	from   string // the class of which there are volumes to take; empty: none
+}
+
+// oneNode says whether all pods with a claim must share a node.
+type oneNode uint8
+
+const (
+	anyNode  oneNode = iota
+	sameNode         // proven: the volume is attached to one node at a time
+	maybe            // what happens on a second node is not known
+)
+
+// volumes reads what the volumes of a group mean for its place.
+func (s *Snapshot) volumes(on *ground, t *traits, namespace string, g *Group) {
+	for i := range g.Pod.Spec.Volumes {
+		switch v := &g.Pod.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			s.claim(on, t, namespace, v.PersistentVolumeClaim.ClaimName, g.Name)
+		case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+			claim := &corev1.PersistentVolumeClaim{Spec: v.Ephemeral.VolumeClaimTemplate.Spec}
+			claim.Namespace, claim.Annotations = namespace, v.Ephemeral.VolumeClaimTemplate.Annotations
+			s.unbound(t, claim, "the volume "+v.Name, g.Name, true)
+		default:
+			t.disks = append(t.disks, disksOf(v)...)
+		}
+	}
+	slices.Sort(t.blind)
+}
+
+// claim reads a claim that exists, or says what it means that it does not.
+func (s *Snapshot) claim(on *ground, t *traits, namespace, name, group string) {
+	claim := &corev1.PersistentVolumeClaim{}
+	switch s.read(claimKind, namespace, name, claim) {
+	case job.Unknown:
+		t.note("the claim %s is not in the snapshot; it may bind %s to some nodes", name, group)
+		return
+	case job.Absent:
+		t.stop("the claim %s does not exist in namespace %s", name, namespace)
+		return
+	}
+	switch {
+	case claim.DeletionTimestamp != nil:
+		t.stop("the claim %s is being deleted", name)
+	case claim.Status.Phase == corev1.ClaimLost:
+		t.stop("the claim %s has lost its volume %s", name, claim.Spec.VolumeName)
+	case claim.Spec.VolumeName == "":
+		s.unbound(t, claim, "the claim "+name, group, false)
+	default:
+		s.bound(t, claim, group)
+	}
+	s.users(on, t, claim)
+}
+
+// bound reads the volume that a claim has.
+func (s *Snapshot) bound(t *traits, claim *corev1.PersistentVolumeClaim, group string) {
+	name, pv := claim.Spec.VolumeName, &corev1.PersistentVolume{}
+	use := claimUse{claim: claim.Name, once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
+	switch s.read(volumeKind, "", name, pv) {
+	case job.Unknown:
+		t.note("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim.Name, group)
+	case job.Absent:
+		t.stop("the volume %s of the claim %s does not exist", name, claim.Name)
+	case job.Present:
+		if pv.Spec.NodeAffinity != nil && pv.Spec.NodeAffinity.Required != nil {
+			required := pv.Spec.NodeAffinity.Required
+			s.closeWhereNot(t, s.byLabels(reachableFrom(required), required.NodeSelectorTerms, nil))
+		}
+		s.zones(t, pv)
+		if csi := pv.Spec.CSI; csi != nil {
+			use.driver, use.handle = csi.Driver, csi.Driver+"/"+csi.VolumeHandle
+		}
+		use.node, use.why = s.attaches(use.driver, claim)
+	}
+	t.claims = append(t.claims, use)
+}
+
+// unbound reads a claim without a volume: own says that each pod has one of its own.
+func (s *Snapshot) unbound(t *traits, claim *corev1.PersistentVolumeClaim, what, group string, own bool) {
+	class := &storagev1.StorageClass{}
+	name := classOf(claim)
+	found := job.Absent
+	if name != "" {
+		found = s.read(classKind, "", name, class)
+	}
+	switch {
+	case found == job.Unknown:
+		t.note("%s is not bound yet; its volume may bind %s to some nodes", what, group)
+		return
+	case found == job.Absent, class.VolumeBindingMode == nil, *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
+		t.blur(fmt.Sprintf("%s is not bound yet; %s is not scheduled before it is", what, group))
+		return
+	}
+	use := claimUse{claim: claim.Name, driver: class.Provisioner, once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
+	if own {
+		use.claim, use.once = "", false
+	} else {
+		use.handle = class.Provisioner + "/" + claim.Namespace + "/" + claim.Name
+		use.node, use.why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
+		if must, _ := s.attaches(use.driver, claim); must == sameNode {
+			use.node = sameNode
+		}
+	}
+	if volumes, _ := s.volumesOf(class.Name); len(volumes) > 0 {
+		use.from = class.Name
+	}
+	t.claims = append(t.claims, use)
+	s.closeWhereNot(t, s.provisions(t, claim, class, what, own))
+}
+
+// compete blurs the answer where several claims wait for volumes of one class that are
+// there: each takes one, and which is not judged.
+func (on *ground) compete() {
+	first := map[string]string{}
+	for i := range on.traits {
+		for _, c := range on.traits[i].claims {
+			if c.from == "" || c.claim == "" {
+				continue
+			}
+			if was, ok := first[c.from]; ok && was != c.claim {
+				on.traits[i].blur(fmt.Sprintf("the claims %s and %s take volumes of the class %s, and which is not judged", was, c.claim, c.from))
+				continue
+			}
+			first[c.from] = c.claim
+		}
+	}
+}
+
+// provisions says from which nodes a claim that waits for its first pod can be served: by
+// a volume that is there, or by one that is made.
+func (s *Snapshot) provisions(t *traits, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, what string, own bool) func(at int) bool {
+	volumes, whole := s.volumesOf(class.Name)
+	makes := class.Provisioner != "" && class.Provisioner != noProvisioner
+	if node, ok := claim.Annotations[selectedNode]; ok {
+		return func(at int) bool { return s.nodes[at].Name == node && makes && allowed(class, s.nodes[at].Labels) }
+	}
+	if !makes && !whole {
+		t.note("volumes of the class %s are not in the snapshot; %s may bind its pods to some nodes", class.Name, what)
+		return func(int) bool { return true }
+	}
+	if own && len(volumes) > 0 {
+		t.blur(what + " may take volumes that are there; how many there are is not judged")
+	}
+	driver := &storagev1.CSIDriver{}
+	if makes && s.read(driverKind, "", class.Provisioner, driver) == job.Present && driver.Spec.StorageCapacity != nil && *driver.Spec.StorageCapacity {
+		t.blur(fmt.Sprintf("%s needs storage that %s has on some nodes only, which is not judged", what, class.Provisioner))
+	}
+	return func(at int) bool {
+		n := s.nodes[at]
+		return makes && allowed(class, n.Labels) || servedBy(claim, volumes, n.object)
+	}
+}
+
+// volumesOf are the volumes of a class.
+func (s *Snapshot) volumesOf(class string) (out []*corev1.PersistentVolume, whole bool) {
+	objects, whole := s.Objects(volumeKind.GroupKind(), "")
+	for _, o := range objects {
+		pv := &corev1.PersistentVolume{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, pv) == nil && classOfVolume(pv) == class {
+			out = append(out, pv)
+		}
+	}
+	return out, whole
+}
+
+// allowed says whether a class makes volumes for a node with these labels. The terms are
+// alternatives; within one, all expressions must hold
+// (https://kubernetes.io/docs/concepts/storage/storage-classes/#allowed-topologies).
+func allowed(class *storagev1.StorageClass, labels map[string]string) bool {
+	if len(class.AllowedTopologies) == 0 {
+		return true
+	}
+	for _, term := range class.AllowedTopologies {
+		missed := func(e corev1.TopologySelectorLabelRequirement) bool {
+			value, ok := labels[e.Key]
+			return !ok || !slices.Contains(e.Values, value)
+		}
+		if len(term.MatchLabelExpressions) > 0 && !slices.ContainsFunc(term.MatchLabelExpressions, missed) {
+			return true
+		}
+	}
+	return false
+}
+
+// zones closes nodes of other zones than those written on a volume's labels, as the
+// scheduler's VolumeZone does. Nodes without any such label are left alone.
+func (s *Snapshot) zones(t *traits, pv *corev1.PersistentVolume) {
+	for _, key := range zoneLabels {
+		if _, ok := pv.Labels[key[0]]; !ok {
+			continue
+		}
+		values := zonesIn(pv.Labels[key[0]])
+		s.closeWhereNot(t, func(at int) bool {
+			labels := s.nodes[at].Labels
+			has := func(k [2]string) bool { _, ok := labels[k[0]]; return ok }
+			if !slices.ContainsFunc(zoneLabels, has) {
+				return true
+			}
+			v, ok := labels[key[0]]
+			if !ok {
+				v, ok = labels[key[1]]
+			}
+			return ok && slices.Contains(values, v)
+		})
+	}
+}
+
+// zoneLabels are the labels of volumes that name zones, and what nodes call the same today
+// (https://kubernetes.io/docs/reference/labels-annotations-taints/#failure-domainbetakubernetesiozone).
+var zoneLabels = [][2]string{
+	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone},
+	{corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
+	{corev1.LabelTopologyZone, corev1.LabelTopologyZone},
+	{corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
+}
+
+// attaches says whether a volume that several nodes may not use at once must be attached,
+// which then is refused on a second node
+// (https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes,
+// https://kubernetes-csi.github.io/docs/skip-attach.html).
+func (s *Snapshot) attaches(driver string, claim *corev1.PersistentVolumeClaim) (oneNode, string) {
+	modes := claim.Spec.AccessModes
+	if driver == "" || !slices.Contains(modes, corev1.ReadWriteOnce) || slices.Contains(modes, corev1.ReadWriteMany) || slices.Contains(modes, corev1.ReadOnlyMany) {
+		return anyNode, ""
+	}
+	object := &storagev1.CSIDriver{}
+	switch s.read(driverKind, "", driver, object) {
+	case job.Unknown:
+		return maybe, fmt.Sprintf("the claim %s is ReadWriteOnce; whether %s serves it to two nodes at once is not known", claim.Name, driver)
+	case job.Present:
+		if object.Spec.AttachRequired != nil && !*object.Spec.AttachRequired {
+			return anyNode, ""
+		}
+	}
+	return sameNode, ""
+}
+
+// users closes the nodes where a claim cannot be used for the pods that use it already.
+func (s *Snapshot) users(on *ground, t *traits, claim *corev1.PersistentVolumeClaim) {
+	at := slices.IndexFunc(t.claims, func(u claimUse) bool { return u.claim == claim.Name })
+	in := s.podsIn[claim.Namespace]
+	if at < 0 || in == nil || !t.claims[at].once && t.claims[at].node != sameNode {
+		return
+	}
+	for _, idle := range []bool{false, true} {
+		there := map[int]bool{} // nodes where the claim is in use
+		for p := range in.all() {
+			node, ok := s.nodeAt(p.node)
+			if ok && (!idle || p.resident || on.stays[p]) && slices.Contains(p.claims, claim.Name) {
+				there[node] = true
+			}
+		}
+		if len(there) == 0 {
+			continue
+		}
+		bar := &t.barredNow
+		if idle {
+			bar = &t.barredIdle
+		}
+		*bar = slices.Clone(*bar)
+		if *bar == nil {
+			*bar = make([]bool, len(s.nodes))
+		}
+		for node := range s.nodes {
+			(*bar)[node] = (*bar)[node] || t.claims[at].once || !there[node]
+		}
+	}
+	if t.barredNow != nil && t.barredIdle == nil {
+		t.barredIdle = make([]bool, len(s.nodes))
+	}
+}
+
+// claimsOf are the claims that a pod uses; a volume that is the pod's own has a claim
+// named after both
+// (https://kubernetes.io/docs/concepts/storage/ephemeral-volumes/#persistentvolumeclaim-naming).
+func claimsOf(p *corev1.Pod) []string {
+	var out []string
+	for i := range p.Spec.Volumes {
+		switch v := &p.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			out = append(out, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			out = append(out, p.Name+"-"+v.Name)
+		}
+	}
+	return out
+}
+
+// read decodes an object of the view. One that cannot be read is unknown.
+func (s *Snapshot) read(gvk schema.GroupVersionKind, namespace, name string, into any) job.Presence {
+	object, presence := s.Lookup(gvk, namespace, name)
+	if presence != job.Present {
+		return presence
+	}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into) != nil {
+		return job.Unknown
+	}
+	return job.Present
+}
+
+// closeWhereNot closes the nodes, for good, for which a function does not hold.
+func (s *Snapshot) closeWhereNot(t *traits, reachable func(at int) bool) {
+	if t.closed == nil {
+		t.closed = make([]bool, len(s.nodes))
+	}
+	for at := range s.nodes {
+		t.closed[at] = t.closed[at] || !reachable(at)
+	}
+}
+
+// disk is a volume that is written into the pod itself and that no two pods of a node
+// may use, unless both only read it
+// (https://kubernetes.io/docs/reference/scheduling/config/, VolumeRestrictions).
+type disk struct {
+	id    string
+	reads bool // is enough where all only read
+}
+
+// disksOf are the disks of a volume; RBD images are told apart by each of their monitors.
+func disksOf(v *corev1.Volume) []disk {
+	switch {
+	case v.GCEPersistentDisk != nil:
+		return []disk{{"gce " + v.GCEPersistentDisk.PDName, v.GCEPersistentDisk.ReadOnly}}
+	case v.AWSElasticBlockStore != nil:
+		return []disk{{"aws " + v.AWSElasticBlockStore.VolumeID, false}}
+	case v.ISCSI != nil:
+		return []disk{{"iscsi " + v.ISCSI.IQN, v.ISCSI.ReadOnly}}
+	case v.RBD != nil:
+		var out []disk
+		for _, monitor := range v.RBD.CephMonitors {
+			out = append(out, disk{"rbd " + monitor + " " + v.RBD.RBDPool + " " + v.RBD.RBDImage, v.RBD.ReadOnly})
+		}
+		return out
+	default:
+		return nil
+	}
+}
+
+// diskConflict says whether two pods cannot be on one node for their disks.
+func diskConflict(a, b []disk) bool {
+	return slices.ContainsFunc(a, func(x disk) bool {
+		return slices.ContainsFunc(b, func(y disk) bool { return x.id == y.id && !(x.reads && y.reads) })
+	})
+}
+
+// disksOn are the disks of a pod that exists.
+func disksOn(p *corev1.Pod) []disk {
+	var out []disk
+	for i := range p.Spec.Volumes {
+		out = append(out, disksOf(&p.Spec.Volumes[i])...)
+	}
+	return out
+}
+
+// note says something that does not change the answer.
+func (t *traits) note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// stop says why no pod of the group is scheduled at all, whatever room there is.
+func (t *traits) stop(format string, args ...any) {
+	if t.stuck == "" {
+		t.stuck = fmt.Sprintf(format, args...)
+	}
+}

@@ -1,0 +1,224 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// evenTerm is a topology spread constraint that must hold, ready to be counted.
+type evenTerm struct {
+	topology                     string
+	skew, domains                int
+	honorsAffinity, honorsTaints bool // which nodes have a domain that counts
+	selector                     labels.Selector
+	now, idle                    []int32 // by node: pods there that the selector matches
+}
+
+// evenTermOf reads a constraint of a pod that is to be made, as the scheduler does: what
+// is not written has its defaults
+// (https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/).
+func evenTermOf(c *corev1.TopologySpreadConstraint, own map[string]string) (e evenTerm, unread string) {
+	e = evenTerm{topology: c.TopologyKey, skew: int(c.MaxSkew), domains: 1, honorsAffinity: true}
+	if c.MinDomains != nil {
+		e.domains = int(*c.MinDomains)
+	}
+	if c.NodeAffinityPolicy != nil {
+		e.honorsAffinity = *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
+	}
+	if c.NodeTaintsPolicy != nil {
+		e.honorsTaints = *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	}
+	var err error
+	if e.selector, err = metav1.LabelSelectorAsSelector(c.LabelSelector); err != nil {
+		return e, "a label selector that cannot be read"
+	}
+	for _, key := range c.MatchLabelKeys {
+		value, ok := own[key]
+		if !ok {
+			continue
+		}
+		if r, err := labels.NewRequirement(key, "=", []string{value}); err == nil {
+			e.selector = e.selector.Add(*r)
+		}
+	}
+	if key := laterLabel(e.selector, own, c.MatchLabelKeys); key != "" {
+		return e, "the label " + key + ", which pods get when they are made,"
+	}
+	return e, ""
+}
+
+// counts says whether the constraint counts a pod with these labels, in its namespace.
+// An empty selector counts none, though it matches all.
+func (e *evenTerm) counts(set map[string]string) bool {
+	return !e.selector.Empty() && e.selector.Matches(labels.Set(set))
+}
+
+// level reads the constraints of a group and counts the pods that are there.
+func (on *ground) level(t *traits, namespace string, g *Group) {
+	for i := range g.Pod.Spec.TopologySpreadConstraints {
+		c := &g.Pod.Spec.TopologySpreadConstraints[i]
+		if c.WhenUnsatisfiable == corev1.ScheduleAnyway {
+			continue
+		}
+		e, unread := evenTermOf(c, g.Pod.Labels)
+		if unread != "" {
+			t.blur(fmt.Sprintf("%s: topology spread by %s is not judged", g.Name, unread))
+			continue
+		}
+		e.now, e.idle = make([]int32, len(on.s.nodes)), make([]int32, len(on.s.nodes))
+		if in := on.s.podsIn[namespace]; in != nil {
+			for p := range in.all() {
+				if at, ok := on.s.nodeAt(p.node); ok && !p.deleted && e.counts(p.labels) {
+					e.now[at]++
+					if p.resident || on.stays[p] {
+						e.idle[at]++
+					}
+				}
+			}
+		}
+		t.even = append(t.even, e)
+	}
+}
+
+// attract reads the required affinity of a group and finds the pods that are there for it:
+// those that match all of its terms.
+func (on *ground) attract(t *traits, namespace string, g *Group) {
+	for _, term := range podAffinity(&g.Pod.Spec) {
+		t.near = append(t.near, ownTermOf(term, namespace, g.Pod.Labels))
+	}
+	if len(t.near) == 0 {
+		return
+	}
+	for i := range t.near {
+		if t.near[i].unread != "" {
+			t.blur(t.near[i].notJudged(g.Name, "affinity"))
+		}
+	}
+	for in, pods := range on.s.podsIn {
+		for p := range pods.all() {
+			at, ok := on.s.nodeAt(p.node)
+			if !ok {
+				continue
+			}
+			switch yes, known := on.s.matchesAll(t.near, in, p.labels); {
+			case !known:
+				t.blur(g.Name + ": affinity by " + unseenNamespaces + " is not judged")
+			case yes:
+				t.seeds = append(t.seeds, int32(at))
+			}
+		}
+	}
+	slices.Sort(t.seeds)
+	t.seeds = slices.Compact(t.seeds)
+}
+
+const unseenNamespaces = "labels of namespaces that are not in the view"
+
+// matchesAll says whether a pod matches every one of some terms.
+func (s *Snapshot) matchesAll(terms []podTerm, namespace string, set map[string]string) (yes, known bool) {
+	known = true
+	for i := range terms {
+		match, sure := terms[i].matches(s, namespace, set)
+		if sure && !match {
+			return false, true
+		}
+		known = known && sure
+	}
+	return known && len(terms) > 0, known
+}
+
+// tied says that the pods of the gang decide where others of it may go, beyond their node:
+// then they cannot be counted each kin on its own.
+func (on *ground) tied(g Gang) bool {
+	pods, claims := 0, map[string]int{}
+	for i := range g.Groups {
+		pods += min(2, max(0, g.Groups[i].Count))
+		for _, c := range on.traits[i].claims {
+			claims[c.claim] += min(2, max(0, g.Groups[i].Count))
+		}
+	}
+	for i := range g.Groups {
+		t := &on.traits[i]
+		if g.Groups[i].Count <= 0 {
+			continue
+		}
+		if len(t.near)+len(t.even) > 0 {
+			return true
+		}
+		for _, c := range t.claims {
+			if c.claim != "" && claims[c.claim] > 1 && (c.once || c.node != anyNode) || on.limited(c.driver) {
+				return true
+			}
+		}
+		wide := func(term podTerm) bool { return term.topology != corev1.LabelHostname }
+		if pods > 1 && slices.ContainsFunc(t.apart, func(term podTerm) bool { return wide(term) && on.concerns(&term, g) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// concerns says whether a term may be about pods of the gang itself.
+func (on *ground) concerns(term *podTerm, g Gang) bool {
+	return slices.ContainsFunc(g.Groups, func(other Group) bool {
+		yes, known := term.matches(on.s, g.Namespace, other.Pod.Labels)
+		return other.Count > 0 && (yes || !known)
+	})
+}
+
+// topologyKeys are the labels that decide what is near and what is apart, but for the
+// node's own name.
+func (on *ground) topologyKeys() []string {
+	var out []string
+	add := func(key string) {
+		if key != corev1.LabelHostname {
+			out = append(out, key)
+		}
+	}
+	for i := range on.traits {
+		t := &on.traits[i]
+		for _, term := range slices.Concat(t.near, t.apart) {
+			add(term.topology)
+		}
+		for _, e := range t.even {
+			add(e.topology)
+		}
+	}
+	return sorted(out)
+}
+
+// part splits the cells until all nodes of one are alike for everything that ties pods.
+func (on *ground) part(keys []string) {
+	for _, key := range keys {
+		column := on.s.byLabel.column(on.s.nodes, []string{key})
+		on.grid = on.grid.split(func(at int32) int32 { return column.of[at] })
+	}
+	for i := range on.traits {
+		t := &on.traits[i]
+		for _, e := range t.even {
+			if e.topology == corev1.LabelHostname {
+				on.grid = on.grid.split(func(at int32) int32 { return e.now[at] }).split(func(at int32) int32 { return e.idle[at] })
+			}
+		}
+		for _, term := range t.near {
+			if term.topology == corev1.LabelHostname {
+				on.grid = on.grid.split(func(at int32) int32 {
+					_, seeded := slices.BinarySearch(t.seeds, at)
+					return int32(bit(seeded))
+				})
+			}
+		}
+	}
+	for i := range on.slots {
+		row := &on.slots[i]
+		on.grid = on.grid.split(func(at int32) int32 { return row.now[at] }).split(func(at int32) int32 { return row.idle[at] })
+		for _, handle := range sortedKeys(row.there) {
+			there := row.there[handle]
+			on.grid = on.grid.split(func(at int32) int32 { return there[at] })
+		}
+	}
+}

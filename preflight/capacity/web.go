@@ -1,0 +1,318 @@
+package capacity
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// web is what ties the pods of a stage to each other and to pods that exist, beyond what
+// a node alone decides: affinity, anti-affinity and spread over any topology, volumes that
+// one pod or one node may use, and how many volumes a node attaches.
+type web struct {
+	q    *question
+	kins []*kin
+	idle bool
+	tops []topology
+
+	apart []apartRule
+	near  []nearRule
+	even  []evenRule
+	share []shareRule
+	slots []slotRule
+}
+
+// mostWoven is how many kins a web can tie.
+const mostWoven = 64
+
+// topology parts the nodes into domains.
+type topology struct {
+	key  string
+	of   []int32 // by cell: its domain, -1 for nodes that are in none; nil: each node is a domain
+	size int
+}
+
+// domain of a node in a cell; -1: none.
+func (t *topology) domain(cell int, node int32) int32 {
+	if t.of == nil {
+		return node
+	}
+	return t.of[cell]
+}
+
+// apartRule: no pod of holder shares a domain with another pod of one of the kins in with.
+type apartRule struct {
+	top, holder int
+	with        uint64
+}
+
+// nearRule: a pod of the holders goes where, in every one of the topologies, a pod of the
+// kins in with is, or one that existed before. The first of all may go anywhere if it is
+// itself of those.
+type nearRule struct {
+	holders, with uint64
+	tops          []int
+	seeded        [][]bool // by topology of the rule, then domain: there is one already
+	open          bool     // there is none anywhere, so a first may seed itself
+}
+
+// evenRule: a pod of the holders goes to a domain only if, with it, that has at most skew
+// more pods of the counted kins than the domain with fewest.
+type evenRule struct {
+	holders, counted, self uint64 // self: kins the selector matches
+	top, skew              int
+	base                   []int32 // by domain: pods that are there
+	real                   []bool  // by domain: it is one of those that are compared
+	cells                  []bool  // by cell: pods there are counted
+	short                  bool    // there are fewer than the rule wants: the fewest is taken as 0
+}
+
+// shareRule: pods of these kins share a volume that one pod, or one node, may use.
+type shareRule struct {
+	kins  uint64
+	once  bool // one pod
+	hard  bool // proven; else not known
+	why   string
+	claim string
+}
+
+// slotRule: volumes of a driver that nodes attach up to a limit, by cell.
+type slotRule struct {
+	driver string
+	left   []int32
+	own    []int32  // by kin: volumes that each of its pods brings
+	shared []uint64 // volumes that pods of several kins share: by whom
+	there  [][]bool // by shared volume, then cell: it is attached already
+}
+
+// weave makes the web of a stage; nil where nothing ties its pods.
+func (q *question) weave(kins []*kin, idle bool) *web {
+	if !q.on.ties || len(kins) == 0 || len(kins) > mostWoven {
+		return nil
+	}
+	w := &web{q: q, kins: kins, idle: idle}
+	for i, k := range kins {
+		w.addApart(i, k)
+		w.addNear(i, k)
+		w.addEven(i, k)
+	}
+	w.addShares()
+	w.addSlots()
+	if len(w.apart)+len(w.near)+len(w.even)+len(w.share)+len(w.slots) == 0 {
+		return nil
+	}
+	return w
+}
+
+// topology finds or numbers the domains of a key.
+func (w *web) topology(key string) int {
+	if at := slices.IndexFunc(w.tops, func(t topology) bool { return t.key == key }); at >= 0 {
+		return at
+	}
+	t := topology{key: key, size: len(w.q.s.nodes)}
+	if key != corev1.LabelHostname {
+		column := w.q.s.byLabel.column(w.q.s.nodes, []string{key})
+		t.of, t.size = make([]int32, len(w.q.on.grid.nodes)), column.values+1
+		for cell, members := range w.q.on.grid.nodes {
+			t.of[cell] = -1
+			if _, ok := w.q.s.nodes[members[0]].Labels[key]; ok {
+				t.of[cell] = column.of[members[0]]
+			}
+		}
+	}
+	w.tops = append(w.tops, t)
+	return len(w.tops) - 1
+}
+
+// matching are the kins that a function holds for.
+func (w *web) matching(is func(k *kin) bool) (set uint64) {
+	for i, k := range w.kins {
+		if is(k) {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// addApart reads anti-affinity between kins over more than a node; that over nodes is what
+// kins clash for.
+func (w *web) addApart(i int, k *kin) {
+	for at := range k.traits.apart {
+		term := &k.traits.apart[at]
+		with := w.matching(func(other *kin) bool {
+			yes, known := term.matches(w.q.s, w.q.gang.Namespace, other.pod.Labels)
+			if !known {
+				w.q.blur(term.notJudged(k.name, "anti-affinity"))
+			}
+			return yes && known
+		})
+		if with != 0 && term.topology != corev1.LabelHostname {
+			w.apart = append(w.apart, apartRule{w.topology(term.topology), i, with})
+		}
+	}
+}
+
+func (w *web) addNear(i int, k *kin) {
+	terms := k.traits.near
+	if len(terms) == 0 || slices.ContainsFunc(terms, func(t podTerm) bool { return t.unread != "" }) {
+		return
+	}
+	r := nearRule{holders: 1 << i, open: true}
+	r.with = w.matching(func(other *kin) bool {
+		yes, known := w.q.s.matchesAll(terms, w.q.gang.Namespace, other.pod.Labels)
+		if !known {
+			w.q.blur(k.name + ": affinity by " + unseenNamespaces + " is not judged")
+		}
+		return yes
+	})
+	for at := range terms {
+		top := w.topology(terms[at].topology)
+		if slices.Contains(r.tops, top) {
+			continue
+		}
+		r.tops = append(r.tops, top)
+		seeded := make([]bool, w.tops[top].size)
+		for _, node := range k.traits.seeds {
+			if _, ok := w.q.s.nodes[node].Labels[w.tops[top].key]; !ok && w.tops[top].of != nil {
+				continue // a pod on a node in no domain is near to nobody
+			}
+			seeded[w.domainOf(top, node)] = true
+			r.open = w.idle // where those go away, the first may seed itself
+		}
+		r.seeded = append(r.seeded, seeded)
+	}
+	for at := range w.near {
+		if other := &w.near[at]; other.with == r.with && slices.Equal(other.tops, r.tops) && slices.EqualFunc(other.seeded, r.seeded, slices.Equal) {
+			other.holders |= r.holders
+			return
+		}
+	}
+	w.near = append(w.near, r)
+}
+
+// domainOf is the domain of a node, whatever its cell.
+func (w *web) domainOf(top int, node int32) int32 {
+	if w.tops[top].of == nil {
+		return node
+	}
+	return w.q.s.byLabel.column(w.q.s.nodes, []string{w.tops[top].key}).of[node]
+}
+
+func (w *web) addEven(i int, k *kin) {
+	eligible := w.eligible(k)
+	for at := range k.traits.even {
+		e := &k.traits.even[at]
+		top := w.topology(e.topology)
+		r := evenRule{holders: 1 << i, top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.nodes))}
+		r.counted = w.matching(func(other *kin) bool { return e.counts(other.pod.Labels) })
+		r.self = w.matching(func(other *kin) bool { return e.counts(other.pod.Labels) || e.selector.Empty() })
+		counts, domains := e.now, 0
+		if w.idle {
+			counts = e.idle
+		}
+		for cell, members := range w.q.on.grid.nodes {
+			if !eligible(cell, e) {
+				continue
+			}
+			r.cells[cell] = true
+			for _, node := range members {
+				d := w.tops[top].domain(cell, node)
+				if !r.real[d] {
+					r.real[d], domains = true, domains+1
+				}
+				r.base[d] += counts[node]
+			}
+		}
+		r.short = domains < e.domains
+		w.joinEven(r)
+	}
+}
+
+// joinEven adds a rule, or its holders to an equal one.
+func (w *web) joinEven(r evenRule) {
+	for at := range w.even {
+		if o := &w.even[at]; o.top == r.top && o.skew == r.skew && o.short == r.short && o.counted == r.counted && o.self == r.self &&
+			slices.Equal(o.base, r.base) && slices.Equal(o.real, r.real) && slices.Equal(o.cells, r.cells) {
+			o.holders |= r.holders
+			return
+		}
+	}
+	w.even = append(w.even, r)
+}
+
+// eligible says which cells have domains that a constraint of a kin compares: those with
+// every topology label of its constraints, and that it may choose where it honors that.
+func (w *web) eligible(k *kin) func(cell int, e *evenTerm) bool {
+	s, match := w.q.s, selects(&k.pod.Spec)
+	return func(cell int, e *evenTerm) bool {
+		n := s.nodes[w.q.on.grid.nodes[cell][0]]
+		for i := range k.traits.even {
+			key := k.traits.even[i].topology
+			if _, ok := n.Labels[key]; !ok && key != corev1.LabelHostname {
+				return false
+			}
+		}
+		if e.honorsAffinity && !match(n.object) {
+			return false
+		}
+		return !e.honorsTaints || untolerated(n.Taints, k.pod.Spec.Tolerations) == nil
+	}
+}
+
+// addShares reads claims that several pods share and that one pod or one node may use.
+func (w *web) addShares() {
+	for i, k := range w.kins {
+		for _, c := range k.traits.claims {
+			if c.claim == "" || !c.once && c.node == anyNode || slices.ContainsFunc(w.share, func(r shareRule) bool { return r.claim == c.claim }) {
+				continue
+			}
+			r := shareRule{once: c.once, hard: c.once || c.node == sameNode, why: c.why, claim: c.claim}
+			pods := 0
+			for j := i; j < len(w.kins); j++ {
+				if slices.ContainsFunc(w.kins[j].traits.claims, func(o claimUse) bool { return o.claim == c.claim }) {
+					r.kins |= 1 << j
+					pods += w.kins[j].count
+				}
+			}
+			if pods > 1 || w.q.several(k) {
+				w.share = append(w.share, r)
+			}
+		}
+	}
+}
+
+func (w *web) addSlots() {
+	for at := range w.q.on.slots {
+		row := &w.q.on.slots[at]
+		left, attached := row.now, int32(1)
+		if w.idle {
+			left, attached = row.idle, 2
+		}
+		r := slotRule{driver: row.driver, own: make([]int32, len(w.kins))}
+		for _, members := range w.q.on.grid.nodes {
+			r.left = append(r.left, left[members[0]])
+		}
+		var handles []string
+		for i, k := range w.kins {
+			for _, c := range k.traits.claims {
+				switch seen := slices.Index(handles, c.handle); {
+				case c.driver != row.driver:
+				case c.claim == "":
+					r.own[i]++
+				case seen >= 0:
+					r.shared[seen] |= 1 << i
+				default:
+					handles, r.shared = append(handles, c.handle), append(r.shared, 1<<i)
+					there := make([]bool, len(r.left))
+					for cell, members := range w.q.on.grid.nodes {
+						there[cell] = row.there[c.handle] != nil && row.there[c.handle][members[0]] >= attached
+					}
+					r.there = append(r.there, there)
+				}
+			}
+		}
+		if slices.Max(r.own) > 0 || len(r.shared) > 0 {
+			w.slots = append(w.slots, r)
+		}
+	}
+}
