@@ -28,7 +28,7 @@ type step struct {
 	node int32
 }
 
-// board starts without a pod of the stage.
+// seating starts without a pod of the stage.
 func (w *web) seating(beside crowd) *seating {
 	b := &seating{packing: w.q.newPacking(w.kins, w.idle, beside), w: w}
 	for i := range w.tops {

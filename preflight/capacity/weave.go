@@ -70,7 +70,7 @@ func (w *web) unsure(beside crowd) bool {
 	return true
 }
 
-// build binds pod after pod, in several orders, and returns the first board that is whole,
+// build binds pod after pod, in several orders, and returns the first seating that is whole,
 // else the one that has most pods. hopeless: none can be whole, so that one order in each
 // place to begin must do.
 func (w *web) build(beside crowd, hopeless bool) (best *seating, looks int) {
