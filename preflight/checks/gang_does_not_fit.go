@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -28,6 +30,9 @@ var gangDoesNotFit = &check.Check{
 			return nil // claim-out-of-reach
 		}
 		fit := p.Fit()
+		if fit.Stuck || spreadNeverHolds(p) {
+			return nil // a check of its own says what is missing, or which rule cannot hold
+		}
 		// Whoever waits in a queue or may get new nodes is told only of a pod that no node
 		// could ever hold; whoever is suspended is not told that there is no room now.
 		if !fit.Speaks() || p.Job.Suspended && fit.Verdict != capacity.TooBig {
@@ -40,6 +45,9 @@ var gangDoesNotFit = &check.Check{
 		case fit.Verdict != capacity.TooBig:
 		case fit.Rejected.NotReady+fit.Rejected.Cordoned == 0:
 			f.Severity, f.Remedy = finding.Error, "Ask for fewer or smaller pods: even idle, the cluster cannot hold them."
+			if fit.Obstacle != "" {
+				f.Remedy = "Relax that rule, or ask for fewer pods: it does not hold for all of them on the idle cluster either."
+			}
 		case fit.Queue != "" || fit.Grows != "" || p.Job.Suspended:
 			return nil // the nodes that are away may come back in time
 		default:
@@ -51,6 +59,19 @@ var gangDoesNotFit = &check.Check{
 		p.Report(f)
 		return nil
 	},
+}
+
+// spreadNeverHolds says that a role has a spread constraint that spread-cannot-hold is about.
+func spreadNeverHolds(p *check.Pass) bool {
+	for i := range p.Job.Roles {
+		r := &p.Job.Roles[i]
+		for k := range r.Pod.Spec.TopologySpreadConstraints {
+			if c := &r.Pod.Spec.TopologySpreadConstraints[k]; c.WhenUnsatisfiable != corev1.ScheduleAnyway && brokenSpread(p, r, c) != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rolePath is where the number of pods to change is written: the role without a place,
@@ -78,6 +99,9 @@ func misfitMessage(fit capacity.Result) string {
 	r := fit.Rejected
 	if r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
 		return message + "of " + count(r.Total, "node") + " " + refused(r)
+	}
+	if fit.Obstacle != "" {
+		return message + fit.Obstacle
 	}
 	s, ok := scarcest(fit.Shortfall)
 	if !ok {
