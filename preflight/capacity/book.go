@@ -34,7 +34,7 @@ type book struct {
 	t9k     map[string][]*t9kQueue // by name; where they live is not documented
 	pools   []*pool                // by name
 
-	unread []string // objects that could not be read, as messages name them
+	unread map[string][]string // by namespace: what could not be read, and why
 }
 
 // Kinds that the book holds.
@@ -71,7 +71,7 @@ func bookOf(objects map[objectKey]*unstructured.Unstructured, before *book) *boo
 		read:   map[*unstructured.Unstructured]any{},
 		quotas: map[string][]*corev1.ResourceQuota{}, ranges: map[string][]*corev1.LimitRange{}, priorities: map[string]*schedulingv1.PriorityClass{},
 		local: map[[2]string]*localQueue{}, cluster: map[string]*clusterQueue{}, cohorts: map[string]*cohort{}, flavors: map[string]*resourceFlavor{},
-		volcano: map[string]*volcanoQueue{}, t9k: map[string][]*t9kQueue{},
+		volcano: map[string]*volcanoQueue{}, t9k: map[string][]*t9kQueue{}, unread: map[string][]string{},
 	}
 	var keys []objectKey
 	for key := range objects {
@@ -102,7 +102,7 @@ func (b *book) enter(key objectKey, o *unstructured.Unstructured, before *book) 
 	if !known {
 		said = bookedReaders[key.gvk.GroupKind()]()
 		if err := decode(o, said); err != nil {
-			b.unread = append(b.unread, err.Error())
+			b.unread[key.namespace] = append(b.unread[key.namespace], err.Error())
 			return
 		}
 		if l, ok := said.(*corev1.LimitRange); ok {

@@ -74,3 +74,15 @@ func TestRulesAreReadAnewWhenTheyChange(t *testing.T) {
 		t.Errorf("the snapshot taken before changed its answer to %d limits; want 1", n)
 	}
 }
+
+func TestAmountsThatTakeForEverToReadAreRefused(t *testing.T) {
+	for _, amount := range []string{"1e2147483647", "1e-2147483648", "9E+9999999", "1e00099", strings.Repeat("9", 70)} {
+		text := strings.ReplaceAll(gpuQuota, "gpu: 16", "gpu: '"+amount+"'")
+		if got := told(ruled(t, text, nil), in("ml", gpus(3, "8"))); got != "" {
+			t.Errorf("%s: %s; want nothing, the quota cannot be read", amount, got)
+		}
+		if r := ruled(t, text, nil, build.Nodes(3, "a", build.GPUs(8))).Fit(in("ml", gpus(3, "8"))); !strings.Contains(strings.Join(r.Assumed, "; "), "read ResourceQuota ml/gpu") {
+			t.Errorf("%s: assumed %q; want the quota that could not be read", amount, r.Assumed)
+		}
+	}
+}

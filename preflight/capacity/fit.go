@@ -24,6 +24,7 @@ func (s *Snapshot) Fit(g Gang) Result {
 			r.Change = r.Changes[0]
 		}
 	}
+	s.moveAside(&r, g)
 	return r
 }
 
@@ -400,7 +401,7 @@ func (q *question) assume(r *Result) {
 	if least := q.gang.MinMembers; r.refused() && least > 0 && least < r.Wanted && r.Placed >= least {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("the gang may start with %d of its %d pods, and %d fit", least, r.Wanted, r.Placed))
 	}
-	if class := q.gang.priorityClass(); class != "" && (r.Verdict == Full || r.Verdict == Fragmented) {
+	if class := q.gang.priorityClass(); class != "" && (r.Verdict == Full || r.Verdict == Fragmented) && !q.s.ranked(q.gang) {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("the priority class %s may move others aside; that is not considered", class))
 	}
 	r.Queue = q.gang.Queue

@@ -125,6 +125,7 @@ func (s *Snapshot) limit(r *Result, g Gang) {
 	limits, notes := s.obstacles(g)
 	r.Limits = limits
 	r.Assumed = append(r.Assumed, notes...)
+	r.Assumed = append(r.Assumed, s.book.unread[g.Namespace]...)
 	s.barren(r, g)
 	switch {
 	case r.Blocked():

@@ -119,6 +119,7 @@ func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *Group) {
 	}
 	base := job.Path("spec.limits").Index(at)
 	for _, m := range parts {
+		o.filled(r, base.Child("default"), item, m, g)
 		for _, bounds := range []struct {
 			name  string
 			list  corev1.ResourceList
@@ -142,6 +143,28 @@ func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *Group) {
 				})
 			}
 		}
+	}
+}
+
+// filled reports a limit that is filled in and does not go with the request that is
+// written: the API server refuses a request above its limit, and devices whose request and
+// limit differ.
+func (o *obstacle) filled(r *corev1.LimitRange, path job.Path, item *corev1.LimitRangeItem, m measured, g *Group) {
+	if item.Type != corev1.LimitTypeContainer {
+		return
+	}
+	for _, name := range job.ResourcesOf(item.Default).Names() {
+		limit, request := m.limits[name], m.requests[name]
+		c := request.Cmp(limit)
+		if limit.Cmp(item.Default[name]) != 0 || c == 0 || c < 0 && !extended(name) {
+			continue
+		}
+		o.add(Limit{
+			Rule: RuleRange, When: Never, Kind: "LimitRange", Namespace: r.Namespace, Name: r.Name,
+			Resource: string(name), Asked: job.InBaseUnits(name, request), Hard: job.InBaseUnits(name, limit), Path: path.Key(string(name)),
+			Role: g.Name, At: g.Pod.At(m.at.Child("requests").Key(string(name))),
+			Message: fmt.Sprintf("%s requests %s %s; the limit that is filled in is %s", m.who, request.String(), name, limit.String()),
+		})
 	}
 }
 

@@ -49,9 +49,9 @@ func TestLimitRanges(t *testing.T) {
 		},
 		"a maximum is the default of who says nothing": {"type: Container, max: {cpu: 4}", one(), ""},
 		"a minimum is the default of who says nothing": {"type: Container, min: {cpu: 1}", one(), ""},
-		"a request above the limit that is filled in is for another check": {
-			"type: Container, max: {cpu: 4}", one(build.Requests("cpu=6")),
-			"LimitRange ml/r: container main of Worker requests 6 cpu; the maximum is 4 at " + path + "containers[0].resources.requests.cpu",
+		"a request above the limit that is filled in": {
+			"type: Container, default: {cpu: 4}", one(build.Requests("cpu=6")),
+			"LimitRange ml/r: container main of Worker requests 6 cpu; the limit that is filled in is 4 at " + path + "containers[0].resources.requests.cpu",
 		},
 		"an init container": {
 			"type: Container, max: {cpu: 4}", one(before(cpus("fetch", "5", "5"))),

@@ -75,10 +75,16 @@ type Pod struct {
 	apart               []corev1.PodAffinityTerm // required anti-affinity
 	claims              []string                 // names of those it uses
 	disks               []disk
-	resident            bool // stays on an idle cluster
-	deleted             bool // is being deleted
-	ended               bool // takes no room any more
+	resident            bool   // stays on an idle cluster
+	deleted             bool   // is being deleted
+	ended               bool   // takes no room any more
+	priority            int32  // as admission wrote it
+	class               string // its priority class, where nobody wrote the number
+	owner               owner  // the controller of the pod; empty: none
 }
+
+// owner is who keeps a pod running.
+type owner struct{ kind, name string }
 
 type podRecord = Pod
 
@@ -103,6 +109,14 @@ func PodOf(p *corev1.Pod) *Pod {
 		resident: isResident(p), deleted: p.DeletionTimestamp != nil,
 		ended: p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
 	}
+	if p.Spec.Priority != nil {
+		r.priority = *p.Spec.Priority
+	} else {
+		r.class = p.Spec.PriorityClassName
+	}
+	if o := metav1.GetControllerOfNoCopy(p); o != nil {
+		r.owner = owner{o.Kind, o.Name}
+	}
 	occupied := Occupied(p)
 	r.requests = make([]amount, 0, len(occupied))
 	for name, n := range occupied {
@@ -124,6 +138,7 @@ func (p *Pod) Name() string { return p.name }
 func (p *Pod) Equal(q *Pod) bool {
 	return p.namespace == q.namespace && p.name == q.name && p.node == q.node &&
 		p.resident == q.resident && p.deleted == q.deleted && p.ended == q.ended &&
+		p.priority == q.priority && p.class == q.class && p.owner == q.owner &&
 		slices.Equal(p.requests, q.requests) && slices.Equal(p.ports, q.ports) &&
 		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) &&
 		maps.Equal(p.labels, q.labels) && maps.Equal(p.annotations, q.annotations) &&

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -113,21 +114,32 @@ func decode(o *unstructured.Unstructured, into any) error {
 }
 
 // quantityMaps are the fields whose values are quantities; the converter names neither
-// the field nor the key where it cannot read one.
-var quantityMaps = map[string]bool{"allocatable": true, "capacity": true, "requests": true, "limits": true, "overhead": true, "allocatedResources": true}
+// the field nor the key where it cannot read one. quantities are such values themselves.
+var (
+	quantityMaps = map[string]bool{
+		"allocatable": true, "capacity": true, "requests": true, "limits": true, "overhead": true, "allocatedResources": true,
+		"hard": true, "used": true, "max": true, "min": true, "default": true, "defaultRequest": true, "maxLimitRequestRatio": true,
+		"capability": true, "allocated": true, "resources": true, "podFixed": true,
+	}
+	quantities = map[string]bool{
+		"nominalQuota": true, "borrowingLimit": true, "lendingLimit": true, "total": true, "sizeLimit": true, "divisor": true, "storage": true,
+	}
+)
 
+// badQuantity finds a quantity that cannot be read, or not in a reasonable time.
 func badQuantity(in any, path job.Path) (job.Path, string) {
 	switch v := in.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(v) {
+			if text, is := asQuantity(v[key]); is && quantities[key] && !readable(text) {
+				return path.Child(key), text
+			}
 			if amounts, ok := v[key].(map[string]any); ok && quantityMaps[key] {
 				for _, name := range sortedKeys(amounts) {
-					text := fmt.Sprint(amounts[name])
-					if _, err := resource.ParseQuantity(text); err != nil {
+					if text, is := asQuantity(amounts[name]); is && !readable(text) {
 						return path.Child(key).Key(name), text
 					}
 				}
-				continue
 			}
 			if at, text := badQuantity(v[key], path.Child(key)); at != "" {
 				return at, text
@@ -141,4 +153,34 @@ func badQuantity(in any, path job.Path) (job.Path, string) {
 		}
 	}
 	return "", ""
+}
+
+// asQuantity is a value as a quantity would be written; false for what is none.
+func asQuantity(v any) (string, bool) {
+	switch v.(type) {
+	case map[string]any, []any, nil:
+		return "", false
+	}
+	return fmt.Sprint(v), true
+}
+
+// An amount has at most so many digits and powers of ten: reading 1e-2147483648 takes
+// minutes, comparing 1e9999999 with anything takes seconds (k8s.io/apimachinery v0.37.2).
+const (
+	mostDigits   = 64
+	mostExponent = 30
+)
+
+func readable(text string) bool {
+	if at := strings.LastIndexAny(text, "eE"); at >= 0 && at+1 < len(text) {
+		exponent := strings.TrimLeft(text[at+1:], "+-0")
+		if n, err := strconv.Atoi(exponent); strings.Trim(exponent, "0123456789") == "" && (len(exponent) > 2 || err == nil && n > mostExponent) {
+			return false
+		}
+	}
+	if len(text) > mostDigits {
+		return false
+	}
+	_, err := resource.ParseQuantity(text)
+	return err == nil
 }

@@ -320,6 +320,9 @@ func (r Result) Lines() []string {
 	for i, p := range r.placements() {
 		line([]string{"plan", ""}[min(i, 1)], p)
 	}
+	if r.Preempts != nil {
+		line("aside", r.Preempts.String())
+	}
 	for i, c := range r.Changes {
 		line([]string{"change", "or"}[min(i, 1)], c)
 	}

@@ -88,6 +88,10 @@ func keepPods() cache.TransformFunc {
 			}
 		}
 		lean.Labels, lean.Annotations = words.ofMap(lean.Labels), words.ofMap(lean.Annotations)
+		if o := metav1.GetControllerOfNoCopy(p); o != nil {
+			lean.OwnerReferences = []metav1.OwnerReference{{Kind: words.of(o.Kind), Name: words.of(o.Name), Controller: o.Controller}}
+		}
+		lean.Spec.PriorityClassName = words.of(lean.Spec.PriorityClassName)
 		lean.Namespace, lean.Spec.NodeName = words.of(lean.Namespace), words.of(lean.Spec.NodeName)
 		return &heldPod{capacity.PodOf(&lean), p.ResourceVersion}, nil
 	}

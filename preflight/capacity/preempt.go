@@ -1,0 +1,394 @@
+package capacity
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Preemption is who would have to go for a gang of higher priority. It is said, never
+// assumed: the verdict stays what it is without anybody going.
+type Preemption struct {
+	Class    string   `json:"class"` // the priority class that would move them aside
+	Priority int32    `json:"priority"`
+	Victims  []Victim `json:"victims"` // none of them can stay: with one more pod the gang does not fit
+}
+
+// Victim is a number of pods of one owner.
+type Victim struct {
+	Kind      string   `json:"kind,omitempty"` // of the owner; empty: the pod itself
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Priority  int32    `json:"priority"`
+	Pods      int      `json:"pods"`
+	Guards    []string `json:"guards,omitempty"` // PodDisruptionBudgets that want them to stay
+}
+
+// String is "3 pods of PyTorchJob ml/x (priority 0)".
+func (v Victim) String() string {
+	who := many(v.Pods, "pod", "pods") + " of " + v.Kind + " "
+	if v.Kind == "" {
+		who = "pod "
+	}
+	text := fmt.Sprintf("%s%s/%s (priority %d", who, v.Namespace, v.Name, v.Priority)
+	if len(v.Guards) > 0 {
+		text += ", guarded by PodDisruptionBudget " + strings.Join(v.Guards, ", ")
+	}
+	return text + ")"
+}
+
+// String is who would have to go, and for which class.
+func (p *Preemption) String() string {
+	parts := make([]string, len(p.Victims))
+	for i, v := range p.Victims {
+		parts[i] = v.String()
+	}
+	return fmt.Sprintf("%s would have to go for the priority class %s (%d)", strings.Join(parts, ", "), p.Class, p.Priority)
+}
+
+// What a search for victims may spend: nodes to clear, further nodes with room, and pods
+// and nodes counted over all fits it tries. It is counted, never timed.
+const (
+	mostCleared = 128
+	mostRoomy   = 64
+	mostSeats   = 1 << 16
+)
+
+// preempts finds a smallest set of pods of lower priority without which a gang that finds
+// no room now would fit, and proves it by a fit without them. Smallest means that none of
+// them can stay. nil where nobody has to, may, or can be made to go; why says what was not
+// looked at.
+func (s *Snapshot) preempts(g Gang, r *Result) (out *Preemption, why string) {
+	if r.Verdict != Full && r.Verdict != Fragmented {
+		return nil, ""
+	}
+	class, priority, known := s.gangPriority(g)
+	switch {
+	case !known:
+		return nil, ""
+	case class.never:
+		return nil, fmt.Sprintf("the priority class %s moves nobody aside (preemptionPolicy Never)", class.name)
+	case len(s.guarded) > 0 || !plain(g):
+		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.name)
+	}
+	h := &hunt{s: s, gang: g, priority: priority}
+	h.gather(r)
+	victims := h.fewest()
+	switch {
+	case h.seats > mostSeats:
+		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.name)
+	case len(victims) == 0:
+		return nil, ""
+	}
+	return &Preemption{Class: class.name, Priority: priority, Victims: s.owners(victims)}, ""
+}
+
+// moveAside adds to an answer who would have to go.
+func (s *Snapshot) moveAside(r *Result, g Gang) {
+	if s == nil || s.book == nil {
+		return
+	}
+	out, why := s.preempts(g, r)
+	r.Preempts = out
+	if why != "" {
+		r.Assumed = append(r.Assumed, why)
+	}
+}
+
+// ranked says that the priority of the gang is known.
+func (s *Snapshot) ranked(g Gang) bool {
+	_, _, known := s.gangPriority(g)
+	return known
+}
+
+// priorityClass is what a priority class says, or what the system says for it.
+type priorityClass struct {
+	name  string
+	value int32
+	never bool
+}
+
+// systemPriorities are those classes that exist in every cluster
+// (https://kubernetes.io/docs/tasks/administer-cluster/guaranteed-scheduling-critical-addon-pods/).
+var systemPriorities = map[string]int32{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
+
+// gangPriority is the lowest priority of any pod of the gang; known is false where it is
+// not above 0 or nobody can say.
+func (s *Snapshot) gangPriority(g Gang) (lowest priorityClass, value int32, known bool) {
+	value = math.MaxInt32
+	for i := range g.Groups {
+		spec := &g.Groups[i].Pod.Spec
+		if g.Groups[i].Count <= 0 {
+			continue
+		}
+		class, ok := s.classOf(spec)
+		if !ok || spec.SchedulerName != "" && spec.SchedulerName != corev1.DefaultSchedulerName {
+			return priorityClass{}, 0, false
+		}
+		if class.value < value {
+			lowest, value = class, class.value
+		}
+	}
+	return lowest, value, lowest.name != ""
+}
+
+func (s *Snapshot) classOf(spec *corev1.PodSpec) (priorityClass, bool) {
+	never := spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever
+	if v, ok := systemPriorities[spec.PriorityClassName]; ok {
+		return priorityClass{spec.PriorityClassName, v, never}, true
+	}
+	c := s.book.fallback
+	if spec.PriorityClassName != "" {
+		c = s.book.priorities[spec.PriorityClassName]
+	}
+	if c == nil {
+		return priorityClass{}, false
+	}
+	return priorityClass{c.Name, c.Value, never || c.PreemptionPolicy != nil && *c.PreemptionPolicy == corev1.PreemptNever}, true
+}
+
+// plain says that where the pods of a gang may go depends on nodes and not on other pods
+// of other nodes: then what fits on some nodes fits on more of them.
+func plain(g Gang) bool {
+	for i := range g.Groups {
+		spec := &g.Groups[i].Pod.Spec
+		hard := func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable != corev1.ScheduleAnyway }
+		apart := func(t corev1.PodAffinityTerm) bool { return t.TopologyKey != corev1.LabelHostname }
+		if slices.ContainsFunc(spec.TopologySpreadConstraints, hard) || slices.ContainsFunc(antiAffinity(spec), apart) {
+			return false
+		}
+		if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hunt is a search for victims on the nodes that matter: those of the plan as far as it
+// got, and those that could be cleared, with least to clear first.
+type hunt struct {
+	s        *Snapshot
+	gang     Gang
+	priority int32
+	stay     []*Node // of the plan
+	clear    []lair
+	seats    int
+}
+
+// lair is a node with pods that may have to go.
+type lair struct {
+	node    *Node
+	victims []*podRecord
+}
+
+func (h *hunt) gather(r *Result) {
+	planned := map[string]bool{}
+	for _, p := range r.Plan {
+		planned[p.Node] = true
+	}
+	roomy := 0
+	for _, n := range h.s.nodes {
+		if !n.Ready || n.Cordoned || !h.suits(n) {
+			continue
+		}
+		victims := h.victims(n)
+		switch {
+		case len(victims) > 0 && h.roomy(n, victims):
+			h.clear = append(h.clear, lair{n, victims})
+		case planned[n.Name]:
+			h.stay = append(h.stay, n)
+		case roomy < mostRoomy && h.roomy(n, nil):
+			h.stay = append(h.stay, n)
+			roomy++
+		}
+	}
+	// A pod that has no place yet needs one node at most.
+	slices.SortStableFunc(h.clear, func(a, b lair) int {
+		return cmp.Or(cmp.Compare(len(a.victims), len(b.victims)), strings.Compare(a.node.Name, b.node.Name))
+	})
+	if most := min(mostCleared, 2*(r.Wanted-r.Placed)+16); len(h.clear) > most {
+		h.clear = h.clear[:most]
+	}
+}
+
+// suits says whether some group may use the node.
+func (h *hunt) suits(n *Node) bool {
+	for i := range h.gang.Groups {
+		spec := &h.gang.Groups[i].Pod.Spec
+		if h.gang.Groups[i].Count > 0 && Selects(spec)(n) && untolerated(n.Taints, spec.Tolerations) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// roomy says whether the node takes a pod of some group once some pods are gone, as far
+// as amounts go.
+func (h *hunt) roomy(n *Node, gone []*podRecord) bool {
+	more := job.Resources{}
+	for _, p := range gone {
+		p.addTo(more)
+	}
+	for i := range h.gang.Groups {
+		fits := true
+		for name, asked := range Requested(h.gang.Groups[i].Pod) {
+			fits = fits && plus(n.Free(name), more[name]) >= asked
+		}
+		if fits {
+			return true
+		}
+	}
+	return false
+}
+
+// victims are the pods of a node that pods of the gang may move aside: of lower priority,
+// not the gang's own, and none that comes back to the node by itself.
+func (h *hunt) victims(n *Node) []*podRecord {
+	var out []*podRecord
+	for _, p := range n.pods {
+		if p.resident || h.s.priorityOf(p) >= h.priority || h.own(p) {
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (h *hunt) own(p *podRecord) bool {
+	if h.gang.Own == nil || p.namespace != h.gang.Namespace {
+		return false
+	}
+	var scratch corev1.Pod
+	_, own := h.gang.Own(p.seen(&scratch))
+	return own
+}
+
+// fewest clears as few nodes as it can, and lets every pod stay that can; nil: not even
+// without all of them does the gang fit.
+func (h *hunt) fewest() []*podRecord {
+	all := len(h.clear)
+	if all == 0 || !h.fitsWithout(h.all(all)) {
+		return nil
+	}
+	nodes := int(largest(int64(all), func(n int64) bool { return !h.fitsWithout(h.all(int(n))) })) + 1
+	gone := h.all(min(nodes, all))
+	// Those of higher priority may stay first, as kube-scheduler has it.
+	order := make([]*podRecord, 0, len(gone))
+	for _, l := range h.clear[:min(nodes, all)] {
+		order = append(order, l.victims...)
+	}
+	slices.SortStableFunc(order, func(a, b *podRecord) int {
+		return cmp.Or(cmp.Compare(h.s.priorityOf(b), h.s.priorityOf(a)), a.compare(b))
+	})
+	for _, p := range order {
+		delete(gone, p)
+		if !h.fitsWithout(gone) {
+			gone[p] = true
+		}
+	}
+	return slices.DeleteFunc(order, func(p *podRecord) bool { return !gone[p] })
+}
+
+// all are the victims of the first nodes.
+func (h *hunt) all(nodes int) map[*podRecord]bool {
+	out := map[*podRecord]bool{}
+	for _, l := range h.clear[:nodes] {
+		for _, p := range l.victims {
+			out[p] = true
+		}
+	}
+	return out
+}
+
+// fitsWithout asks about a cluster of the nodes that matter, some pods gone. Where nothing
+// is left to spend the answer is no, and nothing is said in the end.
+func (h *hunt) fitsWithout(gone map[*podRecord]bool) bool {
+	if h.seats > mostSeats {
+		return false
+	}
+	l := Ledger{
+		objects: h.s.objects, shared: true, complete: h.s.complete, book: h.s.book, sawPods: true,
+		said: &declared{h.s.autoscaler, h.s.deviceClasses},
+	}
+	seat := func(n *Node) {
+		l.SetNode(n.object)
+		h.seats += 1 + len(n.pods)
+		for _, p := range n.pods {
+			if !gone[p] {
+				l.KeepPod(p)
+			}
+		}
+	}
+	for _, n := range h.stay {
+		seat(n)
+	}
+	for _, c := range h.clear {
+		seat(c.node)
+	}
+	r, _ := l.Snapshot(h.s.taken, "").fit(h.gang)
+	return r.Verdict == Fits
+}
+
+// priorityOf is the priority of a pod that exists.
+func (s *Snapshot) priorityOf(p *podRecord) int32 {
+	if p.class == "" {
+		return p.priority // a pod without class and number has priority 0, or none is written
+	}
+	class, _ := s.classOf(&corev1.PodSpec{PriorityClassName: p.class})
+	return class.value
+}
+
+// owners counts victims by who owns them, most pods first.
+func (s *Snapshot) owners(victims []*podRecord) []Victim {
+	var out []Victim
+	for _, p := range victims {
+		v := Victim{Namespace: p.namespace, Name: p.name, Priority: s.priorityOf(p)}
+		if p.owner.kind != "" {
+			v.Kind, v.Name = p.owner.kind, p.owner.name
+		}
+		at := slices.IndexFunc(out, func(o Victim) bool {
+			return v.Kind != "" && o.Kind == v.Kind && o.Namespace == v.Namespace && o.Name == v.Name && o.Priority == v.Priority
+		})
+		if at < 0 {
+			at, out = len(out), append(out, v)
+		}
+		out[at].Pods++
+		for _, guard := range s.guards(p.namespace, p.labels) {
+			if !slices.Contains(out[at].Guards, guard) {
+				out[at].Guards = append(out[at].Guards, guard)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Victim) int {
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
+	})
+	return out
+}
+
+// guards are the PodDisruptionBudgets in the view that select a pod and allow no
+// disruption now.
+func (s *Snapshot) guards(namespace string, of map[string]string) []string {
+	var out []string
+	objects, _ := s.Objects(schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, namespace)
+	for _, o := range objects {
+		b := policyv1.PodDisruptionBudget{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &b) != nil || b.Spec.Selector == nil || b.Status.DisruptionsAllowed > 0 {
+			continue
+		}
+		if selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && selector.Matches(labels.Set(of)) {
+			out = append(out, namespace+"/"+b.Name)
+		}
+	}
+	return out
+}
