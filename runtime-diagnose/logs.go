@@ -7,10 +7,13 @@ import (
 	"io"
 	"maps"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -45,19 +48,57 @@ type logsRead struct {
 	tracks       []track // one of each log that could be opened
 }
 
+// readLogs reads as many logs at a time as there are processors; the result is that of reading
+// them one after the other.
 func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
-	out := logsRead{pods: map[string]bool{}, last: map[string]reduce.Line{}}
+	out := newLogsRead()
 	if catalog == nil {
 		return out
 	}
+	parts := make([]*logsRead, len(c.Logs))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range c.Logs {
-		if err := ctx.Err(); err != nil {
-			out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", len(c.Logs)-i, len(c.Logs), err))
-			break
+		g.Go(func() error {
+			if ctx.Err() == nil {
+				one := newLogsRead()
+				one.read(ctx, &c.Logs[i], c, catalog, pods, o)
+				parts[i] = &one
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // what went wrong with a log is in its part
+	unread := 0
+	for _, part := range parts {
+		if part == nil {
+			unread++
+			continue
 		}
-		out.read(ctx, &c.Logs[i], c, catalog, pods, o)
+		out.join(*part)
+	}
+	if unread > 0 {
+		out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
 	}
 	return out
+}
+
+func newLogsRead() logsRead {
+	return logsRead{pods: map[string]bool{}, last: map[string]reduce.Line{}}
+}
+
+// join adds what the next logs said.
+func (out *logsRead) join(next logsRead) {
+	out.sightings = append(out.sightings, next.sightings...)
+	out.excerpts = append(out.excerpts, next.excerpts...)
+	out.missing = append(out.missing, next.missing...)
+	maps.Copy(out.pods, next.pods)
+	out.bytesRead += next.bytesRead
+	out.bytesSkipped += next.bytesSkipped
+	out.ended = append(out.ended, next.ended...)
+	out.progress = append(out.progress, next.progress...)
+	maps.Copy(out.last, next.last)
+	out.tracks = append(out.tracks, next.tracks...)
 }
 
 func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) {

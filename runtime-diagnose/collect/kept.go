@@ -42,7 +42,9 @@ func Stored(ctx context.Context, kube kubernetes.Interface, ref job.Ref) (*keep.
 func (r *reading) readKept(ctx context.Context) {
 	ask := r.Kept
 	if ask == nil {
-		ask = func(ctx context.Context, ref job.Ref, _ map[types.UID]bool) (*keep.Set, error) { return Stored(ctx, r.Kube, ref) }
+		ask = func(ctx context.Context, ref job.Ref, _ map[types.UID]bool) (*keep.Set, error) {
+			return Stored(ctx, r.Kube, ref)
+		}
 	}
 	present := map[types.UID]bool{}
 	for i := range r.out.Pods {
