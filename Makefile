@@ -65,6 +65,11 @@ corpus: ## diagnoses every labelled case of ../shared/corpus/dev (SIGNALBOX_CORP
 bench-logs: ## how fast logs are read with all signatures, beside ripgrep; memory on an endless log
 	@$(GO) run ./test/logbench
 
+.PHONY: faults
+FAULTS_SEED ?= 1
+faults: ## injects every fault into simulated gangs of 8 to 1,024 ranks and prints how often the first pod is named
+	@SIGNALBOX_FAULTS=$(FAULTS_SEED) $(GO) test -count=1 -timeout 20m -run '^TestFaults$$' -v ./test/faults | grep -vE '^(=== |--- |PASS|ok )' ; exit $${PIPESTATUS[0]}
+
 .PHONY: bench
 bench: ## all benchmarks
 	@$(GO) test -run '^$$' -bench . -benchmem $(UNIT) | grep -E '^(Benchmark|cpu:|pkg:)'

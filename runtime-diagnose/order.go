@@ -174,7 +174,7 @@ func (d *diagnosis) sayOrder(r *Result) {
 }
 
 func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
-	o := &Order{Skew: d.skew()}
+	o := &Order{}
 	at := gang.Moment{Clock: root.Item.Clock, At: root.Item.At}
 	next, nextAt, troubled, plain := "", gang.Moment{}, 0, 0
 	for _, m := range d.all {
@@ -196,6 +196,8 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 	if gap := d.time.Gap(at, nextAt); next != "" && gap > 0 {
 		o.Ahead = gap
 	}
+	later, give, dated := d.time.Between(at, nextAt)
+	o.Skew = 2 * give
 	only := root.Signature.Role == signature.Root && root.Signature.DepthOf() > signature.Symptom && plain == 0
 	others := fmt.Sprintf("the other %d", troubled)
 	if troubled == 1 {
@@ -210,8 +212,8 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say that somebody was gone.", others)
 	case o.Ahead > 0:
 		o.Why = fmt.Sprintf("It was first, at least %s before %s.", short(o.Ahead), next)
-	case next != "" && !at.At.IsZero():
-		o.Why = fmt.Sprintf("%s came %s; the clocks may be %s apart, so times do not show which was first.", next, laterBy(nextAt.At.Sub(at.At)), short(o.Skew))
+	case dated:
+		o.Why = fmt.Sprintf("%s came %s, give or take %s: times do not show which was first.", next, laterBy(later), short(give))
 		o.Decide = d.decides()
 	default:
 		o.Why = "Nothing that was read dates the others, so times do not show who was first."
@@ -249,14 +251,6 @@ func (d *diagnosis) decides() string {
 		text += fmt.Sprintf(" (and of %d more)", n)
 	}
 	return text + ", was not read; it would decide"
-}
-
-func (d *diagnosis) skew() time.Duration {
-	clocks := make([]string, 0, len(d.all))
-	for _, m := range d.all {
-		clocks = append(clocks, m.Clock)
-	}
-	return d.time.Skew(clocks)
 }
 
 // followers folds the members that are not first by what they say last about themselves: the

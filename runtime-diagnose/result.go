@@ -72,7 +72,7 @@ type Cause struct {
 // Order says how it is known that the root's member went first.
 type Order struct {
 	Ahead  time.Duration // at least so long before the next sign of trouble; 0: times do not show it
-	Skew   time.Duration // how far apart the clocks may be
+	Skew   time.Duration // how wrong the time between the two may be, both ways together
 	Why    string        // one sentence
 	Decide string        // what would decide, where nothing that was seen does; else empty
 }

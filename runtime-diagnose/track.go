@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // track is the course of one log: when it began and ended, how far training got, and what
@@ -99,13 +100,23 @@ func (r *logReader) finish(d reduce.Digest, year int) track {
 	return t
 }
 
+// elasticReport is how far above and below its heading an agent lists the failures it saw.
+const elasticReport = 120
+
 // firstByElastic: the agent of a node watches its own processes, so of two ranks in one log
-// the one it names failed first.
+// the one it names failed first, and those that it lists with SIGTERM it stopped itself.
 func (r *logReader) firstByElastic(found []gang.Elastic) {
 	for _, e := range found {
+		if e.Rank < 0 || e.Told() {
+			continue
+		}
 		for i := range r.sightings {
 			s := &r.sightings[i]
-			if e.Rank >= 0 && !e.Told() && s.Item.Source.Rank == e.Rank && s.Item.Source.Role == "" && s.Item.Source.Line < e.Line {
+			apart := s.Item.Source.Line - e.Line
+			if s.Signature.Category == "sigterm-preempted" && s.Signature.DepthOf() == signature.Symptom && apart < elasticReport && -apart < elasticReport {
+				s.Over = true
+			}
+			if s.Item.Source.Rank == e.Rank && s.Item.Source.Role == "" && s.Item.Source.Line < e.Line {
 				s.First = true
 			}
 		}

@@ -197,6 +197,19 @@ func (c *Clocks) Gap(a, b Moment) time.Duration {
 	return least
 }
 
+// Between is how much later b was than a: the best guess, and by how much it may be wrong.
+// Known is false where the two cannot be compared at all.
+func (c *Clocks) Between(a, b Moment) (later, give time.Duration, known bool) {
+	if a.At.IsZero() || b.At.IsZero() {
+		return 0, 0, false
+	}
+	least, most := c.apart(a, b)
+	if least == math.MinInt64 {
+		return 0, 0, false
+	}
+	return least + (most-least)/2, (most - least) / 2, true
+}
+
 // apart is how much later b was than a: at least and at most.
 func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 	aFrom, aTo := a.window()
@@ -223,14 +236,4 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 		return math.MinInt64, math.MaxInt64 // local time of some zone against a node's
 	}
 	return low, high
-}
-
-// Skew is the widest that any two of the clocks may be apart, for people.
-func (c *Clocks) Skew(clocks []string) time.Duration {
-	var low, high time.Duration
-	for _, clock := range clocks {
-		b := c.Ahead(clock)
-		low, high = min(low, b.Low), max(high, b.High)
-	}
-	return high - low
 }

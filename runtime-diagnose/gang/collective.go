@@ -172,11 +172,14 @@ func judge(group string, ranks map[int]*state) Waited {
 			w.Behind = append(w.Behind, r)
 		}
 	}
+	if unknown := byKind[" "]; len(byKind) > 1 && len(unknown) > 0 {
+		delete(byKind, " ") // the line that names their operation was lost
+	}
 	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
 		return cmp.Or(-cmp.Compare(len(byKind[a]), len(byKind[b])), strings.Compare(a, b))
 	})
 	w.Op, _, _ = strings.Cut(kinds[0], " ")
-	if len(kinds) > 1 && kinds[0] != " " && !slices.Contains(kinds, " ") {
+	if len(kinds) > 1 {
 		w.Desync = true
 		if len(byKind[kinds[1]]) < len(byKind[kinds[0]]) {
 			w.Behind = nil

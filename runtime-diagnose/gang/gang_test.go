@@ -93,6 +93,9 @@ var (
 	exited   = &signature.Signature{ID: "exit-1", Category: "python-exception-user-code", Role: signature.Root, Depth: signature.Symptom}
 	sigterm  = &signature.Signature{ID: "exit-143", Category: "sigterm-preempted", Role: signature.Root, Depth: signature.Symptom}
 	crashed  = &signature.Signature{ID: "exit-139", Category: "segfault", Role: signature.Root, Depth: signature.Symptom}
+	killed   = &signature.Signature{ID: "exit-137", Category: "host-oom-killed", Role: signature.Root, Depth: signature.Symptom}
+	wire     = &signature.Signature{ID: "wire", Category: "nccl-init-network", Role: signature.Root}
+	absent   = &signature.Signature{ID: "absent", Category: "rendezvous-timeout", Role: signature.Root}
 	nodeLost = &signature.Signature{ID: "node", Category: "node-lost", Role: signature.Root}
 )
 
@@ -111,6 +114,13 @@ func end(s *signature.Signature, pod string, after time.Duration) rank.Sighting 
 
 func ended(pod string, code int32, after time.Duration, read bool) gang.Member {
 	return gang.Member{Place: pod, Clock: "node-" + pod, Ended: noon.Add(after), ExitCode: code, Failed: true, Read: read}
+}
+
+// waiting is a member whose watchdog gave up on a collective.
+func waiting(pod string, after time.Duration) gang.Member {
+	m := ended(pod, 1, after, true)
+	m.Calls = []gang.Call{{Seq: 7, Enqueued: -1, Completed: -1}}
+	return m
 }
 
 func TestMark(t *testing.T) {
@@ -133,12 +143,12 @@ func TestMark(t *testing.T) {
 		"who lost a connection went after who crashed without a word": {
 			[]gang.Member{ended("a", 139, 0, true), ended("b", 1, 0, true)},
 			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
-			[]string{"b/exit-1 explained"}, nil,
+			[]string{"b/reset follows", "b/exit-1 explained"}, nil,
 		},
 		"who was told to stop went after who ended by itself": {
 			[]gang.Member{ended("a", 1, time.Second, true), ended("b", 143, 0, true)},
 			[]rank.Sighting{end(exited, "a", time.Second), end(sigterm, "b", 0)},
-			[]string{"b/exit-143 follows"}, nil,
+			[]string{"b/exit-143 explained", "b/exit-143 follows"}, nil,
 		},
 		"unless it surely was the first": {
 			[]gang.Member{ended("a", 1, time.Minute, true), ended("b", 143, 0, true)},
@@ -183,12 +193,42 @@ func TestMark(t *testing.T) {
 		"unless it surely ended first": {
 			[]gang.Member{ended("a", 1, -time.Minute, false), ended("b", 1, 0, true)},
 			[]rank.Sighting{end(exited, "a", -time.Minute), line(reset, "b", 0), end(exited, "b", 0)},
-			[]string{"b/exit-1 explained"}, nil,
+			[]string{"b/reset follows", "b/exit-1 explained"}, nil,
+		},
+		"who ended long after the others had given up on a collective did not bring that about": {
+			[]gang.Member{ended("a", 137, 20*time.Second, true), waiting("b", 0)},
+			[]rank.Sighting{end(killed, "a", 20*time.Second), line(reset, "b", 0), end(exited, "b", 0)},
+			[]string{"a/exit-137 explained", "b/exit-1 explained"}, nil,
+		},
+		"a wire that fails where somebody was gone follows who went in another way": {
+			[]gang.Member{ended("a", 139, 0, true), ended("b", 1, 0, true)},
+			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), line(wire, "b", 0)},
+			[]string{"b/reset follows", "b/wire follows"}, nil,
+		},
+		"a wire that fails where nobody was gone is a cause": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, 0, true)},
+			[]rank.Sighting{line(wire, "a", 0), line(reset, "b", 0)},
+			[]string{"b/reset follows"}, nil,
+		},
+		"who waited for the others at the start follows who had failed by then": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, 15*time.Minute, true)},
+			[]rank.Sighting{end(exited, "a", 0), line(absent, "b", 15*time.Minute)},
+			[]string{"b/absent follows"}, nil,
+		},
+		"who was told to stop after another had lost somebody follows": {
+			[]gang.Member{ended("a", 143, 15*time.Second, true), ended("b", 1, 0, true)},
+			[]rank.Sighting{end(sigterm, "a", 15*time.Second), line(reset, "b", 0), end(exited, "b", 0)},
+			[]string{"a/exit-143 explained", "a/exit-143 follows", "b/exit-1 explained"}, nil,
+		},
+		"what fails in a clean-up, a minute after another was gone, follows who failed first": {
+			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
+			[]rank.Sighting{line(general, "a", 0), line(reset, "b", time.Second), line(disk, "b", time.Minute)},
+			[]string{"b/reset follows", "b/disk follows"}, nil,
 		},
 		"or ended in another way": {
 			[]gang.Member{ended("a", 139, 0, false), ended("b", 1, 0, true)},
 			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
-			[]string{"b/exit-1 explained"}, nil,
+			[]string{"b/reset follows", "b/exit-1 explained"}, nil,
 		},
 	}
 	for name, tc := range cases {

@@ -28,9 +28,17 @@ func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
 			m.learn(a, i)
 		}
 	}
+	for _, a := range m.all {
+		if !a.lost { // nobody was gone: the wire, or what drives it here, is the cause
+			a.own, a.wire = append(a.own, a.wire...), nil
+		}
+		m.splitOwn(a)
+	}
 	m.explainEnds()
+	m.explainLateEnds()
 	m.doubtUnread()
 	m.followTold()
+	m.followLost()
 	m.followLater()
 	out := Marks{Unread: m.unread, States: map[string]State{}}
 	for _, a := range m.all {
@@ -68,11 +76,31 @@ type about struct {
 	*Member
 	index   []int
 	own     []int  // sightings of causes of its own
-	lost    bool   // it says that another went away, close before its end
+	wire    []int  // sightings that go back to another one that was gone
+	lost    bool   // it says that another went away or did not come, close before its end
+	lostAt  Moment // when it first said so; zero: unknown
 	told    bool   // it says that it was told to stop
+	stopped bool   // and that was after others were in trouble
 	exit    []int  // sightings that only say how it ended
 	sign    Moment // its first sign of trouble
 	explain bool   // something says more about its end than the end itself
+}
+
+// splitOwn moves what a member says of itself well after it said that another was gone to
+// what it says of that: a last write that fails, a clean-up that trips.
+func (m *marker) splitOwn(a *about) {
+	if a.lostAt.At.IsZero() {
+		return
+	}
+	var own []int
+	for _, i := range a.own {
+		if m.clocks.Gap(a.lostAt, momentOf(&m.seen[i])) > lag {
+			a.wire = append(a.wire, i)
+			continue
+		}
+		own = append(own, i)
+	}
+	a.own = own
 }
 
 func live(s *rank.Sighting) bool {
@@ -81,7 +109,27 @@ func live(s *rank.Sighting) bool {
 
 // own is a cause that a member names as its own.
 func own(s *rank.Sighting) bool {
-	return live(s) && s.Signature.Role == signature.Root && s.Signature.DepthOf() > signature.Symptom && !s.Mild
+	return live(s) && s.Signature.Role == signature.Root && s.Signature.DepthOf() > signature.Symptom && !s.Mild && !ofOthers(s)
+}
+
+// ofOthers is a complaint about other members: they went away, or did not come in time. By
+// itself it says nothing about who makes it.
+func ofOthers(s *rank.Sighting) bool {
+	switch s.Signature.Category {
+	case "rendezvous-timeout", "nccl-timeout", "hang-no-progress":
+		return live(s)
+	}
+	return live(s) && s.Signature.Role == signature.Cascade
+}
+
+// ofWires is a failure of the connection between two members. Both ends report one alike,
+// whichever of them it was, and so does the end that is left when the other one died.
+func ofWires(s *rank.Sighting) bool {
+	switch s.Signature.Category {
+	case "nccl-init-network", "infiniband-fault":
+		return own(s)
+	}
+	return false
 }
 
 // toldToStop is an end that somebody else asked for.
@@ -105,17 +153,27 @@ func (m *marker) learn(a *about, i int) {
 	case endOnly(s):
 		a.exit = append(a.exit, i)
 		a.told = a.told || toldToStop(s)
+	case ofWires(s):
+		a.wire = append(a.wire, i)
 	case own(s):
 		a.own = append(a.own, i)
-	case s.Signature.Role == signature.Cascade:
-		a.lost = a.lost || a.near(s)
+	case ofOthers(s):
+		if a.near(s) {
+			a.lost = true
+			if at := momentOf(s); a.lostAt.At.IsZero() || !at.At.IsZero() && at.At.Before(a.lostAt.At) {
+				a.lostAt = at
+			}
+		}
 	case toldToStop(s):
 		a.told = true
 	}
 	if endOnly(s) || s.Signature.Role == signature.Confirmation {
 		return
 	}
-	a.explain = a.explain || a.near(s)
+	if !a.near(s) {
+		return
+	}
+	a.explain = true
 	if at := momentOf(s); !at.At.IsZero() && (a.sign.At.IsZero() || at.At.Before(a.sign.At)) && !s.Mild {
 		a.sign = at
 	}
@@ -144,28 +202,78 @@ func (m *marker) explainEnds() {
 	}
 }
 
-// doubtUnread: a member whose log was not read and that ended with the same code as members
-// who say that another went away is most likely one more of them, unless it surely ended
-// first. Taking it for the cause would be a guess by absence.
-func (m *marker) doubtUnread() {
-	lost := map[int32]bool{}
+// teardown is how long a container may live on after the process in it that failed: a launcher
+// gives the others 30 seconds before it kills them (PyTorch's agent, "death signal"). Where a
+// signal ended the container, its first process was the one that died, and lag is enough.
+const (
+	teardown = 35 * time.Second
+	lag      = 5 * time.Second
+)
+
+// explainLateEnds: who still lived when others had long been in trouble did not bring it about
+// by ending. Where the trouble is a collective that timed out, any time after that is late: a
+// member that had died in it would have been gone for as long as they waited. A container that
+// is killed half a minute after the rest is one that was told to stop and did not.
+func (m *marker) explainLateEnds() {
 	for _, a := range m.all {
-		if a.lost && len(a.own) == 0 && a.Failed {
-			lost[a.ExitCode] = true
-		}
-	}
-	for _, a := range m.all {
-		if a.Read || !a.Failed || a.explain || len(a.exit) == 0 || !lost[a.ExitCode] || m.surelyFirst(a) {
+		if a.explain || len(a.exit) == 0 || a.Ended.IsZero() {
 			continue
 		}
-		m.unread = append(m.unread, a.Place)
+		if slices.ContainsFunc(m.all, func(b *about) bool { return b != a && m.endedLate(a, b) }) {
+			for _, i := range a.exit {
+				m.seen[i].Explained = true
+			}
+		}
+	}
+}
+
+func (m *marker) endedLate(a, b *about) bool {
+	gap := m.clocks.Gap(b.first(), a.end())
+	switch {
+	case !b.Failed && !b.lost:
+		return false
+	case b.lost && b.timedOut():
+		return gap > 0
+	case a.ExitCode > 128:
+		return gap > lag
+	default:
+		return b.lost && gap > teardown
+	}
+}
+
+// timedOut says that the member waited in a collective until a watchdog gave up.
+func (a *about) timedOut() bool {
+	return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.Seq >= 0 })
+}
+
+func (a *about) end() Moment { return Moment{a.Clock, a.Ended} }
+
+// doubtUnread: a member of which nothing is known but that it ended with the same code as
+// members who say that another went away is most likely one more of them, unless it surely
+// ended first. Taking it for the cause would be a guess by absence. That holds where its log
+// was not read; and where it was and says nothing, if somebody ended in a way of its own.
+func (m *marker) doubtUnread() {
+	followed := map[int32]bool{}
+	for _, a := range m.all {
+		if (a.lost || a.told) && len(a.own) == 0 && a.Failed {
+			followed[a.ExitCode] = true
+		}
+	}
+	odd := slices.ContainsFunc(m.all, func(a *about) bool {
+		return a.Failed && !a.lost && !a.told && len(a.own) == 0 && !followed[a.ExitCode] && !m.explained(a)
+	})
+	for _, a := range m.all {
+		if a.Read && !odd || !a.Failed || a.explain || len(a.exit) == 0 || !followed[a.ExitCode] || m.surelyFirst(a) {
+			continue
+		}
+		if !a.Read {
+			m.unread = append(m.unread, a.Place)
+		}
 		for _, i := range a.exit {
 			m.seen[i].Explained = true
 		}
 	}
 }
-
-func (a *about) end() Moment { return Moment{a.Clock, a.Ended} }
 
 // surelyFirst says that a member ended before any other showed a sign of trouble or ended.
 func (m *marker) surelyFirst(a *about) bool {
@@ -203,9 +311,6 @@ func (m *marker) followTold() {
 			free = append(free, a)
 		}
 	}
-	if len(free) == 0 {
-		return
-	}
 	for _, a := range m.all {
 		if !a.told || len(a.own) > 0 {
 			continue
@@ -214,15 +319,51 @@ func (m *marker) followTold() {
 		for _, u := range free {
 			first = first && m.clocks.Order(a.first(), u.first()) < 0
 		}
+		for _, l := range m.all {
+			// Whom the others miss is gone before they notice, but for the time it takes to end.
+			first = first && !(l.lost && !l.first().At.IsZero() && m.clocks.Gap(l.first(), a.first()) > lag)
+		}
 		if first {
 			continue
 		}
+		a.stopped = true
 		for _, i := range a.index {
-			if toldToStop(&m.seen[i]) {
-				m.seen[i].Follower = true
+			// It was asked for after others were in trouble: it explains nothing.
+			if s := &m.seen[i]; toldToStop(s) {
+				s.Follower, s.Explained = true, true
 			}
 		}
 	}
+}
+
+// followLost: who complains of others goes behind every member that went in another way and
+// not surely later: somebody did go, and who complains says that it was another one.
+func (m *marker) followLost() {
+	for _, a := range m.all {
+		if !a.lost || len(a.own) > 0 || !m.led(a) {
+			continue
+		}
+		for _, i := range a.index {
+			if s := &m.seen[i]; ofOthers(s) || slices.Contains(a.wire, i) {
+				s.Follower = true
+			}
+		}
+	}
+}
+
+func (m *marker) led(a *about) bool {
+	for _, u := range m.all {
+		went := u.Failed && !u.lost && !u.stopped && !m.explained(u)
+		if u != a && (len(u.own) > 0 || went) && m.clocks.Gap(a.first(), u.first()) <= teardown {
+			return true
+		}
+	}
+	return false
+}
+
+// explained says that a member's end counts for nothing.
+func (m *marker) explained(a *about) bool {
+	return len(a.exit) > 0 && !a.explain && m.seen[a.exit[0]].Explained
 }
 
 // mostLeaders bounds how many members are tried as the one that others follow: the first few

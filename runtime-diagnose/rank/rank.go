@@ -125,8 +125,9 @@ func canBeRoot(s Sighting) bool {
 //  3. who went first before who followed: no depth makes up for being late
 //  4. the deeper cause
 //  5. what surely failed before what may be, or calls itself, a warning
-//  6. what the platform reports
-//  7. what came first
+//  6. what somebody says before a bare exit code
+//  7. what the platform reports
+//  8. what came first
 func (j Judge) compare(a, b *Sighting, all []Sighting) int {
 	return cmp.Or(
 		cmp.Compare(roleOrder(a), roleOrder(b)),
@@ -134,9 +135,15 @@ func (j Judge) compare(a, b *Sighting, all []Sighting) int {
 		cmp.Compare(boolOrder(a.Follower), boolOrder(b.Follower)),
 		-cmp.Compare(a.Signature.DepthOf(), b.Signature.DepthOf()),
 		cmp.Compare(boolOrder(a.Signature.Weak || a.Mild), boolOrder(b.Signature.Weak || b.Mild)),
+		cmp.Compare(boolOrder(bareEnd(a)), boolOrder(bareEnd(b))),
 		cmp.Compare(boolOrder(!a.Platform), boolOrder(!b.Platform)),
 		j.byTime(*a, *b),
 	)
+}
+
+// bareEnd is an exit code that says nothing of why.
+func bareEnd(s *Sighting) bool {
+	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
 func roleOrder(s *Sighting) int {

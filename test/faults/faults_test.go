@@ -1,0 +1,156 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+var shipped = sync.OnceValues(signature.Builtin)
+
+// tally is what one fault, or all of them, came to.
+type tally struct{ cases, pod, category, established, wrong, open int }
+
+func (a *tally) add(b tally) {
+	a.cases += b.cases
+	a.pod += b.pod
+	a.category += b.category
+	a.established += b.established
+	a.wrong += b.wrong
+	a.open += b.open
+}
+
+// The promises: the pod that failed first is the one named, nearly always; and what is called
+// established is never about a wrong pod.
+const leastPod = 95.0
+
+// TestFaults puts every fault into gangs. In `go test` a few seeds and the smaller gangs;
+// SIGNALBOX_FAULTS=seed tries all of them, as `make faults` does.
+func TestFaults(t *testing.T) {
+	shapes, seeds := Shapes[:5], []uint64{1}
+	if s := os.Getenv("SIGNALBOX_FAULTS"); s != "" {
+		first, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("SIGNALBOX_FAULTS: %v", err)
+		}
+		shapes, seeds = Shapes, nil
+		for i := range uint64(3) {
+			seeds = append(seeds, 100*first+i)
+		}
+	}
+	catalog, err := shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-50s %6s %9s %9s %12s %7s %7s\n", "fault", "gangs", "pod", "category", "established", "wrongly", "open")
+	var all tally
+	for _, f := range Faults {
+		var n tally
+		for _, shape := range shapes {
+			for _, seed := range seeds {
+				n.add(try(t, catalog, f, shape, seed))
+			}
+		}
+		fmt.Fprintln(&b, n.row(f.Name))
+		all.add(n)
+	}
+	fmt.Fprintln(&b, all.row("all"))
+	fmt.Fprintf(&b, "\n%d kinds of faults in gangs of %d to %d ranks: the first pod named in %.1f %%, a wrong pod called established %d times\n",
+		len(Faults), shapes[0].Ranks(), shapes[len(shapes)-1].Ranks(), percent(all.pod, all.cases), all.wrong)
+	t.Log("\n" + b.String())
+	if p := percent(all.pod, all.cases); p < leastPod {
+		t.Errorf("the first pod is named in %.1f %% of gangs; at least %.1f wanted", p, leastPod)
+	}
+	if all.wrong > 0 {
+		t.Errorf("a wrong pod was called established %d times; never wanted", all.wrong)
+	}
+}
+
+func (n tally) row(name string) string {
+	return fmt.Sprintf("%-50s %6d %7.0f %% %7.0f %% %12d %7d %7d", name, n.cases, percent(n.pod, n.cases), percent(n.category, n.cases), n.established, n.wrong, n.open)
+}
+
+func percent(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return 100 * float64(n) / float64(of)
+}
+
+func try(t *testing.T, catalog *signature.Catalog, f Fault, shape Shape, seed uint64) tally {
+	t.Helper()
+	c, truth := Make(f, shape, seed)
+	r := diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{})
+	n := tally{cases: 1}
+	right := named(r, truth)
+	if r.Verdict == diagnose.Inconclusive {
+		n.open = 1
+	}
+	if slices.Contains(f.Categories, r.Category) {
+		n.category = 1
+	}
+	established := r.Root != nil && r.Root.Standing == diagnose.Established
+	if established {
+		n.established = 1
+	}
+	if right || f.Open && !established {
+		n.pod = 1
+	}
+	if established && !right {
+		n.wrong = 1
+	}
+	if os.Getenv("SIGNALBOX_FAULTS_WHY") != "" && (n.pod == 0 || n.category == 0 || n.wrong > 0) {
+		t.Logf("%s, %+v, seed %d: first were %v\n%s", f.Name, shape, seed, keys(truth.Pods), diagnose.Text(r))
+	}
+	return n
+}
+
+// named says that the root is at a pod, or a node, that went first; where no pod did, that it
+// names none.
+func named(r diagnose.Result, truth Truth) bool {
+	if r.Root == nil {
+		return false
+	}
+	s := r.Root.Source
+	switch {
+	case len(truth.Pods) == 0:
+		return s.Pod == ""
+	case s.Pod == "":
+		return truth.Nodes[s.Node]
+	default:
+		return truth.Pods[s.Pod]
+	}
+}
+
+func keys(m map[string]bool) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out[:min(len(out), 4)]
+}
+
+func TestSimulationsComeFromTheirSeed(t *testing.T) {
+	catalog, err := shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Faults[:6] {
+		first, _ := Make(f, Shapes[3], 7)
+		again, _ := Make(f, Shapes[3], 7)
+		a := diagnose.Text(diagnose.Diagnose(t.Context(), first, catalog, diagnose.Options{}))
+		b := diagnose.Text(diagnose.Diagnose(t.Context(), again, catalog, diagnose.Options{}))
+		if a != b {
+			t.Errorf("%s: one seed, two diagnoses:\n%s\n%s", f.Name, a, b)
+		}
+	}
+}
