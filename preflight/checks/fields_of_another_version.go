@@ -12,7 +12,8 @@ var fieldsOfAnotherVersion = &check.Check{
 	Doc:      readme("fields-of-another-version"),
 	Remedy:   "Write podTemplateOverrides for Trainer v2.1, runtimePatches for v2.2 and later, and not both.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds:    []string{"TrainJob"},
+	Eclipses: []string{"unknown-field"},
 	// A field that is still there when the job reaches us in the cluster is one that the
 	// version there has: the API server drops the others first.
 	OperatorRejects: []string{"TrainJob"},

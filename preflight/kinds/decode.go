@@ -36,6 +36,14 @@ func (p *place) path() job.Path {
 	}
 }
 
+// inSpec says whether a key below the place is part of the object's spec.
+func (p *place) inSpec(key string) bool {
+	for ; p != nil; p = p.above {
+		key = p.key
+	}
+	return key == "spec"
+}
+
 // decodeInto fills a Go value from decoded JSON the way the API server would, but goes on
 // after a mistake: nulls are absent, what has the wrong type is a problem and stays
 // zero, fields that the type does not have are noted as unread.
@@ -82,7 +90,7 @@ func (r *reader) decodeStruct(at *place, in any, out reflect.Value) bool {
 	shape := shapeOf(out.Type())
 	for _, key := range sortedKeys(m) {
 		index, known := shape.fields[key]
-		if !known && len(r.unread) < mostRemarks {
+		if !known && len(r.unread) < mostRemarks && (r.crd == nil || !at.inSpec(key)) {
 			r.skip((&place{at, key, -1}).path(), "%s", shape.unknown(key))
 		}
 		if !known {

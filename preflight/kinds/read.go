@@ -32,6 +32,7 @@ type reader struct {
 	// templated is where in problems each placeholder was met first, by its bare name.
 	templated map[string]int
 	dropped   int                   // problems beyond mostRemarks
+	crd       *crd                  // what the API server keeps of such an object; nil: not known
 	named     map[job.Path]job.Path // elements of lists that have a name: by index → by name
 }
 
@@ -58,7 +59,9 @@ func open[S any](kind string, u *unstructured.Unstructured) (*reader, *object[S]
 		return r, nil
 	}
 	o := &object[S]{}
+	r.crd = crdOf(u.GetAPIVersion(), u.GetKind())
 	decodeInto(r, u.Object, o)
+	r.unknownFields(u.Object)
 	if spec, ok := u.Object["spec"]; !ok || spec == nil {
 		r.lacks("spec", "missing", "an object")
 	}

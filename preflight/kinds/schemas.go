@@ -1,0 +1,153 @@
+package kinds
+
+import (
+	_ "embed"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+//go:generate go run schemas_generate.go
+
+// schemasText says which fields the CRDs have; see schemas_generate.go.
+//
+//go:embed schemas.txt
+var schemasText string
+
+// crd is what the API server keeps of the objects of one kind: a tree of field names.
+type crd struct {
+	from string // the operators and versions it is taken from: "jobset v0.10.1, jobset v0.12.0"
+	spec ref
+	all  []map[string]ref // the objects, by the number in their refs
+}
+
+// ref points to what a field may hold: the number of an object, behind [ for a list of
+// them and { for a map; "." is everything else, of which nothing is dropped.
+type ref string
+
+// crds are the CRDs by apiVersion and kind, parsed once.
+var crds = sync.OnceValue(func() map[string]*crd {
+	head, body, _ := strings.Cut(schemasText, "\n\n")
+	var all []map[string]ref
+	for line := range strings.SplitSeq(strings.TrimSuffix(body, "\n"), "\n") {
+		fields := map[string]ref{}
+		for f := range strings.FieldsSeq(line) {
+			name, to, _ := strings.Cut(f, ":")
+			fields[name] = ref(to)
+		}
+		all = append(all, fields)
+	}
+	out := map[string]*crd{}
+	for line := range strings.SplitSeq(head, "\n") {
+		what, spec, ok := strings.Cut(line, " = ")
+		words := strings.SplitN(what, " ", 3)
+		if ok && len(words) == 3 {
+			out[words[0]+" "+words[1]] = &crd{from: words[2], spec: ref(spec), all: all}
+		}
+	}
+	return out
+})
+
+// crdOf is the CRD of a kind; nil where it is not known.
+func crdOf(apiVersion, kind string) *crd { return crds()[apiVersion+" "+kind] }
+
+// object is what a ref points to, without lists and maps around it; nil: anything.
+func (c *crd) object(to ref) map[string]ref {
+	n, err := strconv.Atoi(strings.TrimLeft(string(to), "[{"))
+	if err != nil || n >= len(c.all) {
+		return nil
+	}
+	return c.all[n]
+}
+
+// unknown notes every field that the API server drops. Nulls are dropped anyway.
+func (c *crd) unknown(r *reader, at *place, in any, to ref) {
+	switch {
+	case to == "." || to == "":
+	case to[0] == '[':
+		list, _ := in.([]any)
+		for i, e := range list {
+			c.unknown(r, &place{at, "", i}, e, to[1:])
+		}
+	case to[0] == '{':
+		m, _ := in.(map[string]any)
+		for _, key := range sortedKeys(m) {
+			c.unknown(r, &place{at, key, -1}, m[key], to[1:])
+		}
+	default:
+		c.unknownIn(r, at, in, c.object(to))
+	}
+}
+
+func (c *crd) unknownIn(r *reader, at *place, in any, fields map[string]ref) {
+	m, _ := in.(map[string]any)
+	for _, key := range sortedKeys(m) {
+		to, known := fields[key]
+		switch {
+		case m[key] == nil || fields == nil:
+		case known:
+			c.unknown(r, &place{at, key, -1}, m[key], to)
+		case len(r.unread) < mostRemarks:
+			r.skip((&place{at, key, -1}).path(), "%s", c.dropped(key, fields))
+		}
+	}
+}
+
+// dropped is what to say about a field that the CRD does not have.
+func (c *crd) dropped(key string, fields map[string]ref) string {
+	if t := kubernetesType(fields); t != nil {
+		if _, there := shapeOf(t).fields[key]; there {
+			return fmt.Sprintf("%s: Kubernetes has it, and the CRD (%s) does not", NotAField, c.from)
+		}
+	}
+	names := sortedKeys(fields)
+	if near := nearest(key, names); near != "" {
+		return fmt.Sprintf("%s; the nearest is %s", NotAField, near)
+	}
+	if where := c.deeper(key, fields, names); where != "" {
+		return fmt.Sprintf("%s; there is %s", NotAField, where)
+	}
+	return NotAField
+}
+
+// deeper finds a field one level down, for people who wrote it one level too high.
+func (c *crd) deeper(key string, fields map[string]ref, names []string) string {
+	for _, name := range names {
+		if slices.Contains([]string{"initContainers", "ephemeralContainers", "metadata"}, name) || strings.HasPrefix(string(fields[name]), "{") {
+			continue
+		}
+		for _, field := range sortedKeys(c.object(fields[name])) {
+			if strings.EqualFold(field, key) {
+				return name + strings.Repeat("[]", strings.Count(string(fields[name]), "[")) + "." + field
+			}
+		}
+	}
+	return ""
+}
+
+// kubernetesType is the type of Kubernetes that an object of a CRD is taken from, of those
+// that grow; nil: none of them.
+func kubernetesType(fields map[string]ref) reflect.Type {
+	has := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { _, ok := fields[n]; return !ok })
+	}
+	switch {
+	case has("containers", "dnsPolicy", "schedulerName"):
+		return reflect.TypeFor[corev1.PodSpec]()
+	case has("image", "lifecycle", "volumeMounts", "imagePullPolicy"):
+		return reflect.TypeFor[corev1.Container]()
+	}
+	return nil
+}
+
+// unknownFields notes what the API server would drop of the spec, where the CRD is known.
+func (r *reader) unknownFields(object map[string]any) {
+	if r.crd != nil {
+		r.crd.unknown(r, &place{nil, "spec", -1}, object["spec"], r.crd.spec)
+	}
+}
