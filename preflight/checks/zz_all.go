@@ -89,6 +89,7 @@ func All() []*check.Check {
 		podExceedsEveryNode,
 		podGroupAboveGang,
 		podGroupMissing,
+		podSecurityViolated,
 		priorityClassMissing,
 		procsDifferFromGPUs,
 		procsNotUnderstood,
