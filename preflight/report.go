@@ -78,6 +78,14 @@ func (r Report) Lines() []finding.Finding {
 	return out
 }
 
+// Add takes in what somebody else found out about the job (an API server that was asked).
+func (r *Report) Add(findings []finding.Finding, skipped []Skip) {
+	r.Findings = append(r.Findings, findings...)
+	finding.Sort(r.Findings)
+	r.Skipped = append(r.Skipped, skipped...)
+	r.Decision = decide(r.Findings, r.Rulings)
+}
+
 // Failures are what was not checked through a fault of ours, one line each; empty: all
 // that could be checked was.
 func (r Report) Failures() []string {

@@ -34,7 +34,8 @@ func newCheck(sh *shell) *cobra.Command {
 
 What it knows of the cluster comes from --snapshot where one is given; else from the
 cluster of the current kubeconfig, read with your own rights; else, or with --offline,
-from nowhere, and the checks that need a cluster say so.
+from nowhere, and the checks that need a cluster say so. With --server the cluster's API
+server is asked, in a dry run, whether it would take one pod of each role.
 
 Exit codes: 0 nothing at or above --fail-on · 1 findings or a denial · 2 bad usage or
 unreadable input · 3 our own failure · 75 the only objection is that the cluster is busy now.`,
@@ -56,6 +57,8 @@ unreadable input · 3 our own failure · 75 the only objection is that the clust
 	}
 	addFiles(c, &files)
 	from.add(c)
+	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take one pod of each role: a dry run with your own rights")
+	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
@@ -108,6 +111,10 @@ func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 		}
 		if !w.seen {
 			report.Fit = nil // nobody looked for nodes
+		}
+		if j := readJob(req.Object, w.cluster); w.rehearsal != nil && j != nil {
+			found, skipped := w.rehearsal.of(ctx, j)
+			report.Add(unsaid(report.Findings, found), skipped)
 		}
 		ours := faults(report, w.cluster.Incomplete())
 		report.Skipped = append(report.Skipped, w.skipped...)

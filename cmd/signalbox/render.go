@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -130,7 +129,7 @@ func unchecked(r preflight.Report) []string {
 	}
 	for _, reason := range reasons {
 		what := strings.Join(names[reason], ", ")
-		if reason == check.SkippedCluster && len(names[reason]) > mostNames {
+		if strings.HasPrefix(reason, "needs a cluster view") && len(names[reason]) > mostNames {
 			what = fmt.Sprintf("%d checks that look at the cluster", len(names[reason]))
 			if slices.Contains(names[reason], "gang-does-not-fit") {
 				what = "what looks at the cluster, such as gang-does-not-fit"

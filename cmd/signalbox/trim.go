@@ -28,6 +28,8 @@ func viewed() []resource {
 // its name, labels and owners. Kinds that are not named are kept without annotations.
 var kept = map[string][]string{
 	"ServiceAccount":        {},
+	"Secret":                {}, // that it is there; what is in it is nobody's business
+	"ConfigMap":             {},
 	"Node":                  {"spec.taints", "spec.unschedulable", "status.allocatable", "status.capacity", "status.conditions"},
 	"Namespace":             {"status.phase"},
 	"PersistentVolumeClaim": {"spec", "status.phase", "status.accessModes", "status.capacity"},

@@ -27,6 +27,7 @@ import (
 type worldFlags struct {
 	snapshot []string
 	offline  bool
+	server   bool     // ask the API server about the pods
 	settings string   // file of the configuration; only what it says of checks counts
 	folders  []string // of policies
 	sources  []fs.FS  // what is in them, once open
@@ -63,6 +64,7 @@ type world struct {
 	seen      bool               // somebody looked at a cluster: the view is not only what the input brings
 	live      *cluster           // nil: offline
 	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
+	rehearsal *rehearsal         // nil: the API server is not asked about pods
 	skipped   []preflight.Skip   // what could not be seen
 	namespace string             // for objects that name none
 	forced    bool               // the user chose the namespace
@@ -97,6 +99,14 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 	if view.addAll(in.others) || w.seen {
 		if w.cluster, err = view.Snapshot(); err != nil {
 			return nil, usagef("%w", err)
+		}
+	}
+	if f.server {
+		if w.live == nil {
+			return nil, usagef("--server asks the API server of a cluster, and there is none; expected a kubeconfig whose cluster answers")
+		}
+		if w.rehearsal, err = w.live.rehearse(); err != nil {
+			return nil, err
 		}
 	}
 	w.engine, err = f.policies(ctx, w)
@@ -144,7 +154,12 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	}
 	p := sh.progress()
 	defer p.done()
-	v.View, w.skipped, err = w.live.gather(ctx, sh.now(), p)
+	if v.View, w.skipped, err = w.live.gather(ctx, sh.now(), p); err != nil {
+		return v, false, err
+	}
+	p.step("reading what the jobs name …")
+	skipped, err := w.live.ask(ctx, &v.View, readJobs(in, v.View, w.namespace))
+	w.skipped = append(w.skipped, skipped...)
 	return v, true, err
 }
 

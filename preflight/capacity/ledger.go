@@ -39,7 +39,8 @@ type Ledger struct {
 	book     *book
 	stale    bool // objects that the book reads have changed
 	complete map[schema.GroupResource]bool
-	byLabel  *labelColumns // nil: a name or a label of a node has changed since
+	absent   map[objectKey]bool // set before the first snapshot only
+	byLabel  *labelColumns      // nil: a name or a label of a node has changed since
 }
 
 // declared is what a cluster's objects say about the whole of it.
@@ -173,7 +174,7 @@ func (l *Ledger) SetComplete(r schema.GroupResource, whole bool) {
 // Snapshot is the view as it is now. incomplete says why it must not be trusted; empty:
 // nothing speaks against it.
 func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
-	s := &Snapshot{taken: taken, incomplete: incomplete, objects: l.objects, complete: l.complete}
+	s := &Snapshot{taken: taken, incomplete: incomplete, objects: l.objects, complete: l.complete, absent: l.absent}
 	l.shared = true
 	if s.incomplete == "" && len(l.order) == 0 && !l.complete[nodesResource] {
 		s.incomplete = "the snapshot holds no nodes"

@@ -6,6 +6,7 @@
 package capacity
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -31,12 +32,14 @@ type Snapshot struct {
 	guarded    []*podRecord          // live pods with required anti-affinity of their own
 	objects    map[objectKey]*unstructured.Unstructured
 	complete   map[schema.GroupResource]bool
-	autoscaler string // who may add nodes; empty: nobody seen
+	absent     map[objectKey]bool // known not to be there, without version; see Builder.Absent
+	autoscaler string             // who may add nodes; empty: nobody seen
 
 	book          *book                          // what lies between jobs and nodes
 	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
 
-	attachLimits sync.Map // driver -> []int32, by node
+	sorting sync.Once
+	byKind  map[schema.GroupKind][]*unstructured.Unstructured // made when first asked for
 
 	lined   sync.Once
 	cols    columns       // once lined up
@@ -64,6 +67,9 @@ func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (
 	if o, ok := s.objects[objectKey{gvk, namespace, name}]; ok {
 		return o, job.Present
 	}
+	if s.absent[objectKey{gvk.GroupKind().WithVersion(""), namespace, name}] {
+		return nil, job.Absent
+	}
 	if !s.Holds(resourceOf(gvk)) {
 		return nil, job.Unknown
 	}
@@ -82,21 +88,30 @@ func (s *Snapshot) Objects(gk schema.GroupKind, namespace string) (objects []*un
 	if s == nil {
 		return nil, false
 	}
-	for key, o := range s.objects {
-		if key.gvk.GroupKind() == gk && (namespace == "" || key.namespace == namespace) {
+	for _, o := range s.kindred()[gk] {
+		if namespace == "" || o.GetNamespace() == namespace {
 			objects = append(objects, o)
 		}
 	}
-	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int {
-		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
-			return c
-		}
-		if c := strings.Compare(a.GetName(), b.GetName()); c != 0 {
-			return c
-		}
-		return strings.Compare(a.GetAPIVersion(), b.GetAPIVersion())
-	})
 	return objects, s.Holds(resourceOf(gk.WithVersion("")))
+}
+
+// kindred are the objects by kind, sorted by namespace, name and version. Many checks ask,
+// and a view may hold tens of thousands of objects.
+func (s *Snapshot) kindred() map[schema.GroupKind][]*unstructured.Unstructured {
+	s.sorting.Do(func() {
+		s.byKind = map[schema.GroupKind][]*unstructured.Unstructured{}
+		for key, o := range s.objects {
+			gk := key.gvk.GroupKind()
+			s.byKind[gk] = append(s.byKind[gk], o)
+		}
+		for _, all := range s.byKind {
+			slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
+				return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()), strings.Compare(a.GetAPIVersion(), b.GetAPIVersion()))
+			})
+		}
+	})
+	return s.byKind
 }
 
 // Holds says that the view has every object of a resource: what is not there is absent.
@@ -151,6 +166,12 @@ func (b *Builder) Complete(resources ...schema.GroupResource) {
 	for _, r := range resources {
 		b.ledger.SetComplete(r, true)
 	}
+}
+
+// Absent says that somebody asked for one object and it is not there, although the view does
+// not hold its resource whole.
+func (b *Builder) Absent(gk schema.GroupKind, namespace, name string) {
+	put(&b.ledger.absent, objectKey{gk.WithVersion(""), namespace, name}, true)
 }
 
 // Incomplete records why the view must not be trusted (caches not synced …).

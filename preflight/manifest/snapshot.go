@@ -27,7 +27,14 @@ const (
 type View struct {
 	Objects  []*unstructured.Unstructured
 	Complete []schema.GroupResource
+	Absent   []Named // asked for one by one, and not there
 	Taken    time.Time
+}
+
+// Named is an object by its name.
+type Named struct {
+	Kind            schema.GroupKind
+	Namespace, Name string
 }
 
 // ReadView reads a snapshot from files and folders. The first problem ends it: half a
@@ -91,6 +98,9 @@ func (v View) Snapshot() (*capacity.Snapshot, error) {
 		}
 	}
 	b.Complete(v.Complete...)
+	for _, n := range v.Absent {
+		b.Absent(n.Kind, n.Namespace, n.Name)
+	}
 	return b.Snapshot(v.Taken), nil
 }
 

@@ -36,6 +36,40 @@ spec:
             resources: {limits: {nvidia.com/gpu: 8}}
 `
 
+// plainJob is taken by every API server.
+const plainJob = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: plain, namespace: cli}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+          - {name: pytorch, image: "registry.example.com/train:1", resources: {limits: {cpu: 1, memory: 1Gi}}}
+`
+
+// namesObjects names a Secret that is there, and a Secret and a ConfigMap that are not.
+const namesObjects = `apiVersion: batch/v1
+kind: Job
+metadata: {name: names, namespace: cli}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: main
+        image: registry.example.com/train:1
+        resources: {limits: {cpu: 1, memory: 1Gi}}
+        env:
+        - {name: HF_TOKEN, valueFrom: {secretKeyRef: {name: hf-token, key: token}}}
+        - {name: WANDB, valueFrom: {secretKeyRef: {name: wandb, key: token}}}
+        volumeMounts: [{name: script, mountPath: /script}]
+      volumes:
+      - {name: script, configMap: {name: script}}
+`
+
 var _ = Describe("the command line against a live cluster", Ordered, func() {
 	var program, dir, job string
 
@@ -132,6 +166,63 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 			return d.Jobs[0].Fit
 		}
 		Expect(verdict("--snapshot", file)).To(Equal(verdict()))
+	})
+
+	It("asks for what the job names, one by one, and reads nothing of it", func(ctx SpecContext) {
+		core := plane.Clientset().CoreV1()
+		_, err := core.Secrets("cli").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "hf-token"}, StringData: map[string]string{"token": "token-of-ana"}}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		file := filepath.Join(dir, "names.yaml")
+		Expect(os.WriteFile(file, []byte(namesObjects), 0o600)).To(Succeed())
+		out, _ := run(0, "check", "-f", file)
+		Expect(out).To(ContainSubstring(`[secret-missing] spec.template.spec.containers[0].env[1].valueFrom.secretKeyRef.name: variable WANDB of container main needs Secret "wandb"; namespace cli does not have it`))
+		Expect(out).To(ContainSubstring(`[config-map-missing] spec.template.spec.volumes[0].configMap.name: volume script needs ConfigMap "script"; namespace cli does not have it`))
+		Expect(out).NotTo(ContainSubstring("hf-token"))
+		out, _ = run(0, "check", "-f", file, "--as", "nobody")
+		Expect(out).To(ContainSubstring("secrets in cli, configmaps in cli (you may not read them, so whether those that the jobs name exist is unknown)"))
+		Expect(out).NotTo(ContainSubstring("secret-missing"))
+	})
+
+	It("asks the API server whether it would take the pods, and creates none", func(ctx SpecContext) {
+		core := plane.Clientset().CoreV1()
+		_, err := core.Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "strict", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "baseline"}}}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		_, err = core.ServiceAccounts("strict").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
+		Expect(err).To(Or(BeNil(), MatchError(ContainSubstring("already exists"))))
+		write := func(text string) string {
+			GinkgoHelper()
+			file := filepath.Join(dir, "server.yaml")
+			Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+			return file
+		}
+		By("saying nothing about pods that it takes")
+		out, _ := run(0, "check", "--server", "-f", write(plainJob))
+		Expect(out).NotTo(ContainSubstring("server-dry-run"))
+		By("naming the field that it refuses")
+		out, _ = run(1, "check", "--server", "-f", write(strings.Replace(plainJob, "image:", "imagePullPolicy: Sometimes, image:", 1)))
+		Expect(out).To(ContainSubstring(`[server-dry-run] spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].imagePullPolicy: the API server refuses the pods of Worker: Unsupported value: "Sometimes"`))
+		By("passing on what admission says")
+		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("0")}}}
+		_, err = core.ResourceQuotas("cli").Create(ctx, quota, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) { _ = core.ResourceQuotas("cli").Delete(ctx, "none", metav1.DeleteOptions{}) })
+		Eventually(func() string {
+			cmd := exec.Command(program, "check", "--server", "-f", write(plainJob))
+			cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig())
+			text, _ := cmd.Output()
+			return string(text)
+		}).Should(Or(ContainSubstring("exceeded quota: none"), ContainSubstring("quota-exceeded")))
+		By("leaving out what a check of ours has said")
+		out, _ = run(1, "check", "--server", "-f", write(strings.NewReplacer("namespace: cli", "namespace: strict", "containers:", "hostPID: true\n          containers:").Replace(plainJob)))
+		Expect(out).To(ContainSubstring("[pod-security-violated] spec.pytorchReplicaSpecs.Worker.template.spec.hostPID: 2 pods of Worker break 1 rule of level baseline, which the namespace enforces: host namespaces"))
+		Expect(out).NotTo(ContainSubstring("server-dry-run"))
+		By("saying that it could not ask")
+		out, _ = run(0, "check", "--server", "-f", write(plainJob), "--as", "nobody")
+		Expect(out).To(ContainSubstring("not checked: server-dry-run (you may not create pods in namespace cli, so the API server was not asked)"))
+		By("creating nothing")
+		pods, err := core.Pods("strict").List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(pods.Items).To(BeEmpty())
 	})
 
 	It("treats what the user may not list as unknown, and says so", func() {

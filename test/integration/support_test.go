@@ -148,7 +148,9 @@ func sample(file, namespace, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	Expect(yaml.Unmarshal(text, &u.Object)).To(Succeed())
 	u.SetNamespace(namespace)
-	u.SetName(name)
+	if name != "" { // a job may name its own pods, so its own name is best
+		u.SetName(name)
+	}
 	return u
 }
 

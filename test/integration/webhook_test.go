@@ -378,7 +378,7 @@ var _ = Describe("The webhook", Ordered, ContinueOnFailure, func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(paths).NotTo(BeEmpty())
 		for _, path := range paths {
-			job := sample(filepath.Base(path), warning, "sample")
+			job := sample(filepath.Base(path), warning, "")
 			if job.GetAPIVersion() == "kubeflow.org/v2beta1" {
 				continue // the MPI operator's definition has the same name as the training operator's
 			}
