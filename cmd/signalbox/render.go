@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -117,7 +118,11 @@ const mostNames = 4
 func unchecked(r preflight.Report) []string {
 	var reasons []string
 	names := map[string][]string{}
+	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Reason == check.SkippedCluster })
 	for _, s := range r.Skipped {
+		if blind && s.Reason == check.SkippedLabels {
+			s.Reason = check.SkippedCluster // that view would have had the labels
+		}
 		if names[s.Reason] == nil {
 			reasons = append(reasons, s.Reason)
 		}
