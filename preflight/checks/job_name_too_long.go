@@ -15,8 +15,8 @@ var jobNameTooLong = &check.Check{
 	Doc:      readme("job-name-too-long"),
 	Remedy:   "Shorten the name of the job.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "TrainJob", "ColossalAIJob"},
-	OperatorRejects: []string{"JobSet"},
+	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "TrainJob", "ColossalAIJob", "Job"},
+	OperatorRejects: []string{"JobSet", "Job"},
 	Run: func(p *check.Pass) error {
 		name := p.Job.Ref.Name
 		if p.Job.Source != nil && p.Job.Source.GetName() == "" && name != "" {
@@ -66,6 +66,11 @@ func lastChild(j *job.Job, r *job.Role, name string) (child, what string) {
 			return name + "-launcher", "launcher"
 		}
 		return name + "-worker-" + last, "last worker"
+	case "Job":
+		if mode, _ := text(j, "spec.completionMode"); mode == "Indexed" {
+			return name + "-" + last, "host of the last pod"
+		}
+		return name, "label with the job's name"
 	case "ColossalAIJob":
 		if r.Name == "launcher" {
 			return name + "-launcher", "launcher"

@@ -59,12 +59,16 @@ var parallelRules = []parallelRule{
 	{factors: []parallelSize{{"tensor", "tensor-model-parallel-size", ""}, {"pipeline", "pipeline-model-parallel-size", ""}, {"context", "context-parallel-size", ""}}},
 	{factors: []parallelSize{{"expert tensor", "expert-tensor-parallel-size", "tensor-model-parallel-size"}, {"pipeline", "pipeline-model-parallel-size", ""}, {"expert", "expert-model-parallel-size", ""}}},
 	{factors: []parallelSize{
-		{"tensor", "parallelism.tensor-parallel-degree", ""}, {"pipeline", "parallelism.pipeline-parallel-degree", ""},
-		{"context", "parallelism.context-parallel-degree", ""}, {"replicated data", "parallelism.data-parallel-replicate-degree", ""},
+		{"tensor", "parallelism.tensor-parallel-degree", ""},
+		{"pipeline", "parallelism.pipeline-parallel-degree", ""},
+		{"context", "parallelism.context-parallel-degree", ""},
+		{"replicated data", "parallelism.data-parallel-replicate-degree", ""},
 	}},
 	{whole: true, factors: []parallelSize{
-		{"tensor", "parallelism.tensor-parallel-degree", ""}, {"pipeline", "parallelism.pipeline-parallel-degree", ""},
-		{"context", "parallelism.context-parallel-degree", ""}, {"replicated data", "parallelism.data-parallel-replicate-degree", ""},
+		{"tensor", "parallelism.tensor-parallel-degree", ""},
+		{"pipeline", "parallelism.pipeline-parallel-degree", ""},
+		{"context", "parallelism.context-parallel-degree", ""},
+		{"replicated data", "parallelism.data-parallel-replicate-degree", ""},
 		{"sharded data", "parallelism.data-parallel-shard-degree", "?"},
 	}},
 }

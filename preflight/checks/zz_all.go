@@ -133,6 +133,7 @@ func All() []*check.Check {
 		spreadCannotHold,
 		sshdPathNotAbsolute,
 		templateChangedWhileRunning,
+		tensorParallelExceedsGPUs,
 		torchrunStartsOneProcess,
 		trainsAlone,
 		ttlDeletesLogs,

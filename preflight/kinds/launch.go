@@ -169,8 +169,7 @@ func programOf(words []string) (string, int) {
 	switch {
 	case slices.Contains([]string{"torchrun", "mpirun", "mpiexec", "horovodrun", "deepspeed", "composer", "colossalairun", "mpiexec.hydra"}, base):
 		return strings.TrimSuffix(base, ".hydra"), 1
-	case (base == "colossalai" || base == "tune") && len(words) > 1 && words[1] == "run",
-		base == "accelerate" && len(words) > 1 && words[1] == "launch":
+	case len(words) > 1 && slices.Contains([]string{"colossalai run", "tune run", "accelerate launch", "vllm serve"}, base+" "+words[1]):
 		return base, 2
 	case strings.HasPrefix(base, "python"):
 		return pythonProgram(words)
@@ -183,7 +182,8 @@ func programOf(words []string) (string, int) {
 var modules = map[string]string{
 	"torch.distributed.run": "torchrun", "torch.distributed.launch": "torchrun",
 	"accelerate.commands.launch": "accelerate", "deepspeed.launcher.runner": "deepspeed",
-	"paddle.distributed.launch": "paddle",
+	"paddle.distributed.launch":          "paddle",
+	"vllm.entrypoints.openai.api_server": "vllm", "sglang.launch_server": "sglang",
 }
 
 func pythonProgram(words []string) (string, int) {

@@ -79,6 +79,7 @@ func TestLaunchKeepsWhatItStarts(t *testing.T) {
 		"flags, then a program":     {strings.Fields("torchrun --nnodes=2 --node_rank $(R) --future --rdzv_endpoint h:1 train.py --tp 4 --lr=$(LR)"), "nnodes node-rank future rdzv-endpoint; train.py --tp 4 --lr=0.1; rank 3 at command[3]; meets at command[6]"},
 		"a module":                  {strings.Fields("python -m torch.distributed.run -m pkg.train --tp=4"), "m; pkg.train --tp=4"},
 		"plain python":              {strings.Fields("python -u train.py --tp=4"), "; train.py --tp=4"},
+		"a server of models":        {strings.Fields("vllm serve meta/llama --tensor-parallel-size 8"), "; meta/llama --tensor-parallel-size 8"},
 		"a script":                  {[]string{"bash", "-c", "cd x; torchrun --nnodes=2 train.py --tp=4 | tee log"}, "nnodes; train.py --tp=4"},
 		"the same twice":            {[]string{"bash", "-c", "if a; then torchrun --nnodes=2 t.py; else torchrun --nnodes=2 t.py; fi"}, "nnodes; t.py"},
 		"two programs":              {[]string{"bash", "-c", "torchrun --nnodes=2 a.py; torchrun --nnodes=2 --standalone b.py"}, "nnodes standalone; "},
