@@ -101,6 +101,15 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 			}
 		}
 	}
+	for _, j := range jobs {
+		if j.Fit == nil || j.Gang == nil {
+			continue
+		}
+		if text := w.cluster.Departures(*j.Gang, *j.Fit); text != "" {
+			j.Fit.Changes = append(j.Fit.Changes, text)
+			j.Fit.Change = j.Fit.Changes[0]
+		}
+	}
 	in.say(sh)
 	return jobs, w.cluster, in.troubles, nil
 }

@@ -45,6 +45,7 @@ func (s *Snapshot) changes(g Gang, was *Result, on *ground) []string {
 	q.freerSelector()
 	q.toleration()
 	q.otherPool()
+	q.looserRules()
 	return q.found
 }
 
@@ -56,12 +57,15 @@ type attempt struct {
 }
 
 // try says whether a changed gang fits; nil: enough was tried.
-func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) {
-	q.steps += len(q.on.grid.nodes) * (1 + 2*len(g.Groups))
+func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) { return q.tryOn(g, q.on, what) }
+
+// tryOn is try for a change that alters what the ground rests on.
+func (q *quest) tryOn(g Gang, on *ground, what purpose) (a *attempt, fits bool) {
+	q.steps += len(on.grid.nodes) * (1 + 2*len(g.Groups))
 	if q.tries++; q.tries > mostTries || q.steps > mostSteps {
 		return nil, false
 	}
-	a = &attempt{question: q.s.question(g, q.on)}
+	a = &attempt{question: q.s.question(g, on)}
 	a.budget, a.trying = q.budget, what
 	failed, kins := a.run(&a.result)
 	q.budget = a.budget
@@ -71,7 +75,11 @@ func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) {
 
 // keep tries a change and keeps its text if it fits.
 func (q *quest) keep(g Gang, format string, args ...any) bool {
-	a, ok := q.try(g, keeping)
+	return q.keepOn(g, q.on, format, args...)
+}
+
+func (q *quest) keepOn(g Gang, on *ground, format string, args ...any) bool {
+	a, ok := q.tryOn(g, on, keeping)
 	if ok {
 		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+Result{Plan: a.planned()}.planText()+")")
 	}
@@ -393,4 +401,76 @@ func (q *quest) taintOf(g Gang) string {
 		return r.Taints[0]
 	}
 	return ""
+}
+
+// looserRules drops the rules by which pods choose their neighbours, one at a time: a
+// spread that must hold, affinity, anti-affinity; and it lets several nodes use a claim.
+func (q *quest) looserRules() {
+	for _, key := range firstOf(q.spreads()) {
+		q.drop("fits without the spread over "+key, func(spec *corev1.PodSpec) {
+			spec.TopologySpreadConstraints = slices.DeleteFunc(slices.Clone(spec.TopologySpreadConstraints), func(c corev1.TopologySpreadConstraint) bool {
+				return c.TopologyKey == key && c.WhenUnsatisfiable != corev1.ScheduleAnyway
+			})
+		})
+	}
+	has := func(terms func(*corev1.PodSpec) []corev1.PodAffinityTerm) bool {
+		return slices.ContainsFunc(q.gang.Groups, func(g Group) bool { return len(terms(&g.Pod.Spec)) > 0 })
+	}
+	if has(podAffinity) {
+		q.drop("fits without the required pod affinity", func(spec *corev1.PodSpec) {
+			if spec.Affinity != nil {
+				free := *spec.Affinity
+				free.PodAffinity, spec.Affinity = nil, &free
+			}
+		})
+	}
+	if has(antiAffinity) {
+		q.drop("fits without the required pod anti-affinity", func(spec *corev1.PodSpec) {
+			if spec.Affinity != nil {
+				free := *spec.Affinity
+				free.PodAntiAffinity, spec.Affinity = nil, &free
+			}
+		})
+	}
+	q.widerClaim()
+}
+
+// spreads are the topologies over which pods must spread, in order.
+func (q *quest) spreads() []string {
+	var keys []string
+	for i := range q.gang.Groups {
+		for _, c := range q.gang.Groups[i].Pod.Spec.TopologySpreadConstraints {
+			if c.WhenUnsatisfiable != corev1.ScheduleAnyway {
+				keys = append(keys, c.TopologyKey)
+			}
+		}
+	}
+	return sorted(keys)
+}
+
+// drop tries the gang without a rule.
+func (q *quest) drop(text string, change func(*corev1.PodSpec)) {
+	g := q.with(func(_ int, g *Group) { change(&g.Pod.Spec) })
+	q.keepOn(g, q.s.ground(g), "%s", text)
+}
+
+// widerClaim asks whether it is a claim for one pod or one node that stands in the way.
+func (q *quest) widerClaim() {
+	for i := range q.on.traits {
+		for _, c := range q.on.traits[i].claims {
+			if c.claim == "" || !c.once && c.node != sameNode {
+				continue
+			}
+			on := q.s.ground(q.gang)
+			for at := range on.traits {
+				for k := range on.traits[at].claims {
+					if u := &on.traits[at].claims[k]; u.claim == c.claim {
+						u.once, u.node = false, anyNode
+					}
+				}
+			}
+			q.keepOn(q.gang, on, "fits with a claim that many nodes can use (ReadWriteMany) instead of %s", c.claim)
+			return
+		}
+	}
 }

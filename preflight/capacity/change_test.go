@@ -57,6 +57,27 @@ func TestChangesThatWouldFit(t *testing.T) {
 			[]string{"fits with 5 nvidia.com/gpu per pod instead of 8 (2 Workers on 2 nodes)"},
 		},
 		"nothing helps": {cluster(build.Node("a")), gang(group("Worker", 1, build.Asks("1"))), nil},
+		"the spread is what is in the way": {
+			threeZones(), gang(all(group("Worker", 6, build.Asks("8"), role("w"), even("zone", "w", 1)))),
+			[]string{
+				"fits with 5 Workers instead of 6 (5 Workers on 5 nodes)",
+				"fits without the spread over zone (6 Workers on 6 nodes)",
+			},
+		},
+		"the affinity is": {
+			threeZones(), gang(all(group("Worker", 4, build.Asks("8"), role("w"), near("zone", "w")))),
+			[]string{
+				"fits with 3 Workers instead of 4 (3 Workers on 3 nodes)",
+				"fits without the required pod affinity (4 Workers on 4 nodes)",
+			},
+		},
+		"the anti-affinity is": {
+			threeZones(), gang(all(group("Worker", 4, build.Asks("8"), role("w"), apartOver("zone", "w")))),
+			[]string{
+				"fits with 3 Workers instead of 4 (3 Workers on 3 nodes)",
+				"fits without the required pod anti-affinity (4 Workers on 4 nodes)",
+			},
+		},
 		"a selector and an affinity nobody matches": {
 			pools(), gang(group("Worker", 1, build.Asks("8"), affinity(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{expr("pool", corev1.NodeSelectorOpIn, "h200")}}))),
 			[]string{"fits without the required node affinity (1 Worker on 1 node)"},

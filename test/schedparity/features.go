@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -265,7 +266,15 @@ func (w *writer) bound(name string, mode corev1.PersistentVolumeAccessMode, chan
 
 const driver = "csi.example.com"
 
+// has says that a pod has a volume of that name; it cannot have two.
+func has(p *corev1.Pod, volume string) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == volume })
+}
+
 func mount(p *corev1.Pod, claim string) {
+	if has(p, claim) {
+		return
+	}
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}})
 }
 
@@ -372,6 +381,9 @@ func ownVolumes(w *writer, p *corev1.Pod, _ string, _ []string) {
 
 // scratch is a volume that each pod gets for itself.
 func scratch(p *corev1.Pod) {
+	if has(p, "scratch") {
+		return
+	}
 	class := "own"
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{
 		Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}},
@@ -456,6 +468,9 @@ func missingClaim(w *writer, p *corev1.Pod, role string, _ []string) {
 
 func diskInPod(w *writer, p *corev1.Pod, _ string, _ []string) {
 	w.about("disk in the pod")
+	if has(p, "disk") {
+		return
+	}
 	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "disk", VolumeSource: corev1.VolumeSource{
 		ISCSI: &corev1.ISCSIVolumeSource{IQN: "iqn.2001-04.com.example:disk", ReadOnly: w.one(2)},
 	}})

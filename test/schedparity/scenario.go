@@ -82,7 +82,7 @@ func (w *writer) namespaces() {
 func (w *writer) nodes() {
 	shapes := 1 + w.IntN(3)
 	zones, racks := 1+w.IntN(3), 1+w.IntN(5)
-	for i := range 1 + w.IntN(12) {
+	for i := range min(12, 1+w.IntN(16)) {
 		shape := w.IntN(shapes)
 		o := []build.NodeOption{
 			build.GPUs([]int{8, 4, 0}[shape]), build.Allocatable("cpu", fmt.Sprint([]int{32, 16, 8}[shape])),
@@ -116,8 +116,8 @@ func (w *writer) running() {
 		p := build.Pod(fmt.Sprintf("run-%d", i), build.In(pick(w, home, home, other)), build.On(n.Name),
 			build.PodLabel("app", pick(w, "web", "cache", "train")),
 			build.Requests(fmt.Sprintf("cpu=%d", w.IntN(6)), fmt.Sprintf("memory=%dGi", 1+w.IntN(8))))
-		if gpus := n.Status.Allocatable[build.GPU]; !gpus.IsZero() && w.one(3) {
-			build.Asks(fmt.Sprint(1 + w.IntN(4)))(p)
+		if gpus := n.Status.Allocatable[build.GPU]; !gpus.IsZero() && !w.one(3) {
+			build.Asks(fmt.Sprint(1 + w.IntN(6)))(p)
 		}
 		switch {
 		case w.one(6):
@@ -212,7 +212,7 @@ func (w *writer) roles() {
 		p := build.Pod(name, build.In(home), build.PodLabel("app", "train"), build.PodLabel("role", name),
 			build.Requests(fmt.Sprintf("cpu=%d", pick(w, 0, 1, 2, 4, 8)), fmt.Sprintf("memory=%dGi", pick(w, 0, 1, 4, 16))))
 		if !w.one(3) {
-			build.Asks(fmt.Sprint(pick(w, 1, 1, 2, 4, 8)))(p)
+			build.Asks(fmt.Sprint(pick(w, 1, 1, 1, 2, 2, 4, 8)))(p)
 		}
 		for _, f := range features {
 			if i == 0 || !w.one(3) {
