@@ -42,6 +42,8 @@ type Group struct {
 	// Single says that the role has one pod, whatever else changes.
 	Single bool
 	Path   job.Path // where the number of pods is written; empty: nowhere
+	// Workload and its group are what pods of Kubernetes 1.35 name instead of a pod group.
+	Workload, WorkloadGroup string
 }
 
 // GangOf is what of a job has to run together.
@@ -60,7 +62,9 @@ func GangOf(j *job.Job) Gang {
 	for i := range j.Roles {
 		r := &j.Roles[i]
 		most := max(0, r.Replicas.Max, r.Replicas.Min)
+		workload, of := workloadRef(j, r)
 		g.Groups = append(g.Groups, Group{
+			Workload: workload, WorkloadGroup: of,
 			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod, After: r.After, Single: r.Single, Path: r.ReplicasPath,
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -327,11 +328,16 @@ func TestPodGroups(t *testing.T) {
 		gang    capacity.Gang
 		want    string
 	}{
-		"scheduler-plugins":            {group1("scheduling.x-k8s.io/v1alpha1", "minMember: 5"), mark("scheduling.x-k8s.io/pod-group", false), five},
-		"Volcano":                      {group1("scheduling.volcano.sh/v1beta1", "minMember: 5"), mark("scheduling.k8s.io/group-name", true), five},
-		"T9k":                          {group1("scheduler.tensorstack.dev/v1beta1", "minMember: 5"), mark("scheduler.tensorstack.dev/group-name", false), five},
-		"Kubernetes 1.37":              {group1("scheduling.k8s.io/v1beta1", "schedulingPolicy: {gang: {minCount: 5}}"), native, five},
-		"Kubernetes 1.36":              {group1("scheduling.k8s.io/v1alpha2", "schedulingPolicy: {gang: {minCount: 5}}"), native, five},
+		"scheduler-plugins": {group1("scheduling.x-k8s.io/v1alpha1", "minMember: 5"), mark("scheduling.x-k8s.io/pod-group", false), five},
+		"Volcano":           {group1("scheduling.volcano.sh/v1beta1", "minMember: 5"), mark("scheduling.k8s.io/group-name", true), five},
+		"T9k":               {group1("scheduler.tensorstack.dev/v1beta1", "minMember: 5"), mark("scheduler.tensorstack.dev/group-name", false), five},
+		"Kubernetes 1.37":   {group1("scheduling.k8s.io/v1beta1", "schedulingPolicy: {gang: {minCount: 5}}"), native, five},
+		"Kubernetes 1.36":   {group1("scheduling.k8s.io/v1alpha2", "schedulingPolicy: {gang: {minCount: 5}}"), native, five},
+		"Kubernetes 1.35": {
+			"apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\nmetadata: {name: w, namespace: ml}\nspec: {podGroups: [{name: other, policy: {gang: {minCount: 9}}}, {name: workers, policy: {gang: {minCount: 5}}}]}",
+			in("ml", capacity.Gang{Groups: []capacity.Group{{Name: "Worker", Count: 4, Workload: "w", WorkloadGroup: "workers", Pod: group("x", 1).Pod}}}),
+			"never members Workload ml/w: it waits for 5 pods; the job has 4 that name it\n",
+		},
 		"as many as there are":         {group1("scheduling.k8s.io/v1beta1", "schedulingPolicy: {gang: {minCount: 4}}"), native, ""},
 		"no gang":                      {group1("scheduling.k8s.io/v1beta1", "schedulingPolicy: {basic: {}}"), native, ""},
 		"a group that may come later":  {strings.Replace(group1("scheduling.x-k8s.io/v1alpha1", "minMember: 5"), "name: g", "name: h", 1), mark("scheduling.x-k8s.io/pod-group", false), ""},
@@ -343,5 +349,13 @@ func TestPodGroups(t *testing.T) {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestPodsOfKubernetes135NameAWorkloadWhereTheJobIsWritten(t *testing.T) {
+	source := objects(t, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: train}\nspec: {template: {spec: {workloadRef: {name: w, podGroup: workers}}}}")[0]
+	j := &job.Job{Source: source, Roles: []job.Role{{Name: "Worker", Replicas: job.Exactly(4), Pod: job.Pod{Path: "spec.template.spec"}}}}
+	if g := capacity.GangOf(j).Groups[0]; g.Workload != "w" || g.WorkloadGroup != "workers" {
+		t.Errorf("workload %q, group %q; want w and workers", g.Workload, g.WorkloadGroup)
 	}
 }

@@ -42,6 +42,26 @@ var nativeGroups = groupMark{
 	least: []job.Path{"spec.schedulingPolicy.gang.minCount"},
 }
 
+// workloadKind holds the groups of Kubernetes 1.35, and workloadRef is how a pod names one;
+// the field is gone from later versions, so it is looked up where the job is written
+// (https://github.com/kubernetes/kubernetes/blob/v1.35.0/staging/src/k8s.io/api/scheduling/v1alpha1/types.go).
+var workloadKind = schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1alpha1", Kind: "Workload"}
+
+func workloadRef(j *job.Job, r *job.Role) (name, group string) {
+	if j.Source == nil {
+		return "", ""
+	}
+	text := func(field string) string {
+		v, err := r.Pod.At(job.Path("workloadRef").Child(field)).Resolve(j.Source.Object)
+		s, ok := v.(string)
+		if err != nil || !ok {
+			return ""
+		}
+		return s
+	}
+	return text("name"), text("podGroup")
+}
+
 // named is a pod group that pods name.
 type named struct {
 	mark  groupMark
@@ -58,7 +78,9 @@ func (o *obstacle) members() {
 		if name == "" {
 			return
 		}
-		at := slices.IndexFunc(all, func(n *named) bool { return n.name == name && n.mark.kinds[0] == mark.kinds[0] })
+		at := slices.IndexFunc(all, func(n *named) bool {
+			return n.name == name && n.mark.kinds[0] == mark.kinds[0] && slices.Equal(n.mark.least, mark.least)
+		})
 		if at < 0 {
 			at, all = len(all), append(all, &named{mark: mark, name: name, first: g})
 		}
@@ -68,6 +90,10 @@ func (o *obstacle) members() {
 		g := &o.gang.Groups[i]
 		for _, m := range groupMarks {
 			count(g, m, cmp.Or(g.Pod.Labels[m.label], g.Pod.Annotations[m.annotation]))
+		}
+		if g.Workload != "" {
+			m := groupMark{kinds: []schema.GroupVersionKind{workloadKind}, least: []job.Path{job.Path("spec.podGroups").Named(g.WorkloadGroup).Child("policy", "gang", "minCount")}}
+			count(g, m, g.Workload)
 		}
 		if s := g.Pod.Spec.SchedulingGroup; s != nil && s.PodGroupName != nil {
 			count(g, nativeGroups, *s.PodGroupName)
