@@ -31,7 +31,7 @@ var addressOfNoPod = &check.Check{
 			}
 		}
 		for i := range p.Job.Roles {
-			if l := &p.Job.Roles[i].Launch; l.RendezvousPath != "" {
+			if l := &p.Job.Roles[i].Launch; l.RendezvousPath != "" && slices.Contains([]string{"", "static", "c10d"}, l.Backend) {
 				judge(l.RendezvousPath, "the rendezvous of "+l.Program, l.Rendezvous)
 			}
 		}

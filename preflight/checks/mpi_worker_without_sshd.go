@@ -2,7 +2,11 @@ package checks
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -22,15 +26,26 @@ var mpiWorkerWithoutSSHD = &check.Check{
 			return nil // v1 starts processes by kubectl exec
 		}
 		c := &worker.Pod.Spec.Containers[0]
-		if len(c.Command) == 0 || mentions(c, "ssh") || !program(c.Command[0]) {
+		if len(c.Command) == 0 || mentions(c, "ssh") || !runsNoServer(c) {
 			return nil
-		}
-		for _, word := range append(append([]string{}, c.Command...), c.Args...) {
-			if strings.HasSuffix(word, ".sh") || strings.Contains(word, "source ") || strings.Contains(word, ". /") {
-				return nil // what a file does is not known
-			}
 		}
 		p.Reportf(worker.Pod.At("containers[0].command"), "%s run %s; mpirun reaches them by ssh, and none of their %s starts sshd", count(worker.Replicas.Max, "worker"), quoted(path.Base(c.Command[0])), count(len(c.Command)+len(c.Args), "word"))
 		return nil
 	},
 }
+
+// runsNoServer says whether all that the container does is known, and is to sleep or to train.
+func runsNoServer(c *corev1.Container) bool {
+	first := path.Base(c.Command[0])
+	if isShell(first) {
+		script := c.Command[len(c.Command)-1]
+		if len(c.Args) > 0 {
+			script = c.Args[len(c.Args)-1]
+		}
+		return idle.MatchString(strings.TrimSpace(script))
+	}
+	return strings.HasPrefix(first, "python") || slices.Contains([]string{"sleep", "tail", "torchrun", "mpirun", "deepspeed"}, first)
+}
+
+// idle is a script that only waits.
+var idle = regexp.MustCompile(`^(exec )?(sleep (infinity|inf|[0-9]+[smhd]?)|tail -f /dev/null);?$`)

@@ -17,7 +17,7 @@ var rdmaWithoutIPCLock = &check.Check{
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			device := rdma(c)
-			if device == "" || locksMemory(c) {
+			if device == "" || locksMemory(c) || r.Pod.Partial {
 				return
 			}
 			amount := c.Resources.Limits[device]

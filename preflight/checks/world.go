@@ -8,7 +8,7 @@ import (
 
 // podsThatJoin are the numbers of pods that a launcher of the role may mean by its nodes:
 // the operators of PyTorchJob and TrainJob leave no choice; elsewhere it may be the role,
-// one of its Jobs, or all roles together. nil: not known.
+// one of its Jobs, or any roles together. Sorted; nil: not known.
 func podsThatJoin(j *job.Job, r *job.Role) []int {
 	switch j.Ref.Kind {
 	case "PyTorchJob":
@@ -34,9 +34,9 @@ func podsThatJoin(j *job.Job, r *job.Role) []int {
 	case "ColossalAIJob":
 		return nil // the operator starts the launcher itself
 	}
-	out := []int{r.Replicas.Max, j.MaxPods()}
-	for i := range j.Roles {
-		out = append(out, j.Roles[i].Replicas.Max)
+	out := sums(j.Roles)
+	if out == nil {
+		return nil
 	}
 	if n, ok := number(j, r.Path.Child("template", "spec", "parallelism")); ok {
 		out = append(out, int(n))
@@ -45,6 +45,21 @@ func podsThatJoin(j *job.Job, r *job.Role) []int {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// sums are the numbers of pods of any roles together; nil where there are too many to try.
+func sums(roles []job.Role) []int {
+	const most = 8 // 2⁸ sums
+	if len(roles) > most {
+		return nil
+	}
+	out := []int{0}
+	for i := range roles {
+		for _, sum := range slices.Clone(out) {
+			out = append(out, sum+roles[i].Replicas.Max)
+		}
+	}
+	return out[1:]
 }
 
 // nodesOf is how many nodes the launcher of the role works with; ok is false where the

@@ -33,7 +33,10 @@ var sources = []struct {
 	{"kubeflow.org/v1", "PyTorchJob", []string{"github.com/kubeflow/training-operator@v1.9.3:manifests/base/crds/kubeflow.org_pytorchjobs.yaml"}},
 	{"kubeflow.org/v1", "TFJob", []string{"github.com/kubeflow/training-operator@v1.9.3:manifests/base/crds/kubeflow.org_tfjobs.yaml"}},
 	{"kubeflow.org/v1", "XGBoostJob", []string{"github.com/kubeflow/training-operator@v1.9.3:manifests/base/crds/kubeflow.org_xgboostjobs.yaml"}},
-	{"kubeflow.org/v2beta1", "MPIJob", []string{"github.com/kubeflow/mpi-operator@v0.7.0:manifests/base/kubeflow.org_mpijobs.yaml"}},
+	{"kubeflow.org/v2beta1", "MPIJob", []string{
+		"github.com/kubeflow/mpi-operator@v0.7.0:manifests/base/kubeflow.org_mpijobs.yaml",
+		"github.com/kubeflow/mpi-operator@v0.8.0:manifests/base/kubeflow.org_mpijobs.yaml",
+	}},
 	{"jobset.x-k8s.io/v1alpha2", "JobSet", []string{
 		"sigs.k8s.io/jobset@v0.10.1:config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
 		"sigs.k8s.io/jobset@v0.12.0:config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
