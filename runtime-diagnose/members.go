@@ -58,6 +58,9 @@ func (d *diagnosis) members() []gang.Member {
 			m.LastLine, m.LastText, m.LastNumber = t.last, t.lastLine.Body(), t.lastLine.Number
 		}
 		m.Calls = append(m.Calls, t.calls...)
+		if at := t.steps.Last.At; at.After(m.Stepped) {
+			m.Stepped = at
+		}
 	}
 	slices.SortFunc(out, func(a, b gang.Member) int {
 		return cmp.Or(cmp.Compare(a.Source.Role, b.Source.Role), cmp.Compare(a.Source.Rank, b.Source.Rank), cmp.Compare(a.Place, b.Place))

@@ -157,14 +157,27 @@ func (d *diagnosis) alsoIn(s rank.Sighting, place string) bool {
 
 // sayOrder says how it is known who went first, and what became of the others.
 func (d *diagnosis) sayOrder(r *Result) {
-	r.Members = d.all
+	defer func() { r.Members = d.all }()
+	for i := range d.all {
+		m := &d.all[i]
+		b := d.time.Ahead(m.Clock)
+		m.Ahead, m.Sign = (b.Low+b.High)/2, d.marks.States[m.Place].Sign.At
+	}
 	root := d.ranking.Root
-	if root == nil || r.Verdict == Healthy || len(d.all) < 2 {
+	if root == nil || r.Verdict == Healthy {
 		return
 	}
 	first := map[string]bool{}
 	for _, item := range append([]evidence.Item{root.Item}, root.Also...) {
 		first[gang.PlaceOf(item.Source)] = true
+	}
+	for i := range d.all {
+		if m := &d.all[i]; first[m.Place] {
+			m.First, m.Says = true, root.Signature.Title
+		}
+	}
+	if len(d.all) < 2 {
+		return
 	}
 	r.Followers = d.followers(first)
 	if !d.isMember(gang.PlaceOf(root.Item.Source)) {
@@ -269,7 +282,8 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 	}
 	at := map[string]int{}
 	var out []Followers
-	for _, m := range d.all {
+	for i := range d.all {
+		m := &d.all[i]
 		text := ""
 		when := m.Ended
 		switch s := says[m.Place]; {
@@ -285,6 +299,7 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 		default:
 			continue
 		}
+		m.Says = text
 		k, ok := at[text]
 		if !ok {
 			k = len(out)

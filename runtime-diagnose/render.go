@@ -30,14 +30,17 @@ func Text(r Result) string {
 		b.WriteString(ends(r))
 	}
 	b.WriteString(followersText(r.Followers))
-	if why := cmp.Or(r.Plain, r.Analysis); why != "" {
-		fmt.Fprintf(&b, "\n%s\n", why)
-	}
 	if len(r.Solution) > 0 {
 		fmt.Fprintf(&b, "\nwhat to do%s\n", whoActs(r.Root))
 		for i, step := range r.Solution {
 			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
 		}
+	}
+	if why := cmp.Or(r.Plain, r.Analysis); why != "" {
+		if r.Root != nil {
+			b.WriteString("\nwhy")
+		}
+		fmt.Fprintf(&b, "\n%s\n", why)
 	}
 	if r.Story != nil && r.Story.Text != "" {
 		fmt.Fprintf(&b, "\n%s says (%d sentences without evidence left out)\n  %s\n", r.Story.Model, r.Story.Dropped,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ type diagnoseFlags struct {
 	kube               *genericclioptions.ConfigFlags
 	bundle             string
 	logs, events, pods []string
-	annotate           bool
+	annotate, timeline bool
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
@@ -54,14 +55,21 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 3 our own failure.`,
 		Example: fmt.Sprintf(`  %[1]s diagnose pytorchjob/train -n ml
   %[1]s diagnose --bundle train.tgz -o json
+  %[1]s diagnose --bundle train.tgz --timeline
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.timeline && output.value != "text" {
+				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
+			}
 			result, err := f.run(c.Context(), sh, args)
 			if err != nil {
 				return own(err)
 			}
 			paint := newPainter(colour.value, sh.out)
-			return own(renderDiagnosis(sh.out, output.value, result, paint))
+			if err := renderDiagnosis(sh.out, output.value, result, paint); err != nil || !f.timeline {
+				return own(err)
+			}
+			return own(renderTimeline(sh.out, result, paint))
 		},
 	}
 	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
@@ -69,6 +77,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
 	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
+	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
 	f.kube.AddFlags(c.Flags())
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
@@ -295,6 +304,20 @@ func (c *cluster) collector(ctx context.Context, sh *shell, p *progress) *collec
 			return snapshot
 		},
 	}
+}
+
+// widestPicture bounds a timeline: beyond it the eye loses the row.
+const widestPicture = 160
+
+// renderTimeline draws the pods below the text, as wide as the terminal, or COLUMNS says.
+func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
+	p := diagnose.Picture{Width: min(screen(to), widestPicture), ASCII: !speaksUTF8(runtime.GOOS, os.Getenv), Paint: paint.as}
+	picture := diagnose.Timeline(r, p)
+	if picture == "" {
+		picture = "no timeline: nothing that was read says when it happened\n"
+	}
+	_, err := io.WriteString(to, "\n"+picture)
+	return err
 }
 
 // renderDiagnosis writes a diagnosis in one of the documented formats.

@@ -39,6 +39,12 @@ type Member struct {
 	LastText   string // masked
 	LastNumber int
 
+	Stepped time.Time     // its last line that shows training; zero: unknown
+	Sign    time.Time     // its first sign of trouble; zero: none, or undated
+	Says    string        // what it says of its end, in words; empty: nothing
+	First   bool          // it is the one that failed first, or one of them
+	Ahead   time.Duration // how far its clock is taken to be ahead of the API server's
+
 	Calls []Call // what its watchdogs said
 }
 

@@ -42,7 +42,7 @@ func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
 	m.followLater()
 	out := Marks{Unread: m.unread, States: map[string]State{}}
 	for _, a := range m.all {
-		out.States[a.Place] = State{Own: len(a.own) > 0, Lost: a.lost, Told: a.told, First: a.first()}
+		out.States[a.Place] = State{Own: len(a.own) > 0, Lost: a.lost, Told: a.told, First: a.first(), Sign: a.sign}
 	}
 	return out
 }
@@ -61,6 +61,7 @@ type State struct {
 	Lost  bool   // it says that another went away, close before its end
 	Told  bool   // it was told to stop
 	First Moment // its first sign of trouble, or its end
+	Sign  Moment // its first sign of trouble
 }
 
 type marker struct {
