@@ -124,6 +124,9 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
+	if digest.LinesCut > 0 {
+		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), reduce.LongestLine>>10))
+	}
 	r.settle()
 	out.tracks = append(out.tracks, r.finish(digest, c.Now.Year()))
 	switch {
@@ -334,7 +337,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			source.Rank = n
 		}
 	}
-	line := strings.TrimSpace(reduce.Mask(l.Text))
+	line := strings.TrimSpace(reduce.Mask(r.shown(l)))
 	if len(line) > mostLineInResults {
 		line = strings.ToValidUTF8(line[:mostLineInResults], "")
 	}
@@ -348,6 +351,15 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true
+}
+
+// shown is a line as people see it: what the cluster puts before the lines it hands out, the
+// time of the kubelet, is known apart. A file is shown as it is: people search it.
+func (r *logReader) shown(l reduce.Line) string {
+	if r.log.Source.Pod == "" {
+		return l.Text
+	}
+	return l.Written()
 }
 
 func with(facts map[string]string, key, value string) map[string]string {

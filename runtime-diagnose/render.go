@@ -128,7 +128,7 @@ func aroundLine(r Result) string {
 			fmt.Fprintf(&b, "  > %s\n", cut(root.Line))
 			shown = true
 		case l.Number >= root.Source.Line-aroundRoot && l.Number <= root.Source.Line+aroundRoot && strings.TrimSpace(l.Text) != "":
-			fmt.Fprintf(&b, "    %s\n", cut(l.Text))
+			fmt.Fprintf(&b, "    %s\n", cut(shownOf(excerpt.Source, l.Text)))
 		}
 	}
 	if !shown {
@@ -154,10 +154,18 @@ func ends(r Result) string {
 		}
 		fmt.Fprintf(&b, "\nthe end of %s\n", sourceName(e.Source))
 		for _, l := range lines[max(0, len(lines)-endLines):] {
-			fmt.Fprintf(&b, "    %s\n", cut(l.Text))
+			fmt.Fprintf(&b, "    %s\n", cut(shownOf(e.Source, l.Text)))
 		}
 	}
 	return b.String()
+}
+
+// shownOf is a kept line without the kubelet's time, as the decisive line is shown.
+func shownOf(s evidence.Source, text string) string {
+	if s.Pod == "" {
+		return text
+	}
+	return reduce.Written(text)
 }
 
 func excerptOf(r Result, s evidence.Source) *Excerpt {

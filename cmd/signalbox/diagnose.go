@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -127,12 +129,11 @@ func (f *diagnoseFlags) bare(sh *shell) (diagnose.Case, error) {
 	c := diagnose.Case{Now: sh.now()}
 	read := newFiles(sh.in)
 	for _, name := range f.logs {
-		text, err := read.all(name)
+		open, err := read.log(name)
 		if err != nil {
 			return c, err
 		}
-		c.AddLog(shown(name), text)
-		c.Logs[len(c.Logs)-1].Source.Rank = rankIn(name)
+		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shown(name), Rank: rankIn(name)}, Open: open})
 	}
 	for _, name := range slices.Concat(f.events, f.pods) {
 		text, err := read.all(name)
@@ -178,7 +179,7 @@ func onlyOwn(c *diagnose.Case) {
 	})
 }
 
-// files reads whole files; standard input only once.
+// files reads evidence; standard input only once.
 type files struct {
 	stdin io.Reader
 	used  bool
@@ -186,12 +187,13 @@ type files struct {
 
 func newFiles(stdin io.Reader) *files { return &files{stdin: stdin} }
 
-// maxEvidence bounds one file of evidence in memory: what a kubelet keeps of a log is far
-// less (containerLogMaxSize, 10Mi by default).
-const maxEvidence = 1 << 30
+// maxEvidence bounds a file of events or pods, which is held in memory. Logs are not: they are
+// read as they come.
+const maxEvidence = 64 << 20
 
-func (f *files) all(name string) ([]byte, error) {
-	in := f.stdin
+// open opens a file as text. What is empty or no text is an error here, not later.
+func (f *files) open(name, want string) (io.ReadCloser, error) {
+	in := io.NopCloser(f.stdin)
 	if name == "-" {
 		if f.used {
 			return nil, usagef("- is given twice; standard input can be read once")
@@ -200,23 +202,65 @@ func (f *files) all(name string) ([]byte, error) {
 	} else {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &manifest.Problem{Source: name, Have: strings.TrimPrefix(err.Error(), "open "+name+": "), Want: "a readable file"}
+			return nil, unreadable(name, strings.TrimPrefix(err.Error(), "open "+name+": "), "a readable file")
 		}
-		defer file.Close()
 		in = file
 	}
+	text, err := plain(in)
+	if err != nil {
+		in.Close()
+		if said, ok := strings.CutPrefix(err.Error(), "read "+name+": "); ok {
+			return nil, unreadable(name, said, "a readable file")
+		}
+		return nil, unreadable(name, err.Error(), want+" as text")
+	}
+	r := bufio.NewReader(text)
+	if _, err := r.Peek(1); errors.Is(err, io.EOF) {
+		in.Close()
+		return nil, unreadable(name, "is empty", want)
+	}
+	return readCloser{r, in}, nil
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+func unreadable(name, have, want string) error {
+	return &manifest.Problem{Source: name, Have: have, Want: want}
+}
+
+// log opens a log of a case: now, and anew whenever it is read again, which standard input
+// cannot be.
+func (f *files) log(name string) (func() (io.ReadCloser, error), error) {
+	first, err := f.open(name, "a log")
+	if err != nil {
+		return nil, err
+	}
+	return func() (io.ReadCloser, error) {
+		if first != nil {
+			in := first
+			first = nil
+			return in, nil
+		}
+		return f.open(name, "a log")
+	}, nil
+}
+
+// all reads a whole file of events or pods. Of a compressed one that was cut, what is there is read.
+func (f *files) all(name string) ([]byte, error) {
+	in, err := f.open(name, "events or pods")
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, maxEvidence+1))
 	switch {
-	case err != nil:
-		return nil, &manifest.Problem{Source: name, Have: strings.TrimPrefix(err.Error(), "read "+name+": "), Want: "a readable file"}
 	case len(text) > maxEvidence:
-		return nil, &manifest.Problem{Source: name, Have: "more than 1 GiB", Want: "a smaller part, with the end of the log"}
-	}
-	if text, err = plain(text); err != nil {
-		return nil, &manifest.Problem{Source: name, Have: err.Error(), Want: "a log, events or pods as text"}
-	}
-	if len(text) == 0 {
-		return nil, &manifest.Problem{Source: name, Have: "is empty", Want: "a log, events or pods"}
+		return nil, unreadable(name, fmt.Sprintf("holds more than %d MiB", maxEvidence>>20), "the part about this job")
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, unreadable(name, strings.TrimPrefix(err.Error(), "read "+name+": "), "a readable file")
 	}
 	return text, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -10,59 +11,135 @@ import (
 	"unicode/utf8"
 )
 
-// plain is evidence as UTF-8 text. A kubelet compresses the logs it rotated, and PowerShell
-// writes UTF-16 when it redirects (https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_character_encoding).
-func plain(raw []byte) ([]byte, error) {
-	if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(bytes.NewReader(raw))
+// sniffed is how much of a text is looked at to see what it is.
+const sniffed = 32 << 10
+
+// plain is evidence as UTF-8 text, read as it comes. A kubelet compresses the logs it rotated,
+// and PowerShell writes UTF-16 when it redirects, some programs without a byte order mark
+// (https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_character_encoding).
+// What is no text is an error at once; a compressed text that was cut is one at its end.
+func plain(in io.Reader) (io.Reader, error) {
+	r := bufio.NewReaderSize(in, sniffed)
+	head, err := r.Peek(sniffed)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil, err
+	}
+	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(r)
 		if err != nil {
 			return nil, fmt.Errorf("is gzip that does not begin well (%w)", err)
 		}
-		raw, err = io.ReadAll(io.LimitReader(z, maxEvidence+1))
-		switch {
-		case len(raw) > maxEvidence:
-			return nil, errors.New("holds more than 1 GiB")
-		case err != nil && len(raw) == 0: // of a cut file, what is there is read
+		r = bufio.NewReaderSize(cutGzip{z}, sniffed)
+		if head, err = r.Peek(sniffed); len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("is gzip that cannot be read (%w)", err)
 		}
 	}
 	const magic = 257 // where a tar archive says what it is
 	switch {
-	case len(raw) > magic+5 && string(raw[magic:magic+5]) == "ustar":
+	case len(head) > magic+5 && string(head[magic:magic+5]) == "ustar":
 		return nil, errors.New("is a tar archive (bundles go to --bundle)")
-	case bytes.HasPrefix(raw, []byte{0xff, 0xfe}):
-		return fromUTF16(raw[2:], 0), nil
-	case bytes.HasPrefix(raw, []byte{0xfe, 0xff}):
-		return fromUTF16(raw[2:], 1), nil
-	case binary(raw):
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		return &utf16Reader{in: r, low: 0}, discard(r, 2)
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return &utf16Reader{in: r, low: 1}, discard(r, 2)
+	}
+	if low, ok := bareUTF16(head); ok {
+		return &utf16Reader{in: r, low: low}, nil
+	}
+	if binary(head) {
 		return nil, errors.New("is not text")
 	}
-	return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), nil
+	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		return r, discard(r, 3)
+	}
+	return r, nil
 }
 
-// fromUTF16 turns UTF-16 into UTF-8. low is the place of the low byte in each pair.
-func fromUTF16(raw []byte, low int) []byte {
-	out := make([]byte, 0, len(raw)/2)
-	unit := func(i int) rune { return rune(raw[i+low]) | rune(raw[i+1-low])<<8 }
-	for i := 0; i+1 < len(raw); i += 2 {
-		r := unit(i)
-		if utf16.IsSurrogate(r) {
-			if i+3 < len(raw) {
-				r = utf16.DecodeRune(r, unit(i+2))
-			}
-			i += 2
-		}
-		out = utf8.AppendRune(out, r)
+func discard(r *bufio.Reader, n int) error {
+	_, err := r.Discard(n)
+	return err
+}
+
+// cutGzip says in words what an end in the middle is.
+type cutGzip struct{ r io.Reader }
+
+func (c cutGzip) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the compressed file ends in the middle: %w", err)
 	}
-	return out
+	return n, err
+}
+
+// bareUTF16 recognises UTF-16 without a mark: of Latin text every second byte is zero, and
+// none of the others is.
+func bareUTF16(head []byte) (low int, ok bool) {
+	pairs := len(head) / 2
+	if pairs < 8 {
+		return 0, false
+	}
+	var zeros [2]int
+	for i, b := range head[:2*pairs] {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	for low := range 2 {
+		if zeros[1-low]*10 >= pairs*7 && zeros[low]*50 <= pairs {
+			return low, true
+		}
+	}
+	return 0, false
+}
+
+// utf16Reader turns UTF-16 into UTF-8. low is the place of the low byte in each pair.
+type utf16Reader struct {
+	in  *bufio.Reader
+	low int
+	out []byte
+	err error
+}
+
+func (u *utf16Reader) Read(p []byte) (int, error) {
+	for len(u.out) < len(p) && u.err == nil {
+		var r rune
+		if r, u.err = u.unit(); u.err != nil {
+			break
+		}
+		if utf16.IsSurrogate(r) {
+			second, err := u.unit()
+			if u.err = err; err != nil {
+				second = utf8.RuneError
+			}
+			r = utf16.DecodeRune(r, second)
+		}
+		u.out = utf8.AppendRune(u.out, r)
+	}
+	n := copy(p, u.out)
+	u.out = append(u.out[:0], u.out[n:]...)
+	if n == 0 && len(p) > 0 {
+		return 0, u.err
+	}
+	return n, nil
+}
+
+func (u *utf16Reader) unit() (rune, error) {
+	var pair [2]byte
+	for i := range pair {
+		b, err := u.in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		pair[i] = b
+	}
+	return rune(pair[u.low]) | rune(pair[1-u.low])<<8, nil
 }
 
 // binary says that a file is no text: in its first part more than three in ten characters
 // are none. Logs may hold some odd bytes, and runs of zeros where a node lost power.
 func binary(raw []byte) bool {
-	const enough = 32 << 10
 	odd, all := 0, 0
-	for part := raw[:min(enough, len(raw))]; len(part) > 0; {
+	for part := raw[:min(sniffed, len(raw))]; len(part) > 0; {
 		r, size := utf8.DecodeRune(part)
 		part = part[size:]
 		if r == 0 {

@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf16"
 )
 
@@ -29,6 +32,10 @@ func TestEvidenceAsPeopleSaveIt(t *testing.T) {
 		"UTF-16 cut within a character":  {inUTF16("ab😀", 0)[:8], "ab\ufffd", ""},
 		"rotated by a kubelet":           {gzipped(text), text, ""},
 		"rotated, and cut":               {gzipped(strings.Repeat(text, 9999))[:400], "step 1", ""},
+		"UTF-16 without a mark":          {inUTF16(text, 0)[2:], text, ""},
+		"the other way, without a mark":  {inUTF16(text, 1)[2:], text, ""},
+		"Chinese, with a mark":           {inUTF16("显存不足 RuntimeError: x\n", 0), "显存不足 RuntimeError: x\n", ""},
+		"Chinese":                        {[]byte("显存不足 RuntimeError: x\n"), "显存不足 RuntimeError: x\n", ""},
 		"zeros where the node went down": {append([]byte(text), make([]byte, 4096)...), text, ""},
 		"a bundle":                       {gzipped(string(tar)), "", "is a tar archive (bundles go to --bundle)"},
 		"no text":                        {noise[:], "", "is not text"},
@@ -36,7 +43,7 @@ func TestEvidenceAsPeopleSaveIt(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := plain(tc.raw)
+			got, err := readPlain(bytes.NewReader(tc.raw))
 			if said := ""; err != nil {
 				if said = err.Error(); said != tc.err {
 					t.Errorf("plain says %q, want %q", said, tc.err)
@@ -46,6 +53,35 @@ func TestEvidenceAsPeopleSaveIt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// readPlain reads all; a cut file is what is there.
+func readPlain(in io.Reader) ([]byte, error) {
+	r, err := plain(in)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(r)
+	if errors.Is(err, io.ErrUnexpectedEOF) && strings.Contains(err.Error(), "ends in the middle") {
+		err = nil
+	}
+	return text, err
+}
+
+// Whatever a file holds, reading it ends with a text or an error, the same however it comes.
+func FuzzPlain(f *testing.F) {
+	f.Add([]byte("step 1\n"), 1)
+	f.Add(gzipped("step 1\nstep 2\n")[:20], 3)
+	f.Add(gzipped(string(gzipped("a"))), 3)
+	f.Add(inUTF16("ab😀", 0), 2)
+	f.Add(inUTF16("a longer text without a mark", 1)[2:], 1)
+	f.Fuzz(func(t *testing.T, raw []byte, n int) {
+		whole, err := readPlain(bytes.NewReader(raw))
+		pieces, perr := readPlain(iotest.OneByteReader(bytes.NewReader(raw)))
+		if !bytes.Equal(whole, pieces) || (err == nil) != (perr == nil) {
+			t.Fatalf("whole %q, %v; byte by byte %q, %v", whole, err, pieces, perr)
+		}
+	})
 }
 
 func inUTF16(s string, low int) []byte {

@@ -27,18 +27,70 @@ type Line struct {
 	// Code says that the line is a frame of a traceback or the source text under one: it
 	// quotes messages that nobody printed.
 	Code bool
-	body int
+	// body is where the message starts; collected is where what the program wrote starts,
+	// behind the time that whoever collected the line put before it.
+	body, collected int
 }
 
 // Body is the text behind time stamps and rank prefixes.
 func (l Line) Body() string { return l.Text[l.body:] }
+
+// Written is the line as the program wrote it, without the time that whoever collected it put
+// before it.
+func (l Line) Written() string { return l.Text[l.collected:] }
+
+// mostPerLine is how many ranks one line is taken apart for.
+const mostPerLine = 64
+
+// perRank takes a line apart on which several ranks wrote because one of them was overtaken
+// before it had written its end: "[rank0]: Traceback[rank1]: Traceback".
+func (s *scanner) perRank(l Line) []Line {
+	s.parts = s.parts[:0]
+	if l.Rank < 0 || !strings.Contains(l.Lane, "[rank") || !strings.Contains(l.Body(), "[rank") {
+		s.parts = append(s.parts, l)
+		return s.parts
+	}
+	for start, at := 0, l.body; ; {
+		next := strings.Index(l.Text[at:], "[rank")
+		if len(s.parts) == mostPerLine-1 {
+			next = -1
+		}
+		if next >= 0 {
+			at += next
+			if (&Line{}).readRank(l.Text[at:]) == 0 {
+				at += len("[rank")
+				continue
+			}
+		} else {
+			at = len(l.Text)
+		}
+		part := Line{Number: l.Number, Text: l.Text[start:at], Rank: -1}
+		part.readPrefixes()
+		if part.At.IsZero() {
+			part.At = l.At
+		}
+		s.parts = append(s.parts, part)
+		if next < 0 {
+			return s.parts
+		}
+		start, at = at, at+len("[rank")
+	}
+}
+
+// Written is Line.Written of a text alone.
+func Written(text string) string {
+	l := Line{Text: text}
+	l.readPrefixes()
+	return l.Written()
+}
 
 // scanner splits a stream into cleaned lines in constant memory.
 type scanner struct {
 	r      *bufio.Reader
 	buf    []byte
 	number int
-	given  []int // numbers of the lines still to come, where they do not count from 1
+	parts  []Line // of the line read last
+	given  []int  // numbers of the lines still to come, where they do not count from 1
 	cut    int
 	bytes  int64
 	pem    bool

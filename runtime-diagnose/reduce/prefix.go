@@ -1,82 +1,188 @@
 package reduce
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// prefixes are what launchers and runtimes put before a line, most specific first. A
-// group named rank holds the rank; lane says that the text tells processes apart.
-var prefixes = []struct {
-	re   *regexp.Regexp
-	lane bool
-	gate func(string) bool
-}{
-	// kubectl logs --timestamps, CRI files: "2025-01-02T03:04:05.678901234Z stderr F "
-	{regexp.MustCompile(`^(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)) (?:std(?:out|err) [FP] )?`), false, startsWithDigit},
-	// kubectl logs --prefix: "[pod/train-worker-3/pytorch] "
-	{regexp.MustCompile(`^\[pod/[^\]/]+/[^\]]+\] `), true, startsWithBracket},
-	// PyTorch since 2.1: "[rank3]:"
-	// … also where somebody quotes or indents the log
-	{regexp.MustCompile(`^(?:[ \t>#]|//){0,12}\[rank(?P<rank>\d+)\]: ?`), true, func(s string) bool { return strings.Contains(s[:min(len(s), 18)], "[rank") }},
-	// torchrun --tee: "[default0]:" (role and local rank)
-	{regexp.MustCompile(`^\[[A-Za-z]\w*?\d+\]: ?`), true, startsWithBracket},
-	// Open MPI --tag-output: "[1,0]<stderr>:"
-	{regexp.MustCompile(`^\[\d+,(?P<rank>\d+)\]<std(?:out|err|diag)>: ?`), true, startsWithBracket},
-	// Ray: "(WorkerDict pid=3490084, ip=10.0.0.1) "
-	{regexp.MustCompile(`^\([^()]{1,60}pid=\d+(?:, ip=[^)]*)?\) `), true, func(s string) bool { return s[0] == '(' }},
-	// srun --label: " 3: "
-	{regexp.MustCompile(`^ {0,4}(?P<rank>\d{1,5}): `), true, func(s string) bool { return s[0] == ' ' || startsWithDigit(s) }},
-}
-
-func startsWithDigit(s string) bool   { return '0' <= s[0] && s[0] <= '9' }
-func startsWithBracket(s string) bool { return s[0] == '[' }
-
-// readPrefixes finds where the message starts and who wrote it. At most four prefixes are
-// read: nothing in the field stacks more.
+// readPrefixes finds where the message starts and who wrote it: what launchers and runtimes
+// put before a line. At most four prefixes are read: nothing in the field stacks more.
 func (l *Line) readPrefixes() {
-	for range 4 {
+	for n := range 4 {
 		rest := l.Text[l.body:]
-		if rest == "" || !l.readPrefix(rest) {
+		if rest == "" {
 			return
 		}
+		length, lane := l.readPrefix(rest)
+		if length == 0 {
+			return
+		}
+		if lane {
+			l.Lane += rest[:length]
+		}
+		if n == 0 && !l.At.IsZero() {
+			l.collected = length
+		}
+		l.body += length
 	}
 }
 
-func (l *Line) readPrefix(rest string) bool {
-	for _, p := range prefixes {
-		if !p.gate(rest) {
-			continue
+// readPrefix reads one prefix and says whether it tells processes apart.
+func (l *Line) readPrefix(s string) (length int, lane bool) {
+	switch c := s[0]; {
+	case isDigit(c):
+		if n := l.readCollected(s); n > 0 {
+			return n, false
 		}
-		m := p.re.FindStringSubmatchIndex(rest)
-		if m == nil {
-			continue
-		}
-		for i, name := range p.re.SubexpNames() {
-			if name == "" || m[2*i] < 0 {
-				continue
+		return l.readLabel(s), false
+	case c == '[':
+		switch {
+		case strings.HasPrefix(s, "[pod/"):
+			return podPrefix(s), true
+		case strings.HasPrefix(s, "[rank"):
+			if n := l.readRank(s); n > 0 {
+				return n, true
 			}
-			value := rest[m[2*i]:m[2*i+1]]
-			switch name {
-			case "rank":
-				if n, err := strconv.Atoi(value); err == nil {
-					l.Rank = n
-				}
-			case "at":
-				if t, err := time.Parse(time.RFC3339Nano, strings.Replace(value, ",", ".", 1)); err == nil {
-					l.At = t
-				}
-			}
+			return processPrefix(s), true
+		case len(s) > 1 && isDigit(s[1]):
+			return l.readTag(s), true
 		}
-		if p.lane {
-			l.Lane += rest[:m[1]]
+		return processPrefix(s), true
+	case c == '(':
+		return rayPrefix(s), true
+	case c == ' ' || c == '\t' || c == '>' || c == '#' || c == '/':
+		if n := l.readRank(s); n > 0 {
+			return n, true
 		}
-		l.body += m[1]
-		return true
+		return l.readLabel(s), false
 	}
-	return false
+	return 0, false
+}
+
+// readCollected reads the time of kubectl logs --timestamps and of CRI's files:
+// "2025-01-02T03:04:05.678901234Z stderr F ".
+func (l *Line) readCollected(s string) int {
+	end := strings.IndexByte(s[:min(len(s), len("2006-01-02T15:04:05.999999999+00:00 "))], ' ')
+	if end < len("2006-01-02T15:04:05Z") || s[10] != 'T' || !zoned(s[:end]) {
+		return 0
+	}
+	at, ok := stampIn(s[:end], 0)
+	if !ok {
+		return 0
+	}
+	l.At = at
+	end++
+	for _, stream := range []string{"stdout ", "stderr "} {
+		if rest := s[end:]; strings.HasPrefix(rest, stream) && len(rest) > 8 && (rest[7] == 'F' || rest[7] == 'P') && rest[8] == ' ' {
+			return end + 9
+		}
+	}
+	return end
+}
+
+func zoned(stamp string) bool {
+	return stamp[len(stamp)-1] == 'Z' || strings.LastIndexAny(stamp, "+-") > len("2006-01-02T")
+}
+
+// podPrefix is that of kubectl logs --prefix: "[pod/train-worker-3/pytorch] ".
+func podPrefix(s string) int {
+	end := strings.Index(s, "] ")
+	if end < 0 || strings.Count(s[:end], "/") != 2 {
+		return 0
+	}
+	return end + 2
+}
+
+// readRank reads PyTorch's "[rank3]: " (since 2.1), also where somebody quotes or indents the log.
+func (l *Line) readRank(s string) int {
+	at := 0
+	for at < len(s) && at < 12 && strings.IndexByte(" \t>#/", s[at]) >= 0 {
+		at++
+	}
+	if !strings.HasPrefix(s[at:], "[rank") {
+		return 0
+	}
+	at += len("[rank")
+	end := at
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	if end == at || end-at > 9 || !strings.HasPrefix(s[end:], "]:") {
+		return 0
+	}
+	l.Rank = number(s[at:end])
+	return withSpace(s, end+2)
+}
+
+// processPrefix is that of torchrun --tee, role and local rank: "[default0]:".
+func processPrefix(s string) int {
+	end := strings.Index(s[:min(len(s), 64)], "]:")
+	if end < 3 || !isWord(s[1]) || isDigit(s[1]) || s[1] == '_' || !isDigit(s[end-1]) {
+		return 0
+	}
+	for i := 1; i < end; i++ {
+		if !isWord(s[i]) {
+			return 0
+		}
+	}
+	return withSpace(s, end+2)
+}
+
+// readTag reads Open MPI's --tag-output: "[1,3]<stderr>:".
+func (l *Line) readTag(s string) int {
+	comma := strings.IndexByte(s[:min(len(s), 24)], ',')
+	end := strings.Index(s[:min(len(s), 48)], "]<std")
+	if comma < 0 || end < comma || number(s[1:comma]) < 0 || end-comma > 10 || number(s[comma+1:end]) < 0 {
+		return 0
+	}
+	for _, stream := range []string{"out>:", "err>:", "diag>:"} {
+		if strings.HasPrefix(s[end+len("]<std"):], stream) {
+			l.Rank = number(s[comma+1 : end])
+			return withSpace(s, end+len("]<std")+len(stream))
+		}
+	}
+	return 0
+}
+
+// rayPrefix is "(WorkerDict pid=3490084, ip=10.0.0.1) ".
+func rayPrefix(s string) int {
+	end := strings.Index(s[:min(len(s), 160)], ") ")
+	pid := strings.Index(s[:min(len(s), 80)], "pid=")
+	if pid < 2 || end < pid+5 || pid > 61 || strings.ContainsAny(s[1:pid], "()") {
+		return 0
+	}
+	digits := pid + 4
+	for digits < end && isDigit(s[digits]) {
+		digits++
+	}
+	if digits == pid+4 || digits < end && !strings.HasPrefix(s[digits:], ", ip=") {
+		return 0
+	}
+	return end + 2
+}
+
+// readLabel reads srun's --label: " 3: ".
+func (l *Line) readLabel(s string) int {
+	at := 0
+	for at < len(s) && at < 4 && s[at] == ' ' {
+		at++
+	}
+	end := at
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	if end == at || end-at > 5 || !strings.HasPrefix(s[end:], ": ") {
+		return 0
+	}
+	l.Rank = number(s[at:end])
+	return end + 2
+}
+
+func withSpace(s string, end int) int {
+	if end < len(s) && s[end] == ' ' {
+		return end + 1
+	}
+	return end
 }
 
 // clock reads the time stamps that programs write themselves. A line without a stamp has
@@ -92,28 +198,6 @@ type clock struct {
 
 // farBack is how many lines may lie between a line and its time: a traceback, seldom more.
 const farBack = 24
-
-var stamps = []struct {
-	re     *regexp.Regexp
-	layout string
-	year   bool // the layout has none
-}{
-	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`), time.RFC3339Nano, false},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?`), "2006-01-02 15:04:05", false},
-	// glog and klog: "E0825 17:31:27.240000", with the month cut to one digit by some printf: "E224 00:09:00"
-	{regexp.MustCompile(`\b[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9}`), "0102 15:04:05", true},
-	{regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d`), "Jan _2 15:04:05", true},
-}
-
-// earlyEnough is how far into a line a stamp may start; further in, it is part of a message.
-const earlyEnough = 48
-
-// TimeIn is the time that a program wrote near the beginning of a line; year is that of
-// stamps without one, 0 where it is not known.
-func TimeIn(text string, year int) (time.Time, bool) {
-	c := clock{year: year}
-	return c.read(text[:min(len(text), earlyEnough+40)])
-}
 
 // note remembers a line.
 func (c *clock) note(l *Line) {
@@ -138,30 +222,4 @@ func (c *clock) stamp(l *Line) {
 	l.At = c.last
 }
 
-func (c *clock) read(head string) (time.Time, bool) {
-	if !strings.Contains(head, ":") || !strings.ContainsAny(head, "0123456789") {
-		return time.Time{}, false
-	}
-	for _, s := range stamps {
-		m := s.re.FindStringIndex(head)
-		if m == nil || m[0] > earlyEnough || (s.year && c.year == 0) {
-			continue
-		}
-		value := strings.Replace(strings.Replace(head[m[0]:m[1]], ",", ".", 1), "T", " ", 1)
-		switch s.layout {
-		case time.RFC3339Nano:
-			value = head[m[0]:m[1]]
-		case "0102 15:04:05":
-			value = value[1:]
-		}
-		t, err := time.Parse(s.layout, value)
-		if err != nil {
-			continue
-		}
-		if s.year {
-			t = t.AddDate(c.year-t.Year(), 0, 0)
-		}
-		return t, true
-	}
-	return time.Time{}, false
-}
+func (c *clock) read(head string) (time.Time, bool) { return stampIn(head, c.year) }

@@ -29,7 +29,8 @@ type Options struct {
 	// Suspect is a cheap question asked of every line; nil: every line is suspect.
 	Suspect func(text string) bool
 	// Visit sees suspect lines and the ends of tracebacks, in order, and says whether a line
-	// matters. The text is not masked.
+	// matters. The text is not masked. Of a line on which several ranks wrote, it sees what
+	// each of them did, under the line's number.
 	Visit func(Line) (matters bool)
 }
 
@@ -76,25 +77,26 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	tracebacks := newFolder()
 	clock := clock{year: o.Year}
 	for lines.next() {
-		l := lines.line()
-		clock.note(&l)
-		o.Watch(&l)
-		tracebacks.fold(&l)
-		matters := false
-		if l.Trace != nil || o.Suspect(l.Text) {
-			clock.stamp(&l)
-			matters = o.Visit(l)
+		whole, matters := lines.line(), false
+		for _, l := range lines.perRank(whole) {
+			clock.note(&l)
+			o.Watch(&l)
+			tracebacks.fold(&l)
+			if l.Trace != nil || o.Suspect(l.Text) {
+				clock.stamp(&l)
+				matters = o.Visit(l) || matters
+			}
+			if l.Body() != "" {
+				d.Last = l
+			}
 		}
-		k.see(l, matters)
-		if l.Body() != "" {
-			d.Last = l
-		}
+		k.see(whole, matters)
 	}
 	d.Lines = k.kept()
 	d.LinesRead, d.LinesCut, d.BytesRead = lines.number, lines.cut, lines.bytes
 	d.BytesSkipped = max(0, d.BytesRead-k.bytesKept())
 	d.Last.Text = Mask(d.Last.Text)
-	d.Last.body = min(d.Last.body, len(d.Last.Text))
+	d.Last.body, d.Last.collected = min(d.Last.body, len(d.Last.Text)), min(d.Last.collected, len(d.Last.Text))
 	return d, lines.err
 }
 

@@ -129,13 +129,17 @@ func (f *folder) fold(l *Line) {
 
 // isCode recognises frames, the source line under a frame and the marks under that.
 func (f *folder) isCode(lane, body string) bool {
-	if frameLine.MatchString(body) {
+	_, known := f.frame[lane]
+	if (body == "" || body[0] != ' ' && body[0] != '\t') && !known {
+		return false // neither a frame nor below one
+	}
+	if strings.Contains(body, "File \"") && frameLine.MatchString(body) {
 		if len(f.frame) < mostLanes {
 			f.frame[lane] = body[:len(body)-len(strings.TrimLeft(body, " \t"))]
 		}
 		return true
 	}
-	if raiseLine.MatchString(body) {
+	if strings.Contains(body, "raise ") && raiseLine.MatchString(body) {
 		return true
 	}
 	indent, ok := f.frame[lane]
