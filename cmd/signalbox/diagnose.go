@@ -217,7 +217,7 @@ func (f *files) open(name, want string) (io.ReadCloser, error) {
 	r := bufio.NewReader(text)
 	if _, err := r.Peek(1); errors.Is(err, io.EOF) {
 		in.Close()
-		return nil, unreadable(name, "is empty", want)
+		return nil, unreadable(name, "is empty", "a log, events or pods")
 	}
 	return readCloser{r, in}, nil
 }

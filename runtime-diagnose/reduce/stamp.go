@@ -17,11 +17,12 @@ func TimeIn(text string, year int) (time.Time, bool) {
 //
 //	2026-03-01T12:00:01.25Z   2026-03-01 12:00:01,250   logging, RFC 3339, Rust, Java
 //	2026/03/01 12:00:01       03/01/2026 12:00:01       Go's log, Transformers
-//	I0301 12:00:01.250000     [E301 12:00:01.250        klog, glog, c10d (month without a zero)
+//	I0301 12:00:01.250000     [E1106 12:00:01.250       klog, glog, c10d
 //	Mar  1 12:00:01           03-01 12:00:01            syslog, vLLM
 //	Sun Mar  1 12:00:01 2026                            ctime, dmesg -T
 //
-// Stamps without a year get the one given; where it is 0 they are unknown.
+// Stamps without a year get the one given; where it is 0 they are unknown. The c10d of PyTorch
+// leaves the zero of the month out (E301): such a number may be anything, and is no date.
 func stampIn(head string, year int) (time.Time, bool) {
 	for i := 0; i+8 <= len(head) && i <= earlyEnough+len("2006-01-02 "); i++ {
 		if head[i+2] != ':' {
@@ -133,7 +134,7 @@ func monthAndDay(s string) (month, day int, ok bool) {
 		digits++
 	}
 	at := len(s) - digits
-	if digits != 3 && digits != 4 || at == 0 || !isLevel(s[at-1]) || at > 1 && isWord(s[at-2]) {
+	if digits != 4 || at == 0 || !isLevel(s[at-1]) || at > 1 && isWord(s[at-2]) {
 		return 0, 0, false
 	}
 	return number(s[at : len(s)-2]), number(s[len(s)-2:]), true
