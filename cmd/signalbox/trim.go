@@ -33,7 +33,7 @@ var kept = map[string][]string{
 	"Node":                  {"spec.taints", "spec.unschedulable", "status.allocatable", "status.capacity", "status.conditions"},
 	"Namespace":             {"status.phase"},
 	"PersistentVolumeClaim": {"spec", "status.phase", "status.accessModes", "status.capacity"},
-	"PersistentVolume":      {"spec.accessModes", "spec.capacity", "spec.claimRef", "spec.nodeAffinity", "spec.storageClassName", "spec.volumeMode", "status.phase"},
+	"PersistentVolume":      {"spec.accessModes", "spec.capacity", "spec.claimRef", "spec.csi.driver", "spec.nodeAffinity", "spec.storageClassName", "spec.volumeMode", "status.phase"},
 	"StorageClass":          {"provisioner", "volumeBindingMode", "allowedTopologies", "reclaimPolicy"},
 	"Pod": {
 		"spec.nodeName", "spec.nodeSelector", "spec.affinity", "spec.tolerations", "spec.topologySpreadConstraints",

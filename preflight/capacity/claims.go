@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -98,11 +99,17 @@ func (s *Snapshot) bound(t *traits, claim *corev1.PersistentVolumeClaim, group s
 		}
 		s.zones(t, pv)
 		if csi := pv.Spec.CSI; csi != nil {
-			use.driver, use.handle = csi.Driver, csi.Driver+"/"+csi.VolumeHandle
+			use.driver, use.handle = csi.Driver, handleOf(pv)
 		}
 		use.node, use.why = s.attaches(use.driver, claim)
 	}
 	t.claims = append(t.claims, use)
+}
+
+// handleOf is what the driver calls a volume. Where that is not in the view, the name of
+// the volume tells it from others as well.
+func handleOf(pv *corev1.PersistentVolume) string {
+	return pv.Spec.CSI.Driver + "/" + cmp.Or(pv.Spec.CSI.VolumeHandle, pv.Name)
 }
 
 // unbound reads a claim without a volume: own says that each pod has one of its own.

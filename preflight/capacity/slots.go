@@ -154,8 +154,8 @@ func (s *Snapshot) volumesByClaim() map[claimName]volume {
 func (s *Snapshot) volumeOf(claim *corev1.PersistentVolumeClaim) (volume, bool) {
 	pv, class := &corev1.PersistentVolume{}, &storagev1.StorageClass{}
 	if name := claim.Spec.VolumeName; name != "" && s.read(volumeKind, "", name, pv) == job.Present {
-		if csi := pv.Spec.CSI; csi != nil {
-			return volume{csi.Driver, csi.Driver + "/" + csi.VolumeHandle}, true
+		if pv.Spec.CSI != nil {
+			return volume{pv.Spec.CSI.Driver, handleOf(pv)}, true
 		}
 		return volume{}, false
 	}
@@ -177,7 +177,7 @@ func (s *Snapshot) attachments() map[string]map[string]string {
 		}
 		if s.read(volumeKind, "", *a.Spec.Source.PersistentVolumeName, pv) == job.Present && pv.Spec.CSI != nil {
 			there := out[a.Spec.NodeName]
-			put(&there, a.Spec.Attacher+"/"+pv.Spec.CSI.VolumeHandle, a.Spec.Attacher)
+			put(&there, handleOf(pv), a.Spec.Attacher)
 			out[a.Spec.NodeName] = there
 		}
 	}
