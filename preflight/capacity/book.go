@@ -34,6 +34,8 @@ type book struct {
 	t9k     map[string][]*t9kQueue // by name; where they live is not documented
 	pools   []*pool                // by name
 
+	published published // devices
+
 	unread map[string][]string // by namespace: what could not be read, and why
 }
 
@@ -48,6 +50,7 @@ var (
 	flavorKind    = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "ResourceFlavor"}
 	volcanoKind   = schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "Queue"}
 	t9kQueueKind  = schema.GroupKind{Group: "scheduler.tensorstack.dev", Kind: "Queue"}
+	sliceKind     = schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceSlice"}
 	bookedReaders = map[schema.GroupKind]func() any{
 		quotaKind:    func() any { return &corev1.ResourceQuota{} },
 		rangeKind:    func() any { return &corev1.LimitRange{} },
@@ -59,6 +62,7 @@ var (
 		volcanoKind:  func() any { return &volcanoQueue{} },
 		t9kQueueKind: func() any { return &t9kQueue{} },
 		nodePool:     func() any { return &nodePoolObject{} },
+		sliceKind:    func() any { return &resourceSlice{} },
 	}
 )
 
@@ -129,6 +133,8 @@ func (b *book) enter(key objectKey, o *unstructured.Unstructured, before *book) 
 		b.volcano[key.name] = v
 	case *t9kQueue:
 		b.t9k[key.name] = append(b.t9k[key.name], v)
+	case *resourceSlice:
+		b.published.add(v)
 	case *nodePoolObject:
 		b.pools = append(b.pools, v.pool(key.name))
 	}

@@ -1,8 +1,15 @@
 package capacity
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -52,9 +59,152 @@ func mostDevicesOf(r *resourcev1.DeviceRequest) map[string]int64 {
 	return out
 }
 
+// resourceSlice is what of a ResourceSlice is read: how many devices a driver publishes, and
+// where (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceSliceSpec).
+type resourceSlice struct {
+	Spec struct {
+		Driver   string  `json:"driver"`
+		NodeName *string `json:"nodeName"`
+		Devices  []struct {
+			AllowMultipleAllocations *bool `json:"allowMultipleAllocations"`
+		} `json:"devices"`
+	} `json:"spec"`
+}
+
+// published is how many devices there are, whatever they are: an upper bound for every
+// class. Which of them a class or a request selects is written in CEL and not worked out.
+type published struct {
+	drivers map[string]bool
+	on      map[string]int64 // by node
+	most    int64            // on one node
+	shared  int64            // not bound to a node
+	total   int64
+	endless bool // some device may be allocated many times: there is no bound
+}
+
+func (p *published) add(s *resourceSlice) {
+	put(&p.drivers, s.Spec.Driver, true)
+	n := int64(len(s.Spec.Devices))
+	for _, d := range s.Spec.Devices {
+		p.endless = p.endless || d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+	}
+	p.total += n
+	if s.Spec.NodeName == nil || *s.Spec.NodeName == "" {
+		p.shared += n
+		return
+	}
+	put(&p.on, *s.Spec.NodeName, p.on[*s.Spec.NodeName]+n)
+	p.most = max(p.most, p.on[*s.Spec.NodeName])
+}
+
 // Devices says whether an extended resource is, or may be, served as devices (DRA) instead
 // of by the nodes that name it: a device class offers it, or classes are not known and a
 // driver of the same vendor publishes devices.
 func (s *Snapshot) Devices(name corev1.ResourceName) bool {
 	return s != nil && s.deviceClass(name) != ""
+}
+
+// driverOf is the driver that may serve an extended resource where device classes are not
+// known: one in the domain of the resource. Empty: none, or classes are known.
+func (s *Snapshot) driverOf(name corev1.ResourceName) string {
+	domain, _, ok := strings.Cut(string(name), "/")
+	if !ok || s.book == nil || s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}) {
+		return ""
+	}
+	for _, driver := range slices.Sorted(maps.Keys(s.book.published.drivers)) {
+		if driver == domain || strings.HasSuffix(driver, "."+domain) {
+			return driver
+		}
+	}
+	return ""
+}
+
+// devices reports pods that ask for more devices than any node publishes, and gangs that ask
+// for more than there are. Nobody may be adding nodes, and all slices must be in the view.
+func (o *obstacle) devices() {
+	p := &o.s.book.published
+	if p.endless || o.s.autoscaler != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
+		return
+	}
+	sums := job.Resources{}
+	for _, set := range o.together() {
+		all, first := int64(0), -1
+		for _, i := range set {
+			class, asked := o.s.leastDevices(o.gang.Namespace, &o.gang.Groups[i].Pod)
+			if asked == 0 || o.wanted(i) == 0 {
+				continue
+			}
+			if asked > plus(p.most, p.shared) {
+				o.lacksDevices(&o.gang.Groups[i], class, asked, plus(p.most, p.shared),
+					fmt.Sprintf("one %s asks for %d devices; no node publishes more than %d", o.gang.Groups[i].Name, asked, plus(p.most, p.shared)))
+				return
+			}
+			if first < 0 {
+				first = i
+			}
+			all = plus(all, times(asked, o.wanted(i)))
+			sums[corev1.ResourceName(class)] = 0
+		}
+		if all > p.total {
+			o.lacksDevices(&o.gang.Groups[first], string(sums.Names()[0]), all, p.total,
+				fmt.Sprintf("the pods ask for %d devices; %d are all that is published", all, p.total))
+			return
+		}
+	}
+}
+
+func (o *obstacle) lacksDevices(g *Group, class string, asked, hard int64, message string) {
+	o.add(Limit{
+		Rule: RuleDevices, When: Never, Kind: "DeviceClass", Name: class, Resource: "devices", Asked: asked, Hard: hard,
+		Path: "spec.selectors", Role: g.Name, At: g.Path, Message: message,
+	})
+}
+
+// leastDevices is how many devices one pod takes for itself at least, and a class it asks
+// for; 0 where nobody can say.
+func (s *Snapshot) leastDevices(namespace string, pod *job.Pod) (class string, devices int64) {
+	for _, claim := range pod.Spec.ResourceClaims {
+		template := resourcev1.ResourceClaimTemplate{}
+		if claim.ResourceClaimTemplateName == nil ||
+			!s.object(resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"), namespace, *claim.ResourceClaimTemplateName, &template) {
+			continue
+		}
+		for i := range template.Spec.Spec.Devices.Requests {
+			of, n := leastDevicesOf(&template.Spec.Spec.Devices.Requests[i])
+			class, devices = cmp.Or(class, of), plus(devices, n)
+		}
+	}
+	for name, n := range Requested(*pod) {
+		of := s.deviceClass(name)
+		if of == "" || n <= 0 || slices.ContainsFunc(s.nodes, func(node *Node) bool { return node.Allocatable[name] > 0 }) {
+			continue // or a node that names the resource may serve it
+		}
+		if class == "" || of < class {
+			class = of
+		}
+		devices = plus(devices, n)
+	}
+	return class, devices
+}
+
+// leastDevicesOf is how many devices a request takes at least.
+func leastDevicesOf(r *resourcev1.DeviceRequest) (class string, devices int64) {
+	exact := func(mode resourcev1.DeviceAllocationMode, count int64) int64 {
+		if mode == resourcev1.DeviceAllocationModeExactCount || mode == "" {
+			return max(1, count)
+		}
+		return 1 // all that there are, and one at least
+	}
+	if e := r.Exactly; e != nil {
+		if e.AdminAccess != nil && *e.AdminAccess {
+			return e.DeviceClassName, 0 // looks on and takes nothing
+		}
+		return e.DeviceClassName, exact(e.AllocationMode, e.Count)
+	}
+	for i, alternative := range r.FirstAvailable {
+		if n := exact(alternative.AllocationMode, alternative.Count); i == 0 || n < devices {
+			class, devices = alternative.DeviceClassName, n
+		}
+	}
+	return class, devices
 }

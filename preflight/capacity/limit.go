@@ -45,10 +45,11 @@ const (
 	RuleAmount       Rule = "amount"        // a ResourceQuota needs an amount that a container does not say
 	RuleQuota        Rule = "quota"         // the job in sum is above a ResourceQuota
 	RuleMembers      Rule = "members"       // a pod group waits for more pods than the job has
+	RuleDevices      Rule = "devices"       // more devices (DRA) than are published
 	RulePool         Rule = "node-pool"     // whoever adds nodes may not add enough of them
 )
 
-var ruleOrder = []Rule{RuleQueueMissing, RuleQueueClosed, RuleQueueQuota, RuleRange, RuleAmount, RuleQuota, RuleMembers, RulePool}
+var ruleOrder = []Rule{RuleQueueMissing, RuleQueueClosed, RuleQueueQuota, RuleRange, RuleAmount, RuleQuota, RuleMembers, RuleDevices, RulePool}
 
 // When says whether waiting helps.
 type When int
@@ -147,6 +148,7 @@ func (s *Snapshot) obstacles(g Gang) (limits []Limit, notes []string) {
 	o.queue()
 	o.members()
 	o.pools()
+	o.devices()
 	sortLimits(o.limits)
 	return o.limits, o.notes
 }
@@ -248,6 +250,8 @@ func (r Result) Answer() string {
 		return "short-gang"
 	case RulePool:
 		return "over-pool"
+	case RuleDevices:
+		return "no-devices"
 	case RuleQuota:
 	}
 	return "over-quota"
@@ -292,6 +296,8 @@ func (l Limit) phrase() string {
 		return "the pod group waits for more pods than there are"
 	case RulePool:
 		return "more than the node pools may add"
+	case RuleDevices:
+		return "more devices than are published"
 	case RuleQuota:
 	}
 	if never {

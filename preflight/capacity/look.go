@@ -44,7 +44,13 @@ func (s *Snapshot) deviceClass(name corev1.ResourceName) string {
 	if class, ok := strings.CutPrefix(string(name), "deviceclass.resource.kubernetes.io/"); ok {
 		return class
 	}
-	return s.deviceClasses[name]
+	if class := s.deviceClasses[name]; class != "" {
+		return class
+	}
+	if driver := s.driverOf(name); driver != "" {
+		return "that is not in the snapshot, of driver " + driver
+	}
+	return ""
 }
 
 // deviceClassesIn are the extended resources that device classes serve.

@@ -27,6 +27,7 @@ func All() []*check.Check {
 		cpuBelowDataLoaders,
 		debugHoldsGPUs,
 		deviceClaimShared,
+		devicesExceedPublished,
 		devicesWithoutAsking,
 		elasticBounds,
 		elasticCountsOnlyWorkers,
