@@ -19,10 +19,11 @@ var reservedEnvironment = &check.Check{
 	Run: func(p *check.Pass) error {
 		const env = job.Path("spec.trainer.env")
 		list, _ := field(p.Job, env).([]any)
+		reserved := reservedByRuntime(p)
 		for i, e := range list {
 			e, _ := e.(map[string]any)
 			name, _ := e["name"].(string)
-			if !slices.Contains(reservedByTrainer, name) {
+			if !slices.Contains(reservedByTrainer, name) && !slices.Contains(reserved, name) {
 				continue
 			}
 			value := "a value"
@@ -38,3 +39,22 @@ var reservedEnvironment = &check.Check{
 // reservedByTrainer is what Trainer sets for torch; v2.1.0 refuses them only where
 // numProcPerNode is set (pkg/constants/constants.go, TorchRunReservedEnvNames).
 var reservedByTrainer = []string{"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}
+
+// reservedByRuntime is what Trainer sets for the other frameworks, where the runtime is
+// known to be of one (v2.1.0 pkg/constants/constants.go; v2.3.0 refuses them, plugins mpi
+// and xgboost).
+func reservedByRuntime(p *check.Pass) []string {
+	gvk, namespace, name := runtimeOf(p.Job)
+	runtime, there := p.Cluster.Lookup(gvk, namespace, name)
+	if there != job.Present || runtime == nil {
+		return nil
+	}
+	policy := &job.Job{Source: runtime}
+	switch {
+	case field(policy, "spec.mlPolicy.mpi") != nil:
+		return []string{"OMPI_MCA_orte_default_hostfile", "OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_plm_rsh_args"}
+	case field(policy, "spec.mlPolicy.xgboost") != nil:
+		return []string{"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"}
+	}
+	return nil
+}

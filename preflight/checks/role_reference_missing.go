@@ -1,0 +1,51 @@
+package checks
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var roleReferenceMissing = &check.Check{
+	Name:     "role-reference-missing",
+	Title:    "the JobSet speaks of a replicated Job that it does not have",
+	Doc:      readme("role-reference-missing"),
+	Remedy:   "Name one of the replicated Jobs; dependsOn takes only those above.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"JobSet"},
+	Needs:           check.Whole,
+	OperatorRejects: []string{"JobSet"},
+	Run: func(p *check.Pass) error {
+		var names []string
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			before, _ := field(p.Job, r.Path.Child("dependsOn")).([]any)
+			for k := range before {
+				at := r.Path.Child("dependsOn").Index(k).Child("name")
+				if name, ok := text(p.Job, at); ok && !slices.Contains(names, name) {
+					p.Reportf(at, "%s waits for %q; %s stand above it%s", r.Name, name, count(len(names), "replicated Job"), check.DidYouMean(name, names))
+				}
+			}
+			names = append(names, r.Name)
+		}
+		targets := func(list job.Path) {
+			all, _ := field(p.Job, list).([]any)
+			for k := range all {
+				if name, ok := text(p.Job, list.Index(k)); ok && !slices.Contains(names, name) {
+					p.Reportf(list.Index(k), "none of %s is called %q%s", count(len(names), "replicated Job"), name, check.DidYouMean(name, names))
+				}
+			}
+		}
+		targets("spec.successPolicy.targetReplicatedJobs")
+		rules, _ := field(p.Job, "spec.failurePolicy.rules").([]any)
+		for k := range rules {
+			targets(job.Path("spec.failurePolicy.rules").Index(k).Child("targetReplicatedJobs"))
+		}
+		if name, ok := text(p.Job, "spec.coordinator.replicatedJob"); ok && !slices.Contains(names, name) {
+			p.Reportf("spec.coordinator.replicatedJob", "none of %s is called %q%s", count(len(names), "replicated Job"), name, check.DidYouMean(name, names))
+		}
+		return nil
+	},
+}

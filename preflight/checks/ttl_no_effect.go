@@ -1,0 +1,27 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var ttlNoEffect = &check.Check{
+	Name:     "ttl-no-effect",
+	Title:    "a job that fails by exit code is never cleaned up",
+	Doc:      readme("ttl-no-effect"),
+	Remedy:   "Delete failed jobs by other means, or use restartPolicy OnFailure or Never.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"},
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.runPolicy.ttlSecondsAfterFinished")
+		seconds, written := number(p.Job, at)
+		for i := range p.Job.Roles {
+			if policy, _ := text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); written && policy == "ExitCode" {
+				p.Reportf(at, "ttlSecondsAfterFinished is %d; a job that %s ends by a permanent exit code gets no completion time to count from", seconds, p.Job.Roles[i].Name)
+				return nil
+			}
+		}
+		return nil
+	},
+}
