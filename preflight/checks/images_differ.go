@@ -1,0 +1,29 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var imagesDiffer = &check.Check{
+	Name:     "images-differ",
+	Title:    "processes that train together come from different images",
+	Doc:      readme("images-differ"),
+	Remedy:   "Use one image, with one tag or digest, for all pods that train together.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"PyTorchJob", "XGBoostJob"},
+	Run: func(p *check.Pass) error {
+		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")
+		if master == nil || worker == nil {
+			return nil
+		}
+		one, _ := master.Trainer()
+		other, k := worker.Trainer()
+		if one == nil || other == nil || one.Image == "" || other.Image == "" || one.Image == other.Image {
+			return nil
+		}
+		p.Reportf(worker.Pod.At(job.Path("containers").Index(k).Child("image")), "%s train with %s, the master with %s", count(worker.Replicas.Max, "worker"), quoted(other.Image), quoted(one.Image))
+		return nil
+	},
+}

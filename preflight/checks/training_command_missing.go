@@ -1,0 +1,24 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var trainingCommandMissing = &check.Check{
+	Name:     "training-command-missing",
+	Title:    "the ColossalAIJob starts workers and has nothing for them to do",
+	Doc:      readme("training-command-missing"),
+	Remedy:   "Write the training script and its arguments under spec.worker.command.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"ColossalAIJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		debug, _ := field(p.Job, "spec.runMode.debug.enabled").(bool)
+		if words, _ := field(p.Job, "spec.worker.command").([]any); len(words) > 0 || debug || p.Job.Suspended || field(p.Job, "spec.worker") == nil {
+			return nil
+		}
+		p.Reportf("spec.worker", "command has %d words: the launcher has nothing to start on %s", 0, count(p.Job.Role("worker").Replicas.Max, "worker"))
+		return nil
+	},
+}
