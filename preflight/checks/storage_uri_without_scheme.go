@@ -13,7 +13,7 @@ var storageURIWithoutScheme = &check.Check{
 	Title:    "an initializer is not told what kind of storage to read",
 	Doc:      readme("storage-uri-without-scheme"),
 	Remedy:   "Write the scheme in front: hf://, s3:// or cache://.",
-	Severity: finding.Error, Since: "0.1",
+	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TrainJob"},
 	Run: func(p *check.Pass) error {
 		for _, at := range []job.Path{"spec.initializer.dataset.storageUri", "spec.initializer.model.storageUri"} {
