@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +49,9 @@ unreadable input · 3 our own failure · 75 the only objection is that the clust
   kubectl get pytorchjob train -o yaml | %[1]s check -f - --fail-on warning`, sh.name),
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(400) // a short life: collecting early costs more than it saves
+			}
 			jobs, troubles, err := reviewFiles(c.Context(), sh, files, from)
 			if err != nil {
 				return own(err)
@@ -95,32 +103,85 @@ func reviewFiles(ctx context.Context, sh *shell, files []string, from *worldFlag
 	return jobs, in.troubles, nil
 }
 
-// review reviews the jobs of the input in their order.
+// review reviews the jobs of the input, several at a time; the answers are in their order.
 func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 	r := &preflight.Reviewer{Checks: w.checks, Namespaces: w.tuned, Policies: w.engine}
+	answers, troubles := make([]*reviewed, len(in.jobs)), make([]error, len(in.jobs))
+	workers := runtime.GOMAXPROCS(0)
+	if w.rehearsal != nil {
+		workers = 1 // it listens to the warnings of one request at a time
+	}
+	err := inParallel(workers, len(in.jobs), func(i int) (err error) {
+		var req preflight.Request
+		if req, troubles[i] = w.request(ctx, in.jobs[i]); troubles[i] != nil {
+			return nil
+		}
+		answers[i], err = w.one(ctx, r, in.jobs[i], req)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	var out []reviewed
-	for _, d := range in.jobs {
-		req, err := w.request(ctx, d)
-		if err != nil {
-			in.trouble(err)
+	for i := range answers {
+		if troubles[i] != nil {
+			in.trouble(troubles[i])
 			continue
 		}
-		report, err := r.Review(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		if !w.seen {
-			report.Fit = nil // nobody looked for nodes
-		}
-		if j := readJob(req.Object, w.cluster); w.rehearsal != nil && j != nil {
+		out = append(out, *answers[i])
+	}
+	return out, ctx.Err()
+}
+
+// one reviews one job.
+func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Document, req preflight.Request) (*reviewed, error) {
+	report, err := r.Review(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if !w.seen {
+		report.Fit = nil // nobody looked for nodes
+	}
+	if w.rehearsal != nil {
+		if j := readJob(req.Object, w.cluster); j != nil {
 			found, skipped := w.rehearsal.of(ctx, j)
 			report.Add(unsaid(report.Findings, found), skipped)
 		}
-		ours := faults(report, w.cluster.Incomplete())
-		report.Skipped = append(report.Skipped, w.skipped...)
-		out = append(out, reviewed{report, d, ours})
 	}
-	return out, ctx.Err()
+	ours := faults(report, w.cluster.Incomplete())
+	report.Skipped = append(report.Skipped, w.skipped...)
+	return &reviewed{report, d, ours}, nil
+}
+
+// inParallel does n things with a few workers and returns the first error in their order.
+// A panic is an error: nobody else could catch it.
+func inParallel(workers, n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(workers, n) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				errs[i] = guarded(i, do)
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func guarded(i int, do func(int) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &exit{exitOurs, fmt.Errorf("this is a bug: %v at %s; report this line and the command at %s", p, panickedAt(), issues)}
+		}
+	}()
+	return do(i)
 }
 
 // faults are what was not checked through a fault of ours: not what the view of the

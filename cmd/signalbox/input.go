@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -34,13 +35,17 @@ func readInput(sh *shell, files []string) (*input, error) {
 	}
 	in := &input{}
 	empty := ""
-	for _, s := range found {
+	read, err := documents(found)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range found {
 		before := len(in.jobs) + len(in.others) + len(in.troubles)
 		lists := 0
-		for d, err := range s.Documents() {
-			switch {
-			case err != nil:
-				in.unreadable(s, err)
+		for _, r := range read[i] {
+			switch d := r.document; {
+			case r.err != nil:
+				in.unreadable(s, r.err)
 			case d.List:
 				lists++
 			case kinds.For(d.Object.GroupVersionKind()) != nil:
@@ -62,6 +67,24 @@ func readInput(sh *shell, files []string) (*input, error) {
 		in.notes = append(in.notes, "passed over, because no Kubernetes object begins there: "+few(in.foreign))
 	}
 	return in, nil
+}
+
+// reading is a document of a file, or why there is none.
+type reading struct {
+	document manifest.Document
+	err      error
+}
+
+// documents reads all files, several at a time; the documents are in the order of the files.
+func documents(found []manifest.Source) ([][]reading, error) {
+	out := make([][]reading, len(found))
+	err := inParallel(runtime.GOMAXPROCS(0), len(found), func(i int) error {
+		for d, err := range found[i].Documents() {
+			out[i] = append(out[i], reading{d, err})
+		}
+		return nil
+	})
+	return out, err
 }
 
 // unreadable files a problem. In a folder, files that are not Kubernetes objects at all

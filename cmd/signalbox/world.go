@@ -166,6 +166,9 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 // policies is the built-in set, the folders of --policy and what the cluster holds. A
 // set of the cluster that cannot be read or does not load is said, and left out.
 func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, error) {
+	if len(f.folders) == 0 && w.live == nil {
+		return policies.Quiet() // nobody brings data
+	}
 	sources := []fs.FS{policies.Library()}
 	for _, dir := range f.folders {
 		fsys, err := policyFolder(dir)

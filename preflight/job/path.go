@@ -83,20 +83,31 @@ func (p Path) Parent() Path {
 
 // Resolve finds the value at the path in an object decoded from JSON.
 func (p Path) Resolve(object any) (any, error) {
-	steps, err := p.steps()
-	if err != nil {
-		return nil, err
-	}
 	at := object
-	for _, s := range steps {
-		next, ok := s.take(at)
-		if !ok {
-			return nil, fmt.Errorf("resolve %s: nothing at %s", p, p[:s.end])
+	for i := 0; i < len(p); {
+		st, end, err := p.step(i)
+		if err != nil {
+			return nil, err
 		}
-		at = next
+		next, ok := st.take(at)
+		if !ok {
+			for k := end; k < len(p); { // a path that nobody built is told, wherever it breaks
+				if _, k, err = p.step(k); err != nil {
+					return nil, err
+				}
+			}
+			return nil, &unresolved{path: p, at: p[:end]}
+		}
+		at, i = next, end
 	}
 	return at, nil
 }
+
+// unresolved is a place that an object does not have. Its text is made only where somebody
+// reads it: asking for fields that are not there is what checks do most.
+type unresolved struct{ path, at Path }
+
+func (e *unresolved) Error() string { return fmt.Sprintf("resolve %s: nothing at %s", e.path, e.at) }
 
 type step struct {
 	key        string // a map key, when list is false
@@ -137,32 +148,35 @@ func (s step) take(at any) (any, bool) {
 // by dots, and brackets with a number, name=value or a quoted key.
 func (p Path) steps() ([]step, error) {
 	var out []step
-	s := string(p)
-	for i := 0; i < len(s); {
-		start := i
-		if s[i] == '[' {
-			st, end, err := bracket(s, i)
-			if err != nil {
-				return nil, err
-			}
-			st.start, st.end = start, end
-			out, i = append(out, st), end
-			continue
+	for i := 0; i < len(p); {
+		st, end, err := p.step(i)
+		if err != nil {
+			return nil, err
 		}
-		if s[i] == '.' {
-			i++
-		}
-		end := i
-		for end < len(s) && s[end] != '.' && s[end] != '[' {
-			end++
-		}
-		if end == i {
-			return nil, fmt.Errorf("parse path %q: empty name at byte %d", s, i)
-		}
-		out = append(out, step{key: s[i:end], start: start, end: end})
-		i = end
+		out, i = append(out, st), end
 	}
 	return out, nil
+}
+
+// step parses the step that begins at a byte and says where it ends.
+func (p Path) step(i int) (step, int, error) {
+	s, start := string(p), i
+	if s[i] == '[' {
+		st, end, err := bracket(s, i)
+		st.start, st.end = start, end
+		return st, end, err
+	}
+	if s[i] == '.' {
+		i++
+	}
+	end := i
+	for end < len(s) && s[end] != '.' && s[end] != '[' {
+		end++
+	}
+	if end == i {
+		return step{}, 0, fmt.Errorf("parse path %q: empty name at byte %d", s, i)
+	}
+	return step{key: s[i:end], start: start, end: end}, end, nil
 }
 
 func bracket(s string, i int) (step, int, error) {
