@@ -63,7 +63,10 @@ func serving(objects ...runtime.Object) *Cluster {
 		}
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
-	lists := map[schema.GroupVersionResource]string{{Group: "batch", Version: "v1", Resource: "jobs"}: "JobList"}
+	lists := map[schema.GroupVersionResource]string{
+		{Group: "batch", Version: "v1", Resource: "jobs"}:                    "JobList",
+		{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"}: "WorkloadList",
+	}
 	for _, k := range kinds.All() {
 		gvk := k.GVKs[0]
 		mapper.AddSpecific(gvk, gvk.GroupVersion().WithResource(k.Resource), gvk.GroupVersion().WithResource(strings.ToLower(k.Name)), meta.RESTScopeNamespace)
@@ -267,5 +270,53 @@ func TestFind(t *testing.T) {
 	c.Mapper = meta.NewDefaultRESTMapper(nil)
 	if _, err := c.Find(t.Context(), kind(t, "PyTorchJob"), "ml", "train"); err == nil || !strings.Contains(err.Error(), "the cluster does not serve it") {
 		t.Errorf("Find of a kind that is not served: %v", err)
+	}
+}
+
+// Nodes have their events in a namespace of their own; what happened to others, or before the
+// job, is another story.
+func TestEventsOfTheNodesAreRead(t *testing.T) {
+	labels := map[string]string{"training.kubeflow.org/job-name": "train", "training.kubeflow.org/operator-name": "pytorchjob-controller"}
+	job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
+	p := pod("train-master-0", by("kubeflow.org/v1", "PyTorchJob", "train", "now"), labels)
+	p.Spec.NodeName = "gpu-1"
+	event := func(name, node string, at time.Time) *corev1.Event {
+		return &corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: "default", Name: name},
+			InvolvedObject: corev1.ObjectReference{Kind: "Node", Name: node}, LastTimestamp: metav1.NewTime(at), Reason: "NodeNotReady",
+		}
+	}
+	c := serving(job, p, event("mine", "gpu-1", now), event("of-another-node", "gpu-2", now), event("before-the-job", "gpu-1", now.Add(-3*time.Hour)))
+	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []string
+	for i := range got.Events {
+		events = append(events, got.Events[i].Name)
+	}
+	if diff := cmp.Diff([]string{"mine"}, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// Why Kueue holds a job stands on its Workload, which names the job by UID.
+func TestTheWorkloadOfKueueIsRead(t *testing.T) {
+	job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
+	mine := object("kueue.x-k8s.io/v1beta2", "Workload", "pytorchjob-train-1a2b3", "wl", by("kubeflow.org/v1", "PyTorchJob", "train", "now"), map[string]string{"kueue.x-k8s.io/job-uid": "now"})
+	other := object("kueue.x-k8s.io/v1beta2", "Workload", "pytorchjob-other-9z8y7", "wo", nil, map[string]string{"kueue.x-k8s.io/job-uid": "another"})
+	c := serving(job, mine, other)
+	gvk := schema.GroupVersionKind{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "Workload"}
+	c.Mapper.(*meta.DefaultRESTMapper).Add(gvk, meta.RESTScopeNamespace)
+	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []string
+	for _, o := range got.Objects {
+		objects = append(objects, o.GetKind()+" "+o.GetName())
+	}
+	if diff := cmp.Diff([]string{"Workload pytorchjob-train-1a2b3"}, objects); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 }

@@ -3,8 +3,10 @@ package collect
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -37,6 +39,52 @@ func (r *reading) readEvents(ctx context.Context) {
 		}
 	}
 	r.missing("events", fmt.Errorf("the namespace has more than %d; the rest was not read", eventPage*eventPages))
+}
+
+// nodesNamespace holds the events about nodes: they have no namespace of their own
+// (https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/).
+const nodesNamespace = "default"
+
+// readNodeEvents reads what happened to the nodes the pods are on since the job was created. It is
+// the only reading outside the job's namespace, and of nodes alone. Whoever may not read it loses
+// little: the nodes' conditions are read too.
+func (r *reading) readNodeEvents(ctx context.Context) {
+	nodes := map[string]bool{}
+	for i := range r.out.Pods {
+		if name := r.out.Pods[i].Spec.NodeName; name != "" {
+			nodes[name] = true
+		}
+	}
+	if len(nodes) == 0 {
+		return
+	}
+	options := metav1.ListOptions{Limit: eventPage, FieldSelector: "involvedObject.kind=Node"}
+	since := r.object.GetCreationTimestamp()
+	for range eventPages {
+		page, err := r.Kube.CoreV1().Events(nodesNamespace).List(ctx, options)
+		if err != nil {
+			if !apierrors.IsForbidden(err) {
+				r.missing("events of nodes", err)
+			}
+			return
+		}
+		for i := range page.Items {
+			e := &page.Items[i]
+			if nodes[e.InvolvedObject.Name] && e.InvolvedObject.Kind == "Node" && !lastSeen(e).Before(since.Time) {
+				r.out.Events = append(r.out.Events, *e)
+			}
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			return
+		}
+	}
+}
+
+func lastSeen(e *corev1.Event) time.Time {
+	if e.LastTimestamp.IsZero() {
+		return e.EventTime.Time
+	}
+	return e.LastTimestamp.Time
 }
 
 // subjects are whom events may be about.
@@ -72,9 +120,5 @@ func (s subjects) has(e *corev1.Event) bool {
 	if !s.names[[2]string{e.InvolvedObject.Kind, e.InvolvedObject.Name}] {
 		return false
 	}
-	last := e.LastTimestamp.Time
-	if last.IsZero() {
-		last = e.EventTime.Time
-	}
-	return !last.Before(s.since.Time)
+	return !lastSeen(e).Before(s.since.Time)
 }

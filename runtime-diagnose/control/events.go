@@ -109,6 +109,9 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 		source.Pod = e.InvolvedObject.Name
 		source.Container = containerOf(e.InvolvedObject.FieldPath)
 	}
+	if e.InvolvedObject.Kind == "Node" {
+		source.Node = e.InvolvedObject.Name
+	}
 	item := evidence.Item{
 		ID: id("event", e.InvolvedObject.Name, e.Reason), Kind: evidence.Event, At: when(e), Source: source,
 		Text: strings.TrimPrefix(e.Reason+": "+e.Message, ": "), Times: max(1, int(e.Count)),

@@ -90,6 +90,7 @@ func (r *reader) readCondition(pod *corev1.Pod, p *Pod, c corev1.PodCondition) {
 
 func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, init bool) {
 	p.Restarts += c.RestartCount
+	r.readDevices(pod, p, c)
 	if w := c.State.Waiting; w != nil && w.Reason != "" {
 		r.readWaiting(pod, p, c, w)
 	}
@@ -163,7 +164,7 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 	if t.Message != "" {
 		said := item
 		said.ID, said.Text = id("pod", pod.Name, c.Name, "message"), lastLine(t.Message)
-		r.matchLines(t.Message, said)
+		r.readMessage(t.Message, said)
 	}
 	found := ExitRule(t.ExitCode)
 	switch {
@@ -181,17 +182,17 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 	r.sight(found, item, facts)
 }
 
-// matchLines looks for known failures in a termination message, which may hold the end of
-// a log (terminationMessagePolicy: FallbackToLogsOnError).
-func (r *reader) matchLines(message string, item evidence.Item) {
+// matchLines looks for known failures line by line, and says whether one can be a cause.
+func (r *reader) matchLines(message string, item evidence.Item) (root bool) {
 	for line := range strings.Lines(message) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		said := item
 		said.Kind, said.Text = evidence.Log, line
-		r.match(line, said, false)
+		root = r.match(line, said, false) || root
 	}
+	return root
 }
 
 func lastLine(s string) string {

@@ -8,8 +8,9 @@ import (
 
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
-	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitCodes)+len(frameworkCodes)+8)
-	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated)
+	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitCodes)+len(frameworkCodes)+12)
+	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
+		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
 	}
