@@ -95,8 +95,29 @@ type Diagnosis struct {
 	Timeout      Duration `yaml:"timeout"`      // of one diagnosis
 	Logs         Logs     `yaml:"logs"`
 	CaptureBytes int64    `yaml:"captureBytes"` // memory for what is kept of ended containers; 0: nothing is kept
+	Running      Running  `yaml:"running"`      // jobs that run are watched, too
 	// EvidenceBytes bounds the ConfigMap beside a job that holds the same; 0: none is written.
 	EvidenceBytes int `yaml:"evidenceBytes"`
+}
+
+// Running says how jobs that run are watched.
+type Running struct {
+	Every         Duration   `yaml:"every"`         // between two looks; 0: none
+	Pods          int        `yaml:"pods"`          // whose logs are looked at
+	HangAfter     Duration   `yaml:"hangAfter"`     // silence shorter than this is no hang
+	HangIntervals int        `yaml:"hangIntervals"` // nor for fewer usual intervals than this
+	SlowerThan    float64    `yaml:"slowerThan"`    // times the median of a step
+	Prometheus    Prometheus `yaml:"prometheus"`
+}
+
+// Prometheus answers how busy GPUs are; without an address nobody is asked.
+type Prometheus struct {
+	URL       string   `yaml:"url"`
+	Query     string   `yaml:"query"`     // with $namespace, $pods, $over; a value in percent for each pod
+	IdleBelow float64  `yaml:"idleBelow"` // percent
+	IdleFor   Duration `yaml:"idleFor"`
+	TokenFile string   `yaml:"tokenFile"` // read anew for each question
+	CAFile    string   `yaml:"caFile"`    // PEM; empty: the system's
 }
 
 // Logs bounds what is read of the logs of one job.

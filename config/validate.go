@@ -31,6 +31,9 @@ func (c Config) validate() error {
 		{"diagnosis.refresh", c.Diagnosis.Refresh, time.Second},
 		{"diagnosis.discovery", c.Diagnosis.Discovery, time.Second},
 		{"diagnosis.timeout", c.Diagnosis.Timeout, time.Second},
+		{"diagnosis.running.every", c.Diagnosis.Running.Every, 0},
+		{"diagnosis.running.hangAfter", c.Diagnosis.Running.HangAfter, time.Second},
+		{"diagnosis.running.prometheus.idleFor", c.Diagnosis.Running.Prometheus.IdleFor, time.Minute},
 		{"llm.timeout", c.LLM.Timeout, time.Millisecond},
 	} {
 		if time.Duration(d.value) < d.least {
@@ -50,6 +53,8 @@ func (c Config) validate() error {
 		{"diagnosis.logs.totalBytes", c.Diagnosis.Logs.TotalBytes, 1 << 10},
 		{"diagnosis.captureBytes", c.Diagnosis.CaptureBytes, 0},
 		{"diagnosis.evidenceBytes", int64(c.Diagnosis.EvidenceBytes), 0},
+		{"diagnosis.running.pods", int64(c.Diagnosis.Running.Pods), 1},
+		{"diagnosis.running.hangIntervals", int64(c.Diagnosis.Running.HangIntervals), 1},
 		{"llm.perMinute", int64(c.LLM.PerMinute), 1},
 		{"llm.attempts", int64(c.LLM.Attempts), 1},
 		{"llm.maxTokens", int64(c.LLM.MaxTokens), 16},
@@ -64,6 +69,7 @@ func (c Config) validate() error {
 	if n := c.Diagnosis.EvidenceBytes; n > 0 && n < leastEvidence || n > mostEvidence {
 		bad("diagnosis.evidenceBytes is %d; expected 0, or %d to %d", n, leastEvidence, mostEvidence)
 	}
+	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
@@ -76,6 +82,18 @@ const (
 	leastEvidence = 16 << 10
 	mostEvidence  = 896 << 10
 )
+
+func (r Running) validate(bad func(string, ...any)) {
+	if r.SlowerThan <= 1 {
+		bad("diagnosis.running.slowerThan is %g; expected more than 1", r.SlowerThan)
+	}
+	if r.Prometheus.URL == "" {
+		return
+	}
+	if u, err := url.Parse(r.Prometheus.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		bad("diagnosis.running.prometheus.url is %q; expected an address like http://prometheus.monitoring:9090", r.Prometheus.URL)
+	}
+}
 
 func (l LLM) validate(bad func(string, ...any)) {
 	if l.Provider == "" {

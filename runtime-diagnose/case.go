@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 )
 
 // Case is everything that was collected about one job. Any part may be missing: a case
@@ -25,6 +26,7 @@ type Case struct {
 	Objects []*unstructured.Unstructured
 	Logs    []Log
 	Cluster *capacity.Snapshot // for why a job waits; nil: unknown
+	Watched []rank.Sighting    // what somebody who watched the job while it ran has found
 	Missing []string           // sources that failed, as sentences for Coverage
 	Now     time.Time
 }

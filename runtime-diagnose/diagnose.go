@@ -41,7 +41,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	objects := readObjects(c, catalog)
 	d := &diagnosis{Case: c, options: o, seen: seen, logs: logs}
-	for _, some := range [][]rank.Sighting{seen.Sightings, logs.sightings, objects, readFramework(c)} {
+	for _, some := range [][]rank.Sighting{seen.Sightings, c.Watched, logs.sightings, objects, readFramework(c)} {
 		d.sightings = append(d.sightings, some...)
 	}
 	dateSightings(d.sightings)

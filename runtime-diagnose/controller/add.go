@@ -60,7 +60,7 @@ func Add(m manager.Manager, o Options) error {
 	if kept != nil {
 		from.Kept = kept.Set
 	}
-	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, metrics: counts, owners: chain}
+	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
 		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes}

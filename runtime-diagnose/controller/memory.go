@@ -24,6 +24,7 @@ type remembered struct {
 	looks   int                // thorough looks at this state that found no cause
 	stories map[string]*stance // by fingerprint of the finding
 	key     Request
+	watched watched
 }
 
 // stance is where a finding stands with the model.

@@ -32,6 +32,7 @@ type view struct {
 	pendingAfter time.Duration
 	refresh      time.Duration
 	now          time.Time
+	pulse        string // changes with what watching the job has found
 }
 
 // decide says what the job needs, and after how long to look again; 0: when something changes.
@@ -143,7 +144,7 @@ func (v view) seen(generation int64, asked string) string {
 		marks[i] = mark(&v.pods[i])
 	}
 	slices.Sort(marks)
-	all := fmt.Appendln(nil, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked)
+	all := fmt.Appendln(nil, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked, v.pulse)
 	h := sha256.Sum256(append(all, strings.Join(marks, "\n")...))
 	return hex.EncodeToString(h[:])[:16]
 }

@@ -15,6 +15,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/pulse"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -46,6 +47,8 @@ type Options struct {
 	// EvidenceBytes bounds the ConfigMap beside one job that it is written to; 0: none is.
 	EvidenceBytes int
 
+	Running Running // how jobs that run are watched
+
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock
 }
@@ -72,6 +75,10 @@ func FromConfig(c config.Config) (Options, error) {
 		model = llm.Limited(model, c.LLM.PerMinute)
 	}
 	d := c.Diagnosis
+	use, err := gpuUse(d.Running.Prometheus)
+	if err != nil {
+		return Options{}, err
+	}
 	return Options{
 		Kinds: selected,
 		Limits: collect.Limits{
@@ -82,6 +89,11 @@ func FromConfig(c config.Config) (Options, error) {
 		Concurrency: d.Concurrency, PendingAfter: time.Duration(d.PendingAfter), Debounce: time.Duration(d.Debounce),
 		Refresh: time.Duration(d.Refresh), Discovery: time.Duration(d.Discovery), Timeout: time.Duration(d.Timeout),
 		CaptureBytes: d.CaptureBytes, EvidenceBytes: d.EvidenceBytes,
+		Running: Running{
+			Every: time.Duration(d.Running.Every), Pods: d.Running.Pods, Use: use,
+			Limits:    pulse.Limits{Least: time.Duration(d.Running.HangAfter), Factor: d.Running.HangIntervals, Slow: d.Running.SlowerThan},
+			IdleBelow: d.Running.Prometheus.IdleBelow, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
+		},
 	}, nil
 }
 

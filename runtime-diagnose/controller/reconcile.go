@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
 // Request names one job.
@@ -34,6 +35,8 @@ type Reconciler struct {
 	Writer  Writer
 	Tell    *storyteller    // nil: no model
 	Keep    *capture.Keeper // nil: nothing is kept of what ends
+	// Tails reads what containers printed since; collect.Cluster.Tails does.
+	Tails   func(context.Context, []collect.Life, map[string]time.Time) [][]byte
 	owners  owners
 	metrics *metrics
 	memory  memory
@@ -60,6 +63,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 	}
 	r.keep(ctx, u, v)
 	what, again := v.decide()
+	if wrong, next := r.watch(ctx, key, u, v); next > 0 {
+		again = sooner(again, next)
+		if wrong && what == nothing {
+			what = thorough
+		}
+	}
+	v.pulse = r.memory.of(u.GetUID(), key).watched.mark()
 	if what == nothing {
 		if err := r.unwait(ctx, u, v); err != nil {
 			return reconcile.Result{}, err
@@ -79,6 +89,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 		again = max(r.Refresh, time.Second)
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// sooner is the shorter of two times to wait, where 0 is for ever.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // forget drops what is remembered of jobs of that name, except of the one that is there now.
@@ -211,6 +229,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 	if err != nil {
 		return err
 	}
+	c.Watched = known.watched.sightings(u.GetName())
 	result := diagnose.Diagnose(ctx, c, r.Catalog, r.Core)
 	if ctx.Err() != nil {
 		return ctx.Err()

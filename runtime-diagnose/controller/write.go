@@ -26,6 +26,8 @@ const (
 	DiagnosisChanged = "DiagnosisChanged"
 	// JobHealthy (Normal): the job ended well, or what was wrong is over.
 	JobHealthy = "JobHealthy"
+	// StragglerSeen (Warning): some ranks take longer for a step than the rest; the job goes on.
+	StragglerSeen = "StragglerSeen"
 	// PromptInvalid (Warning): the operator's template does not parse or run; the built-in one was used.
 	PromptInvalid = "PromptInvalid"
 	// ExplanationFailed (Warning): the model did not answer; the finding stands without a story.

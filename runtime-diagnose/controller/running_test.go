@@ -1,0 +1,186 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+)
+
+// watched is a world whose job runs, and whose logs are what the test says.
+func watchedWorld(t *testing.T, logs map[string]string) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	for _, role := range []string{"master", "worker"} {
+		w.pod(role, func(p *corev1.Pod) {
+			started := metav1.NewTime(start.Add(-time.Hour))
+			p.Status.StartTime = &started
+		})
+	}
+	w.Running = Running{Every: 5 * time.Minute, IdleFor: 15 * time.Minute, IdleBelow: 1}
+	w.Tails = func(_ context.Context, lives []collect.Life, _ map[string]time.Time) [][]byte {
+		out := make([][]byte, len(lives))
+		for i, l := range lives {
+			out[i] = []byte(logs[l.Pod.Name])
+		}
+		return out
+	}
+	return w
+}
+
+// counting is a log with one step each second until a time.
+func counting(until time.Time) string {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "%s step: %d loss: 2.1\n", until.Add(time.Duration(i-59)*time.Second).Format(time.RFC3339Nano), 1000+i)
+	}
+	return b.String()
+}
+
+// A job that hangs is called unhealthy, and healthy again when it goes on.
+func TestAHangIsSeenAndTakenBack(t *testing.T) {
+	logs := map[string]string{"train-master-0": counting(start), "train-worker-0": counting(start)}
+	w := watchedWorld(t, logs)
+	if again := w.reconcile(); again != 5*time.Minute || len(w.patches) != 0 {
+		t.Fatalf("a job that advances: %d writes, next look after %s", len(w.patches), again)
+	}
+	w.pass(5 * time.Minute)
+	w.reconcile()
+	if len(w.patches) != 0 {
+		t.Fatalf("five minutes of silence: %v", w.patches)
+	}
+	w.pass(6 * time.Minute)
+	w.reconcile()
+	got := w.job.GetAnnotations()
+	s, _ := readStored(got)
+	if got[Healthy] != "No" || s.Category != "hang-no-progress" || !strings.Contains(got[Diagnosis], "no step for 11m on any of 2 ranks") {
+		t.Errorf("eleven minutes of silence: %v", got)
+	}
+	w.pass(5 * time.Minute)
+	w.reconcile()
+	w.pass(5 * time.Minute)
+	w.reconcile()
+	if len(w.events()) != 1 || len(w.patches) != 1 {
+		t.Errorf("events are %v, %d writes; want one each while it hangs", w.events(), len(w.patches))
+	}
+	for name := range logs {
+		logs[name] = counting(w.now)
+	}
+	for range 3 {
+		w.pass(6 * time.Minute)
+		for name := range logs {
+			logs[name] = counting(w.now)
+		}
+		w.reconcile()
+	}
+	if got := w.job.GetAnnotations(); got[Healthy] != "Yes" || got[Error] != "" {
+		t.Errorf("when it goes on, the job says %v", got)
+	}
+}
+
+func TestAJobIsLookedAtOnlySoOften(t *testing.T) {
+	w := watchedWorld(t, nil)
+	looks := 0
+	w.Tails = func(_ context.Context, lives []collect.Life, _ map[string]time.Time) [][]byte {
+		looks++
+		return make([][]byte, len(lives))
+	}
+	for range 10 {
+		w.reconcile()
+		w.pass(time.Minute)
+	}
+	if looks != 2 {
+		t.Errorf("%d looks in ten minutes, want 2", looks)
+	}
+	w.Running.Every = 0
+	if again := w.reconcile(); looks != 2 || again != 0 {
+		t.Errorf("turned off: %d looks, next after %s", looks, again)
+	}
+}
+
+func TestIdleGPUs(t *testing.T) {
+	cases := map[string]struct {
+		use  Use
+		err  error
+		want string // category
+	}{
+		"all idle":                     {use: Use{Pods: 2, Most: 0.2}, want: "hang-no-progress"},
+		"one at work":                  {use: Use{Pods: 2, Most: 87}},
+		"of one pod nothing is known":  {use: Use{Pods: 1, Most: 0}},
+		"not a number":                 {use: Use{Pods: 2, Most: math.NaN()}},
+		"Prometheus does not answer":   {err: errors.New("connection refused")},
+		"a cluster without the metric": {use: Use{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := watchedWorld(t, nil)
+			w.Running.Use = func(_ context.Context, namespace string, pods []string, over time.Duration) (Use, error) {
+				if namespace != "ml" || len(pods) != 2 || over != 15*time.Minute {
+					t.Errorf("asked about %s %v over %s", namespace, pods, over)
+				}
+				return tc.use, tc.err
+			}
+			w.reconcile()
+			s, _ := readStored(w.job.GetAnnotations())
+			if s.Category != tc.want {
+				t.Errorf("category is %q, want %q: %v", s.Category, tc.want, w.job.GetAnnotations())
+			}
+		})
+	}
+}
+
+func TestWhatPrometheusIsAsked(t *testing.T) {
+	c := config.Default().Diagnosis.Running.Prometheus
+	got := fillQuery(`x{ns="$namespace",pod=~"$pods"}[$over]`, "ml", []string{"train-worker-0", "a.b"}, 15*time.Minute)
+	if diff := cmp.Diff(`x{ns="ml",pod=~"train-worker-0|a\\.b"}[15m]`, got); diff != "" {
+		t.Errorf("query (-want +got):\n%s", diff)
+	}
+	for _, p := range []string{"$namespace", "$pods", "$over", "DCGM_FI_DEV_GPU_UTIL"} {
+		if !strings.Contains(c.Query, p) {
+			t.Errorf("the default query lacks %s: %s", p, c.Query)
+		}
+	}
+	if _, err := useOf(&model.Scalar{}); err == nil || !strings.Contains(err.Error(), "expected a vector") {
+		t.Errorf("a scalar: %v", err)
+	}
+	if _, err := useOf(model.Vector{{Metric: model.Metric{"gpu": "0"}}}); err == nil {
+		t.Error("a value of no pod is taken")
+	}
+}
+
+func TestTheTokenGoesAlong(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("abc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Authorization")
+		fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"exported_pod":"a","pod":"exporter"},"value":[1,"3"]}]}}`)
+	}))
+	defer server.Close()
+	use, err := gpuUse(config.Prometheus{URL: server.URL, TokenFile: token, Query: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := use(t.Context(), "ml", []string{"a"}, time.Minute)
+	if err != nil || got != "Bearer abc" || u != (Use{Pods: 1, Most: 3}) {
+		t.Errorf("use %+v, error %v, header %q", u, err, got)
+	}
+}
