@@ -84,9 +84,12 @@ func (s *Snapshot) Brings(spec *corev1.PodSpec) (is job.Presence, why string) {
 // poolsKnown says that the node pools in the view are all there is to say about nodes to
 // come.
 func (s *Snapshot) poolsKnown() bool {
-	status := objectKey{configMap.WithVersion("v1"), autoscalerStatus[0], autoscalerStatus[1]}
-	_, other := s.objects[status] // two may add nodes
-	return s.autoscaler == karpenterName && !other && s.book != nil && len(s.book.pools) > 0 && s.Holds(resourceOf(nodePool.WithVersion("")))
+	if s.autoscaler != karpenter || s.book == nil || len(s.book.pools) == 0 || !s.Holds(resourceOf(nodePool.WithVersion(""))) {
+		return false
+	}
+	_, status := s.objects[objectKey{configMap.WithVersion("v1"), autoscalerStatus[0], autoscalerStatus[1]}]
+	requests, _ := s.Objects(provisioning, "")
+	return !status && len(requests) == 0 // or another one may add nodes too
 }
 
 // barren finds out that nobody adds nodes for a pod that none of the nodes there are could
@@ -101,9 +104,6 @@ func (s *Snapshot) barren(r *Result, g Gang) {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%s adds no nodes for %s: %s", s.autoscaler, r.Group, why))
 	}
 }
-
-// karpenterName is how the autoscaler is called whose pools can be read.
-const karpenterName = "Karpenter"
 
 // refuses is why nodes of the pool never take the pod; empty: they may.
 func (p *pool) refuses(spec *corev1.PodSpec) string {

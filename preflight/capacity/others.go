@@ -62,6 +62,7 @@ func (r *residents) askedByOthers(g Gang) (pods int, sum job.Resources) {
 // (https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md, "Where can I find the status").
 var (
 	nodePool         = schema.GroupKind{Group: "karpenter.sh", Kind: "NodePool"}
+	provisioning     = schema.GroupKind{Group: "autoscaling.x-k8s.io", Kind: "ProvisioningRequest"}
 	configMap        = schema.GroupKind{Kind: "ConfigMap"}
 	autoscalerStatus = [2]string{"kube-system", "cluster-autoscaler-status"}
 )
@@ -99,7 +100,8 @@ func autoscalerIn(objects map[objectKey]*unstructured.Unstructured) string {
 		switch {
 		case key.gvk.GroupKind() == nodePool:
 			return karpenter
-		case key.gvk.GroupKind() == configMap && key.namespace == autoscalerStatus[0] && key.name == autoscalerStatus[1]:
+		case key.gvk.GroupKind() == provisioning,
+			key.gvk.GroupKind() == configMap && key.namespace == autoscalerStatus[0] && key.name == autoscalerStatus[1]:
 			found = clusterAutoscaler
 		}
 	}

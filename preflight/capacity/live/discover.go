@@ -52,6 +52,7 @@ func Resources() []Resource {
 		{"scheduling.k8s.io", "workloads", []string{"v1alpha1"}, "how many pods a gang waits for, before there were pod groups"},
 		{"scheduler.tensorstack.dev", "queues", []string{"v1beta1"}, "queues a job names"},
 		{"scheduler.tensorstack.dev", "podgroups", []string{"v1beta1"}, "how many pods a gang waits for"},
+		{"autoscaling.x-k8s.io", "provisioningrequests", []string{"v1", "v1beta1"}, "that nodes can be added"},
 		{"karpenter.sh", "nodepools", []string{"v1", "v1beta1"}, "that nodes can be added"},
 	}
 }
