@@ -65,7 +65,7 @@ func securityMessage(r *job.Role, broken []string, does string, level api.LevelV
 	if !level.Version.Latest() {
 		version = " of " + level.Version.String()
 	}
-	return fmt.Sprintf("%s break %s of level %s%s, which the namespace %s: %s", podsOf(r), count(len(broken), "rule"), level.Level, version, does, strings.Join(broken, ", "))
+	return fmt.Sprintf("%s break %s of level %s%s, which the namespace %s: %s", count(r.Replicas.Max, "pod"), count(len(broken), "rule"), level.Level, version, does, strings.Join(broken, ", "))
 }
 
 // forbiddenAt is the first place of a pod that says what every level but privileged

@@ -59,10 +59,10 @@ func References(j *job.Job) []Reference {
 		for k, c := range r.Pod.Spec.ResourceClaims {
 			at := job.Path("resourceClaims").Index(k)
 			if c.ResourceClaimName != nil {
-				add(deviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "resource claim "+c.Name+" of "+r.Name)
+				add(deviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "claim "+c.Name)
 			}
 			if c.ResourceClaimTemplateName != nil {
-				add(claimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "resource claim "+c.Name+" of "+r.Name)
+				add(claimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "claim "+c.Name)
 			}
 		}
 		out = append(out, groupReferences(j, r)...)

@@ -29,7 +29,7 @@ var spotWithoutCheckpoints = &check.Check{
 			if what == "" || keepsFiles(&r.Pod.Spec, c) || speaksOfKeeping(p.Job, r, c) {
 				continue
 			}
-			p.Reportf(r.Pod.At(at), "%s selects nodes with %s, which may be taken away at any time; none of its %s keeps files, and no argument names a checkpoint", r.Name, what, count(len(r.Pod.Spec.Volumes), "volume"))
+			p.Reportf(r.Pod.At(at), "%s runs on spot nodes (%s); none of its %s keeps files, and no word names a checkpoint", r.Name, what, count(len(r.Pod.Spec.Volumes), "volume"))
 		}
 		return nil
 	},

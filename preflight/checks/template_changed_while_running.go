@@ -31,7 +31,7 @@ var templateChangedWhileRunning = &check.Check{
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("template")
 			if where, was, is, changed := firstDifference(at, field(p.Old, at), field(p.Job, at)); changed && field(p.Old, at) != nil {
-				reportKept(p, where, was, is, "pods of "+p.Job.Roles[i].Name+" that run keep the old one, and one that is made anew joins them with the new one")
+				reportKept(p, where, was, is, "pods of "+p.Job.Roles[i].Name+" that run keep the old one, those made anew get the new one")
 			}
 		}
 		return nil

@@ -214,7 +214,7 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		}).Should(Or(ContainSubstring("exceeded quota: none"), ContainSubstring("quota-exceeded")))
 		By("leaving out what a check of ours has said")
 		out, _ = run(1, "check", "--server", "-f", write(strings.NewReplacer("namespace: cli", "namespace: strict", "containers:", "hostPID: true\n          containers:").Replace(plainJob)))
-		Expect(out).To(ContainSubstring("[pod-security-violated] spec.pytorchReplicaSpecs.Worker.template.spec.hostPID: 2 pods of Worker break 1 rule of level baseline, which the namespace enforces: host namespaces"))
+		Expect(out).To(ContainSubstring("[pod-security-violated] spec.pytorchReplicaSpecs.Worker.template.spec.hostPID: 2 pods break 1 rule of level baseline, which the namespace enforces: host namespaces"))
 		Expect(out).NotTo(ContainSubstring("server-dry-run"))
 		By("saying that it could not ask")
 		out, _ = run(0, "check", "--server", "-f", write(plainJob), "--as", "nobody")
