@@ -91,11 +91,11 @@ func (b builder) stamp(p part) (string, error) {
 
 // args leave out the state of the repository (-buildvcs): a commit must not make a part out of date.
 func (b builder) args(p part) []string {
-	return []string{
-		"build", "-trimpath", "-buildvcs=false",
-		"-ldflags", strings.TrimSpace("-s -w " + p.LDFlags),
-		"-o", filepath.Join(b.out, "."+p.Name+".new"), p.Package,
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w " + p.LDFlags)}
+	if p.Tags != "" {
+		args = append(args, "-tags", p.Tags)
 	}
+	return append(args, "-o", filepath.Join(b.out, "."+p.Name+".new"), p.Package)
 }
 
 // build writes beside the old program and renames at the end: a running one is not disturbed, and an

@@ -96,7 +96,7 @@ func moduleRoot() (string, error) {
 
 func choose(names []string) ([]part, error) {
 	if len(names) == 0 {
-		return parts, nil
+		return slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.Asked }), nil
 	}
 	var chosen []part
 	for _, name := range names {
