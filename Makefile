@@ -94,6 +94,37 @@ parity: ## the fit against the real kube-scheduler, in process: N=10000 scenario
 bench-review: build ## how long a review takes, beside what is promised
 	@$(GO) run ./test/reviewbench
 
+# One run of each benchmark is noise; benchstat wants six for a median it can vouch for.
+BENCHCOUNT ?= 6
+BENCHTIME  ?= 200x
+BENCHDIR   := bin/bench
+
+.PHONY: bench-fit
+bench-fit: bin/tools/benchstat ## what the fit and the view cost, on 2 cores, into docs/benchmarks.md
+	@mkdir -p $(BENCHDIR)
+	@uptime | sed 's/.*load average/load-average/' > $(BENCHDIR)/fit.txt
+	@GOMAXPROCS=2 $(GO) test -run '^$$' -bench '^Benchmark(Fit|Difference|Events|Million)$$' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -timeout 60m ./preflight/capacity ./webhook >> $(BENCHDIR)/fit.txt || { cat $(BENCHDIR)/fit.txt; exit 1; }
+	@$(MAKE) --no-print-directory bench-page
+
+.PHONY: bench-live
+bench-live: bin/tools/benchstat ## the view of a real API server with 5,000 nodes and 100,000 pods; needs make controlplane
+	@mkdir -p $(BENCHDIR)
+	@GOMAXPROCS=2 $(GO) test -tags integration -run '^$$' -bench '^BenchmarkLive$$' -benchtime 1x -timeout 60m -v ./test/bench | tee $(BENCHDIR)/live.txt
+	@$(MAKE) --no-print-directory bench-page
+
+.PHONY: bench-page
+bench-page: bin/tools/benchstat ## docs/benchmarks.md from the last runs
+	@cat $$(ls $(BENCHDIR)/*.txt) > $(BENCHDIR)/all
+	@bin/tools/benchstat -format csv $(BENCHDIR)/all 2>/dev/null > $(BENCHDIR)/all.csv
+	@$(GO) run ./test/bench/page < $(BENCHDIR)/all.csv > $(BENCHDIR)/page.md
+	@cp $(BENCHDIR)/page.md docs/benchmarks.md
+	@echo "docs/benchmarks.md is what the last runs showed"
+
+bin/tools/benchstat: test/tools/benchstat/go.mod
+	@mkdir -p bin/tools
+	@cd test/tools/benchstat && $(GO) build -ldflags '-s -w' -o ../../../bin/tools/benchstat golang.org/x/perf/cmd/benchstat
+	@touch $@
+
 .PHONY: lint
 lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
 	@bin/tools/golangci-lint run --build-tags integration ./...

@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,33 +29,9 @@ func (still) Namespace(string) map[string]string { return map[string]string{} }
 // BenchmarkHandle is one creation, from the decoded AdmissionReview to the answer, with
 // all checks, the fit and the policies.
 func BenchmarkHandle(b *testing.B) {
-	set, err := check.NewSet(checks.All()...)
-	if err != nil {
-		b.Fatal(err)
-	}
-	opa, err := policies.Load(policies.Library())
-	if err != nil {
-		b.Fatal(err)
-	}
 	for _, n := range []int{100, 5000} {
 		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
-			var builder capacity.Builder
-			builder.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
-			for i := range n {
-				amounts := corev1.ResourceList{
-					"cpu": resource.MustParse("96"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("110"), "nvidia.com/gpu": resource.MustParse("8"),
-				}
-				builder.Node(&corev1.Node{
-					ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%05d", i)},
-					Status: corev1.NodeStatus{
-						Allocatable: amounts, Capacity: amounts,
-						Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
-					},
-				})
-			}
-			h := NewHandler(HandlerOptions{
-				Reviewer: &preflight.Reviewer{Checks: set, Policies: opa}, View: still{builder.Snapshot(time.Time{})}, Deadline: time.Minute,
-			})
+			h := benchHandler(b, n)
 			for b.Loop() {
 				if resp := h.Handle(b.Context(), request0()); !resp.Allowed {
 					b.Fatal(resp.Result.Message)
@@ -63,4 +41,58 @@ func BenchmarkHandle(b *testing.B) {
 	}
 }
 
+// benchHandler answers with all checks, the fit on so many nodes, and the policies.
+func benchHandler(b *testing.B, nodes int) *Handler {
+	b.Helper()
+	set, err := check.NewSet(checks.All()...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	opa, err := policies.Load(policies.Library())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var builder capacity.Builder
+	builder.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
+	for i := range nodes {
+		amounts := corev1.ResourceList{
+			"cpu": resource.MustParse("96"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("110"), "nvidia.com/gpu": resource.MustParse("8"),
+		}
+		builder.Node(&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%05d", i)},
+			Status: corev1.NodeStatus{
+				Allocatable: amounts, Capacity: amounts,
+				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+			},
+		})
+	}
+	return NewHandler(HandlerOptions{
+		Reviewer: &preflight.Reviewer{Checks: set, Policies: opa}, View: still{builder.Snapshot(time.Time{})}, Deadline: time.Minute,
+	})
+}
+
 func request0() admission.Request { return admission.Request{AdmissionRequest: *request()} }
+
+// BenchmarkMillion is the review of a job of a million pods, from the decoded
+// AdmissionReview to the answer, on 5,000 nodes.
+func BenchmarkMillion(b *testing.B) {
+	h := benchHandler(b, 5000)
+	req := request0()
+	req.Object.Raw = bytes.Replace(req.Object.Raw, []byte(`"replicas":1`), []byte(`"replicas":1000000`), 1)
+	if !bytes.Contains(req.Object.Raw, []byte("1000000")) {
+		b.Fatalf("the request has no replicas to change: %s", req.Object.Raw)
+	}
+	b.Run("the_webhook's_whole_review", func(b *testing.B) {
+		var took []time.Duration
+		for b.Loop() {
+			start := spent()
+			if resp := h.Handle(b.Context(), req); !resp.Allowed {
+				b.Fatal(resp.Result.Message)
+			}
+			took = append(took, spent()-start)
+		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns")
+		b.ReportMetric(float64(took[(len(took)-1)*99/100].Nanoseconds()), "p99-ns")
+	})
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const ran = `goos: linux
+cpu: a machine
+,all,
+,sec/op,CI
+Fit/nodes=5000/frag=high/pods=1024/roles=3/yes-2,0.0009,∞
+Live/5000_nodes/100000_pods-2,1,∞
+geomean,0.03,
+
+,all,
+,p50-sec,CI
+Fit/nodes=5000/frag=high/pods=1024/roles=3/yes-2,0.00041,2%
+Difference/different=10/podsPerNode=20/answer-2,5.5e-05,∞
+
+,all,
+,p99-sec,CI
+Fit/nodes=5000/frag=high/pods=1024/roles=3/yes-2,0.00092,2%
+Difference/different=10/podsPerNode=20/answer-2,9.9e-05,∞
+
+,all,
+,MiB/heap,CI
+Live/5000_nodes/100000_pods-2,133,∞
+`
+
+func TestThePageSaysWhatTheRunSaid(t *testing.T) {
+	r, err := read(strings.NewReader(ran))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	write(&b, r)
+	for _, want := range []string{
+		"    cpu: a machine\n",
+		"| 1024 pods, fits | 3 | high | – | 0.410 ms (p99 0.920) | – |\n",
+		"| 10 | 20 | 0.055 ms (p99 0.099) |\n",
+		"| 5000 nodes, 100000 pods | ",
+		" | 133 MiB | ",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, b.String())
+		}
+	}
+	if _, err := read(strings.NewReader(",all,\n,sec/op,CI\nFit-2,fast,1%\n")); err == nil {
+		t.Error("a number that is none is read")
+	}
+}
