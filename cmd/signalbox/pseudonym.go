@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -16,37 +17,48 @@ var disguised = map[string]string{
 	"LocalQueue": "queue", "ResourceQuota": "quota", "LimitRange": "limits", "TrainingRuntime": "runtime",
 }
 
-// disguise replaces names everywhere in the view by stable pseudonyms: the same name is
-// the same word in every snapshot, so that snapshots can be compared. Who knows a name
-// can find its pseudonym; it is a courtesy, not encryption.
-func disguise(v *manifest.View) {
-	names := map[string]string{}
-	learn := func(word, name string) {
-		if name != "" && names[name] == "" {
-			names[name] = pseudonym(word, name)
-		}
-	}
+// disguise replaces names everywhere in the view by pseudonyms that depend on the name and
+// the salt: without the salt nobody can test a guess.
+func disguise(v *manifest.View, salt string) {
+	d := &mask{salt: []byte(salt), names: map[string]string{}, words: map[string]bool{}}
 	for _, o := range v.Objects {
 		if word := disguised[o.GetKind()]; word != "" {
-			learn(word, o.GetName())
+			d.learn(word, o.GetName())
 		}
-		learn("ns", o.GetNamespace())
+		d.learn("ns", o.GetNamespace())
 		for _, owner := range o.GetOwnerReferences() {
 			if owner.Kind != "Node" {
-				learn("owner", owner.Name)
+				d.learn("owner", owner.Name)
 			}
 		}
 	}
 	for _, o := range v.Objects {
-		own := o.GetName()
-		kind := o.GetKind()
-		o.Object, _ = rename(o.Object, names, "").(map[string]any)
+		own, kind := o.GetName(), o.GetKind()
+		o.Object, _ = d.rename(o.Object, "").(map[string]any)
 		if disguised[kind] == "" {
 			o.SetName(own) // a class or a queue may share its name with a namespace
 		}
 		if kind == "Pod" || kind == "Namespace" {
-			disguiseLabels(o)
+			d.labels(o)
 		}
+		if kind == "Pod" {
+			terms, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+			d.selectors(terms)
+		}
+	}
+}
+
+// mask is the pseudonyms of one snapshot.
+type mask struct {
+	salt  []byte
+	names map[string]string
+	words map[string]bool // the pseudonyms among them
+}
+
+func (d *mask) learn(word, name string) {
+	if name != "" && d.names[name] == "" {
+		d.names[name] = d.pseudonym(word, name)
+		d.words[d.names[name]] = true
 	}
 }
 
@@ -58,46 +70,84 @@ var keptWords = map[string]bool{
 }
 
 // rename replaces every string that is one of the names, wherever it stands.
-func rename(v any, names map[string]string, field string) any {
+func (d *mask) rename(v any, field string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			v[k] = rename(e, names, k)
+			v[k] = d.rename(e, k)
 		}
 	case []any:
 		for i, e := range v {
-			v[i] = rename(e, names, field)
+			v[i] = d.rename(e, field)
 		}
 	case string:
-		if to := names[v]; to != "" && !keptWords[field] {
+		if to := d.names[v]; to != "" && !keptWords[field] {
 			return to
 		}
 	}
 	return v
 }
 
-// disguiseLabels hides what labels of pods and namespaces tell about people and projects;
-// Signalbox's own and Kubernetes' stay, because reviews read them.
-func disguiseLabels(o *unstructured.Unstructured) {
+// labels hides what labels of pods and namespaces tell about people and projects.
+func (d *mask) labels(o *unstructured.Unstructured) {
 	labels := o.GetLabels()
 	for key, value := range labels {
-		if known(key) || value == "" {
-			continue
-		}
-		labels[key] = pseudonym("label", value)
+		labels[key] = d.label(key, value)
 	}
 	if labels != nil {
 		o.SetLabels(labels)
 	}
 }
 
-// known says whether a label's values are words of Kubernetes or of this project.
-func known(key string) bool {
-	domain, _, found := strings.Cut(key, "/")
-	return found && (domain == "signalbox.dev" || domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io"))
+// label is what a label says under its mask. Numbers stay, they say which of several
+// pods it is; and Signalbox's own words and those of Pod Security, which reviews read.
+func (d *mask) label(key, value string) string {
+	domain, _, _ := strings.Cut(key, "/")
+	number := strings.Trim(value, "0123456789") == ""
+	switch {
+	case number, value == "true", value == "false", domain == "signalbox.dev", domain == "pod-security.kubernetes.io":
+		return value
+	case d.words[value]: // it was a name
+		return value
+	default:
+		return d.pseudonym("label", value)
+	}
 }
 
-func pseudonym(word, name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return word + "-" + hex.EncodeToString(sum[:4])
+// selectors hides in terms of anti-affinity what labels hide, so that they keep the same
+// pods away as before.
+func (d *mask) selectors(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			d.selectors(e)
+		}
+	case map[string]any:
+		for field, e := range v {
+			switch m, _ := e.(map[string]any); field {
+			case "matchLabels":
+				for key, value := range m {
+					if s, ok := value.(string); ok {
+						m[key] = d.label(key, s)
+					}
+				}
+			case "values":
+				key, _ := v["key"].(string)
+				list, _ := e.([]any)
+				for i := range list {
+					if s, ok := list[i].(string); ok {
+						list[i] = d.label(key, s)
+					}
+				}
+			default:
+				d.selectors(e)
+			}
+		}
+	}
+}
+
+func (d *mask) pseudonym(word, name string) string {
+	sum := hmac.New(sha256.New, d.salt)
+	sum.Write([]byte(name))
+	return word + "-" + hex.EncodeToString(sum.Sum(nil)[:5])
 }

@@ -4,10 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // viewed are the resources that a view of a cluster holds, in the order of a snapshot:
@@ -35,19 +39,15 @@ var kept = map[string][]string{
 	"PersistentVolumeClaim": {"spec", "status.phase", "status.accessModes", "status.capacity"},
 	"PersistentVolume":      {"spec.accessModes", "spec.capacity", "spec.claimRef", "spec.csi.driver", "spec.nodeAffinity", "spec.storageClassName", "spec.volumeMode", "status.phase"},
 	"StorageClass":          {"provisioner", "volumeBindingMode", "allowedTopologies", "reclaimPolicy"},
-	"Pod": {
-		"spec.nodeName", "spec.nodeSelector", "spec.affinity", "spec.tolerations", "spec.topologySpreadConstraints",
-		"spec.priority", "spec.priorityClassName", "spec.preemptionPolicy", "spec.schedulerName", "spec.schedulingGates",
-		"spec.runtimeClassName", "spec.overhead", "spec.hostNetwork", "spec.resources", "spec.resourceClaims",
-		"spec.containers", "spec.initContainers", "spec.volumes", "status.phase", "status.nominatedNodeName", "status.conditions",
-		"status.resources", "status.allocatedResources", "status.containerStatuses", "status.initContainerStatuses",
-	},
 }
 
 // trim leaves of an object only what a review looks at: no environment, no commands, no
 // images, and of the annotations only those that say who scales the nodes and which pods
 // belong to a node.
 func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
+	if o.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod") {
+		return trimPod(o)
+	}
 	fields, known := kept[o.GetKind()]
 	if !known || o.GroupVersionKind().Group != "" && o.GetKind() != "StorageClass" {
 		return trimOther(o)
@@ -60,7 +60,67 @@ func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 			_ = unstructured.SetNestedField(out.Object, shorten(v, steps[len(steps)-1]), steps...) // out holds maps only
 		}
 	}
+	if o.GetKind() == "Node" {
+		shortenNode(out.Object)
+	}
 	return out
+}
+
+// shortenNode keeps of the conditions what says whether the node is ready, or that it says
+// something at all, and of its capacity what it does not offer.
+func shortenNode(node map[string]any) {
+	status, _ := node["status"].(map[string]any)
+	if list, ok := status["conditions"].([]any); ok && len(list) > 1 {
+		at := slices.IndexFunc(list, func(e any) bool { m, ok := e.(map[string]any); return ok && m["type"] == "Ready" })
+		status["conditions"] = list[max(at, 0) : max(at, 0)+1]
+	}
+	has, _ := status["capacity"].(map[string]any)
+	offers, _ := status["allocatable"].(map[string]any)
+	for name, amount := range has {
+		if offered, ok := offers[name]; ok && offered == amount || len(offers) > 0 && job.AcceleratorUnit(corev1.ResourceName(name)) == job.NotAccelerator {
+			delete(has, name)
+		}
+	}
+	if len(has) == 0 {
+		delete(status, "capacity")
+	}
+}
+
+// trimPod leaves of a pod what it takes and whom it keeps away. One that cannot be read is
+// left as it is, for whoever reads it next to say what is wrong.
+func trimPod(o *unstructured.Unstructured) *unstructured.Unstructured {
+	p := &corev1.Pod{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, p); err != nil {
+		return o
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(capacity.LeanPod(p))
+	if err != nil {
+		return o
+	}
+	out := &unstructured.Unstructured{Object: prune(fields)}
+	out.SetGroupVersionKind(o.GroupVersionKind())
+	return out
+}
+
+// prune drops what says nothing: nulls and empty maps.
+func prune(fields map[string]any) map[string]any {
+	for key, value := range fields {
+		switch v := value.(type) {
+		case nil:
+			delete(fields, key)
+		case map[string]any:
+			if len(prune(v)) == 0 && key != "labelSelector" && key != "namespaceSelector" { // an empty selector selects all
+				delete(fields, key)
+			}
+		case []any:
+			for _, e := range v {
+				if m, ok := e.(map[string]any); ok {
+					prune(m)
+				}
+			}
+		}
+	}
+	return fields
 }
 
 func trimOther(o *unstructured.Unstructured) *unstructured.Unstructured {
@@ -106,13 +166,7 @@ func metadata(o *unstructured.Unstructured) map[string]any {
 // shorten keeps of long lists only what counts.
 func shorten(v any, field string) any {
 	keys := map[string][]string{
-		"containers":     {"name", "resources", "ports", "restartPolicy"},
-		"initContainers": {"name", "resources", "ports", "restartPolicy"},
-		"volumes":        {"name", "persistentVolumeClaim", "ephemeral"},
-		"conditions":     {"type", "status", "reason"},
-		// what a container that was resized in place really holds
-		"containerStatuses":     {"name", "resources", "allocatedResources"},
-		"initContainerStatuses": {"name", "resources", "allocatedResources"},
+		"conditions": {"type", "status", "reason"},
 	}[field]
 	list, ok := v.([]any)
 	if keys == nil || !ok {
@@ -130,7 +184,7 @@ func shorten(v any, field string) any {
 				small[k] = m[k]
 			}
 		}
-		if len(small) > 1 || field == "containers" || field == "initContainers" {
+		if len(small) > 1 {
 			out = append(out, small)
 		}
 	}

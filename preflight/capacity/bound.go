@@ -17,7 +17,7 @@ type answer struct {
 
 // solve tries to prove that the kins cannot be placed, and places as many as it can.
 func (q *question) solve(kins []*kin, idle bool, beside crowd) answer {
-	a := answer{no: q.cannot(kins, idle)}
+	a := answer{no: !plenty(kins, idle) && q.cannot(kins, idle)} // where there is plenty, sums need not be made
 	a.best = q.pack(kins, idle, beside, a.no)
 	if a.yes = a.best == nil || a.best.whole(); a.yes || a.no {
 		return a

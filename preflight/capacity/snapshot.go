@@ -159,6 +159,9 @@ func (b *Builder) Node(n *corev1.Node) { b.ledger.SetNode(n) }
 // Pod adds a pod; finished pods and pods without a node take no room.
 func (b *Builder) Pod(p *corev1.Pod) { b.ledger.SetPod(p) }
 
+// KeepPod is Pod for a pod of which only what counts was kept.
+func (b *Builder) KeepPod(p *Pod) { b.ledger.KeepPod(p) }
+
 // Object adds any other object (claims, quotas, runtimes, priority classes …).
 func (b *Builder) Object(o *unstructured.Unstructured) { b.ledger.SetObject(o) }
 

@@ -93,6 +93,31 @@ func (t *jsonTree) container(n *yaml.Node, bracket json.Delim) error {
 	return nil
 }
 
+// walk goes through the stream without making anything of it, and returns what next would
+// say of it.
+func (t *jsonTree) walk() error {
+	for {
+		tok, err := t.dec.Token()
+		if errors.Is(err, io.EOF) && len(t.open) == 0 {
+			return nil
+		}
+		if err != nil {
+			return t.problem(err)
+		}
+		bracket, ok := tok.(json.Delim)
+		switch {
+		case !ok:
+		case bracket == '{' || bracket == '[':
+			t.open = append(t.open, opened{t.lineAt(t.dec.InputOffset()), bracket})
+			if len(t.open) > maxDepth {
+				return &Problem{Source: t.source, Line: t.base + t.lineAt(t.dec.InputOffset()), Have: fmt.Sprintf("nested more than %d levels deep", maxDepth), Want: "a Kubernetes object"}
+			}
+		default:
+			t.open = t.open[:len(t.open)-1]
+		}
+	}
+}
+
 // lineAt counts lines up to an offset, going forward only.
 func (t *jsonTree) lineAt(offset int64) int {
 	end := min(int(offset), len(t.text))

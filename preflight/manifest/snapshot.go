@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
@@ -19,6 +19,9 @@ const (
 	// CompleteAnnotation on a List names the resources ("nodes,pods,jobsets.jobset.x-k8s.io")
 	// of which the snapshot holds all objects: what is not in it is absent, not unknown.
 	CompleteAnnotation = "signalbox.dev/complete"
+	// ObjectsAnnotation on a List is how many objects it holds: a file that was cut off
+	// between two of them is found out.
+	ObjectsAnnotation = "signalbox.dev/objects"
 	// TakenAnnotation on a List is when the snapshot was taken, RFC 3339.
 	TakenAnnotation = "signalbox.dev/taken"
 )
@@ -26,6 +29,7 @@ const (
 // View is a cluster view under construction: plain objects and what is known to be whole.
 type View struct {
 	Objects  []*unstructured.Unstructured
+	Pods     []*capacity.Pod // besides those among Objects: what counts of them
 	Complete []schema.GroupResource
 	Absent   []Named // asked for one by one, and not there
 	Taken    time.Time
@@ -47,9 +51,22 @@ func ReadView(names []string, stdin io.Reader, keep ...func(*unstructured.Unstru
 	}
 	var v View
 	for _, s := range found {
-		for d, err := range s.Documents() {
+		items := 0 // of the list that is being read
+		for d, err := range s.documents(true) {
 			if err != nil {
 				return View{}, err
+			}
+			if items++; d.List {
+				if err := counted(d, items-1); err != nil {
+					return View{}, err
+				}
+				items = 0
+			}
+			if d.Object.GroupVersionKind() == podKind {
+				if err := v.addPod(d); err != nil {
+					return View{}, err
+				}
+				continue
 			}
 			for _, reduce := range keep {
 				if !d.List {
@@ -61,10 +78,35 @@ func ReadView(names []string, stdin io.Reader, keep ...func(*unstructured.Unstru
 			}
 		}
 	}
-	if len(v.Objects) == 0 && len(v.Complete) == 0 {
+	if len(v.Objects)+len(v.Pods) == 0 && len(v.Complete) == 0 {
 		return View{}, &Problem{Source: strings.Join(names, ", "), Have: "holds no Kubernetes object", Want: "a snapshot (kubectl get nodes,pods -A -o yaml, or signalbox snapshot)"}
 	}
 	return v, nil
+}
+
+var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
+
+// addPod keeps what counts of a pod: a tree of a hundred thousand of them would fill the
+// memory of a laptop.
+func (v *View) addPod(d Document) error {
+	p := &corev1.Pod{}
+	if err := capacity.Decode(d.Object, p); err != nil {
+		return &Problem{Source: d.Source, Line: d.Line, Have: err.Error()}
+	}
+	v.Pods = append(v.Pods, capacity.PodOf(capacity.LeanPod(p)))
+	return nil
+}
+
+// counted compares the items of a list with what it says of their number.
+func counted(list Document, items int) error {
+	said := list.Object.GetAnnotations()[ObjectsAnnotation]
+	if said == "" || said == strconv.Itoa(items) {
+		return nil
+	}
+	return &Problem{
+		Source: list.Source, Line: list.Line, Have: fmt.Sprintf("the list holds %d objects and says %s (%s)", items, said, ObjectsAnnotation),
+		Want: "a whole snapshot (was the file cut off?)",
+	}
 }
 
 func (v *View) add(d Document) error {
@@ -97,6 +139,9 @@ func (v View) Snapshot() (*capacity.Snapshot, error) {
 			return nil, err
 		}
 	}
+	for _, p := range v.Pods {
+		b.KeepPod(p)
+	}
 	b.Complete(v.Complete...)
 	for _, n := range v.Absent {
 		b.Absent(n.Kind, n.Namespace, n.Name)
@@ -108,14 +153,14 @@ func build(b *capacity.Builder, o *unstructured.Unstructured) error {
 	switch o.GroupVersionKind() {
 	case corev1.SchemeGroupVersion.WithKind("Node"):
 		n := &corev1.Node{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, n); err != nil {
-			return fmt.Errorf("read Node %s: %w", o.GetName(), err)
+		if err := capacity.Decode(o, n); err != nil {
+			return err
 		}
 		b.Node(n)
-	case corev1.SchemeGroupVersion.WithKind("Pod"):
+	case podKind:
 		p := &corev1.Pod{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, p); err != nil {
-			return fmt.Errorf("read Pod %s/%s: %w", o.GetNamespace(), o.GetName(), err)
+		if err := capacity.Decode(o, p); err != nil {
+			return err
 		}
 		b.Pod(p)
 	default:

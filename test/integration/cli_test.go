@@ -147,15 +147,17 @@ var _ = Describe("the command line against a live cluster", Ordered, func() {
 		}
 	})
 
-	It("replaces names by the same pseudonyms every time, and the fit does not change", func() {
+	It("replaces names by the same pseudonyms for the same salt, and the fit does not change", func() {
 		file := filepath.Join(dir, "nameless.yaml.gz")
-		run(0, "snapshot", "--pseudonyms", "-o", file)
+		run(0, "snapshot", "--pseudonymise", "--salt", "a", "-o", file)
 		text := unzipped(file)
 		for _, name := range []string{"notebook-ana", "cli-a", "cli-b", "secret-project"} {
 			Expect(text).NotTo(ContainSubstring(name))
 		}
-		again, _ := run(0, "snapshot", "--pseudonyms", "-o", "-")
+		again, _ := run(0, "snapshot", "--pseudonymise", "--salt", "a", "-o", "-")
 		Expect(withoutTime(again)).To(Equal(withoutTime(text)))
+		other, _ := run(0, "snapshot", "--pseudonymise", "-o", "-")
+		Expect(withoutTime(other)).NotTo(Equal(withoutTime(text)))
 		verdict := func(args ...string) any {
 			GinkgoHelper()
 			out, _ := run(1, append([]string{"fit", "-f", job, "-o", "json"}, args...)...)

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	runtimeobject "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	with "github.com/signalbox-dev/signalbox/test/build"
+)
+
+// plainObject is an object as the API server hands it out.
+func plainObject(t testing.TB, o any, kind string) *unstructured.Unstructured {
+	t.Helper()
+	fields, err := runtimeobject.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{Object: fields}
+	u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+	return u
+}
+
+// bigView is nodes with twenty pods each, as operators make them, trimmed.
+func bigView(t testing.TB, nodes int) manifest.View {
+	v := manifest.View{Taken: with.Taken, Complete: []schema.GroupResource{{Resource: "nodes"}, {Resource: "pods"}}}
+	for i := range nodes {
+		n := with.Node(fmt.Sprintf("gpu-%05d", i), with.GPUs(8), with.Label("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-80GB"),
+			with.Label("nvidia.com/gpu.count", "8"), with.Label("node.kubernetes.io/instance-type", "a2-ultragpu-8g"),
+			with.Label("topology.kubernetes.io/zone", fmt.Sprintf("europe-west4-%c", 'a'+rune(i%3))), with.Label("topology.kubernetes.io/region", "europe-west4"))
+		v.Objects = append(v.Objects, trim(plainObject(t, n, "Node")))
+	}
+	for i := range nodes {
+		for j := range 20 {
+			p := with.Pod(fmt.Sprintf("train-%05d-worker-%02d", i, j), with.In(fmt.Sprintf("team-%02d", i%50)), with.On(fmt.Sprintf("gpu-%05d", i)),
+				with.Requests("cpu=3500m", "memory=12Gi"), with.OwnedBy("PyTorchJob", fmt.Sprintf("train-%05d", i)),
+				with.PodLabel("training.kubeflow.org/job-name", fmt.Sprintf("train-%05d", i)), with.PodLabel("training.kubeflow.org/operator-name", "pytorchjob-controller"),
+				with.PodLabel("training.kubeflow.org/replica-index", fmt.Sprint(j)), with.PodLabel("training.kubeflow.org/replica-type", "worker"))
+			for e := range 12 {
+				p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: fmt.Sprintf("SETTING_%d", e), Value: "a value of some length, as they are"})
+			}
+			v.Objects = append(v.Objects, trim(plainObject(t, p, "Pod")))
+		}
+	}
+	return v
+}
+
+// BenchmarkSnapshotSize is what a snapshot of 5,000 nodes and 100,000 pods takes on disk,
+// and what reading it back costs.
+func BenchmarkSnapshotSize(b *testing.B) {
+	v := bigView(b, 5000)
+	for _, name := range []string{"cluster.json", "cluster.yaml", "cluster.yaml.gz"} {
+		b.Run(name, func(b *testing.B) {
+			file := filepath.Join(b.TempDir(), name)
+			for b.Loop() {
+				if err := saveView(nil, file, v); err != nil {
+					b.Fatal(err)
+				}
+			}
+			at, err := os.Stat(file)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(at.Size())/1e6, "MB")
+			start := time.Now()
+			read, err := manifest.ReadView([]string{file}, nil, trim)
+			if err != nil || len(read.Objects)+len(read.Pods) != len(v.Objects) {
+				b.Fatalf("%d objects were read of %d: %v", len(read.Objects)+len(read.Pods), len(v.Objects), err)
+			}
+			b.ReportMetric(time.Since(start).Seconds(), "s/read")
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.HeapSys)/1e6, "MB/heap-reserved")
+		})
+	}
+}
+
+func TestASnapshotIsReadBackAsItWasWritten(t *testing.T) {
+	want := bigView(t, 30)
+	for _, name := range []string{"c.json", "c.yaml", "c.json.gz", "c.yaml.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := saveView(nil, file, want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := manifest.ReadView([]string{file}, nil, trim)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(got.Objects)+len(got.Pods) != len(want.Objects) {
+			t.Errorf("%s: %d objects and %d pods were read of %d", name, len(got.Objects), len(got.Pods), len(want.Objects))
+		}
+		if diff := cmp.Diff(mustSnapshot(t, &want).Nodes(), mustSnapshot(t, &got).Nodes(), cmpopts.IgnoreUnexported(capacity.Node{})); diff != "" {
+			t.Errorf("%s (-written +read):\n%s", name, diff)
+		}
+	}
+}
+
+// TestASnapshotThatWasCutOffIsAnError cuts files at many places: nowhere may half of a
+// cluster pass for a whole one.
+func TestASnapshotThatWasCutOffIsAnError(t *testing.T) {
+	v := bigView(t, 120) // more than a mebibyte: read object by object
+	for _, name := range []string{"c.json", "c.yaml", "c.json.gz", "c.yaml.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := saveView(nil, file, v); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(whole) < 1<<20 && !strings.HasSuffix(name, ".gz") {
+			t.Fatalf("%s has %d bytes; the test is about files of more than a mebibyte", name, len(whole))
+		}
+		line := bytes.LastIndexByte(whole[:len(whole)/2], '\n') + 1
+		for _, at := range []int{10, len(whole) / 3, line, line - 1, line + 40, len(whole) - 4} {
+			if at == line-1 && strings.HasSuffix(name, ".gz") {
+				continue
+			}
+			if err := os.WriteFile(file, whole[:at], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := manifest.ReadView([]string{file}, nil, trim)
+			problem, ok := errors.AsType[*manifest.Problem](err)
+			switch {
+			case err == nil:
+				t.Errorf("%s cut at %d of %d bytes is read as if it were whole", name, at, len(whole))
+			case !ok || strings.Contains(problem.Error(), "\n") || len(problem.Error()) > 300:
+				t.Errorf("%s cut at %d: %v; want one line that says what is there and what was expected", name, at, err)
+			}
+		}
+	}
+}
+
+func TestPseudonymsKeepEveryRelation(t *testing.T) {
+	guard := with.Pod("secret-guard", with.In("secret-team"), with.On("secret-node"), with.Asks("1"))
+	guard.Labels = map[string]string{"app": "secret-app", "batch.kubernetes.io/job-completion-index": "7", "job-name": "secret-job"}
+	if err := json.Unmarshal([]byte(`{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"secret-app"},"matchExpressions":[{"key":"app","operator":"In","values":["secret-app","secret-other"]}]}}]}}`), &guard.Spec.Affinity); err != nil {
+		t.Fatal(err)
+	}
+	daemon := with.Pod("secret-daemon", with.In("secret-team"), with.On("secret-node"), with.OwnedBy("DaemonSet", "secret-set"))
+	view := func() *manifest.View {
+		return &manifest.View{Objects: []*unstructured.Unstructured{
+			trim(plainObject(t, with.Node("secret-node", with.GPUs(8), with.Label("pool", "train")), "Node")),
+			trim(plainObject(t, guard, "Pod")), trim(plainObject(t, daemon, "Pod")),
+		}}
+	}
+	text := func(v *manifest.View) string {
+		var b bytes.Buffer
+		if err := writeView(&b, "json", *v); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	a, again, other := view(), view(), view()
+	disguise(a, "salt")
+	disguise(again, "salt")
+	disguise(other, "another")
+	if strings.Contains(text(a), "secret") {
+		t.Errorf("a name is left in\n%s", text(a))
+	}
+	if text(a) != text(again) {
+		t.Error("the same salt gives other pseudonyms")
+	}
+	if text(a) == text(other) {
+		t.Error("another salt gives the same pseudonyms")
+	}
+	pod := a.Objects[1]
+	node, _, _ := unstructured.NestedString(pod.Object, "spec", "nodeName")
+	if node != a.Objects[0].GetName() || a.Objects[0].GetLabels()["kubernetes.io/hostname"] != node || a.Objects[0].GetLabels()["pool"] != "train" {
+		t.Errorf("the pod is on %q; the node is called %q, its labels say %v", node, a.Objects[0].GetName(), a.Objects[0].GetLabels())
+	}
+	terms, _, _ := unstructured.NestedSlice(pod.Object, "spec", "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+	selector, _, _ := unstructured.NestedMap(terms[0].(map[string]any), "labelSelector")
+	app := pod.GetLabels()["app"]
+	if selector["matchLabels"].(map[string]any)["app"] != app || app == "secret-app" {
+		t.Errorf("the pod's label is %q, and its anti-affinity is to %v", app, selector)
+	}
+	if pod.GetLabels()["batch.kubernetes.io/job-completion-index"] != "7" {
+		t.Errorf("the index of the pod is gone: %v", pod.GetLabels())
+	}
+	before, after := mustSnapshot(t, view()), mustSnapshot(t, a)
+	if before.Nodes()[0].Resident["pods"] != 1 || after.Nodes()[0].Resident["pods"] != 1 || after.Nodes()[0].Used[with.GPU] != 1 {
+		t.Errorf("with pseudonyms %v stays and %v is used; want what was before: %v, %v",
+			after.Nodes()[0].Resident, after.Nodes()[0].Used, before.Nodes()[0].Resident, before.Nodes()[0].Used)
+	}
+}
+
+func mustSnapshot(t *testing.T, v *manifest.View) *capacity.Snapshot {
+	t.Helper()
+	s, err := v.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// FuzzReadView: no file makes the reader panic, and one that is read makes a snapshot or
+// an error.
+func FuzzReadView(f *testing.F) {
+	v := bigView(f, 1)
+	for _, format := range []string{"json", "yaml"} {
+		var b bytes.Buffer
+		if err := writeView(&b, format, v); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		_, _ = z.Write(b.Bytes()) // a buffer
+		_ = z.Close()
+		f.Add(zipped.Bytes())
+		f.Add(zipped.Bytes()[:zipped.Len()/2])
+	}
+	f.Add([]byte(`{"kind":"List","apiVersion":"v1","metadata":{"annotations":{"signalbox.dev/objects":"-1"}},"items":[]}`))
+	f.Add([]byte("apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: -1e99, nvidia.com/gpu: 9e99}}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		read, err := manifest.ReadView([]string{"-"}, bytes.NewReader(text), trim)
+		if err != nil {
+			return
+		}
+		disguise(&read, "salt")
+		s, err := read.Snapshot()
+		if err != nil {
+			return
+		}
+		s.Fit(capacity.Gang{Groups: []capacity.Group{{Name: "w", Count: 3}}})
+	})
+}

@@ -1,0 +1,100 @@
+package capacity
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// LeanPod is a pod that counts as p does in every view, PodOf(LeanPod(p)) being PodOf(p),
+// and holds hardly anything else: no commands, environments, images, annotations, nothing
+// of its status. What its containers ask for is one container's.
+func LeanPod(p *corev1.Pod) *corev1.Pod {
+	out := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: p.Namespace, Name: p.Name, Labels: p.Labels, DeletionTimestamp: p.DeletionTimestamp,
+	}}
+	for key, value := range p.Annotations {
+		if key == mirrorAnnotation || key == completionAnnotation {
+			metav1.SetMetaDataAnnotation(&out.ObjectMeta, key, value)
+		}
+	}
+	if o := metav1.GetControllerOfNoCopy(p); o != nil {
+		out.OwnerReferences = []metav1.OwnerReference{{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, Controller: o.Controller}}
+	}
+	s := &p.Spec
+	out.Spec = corev1.PodSpec{
+		NodeName: s.NodeName, ResourceClaims: s.ResourceClaims, SchedulingGates: s.SchedulingGates,
+		Priority:   s.Priority,
+		Containers: []corev1.Container{{Name: "all", Resources: corev1.ResourceRequirements{Requests: occupiedBy(p)}, Ports: portsOf(s)}},
+	}
+	if s.Priority == nil {
+		out.Spec.PriorityClassName = s.PriorityClassName
+	}
+	if terms := antiAffinity(s); len(terms) > 0 {
+		out.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+	}
+	for i := range s.Volumes {
+		if len(disksOf(&s.Volumes[i])) > 0 {
+			out.Spec.Volumes = append(out.Spec.Volumes, s.Volumes[i])
+		}
+	}
+	for i, claim := range claimsOf(p) {
+		v := corev1.Volume{Name: strconv.Itoa(i)}
+		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}
+		out.Spec.Volumes = append(out.Spec.Volumes, v)
+	}
+	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		out.Status.Phase = p.Status.Phase
+	}
+	return out
+}
+
+// completionAnnotation says which pod of an indexed Job it is
+// (https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-completion-index).
+const completionAnnotation = "batch.kubernetes.io/job-completion-index"
+
+// occupiedBy is Occupied as quantities.
+func occupiedBy(p *corev1.Pod) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for name, n := range Occupied(p) {
+		switch {
+		case n <= 0:
+		case name == corev1.ResourceCPU:
+			out[name] = *resource.NewMilliQuantity(n, resource.DecimalSI)
+		case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage:
+			out[name] = *resource.NewQuantity(n, resource.BinarySI)
+		default:
+			out[name] = *resource.NewQuantity(n, resource.DecimalSI)
+		}
+	}
+	return out
+}
+
+// portsOf are the ports of the node that a pod takes, as one container's.
+func portsOf(s *corev1.PodSpec) []corev1.ContainerPort {
+	var out []corev1.ContainerPort
+	for _, p := range hostPortsOf(s) {
+		port := corev1.ContainerPort{ContainerPort: p.port, HostPort: p.port}
+		if p.protocol != corev1.ProtocolTCP {
+			port.Protocol = p.protocol
+		}
+		if p.ip != "0.0.0.0" {
+			port.HostIP = p.ip
+		}
+		out = append(out, port)
+	}
+	return out
+}
+
+// Decode turns an object of the API into its Go type. The error names the object and,
+// where a quantity stands in the way, its field.
+func Decode(o *unstructured.Unstructured, into any) error {
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into) == nil {
+		return nil
+	}
+	return decode(o, into)
+}

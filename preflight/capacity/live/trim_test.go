@@ -1,0 +1,93 @@
+package live
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+func trimmed(t *testing.T, by cache.TransformFunc, object any) any {
+	t.Helper()
+	out, err := by(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := by(out) // as informers may
+	if err != nil || !unchanged(out, again) {
+		t.Fatalf("trimming twice gives something else: %v", err)
+	}
+	return out
+}
+
+func TestWhatMattersOfANodeIsNewsAndNothingElse(t *testing.T) {
+	node := func() *corev1.Node { return build.Node("a", build.GPUs(8), build.Taint("k=v:NoSchedule")) }
+	news := map[string]func(*corev1.Node){
+		"label":         build.Label("pool", "b"),
+		"taint":         build.Taint("x=y:NoExecute"),
+		"cordon":        build.Cordoned(),
+		"readiness":     build.NotReady(),
+		"allocatable":   func(n *corev1.Node) { n.Status.Allocatable[build.GPU] = resource.MustParse("7") },
+		"no conditions": func(n *corev1.Node) { n.Status.Conditions = nil },
+		"annotation":    build.NodeAnnotation("cluster-autoscaler.kubernetes.io/scale-down-disabled", "true"),
+	}
+	for name, change := range news {
+		t.Run(name, func(t *testing.T) {
+			n := node()
+			change(n)
+			if unchanged(trimmed(t, trimNode, node()), trimmed(t, trimNode, n)) {
+				t.Errorf("another %s is taken for the same node", name)
+			}
+		})
+	}
+	beat := node()
+	beat.ResourceVersion = "2"
+	beat.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(build.Taken)
+	beat.Status.Conditions = append(beat.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse})
+	beat.Status.Images = []corev1.ContainerImage{{Names: []string{"registry.example.com/x"}}}
+	beat.Status.Allocatable["memory"] = resource.MustParse("1024Gi") // 1Ti, written otherwise
+	if !unchanged(trimmed(t, trimNode, node()), trimmed(t, trimNode, beat)) {
+		t.Error("a heartbeat is taken for news")
+	}
+}
+
+func TestPodsAreHeldWithoutWhatNobodyShouldSee(t *testing.T) {
+	keep := keepPods()
+	p := build.Pod("p", build.On("a"), build.Asks("1"), build.PodLabel("app", "x"))
+	p.ResourceVersion, p.Annotations = "7", map[string]string{"long": strings.Repeat("x", 200), "short": "y"}
+	p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PASSWORD", Value: "hunter2"}}
+	held, ok := trimmed(t, keep, p).(*heldPod)
+	if !ok {
+		t.Fatal("a pod is held as something else")
+	}
+	if m := held.GetObjectMeta(); m.GetName() != "p" || m.GetNamespace() != "default" || m.GetResourceVersion() != "7" {
+		t.Errorf("the informer sees %s/%s at version %s; want default/p at 7", m.GetNamespace(), m.GetName(), m.GetResourceVersion())
+	}
+	if len(p.Annotations) != 2 {
+		t.Error("trimming has changed the pod that came")
+	}
+	ready := p.DeepCopy()
+	ready.ResourceVersion, ready.Status.Message = "8", "started"
+	if !unchanged(held, trimmed(t, keep, ready)) {
+		t.Error("a status that changes nothing is taken for news")
+	}
+	ready.Spec.NodeName = "b"
+	if unchanged(held, trimmed(t, keep, ready)) {
+		t.Error("another node is taken for the same pod")
+	}
+}
+
+func TestWordsAreHeldOnceAndNotForEver(t *testing.T) {
+	w := words{}
+	for i := range 3 * mostWords {
+		w.of(strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("y", i/mostWords) + metav1.NewTime(build.Taken.AddDate(0, 0, i)).String())
+		if len(w) > mostWords {
+			t.Fatalf("%d words are held; want at most %d", len(w), mostWords)
+		}
+	}
+}
