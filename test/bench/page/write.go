@@ -12,7 +12,8 @@ What the fit costs, and what keeping a view of the cluster costs. ` + "`make ben
 benchmarks, on two cores and with fixed seeds, and writes this page; the numbers are benchstat's medians
 of its runs. Times of one answer and of one change are processor time of the thread that works it out,
 which other work on the machine disturbs less than the clock on the wall. ` + "`make bench-live`" + ` fills a real
-API server and measures the view that follows it; its times are the clock's.
+API server and measures the view that follows it; its times are the clock's. Where the load average
+below is above the number of processors, others were using the machine, and all times are too long.
 
 Every cluster has 20 pods on each node. *Low* fragmentation: nodes are empty, half full or full, so that
 few differ. *High*: every pod asks for something else, and hardly two nodes have the same room.
