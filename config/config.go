@@ -107,6 +107,8 @@ type Running struct {
 	HangAfter     Duration   `yaml:"hangAfter"`     // silence shorter than this is no hang
 	HangIntervals int        `yaml:"hangIntervals"` // nor for fewer usual intervals than this
 	SlowerThan    float64    `yaml:"slowerThan"`    // times the median of a step
+	Diverged      float64    `yaml:"diverged"`      // a loss so many times its lowest, and no lower than it began
+	HalfStarted   Duration   `yaml:"halfStarted"`   // some pods hold devices and others have no node
 	Prometheus    Prometheus `yaml:"prometheus"`
 }
 

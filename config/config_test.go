@@ -66,6 +66,7 @@ func TestRead(t *testing.T) {
 		"no provider is chosen":          {text: "llm: {baseURL: 'http://x/v1', model: m}\n", wantErr: "llm.provider is empty"},
 		"an unknown provider":            {text: "llm: {provider: oracle, baseURL: 'http://x/v1', model: m}\n", wantErr: `llm.provider is "oracle"; expected openai`},
 		"a number below its least":       {text: "diagnosis: {concurrency: 0}\n", wantErr: "diagnosis.concurrency is 0; expected 1 or more"},
+		"a threshold that is no number":  {text: "diagnosis: {running: {diverged: .nan}}\n", wantErr: "diagnosis.running.diverged is NaN; expected more than 1"},
 		"a mode nobody knows":            {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
 	}
 	for name, tc := range cases {

@@ -34,6 +34,7 @@ func (c Config) validate() error {
 		{"diagnosis.running.every", c.Diagnosis.Running.Every, 0},
 		{"diagnosis.running.hangAfter", c.Diagnosis.Running.HangAfter, time.Second},
 		{"diagnosis.running.prometheus.idleFor", c.Diagnosis.Running.Prometheus.IdleFor, time.Minute},
+		{"diagnosis.running.halfStarted", c.Diagnosis.Running.HalfStarted, time.Second},
 		{"llm.timeout", c.LLM.Timeout, time.Millisecond},
 	} {
 		if time.Duration(d.value) < d.least {
@@ -86,6 +87,9 @@ const (
 func (r Running) validate(bad func(string, ...any)) {
 	if r.SlowerThan <= 1 {
 		bad("diagnosis.running.slowerThan is %g; expected more than 1", r.SlowerThan)
+	}
+	if !(r.Diverged > 1) { // NaN is not either
+		bad("diagnosis.running.diverged is %g; expected more than 1", r.Diverged)
 	}
 	if r.Prometheus.URL == "" {
 		return

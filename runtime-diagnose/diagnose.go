@@ -20,6 +20,7 @@ import (
 type Options struct {
 	LogBudget int // bytes of text kept of one log (32 KiB)
 	Evidence  int // items in the result (40)
+	Running   Thresholds
 }
 
 // Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx ends; what it could not read is in Coverage. A nil
@@ -48,6 +49,8 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.getPast()
 	d.failed = d.jobFailed()
 	d.all, d.time = d.members(), d.clocks()
+	d.lookAtRunning()
+	d.remarkUnused()
 	d.marks = gang.Mark(d.sightings, d.all, d.time)
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
 	d.point()
@@ -72,6 +75,7 @@ type diagnosis struct {
 	all       []gang.Member
 	time      *gang.Clocks
 	marks     gang.Marks
+	remarks   []string
 	waited    *gang.Waited // what the watchdogs of all ranks say together; nil: nothing
 }
 
@@ -118,7 +122,7 @@ func (d *diagnosis) result() Result {
 	if d.Job != nil {
 		r.Job = d.Job.Ref
 	}
-	r.Waiting = d.waiting()
+	r.Waiting, r.Remarks = d.waiting(), d.remarks
 	d.judge(&r)
 	d.sayOrder(&r)
 	d.collectEvidence(&r)

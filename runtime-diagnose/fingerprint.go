@@ -10,7 +10,7 @@ import (
 )
 
 // volatile facts change between attempts of one failure.
-var volatile = []string{"pid", "localrank", "count", "seq", "sincestart", "at", "silent", "percent"}
+var volatile = []string{"pid", "localrank", "count", "seq", "sincestart", "at", "silent", "percent", "idle", "usual", "step", "lowest", "now"}
 
 // Fingerprint is equal for two diagnoses that say the same thing of the same job: 16 hex
 // digits over verdict, cause, place and texts, without times, attempts, process numbers

@@ -24,6 +24,7 @@ type jsonResult struct {
 	Solution  []string        `json:"solution"`
 	Root      *jsonRoot       `json:"root"`
 	Effects   []jsonEffect    `json:"effects"`
+	Remarks   []string        `json:"remarks,omitempty"`
 	Order     *jsonOrder      `json:"order,omitempty"`
 	Followers []jsonFollowers `json:"followers,omitempty"`
 	Evidence  []evidence.Item `json:"evidence"`
@@ -110,7 +111,7 @@ func JSON(r Result) ([]byte, error) {
 		Job:     jsonJob{r.Job.APIVersion, r.Job.Kind, r.Job.Namespace, r.Job.Name, r.Job.UID},
 		Healthy: HealthyWord(r.Verdict), Verdict: r.Verdict, Waiting: r.Waiting, Category: r.Category,
 		Error: r.Error, Analysis: r.Analysis, Solution: notNil(r.Solution),
-		Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
+		Remarks: r.Remarks, Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
 	}
 	out.Coverage.Missing = notNil(out.Coverage.Missing)
 	if r.Root != nil {

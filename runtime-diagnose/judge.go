@@ -26,6 +26,9 @@ func (d *diagnosis) judge(r *Result) {
 	if d.ranking.Root != nil {
 		root := d.cause(*d.ranking.Root)
 		root.Standing = d.standing(*d.ranking.Root)
+		if d.onlyNode(d.ranking.Root) != "" {
+			root.Owner, root.Retry = signature.Platform, signature.Helps
+		}
 		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
 		if saysLittle(d.ranking.Root) {
 			r.Verdict = Inconclusive
@@ -52,6 +55,42 @@ func (d *diagnosis) queued() bool {
 	root := d.ranking.Root
 	return d.State.Phase == kinds.Suspended && root != nil && root.Platform &&
 		(root.Signature.ID == "queue-quota" || root.Signature.ID == "kueue-preempted")
+}
+
+// nodesMayDiffer are causes that a node can bring about which differs from the others: its
+// driver, its disks, its mounts, its network, an image it pulled earlier under the same tag.
+// Memory, data and the program's own exceptions are not among them: there the log says otherwise.
+var nodesMayDiffer = []string{
+	"cuda-driver-mismatch", "no-gpu-visible", "nccl-init-network", "nccl-version-mismatch", "network-dns", "missing-module",
+	"import-version-conflict", "file-not-found", "permission-denied", "disk-full", "storage-io", "image-pull", "mount-failed", "shm-exhausted",
+}
+
+// onlyNode is the node on which every pod ran that says what the root says, where they are
+// two or more, all of that node that failed by themselves, and other nodes ran the same job
+// without it: then the node is the difference. Empty otherwise.
+func (d *diagnosis) onlyNode(s *rank.Sighting) string {
+	node := s.Item.Source.Node
+	if node == "" || !slices.Contains(nodesMayDiffer, s.Signature.Category) {
+		return ""
+	}
+	says := map[string]bool{}
+	for _, item := range append([]evidence.Item{s.Item}, s.Also...) {
+		if item.Source.Pod == "" || item.Source.Node != node {
+			return ""
+		}
+		says[item.Source.Pod] = true
+	}
+	elsewhere := false
+	for _, m := range d.all {
+		if m.Source.Node == node && !says[m.Place] && d.marks.States[m.Place].Own {
+			return ""
+		}
+		elsewhere = elsewhere || m.Source.Node != "" && m.Source.Node != node
+	}
+	if len(says) < 2 || !elsewhere {
+		return ""
+	}
+	return node
 }
 
 // saysLittle is a root that names how it ended, not why: a bare exit code.

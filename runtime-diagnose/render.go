@@ -24,6 +24,9 @@ func Text(r Result) string {
 	if r.Waiting != "" && !strings.HasPrefix(r.Analysis, r.Waiting) {
 		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
 	}
+	for _, remark := range r.Remarks {
+		fmt.Fprintf(&b, "\nnote: %s\n", remark)
+	}
 	if r.Root != nil {
 		b.WriteString("\n" + aroundLine(r))
 	} else if r.Verdict != Healthy {

@@ -40,6 +40,7 @@ type Result struct {
 	Error     string // one sentence
 	Analysis  string
 	Solution  []string // steps, imperative
+	Remarks   []string // what is worth knowing and no failure: a straggler, devices that idle
 	Root      *Cause
 	Effects   []Cause         // what Root explains; never competing roots
 	Evidence  []evidence.Item // every ID cited above is here

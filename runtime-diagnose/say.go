@@ -71,6 +71,10 @@ func (d *diagnosis) sayCause(r *Result) {
 		b.WriteString(d.whatDecides(r))
 	}
 	r.Solution = root.Signature.Steps()
+	if node := d.onlyNode(root); node != "" {
+		fmt.Fprintf(&b, " Pods of the same job on other nodes do not say it: the difference is node %s.", node)
+		r.Solution = append([]string{"Tell the administrators node " + node + ", and start the job on other nodes."}, r.Solution...)
+	}
 	if noRejoin(d.Case) && root.Item.Source.Attempt > 0 {
 		b.WriteString(" The container was started again, but a restarted worker of a ColossalAIJob does not rejoin the training.")
 		r.Solution = append(r.Solution, "Create the job again: it does not recover by itself.")

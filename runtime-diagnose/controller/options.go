@@ -81,6 +81,10 @@ func FromConfig(c config.Config) (Options, error) {
 	}
 	return Options{
 		Kinds: selected,
+		Core: diagnose.Options{Running: diagnose.Thresholds{
+			Idle: time.Duration(d.Running.HangAfter), IdleSteps: float64(d.Running.HangIntervals), Straggler: d.Running.SlowerThan,
+			Diverged: d.Running.Diverged, HalfStarted: time.Duration(d.Running.HalfStarted),
+		}},
 		Limits: collect.Limits{
 			Pods: d.Logs.Pods, Parallel: d.Logs.Parallel, HeadBytes: d.Logs.HeadBytes, TailBytes: d.Logs.TailBytes, TotalBytes: d.Logs.TotalBytes,
 		},

@@ -18,6 +18,7 @@ import (
 // Step is one line that counts. Numbers are NaN or -1 where the line does not say.
 type Step struct {
 	Line    int
+	Text    string    // of the line, at most 512 bytes; not masked
 	At      time.Time // zero: unknown
 	Number  int64     // of the step, the iteration or the batch; -1: the line has none
 	Of      int64     // of how many; -1: it does not say
@@ -218,7 +219,7 @@ func (t *Tracker) Series() Series {
 
 func (t *Tracker) read(r raw) (Step, bool) {
 	step, ok := Read(r.text)
-	step.Line, step.At = r.line, r.at
+	step.Line, step.At, step.Text = r.line, r.at, r.text
 	if step.At.IsZero() && t.TimeOf != nil {
 		step.At, _ = t.TimeOf(r.text)
 	}

@@ -1,0 +1,283 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Thresholds say from when on a job that runs is not well. Zero values mean the defaults in
+// parentheses.
+type Thresholds struct {
+	// Idle and IdleSteps: no line counts a step for so long (10 min), and for so many times the
+	// usual time between two (20). Both have to pass: evaluation and saving take many steps.
+	Idle      time.Duration
+	IdleSteps float64
+	Straggler float64 // a pod whose steps take so many times the median of all (1.5)
+	Diverged  float64 // a loss so many times its lowest, and no lower than it began (3)
+	// HalfStarted: some pods run and hold devices for so long while others have no node (10 min).
+	HalfStarted time.Duration
+}
+
+func (t Thresholds) withDefaults() Thresholds {
+	t.Idle = cmp.Or(t.Idle, 10*time.Minute)
+	t.IdleSteps = cmp.Or(t.IdleSteps, 20)
+	t.Straggler = cmp.Or(t.Straggler, 1.5)
+	t.Diverged = cmp.Or(t.Diverged, 3)
+	t.HalfStarted = cmp.Or(t.HalfStarted, 10*time.Minute)
+	return t
+}
+
+// RunningRules lists what is found about jobs that run, for reference pages.
+func RunningRules() []*signature.Signature {
+	return []*signature.Signature{ruleNoProgress, ruleOneStopped, ruleDiverges}
+}
+
+var ruleNoProgress = &signature.Signature{
+	ID: "no-progress", Title: "training has stopped advancing", Since: "0.1", Category: "hang-no-progress",
+	Role: signature.Root, Depth: signature.General, Domain: signature.Nobody, Retry: signature.RetryUnknown,
+	Proves:       "The last line that counts a step is {{.idle}} old; before, one came every {{.usual}}.",
+	DoesNotProve: "Why: a data loader, storage, a collective and a long evaluation that prints nothing look the same.",
+	Remedy:       "Take stacks of the processes of every pod: py-spy dump --pid 1.\nLook at the pod whose last step is the lowest first.\nRaise diagnosis.running.hangAfter if the job evaluates or saves for so long.",
+}
+
+var ruleOneStopped = &signature.Signature{
+	ID: "one-stopped", Title: "one pod has stopped advancing while others go on", Since: "0.1", Category: "hang-no-progress",
+	Role: signature.Root, Depth: signature.Symptom, Domain: signature.Nobody, Retry: signature.RetryUnknown,
+	Proves:       "Its last line that counts a step is {{.idle}} old; before, one came every {{.usual}}. Other pods still count.",
+	DoesNotProve: "That it hangs: it may have stopped printing only.",
+	Remedy:       "Take the stack of its process: py-spy dump --pid 1.\nCompare its last lines with those of a pod that goes on.",
+}
+
+var ruleDiverges = &signature.Signature{
+	ID: "loss-diverges", Title: "the loss has gone back up to where it began", Since: "0.1", Category: "no-convergence",
+	Role: signature.Root, Depth: signature.General, Domain: signature.User, Retry: signature.Useless,
+	Proves:       "The loss began at {{.began}}, fell to {{.lowest}}, and is at {{.now}} now.",
+	DoesNotProve: "Why: learning rate, data, precision and a broken device all end so.",
+	Remedy:       "Go back to a checkpoint from before it rose; lower the learning rate or clip gradients.\nLook at the batches of the steps where it rose.",
+}
+
+// lookAtRunning adds what is wrong with a job that runs, and remarks on what is worth knowing.
+func (d *diagnosis) lookAtRunning() {
+	if d.State.Phase != kinds.Running {
+		return
+	}
+	t := d.options.Running.withDefaults()
+	courses := d.courses()
+	if !slices.ContainsFunc(d.Watched, func(s rank.Sighting) bool { return s.Signature.Category == ruleNoProgress.Category }) {
+		d.findIdle(courses, t) // who watched the job saw more than one look can
+	}
+	d.findDivergence(courses, t)
+	d.remarkStragglers(courses, t)
+	d.remarkHalfStarted(t)
+}
+
+// course is the course of one running pod that counts steps.
+type course struct {
+	*track
+	ahead time.Duration // its clock, of the API server's
+}
+
+// fewestSteps is how many step lines show a usual pace.
+const fewestSteps = 4
+
+// courses are the logs of pods that run and count steps, by the node's clock. A log that says
+// that its run ended well has no course any more.
+func (d *diagnosis) courses() []course {
+	var out []course
+	for i := range d.logs.tracks {
+		t := &d.logs.tracks[i]
+		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < fewestSteps || slices.Contains(d.logs.ended, sourceName(t.source)) {
+			continue
+		}
+		k := slices.IndexFunc(d.all, func(m gang.Member) bool { return m.Place == gang.PlaceOf(t.source) })
+		if k < 0 || !d.all[k].Running {
+			continue
+		}
+		b := d.time.Ahead(t.clock())
+		out = append(out, course{t, (b.Low + b.High) / 2})
+	}
+	return out
+}
+
+// idle is how long ago the last step was, by the API server's clock.
+func (c course) idle(now time.Time) time.Duration { return now.Sub(c.steps.Last.At.Add(-c.ahead)) }
+
+func (d *diagnosis) findIdle(courses []course, t Thresholds) {
+	var stopped []course
+	for _, c := range courses {
+		limit := max(t.Idle, time.Duration(t.IdleSteps*float64(c.steps.Interval)))
+		if !c.steps.Last.At.IsZero() && c.idle(d.Now) > limit {
+			stopped = append(stopped, c)
+		}
+	}
+	if len(stopped) == 0 || len(stopped) < len(courses) && len(stopped)*2 > len(courses) {
+		return // half and half: some print what others do not
+	}
+	rule := ruleNoProgress
+	if len(stopped) < len(courses) {
+		rule = ruleOneStopped
+	}
+	slices.SortStableFunc(stopped, func(a, b course) int {
+		return cmp.Or(cmp.Compare(a.steps.Last.Number, b.steps.Last.Number), -cmp.Compare(a.idle(d.Now), b.idle(d.Now)))
+	})
+	for _, c := range stopped {
+		d.sightings = append(d.sightings, c.sighting(rule, map[string]string{
+			"idle": short(c.idle(d.Now)), "usual": short(c.steps.Interval), "step": fmt.Sprint(c.steps.Last.Number),
+		}))
+	}
+}
+
+// sighting is a rule found at the log's last step.
+func (c course) sighting(rule *signature.Signature, facts map[string]string) rank.Sighting {
+	source := c.source
+	source.Line = c.steps.Last.Line
+	text := strings.TrimSpace(reduce.Mask(c.steps.Last.Text))
+	return rank.Sighting{
+		Signature: rule, Line: text, Facts: facts,
+		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: c.steps.Last.At, Clock: c.clock(), Source: source, Text: text, Times: 1},
+	}
+}
+
+// fewestLosses is how long a curve has to be before its shape says something.
+const fewestLosses = 40
+
+func (d *diagnosis) findDivergence(courses []course, t Thresholds) {
+	for _, c := range courses {
+		losses := c.steps.Losses
+		if len(losses) < fewestLosses {
+			continue
+		}
+		began, now := median(losses[:5]), median(losses[len(losses)-5:])
+		lowest := math.Inf(1)
+		for i := 0; i+5 <= len(losses); i++ {
+			lowest = min(lowest, median(losses[i:i+5]))
+		}
+		if lowest > 0 && now >= began && now >= t.Diverged*lowest {
+			d.sightings = append(d.sightings, c.sighting(ruleDiverges, map[string]string{
+				"began": fmt.Sprintf("%.4g", began), "lowest": fmt.Sprintf("%.4g", lowest), "now": fmt.Sprintf("%.4g", now),
+			}))
+			return // one rank says it for all: they share the loss
+		}
+	}
+}
+
+func median(v []float64) float64 {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// fewestToCompare is with how many members a median is nobody's own.
+const fewestToCompare = 4
+
+// remarkStragglers names pods that are slower than the rest: synchronous training waits for
+// them at every step.
+func (d *diagnosis) remarkStragglers(courses []course, t Thresholds) {
+	var all []float64
+	for _, c := range courses {
+		if !math.IsNaN(c.steps.Seconds) {
+			all = append(all, c.steps.Seconds)
+		}
+	}
+	if len(all) < fewestToCompare {
+		return
+	}
+	usual := median(all)
+	var slow []course
+	for _, c := range courses {
+		if c.steps.Seconds > t.Straggler*usual {
+			slow = append(slow, c)
+		}
+	}
+	if len(slow) == 0 || len(slow)*fewestToCompare > len(all) {
+		return // many are no stragglers: they do other work
+	}
+	slices.SortStableFunc(slow, func(a, b course) int { return -cmp.Compare(a.steps.Seconds, b.steps.Seconds) })
+	worst := slow[0]
+	text := fmt.Sprintf("%s takes %.2f s for a step, where half of the %d pods take %.2f s or less", d.who(worst.source), worst.steps.Seconds, len(all), usual)
+	if n := len(slow) - 1; n > 0 {
+		text += fmt.Sprintf("; %d more are slow", n)
+	}
+	d.remarks = append(d.remarks, text+".")
+}
+
+// remarkHalfStarted says what a gang holds that cannot begin.
+func (d *diagnosis) remarkHalfStarted(t Thresholds) {
+	waits, runs := 0, 0
+	held := int64(0)
+	var since time.Time
+	for _, p := range d.seen.Pods {
+		switch {
+		case p.Phase == corev1.PodPending && !p.Placed:
+			waits++
+		case p.Phase == corev1.PodRunning:
+			runs++
+			held += d.devicesOf(p.Source.Role)
+		}
+	}
+	for _, m := range d.all {
+		if m.Running && m.Started.After(since) {
+			since = m.Started
+		}
+	}
+	if waits == 0 || runs == 0 || held == 0 || since.IsZero() || d.Now.Sub(since) < t.HalfStarted {
+		return
+	}
+	d.remarks = append(d.remarks, fmt.Sprintf("%d pod%s hold%s %d devices since %s (%s) and cannot begin: %d other%s %s no node.",
+		runs, plural(runs), verbOf(runs), held, since.UTC().Format("15:04"), short(d.Now.Sub(since)), waits, plural(waits), hasHave(waits)))
+}
+
+// devicesOf is how many devices one pod of a role asks for.
+func (d *diagnosis) devicesOf(role string) int64 {
+	if d.Job == nil {
+		return 0
+	}
+	found := d.Job.Role(role)
+	if found == nil && len(d.Job.Roles) > 0 {
+		found = &d.Job.Roles[0]
+	}
+	if found == nil {
+		return 0
+	}
+	var n int64
+	for name, amount := range found.Pod.Requests {
+		if strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), "rdma/") {
+			n += amount
+		}
+	}
+	return n
+}
+
+// onCPU is what programs print that found no device, or were not told to use one: Lightning,
+// JAX, TensorFlow, Accelerate and hand-written loops.
+var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b`)
+
+// remarkUnused says that a pod holds devices and its program says that it uses none.
+func (d *diagnosis) remarkUnused() {
+	for _, e := range d.logs.excerpts {
+		held := d.devicesOf(e.Source.Role)
+		if held == 0 || e.Source.Pod == "" || e.Source.Attempt > 0 {
+			continue
+		}
+		for i := range e.Lines {
+			if onCPU.MatchString(e.Lines[i].Text) {
+				d.remarks = append(d.remarks, fmt.Sprintf("%s holds %d devices, and its program says that it uses none: %s [%s]", d.who(e.Source), held, cut(strings.TrimSpace(e.Lines[i].Text)), e.Item(i).ID))
+				return // one says it for all: they run the same program
+			}
+		}
+	}
+}
