@@ -218,7 +218,7 @@ func (o *obstacle) pools() {
 		if asked == 0 || len(names) == 0 || !limited || asked <= most {
 			continue
 		}
-		_, at := o.largest(each, name)
+		at := o.largest(each, name)
 		o.add(Limit{
 			Rule: RulePool, When: Never, Kind: nodePool.Kind, Name: strings.Join(names, ","), Resource: string(name),
 			Asked: asked, Hard: most, Path: job.Path("spec.limits").Key(string(name)), At: at,

@@ -482,7 +482,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 			continue
 		}
 		lack = short
-		_, where := k.largest(k.asks, name)
+		where := k.largest(k.asks, name)
 		worst = Limit{
 			Rule: RuleQueueQuota, When: when, Kind: "ClusterQueue", Name: k.name, Resource: string(name), Asked: asked, Used: max(0, hard-has), Hard: hard,
 			Path: job.Path("spec.resourceGroups").Index(at), At: cmp.Or(where, k.gang.At), Message: k.shortText(name, asked, has, names, when),

@@ -29,7 +29,7 @@ func localQ(more string) string {
 // that may be 4 more by borrowing, "/4/2" lends 2 at most.
 func clusterQ(name, more, flavors, used string) string {
 	var quotas, reserved []string
-	for _, f := range strings.Fields(flavors) {
+	for f := range strings.FieldsSeq(flavors) {
 		name, amounts, _ := strings.Cut(f, "=")
 		parts := strings.Split(amounts, "/")
 		q := "{name: nvidia.com/gpu, nominalQuota: " + parts[0]
@@ -41,7 +41,7 @@ func clusterQ(name, more, flavors, used string) string {
 		}
 		quotas = append(quotas, "{name: "+name+", resources: ["+q+"}]}")
 	}
-	for _, f := range strings.Fields(used) {
+	for f := range strings.FieldsSeq(used) {
 		name, amount, _ := strings.Cut(f, "=")
 		reserved = append(reserved, "{name: "+name+", resources: [{name: nvidia.com/gpu, total: "+amount+"}]}")
 	}
@@ -164,7 +164,7 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 		"a namespace under another name":     {gpuQuota[1:], kueueWhole, "the namespace ml is not in the snapshot; whether it has a LocalQueue team is not known"},
 		"a cohort that may have more queues": {localQ("") + clusterQ("cq", ", cohort: all", "h100=8", ""), kueueWhole[:1], "the cohort all of ClusterQueue cq is not whole in the snapshot; what may be borrowed is not known"},
 		"a resource without a quota": {
-			localQ("") + strings.Replace(clusterQ("cq", "", "h100=64", ""), "nvidia.com/gpu", "cpu", -1), kueueWhole,
+			localQ("") + strings.ReplaceAll(clusterQ("cq", "", "h100=64", ""), "nvidia.com/gpu", "cpu"), kueueWhole,
 			"ClusterQueue cq has no quota for nvidia.com/gpu; unless Kueue is configured to leave it out, the job is not admitted",
 		},
 	}

@@ -208,15 +208,15 @@ func (o *obstacle) together() [][]int {
 
 // largest is where the job says how many pods it has: the group that asks for most of a
 // resource, per pod times pods; ties go to the first.
-func (o *obstacle) largest(each []job.Resources, name corev1.ResourceName) (role string, at job.Path) {
+func (o *obstacle) largest(each []job.Resources, name corev1.ResourceName) (at job.Path) {
 	best := int64(-1)
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]
 		if n := times(each[i][name], o.wanted(i)); n > best {
-			best, role, at = n, g.Name, g.Path
+			best, at = n, g.Path
 		}
 	}
-	return role, at
+	return at
 }
 
 // rolesFor lists the groups that ask for a resource: "1 Master + 3 Workers".

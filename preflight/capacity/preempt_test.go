@@ -36,15 +36,18 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 		want    string // and what is assumed
 	}{
 		"one pod of two is enough": {
-			highClass, high(1, "8"), []any{two, low("x-0", "a-1", "8"), low("x-1", "a-2", "8")},
+			highClass, high(1, "8"),
+			[]any{two, low("x-0", "a-1", "8"), low("x-1", "a-2", "8")},
 			"1 pod of PyTorchJob default/x (priority 0) would have to go for the priority class high (1000)",
 		},
 		"the node with fewer pods is cleared": {
-			highClass, high(1, "8"), []any{two, low("x-0", "a-1", "4"), low("x-1", "a-1", "4"), low("y-0", "a-2", "8")},
+			highClass, high(1, "8"),
+			[]any{two, low("x-0", "a-1", "4"), low("x-1", "a-1", "4"), low("y-0", "a-2", "8")},
 			"1 pod of PyTorchJob default/y (priority 0) would have to go for the priority class high (1000)",
 		},
 		"who can stay stays": {
-			highClass, high(1, "6"), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "2"), low("y-0", "a-1", "2"), low("z-0", "a-1", "4")},
+			highClass, high(1, "6"),
+			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "2"), low("y-0", "a-1", "2"), low("z-0", "a-1", "4")},
 			"1 pod of PyTorchJob default/y (priority 0), 1 pod of PyTorchJob default/z (priority 0) would have to go for the priority class high (1000)",
 		},
 		"nobody of the same priority goes":   {highClass, high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), build.Pod("x", build.On("a-1"), build.Asks("8"), priority(1000))}, ""},

@@ -210,7 +210,7 @@ func (o *obstacle) queueAmounts(kind, namespace, name string, hard, used job.Res
 			Rule: RuleQueueQuota, Kind: kind, Namespace: namespace, Name: name, Resource: string(r),
 			Asked: asked, Used: used[r], Hard: hard[r], Path: path.Key(string(r)),
 		}
-		_, l.At = o.largest(each, r)
+		l.At = o.largest(each, r)
 		f := func(n int64) string { return job.Format(r, n) }
 		switch {
 		case asked == 0:

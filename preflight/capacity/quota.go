@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +102,7 @@ func (o *obstacle) bound(quota *corev1.ResourceQuota, name corev1.ResourceName, 
 		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)),
 	}
 	format := func(n int64) string { return job.Format(plainName(name), n) }
-	_, l.At = o.largest(counts, name)
+	l.At = o.largest(counts, name)
 	switch {
 	case all > hard:
 		l.When, l.Asked = Never, all
@@ -195,9 +196,7 @@ func (s *Snapshot) podUse(namespace string, pod *job.Pod) job.Resources {
 			out["limits."+name] = n
 		}
 	}
-	for name, n := range s.claimUse(namespace, &pod.Spec) {
-		out[name] = n
-	}
+	maps.Copy(out, s.claimUse(namespace, &pod.Spec))
 	return out
 }
 

@@ -169,7 +169,8 @@ func TestOwnPodsAreNotCountedTwice(t *testing.T) {
 		"one runs, one waits":          {16, []any{pod("a", "h-1"), pod("b", "")}, ""},
 		"one runs, one is not created": {8, []any{pod("a", "h-1")}, ""},
 		"one runs, others hold the rest": {
-			16, []any{pod("a", "h-1")},
+			16,
+			[]any{pod("a", "h-1")},
 			"now quota ResourceQuota ml/q: 8 requests.nvidia.com/gpu asked beside 16 in use; 16 is the hard limit\n",
 		},
 	}
