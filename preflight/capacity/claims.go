@@ -69,6 +69,7 @@ func (s *Snapshot) claim(on *ground, t *traits, namespace, name, group string) {
 	case job.Absent:
 		t.stop("the claim %s does not exist in namespace %s", name, namespace)
 		return
+	case job.Present:
 	}
 	switch {
 	case claim.DeletionTimestamp != nil:
@@ -268,6 +269,7 @@ func (s *Snapshot) attaches(driver string, claim *corev1.PersistentVolumeClaim) 
 		if object.Spec.AttachRequired != nil && !*object.Spec.AttachRequired {
 			return anyNode, ""
 		}
+	case job.Absent: // then it is attached
 	}
 	return sameNode, ""
 }

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,9 +70,7 @@ func (on *ground) attached() {
 				}
 			}
 		}
-		for handle, driver := range attachments[n.Name] {
-			now[handle] = driver
-		}
+		maps.Copy(now, attachments[n.Name])
 		on.takeSlots(at, now, idle, shared)
 	}
 }
