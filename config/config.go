@@ -28,6 +28,7 @@ type Config struct {
 	Webhook        Webhook        `yaml:"webhook"`        // bounds of one review
 	Checks         Checks         `yaml:"checks"`         // which checks run, and how
 	Policies       Policies       `yaml:"policies"`       // where policies come from
+	Signatures     Signatures     `yaml:"signatures"`     // where signatures of the operator's own come from
 	Certificates   Certificates   `yaml:"certificates"`   // who issues the webhook's certificate
 	LeaderElection LeaderElection `yaml:"leaderElection"` // one active controller among replicas
 	Diagnosis      Diagnosis      `yaml:"diagnosis"`      // when and how much to read
@@ -67,6 +68,12 @@ type Tuning struct {
 // Policies says where policies come from.
 type Policies struct {
 	ConfigMaps bool `yaml:"configMaps"` // load labelled ConfigMaps of the namespace
+}
+
+// Signatures says where signatures of the operator's own come from.
+type Signatures struct {
+	ConfigMaps bool   `yaml:"configMaps"` // load labelled ConfigMaps of the namespace
+	Dir        string `yaml:"dir"`        // of *.yaml, read at the start; empty: none
 }
 
 // Certificates says who issues the certificate of the webhook.

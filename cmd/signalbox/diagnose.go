@@ -38,6 +38,7 @@ type diagnoseFlags struct {
 	bundle             string
 	logs, events, pods []string
 	annotate, timeline bool
+	signatures         []string // folders
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
@@ -78,6 +79,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, - is standard input; repeatable")
 	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
 	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
 	f.kube.AddFlags(c.Flags())
@@ -87,7 +89,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 }
 
 func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string) (diagnose.Result, error) {
-	catalog, err := signature.Builtin()
+	catalog, err := catalogWith(f.signatures)
 	if err != nil {
 		return diagnose.Result{}, err
 	}

@@ -32,13 +32,14 @@ import (
 
 // Options say what is kept. Zero values mean the defaults in parentheses.
 type Options struct {
-	Kube    kubernetes.Interface
-	Limits  collect.Limits     // of one log that is read
-	Catalog *signature.Catalog // knows which lines say something; nil: only tracebacks do
-	Memory  int64              // bytes over all jobs; 0: nothing is kept at all
-	PerJob  int                // bytes of the ConfigMap of one job; 0: none is written
-	Quiet   time.Duration      // written after this long without anything new (2s)
-	Latest  time.Duration      // and after this long in any case (15s)
+	Kube   kubernetes.Interface
+	Limits collect.Limits // of one log that is read
+	// Catalog is the one in force: it knows which lines say something; nil: only tracebacks do.
+	Catalog func() *signature.Catalog
+	Memory  int64         // bytes over all jobs; 0: nothing is kept at all
+	PerJob  int           // bytes of the ConfigMap of one job; 0: none is written
+	Quiet   time.Duration // written after this long without anything new (2s)
+	Latest  time.Duration // and after this long in any case (15s)
 	// Gone says that a job is being deleted or gone: nothing is written about it. nil: never.
 	Gone func(context.Context, job.Ref) bool
 	// Wrote is told of every attempt to write; nil: nobody.
@@ -303,7 +304,11 @@ func (k *Keeper) read(ctx context.Context, t task) (e keep.Excerpt, final bool) 
 	// A gang fails at once, and whoever diagnoses it needs the processor too.
 	k.turns <- struct{}{}
 	defer func() { <-k.turns }()
-	e, _ = keep.Take(bytes.NewReader(text), k.Catalog, keep.Budget) // memory does not fail
+	var catalog *signature.Catalog
+	if k.Catalog != nil {
+		catalog = k.Catalog()
+	}
+	e, _ = keep.Take(bytes.NewReader(text), catalog, keep.Budget) // memory does not fail
 	return e, true
 }
 

@@ -47,7 +47,7 @@ func Add(m manager.Manager, o Options) error {
 	now := &served{}
 	chain := owners{cache: m.GetCache(), served: now}
 	kept := capture.New(capture.Options{
-		Kube: kube, Limits: o.Limits, Catalog: o.Catalog, Memory: o.CaptureBytes, PerJob: o.EvidenceBytes,
+		Kube: kube, Limits: o.Limits, Catalog: o.catalog, Memory: o.CaptureBytes, PerJob: o.EvidenceBytes,
 		Gone: chain.gone, Wrote: counts.kept, Log: m.GetLogger().WithName("evidence"), Now: o.Now,
 	})
 	if err := m.Add(leading{kept.Start}); err != nil {
@@ -55,7 +55,7 @@ func Add(m manager.Manager, o Options) error {
 	}
 	from := &collect.Cluster{
 		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Now: o.Now,
-		Suspect: collect.Suspicious(o.Catalog),
+		Suspect: func(text []byte) bool { return collect.Suspicious(o.catalog())(text) },
 	}
 	if kept != nil {
 		from.Kept = kept.Set

@@ -24,8 +24,10 @@ import (
 type Options struct {
 	Kinds   []*kinds.Kind
 	Catalog *signature.Catalog
-	Core    diagnose.Options
-	Limits  collect.Limits
+	// Signatures is the catalog in force where it changes while the controller runs; nil: Catalog.
+	Signatures *signature.Live
+	Core       diagnose.Options
+	Limits     collect.Limits
 	// Snapshot is the current view of the cluster, for why a job waits; nil: unknown.
 	Snapshot func() *capacity.Snapshot
 	// Namespace answers with a namespace's labels; known is false where nobody can say. nil: never known.
@@ -51,6 +53,14 @@ type Options struct {
 
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock
+}
+
+// catalog is the one in force.
+func (o Options) catalog() *signature.Catalog {
+	if o.Signatures != nil {
+		return o.Signatures.Catalog()
+	}
+	return o.Catalog
 }
 
 // Prompts says where templates of the operator's own are.

@@ -230,7 +230,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 		return err
 	}
 	c.Watched = known.watched.sightings(u.GetName())
-	result := diagnose.Diagnose(ctx, c, r.Catalog, r.Core)
+	result := diagnose.Diagnose(ctx, c, r.catalog(), r.Core)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

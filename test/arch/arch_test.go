@@ -23,7 +23,7 @@ var layers = map[string]int{
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
-	"runtime-diagnose/controller": 4, "certs": 4, "config": 4,
+	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4,
 	"cmd/signalbox": 5,
 }
 
@@ -38,11 +38,11 @@ var sideways = map[string][]string{
 	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},    // it marks sightings
 	"runtime-diagnose/pulse":      {"runtime-diagnose/rank"},    // as does this
 	"runtime-diagnose/bare":       {"runtime-diagnose/control"}, // where a pasted line is kept
-	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config"},
+	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config", "config/labelled"},
 	"runtime-diagnose/capture":    {"runtime-diagnose/collect"}, // it keeps what collect reads
 	"runtime-diagnose/prompt":     {"runtime-diagnose"},         // it asks about a Result
 	"runtime-diagnose/explain":    {"runtime-diagnose", "runtime-diagnose/prompt"},
-	"webhook":                     {"preflight/capacity/live", "certs", "config"},
+	"webhook":                     {"preflight/capacity/live", "certs", "config", "config/labelled"},
 }
 
 // homes are packages that may import a heavy dependency; nobody else may.
@@ -53,7 +53,7 @@ var homes = map[string][]string{
 	"github.com/spf13/cobra":              {"cmd/signalbox"},
 	"github.com/owenrumney/go-sarif":      {"cmd/signalbox"},
 	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/capacity/live", "certs", "cmd/signalbox"},
-	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "certs", "cmd/signalbox"},
+	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "certs", "config/labelled", "cmd/signalbox"},
 	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/capacity/live"},
 }
 

@@ -1,0 +1,244 @@
+// Package labelled keeps something equal to the labelled ConfigMaps of one namespace: policies,
+// signatures. All of them load, or none: a set that does not load leaves the last good one in
+// place, and says so on the ConfigMap. What a set is, its loader knows.
+//
+// Start reading at ConfigMaps.
+package labelled
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/tools/txtar"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+)
+
+// Options say which ConfigMaps, and what to make of them. Client, Namespace, Label, Annotation,
+// What and Load have to be there.
+type Options struct {
+	Client     kubernetes.Interface
+	Namespace  string
+	Label      string // marks the ConfigMaps; its value is "true"
+	Annotation string // on a ConfigMap: why the set does not load
+	What       string // "policies": in messages
+	Reason     string // of Events: PolicyLoaded and PolicyBroken begin with "Policy"
+	// Load replaces the set by the files, named <configmap>/<key>, and returns its revision, in
+	// words. An error leaves the last good set in place.
+	Load func(fs.FS) (revision string, err error)
+	// Loaded is told of every try; nil: nobody is.
+	Loaded func(error)
+	Log    logr.Logger
+}
+
+// ConfigMaps follows the ConfigMaps. Make it with New.
+type ConfigMaps struct {
+	o        Options
+	revision string
+	broken   atomic.Pointer[string]
+	synced   atomic.Bool
+}
+
+// New makes a watcher.
+func New(o Options) *ConfigMaps {
+	if o.Loaded == nil {
+		o.Loaded = func(error) {}
+	}
+	return &ConfigMaps{o: o}
+}
+
+// mostBytes bounds an error on a ConfigMap and in an Event.
+const mostBytes = 1024
+
+// Broken says what does not load; empty: all is well.
+func (p *ConfigMaps) Broken() string {
+	if p == nil || p.broken.Load() == nil {
+		return ""
+	}
+	return *p.broken.Load()
+}
+
+// Synced says whether the ConfigMaps have been read once.
+func (p *ConfigMaps) Synced() bool { return p == nil || p.synced.Load() }
+
+// Start follows the ConfigMaps until the context is done.
+func (p *ConfigMaps) Start(ctx context.Context) error {
+	factory := informers.NewSharedInformerFactoryWithOptions(p.o.Client, 0, informers.WithNamespace(p.o.Namespace),
+		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = p.o.Label + "=true" }))
+	watched := factory.Core().V1().ConfigMaps()
+	wake := make(chan struct{}, 1)
+	notify := func() {
+		select {
+		case wake <- struct{}{}:
+		default: // one is pending already
+		}
+	}
+	registration, err := watched.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { notify() },
+		UpdateFunc: func(any, any) { notify() },
+		DeleteFunc: func(any) { notify() },
+	})
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", p.o.What, err)
+	}
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	defer broadcaster.Shutdown()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: p.o.Client.CoreV1().Events(p.o.Namespace)})
+	events := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "signalbox"})
+	factory.Start(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
+		return nil // the context is done
+	}
+	last := ""
+	for {
+		last = p.follow(ctx, watched.Lister(), events, last)
+		p.synced.Store(true)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		}
+	}
+}
+
+// follow loads the set if the policies are not those of last, tells the ConfigMaps, and
+// returns what it looked at.
+func (p *ConfigMaps) follow(ctx context.Context, lister listers.ConfigMapLister, events record.EventRecorder, last string) string {
+	found, err := lister.ConfigMaps(p.o.Namespace).List(labels.Everything())
+	if err != nil {
+		p.o.Log.Error(err, "list "+p.o.What)
+		return last
+	}
+	slices.SortFunc(found, func(a, b *corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
+	archive := files(found)
+	if text := string(txtar.Format(archive)); text != last || !p.synced.Load() {
+		last = text
+		p.load(archive)
+	}
+	blamed := blame(p.Broken(), found)
+	for _, m := range found {
+		p.tell(ctx, m, blamed[m.Name], events)
+	}
+	return last
+}
+
+// blame gives each ConfigMap the error that names one of its files; an error that names
+// none is given to all.
+func blame(why string, found []*corev1.ConfigMap) map[string]string {
+	out := map[string]string{}
+	if why == "" {
+		return out
+	}
+	words := strings.FieldsFunc(why, func(r rune) bool { return strings.ContainsRune(" \t\"'`(,;", r) })
+	for _, m := range found {
+		if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, m.Name+"/") }) {
+			out[m.Name] = why
+		}
+	}
+	if len(out) == 0 {
+		for _, m := range found {
+			out[m.Name] = why
+		}
+	}
+	return out
+}
+
+// files are the keys of the ConfigMaps as <configmap>/<key>: the names errors use.
+func files(found []*corev1.ConfigMap) *txtar.Archive {
+	out := &txtar.Archive{}
+	for _, m := range found {
+		for _, key := range slices.Sorted(maps.Keys(m.Data)) {
+			out.Files = append(out.Files, txtar.File{Name: m.Name + "/" + key, Data: []byte(m.Data[key])})
+		}
+	}
+	return out
+}
+
+// load replaces the set; on an error it keeps what there is and remembers why.
+func (p *ConfigMaps) load(archive *txtar.Archive) {
+	var revision string
+	fsys, err := txtar.FS(archive)
+	if err == nil {
+		revision, err = p.o.Load(fsys)
+	}
+	p.o.Loaded(err)
+	if err == nil {
+		p.revision = revision
+		p.broken.Store(nil)
+		p.o.Log.Info("loaded "+p.o.What, "files", len(archive.Files), "revision", revision)
+		return
+	}
+	why := oneLine(err.Error())
+	p.broken.Store(&why)
+	p.o.Log.Error(err, "load "+p.o.What+"; the last good set stays", "revision", p.revision)
+}
+
+// tell writes the error on the ConfigMap and takes it away where it no longer holds.
+// Every replica tries; the second finds it written.
+func (p *ConfigMaps) tell(ctx context.Context, m *corev1.ConfigMap, why string, events record.EventRecorder) {
+	want := clip(why)
+	if m.Annotations[p.o.Annotation] == want {
+		return
+	}
+	value := any(want)
+	if want == "" {
+		value = nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{p.o.Annotation: value}}})
+	if err != nil {
+		p.o.Log.Error(err, "write the error of "+p.o.What, "configmap", m.Name)
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if _, err := p.o.Client.CoreV1().ConfigMaps(p.o.Namespace).Patch(bounded, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "signalbox-" + p.o.What}); err != nil {
+		p.o.Log.Error(err, "write the error of "+p.o.What, "configmap", m.Name)
+		return
+	}
+	if want == "" {
+		events.Event(m, corev1.EventTypeNormal, p.o.Reason+"Loaded", "the "+p.o.What+" load again; revision "+p.revision)
+		return
+	}
+	events.Event(m, corev1.EventTypeWarning, p.o.Reason+"Broken", clip("the "+p.o.What+" do not load, the last good set stays: "+want))
+}
+
+// clip shortens to the bytes that an error may have, at the border of a character.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "�")
+	if len(s) <= mostBytes {
+		return s
+	}
+	const mark = "…"
+	end := mostBytes - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + mark
+}
+
+// oneLine replaces white space and control characters by single spaces.
+func oneLine(s string) string {
+	s = strings.ToValidUTF8(s, "�")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+}
