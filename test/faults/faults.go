@@ -206,8 +206,10 @@ var Faults = []Fault{
 	{Name: "one pod never gets a node", Categories: []string{"unschedulable-gpu"}, inject: func(w *world) []*pod {
 		p := w.pick()
 		p.waits = true
-		p.status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: cutTo(start),
-			Message: "0/16 nodes are available: 2 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 14 Insufficient nvidia.com/gpu. preemption: 0/16 nodes are available: 2 Preemption is not helpful for scheduling, 14 No preemption victims found for incoming pod."}}}
+		p.status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: cutTo(start),
+			Message: "0/16 nodes are available: 2 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 14 Insufficient nvidia.com/gpu. preemption: 0/16 nodes are available: 2 Preemption is not helpful for scheduling, 14 No preemption victims found for incoming pod.",
+		}}}
 		w.meet(p)
 		return []*pod{p}
 	}},

@@ -18,13 +18,13 @@ var shipped = sync.OnceValues(signature.Builtin)
 // tally is what one fault, or all of them, came to.
 type tally struct{ cases, pod, category, established, wrong, open int }
 
-func (a *tally) add(b tally) {
-	a.cases += b.cases
-	a.pod += b.pod
-	a.category += b.category
-	a.established += b.established
-	a.wrong += b.wrong
-	a.open += b.open
+func (n *tally) add(b tally) {
+	n.cases += b.cases
+	n.pod += b.pod
+	n.category += b.category
+	n.established += b.established
+	n.wrong += b.wrong
+	n.open += b.open
 }
 
 // The promises: the pod that failed first is the one named, nearly always; and what is called
