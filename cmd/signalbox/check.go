@@ -114,7 +114,7 @@ func (in *input) review(ctx context.Context, w *world) ([]reviewed, error) {
 	err := inParallel(workers, len(in.jobs), func(i int) (err error) {
 		var req preflight.Request
 		if req, troubles[i] = w.request(ctx, in.jobs[i]); troubles[i] != nil {
-			return nil
+			return nil //nolint:nilerr // it is this job's trouble, not that of the others
 		}
 		answers[i], err = w.one(ctx, r, in.jobs[i], req)
 		return err

@@ -210,7 +210,7 @@ func (f *files) open(name, want string) (io.ReadCloser, error) {
 	}
 	text, err := plain(in)
 	if err != nil {
-		in.Close()
+		_ = in.Close() // what is wrong with it is said already
 		if said, ok := strings.CutPrefix(err.Error(), "read "+name+": "); ok {
 			return nil, unreadable(name, said, "a readable file")
 		}
@@ -218,7 +218,7 @@ func (f *files) open(name, want string) (io.ReadCloser, error) {
 	}
 	r := bufio.NewReader(text)
 	if _, err := r.Peek(1); errors.Is(err, io.EOF) {
-		in.Close()
+		_ = in.Close() // what is wrong with it is said already
 		return nil, unreadable(name, "is empty", "a log, events or pods")
 	}
 	return readCloser{r, in}, nil

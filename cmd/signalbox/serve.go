@@ -96,7 +96,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		group.Go(func() error { return run(ctx) })
 	}
 	if diagnosis {
-		run, err := s.controller() //nolint:contextcheck // watching begins with run(ctx)
+		run, err := s.controller()
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,9 @@ var gangSchedulerMismatch = &check.Check{
 // scheduler docs/quickstart. Marks of scheduler-plugins say nothing: it may be the default scheduler.
 func markOf(r *job.Role) (mark, scheduler string) {
 	for _, m := range []struct{ key, scheduler string }{
-		{volcanoGroup, "volcano"}, {"scheduling.volcano.sh/group-name", "volcano"}, {"scheduling.volcano.sh/queue-name", "volcano"},
+		{volcanoGroup, "volcano"},
+		{"scheduling.volcano.sh/group-name", "volcano"},
+		{"scheduling.volcano.sh/queue-name", "volcano"},
 		{"kai.scheduler/queue", "kai-scheduler"},
 	} {
 		if r.Pod.Labels[m.key] != "" || r.Pod.Annotations[m.key] != "" {

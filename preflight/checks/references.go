@@ -52,8 +52,10 @@ func References(j *job.Job) []Reference {
 		}
 		for k, s := range r.Pod.Spec.ImagePullSecrets {
 			if s.Name != "" {
-				out = append(out, Reference{Kind: secretKind, Name: s.Name, pull: true,
-					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecrets of " + r.Name})
+				out = append(out, Reference{
+					Kind: secretKind, Name: s.Name, pull: true,
+					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecrets of " + r.Name,
+				})
 			}
 		}
 		for k, c := range r.Pod.Spec.ResourceClaims {

@@ -92,8 +92,7 @@ func TestWhatRealManifestsSay(t *testing.T) {
 				fmt.Fprintf(&b, "  %s\n", roleLine(&r.job.Roles[i]))
 			}
 		}
-		var readErr *ReadError
-		if errors.As(r.err, &readErr) {
+		if readErr, ok := errors.AsType[*ReadError](r.err); ok {
 			for _, p := range readErr.Problems {
 				fmt.Fprintf(&b, "  ! %s is %s; expected %s\n", p.Path, p.Have, p.Want)
 			}

@@ -90,28 +90,43 @@ func TestWhatWasKeptTakesTheirPlace(t *testing.T) {
 		logs  []string // pod UID, attempt, past
 	}{
 		"of a failed job whose pods are gone": {
-			"Failed", nil, []*corev1.Pod{worker("a", 1, -2), worker("b", 1, -1)},
-			[]string{"b"}, []string{"b attempt 0 past false", "a attempt 1 past false"},
+			"Failed", nil,
+			[]*corev1.Pod{worker("a", 1, -2), worker("b", 1, -1)},
+			[]string{"b"},
+			[]string{"b attempt 0 past false", "a attempt 1 past false"},
 		},
 		"of a running job they are history": {
-			"Running", []runtime.Object{worker("c", 0, 0)}, []*corev1.Pod{worker("a", 1, -2)},
-			[]string{"c"}, []string{"a attempt 1 past true"},
+			"Running",
+			[]runtime.Object{worker("c", 0, 0)},
+			[]*corev1.Pod{worker("a", 1, -2)},
+			[]string{"c"},
+			[]string{"a attempt 1 past true"},
 		},
 		"of a job that goes round they are not": {
-			"Running", []runtime.Object{worker("d", 0, 0)}, []*corev1.Pod{worker("a", 1, -4), worker("b", 1, -3), worker("c", 1, -2)},
-			[]string{"d"}, []string{"c attempt 1 past true", "b attempt 2 past true", "a attempt 3 past false"},
+			"Running",
+			[]runtime.Object{worker("d", 0, 0)},
+			[]*corev1.Pod{worker("a", 1, -4), worker("b", 1, -3), worker("c", 1, -2)},
+			[]string{"d"},
+			[]string{"c attempt 1 past true", "b attempt 2 past true", "a attempt 3 past false"},
 		},
 		"of a job that succeeded they are over": {
-			"Succeeded", nil, []*corev1.Pod{worker("a", 1, -2)},
-			nil, []string{"a attempt 0 past true"},
+			"Succeeded", nil,
+			[]*corev1.Pod{worker("a", 1, -2)},
+			nil,
+			[]string{"a attempt 0 past true"},
 		},
 		"between two attempts the last one counts": {
-			"Restarting", nil, []*corev1.Pod{worker("a", 1, -2)},
-			[]string{"a"}, []string{"a attempt 0 past false"},
+			"Restarting", nil,
+			[]*corev1.Pod{worker("a", 1, -2)},
+			[]string{"a"},
+			[]string{"a attempt 0 past false"},
 		},
 		"of a pod that is still there its own log is read": {
-			"Failed", []runtime.Object{worker("a", 1, -1)}, []*corev1.Pod{worker("a", 1, -1)},
-			[]string{"a"}, []string{"api attempt 0 past false"},
+			"Failed",
+			[]runtime.Object{worker("a", 1, -1)},
+			[]*corev1.Pod{worker("a", 1, -1)},
+			[]string{"a"},
+			[]string{"api attempt 0 past false"},
 		},
 	}
 	for name, tc := range cases {

@@ -101,13 +101,6 @@ func (o *owners) objects() []*unstructured.Unstructured {
 	})
 }
 
-// uids are the job's and those between it and its pods.
-func (o *owners) uids() map[types.UID]bool {
-	out := maps.Clone(o.belongs)
-	maps.DeleteFunc(out, func(_ types.UID, belongs bool) bool { return !belongs })
-	return out
-}
-
 // get reads one object by version, kind and name.
 func (r *reading) get(ctx context.Context, apiVersion, kind, namespace, name string) (*unstructured.Unstructured, error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)

@@ -60,8 +60,10 @@ func TestJudge(t *testing.T) {
 			}
 		}, 14 * time.Minute, []string{"train-worker-2 (Worker 2, node gpu-2) has made no step for 14m, usually one every 1s; 1 of 4 ranks that count steps stand still at step 30"}},
 		"a slow job is no hang": {func(p *Pulse) { p.See("0", member0(0), steps(1, 10, start, lazy)) }, 45 * time.Minute, nil},
-		"a slow job that hangs": {func(p *Pulse) { p.See("0", member0(0), steps(1, 10, start, lazy)) }, 90 * time.Minute,
-			[]string{"no step for 1h12m on any of 1 ranks that count, usually one every 2m; the last was step 10 of train-worker-0 (Worker 0, node gpu-0)"}},
+		"a slow job that hangs": {
+			func(p *Pulse) { p.See("0", member0(0), steps(1, 10, start, lazy)) }, 90 * time.Minute,
+			[]string{"no step for 1h12m on any of 1 ranks that count, usually one every 2m; the last was step 10 of train-worker-0 (Worker 0, node gpu-0)"},
+		},
 		"silence of a job that counts nothing": {func(p *Pulse) {
 			p.See("0", member0(0), []byte(start.Format(time.RFC3339Nano)+" loading the model\n"))
 		}, 5 * time.Hour, nil},

@@ -18,13 +18,13 @@ var shipped = sync.OnceValues(signature.Builtin)
 // tally is what one fault, or all of them, came to.
 type tally struct{ cases, pod, category, established, wrong, open int }
 
-func (n *tally) add(b tally) {
-	n.cases += b.cases
-	n.pod += b.pod
-	n.category += b.category
-	n.established += b.established
-	n.wrong += b.wrong
-	n.open += b.open
+func (a *tally) add(b tally) {
+	a.cases += b.cases
+	a.pod += b.pod
+	a.category += b.category
+	a.established += b.established
+	a.wrong += b.wrong
+	a.open += b.open
 }
 
 // The promises: the pod that failed first is the one named, nearly always; and what is called
@@ -74,8 +74,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func (n tally) row(name string) string {
-	return fmt.Sprintf("%-50s %6d %7.0f %% %7.0f %% %12d %7d %7d", name, n.cases, percent(n.pod, n.cases), percent(n.category, n.cases), n.established, n.wrong, n.open)
+func (a tally) row(name string) string {
+	return fmt.Sprintf("%-50s %6d %7.0f %% %7.0f %% %12d %7d %7d", name, a.cases, percent(a.pod, a.cases), percent(a.category, a.cases), a.established, a.wrong, a.open)
 }
 
 func percent(n, of int) float64 {

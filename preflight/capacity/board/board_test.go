@@ -219,9 +219,10 @@ func TestTheMapIsTheSameHoweverNodesAreOrdered(t *testing.T) {
 			items = append(items, pods(name, r.IntN(9))...)
 		}
 		g := gang(group("Worker", 1+r.IntN(20), build.Asks(fmt.Sprint(1+r.IntN(8)))))
+		width := 60 + r.IntN(60)
 		draw := func() string {
 			s := build.Cluster(items...)
-			return board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(g)}, board.Options{Width: 60 + r.IntN(1)})
+			return board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(g)}, board.Options{Width: width})
 		}
 		want := draw()
 		r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })

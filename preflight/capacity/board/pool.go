@@ -200,7 +200,7 @@ func poolOf(n *capacity.Node, of corev1.ResourceName) (name string, each int64) 
 	if name == "" {
 		name = string(of)
 	}
-	switch of {
+	switch of { //nolint:exhaustive // all others are whole by nature
 	case corev1.ResourceCPU: // what the system keeps for itself differs a little
 		each = (each + 999) / 1000 * 1000
 	case corev1.ResourceMemory:

@@ -47,7 +47,7 @@ func run(ctx context.Context, s settings, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	logs, err := writeLogs(dir, s.logBytes)
 	if err != nil {
 		return err

@@ -64,11 +64,11 @@ includes the search for what would fit instead.
 }
 
 func row(w io.Writer, r *run, head, frag string, name func(nodes int) string) {
-	line := "| " + head + " |"
+	cells := []string{"", head}
 	for _, n := range sizes {
-		line += " " + r.lap(fmt.Sprintf("Fit/nodes=%d/frag=%s/%s", n, frag, name(n)), "") + " |"
+		cells = append(cells, r.lap(fmt.Sprintf("Fit/nodes=%d/frag=%s/%s", n, frag, name(n)), ""))
 	}
-	text(w, line+"\n")
+	text(w, strings.TrimSpace(strings.Join(append(cells, ""), " | "))+"\n")
 }
 
 // lap is "0.21 ms (p99 0.40)".
