@@ -1,0 +1,168 @@
+package capacity
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// flavored is a resource of a flavor, the unit in which Kueue counts.
+type flavored struct {
+	flavor   string
+	resource corev1.ResourceName
+}
+
+// quotaNode is a ClusterQueue or a cohort in Kueue's tree of quotas
+// (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/cache/scheduler/resource_node.go).
+type quotaNode struct {
+	parent   *quotaNode
+	children []*quotaNode
+	quotas   map[flavored]nodeQuota
+	subtree  map[flavored]int64 // own quota, and what children lend
+	usage    map[flavored]int64 // what counts against subtree
+}
+
+type nodeQuota struct{ nominal, borrow, lend int64 } // borrow, lend: -1 is no limit
+
+// quotaTree is all ClusterQueues and cohorts.
+type quotaTree struct {
+	queues  map[string]*quotaNode
+	cohorts map[string]*quotaNode
+	circle  bool // cohorts are below each other: nothing can be worked out
+}
+
+// treeOf puts the quotas of all queues together; nil: there are none.
+func treeOf(b *book) *quotaTree {
+	if len(b.cluster) == 0 {
+		return nil
+	}
+	t := &quotaTree{queues: map[string]*quotaNode{}, cohorts: map[string]*quotaNode{}}
+	for _, name := range slices.Sorted(maps.Keys(b.cohorts)) {
+		c := b.cohorts[name]
+		n := t.cohort(name)
+		n.quotas = quotasOf(c.Spec.ResourceGroups)
+		if parent := cmp.Or(c.Spec.ParentName, c.Spec.Parent); parent != "" {
+			t.hang(n, t.cohort(parent))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.cluster)) {
+		q := b.cluster[name]
+		n := &quotaNode{quotas: quotasOf(q.Spec.ResourceGroups), usage: map[flavored]int64{}}
+		for _, f := range q.Status.FlavorsReservation {
+			for _, r := range f.Resources {
+				n.usage[flavored{f.Name, r.Name}] = max(0, job.InBaseUnits(r.Name, r.Total))
+			}
+		}
+		t.queues[name] = n
+		if c := q.cohort(); c != "" {
+			t.hang(n, t.cohort(c))
+		}
+	}
+	for _, n := range t.cohorts {
+		steps := 0
+		for up := n; up != nil && steps <= len(t.cohorts); up = up.parent {
+			steps++
+		}
+		t.circle = t.circle || steps > len(t.cohorts)
+	}
+	if t.circle {
+		return t
+	}
+	for _, all := range []map[string]*quotaNode{t.queues, t.cohorts} {
+		for _, n := range all {
+			if n.parent == nil {
+				n.add()
+			}
+		}
+	}
+	return t
+}
+
+// cohort finds a cohort by name; one without an object exists all the same.
+func (t *quotaTree) cohort(name string) *quotaNode {
+	if t.cohorts[name] == nil {
+		t.cohorts[name] = &quotaNode{}
+	}
+	return t.cohorts[name]
+}
+
+func (t *quotaTree) hang(n, parent *quotaNode) {
+	n.parent = parent
+	parent.children = append(parent.children, n)
+}
+
+func quotasOf(groups []resourceGroup) map[flavored]nodeQuota {
+	out := map[flavored]nodeQuota{}
+	limit := func(name corev1.ResourceName, q *resource.Quantity) int64 {
+		if q == nil {
+			return -1
+		}
+		return max(0, job.InBaseUnits(name, *q))
+	}
+	for _, g := range groups {
+		for _, f := range g.Flavors {
+			for _, r := range f.Resources {
+				out[flavored{f.Name, r.Name}] = nodeQuota{max(0, job.InBaseUnits(r.Name, r.NominalQuota)), limit(r.Name, r.BorrowingLimit), limit(r.Name, r.LendingLimit)}
+			}
+		}
+	}
+	return out
+}
+
+// add sums up quotas and usage from the leaves to the roots.
+func (n *quotaNode) add() {
+	n.subtree = map[flavored]int64{}
+	for fr, q := range n.quotas {
+		n.subtree[fr] = q.nominal
+	}
+	if n.usage == nil {
+		n.usage = map[flavored]int64{}
+	}
+	for _, child := range n.children {
+		child.add()
+		for fr, all := range child.subtree {
+			n.subtree[fr] = plus(n.subtree[fr], all-child.kept(fr))
+		}
+		for fr, used := range child.usage {
+			n.usage[fr] = plus(n.usage[fr], max(0, used-child.kept(fr)))
+		}
+	}
+}
+
+// kept is what a node never lends to its parent.
+func (n *quotaNode) kept(fr flavored) int64 {
+	if q, ok := n.quotas[fr]; ok && q.lend >= 0 {
+		return max(0, n.subtree[fr]-q.lend)
+	}
+	return 0
+}
+
+// most is what the node could get if nobody used anything.
+func (n *quotaNode) most(fr flavored) int64 {
+	if n.parent == nil {
+		return n.subtree[fr]
+	}
+	out := plus(n.kept(fr), n.parent.most(fr))
+	if q, ok := n.quotas[fr]; ok && q.borrow >= 0 {
+		out = min(out, plus(n.subtree[fr], q.borrow))
+	}
+	return out
+}
+
+// left is what the node could get now without moving anybody aside; it may be negative.
+func (n *quotaNode) left(fr flavored) int64 {
+	if n.parent == nil {
+		return n.subtree[fr] - n.usage[fr]
+	}
+	kept := n.kept(fr)
+	above := n.parent.left(fr)
+	if q, ok := n.quotas[fr]; ok && q.borrow >= 0 {
+		above = min(above, plus(n.subtree[fr]-kept-max(0, n.usage[fr]-kept), q.borrow))
+	}
+	return max(0, kept-n.usage[fr]) + above
+}
