@@ -129,11 +129,32 @@ var _ = Describe("the samples", func() {
 				continue // v2beta1 belongs to another operator with a CRD of the same name
 			}
 			out, err := world.Kubectl(ctx, "apply", "--dry-run=server", "--warnings-as-errors", "-n", namespace, "-f", file)
-			Expect(err).NotTo(HaveOccurred(), file)
+			Expect(aboutTheSample(err)).NotTo(HaveOccurred(), file)
 			Expect(out).To(ContainSubstring("created"), file)
 		}
 	})
 })
+
+// aboutTheSample is the error, unless all it holds is that the nodes of these tests have GPUs
+// of two models: that is about the cluster.
+func aboutTheSample(err error) error {
+	if err == nil {
+		return nil
+	}
+	warned := 0
+	for line := range strings.Lines(err.Error()) {
+		switch {
+		case strings.HasPrefix(line, "Warning: [mixed-gpu-models]"):
+			warned++
+		case strings.HasPrefix(line, "Warning: "):
+			return err
+		}
+	}
+	if warned == 0 {
+		return err
+	}
+	return nil
+}
 
 // patienceToChange is longer than the configured refresh, so that a second look has happened.
 const patienceToChange = 12 * time.Second
