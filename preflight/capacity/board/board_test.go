@@ -229,7 +229,7 @@ func TestTheMapIsTheSameHoweverNodesAreOrdered(t *testing.T) {
 		if got := draw(); got != want {
 			t.Fatalf("seed %d: another order of nodes, another map:\n%s\nwas\n%s", seed, got, want)
 		}
-		checkShape(t, want, 60)
+		checkShape(t, want, width)
 	}
 }
 
