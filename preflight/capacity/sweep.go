@@ -134,15 +134,8 @@ func (x *sweep) mixes(cell, on int) [][]int32 {
 	if len(out) > mostMixes {
 		return nil
 	}
-	slices.SortStableFunc(out, func(a, b []int32) int { return cmp.Compare(sumOf(b), sumOf(a)) })
+	slices.SortStableFunc(out, func(a, b []int32) int { return cmp.Compare(podsOf(everyKin, b), podsOf(everyKin, a)) })
 	return out
-}
-
-func sumOf(counts []int32) (n int32) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
 }
 
 // sort brings nodes of one domain together, large domains first.
@@ -329,6 +322,8 @@ func (x *sweep) add(j int, mix []int32, sign int32) {
 		}
 	}
 }
+
+const everyKin = ^uint64(0)
 
 // podsOf adds up the pods of some kins.
 func podsOf(kins uint64, counts []int32) (n int32) {
