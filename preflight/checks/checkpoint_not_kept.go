@@ -20,12 +20,7 @@ var checkpointNotKept = &check.Check{
 	Remedy:   "Mount a persistent volume at the path, or write to one that is mounted.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			c, _ := r.Trainer()
-			if c == nil || r.Pod.Partial || r.Replicas.Max == 0 {
-				continue
-			}
+		eachTrainer(p.Job, func(r *job.Role, c *corev1.Container) {
 			for _, o := range optionsOf(p.Job, r) {
 				if !keptOption.MatchString(o.name) && !(modelOption.MatchString(o.name) && strings.HasPrefix(o.value, "/tmp/")) {
 					continue
@@ -35,7 +30,7 @@ var checkpointNotKept = &check.Check{
 					break
 				}
 			}
-		}
+		})
 		return nil
 	},
 }

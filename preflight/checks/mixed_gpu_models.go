@@ -14,44 +14,32 @@ import (
 
 var mixedGPUModels = &check.Check{
 	Name:     "mixed-gpu-models",
-	Title:    "pods that train together may get GPUs of different models",
+	Title:    "pods that train together get GPUs of different models",
 	Doc:      readme("mixed-gpu-models"),
 	Remedy:   "Select one model by the label nvidia.com/gpu.product.",
 	Severity: finding.Note, Since: "0.1",
 	Needs: check.Cluster,
 	Run: func(p *check.Pass) error {
-		pods := 0
-		var first *job.Role
-		models := map[string]map[string]bool{} // model: names of nodes
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			gpus := r.Pod.GPUs()
-			if !strings.HasPrefix(string(gpus.Resource), "nvidia.com/") || r.Replicas.Max == 0 {
-				continue
-			}
-			pods += r.Replicas.Max
-			if first == nil {
-				first = r
-			}
-			for _, n := range candidates(p.Cluster, r) {
-				model := n.Labels[gpuProduct]
-				if model == "" {
-					return nil // somebody does not say
-				}
-				if models[model] == nil {
-					models[model] = map[string]bool{}
-				}
-				models[model][n.Name] = true
-			}
+		g, ok := gpuGangOf(p)
+		if !ok || p.Cluster.Autoscaler() != "" {
+			return nil // one pod, one model, or nodes that are not there yet
 		}
-		if pods < 2 || len(models) < 2 {
+		at := g.roles[0].Pod.GPUs().Path
+		if parts, never := g.poolsTooSmall(); never {
+			p.Report(finding.Finding{
+				Path: at, Severity: finding.Warning, Remedy: "Ask for fewer pods, or for fewer GPUs in each, and select one model.",
+				Message: fmt.Sprintf("%s train together, and no model of GPU has room for all of them: %s", count(g.pods, "pod"), shortList(parts)),
+			})
 			return nil
 		}
-		var parts []string
-		for _, m := range slices.Sorted(maps.Keys(models)) {
-			parts = append(parts, fmt.Sprintf("%s on %s", m, count(len(models[m]), "node")))
+		// A queue decides when the pods start, and so on which nodes.
+		fit := p.Fit()
+		if fit.Verdict != capacity.Fits || fit.Queue != "" {
+			return nil
 		}
-		p.Reportf(first.Pod.GPUs().Path, "%s train together; the nodes they may use have %d models of GPU: %s", count(pods, "pod"), len(models), shortList(parts))
+		if parts := g.spread(fit.Plan); len(parts) > 1 {
+			p.Reportf(at, "%s train together; those that fit now go to %d models of GPU: %s", count(g.pods, "pod"), len(parts), shortList(parts))
+		}
 		return nil
 	},
 }
@@ -59,6 +47,86 @@ var mixedGPUModels = &check.Check{
 // gpuProduct is the label that NVIDIA's feature discovery puts on nodes
 // (github.com/NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery).
 const gpuProduct = "nvidia.com/gpu.product"
+
+// gpuGang is the pods of a job that compute together on NVIDIA GPUs.
+type gpuGang struct {
+	roles []*job.Role
+	pods  int
+	model map[string]string              // by node that any of them may use
+	nodes map[*job.Role][]*capacity.Node // that could take one pod if they were empty
+	holds map[string]map[*job.Role]int64 // model, role: pods that the model's nodes could hold if they were empty
+}
+
+// gpuGangOf is false where the pods do not work together, where their nodes have GPUs of
+// one model, and where somebody does not say which.
+func gpuGangOf(p *check.Pass) (gpuGang, bool) {
+	g := gpuGang{model: map[string]string{}, nodes: map[*job.Role][]*capacity.Node{}, holds: map[string]map[*job.Role]int64{}}
+	for i := range p.Job.Roles {
+		r := &p.Job.Roles[i]
+		gpus := r.Pod.GPUs()
+		if !strings.HasPrefix(string(gpus.Resource), "nvidia.com/") || r.Replicas.Max == 0 || !worksWithPeers(p.Job, r) {
+			continue
+		}
+		g.roles, g.pods = append(g.roles, r), g.pods+r.Replicas.Max
+		g.nodes[r] = candidates(p.Cluster, r)
+		for _, n := range g.nodes[r] {
+			model := n.Labels[gpuProduct]
+			if model == "" {
+				return g, false
+			}
+			g.model[n.Name] = model
+			if g.holds[model] == nil {
+				g.holds[model] = map[*job.Role]int64{}
+			}
+			g.holds[model][r] += n.Allocatable[gpus.Resource] / gpus.N
+		}
+	}
+	return g, g.pods > 1 && len(g.holds) > 1
+}
+
+// poolsTooSmall says whether no model has room for all pods, even if its nodes were empty,
+// and how many each could hold. Roles are counted one by one: a bound from above.
+func (g *gpuGang) poolsTooSmall() (parts []string, never bool) {
+	for _, model := range slices.Sorted(maps.Keys(g.holds)) {
+		held, all := int64(0), true
+		for _, r := range g.roles {
+			most := g.holds[model][r]
+			held += min(most, int64(r.Replicas.Max))
+			all = all && most >= int64(r.Replicas.Max)
+		}
+		if all {
+			return nil, false
+		}
+		parts = append(parts, fmt.Sprintf("%s for %d", model, held))
+	}
+	return parts, true
+}
+
+// spread counts the pods of a plan by the model of their nodes: "2 on Tesla-T4".
+func (g *gpuGang) spread(plan []capacity.Placement) []string {
+	pods := map[string]int{}
+	for _, placed := range plan {
+		if slices.ContainsFunc(g.roles, func(r *job.Role) bool { return r.Name == placed.Group }) {
+			pods[g.model[placed.Node]] += placed.Count
+		}
+	}
+	var parts []string
+	for _, model := range slices.Sorted(maps.Keys(pods)) {
+		parts = append(parts, fmt.Sprintf("%d on %s", pods[model], model))
+	}
+	return parts
+}
+
+// worksWithPeers says whether the pods of a role compute one thing with each other, as far as
+// the kind or the command tells: a Job may as well be a row of trainings.
+func worksWithPeers(j *job.Job, r *job.Role) bool {
+	switch j.Ref.Kind {
+	case "Job", "JobSet", "Framework":
+		c, _ := r.Trainer()
+		return r.Launch.Nodes.Max > 1 || c != nil && sets(c, "MASTER_ADDR", "WORLD_SIZE", "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "TF_CONFIG")
+	}
+	return true
+}
 
 // candidates are the nodes that could take one pod of a role if they were empty.
 func candidates(view *capacity.Snapshot, r *job.Role) []*capacity.Node {

@@ -19,22 +19,12 @@ var priorityClassMissing = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		gvk := schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			name := r.Pod.Spec.PriorityClassName
-			if name == "" || strings.HasPrefix(name, "system-") {
-				continue
+		reportMissingClass(p, gvk, "priority class", func(r *job.Role) (string, job.Path) {
+			if strings.HasPrefix(r.Pod.Spec.PriorityClassName, "system-") {
+				return "", "" // the API server makes these itself
 			}
-			if _, there := p.Cluster.Lookup(gvk, "", name); there != job.Absent {
-				continue
-			}
-			var names []string
-			classes, _ := p.Cluster.Objects(gvk.GroupKind(), "")
-			for _, c := range classes {
-				names = append(names, c.GetName())
-			}
-			p.Reportf(r.Pod.At("priorityClassName"), "none of %s is called %q, and pods that name it are refused%s", count(len(names), "priority class"), name, check.DidYouMean(name, names))
-		}
+			return r.Pod.Spec.PriorityClassName, "priorityClassName"
+		})
 		return nil
 	},
 }

@@ -162,11 +162,8 @@ func reportMissing(p *check.Pass, thing string, of func(Reference) bool) {
 // othersThan says that the job's namespace lacks an object of the kind, how many others it
 // has where somebody listed them, and which is called nearly so.
 func othersThan(p *check.Pass, kind schema.GroupVersionKind, name string) string {
-	objects, whole := p.Cluster.Objects(kind.GroupKind(), p.Job.Ref.Namespace)
-	var names []string
-	for _, o := range objects {
-		names = append(names, o.GetName())
-	}
+	_, whole := p.Cluster.Objects(kind.GroupKind(), p.Job.Ref.Namespace)
+	names := namesOf(p, kind.GroupKind(), p.Job.Ref.Namespace)
 	like := check.DidYouMean(name, names)
 	if !whole {
 		return "namespace " + p.Job.Ref.Namespace + " does not have it" + like

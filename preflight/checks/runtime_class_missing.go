@@ -17,22 +17,12 @@ var runtimeClassMissing = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		gvk := schema.GroupVersionKind{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass"}
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			if r.Pod.Spec.RuntimeClassName == nil || *r.Pod.Spec.RuntimeClassName == "" {
-				continue
+		reportMissingClass(p, gvk, "runtime class", func(r *job.Role) (string, job.Path) {
+			if r.Pod.Spec.RuntimeClassName == nil {
+				return "", ""
 			}
-			name := *r.Pod.Spec.RuntimeClassName
-			if _, there := p.Cluster.Lookup(gvk, "", name); there != job.Absent {
-				continue
-			}
-			var names []string
-			classes, _ := p.Cluster.Objects(gvk.GroupKind(), "")
-			for _, c := range classes {
-				names = append(names, c.GetName())
-			}
-			p.Reportf(r.Pod.At("runtimeClassName"), "none of %s is called %q, and pods that name it are refused%s", count(len(names), "runtime class"), name, check.DidYouMean(name, names))
-		}
+			return *r.Pod.Spec.RuntimeClassName, "runtimeClassName"
+		})
 		return nil
 	},
 }

@@ -19,18 +19,13 @@ var spotWithoutCheckpoints = &check.Check{
 	Remedy:   "Write checkpoints to a persistent volume or a bucket, or select nodes that stay.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			c, _ := r.Trainer()
-			if c == nil || r.Pod.Partial || r.Replicas.Max == 0 {
-				continue
-			}
+		eachTrainer(p.Job, func(r *job.Role, c *corev1.Container) {
 			at, what := spotSelection(&r.Pod.Spec)
 			if what == "" || keepsFiles(&r.Pod.Spec, c) || speaksOfKeeping(p.Job, r, c) {
-				continue
+				return
 			}
 			p.Reportf(r.Pod.At(at), "%s runs on spot nodes (%s); none of its %s keeps files, and no word names a checkpoint", r.Name, what, count(len(r.Pod.Spec.Volumes), "volume"))
-		}
+		})
 		return nil
 	},
 }

@@ -5,7 +5,20 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
+
+// eachTrainer visits the roles with pods whose container that trains is seen whole: what it
+// does not mount or write, nobody adds.
+func eachTrainer(j *job.Job, visit func(r *job.Role, c *corev1.Container)) {
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		if c, _ := r.Trainer(); c != nil && !r.Pod.Partial && r.Replicas.Max > 0 {
+			visit(r, c)
+		}
+	}
+}
 
 // lasting says what becomes of the files of a volume when its pod goes.
 type lasting int

@@ -129,29 +129,11 @@ var _ = Describe("the samples", func() {
 				continue // v2beta1 belongs to another operator with a CRD of the same name
 			}
 			out, err := world.Kubectl(ctx, "apply", "--dry-run=server", "--warnings-as-errors", "-n", namespace, "-f", file)
-			Expect(aboutTheSample(file, err)).NotTo(HaveOccurred(), file)
+			Expect(err).NotTo(HaveOccurred(), file)
 			Expect(out).To(ContainSubstring("created"), file)
 		}
 	})
 })
-
-// aboutTheSample is the error, unless it is the one remark that is due: the TFJob's pods of one
-// GPU may run on any node here, and these have GPUs of two models.
-func aboutTheSample(file string, err error) error {
-	if err == nil || filepath.Base(file) != "tfjob.yaml" {
-		return err
-	}
-	var warnings []string
-	for line := range strings.Lines(err.Error()) {
-		if strings.HasPrefix(line, "Warning: ") {
-			warnings = append(warnings, line)
-		}
-	}
-	if len(warnings) == 1 && strings.HasPrefix(warnings[0], "Warning: [mixed-gpu-models] spec.tfReplicaSpecs.Chief.") {
-		return nil
-	}
-	return err
-}
 
 // patienceToChange is longer than the configured refresh, so that a second look has happened.
 const patienceToChange = 12 * time.Second

@@ -325,6 +325,24 @@ func (s *study) judge() (complaints []string) {
 	return complaints
 }
 
+// missed are the labels of reviewed manifests that say "this cannot run" and that no check
+// spoke about, by file.
+func (s *study) missed() []string {
+	hit := map[[2]string]bool{}
+	for _, h := range s.hits {
+		hit[[2]string{h.file, h.check}] = true
+	}
+	var out []string
+	for _, file := range slices.Sorted(maps.Keys(s.labels)) {
+		for _, l := range s.labels[file] {
+			if s.covered[file] && l.severity == wouldFail && !s.sees(file, l.issue, hit) {
+				out = append(out, file+": "+l.issue)
+			}
+		}
+	}
+	return out
+}
+
 // tell prints findings with the labels of their manifests; what nothing speaks for comes
 // with a question mark.
 func (s *study) tell(to io.Writer, only string) {
@@ -338,5 +356,10 @@ func (s *study) tell(to io.Writer, only string) {
 			issues = append(issues, l.issue)
 		}
 		fmt.Fprintf(to, "%s %s: %s %s   {%s}\n", marks[s.of(h.file, h.check)], h.file, h.severity, h.line, strings.Join(issues, " "))
+	}
+	if only == "" {
+		for _, m := range s.missed() {
+			fmt.Fprintln(to, "missed "+m)
+		}
 	}
 }
