@@ -13,14 +13,22 @@ import (
 
 // admission is which cells admit pods that choose nodes alike, whatever they ask for.
 type admission struct {
-	on     *ground
-	traits *traits
-	pod    *job.Pod
-	lift   bool
-	gates  []gate   // by cell; nothing about room
-	refuse []int    // by taint set: index+1 into the taints that refuse
-	taints []string // that refuse
-	rooms  []*holes
+	on      *ground
+	traits  *traits
+	pod     *job.Pod
+	lift    bool
+	refused []refusal // cells behind a gate; nothing about room
+	open    [][]int32 // the other cells, in lists
+	refuse  []int     // by taint set: index+1 into the taints that refuse
+	taints  []string  // that refuse
+	rooms   []*holes
+}
+
+// refusal is cells that are behind one gate, all of one taint set.
+type refusal struct {
+	gate  gate
+	cells []int32
+	nodes int64
 }
 
 // holes are how many pods of a kin alone each cell takes on each of its nodes.
@@ -29,14 +37,20 @@ type holes struct {
 	needs []need
 	alone bool
 	now   []int32 // by cell
-	order []int32 // cells that take pods now, by how many; ties by cell
-	total int64   // pods that all nodes take now
-	peak  int32   // pods that one node takes now, at most
+	order []int32 // cells that take pods now, by how many; ties by cell; nil: not asked yet
+	sums          // of now
 
-	idle      []int32 // by cell, were it idle; nil: not asked yet
-	idleTotal int64
-	idlePeak  int32
-	final     []gate // by cell, room included; nil: not asked yet
+	idle     []int32 // by cell, were it idle; nil: not asked yet
+	idleSums sums
+	final    []gate // by cell, room included; nil: not asked yet
+}
+
+// sums are what counts of pods by cell add up to.
+type sums struct {
+	total  int64                  // pods that all nodes take
+	peak   int32                  // pods that one node takes, at most
+	takers int64                  // nodes that take any
+	sizes  [largestHole + 1]int32 // cells by how many pods they take
 }
 
 // admit finds the admission of a kin, or works it out.
@@ -45,15 +59,21 @@ func (q *question) admit(k *kin) *admission {
 	same := equality.Semantic.DeepEqual
 	for _, a := range q.on.admissions {
 		y := &a.pod.Spec
-		if a.traits == k.traits && a.lift == q.lift && same(x.NodeSelector, y.NodeSelector) && same(x.Tolerations, y.Tolerations) && same(x.Affinity, y.Affinity) {
+		if a.lift == q.lift && a.traits.shuts(k.traits) && x.NodeName == y.NodeName && same(x.NodeSelector, y.NodeSelector) && same(x.Tolerations, y.Tolerations) && same(x.Affinity, y.Affinity) {
 			return a
 		}
 	}
 	a := &admission{on: q.on, traits: k.traits, pod: k.pod, lift: q.lift}
 	a.tolerate(q.s)
-	a.open(q.s)
+	a.sort(q.s)
 	q.on.admissions = append(q.on.admissions, a)
 	return a
+}
+
+// shuts says that two groups find the same nodes shut, for certain.
+func (t *traits) shuts(u *traits) bool {
+	free := func(t *traits) bool { return t.closed == nil && t.barredNow == nil && t.barredIdle == nil }
+	return t == u || free(t) && free(u)
 }
 
 // tolerate finds the taints that refuse the pods.
@@ -70,17 +90,42 @@ func (a *admission) tolerate(s *Snapshot) {
 	}
 }
 
-// open goes through the gates that lie in the nodes themselves.
-func (a *admission) open(s *Snapshot) {
-	g := a.on.grid
-	a.gates = make([]gate, len(g.nodes))
+// sort goes through the gates that lie in the nodes themselves. It asks once for each
+// family of cells, unless pods choose nodes by their names or some nodes are closed to them.
+func (a *admission) sort(s *Snapshot) {
 	spec := &a.pod.Spec
-	match, selected := selects(spec), make([]int8, g.kinds+1)
 	_, byName := selectorKeys(spec)
+	gate := a.gateOf(s, byName)
+	if byName || a.traits.closed != nil {
+		var free []int32
+		for cell := range a.on.grid.class {
+			if g := gate(int32(cell)); g != open {
+				a.refused = append(a.refused, refusal{g, []int32{int32(cell)}, a.on.grid.weight(cell)})
+			} else {
+				free = append(free, int32(cell))
+			}
+		}
+		a.open = [][]int32{free}
+		return
+	}
+	families := a.on.grid.families(&s.cols)
+	for i, cells := range families.cells {
+		if g := gate(cells[0]); g != open {
+			a.refused = append(a.refused, refusal{g, cells, families.nodes[i]})
+		} else {
+			a.open = append(a.open, cells)
+		}
+	}
+}
+
+// gateOf prepares the first gate that a cell is behind, whatever room it has.
+func (a *admission) gateOf(s *Snapshot, byName bool) func(cell int32) gate {
+	g, spec := a.on.grid, &a.pod.Spec
+	match, selected := selects(spec), make([]int8, g.kinds+1)
 	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
 	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
 	toleratesCordon := a.lift || untolerated(cordon, spec.Tolerations) == nil
-	admits := func(cell int) bool {
+	admits := func(cell int32) bool {
 		if free {
 			return true
 		}
@@ -94,18 +139,20 @@ func (a *admission) open(s *Snapshot) {
 		}
 		return *known > 0
 	}
-	for cell, class := range g.class {
-		switch {
+	return func(cell int32) gate {
+		switch class := g.class[cell]; {
 		case !s.cols.ready[class] && !a.lift:
-			a.gates[cell] = notReady
+			return notReady
 		case s.cols.cordoned[class] && !toleratesCordon:
-			a.gates[cell] = cordoned
+			return cordoned
 		case !admits(cell):
-			a.gates[cell] = notSelected
+			return notSelected
 		case a.refuse[s.cols.taintSet[class]] > 0:
-			a.gates[cell] = tainted
+			return tainted
 		case a.traits.closed != nil && a.traits.closed[g.nodes[cell][0]]:
-			a.gates[cell] = closed
+			return closed
+		default:
+			return open
 		}
 	}
 }
@@ -118,18 +165,16 @@ func (a *admission) holes(needs []need, alone bool) *holes {
 		}
 	}
 	h := &holes{admission: a, needs: needs, alone: alone}
-	h.now = h.count(a.on.s.cols.free, nil)
-	h.bar(h.now, a.traits.barredNow)
-	h.total, h.peak = a.on.grid.sum(h.now)
+	h.now = h.count(a.on.s.cols.free, nil, a.traits.barredNow, &h.sums)
 	a.rooms = append(a.rooms, h)
 	return h
 }
 
-// count is how many pods go on a node of each cell. Cells that stand idle take from
-// known what they have.
-func (h *holes) count(room [][]int64, known []int32) []int32 {
-	class, busy := h.on.grid.class, h.on.s.cols.busy
-	out := make([]int32, len(class))
+// count is how many pods go on a node of each cell, and what that adds up to. Cells that
+// stand idle take from known what they have; barred nodes take none.
+func (h *holes) count(room [][]int64, known []int32, barred []bool, sums *sums) []int32 {
+	g, busy := h.on.grid, h.on.s.cols.busy
+	out := h.on.numbers(len(g.class))
 	most := int32(math.MaxInt32)
 	if h.alone {
 		most = 1
@@ -138,19 +183,27 @@ func (h *holes) count(room [][]int64, known []int32) []int32 {
 	if !ok {
 		return out
 	}
-	for cell, gate := range h.gates {
-		switch class := class[cell]; {
-		case gate != open:
-		case known != nil && !busy[class]:
-			out[cell] = known[cell]
-		default:
-			left := most
-			for i := range rows {
-				if left = fits(left, rows[i].has[class], rows[i].n); left == 0 {
-					break
+	for _, cells := range h.open {
+		for _, cell := range cells {
+			class, left := g.class[cell], most
+			if known != nil && !busy[class] {
+				left = known[cell]
+			} else {
+				for i := range rows {
+					if left = fits(left, rows[i].has[class], rows[i].n); left == 0 {
+						break
+					}
 				}
 			}
+			if left == 0 || barred != nil && barred[g.nodes[cell][0]] {
+				continue
+			}
 			out[cell] = left
+			nodes := int64(g.size[cell])
+			sums.total = plus(sums.total, int64(left)*nodes)
+			sums.peak = max(sums.peak, left)
+			sums.takers += nodes
+			sums.sizes[min(largestHole, left)]++
 		}
 	}
 	return out
@@ -191,17 +244,6 @@ func fits(most int32, has, n int64) int32 {
 	return most
 }
 
-func (h *holes) bar(counts []int32, barred []bool) {
-	if barred == nil {
-		return
-	}
-	for cell, members := range h.on.grid.nodes {
-		if barred[members[0]] {
-			counts[cell] = 0
-		}
-	}
-}
-
 // settle finds out what the cells take when idle.
 func (h *holes) settle() {
 	if h.idle != nil {
@@ -211,16 +253,12 @@ func (h *holes) settle() {
 	if h.traits.barredNow == nil {
 		known = h.now
 	}
-	h.idle = h.count(h.on.s.cols.idle, known)
-	h.bar(h.idle, h.traits.barredIdle)
-	h.idleTotal, h.idlePeak = h.on.grid.sum(h.idle)
+	h.idle = h.count(h.on.s.cols.idle, known, h.traits.barredIdle, &h.idleSums)
 }
 
-// gatesNow are the gates that refuse each cell, room included.
-func (h *holes) gatesNow() []gate {
-	if h.final != nil {
-		return h.final
-	}
+// refuses prepares why cells that let the pods in take none of them now; open: because
+// of their number.
+func (h *holes) refuses() func(cell int32) gate {
 	cols, grid, barred := &h.on.s.cols, h.on.grid, h.traits.barredNow
 	free, served := rowsOf(h.needs, cols.free)
 	idle, _ := rowsOf(h.needs, cols.idle)
@@ -232,64 +270,94 @@ func (h *holes) gatesNow() []gate {
 		}
 		return served
 	}
-	h.final = slices.Clone(h.gates)
-	for cell, gate := range h.gates {
-		class := grid.class[cell]
-		switch {
-		case gate != open || h.now[cell] > 0:
+	return func(cell int32) gate {
+		switch class := grid.class[cell]; {
 		case !takes(idle, class):
-			h.final[cell] = tooSmall
+			return tooSmall
 		case !takes(free, class):
-			h.final[cell] = full
+			return full
 		case barred != nil && barred[grid.nodes[cell][0]]:
-			h.final[cell] = otherwise
+			return otherwise
+		default:
+			return open
+		}
+	}
+}
+
+// gatesNow are the gates that refuse each cell, room included.
+func (h *holes) gatesNow() []gate {
+	if h.final != nil {
+		return h.final
+	}
+	h.final = make([]gate, len(h.on.grid.class))
+	for _, r := range h.refused {
+		for _, cell := range r.cells {
+			h.final[cell] = r.gate
+		}
+	}
+	refuses := h.refuses()
+	for _, cells := range h.open {
+		for _, cell := range cells {
+			if h.now[cell] == 0 {
+				h.final[cell] = refuses(cell)
+			}
 		}
 	}
 	return h.final
 }
 
-// sum adds up what all nodes take; peak is what one takes at most.
-func (g *grid) sum(counts []int32) (total int64, peak int32) {
-	for cell, n := range counts {
-		if n > 0 {
-			total, peak = plus(total, times(int64(n), g.weight(cell))), max(peak, n)
-		}
-	}
-	return total, peak
-}
-
 // inOrder are the cells that take pods, by how many; ties by cell. Small holes first
-// leaves the large ones whole.
-func (h *holes) inOrder(idle bool) []int32 {
-	if idle {
-		return bySize(h.idle)
+// leaves the large ones whole. At least so many are given, from the small end, as n pods
+// can need on fresh nodes; all says that there are no others.
+func (h *holes) inOrder(idle bool, n int) (cells []int32, all bool) {
+	switch {
+	case idle:
+		return h.bySize(h.idle, &h.idleSums.sizes, largestHole), true
+	case h.order != nil:
+		return h.order, true
 	}
-	if h.order == nil {
-		h.order = bySize(h.now)
+	if upTo := h.enough(n); upTo < largestHole {
+		return h.bySize(h.now, &h.sizes, upTo), false
 	}
-	return h.order
+	h.order = h.bySize(h.now, &h.sizes, largestHole)
+	return h.order, true
 }
 
 // largestHole is the number of pods from which on holes are not told apart by size.
 const largestHole = 255
 
-func bySize(counts []int32) []int32 {
+// enough is the size up to which holes have to be looked at to place n pods, the small
+// ones first; largestHole where that is not much less than all of them.
+func (s *sums) enough(n int) int32 {
+	all, cells, pods := int32(0), int32(0), int64(0)
+	for _, n := range s.sizes[1:] {
+		all += n
+	}
+	for size := int32(1); size < largestHole && 2*cells < all; size++ {
+		cells += s.sizes[size]
+		if pods += int64(size) * int64(s.sizes[size]); pods >= int64(n) {
+			return size
+		}
+	}
+	return largestHole
+}
+
+// bySize are the cells that take up to so many pods.
+func (h *holes) bySize(counts []int32, sizes *[largestHole + 1]int32, upTo int32) []int32 {
 	var starts [largestHole + 1]int32
-	for _, n := range counts {
-		starts[min(largestHole, n)]++
-	}
 	total := int32(0)
-	starts[0] = 0
-	for size, n := range starts {
+	for size := int32(1); size <= upTo; size++ {
 		starts[size] = total
-		total += n
+		total += sizes[size]
 	}
-	out := make([]int32, total)
+	out := h.on.numbers(int(total))
 	for cell, n := range counts {
-		if n > 0 {
-			at := &starts[min(largestHole, n)]
-			out[*at] = int32(cell)
-			*at++
+		if n == 0 {
+			continue
+		}
+		if n = min(largestHole, n); n <= upTo {
+			out[starts[n]] = int32(cell)
+			starts[n]++
 		}
 	}
 	return out

@@ -53,7 +53,7 @@ func plenty(kins []*kin, idle bool) bool {
 	for _, k := range kins {
 		peak := int64(k.peak)
 		if idle {
-			peak = int64(k.idlePeak)
+			peak = int64(k.idleSums.peak)
 		}
 		if k.most(idle)-min(math.MaxInt64/2, times(peak, all-int64(k.count))) < int64(k.count) {
 			return false
@@ -66,7 +66,7 @@ func plenty(kins []*kin, idle bool) bool {
 func (k *kin) most(idle bool) int64 {
 	if idle {
 		k.settle()
-		return k.idleTotal
+		return k.idleSums.total
 	}
 	return k.total
 }

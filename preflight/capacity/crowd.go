@@ -19,7 +19,7 @@ func (q *question) crowdBeside(earlier []*packing, stage []int) crowd {
 				continue
 			}
 			for _, on := range p.seats(i) {
-				out.take(on.node, k.needs, on.count)
+				out.take(on.node, k.needs, int(on.count))
 			}
 		}
 	}

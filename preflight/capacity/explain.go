@@ -27,11 +27,24 @@ func (q *question) explain(r *Result, kins []*kin) {
 	for _, k := range kins {
 		r.Asks = append(r.Asks, q.askOf(k))
 	}
-	for cell, usable := range cellsFor(kins, gate.passes) {
-		if usable {
-			r.Usable += int(q.on.grid.weight(cell))
+	r.Usable = q.usable(kins)
+}
+
+// usable counts the nodes that may take pods of any of the kins, or could when idle.
+func (q *question) usable(kins []*kin) (nodes int) {
+	seen := make([]bool, len(q.on.grid.class))
+	for _, k := range kins {
+		refuses := k.refuses()
+		for _, cells := range k.open {
+			for _, cell := range cells {
+				if !seen[cell] && (k.now[cell] > 0 || refuses(cell).passes()) {
+					seen[cell] = true
+					nodes += int(q.on.grid.size[cell])
+				}
+			}
 		}
 	}
+	return nodes
 }
 
 // firstWithout is the first group that has not all its pods placed, and its kin.
@@ -52,26 +65,19 @@ func (q *question) firstWithout(kins []*kin) (*kin, string) {
 
 func (q *question) reject(out *Rejections, k *kin) {
 	taints := map[string]int{}
-	for cell, g := range k.gatesNow() {
-		nodes := int(q.on.grid.weight(cell))
-		switch g {
-		case notReady:
-			out.NotReady += nodes
-		case cordoned:
-			out.Cordoned += nodes
-		case notSelected:
-			out.Selector += nodes
-		case tainted:
-			out.Taint += nodes
-			taints[k.taints[k.refuse[q.s.cols.taintSet[q.on.grid.class[cell]]]-1]] += nodes
-		case tooSmall:
-			out.TooSmall += nodes
-		case full:
-			out.Full += nodes
-		case otherwise, closed:
-			out.Other += nodes
-		default:
-			out.Open += nodes
+	for _, r := range k.refused {
+		out.add(r.gate, int(r.nodes))
+		if r.gate == tainted {
+			taints[k.taints[k.refuse[q.s.cols.taintSet[q.on.grid.class[r.cells[0]]]]-1]] += int(r.nodes)
+		}
+	}
+	out.Open = int(k.takers)
+	refuses := k.refuses()
+	for _, cells := range k.open {
+		for _, cell := range cells {
+			if k.now[cell] == 0 {
+				out.add(refuses(cell), int(q.on.grid.size[cell]))
+			}
 		}
 	}
 	out.Taints = slices.SortedFunc(maps.Keys(taints), func(a, b string) int {
@@ -79,13 +85,30 @@ func (q *question) reject(out *Rejections, k *kin) {
 	})
 }
 
-func (q *question) askOf(k *kin) Ask {
-	a := Ask{Role: k.name, Each: job.Resources{}, Apart: k.alone}
-	for cell, n := range k.now {
-		if n > 0 {
-			a.Nodes += int(q.on.grid.weight(cell))
-		}
+// add counts nodes behind a gate.
+func (r *Rejections) add(g gate, nodes int) {
+	switch g {
+	case notReady:
+		r.NotReady += nodes
+	case cordoned:
+		r.Cordoned += nodes
+	case notSelected:
+		r.Selector += nodes
+	case tainted:
+		r.Taint += nodes
+	case tooSmall:
+		r.TooSmall += nodes
+	case full:
+		r.Full += nodes
+	case otherwise, closed:
+		r.Other += nodes
+	default:
+		r.Open += nodes
 	}
+}
+
+func (q *question) askOf(k *kin) Ask {
+	a := Ask{Role: k.name, Each: job.Resources{}, Apart: k.alone, Nodes: int(k.takers)}
 	var roles []string
 	for _, i := range k.groups {
 		g := &q.gang.Groups[i]

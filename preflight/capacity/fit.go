@@ -1,9 +1,9 @@
 package capacity
 
 import (
-	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -17,6 +17,7 @@ import (
 func (s *Snapshot) Fit(g Gang) Result {
 	g = s.asStored(g)
 	r, on := s.fit(g)
+	defer on.release()
 	s.limit(&r, g)
 	if r.refused() {
 		r.Changes = s.changes(g, &r, on)
@@ -145,10 +146,10 @@ func (q *question) record(p *packing) (placed int) {
 		seats := p.seats(i)
 		q.plan = slices.Grow(q.plan, len(seats)+len(shares))
 		for _, on := range seats {
-			for n := on.count; n > 0 && group < len(shares); {
+			for n := int(on.count); n > 0 && group < len(shares); {
 				take := min(n, shares[group])
 				if take > 0 {
-					q.plan = append(q.plan, place{k.groups[group], q.s.nodes[on.node].Name, take})
+					q.plan = append(q.plan, place{k.groups[group], on.node, take})
 				}
 				n -= take
 				if shares[group] -= take; shares[group] == 0 {
@@ -172,27 +173,23 @@ func (q *question) line(p *packing, places []place) {
 	}
 	left := slices.Clone(places)
 	for _, s := range p.seating.order {
-		name := q.s.nodes[s.node].Name
 		at := slices.IndexFunc(left, func(l place) bool {
-			return l.count > 0 && l.node == name && slices.Contains(p.kins[s.kin].groups, l.group)
+			return l.count > 0 && l.node == s.node && slices.Contains(p.kins[s.kin].groups, l.group)
 		})
 		if at < 0 {
 			continue
 		}
 		left[at].count--
-		if last := len(q.order) - 1; last >= 0 && q.order[last].group == left[at].group && q.order[last].node == name {
+		if last := len(q.order) - 1; last >= 0 && q.order[last].group == left[at].group && q.order[last].node == s.node {
 			q.order[last].count++
 		} else {
-			q.order = append(q.order, place{left[at].group, name, 1})
+			q.order = append(q.order, place{left[at].group, s.node, 1})
 		}
 	}
 }
 
 // seated is a number of pods on a node.
-type seated struct {
-	node  int32
-	count int
-}
+type seated struct{ node, count int32 }
 
 // seats are where the pods of kin i went, by node.
 func (p *packing) seats(i int) []seated {
@@ -200,15 +197,38 @@ func (p *packing) seats(i int) []seated {
 	for at, on := range p.pieces {
 		if n := p.count(at)[i]; n > 0 {
 			for _, node := range on.nodes {
-				out = append(out, seated{node, int(n)})
+				out = append(out, seated{node, n})
 			}
 		}
 	}
 	byNode := func(a, b seated) int { return int(a.node) - int(b.node) }
-	if !slices.IsSortedFunc(out, byNode) {
+	switch {
+	case slices.IsSortedFunc(out, byNode):
+	case len(out) < fewSeats:
 		slices.SortFunc(out, byNode)
+	default:
+		p.q.byNode(out)
 	}
 	return out
+}
+
+// fewSeats is the number of places up to which sorting is cheaper than marking all nodes.
+const fewSeats = 64
+
+// byNode sorts places, no two of which are on one node, by marking the nodes.
+func (q *question) byNode(seats []seated) {
+	counts, marked := q.on.numbers(len(q.s.nodes)), make([]uint64, len(q.s.nodes)/64+1)
+	for _, on := range seats {
+		counts[on.node] = on.count
+		marked[on.node/64] |= 1 << (on.node % 64)
+	}
+	seats = seats[:0]
+	for at, bitmap := range marked {
+		for ; bitmap != 0; bitmap &= bitmap - 1 {
+			node := int32(at*64 + bits.TrailingZeros64(bitmap))
+			seats = append(seats, seated{node, counts[node]})
+		}
+	}
 }
 
 // shares deals the placed pods of a kin to its groups: first what each cannot do without,
@@ -229,9 +249,22 @@ func (q *question) shares(k *kin, placed int) []int {
 func (q *question) ordered() []Placement {
 	var out []Placement
 	for _, p := range q.order {
-		out = append(out, Placement{q.gang.Groups[p.group].Name, p.node, p.count})
+		out = append(out, q.placement(p))
 	}
 	return out
+}
+
+// placement is a place in words.
+func (q *question) placement(p place) Placement {
+	return Placement{q.gang.Groups[p.group].Name, q.nodeName(p.node), p.count}
+}
+
+// nodeName is the name of a node of the view, or of one that only pods of the gang name.
+func (q *question) nodeName(at int32) string {
+	if known := len(q.s.nodes); int(at) >= known {
+		return q.strange[int(at)-known]
+	}
+	return q.s.nodes[at].Name
 }
 
 // planned is the plan by group, as the gang lists them, then node, with equals added up.
@@ -244,7 +277,14 @@ func (q *question) planned() []Placement {
 		q.plan[i].group = first[q.plan[i].group]
 	}
 	compare := func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), strings.Compare(a.node, b.node))
+		switch {
+		case a.group != b.group:
+			return a.group - b.group
+		case len(q.strange) > 0:
+			return strings.Compare(q.nodeName(a.node), q.nodeName(b.node))
+		default:
+			return int(a.node) - int(b.node) // nodes are by name
+		}
 	}
 	if !slices.IsSortedFunc(q.plan, compare) {
 		slices.SortStableFunc(q.plan, compare)
@@ -254,7 +294,7 @@ func (q *question) planned() []Placement {
 		if i > 0 && compare(q.plan[i-1], p) == 0 {
 			out[len(out)-1].Count += p.count
 		} else {
-			out = append(out, Placement{q.gang.Groups[p.group].Name, p.node, p.count})
+			out = append(out, q.placement(p))
 		}
 	}
 	return out
@@ -334,7 +374,7 @@ func (k *kin) crowdedOut() bool {
 // tooBig explains kins that do not fit on the idle cluster.
 func (q *question) tooBig(r *Result, kins []*kin) {
 	r.Verdict = TooBig
-	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && k.idleTotal == 0 })
+	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && k.most(true) == 0 })
 	r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, q.stay(), func(g gate) bool { return g.passes() || g == tooSmall }))
 	r.WithNodesBack = q.fitsWithNodesBack()
 }

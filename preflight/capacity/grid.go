@@ -12,22 +12,66 @@ import (
 type grid struct {
 	class  []int32   // by cell: the class its nodes belong to
 	nodes  [][]int32 // by cell, by name
+	size   []int32   // by cell: how many they are
 	labels []int32   // by cell: number of its combination of labels
 	kinds  int       // combinations of labels
+
+	sorted sync.Once
+	alike  *families // once sorted
+}
+
+// families are cells whose nodes differ in what is left of them and in nothing else that a
+// pod can choose by: what holds for one of them need not be asked for each.
+type families struct {
+	cells [][]int32 // by family
+	nodes []int64   // by family: how many there are
+}
+
+// mostFamilies bounds the combinations that families are looked up in.
+const mostFamilies = 1 << 20
+
+// families finds the families of the cells, or sorts the cells into them. Where labels and
+// taints could combine in too many ways, each cell is a family.
+func (g *grid) families(c *columns) *families {
+	g.sorted.Do(func() {
+		f := &families{}
+		sets := max(1, len(c.taintSets))
+		several := g.kinds*sets*4 <= mostFamilies
+		var known []int32
+		if several {
+			known = make([]int32, g.kinds*sets*4)
+		}
+		for cell, class := range g.class {
+			at := len(f.cells)
+			if several {
+				key := ((int(g.labels[cell])*sets+c.taintSet[class])*2+bit(c.ready[class]))*2 + bit(c.cordoned[class])
+				if known[key] == 0 {
+					known[key] = int32(at + 1)
+				}
+				at = int(known[key]) - 1
+			}
+			if at == len(f.cells) {
+				f.cells, f.nodes = append(f.cells, nil), append(f.nodes, 0)
+			}
+			f.cells[at] = append(f.cells[at], int32(cell))
+			f.nodes[at] += int64(g.size[cell])
+		}
+		g.alike = f
+	})
+	return g.alike
 }
 
 // gridOf has a cell for each of so many classes; of is the class of each node.
 func gridOf(of []int32, classes int) *grid {
 	g := &grid{
-		class: make([]int32, classes), nodes: make([][]int32, classes),
+		class: make([]int32, classes), nodes: make([][]int32, classes), size: make([]int32, classes),
 		labels: make([]int32, classes), kinds: 1,
 	}
-	counts := make([]int32, classes)
 	for _, class := range of {
-		counts[class]++
+		g.size[class]++
 	}
 	members, from := make([]int32, len(of)), int32(0)
-	for class, n := range counts {
+	for class, n := range g.size {
 		g.class[class] = int32(class)
 		g.nodes[class] = members[from : from : from+n]
 		from += n
@@ -39,33 +83,27 @@ func gridOf(of []int32, classes int) *grid {
 }
 
 // weight is the number of nodes of a cell.
-func (g *grid) weight(cell int) int64 { return int64(len(g.nodes[cell])) }
+func (g *grid) weight(cell int) int64 { return int64(g.size[cell]) }
 
 // split parts cells whose nodes differ in a value; by node.
 func (g *grid) split(value func(at int32) int32) *grid {
-	out := &grid{labels: g.labels, kinds: g.kinds}
-	whole := true
+	differ := func(members []int32) bool {
+		return len(members) > 1 && slices.ContainsFunc(members[1:], func(at int32) bool { return value(at) != value(members[0]) })
+	}
+	if !slices.ContainsFunc(g.nodes, differ) {
+		return g
+	}
+	out := &grid{kinds: g.kinds}
 	for cell, members := range g.nodes {
-		first, same := value(members[0]), true
-		for _, at := range members[1:] {
-			if value(at) != first {
-				same = false
-				break
-			}
-		}
 		parts := [][]int32{members}
-		if !same {
-			parts, whole = partsOf(members, value), false
+		if differ(members) {
+			parts = partsOf(members, value)
 		}
 		for _, part := range parts {
 			out.class, out.nodes = append(out.class, g.class[cell]), append(out.nodes, part)
 		}
 	}
-	if whole {
-		return g
-	}
 	out.sort()
-	out.labels = nil
 	return out
 }
 
@@ -91,16 +129,16 @@ func (g *grid) sort() {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return int(g.nodes[a][0]) - int(g.nodes[b][0]) })
-	class, nodes := make([]int32, len(order)), make([][]int32, len(order))
+	class, nodes, size := make([]int32, len(order)), make([][]int32, len(order)), make([]int32, len(order))
 	for to, from := range order {
-		class[to], nodes[to] = g.class[from], g.nodes[from]
+		class[to], nodes[to], size[to] = g.class[from], g.nodes[from], int32(len(g.nodes[from]))
 	}
-	g.class, g.nodes = class, nodes
+	g.class, g.nodes, g.size = class, nodes, size
 }
 
 // labelled writes down the combination of labels of each cell.
 func (g *grid) labelled(c *labelColumn) *grid {
-	out := &grid{class: g.class, nodes: g.nodes, labels: make([]int32, len(g.nodes)), kinds: c.values}
+	out := &grid{class: g.class, nodes: g.nodes, size: g.size, labels: make([]int32, len(g.nodes)), kinds: c.values}
 	for cell, members := range out.nodes {
 		out.labels[cell] = c.of[members[0]]
 	}

@@ -18,6 +18,7 @@ type ground struct {
 	stays      map[*podRecord]bool // pods of the gang: they keep their places on an idle cluster too
 	slots      []slotRow           // of drivers that attach the gang's volumes and have a limit
 	ties       bool                // pods of the gang decide where others of it may go, beyond their node
+	memory     *scratch
 	admissions []*admission
 	sums       []*roomSums
 }
@@ -49,7 +50,7 @@ type ownPod struct {
 
 func (s *Snapshot) ground(g Gang) *ground {
 	s.lineUp()
-	on := &ground{s: s, traits: make([]traits, len(g.Groups))}
+	on := &ground{s: s, traits: make([]traits, len(g.Groups)), memory: s.borrow()}
 	on.countOwn(g)
 	keys, byName := map[string]bool{}, false
 	for i := range g.Groups {

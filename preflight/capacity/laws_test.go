@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -161,3 +162,52 @@ func FuzzFit(f *testing.F) {
 }
 
 func quantity(n int64) resource.Quantity { return *resource.NewQuantity(n, resource.DecimalSI) }
+
+func TestTooBigByShapeMeansThatOnePodAloneIs(t *testing.T) {
+	found := 0
+	worlds(t, 1500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
+		got := w.snapshot().Fit(w.gang)
+		if got.Verdict != capacity.TooBig {
+			return
+		}
+		alone := slices.ContainsFunc(w.gang.Groups, func(g capacity.Group) bool {
+			g.Count, g.Min, g.After = min(1, g.Count), 0, nil
+			return w.snapshot().Fit(capacity.Gang{Namespace: w.gang.Namespace, Groups: []capacity.Group{g}}).Verdict == capacity.TooBig
+		})
+		if got.ByShape && !alone {
+			t.Errorf("seed %d: too big by shape, but one pod of any group is not\n%s", seed, w)
+		}
+		if got.ByShape {
+			found++
+		}
+	})
+	if found == 0 {
+		t.Error("no world was too big by shape; the test has shown nothing")
+	}
+}
+
+func TestManyAnswersAtOnceAreTheSame(t *testing.T) {
+	s := snapshotOf(fleet(300, true))
+	var gangs []capacity.Gang
+	var want []capacity.Result
+	for _, pods := range []int{1, 5, 40, 128, 300, 900} {
+		for _, gpus := range []string{"1", "2", "8"} {
+			g := crew(pods+3, 3, gpus)
+			gangs, want = append(gangs, g), append(want, snapshotOf(fleet(300, true)).Fit(g))
+		}
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for range 5 {
+				for i, g := range gangs {
+					if diff := cmp.Diff(want[i], s.Fit(g)); diff != "" {
+						t.Errorf("gang %d (-alone +beside others):\n%s", i, diff)
+						return
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+}

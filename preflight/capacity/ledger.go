@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,6 +41,7 @@ type Ledger struct {
 	stale    bool // objects that the book reads have changed
 	complete map[schema.GroupResource]bool
 	absent   map[objectKey]bool // set before the first snapshot only
+	memory   *sync.Pool         // of what its snapshots work in
 	byLabel  *labelColumns      // nil: a name or a label of a node has changed since
 }
 
@@ -176,6 +178,10 @@ func (l *Ledger) SetComplete(r schema.GroupResource, whole bool) {
 func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	s := &Snapshot{taken: taken, incomplete: incomplete, objects: l.objects, complete: l.complete, absent: l.absent}
 	l.shared = true
+	if l.memory == nil {
+		l.memory = &sync.Pool{New: func() any { return &scratch{} }}
+	}
+	s.memory = l.memory
 	if s.incomplete == "" && len(l.order) == 0 && !l.complete[nodesResource] {
 		s.incomplete = "the snapshot holds no nodes"
 	}

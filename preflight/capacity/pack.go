@@ -33,7 +33,8 @@ type piece struct {
 // newPacking starts with nothing placed, beside what is there already.
 func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
 	p := &packing{q: q, kins: kins, idle: idle, placed: make([]int, len(kins)), fresh: q.on.grid.nodes}
-	p.taken = make([]int32, len(p.fresh))
+	p.taken = q.on.numbers(len(p.fresh))
+	q.on.memory.furnish(p)
 	for i, k := range kins {
 		p.clash = append(p.clash, make([]bool, len(kins)))
 		for j := range kins {
@@ -78,12 +79,14 @@ func (p *packing) add(cell int, nodes []int32) (at int) {
 	if p.idle {
 		columns = p.q.s.cols.idle
 	}
-	for _, column := range p.column {
-		p.rooms = append(p.rooms, columns[column][class])
+	from := len(p.rooms)
+	p.rooms = slices.Grow(p.rooms, len(p.column))[:from+len(p.column)]
+	for i, column := range p.column {
+		p.rooms[from+i] = columns[column][class]
 	}
-	for range p.kins {
-		p.counts = append(p.counts, 0)
-	}
+	from = len(p.counts)
+	p.counts = slices.Grow(p.counts, len(p.kins))[:from+len(p.kins)]
+	clear(p.counts[from:])
 	p.pieces = append(p.pieces, piece{cell, nodes})
 	return len(p.pieces) - 1
 }
@@ -146,10 +149,22 @@ func (p *packing) fill(i, n int, largeFirst bool) {
 	if n <= 0 {
 		return
 	}
-	caps, cells := p.caps(p.kins[i]), p.kins[i].inOrder(p.idle)
+	most := n
+	if largeFirst {
+		most = math.MaxInt
+	}
+	caps := p.caps(p.kins[i])
+	cells, all := p.kins[i].inOrder(p.idle, most)
 	pieces := p.inOrder(i, n, largeFirst)
 	p.pieces = slices.Grow(p.pieces, min(n, len(cells), 256))
-	for n > 0 && len(cells)+len(pieces) > 0 {
+	for known := len(cells); n > 0; {
+		if len(cells) == 0 && !all { // others have taken what was enough for these
+			cells, all = p.kins[i].inOrder(p.idle, math.MaxInt)
+			cells = cells[known:]
+		}
+		if len(cells)+len(pieces) == 0 {
+			break
+		}
 		next := 0
 		if largeFirst {
 			next = len(cells) - 1

@@ -19,13 +19,15 @@ type question struct {
 	need    []int // by group: pods that must be placed yet
 	extra   []int // by group: pods above the minimum of an elastic group
 	plan    []place
-	order   []place  // as plan, in an order in which pods can be bound; kept where that matters
-	own     int      // pods of the gang that have a place already
-	settled []int    // by group: those of them that are of the group
-	notes   []string // what was not looked at
-	blind   []string // what was not looked at and could turn a yes into a no
-	dark    []string // what was not looked at and could turn a no into a yes
-	lift    bool     // take unready and cordoned nodes for good ones
+	strange []string        // names of nodes that pods of the gang are on and the view does not hold
+	order   []place         // as plan, in an order in which pods can be bound; kept where that matters
+	own     int             // pods of the gang that have a place already
+	settled []int           // by group: those of them that are of the group
+	notes   []string        // what was not looked at
+	blind   []string        // what was not looked at and could turn a yes into a no
+	dark    []string        // what was not looked at and could turn a no into a yes
+	lift    bool            // take unready and cordoned nodes for good ones
+	asks    []job.Resources // by group: of one pod; nil: not asked yet
 	trying  purpose
 	budget  int // what the search for an exact answer may spend
 }
@@ -42,7 +44,7 @@ const (
 // place is a number of pods of a group on a node.
 type place struct {
 	group int
-	node  string
+	node  int32 // beyond the nodes of the view: one of the strange ones
 	count int
 }
 
@@ -97,7 +99,12 @@ func (s *Snapshot) question(g Gang, on *ground) *question {
 		}
 		q.own++
 		q.settled[p.group]++
-		q.plan = append(q.plan, place{p.group, p.record.node, 1})
+		at, ok := s.nodeAt(p.record.node)
+		if !ok {
+			at = len(s.nodes) + len(q.strange)
+			q.strange = append(q.strange, p.record.node)
+		}
+		q.plan = append(q.plan, place{p.group, int32(at), 1})
 	}
 	return q
 }
@@ -125,7 +132,7 @@ func (q *question) gather(stage []int) []*kin {
 			continue
 		}
 		group := &q.gang.Groups[i]
-		k := q.alike(out, group)
+		k := q.alike(out, i)
 		if k == nil {
 			k = &kin{name: group.Name, source: &group.Pod, pod: &group.Pod, traits: &q.on.traits[i]}
 			out = append(out, k)
@@ -134,26 +141,36 @@ func (q *question) gather(stage []int) []*kin {
 		k.count = int(plus(int64(k.count), int64(q.need[i])))
 	}
 	for _, k := range out {
-		q.prepare(k, q.runtimeClass(k, Requested(*k.source)))
+		q.prepare(k, q.runtimeClass(k, q.requested(k.groups[0])))
 	}
 	return out
 }
 
 // alike finds the kin that a group belongs to.
-func (q *question) alike(kins []*kin, g *Group) *kin {
+func (q *question) alike(kins []*kin, group int) *kin {
 	for _, k := range kins {
-		if q.equal(k.source, &g.Pod) {
+		if maps.Equal(q.requested(k.groups[0]), q.requested(group)) && q.equal(k.source, &q.gang.Groups[group].Pod) {
 			return k
 		}
 	}
 	return nil
 }
 
-// equal says that a scheduler cannot tell the pods apart.
+// requested is what one pod of a group takes.
+func (q *question) requested(group int) job.Resources {
+	if q.asks == nil {
+		q.asks = make([]job.Resources, len(q.gang.Groups))
+	}
+	if q.asks[group] == nil {
+		q.asks[group] = Requested(q.gang.Groups[group].Pod)
+	}
+	return q.asks[group]
+}
+
+// equal says that a scheduler cannot tell the pods apart, whatever they ask for.
 func (q *question) equal(x, y *job.Pod) bool {
 	same, a, b := equality.Semantic.DeepEqual, &x.Spec, &y.Spec
-	return maps.Equal(Requested(*x), Requested(*y)) &&
-		same(a.NodeSelector, b.NodeSelector) && same(a.Affinity, b.Affinity) && same(a.Tolerations, b.Tolerations) &&
+	return same(a.NodeSelector, b.NodeSelector) && same(a.Affinity, b.Affinity) && same(a.Tolerations, b.Tolerations) &&
 		same(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
 		same(a.Volumes, b.Volumes) && same(a.ResourceClaims, b.ResourceClaims) && same(a.SchedulingGates, b.SchedulingGates) &&
 		same(a.RuntimeClassName, b.RuntimeClassName) &&

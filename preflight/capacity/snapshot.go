@@ -38,6 +38,8 @@ type Snapshot struct {
 	book          *book                          // what lies between jobs and nodes
 	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
 
+	memory *sync.Pool // of *scratch; shared by the snapshots of a ledger
+
 	attachLimits sync.Map // driver -> []int32, by node
 
 	sorting sync.Once
