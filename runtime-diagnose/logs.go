@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
@@ -118,7 +119,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 			log.Source.Role, log.Source.Rank = pods[at].Source.Role, pods[at].Source.Rank
 		}
 	}
-	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}, generic: map[string]int{}}
+	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now.Year()) }
 	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
@@ -196,6 +197,7 @@ type logReader struct {
 	passing      passing
 	track        track
 	steps        progress.Tracker
+	curve        bool // the loss over the whole run is wanted
 	elastic      gang.ElasticReader
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -22,52 +23,16 @@ import (
 // Thresholds say from when on a job that runs is not well. Zero values mean the defaults in
 // parentheses.
 type Thresholds struct {
-	// Idle and IdleSteps: no line counts a step for so long (10 min), and for so many times the
-	// usual time between two (20). Both have to pass: evaluation and saving take many steps.
-	Idle      time.Duration
-	IdleSteps float64
-	Straggler float64 // a pod whose steps take so many times the median of all (1.5)
-	Diverged  float64 // a loss so many times its lowest, and no lower than it began (3)
+	progress.Limits
+	Diverged float64 // a loss so many times its lowest, and no lower than it began (3)
 	// HalfStarted: some pods run and hold devices for so long while others have no node (10 min).
 	HalfStarted time.Duration
 }
 
 func (t Thresholds) withDefaults() Thresholds {
-	t.Idle = cmp.Or(t.Idle, 10*time.Minute)
-	t.IdleSteps = cmp.Or(t.IdleSteps, 20)
-	t.Straggler = cmp.Or(t.Straggler, 1.5)
 	t.Diverged = cmp.Or(t.Diverged, 3)
 	t.HalfStarted = cmp.Or(t.HalfStarted, 10*time.Minute)
 	return t
-}
-
-// RunningRules lists what is found about jobs that run, for reference pages.
-func RunningRules() []*signature.Signature {
-	return []*signature.Signature{ruleNoProgress, ruleOneStopped, ruleDiverges}
-}
-
-var ruleNoProgress = &signature.Signature{
-	ID: "no-progress", Title: "training has stopped advancing", Since: "0.1", Category: "hang-no-progress",
-	Role: signature.Root, Depth: signature.General, Domain: signature.Nobody, Retry: signature.RetryUnknown,
-	Proves:       "The last line that counts a step is {{.idle}} old; before, one came every {{.usual}}.",
-	DoesNotProve: "Why: a data loader, storage, a collective and a long evaluation that prints nothing look the same.",
-	Remedy:       "Take stacks of the processes of every pod: py-spy dump --pid 1.\nLook at the pod whose last step is the lowest first.\nRaise diagnosis.running.hangAfter if the job evaluates or saves for so long.",
-}
-
-var ruleOneStopped = &signature.Signature{
-	ID: "one-stopped", Title: "one pod has stopped advancing while others go on", Since: "0.1", Category: "hang-no-progress",
-	Role: signature.Root, Depth: signature.Symptom, Domain: signature.Nobody, Retry: signature.RetryUnknown,
-	Proves:       "Its last line that counts a step is {{.idle}} old; before, one came every {{.usual}}. Other pods still count.",
-	DoesNotProve: "That it hangs: it may have stopped printing only.",
-	Remedy:       "Take the stack of its process: py-spy dump --pid 1.\nCompare its last lines with those of a pod that goes on.",
-}
-
-var ruleDiverges = &signature.Signature{
-	ID: "loss-diverges", Title: "the loss has gone back up to where it began", Since: "0.1", Category: "no-convergence",
-	Role: signature.Root, Depth: signature.General, Domain: signature.User, Retry: signature.Useless,
-	Proves:       "The loss began at {{.began}}, fell to {{.lowest}}, and is at {{.now}} now.",
-	DoesNotProve: "Why: learning rate, data, precision and a broken device all end so.",
-	Remedy:       "Go back to a checkpoint from before it rose; lower the learning rate or clip gradients.\nLook at the batches of the steps where it rose.",
 }
 
 // lookAtRunning adds what is wrong with a job that runs, and remarks on what is worth knowing.
@@ -77,7 +42,7 @@ func (d *diagnosis) lookAtRunning() {
 	}
 	t := d.options.Running.withDefaults()
 	courses := d.courses()
-	if !slices.ContainsFunc(d.Watched, func(s rank.Sighting) bool { return s.Signature.Category == ruleNoProgress.Category }) {
+	if !slices.ContainsFunc(d.Watched, func(s rank.Sighting) bool { return s.Signature.Category == progress.NoProgress.Category }) {
 		d.findIdle(courses, t) // who watched the job saw more than one look can
 	}
 	d.findDivergence(courses, t)
@@ -91,16 +56,13 @@ type course struct {
 	ahead time.Duration // its clock, of the API server's
 }
 
-// fewestSteps is how many step lines show a usual pace.
-const fewestSteps = 4
-
 // courses are the logs of pods that run and count steps, by the node's clock. A log that says
 // that its run ended well has no course any more.
 func (d *diagnosis) courses() []course {
 	var out []course
 	for i := range d.logs.tracks {
 		t := &d.logs.tracks[i]
-		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < fewestSteps || slices.Contains(d.logs.ended, sourceName(t.source)) {
+		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < progress.Enough || slices.Contains(d.logs.ended, sourceName(t.source)) {
 			continue
 		}
 		k := slices.IndexFunc(d.all, func(m gang.Member) bool { return m.Place == gang.PlaceOf(t.source) })
@@ -119,17 +81,16 @@ func (c course) idle(now time.Time) time.Duration { return now.Sub(c.steps.Last.
 func (d *diagnosis) findIdle(courses []course, t Thresholds) {
 	var stopped []course
 	for _, c := range courses {
-		limit := max(t.Idle, time.Duration(t.IdleSteps*float64(c.steps.Interval)))
-		if !c.steps.Last.At.IsZero() && c.idle(d.Now) > limit {
+		if !c.steps.Last.At.IsZero() && t.Stopped(c.idle(d.Now), c.steps.Interval) {
 			stopped = append(stopped, c)
 		}
 	}
 	if len(stopped) == 0 || len(stopped) < len(courses) && len(stopped)*2 > len(courses) {
 		return // half and half: some print what others do not
 	}
-	rule := ruleNoProgress
+	rule := progress.NoProgress
 	if len(stopped) < len(courses) {
-		rule = ruleOneStopped
+		rule = progress.OneStopped
 	}
 	slices.SortStableFunc(stopped, func(a, b course) int {
 		return cmp.Or(cmp.Compare(a.steps.Last.Number, b.steps.Last.Number), -cmp.Compare(a.idle(d.Now), b.idle(d.Now)))
@@ -157,7 +118,7 @@ const fewestLosses = 40
 
 func (d *diagnosis) findDivergence(courses []course, t Thresholds) {
 	for _, c := range courses {
-		losses := c.steps.Losses
+		losses := c.losses
 		if len(losses) < fewestLosses {
 			continue
 		}
@@ -167,7 +128,7 @@ func (d *diagnosis) findDivergence(courses []course, t Thresholds) {
 			lowest = min(lowest, median(losses[i:i+5]))
 		}
 		if lowest > 0 && now >= began && now >= t.Diverged*lowest {
-			d.sightings = append(d.sightings, c.sighting(ruleDiverges, map[string]string{
+			d.sightings = append(d.sightings, c.sighting(progress.Diverges, map[string]string{
 				"began": fmt.Sprintf("%.4g", began), "lowest": fmt.Sprintf("%.4g", lowest), "now": fmt.Sprintf("%.4g", now),
 			}))
 			return // one rank says it for all: they share the loss
@@ -181,34 +142,18 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// fewestToCompare is with how many members a median is nobody's own.
-const fewestToCompare = 4
-
-// remarkStragglers names pods that are slower than the rest: synchronous training waits for
-// them at every step.
+// remarkStragglers names pods that are slower than the rest.
 func (d *diagnosis) remarkStragglers(courses []course, t Thresholds) {
-	var all []float64
-	for _, c := range courses {
-		if !math.IsNaN(c.steps.Seconds) {
-			all = append(all, c.steps.Seconds)
-		}
+	seconds := make([]float64, len(courses))
+	for i, c := range courses {
+		seconds[i] = c.steps.Seconds
 	}
-	if len(all) < fewestToCompare {
+	usual, slow, of := t.Stragglers(seconds)
+	if len(slow) == 0 {
 		return
 	}
-	usual := median(all)
-	var slow []course
-	for _, c := range courses {
-		if c.steps.Seconds > t.Straggler*usual {
-			slow = append(slow, c)
-		}
-	}
-	if len(slow) == 0 || len(slow)*fewestToCompare > len(all) {
-		return // many are no stragglers: they do other work
-	}
-	slices.SortStableFunc(slow, func(a, b course) int { return -cmp.Compare(a.steps.Seconds, b.steps.Seconds) })
-	worst := slow[0]
-	text := fmt.Sprintf("%s takes %.2f s for a step, where half of the %d pods take %.2f s or less", d.who(worst.source), worst.steps.Seconds, len(all), usual)
+	worst := courses[slow[0]]
+	text := fmt.Sprintf("%s takes %.2f s for a step, where half of the %d pods take %.2f s or less", d.who(worst.source), worst.steps.Seconds, of, usual)
 	if n := len(slow) - 1; n > 0 {
 		text += fmt.Sprintf("; %d more are slow", n)
 	}

@@ -21,6 +21,7 @@ type track struct {
 	back        time.Duration
 	lastLine    reduce.Line
 	steps       progress.Series
+	losses      []float64 // over the whole run; of a job that runs only
 	elastic     []gang.Elastic
 	calls       []gang.Call
 	comms       map[string]time.Time // communicators by ID → when they came up here
@@ -93,6 +94,9 @@ func (r *logReader) finish(d reduce.Digest, year int) track {
 		}
 	}
 	t.steps, t.elastic = r.steps.Series(), r.elastic.Found
+	if r.curve {
+		t.losses = r.steps.Losses()
+	}
 	for i := range r.sightings {
 		r.sightings[i].Item.Clock = t.clock()
 	}

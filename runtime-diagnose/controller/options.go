@@ -15,7 +15,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/pulse"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -89,11 +89,11 @@ func FromConfig(c config.Config) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
+	limits := progress.Limits{Least: time.Duration(d.Running.HangAfter), Factor: d.Running.HangIntervals, Slow: d.Running.SlowerThan}
 	return Options{
 		Kinds: selected,
 		Core: diagnose.Options{Running: diagnose.Thresholds{
-			Idle: time.Duration(d.Running.HangAfter), IdleSteps: float64(d.Running.HangIntervals), Straggler: d.Running.SlowerThan,
-			Diverged: d.Running.Diverged, HalfStarted: time.Duration(d.Running.HalfStarted),
+			Limits: limits, Diverged: d.Running.Diverged, HalfStarted: time.Duration(d.Running.HalfStarted),
 		}},
 		Limits: collect.Limits{
 			Pods: d.Logs.Pods, Parallel: d.Logs.Parallel, HeadBytes: d.Logs.HeadBytes, TailBytes: d.Logs.TailBytes, TotalBytes: d.Logs.TotalBytes,
@@ -105,7 +105,7 @@ func FromConfig(c config.Config) (Options, error) {
 		CaptureBytes: d.CaptureBytes, EvidenceBytes: d.EvidenceBytes,
 		Running: Running{
 			Every: time.Duration(d.Running.Every), Pods: d.Running.Pods, Use: use,
-			Limits:    pulse.Limits{Least: time.Duration(d.Running.HangAfter), Factor: d.Running.HangIntervals, Slow: d.Running.SlowerThan},
+			Limits:    limits,
 			IdleBelow: d.Running.Prometheus.IdleBelow, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
 		},
 	}, nil

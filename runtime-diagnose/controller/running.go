@@ -15,7 +15,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/pulse"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 )
 
@@ -23,7 +23,7 @@ import (
 type Running struct {
 	Every  time.Duration // between two looks; 0: they are not watched
 	Pods   int           // whose logs are looked at
-	Limits pulse.Limits
+	Limits progress.Limits
 	// Use answers how busy the GPUs of a job's pods were; nil: nobody knows.
 	Use       func(ctx context.Context, namespace string, pods []string, over time.Duration) (Use, error)
 	IdleBelow float64       // percent; below it a GPU is idle
@@ -39,10 +39,10 @@ type Use struct {
 // watched is what is known of one job from looking at it while it runs.
 type watched struct {
 	mu       sync.Mutex
-	pulse    pulse.Pulse
+	pulse    progress.Pulse
 	read     map[string]time.Time // by life of a container: until when
 	looked   time.Time
-	findings []pulse.Finding
+	findings []progress.Finding
 	idle     []rank.Sighting
 	slow     string // of the last Event
 }
@@ -81,21 +81,21 @@ func (v view) runs() bool {
 
 // bad says that something other than slow ranks was found.
 func (w *watched) bad() bool {
-	return len(w.idle) > 0 || slices.ContainsFunc(w.findings, func(f pulse.Finding) bool { return f.Kind != pulse.Slow })
+	return len(w.idle) > 0 || slices.ContainsFunc(w.findings, func(f progress.Finding) bool { return f.Kind != progress.Slow })
 }
 
 // mark changes when what was found does.
 func (w *watched) mark() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Sprint(pulse.Mark(w.findings), len(w.idle))
+	return fmt.Sprint(progress.Mark(w.findings), len(w.idle))
 }
 
 // sightings are for a diagnosis.
 func (w *watched) sightings(job string) []rank.Sighting {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append(pulse.Sightings(job, w.findings), w.idle...)
+	return append(progress.Sightings(job, w.findings), w.idle...)
 }
 
 // readPulse reads what the ranks have printed since the last look, and asks how busy they were.
@@ -171,7 +171,7 @@ func (r *Reconciler) idle(ctx context.Context, u *unstructured.Unstructured, v v
 		return nil
 	}
 	text := fmt.Sprintf("the GPUs of all %d pods were at most %.3g %% busy on average over the last %s", use.Pods, use.Most, r.Running.IdleFor)
-	return []rank.Sighting{pulse.Idle(u.GetName(), text, v.now.Add(-r.Running.IdleFor), map[string]string{
+	return []rank.Sighting{progress.Idle(u.GetName(), text, v.now.Add(-r.Running.IdleFor), map[string]string{
 		"pods": fmt.Sprint(use.Pods), "percent": fmt.Sprintf("%.3g", use.Most), "over": r.Running.IdleFor.String(),
 	})}
 }
@@ -179,7 +179,7 @@ func (r *Reconciler) idle(ctx context.Context, u *unstructured.Unstructured, v v
 // sayWhoIsSlow writes one Event for each set of stragglers: a job with them goes on, so they are
 // no diagnosis.
 func (r *Reconciler) sayWhoIsSlow(ctx context.Context, u *unstructured.Unstructured, w *watched) {
-	i := slices.IndexFunc(w.findings, func(f pulse.Finding) bool { return f.Kind == pulse.Slow })
+	i := slices.IndexFunc(w.findings, func(f progress.Finding) bool { return f.Kind == progress.Slow })
 	if i < 0 {
 		w.slow = ""
 		return

@@ -87,10 +87,12 @@ func TestSeries(t *testing.T) {
 		t.Errorf("%d lines, first step %d, last step %d on line %d; want 5000, 0, 4999 on 9999", s.Count, s.First.Number, s.Last.Number, s.Last.Line)
 	case s.Interval != 3*time.Second, s.Seconds != 3:
 		t.Errorf("lines come every %v, a step takes %v s; want 3s and 3", s.Interval, s.Seconds)
-	case len(s.Losses) < 50 || len(s.Losses) > 160:
-		t.Errorf("%d losses kept; want 50 to 160", len(s.Losses))
-	case s.Losses[0] != 11 || s.Losses[len(s.Losses)-1] > 7:
-		t.Errorf("losses from %v to %v; want the whole run", s.Losses[0], s.Losses[len(s.Losses)-1])
+	}
+	switch losses := tracker.Losses(); {
+	case len(losses) < 50 || len(losses) > 160:
+		t.Errorf("%d losses kept; want 50 to 160", len(losses))
+	case losses[0] != 11 || losses[len(losses)-1] > 7:
+		t.Errorf("losses from %v to %v; want the whole run", losses[0], losses[len(losses)-1])
 	}
 }
 
@@ -112,8 +114,8 @@ func FuzzTracker(f *testing.F) {
 			tracker.See(i+1, text, noon)
 		}
 		s := tracker.Series()
-		if len(s.Losses) > 160 || len(s.Recent) > 32 {
-			t.Fatalf("%d losses and %d steps kept", len(s.Losses), len(s.Recent))
+		if n := len(tracker.Losses()); n > 160 || len(s.Recent) > 32 {
+			t.Fatalf("%d losses and %d steps kept", n, len(s.Recent))
 		}
 	})
 }

@@ -77,11 +77,11 @@ func run(ctx context.Context, s settings, out io.Writer) (err error) {
 	}
 	var took []time.Duration
 	for round := range s.rounds {
-		d, err := w.gang(ctx, fmt.Sprintf("gang-%d", round), s.pods)
+		d, used, err := w.gang(ctx, fmt.Sprintf("gang-%d", round), s.pods)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "round %d: %s\n", round+1, d.Round(time.Millisecond))
+		fmt.Fprintf(os.Stderr, "round %d: %s; processor time since the first pod ended: %s\n", round+1, d.Round(time.Millisecond), used)
 		took = append(took, d)
 	}
 	slices.Sort(took)

@@ -52,22 +52,24 @@ func newWorld(ctx context.Context, l *line.Line) (*world, error) {
 }
 
 // gang runs a job, lets all its pods fail and measures from the word Failed to the annotation.
-func (w *world) gang(ctx context.Context, name string, pods int) (time.Duration, error) {
+// It says what processor time that cost.
+func (w *world) gang(ctx context.Context, name string, pods int) (took time.Duration, used string, err error) {
 	job, err := w.start(ctx, name, pods)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	watch, err := w.jobs.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer watch.Stop()
+	before := cpu()
 	if err := w.each(ctx, pods, func(ctx context.Context, rank int) error { return w.fail(ctx, name, rank) }); err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	began := time.Now()
 	if err := w.failed(ctx, job); err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	deadline := time.NewTimer(2 * time.Minute)
 	defer deadline.Stop()
@@ -76,19 +78,19 @@ func (w *world) gang(ctx context.Context, name string, pods int) (time.Duration,
 		case e, open := <-watch.ResultChan():
 			u, ok := e.Object.(*unstructured.Unstructured)
 			if !open {
-				return 0, fmt.Errorf("watch job %s: the watch ended", name)
+				return 0, "", fmt.Errorf("watch job %s: the watch ended", name)
 			}
 			if ok && saysWhy(u) {
-				return time.Since(began), w.remove(ctx, name)
+				return time.Since(began), since(before), w.remove(ctx, name)
 			}
 		case <-deadline.C:
 			u, err := w.jobs.Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
-				return 0, err
+				return 0, "", err
 			}
-			return 0, fmt.Errorf("diagnose job %s: no cause after two minutes: annotations %v", name, u.GetAnnotations())
+			return 0, "", fmt.Errorf("diagnose job %s: no cause after two minutes: annotations %v", name, u.GetAnnotations())
 		case <-ctx.Done():
-			return 0, ctx.Err()
+			return 0, "", ctx.Err()
 		}
 	}
 }

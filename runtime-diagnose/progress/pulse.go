@@ -1,10 +1,4 @@
-// Package pulse follows a job that runs, through successive looks at the ends of its logs, and
-// says when it does not advance: on all ranks, or on some while the others go on; and which
-// ranks are slower than the rest. Where no rank counts its steps it says nothing: silence is no
-// proof of a hang.
-//
-// Values only; package controller reads the logs. Start reading at Pulse.
-package pulse
+package progress
 
 import (
 	"cmp"
@@ -16,23 +10,9 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
-
-// Limits say what is long and what is slow. Zero values mean the defaults in parentheses.
-type Limits struct {
-	Least  time.Duration // no step for less than this is no hang (10m)
-	Factor int           // nor for less than so many usual intervals between two steps (20)
-	Slow   float64       // a rank whose steps take so many times the median is slow (1.5)
-}
-
-func (l Limits) withDefaults() Limits {
-	l.Least = cmp.Or(l.Least, 10*time.Minute)
-	l.Factor = cmp.Or(l.Factor, 20)
-	l.Slow = cmp.Or(l.Slow, 1.5)
-	return l
-}
 
 // Pulse is one job. The zero value has seen nothing.
 type Pulse struct {
@@ -43,7 +23,7 @@ type Pulse struct {
 type member struct {
 	source   evidence.Source
 	steps    int           // lines that counted
-	last     progress.Step // the newest one
+	last     Step          // the newest one
 	interval time.Duration // usual time between two of them
 	seconds  float64       // of one step, by its own word or its lines; NaN: unknown
 }
@@ -65,7 +45,7 @@ func (p *Pulse) See(run string, source evidence.Source, tail []byte) {
 		m = &member{source: source, seconds: math.NaN()}
 		p.ranks[run] = m
 	}
-	var recent []progress.Step
+	var recent []Step
 	for line := range strings.Lines(string(tail)) {
 		if step, ok := stepOf(line); ok && step.At.After(m.last.At) {
 			recent = append(recent, step)
@@ -74,51 +54,38 @@ func (p *Pulse) See(run string, source evidence.Source, tail []byte) {
 	m.add(recent)
 }
 
-// counts are words of lines that count steps, so that others need no closer look.
-var counts = []string{"step", "iter", "it/s", "s/it", "epoch", "batch", "["}
-
-func stepOf(line string) (progress.Step, bool) {
+// stepOf reads a line as the API server hands it out, with the time that the kubelet gave it.
+func stepOf(line string) (Step, bool) {
 	stamp, text, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
-	at, err := time.Parse(time.RFC3339Nano, stamp)
-	if !ok || err != nil {
-		return progress.Step{}, false
+	if !ok {
+		return Step{}, false
 	}
 	if i := strings.LastIndexByte(strings.TrimRight(text, "\r"), '\r'); i >= 0 {
 		text = text[i+1:] // what a progress bar shows now
 	}
-	lower := strings.ToLower(text[:min(len(text), 512)])
-	if !slices.ContainsFunc(counts, func(w string) bool { return strings.Contains(lower, w) }) {
-		return progress.Step{}, false
+	step, ok := Read(text)
+	if !ok || step.Number < 0 {
+		return Step{}, false
 	}
-	step, ok := progress.Read(text)
+	at, err := time.Parse(time.RFC3339Nano, stamp)
 	step.At = at
-	return step, ok && step.Number >= 0
+	return step, err == nil
 }
 
-func (m *member) add(recent []progress.Step) {
-	before := m.last
-	var gaps []time.Duration
-	var seconds []float64
-	for _, s := range recent {
-		if !math.IsNaN(s.Seconds) {
-			seconds = append(seconds, s.Seconds)
-		}
-		if gap := s.At.Sub(before.At); !before.At.IsZero() && gap > 0 {
-			gaps = append(gaps, gap)
-			if d := s.Number - before.Number; d > 0 && math.IsNaN(s.Seconds) {
-				seconds = append(seconds, gap.Seconds()/float64(d))
-			}
-		}
-		before = s
+func (m *member) add(recent []Step) {
+	if len(recent) == 0 {
+		return
 	}
-	m.steps, m.last = m.steps+len(recent), before
-	if len(gaps) > 0 {
-		slices.Sort(gaps)
-		m.interval = gaps[len(gaps)/2]
+	m.steps += len(recent)
+	if !m.last.At.IsZero() {
+		recent = append([]Step{m.last}, recent...)
 	}
-	if len(seconds) > 0 {
-		slices.Sort(seconds)
-		m.seconds = seconds[len(seconds)/2]
+	between, seconds := pace(recent)
+	if m.last = recent[len(recent)-1]; between > 0 {
+		m.interval = between
+	}
+	if !math.IsNaN(seconds) {
+		m.seconds = seconds
 	}
 }
 
@@ -150,15 +117,14 @@ const (
 
 // Judge says what is wrong now, the gravest first; nil: nothing that can be seen.
 func (p *Pulse) Judge(now time.Time, l Limits) []Finding {
-	l = l.withDefaults()
 	var counting, stuck []*member
 	for _, key := range slices.Sorted(maps.Keys(p.ranks)) {
 		m := p.ranks[key]
-		if m.steps < enough || m.interval <= 0 {
+		if m.steps < Enough || m.interval <= 0 {
 			continue // too little is known of its usual pace
 		}
 		counting = append(counting, m)
-		if now.Sub(m.last.At) > max(l.Least, time.Duration(l.Factor)*m.interval) && !m.finished() {
+		if l.Stopped(now.Sub(m.last.At), m.interval) && !m.finished() {
 			stuck = append(stuck, m)
 		}
 	}
@@ -168,11 +134,8 @@ func (p *Pulse) Judge(now time.Time, l Limits) []Finding {
 	if len(stuck) > 0 {
 		return []Finding{hang(now, stuck, len(counting))}
 	}
-	return slow(counting, l.Slow)
+	return slow(counting, l)
 }
-
-// enough is how many steps tell a usual pace.
-const enough = 4
 
 // finished says that the last step was the last of all.
 func (m *member) finished() bool { return m.last.Of > 0 && m.last.Number >= m.last.Of }
@@ -196,33 +159,21 @@ func hang(now time.Time, stuck []*member, of int) Finding {
 	return f
 }
 
-func slow(all []*member, factor float64) []Finding {
-	var timed []*member
-	for _, m := range all {
-		if !math.IsNaN(m.seconds) && m.seconds > 0 {
-			timed = append(timed, m)
-		}
+func slow(all []*member, l Limits) []Finding {
+	seconds := make([]float64, len(all))
+	for i, m := range all {
+		seconds[i] = m.seconds
 	}
-	if len(timed) < enough {
+	usual, slow, of := l.Stragglers(seconds)
+	if len(slow) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(timed, func(a, b *member) int { return cmp.Compare(a.seconds, b.seconds) })
-	median := timed[len(timed)/2].seconds
-	n := 0
-	for _, m := range timed {
-		if m.seconds > factor*median {
-			n++
-		}
-	}
-	if n == 0 || n > len(timed)/4 { // many slow ranks are two kinds of ranks, not stragglers
-		return nil
-	}
-	last := timed[len(timed)-1]
+	last := all[slow[0]]
 	return []Finding{{
-		Kind: Slow, Source: last.source, Ranks: n, Of: len(timed), Since: last.last.At,
+		Kind: Slow, Source: last.source, Ranks: len(slow), Of: of, Since: last.last.At,
 		Text: fmt.Sprintf("%s takes %.3g s for a step; the median of %d ranks is %.3g s, and %d of them are more than %.3g times slower",
-			name(last.source), last.seconds, len(timed), median, n, factor),
-		Facts: map[string]string{"seconds": fmt.Sprintf("%.3g", last.seconds), "median": fmt.Sprintf("%.3g", median), "ranks": fmt.Sprint(n)},
+			name(last.source), last.seconds, of, usual, len(slow), l.withDefaults().Slow),
+		Facts: map[string]string{"seconds": fmt.Sprintf("%.3g", last.seconds), "median": fmt.Sprintf("%.3g", usual), "ranks": fmt.Sprint(len(slow))},
 	}}
 }
 

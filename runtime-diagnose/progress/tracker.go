@@ -1,0 +1,130 @@
+package progress
+
+import (
+	"math"
+	"strings"
+	"time"
+)
+
+// Marks tell a program's step lines from the rest, cheaply. The one that a line has is kept
+// and looked for in the lines after it.
+var marks = []string{
+	"it/s", "s/it", "iteration", "Iteration", "global_step", "step", "Step", "STEP", "iter", "Iter", "'loss'", "loss", "Loss", "batch", "Batch", "epoch", "Epoch", "EPOCH",
+}
+
+// bounds of what a tracker keeps.
+const (
+	tailLines = 32
+	headLines = 16
+	spread    = 64
+)
+
+// Tracker follows the step lines of one log. The zero value is ready; it looks at nothing
+// until Learn has shown it a line.
+type Tracker struct {
+	// TimeOf reads the time out of a line that came without one; nil: unknown.
+	TimeOf func(text string) (time.Time, bool)
+
+	mark  string
+	count int
+	head  []raw
+	tail  [tailLines]raw
+	every int   // how many step lines one of kept stands for
+	kept  []raw // evenly over the whole run
+}
+
+type raw struct {
+	line int
+	text string
+	at   time.Time
+}
+
+// Learn shows the tracker a line that is known to count, unless it has learned already.
+func (t *Tracker) Learn(text string) {
+	if t.mark != "" {
+		return
+	}
+	if _, ok := Read(text); !ok {
+		return
+	}
+	for _, m := range marks {
+		if strings.Contains(text, m) {
+			t.mark, t.every = m, 1
+			return
+		}
+	}
+}
+
+// See takes the next line of the log. at may be zero.
+func (t *Tracker) See(line int, text string, at time.Time) {
+	if t.mark == "" || !strings.Contains(text, t.mark) {
+		return
+	}
+	r := raw{line, text[:min(len(text), longest)], at}
+	if len(t.head) < headLines {
+		t.head = append(t.head, r)
+	}
+	t.tail[t.count%tailLines] = r
+	if t.count%t.every == 0 {
+		t.kept = append(t.kept, r)
+		if len(t.kept) == 2*spread {
+			for i := range spread {
+				t.kept[i] = t.kept[2*i]
+			}
+			t.kept, t.every = t.kept[:spread], 2*t.every
+		}
+	}
+	t.count++
+}
+
+// Series is what a log's step lines say together.
+type Series struct {
+	Count    int // step lines
+	First    Step
+	Last     Step
+	Interval time.Duration // usual time between two step lines; 0: unknown
+	Seconds  float64       // usual time of one step lately, by the program's own word or by its lines; NaN: unknown
+	Recent   []Step        // the last ones, oldest first
+}
+
+// Series reads what was kept.
+func (t *Tracker) Series() Series {
+	s := Series{Count: t.count, Seconds: math.NaN()}
+	for i := max(0, t.count-tailLines); i < t.count; i++ {
+		if step, ok := t.read(t.tail[i%tailLines]); ok {
+			s.Recent = append(s.Recent, step)
+		}
+	}
+	if len(s.Recent) == 0 {
+		return s
+	}
+	s.First, s.Last = s.Recent[0], s.Recent[len(s.Recent)-1]
+	for _, r := range t.head {
+		if step, ok := t.read(r); ok {
+			s.First = step
+			break
+		}
+	}
+	s.Interval, s.Seconds = pace(s.Recent)
+	return s
+}
+
+// Losses are those over the whole run, evenly, at most 160, without what is not finite.
+func (t *Tracker) Losses() []float64 {
+	var out []float64
+	for _, r := range t.kept {
+		if step, ok := Read(r.text); ok && !math.IsNaN(step.Loss) {
+			out = append(out, step.Loss)
+		}
+	}
+	return out
+}
+
+func (t *Tracker) read(r raw) (Step, bool) {
+	step, ok := Read(r.text)
+	step.Line, step.At, step.Text = r.line, r.at, r.text
+	if step.At.IsZero() && t.TimeOf != nil {
+		step.At, _ = t.TimeOf(r.text)
+	}
+	return step, ok
+}
