@@ -119,7 +119,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 			log.Source.Role, log.Source.Rank = pods[at].Source.Role, pods[at].Source.Rank
 		}
 	}
-	r := &logReader{log: log, catalog: catalog, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running}
+	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now.Year()) }
 	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
@@ -187,6 +187,7 @@ func (c cancelable) Read(p []byte) (int, error) {
 type logReader struct {
 	log          *Log
 	catalog      *signature.Catalog
+	ear          *signature.Ear
 	sightings    []rank.Sighting
 	perSignature map[string]int
 	scheduling   reduce.Line // where the last scheduler's message began
@@ -204,11 +205,26 @@ type logReader struct {
 
 func (r *logReader) suspect(text string) bool {
 	r.passing.announce(text)
-	return r.catalog.SuspectsWithout(r.heardEnough, text) || strings.Contains(text, schedulerWords) || r.goesOn()
+	return r.ear.Suspects(text) || r.goesOn() || saysNodes(text)
 }
 
 // schedulerWords are in every message of the scheduler that counts nodes.
 const schedulerWords = " nodes are "
+
+// saysNodes looks for schedulerWords by a byte of them that is not in every word: this is asked
+// of every line.
+func saysNodes(text string) bool {
+	const at = len(" no")
+	for i := at; ; i++ {
+		next := strings.IndexByte(text[min(i, len(text)):], 'd')
+		if next < 0 {
+			return false
+		}
+		if i += next; strings.HasPrefix(text[i-at:], schedulerWords) {
+			return true
+		}
+	}
+}
 
 // goesOn says that the line before was a scheduler's message cut at a comma.
 func (r *logReader) goesOn() bool { return strings.HasSuffix(r.wrapped, ",") }
@@ -223,7 +239,15 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if _, known := slices.BinarySearch(r.log.Understood, l.Number); known {
 		return false
 	}
-	text := reduce.Mask(l.Body())
+	// Where no further exception without a name is kept, what is known matters only if it is new.
+	match := r.ear.Match
+	if r.full(genericException) && (l.Trace == nil || l.Trace.Chain != reduce.CausedBy) {
+		if l.Trace != nil && !r.ear.Suspects(l.Body()) {
+			return false
+		}
+		match = r.ear.MatchNew
+	}
+	text := strings.Clone(reduce.Mask(l.Body())) // facts are parts of it, and a line holds on to its neighbours
 	r.hear(l, text)
 	if strings.Contains(text, "Root Cause (first observed failure)") {
 		r.rootCause = l.Number
@@ -231,10 +255,10 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if matters, done := r.visitScheduling(l, text); done {
 		return matters
 	}
-	matches := r.catalog.MatchWithout(r.heardEnough, text, r.kinds()...)
+	matches := match(text, r.kinds()...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {
-			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": l.Trace.Type}})
+			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": strings.Clone(l.Trace.Type)}})
 		}
 	}
 	precise := slices.ContainsFunc(matches, func(m signature.Match) bool {
@@ -248,11 +272,31 @@ func (r *logReader) visit(l reduce.Line) bool {
 		}
 		kept := r.record(l, m)
 		if kept && m.Signature.ID == genericException && len(r.generic) < mostSightings {
-			r.generic[l.Lane] = len(r.sightings) - 1
+			r.generic[strings.Clone(l.Lane)] = len(r.sightings) - 1
 		}
 		matters = kept || matters
 	}
+	r.listen()
 	return matters
+}
+
+// listen stops listening for signs of health where there were enough of them, and begins again
+// where something has to be survived.
+func (r *logReader) listen() {
+	r.ear.Calm(r.progress >= enoughProgress && !r.passing.open())
+}
+
+// full says that no further sighting of a signature is kept.
+func (r *logReader) full(id string) bool {
+	return len(r.sightings) >= mostSightings || r.perSignature[id] >= mostPerSignature
+}
+
+// enough tells the ear of signatures of which nothing more is kept. Cascades are heard on: what
+// watchdogs say of other ranks counts however often they say it.
+func (r *logReader) enough(s *signature.Signature) {
+	if s.Role != signature.Cascade && r.full(s.ID) {
+		r.ear.Enough(s)
+	}
 }
 
 // translated ends an exception that no signature knows where the next one says to be its
@@ -272,10 +316,6 @@ func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
 
 // enoughProgress is after how many lines that show training the reader stops counting them.
 const enoughProgress = 16
-
-func (r *logReader) heardEnough(s *signature.Signature) bool {
-	return r.progress >= enoughProgress && !r.passing.open() && s.Category == signature.HealthyCategory && s.DepthOf() < signature.Precise
-}
 
 func (r *logReader) kinds() []evidence.Kind {
 	if r.log.Pasted {
@@ -324,11 +364,12 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		}
 		return false
 	}
-	if len(r.sightings) >= mostSightings || r.perSignature[s.ID] >= mostPerSignature {
-		r.perSignature[s.ID]++
+	full := r.full(s.ID)
+	r.perSignature[s.ID]++
+	r.enough(s)
+	if full {
 		return false
 	}
-	r.perSignature[s.ID]++
 	source := r.log.Source
 	source.Line = l.Number
 	if l.Rank >= 0 {
@@ -339,13 +380,13 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			source.Rank = n
 		}
 	}
-	line := strings.TrimSpace(reduce.Mask(r.shown(l)))
+	line := strings.Clone(strings.TrimSpace(reduce.Mask(r.shown(l))))
 	if len(line) > mostLineInResults {
 		line = strings.ToValidUTF8(line[:mostLineInResults], "")
 	}
 	facts := m.Facts
 	if l.Trace != nil && l.Trace.Frame != "" {
-		facts = with(facts, "frame", reduce.Mask(l.Trace.Frame))
+		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.passing.sighted(l, len(r.sightings))
 	r.sightings = append(r.sightings, rank.Sighting{
@@ -391,7 +432,7 @@ func (r *logReader) settle() {
 	r.survive()
 	for i := range r.sightings {
 		s := &r.sightings[i]
-		s.Item.Times = max(1, r.perSignature[s.Signature.ID]/max(1, count(r.sightings, s.Signature.ID)))
+		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
 		if r.success == 0 || neverSurvived(s.Signature.Category) {
 			continue
 		}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -50,9 +51,15 @@ func (r *logReader) watch(l *reduce.Line) {
 		t.last = l.At
 	}
 	body := l.Body()
-	r.elastic.See(l.Number, body)
+	if len(r.elastic.Found) < mostElastic {
+		r.elastic.See(l.Number, body)
+	}
 	r.steps.See(l.Number, body, l.At)
 }
+
+// mostElastic bounds what one log adds about its agents: an agent writes its block when it gives up,
+// once in each of its lives.
+const mostElastic = 64
 
 // mostCalls bounds what one log adds about collectives: eight ranks with a dozen groups.
 const mostCalls = 128
@@ -93,7 +100,7 @@ func (r *logReader) finish(d reduce.Digest, year int) track {
 			}
 		}
 	}
-	t.steps, t.elastic = r.steps.Series(), r.elastic.Found
+	t.steps, t.elastic = kept(r.steps.Series()), r.elastic.Found
 	if r.curve {
 		t.losses = r.steps.Losses()
 	}
@@ -125,4 +132,13 @@ func (r *logReader) firstByElastic(found []gang.Elastic) {
 			}
 		}
 	}
+}
+
+// kept is a series that holds on to no more of the log than its own lines.
+func kept(s progress.Series) progress.Series {
+	s.First.Text, s.Last.Text = strings.Clone(s.First.Text), strings.Clone(s.Last.Text)
+	for i := range s.Recent {
+		s.Recent[i].Text = strings.Clone(s.Recent[i].Text)
+	}
+	return s
 }

@@ -3,6 +3,7 @@ package reduce
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
@@ -87,7 +88,9 @@ func Written(text string) string {
 // scanner splits a stream into cleaned lines in constant memory.
 type scanner struct {
 	r      *bufio.Reader
-	buf    []byte
+	text   []byte          // of the line read last; it lies in r's buffer or in buf
+	buf    []byte          // collects lines that are longer than r's buffer
+	room   strings.Builder // where the texts of short lines lie
 	number int
 	parts  []Line // of the line read last
 	given  []int  // numbers of the lines still to come, where they do not count from 1
@@ -98,38 +101,29 @@ type scanner struct {
 }
 
 func newScanner(r io.Reader, numbers []int) *scanner {
-	return &scanner{r: bufio.NewReaderSize(r, 32<<10), given: numbers}
+	return &scanner{r: bufio.NewReaderSize(r, 64<<10), given: numbers}
 }
 
 // next reads one line; false at the end or on an error, which is in err unless it is EOF.
 func (s *scanner) next() bool {
-	s.buf = s.buf[:0]
-	over, got := false, false
-	for {
-		part, err := s.r.ReadSlice('\n')
-		s.bytes += int64(len(part))
-		got = got || len(part) > 0
-		room := LongestLine - len(s.buf)
-		if end := bytes.TrimSuffix(part, []byte("\n")); len(end) > room {
-			over = true
-			s.buf = append(s.buf, end[:room]...)
-		} else {
-			s.buf = append(s.buf, end...)
+	part, err := s.r.ReadSlice('\n')
+	s.bytes += int64(len(part))
+	s.text = bytes.TrimSuffix(part, []byte("\n"))
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		if err = s.nextLong(part); err != nil && !errors.Is(err, io.EOF) {
+			s.err = err
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
+	case err != nil:
+		if !errors.Is(err, io.EOF) {
+			s.err = err
 		}
-		if err != nil {
-			if err != io.EOF {
-				s.err = err
-			}
-			if !got {
-				return false
-			}
+		if len(part) == 0 {
+			return false
 		}
-		break
 	}
-	if over {
+	if len(s.text) > LongestLine {
+		s.text = s.text[:LongestLine]
 		s.cut++
 	}
 	s.number++
@@ -139,8 +133,26 @@ func (s *scanner) next() bool {
 	return true
 }
 
+// nextLong reads the rest of a line that did not fit the reader's buffer: one byte more than is
+// kept of it, so that next can tell that it was cut.
+func (s *scanner) nextLong(part []byte) error {
+	s.buf = s.buf[:0]
+	for {
+		s.buf = append(s.buf, part[:min(len(part), LongestLine+2-len(s.buf))]...)
+		var err error
+		part, err = s.r.ReadSlice('\n')
+		s.bytes += int64(len(part))
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		s.buf = append(s.buf, part[:min(len(part), LongestLine+2-len(s.buf))]...)
+		s.text = bytes.TrimSuffix(s.buf, []byte("\n"))
+		return err
+	}
+}
+
 func (s *scanner) line() Line {
-	text := clean(unwrapped(s.buf))
+	text := s.clean(unwrapped(s.text))
 	text = s.hideKey(text)
 	l := Line{Number: s.number, Text: text, Rank: -1}
 	l.readPrefixes()
@@ -168,7 +180,7 @@ func unwrapped(b []byte) []byte {
 // hideKey blanks the inside of PEM private keys, which no single line gives away.
 func (s *scanner) hideKey(text string) string {
 	const begin, end = "-----BEGIN ", "-----END "
-	if strings.Contains(text, begin) && strings.Contains(text, "PRIVATE KEY-----") {
+	if strings.Contains(text, "PRIVATE KEY-----") && strings.Contains(text, begin) { // P is rare, dashes are not
 		s.pem = !strings.Contains(text, end)
 		return text[:strings.Index(text, begin)] + masked
 	}
@@ -180,16 +192,38 @@ func (s *scanner) hideKey(text string) string {
 }
 
 // clean removes what a terminal would not show.
-func clean(b []byte) string {
+func (s *scanner) clean(b []byte) string {
 	b = bytes.TrimRight(b, "\r")
-	if i := bytes.LastIndexByte(b, '\r'); i >= 0 {
+	control, beyond := unusual(b)
+	if control && bytes.IndexByte(b, '\r') >= 0 {
 		b = lastSegment(b)
+		control, beyond = unusual(b)
 	}
-	if plain(b) {
+	if control {
+		b = stripEscapes(b)
+	}
+	if !beyond || utf8.Valid(b) {
+		return s.copy(b)
+	}
+	return strings.ToValidUTF8(string(b), string(utf8.RuneError))
+}
+
+// roomOf is how many bytes of lines share one allocation. A line holds on to the whole of it, so
+// whoever keeps one for longer than a log takes to read keeps a copy.
+const roomOf = 4 << 10
+
+// copy makes a string: of its own where it is long, else in the room that short lines share.
+func (s *scanner) copy(b []byte) string {
+	if len(b) > roomOf/4 {
 		return string(b)
 	}
-	b = stripEscapes(b)
-	return strings.ToValidUTF8(string(b), string(utf8.RuneError))
+	if len(b) > s.room.Cap()-s.room.Len() {
+		s.room.Reset() // the strings made of the old one keep it
+		s.room.Grow(roomOf)
+	}
+	from := s.room.Len()
+	s.room.Write(b)
+	return s.room.String()[from:]
 }
 
 // lastSegment is what is left on the screen after carriage returns: the last segment that
@@ -208,13 +242,28 @@ func lastSegment(b []byte) []byte {
 	return b
 }
 
-func plain(b []byte) bool {
-	for _, c := range b {
-		if (c < ' ' && c != '\t') || c >= 0x7f {
-			return false
+// unusual says whether there are control bytes other than tabs, and bytes beyond ASCII. Most
+// lines have neither: eight bytes are asked at a time whether one of them is below a space,
+// DEL, or above ("Bit Twiddling Hacks", https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord).
+func unusual(b []byte) (control, beyond bool) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for len(b) >= 8 {
+		w := binary.LittleEndian.Uint64(b)
+		below := (w - ones*' ') & ^w & high
+		del := w ^ ones*0x7f
+		if below|(w&high)|((del-ones)&^del&high) != 0 {
+			for _, c := range b[:8] {
+				control = control || c < ' ' && c != '\t' || c == 0x7f
+				beyond = beyond || c > 0x7f
+			}
 		}
+		b = b[8:]
 	}
-	return true
+	for _, c := range b {
+		control = control || c < ' ' && c != '\t' || c == 0x7f
+		beyond = beyond || c > 0x7f
+	}
+	return control, beyond
 }
 
 // stripEscapes drops control bytes and terminal sequences (ECMA-48: CSI and OSC).

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Options bounds what is kept. Zero values mean the defaults in parentheses.
@@ -78,24 +79,26 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	clock := clock{year: o.Year}
 	for lines.next() {
 		whole, matters := lines.line(), false
-		for _, l := range lines.perRank(whole) {
-			clock.note(&l)
-			o.Watch(&l)
-			tracebacks.fold(&l)
+		parts := lines.perRank(whole)
+		for i := range parts { // by place: a copy that others may keep would be one on the heap, for every line
+			l := &parts[i]
+			clock.note(l)
+			o.Watch(l)
+			tracebacks.fold(l)
 			if l.Trace != nil || o.Suspect(l.Text) {
-				clock.stamp(&l)
-				matters = o.Visit(l) || matters
+				clock.stamp(l)
+				matters = o.Visit(*l) || matters
 			}
 			if l.Body() != "" {
-				d.Last = l
+				d.Last = *l
 			}
 		}
-		k.see(whole, matters)
+		k.see(whole.Number, whole.Text, matters)
 	}
 	d.Lines = k.kept()
 	d.LinesRead, d.LinesCut, d.BytesRead = lines.number, lines.cut, lines.bytes
 	d.BytesSkipped = max(0, d.BytesRead-k.bytesKept())
-	d.Last.Text = Mask(d.Last.Text)
+	d.Last.Text, d.Last.Lane = strings.Clone(Mask(d.Last.Text)), strings.Clone(d.Last.Lane)
 	d.Last.body, d.Last.collected = min(d.Last.body, len(d.Last.Text)), min(d.Last.collected, len(d.Last.Text))
 	return d, lines.err
 }
@@ -116,16 +119,16 @@ func newKeeper(o Options) *keeper {
 	return &keeper{o: o, head: o.Budget / 4, window: o.Budget / 2, tail: o.Budget / 4}
 }
 
-func (k *keeper) see(l Line, matters bool) {
-	k.seen = l.Number
-	kept := Kept{Number: l.Number, Text: l.Text}
+func (k *keeper) see(number int, text string, matters bool) {
+	k.seen = number
+	kept := Kept{Number: number, Text: text}
 	if matters {
 		k.takeBefore()
-		k.keepUntil = max(k.keepUntil, l.Number+k.o.After)
+		k.keepUntil = max(k.keepUntil, number+k.o.After)
 	}
 	switch {
-	case l.Number <= k.o.Head && k.take(kept, &k.head):
-	case (matters || l.Number <= k.keepUntil) && k.take(kept, &k.window):
+	case number <= k.o.Head && k.take(kept, &k.head):
+	case (matters || number <= k.keepUntil) && k.take(kept, &k.window):
 	default:
 		k.remember(kept)
 	}
@@ -138,6 +141,7 @@ func (k *keeper) take(line Kept, share *int) bool {
 		return false
 	}
 	*share -= len(line.Text)
+	line.Text = strings.Clone(line.Text)
 	k.chosen = append(k.chosen, line)
 	return true
 }

@@ -31,9 +31,30 @@ const (
 	during         = "During handling of the above exception, another exception occurred"
 )
 
-// exceptionLine is how Python prints the exception: a dotted type, then a colon and the
-// message or nothing.
-var exceptionLine = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: ?(.*))?$`)
+// exceptionLine reads how Python prints an exception: a dotted type, then a colon and the
+// message or nothing. It is read by hand because an open traceback asks it of every line.
+func exceptionLine(s string) (name, message string, ok bool) {
+	end := 0
+	for begins := true; end < len(s); end++ {
+		c := s[end]
+		if begins && !isWord(c) || begins && isDigit(c) {
+			return "", "", false
+		}
+		if begins = c == '.'; !begins && !isWord(c) {
+			break
+		}
+	}
+	if end == 0 || s[end-1] == '.' {
+		return "", "", false
+	}
+	if end == len(s) {
+		return s, "", true
+	}
+	if s[end] != ':' {
+		return "", "", false
+	}
+	return s[:end], strings.TrimPrefix(s[end+1:], " "), true
+}
 
 // folder follows one open traceback per lane, because ranks share a log.
 type folder struct {
@@ -107,35 +128,50 @@ func (f *folder) fold(l *Line) {
 	l.Code = f.isCode(l.Lane, body)
 	if before, _, found := strings.Cut(body, tracebackStart); found {
 		if len(f.open) < mostLanes {
-			f.open[l.Lane] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: indentOf(before), prefix: prefixOf(before)}
+			f.open[strings.Clone(l.Lane)] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
 		}
 		return
 	}
 	switch {
 	case strings.Contains(body, causedBy):
-		f.chain[l.Lane] = CausedBy
+		f.link(l.Lane, CausedBy)
 	case strings.Contains(body, during):
-		f.chain[l.Lane] = During
+		f.link(l.Lane, During)
 	case strings.HasPrefix(body, "Exception ignored in"):
-		f.after[l.Lane] = true
+		if len(f.after) < mostLanes {
+			f.after[strings.Clone(l.Lane)] = true
+		}
 		return
 	}
-	if t := f.open[l.Lane]; t != nil {
-		f.step(l, t, body)
-	} else {
+	if len(f.open) > 0 { // most lines of a log meet no open traceback at all
+		if t := f.open[l.Lane]; t != nil {
+			f.step(l, t, body)
+			return
+		}
+	}
+	if len(f.after) > 0 {
 		delete(f.after, l.Lane)
+	}
+}
+
+func (f *folder) link(lane string, c Chain) {
+	if len(f.chain) < mostLanes {
+		f.chain[strings.Clone(lane)] = c
 	}
 }
 
 // isCode recognises frames, the source line under a frame and the marks under that.
 func (f *folder) isCode(lane, body string) bool {
-	_, known := f.frame[lane]
-	if (body == "" || body[0] != ' ' && body[0] != '\t') && !known {
+	indented := body != "" && (body[0] == ' ' || body[0] == '\t')
+	if !indented && len(f.frame) == 0 {
 		return false // neither a frame nor below one
+	}
+	if _, known := f.frame[lane]; !indented && !known {
+		return false
 	}
 	if strings.Contains(body, "File \"") && frameLine.MatchString(body) {
 		if len(f.frame) < mostLanes {
-			f.frame[lane] = body[:len(body)-len(strings.TrimLeft(body, " \t"))]
+			f.frame[strings.Clone(lane)] = strings.Clone(body[:len(body)-len(strings.TrimLeft(body, " \t"))])
 		}
 		return true
 	}
@@ -160,7 +196,7 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 	switch {
 	case strings.HasPrefix(trimmed, `File "`):
 		t.frames++
-		t.frame = strings.TrimSpace(trimmed)
+		t.frame = strings.Clone(strings.TrimSpace(trimmed))
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
 		return
 	case rest != strings.TrimLeft(rest, " \t"), trimmed == "", strings.HasPrefix(trimmed, "^"), strings.HasPrefix(trimmed, "["):
@@ -170,14 +206,14 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		delete(f.open, l.Lane)
 		return
 	}
-	m := exceptionLine.FindStringSubmatch(strings.TrimRight(rest, " \t"))
-	if m == nil || (t.frames == 0 && !looksLikeException(m[1])) {
+	name, message, ok := exceptionLine(strings.TrimRight(rest, " \t"))
+	if !ok || (t.frames == 0 && !looksLikeException(name)) {
 		if t.lines >= mostTraceLines {
 			delete(f.open, l.Lane)
 		}
 		return
 	}
-	l.Trace = &Trace{First: t.first, Type: m[1], Message: m[2], Frame: t.frame, Chain: f.chain[l.Lane], Ignored: t.ignored}
+	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Chain: f.chain[l.Lane], Ignored: t.ignored}
 	delete(f.open, l.Lane)
 	delete(f.chain, l.Lane)
 	delete(f.after, l.Lane)

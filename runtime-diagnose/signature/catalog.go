@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
@@ -21,6 +22,7 @@ type Catalog struct {
 	all      []*Signature // by ID
 	matchers []*matcher
 	literals *finder
+	calm     func() *finder   // without the literals of nothing but signs that training advances
 	index    map[string]int32 // literal, as the finder compares it
 	owners   [][]int32        // literal → signatures that list it
 }
@@ -128,7 +130,12 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 		}
 		c.matchers = append(c.matchers, m)
 	}
-	c.literals = newFinder(literals)
+	c.literals = newFinder(literals, func(int32) bool { return false })
+	c.calm = sync.OnceValue(func() *finder {
+		return newFinder(literals, func(lit int32) bool {
+			return !slices.ContainsFunc(c.owners[lit], func(s int32) bool { return !c.all[s].advance() })
+		})
+	})
 	return c, nil
 }
 
@@ -167,6 +174,10 @@ func (c *Catalog) Match(text string, kinds ...evidence.Kind) []Match {
 // MatchWithout is Match for a reader that has heard enough of some signatures: skip tells
 // which are not tried again.
 func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ...evidence.Kind) []Match {
+	return c.match(func(i int32) bool { return skip != nil && skip(c.all[i]) }, text, kinds)
+}
+
+func (c *Catalog) match(skip func(int32) bool, text string, kinds []evidence.Kind) []Match {
 	var candidates, literals []int32
 	c.literals.find(text, func(lit int32) bool {
 		if slices.Contains(literals, lit) {
@@ -185,7 +196,7 @@ func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ..
 	var found []Match
 	for _, i := range candidates {
 		s := c.all[i]
-		if !ofKind(s, kinds) || (skip != nil && skip(s)) {
+		if !ofKind(s, kinds) || skip(i) {
 			continue
 		}
 		if re, m := c.matchers[i].find(text, holds); m != nil {

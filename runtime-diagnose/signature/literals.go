@@ -24,7 +24,7 @@ const (
 	// LeastLiteral is how short a literal may be, in bytes.
 	LeastLiteral = shortGram + shortStep - 1
 
-	gramBits = 16 // of the hash of a gram: 8 KiB of bits a class, which stay in the first cache
+	gramBits = 17 // of the hash of a gram: 16 KiB of bits a class, which stay in the first cache
 	heads    = 12 // bits of the hash that choose where the entries of a gram begin
 )
 
@@ -50,7 +50,8 @@ type entry struct {
 	offset  int32
 }
 
-func newFinder(literals []string) *finder {
+// newFinder finds all literals but those that are left out; they keep their indices.
+func newFinder(literals []string, left func(literal int32) bool) *finder {
 	f := &finder{}
 	for _, l := range literals {
 		exact := hasCapital(l)
@@ -62,6 +63,7 @@ func newFinder(literals []string) *finder {
 	seen := countGrams(f.literals)
 	for i, l := range f.literals {
 		switch {
+		case left(int32(i)):
 		case len(l) >= shortestLong:
 			f.long.add(l, int32(i), longGram, wideStep, seen)
 		case len(l) >= shortestMiddle:
@@ -121,42 +123,40 @@ func gramOf(s string) uint64 {
 }
 
 // find calls hit for literals that occur in the text until it returns false; one that occurs
-// twice may be told twice.
+// twice may be told twice. One load of eight bytes serves all three classes.
 func (f *finder) find(text string, hit func(literal int32) bool) {
-	if f.findWide(text, hit) && len(f.short.all) > 0 {
-		f.findShort(text, hit)
-	}
-}
-
-func (f *finder) findWide(text string, hit func(int32) bool) bool {
 	i := 0
 	for ; i+8 <= len(text); i += wideStep {
 		_ = text[i+7]
 		g := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
 			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56 | caseless
 		if f.long.has(g) && !f.verify(&f.long, g, text, i, hit) {
-			return false
+			return
 		}
-		if g &= 1<<32 - 1; f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
-			return false
+		if s := g & shortMask; f.short.has(s) && !f.verify(&f.short, s, text, i, hit) {
+			return
+		}
+		if s := g >> (8 * shortStep) & shortMask; f.short.has(s) && !f.verify(&f.short, s, text, i+shortStep, hit) {
+			return
+		}
+		if g &= 1<<(8*middleGram) - 1; f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
+			return
 		}
 	}
 	if i+middleGram <= len(text) {
-		g := gramOf(text[i : i+middleGram])
-		return !f.middle.has(g) || f.verify(&f.middle, g, text, i, hit)
+		if g := gramOf(text[i : i+middleGram]); f.middle.has(g) && !f.verify(&f.middle, g, text, i, hit) {
+			return
+		}
 	}
-	return true
-}
-
-func (f *finder) findShort(text string, hit func(int32) bool) {
-	for i := 0; i+shortGram <= len(text); i += shortStep {
-		_ = text[i+2]
-		g := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | caseless&0xffffff
-		if f.short.has(g) && !f.verify(&f.short, g, text, i, hit) {
+	for ; i+shortGram <= len(text); i += shortStep {
+		if g := gramOf(text[i : i+shortGram]); f.short.has(g) && !f.verify(&f.short, g, text, i, hit) {
 			return
 		}
 	}
 }
+
+// shortMask leaves a short gram of a longer one.
+const shortMask = 1<<(8*shortGram) - 1
 
 func (c *class) has(gram uint64) bool {
 	h := hashOf(gram) >> (64 - gramBits)

@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"syscall"
@@ -34,14 +35,15 @@ func main() {
 	stream := flag.Int("gb", 10, "gigabytes of the endless log, whose heap is measured; 0: none")
 	rg := flag.String("rg", "rg", "ripgrep")
 	runs := flag.Int("runs", 3, "runs; the best counts")
+	profile := flag.String("cpuprofile", "", "`file` for a profile of the whole read path")
 	flag.Parse()
-	if err := run(*size, *stream, *runs, *rg); err != nil {
+	if err := run(*size, *stream, *runs, *rg, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "logbench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(size, stream, runs int, rg string) error {
+func run(size, stream, runs int, rg, profile string) error {
 	runtime.GOMAXPROCS(1)
 	at := time.Now()
 	catalog, err := signature.Builtin()
@@ -68,7 +70,7 @@ func run(size, stream, runs int, rg string) error {
 	if err := compare(catalog, text, list, rg, size, runs); err != nil {
 		return err
 	}
-	if err := whole(catalog, text, size, runs); err != nil {
+	if err := whole(catalog, text, size, runs, profile); err != nil {
 		return err
 	}
 	if stream > 0 {
@@ -134,7 +136,18 @@ func ripgrep(path, list, text string) (string, time.Duration, error) {
 }
 
 // whole times a diagnosis: reading, cleaning, gate, regular expressions.
-func whole(c *signature.Catalog, text string, size, runs int) error {
+func whole(c *signature.Catalog, text string, size, runs int, profile string) error {
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	var took time.Duration
 	var r diagnose.Result
 	for range runs {

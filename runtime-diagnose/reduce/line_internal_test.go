@@ -1,0 +1,60 @@
+package reduce
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// python is the form of an exception's line as a regular expression: exceptionLine reads the same.
+var python = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: ?(.*))?$`)
+
+func FuzzExceptionLine(f *testing.F) {
+	for _, s := range []string{"ValueError: x", "a.b.C", "a..b: c", "torch.OutOfMemoryError:", "KeyError:  'a'", "3x: y", "x y: z", ".a", "a.", "", ":", "a.1b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.ContainsAny(s, "\n") {
+			return // lines hold none
+		}
+		name, message, ok := exceptionLine(s)
+		m := python.FindStringSubmatch(s)
+		switch {
+		case ok != (m != nil):
+			t.Fatalf("%q is an exception: %v, want %v", s, ok, m != nil)
+		case ok && (name != m[1] || message != m[2]):
+			t.Fatalf("%q is %q and %q, want %q and %q", s, name, message, m[1], m[2])
+		}
+	})
+}
+
+func FuzzUnusual(f *testing.F) {
+	for _, s := range []string{"", "plain", "a\tb and more", "\x00", "12345678\x7f", "█ 50 %|", "abcdefgh\x1b[0m", "\xff\xfe", "1234567\r"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var wantControl, wantBeyond bool
+		for _, c := range b {
+			wantControl = wantControl || c < ' ' && c != '\t' || c == 0x7f
+			wantBeyond = wantBeyond || c > 0x7f
+		}
+		if control, beyond := unusual(b); control != wantControl || beyond != wantBeyond {
+			t.Fatalf("%q: control %v, beyond ASCII %v; want %v, %v", b, control, beyond, wantControl, wantBeyond)
+		}
+	})
+}
+
+func TestLinesOfOneRoomDoNotOverwriteEachOther(t *testing.T) {
+	var text strings.Builder
+	for i := range 1000 {
+		text.WriteString(strings.Repeat(string(rune('a'+i%26)), i%300) + "\n")
+	}
+	s := newScanner(strings.NewReader(text.String()), nil)
+	var all []string
+	for s.next() {
+		all = append(all, s.line().Text)
+	}
+	if got := strings.Join(all, "\n") + "\n"; got != text.String() {
+		t.Error("the lines are not those of the text")
+	}
+}

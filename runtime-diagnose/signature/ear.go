@@ -1,0 +1,97 @@
+package signature
+
+import "github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+
+// Ear is one reader's view of a catalog: it hears fewer signatures the longer it listens. A log
+// that says one thing a million times has said it after the first few, and telling that a line
+// says nothing new must not cost more than reading it. It is not safe for concurrent use.
+type Ear struct {
+	c     *Catalog
+	calm  bool    // signs that training advances are not listened for
+	full  []bool  // by signature: heard often enough to be no reason to look at a line
+	quiet []bool  // by literal: all that list it are full
+	again []int   // by signature: lines with one of its literals that nobody looked at because it is full
+	line  []int32 // by signature: the last of these lines
+	lines int32   // asked about
+}
+
+// NewEar hears everything.
+func (c *Catalog) NewEar() *Ear {
+	n := len(c.all)
+	return &Ear{c: c, full: make([]bool, n), again: make([]int, n), line: make([]int32, n), quiet: make([]bool, len(c.owners))}
+}
+
+// advance says that a signature only shows that training goes on: every other line of a log does.
+func (s *Signature) advance() bool { return s.Category == HealthyCategory && s.DepthOf() < Precise }
+
+// Calm stops listening for signs that training advances, or begins again.
+func (e *Ear) Calm(calm bool) { e.calm = calm }
+
+// Enough says that a signature was heard often enough: it still matches on lines that are looked
+// at for the sake of another one, but is no reason to look.
+func (e *Ear) Enough(s *Signature) {
+	for i, other := range e.c.all {
+		if other != s || e.full[i] {
+			continue
+		}
+		e.full[i] = true
+		for _, l := range e.c.matchers[i].literals {
+			e.settle(int(e.c.index[l]))
+		}
+	}
+}
+
+func (e *Ear) settle(lit int) {
+	e.quiet[lit] = true
+	for _, s := range e.c.owners[lit] {
+		e.quiet[lit] = e.quiet[lit] && e.full[s]
+	}
+}
+
+// Suspects says whether a line may say something new.
+func (e *Ear) Suspects(text string) bool {
+	e.lines++
+	found, finder := false, e.c.literals
+	if e.calm {
+		finder = e.c.calm()
+	}
+	finder.find(text, func(lit int32) bool {
+		found = !e.quiet[lit]
+		if !found {
+			e.count(lit)
+		}
+		return !found
+	})
+	return found
+}
+
+// count notes that a line was left aside.
+func (e *Ear) count(lit int32) {
+	for _, s := range e.c.owners[lit] {
+		if e.full[s] && e.line[s] != e.lines {
+			e.line[s] = e.lines
+			e.again[s]++
+		}
+	}
+}
+
+// Again is on how many lines a signature that was heard often enough would have been looked for:
+// lines with one of its literals, nearly all of which say the same once more.
+func (e *Ear) Again(s *Signature) int {
+	for i, other := range e.c.all {
+		if other == s {
+			return e.again[i]
+		}
+	}
+	return 0
+}
+
+// Match finds the signatures that the ear listens for.
+func (e *Ear) Match(text string, kinds ...evidence.Kind) []Match {
+	return e.c.match(func(s int32) bool { return e.calm && e.c.all[s].advance() }, text, kinds)
+}
+
+// MatchNew is Match without those that were heard often enough.
+func (e *Ear) MatchNew(text string, kinds ...evidence.Kind) []Match {
+	return e.c.match(func(s int32) bool { return e.full[s] || e.calm && e.c.all[s].advance() }, text, kinds)
+}
