@@ -1,32 +1,29 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
 func newSnapshot(sh *shell) *cobra.Command {
 	var to, salt string
-	var pseudonyms bool
+	var pseudonyms, plain bool
 	kube := kubeFlags()
 	c := &cobra.Command{
 		Use:   "snapshot -o FILE",
@@ -34,8 +31,9 @@ func newSnapshot(sh *shell) *cobra.Command {
 		Long: `Snapshot saves what check and fit look at: nodes, the resources that pods take, claims,
 quotas, classes, runtimes and queues. No environment, no commands, no images, no secrets;
 of the annotations only those that say who adds nodes and which pods belong to a node.
-The file is a plain Kubernetes List with one object on each line, YAML or JSON by its
-suffix, compressed if that ends in .gz.
+The file is a Kubernetes List with one object on each line, YAML or JSON by its suffix,
+compressed if that ends in .gz. Of a kind of which there are a thousand and more, what the
+objects share is written once, and then one line for each of them; --plain writes all in full.
 
 With --pseudonymise the names of nodes, namespaces, pods, volumes and owners, and what the
 labels of pods and namespaces say, are replaced: each by the same word wherever it stands,
@@ -51,47 +49,45 @@ and the labels of nodes, because jobs refer to them; numbers; amounts.`,
 			if salt != "" && !pseudonyms {
 				return usagef("--salt is for pseudonyms; expected --pseudonymise beside it")
 			}
-			var hide func(*manifest.View)
-			if pseudonyms {
-				hide = func(v *manifest.View) { disguise(v, cmp.Or(salt, rand.Text())) }
+			view, skipped, err := takeView(c.Context(), sh, kube)
+			if err != nil {
+				return own(err)
 			}
-			return own(snapshot(c.Context(), sh, kube, to, hide))
+			if pseudonyms {
+				disguise(&view, cmp.Or(salt, rand.Text()))
+			}
+			if err := saveView(sh.out, to, plain, view); err != nil {
+				return own(fmt.Errorf("write snapshot: %w", err))
+			}
+			sh.tell("%s: %s", to, contents(view))
+			for _, s := range skipped {
+				sh.tell("note: %s: %s", s.Check, s.Reason)
+			}
+			return nil
 		},
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "`file` to write; - is standard output")
 	c.Flags().BoolVar(&pseudonyms, "pseudonymise", false, "replace names of nodes, namespaces, pods, volumes and owners")
 	c.Flags().BoolVar(&pseudonyms, "pseudonyms", false, "replace names")
 	_ = c.Flags().MarkDeprecated("pseudonyms", "its name is --pseudonymise") // fails only for a flag that does not exist
+	c.Flags().BoolVar(&plain, "plain", false, "write every object in full, however many there are")
 	c.Flags().StringVar(&salt, "salt", "", "the same `text` gives the same pseudonyms; whoever knows it can test guesses")
 	kube.AddFlags(c.Flags())
 	return c
 }
 
-func snapshot(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, to string, hide func(*manifest.View)) error {
+// takeView reads the cluster of the kubeconfig.
+func takeView(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags) (manifest.View, []preflight.Skip, error) {
 	live, err := connect(ctx, kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
-		return usagef("%s; expected a kubeconfig whose cluster answers", none.why)
+		return manifest.View{}, nil, usagef("%s; expected a kubeconfig whose cluster answers", none.why)
 	}
 	if err != nil {
-		return err
+		return manifest.View{}, nil, err
 	}
 	p := sh.progress()
-	view, skipped, err := live.gather(ctx, sh.now(), p)
-	p.done()
-	if err != nil {
-		return err
-	}
-	if hide != nil {
-		hide(&view)
-	}
-	if err := saveView(sh.out, to, view); err != nil {
-		return fmt.Errorf("write snapshot: %w", err)
-	}
-	sh.tell("%s: %s", to, contents(view))
-	for _, s := range skipped {
-		sh.tell("note: %s: %s", s.Check, s.Reason)
-	}
-	return nil
+	defer p.done()
+	return live.gather(ctx, sh.now(), p)
 }
 
 // contents is "4 Node, 12 Pod, …" in the order of the file.
@@ -114,21 +110,18 @@ func contents(v manifest.View) string {
 }
 
 // saveView writes a view to a file, whole or not at all.
-func saveView(out io.Writer, to string, v manifest.View) error {
-	if to == "-" {
-		return writeView(out, "yaml", v)
-	}
+func saveView(out io.Writer, to string, plain bool, v manifest.View) error {
 	name := strings.TrimSuffix(to, ".gz")
-	format := "yaml"
-	if filepath.Ext(name) == ".json" {
-		format = "json"
+	form := manifest.Form{JSON: filepath.Ext(name) == ".json", Plain: plain}
+	if to == "-" {
+		return v.Write(out, form)
 	}
 	return saveFile(to, func(w io.Writer) error {
 		if name == to {
-			return writeView(w, format, v)
+			return v.Write(w, form)
 		}
 		zip := gzip.NewWriter(w)
-		if err := writeView(zip, format, v); err != nil {
+		if err := v.Write(zip, form); err != nil {
 			return err
 		}
 		return zip.Close()
@@ -150,88 +143,6 @@ func saveFile(to string, write func(io.Writer) error) error {
 		return err
 	}
 	return os.Rename(f.Name(), to)
-}
-
-// writeView writes a List, one object a line, so that a big cluster never stands in memory
-// twice. In YAML an object is in flow style: a third of the size, and still a line to grep.
-func writeView(w io.Writer, format string, v manifest.View) error {
-	complete := make([]string, len(v.Complete))
-	for i, r := range v.Complete {
-		complete[i] = strings.TrimSuffix(r.String(), ".")
-	}
-	notes := map[string]any{
-		manifest.CompleteAnnotation: strings.Join(complete, ","),
-		manifest.ObjectsAnnotation:  strconv.Itoa(len(v.Objects)), // so that half a file is found out
-	}
-	if !v.Taken.IsZero() {
-		notes[manifest.TakenAnnotation] = v.Taken.UTC().Format("2006-01-02T15:04:05Z")
-	}
-	head := map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"annotations": notes}}
-	if format == "json" {
-		return jsonLines(w, head, v.Objects)
-	}
-	return yamlLines(w, head, v.Objects)
-}
-
-func yamlLines(w io.Writer, head map[string]any, objects []*unstructured.Unstructured) error {
-	text, err := yaml.Marshal(head)
-	if err != nil {
-		return err
-	}
-	items := "items:\n"
-	if len(objects) == 0 {
-		items = "items: []\n"
-	}
-	if _, err := fmt.Fprintf(w, "%s%s", text, items); err != nil {
-		return err
-	}
-	for _, o := range objects {
-		if err := writeLine(w, "- ", o, ""); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func jsonLines(w io.Writer, head map[string]any, objects []*unstructured.Unstructured) error {
-	text, err := plainJSON(head)
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(w, "%s,\"items\":[\n", bytes.TrimSuffix(text, []byte("}"))); err != nil {
-		return err
-	}
-	for i, o := range objects {
-		comma := ","
-		if i == len(objects)-1 {
-			comma = ""
-		}
-		if err := writeLine(w, "", o, comma); err != nil {
-			return err
-		}
-	}
-	_, err = io.WriteString(w, "]}\n")
-	return err
-}
-
-func writeLine(w io.Writer, before string, o *unstructured.Unstructured, after string) error {
-	text, err := plainJSON(o.Object)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s%s%s\n", before, text, after)
-	return err
-}
-
-// plainJSON is JSON without the escapes that only HTML needs.
-func plainJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // sortObjects brings the objects of one resource into the order of their names.

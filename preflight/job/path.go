@@ -1,7 +1,9 @@
 package job
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -101,6 +103,37 @@ func (p Path) Resolve(object any) (any, error) {
 		at, i = next, end
 	}
 	return at, nil
+}
+
+// Replace puts a value where the path leads in an object decoded from JSON. The place must
+// be there, as Resolve finds it, and cannot be the object itself.
+func (p Path) Replace(object, value any) error {
+	if p == "" {
+		return errors.New("replace: the path is empty")
+	}
+	if _, err := p.Resolve(object); err != nil {
+		return err
+	}
+	parent := p.Parent()
+	at, err := parent.Resolve(object)
+	if err != nil {
+		return err
+	}
+	last, _, err := p.step(len(parent))
+	if err != nil {
+		return err
+	}
+	switch in := at.(type) {
+	case map[string]any:
+		in[last.key] = value
+	case []any:
+		i := last.index
+		if i < 0 {
+			i = slices.IndexFunc(in, func(e any) bool { m, ok := e.(map[string]any); return ok && m["name"] == last.name })
+		}
+		in[i] = value
+	}
+	return nil
 }
 
 // unresolved is a place that an object does not have. Its text is made only where somebody

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -152,5 +153,35 @@ func text(t *testing.T, p Path, object any) {
 	parent := p.Parent()
 	if parseErr == nil && p != "" && (len(parent) >= len(p) || !strings.HasPrefix(string(p), string(parent))) {
 		t.Errorf("%q has the parent %q", p, parent)
+	}
+}
+
+func TestReplacePutsAValueWhereThePathLeads(t *testing.T) {
+	object := func() map[string]any {
+		return map[string]any{"spec": map[string]any{"a.b": nil, "list": []any{map[string]any{"name": "x"}, 2}}}
+	}
+	cases := map[Path]string{
+		`spec["a.b"]`:            `{"spec":{"a.b":"new","list":[{"name":"x"},2]}}`,
+		"spec.list[1]":           `{"spec":{"a.b":null,"list":[{"name":"x"},"new"]}}`,
+		"spec.list[name=x]":      `{"spec":{"a.b":null,"list":["new",2]}}`,
+		"spec.list[name=x].name": `{"spec":{"a.b":null,"list":[{"name":"new"},2]}}`,
+		"spec":                   `{"spec":"new"}`,
+		"spec.none":              "resolve spec.none: nothing at spec.none",
+		"spec.list[2]":           "resolve spec.list[2]: nothing at spec.list[2]",
+		"spec.list[":             `parse path "spec.list[": no ] after byte 9`,
+		"":                       "replace: the path is empty",
+	}
+	for path, want := range cases {
+		o := object()
+		got, _ := json.Marshal(o)
+		err := path.Replace(o, "new")
+		if err == nil {
+			got, _ = json.Marshal(o)
+		} else {
+			got = []byte(err.Error())
+		}
+		if string(got) != want {
+			t.Errorf("Replace(%s) gives %s, want %s", path, got, want)
+		}
 	}
 }

@@ -29,8 +29,17 @@ type Document struct {
 	// their own: kind and metadata, no items.
 	List bool
 
-	node *yaml.Node
-	base int // lines before the node's line 1
+	node  *yaml.Node
+	base  int    // lines before the node's line 1
+	table *Table // many objects; Object is what they share
+}
+
+// count is how many objects the document stands for.
+func (d Document) count() int {
+	if d.table != nil {
+		return len(d.table.Rows)
+	}
+	return 1
 }
 
 // Where is "job.yaml:12", where the object begins.

@@ -72,7 +72,8 @@ func read(name string, r io.Reader, quick bool) iter.Seq2[Document, error] {
 type reading struct {
 	source string
 	yield  func(Document, error) bool
-	quick  bool // lines within objects are not asked for
+	quick  bool // lines within objects are not asked for, and tables are welcome
+	purse  purse
 }
 
 func (d *reading) document(c chunk) bool {
@@ -297,6 +298,9 @@ func (d *reading) object(node *yaml.Node, base int, value any, depth int) bool {
 			key, _ := entry(follow(node), name)
 			return d.fail(missing(d.source, line, base, key, name, fields))
 		}
+	}
+	if isTable(fields) {
+		return d.table(node, base, fields)
 	}
 	return d.yield(Document{Object: &unstructured.Unstructured{Object: fields}, Source: d.source, Line: line, node: node, base: base}, nil)
 }

@@ -33,6 +33,8 @@ type View struct {
 	Complete []schema.GroupResource
 	Absent   []Named // asked for one by one, and not there
 	Taken    time.Time
+
+	cast *cast // the last one that was used while reading
 }
 
 // Named is an object by its name.
@@ -56,24 +58,15 @@ func ReadView(names []string, stdin io.Reader, keep ...func(*unstructured.Unstru
 			if err != nil {
 				return View{}, err
 			}
-			if items++; d.List {
-				if err := counted(d, items-1); err != nil {
-					return View{}, err
-				}
-				items = 0
+			if d.List {
+				err, items = counted(d, items), 0
+			} else {
+				items += d.count()
 			}
-			if d.Object.GroupVersionKind() == podKind {
-				if err := v.addPod(d); err != nil {
-					return View{}, err
-				}
-				continue
+			if err == nil {
+				err = v.add(d, keep)
 			}
-			for _, reduce := range keep {
-				if !d.List {
-					d.Object = reduce(d.Object)
-				}
-			}
-			if err := v.add(d); err != nil {
+			if err != nil {
 				return View{}, err
 			}
 		}
@@ -82,19 +75,6 @@ func ReadView(names []string, stdin io.Reader, keep ...func(*unstructured.Unstru
 		return View{}, &Problem{Source: strings.Join(names, ", "), Have: "holds no Kubernetes object", Want: "a snapshot (kubectl get nodes,pods -A -o yaml, or signalbox snapshot)"}
 	}
 	return v, nil
-}
-
-var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
-
-// addPod keeps what counts of a pod: a tree of a hundred thousand of them would fill the
-// memory of a laptop.
-func (v *View) addPod(d Document) error {
-	p := &corev1.Pod{}
-	if err := capacity.Decode(d.Object, p); err != nil {
-		return &Problem{Source: d.Source, Line: d.Line, Have: err.Error()}
-	}
-	v.Pods = append(v.Pods, capacity.PodOf(capacity.LeanPod(p)))
-	return nil
 }
 
 // counted compares the items of a list with what it says of their number.
@@ -109,11 +89,43 @@ func counted(list Document, items int) error {
 	}
 }
 
-func (v *View) add(d Document) error {
-	if !d.List {
-		v.Objects = append(v.Objects, d.Object)
+// add takes over what a document says.
+func (v *View) add(d Document, keep []func(*unstructured.Unstructured) *unstructured.Unstructured) error {
+	pods := d.Object.GroupVersionKind() == podKind
+	switch {
+	case d.List:
+		return v.frame(d)
+	case pods && d.table != nil:
+		v.cast = castFor(d.table, v.cast)
+		made, err := v.cast.pods()
+		if err != nil {
+			return &Problem{Source: d.Source, Line: d.Line, Have: err.Error()}
+		}
+		v.Pods = append(v.Pods, made...)
+		return nil
+	case pods:
+		p, err := podOf(d.Object)
+		if err != nil {
+			return &Problem{Source: d.Source, Line: d.Line, Have: err.Error()}
+		}
+		v.Pods = append(v.Pods, p)
 		return nil
 	}
+	objects := []*unstructured.Unstructured{d.Object}
+	if d.table != nil {
+		objects = d.table.objects()
+	}
+	for _, o := range objects {
+		for _, reduce := range keep {
+			o = reduce(o)
+		}
+		v.Objects = append(v.Objects, o)
+	}
+	return nil
+}
+
+// frame takes over what a list says about itself.
+func (v *View) frame(d Document) error {
 	notes := d.Object.GetAnnotations()
 	for _, word := range strings.FieldsFunc(notes[CompleteAnnotation], func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
 		if gr := schema.ParseGroupResource(strings.ToLower(word)); !slices.Contains(v.Complete, gr) {

@@ -1,6 +1,7 @@
 // Command page writes docs/benchmarks.md from what benchstat makes of a run: it reads the
 // output of benchstat -format csv on standard input and writes Markdown. The numbers are
-// those of the file; the words are those of this program.
+// those of the file; the words are those of this program. A section for which the run has
+// no numbers is kept as it is on the page before, which is the argument.
 package main
 
 import (
@@ -20,8 +21,16 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	before := ""
+	if len(os.Args) > 1 {
+		text, err := os.ReadFile(os.Args[1])
+		if err != nil {
+			log.Fatal(err)
+		}
+		before = string(text)
+	}
 	out := bufio.NewWriter(os.Stdout)
-	write(out, run)
+	write(out, run, before)
 	if err := out.Flush(); err != nil {
 		log.Fatal(err)
 	}
@@ -29,7 +38,8 @@ func main() {
 
 // run is the medians of a run, by unit, then name.
 type run struct {
-	machine []string // goos, goarch, cpu
+	machine []string          // goos, goarch, cpu
+	when    map[string]string // by name: "on 2026-01-02, at a load average of 0.5, 0.4, 0.3"
 	median  map[string]map[string]float64
 	names   []string // in the order of the file
 }
@@ -39,8 +49,8 @@ type run struct {
 func read(in io.Reader) (*run, error) {
 	r := csv.NewReader(in)
 	r.FieldsPerRecord = -1
-	out := &run{median: map[string]map[string]float64{}}
-	unit, seen := "", map[string]bool{}
+	out := &run{median: map[string]map[string]float64{}, when: map[string]string{}}
+	unit, seen, said := "", map[string]bool{}, map[string]string{}
 	for {
 		line, err := r.Read()
 		if err == io.EOF {
@@ -51,7 +61,9 @@ func read(in io.Reader) (*run, error) {
 		}
 		switch {
 		case len(line) == 1:
-			if !slices.Contains(out.machine, line[0]) && !strings.HasPrefix(line[0], "pkg:") {
+			key, value, _ := strings.Cut(line[0], ": ")
+			said[key] = value
+			if slices.Contains([]string{"goos", "goarch", "cpu"}, key) && !slices.Contains(out.machine, line[0]) {
 				out.machine = append(out.machine, line[0])
 			}
 		case line[0] == "" && len(line) > 2 && line[2] == "CI":
@@ -67,6 +79,9 @@ func read(in io.Reader) (*run, error) {
 			}
 			name := trimProcs(line[0])
 			out.median[unit][name] = n
+			if said["date"] != "" {
+				out.when[name] = "on " + said["date"] + ", at a load average of " + said["load-average"]
+			}
 			if !seen[name] {
 				seen[name] = true
 				out.names = append(out.names, name)

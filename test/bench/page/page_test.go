@@ -7,6 +7,8 @@ import (
 
 const ran = `goos: linux
 cpu: a machine
+date: 2026-01-02
+"load-average: 0.50, 0.40, 0.30"
 ,all,
 ,sec/op,CI
 Fit/nodes=5000/frag=high/pods=1024/roles=3/yes-2,0.0009,∞
@@ -34,17 +36,22 @@ func TestThePageSaysWhatTheRunSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	write(&b, r)
+	write(&b, r, "# Benchmarks\n\n## One question\n\nold\n\n## A snapshot in a file\n\nMeasured long ago.\n\n## The view\n")
 	for _, want := range []string{
 		"    cpu: a machine\n",
 		"| 1024 pods, fits | 3 | high | – | 0.410 ms (p99 0.920) | – |\n",
 		"| 10 | 20 | 0.055 ms (p99 0.099) |\n",
 		"| 5000 nodes, 100000 pods | ",
 		" | 133 MiB | ",
+		"## One question\n\nMeasured on 2026-01-02, at a load average of 0.50, 0.40, 0.30.\n",
+		"\n## A snapshot in a file\n\nMeasured long ago.\n\n## The view of a real API server\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, b.String())
 		}
+	}
+	if strings.Contains(b.String(), "old") {
+		t.Errorf("what was measured anew stands there as it was:\n%s", b.String())
 	}
 	if _, err := read(strings.NewReader(",all,\n,sec/op,CI\nFit-2,fast,1%\n")); err == nil {
 		t.Error("a number that is none is read")

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -12,25 +13,57 @@ What the fit costs, and what keeping a view of the cluster costs. ` + "`make ben
 benchmarks, on two cores and with fixed seeds, and writes this page; the numbers are benchstat's medians
 of its runs. Times of one answer and of one change are processor time of the thread that works it out,
 which other work on the machine disturbs less than the clock on the wall. ` + "`make bench-live`" + ` fills a real
-API server and measures the view that follows it; its times are the clock's. Where the load average
-below is above the number of processors, others were using the machine, and all times are too long.
+API server and measures the view that follows it; its times, and those of files, are the clock's. Where a
+load average is above the number of processors, others were using the machine, and all times are too long.
 
 Every cluster has 20 pods on each node. *Low* fragmentation: nodes are empty, half full or full, so that
 few differ. *High*: every pod asks for something else, and hardly two nodes have the same room.
 `
 
-// write writes the page.
-func write(w io.Writer, r *run) {
+// section is a part of the page. of is the name its benchmarks begin with.
+type section struct {
+	title, of string
+	write     func(io.Writer, *run)
+}
+
+var sections = []section{
+	{"One question", "Fit/", answers},
+	{"What the cost grows with", "Difference/", curve},
+	{"One event", "Events/", events},
+	{"Absurd questions", "Million/", bad},
+	{"A snapshot in a file", "Snapshot/", snapshots},
+	{"The view of a real API server", "Live/", live},
+}
+
+// write writes the page. Sections that were not measured are kept from the page before.
+func write(w io.Writer, r *run, before string) {
 	text(w, intro)
 	for _, m := range r.machine {
 		text(w, "\n    "+m)
 	}
 	text(w, "\n")
-	answers(w, r)
-	curve(w, r)
-	events(w, r)
-	bad(w, r)
-	live(w, r)
+	for _, s := range sections {
+		i := slices.IndexFunc(r.names, func(name string) bool { return strings.HasPrefix(name, s.of) })
+		if i < 0 {
+			text(w, kept(before, s.title))
+			continue
+		}
+		text(w, "\n## "+s.title+"\n")
+		if when := r.when[r.names[i]]; when != "" {
+			text(w, "\nMeasured "+when+".\n")
+		}
+		s.write(w, r)
+	}
+}
+
+// kept is a section of the page before, with its title; empty where it had none.
+func kept(page, title string) string {
+	_, rest, ok := strings.Cut(page, "\n## "+title+"\n")
+	if !ok {
+		return ""
+	}
+	body, _, _ := strings.Cut(rest, "\n## ")
+	return "\n## " + title + "\n" + strings.TrimRight(body, "\n") + "\n"
 }
 
 func text(w io.Writer, s string) { _, _ = io.WriteString(w, s) } // a buffer, which keeps its error
@@ -40,8 +73,6 @@ var sizes = []int{1000, 5000, 15000}
 // answers is what one question costs.
 func answers(w io.Writer, r *run) {
 	text(w, `
-## One question
-
 Median and 99th percentile of one answer: the verdict with its plan. Where it is a no, the second line
 includes the search for what would fit instead.
 
@@ -98,8 +129,6 @@ func number(n float64) string {
 // curve shows what the cost grows with.
 func curve(w io.Writer, r *run) {
 	text(w, `
-## What the cost grows with
-
 A gang of 1,024 pods in three roles on 5,000 nodes. The cost grows with the number of *different* nodes,
 and not with the number of pods.
 
@@ -119,8 +148,6 @@ and not with the number of pods.
 // events is what following a cluster costs.
 func events(w io.Writer, r *run) {
 	text(w, `
-## One event
-
 What one change of a pod or a node costs the view, at 1,000 changes a second and a snapshot every 100 ms,
 the snapshots included; and the first question to each new snapshot (1,024 pods in three roles).
 
@@ -140,8 +167,6 @@ the snapshots included; and the first question to each new snapshot (1,024 pods 
 // bad is what absurd questions cost.
 func bad(w io.Writer, r *run) {
 	text(w, `
-## Absurd questions
-
 | question | one answer |
 |---|---|
 `)
@@ -152,11 +177,31 @@ func bad(w io.Writer, r *run) {
 	}
 }
 
+// snapshots is what files of a big cluster take, and what writing and reading them costs.
+func snapshots(w io.Writer, r *run) {
+	text(w, `
+5,000 nodes and 100,000 pods of 5,000 jobs, with requests of many sizes, as `+"`signalbox snapshot`"+` writes them and
+`+"`check`"+` and `+"`fit`"+` read them. *Plain* is every object in full, as `+"`--plain`"+` writes it.
+
+| file | size | writing it | reading it | memory to read it |
+|---|---|---|---|---|
+`)
+	for _, name := range r.names {
+		file, ok := strings.CutPrefix(name, "Snapshot/read/")
+		if !ok {
+			continue
+		}
+		size, _ := r.of("MB/file", "Snapshot/write/"+file)
+		writing, _ := r.of("sec/op", "Snapshot/write/"+file)
+		reading, _ := r.of("sec/op", name)
+		peak, _ := r.of("MiB/peak", name)
+		text(w, fmt.Sprintf("| %s | %s MB | %s s | %s s | %s MiB |\n", file, number(size), number(writing), number(reading), number(peak)))
+	}
+}
+
 // live is what the view of a real API server needs.
 func live(w io.Writer, r *run) {
 	head := `
-## The view of a real API server
-
 | cluster | ready after | heap | peak memory of the process | CPU per event |
 |---|---|---|---|---|
 `
