@@ -172,15 +172,13 @@ func TestReplacePutsAValueWhereThePathLeads(t *testing.T) {
 		"":                       "replace: the path is empty",
 	}
 	for path, want := range cases {
-		o := object()
-		got, _ := json.Marshal(o)
-		err := path.Replace(o, "new")
-		if err == nil {
-			got, _ = json.Marshal(o)
-		} else {
-			got = []byte(err.Error())
+		o, got := object(), ""
+		if err := path.Replace(o, "new"); err != nil {
+			got = err.Error()
+		} else if text, err := json.Marshal(o); err == nil {
+			got = string(text)
 		}
-		if string(got) != want {
+		if got != want {
 			t.Errorf("Replace(%s) gives %s, want %s", path, got, want)
 		}
 	}
