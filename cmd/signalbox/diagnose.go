@@ -123,7 +123,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string) (diag
 	if err != nil {
 		return diagnose.Result{}, err
 	}
-	return diagnose.Diagnose(ctx, c, catalog, diagnose.Options{}), nil
+	return diagnose.Diagnose(ctx, c, catalog, diagnose.Options{}), ctx.Err()
 }
 
 // bare is a case of files that people saved or pasted.

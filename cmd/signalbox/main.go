@@ -11,10 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -46,9 +44,9 @@ func (sh *shell) tell(format string, args ...any) {
 func main() { os.Exit(start()) }
 
 func start() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := withSignals(context.Background())
 	defer stop()
-	sh := &shell{name: calledAs(os.Args), in: os.Stdin, out: os.Stdout, err: os.Stderr, now: time.Now}
+	sh := &shell{name: calledAs(os.Args), in: readUntil(ctx, os.Stdin), out: os.Stdout, err: os.Stderr, now: time.Now}
 	var args []string
 	if len(os.Args) > 1 {
 		args = os.Args[1:]
@@ -66,7 +64,11 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	}()
 	root := newRoot(sh) //nolint:contextcheck // commands get theirs from ExecuteContext
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	ran, err := root.ExecuteContextC(ctx)
+	if code, ok := interrupted(ctx); ok && err != nil && ran.Name() != "serve" { // which comes to rest by itself
+		sh.tell("interrupted")
+		return code
+	}
 	if line := message(err); line != "" {
 		sh.tell("%s", line)
 	}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// stopped is why a context has ended: somebody sent a signal.
+type stopped struct{ signal os.Signal }
+
+func (s *stopped) Error() string { return "interrupted" }
+
+// code is what a shell says of a program that a signal ended: 128 and its number
+// (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html, 2.8.2).
+func (s *stopped) code() int {
+	if n, ok := s.signal.(syscall.Signal); ok {
+		return 128 + int(n)
+	}
+	return exitOurs
+}
+
+// withSignals is a context that ends with the first signal. A second one ends the program at
+// once: it may wait for something that no context reaches.
+func withSignals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	got := make(chan os.Signal, 2)
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-got:
+			cancel(&stopped{s})
+		case <-ctx.Done():
+			return
+		}
+		os.Exit((&stopped{<-got}).code())
+	}()
+	return ctx, func() { signal.Stop(got); cancel(nil) }
+}
+
+// interrupted says whether a command ended because its context did.
+func interrupted(ctx context.Context) (code int, ok bool) {
+	s, ok := errors.AsType[*stopped](context.Cause(ctx))
+	if !ok {
+		return 0, false
+	}
+	return s.code(), true
+}
+
+// readUntil is standard input that a context ends: a person who typed "-f -" by mistake, or
+// whose other end of the pipe hangs, wants out. Not safe for concurrent use.
+func readUntil(ctx context.Context, in io.Reader) io.Reader { return &endable{ctx: ctx, in: in} }
+
+type endable struct {
+	ctx  context.Context
+	in   io.Reader
+	page []byte // what a read that is under way fills; nobody else touches it then
+	rest []byte
+	err  error
+}
+
+// Read implements io.Reader.
+func (e *endable) Read(p []byte) (int, error) {
+	if len(e.rest) == 0 && e.err == nil {
+		e.fill()
+	}
+	n := copy(p, e.rest)
+	if e.rest = e.rest[n:]; n > 0 || len(p) == 0 {
+		return n, nil
+	}
+	return 0, e.err
+}
+
+// fill waits for the next bytes, an error or the end of the context. A read that is abandoned
+// so goes on: nothing can stop it.
+func (e *endable) fill() {
+	if e.err = e.ctx.Err(); e.err != nil {
+		return
+	}
+	if e.page == nil {
+		e.page = make([]byte, 64<<10)
+	}
+	type part struct {
+		n   int
+		err error
+	}
+	done := make(chan part, 1)
+	go func() {
+		n, err := e.in.Read(e.page)
+		done <- part{n, err}
+	}()
+	select {
+	case got := <-done:
+		e.rest, e.err = e.page[:got.n], got.err
+	case <-e.ctx.Done():
+		e.err = e.ctx.Err()
+	}
+}
