@@ -143,6 +143,9 @@ func (d *reading) json(c chunk) bool {
 		if err := newJSONTree(d.source, c.text, c.line-1).walk(); err != nil {
 			return d.fail(err)
 		}
+		if err := tooLarge(d.source, c); err != nil {
+			return d.fail(err)
+		}
 	}
 	t := newJSONTree(d.source, c.text, c.line-1)
 	for {
@@ -173,6 +176,12 @@ func (d *reading) jsonItems(c chunk, fields map[string]json.RawMessage, items []
 	for _, span := range items {
 		line += bytes.Count(c.text[at:span[0]], []byte{'\n'})
 		at = span[0]
+		if err := tooLarge(d.source, chunk{c.text[span[0]:span[1]], line + 1}); err != nil {
+			if !d.fail(err) {
+				return false
+			}
+			continue
+		}
 		if fields, ok := d.quickly(c.text[span[0]:span[1]]); ok {
 			inherit(fields, frame)
 			if !d.object(&yaml.Node{Kind: yaml.MappingNode, Line: 1}, line, fields, 1) {

@@ -60,6 +60,10 @@ func TestReadGivesWhatKubectlWouldSend(t *testing.T) {
 			text: zipped("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"),
 			want: []string{"f.yaml:1 " + pod},
 		},
+		"gzip in gzip": {
+			text: zipped(zipped("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n")),
+			want: []string{"f.yaml:1 " + pod},
+		},
 		"a whole file indented, markers too": {
 			text: "  ---\n  apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n  ---\n  apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n",
 			want: []string{"f.yaml:2 " + pod, "f.yaml:7 " + pod},
@@ -111,6 +115,26 @@ func TestReadNamesLineAndExpectation(t *testing.T) {
 		"a key written twice": {
 			text: "apiVersion: v1\nkind: Pod\nspec:\n  cpu: 1\n  gpu: 2\n  cpu: 3\n",
 			want: `f.yaml:6: key "cpu" is already written at line 4; expected each key once`,
+		},
+		"gzip in gzip in gzip": {
+			text: zipped(zipped(zipped("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"))),
+			want: `f.yaml: compressed more than 2 times; expected YAML or JSON, plain or compressed with gzip`,
+		},
+		"an object that would fill the memory": {
+			text: "---\napiVersion: v1\n" + strings.Repeat("a: b\n", 4_000_000),
+			want: `f.yaml:1: one object of more than 4000000 values; expected Kubernetes objects, each in a document or an element of a List of its own`,
+		},
+		"an element of a list that would fill the memory": {
+			text: "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n" + strings.Repeat("  a: b\n", 4_000_000),
+			want: `f.yaml:1: one object of more than 4000000 values; expected Kubernetes objects, each in a document or an element of a List of its own`,
+		},
+		"the same in JSON": {
+			name: "f.json", text: `{"apiVersion": "v1", "kind": "ConfigMap", "data": [0` + strings.Repeat(",0", 4_000_000) + "]}",
+			want: `f.json:1: one object of more than 4000000 values; expected Kubernetes objects, each in a document or an element of a List of its own`,
+		},
+		"a line that goes on and on": {
+			text: "apiVersion: v1\nkind: X\na: " + strings.Repeat("x", 65<<20),
+			want: `f.yaml:1: one object of 65 MiB; expected Kubernetes objects, each in a document or an element of a List of its own`,
 		},
 		"a key written twice in the second document": {
 			text: "# c\n---\napiVersion: v1\nkind: Pod\nkind: Pod\n",
@@ -325,6 +349,18 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAnElementThatWouldFillTheMemoryLeavesTheOthers(t *testing.T) {
+	text := `{"apiVersion": "v1", "kind": "PodList", "items": [` + "\n" + `{"metadata": {"name": "a"}},` + "\n" + `{"data": [0` + strings.Repeat(",0", 4_000_000) + "]}]}"
+	want := []string{
+		`f.json:2 {"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`,
+		`f.json:3: one object of more than 4000000 values; expected Kubernetes objects, each in a document or an element of a List of its own`,
+		"f.json:1 frame of PodList",
+	}
+	if diff := cmp.Diff(want, read("f.json", text)); diff != "" {
+		t.Errorf("Read (-want +got):\n%s", diff)
+	}
 }
 
 func bomb() string {

@@ -12,8 +12,13 @@ import (
 	"unicode/utf16"
 )
 
-// maxDocument bounds one document of a stream in memory.
-const maxDocument = 512 << 20
+const (
+	// maxDocument bounds one document of a stream in memory.
+	maxDocument = 512 << 20
+	// maxLayers is how often a stream may be compressed: a file can be made that holds nothing
+	// but itself, compressed (https://research.swtch.com/zip).
+	maxLayers = 2
+)
 
 // chunk is the text of one document: what stands between two lines of three dashes.
 type chunk struct {
@@ -31,7 +36,7 @@ type splitter struct {
 }
 
 func newSplitter(r io.Reader) (*splitter, error) {
-	in, err := decode(bufio.NewReaderSize(r, 1<<16))
+	in, err := decode(bufio.NewReaderSize(r, 1<<16), maxLayers)
 	if err != nil {
 		return nil, err
 	}
@@ -109,16 +114,19 @@ func blank(text []byte) bool {
 
 var gzipMagic, utf16LE, utf16BE, utf8BOM = []byte{0x1f, 0x8b}, []byte{0xff, 0xfe}, []byte{0xfe, 0xff}, []byte{0xef, 0xbb, 0xbf}
 
-// decode undoes compression and byte order marks: PowerShell's > writes UTF-16.
-func decode(in *bufio.Reader) (*bufio.Reader, error) {
+// decode undoes compression, of so many layers at most, and byte order marks: PowerShell's >
+// writes UTF-16.
+func decode(in *bufio.Reader, layers int) (*bufio.Reader, error) {
 	head, _ := in.Peek(3)
 	switch {
+	case bytes.HasPrefix(head, gzipMagic) && layers == 0:
+		return nil, fmt.Errorf("compressed more than %d times", maxLayers)
 	case bytes.HasPrefix(head, gzipMagic):
 		unzipped, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, err
 		}
-		return decode(bufio.NewReaderSize(unzipped, 1<<16))
+		return decode(bufio.NewReaderSize(unzipped, 1<<16), layers-1)
 	case bytes.HasPrefix(head, utf8BOM):
 		_, err := in.Discard(3)
 		return in, err

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -18,7 +19,34 @@ const (
 	maxDepth = 1000
 	// maxAliased bounds what anchors may multiply one document into.
 	maxAliased = 200_000
+	// maxBytes and maxValues bound one object, and a list that cannot be cut at its elements: a
+	// tree of nodes needs a few hundred bytes for each value. The API server takes no request of
+	// more than 3 MiB (k8s.io/apiserver/pkg/server, MaxRequestBodyBytes, v0.37).
+	maxBytes  = 64 << 20
+	maxValues = 4_000_000
 )
+
+// tooLarge says, before it is parsed, that a text would fill the memory as one object. What
+// separates values is counted: lines, commas, brackets and dashes.
+func tooLarge(source string, c chunk) error {
+	p := &Problem{Source: source, Line: c.line, Want: "Kubernetes objects, each in a document or an element of a List of its own"}
+	if len(c.text) > maxBytes {
+		p.Have = fmt.Sprintf("one object of %d MiB", len(c.text)>>20)
+		return p
+	}
+	if len(c.text) < maxValues {
+		return nil
+	}
+	values := 0
+	for _, mark := range []string{"\n", ",", "[", "{", "- "} {
+		values += bytes.Count(c.text, []byte(mark))
+	}
+	if values > maxValues {
+		p.Have = fmt.Sprintf("one object of more than %d values", maxValues)
+		return p
+	}
+	return nil
+}
 
 // values turns nodes into what unstructured objects hold: map[string]any, []any, string,
 // int64, float64, bool and nil.

@@ -18,6 +18,9 @@ func parseYAML(source string, c chunk) (n *yaml.Node, err error) {
 			n, err = nil, &Problem{Source: source, Line: c.line, Have: fmt.Sprintf("the YAML reader gave up: %v", r), Want: "YAML"}
 		}
 	}()
+	if err := tooLarge(source, c); err != nil {
+		return nil, err
+	}
 	n = new(yaml.Node)
 	if err := yaml.Unmarshal(c.text, n); err != nil {
 		return nil, explain(source, c, err)
