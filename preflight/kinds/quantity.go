@@ -28,6 +28,10 @@ func (r *reader) quantity(at *place, in any, to *resource.Quantity) bool {
 		r.wrong(at.path(), in, anAmount)
 		return false
 	}
+	if q.Sign() < 0 { // no amount of a pod may be (k8s.io/kubernetes pkg/apis/core/validation, ValidateNonnegativeQuantity)
+		r.wrong(at.path(), in, "an amount of 0 or more")
+		return false
+	}
 	*to = q
 	return true
 }

@@ -50,6 +50,8 @@ func TestProblems(t *testing.T) {
 		"the same placeholder twice":     {`{priority: $X, activeDeadlineSeconds: "${X}", containers: [{name: a}]}`, spec + `activeDeadlineSeconds is "${X}", a placeholder that was not substituted; expected an integer`},
 		"amount with a unit that is not": {`{containers: [{name: a, resources: {limits: {memory: 16GB}}}]}`, spec + `containers[0].resources.limits.memory is the text "16GB"; expected an amount such as 8, 500m, 1.5 or 16Gi`},
 		"amount without end":             {`{containers: [{name: a, resources: {limits: {cpu: "1e-2147483648"}}}]}`, spec + `containers[0].resources.limits.cpu is the text "1e-2147483648"; expected an amount such as 8, 500m, 1.5 or 16Gi`},
+		"amount below nothing":           {`{containers: [{name: a, resources: {limits: {nvidia.com/gpu: -3}}}]}`, spec + `containers[0].resources.limits["nvidia.com/gpu"] is the number -3; expected an amount of 0 or more`},
+		"amount just below nothing":      {`{containers: [{name: a, resources: {requests: {cpu: "-1m"}}}]}`, spec + `containers[0].resources.requests.cpu is the text "-1m"; expected an amount of 0 or more`},
 		"boolean for an amount":          {`{containers: [{name: a, resources: {limits: {cpu: true}}}]}`, spec + `containers[0].resources.limits.cpu is true, a boolean; expected an amount such as 8, 500m, 1.5 or 16Gi`},
 		"no containers":                  {`{restartPolicy: Never}`, spec + `containers is missing; expected at least one container`},
 		"empty containers":               {`{containers: []}`, spec + `containers is a list of 0; expected at least one container`},
@@ -174,7 +176,6 @@ func TestRequestsAreWhatTheSchedulerCounts(t *testing.T) {
 		"pod-level limits come last":   {`{resources: {limits: {cpu: 6, memory: 1Gi}}, containers: [{name: a, resources: {requests: {cpu: 2}}}]}`, job.Resources{"cpu": 2000, "memory": 1 << 30}},
 		"explicit zero stays":          {`{containers: [{name: a, resources: {limits: {nvidia.com/gpu: 0}}}]}`, job.Resources{"nvidia.com/gpu": 0}},
 		"amounts that are too large":   {`{containers: [{name: a, resources: {limits: {memory: 9000000000000Ti, cpu: 10Pi}}}, {name: b, resources: {limits: {memory: 9000000000000Ti}}}]}`, job.Resources{"memory": 1<<63 - 1, "cpu": 1<<63 - 1}},
-		"an amount below nothing":      {`{containers: [{name: a, resources: {limits: {memory: -5}}}]}`, job.Resources{"memory": -5}},
 		"cpu in the unit of something": {`{containers: [{name: a, resources: {limits: {cpu: 10Mi}}}]}`, job.Resources{"cpu": 10 << 20 * 1000}},
 	}
 	for name, tc := range cases {
