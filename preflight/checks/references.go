@@ -2,6 +2,8 @@ package checks
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -169,4 +171,82 @@ func othersThan(p *check.Pass, kind schema.GroupVersionKind, name string) string
 		return "namespace " + p.Job.Ref.Namespace + " does not have it" + like
 	}
 	return fmt.Sprintf("namespace %s has %s, none of that name%s", p.Job.Ref.Namespace, count(len(names), kind.Kind), like)
+}
+
+// keyReference is a key of a ConfigMap or Secret that a container or volume names.
+type keyReference struct {
+	kind           schema.GroupVersionKind
+	name, key, use string
+	at             job.Path // of the key
+}
+
+// keyReferences are the keys that the pods of a job name, without those that may be missing.
+func keyReferences(j *job.Job) (out []keyReference) {
+	eachVariable(j, func(_ *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
+		use := "variable " + e.Name
+		switch from := e.ValueFrom; {
+		case from == nil:
+		case from.ConfigMapKeyRef != nil && !optional(from.ConfigMapKeyRef.Optional):
+			out = append(out, keyReference{configMapKind, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, use, at.Child("valueFrom", "configMapKeyRef", "key")})
+		case from.SecretKeyRef != nil && !optional(from.SecretKeyRef.Optional):
+			out = append(out, keyReference{secretKind, from.SecretKeyRef.Name, from.SecretKeyRef.Key, use, at.Child("valueFrom", "secretKeyRef", "key")})
+		}
+	})
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		for k, v := range r.Pod.Spec.Volumes {
+			at := job.Path("volumes").Index(k)
+			items := func(kind schema.GroupVersionKind, name string, all []corev1.KeyToPath, rel job.Path) {
+				for n, item := range all {
+					out = append(out, keyReference{kind, name, item.Key, "volume " + v.Name, r.Pod.At(rel.Child("items").Index(n).Child("key"))})
+				}
+			}
+			if v.ConfigMap != nil && !optional(v.ConfigMap.Optional) {
+				items(configMapKind, v.ConfigMap.Name, v.ConfigMap.Items, at.Child("configMap"))
+			}
+			if v.Secret != nil && !optional(v.Secret.Optional) {
+				items(secretKind, v.Secret.SecretName, v.Secret.Items, at.Child("secret"))
+			}
+			if v.Projected == nil {
+				continue
+			}
+			for n, s := range v.Projected.Sources {
+				from := at.Child("projected", "sources").Index(n)
+				if s.ConfigMap != nil && !optional(s.ConfigMap.Optional) {
+					items(configMapKind, s.ConfigMap.Name, s.ConfigMap.Items, from.Child("configMap"))
+				}
+				if s.Secret != nil && !optional(s.Secret.Optional) {
+					items(secretKind, s.Secret.Name, s.Secret.Items, from.Child("secret"))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func optional(o *bool) bool { return o != nil && *o }
+
+// reportMissingKeys reports keys that objects of the view lack. Objects whose content the view
+// does not hold say nothing; of their content only the names of keys are read.
+func reportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string, fields ...string) {
+	for _, ref := range keyReferences(p.Job) {
+		if ref.kind != kind || ref.name == "" || ref.key == "" {
+			continue
+		}
+		o, there := p.Cluster.Lookup(kind, p.Job.Ref.Namespace, ref.name)
+		if there != job.Present || o == nil {
+			continue
+		}
+		var keys []string
+		held := false
+		for _, f := range fields {
+			content, ok := o.Object[f].(map[string]any)
+			held = held || ok
+			keys = append(keys, slices.Collect(maps.Keys(content))...)
+		}
+		if slices.Sort(keys); !held || slices.Contains(keys, ref.key) {
+			continue
+		}
+		p.Reportf(ref.at, "%s needs key %q of %s %q, which has %s, and not that one%s", ref.use, ref.key, thing, ref.name, count(len(keys), "key"), check.DidYouMean(ref.key, keys))
+	}
 }

@@ -1,0 +1,38 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var jobRetriesFirst = &check.Check{
+	Name:     "job-retries-first",
+	Title:    "one pod is tried again by itself before the JobSet starts all anew",
+	Doc:      readme("job-retries-first"),
+	Remedy:   "Write backoffLimit: 0 in the Job, so that a failure starts all pods again together.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"JobSet"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		restarts, _ := number(p.Job, "spec.failurePolicy.maxRestarts")
+		if restarts < 1 {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			spec := r.Path.Child("template", "spec")
+			if r.Pod.GPUs().N == 0 || r.Replicas.Max < 2 || field(p.Job, spec.Child("podFailurePolicy")) != nil || field(p.Job, spec.Child("backoffLimitPerIndex")) != nil {
+				continue
+			}
+			at := spec.Child("backoffLimit")
+			tries, written := number(p.Job, at)
+			if !written {
+				tries, at = 6, spec // the API's default, k8s.io/api batch/v1 JobSpec
+			}
+			if tries > 0 && field(p.Job, spec) != nil {
+				p.Reportf(at, "backoffLimit of %s is %d: one pod of %d is tried again as often, while the others wait for it, before maxRestarts of %d starts all anew", r.Name, tries, p.Job.MaxPods(), restarts)
+			}
+		}
+		return nil
+	},
+}

@@ -1,0 +1,99 @@
+package checks
+
+import (
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var jobSetFieldRefused = &check.Check{
+	Name:     "jobset-field-refused",
+	Title:    "a field of the JobSet has a value that its webhook refuses",
+	Doc:      readme("jobset-field-refused"),
+	Remedy:   "Write a value that JobSet takes.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds:           []string{"JobSet"},
+	Needs:           check.Whole,
+	OperatorRejects: []string{"JobSet"},
+	Run: func(p *check.Pass) error {
+		if name, ok := text(p.Job, "spec.network.subdomain"); ok && name != "" && len(validation.IsDNS1035Label(name)) > 0 {
+			p.Reportf("spec.network.subdomain", "subdomain is %q, %d characters; it takes lower-case letters, digits and dashes, with a letter first, 63 at most", name, len(name))
+		}
+		for i := range p.Job.Roles {
+			at := p.Job.Roles[i].Path.Child("groupName")
+			if name, ok := text(p.Job, at); ok && len(validation.IsDNS1035Label(name)) > 0 {
+				p.Reportf(at, "groupName is %q, %d characters; it takes lower-case letters, digits and dashes, with a letter first, 63 at most", name, len(name))
+			}
+			after, _ := field(p.Job, p.Job.Roles[i].Path.Child("dependsOn")).([]any)
+			if order, _ := text(p.Job, "spec.startupPolicy.startupPolicyOrder"); order == "InOrder" && len(after) > 0 {
+				p.Reportf("spec.startupPolicy.startupPolicyOrder", "startupPolicyOrder is InOrder and %s has %d dependsOn: a JobSet takes one of the 2", p.Job.Roles[i].Name, len(after))
+			}
+		}
+		refusedRules(p)
+		refusedCoordinator(p)
+		return nil
+	},
+}
+
+// ruleName and reasons: jobset v0.10.1 pkg/webhooks/jobset_webhook.go; the reasons are those of
+// k8s.io/api batch/v1.
+var (
+	ruleName = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+	reasons  = []string{"BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy"}
+)
+
+func refusedRules(p *check.Pass) {
+	const list = job.Path("spec.failurePolicy.rules")
+	rules, _ := field(p.Job, list).([]any)
+	seen := map[string]int{}
+	for i := range rules {
+		at := list.Index(i).Child("name")
+		if name, written := text(p.Job, at); written {
+			if first, twice := seen[name]; twice {
+				p.Reportf(at, "rules %d and %d are both called %q", first, i, name)
+			} else if len(name) > 128 || !ruleName.MatchString(name) {
+				p.Reportf(at, "rule %d is called %q, %d characters; a name takes letters, digits, _ , and :, with a letter first, 128 at most", i, name, len(name))
+			}
+			seen[name] = i
+		}
+		why := list.Index(i).Child("onJobFailureReasons")
+		all, _ := field(p.Job, why).([]any)
+		for k, reason := range all {
+			if reason, _ := reason.(string); !slices.Contains(reasons, reason) {
+				p.Reportf(why.Index(k), "a Job fails for none of %d reasons called %q%s", len(reasons), reason, check.DidYouMean(reason, reasons))
+			}
+		}
+	}
+}
+
+// refusedCoordinator: the coordinator is a pod that there is, of an Indexed Job that says how
+// many complete.
+func refusedCoordinator(p *check.Pass) {
+	const at = job.Path("spec.coordinator")
+	name, ok := text(p.Job, at.Child("replicatedJob"))
+	r := p.Job.Role(name)
+	if !ok || r == nil {
+		return // role-reference-missing
+	}
+	within := func(field string, most int64, of string) {
+		if n, written := number(p.Job, at.Child(field)); written && (n < 0 || n >= most) {
+			p.Reportf(at.Child(field), "%s is %d; %s has %s, counted from 0", field, n, name, count(most, of))
+		}
+	}
+	jobs, written := number(p.Job, r.Path.Child("replicas"))
+	if !written {
+		jobs = 1
+	}
+	within("jobIndex", jobs, "Job")
+	completions, written := number(p.Job, r.Path.Child("template", "spec", "completions"))
+	if !written {
+		p.Reportf(at.Child("replicatedJob"), "the coordinator is a pod of %s, whose Job says 0 completions: it has to say how many", name)
+		return
+	}
+	within("podIndex", completions, "pod")
+}

@@ -1,0 +1,66 @@
+package checks
+
+import (
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var launcherDirectoryNotMounted = &check.Check{
+	Name:     "launcher-directory-not-mounted",
+	Title:    "the workers have nothing mounted where the launcher works",
+	Doc:      readme("launcher-directory-not-mounted"),
+	Remedy:   "Mount the volume with the code at the launcher's workingDir in the workers.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"ColossalAIJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.launcher.workingDir")
+		dir, _ := text(p.Job, at)
+		r := p.Job.Role("worker")
+		words, _ := field(p.Job, "spec.worker.command").([]any)
+		if r == nil || !strings.HasPrefix(dir, "/") || len(words) == 0 {
+			return nil
+		}
+		c, _ := r.Trainer()
+		script, _ := words[0].(string)
+		if c == nil || script == "" || strings.HasPrefix(script, "/") || mountsAround(c, path.Clean(dir)) {
+			return nil
+		}
+		for _, m := range c.VolumeMounts {
+			if v := volumeOf(&r.Pod.Spec, m.Name); v != nil && lastingOf(v) == kept {
+				p.Reportf(at, "the launcher works in %s and starts %s there; of the %s in the workers none is there, and %s is at %s", dir, quoted(script), count(len(c.VolumeMounts), "mount"), m.Name, m.MountPath)
+				return nil
+			}
+		}
+		return nil
+	},
+}
+
+// mountsAround says whether something is mounted at a directory, above it or below it.
+func mountsAround(c *corev1.Container, dir string) bool {
+	if mountsBelow(c, dir) {
+		return true
+	}
+	for _, m := range c.VolumeMounts {
+		if at := path.Clean(m.MountPath); at == dir || strings.HasPrefix(dir, strings.TrimSuffix(at, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// volumeOf is the volume of that name; nil where the pod declares none.
+func volumeOf(spec *corev1.PodSpec, name string) *corev1.Volume {
+	for i := range spec.Volumes {
+		if spec.Volumes[i].Name == name {
+			return &spec.Volumes[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package checks
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var queueLabelNotRead = &check.Check{
+	Name:     "queue-label-not-read",
+	Title:    "the name of the queue is where Kueue does not look",
+	Doc:      readme("queue-label-not-read"),
+	Remedy:   "Write the label under metadata.labels of the job.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		const label = "kueue.x-k8s.io/queue-name"
+		if p.Job.Source == nil {
+			return nil
+		}
+		queue := p.Job.Source.GetLabels()[label]
+		covered := !slices.Contains([]string{"Framework", "ColossalAIJob"}, p.Job.Ref.Kind)
+		if queue != "" && !covered {
+			p.Report(finding.Finding{
+				Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler.",
+				Message: "the job is to wait in queue " + quoted(queue) + ", and Kueue knows 0 kinds called " + p.Job.Ref.Kind + ": its pods start at once",
+			})
+		}
+		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			name := r.Pod.Labels[label]
+			if at := r.Pod.Path.Parent().Child("metadata", "labels").Key(label); name != "" && field(p.Job, at) != nil {
+				p.Reportf(at, "queue %s is named on the pods of %s and not on the %s: Kueue reads it there, and %s start without a place in the queue", quoted(name), r.Name, p.Job.Ref.Kind, count(p.Job.MaxPods(), "pod"))
+				return nil
+			}
+		}
+		return nil
+	},
+}

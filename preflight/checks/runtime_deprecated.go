@@ -1,0 +1,26 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var runtimeDeprecated = &check.Check{
+	Name:     "runtime-deprecated",
+	Title:    "the TrainJob uses a runtime that is to go",
+	Doc:      readme("runtime-deprecated"),
+	Remedy:   "Name the runtime that takes its place; ask who keeps the runtimes.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"TrainJob"},
+	Needs: check.Objects,
+	Run: func(p *check.Pass) error {
+		gvk, namespace, name := runtimeOf(p.Job)
+		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
+		if there != job.Present || runtime == nil || runtime.GetLabels()["trainer.kubeflow.org/support"] != "deprecated" {
+			return nil
+		}
+		p.Reportf("spec.runtimeRef.name", "%s %q is marked trainer.kubeflow.org/support=deprecated: a later release goes without it", gvk.Kind, name)
+		return nil
+	},
+}

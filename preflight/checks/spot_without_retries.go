@@ -1,0 +1,37 @@
+package checks
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var spotWithoutRetries = &check.Check{
+	Name:     "spot-without-retries",
+	Title:    "pods on spot nodes, and the first that is lost ends the job",
+	Doc:      readme("spot-without-retries"),
+	Remedy:   "Allow retries for what the cloud takes back, or select nodes that stay.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"JobSet", "Job"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		restarts, _ := number(p.Job, "spec.failurePolicy.maxRestarts")
+		if restarts > 0 || field(p.Job, "spec.failurePolicy.rules") != nil {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			spec := job.Path("spec")
+			if p.Job.Ref.Kind == "JobSet" {
+				spec = r.Path.Child("template", "spec")
+			}
+			at, what := spotSelection(&r.Pod.Spec)
+			tries, written := number(p.Job, spec.Child("backoffLimit"))
+			if what == "" || !written || tries > 0 || r.Replicas.Max == 0 || field(p.Job, spec.Child("podFailurePolicy")) != nil {
+				continue
+			}
+			p.Reportf(r.Pod.At(at), "%s runs on spot nodes, and backoffLimit is %d: the first of %s whose node is taken back ends the job", r.Name, tries, count(p.Job.MaxPods(), "pod"))
+		}
+		return nil
+	},
+}

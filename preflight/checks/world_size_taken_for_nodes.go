@@ -1,0 +1,40 @@
+package checks
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var worldSizeTakenForNodes = &check.Check{
+	Name:     "world-size-taken-for-nodes",
+	Title:    "the launcher is told the number of processes where it asks for nodes",
+	Doc:      readme("world-size-taken-for-nodes"),
+	Remedy:   "Write $PET_NNODES, or leave --nnodes out: the operator sets it.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"PyTorchJob"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		said, _ := text(p.Job, "spec.nprocPerNode")
+		procs, err := strconv.Atoi(said)
+		if err != nil || procs < 2 || p.Job.Role("Master") == nil || field(p.Job, "spec.elasticPolicy") != nil {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if r.Launch.Program != "torchrun" || r.Launch.Nodes.Said() {
+				continue
+			}
+			for _, o := range optionsOf(p.Job, r) {
+				if o.name == "nnodes" && slices.Contains([]string{"$WORLD_SIZE", "${WORLD_SIZE}", "$(WORLD_SIZE)"}, strings.Trim(o.value, `"'`)) {
+					p.Reportf(o.at, "torchrun waits for WORLD_SIZE nodes, which is %d: %d pods of %d processes each, as nprocPerNode says", p.Job.MaxPods()*procs, p.Job.MaxPods(), procs)
+					break
+				}
+			}
+		}
+		return nil
+	},
+}
