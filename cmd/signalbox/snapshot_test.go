@@ -163,9 +163,10 @@ func TestPseudonymsKeepEveryRelation(t *testing.T) {
 		t.Errorf("the index of the pod is gone: %v", pod.GetLabels())
 	}
 	before, after := mustSnapshot(t, view()), mustSnapshot(t, a)
-	if before.Nodes()[0].Resident["pods"] != 1 || after.Nodes()[0].Resident["pods"] != 1 || after.Nodes()[0].Used[with.GPU] != 1 {
-		t.Errorf("with pseudonyms %v stays and %v is used; want what was before: %v, %v",
-			after.Nodes()[0].Resident, after.Nodes()[0].Used, before.Nodes()[0].Resident, before.Nodes()[0].Used)
+	was, is := before.Nodes()[0], after.Nodes()[0]
+	if was.Resident("pods") != 1 || is.Resident("pods") != 1 || is.Used(with.GPU) != 1 {
+		t.Errorf("with pseudonyms %d pods stay and %d GPUs are used; want what was before: %d, %d",
+			is.Resident("pods"), is.Used(with.GPU), was.Resident("pods"), was.Used(with.GPU))
 	}
 }
 

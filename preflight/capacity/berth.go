@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"maps"
 	"math"
 	"slices"
 
@@ -16,42 +15,56 @@ type berth struct {
 	name           string
 	object         *corev1.Node // nil: the node is not known, pods only name it
 	pods           []*podRecord // by namespace and name
-	used, resident job.Resources
+	used, resident amounts
+	shown          bool // snapshots have the three above: copy before writing
 	saturated      bool // a sum has hit the ceiling, from which nothing can be taken away
 
 	allocatable   job.Resources
+	has           []int64 // allocatable, by column; nil: not worked out
+	round         int     // of those columns
 	ready, silent bool
 	taints        string // as text
 	grows         growth
 
 	node    *Node // as the last snapshot has it
 	class   *class
+	at      int  // in the order of known nodes, as of the last snapshot
 	touched bool // since the last snapshot
 }
 
-// take replaces the node itself.
-func (b *berth) take(n *corev1.Node) {
+// take replaces the node itself. same says that it offers what it offered before, more or
+// less of it.
+func (b *berth) take(n *corev1.Node) (same bool) {
 	b.object = n
-	b.allocatable = allocatableOf(n)
+	b.allocatable, same = allocatableOf(n, b.allocatable)
+	b.has = nil
 	b.ready, b.silent = readiness(n)
 	b.taints = taintsText(n.Spec.Taints)
 	b.grows = growthOf(n)
+	return same
+}
+
+// own makes what snapshots have writable, with room for one more pod.
+func (b *berth) own() {
+	if b.shown {
+		b.shown = false
+		b.pods = append(make([]*podRecord, 0, len(b.pods)+1), b.pods...)
+		b.used, b.resident = slices.Clone(b.used), slices.Clone(b.resident)
+	}
 }
 
 // board adds a pod.
 func (b *berth) board(p *podRecord) {
+	b.own()
 	at, _ := slices.BinarySearchFunc(b.pods, p, (*podRecord).compare)
 	b.pods = slices.Insert(b.pods, at, p)
 	b.add(p)
 }
 
 func (b *berth) add(p *podRecord) {
-	if b.used == nil {
-		b.used, b.resident = job.Resources{}, job.Resources{}
-	}
-	p.addTo(b.used)
+	b.used = b.used.plus(p)
 	if p.resident {
-		p.addTo(b.resident)
+		b.resident = b.resident.plus(p)
 	}
 	b.saturated = b.saturated || p.ceiling(b.used)
 }
@@ -62,6 +75,7 @@ func (b *berth) leave(p *podRecord) {
 	if !ok {
 		return
 	}
+	b.own()
 	b.pods = slices.Delete(b.pods, at, at+1)
 	if b.saturated { // count anew
 		b.used, b.resident, b.saturated = nil, nil, false
@@ -70,50 +84,75 @@ func (b *berth) leave(p *podRecord) {
 		}
 		return
 	}
-	p.takeFrom(b.used)
+	b.used = b.used.minus(p)
 	if p.resident {
-		p.takeFrom(b.resident)
+		b.resident = b.resident.minus(p)
 	}
 }
 
 // digest writes down the node as it is now, for snapshots to keep.
 func (b *berth) digest() {
-	n := &Node{
+	b.shown = true
+	b.node = &Node{
 		Name: b.name, Labels: b.object.Labels, Taints: b.object.Spec.Taints,
 		Ready: b.ready, silent: b.silent, Cordoned: b.object.Spec.Unschedulable,
-		Allocatable: b.allocatable, Used: maps.Clone(b.used),
-		object: b.object, pods: slices.Clone(b.pods),
+		Allocatable: b.allocatable, used: b.used, resident: b.resident,
+		object: b.object, pods: b.pods,
 	}
-	if n.Used == nil {
-		n.Used = job.Resources{}
-	}
-	switch {
-	case b.node != nil && maps.Equal(b.node.Resident, b.resident):
-		n.Resident = b.node.Resident
-	case b.resident == nil:
-		n.Resident = job.Resources{}
-	default:
-		n.Resident = maps.Clone(b.resident)
-	}
-	b.node = n
 }
 
 // ceiling says whether a sum with the pod in it has hit the largest number there is.
-func (p *podRecord) ceiling(sum job.Resources) bool {
-	return slices.ContainsFunc(p.requests, func(a amount) bool { return sum[a.name] == math.MaxInt64 })
+func (p *podRecord) ceiling(sum amounts) bool {
+	return slices.ContainsFunc(p.requests, func(a amount) bool { return sum.of(a.name) == math.MaxInt64 })
 }
 
-// takeFrom takes the pod and itself out of a sum.
-func (p *podRecord) takeFrom(sum job.Resources) {
+// amounts are what pods take in sum, by the names of resources; 0 is left out.
+type amounts []amount
+
+// find is where a resource is, or would be.
+func (s amounts) find(name corev1.ResourceName) (at int, ok bool) {
+	for at < len(s) && s[at].name < name {
+		at++
+	}
+	return at, at < len(s) && s[at].name == name
+}
+
+func (s amounts) of(name corev1.ResourceName) int64 {
+	if at, ok := s.find(name); ok {
+		return s[at].n
+	}
+	return 0
+}
+
+// plus adds a pod, and itself as one of the resource "pods".
+func (s amounts) plus(p *podRecord) amounts {
+	add := func(name corev1.ResourceName, n int64) {
+		at, ok := s.find(name)
+		if !ok {
+			s = slices.Insert(s, at, amount{name, 0})
+		}
+		s[at].n = plus(s[at].n, n)
+	}
+	for _, a := range p.requests {
+		add(a.name, a.n)
+	}
+	add(corev1.ResourcePods, 1)
+	return s
+}
+
+// minus takes a pod out that is in the sum.
+func (s amounts) minus(p *podRecord) amounts {
 	take := func(name corev1.ResourceName, n int64) {
-		if sum[name] -= n; sum[name] == 0 {
-			delete(sum, name)
+		at, _ := s.find(name)
+		if s[at].n -= n; s[at].n == 0 {
+			s = slices.Delete(s, at, at+1)
 		}
 	}
 	for _, a := range p.requests {
 		take(a.name, a.n)
 	}
 	take(corev1.ResourcePods, 1)
+	return s
 }
 
 // marks count what some nodes say that matters for all.

@@ -20,8 +20,7 @@ type class struct {
 
 	// The ledger's own; snapshots share the class and must not look at these.
 	nodes int
-	round int // of the last snapshot that numbered it
-	at    int32
+	slot  int32
 }
 
 // taintSet is the taints that some classes have in common.
@@ -38,24 +37,33 @@ type classes struct {
 	names   []corev1.ResourceName       // the columns, sorted; nil: to be made anew
 	index   map[corev1.ResourceName]int
 	byKey   map[string]*class
+	round   int // of the columns
 	taints  map[string]*taintSet
-	key     []byte  // scratch
-	room    []int64 // scratch
-	round   int
+	slots   []*class // nil: free
+	free    []int32  // slots
+	key     []byte   // scratch
+	room    []int64  // scratch
 }
 
-// offer counts nodes by what they offer.
-func (c *classes) offer(what job.Resources, n int) {
-	for name := range what {
-		was := c.offered[name]
-		put(&c.offered, name, was+n)
-		if was+n == 0 {
-			delete(c.offered, name)
-		}
-		if was == 0 || was+n == 0 {
-			c.names = nil
+// offer counts a node by what it offers, and not any more by what it did before.
+func (c *classes) offer(before, now job.Resources) {
+	count := func(what, other job.Resources, n int) {
+		for name := range what {
+			if _, both := other[name]; both {
+				continue
+			}
+			was := c.offered[name]
+			put(&c.offered, name, was+n)
+			if was+n == 0 {
+				delete(c.offered, name)
+			}
+			if was == 0 || was+n == 0 {
+				c.names = nil
+			}
 		}
 	}
+	count(before, now, -1)
+	count(now, before, 1)
 }
 
 // reset makes the columns anew if the resources are others than before. Then every node
@@ -74,16 +82,23 @@ func (c *classes) reset() bool {
 		c.index[name] = i
 	}
 	c.byKey, c.taints = map[string]*class{}, map[string]*taintSet{}
+	c.slots, c.free = nil, nil
+	c.round++
 	c.room = make([]int64, 2*len(c.names))
 	return true
 }
 
 // join puts a node into the class that it belongs to now.
 func (c *classes) join(b *berth) {
-	n := b.node
-	for i, name := range c.names {
-		c.room[i], c.room[len(c.names)+i] = n.Free(name), n.Idle(name)
+	n, columns := b.node, len(c.names)
+	if b.has == nil || b.round != c.round {
+		b.has, b.round = make([]int64, columns), c.round
+		for i, name := range c.names {
+			b.has[i] = offer(b.allocatable, name)
+		}
 	}
+	c.fill(c.room[:columns], b.has, n.used)
+	c.fill(c.room[columns:], b.has, n.resident)
 	c.key = append(c.key[:0], byte(bit(n.Ready)), byte(bit(n.Cordoned)))
 	for _, amount := range c.room {
 		c.key = binary.AppendUvarint(c.key, uint64(amount))
@@ -96,6 +111,19 @@ func (c *classes) join(b *berth) {
 	to.nodes++ // before it leaves, lest the last one closes the door
 	c.leave(b)
 	b.class = to
+}
+
+// fill writes down what is left by column.
+func (c *classes) fill(room, has []int64, used amounts) {
+	for i, name := range c.names {
+		for len(used) > 0 && used[0].name < name {
+			used = used[1:]
+		}
+		room[i] = left(has[i], 0)
+		if len(used) > 0 && used[0].name == name {
+			room[i] = left(has[i], used[0].n)
+		}
+	}
 }
 
 // found founds a class.
@@ -111,6 +139,13 @@ func (c *classes) found(b *berth) *class {
 	}
 	to.taints.classes++
 	c.byKey[to.key] = to
+	if last := len(c.free) - 1; last >= 0 {
+		to.slot, c.free = c.free[last], c.free[:last]
+		c.slots[to.slot] = to
+	} else {
+		to.slot = int32(len(c.slots))
+		c.slots = append(c.slots, to)
+	}
 	return to
 }
 
@@ -125,6 +160,8 @@ func (c *classes) leave(b *berth) {
 		return
 	}
 	delete(c.byKey, from.key)
+	c.slots[from.slot] = nil
+	c.free = append(c.free, from.slot)
 	if from.taints.classes--; from.taints.classes == 0 {
 		delete(c.taints, from.taints.text)
 	}
@@ -134,43 +171,45 @@ func (c *classes) leave(b *berth) {
 type line struct {
 	nodes   []*Node
 	of      []int32  // by node: its class
-	classes []*class // in the order of their first nodes
+	classes []*class // in no order; nil: none
 	index   map[corev1.ResourceName]int
 }
 
-func (l *Ledger) line() line {
-	t := &l.classes
-	t.round++
-	out := line{
-		nodes: make([]*Node, len(l.order)), of: make([]int32, len(l.order)),
-		classes: make([]*class, 0, len(t.byKey)), index: t.index,
-	}
-	for at, b := range l.order {
-		k := b.class
-		if k.round != t.round {
-			k.round, k.at = t.round, int32(len(out.classes))
-			out.classes = append(out.classes, k)
+// copy is the line for a snapshot to keep.
+func (l *line) copy() line {
+	return line{slices.Clone(l.nodes), slices.Clone(l.of), slices.Clone(l.classes), l.index}
+}
+
+// numbered are the classes in the order of their first nodes, and the class of each node.
+func (l *line) numbered() (classes []*class, of []int32) {
+	number := make([]int32, len(l.classes)) // by slot: its number, from 1 on
+	classes, of = make([]*class, 0, len(l.classes)), make([]int32, len(l.of))
+	for at, slot := range l.of {
+		if number[slot] == 0 {
+			classes = append(classes, l.classes[slot])
+			number[slot] = int32(len(classes))
 		}
-		out.nodes[at], out.of[at] = b.node, k.at
+		of[at] = number[slot] - 1
 	}
-	return out
+	return classes, of
 }
 
 // columns are the numbers of the line. They are made when the first fit asks for them:
 // most snapshots are replaced before anybody asks.
 func (l *line) columns() columns {
-	n, resources := len(l.classes), len(l.index)
+	classes, of := l.numbered()
+	n, resources := len(classes), len(l.index)
 	c := columns{
 		index: l.index, free: make([][]int64, resources), idle: make([][]int64, resources),
 		ready: make([]bool, n), cordoned: make([]bool, n), busy: make([]bool, n), taintSet: make([]int, n),
-		plain: gridOf(l.of, n),
+		plain: gridOf(of, n),
 	}
 	block := make([]int64, 2*resources*n)
 	for i := range resources {
 		c.free[i], c.idle[i] = block[i*n:][:n:n], block[(resources+i)*n:][:n:n]
 	}
 	sets, last, lastAt := map[*taintSet]int{}, (*taintSet)(nil), 0
-	for at, k := range l.classes {
+	for at, k := range classes {
 		for i, amount := range k.room {
 			block[i*n+at] = amount
 		}

@@ -23,6 +23,8 @@ type Ledger struct {
 	nodes   map[string]*berth
 	order   []*berth // of known nodes, by name
 	touched []*berth // since the last snapshot
+	moved   bool     // a node has come or gone since
+	line    line     // of the last snapshot; to be copied
 	classes classes
 	marks   marks
 
@@ -58,15 +60,16 @@ func (l *Ledger) SetNode(n *corev1.Node) {
 	case b.object == nil:
 		at, _ := l.find(n.Name)
 		l.order = slices.Insert(l.order, at, b)
-		l.byLabel, l.guardsOK = nil, false
+		l.byLabel, l.guardsOK, l.moved = nil, false, true
 	case !maps.Equal(b.object.Labels, n.Labels):
 		l.byLabel = nil
 	}
 	l.marks.add(b, -1)
-	l.classes.offer(b.allocatable, -1)
-	b.take(n)
+	before := b.allocatable
+	if !b.take(n) {
+		l.classes.offer(before, b.allocatable)
+	}
 	l.marks.add(b, 1)
-	l.classes.offer(b.allocatable, 1)
 	l.touch(b)
 }
 
@@ -78,9 +81,9 @@ func (l *Ledger) DropNode(name string) {
 	}
 	at, _ := l.find(name)
 	l.order = slices.Delete(l.order, at, at+1)
-	l.byLabel, l.guardsOK = nil, false
+	l.byLabel, l.guardsOK, l.moved = nil, false, true
 	l.marks.add(b, -1)
-	l.classes.offer(b.allocatable, -1)
+	l.classes.offer(b.allocatable, nil)
 	l.classes.leave(b)
 	b.object, b.node, b.allocatable = nil, nil, nil
 	l.abandon(b)
@@ -102,10 +105,12 @@ func (l *Ledger) KeepPod(p *Pod) {
 		q = &quarter{}
 		put(&l.in, p.namespace, q)
 	}
-	put(&l.pods, key, q.admit(p))
+	there := q.admit(p)
+	put(&l.pods, key, there)
 	l.podsIn = nil
 	if p.node != "" {
 		b := l.berth(p.node)
+		there.on = b
 		b.board(p)
 		l.touch(b)
 		if len(p.apart) > 0 {
@@ -131,7 +136,7 @@ func (l *Ledger) DropPod(namespace, name string) {
 		delete(l.in, namespace)
 	}
 	l.podsIn = nil
-	if b := l.nodes[there.pod.node]; b != nil {
+	if b := there.on; b != nil {
 		b.leave(there.pod)
 		l.touch(b)
 		l.abandon(b)
@@ -186,7 +191,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		s.incomplete = "the snapshot holds no nodes"
 	}
 	l.digest()
-	s.line = l.line()
+	s.line = l.line.copy()
 	s.podsIn = l.listPods()
 	s.podsKnown = l.sawPods || l.complete[podsResource]
 	if !l.complete[podsResource] && len(s.podsIn) == 1 {
@@ -252,7 +257,7 @@ func (l *Ledger) find(name string) (int, bool) {
 func (l *Ledger) digest() {
 	work := l.touched
 	if l.classes.reset() {
-		work = l.order
+		work, l.moved = l.order, true
 	}
 	for _, b := range l.touched {
 		b.touched = false
@@ -263,6 +268,19 @@ func (l *Ledger) digest() {
 			l.classes.join(b)
 		}
 	}
+	if l.moved {
+		work, l.moved = l.order, false
+		l.line.nodes, l.line.of = make([]*Node, len(l.order)), make([]int32, len(l.order))
+		for at, b := range l.order {
+			b.at = at
+		}
+	}
+	for _, b := range work {
+		if b.object != nil {
+			l.line.nodes[b.at], l.line.of[b.at] = b.node, b.class.slot
+		}
+	}
+	l.line.classes, l.line.index = l.classes.slots, l.classes.index
 	clear(l.touched)
 	l.touched = l.touched[:0]
 }

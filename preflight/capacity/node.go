@@ -16,32 +16,50 @@ import (
 
 // Node is what the fit knows of one node. Amounts are as in job.Resources.
 type Node struct {
-	Name              string
-	Labels            map[string]string
-	Taints            []corev1.Taint
-	Ready, Cordoned   bool
-	Allocatable, Used job.Resources
-	// Resident is the part of Used that stays on an idle cluster: DaemonSet and static pods.
-	Resident job.Resources
+	Name            string
+	Labels          map[string]string
+	Taints          []corev1.Taint
+	Ready, Cordoned bool
+	Allocatable     job.Resources
 
-	object *corev1.Node
-	silent bool         // the node says nothing about its health
-	pods   []*podRecord // that take room, by namespace and name
+	used, resident amounts
+	object         *corev1.Node
+	silent         bool         // the node says nothing about its health
+	pods           []*podRecord // that take room, by namespace and name
 }
+
+// Used is what the pods on the node take of a resource.
+func (n *Node) Used(r corev1.ResourceName) int64 { return n.used.of(r) }
+
+// Resident is the part of Used that stays on an idle cluster: DaemonSet and static pods.
+func (n *Node) Resident(r corev1.ResourceName) int64 { return n.resident.of(r) }
 
 // Free is what is left of a resource; 0 where more is used than there is. A node that
 // does not say how many pods it takes is not limited by their number.
-func (n *Node) Free(r corev1.ResourceName) int64 { return left(n.Allocatable, n.Used, r) }
+func (n *Node) Free(r corev1.ResourceName) int64 { return left(offer(n.Allocatable, r), n.used.of(r)) }
 
 // Idle is what would be free without any pod that can go away.
-func (n *Node) Idle(r corev1.ResourceName) int64 { return left(n.Allocatable, n.Resident, r) }
+func (n *Node) Idle(r corev1.ResourceName) int64 {
+	return left(offer(n.Allocatable, r), n.resident.of(r))
+}
 
-func left(allocatable, used job.Resources, r corev1.ResourceName) int64 {
+// unlimited is what a node offers of a resource without a bound.
+const unlimited = -1
+
+// offer is what a node offers of a resource.
+func offer(allocatable job.Resources, r corev1.ResourceName) int64 {
 	all, said := allocatable[r]
 	if !said && r == corev1.ResourcePods {
+		return unlimited
+	}
+	return max(0, all)
+}
+
+func left(offered, used int64) int64 {
+	if offered == unlimited {
 		return math.MaxInt64
 	}
-	return max(0, all-min(used[r], max(all, 0)))
+	return offered - min(used, offered)
 }
 
 // readiness reads the Ready condition. A node without any condition has been written by
@@ -57,11 +75,20 @@ func readiness(n *corev1.Node) (ready, silent bool) {
 }
 
 // allocatableOf falls back to the capacity where a node (written by hand) says no more.
-func allocatableOf(n *corev1.Node) job.Resources {
-	if len(n.Status.Allocatable) == 0 {
-		return job.ResourcesOf(n.Status.Capacity)
+// same says that it names the resources that it named before.
+func allocatableOf(n *corev1.Node, before job.Resources) (out job.Resources, same bool) {
+	list := n.Status.Allocatable
+	if len(list) == 0 {
+		list = n.Status.Capacity
 	}
-	return job.ResourcesOf(n.Status.Allocatable)
+	out, same = make(job.Resources, len(list)), len(list) == len(before)
+	for name, q := range list {
+		out[name] = job.InBaseUnits(name, q)
+		if same {
+			_, same = before[name]
+		}
+	}
+	return out, same
 }
 
 // Pod is what a view keeps of a pod that exists: what it takes, whom it keeps away, and
@@ -117,10 +144,10 @@ func PodOf(p *corev1.Pod) *Pod {
 	if o := metav1.GetControllerOfNoCopy(p); o != nil {
 		r.owner = owner{o.Kind, o.Name}
 	}
-	occupied := Occupied(p)
+	occupied := occupiedList(p)
 	r.requests = make([]amount, 0, len(occupied))
-	for name, n := range occupied {
-		if n > 0 {
+	for name, q := range occupied {
+		if n := job.InBaseUnits(name, q); n > 0 {
 			r.requests = append(r.requests, amount{name, n})
 		}
 	}

@@ -77,6 +77,7 @@ type quarter struct {
 // lodging is a pod in a ledger, and where it is in the lists of its namespace.
 type lodging struct {
 	pod     *podRecord
+	on      *berth // nil: none
 	at      int32
 	waiting int32 // -1: it does not
 }
@@ -85,7 +86,7 @@ func (p *podRecord) waits() bool { return p.node == "" && !p.deleted }
 
 func (q *quarter) admit(p *podRecord) *lodging {
 	q.shown = nil
-	to := &lodging{p, q.all.add(p), -1}
+	to := &lodging{pod: p, at: q.all.add(p), waiting: -1}
 	if p.waits() {
 		to.waiting = q.waiting.add(p)
 	}

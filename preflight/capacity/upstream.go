@@ -101,8 +101,41 @@ func withMissing(list, more corev1.ResourceList) corev1.ResourceList {
 
 // Occupied is what a pod that exists takes on its node. As in the scheduler, the sizes
 // that the node has granted count beside those that are asked for (in-place resize).
-func Occupied(pod *corev1.Pod) job.Resources {
-	return job.ResourcesOf(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
+func Occupied(pod *corev1.Pod) job.Resources { return job.ResourcesOf(occupiedList(pod)) }
+
+// occupiedList is Occupied as the API has it; not to be written to.
+func occupiedList(pod *corev1.Pod) corev1.ResourceList {
+	if plainPod(pod) {
+		return pod.Spec.Containers[0].Resources.Requests
+	}
+	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true})
+}
+
+// plainPod says that a pod takes what its only container asks for: nothing else adds to it,
+// and the node has granted no more. Most pods are such, and adding them up is what most of
+// an event would cost.
+func plainPod(pod *corev1.Pod) bool {
+	s := &pod.Spec
+	if len(s.Containers) != 1 || len(s.InitContainers) > 0 || len(s.Overhead) > 0 || s.Resources != nil ||
+		len(pod.Status.InitContainerStatuses) > 0 || resourcehelper.IsPodResizeInfeasible(pod) {
+		return false
+	}
+	asked := s.Containers[0].Resources.Requests
+	covered := func(list corev1.ResourceList) bool {
+		for name, q := range list {
+			if most, ok := asked[name]; !ok || q.Cmp(most) > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		if !covered(c.AllocatedResources) || c.Resources != nil && !covered(c.Resources.Requests) {
+			return false
+		}
+	}
+	return true
 }
 
 // selects prepares the node selector and the required node affinity of a pod. An

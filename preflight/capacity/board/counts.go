@@ -21,7 +21,7 @@ func countsOf(n *capacity.Node, of corev1.ResourceName, st capacity.Standing, pl
 	var c counts
 	total := max(0, n.Allocatable[of])
 	c[Broken] = n.Missing(of)
-	used := min(total, max(0, n.Used[of]))
+	used := min(total, max(0, n.Used(of)))
 	own := min(used, max(0, st.Own))
 	c[Used], c[Ours] = used-own, own
 	free := total - used
