@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // Reviewer reviews jobs. All fields are read-only after construction; safe for concurrent use.
@@ -26,4 +27,5 @@ type Request struct {
 	DryRun      bool
 	Live        bool // the operator's own webhooks answer too
 	Source      string
+	Twice       []job.Twice // keys that the file holds more than once
 }

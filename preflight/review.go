@@ -87,7 +87,7 @@ func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
 	if j == nil {
 		report.Skipped = []Skip{{Check: all, Reason: "the job could not be read"}}
 	} else {
-		report.Job = j.Ref
+		report.Job, j.Twice = j.Ref, req.Twice
 		fit := r.check(ctx, &report, j, half, kind, req)
 		r.ask(ctx, &report, inputOf(j, req, ModeOf(req.Namespace), fit, report.Findings))
 	}

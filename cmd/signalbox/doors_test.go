@@ -56,6 +56,9 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 	spoke := 0
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
+			if s.onlyText() {
+				t.Skip("kubectl sends an object, which has each key once: only the file shows what check says")
+			}
 			w := &world{checks: set, engine: engine, cluster: s.view, seen: s.view != nil, answers: true, namespace: "default"}
 			shell, reports := throughCheck(t, s, w)
 			door, responses := throughWebhook(t, s, &preflight.Reviewer{Checks: set, Policies: engine})
@@ -77,6 +80,16 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 	if spoke == 0 {
 		t.Error("no scene has a finding; equal silence proves nothing")
 	}
+}
+
+// onlyText says whether the file holds what no object can: a key that is written twice.
+func (s scene) onlyText() bool {
+	for d, err := range manifest.Read("job.yaml", bytes.NewReader(s.text)) {
+		if err == nil && len(d.Twice()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // throughCheck is the way of `signalbox check -o json`.

@@ -71,6 +71,7 @@ func All() []*check.Check {
 		jobRetriesFirst,
 		jobSetFieldRefused,
 		joinedArgument,
+		keyWrittenTwice,
 		launcherAsksForGPUs,
 		launcherDirectoryNotMounted,
 		limitRangeViolated,

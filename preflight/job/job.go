@@ -25,6 +25,9 @@ type Job struct {
 	Source *unstructured.Unstructured
 	// Unread lists what the reader saw and could not use: unknown is kept, not dropped.
 	Unread []Unread
+	// Twice lists the keys that the text of the object holds more than once. Only a file
+	// shows them: what comes from the API server has each key once.
+	Twice []Twice
 }
 
 // Ref names one object of the API. UID is empty where the object is not stored yet.
@@ -93,6 +96,14 @@ type Origin struct {
 type Unread struct {
 	Path   Path
 	Reason string
+}
+
+// Twice is a key that stands in one mapping again: the last one counts.
+type Twice struct {
+	Path        Path
+	First, Line int      // of the key: the earlier one and this one
+	Same        bool     // both say the same
+	Lost        []string // keys below the earlier one that this one lacks; sorted
 }
 
 // Presence is the answer of a look-up: three answers, never two.

@@ -2,9 +2,9 @@
 // folders, standard input, and snapshots of a cluster. It remembers where everything
 // was written, so that whoever reads the objects can point at file and line.
 //
-// It reads what kubectl reads, by kubectl's rules for booleans, numbers and merge keys,
-// and it is stricter in one point: a key written twice is an error, because one of the
-// two is lost. It does not validate against schemas and it fetches no URL.
+// It reads what kubectl reads, by kubectl's rules for booleans, numbers and merge keys: of
+// a key that is written twice the last one counts, and Document.Twice says what was lost.
+// It does not validate against schemas and it fetches no URL.
 //
 // Start reading at Source.Documents; Snapshot is next.
 package manifest
@@ -143,12 +143,13 @@ func take(at *yaml.Node, step job.Path) (key, value *yaml.Node) {
 	return at.Content[i], at.Content[i]
 }
 
-// entry finds a key of a mapping; a key that came by a merge is found where it is written.
+// entry finds a key of a mapping, of two that are the same the last one; a key that came by
+// a merge is found where it is written.
 func entry(at *yaml.Node, name string) (key, value *yaml.Node) {
 	if at == nil || at.Kind != yaml.MappingNode {
 		return nil, nil
 	}
-	for i := 0; i+1 < len(at.Content); i += 2 {
+	for i := len(at.Content)&^1 - 2; i >= 0; i -= 2 {
 		if at.Content[i].Value == name && !isMerge(at.Content[i]) {
 			return at.Content[i], at.Content[i+1]
 		}

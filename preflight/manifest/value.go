@@ -112,7 +112,6 @@ func (v *values) list(n *yaml.Node) (any, error) {
 
 func (v *values) mapping(n *yaml.Node) (any, error) {
 	out := make(map[string]any, len(n.Content)/2)
-	lines := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, c := n.Content[i], n.Content[i+1]
 		if isMerge(k) {
@@ -122,20 +121,11 @@ func (v *values) mapping(n *yaml.Node) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first, twice := lines[name]; twice {
-			return nil, v.twice(k, name, first)
-		}
-		lines[name] = k.Line
 		if out[name], err = v.of(c); err != nil {
 			return nil, err
 		}
 	}
 	return out, v.merge(n, out)
-}
-
-// twice is the error for a key that is written two times in one mapping.
-func (v *values) twice(k *yaml.Node, name string, first int) error {
-	return v.problem(k.Line, fmt.Sprintf("key %q is already written at line %d", name, v.base+first), "each key once")
 }
 
 // merge adds what merge keys bring, behind what is written out; the first one named wins.

@@ -1,0 +1,29 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var keyWrittenTwice = &check.Check{
+	Name:     "key-written-twice",
+	Title:    "a key stands twice in one place, and the first one is lost",
+	Doc:      readme("key-written-twice"),
+	Remedy:   "Put what both say under one key.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for _, t := range p.Job.Twice {
+			f := finding.Finding{Path: t.Path, Message: fmt.Sprintf("is written at line %d and again at line %d, and only the last one counts", t.First, t.Line)}
+			switch {
+			case t.Same:
+				f.Severity, f.Message = finding.Note, fmt.Sprintf("is written at line %d and again at line %d, with the same words", t.First, t.Line)
+			case len(t.Lost) > 0:
+				f.Message += fmt.Sprintf("; lost: %s", shortList(t.Lost))
+			}
+			p.Report(f)
+		}
+		return nil
+	},
+}
