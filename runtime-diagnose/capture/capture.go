@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -70,9 +69,11 @@ type Keeper struct {
 type kept struct {
 	ref     job.Ref
 	set     *keep.Set
+	texts   map[keep.Key]text // of those that were read as far as the limits go
 	claimed map[keep.Key]bool // is being read
 	failed  bool              // a container has ended badly
 	loaded  bool              // what an earlier process stored is in the set
+	loading sync.Mutex        // held, before Keeper.mu, while that is read
 	seen    int               // ends that were ever asked for
 	done    chan struct{}     // closed when the next read is done; nil: none is under way
 	changed time.Time         // first change that is not written; zero: none
@@ -89,13 +90,15 @@ type task struct {
 }
 
 // The bounds of reading: logs at the same time, the time of each, how many of one job are read
-// as far as the limits go, and how much of the others.
+// as far as the limits go, and how much of the others: a thousand of them pass through the API
+// server at once.
 const (
 	parallel    = 16
 	oneLog      = 10 * time.Second
 	deep        = 64
-	shallowHead = 16 << 10
-	shallowTail = 96 << 10
+	shallowHead = 8 << 10
+	shallowTail = 40 << 10
+	shallowMost = 200 // lines
 )
 
 // New is a Keeper that Start sets to work; nil where nothing is to be kept.
@@ -251,9 +254,12 @@ func (k *Keeper) readNext(ctx context.Context) bool {
 	if err != nil {
 		k.Log.Info("kept evidence cannot be read", "job", t.job, "error", err.Error())
 	}
-	excerpt, final := keep.Excerpt{}, true
-	if !k.has(t) {
-		excerpt, final = k.read(ctx, t)
+	var read []byte
+	final, packed := true, keep.Packed{}
+	if has := k.has(t); !has {
+		if read, final = k.read(ctx, t); final {
+			packed = k.excerpt(t, read)
+		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -264,7 +270,8 @@ func (k *Keeper) readNext(ctx context.Context) bool {
 	if delete(one.claimed, t.record.Key); final {
 		one.failed = true
 		if !one.set.Has(t.record.Key) {
-			one.set.Add(t.record, excerpt)
+			one.set.AddPacked(packed)
+			k.hold(one, t, read)
 			k.change(one)
 		}
 	}
@@ -284,23 +291,28 @@ func (k *Keeper) has(t task) bool {
 	return one == nil || one.set.Has(t.record.Key)
 }
 
-// read takes an excerpt of one log. What is gone is gone, and the record says only how it ended;
-// what cannot be read now is not final: the next look at the pod asks again.
-func (k *Keeper) read(ctx context.Context, t task) (e keep.Excerpt, final bool) {
+// read reads one log. What is gone is gone, and the record says only how it ended; what cannot be
+// read now is not final: the next look at the pod asks again.
+func (k *Keeper) read(ctx context.Context, t task) (text []byte, final bool) {
 	if ctx.Err() != nil {
-		return e, false
+		return nil, false
 	}
 	one, cancel := context.WithTimeout(context.WithoutCancel(ctx), oneLog)
 	defer cancel()
 	limits := k.Limits
 	if t.shallow {
-		limits.HeadBytes, limits.TailBytes = shallowHead, shallowTail
+		limits.HeadBytes, limits.TailBytes, limits.TailLines = shallowHead, shallowTail, shallowMost
 	}
 	text, err := collect.ReadLog(one, k.Kube, t.namespace, t.pod, t.record.Container, t.previous, limits)
 	if err != nil && len(text) == 0 {
 		k.Log.V(1).Info("log cannot be read", "namespace", t.namespace, "pod", t.pod, "container", t.record.Container, "error", err.Error())
-		return e, apierrors.IsNotFound(err) || apierrors.IsBadRequest(err)
+		return nil, apierrors.IsNotFound(err) || apierrors.IsBadRequest(err)
 	}
+	return text, true
+}
+
+// excerpt is what is kept of a log.
+func (k *Keeper) excerpt(t task, text []byte) keep.Packed {
 	// A gang fails at once, and whoever diagnoses it needs the processor too.
 	k.turns <- struct{}{}
 	defer func() { <-k.turns }()
@@ -308,20 +320,29 @@ func (k *Keeper) read(ctx context.Context, t task) (e keep.Excerpt, final bool) 
 	if k.Catalog != nil {
 		catalog = k.Catalog()
 	}
-	e, _ = keep.Take(bytes.NewReader(text), catalog, keep.Budget) // memory does not fail
-	return e, true
+	e := keep.Excerpt{}
+	if len(text) > 0 {
+		e, _ = keep.Take(bytes.NewReader(text), catalog, keep.Budget) // memory does not fail
+	}
+	return keep.Pack(t.record, e)
 }
 
 // load merges what an earlier process stored, once for each job.
 func (k *Keeper) load(ctx context.Context, uid types.UID) error {
 	k.mu.Lock()
 	one := k.jobs[uid]
-	if one == nil || one.loaded {
-		k.mu.Unlock()
+	k.mu.Unlock()
+	if one == nil {
 		return nil
 	}
-	ref := one.ref
+	one.loading.Lock()
+	defer one.loading.Unlock()
+	k.mu.Lock()
+	ref, loaded := one.ref, one.loaded
 	k.mu.Unlock()
+	if loaded {
+		return nil
+	}
 	stored, err := collect.Stored(ctx, k.Kube, ref)
 	if err != nil && !errors.Is(err, keep.ErrForm) {
 		return err
@@ -337,46 +358,6 @@ func (k *Keeper) load(ctx context.Context, uid types.UID) error {
 	return err
 }
 
-// Set is a view of what is kept of a job. Reads under way are waited for where their pods are not
-// present any more: of the others the API server has the logs. It is for Cluster.Kept of package
-// collect.
-func (k *Keeper) Set(ctx context.Context, ref job.Ref, present map[types.UID]bool) (*keep.Set, error) {
-	if k == nil {
-		return nil, nil
-	}
-	uid := types.UID(ref.UID)
-	waiting, cancel := context.WithTimeout(ctx, oneLog)
-	defer cancel()
-	for done := k.pending(ref, present); done != nil; done = k.pending(ref, present) {
-		select {
-		case <-done:
-			continue
-		case <-waiting.Done():
-		}
-		break
-	}
-	err := k.load(ctx, uid)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if one := k.jobs[uid]; one != nil {
-		return one.set.Clone(), err
-	}
-	return nil, err
-}
-
-// pending is closed when the next read is done, if one is under way of a pod that is gone.
-func (k *Keeper) pending(ref job.Ref, present map[types.UID]bool) <-chan struct{} {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	one := k.of(ref)
-	for key := range one.claimed {
-		if !present[key.Pod] {
-			return one.done
-		}
-	}
-	return nil
-}
-
 // Forget drops the jobs of a name except the one that is there now; "" is nobody.
 func (k *Keeper) Forget(kind, namespace, name string, except types.UID) {
 	if k == nil {
@@ -388,30 +369,5 @@ func (k *Keeper) Forget(kind, namespace, name string, except types.UID) {
 		if r := one.ref; r.Kind == kind && r.Namespace == namespace && r.Name == name && uid != except {
 			delete(k.jobs, uid)
 		}
-	}
-}
-
-// forgetOldest keeps memory within its bound; the lock is held. What is written can be read
-// again; what is not, where nothing is written, is lost.
-func (k *Keeper) forgetOldest() {
-	var used int64
-	var all []*kept
-	for _, one := range k.jobs {
-		used += one.set.Bytes()
-		all = append(all, one)
-	}
-	if used <= k.Memory {
-		return
-	}
-	slices.SortFunc(all, func(a, b *kept) int { return a.used.Compare(b.used) })
-	for _, one := range all {
-		if used <= k.Memory {
-			return
-		}
-		if len(one.claimed) > 0 || k.PerJob > 0 && !one.changed.IsZero() {
-			continue
-		}
-		used -= one.set.Bytes()
-		delete(k.jobs, types.UID(one.ref.UID))
 	}
 }

@@ -72,13 +72,17 @@ func (k *Keeper) write(ctx context.Context, uid types.UID) error {
 		k.mu.Unlock()
 		return nil
 	}
-	ref, changed := one.ref, one.changed
-	data, summary := one.set.Encode(k.PerJob-around), one.set.String()
+	ref, changed, set := one.ref, one.changed, one.set.Clone()
 	one.changed = time.Time{}
 	k.mu.Unlock()
 	if k.Gone != nil && k.Gone(ctx, ref) {
 		return nil
 	}
+	// A thousand ranks take a while to compress, and nobody has to wait for that.
+	data, summary := set.Encode(k.PerJob-around), set.String()
+	k.mu.Lock()
+	one.set.Settle(set)
+	k.mu.Unlock()
 	err := k.apply(ctx, ref, data, summary)
 	if k.Wrote != nil {
 		k.Wrote(len(data), err)

@@ -38,6 +38,9 @@ type Cluster struct {
 	// Kept answers with what was kept of the job's containers before their pods went; it knows
 	// which are still present. nil: the ConfigMap beside the job is read.
 	Kept func(ctx context.Context, of job.Ref, present map[types.UID]bool) (*keep.Set, error)
+	// Text answers with a log of an ended container as ReadLog read it before; nil: nobody holds it.
+	// A nil func holds none.
+	Text func(of job.Ref, key keep.Key) []byte
 	// Suspect says that the end of a log names a failure, so that the rest is read too; nil: never.
 	Suspect func(tail []byte) bool
 	Limits  Limits
@@ -51,6 +54,7 @@ type Limits struct {
 	Parallel   int   // logs read at the same time (16)
 	HeadBytes  int64 // of each log (256 KiB)
 	TailBytes  int64 // of each log (1 MiB)
+	TailLines  int64 // looked for them in so many lines, which pass the API server (5000)
 	TotalBytes int64 // of all logs (64 MiB)
 }
 
@@ -66,6 +70,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.TailBytes <= 0 {
 		l.TailBytes = 1 << 20
+	}
+	if l.TailLines <= 0 {
+		l.TailLines = 5000
 	}
 	if l.TotalBytes <= 0 {
 		l.TotalBytes = 64 << 20

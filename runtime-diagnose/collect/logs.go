@@ -115,6 +115,11 @@ func (r *reading) fetch(ctx context.Context, n int, read func(ctx context.Contex
 }
 
 func (r *reading) whole(ctx context.Context, w wanted) ([]byte, error) {
+	if r.Text != nil {
+		if text := r.Text(r.ref(), w.key()); text != nil {
+			return text, nil
+		}
+	}
 	return ReadLog(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
 }
 
@@ -134,8 +139,8 @@ func (r *reading) end(ctx context.Context, w wanted) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	tail, _, err := lastBytes(io.LimitReader(in, endMost), endBytes)
-	return tail, err
+	end, err := lastBytes(io.LimitReader(in, endMost), endBytes)
+	return end.text, err
 }
 
 // Suspicious says that a text has a line that some signature takes for a cause or its effect.
@@ -264,13 +269,13 @@ func ReadLog(ctx context.Context, kube kubernetes.Interface, namespace, pod, con
 		options.Container, options.Previous, options.Timestamps = container, previous, true
 		return kube.CoreV1().Pods(namespace).GetLogs(pod, &options).Stream(ctx)
 	}
-	head, err := readHead(get, limits.HeadBytes)
-	if err != nil || int64(len(head)) < limits.HeadBytes {
-		return head, err
+	tail, whole, err := readTail(get, limits) // most logs are no longer
+	if err != nil || whole {
+		return tail, err
 	}
-	tail, err := readTail(get, limits.TailBytes)
+	head, err := readHead(get, limits.HeadBytes)
 	if err != nil {
-		return head, err
+		return tail, err
 	}
 	return join(head, tail), nil
 }
@@ -284,61 +289,75 @@ func readHead(get func(corev1.PodLogOptions) (io.ReadCloser, error), n int64) ([
 	return io.ReadAll(io.LimitReader(in, n))
 }
 
-// readTail reads the last lines. The API bounds lines and bytes, but counts bytes from the
-// first of those lines: a tail of long lines would lose its end, so fewer lines are asked for
-// until they end within the bound (k8s.io/api core/v1 PodLogOptions, v0.37). The last few are
-// read to their end, whatever their length.
-func readTail(get func(corev1.PodLogOptions) (io.ReadCloser, error), n int64) ([]byte, error) {
+// readTail reads the last lines, and says whether that is all of the log. The API bounds lines and
+// bytes, but counts bytes from the first of those lines: a tail of long lines would lose its end, so
+// fewer lines are asked for until they end within the bound (k8s.io/api core/v1 PodLogOptions,
+// v0.37). The last few are read to their end, whatever their length.
+func readTail(get func(corev1.PodLogOptions) (io.ReadCloser, error), limits Limits) (tail []byte, whole bool, err error) {
 	const few, longest = 5, 64 << 20
-	most := 8 * n
-	for _, lines := range []int64{5000, 500, 50, few} {
+	most := 8 * limits.TailBytes
+	for lines := limits.TailLines; ; lines = max(few, lines/10) {
 		options, bound := corev1.PodLogOptions{TailLines: &lines, LimitBytes: &most}, most
 		if lines == few {
 			options.LimitBytes, bound = nil, longest
 		}
 		in, err := get(options)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		tail, read, err := lastBytes(io.LimitReader(in, bound), n)
+		end, err := lastBytes(io.LimitReader(in, bound), limits.TailBytes)
 		if cerr := in.Close(); err == nil {
 			err = cerr
 		}
-		if err != nil {
-			return nil, err
-		}
-		if read < bound {
-			return tail, nil
+		switch {
+		case err != nil:
+			return end.text, false, err
+		case end.read < bound:
+			return end.text, end.lines < lines && !end.cut, nil
+		case lines == few:
+			return nil, false, fmt.Errorf("the last %d lines have more than %d bytes", few, longest)
 		}
 	}
-	return nil, fmt.Errorf("the last %d lines have more than %d bytes", few, longest)
 }
 
-// lastBytes reads all and keeps the last n bytes.
-func lastBytes(in io.Reader, n int64) (tail []byte, read int64, err error) {
-	buf := make([]byte, 0, 2*n)
-	chunk := make([]byte, 32<<10)
-	for {
-		k, err := in.Read(chunk)
-		read += int64(k)
-		if int64(len(buf)+k) > 2*n {
-			buf = append(buf[:0], buf[int64(len(buf))-min(n, int64(len(buf))):]...)
+// ending is the end of something that was read.
+type ending struct {
+	text  []byte
+	read  int64 // bytes
+	lines int64 // that end among them
+	cut   bool  // there was more than text
+}
+
+// lastBytes reads all and keeps the last n bytes. What was read before an error is returned too.
+func lastBytes(in io.Reader, n int64) (ending, error) {
+	var e ending
+	buf := make([]byte, 0, min(2*n, 32<<10))
+	var err error
+	for err == nil {
+		if len(buf) == cap(buf) {
+			if int64(len(buf)) >= 2*n {
+				buf, e.cut = buf[:copy(buf, buf[int64(len(buf))-n:])], true
+			} else {
+				buf = slices.Grow(buf, len(buf)) // at most twice what is kept, and a bit
+			}
 		}
-		buf = append(buf, chunk[:k]...)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, read, err
-		}
+		var k int
+		k, err = in.Read(buf[len(buf):cap(buf)])
+		e.read += int64(k)
+		e.lines += int64(bytes.Count(buf[len(buf):len(buf)+k], []byte("\n")))
+		buf = buf[:len(buf)+k]
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
 	if int64(len(buf)) > n {
-		buf = buf[int64(len(buf))-n:]
+		buf, e.cut = buf[int64(len(buf))-n:], true
 		if i := bytes.IndexByte(buf, '\n'); i >= 0 {
 			buf = buf[i+1:] // half a line is no evidence
 		}
 	}
-	return buf, read, nil
+	e.text = buf
+	return e, err
 }
 
 // gap stands where lines between head and tail were not read.

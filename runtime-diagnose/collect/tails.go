@@ -43,7 +43,8 @@ func (c *Cluster) Tails(ctx context.Context, lives []Life, since map[string]time
 				return nil // the next look asks again
 			}
 			defer in.Close()
-			out[i], _, _ = lastBytes(io.LimitReader(in, endMost), pulseBytes)
+			end, _ := lastBytes(io.LimitReader(in, endMost), pulseBytes) // what came is enough
+			out[i] = end.text
 			return nil
 		})
 	}

@@ -9,9 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -31,7 +33,10 @@ import (
 // without leader election. Kinds that the cluster lacks are looked for every Options.Discovery
 // and work as soon as they are served; kinds that go are forgotten.
 func Add(m manager.Manager, o Options) error {
-	kube, err := kubernetes.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
+	// Built-in kinds travel as protobuf: thousands of pods are read in a third of the time that JSON takes.
+	binary := rest.CopyConfig(m.GetConfig())
+	binary.ContentType, binary.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
+	kube, err := kubernetes.NewForConfigAndClient(binary, m.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
@@ -58,7 +63,7 @@ func Add(m manager.Manager, o Options) error {
 		Suspect: func(text []byte) bool { return collect.Suspicious(o.catalog())(text) },
 	}
 	if kept != nil {
-		from.Kept = kept.Set
+		from.Kept, from.Text = kept.Set, kept.Text
 	}
 	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)

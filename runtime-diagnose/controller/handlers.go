@@ -35,7 +35,11 @@ func (w *watcher) watch(_ context.Context, k *kinds.Kind, gvk schema.GroupVersio
 // jobHandler looks at a job when anything but its bookkeeping changed.
 func (w *watcher) jobHandler(k *kinds.Kind) handler.TypedEventHandler[*unstructured.Unstructured, Request] {
 	add := func(u *unstructured.Unstructured, q queue) {
-		q.AddAfter(Request{k.Name, u.GetNamespace(), u.GetName()}, w.Debounce)
+		wait := w.Debounce
+		if k.State != nil && over(k.State(u).Phase) {
+			wait /= 4 // its operator is done with it: little is to come, and somebody waits
+		}
+		q.AddAfter(Request{k.Name, u.GetNamespace(), u.GetName()}, wait)
 	}
 	return handler.TypedFuncs[*unstructured.Unstructured, Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {

@@ -25,6 +25,13 @@ type remembered struct {
 	stories map[string]*stance // by fingerprint of the finding
 	key     Request
 	watched watched
+	spread  spread
+}
+
+// spread is a failure that has not come to rest.
+type spread struct {
+	since time.Time
+	seen  string // what the caches showed at the last look
 }
 
 // stance is where a finding stands with the model.

@@ -35,12 +35,17 @@ type view struct {
 	pulse        string // changes with what watching the job has found
 }
 
+// ended says that the job is over, by its operator's word.
+func (v view) ended() bool { return over(v.state.Phase) }
+
+func over(p kinds.Phase) bool { return p == kinds.Succeeded || p == kinds.Failed }
+
 // decide says what the job needs, and after how long to look again; 0: when something changes.
 func (v view) decide() (need, time.Duration) {
 	switch {
 	case v.asked:
 		return thorough, v.again()
-	case v.state.Phase == kinds.Succeeded || v.state.Phase == kinds.Failed:
+	case v.ended():
 		return thorough, 0
 	case v.state.Phase == kinds.Suspended:
 		return v.wellAgain()
@@ -87,7 +92,7 @@ func (v view) wellAgain() (need, time.Duration) {
 
 // again renews the reason of jobs that have not ended: the cluster changes around them.
 func (v view) again() time.Duration {
-	if v.state.Phase == kinds.Succeeded || v.state.Phase == kinds.Failed {
+	if v.ended() {
 		return 0
 	}
 	return v.refresh

@@ -76,6 +76,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 		}
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
+	if what == thorough {
+		if wait := r.spreads(r.memory.of(u.GetUID(), key), u, v); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
+	}
 	if r.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
@@ -89,6 +94,32 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 		again = max(r.Refresh, time.Second)
 	}
 	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// mostSpread is how long a failure that spreads from pod to pod is left to itself.
+const mostSpread = 5 * time.Second
+
+// spreads is how long to wait for a failure that is still spreading: the logs of containers are
+// being read, or pods have changed since the last look. The job has not ended, or nobody would wait;
+// and what is diagnosed now is diagnosed again with every pod that follows. 0: it has come to rest.
+func (r *Reconciler) spreads(known *remembered, u *unstructured.Unstructured, v view) time.Duration {
+	before := known.spread
+	known.spread = spread{}
+	if v.ended() || v.asked {
+		return 0
+	}
+	now := spread{since: before.since, seen: v.seen(u.GetGeneration(), "")}
+	if !r.Keep.Busy(u.GetUID()) && (before.seen == "" || before.seen == now.seen) {
+		return 0
+	}
+	if now.since.IsZero() {
+		now.since = v.now
+	}
+	if v.now.Sub(now.since) >= mostSpread {
+		return 0
+	}
+	known.spread = now
+	return max(r.Debounce/2, 50*time.Millisecond)
 }
 
 // sooner is the shorter of two times to wait, where 0 is for ever.
@@ -250,17 +281,15 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 func (v view) settled(u *unstructured.Unstructured) bool {
 	before, ok := readStored(u.GetAnnotations())
 	since, err := time.Parse(time.RFC3339, v.state.Since)
-	ended := v.state.Phase == kinds.Failed || v.state.Phase == kinds.Succeeded
-	return ok && ended && !v.asked && err == nil && v.now.Sub(since) > calm && before.State == stateMark(v.state) &&
+	return ok && v.ended() && !v.asked && err == nil && v.now.Sub(since) > calm && before.State == stateMark(v.state) &&
 		(before.Verdict == diagnose.Diagnosed || before.Verdict == diagnose.Healthy) && u.GetAnnotations()[Healthy] != ""
 }
 
 // poorerThan says that the job carries a better diagnosis of the same end, made while there were
 // more pods to read: operators clean up, and what they removed was not wrong.
 func (f finding) poorerThan(u *unstructured.Unstructured, v view) bool {
-	ended := v.state.Phase == kinds.Failed || v.state.Phase == kinds.Succeeded
 	before, ok := readStored(u.GetAnnotations())
-	if !ended || !ok || before.State != stateMark(v.state) || before.State == "" {
+	if !v.ended() || !ok || before.State != stateMark(v.state) || before.State == "" {
 		return false
 	}
 	weight := map[diagnose.Verdict]int{diagnose.Inconclusive: 1, diagnose.Diagnosed: 2, diagnose.Healthy: 2}

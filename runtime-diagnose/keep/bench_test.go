@@ -26,3 +26,13 @@ func BenchmarkTake(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkEncode stores what is kept of a thousand ranks that say the same in other numbers.
+func BenchmarkEncode(b *testing.B) {
+	s := gang(1000, 1, 120)
+	for b.Loop() {
+		if data := s.Clone().Encode(512 << 10); len(data) > 512<<10 {
+			b.Fatal(len(data))
+		}
+	}
+}

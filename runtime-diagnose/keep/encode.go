@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,9 +22,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
-// The archive is a bundle of package collect (bundle.json, pods.yaml, logs/…). Every file is a
-// gzip member of its own — members in a row are one gzip file (RFC 1952, 2.2) — so that the size
-// of the whole is the sum of its parts, and folding one log leaves the others alone.
+// The archive is a bundle of package collect (bundle.json, pods.yaml, logs/…).
 const (
 	bundleSchema = "signalbox.dev/bundle/v1"
 	indexFile    = "bundle.json"
@@ -69,86 +68,64 @@ func (r *record) file() string {
 // plainName is a name as the API server takes it, or none.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]{0,253}$`)
 
-// packer writes gzip members; one writer serves all, because a new one costs 800 KB.
-type packer struct {
-	zip *gzip.Writer
-}
-
-// pack is one file of an archive as a gzip member. Writing to memory cannot fail, and PAX takes
-// names of any length.
-func (p *packer) pack(name string, text []byte) []byte {
-	return p.member(func(t *tar.Writer) {
-		_ = t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Format: tar.FormatPAX})
-		_, _ = t.Write(text)
-		_ = t.Flush() // pads; the end of the archive is written once, by end
-	})
-}
-
-// end is the last member: the two empty blocks that end an archive.
-func (p *packer) end() []byte {
-	return p.member(func(t *tar.Writer) { _ = t.Close() })
-}
-
-func (p *packer) member(write func(*tar.Writer)) []byte {
-	var out bytes.Buffer
-	if p.zip == nil {
-		p.zip = gzip.NewWriter(&out)
-	} else {
-		p.zip.Reset(&out)
-	}
-	write(tar.NewWriter(p.zip))
-	_ = p.zip.Close()
-	return out.Bytes()
-}
-
-func unpack(packed []byte) []byte {
-	if len(packed) == 0 {
-		return nil
-	}
-	zip, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil
-	}
-	t := tar.NewReader(zip)
-	if _, err := t.Next(); err != nil {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(t, mostFile))
-	if err != nil {
-		return nil
-	}
-	return text
-}
+// sample is how much text is compressed to find out how small the rest gets.
+const sample = 1 << 20
 
 // Encode is the stored form in at most most bytes: what does not fit is folded, the oldest
 // attempts first, and stays so. The same set gives the same bytes.
 func (s *Set) Encode(most int) []byte {
-	rest := s.frame()
-	s.fold(most - len(rest))
-	for {
-		rest = s.frame()
-		if len(rest)+s.packed() <= most || !s.drop() {
-			break
+	a := &archive{}
+	var some []*record
+	all, step := s.sorted(), 1+s.texts()/sample
+	for i := 0; i < len(all); i += step {
+		some = append(some, all[i])
+	}
+	logs := a.logs(some)
+	s.frame(a)
+	rest := a.out.Len() - logs
+	for step > 1 || logs+rest > most {
+		// What they take together falls about as their text does; a tenth for what it does not.
+		if room := int64(max(0, most-rest)) * 9 / 10; !s.fold(int(texts(some)*room/int64(max(1, logs)))) && step == 1 && !s.drop() {
+			break // it is empty
 		}
+		a.out.Reset()
+		some, step = s.sorted(), 1
+		logs = a.logs(some)
+		s.frame(a)
+		rest = a.out.Len() - logs
 	}
-	out := make([]byte, 0, len(rest)+s.packed())
-	for _, r := range s.sorted() {
-		out = append(out, r.packed...)
-	}
-	return append(out, rest...)
+	return a.out.Bytes()
 }
 
-// packed is how many bytes the logs take.
-func (s *Set) packed() int {
-	n := 0
-	for _, r := range s.records {
-		n += len(r.packed)
+// logs writes logs into one member, because a gang says the same on every rank, and returns the
+// bytes they take.
+func (a *archive) logs(all []*record) int {
+	a.member(func(t *tar.Writer) {
+		for _, r := range all {
+			if r.text.bytes > 0 {
+				file(t, r.file(), r.text.unpack())
+			}
+		}
+	})
+	return a.out.Len()
+}
+
+// texts is how many bytes logs have, unpacked.
+func texts(all []*record) int64 {
+	var n int64
+	for _, r := range all {
+		n += int64(r.text.bytes)
 	}
 	return n
 }
 
-// frame is everything but the logs.
-func (s *Set) frame() []byte {
+// texts is how many bytes all logs have, unpacked.
+func (s *Set) texts() int {
+	return int(texts(slices.Collect(maps.Values(s.records))))
+}
+
+// frame writes everything but the logs.
+func (s *Set) frame(a *archive) {
 	ix := index{Schema: bundleSchema, Kept: keptVersion, Dropped: s.dropped, Logs: []entry{}}
 	var last time.Time
 	for _, e := range s.Ends() {
@@ -157,7 +134,7 @@ func (s *Set) frame() []byte {
 			File: r.file(), Pod: r.Source.Pod, Container: r.Container, Role: r.Source.Role, Node: r.Source.Node, Rank: r.Source.Rank,
 			Attempt: e.Attempt, UID: r.Pod, Restart: r.Restart, Code: r.Code, Level: r.level, Read: r.read, Bytes: r.bytes, Spans: r.spans, Hits: r.hits,
 		}
-		if r.packed == nil {
+		if r.text.bytes == 0 {
 			one.File = ""
 		}
 		if !r.Ended.IsZero() {
@@ -185,7 +162,11 @@ func (s *Set) frame() []byte {
 	// Both are values of our own: they always marshal.
 	podsText, _ := json.Marshal(pods)
 	indexText, _ := json.Marshal(ix)
-	return slices.Concat(s.packer.pack(podsFile, podsText), s.packer.pack(indexFile, indexText), s.packer.end())
+	a.member(func(t *tar.Writer) {
+		file(t, podsFile, podsText)
+		file(t, indexFile, indexText)
+		end(t)
+	})
 }
 
 // Bounds of what Decode reads: a stored form that Encode wrote stays far below, and anybody who
@@ -231,7 +212,7 @@ func decode(data []byte) (*Set, error) {
 		return nil, fmt.Errorf("%s: %w", podsFile, err)
 	}
 	for i, e := range ix.Logs {
-		r, err := e.record(files, &s.packer)
+		r, err := e.record(files)
 		if err != nil {
 			return nil, fmt.Errorf("%s: logs[%d]: %w", indexFile, i, err)
 		}
@@ -259,7 +240,7 @@ func (s *Set) readPods(text []byte) error {
 	return nil
 }
 
-func (e entry) record(files map[string][]byte, p *packer) (*record, error) {
+func (e entry) record(files map[string][]byte) (*record, error) {
 	r := &record{
 		Record: Record{
 			Key:    Key{Pod: e.UID, Container: e.Container, Restart: e.Restart},
@@ -292,8 +273,7 @@ func (e entry) record(files map[string][]byte, p *packer) (*record, error) {
 	}
 	// Masked again: it is free of secrets when we wrote it, and others may write here.
 	masked := []byte(maskLines(string(text)))
-	r.spans, r.text = e.Spans, len(masked)
-	r.packed = p.pack(r.file(), masked)
+	r.spans, r.text = e.Spans, pack(masked)
 	return r, nil
 }
 

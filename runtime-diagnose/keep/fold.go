@@ -13,11 +13,12 @@ var levels = [...]int{Budget, 4 << 10, 1 << 10, 0}
 
 const lastLevel = len(levels) - 1
 
-// fold shortens logs until they take at most room bytes: of earlier attempts first, the oldest
-// first, down to nothing; then those of the last attempt together, level by level. Within one
-// attempt those that ended last give way: who ended first is nearest to the cause.
-func (s *Set) fold(room int) {
-	used := s.packed()
+// fold shortens logs until they have at most room bytes, and says whether it did: of earlier
+// attempts first, the oldest first, down to nothing; then those of the last attempt together, level
+// by level. Within one attempt those that ended last give way: who ended first is nearest to the
+// cause.
+func (s *Set) fold(room int) (folded bool) {
+	used := s.texts()
 	var attempts [][]*record // by how many came after
 	for _, e := range s.Ends() {
 		for len(attempts) <= e.Attempt {
@@ -30,38 +31,34 @@ func (s *Set) fold(room int) {
 		for level := 1; level <= lastLevel; level++ {
 			for _, r := range all {
 				if used <= room {
-					return
+					return folded
 				}
 				if r.level < level {
-					used -= len(r.packed)
-					r.foldTo(level, &s.packer)
-					used += len(r.packed)
+					used -= r.text.bytes
+					r.foldTo(level)
+					used += r.text.bytes
+					folded = true
 				}
 			}
 		}
 	}
+	return folded
 }
 
-func (r *record) foldTo(level int, p *packer) {
+func (r *record) foldTo(level int) {
 	r.level = level
-	if r.packed == nil {
-		return
-	}
-	if levels[level] == 0 {
-		r.packed, r.spans, r.hits, r.text = nil, nil, nil, 0
-		return
-	}
-	shorter := *r
-	shorter.put(r.excerpt().Within(levels[level]), p)
-	if len(shorter.packed) < len(r.packed) { // tiny texts do not get smaller
-		*r = shorter
+	switch {
+	case levels[level] == 0:
+		r.text, r.spans, r.hits = packed{}, nil, nil
+	case r.text.bytes > levels[level]: // what is short enough stays whole
+		r.put(r.excerpt().Within(levels[level]))
 	}
 }
 
 func (r *record) excerpt() Excerpt {
 	e := Excerpt{Hits: r.hits, Read: r.read, Bytes: r.bytes}
 	n := numbers(r.spans)
-	for line := range strings.Lines(string(unpack(r.packed))) {
+	for line := range strings.Lines(string(r.text.unpack())) {
 		if len(e.Lines) >= len(n) {
 			break
 		}
@@ -90,6 +87,7 @@ func (s *Set) drop() bool {
 	gone := ends[:max(1, len(ends)/4)]
 	for _, e := range gone {
 		delete(s.records, e.Key)
+		s.gone = append(s.gone, e.Key)
 	}
 	s.dropped += len(gone)
 	used := map[string]bool{}

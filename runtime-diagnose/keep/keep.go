@@ -54,19 +54,18 @@ type Record struct {
 type Set struct {
 	pods    map[types.UID]*corev1.Pod
 	records map[Key]*record
-	dropped int // records of which nothing is left
-	packer  packer
+	dropped int   // records of which nothing is left
+	gone    []Key // those of them that this very set has dropped
 }
 
 type record struct {
 	Record
-	level  int
-	read   int
-	bytes  int64
-	spans  [][2]int
-	hits   []Hit
-	packed []byte // the file in the archive, compressed; nil: no text
-	text   int    // bytes of it, unpacked
+	level int
+	read  int
+	bytes int64
+	spans [][2]int
+	hits  []Hit
+	text  packed
 }
 
 // NewSet is empty.
@@ -90,22 +89,42 @@ func (s *Set) AddPod(p *corev1.Pod) bool {
 }
 
 // Add keeps the log of one end. A log that is kept already stays.
-func (s *Set) Add(r Record, e Excerpt) {
-	if s.Has(r.Key) {
-		return
-	}
+func (s *Set) Add(r Record, e Excerpt) { s.AddPacked(Pack(r, e)) }
+
+// Packed is one end with its excerpt, ready for a set.
+type Packed struct{ one *record }
+
+// Pack compresses an excerpt, which takes longer than the rest of Add together.
+func Pack(r Record, e Excerpt) Packed {
 	one := &record{Record: r}
-	one.put(e, &s.packer)
-	s.records[r.Key] = one
+	one.put(e)
+	return Packed{one}
 }
 
-func (r *record) put(e Excerpt, p *packer) {
-	r.read, r.bytes, r.hits, r.spans = e.Read, e.Bytes, e.Hits, e.spans()
-	text := e.text()
-	r.text, r.packed = len(text), nil
-	if len(text) > 0 {
-		r.packed = p.pack(r.file(), text)
+// AddPacked is Add of what is packed already.
+func (s *Set) AddPacked(p Packed) {
+	if !s.Has(p.one.Key) {
+		s.records[p.one.Key] = p.one
 	}
+}
+
+// Settle takes over what another set, cloned from this one, has folded or dropped since.
+func (s *Set) Settle(clone *Set) {
+	for key, folded := range clone.records {
+		if r := s.records[key]; r != nil && r.level < folded.level {
+			s.records[key] = folded
+		}
+	}
+	for _, key := range clone.gone {
+		delete(s.records, key)
+	}
+	s.dropped += len(clone.gone)
+	clone.gone = nil
+}
+
+func (r *record) put(e Excerpt) {
+	r.read, r.bytes, r.hits, r.spans = e.Read, e.Bytes, e.Hits, e.spans()
+	r.text = pack(e.text())
 }
 
 // Merge adds what another set holds and this one does not.
@@ -137,7 +156,7 @@ func (s *Set) Clone() *Set {
 func (s *Set) String() string {
 	whole := 0
 	for _, r := range s.records {
-		if r.level == 0 && r.packed != nil {
+		if r.level == 0 && r.text.bytes > 0 {
 			whole++
 		}
 	}
@@ -148,7 +167,7 @@ func (s *Set) String() string {
 func (s *Set) Bytes() int64 {
 	n := int64(len(s.pods)) * podBytes
 	for _, r := range s.records {
-		n += int64(len(r.packed)) + recordBytes
+		n += int64(len(r.text.data)) + recordBytes
 	}
 	return n
 }
@@ -171,13 +190,13 @@ type End struct {
 }
 
 // Text unpacks what is kept of the log; empty: nothing.
-func (e End) Text() []byte { return unpack(e.record.packed) }
+func (e End) Text() []byte { return e.record.text.unpack() }
 
 // Ends lists what is kept, by place in the job and then the latest first.
 func (s *Set) Ends() []End {
 	var out []End
 	for _, r := range s.sorted() {
-		e := End{Record: r.Record, Lines: numbers(r.spans), Skipped: max(0, r.bytes-int64(r.text)), record: r}
+		e := End{Record: r.Record, Lines: numbers(r.spans), Skipped: max(0, r.bytes-int64(r.text.bytes)), record: r}
 		if n := len(out); n > 0 && out[n-1].slot() == e.slot() {
 			e.Attempt = out[n-1].Attempt + 1
 		}

@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"archive/tar"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -279,11 +280,11 @@ func TestAForeignFormIsRefused(t *testing.T) {
 		"nothing":            {nil, "EOF"},
 		"no archive":         {[]byte("hello, this is text"), "invalid header"},
 		"cut in the middle":  {good[:len(good)/2], "unexpected EOF"},
-		"another version":    {packed(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":7}`)), "version 7; expected"},
-		"no index":           {packed(podsFile, []byte(`{}`)), "there is no bundle.json"},
-		"a log that is gone": {packed(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x"}]}`)), `"x" is not in the archive`},
-		"numbers that run back": {slices.Concat(packed("x", []byte("a\nb\n")),
-			packed(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x","spans":[[9,1],[3,1]]}]}`))), "follow line 9"},
+		"another version":    {member(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":7}`)), "version 7; expected"},
+		"no index":           {member(podsFile, []byte(`{}`)), "there is no bundle.json"},
+		"a log that is gone": {member(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x"}]}`)), `"x" is not in the archive`},
+		"numbers that run back": {slices.Concat(member("x", []byte("a\nb\n")),
+			member(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"file":"x","spans":[[9,1],[3,1]]}]}`))), "follow line 9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Decode(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -293,13 +294,17 @@ func TestAForeignFormIsRefused(t *testing.T) {
 	}
 }
 
-func packed(name string, text []byte) []byte { return new(packer).pack(name, text) }
+func member(name string, text []byte) []byte {
+	a := &archive{}
+	a.member(func(t *tar.Writer) { file(t, name, text) })
+	return a.out.Bytes()
+}
 
 func FuzzDecode(f *testing.F) {
 	good := gang(2, 2, 5).Encode(1 << 20)
 	f.Add(good)
 	f.Add(good[:len(good)-40])
-	f.Add(packed(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"rank":-5,"level":9,"spans":[[1,1]]}]}`)))
+	f.Add(member(indexFile, []byte(`{"schema":"signalbox.dev/bundle/v1","kept":1,"logs":[{"rank":-5,"level":9,"spans":[[1,1]]}]}`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := Decode(data)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/test/cluster"
 	"github.com/signalbox-dev/signalbox/test/line"
 )
@@ -95,10 +96,11 @@ func (w *world) gang(ctx context.Context, name string, pods int) (took time.Dura
 	}
 }
 
-// saysWhy says that the job is diagnosed as failed for the reason that the logs give.
+// saysWhy says that the job is diagnosed, after its end, for the reason that the logs give. What was
+// said before its operator gave it up does not count.
 func saysWhy(u *unstructured.Unstructured) bool {
-	return strings.Contains(u.GetAnnotations()["signalbox.dev/diagnosis"], `"category":"gpu-oom"`) &&
-		strings.Contains(u.GetAnnotations()["signalbox.dev/diagnosis"], `"state":"`)
+	said := u.GetAnnotations()["signalbox.dev/diagnosis"]
+	return strings.Contains(said, `"category":"gpu-oom"`) && strings.Contains(said, fmt.Sprintf(`"state":"%d@`, kinds.Failed))
 }
 
 // shell measures `signalbox diagnose` of a job whose last rank failed.
