@@ -87,7 +87,8 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 	if phrase != "" {
 		text += " " + phrase
 	}
-	if message, _ := completion["diagnostics"].(string); message != "" {
+	message, _ := completion["diagnostics"].(string)
+	if message != "" {
 		text += ": " + oneLine(message, 300)
 	}
 	item := evidence.Item{
@@ -95,7 +96,7 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 		Source: evidence.Source{Pod: pod, Node: node, Role: role, Rank: int(index)},
 	}
 	return rank.Sighting{
-		Signature: control.ExitRule(int32(code)), Item: item, Line: text, Platform: true,
+		Signature: control.TaskExitRule(int32(code), phrase, message), Item: item, Line: text, Platform: true,
 		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
 	}, true
 }

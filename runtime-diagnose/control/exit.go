@@ -32,10 +32,7 @@ type exitCode struct {
 }
 
 // The rows follow the shells' convention (126, 127, 128+n; POSIX, "Exit Status for
-// Commands") and OpenPAI's exit specification, reduced to what still says something today
-// (github.com/microsoft/pai, src/k8s-job-exit-spec/config/k8s-job-exit-spec.yaml at
-// a95d9420). Rows that OpenPAI's own runtime writes (220-255) count only for its jobs: any
-// program may use those numbers, so their depth is low.
+// Commands") and OpenPAI's exit specification; exit_pai.go holds the rest of it.
 var exitCodes = []exitCode{
 	{1, "exit-1", "the program ended with an error of its own", "python-exception-user-code", signature.Symptom, signature.User, signature.RetryUnknown, "The program itself decided to end with code 1.", "Why. Only its log says that.", "Read the end of the container's log."},
 	{2, "exit-2", "wrong use of a command", "argument-or-config-error", signature.Symptom, signature.User, signature.Useless, "A shell or an argument parser ended with code 2, its word for wrong usage.", "Which argument; the log names it.", "Read the usage line in the container's log and correct the command."},
@@ -88,7 +85,7 @@ var frameworkCodes = []exitCode{
 
 var exitRules = func() map[int32]*signature.Signature {
 	rules := map[int32]*signature.Signature{}
-	for _, table := range [][]exitCode{exitCodes, frameworkCodes} {
+	for _, table := range [][]exitCode{exitCodes, frameworkCodes, paiControllerCodes} {
 		for _, e := range table {
 			rules[e.code] = &signature.Signature{
 				ID: e.id, Title: e.phrase, Since: "0.1", Category: e.category, Role: signature.Root, Depth: e.depth,
@@ -103,6 +100,9 @@ var exitRules = func() map[int32]*signature.Signature {
 func ExitRule(code int32) *signature.Signature {
 	if rule, ok := exitRules[code]; ok {
 		return rule
+	}
+	if rule, ok := paiRules[code]; ok {
+		return rule[0]
 	}
 	name, category, title := "exit-other", "python-exception-user-code", "ended with an unusual code"
 	if code > 128 && code < 160 {

@@ -166,7 +166,7 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 		said.ID, said.Text = id("pod", pod.Name, c.Name, "message"), lastLine(t.Message)
 		r.readMessage(t.Message, said)
 	}
-	found := ExitRule(t.ExitCode)
+	found := TaskExitRule(t.ExitCode, "", t.Message)
 	switch {
 	case t.Reason == "OOMKilled":
 		found = ruleOOM

@@ -8,7 +8,7 @@ import (
 
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
-	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitCodes)+len(frameworkCodes)+12)
+	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+12)
 	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing)
 	for _, s := range schedulingRules {
@@ -19,9 +19,16 @@ func Rules() []*signature.Signature {
 			rules = append(rules, r.rule)
 		}
 	}
-	for _, table := range [][]exitCode{exitCodes, frameworkCodes} {
+	for _, table := range [][]exitCode{exitCodes, frameworkCodes, paiControllerCodes} {
 		for _, e := range table {
 			rules = append(rules, exitRules[e.code])
+		}
+	}
+	for _, p := range paiRuntimeCodes {
+		both := paiRules[p.code]
+		rules = append(rules, both[1])
+		if ExitRule(p.code) == both[0] {
+			rules = append(rules, both[0])
 		}
 	}
 	return rules
