@@ -16,11 +16,10 @@ var containerImageMissing = &check.Check{
 	Doc:      readme("container-image-missing"),
 	Remedy:   "Write the image of the container.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "ColossalAIJob", "Framework"},
-	OperatorRejects: trainingKinds,
+	OperatorRejects: append([]string{"Job"}, trainingKinds...),
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			if strings.TrimSpace(c.Image) == "" {
+			if strings.TrimSpace(c.Image) == "" && !r.Pod.Partial {
 				p.Reportf(r.Pod.At(rel), "container %q of %s has no image; its pods cannot be created", c.Name, r.Name)
 			}
 		})

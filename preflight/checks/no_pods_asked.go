@@ -16,6 +16,10 @@ var noPodsAsked = &check.Check{
 	Needs:           check.Whole,
 	OperatorRejects: []string{"PyTorchJob"},
 	Run: func(p *check.Pass) error {
+		if len(p.Job.Roles) == 0 && p.Job.Ref.Kind == "TrainJob" {
+			p.Reportf("spec.runtimeRef", "the runtime has %d replicated Jobs: there are no pods, and nothing trains", 0)
+			return nil
+		}
 		if len(p.Job.Roles) == 0 || p.Job.MaxPods() > 0 && trainers(p.Job) > 0 || p.Job.Suspended {
 			return nil
 		}

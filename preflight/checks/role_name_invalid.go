@@ -16,12 +16,12 @@ var roleNameInvalid = &check.Check{
 	Doc:      readme("role-name-invalid"),
 	Remedy:   "Use lower-case letters and digits, and dashes where the kind takes them.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"Framework", "JobSet"},
+	Kinds:           []string{"Framework", "JobSet", "TrainJob"}, // of a TrainJob they become a JobSet's
 	OperatorRejects: []string{"Framework", "JobSet"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			if _, _, templated := job.Placeholder(r.Name); templated {
+			if _, _, templated := job.Placeholder(r.Name); templated || r.Pod.Partial {
 				continue
 			}
 			form, ok := "lower-case letters, digits and dashes, 63 at most", len(validation.IsDNS1123Label(r.Name)) == 0

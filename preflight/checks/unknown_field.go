@@ -16,10 +16,20 @@ var unknownField = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
+			message, ofRuntime := strings.CutPrefix(u.Reason, kinds.NotAFieldOfRuntime)
+			switch {
+			case ofRuntime:
 			// What the server once wrote into metadata is found in every dump and harms nobody.
-			if strings.HasPrefix(u.Reason, kinds.NotAField) && u.Path != "metadata.clusterName" {
-				p.Reportf(u.Path, "is %s", u.Reason)
+			case strings.HasPrefix(u.Reason, kinds.NotAField) && u.Path != "metadata.clusterName":
+				message = "is " + u.Reason
+			default:
+				continue
 			}
+			f := finding.Finding{Path: u.Path, Message: message}
+			if strings.Contains(message, kinds.NotAField+kinds.UpTo) {
+				f.Remedy = "Correct the name or move the field, unless the version in the cluster is newer: every other one drops it."
+			}
+			p.Report(f)
 		}
 		return nil
 	},

@@ -166,6 +166,7 @@ func All() []*check.Check {
 		tensorParallelExceedsGPUs,
 		torchrunStartsOneProcess,
 		trainJobFieldRefused,
+		trainerSettingsUnused,
 		trainingCommandMissing,
 		trainsAlone,
 		ttlDeletesLogs,

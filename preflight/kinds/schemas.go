@@ -112,7 +112,13 @@ func (c *crd) dropped(key string, fields map[string]ref) string {
 	if where := c.deeper(key, fields, names); where != "" {
 		return fmt.Sprintf("%s; there is %s", NotAField, where)
 	}
-	return NotAField
+	return NotAField + UpTo + c.newest()
+}
+
+// newest is the last of the versions that the CRD is taken from: "jobset v0.12.0".
+func (c *crd) newest() string {
+	versions := strings.Split(c.from, ", ")
+	return versions[len(versions)-1]
 }
 
 // deeper finds a field one level down, for people who wrote it one level too high.

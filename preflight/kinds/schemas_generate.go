@@ -45,6 +45,14 @@ var sources = []struct {
 		"github.com/kubeflow/trainer/v2@v2.1.0:manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",
 		"github.com/kubeflow/trainer/v2@v2.3.0:manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",
 	}},
+	{"trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", []string{
+		"github.com/kubeflow/trainer/v2@v2.1.0:manifests/base/crds/trainer.kubeflow.org_clustertrainingruntimes.yaml",
+		"github.com/kubeflow/trainer/v2@v2.3.0:manifests/base/crds/trainer.kubeflow.org_clustertrainingruntimes.yaml",
+	}},
+	{"trainer.kubeflow.org/v1alpha1", "TrainingRuntime", []string{
+		"github.com/kubeflow/trainer/v2@v2.1.0:manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml",
+		"github.com/kubeflow/trainer/v2@v2.3.0:manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml",
+	}},
 }
 
 // schema is the part of a JSON schema that prunes.

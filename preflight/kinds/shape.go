@@ -78,6 +78,14 @@ func below(t reflect.Type, s *shape) map[string]string {
 // a field, or a role, that the kind does not have.
 const NotAField = "not a field here"
 
+// UpTo follows NotAField where no name that is known comes near: the version that it names is
+// the newest one that was looked at, and a newer one may have the field.
+const UpTo = ", up to "
+
+// NotAFieldOfRuntime begins the reason of a job.Unread about a field like that in the runtime
+// of a TrainJob; what follows is the message.
+const NotAFieldOfRuntime = "not a field of the runtime: "
+
 // unknown is what to say about a field that the type does not have.
 func (s *shape) unknown(key string) string {
 	if near := nearest(key, s.names); near != "" {

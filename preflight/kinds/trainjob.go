@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -165,6 +166,11 @@ func lookup(r *reader, u *unstructured.Unstructured, got Got) *runtimeSpec {
 	inner, o := open[runtimeSpec](want.GVK.Kind, object)
 	for _, p := range inner.problems {
 		r.skip(at, "%s cannot be read whole: %s", named, p)
+	}
+	for _, u := range inner.unread {
+		if strings.HasPrefix(u.Reason, NotAField) {
+			r.skip(at, "%s%s of %s is %s", NotAFieldOfRuntime, inner.byName(u.Path), named, u.Reason)
+		}
 	}
 	if o == nil {
 		return nil

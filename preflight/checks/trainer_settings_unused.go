@@ -1,0 +1,49 @@
+package checks
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var trainerSettingsUnused = &check.Check{
+	Name:     "trainer-settings-unused",
+	Title:    "what spec.trainer says reaches no container",
+	Doc:      readme("trainer-settings-unused"),
+	Remedy:   "Label the runtime's replicated Job trainer.kubeflow.org/trainjob-ancestor-step: trainer, and call its container node.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TrainJob"},
+	Run: func(p *check.Pass) error {
+		var lost []string
+		for _, name := range []string{"image", "command", "args", "env", "numNodes", "numProcPerNode", "resourcesPerNode"} {
+			if field(p.Job, job.Path("spec.trainer").Child(name)) != nil {
+				lost = append(lost, name)
+			}
+		}
+		if len(lost) == 0 || len(p.Job.Roles) == 0 {
+			return nil // without replicated Jobs there is nothing to reach at all
+		}
+		var there []string
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			// The reader names the container that Trainer looks for in Jobs with the label; whether
+			// it is there is another check's question.
+			if r.Pod.Partial || r.Container == trainerContainer {
+				return nil
+			}
+			for k := range r.Pod.Spec.Containers {
+				there = append(there, fmt.Sprintf("%s in %s", r.Pod.Spec.Containers[k].Name, r.Name))
+			}
+		}
+		p.Reportf("spec.trainer", "nothing takes %s: of %s in the runtime none is labelled as the trainer's; there is %s",
+			strings.Join(lost, ", "), count(len(p.Job.Roles), "replicated Job"), shortList(there))
+		return nil
+	},
+}
+
+// trainerContainer is the name of the container that spec.trainer is meant for
+// (https://github.com/kubeflow/trainer/blob/v2.1.0/pkg/constants/constants.go, Node).
+const trainerContainer = "node"
