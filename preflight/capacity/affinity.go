@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,12 +59,12 @@ func podTermOf(t corev1.PodAffinityTerm, namespace string) podTerm {
 // ownTermOf reads a term of a pod that is to be made. The API server writes what its label
 // keys mean into the selector when it makes the pod
 // (https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#matchlabelkeys).
-func ownTermOf(t corev1.PodAffinityTerm, namespace string, own map[string]string) podTerm {
+func ownTermOf(t corev1.PodAffinityTerm, namespace string, own *job.Pod) podTerm {
 	if t.LabelSelector != nil && len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 {
 		selector := t.LabelSelector.DeepCopy()
 		add := func(keys []string, op metav1.LabelSelectorOperator) {
 			for _, key := range keys {
-				if value, ok := own[key]; ok {
+				if value, is, _, _ := own.Label(key); is == job.Present {
 					selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: op, Values: []string{value}})
 				}
 			}
@@ -75,34 +74,12 @@ func ownTermOf(t corev1.PodAffinityTerm, namespace string, own map[string]string
 		t.LabelSelector = selector
 	}
 	k := podTermOf(t, namespace)
-	if key := laterLabel(k.selector, own, append(t.MatchLabelKeys, t.MismatchLabelKeys...)); key != "" && k.unread == "" {
-		k.unread = "the label " + key + ", which pods get when they are made,"
-	}
-	return k
-}
-
-// laterLabel is a label that a selector asks about and that operators write on pods when
-// they make them; empty: none. Templates do not have it yet.
-func laterLabel(selector labels.Selector, own map[string]string, keys []string) string {
-	requirements, _ := selector.Requirements()
-	for _, r := range requirements {
-		keys = append(keys, r.Key())
-	}
-	for _, key := range keys {
-		if _, ok := own[key]; !ok && slices.ContainsFunc(operatorLabels, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
-			return key
+	for _, key := range slices.Concat(t.MatchLabelKeys, t.MismatchLabelKeys) {
+		if _, _, _, doubt := own.Label(key); doubt != "" && k.unread == "" {
+			k.unread = doubt
 		}
 	}
-	return ""
-}
-
-// operatorLabels begin the labels that controllers write on the pods they make
-// (https://kubernetes.io/docs/reference/labels-annotations-taints/, the API packages of
-// Kubeflow's operators, JobSet, Volcano and Kueue).
-var operatorLabels = []string{
-	"batch.kubernetes.io/", "job-name", "controller-uid", "pod-template-hash", "apps.kubernetes.io/", "statefulset.kubernetes.io/",
-	"training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.volcano.sh/", "volcano.sh/", "kueue.x-k8s.io/",
-	"leaderworkerset.sigs.k8s.io/", "ray.io/",
+	return k
 }
 
 // covers says whether the term looks at pods of the namespace; known is false where that
@@ -135,9 +112,29 @@ func (k *podTerm) matches(s *Snapshot, namespace string, set map[string]string) 
 	return k.covers(s, namespace)
 }
 
+// meets says whether the term is about the pods of a group; doubt is what that cannot be
+// told for.
+func (k *podTerm) meets(s *Snapshot, namespace string, p *job.Pod) (yes bool, doubt string) {
+	if k.unread != "" {
+		return false, k.unread
+	}
+	yes, doubt = p.Meets(k.selector)
+	if !yes && doubt == "" {
+		return false, ""
+	}
+	switch covers, known := k.covers(s, namespace); {
+	case known && !covers:
+		return false, ""
+	case !known:
+		return false, cmp.Or(doubt, unseenNamespaces)
+	default:
+		return yes, doubt
+	}
+}
+
 // notJudged says that a term could not be compared with pods.
-func (k *podTerm) notJudged(who, what string) string {
-	return fmt.Sprintf("%s: %s by %s is not judged", who, what, cmp.Or(k.unread, "labels of namespaces that are not in the view"))
+func notJudged(who, what, doubt string) string {
+	return fmt.Sprintf("%s: %s by %s is not judged", who, what, cmp.Or(doubt, unseenNamespaces))
 }
 
 // barred marks the nodes that pods which exist close to a group: by their ports, by their
@@ -170,7 +167,7 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 	for i := range t.apart {
 		s.eachKeptAway(&t.apart[i], func(p *podRecord, known bool) {
 			if !known {
-				t.blur(t.apart[i].notJudged(g.Name, "anti-affinity"))
+				t.blur(notJudged(g.Name, "anti-affinity", t.apart[i].unread))
 				return
 			}
 			bar(p, &t.apart[i])
@@ -179,9 +176,9 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 	for _, p := range s.guarded {
 		for _, own := range p.apart {
 			term := podTermOf(own, p.namespace)
-			switch yes, known := term.matches(s, namespace, g.Pod.Labels); {
-			case !known:
-				t.blur(term.notJudged(g.Name, "anti-affinity"))
+			switch yes, doubt := term.meets(s, namespace, &g.Pod); {
+			case doubt != "":
+				t.blur(notJudged(g.Name, "anti-affinity", doubt))
 			case yes:
 				bar(p, &term)
 			}
@@ -237,10 +234,10 @@ func (q *question) apart(a, b *kin) bool {
 	apart := false
 	for i := range a.traits.apart {
 		term := &a.traits.apart[i]
-		rejects, known := term.matches(q.s, q.gang.Namespace, b.pod.Labels)
+		rejects, doubt := term.meets(q.s, q.gang.Namespace, b.pod)
 		switch {
-		case !known:
-			q.blur(term.notJudged(a.name, "anti-affinity"))
+		case doubt != "":
+			q.blur(notJudged(a.name, "anti-affinity", doubt))
 		case rejects && term.topology == corev1.LabelHostname:
 			apart = true
 		}

@@ -65,7 +65,7 @@ func GangOf(j *job.Job) Gang {
 		workload, of := workloadRef(j, r)
 		g.Groups = append(g.Groups, Group{
 			Workload: workload, WorkloadGroup: of,
-			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod, After: r.After, Single: r.Single, Path: r.ReplicasPath,
+			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath,
 		})
 	}
 	return g

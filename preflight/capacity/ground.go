@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // ground is what a gang and all changes tried of it have in common; it is worked out
@@ -18,6 +21,7 @@ type ground struct {
 	stays      map[*podRecord]bool // pods of the gang: they keep their places on an idle cluster too
 	slots      []slotRow           // of drivers that attach the gang's volumes and have a limit
 	ties       bool                // pods of the gang decide where others of it may go, beyond their node
+	asked      map[string]bool     // keys of labels of pods that some rule looks at; nil: not gathered yet
 	memory     *scratch
 	admissions []*admission
 	sums       []*roomSums
@@ -72,7 +76,7 @@ func (s *Snapshot) ground(g Gang) *ground {
 		keys[corev1.LabelHostname] = true
 	}
 	on.grid = s.gridBy(slices.Sorted(maps.Keys(keys)))
-	labels := on.grid
+	byLabels := on.grid
 	if byName {
 		on.grid = on.grid.split(func(at int32) int32 { return at })
 	}
@@ -89,7 +93,7 @@ func (s *Snapshot) ground(g Gang) *ground {
 	if on.ties = on.tied(g); on.ties {
 		on.part(on.topologyKeys())
 	}
-	if on.grid != labels && len(keys) > 0 {
+	if on.grid != byLabels && len(keys) > 0 {
 		on.grid = on.grid.labelled(s.byLabel.column(s.nodes, slices.Sorted(maps.Keys(keys))))
 	} else if on.grid.labels == nil {
 		on.grid.labels, on.grid.kinds = make([]int32, len(on.grid.nodes)), 1
@@ -130,7 +134,7 @@ func (on *ground) traitsOf(namespace string, g *Group) traits {
 		on.s.volumes(on, &t, namespace, g)
 	}
 	for _, term := range antiAffinity(&g.Pod.Spec) {
-		t.apart = append(t.apart, ownTermOf(term, namespace, g.Pod.Labels))
+		t.apart = append(t.apart, ownTermOf(term, namespace, &g.Pod))
 	}
 	on.attract(&t, namespace, g)
 	on.level(&t, namespace, g)
@@ -140,6 +144,40 @@ func (on *ground) traitsOf(namespace string, g *Group) traits {
 		on.s.closeWhereNot(&t, func(int) bool { return false })
 	}
 	return t
+}
+
+// alike says that two pods have the same labels, as far as any rule looks at them: those of
+// the gang's own pods, and those of pods that exist.
+func (on *ground) alike(x, y *job.Pod) bool {
+	if on.asked == nil {
+		on.asked = map[string]bool{}
+		ask := func(selector labels.Selector) {
+			requirements, _ := selector.Requirements()
+			for i := range requirements {
+				on.asked[requirements[i].Key()] = true
+			}
+		}
+		for i := range on.traits {
+			for _, term := range slices.Concat(on.traits[i].apart, on.traits[i].near) {
+				ask(term.selector)
+			}
+			for _, e := range on.traits[i].even {
+				ask(e.selector)
+			}
+		}
+		for _, p := range on.s.guarded {
+			for _, term := range p.apart {
+				ask(podTermOf(term, p.namespace).selector)
+			}
+		}
+	}
+	for key := range on.asked {
+		a, isA, _, _ := x.Label(key)
+		if b, isB, _, _ := y.Label(key); a != b || isA != isB {
+			return false
+		}
+	}
+	return true
 }
 
 // byLabels asks once about nodes that agree on every label that is looked at.

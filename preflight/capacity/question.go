@@ -176,7 +176,7 @@ func (q *question) equal(x, y *job.Pod) bool {
 		same(a.RuntimeClassName, b.RuntimeClassName) &&
 		a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
 		slices.Equal(hostPortsOf(a), hostPortsOf(b)) &&
-		(!q.on.ties && len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || same(x.Labels, y.Labels))
+		(!q.on.ties && len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || q.on.alike(x, y))
 }
 
 // several says that the kin has more than one pod, so that it matters whether they agree

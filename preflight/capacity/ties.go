@@ -1,12 +1,15 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // evenTerm is a topology spread constraint that must hold, ready to be counted.
@@ -21,7 +24,7 @@ type evenTerm struct {
 // evenTermOf reads a constraint of a pod that is to be made, as the scheduler does: what
 // is not written has its defaults
 // (https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/).
-func evenTermOf(c *corev1.TopologySpreadConstraint, own map[string]string) (e evenTerm, unread string) {
+func evenTermOf(c *corev1.TopologySpreadConstraint, own *job.Pod) (e evenTerm, unread string) {
 	e = evenTerm{topology: c.TopologyKey, skew: int(c.MaxSkew), domains: 1, honorsAffinity: true}
 	if c.MinDomains != nil {
 		e.domains = int(*c.MinDomains)
@@ -37,16 +40,16 @@ func evenTermOf(c *corev1.TopologySpreadConstraint, own map[string]string) (e ev
 		return e, "a label selector that cannot be read"
 	}
 	for _, key := range c.MatchLabelKeys {
-		value, ok := own[key]
-		if !ok {
+		value, is, _, doubt := own.Label(key)
+		if doubt != "" {
+			return e, doubt
+		}
+		if is == job.Absent {
 			continue
 		}
 		if r, err := labels.NewRequirement(key, "=", []string{value}); err == nil {
 			e.selector = e.selector.Add(*r)
 		}
-	}
-	if key := laterLabel(e.selector, own, c.MatchLabelKeys); key != "" {
-		return e, "the label " + key + ", which pods get when they are made,"
 	}
 	return e, ""
 }
@@ -57,6 +60,15 @@ func (e *evenTerm) counts(set map[string]string) bool {
 	return !e.selector.Empty() && e.selector.Matches(labels.Set(set))
 }
 
+// countsOf says whether the constraint counts the pods of a group; doubt is what that
+// cannot be told for.
+func (e *evenTerm) countsOf(p *job.Pod) (yes bool, doubt string) {
+	if e.selector.Empty() {
+		return false, ""
+	}
+	return p.Meets(e.selector)
+}
+
 // level reads the constraints of a group and counts the pods that are there.
 func (on *ground) level(t *traits, namespace string, g *Group) {
 	for i := range g.Pod.Spec.TopologySpreadConstraints {
@@ -64,7 +76,7 @@ func (on *ground) level(t *traits, namespace string, g *Group) {
 		if c.WhenUnsatisfiable == corev1.ScheduleAnyway {
 			continue
 		}
-		e, unread := evenTermOf(c, g.Pod.Labels)
+		e, unread := evenTermOf(c, &g.Pod)
 		if unread != "" {
 			t.blur(fmt.Sprintf("%s: topology spread by %s is not judged", g.Name, unread))
 			continue
@@ -88,14 +100,16 @@ func (on *ground) level(t *traits, namespace string, g *Group) {
 // those that match all of its terms.
 func (on *ground) attract(t *traits, namespace string, g *Group) {
 	for _, term := range podAffinity(&g.Pod.Spec) {
-		t.near = append(t.near, ownTermOf(term, namespace, g.Pod.Labels))
+		t.near = append(t.near, ownTermOf(term, namespace, &g.Pod))
 	}
 	if len(t.near) == 0 {
 		return
 	}
+	unread, unseen := false, false
 	for i := range t.near {
 		if t.near[i].unread != "" {
-			t.blur(t.near[i].notJudged(g.Name, "affinity"))
+			unread = true
+			t.blur(notJudged(g.Name, "affinity", t.near[i].unread))
 		}
 	}
 	for in, pods := range on.s.podsIn {
@@ -105,12 +119,17 @@ func (on *ground) attract(t *traits, namespace string, g *Group) {
 				continue
 			}
 			switch yes, known := on.s.matchesAll(t.near, in, p.labels); {
-			case !known:
-				t.blur(g.Name + ": affinity by " + unseenNamespaces + " is not judged")
+			case !known && !unread:
+				t.blur(notJudged(g.Name, "affinity", unseenNamespaces))
+				unseen = true
 			case yes:
 				t.seeds = append(t.seeds, int32(at))
 			}
 		}
+	}
+	if unseen { // they may stand near a pod that was not recognised: without the rule a no is still proven
+		t.near, t.seeds = nil, nil
+		return
 	}
 	slices.Sort(t.seeds)
 	t.seeds = slices.Compact(t.seeds)
@@ -129,6 +148,18 @@ func (s *Snapshot) matchesAll(terms []podTerm, namespace string, set map[string]
 		known = known && sure
 	}
 	return known && len(terms) > 0, known
+}
+
+// meetsAll says whether the pods of a group match every one of some terms.
+func (s *Snapshot) meetsAll(terms []podTerm, namespace string, p *job.Pod) (yes bool, doubt string) {
+	for i := range terms {
+		match, why := terms[i].meets(s, namespace, p)
+		if !match && why == "" {
+			return false, ""
+		}
+		doubt = cmp.Or(doubt, why)
+	}
+	return doubt == "" && len(terms) > 0, doubt
 }
 
 // tied says that the pods of the gang decide where others of it may go, beyond their node:
@@ -165,8 +196,8 @@ func (on *ground) tied(g Gang) bool {
 // concerns says whether a term may be about pods of the gang itself.
 func (on *ground) concerns(term *podTerm, g Gang) bool {
 	return slices.ContainsFunc(g.Groups, func(other Group) bool {
-		yes, known := term.matches(on.s, g.Namespace, other.Pod.Labels)
-		return other.Count > 0 && (yes || !known)
+		yes, doubt := term.meets(on.s, g.Namespace, &other.Pod)
+		return other.Count > 0 && (yes || doubt != "")
 	})
 }
 

@@ -1,9 +1,12 @@
 package capacity
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // web is what ties the pods of a stage to each other and to pods that exist, beyond what
@@ -134,17 +137,27 @@ func (w *web) matching(is func(k *kin) bool) (set uint64) {
 	return set
 }
 
+// meeting are the kins that a function holds for; doubt is why that is not known of one.
+func (w *web) meeting(is func(*job.Pod) (yes bool, doubt string)) (set uint64, doubt string) {
+	set = w.matching(func(k *kin) bool {
+		yes, why := is(k.pod)
+		doubt = cmp.Or(doubt, why)
+		return yes
+	})
+	return set, doubt
+}
+
 // addApart reads anti-affinity between kins over more than a node; that over nodes is what
 // kins clash for.
 func (w *web) addApart(i int, k *kin) {
 	for at := range k.traits.apart {
 		term := &k.traits.apart[at]
 		with := w.matching(func(other *kin) bool {
-			yes, known := term.matches(w.q.s, w.q.gang.Namespace, other.pod.Labels)
-			if !known {
-				w.q.blur(term.notJudged(k.name, "anti-affinity"))
+			yes, doubt := term.meets(w.q.s, w.q.gang.Namespace, other.pod)
+			if doubt != "" {
+				w.q.blur(notJudged(k.name, "anti-affinity", doubt))
 			}
-			return yes && known
+			return yes
 		})
 		if with != 0 && term.topology != corev1.LabelHostname {
 			w.apart = append(w.apart, apartRule{w.topology(term.topology), i, with})
@@ -158,13 +171,12 @@ func (w *web) addNear(i int, k *kin) {
 		return
 	}
 	r := nearRule{holders: 1 << i, open: true}
-	r.with = w.matching(func(other *kin) bool {
-		yes, known := w.q.s.matchesAll(terms, w.q.gang.Namespace, other.pod.Labels)
-		if !known {
-			w.q.blur(k.name + ": affinity by " + unseenNamespaces + " is not judged")
-		}
-		return yes
-	})
+	with, doubt := w.meeting(func(p *job.Pod) (bool, string) { return w.q.s.meetsAll(terms, w.q.gang.Namespace, p) })
+	if doubt != "" { // without the rule a no is still proven
+		w.q.blur(notJudged(k.name, "affinity", doubt))
+		return
+	}
+	r.with = with
 	for at := range terms {
 		top := w.topology(terms[at].topology)
 		if slices.Contains(r.tops, top) {
@@ -204,8 +216,14 @@ func (w *web) addEven(i int, k *kin) {
 		e := &k.traits.even[at]
 		top := w.topology(e.topology)
 		r := evenRule{holders: 1 << i, top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.nodes))}
-		r.counted = w.matching(func(other *kin) bool { return e.counts(other.pod.Labels) })
-		r.self = w.matching(func(other *kin) bool { return e.counts(other.pod.Labels) || e.selector.Empty() })
+		counted, doubt := w.meeting(e.countsOf)
+		if doubt != "" {
+			w.q.blur(notJudged(k.name, "topology spread", doubt))
+			continue
+		}
+		if r.counted, r.self = counted, counted; e.selector.Empty() {
+			r.self = w.matching(func(*kin) bool { return true })
+		}
 		counts, domains := e.now, 0
 		if w.idle {
 			counts = e.idle

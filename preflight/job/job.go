@@ -76,6 +76,7 @@ func Exactly(n int) Range { return Range{n, n} }
 type Pod struct {
 	Spec                corev1.PodSpec
 	Labels, Annotations map[string]string
+	Marks               Marks
 	Requests            Resources // effective: init containers, sidecars, overhead and pod-level included
 	Path                Path      // where the pod spec is written; see At
 	// Partial says that the pod is also written in an object that was not seen (the runtime of

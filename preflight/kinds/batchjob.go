@@ -43,6 +43,7 @@ func readBatchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		ReplicasPath: r.written("spec.parallelism", "spec.completions", "spec"),
 		Pod:          r.pod(&o.Spec.Template, "spec.template"),
 	}
+	batchMarks(&role, j.Ref.Name, &o.Spec)
 	settle(&role)
 	j.Roles = []job.Role{role}
 	gang(r, j)

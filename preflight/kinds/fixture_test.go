@@ -135,6 +135,7 @@ type roleView struct {
 	Init         []string          `json:"initContainers,omitempty"`
 	Containers   []string          `json:"containers,omitempty"`
 	Marks        map[string]string `json:"labelsAndAnnotations,omitempty"`
+	Added        map[string]string `json:"addedLabels,omitempty"`
 	Requests     map[string]string `json:"requests,omitempty"`
 	GPUs         string            `json:"gpus,omitempty"`
 	Launch       map[string]string `json:"launch,omitempty"`
@@ -196,6 +197,13 @@ func viewRole(r *job.Role) roleView {
 	}
 	for _, m := range []map[string]string{r.Pod.Labels, r.Pod.Annotations} {
 		maps.Copy(v.Marks, m)
+	}
+	v.Added = maps.Clone(r.Pod.Marks.Labels)
+	for _, key := range r.Pod.Marks.Varies {
+		v.Added[key] = "(differs)"
+	}
+	for _, key := range r.Pod.Marks.Some {
+		v.Added[key] = "(on some)"
 	}
 	for name, n := range r.Pod.Requests {
 		v.Requests[string(name)] = job.Format(name, n)

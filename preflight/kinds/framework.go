@@ -84,6 +84,7 @@ func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 			ReplicasPath: r.written(at.Child("taskNumber"), at),
 			Pod:          r.pod(&t.Task.Pod, at.Child("task", "pod")),
 		}
+		frameworkMarks(&role, j.Ref.Name)
 		settle(&role)
 		j.Roles = append(j.Roles, role)
 	}

@@ -39,6 +39,7 @@ func readJAXJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j := r.start(u, o.APIVersion, &o.Metadata)
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = jaxRoles.read(r, o.Spec.ReplicaSpecs)
+	trainingMarks(j, "jaxjob-controller")
 	for i := range j.Roles {
 		settle(&j.Roles[i])
 	}

@@ -83,6 +83,7 @@ func readJobSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		if role.Pod.Spec.RestartPolicy == "" {
 			role.Pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		}
+		jobSetMarks(&role, j.Ref.Name, rj.Name, &rj.Template.Spec)
 		settle(&role)
 		j.Roles = append(j.Roles, role)
 	}

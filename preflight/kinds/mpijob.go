@@ -73,6 +73,7 @@ func readMPIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if w := j.Role("Worker"); w != nil {
 		w.Container = o.Spec.MainContainer // the one that the launcher's kubexec.sh enters
 	}
+	trainingMarks(j, "mpijob-controller")
 	if l := j.Role("Launcher"); l != nil {
 		injectInit(&l.Pod, kubectlDelivery(), r.anchor(l.Path.Child("template")))
 	}
@@ -85,6 +86,7 @@ func readMPIJobV2(u *unstructured.Unstructured) (*job.Job, error) {
 		return r.finish(nil)
 	}
 	j := mpi(r, u, o.APIVersion, &o.Metadata, &o.Spec.mpiShared, mpiRolesV2, mpiOperator)
+	mpiMarks(j, o.Spec.RunLauncherAsWorker != nil && *o.Spec.RunLauncherAsWorker)
 	return mpiFinish(r, j, &o.Spec.mpiShared)
 }
 

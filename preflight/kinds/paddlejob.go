@@ -51,6 +51,7 @@ func readPaddleJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if e, worker := o.Spec.ElasticPolicy, j.Role("Worker"); e != nil && worker != nil {
 		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
 	}
+	trainingMarks(j, "paddlejob-controller")
 	for i := range j.Roles {
 		settle(&j.Roles[i])
 	}

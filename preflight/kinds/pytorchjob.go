@@ -73,6 +73,7 @@ func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	if e := o.Spec.ElasticPolicy; e != nil && worker != nil {
 		elastic(r, worker, "spec.elasticPolicy", e.MinReplicas, e.MaxReplicas, len(e.Metrics))
 	}
+	trainingMarks(j, "pytorchjob-controller")
 	for i := range j.Roles {
 		settle(&j.Roles[i])
 		o.Spec.launch(&j.Roles[i].Launch)

@@ -89,6 +89,7 @@ func (r *reader) finish(j *job.Job) (*job.Job, error) {
 		r.unread[i].Path = r.byName(r.unread[i].Path)
 	}
 	if j != nil {
+		unnamed(j)
 		j.Unread = r.unread
 	}
 	if len(r.problems) == 0 {

@@ -43,6 +43,7 @@ func readTFJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j := r.start(u, o.APIVersion, &o.Metadata)
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = tfRoles.read(r, o.Spec.ReplicaSpecs)
+	trainingMarks(j, "tfjob-controller")
 	for i := range j.Roles {
 		settle(&j.Roles[i])
 	}

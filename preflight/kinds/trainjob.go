@@ -119,7 +119,7 @@ func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 	if len(o.Spec.PodTemplateOverrides) > 0 && len(o.Spec.RuntimePatches) > 0 {
 		r.skip("spec.runtimePatches", "read together with podTemplateOverrides; Trainer v2.1 knows only those, v2.2 and later only runtimePatches")
 	}
-	t := &resolution{r: r, spec: &o.Spec, ref: r.anchor("spec.runtimeRef"), runtime: lookup(r, u, got)}
+	t := &resolution{r: r, name: j.Ref.Name, spec: &o.Spec, ref: r.anchor("spec.runtimeRef"), runtime: lookup(r, u, got)}
 	t.roles()
 	t.override()
 	t.patch()

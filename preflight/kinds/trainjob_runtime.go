@@ -51,6 +51,7 @@ type podGroupPolicy struct {
 
 // resolution is a TrainJob on its way to pods.
 type resolution struct {
+	name    string // of the job, and of its JobSet
 	r       *reader
 	spec    *trainJobSpec
 	ref     job.Path     // spec.runtimeRef, where everything of the runtime is said to be written
@@ -77,6 +78,7 @@ func (t *resolution) roles() {
 		rj := &t.runtime.Template.Spec.ReplicatedJobs[i]
 		step := rj.Template.Labels[ancestorLabel]
 		t.add(rj.Name, step, &rj.Template.Spec.Template, completedBefore(rj.DependsOn), t.pods(rj, step))
+		jobSetMarks(&t.out[len(t.out)-1], t.name, rj.Name, &rj.Template.Spec)
 	}
 	if len(t.out) == 0 {
 		t.r.skip(t.ref, "the runtime has no replicated Jobs: there are no pods to look at")

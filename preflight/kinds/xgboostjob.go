@@ -40,6 +40,7 @@ func readXGBoostJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j := r.start(u, o.APIVersion, &o.Metadata)
 	o.Spec.RunPolicy.apply(r, j, trainingOperator)
 	j.Roles = xgboostRoles.read(r, o.Spec.ReplicaSpecs)
+	trainingMarks(j, "xgboostjob-controller")
 	for i := range j.Roles {
 		settle(&j.Roles[i])
 	}

@@ -135,6 +135,10 @@ func ephemeralStorage(w *writer, p *corev1.Pod, _ string, _ []string) {
 
 // whom the terms of a role are about: all pods of the job, or those of a role.
 func whom(w *writer, role string) map[string]string {
+	if w.one(4) {
+		w.about("labels of the operator")
+		return pick(w, map[string]string{jobMark: "train"}, map[string]string{roleMark: role}, map[string]string{roleMark: "master"}, map[string]string{jobMark: "other"})
+	}
 	if w.one(2) {
 		return map[string]string{"app": "train"}
 	}
@@ -146,9 +150,18 @@ func apart(w *writer, p *corev1.Pod, key string, match map[string]string) {
 		p.Spec.Affinity = &corev1.Affinity{}
 	}
 	t := w.term(key, match)
+	if w.one(30) {
+		w.about("labels of the operator")
+		t.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{pick(w,
+			metav1.LabelSelectorRequirement{Key: indexMark, Operator: metav1.LabelSelectorOpExists},
+			metav1.LabelSelectorRequirement{Key: indexMark, Operator: metav1.LabelSelectorOpDoesNotExist},
+			metav1.LabelSelectorRequirement{Key: indexMark, Operator: metav1.LabelSelectorOpIn, Values: []string{"0"}},
+			metav1.LabelSelectorRequirement{Key: firstMark, Operator: metav1.LabelSelectorOpExists},
+		)}}
+	}
 	if w.one(10) {
 		w.about("match label keys")
-		t.MatchLabelKeys = []string{"role"}
+		t.MatchLabelKeys = []string{pick(w, "role", roleMark)}
 	} else if w.one(10) {
 		w.about("match label keys")
 		t.MismatchLabelKeys = []string{"role"}
@@ -205,7 +218,7 @@ func spreadOver(w *writer, key string, match map[string]string) corev1.TopologyS
 	}
 	if w.one(10) {
 		w.about("match label keys")
-		c.MatchLabelKeys = []string{"role"}
+		c.MatchLabelKeys = []string{pick(w, "role", roleMark)}
 	}
 	if w.one(16) {
 		c.LabelSelector = pick(w, nil, &metav1.LabelSelector{})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -219,12 +220,27 @@ func (w *writer) roles() {
 				f(w, p, name, names)
 			}
 		}
-		g := capacity.Group{Name: name, Count: count, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}}
+		g := capacity.Group{Name: name, Count: count, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels, Marks: marksOf(name)}.WithMarks()}
 		if w.one(15) && count > 1 {
 			w.about("elastic")
 			g.Min = 1 + w.IntN(count)
 		}
 		w.s.gang.Groups = append(w.s.gang.Groups, g)
+	}
+}
+
+// Labels that the job's operator adds to its pods.
+const (
+	jobMark   = "training.kubeflow.org/job-name"
+	roleMark  = "training.kubeflow.org/replica-type"
+	indexMark = "training.kubeflow.org/replica-index"
+	firstMark = "training.kubeflow.org/job-role"
+)
+
+func marksOf(role string) job.Marks {
+	return job.Marks{
+		Labels: map[string]string{jobMark: "train", roleMark: role}, Varies: []string{indexMark}, Some: []string{firstMark},
+		Whole: []string{"training.kubeflow.org/"},
 	}
 }
 
@@ -259,6 +275,15 @@ func (w *writer) own() {
 func created(g capacity.Gang, group *capacity.Group, at int) *corev1.Pod {
 	p := &corev1.Pod{Spec: *group.Pod.Spec.DeepCopy()}
 	p.Name, p.Namespace, p.Labels = fmt.Sprintf("%s-%s-%d", g.Name, group.Name, at), g.Namespace, group.Pod.Labels
+	if len(group.Pod.Marks.Varies) > 0 {
+		p.Labels = maps.Clone(p.Labels)
+		for _, key := range group.Pod.Marks.Varies {
+			p.Labels[key] = fmt.Sprint(at)
+		}
+		if slices.Contains(group.Pod.Marks.Some, firstMark) && at == 0 && group.Name == g.Groups[0].Name {
+			p.Labels[firstMark] = "master"
+		}
+	}
 	p.UID = types.UID(p.Name)
 	p.Annotations = map[string]string{gangMark: group.Name}
 	p.Status.Phase = corev1.PodPending
