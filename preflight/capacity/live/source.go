@@ -57,7 +57,7 @@ func (s *source) whole() bool { return s.handled() && s.problem == nil && !s.par
 // builtin are the resources that every cluster serves and the fit cannot do without, and
 // the one ConfigMap by which the cluster-autoscaler shows itself.
 func (l *Live) builtin() []*source {
-	api := l.clients.Kube.CoreV1()
+	api, keep := l.clients.Kube.CoreV1(), keepPods()
 	return []*source{
 		{
 			name: "nodes", resource: nodes, required: true, trim: trimNode,
@@ -68,10 +68,12 @@ func (l *Live) builtin() []*source {
 			drop: func(to *capacity.Ledger, o any) { as(o, func(n *corev1.Node) { to.DropNode(n.Name) }) },
 		},
 		{
-			name: "pods", resource: pods, required: true, trim: keepPods(),
-			informer: informer(l.clients.Kube, &corev1.Pod{}, func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return api.Pods("").List(ctx, o)
-			}, api.Pods("").Watch),
+			name: "pods", resource: pods, required: true, trim: keep,
+			informer: cache.NewSharedIndexInformer(podSource(l.clients.Kube, &cache.ListWatch{
+				ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+					return api.Pods("").List(ctx, o)
+				}, WatchFuncWithContext: api.Pods("").Watch,
+			}, keep), &corev1.Pod{}, 0, cache.Indexers{}),
 			set: func(to *capacity.Ledger, o any) { as(o, func(p *heldPod) { to.KeepPod(p.pod) }) },
 			drop: func(to *capacity.Ledger, o any) {
 				as(o, func(p *heldPod) { to.DropPod(p.pod.Namespace(), p.pod.Name()) })
