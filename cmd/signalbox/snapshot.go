@@ -30,16 +30,18 @@ func newSnapshot(sh *shell) *cobra.Command {
 		Short: "save the cluster view that check and fit need",
 		Long: `Snapshot saves what check and fit look at: nodes, the resources that pods take, claims,
 quotas, classes, runtimes and queues. No environment, no commands, no images, no secrets;
-of the annotations only those that say who adds nodes and which pods belong to a node.
+of the annotations only those that say who adds nodes and which pods belong to a node. Only
+of training runtimes, which complete jobs, the templates are kept, with secrets masked.
 The file is a Kubernetes List with one object on each line, YAML or JSON by its suffix,
 compressed if that ends in .gz. Of a kind of which there are a thousand and more, what the
 objects share is written once, and then one line for each of them; --plain writes all in full.
 
-With --pseudonymise the names of nodes, namespaces, pods, volumes and owners, and what the
-labels of pods and namespaces say, are replaced: each by the same word wherever it stands,
-so that who belongs to whom, and who keeps away from whom, stays. Another run uses other
-words, unless --salt is given. What stays: names of classes, queues and cluster runtimes
-and the labels of nodes, because jobs refer to them; numbers; amounts.`,
+With --pseudonymise names are replaced, and what labels say: each by the same word wherever
+it stands, so that who belongs to whom, and who keeps away from whom, stays. Another run uses
+other words, unless --salt is given. What stays: names of classes, cluster queues, flavors,
+node pools and cluster runtimes and the labels and taints of nodes, because jobs refer to
+them; numbers; amounts. What a job names in its own namespace (claims, accounts, local
+queues, quotas) is unknown in such a snapshot.`,
 		Example: fmt.Sprintf("  %[1]s snapshot -o cluster.yaml.gz\n  %[1]s snapshot -o cluster.json.gz --pseudonymise\n  %[1]s check -f job.yaml --snapshot cluster.yaml.gz", sh.name),
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -67,7 +69,7 @@ and the labels of nodes, because jobs refer to them; numbers; amounts.`,
 		},
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "`file` to write; - is standard output")
-	c.Flags().BoolVar(&pseudonyms, "pseudonymise", false, "replace names of nodes, namespaces, pods, volumes and owners")
+	c.Flags().BoolVar(&pseudonyms, "pseudonymise", false, "replace names and what labels say, but for what jobs refer to")
 	c.Flags().BoolVar(&pseudonyms, "pseudonyms", false, "replace names")
 	_ = c.Flags().MarkDeprecated("pseudonyms", "its name is --pseudonymise") // fails only for a flag that does not exist
 	c.Flags().BoolVar(&plain, "plain", false, "write every object in full, however many there are")

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	with "github.com/signalbox-dev/signalbox/test/build"
 )
@@ -167,6 +168,135 @@ func TestPseudonymsKeepEveryRelation(t *testing.T) {
 	if was.Resident("pods") != 1 || is.Resident("pods") != 1 || is.Used(with.GPU) != 1 {
 		t.Errorf("with pseudonyms %d pods stay and %d GPUs are used; want what was before: %d, %d",
 			is.Resident("pods"), is.Used(with.GPU), was.Resident("pods"), was.Used(with.GPU))
+	}
+}
+
+// Teams, their namespaces and their nodes are often called alike; what jobs refer to has to
+// keep its name then, and everything else must not.
+func TestPseudonymsLeaveWhatJobsReferTo(t *testing.T) {
+	const text = `
+apiVersion: v1
+kind: Node
+metadata: {name: secret-node, labels: {kubernetes.io/hostname: secret-host, pool: training}}
+spec: {taints: [{key: dedicated, value: training, effect: NoSchedule}]}
+status: {allocatable: {cpu: 96, nvidia.com/gpu: 8, pods: 110}, conditions: [{type: Ready, status: "True"}]}
+---
+{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: secret-node}, spec: {drivers: []}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: training, labels: {team: secret-team, kubernetes.io/metadata.name: training}}}
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: secret-account, namespace: training}}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: secret-volume, labels: {topology.kubernetes.io/zone: b, owner: secret-owner}}
+spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [secret-host]}, {key: pool, operator: In, values: [training]}]}]}}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: training}
+spec: {namespaceSelector: {matchLabels: {team: secret-team}, matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [training]}]}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta1, kind: ResourceFlavor, metadata: {name: gpus}, spec: {nodeLabels: {pool: training}, nodeTaints: [{key: dedicated, value: training, effect: NoSchedule}]}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta1, kind: LocalQueue, metadata: {name: secret-queue, namespace: training}, spec: {clusterQueue: training}}
+---
+{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: secret-group, namespace: training, labels: {app: secret-app}}, spec: {minMember: 2}}
+---
+{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: secret-budget, namespace: training}, spec: {selector: {matchLabels: {app: secret-app}}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: cluster-autoscaler-status, namespace: kube-system}}
+`
+	v := manifest.View{Complete: []schema.GroupResource{{Resource: "nodes"}, {Resource: "pods"}, {Resource: "namespaces"}, {Resource: "serviceaccounts"}, {Group: "kueue.x-k8s.io", Resource: "localqueues"}, {Group: "kueue.x-k8s.io", Resource: "clusterqueues"}}}
+	for d, err := range manifest.Read("view", strings.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Objects = append(v.Objects, trim(d.Object))
+	}
+	disguise(&v, "salt")
+	by := map[string]map[string]any{}
+	for _, o := range v.Objects {
+		by[o.GetKind()] = o.Object
+	}
+	at := func(kind, path string) any {
+		got, err := job.Path(path).Resolve(by[kind])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	var b bytes.Buffer
+	if err := v.Write(&b, manifest.Form{JSON: true}); err != nil || strings.Contains(b.String(), "secret") {
+		t.Errorf("a name is left (%v) in\n%s", err, b.String())
+	}
+	node, host, team, app := at("Node", "metadata.name"), at("Node", `metadata.labels["kubernetes.io/hostname"]`), at("Namespace", "metadata.labels.team"), at("PodGroup", "metadata.labels.app")
+	const terms = "spec.nodeAffinity.required.nodeSelectorTerms[0]"
+	for _, tc := range []struct {
+		kind, path string
+		want       any
+	}{
+		{"Node", "metadata.labels.pool", "training"},
+		{"Node", "spec.taints[0].value", "training"},
+		{"CSINode", "metadata.name", node},
+		{"PersistentVolume", terms + ".matchExpressions[0].values[0]", host},
+		{"PersistentVolume", terms + ".matchExpressions[1].values[0]", "training"},
+		{"PersistentVolume", `metadata.labels["topology.kubernetes.io/zone"]`, "b"},
+		{"ClusterQueue", "metadata.name", "training"},
+		{"ClusterQueue", "spec.namespaceSelector.matchLabels.team", team},
+		{"ClusterQueue", "spec.namespaceSelector.matchExpressions[0].values[0]", at("Namespace", "metadata.name")},
+		{"LocalQueue", "spec.clusterQueue", "training"},
+		{"ResourceFlavor", "metadata.name", "gpus"},
+		{"ResourceFlavor", "spec.nodeLabels.pool", "training"},
+		{"ResourceFlavor", "spec.nodeTaints[0].value", "training"},
+		{"PodDisruptionBudget", "spec.selector.matchLabels.app", app},
+		{"ConfigMap", "metadata.namespace", "kube-system"},
+		{"ConfigMap", "metadata.name", "cluster-autoscaler-status"},
+	} {
+		if got := at(tc.kind, tc.path); got != tc.want {
+			t.Errorf("%s: %s is %v, want %v", tc.kind, tc.path, got, tc.want)
+		}
+	}
+	if at("Namespace", "metadata.name") == "training" {
+		t.Error("the namespace has its real name")
+	}
+	want := []schema.GroupResource{{Resource: "nodes"}, {Resource: "pods"}, {Group: "kueue.x-k8s.io", Resource: "clusterqueues"}}
+	if diff := cmp.Diff(want, v.Complete); diff != "" {
+		t.Errorf("what is whole (-want +got):\n%s", diff)
+	}
+}
+
+func TestRuntimesAreKeptWithoutSecrets(t *testing.T) {
+	const text = `
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch}
+spec:
+  template:
+    spec:
+      containers:
+      - name: node
+        command: [torchrun, --api-key, hunter22, --nnodes, "2", "--token=abcdefgh12345678"]
+        args: [sh, -c, "wandb login && export DB_PASSWORD=hunter22 && git clone https://me:hunter22@host/x"]
+        env: [{name: HF_TOKEN, value: hunter22}, {name: NCCL_DEBUG, value: INFO}]
+`
+	for d, err := range manifest.Read("runtime", strings.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		js, err := json.Marshal(trim(d.Object).Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(js)
+		if strings.Contains(got, "hunter22") || strings.Contains(got, "abcdefgh12345678") {
+			t.Errorf("a secret is left in %s", got)
+		}
+		for _, stays := range []string{"torchrun", "--nnodes", `"2"`, "wandb login", "NCCL_DEBUG", "INFO", "HF_TOKEN"} {
+			if !strings.Contains(got, stays) {
+				t.Errorf("%s is gone from %s", stays, got)
+			}
+		}
 	}
 }
 
