@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -29,6 +30,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	if o.Evidence == 0 {
 		o.Evidence = 40
 	}
+	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
 	c.Logs = slices.Clone(c.Logs)
 	slices.SortStableFunc(c.Logs, func(a, b Log) int {
 		x, y := a.Source, b.Source

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // largestStatus bounds what is unpacked of a compressed list of tasks.
@@ -89,7 +90,7 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 	}
 	message, _ := completion["diagnostics"].(string)
 	if message != "" {
-		text += ": " + oneLine(message, 300)
+		text += ": " + oneLine(reduce.Plain(message), 300)
 	}
 	item := evidence.Item{
 		ID: evidence.ID(fmt.Sprintf("task/%s/%d", role, index)), Kind: evidence.Exit, Text: text, Times: 1,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -22,6 +23,7 @@ func readObjects(c Case, catalog *signature.Catalog) []rank.Sighting {
 			continue
 		}
 		for _, text := range conditionTexts(object) {
+			text.message = reduce.Plain(text.message)
 			name := object.GetKind() + "/" + object.GetName()
 			item := evidence.Item{
 				ID: evidence.ID(name + "/" + text.kind), Kind: evidence.Status, Times: 1,

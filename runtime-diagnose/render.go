@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -17,8 +18,18 @@ const aroundRoot = 2
 const widest = 200
 
 // Text is the diagnosis for a tired person: one sentence, the decisive line in its
-// context, what followed, what to do. No colours; the caller may add them.
+// context, what followed, what to do. No colours; the caller may add them. Nothing in it
+// is obeyed by a terminal: names may come from files of strangers.
 func Text(r Result) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return -1
+		}
+		return c
+	}, text(r))
+}
+
+func text(r Result) string {
 	var b strings.Builder
 	b.WriteString(headline(r) + "\n")
 	if r.Waiting != "" && !strings.HasPrefix(r.Analysis, r.Waiting) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -95,9 +96,10 @@ func (r *reader) source(pod *corev1.Pod) evidence.Source {
 	return s
 }
 
-// sight records a sighting of a rule of this package.
+// sight records a sighting of a rule of this package. Messages of the platform quote programs:
+// what is kept of them is masked.
 func (r *reader) sight(rule *signature.Signature, item evidence.Item, facts map[string]string) {
-	item.Times = max(1, item.Times)
+	item.Times, item.Text = max(1, item.Times), reduce.Plain(item.Text)
 	r.seen.Sightings = append(r.seen.Sightings, rank.Sighting{
 		Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true,
 	})
@@ -110,8 +112,8 @@ func (r *reader) match(text string, item evidence.Item, over bool) bool {
 		return false
 	}
 	root := false
-	item.Times = max(1, item.Times)
-	for _, m := range r.Catalog.Match(text, item.Kind) {
+	item.Times, item.Text = max(1, item.Times), reduce.Plain(item.Text)
+	for _, m := range r.Catalog.Match(reduce.Plain(text), item.Kind) {
 		r.seen.Sightings = append(r.seen.Sightings, rank.Sighting{
 			Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true, Over: over,
 		})

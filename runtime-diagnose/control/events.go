@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // transient are refusals of JobSet's exclusive placement that belong to a normal start:
@@ -48,7 +49,7 @@ func (r *reader) readEvent(events []corev1.Event, i int) {
 	e := events[i]
 	for _, t := range transient {
 		if strings.Contains(e.Message, t) {
-			r.seen.Transient = append(r.seen.Transient, fmt.Sprintf("%s: %s (part of a normal start)", e.Reason, e.Message))
+			r.seen.Transient = append(r.seen.Transient, reduce.Plain(fmt.Sprintf("%s: %s (part of a normal start)", e.Reason, e.Message)))
 			return
 		}
 	}

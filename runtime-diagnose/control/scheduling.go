@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -120,7 +121,8 @@ func isDevice(resource string) bool {
 }
 
 func (r *reader) unschedulable(pod, message string, item evidence.Item) {
-	u, ok := ParseUnschedulable(message)
+	item.Text = reduce.Plain(item.Text)
+	u, ok := ParseUnschedulable(reduce.Plain(message))
 	if !ok {
 		if !r.match(item.Text, item, false) {
 			r.sight(ruleUnschedulableOther, item, nil)
