@@ -41,7 +41,7 @@ func newSet(t testing.TB, checks ...*check.Check) *check.Set {
 }
 
 func train(annotations map[string]string) *job.Job {
-	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": map[string]any{"b": int64(1)}, "ab": int64(1), "b": int64(1), "z": int64(1)}}}
 	o.SetAnnotations(annotations)
 	return &job.Job{Ref: job.Ref{Kind: "PyTorchJob", Name: "train"}, Source: o}
 }
@@ -262,6 +262,15 @@ func TestIgnoreAnnotation(t *testing.T) {
 	want := `no check that runs here is called "shm-mising"; did you mean "shm-missing"?`
 	if got := outcomes[2].Findings[0].Message; got != want {
 		t.Errorf("note: %q; want %q", got, want)
+	}
+}
+
+// TestAPathLeadsIntoTheJob: a rule may name what is not written; the finding then names what
+// should hold it.
+func TestAPathLeadsIntoTheJob(t *testing.T) {
+	got := told(newSet(t, rule("a", "spec.a.missing.deeper", "spec.b", "status.phase")).Run(t.Context(), check.Input{Job: train(nil)}))
+	if diff := cmp.Diff("a: warning at  warning at spec.a warning at spec.b\n", got); diff != "" {
+		t.Errorf("Run (-want +got):\n%s", diff)
 	}
 }
 

@@ -37,9 +37,11 @@ func (p *Pass) Reportf(at job.Path, format string, args ...any) {
 
 // Report reports a finding. Severity and Remedy are the check's where the finding leaves
 // them empty; a configured severity wins over both. The same words at the same path are
-// kept once: roles may share a template.
+// kept once: roles may share a template. A path to what is not written is led back to what
+// should hold it: every path of a finding leads somewhere in the job.
 func (p *Pass) Report(f finding.Finding) {
 	f.Check = p.check.Name
+	f.Path = p.written(f.Path)
 	if f.Severity == 0 {
 		f.Severity = p.check.Severity
 	}
@@ -55,4 +57,18 @@ func (p *Pass) Report(f finding.Finding) {
 		}
 	}
 	*p.sink = append(*p.sink, f)
+}
+
+// written is the path, or the nearest one above it that the job has.
+func (p *Pass) written(at job.Path) job.Path {
+	if p.Job == nil || p.Job.Source == nil {
+		return at
+	}
+	for at != "" {
+		if _, err := at.Resolve(p.Job.Source.Object); err == nil {
+			return at
+		}
+		at = at.Parent()
+	}
+	return at
 }

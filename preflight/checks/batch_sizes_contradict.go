@@ -120,7 +120,7 @@ func deepSpeedFiles(p *check.Pass, r *job.Role, c *corev1.Container) (out []deep
 			data, _ := o.Object["data"].(map[string]any)
 			file, _ := data[path.Base(w)].(string)
 			for _, sizes := range batchSizesIn(file) {
-				out = append(out, deepSpeedConfig{sizes: sizes, at: cmd.At[k], where: path.Base(w) + " of ConfigMap " + v.ConfigMap.Name})
+				out = append(out, deepSpeedConfig{sizes: sizes, at: cmd.At[k], where: w + " of ConfigMap " + v.ConfigMap.Name})
 			}
 		}
 	}

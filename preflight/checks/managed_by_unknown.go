@@ -29,7 +29,7 @@ var managedByUnknown = &check.Check{
 			return nil
 		}
 		if known := managersOf(p.Job); known != nil && !slices.Contains(known, name) {
-			p.Reportf(at, "managedBy is %q; the operator leaves the job alone unless it is one of %s", name, strings.Join(known, ", "))
+			p.Reportf(at, "managedBy is %q; the operator leaves the job alone unless it is one of %s", name, `"`+strings.Join(known, `", "`)+`"`)
 		} else if known == nil && len(validation.IsDomainPrefixedPath(nil, name)) > 0 {
 			p.Reportf(at, "managedBy is %q, %d characters; it takes a domain, a slash and a name", name, len(name))
 		}

@@ -1,7 +1,12 @@
 package checks_test
 
 import (
+	"fmt"
+	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,7 +15,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // eachFinding visits what a check says about its own fixtures.
@@ -31,36 +35,158 @@ func eachFinding(t *testing.T, visit func(fixture string, f checktest.Fixture, f
 	}
 }
 
-// TestEveryMessageHasItsPlace: a path leads to the value, or to what should hold it.
+// TestEveryMessageHasItsPlace: the path leads to what is written there, in the job itself.
 func TestEveryMessageHasItsPlace(t *testing.T) {
 	eachFinding(t, func(fixture string, f checktest.Fixture, found finding.Finding) {
-		if !resolves(found.Path, f.Input.Job.Source.Object) && !resolves(found.Path.Parent(), f.Input.Job.Source.Object) {
-			t.Errorf("%s: neither %s nor what should hold it is in the job", fixture, found.Path)
+		if _, err := found.Path.Resolve(f.Input.Job.Source.Object); err != nil {
+			t.Errorf("%s: [%s] %v", fixture, found.Check, err)
 		}
 	})
 }
 
-func resolves(at job.Path, object any) bool {
-	_, err := at.Resolve(object)
-	return err == nil
+// TestEveryMessageSaysWhatIsWritten: where the path leads to one value, the message says it, so
+// that nobody has to look it up.
+func TestEveryMessageSaysWhatIsWritten(t *testing.T) {
+	used := map[string]bool{}
+	eachFinding(t, func(fixture string, f checktest.Fixture, found finding.Finding) {
+		at, err := found.Path.Resolve(f.Input.Job.Source.Object)
+		if err != nil {
+			return // TestEveryMessageHasItsPlace
+		}
+		if value, scalar := scalarText(at); scalar && !says(found, value) {
+			if used[found.Check] = true; writtenOtherwise[found.Check] == "" {
+				t.Errorf("%s: [%s] does not say %q, which is at %s: %s", fixture, found.Check, value, found.Path, found.Message)
+			}
+		}
+	})
+	stale(t, "writtenOtherwise", writtenOtherwise, used)
 }
 
-// TestEveryMessageSaysWhatIs: a number, or what is written there, in quotes or as a word of
-// the API. A message without any of them says no more than its title.
-func TestEveryMessageSaysWhatIs(t *testing.T) {
-	eachFinding(t, func(fixture string, _ checktest.Fixture, found finding.Finding) {
-		if !strings.ContainsAny(found.Message, `0123456789"`) && !wordsOfTheAPI[found.Check] {
-			t.Errorf("%s: [%s] says neither a number nor what is written: %s", fixture, found.Check, found.Message)
+// writtenOtherwise are checks whose path leads to a value that the message gives in another
+// form, and in which.
+var writtenOtherwise = map[string]string{
+	"devices-exceed-published":       "the limit is on devices, and the path leads to the number of pods that ask for them",
+	"quota-exceeded":                 "the limit is on a sum, and the path leads to the number of pods that make it up",
+	"cpu-below-data-loaders":         "the path leads to the flag, whose value is the next word",
+	"queue-closed":                   "the queue that is written is open, and the message names the one behind it",
+	"template-changed-while-running": "the value of a variable may be a secret and is not repeated",
+	"unknown-field":                  "the field has no effect, and so its value does not matter",
+}
+
+// TestEveryMessageComparesWhatItCompares: two values at least, numbers or what is written in
+// quotes or as a word of the job. A message with one of them leaves out what it is measured by.
+func TestEveryMessageComparesWhatItCompares(t *testing.T) {
+	used := map[string]bool{}
+	eachFinding(t, func(fixture string, f checktest.Fixture, found finding.Finding) {
+		if values := valuesIn(found, f.Input.Job.Source.Object); len(values) < 2 {
+			if used[found.Check] = true; comparesNothing[found.Check] == "" {
+				t.Errorf("%s: [%s] has the values %q; want two: %s", fixture, found.Check, values, found.Message)
+			}
 		}
+	})
+	stale(t, "comparesNothing", comparesNothing, used)
+}
+
+// comparesNothing are checks that see one thing which must not be, or must be and is not, and
+// have nothing to measure it by.
+var comparesNothing = map[string]string{
+	"immutable-field-changed":        "one of the two sides is that nothing was written",
+	"job-restart-policy-missing":     "there is no policy, and two words of the API would do",
+	"no-pods-asked":                  "there are no pods, and any number of them would do",
+	"queue-closed":                   "the two sides are states of the queue, words that the job does not hold",
+	"template-changed-while-running": "both sides may be secrets and are not repeated",
+	"unknown-field":                  "the two sides are names of fields, one of which only the CRD holds",
+}
+
+// stale complains about exemptions that no fixture needs, and about those without a reason.
+func stale(t *testing.T, list string, exempt map[string]string, used map[string]bool) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(exempt)) {
+		if !used[name] {
+			t.Errorf("%s: no fixture needs %s any more", list, name)
+		}
+		if len(strings.Fields(exempt[name])) < 4 {
+			t.Errorf("%s: the reason of %s is %q; want a sentence", list, name, exempt[name])
+		}
+	}
+}
+
+// scalarText is a value of the job as a person would read it; ok is false for objects and
+// lists, and for true and false: the message says what that means.
+func scalarText(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, v != ""
+	case int64, float64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}
+
+// says tells whether a message holds a value, or its beginning where that is long. Of a word
+// of a command line, or a whole script, one part is enough: --nproc=8 is said by 8 processes.
+func says(f finding.Finding, value string) bool {
+	const longest = 40 // quoted cuts at 60
+	holds := func(text string) bool {
+		if r := []rune(text); len(r) > longest {
+			text = string(r[:longest])
+		}
+		return strings.Contains(f.Message, text) || strings.Contains(f.Message, strings.Trim(strconv.Quote(text), `"`))
+	}
+	if !commandLine.MatchString(string(f.Path)) {
+		return holds(value)
+	}
+	parts := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" =\n;:,{}$", r) })
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return holds(strings.ReplaceAll(strings.TrimLeft(part, "-"), "_", "-")) || holds(part)
 	})
 }
 
-// wordsOfTheAPI are checks about names: what is and what should be are both words.
-var wordsOfTheAPI = map[string]bool{
-	"checkpoint-not-kept": true, "job-restart-policy-missing": true, "mpi-launcher-count": true, "name-twice": true,
-	"queue-closed": true, "queue-missing": true, "quota-amount-missing": true, "quotes-in-argument": true,
-	"restart-cannot-rejoin": true, "restart-policy-overwritten": true, "role-misspelt": true, "secret-in-plain-text": true,
-	"shm-without-size": true, "template-changed-while-running": true, "unknown-field": true,
+// commandLine is a path that leads to a word of a command line.
+var commandLine = regexp.MustCompile(`\.(command|args)\[[0-9]+\]$`)
+
+// valuesIn are the values that a finding holds: the numbers with their units and the texts in
+// quotes of its message, and words that stand in the job as a key or a value, or in its path.
+func valuesIn(found finding.Finding, object any) (out []string) {
+	written := map[string]bool{}
+	words(object, written)
+	last := strings.TrimPrefix(string(found.Path[len(found.Path.Parent()):]), ".")
+	if strings.HasPrefix(found.Message, "is ") { // the line begins with the path
+		out = append(out, last)
+	}
+	for i, part := range strings.Split(found.Message, `"`) {
+		if i%2 == 1 { // in quotes
+			out = append(out, part)
+			continue
+		}
+		out = append(out, amounts.FindAllString(part, -1)...)
+		for _, w := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" ,;:()", r) }) {
+			if written[w] && w != last && !amounts.MatchString(w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// amounts are numbers with what belongs to them: 8, 64Gi, 500m, 1.5; and variables: $RANK.
+var amounts = regexp.MustCompile(`\$[A-Z_]+\b|\b[0-9]+(\.[0-9]+)?[A-Za-z]*\b`)
+
+// words collects the keys and texts of an object.
+func words(value any, into map[string]bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, e := range v {
+			into[key] = true
+			words(e, into)
+		}
+	case []any:
+		for _, e := range v {
+			words(e, into)
+		}
+	default:
+		into[fmt.Sprint(v)] = true
+	}
 }
 
 // TestEveryMessageFitsIntoOneLine: kubectl shows at most five warnings, and cuts none of them.

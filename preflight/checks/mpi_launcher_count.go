@@ -20,7 +20,7 @@ var mpiLauncherCount = &check.Check{
 		launcher := p.Job.Role("Launcher")
 		switch {
 		case launcher == nil:
-			p.Reportf("spec.mpiReplicaSpecs", "there is no Launcher; the job stays without pods")
+			p.Reportf("spec.mpiReplicaSpecs", "there are %d launchers; the operator takes exactly 1 and leaves the job without pods otherwise", 0)
 		case launcher.Replicas.Max != 1:
 			p.Reportf(launcher.ReplicasPath, "there are %d launchers; the operator takes exactly 1 and leaves the job without pods otherwise", launcher.Replicas.Max)
 		}

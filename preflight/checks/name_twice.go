@@ -46,7 +46,7 @@ func eachTwin(spec *corev1.PodSpec, report func(rel job.Path, format string, arg
 		for k, m := range c.VolumeMounts {
 			at := path.Clean(m.MountPath)
 			if other, twice := mounts[at]; twice && m.MountPath != "" {
-				report(rel.Child("volumeMounts").Index(k).Child("mountPath"), "volumes %s and %s are both mounted at %s in container %s", other, m.Name, at, c.Name)
+				report(rel.Child("volumeMounts").Index(k).Child("mountPath"), "volumes %s and %s are both mounted at %s in container %s", other, m.Name, m.MountPath, c.Name)
 			}
 			mounts[at] = m.Name
 		}

@@ -23,7 +23,7 @@ var parameterServerAsksForGPUs = &check.Check{
 			all := gpus.N * int64(ps.Replicas.Max)
 			p.Report(finding.Finding{
 				Path:    gpus.Path,
-				Message: fmt.Sprintf("%s ask for %d %s; they keep variables in main memory, and the %s compute", count(ps.Replicas.Max, "parameter server"), all, gpus.Resource, count(worker.Replicas.Max, "worker")),
+				Message: fmt.Sprintf("%s ask for %d %s each, %d together; they keep variables in main memory, and the %s compute", count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource, all, count(worker.Replicas.Max, "worker")),
 				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
 			})
 		}

@@ -24,7 +24,12 @@ var patchesCollide = &check.Check{
 			for _, w := range c.parts(p.Job) {
 				key := c.target + "\x00" + w.what
 				if old, twice := seen[key]; twice && old.at.Parent().Parent() != w.at.Parent().Parent() && !reflect.DeepEqual(old.value, w.value) {
-					p.Reportf(w.at, "%s for Job %q is set here and otherwise in %s: the last one counts", w.what, c.target, element(old.at))
+					here, there := "written here", "otherwise"
+					if a, ok := w.value.(string); ok {
+						b, _ := old.value.(string)
+						here, there = quoted(a)+" here", quoted(b)
+					}
+					p.Reportf(w.at, "%s for Job %q is %s and %s in %s: the last one counts", w.what, c.target, here, there, element(old.at))
 				}
 				seen[key] = w
 			}

@@ -29,12 +29,12 @@ var quotesInArgument = &check.Check{
 			eachWord(c, func(word string, at job.Path) {
 				if m := quotedValue.FindStringSubmatch(word); m != nil {
 					if times++; times == 1 {
-						first, flag = at, m[1]
+						first, flag = at, m[1]+"="+masked(job.Path(m[1]), quoted(m[2]))
 					}
 				}
 			})
 			if times > 0 {
-				p.Reportf(r.Pod.At(rel.Join(first)), "%s gets the value of %s with its quotes%s: no shell takes them off", whose(c.Name, r.Name), flag, andMore(times))
+				p.Reportf(r.Pod.At(rel.Join(first)), "%s gets %s as it is written%s: no shell takes the quotes off", whose(c.Name, r.Name), flag, andMore(times))
 			}
 		})
 		return nil
@@ -42,7 +42,7 @@ var quotesInArgument = &check.Check{
 }
 
 // quotedValue is a flag whose value is all in quotes: --name='value'.
-var quotedValue = regexp.MustCompile(`^(--?[A-Za-z][\w.-]*)=(?:'[^']*'|"[^"]*")$`)
+var quotedValue = regexp.MustCompile(`^(--?[A-Za-z][\w.-]*)=('[^']*'|"[^"]*")$`)
 
 // isShell says whether a word is the name of a shell.
 func isShell(word string) bool {

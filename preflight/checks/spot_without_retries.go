@@ -25,12 +25,12 @@ var spotWithoutRetries = &check.Check{
 			if p.Job.Ref.Kind == "JobSet" {
 				spec = r.Path.Child("template", "spec")
 			}
-			at, what := spotSelection(&r.Pod.Spec)
+			_, what := spotSelection(&r.Pod.Spec)
 			tries, written := number(p.Job, spec.Child("backoffLimit"))
 			if what == "" || !written || tries > 0 || r.Replicas.Max == 0 || field(p.Job, spec.Child("podFailurePolicy")) != nil {
 				continue
 			}
-			p.Reportf(r.Pod.At(at), "%s runs on spot nodes, and backoffLimit is %d: the first of %s whose node is taken back ends the job", r.Name, tries, count(p.Job.MaxPods(), "pod"))
+			p.Reportf(spec.Child("backoffLimit"), "backoffLimit is %d, and %s runs on spot nodes (%s): the first of %s whose node is taken back ends the job", tries, r.Name, what, count(p.Job.MaxPods(), "pod"))
 		}
 		return nil
 	},

@@ -118,7 +118,7 @@ func (m replicaMap) keys(r *reader, written map[string]any) map[string]string {
 		case i >= 0 && m.anyCase && out[m.roles[i]] == "":
 			out[m.roles[i]] = key
 			if m.exactCase {
-				r.skip(at, "read as %s; the operator's webhook takes only that spelling", m.roles[i])
+				r.skip(at, "read as %q; the operator's webhook takes only that spelling", m.roles[i])
 			}
 		case nearest(key, m.roles) != "":
 			r.skip(at, "%s; the nearest is %s", NotAField, nearest(key, m.roles))
@@ -160,7 +160,7 @@ func (m replicaMap) overwriteRestart(r *reader, role *job.Role, spec *replicaSpe
 	default: // as written
 	}
 	if own := role.Pod.Spec.RestartPolicy; own != "" && own != policy {
-		r.skip(role.Pod.At("restartPolicy"), "%s is overwritten: the operator takes %s from the role's restartPolicy", own, policy)
+		r.skip(role.Pod.At("restartPolicy"), "%q is overwritten: the operator takes %q from the role's restartPolicy", own, policy)
 	}
 	inject(&role.Pod, "restartPolicy", r.written(role.Path.Child("restartPolicy"), role.Path))
 	role.Pod.Spec.RestartPolicy = policy

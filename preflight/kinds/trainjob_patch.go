@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -111,7 +113,7 @@ func (t *resolution) change(name string, named, at job.Path, meta *metav1.Object
 	i := slices.IndexFunc(t.out, func(r job.Role) bool { return r.Name == name })
 	if i < 0 {
 		if t.runtime != nil {
-			t.r.skip(t.r.anchor(named), "the runtime has no replicated Job %q", name)
+			t.r.skip(t.r.anchor(named), "the runtime has no replicated Job %q; it has %s", name, strings.Join(rolesOf(t.out), ", "))
 		}
 		return
 	}
@@ -266,5 +268,14 @@ func merged(base, more map[string]string) map[string]string {
 	out := make(map[string]string, len(base)+len(more))
 	maps.Copy(out, base)
 	maps.Copy(out, more)
+	return out
+}
+
+// rolesOf are the names of roles in their order, in quotes.
+func rolesOf(roles []job.Role) []string {
+	out := make([]string, len(roles))
+	for i := range roles {
+		out[i] = strconv.Quote(roles[i].Name)
+	}
 	return out
 }
