@@ -26,8 +26,12 @@ var batchSizesContradict = &check.Check{
 			if r.Replicas.Max == 0 {
 				continue
 			}
+			configs := deepSpeedConfigs(p, r)
+			if len(configs) == 0 {
+				continue
+			}
 			world, known := deepSpeedWorld(p.Job, r)
-			for _, c := range deepSpeedConfigs(p, r) {
+			for _, c := range configs {
 				whole, micro, steps := c.sizes["train_batch_size"], c.sizes["train_micro_batch_size_per_gpu"], c.sizes["gradient_accumulation_steps"]
 				switch {
 				case whole == 0:
@@ -101,6 +105,9 @@ func deepSpeedConfigs(p *check.Pass, r *job.Role) (out []deepSpeedConfig) {
 
 // deepSpeedFiles are configurations in ConfigMaps that the view has and the container mounts.
 func deepSpeedFiles(p *check.Pass, r *job.Role, c *corev1.Container) (out []deepSpeedConfig) {
+	if !mentions(c, ".json") {
+		return nil
+	}
 	for _, cmd := range commandsOf(p.Job, r) {
 		for k, w := range cmd.Words {
 			if _, value, joined := strings.Cut(w, "="); joined {

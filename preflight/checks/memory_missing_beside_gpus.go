@@ -30,7 +30,7 @@ var memoryMissingBesideGPUs = &check.Check{
 				c := &r.Pod.Spec.Containers[k]
 				gpus := acceleratorsOf(c)
 				at := r.Pod.At(job.Path("containers").Index(k).Child("resources"))
-				if gpus.N == 0 || saysAmount(&c.Resources, corev1.ResourceMemory) ||
+				if gpus.N == 0 || wholeMachine(gpus) || saysAmount(&c.Resources, corev1.ResourceMemory) ||
 					field(p.Job, at.Child("requests", "memory")) != nil || field(p.Job, at.Child("limits", "memory")) != nil {
 					continue // written, be it in a way that could not be read
 				}
@@ -48,6 +48,15 @@ var memoryMissingBesideGPUs = &check.Check{
 		}
 		return nil
 	},
+}
+
+// wholeMachine says whether a container takes all accelerators of a machine, as far as that can
+// be known without the node: nobody else's pod with accelerators comes there, and no memory that
+// is promised twice. A pod takes all TPUs of its node (cloud.google.com/kubernetes-engine,
+// concepts/tpus), and eight is what the large machines of most vendors have
+// (docs.nvidia.com/dgx, HGX and DGX A100 to B200).
+func wholeMachine(gpus job.Amount) bool {
+	return gpus.Resource == "google.com/tpu" || gpus.N >= 8 && job.AcceleratorUnit(gpus.Resource) == job.Device
 }
 
 // saysAmount says whether a resource is requested or limited.

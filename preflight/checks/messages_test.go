@@ -68,6 +68,7 @@ var writtenOtherwise = map[string]string{
 	"devices-exceed-published":       "the limit is on devices, and the path leads to the number of pods that ask for them",
 	"quota-exceeded":                 "the limit is on a sum, and the path leads to the number of pods that make it up",
 	"cpu-below-data-loaders":         "the path leads to the flag, whose value is the next word",
+	"key-written-twice":              "the message names the two lines, one of which the path leads to",
 	"queue-closed":                   "the queue that is written is open, and the message names the one behind it",
 	"template-changed-while-running": "the value of a variable may be a secret and is not repeated",
 	"unknown-field":                  "the field has no effect, and so its value does not matter",

@@ -19,17 +19,22 @@ var mpiWorkerWithoutSSHD = &check.Check{
 	Remedy:   "Remove the worker's command: the operator starts sshd, and mpirun the program.",
 	Severity: finding.Error, Since: "0.1",
 	Kinds: []string{"MPIJob"},
-	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		worker := p.Job.Role("Worker")
-		if p.Job.Ref.APIVersion != "kubeflow.org/v2beta1" || worker == nil || worker.Replicas.Max == 0 || len(worker.Pod.Spec.Containers) == 0 {
+		if p.Job.Ref.APIVersion != "kubeflow.org/v2beta1" || worker == nil || len(worker.Pod.Spec.Containers) == 0 {
 			return nil // v1 starts processes by kubectl exec
+		}
+		workers := count(worker.Replicas.Max, "worker")
+		if written, unread := text(p.Job, worker.ReplicasPath); unread {
+			workers = written + " workers"
+		} else if worker.Replicas.Max == 0 {
+			return nil
 		}
 		c := &worker.Pod.Spec.Containers[0]
 		if len(c.Command) == 0 || mentions(c, "ssh") || !runsNoServer(c) {
 			return nil
 		}
-		p.Reportf(worker.Pod.At("containers[0].command"), "%s run %s; mpirun reaches them by ssh, and none of their %s starts sshd", count(worker.Replicas.Max, "worker"), quoted(path.Base(c.Command[0])), count(len(c.Command)+len(c.Args), "word"))
+		p.Reportf(worker.Pod.At("containers[0].command"), "%s run %s; mpirun reaches them by ssh, and none of their %s starts sshd", workers, quoted(path.Base(c.Command[0])), count(len(c.Command)+len(c.Args), "word"))
 		return nil
 	},
 }

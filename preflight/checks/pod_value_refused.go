@@ -80,18 +80,22 @@ func refusedTolerations(r *job.Role, refuse refuse) {
 // refusedNames: names of volumes are DNS labels, values of labels and selectors at most 63 plain characters.
 func refusedNames(r *job.Role, refuse refuse) {
 	for k, v := range r.Pod.Spec.Volumes {
-		if _, _, templated := job.Placeholder(v.Name); v.Name != "" && !templated && len(validation.IsDNS1123Label(v.Name)) > 0 {
+		if v.Name == "" || len(validation.IsDNS1123Label(v.Name)) == 0 {
+			continue
+		}
+		if _, _, templated := job.Placeholder(v.Name); !templated {
 			refuse(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "volume name %q has %d characters, and takes lower-case letters, digits and dashes, 63 at most", v.Name, len(v.Name))
 		}
 	}
 	labels := func(at func(key string) job.Path, set map[string]string) {
 		for _, key := range slices.Sorted(maps.Keys(set)) {
-			if _, _, templated := job.Placeholder(key + set[key]); templated {
+			badValue, badName := len(validation.IsValidLabelValue(set[key])) > 0, len(validation.IsQualifiedName(key)) > 0
+			if _, _, templated := job.Placeholder(key + set[key]); !badValue && !badName || templated {
 				continue
 			}
-			if problem := validation.IsValidLabelValue(set[key]); len(problem) > 0 {
+			if badValue {
 				refuse(at(key), "%q, %d characters, is no value of a label: letters, digits, - _ and ., 63 at most", set[key], len(set[key]))
-			} else if problem := validation.IsQualifiedName(key); len(problem) > 0 {
+			} else {
 				refuse(at(key), "%q, %d characters, is no name of a label: a domain, a slash and a name, 63 at most", key, len(key))
 			}
 		}

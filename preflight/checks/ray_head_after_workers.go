@@ -55,6 +55,9 @@ type rayStart struct {
 // rayStartsOf are the calls of ray start in the container that trains: for a head, and to join
 // one. The last of each counts.
 func rayStartsOf(j *job.Job, r *job.Role) (head, join rayStart) {
+	if !startsRay(r) {
+		return head, join
+	}
 	for _, cmd := range commandsOf(j, r) {
 		if len(cmd.Words) < 3 || cmd.Words[0] != "ray" || cmd.Words[1] != "start" {
 			continue
@@ -69,6 +72,13 @@ func rayStartsOf(j *job.Job, r *job.Role) (head, join rayStart) {
 		}
 	}
 	return head, join
+}
+
+// startsRay says whether the container that trains may call ray start at all: reading a script
+// word by word costs more.
+func startsRay(r *job.Role) bool {
+	c, _ := r.Trainer()
+	return c != nil && mentions(c, "ray")
 }
 
 // choosesByItself says whether the script of a role looks at who it is before it starts.

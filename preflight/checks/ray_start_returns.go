@@ -17,6 +17,9 @@ var rayStartReturns = &check.Check{
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
+			if !startsRay(r) {
+				continue
+			}
 			all := commandsOf(p.Job, r)
 			if len(all) == 0 || r.Replicas.Max == 0 || choosesByItself(r) {
 				continue

@@ -10,14 +10,18 @@ import (
 
 var roleReferenceMissing = &check.Check{
 	Name:     "role-reference-missing",
-	Title:    "the JobSet speaks of a replicated Job that it does not have",
+	Title:    "the job speaks of a role that it does not have",
 	Doc:      readme("role-reference-missing"),
-	Remedy:   "Name one of the replicated Jobs; dependsOn takes only those above.",
+	Remedy:   "Name a role that the job has; dependsOn takes only those above.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"JobSet"},
+	Kinds:           []string{"JobSet", "ColossalAIJob"},
 	Needs:           check.Whole,
 	OperatorRejects: []string{"JobSet"},
 	Run: func(p *check.Pass) error {
+		if p.Job.Ref.Kind == "ColossalAIJob" {
+			missingTypes(p)
+			return nil
+		}
 		var names []string
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
@@ -48,4 +52,19 @@ var roleReferenceMissing = &check.Check{
 		}
 		return nil
 	},
+}
+
+// missingTypes: what a ColossalAIJob says about debugging and resuming, it says about the
+// launcher or the worker.
+func missingTypes(p *check.Pass) {
+	names := []string{"launcher", "worker"}
+	for _, list := range []job.Path{"spec.runMode.debug.replicaSpecs", "spec.runMode.pause.resumeSpecs"} {
+		all, _ := field(p.Job, list).([]any)
+		for k := range all {
+			at := list.Index(k).Child("type")
+			if name, ok := text(p.Job, at); ok && !slices.Contains(names, name) {
+				p.Reportf(at, "none of %s is called %q%s", count(len(names), "type"), name, check.DidYouMean(name, names))
+			}
+		}
+	}
 }

@@ -103,6 +103,8 @@ func All() []*check.Check {
 		parameterServerAsksForGPUs,
 		patchTargetMissing,
 		patchesCollide,
+		peerWithoutCommand,
+		placeholderNotFilled,
 		podExceedsEveryNode,
 		podGroupAboveGang,
 		podGroupMissing,

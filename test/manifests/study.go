@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -36,9 +37,9 @@ type hit struct {
 
 // reason says why a check is right about a manifest although no label says so.
 type reason struct {
-	Manifest string `json:"manifest"` // file name; * stands for any letters
-	Check    string `json:"check"`
-	Reason   string `json:"reason"`
+	Manifests []string `json:"manifests"` // file names
+	Check     string   `json:"check"`
+	Reason    string   `json:"reason"`
 }
 
 // study is everything that was found and everything that is known.
@@ -46,7 +47,7 @@ type study struct {
 	labels    map[string][]label  // by file
 	supports  map[string][]string // issues by check
 	explained []reason
-	used      map[int]bool // entries of explained that a finding needed
+	used      map[[2]string]bool // entries of explained, by their number, and manifests for which a finding needed them
 
 	files, jobs int
 	uncovered   int             // documents of kinds that no reader covers
@@ -58,7 +59,7 @@ type study struct {
 }
 
 func newStudy(labels, ours string) (*study, error) {
-	s := &study{used: map[int]bool{}, covered: map[string]bool{}}
+	s := &study{used: map[[2]string]bool{}, covered: map[string]bool{}}
 	f, err := os.Open(labels)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,10 @@ func (s *study) proofread(names []string) error {
 			return fmt.Errorf("explained.yaml: no check is called %q%s", e.Check, check.DidYouMean(e.Check, names))
 		}
 		if len(strings.Fields(e.Reason)) < 3 {
-			return fmt.Errorf("explained.yaml: %s on %s: the reason is %q; expected a sentence", e.Check, e.Manifest, e.Reason)
+			return fmt.Errorf("explained.yaml: %s on %s: the reason is %q; expected a sentence", e.Check, strings.Join(e.Manifests, ", "), e.Reason)
+		}
+		if len(e.Manifests) == 0 {
+			return fmt.Errorf("explained.yaml: %s on nothing: name the manifests that were read", e.Check)
 		}
 	}
 	return nil
@@ -141,8 +145,8 @@ func (s *study) of(file, name string) standing {
 		}
 	}
 	for i, e := range s.explained {
-		if ok, _ := filepath.Match(e.Manifest, file); ok && e.Check == name {
-			s.used[i] = true
+		if e.Check == name && slices.Contains(e.Manifests, file) {
+			s.used[[2]string{strconv.Itoa(i), file}] = true
 			return byReason
 		}
 	}
@@ -318,8 +322,10 @@ func (s *study) judge() (complaints []string) {
 		complaints = append(complaints, fmt.Sprintf("what cannot run: precision is %s; expected %s at least", percent(failing.precision()), percent(leastPrecision)))
 	}
 	for i, e := range s.explained {
-		if !s.used[i] {
-			complaints = append(complaints, fmt.Sprintf("explained.yaml: %s says nothing about %s any more, or a label does: remove the entry", e.Check, e.Manifest))
+		for _, file := range e.Manifests {
+			if !s.used[[2]string{strconv.Itoa(i), file}] {
+				complaints = append(complaints, fmt.Sprintf("explained.yaml: %s says nothing about %s any more, or a label does: remove it there", e.Check, file))
+			}
 		}
 	}
 	return complaints

@@ -52,8 +52,8 @@ func TestJudge(t *testing.T) {
 	}{
 		"a label supports the error": {broken, invalid, "[]", nil},
 		"nothing supports the error": {broken, "one.yaml\tnone\t-\t-\thigh\n", "[]", []string{"one.yaml: an error that no label supports: [job-name-invalid] metadata.name", "what cannot run: precision is 0.0 %; expected 95.0 % at least"}},
-		"somebody read it":           {broken, "one.yaml\tnone\t-\t-\thigh\n", "- {manifest: one.yaml, check: job-name-invalid, reason: the name holds an underscore}\n", nil},
-		"a reason nobody needs":      {broken, invalid, "- {manifest: two.yaml, check: job-name-invalid, reason: the name holds an underscore}\n", []string{"explained.yaml: job-name-invalid says nothing about two.yaml any more"}},
+		"somebody read it":           {broken, "one.yaml\tnone\t-\t-\thigh\n", "- {manifests: [one.yaml], check: job-name-invalid, reason: the name holds an underscore}\n", nil},
+		"a reason nobody needs":      {broken, invalid, "- {manifests: [two.yaml], check: job-name-invalid, reason: the name holds an underscore}\n", []string{"explained.yaml: job-name-invalid says nothing about two.yaml any more"}},
 		"a document that is none":    {broken + "---\na: [1\n", invalid, "[]", []string{"one.yaml: unreadable: "}},
 	}
 	for name, tc := range cases {
@@ -105,8 +105,8 @@ func TestPrint(t *testing.T) {
 func TestOwnFilesNameChecksThatExist(t *testing.T) {
 	cases := map[string]struct{ supports, explained, want string }{
 		"a slip in labels.yaml":    {"job-name-invalit: []\n", "[]", `labels.yaml: no check is called "job-name-invalit"; did you mean "job-name-invalid"?`},
-		"a slip in explained.yaml": {"{}", "- {manifest: one.yaml, check: shm-mising, reason: it is right}\n", `explained.yaml: no check is called "shm-mising"; did you mean "shm-missing"?`},
-		"no reason":                {"{}", "- {manifest: one.yaml, check: shm-missing, reason: fine}\n", `explained.yaml: shm-missing on one.yaml: the reason is "fine"; expected a sentence`},
+		"a slip in explained.yaml": {"{}", "- {manifests: [one.yaml], check: shm-mising, reason: it is right}\n", `explained.yaml: no check is called "shm-mising"; did you mean "shm-missing"?`},
+		"no reason":                {"{}", "- {manifests: [one.yaml], check: shm-missing, reason: fine}\n", `explained.yaml: shm-missing on one.yaml: the reason is "fine"; expected a sentence`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
