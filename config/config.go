@@ -79,7 +79,7 @@ type Signatures struct {
 // Certificates says who issues the certificate of the webhook.
 type Certificates struct {
 	Mode                 string   `yaml:"mode"` // "builtin" or "files"
-	Dir                  string   `yaml:"dir"`  // of tls.crt, tls.key, ca.crt
+	Dir                  string   `yaml:"dir"`  // of tls.crt, tls.key
 	Secret               string   `yaml:"secret"`
 	WebhookConfiguration string   `yaml:"webhookConfiguration"`
 	Hosts                []string `yaml:"hosts"` // names and addresses in the certificate

@@ -41,6 +41,9 @@ func (c Config) validate() error {
 			bad("%s is %s; expected %s or more", d.name, time.Duration(d.value), d.least)
 		}
 	}
+	if d := time.Duration(c.Webhook.Deadline); d > longestReview {
+		bad("webhook.deadline is %s; expected %s or less, because the API server waits 2s", d, longestReview)
+	}
 	for _, n := range []struct {
 		name         string
 		value, least int64
@@ -79,16 +82,20 @@ func (c Config) validate() error {
 	return errors.Join(errs...)
 }
 
+// longestReview leaves the API server, which the webhook configuration tells to wait 2s, time
+// to hear the answer.
+const longestReview = 1900 * time.Millisecond
+
 const (
 	leastEvidence = 16 << 10
 	mostEvidence  = 896 << 10
 )
 
 func (r Running) validate(bad func(string, ...any)) {
-	if r.SlowerThan <= 1 {
+	if !(r.SlowerThan > 1) { // NaN is not either
 		bad("diagnosis.running.slowerThan is %g; expected more than 1", r.SlowerThan)
 	}
-	if !(r.Diverged > 1) { // NaN is not either
+	if !(r.Diverged > 1) {
 		bad("diagnosis.running.diverged is %g; expected more than 1", r.Diverged)
 	}
 	if r.Prometheus.URL == "" {
