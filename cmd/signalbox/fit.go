@@ -197,17 +197,17 @@ func withLists(fit *capacity.Result) *capacity.Result {
 // fitText is the answer for a tired person: the verdict, where or why not, what would
 // help, and what was not looked at.
 func fitText(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): ", j.Job, j.Source)
+	fmt.Fprintf(b, "%s (%s): ", visibleLine(j.Job.String()), j.Source)
 	if j.Fit == nil {
 		b.WriteString("not asked\n")
 		for _, skip := range j.Skipped {
-			fmt.Fprintf(b, "  %s\n", skip.Reason)
+			fmt.Fprintf(b, "  %s\n", visibleLine(skip.Reason))
 		}
 		return
 	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
 	for _, line := range j.Fit.Lines() {
-		fmt.Fprintf(b, "  %s\n", line)
+		fmt.Fprintf(b, "  %s\n", visible(line))
 	}
 	for _, line := range unchecked(j.Report) {
 		fmt.Fprintf(b, "  %s\n", line)

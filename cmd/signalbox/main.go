@@ -38,7 +38,7 @@ type shell struct {
 
 // tell writes one line to stderr. That nobody may be listening there changes nothing.
 func (sh *shell) tell(format string, args ...any) {
-	_, _ = fmt.Fprintf(sh.err, "signalbox: "+format+"\n", args...)
+	_, _ = io.WriteString(sh.err, "signalbox: "+visibleLine(fmt.Sprintf(format, args...))+"\n")
 }
 
 func main() { os.Exit(start()) }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
@@ -77,7 +79,7 @@ func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, pai
 }
 
 func textOf(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): %s\n", j.Job, j.Source, paint.word(string(j.Decision)))
+	fmt.Fprintf(b, "%s (%s): %s\n", visibleLine(j.Job.String()), j.Source, paint.word(string(j.Decision)))
 	ruled := map[string]preflight.Effect{}
 	for _, r := range j.Rulings {
 		ruled[r.Policy+string(r.Path)+r.Message] = r.Effect
@@ -98,9 +100,9 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 		if saysLimit(j.Report) {
 			text = j.Fit.Headline()
 		}
-		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Answer()), indented(text))
+		fmt.Fprintf(b, "  fit     %s: %s\n", paint.word(j.Fit.Answer()), indented(visible(text)))
 		if j.Fit.Change != "" {
-			fmt.Fprintf(b, "          → %s\n", j.Fit.Change)
+			fmt.Fprintf(b, "          → %s\n", visible(j.Fit.Change))
 		}
 	}
 	for _, line := range unchecked(j.Report) {
@@ -140,13 +142,27 @@ func unchecked(r preflight.Report) []string {
 				what = "what looks at the cluster, such as gang-does-not-fit"
 			}
 		}
-		out = append(out, fmt.Sprintf("not checked: %s (%s)", what, reason))
+		out = append(out, visibleLine(fmt.Sprintf("not checked: %s (%s)", what, reason)))
 	}
 	for _, u := range r.Undecided {
-		out = append(out, "not decided: policy "+u)
+		out = append(out, visibleLine("not decided: policy "+u))
 	}
 	return out
 }
+
+// visible is a text without what a terminal would obey: manifests come from strangers, and
+// names of jobs, roles and nodes are printed.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+// visibleLine is visible, in one line.
+func visibleLine(s string) string { return strings.ReplaceAll(visible(s), "\n", " ") }
 
 // sum is the last line of a review of several jobs.
 func sum(jobs []reviewed) string {
