@@ -189,7 +189,9 @@ func requestIn(file string, text []byte) (preflight.Request, error) {
 		case err != nil:
 			return request, err
 		case doc.Object.GroupVersionKind() == RequestKind:
-			fill(doc.Object, &request)
+			if err := fill(doc.Object, &request); err != nil {
+				return request, fmt.Errorf("%s: %w", doc.Where(), err)
+			}
 		case request.Object == nil && kinds.For(doc.Object.GroupVersionKind()) != nil:
 			request.Object = doc.Object
 		case !doc.List:
@@ -208,10 +210,22 @@ func requestIn(file string, text []byte) (preflight.Request, error) {
 	return request, nil
 }
 
-func fill(o *unstructured.Unstructured, request *preflight.Request) {
-	labels, _, _ := unstructured.NestedStringMap(o.Object, "namespaceLabels")
+// fill takes over what a ReviewRequest says. A field that is misspelt or of another type
+// would leave the fixture asking something else.
+func fill(o *unstructured.Unstructured, request *preflight.Request) error {
+	known := []string{"apiVersion", "kind", "metadata", "namespaceLabels", "user", "groups", "operation"}
+	for _, field := range slices.Sorted(maps.Keys(o.Object)) {
+		if !slices.Contains(known, field) {
+			return fmt.Errorf("a ReviewRequest has no field %q%s", field, check.DidYouMean(field, known))
+		}
+	}
+	labels, _, err := unstructured.NestedStringMap(o.Object, "namespaceLabels")
 	maps.Copy(request.Namespace, labels)
-	request.User, _, _ = unstructured.NestedString(o.Object, "user")
-	request.Operation, _, _ = unstructured.NestedString(o.Object, "operation")
-	request.Groups, _, _ = unstructured.NestedStringSlice(o.Object, "groups")
+	errs := []error{err}
+	request.User, _, err = unstructured.NestedString(o.Object, "user")
+	errs = append(errs, err)
+	request.Operation, _, err = unstructured.NestedString(o.Object, "operation")
+	errs = append(errs, err)
+	request.Groups, _, err = unstructured.NestedStringSlice(o.Object, "groups")
+	return errors.Join(append(errs, err)...)
 }

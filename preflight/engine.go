@@ -63,7 +63,7 @@ type RoleView struct {
 	GPUsPerPod int64            `json:"gpus_per_pod"`
 	GPU        string           `json:"gpu_resource"`
 	Requests   map[string]int64 `json:"requests"` // cpu in milli, the rest in base units
-	Images     []string         `json:"images"`
+	Images     []string         `json:"images"`   // of containers, init containers and volumes
 	HostNet    bool             `json:"host_network"`
 	Privileged bool             `json:"privileged"`
 }

@@ -87,6 +87,11 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 	for i := range r.Pod.Spec.Containers {
 		add(&r.Pod.Spec.Containers[i], job.Path("containers").Index(i))
 	}
+	for i := range r.Pod.Spec.Volumes { // what an image brings as a volume runs as well
+		if v := r.Pod.Spec.Volumes[i].Image; v != nil && v.Reference != "" && !slices.Contains(view.Images, v.Reference) {
+			view.Images = append(view.Images, v.Reference)
+		}
+	}
 	return view
 }
 
