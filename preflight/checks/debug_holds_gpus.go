@@ -21,7 +21,7 @@ var debugHoldsGPUs = &check.Check{
 			gpus += p.Job.Roles[i].Pod.GPUs().N * int64(p.Job.Roles[i].Replicas.Max)
 		}
 		if on, _ := field(p.Job, at).(bool); on && gpus > 0 {
-			p.Reportf(at, "debug mode is on: %s hold %s and no training starts", count(p.Job.MaxPods(), "pod"), count(gpus, "GPU"))
+			p.Reportf(at, "debug mode is on: no training starts in %s, with %s among them", count(p.Job.MaxPods(), "pod"), count(gpus, "GPU"))
 		}
 		return nil
 	},

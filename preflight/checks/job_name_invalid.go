@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -34,7 +35,11 @@ var jobNameInvalid = &check.Check{
 			form, ok = "lower-case letters, digits and dashes, with a letter first, 63 at most", len(validation.IsDNS1035Label(name)) == 0
 		}
 		if !ok {
-			p.Reportf("metadata.name", "%q is no name for a %s; it takes %s", name, p.Job.Ref.Kind, form)
+			f := finding.Finding{Path: "metadata.name", Message: fmt.Sprintf("%q is no name for a %s; it takes %s", name, p.Job.Ref.Kind, form)}
+			if p.Job.Ref.Kind == "Framework" {
+				f.Remedy = "Use lower-case letters and digits alone."
+			}
+			p.Report(f)
 		}
 		return nil
 	},

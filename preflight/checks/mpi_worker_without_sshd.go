@@ -31,18 +31,23 @@ var mpiWorkerWithoutSSHD = &check.Check{
 			return nil
 		}
 		c := &worker.Pod.Spec.Containers[0]
-		if len(c.Command) == 0 || mentions(c, "ssh") || !runsNoServer(c) {
+		words := slices.Concat(c.Command, c.Args)
+		if len(words) == 0 || mentions(c, "ssh") || !runsNoServer(c, words) {
 			return nil
 		}
-		p.Reportf(worker.Pod.At("containers[0].command"), "%s run %s; mpirun reaches them by ssh, and none of their %s starts sshd", workers, quoted(path.Base(c.Command[0])), count(len(c.Command)+len(c.Args), "word"))
+		at := worker.Pod.At("containers[0].command")
+		if len(c.Command) == 0 { // with arguments alone the operator starts no sshd either
+			at = worker.Pod.At("containers[0].args")
+		}
+		p.Reportf(at, "%s run %s; mpirun reaches them by ssh, and none of their %s starts sshd", workers, quoted(path.Base(words[0])), count(len(words), "word"))
 		return nil
 	},
 }
 
 // runsNoServer says whether all that the container does is known, and is to sleep or to train.
-func runsNoServer(c *corev1.Container) bool {
-	first := path.Base(c.Command[0])
-	if isShell(first) {
+func runsNoServer(c *corev1.Container, words []string) bool {
+	first := path.Base(words[0])
+	if isShell(first) && len(c.Command) > 0 {
 		script := c.Command[len(c.Command)-1]
 		if len(c.Args) > 0 {
 			script = c.Args[len(c.Args)-1]

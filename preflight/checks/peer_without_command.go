@@ -8,7 +8,7 @@ import (
 
 var peerWithoutCommand = &check.Check{
 	Name:     "peer-without-command",
-	Title:    "one role waits for peers, and the other starts nothing",
+	Title:    "one role waits for peers, and the other does not start them",
 	Doc:      readme("peer-without-command"),
 	Remedy:   "Write the same command in both roles, unless the image starts the training by itself.",
 	Severity: finding.Warning, Since: "0.1",
@@ -23,10 +23,17 @@ var peerWithoutCommand = &check.Check{
 			starts, idle := pair[0], pair[1]
 			a, _ := starts.Trainer()
 			b, k := idle.Trainer()
-			if a == nil || b == nil || a.Image != b.Image || len(b.Command)+len(b.Args) > 0 || starts.Launch.Program != "torchrun" || starts.Launch.Nodes.Min < 2 {
+			nodes, known := nodesOf(p.Job, starts)
+			if a == nil || b == nil || a.Image != b.Image || starts.Launch.Program != "torchrun" || !known || nodes < 2 || starts.Launch.Has("standalone") {
 				continue
 			}
-			p.Reportf(idle.Pod.At(job.Path("containers").Index(k)), "%s starts torchrun for %d nodes; the command in %s, from the same image, has 0 words", starts.Name, starts.Launch.Nodes.Min, podsOf(idle))
+			at := idle.Pod.At(job.Path("containers").Index(k))
+			switch {
+			case len(b.Command)+len(b.Args) == 0:
+				p.Reportf(at, "%s starts torchrun for %d nodes; the command in %s, from the same image, has 0 words", starts.Name, nodes, podsOf(idle))
+			case idle.Launch.Program == "python" && len(b.Command) > 0:
+				p.Reportf(idle.Launch.Path, "%s starts torchrun for %d nodes; %s start python without it", starts.Name, nodes, podsOf(idle))
+			}
 		}
 		return nil
 	},

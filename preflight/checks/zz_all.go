@@ -14,6 +14,7 @@ func All() []*check.Check {
 		backoffLimitNoEffect,
 		batchSizesContradict,
 		checkpointNotKept,
+		choiceMisspelt,
 		claimMissing,
 		claimNotReady,
 		claimOutOfReach,
