@@ -198,8 +198,9 @@ func (k *kueueing) group(at int) {
 	for i := range k.asks {
 		set := podSet{group: i, asks: job.Resources{}}
 		for _, name := range g.CoveredResources {
-			if n := times(k.asks[i][name], k.wanted(i)); n > 0 {
-				set.asks[name] = n
+			// Who asks for nothing of a resource, and says so, needs a flavor all the same.
+			if n, said := k.asks[i][name]; said && n >= 0 && k.wanted(i) > 0 {
+				set.asks[name] = times(n, k.wanted(i))
 			}
 		}
 		if len(set.asks) == 0 {
@@ -332,7 +333,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 			Path: job.Path("spec.resourceGroups").Index(at), At: cmp.Or(where, k.gang.At), Message: k.shortText(name, asked, has, names, when),
 		}
 	}
-	k.add(worst) // some pod set asks for something: there is a worst
+	k.add(worst) // somebody asks for more than nothing, else a flavor would have held it
 }
 
 // shortText says what of a resource there is in the flavors that the pods may use.
@@ -390,7 +391,7 @@ func (f *flavoring) holds(from int) bool {
 		fits := true
 		for r, n := range set.asks {
 			fr := flavored{name, r}
-			fits = fits && plus(f.taken[fr], n) <= f.capacity(fr)
+			fits = fits && plus(f.taken[fr], n) <= max(0, f.capacity(fr)) // a queue in debt has nothing, not less
 		}
 		if !fits {
 			continue

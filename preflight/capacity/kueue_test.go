@@ -104,6 +104,15 @@ func TestKueue(t *testing.T) {
 			workers(2, selects("gpu", "h100")),
 			"never queue-quota ClusterQueue cq: 16 nvidia.com/gpu asked by 2 Workers; 8 is the quota in flavor h100\n",
 		},
+		"who asks for nothing, and says so, needs a flavor": {
+			localQ("") + clusterQ("cq", "", "a100=8", "") + flavorQ("a100", "nodeLabels: {gpu: a100}"),
+			queued(capacity.Kueue, "team", gang(group("Worker", 2, build.Asks("0"), selects("gpu", "h100")))),
+			"never queue-quota ClusterQueue cq: node selector and tolerations of Worker match none of its 1 flavor: a100\n",
+		},
+		"a queue in debt takes who asks for nothing": {
+			localQ("") + clusterQ("cq", "", "h100=8", "h100=16"),
+			queued(capacity.Kueue, "team", gang(group("Worker", 2, build.Asks("0")))), "",
+		},
 		"a selector that no flavor knows is for the nodes": {
 			localQ("") + clusterQ("cq", "", "h100=16", "") + flavorQ("h100", "nodeLabels: {gpu: h100}"), workers(2, selects("zone", "b")), "",
 		},
