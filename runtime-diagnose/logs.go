@@ -120,8 +120,8 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		}
 	}
 	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running}
-	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now.Year()) }
-	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Year: c.Now.Year(), Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
+	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
+	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
@@ -129,7 +129,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), reduce.LongestLine>>10))
 	}
 	r.settle()
-	out.tracks = append(out.tracks, r.finish(digest, c.Now.Year()))
+	out.tracks = append(out.tracks, r.finish(digest, c.Now))
 	switch {
 	case at >= 0 && log.Source.Attempt == 0:
 		r.anchor(pods[at].Ended)
@@ -488,16 +488,33 @@ func count(all []rank.Sighting, id string) int {
 	return n
 }
 
+// utcWithin is how close to its container's end the last stamp of a program is that writes UTC by
+// a clock that is right: local times are off by a quarter of an hour at least.
+const utcWithin = 2 * time.Minute
+
 // anchor gives lines the time their container ended where they have none of their own, or
-// one that cannot be: programs write local times.
+// one that cannot be: programs write local times. Where the last stamp agrees with that end, the
+// program's clock is the node's.
 func (r *logReader) anchor(ended time.Time) {
 	if ended.IsZero() {
 		return
 	}
+	var last time.Time
 	for i := range r.sightings {
-		at := r.sightings[i].Item.At
-		if at.IsZero() || at.After(ended.Add(rank.Skew)) || at.Before(ended.Add(-7*24*time.Hour)) {
-			r.sightings[i].Item.At, r.sightings[i].Item.Clock = ended, gang.ClockOf(r.log.Source)
+		if at := r.sightings[i].Item.At; at.After(last) {
+			last = at
+		}
+	}
+	early := ended.Sub(last)
+	agrees := early < utcWithin && early > -rank.Skew
+	for i := range r.sightings {
+		item := &r.sightings[i].Item
+		impossible := item.At.IsZero() || item.At.After(ended.Add(rank.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
+		if impossible {
+			item.At = ended
+		}
+		if impossible || agrees {
+			item.Clock = gang.ClockOf(r.log.Source)
 		}
 	}
 }

@@ -86,13 +86,13 @@ func (r *logReader) hear(l reduce.Line, text string) {
 
 // finish closes the track of a log that was read to its end, and names the clock of every
 // sighting in it.
-func (r *logReader) finish(d reduce.Digest, year int) track {
+func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 	t := r.track
 	t.source, t.pasted, t.lastLine = r.log.Source, r.log.Pasted, d.Last
 	t.stamped = !t.last.IsZero()
 	if !t.stamped && !r.log.Pasted {
 		for _, k := range d.Lines {
-			if at, ok := reduce.TimeIn(k.Text, year); ok {
+			if at, ok := reduce.TimeIn(k.Text, now); ok {
 				if t.first.IsZero() {
 					t.first = at
 				}

@@ -66,7 +66,7 @@ func (l *Line) readCollected(s string) int {
 	if end < len("2006-01-02T15:04:05Z") || s[10] != 'T' || !zoned(s[:end]) {
 		return 0
 	}
-	at, ok := stampIn(s[:end], 0)
+	at, ok := stampIn(s[:end], time.Time{})
 	if !ok {
 		return 0
 	}
@@ -190,7 +190,7 @@ func withSpace(s string, end int) int {
 // remembered and read only when somebody asks: reading every stamp of a log costs more than
 // everything else together.
 type clock struct {
-	year   int
+	now    time.Time
 	recent [farBack]string
 	at     int
 	last   time.Time // the newest stamp read so far, or set by a prefix
@@ -222,4 +222,4 @@ func (c *clock) stamp(l *Line) {
 	l.At = c.last
 }
 
-func (c *clock) read(head string) (time.Time, bool) { return stampIn(head, c.year) }
+func (c *clock) read(head string) (time.Time, bool) { return stampIn(head, c.now) }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Options bounds what is kept. Zero values mean the defaults in parentheses.
@@ -23,7 +24,7 @@ type Options struct {
 	// Numbers are those of the lines in the log they were kept of; nil: they count from 1.
 	// Lines beyond the last go on counting from it.
 	Numbers []int
-	Year    int // of time stamps that have none, as klog's and syslog's; 0: such stamps are unknown
+	Now     time.Time // by which the year of stamps without one is told, as klog's and syslog's; zero: such stamps are unknown
 	// Watch sees every line, in order, before anything else; nil: nobody does. It has to be
 	// cheap. The line's time is set where its prefix has one.
 	Watch func(*Line)
@@ -76,7 +77,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	var d Digest
 	lines := newScanner(r, o.Numbers)
 	tracebacks := newFolder()
-	clock := clock{year: o.Year}
+	clock := clock{now: o.Now}
 	for lines.next() {
 		whole, matters := lines.line(), false
 		parts := lines.perRank(whole)
