@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var gpuNotRequested = &check.Check{
@@ -29,10 +31,11 @@ var gpuNotRequested = &check.Check{
 			for _, o := range optionsOf(p.Job, r) {
 				if why := wantsGPU(o); why != "" {
 					p.Reportf(o.at, "%s is started with %s, which %s; its pod asks for %d GPUs", whose(c.Name, r.Name), o, why, 0)
-					break
+					return nil
 				}
 			}
 		}
+		onlyImages(p)
 		return nil
 	},
 }
@@ -101,5 +104,51 @@ func reachesGPUs(j *job.Job, r *job.Role) bool {
 	}
 	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return v.HostPath != nil && strings.HasPrefix(v.HostPath.Path, "/dev/nvidia")
+	})
+}
+
+// onlyImages notes a job that trains from an image for GPUs, and none of whose pods asks for
+// one: the training runs, on the CPU. Who says that it is for the CPU is believed.
+func onlyImages(p *check.Pass) {
+	for i := range p.Job.Roles {
+		r := &p.Job.Roles[i]
+		if r.Pod.Partial || reachesGPUs(p.Job, r) {
+			return
+		}
+	}
+	for i := range p.Job.Roles {
+		r := &p.Job.Roles[i]
+		c, k := r.Trainer()
+		if c == nil || r.Replicas.Max == 0 || onlyWatches(r.Name) || !imageForGPUs(c.Image) || len(commandsOf(p.Job, r)) == 0 || saysCPU(p.Job, r) {
+			continue
+		}
+		p.Report(finding.Finding{
+			Path: r.Pod.At(job.Path("containers").Index(k).Child("image")), Severity: finding.Note,
+			Message: fmt.Sprintf("image %s is made for GPUs; %s ask for %d, and it trains on the CPU", quoted(c.Image), count(p.Job.MaxPods(), "pod"), 0),
+		})
+		return
+	}
+}
+
+// imageForGPUs says whether the tag or the name of an image says that it is for GPUs:
+// tensorflow:2.16.1-gpu, nvidia/cuda:12.4.1, pytorch:2.4.0-cuda12.4-cudnn9-runtime.
+func imageForGPUs(image string) bool {
+	image, _, _ = strings.Cut(image, "@")
+	return gpuImage.MatchString(strings.ToLower(image))
+}
+
+var gpuImage = regexp.MustCompile(`(^|/)nvidia/(cuda|pytorch|tensorflow|nemo):|:[^/]*(-gpu|cuda[0-9]|-cu1[12][0-9])[^/]*$`)
+
+// saysCPU says whether a command line or a variable speaks of the CPU, or hides the GPUs.
+func saysCPU(j *job.Job, r *job.Role) bool {
+	c, _ := r.Trainer()
+	if _, hidden := variableOf(c, "CUDA_VISIBLE_DEVICES"); hidden {
+		return true
+	}
+	return slices.ContainsFunc(commandsOf(j, r), func(cmd kinds.Command) bool {
+		return slices.ContainsFunc(cmd.Words, func(w string) bool {
+			w = strings.ToLower(w)
+			return strings.Contains(w, "cpu") || strings.Contains(w, "gloo") || strings.Contains(w, "no-cuda") || strings.Contains(w, "no_cuda")
+		})
 	})
 }

@@ -37,7 +37,7 @@ var noDeadlineOnWholeCluster = &check.Check{
 		}
 		p.Report(finding.Finding{
 			Path:    asked.Path,
-			Message: fmt.Sprintf("%s take %d of the %d %s that the cluster has, in no queue and without activeDeadlineSeconds: if they hang, they hold them", count(p.Job.MaxPods(), "pod"), asked.N, there, asked.Resource),
+			Message: fmt.Sprintf("%d of the %d %s that the cluster has go to %s, in no queue and without activeDeadlineSeconds: a job that hangs holds them", asked.N, there, asked.Resource, count(p.Job.MaxPods(), "pod")),
 			Facts:   []finding.Fact{{Name: "asked", Value: asked.N}, {Name: "cluster", Value: there}},
 		})
 		return nil

@@ -16,14 +16,14 @@ var parameterServerAsksForGPUs = &check.Check{
 	Kinds: []string{"TFJob"},
 	Run: func(p *check.Pass) error {
 		ps, worker := p.Job.Role("PS"), p.Job.Role("Worker")
-		if ps == nil || worker == nil || ps.Replicas.Max == 0 || worker.Pod.GPUs().N == 0 {
+		if ps == nil || worker == nil || ps.Replicas.Max == 0 || worker.Replicas.Max == 0 {
 			return nil
 		}
 		if gpus := ps.Pod.GPUs(); gpus.N > 0 {
 			all := gpus.N * int64(ps.Replicas.Max)
 			p.Report(finding.Finding{
 				Path:    gpus.Path,
-				Message: fmt.Sprintf("%s ask for %d %s each, %d together; they keep variables in main memory, and the %s compute", count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource, all, count(worker.Replicas.Max, "worker")),
+				Message: fmt.Sprintf("%s, which keep variables in main memory, ask for %d %s each; %s, which compute, for %d", count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource, count(worker.Replicas.Max, "worker"), worker.Pod.GPUs().N),
 				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
 			})
 		}

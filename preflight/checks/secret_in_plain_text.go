@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,6 +58,9 @@ func secretIn(text string) string {
 	if len(text) < 20 {
 		return ""
 	}
+	if password := urlPassword(text); password != "" {
+		return fmt.Sprintf("a password of %d characters in an address", len(password))
+	}
 	for _, f := range secretForms {
 		if token := f.form.FindString(text); token != "" {
 			return fmt.Sprintf("%s of %d characters", f.what, len(token))
@@ -64,6 +68,21 @@ func secretIn(text string) string {
 	}
 	return ""
 }
+
+// urlPassword is the password in an address such as postgres://user:password@host; empty: there
+// is none, or it is a word that stands for one.
+func urlPassword(text string) string {
+	if !strings.Contains(text, "://") || !strings.Contains(text, "@") {
+		return ""
+	}
+	m := withPassword.FindStringSubmatch(text)
+	if m == nil || slices.ContainsFunc([]string{"pass", "secret", "example", "changeme", "xxx", "***"}, func(word string) bool { return strings.Contains(strings.ToLower(m[1]), word) }) {
+		return ""
+	}
+	return m[1]
+}
+
+var withPassword = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s:/@$<{"']+:([^\s:/@$<{"']{4,})@`)
 
 // secretOf is what a variable holds that should not be read: a token that tells its kind,
 // or a value under a name that only secrets have.
