@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -69,6 +70,76 @@ type resourceSlice struct {
 			AllowMultipleAllocations *bool `json:"allowMultipleAllocations"`
 		} `json:"devices"`
 	} `json:"spec"`
+}
+
+// claimText says what the claims of a pod ask for, and how many devices there are: "template
+// gpus asks for 4 devices of class gpu.nvidia.com; 8 devices are published, 3 are allocated".
+func (s *Snapshot) claimText(namespace string, spec *corev1.PodSpec) string {
+	var parts []string
+	for _, c := range spec.ResourceClaims {
+		switch {
+		case c.ResourceClaimTemplateName != nil:
+			template := resourcev1.ResourceClaimTemplate{}
+			known := s.object(resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"), namespace, *c.ResourceClaimTemplateName, &template)
+			parts = append(parts, "template "+*c.ResourceClaimTemplateName+requestText(&template.Spec.Spec, known))
+		case c.ResourceClaimName != nil:
+			claim := resourcev1.ResourceClaim{}
+			known := s.object(claimGVK, namespace, *c.ResourceClaimName, &claim)
+			parts = append(parts, "claim "+*c.ResourceClaimName+requestText(&claim.Spec, known))
+		}
+	}
+	all := "the devices that are published are not all in the snapshot"
+	if s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
+		all = many(int(min(s.book.published.total, math.MaxInt32)), "device is", "devices are") + " published"
+		if s.Holds(resourceOf(claimGVK)) {
+			all += fmt.Sprintf(", %d allocated", s.devicesTaken())
+		}
+	}
+	return strings.Join(append(parts, all), "; ")
+}
+
+var claimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")
+
+// requestText is what a claim asks for at least, behind its name.
+func requestText(spec *resourcev1.ResourceClaimSpec, known bool) string {
+	if !known {
+		return " is not in the snapshot"
+	}
+	least := map[string]int64{}
+	for i := range spec.Devices.Requests {
+		class, n := leastDevicesOf(&spec.Devices.Requests[i])
+		least[class] = plus(least[class], n)
+	}
+	var of []string
+	for _, class := range slices.Sorted(maps.Keys(least)) {
+		of = append(of, many(int(min(least[class], math.MaxInt32)), "device", "devices")+" of class "+class)
+	}
+	if len(of) == 0 {
+		return " asks for no device"
+	}
+	return " asks for " + strings.Join(of, " and ")
+}
+
+// devicesTaken is how many devices the claims in the view hold
+// (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceAllocationResult).
+func (s *Snapshot) devicesTaken() int {
+	s.counting.Do(func() {
+		type device struct{ driver, pool, name string }
+		taken := map[device]bool{}
+		for _, o := range s.kindred()[claimGVK.GroupKind()] {
+			claim := resourcev1.ResourceClaim{}
+			if decode(o, &claim) != nil || claim.Status.Allocation == nil {
+				continue
+			}
+			for _, r := range claim.Status.Allocation.Devices.Results {
+				if r.AdminAccess == nil || !*r.AdminAccess {
+					taken[device{r.Driver, r.Pool, r.Device}] = true
+				}
+			}
+		}
+		s.allocated = len(taken)
+	})
+	return s.allocated
 }
 
 // published is how many devices there are, whatever they are: an upper bound for every

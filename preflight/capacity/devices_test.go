@@ -2,6 +2,7 @@ package capacity_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,44 @@ func TestWhereDevicesMayServeAResourceItsAbsenceIsNoProof(t *testing.T) {
 			}
 			if s.Devices("nvidia.com/gpu") != (tc.want == capacity.Unknown) {
 				t.Errorf("Devices says %t", s.Devices("nvidia.com/gpu"))
+			}
+		})
+	}
+}
+
+func TestWhatIsUnknownOfClaimsIsSaid(t *testing.T) {
+	whole := []string{"resourceslices.resource.k8s.io", "resourceclaims.resource.k8s.io"}
+	two := sliceOf("a", 4, "") + "\n---\n" + sliceOf("b", 4, "") + "\n---\n"
+	held := func(name, device, more string) string {
+		return "\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: " + name + ", namespace: ml}\nspec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu.nvidia.com}}]}}\n" +
+			"status: {allocation: {devices: {results: [{request: r, driver: gpu.nvidia.com, pool: a, device: " + device + more + "}]}}}"
+	}
+	template := claimOf("exactly: {deviceClassName: gpu.nvidia.com, count: 2}")
+	named := in("ml", gang(group("Worker", 1, spec(func(s *corev1.PodSpec) {
+		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimName: new("mine")}, {Name: "d", ResourceClaimName: new("none")}}
+	}))))
+	cases := map[string]struct {
+		objects string
+		whole   []string
+		gang    capacity.Gang
+		want    string
+	}{
+		"a template": {two + template, whole, claims(1), "template gpus asks for 2 devices of class gpu.nvidia.com; 8 devices are published, 0 allocated"},
+		"devices that claims hold, each once": {
+			two + template + held("x", "d0", "") + held("y", "d1", "") + held("z", "d1", "") + held("w", "d2", ", adminAccess: true"), whole, claims(1),
+			"template gpus asks for 2 devices of class gpu.nvidia.com; 8 devices are published, 2 allocated",
+		},
+		"claims by name":           {two + held("mine", "d0", "")[5:], whole, named, "claim mine asks for 1 device of class gpu.nvidia.com; claim none is not in the snapshot; 8 devices are published, 1 allocated"},
+		"several classes":          {two + claimOf("exactly: {deviceClassName: b}}, {name: s, exactly: {deviceClassName: a, count: 3}"), whole, claims(1), "template gpus asks for 3 devices of class a and 1 device of class b; 8 devices are published, 0 allocated"},
+		"claims are not all known": {two + template, whole[:1], claims(1), "template gpus asks for 2 devices of class gpu.nvidia.com; 8 devices are published"},
+		"nor are the devices":      {two + template, nil, claims(1), "template gpus asks for 2 devices of class gpu.nvidia.com; the devices that are published are not all in the snapshot"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := ruled(t, tc.objects, tc.whole, build.Node("a"), build.Node("b")).Fit(tc.gang)
+			want := "Worker: resource claims (DRA) are not judged: " + tc.want
+			if r.Verdict != capacity.Unknown || !slices.Contains(r.Assumed, want) {
+				t.Errorf("%s, assumed %q; want unknown and %q", r.Verdict, r.Assumed, want)
 			}
 		})
 	}

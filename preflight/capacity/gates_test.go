@@ -176,7 +176,7 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 		}, capacity.Fits, ""},
 		"device claims": {func(s *corev1.PodSpec) {
 			s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
-		}, capacity.Unknown, "Worker: resource claims (DRA) are not judged"},
+		}, capacity.Unknown, "Worker: resource claims (DRA) are not judged: the devices that are published are not all in the snapshot"},
 		"another scheduler": {func(s *corev1.PodSpec) { s.SchedulerName = "volcano" }, capacity.Fits, "Worker is placed by the scheduler volcano, which may decide by rules of its own"},
 		"a claim we do not see": {func(s *corev1.PodSpec) {
 			s.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}

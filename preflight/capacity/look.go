@@ -18,7 +18,7 @@ import (
 func (q *question) lookPast(k *kin) {
 	spec := &k.pod.Spec
 	if len(spec.ResourceClaims) > 0 {
-		q.blur(k.name + ": resource claims (DRA) are not judged")
+		q.blur(k.name + ": resource claims (DRA) are not judged: " + q.s.claimText(q.gang.Namespace, spec))
 	}
 	for _, n := range k.needs {
 		if class := q.s.deviceClass(n.name); class != "" {

@@ -42,6 +42,9 @@ type Snapshot struct {
 
 	attachLimits sync.Map // driver -> []int32, by node
 
+	counting  sync.Once
+	allocated int // devices that claims hold; counted when first asked for
+
 	sorting sync.Once
 	byKind  map[schema.GroupKind][]*unstructured.Unstructured // made when first asked for
 
