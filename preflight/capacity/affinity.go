@@ -142,12 +142,12 @@ func notJudged(who, what, doubt string) string {
 // idle cluster: those that come back by themselves, and those of the gang.
 func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []bool) {
 	s := on.s
-	stays := func(p *podRecord) bool { return p.resident || on.stays[p] }
+	stays := func(p *Pod) bool { return p.resident || on.stays[p] }
 	if len(t.ports) == 0 && len(t.disks) == 0 && len(t.apart) == 0 && len(s.guarded) == 0 {
 		return nil, nil
 	}
 	idle, now = make([]bool, len(s.nodes)), make([]bool, len(s.nodes))
-	bar := func(p *podRecord, term *podTerm) {
+	bar := func(p *Pod, term *podTerm) {
 		if at, ok := s.nodeAt(p.node); ok {
 			s.close(now, at, term.topology)
 			if stays(p) {
@@ -165,7 +165,7 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 		}
 	}
 	for i := range t.apart {
-		s.eachKeptAway(&t.apart[i], func(p *podRecord, known bool) {
+		s.eachKeptAway(&t.apart[i], func(p *Pod, known bool) {
 			if !known {
 				t.blur(notJudged(g.Name, "anti-affinity", t.apart[i].unread))
 				return
@@ -190,7 +190,7 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 
 // eachKeptAway calls back for each pod on a node that a term keeps its own pod away from,
 // or of which that is not known.
-func (s *Snapshot) eachKeptAway(term *podTerm, call func(p *podRecord, known bool)) {
+func (s *Snapshot) eachKeptAway(term *podTerm, call func(p *Pod, known bool)) {
 	for namespace, pods := range s.podsIn {
 		if yes, known := term.covers(s, namespace); !yes && known {
 			continue

@@ -14,7 +14,7 @@ import (
 type berth struct {
 	name           string
 	object         *corev1.Node // nil: the node is not known, pods only name it
-	pods           []*podRecord // by namespace and name
+	pods           []*Pod       // by namespace and name
 	used, resident amounts
 	shown          bool // snapshots have the three above: copy before writing
 	saturated      bool // a sum has hit the ceiling, from which nothing can be taken away
@@ -48,20 +48,20 @@ func (b *berth) take(n *corev1.Node) (same bool) {
 func (b *berth) own() {
 	if b.shown {
 		b.shown = false
-		b.pods = append(make([]*podRecord, 0, len(b.pods)+1), b.pods...)
+		b.pods = append(make([]*Pod, 0, len(b.pods)+1), b.pods...)
 		b.used, b.resident = slices.Clone(b.used), slices.Clone(b.resident)
 	}
 }
 
 // board adds a pod.
-func (b *berth) board(p *podRecord) {
+func (b *berth) board(p *Pod) {
 	b.own()
-	at, _ := slices.BinarySearchFunc(b.pods, p, (*podRecord).compare)
+	at, _ := slices.BinarySearchFunc(b.pods, p, (*Pod).compare)
 	b.pods = slices.Insert(b.pods, at, p)
 	b.add(p)
 }
 
-func (b *berth) add(p *podRecord) {
+func (b *berth) add(p *Pod) {
 	b.used = b.used.plus(p)
 	if p.resident {
 		b.resident = b.resident.plus(p)
@@ -70,8 +70,8 @@ func (b *berth) add(p *podRecord) {
 }
 
 // leave takes a pod away.
-func (b *berth) leave(p *podRecord) {
-	at, ok := slices.BinarySearchFunc(b.pods, p, (*podRecord).compare)
+func (b *berth) leave(p *Pod) {
+	at, ok := slices.BinarySearchFunc(b.pods, p, (*Pod).compare)
 	if !ok {
 		return
 	}
@@ -102,7 +102,7 @@ func (b *berth) digest() {
 }
 
 // ceiling says whether a sum with the pod in it has hit the largest number there is.
-func (p *podRecord) ceiling(sum amounts) bool {
+func (p *Pod) ceiling(sum amounts) bool {
 	return slices.ContainsFunc(p.requests, func(a amount) bool { return sum.of(a.name) == math.MaxInt64 })
 }
 
@@ -125,7 +125,7 @@ func (s amounts) of(name corev1.ResourceName) int64 {
 }
 
 // plus adds a pod, and itself as one of the resource "pods".
-func (s amounts) plus(p *podRecord) amounts {
+func (s amounts) plus(p *Pod) amounts {
 	add := func(name corev1.ResourceName, n int64) {
 		at, ok := s.find(name)
 		if !ok {
@@ -141,7 +141,7 @@ func (s amounts) plus(p *podRecord) amounts {
 }
 
 // minus takes a pod out that is in the sum.
-func (s amounts) minus(p *podRecord) amounts {
+func (s amounts) minus(p *Pod) amounts {
 	take := func(name corev1.ResourceName, n int64) {
 		at, _ := s.find(name)
 		if s[at].n -= n; s[at].n == 0 {

@@ -115,21 +115,32 @@ func largest(below int64, ok func(int64) bool) int64 {
 	return low
 }
 
-// fewerPods takes pods from one role: from the one that has to give up fewest.
-func (q *quest) fewerPods() {
-	best, pods := -1, 0
+// fewest finds the role that has to give up fewest pods for the gang to fit and a function
+// to hold, which holds for fewer pods if it does for more; -1: none.
+func (q *quest) fewest(holds func(Gang) bool) (best, pods int) {
+	best = -1
 	for i, g := range q.gang.Groups {
 		if g.Single || g.Count < 2 || g.Min > 0 && g.Min < g.Count {
 			continue
 		}
 		n := int(largest(int64(g.Count), func(n int64) bool {
-			_, ok := q.try(q.resized(i, int(n)), deciding)
+			fewer := q.resized(i, int(n))
+			if !holds(fewer) {
+				return false
+			}
+			_, ok := q.try(fewer, deciding)
 			return ok
 		}))
 		if n > 0 && (best < 0 || g.Count-n < q.gang.Groups[best].Count-pods) {
 			best, pods = i, n
 		}
 	}
+	return best, pods
+}
+
+// fewerPods takes pods from one role.
+func (q *quest) fewerPods() {
+	best, pods := q.fewest(func(Gang) bool { return true })
 	if best >= 0 {
 		g := q.gang.Groups[best]
 		q.keep(q.resized(best, pods), "fits with %s instead of %d", roleText(g.Name, pods), g.Count)

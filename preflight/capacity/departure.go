@@ -61,7 +61,7 @@ type departures struct {
 // runningJob is the pods that have a node and carry the name of one job.
 type runningJob struct {
 	namespace, name string
-	pods            []*podRecord
+	pods            []*Pod
 	devices         int64 // accelerators they hold
 }
 
@@ -95,7 +95,7 @@ func (d *departures) list() {
 	})
 }
 
-func (j *runningJob) add(p *podRecord) {
+func (j *runningJob) add(p *Pod) {
 	j.pods = append(j.pods, p)
 	for _, a := range p.requests {
 		if job.AcceleratorUnit(a.name) != job.NotAccelerator {
@@ -105,7 +105,7 @@ func (j *runningJob) add(p *podRecord) {
 }
 
 // own says whether a pod is one of the gang's.
-func (d *departures) own(p *podRecord) bool {
+func (d *departures) own(p *Pod) bool {
 	if d.gang.Own == nil || p.namespace != d.gang.Namespace {
 		return false
 	}

@@ -19,11 +19,14 @@ func (s *Snapshot) Fit(g Gang) Result {
 	r, on := s.fit(g)
 	defer on.release()
 	s.limit(&r, g)
+	if within := s.within(g, &r, on); within != "" {
+		r.Changes = append(r.Changes, within)
+	}
 	if r.refused() {
-		r.Changes = s.changes(g, &r, on)
-		if len(r.Changes) > 0 {
-			r.Change = r.Changes[0]
-		}
+		r.Changes = append(r.Changes, s.changes(g, &r, on)...)
+	}
+	if len(r.Changes) > 0 {
+		r.Change = r.Changes[0]
 	}
 	s.moveAside(&r, g)
 	return r

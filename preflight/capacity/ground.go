@@ -18,10 +18,10 @@ type ground struct {
 	grid       *grid
 	traits     []traits // by group
 	own        []ownPod
-	stays      map[*podRecord]bool // pods of the gang: they keep their places on an idle cluster too
-	slots      []slotRow           // of drivers that attach the gang's volumes and have a limit
-	ties       bool                // pods of the gang decide where others of it may go, beyond their node
-	asked      map[string]bool     // keys of labels of pods that some rule looks at; nil: not gathered yet
+	stays      map[*Pod]bool   // pods of the gang: they keep their places on an idle cluster too
+	slots      []slotRow       // of drivers that attach the gang's volumes and have a limit
+	ties       bool            // pods of the gang decide where others of it may go, beyond their node
+	asked      map[string]bool // keys of labels of pods that some rule looks at; nil: not gathered yet
 	memory     *scratch
 	admissions []*admission
 	sums       []*roomSums
@@ -49,7 +49,7 @@ func (t *traits) blur(why string) {
 // ownPod is a pod of the gang that has a node.
 type ownPod struct {
 	group  int
-	record *podRecord
+	record *Pod
 }
 
 func (s *Snapshot) ground(g Gang) *ground {

@@ -31,9 +31,9 @@ type Ledger struct {
 	pods     map[types.NamespacedName]*lodging
 	in       map[string]*quarter   // by namespace
 	podsIn   map[string]*residents // of the last snapshot; nil: pods have changed
-	guards   map[types.NamespacedName]*podRecord
-	guarded  []*podRecord // the same, of known nodes
-	guardsOK bool         // guarded is up to date
+	guards   map[types.NamespacedName]*Pod
+	guarded  []*Pod // the same, of known nodes
+	guardsOK bool   // guarded is up to date
 	sawPods  bool
 
 	objects  map[objectKey]*unstructured.Unstructured
@@ -129,7 +129,7 @@ func (l *Ledger) DropPod(namespace, name string) {
 	}
 	delete(l.pods, key)
 	q := l.in[namespace]
-	q.dismiss(there, func(moved *podRecord) *lodging {
+	q.dismiss(there, func(moved *Pod) *lodging {
 		return l.pods[types.NamespacedName{Namespace: moved.namespace, Name: moved.name}]
 	})
 	if q.all.size == 0 {
@@ -296,9 +296,9 @@ func (l *Ledger) listPods() map[string]*residents {
 }
 
 // listGuarded are the pods on known nodes that keep others away.
-func (l *Ledger) listGuarded() []*podRecord {
+func (l *Ledger) listGuarded() []*Pod {
 	if !l.guardsOK {
-		l.guarded, l.guardsOK = make([]*podRecord, 0, len(l.guards)), true
+		l.guarded, l.guardsOK = make([]*Pod, 0, len(l.guards)), true
 		for _, p := range l.guards {
 			if l.nodes[p.node].object != nil {
 				l.guarded = append(l.guarded, p)

@@ -143,6 +143,12 @@ func (s *Snapshot) obstacles(g Gang) (limits []Limit, notes []string) {
 		return nil, nil
 	}
 	o := &obstacle{s: s, gang: g, exist: s.exist(g)}
+	o.judge()
+	return o.limits, o.notes
+}
+
+// judge goes through all rules.
+func (o *obstacle) judge() {
 	o.ranges()
 	o.quotas()
 	o.queue()
@@ -150,7 +156,6 @@ func (s *Snapshot) obstacles(g Gang) (limits []Limit, notes []string) {
 	o.pools()
 	o.devices()
 	sortLimits(o.limits)
-	return o.limits, o.notes
 }
 
 // obstacle collects what lies between one gang and the nodes.

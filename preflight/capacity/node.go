@@ -24,8 +24,8 @@ type Node struct {
 
 	used, resident amounts
 	object         *corev1.Node
-	silent         bool         // the node says nothing about its health
-	pods           []*podRecord // that take room, by namespace and name
+	silent         bool   // the node says nothing about its health
+	pods           []*Pod // that take room, by namespace and name
 }
 
 // Used is what the pods on the node take of a resource.
@@ -113,8 +113,6 @@ type Pod struct {
 // owner is who keeps a pod running.
 type owner struct{ kind, name string }
 
-type podRecord = Pod
-
 // amount is one entry of a resource vector.
 type amount struct {
 	name corev1.ResourceName
@@ -173,14 +171,14 @@ func (p *Pod) Equal(q *Pod) bool {
 }
 
 // addTo adds the pod and itself (resource "pods") to a sum.
-func (p *podRecord) addTo(sum job.Resources) {
+func (p *Pod) addTo(sum job.Resources) {
 	for _, a := range p.requests {
 		sum[a.name] = plus(sum[a.name], a.n)
 	}
 	sum[corev1.ResourcePods] = plus(sum[corev1.ResourcePods], 1)
 }
 
-func (p *podRecord) compare(q *podRecord) int {
+func (p *Pod) compare(q *Pod) int {
 	if c := strings.Compare(p.namespace, q.namespace); c != 0 {
 		return c
 	}

@@ -189,7 +189,7 @@ type hunt struct {
 // lair is a node with pods that may have to go.
 type lair struct {
 	node    *Node
-	victims []*podRecord
+	victims []*Pod
 }
 
 func (h *hunt) gather(r *Result) {
@@ -235,7 +235,7 @@ func (h *hunt) suits(n *Node) bool {
 
 // roomy says whether the node takes a pod of some group once some pods are gone, as far
 // as amounts go.
-func (h *hunt) roomy(n *Node, gone []*podRecord) bool {
+func (h *hunt) roomy(n *Node, gone []*Pod) bool {
 	more := job.Resources{}
 	for _, p := range gone {
 		p.addTo(more)
@@ -254,8 +254,8 @@ func (h *hunt) roomy(n *Node, gone []*podRecord) bool {
 
 // victims are the pods of a node that pods of the gang may move aside: of lower priority,
 // not the gang's own, and none that comes back to the node by itself.
-func (h *hunt) victims(n *Node) []*podRecord {
-	var out []*podRecord
+func (h *hunt) victims(n *Node) []*Pod {
+	var out []*Pod
 	for _, p := range n.pods {
 		if p.resident || h.s.priorityOf(p) >= h.priority || h.own(p) {
 			continue
@@ -265,7 +265,7 @@ func (h *hunt) victims(n *Node) []*podRecord {
 	return out
 }
 
-func (h *hunt) own(p *podRecord) bool {
+func (h *hunt) own(p *Pod) bool {
 	if h.gang.Own == nil || p.namespace != h.gang.Namespace {
 		return false
 	}
@@ -276,7 +276,7 @@ func (h *hunt) own(p *podRecord) bool {
 
 // fewest clears as few nodes as it can, and lets every pod stay that can; nil: not even
 // without all of them does the gang fit.
-func (h *hunt) fewest() []*podRecord {
+func (h *hunt) fewest() []*Pod {
 	all := len(h.clear)
 	if all == 0 || !h.fitsWithout(h.all(all)) {
 		return nil
@@ -284,11 +284,11 @@ func (h *hunt) fewest() []*podRecord {
 	nodes := int(largest(int64(all), func(n int64) bool { return !h.fitsWithout(h.all(int(n))) })) + 1
 	gone := h.all(min(nodes, all))
 	// Those of higher priority may stay first, as kube-scheduler has it.
-	order := make([]*podRecord, 0, len(gone))
+	order := make([]*Pod, 0, len(gone))
 	for _, l := range h.clear[:min(nodes, all)] {
 		order = append(order, l.victims...)
 	}
-	slices.SortStableFunc(order, func(a, b *podRecord) int {
+	slices.SortStableFunc(order, func(a, b *Pod) int {
 		return cmp.Or(cmp.Compare(h.s.priorityOf(b), h.s.priorityOf(a)), a.compare(b))
 	})
 	for _, p := range order {
@@ -297,12 +297,12 @@ func (h *hunt) fewest() []*podRecord {
 			gone[p] = true
 		}
 	}
-	return slices.DeleteFunc(order, func(p *podRecord) bool { return !gone[p] })
+	return slices.DeleteFunc(order, func(p *Pod) bool { return !gone[p] })
 }
 
 // all are the victims of the first nodes.
-func (h *hunt) all(nodes int) map[*podRecord]bool {
-	out := map[*podRecord]bool{}
+func (h *hunt) all(nodes int) map[*Pod]bool {
+	out := map[*Pod]bool{}
 	for _, l := range h.clear[:nodes] {
 		for _, p := range l.victims {
 			out[p] = true
@@ -313,7 +313,7 @@ func (h *hunt) all(nodes int) map[*podRecord]bool {
 
 // fitsWithout asks about a cluster of the nodes that matter, some pods gone. Where nothing
 // is left to spend the answer is no, and nothing is said in the end.
-func (h *hunt) fitsWithout(gone map[*podRecord]bool) bool {
+func (h *hunt) fitsWithout(gone map[*Pod]bool) bool {
 	if h.seats > mostSeats {
 		return false
 	}
@@ -341,7 +341,7 @@ func (h *hunt) fitsWithout(gone map[*podRecord]bool) bool {
 }
 
 // priorityOf is the priority of a pod that exists.
-func (s *Snapshot) priorityOf(p *podRecord) int32 {
+func (s *Snapshot) priorityOf(p *Pod) int32 {
 	if p.class == "" {
 		return p.priority // a pod without class and number has priority 0, or none is written
 	}
@@ -350,7 +350,7 @@ func (s *Snapshot) priorityOf(p *podRecord) int32 {
 }
 
 // owners counts victims by who owns them, most pods first.
-func (s *Snapshot) owners(victims []*podRecord) []Victim {
+func (s *Snapshot) owners(victims []*Pod) []Victim {
 	var out []Victim
 	for _, p := range victims {
 		v := Victim{Namespace: p.namespace, Name: p.name, Priority: s.priorityOf(p)}

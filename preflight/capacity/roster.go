@@ -13,7 +13,7 @@ import (
 // residents are the live pods of a namespace, in no order: there may be very many, and one
 // of them changes all the time.
 type residents struct {
-	pods, queue [][]*podRecord // in pieces; queue are those that wait
+	pods, queue [][]*Pod // in pieces; queue are those that wait
 
 	index sync.Once
 	bound map[string]bool // names of pods with a node; made when first asked for
@@ -24,13 +24,13 @@ type residents struct {
 }
 
 // all are the pods.
-func (r *residents) all() iter.Seq[*podRecord] { return inPieces(r.pods) }
+func (r *residents) all() iter.Seq[*Pod] { return inPieces(r.pods) }
 
 // waiting are the pods that wait for a place and are not being deleted.
-func (r *residents) waiting() iter.Seq[*podRecord] { return inPieces(r.queue) }
+func (r *residents) waiting() iter.Seq[*Pod] { return inPieces(r.queue) }
 
-func inPieces(pieces [][]*podRecord) iter.Seq[*podRecord] {
-	return func(yield func(*podRecord) bool) {
+func inPieces(pieces [][]*Pod) iter.Seq[*Pod] {
+	return func(yield func(*Pod) bool) {
 		for _, piece := range pieces {
 			for _, p := range piece {
 				if !yield(p) {
@@ -76,15 +76,15 @@ type quarter struct {
 
 // lodging is a pod in a ledger, and where it is in the lists of its namespace.
 type lodging struct {
-	pod     *podRecord
+	pod     *Pod
 	on      *berth // nil: none
 	at      int32
 	waiting int32 // -1: it does not
 }
 
-func (p *podRecord) waits() bool { return p.node == "" && !p.deleted }
+func (p *Pod) waits() bool { return p.node == "" && !p.deleted }
 
-func (q *quarter) admit(p *podRecord) *lodging {
+func (q *quarter) admit(p *Pod) *lodging {
 	q.shown = nil
 	to := &lodging{pod: p, at: q.all.add(p), waiting: -1}
 	if p.waits() {
@@ -94,7 +94,7 @@ func (q *quarter) admit(p *podRecord) *lodging {
 }
 
 // dismiss takes a pod out. The place of one that takes its place in a list changes.
-func (q *quarter) dismiss(from *lodging, find func(*podRecord) *lodging) {
+func (q *quarter) dismiss(from *lodging, find func(*Pod) *lodging) {
 	q.shown = nil
 	if moved := q.all.remove(from.at); moved != nil {
 		find(moved).at = from.at
@@ -120,22 +120,22 @@ const rosterPiece = 128
 // roster is a list of pods in no order. Snapshots share its pieces; a piece that is shared
 // is copied before it is written to, so that a change costs O(rosterPiece), not O(pods).
 type roster struct {
-	pieces [][]*podRecord // full, but for the last
-	own    []bool         // by piece: nobody shares it
+	pieces [][]*Pod // full, but for the last
+	own    []bool   // by piece: nobody shares it
 	size   int32
 }
 
 // piece is the piece with place i, writable.
-func (r *roster) piece(i int32) []*podRecord {
+func (r *roster) piece(i int32) []*Pod {
 	at := i / rosterPiece
 	if !r.own[at] {
-		r.pieces[at] = append(make([]*podRecord, 0, rosterPiece), r.pieces[at]...)
+		r.pieces[at] = append(make([]*Pod, 0, rosterPiece), r.pieces[at]...)
 		r.own[at] = true
 	}
 	return r.pieces[at]
 }
 
-func (r *roster) add(p *podRecord) (at int32) {
+func (r *roster) add(p *Pod) (at int32) {
 	at = r.size
 	r.size++
 	if at%rosterPiece == 0 {
@@ -146,7 +146,7 @@ func (r *roster) add(p *podRecord) (at int32) {
 }
 
 // remove fills the place with the last pod, which it returns; nil if it was the last.
-func (r *roster) remove(at int32) (moved *podRecord) {
+func (r *roster) remove(at int32) (moved *Pod) {
 	r.size--
 	last := r.piece(r.size)
 	moved = last[len(last)-1]
@@ -163,13 +163,13 @@ func (r *roster) remove(at int32) (moved *podRecord) {
 }
 
 // share hands the pieces out; from now on they are copied before they are written to.
-func (r *roster) share() [][]*podRecord {
+func (r *roster) share() [][]*Pod {
 	clear(r.own)
 	return slices.Clone(r.pieces)
 }
 
 // seen is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten.
-func (p *podRecord) seen(into *corev1.Pod) *corev1.Pod {
+func (p *Pod) seen(into *corev1.Pod) *corev1.Pod {
 	into.Namespace, into.Name, into.Labels, into.Annotations = p.namespace, p.name, p.labels, p.annotations
 	into.Spec.NodeName = p.node
 	return into

@@ -29,7 +29,7 @@ type Snapshot struct {
 	podsKnown  bool
 	podsScope  string                // the only namespace whose pods are in the view; empty: several, or declared whole
 	podsIn     map[string]*residents // by namespace; live pods only
-	guarded    []*podRecord          // live pods with required anti-affinity of their own
+	guarded    []*Pod                // live pods with required anti-affinity of their own
 	objects    map[objectKey]*unstructured.Unstructured
 	complete   map[schema.GroupResource]bool
 	absent     map[objectKey]bool // known not to be there, without version; see Builder.Absent

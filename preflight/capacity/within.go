@@ -1,0 +1,41 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// within is the largest gang that the quotas leave room for, where they are all that is
+// asked too much of: one role with fewer pods, the one that has to give up fewest. It is
+// proven twice, by what lies before the nodes and by a fit. Empty: there is none, or what a
+// quota counts is not certain.
+func (s *Snapshot) within(g Gang, r *Result, on *ground) string {
+	about := func(l Limit) bool { return l.Rule == RuleQuota || l.Rule == RuleQueueQuota }
+	if on == nil || len(r.Limits) == 0 || r.Verdict == Unknown || slices.ContainsFunc(r.Limits, func(l Limit) bool { return !about(l) }) {
+		return ""
+	}
+	q := &quest{s: s, gang: g, was: r, on: on, budget: mostExactSteps}
+	exist := s.exist(g)
+	kept := func(g Gang) bool {
+		o := &obstacle{s: s, gang: g, exist: exist}
+		o.judge()
+		return len(o.limits)+len(o.notes) == 0
+	}
+	best, pods := q.fewest(kept)
+	if best < 0 {
+		return ""
+	}
+	var owners []string
+	for _, l := range r.Limits {
+		if !slices.Contains(owners, l.Owner()) {
+			owners = append(owners, l.Owner())
+		}
+	}
+	fewer := q.resized(best, pods)
+	text := fmt.Sprintf("fits with %s instead of %d, which is within %s", roleText(g.Groups[best].Name, pods), g.Groups[best].Count, strings.Join(owners, " and "))
+	if !kept(fewer) || !q.keep(fewer, "%s", text) {
+		return ""
+	}
+	return q.found[0]
+}
