@@ -165,6 +165,47 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
+// BenchmarkTied is about pods of a gang that decide where others of it may go.
+func BenchmarkTied(b *testing.B) {
+	host, rack := corev1.LabelHostname, "rack"
+	term := func(key string) []corev1.PodAffinityTerm {
+		return []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"job": "train"}}}}
+	}
+	apart := func(key string) build.PodOption {
+		return build.Spec(func(s *corev1.PodSpec) {
+			s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term(key)}}
+		})
+	}
+	even := func(key string) build.PodOption {
+		return build.Spec(func(s *corev1.PodSpec) {
+			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+				MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: term(key)[0].LabelSelector,
+			}}
+		})
+	}
+	near := build.Spec(func(s *corev1.PodSpec) {
+		s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: term(rack)}}
+	})
+	for _, nodes := range []int{1000, 5000} {
+		s := snapshotOf(fleet(nodes, true))
+		for _, c := range []struct {
+			name string
+			pods int
+			tie  build.PodOption
+			want capacity.Verdict
+		}{
+			{"one_for_each_node", 128, apart(host), capacity.Fits},
+			{"one_for_each_rack", min(128, nodes/40-1), apart(rack), capacity.Fits},
+			{"spread_over_racks", 128, even(rack), capacity.Fits},
+			{"spread_over_nodes", 128, even(host), capacity.Fits},
+			{"all_in_one_rack", 64, near, capacity.Fits},
+		} {
+			g := gang(group("Worker", c.pods, build.Asks("1"), build.PodLabel("job", "train"), selects("pool", "train"), c.tie))
+			bench(b, fmt.Sprintf("nodes=%d/%s", nodes, c.name), s, g, c.want, (*capacity.Snapshot).Fit)
+		}
+	}
+}
+
 // churn are events that leave the cluster as it was once all have happened twice.
 func churn(kind string, nodes int) []func(*capacity.Ledger) {
 	r := rand.New(rand.NewPCG(1, uint64(nodes)))

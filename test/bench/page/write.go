@@ -29,6 +29,7 @@ type section struct {
 var sections = []section{
 	{"One question", "Fit/", answers},
 	{"What the cost grows with", "Difference/", curve},
+	{"Pods that look at each other", "Tied/", tied},
 	{"One event", "Events/", events},
 	{"Absurd questions", "Million/", bad},
 	{"A snapshot in a file", "Snapshot/", snapshots},
@@ -142,6 +143,22 @@ and not with the number of pods.
 		}
 		different, pods, _ := strings.Cut(strings.TrimSuffix(rest, "/answer"), "/podsPerNode=")
 		text(w, fmt.Sprintf("| %s | %s | %s |\n", different, pods, r.lap(name, "")))
+	}
+}
+
+// tied is what questions about pods cost that decide where others may go.
+func tied(w io.Writer, r *run) {
+	text(w, `
+128 pods, fragmentation high, 125 racks. Where pods look at each other, they are placed one after the
+other, as a scheduler would.
+
+| gang | 1,000 nodes | 5,000 nodes |
+|---|---|---|
+`)
+	for _, name := range r.names {
+		if what, ok := strings.CutPrefix(name, "Tied/nodes=1000/"); ok {
+			text(w, fmt.Sprintf("| %s | %s | %s |\n", strings.ReplaceAll(what, "_", " "), r.lap(name, ""), r.lap("Tied/nodes=5000/"+what, "")))
+		}
 	}
 }
 
