@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -144,6 +145,14 @@ func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
 		return g
 	}
 	pods := kind.Pods(j.Ref)
+	if requirements, _ := pods.Requirements(); len(requirements) > 0 {
+		g.OwnLabels = map[string]string{}
+		for i := range requirements {
+			if values := requirements[i].ValuesUnsorted(); requirements[i].Operator() == selection.In && len(values) == 1 {
+				g.OwnLabels[requirements[i].Key()] = values[0]
+			}
+		}
+	}
 	g.Own = func(pod *corev1.Pod) (string, bool) {
 		if !pods.Matches(labels.Set(pod.Labels)) {
 			return "", false

@@ -195,7 +195,7 @@ func (s *Snapshot) eachKeptAway(term *podTerm, call func(p *Pod, known bool)) {
 		if yes, known := term.covers(s, namespace); !yes && known {
 			continue
 		}
-		for p := range pods.all() {
+		for p := range pods.with(labelsOf(term.selector)) {
 			if p.node == "" {
 				continue
 			}

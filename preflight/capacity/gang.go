@@ -22,6 +22,9 @@ type Gang struct {
 	// exists yet. Only pods of the gang's namespace are asked about; of a pod it sees name,
 	// labels, annotations and node, for as long as the call.
 	Own func(*corev1.Pod) (group string, ok bool)
+	// OwnLabels are labels that every pod has which Own says yes to: others need not be
+	// asked about. Empty: all are.
+	OwnLabels map[string]string
 
 	System QueueSystem          // whose queue it is
 	At     job.Path             // where the queue is named

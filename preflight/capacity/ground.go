@@ -116,7 +116,7 @@ func (on *ground) countOwn(g Gang) {
 		return
 	}
 	var scratch corev1.Pod
-	for p := range in.all() {
+	for p := range in.with(g.ownLabels()) {
 		if p.node == "" || p.deleted {
 			continue
 		}

@@ -183,7 +183,7 @@ func (s *Snapshot) exist(g Gang) []int {
 		return out
 	}
 	var scratch corev1.Pod
-	for p := range in.all() {
+	for p := range in.with(g.ownLabels()) {
 		if p.deleted {
 			continue
 		}

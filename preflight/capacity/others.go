@@ -2,6 +2,8 @@ package capacity
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,16 +45,20 @@ func (s *Snapshot) waiting(g Gang) string {
 // askedByOthers is asked without the pods of the gang.
 func (r *residents) askedByOthers(g Gang) (pods int, sum job.Resources) {
 	var scratch corev1.Pod
-	sum = job.Resources{}
-	for p := range r.waiting() {
-		if _, own := g.Own(p.seen(&scratch)); own {
+	pods, all := r.asked()
+	sum = maps.Clone(all)
+	for p := range r.waiting(g.ownLabels()) {
+		if _, own := g.Own(p.seen(&scratch)); !own {
 			continue
 		}
-		pods++
+		pods--
 		for _, a := range p.requests {
-			sum[a.name] = plus(sum[a.name], a.n)
+			if sum[a.name] < math.MaxInt64 { // a sum that saturated stays so
+				sum[a.name] -= a.n
+			}
 		}
 	}
+	maps.DeleteFunc(sum, func(_ corev1.ResourceName, n int64) bool { return n == 0 })
 	return pods, sum
 }
 

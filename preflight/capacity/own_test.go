@@ -72,3 +72,44 @@ func TestWhatIsAskedForPodsThatWaitBesideThoseThatRun(t *testing.T) {
 		})
 	}
 }
+
+// TestOnlyPodsThatMayBeTheGangsAreAskedAbout: a namespace may hold tens of thousands, and
+// every update of a job asks.
+func TestOnlyPodsThatMayBeTheGangsAreAskedAbout(t *testing.T) {
+	l := fleet(300, false) // 6,000 pods in its namespace
+	name := func(i int) string { return fmt.Sprintf("mine-%d", i) }
+	mine := func(i int) *corev1.Pod {
+		return build.Pod(name(i), build.On(fmt.Sprintf("n%05d", i)), build.PodLabel("job", "train"), build.PodLabel("role", "Worker"))
+	}
+	for i := range 8 {
+		l.SetPod(mine(i))
+	}
+	asked := 0
+	g := gang(group("Worker", 12))
+	g.Own = func(p *corev1.Pod) (string, bool) { asked++; return p.Labels["role"], p.Labels["job"] == "train" }
+	without := func() (capacity.Result, int) {
+		asked, g.OwnLabels = 0, nil
+		return snapshotOf(l).Fit(g), asked
+	}
+	with := func() (capacity.Result, int) {
+		asked, g.OwnLabels = 0, map[string]string{"job": "train"}
+		return snapshotOf(l).Fit(g), asked
+	}
+	for round := range 40 {
+		want, all := without()
+		got, few := with()
+		if diff := cmp.Diff(want, got); diff != "" || got.Running != 8-round%2 {
+			t.Fatalf("round %d: %d run (-all asked +some asked):\n%s", round, got.Running, diff)
+		}
+		if all < 6000 || few > 3000 {
+			t.Fatalf("round %d: asked about %d pods, and about %d where the labels are known; want all, and a few", round, all, few)
+		}
+		// One of them goes and comes back, and others move about in the lists.
+		if i := round / 2 % 8; round%2 == 0 {
+			l.DropPod("default", name(i))
+		} else {
+			l.SetPod(mine(i))
+		}
+		l.DropPod("default", fmt.Sprintf("n%05d-%d", round*7, round%20))
+	}
+}

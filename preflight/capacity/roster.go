@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,7 +14,7 @@ import (
 // residents are the live pods of a namespace, in no order: there may be very many, and one
 // of them changes all the time.
 type residents struct {
-	pods, queue [][]*Pod // in pieces; queue are those that wait
+	pods, queue []*block // queue are those that wait
 
 	index sync.Once
 	bound map[string]bool // names of pods with a node; made when first asked for
@@ -24,15 +25,22 @@ type residents struct {
 }
 
 // all are the pods.
-func (r *residents) all() iter.Seq[*Pod] { return inPieces(r.pods) }
+func (r *residents) all() iter.Seq[*Pod] { return inBlocks(r.pods, nil) }
 
-// waiting are the pods that wait for a place and are not being deleted.
-func (r *residents) waiting() iter.Seq[*Pod] { return inPieces(r.queue) }
+// with are the pods that have some labels, and others with them: it passes over most of
+// those that do not.
+func (r *residents) with(labels []labelHash) iter.Seq[*Pod] { return inBlocks(r.pods, labels) }
 
-func inPieces(pieces [][]*Pod) iter.Seq[*Pod] {
+// waiting are the pods that wait for a place and are not being deleted; with labels, as in with.
+func (r *residents) waiting(labels []labelHash) iter.Seq[*Pod] { return inBlocks(r.queue, labels) }
+
+func inBlocks(blocks []*block, labels []labelHash) iter.Seq[*Pod] {
 	return func(yield func(*Pod) bool) {
-		for _, piece := range pieces {
-			for _, p := range piece {
+		for _, b := range blocks {
+			if !b.mayHold(labels) {
+				continue
+			}
+			for _, p := range b.pods {
 				if !yield(p) {
 					return
 				}
@@ -58,7 +66,7 @@ func (r *residents) isBound(name string) bool {
 func (r *residents) asked() (pods int, sum job.Resources) {
 	r.tally.Do(func() {
 		r.sum = job.Resources{}
-		for p := range r.waiting() {
+		for p := range r.waiting(nil) {
 			r.count++
 			for _, a := range p.requests {
 				r.sum[a.name] = plus(r.sum[a.name], a.n)
@@ -114,58 +122,65 @@ func (q *quarter) show() *residents {
 	return q.shown
 }
 
-// rosterPiece is how many pods are copied where one of them changes.
-const rosterPiece = 128
+// blockSize is how many pods are copied where one of them changes.
+const blockSize = 128
 
-// roster is a list of pods in no order. Snapshots share its pieces; a piece that is shared
-// is copied before it is written to, so that a change costs O(rosterPiece), not O(pods).
+// roster is a list of pods in no order. Snapshots share its blocks; a block that is shared
+// is copied before it is written to, so that a change costs O(blockSize), not O(pods).
 type roster struct {
-	pieces [][]*Pod // full, but for the last
-	own    []bool   // by piece: nobody shares it
+	blocks []*block // full, but for the last
+	own    []bool   // by block: nobody shares it
 	size   int32
 }
 
-// piece is the piece with place i, writable.
-func (r *roster) piece(i int32) []*Pod {
-	at := i / rosterPiece
+// block is a number of pods, and which labels they have.
+type block struct {
+	pods   []*Pod
+	labels atomic.Pointer[labelFilter] // made when first asked for; nobody asks before it is shared
+}
+
+// block is the block with place i, writable.
+func (r *roster) block(i int32) *block {
+	at := i / blockSize
 	if !r.own[at] {
-		r.pieces[at] = append(make([]*Pod, 0, rosterPiece), r.pieces[at]...)
+		r.blocks[at] = &block{pods: append(make([]*Pod, 0, blockSize), r.blocks[at].pods...)}
 		r.own[at] = true
 	}
-	return r.pieces[at]
+	return r.blocks[at]
 }
 
 func (r *roster) add(p *Pod) (at int32) {
 	at = r.size
 	r.size++
-	if at%rosterPiece == 0 {
-		r.pieces, r.own = append(r.pieces, nil), append(r.own, false)
+	if at%blockSize == 0 {
+		r.blocks, r.own = append(r.blocks, &block{pods: make([]*Pod, 0, blockSize)}), append(r.own, true)
 	}
-	r.pieces[at/rosterPiece] = append(r.piece(at), p)
+	b := r.block(at)
+	b.pods = append(b.pods, p)
 	return at
 }
 
 // remove fills the place with the last pod, which it returns; nil if it was the last.
 func (r *roster) remove(at int32) (moved *Pod) {
 	r.size--
-	last := r.piece(r.size)
-	moved = last[len(last)-1]
-	last[len(last)-1] = nil
-	r.pieces[r.size/rosterPiece] = last[:len(last)-1]
-	if len(last) == 1 {
-		r.pieces, r.own = r.pieces[:len(r.pieces)-1], r.own[:len(r.own)-1]
+	last := r.block(r.size)
+	end := len(last.pods) - 1
+	moved = last.pods[end]
+	last.pods[end] = nil
+	if last.pods = last.pods[:end]; end == 0 {
+		r.blocks, r.own = r.blocks[:len(r.blocks)-1], r.own[:len(r.own)-1]
 	}
 	if at == r.size {
 		return nil
 	}
-	r.piece(at)[at%rosterPiece] = moved
+	r.block(at).pods[at%blockSize] = moved
 	return moved
 }
 
-// share hands the pieces out; from now on they are copied before they are written to.
-func (r *roster) share() [][]*Pod {
+// share hands the blocks out; from now on they are copied before they are written to.
+func (r *roster) share() []*block {
 	clear(r.own)
-	return slices.Clone(r.pieces)
+	return slices.Clone(r.blocks)
 }
 
 // seen is the pod as Gang.Own sees it: its metadata, and its node. into is overwritten.

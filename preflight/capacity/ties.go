@@ -83,8 +83,11 @@ func (on *ground) level(t *traits, namespace string, g *Group) {
 		}
 		e.now, e.idle = make([]int32, len(on.s.nodes)), make([]int32, len(on.s.nodes))
 		if in := on.s.podsIn[namespace]; in != nil {
-			for p := range in.all() {
-				if at, ok := on.s.nodeAt(p.node); ok && !p.deleted && e.counts(p.labels) {
+			for p := range in.with(labelsOf(e.selector)) {
+				if p.deleted || !e.counts(p.labels) {
+					continue
+				}
+				if at, ok := on.s.nodeAt(p.node); ok {
 					e.now[at]++
 					if p.resident || on.stays[p] {
 						e.idle[at]++
@@ -112,8 +115,12 @@ func (on *ground) attract(t *traits, namespace string, g *Group) {
 			t.blur(notJudged(g.Name, "affinity", t.near[i].unread))
 		}
 	}
+	var must []labelHash
+	for i := range t.near {
+		must = append(must, labelsOf(t.near[i].selector)...)
+	}
 	for in, pods := range on.s.podsIn {
-		for p := range pods.all() {
+		for p := range pods.with(must) {
 			at, ok := on.s.nodeAt(p.node)
 			if !ok {
 				continue
