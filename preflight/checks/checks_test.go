@@ -49,14 +49,12 @@ func TestEveryCheckKeepsItsPromises(t *testing.T) {
 }
 
 // TestOneFixtureShowsOneMistake runs all checks over all fixtures: an example that trips a
-// second rule teaches the wrong lesson. What the fixtures say is one golden file, to be
-// read as prose.
+// second rule teaches the wrong lesson.
 func TestOneFixtureShowsOneMistake(t *testing.T) {
 	set, err := check.NewSet(checks.All()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var prose strings.Builder
 	for _, c := range set.Checks() {
 		for _, f := range checktest.Load(t, filepath.Join("testdata", c.Name)) {
 			for _, o := range set.Run(t.Context(), f.Input) {
@@ -67,9 +65,29 @@ func TestOneFixtureShowsOneMistake(t *testing.T) {
 					if o.Check != c.Name && !leftOut[o.Check] && !alsoFires[c.Name+"/"+f.Name][o.Check] {
 						t.Errorf("%s/%s also trips %s: %s", c.Name, f.Name, o.Check, found.Line())
 					}
-					if o.Check == c.Name {
-						prose.WriteString(found.Severity.String() + " " + found.Line() + "\n    → " + found.Remedy + "\n")
-					}
+				}
+			}
+		}
+	}
+}
+
+// TestAllMessagesAreReadAsProse: what every check says about every fixture of its own, with the
+// fixture's parameters, is one golden file.
+func TestAllMessagesAreReadAsProse(t *testing.T) {
+	set, err := check.NewSet(checks.All()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var prose strings.Builder
+	for _, c := range set.Checks() {
+		for _, f := range checktest.Load(t, filepath.Join("testdata", c.Name)) {
+			outcomes, err := f.Alone(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range outcomes {
+				for _, found := range o.Findings {
+					prose.WriteString(found.Severity.String() + " " + found.Line() + "\n    → " + found.Remedy + "\n")
 				}
 			}
 		}

@@ -31,9 +31,9 @@ var elasticBounds = &check.Check{
 		switch {
 		case !ok:
 		case hasLeast && replicas < least:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s; elasticPolicy.minReplicas is %d", count(replicas, "worker"), least)})
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas is for %s; elasticPolicy.minReplicas is %d", count(replicas, "worker"), least)})
 		case hasMost && replicas > most:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s; elasticPolicy.maxReplicas is %d", count(replicas, "worker"), most)})
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas is for %s; elasticPolicy.maxReplicas is %d", count(replicas, "worker"), most)})
 		}
 		return nil
 	},

@@ -35,7 +35,7 @@ var frameworkWaitsForServers = &check.Check{
 			return nil
 		}
 		r := &p.Job.Roles[servers]
-		p.Reportf(r.Path, "no role has a minSucceededTaskCount of 1 or more: when all %s of the others have succeeded, the %s of %s go on serving, and the attempt never completes", count(others, "task"), count(r.Replicas.Max, "task"), r.Name)
+		p.Reportf(r.Path, "no role has a minSucceededTaskCount of 1 or more: when all %s of the others have succeeded, %s goes on serving in %s, and the attempt never completes", count(others, "task"), r.Name, count(r.Replicas.Max, "task"))
 		return nil
 	},
 }

@@ -65,7 +65,7 @@ func refusedRules(p *check.Pass) {
 		all, _ := field(p.Job, why).([]any)
 		for k, reason := range all {
 			if reason, _ := reason.(string); !slices.Contains(reasons, reason) {
-				p.Reportf(why.Index(k), "a Job fails for none of %d reasons called %q%s", len(reasons), reason, check.DidYouMean(reason, reasons))
+				p.Reportf(why.Index(k), "%q is none of the %d reasons for which a Job fails%s", reason, len(reasons), check.DidYouMean(reason, reasons))
 			}
 		}
 	}

@@ -34,7 +34,7 @@ var launcherDirectoryNotMounted = &check.Check{
 		}
 		for _, m := range c.VolumeMounts {
 			if v := volumeOf(&r.Pod.Spec, m.Name); v != nil && lastingOf(v) == kept {
-				p.Reportf(at, "the launcher works in %s and starts %s there; of the %s in the workers none is there, and %s is at %s", dir, quoted(script), count(len(c.VolumeMounts), "mount"), m.Name, m.MountPath)
+				p.Reportf(at, "the launcher starts %s in %s; the workers have nothing mounted there, and volume %s at %s", quoted(script), dir, m.Name, m.MountPath)
 				return nil
 			}
 		}

@@ -24,7 +24,7 @@ var queueLabelNotRead = &check.Check{
 		if queue != "" && !covered {
 			p.Report(finding.Finding{
 				Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler.",
-				Message: "the job is to wait in queue " + quoted(queue) + ", and Kueue knows 0 kinds called " + p.Job.Ref.Kind + ": its pods start at once",
+				Message: "the job is to wait in queue " + quoted(queue) + ", and Kueue does not queue a " + p.Job.Ref.Kind + ": its " + count(p.Job.MaxPods(), "pod") + " may start at once",
 			})
 		}
 		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {

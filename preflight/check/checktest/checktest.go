@@ -131,16 +131,11 @@ func (f Fixture) Problems(ctx context.Context, c *check.Check) (out []string) {
 	if f.Fires != (len(f.wants) > 0) {
 		out = append(out, fmt.Sprintf("%d wants in a fixture called %s", len(f.wants), f.Name))
 	}
-	alone := *c
-	alone.Eclipses = nil
-	set, err := check.NewSet(&alone)
-	if err == nil && f.Params != nil {
-		set, err = set.Select(check.Selection{Params: map[string]any{c.Name: f.Params}})
-	}
+	outcomes, err := f.Alone(ctx, c)
 	if err != nil {
 		return append(out, err.Error())
 	}
-	for _, o := range set.Run(ctx, f.Input) {
+	for _, o := range outcomes {
 		if o.Err != nil {
 			out = append(out, o.Err.Error())
 		}
@@ -150,6 +145,20 @@ func (f Fixture) Problems(ctx context.Context, c *check.Check) (out []string) {
 		out = append(out, f.compare(o.Findings)...)
 	}
 	return out
+}
+
+// Alone runs the check over the fixture with the fixture's parameters, and no other check.
+func (f Fixture) Alone(ctx context.Context, c *check.Check) ([]check.Outcome, error) {
+	alone := *c
+	alone.Eclipses = nil
+	set, err := check.NewSet(&alone)
+	if err == nil && f.Params != nil {
+		set, err = set.Select(check.Selection{Params: map[string]any{c.Name: f.Params}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set.Run(ctx, f.Input), nil
 }
 
 // compare pairs findings with wants by line.
