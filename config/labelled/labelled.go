@@ -43,7 +43,8 @@ type Options struct {
 	What       string // "policies": in messages
 	Reason     string // of Events: PolicyLoaded and PolicyBroken begin with "Policy"
 	// Load replaces the set by the files, named <configmap>/<key>, and returns its revision, in
-	// words. An error leaves the last good set in place.
+	// words. An error leaves the last good set in place; with a revision beside it, it says what was
+	// left out of the set that is in force now.
 	Load func(fs.FS) (revision string, err error)
 	// Loaded is told of every try; nil: nobody is.
 	Loaded func(error)
@@ -54,6 +55,7 @@ type Options struct {
 type ConfigMaps struct {
 	o        Options
 	revision string
+	part     bool // what is broken was left out, the rest is in force
 	broken   atomic.Pointer[string]
 	synced   atomic.Bool
 }
@@ -181,15 +183,17 @@ func (p *ConfigMaps) load(archive *txtar.Archive) {
 		revision, err = p.o.Load(fsys)
 	}
 	p.o.Loaded(err)
-	if err == nil {
+	if p.part = err != nil && revision != ""; err == nil || p.part {
 		p.revision = revision
+	}
+	if err == nil {
 		p.broken.Store(nil)
 		p.o.Log.Info("loaded "+p.o.What, "files", len(archive.Files), "revision", revision)
 		return
 	}
 	why := oneLine(err.Error())
 	p.broken.Store(&why)
-	p.o.Log.Error(err, "load "+p.o.What+"; the last good set stays", "revision", p.revision)
+	p.o.Log.Error(err, "load "+p.o.What+"; "+p.instead(), "revision", p.revision)
 }
 
 // tell writes the error on the ConfigMap and takes it away where it no longer holds.
@@ -218,7 +222,15 @@ func (p *ConfigMaps) tell(ctx context.Context, m *corev1.ConfigMap, why string, 
 		events.Event(m, corev1.EventTypeNormal, p.o.Reason+"Loaded", "the "+p.o.What+" load again; revision "+p.revision)
 		return
 	}
-	events.Event(m, corev1.EventTypeWarning, p.o.Reason+"Broken", clip("the "+p.o.What+" do not load, the last good set stays: "+want))
+	events.Event(m, corev1.EventTypeWarning, p.o.Reason+"Broken", clip("the "+p.o.What+" do not load, "+p.instead()+": "+want))
+}
+
+// instead is what is in force while something does not load.
+func (p *ConfigMaps) instead() string {
+	if p.part {
+		return "what is broken is left out and the rest is in force"
+	}
+	return "the last good set stays"
 }
 
 // clip shortens to the bytes that an error may have, at the border of a character.

@@ -1,11 +1,14 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/tools/txtar"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/config/labelled"
@@ -21,9 +24,9 @@ const (
 )
 
 // NewSignatureMaps makes a watcher that keeps the catalog in force equal to base and the
-// labelled ConfigMaps of one namespace, keys <id>.yaml: all or nothing. A set that does not
-// load leaves the last good one in place and says so on the ConfigMap, in an Event and in a
-// metric.
+// labelled ConfigMaps of one namespace, keys <id>.yaml. A signature that does not load is left out,
+// or stays as it was when it last did; the others are in force. It is said on the ConfigMap, in an
+// Event and in a metric.
 func NewSignatureMaps(kube kubernetes.Interface, namespace string, base *signature.Catalog, live *signature.Live, into prometheus.Registerer, log logr.Logger) (*labelled.ConfigMaps, error) {
 	loaded, err := countLoads(into)
 	if err != nil {
@@ -32,15 +35,87 @@ func NewSignatureMaps(kube kubernetes.Interface, namespace string, base *signatu
 	return labelled.New(labelled.Options{
 		Client: kube, Namespace: namespace, Label: SignatureLabel, Annotation: SignatureErrorAnnotation,
 		What: "signatures", Reason: "Signature", Loaded: loaded, Log: log,
-		Load: func(fsys fs.FS) (string, error) {
-			all, err := base.With(KnownRules(), fsys)
-			if err != nil {
-				return "", err
-			}
-			live.Swap(all)
-			return fmt.Sprintf("%d signatures", len(all.All())), nil
-		},
+		Load: (&signatureFiles{base: base, live: live}).load,
 	}), nil
+}
+
+// signatureFiles are the files of the signatures in force.
+type signatureFiles struct {
+	base *signature.Catalog
+	live *signature.Live
+	good []txtar.File
+}
+
+// load puts the files in force, and of those that do not load what they were before.
+func (f *signatureFiles) load(fsys fs.FS) (string, error) {
+	files, err := filesOf(fsys)
+	if err != nil {
+		return "", err
+	}
+	all, err := f.with(files)
+	if err != nil {
+		files, err = f.without(files)
+		var own error
+		if all, own = f.with(files); own != nil {
+			return "", own
+		}
+	}
+	f.good = files
+	f.live.Swap(all)
+	return fmt.Sprintf("%d signatures", len(all.All())), err
+}
+
+func (f *signatureFiles) with(files []txtar.File) (*signature.Catalog, error) {
+	fsys, err := txtar.FS(&txtar.Archive{Files: files})
+	if err != nil {
+		return nil, err
+	}
+	return f.base.With(KnownRules(), fsys)
+}
+
+// without are the files that load together, in the order of their names, and why others do not. They
+// are tried twice: one may name another that comes later.
+func (f *signatureFiles) without(files []txtar.File) ([]txtar.File, error) {
+	var good, left []txtar.File
+	var errs []error
+	for range 2 {
+		left, errs = nil, nil
+		for _, file := range files {
+			if _, err := f.with(append(slices.Clone(good), file)); err != nil {
+				left, errs = append(left, file), append(errs, err)
+				continue
+			}
+			good = append(good, file)
+		}
+		files = left
+	}
+	for _, file := range left {
+		i := slices.IndexFunc(f.good, func(g txtar.File) bool { return g.Name == file.Name })
+		if i < 0 {
+			continue
+		}
+		if _, err := f.with(append(slices.Clone(good), f.good[i])); err == nil {
+			good = append(good, f.good[i])
+		}
+	}
+	return good, errors.Join(errs...)
+}
+
+// filesOf reads the files of a set by name.
+func filesOf(fsys fs.FS) ([]txtar.File, error) {
+	names, err := fs.Glob(fsys, "*/*")
+	if err != nil {
+		return nil, err
+	}
+	var out []txtar.File
+	for _, name := range names {
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, txtar.File{Name: name, Data: data})
+	}
+	return out, nil
 }
 
 // KnownRules are the rules that look at structure instead of text: a signature may hide them.
@@ -61,7 +136,7 @@ func countLoads(into prometheus.Registerer) (func(error), error) {
 		Name: "signalbox_signature_loads_total", Help: "Attempts to load the signatures of ConfigMaps, by result: ok, error.",
 	}, []string{"result"})
 	broken := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "signalbox_signatures_broken", Help: "1 while the signatures of ConfigMaps do not load and the last good set stays.",
+		Name: "signalbox_signatures_broken", Help: "1 while signatures of ConfigMaps do not load and are left out.",
 	})
 	for _, c := range []prometheus.Collector{loads, broken} {
 		if err := into.Register(c); err != nil {

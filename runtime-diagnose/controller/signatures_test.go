@@ -32,7 +32,7 @@ doesNotProve: why
 remedy: stop
 `
 
-func TestSignaturesOfConfigMapsJoinAndABrokenOneKeepsTheLastGoodSet(t *testing.T) {
+func TestSignaturesOfConfigMapsJoinAndABrokenOneIsLeftOut(t *testing.T) {
 	base, err := signature.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +59,7 @@ func TestSignaturesOfConfigMapsJoinAndABrokenOneKeepsTheLastGoodSet(t *testing.T
 
 	broken := good.DeepCopy()
 	broken.Data["second.yaml"] = strings.Replace(ownSignature, "role: root", "role: boss", 1)
+	broken.Data["third-failure.yaml"] = strings.NewReplacer("own-failure", "third-failure", "boom", "bang").Replace(ownSignature)
 	if _, err := kube.CoreV1().ConfigMaps("signalbox-system").Update(ctx, broken, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +69,19 @@ func TestSignaturesOfConfigMapsJoinAndABrokenOneKeepsTheLastGoodSet(t *testing.T
 	if !strings.Contains(maps.Broken(), "team/second.yaml") {
 		t.Errorf("broken: %q; want the file's name", maps.Broken())
 	}
-	if live.Catalog().ByID("own-failure") == nil {
-		t.Error("the last good set is gone")
+	if live.Catalog().ByID("own-failure") == nil || live.Catalog().ByID("third-failure") == nil {
+		t.Error("what is not broken is not in force")
+	}
+	// One that was good stays as it was.
+	worse := good.DeepCopy()
+	worse.Data["own-failure.yaml"] = strings.Replace(ownSignature, "pattern: boom", "pattern: (boom", 1)
+	if _, err := kube.CoreV1().ConfigMaps("signalbox-system").Update(ctx, worse, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for said := ""; !strings.Contains(said, "own-failure.yaml"); said = <-patched {
+	}
+	if own := live.Catalog().ByID("own-failure"); own == nil || own.Pattern != "boom" || live.Catalog().ByID("third-failure") != nil {
+		t.Errorf("a signature that was good and is broken now is %+v", own)
 	}
 	repaired := good.DeepCopy()
 	repaired.Annotations = map[string]string{controller.SignatureErrorAnnotation: "old"}
