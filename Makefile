@@ -28,13 +28,17 @@ build: ## bin/signalbox, static
 controlplane: ## the programs that the demo and the tests start, into bin/controlplane (once: about 12 minutes)
 	@$(GO) run ./test/controlplane/build
 
+.PHONY: prometheus
+prometheus: ## the Prometheus that one integration test asks, into bin/controlplane (once: about 3 minutes)
+	@$(GO) run ./test/controlplane/build prometheus
+
 .PHONY: demo
 demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends by itself
 	@$(GO) build -o bin/demo ./test/demo
 	@bin/demo $(if $(ONCE),--once)
 
 .PHONY: test
-test: controlplane build ## everything: unit, command line, integration, end to end
+test: controlplane prometheus build ## everything: unit, command line, integration, end to end
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
@@ -47,7 +51,7 @@ race: ## unit tests under the race detector
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
 
 .PHONY: e2e
-e2e: controlplane build ## only the tests that need the control plane
+e2e: controlplane prometheus build ## only the tests that need the control plane
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
 .PHONY: fuzz

@@ -38,7 +38,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 			cmp.Compare(x.Attempt, y.Attempt), strings.Compare(x.File, y.File))
 	})
 	seen := control.Read(control.Input{
-		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Catalog: catalog,
+		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: placer(c.Kind), NoRejoin: noRejoin(c), Now: c.Now,
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
@@ -53,6 +53,8 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.all, d.time = d.members(), d.clocks()
 	d.lookAtRunning()
 	d.remarkUnused()
+	d.remarkCounts()
+	d.remarkDebugged()
 	d.marks = gang.Mark(d.sightings, d.all, d.time)
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
 	d.point()

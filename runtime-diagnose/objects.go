@@ -2,9 +2,11 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -29,6 +31,11 @@ func readObjects(c Case, catalog *signature.Catalog) []rank.Sighting {
 				ID: evidence.ID(name + "/" + text.kind), Kind: evidence.Status, Times: 1,
 				Source: evidence.Source{Rank: -1}, Text: fmt.Sprintf("%s: %s: %s", name, text.reason, text.message),
 			}
+			if u, ok := control.ParseUnschedulable(text.message); ok && object.GetKind() == "PodGroup" {
+				rule, facts := control.Judge(u) // the scheduler's word about the gang
+				out = append(out, rank.Sighting{Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true})
+				continue
+			}
 			for _, m := range catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event) {
 				out = append(out, rank.Sighting{Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true})
 			}
@@ -36,6 +43,10 @@ func readObjects(c Case, catalog *signature.Catalog) []rank.Sighting {
 	}
 	return out
 }
+
+// goodWhenTrue are conditions that say why they are not: of Kueue's Workloads, of claims, and of
+// Kubernetes' own PodGroups in 1.36 and 1.37 (k8s.io/api scheduling/v1alpha2, v1beta1).
+var goodWhenTrue = []string{"Admitted", "QuotaReserved", "Ready", "Bound", "Scheduled", "PodGroupScheduled", "PodGroupInitiallyScheduled"}
 
 type conditionText struct{ kind, reason, message string }
 
@@ -55,7 +66,7 @@ func conditionTexts(object *unstructured.Unstructured) []conditionText {
 		reason, _ := m["reason"].(string)
 		message, _ := m["message"].(string)
 		// Conditions that are good when true say why they are not; the others why they are.
-		good := kind == "Admitted" || kind == "QuotaReserved" || kind == "Ready" || kind == "Bound" || kind == "Scheduled"
+		good := slices.Contains(goodWhenTrue, kind)
 		if (good && status == "False") || (!good && status == "True") {
 			out = append(out, conditionText{kind, reason, message})
 		}

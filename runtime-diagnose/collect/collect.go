@@ -103,6 +103,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.adoptPods()
 	r.readPodGroups(ctx)
 	r.readWorkloads(ctx)
+	r.readDevices(ctx)
 	r.readNodes(ctx)
 	r.readEvents(ctx)
 	r.readNodeEvents(ctx)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -148,81 +147,6 @@ func (r *reading) readBetween(ctx context.Context) {
 		u.SetAPIVersion("batch/v1") // elements of a typed list may lack it
 		u.SetKind("Job")
 		r.owners.add(ctx, u, longestChain)
-	}
-}
-
-// podGroups are the kinds of gang that schedulers wait for, and how a pod names its own.
-var podGroups = []struct {
-	apiVersion  string
-	label       string
-	annotations string
-}{
-	// kubernetes-sigs/scheduler-plugins v0.34, apis/scheduling/v1alpha1/types.go
-	{apiVersion: "scheduling.x-k8s.io/v1alpha1", label: "scheduling.x-k8s.io/pod-group"},
-	// volcano.sh/apis v1.13, pkg/apis/scheduling/v1beta1/labels.go
-	{apiVersion: "scheduling.volcano.sh/v1beta1", annotations: "scheduling.k8s.io/group-name"},
-}
-
-// readPodGroups reads the groups the pods name, where the cluster serves them.
-func (r *reading) readPodGroups(ctx context.Context) {
-	for _, g := range podGroups {
-		names := map[string]bool{}
-		for i := range r.out.Pods {
-			p := &r.out.Pods[i]
-			if name := cmp.Or(p.Labels[g.label], p.Annotations[g.annotations]); name != "" {
-				names[name] = true
-			}
-		}
-		for _, name := range sortedKeys(names) {
-			u, err := r.get(ctx, g.apiVersion, "PodGroup", r.object.GetNamespace(), name)
-			if err != nil {
-				r.missing("PodGroup "+name, err)
-				continue
-			}
-			r.owners.between[u.GetUID()] = u
-		}
-	}
-}
-
-// workloads are the objects by which Kueue holds and admits a job. It labels each with the UID of
-// the job that asked (https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/).
-var workloads = []string{"kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"}
-
-const (
-	workloadKind = "Workload"
-	jobUIDLabel  = "kueue.x-k8s.io/job-uid"
-)
-
-// readWorkloads reads what Kueue says of the job, or of the objects between it and its pods: why
-// it is held, evicted or preempted. A cluster without Kueue has none.
-func (r *reading) readWorkloads(ctx context.Context) {
-	for _, apiVersion := range workloads {
-		gv, _ := schema.ParseGroupVersion(apiVersion)
-		m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: workloadKind}, gv.Version)
-		if err != nil {
-			continue
-		}
-		uids := []string{string(r.object.GetUID())}
-		for uid, u := range r.owners.between {
-			if u.GetKind() == "JobSet" { // of a TrainJob; the Jobs below are admitted with it
-				uids = append(uids, string(uid))
-			}
-		}
-		slices.Sort(uids)
-		list, err := r.Dynamic.Resource(m.Resource).Namespace(r.object.GetNamespace()).List(ctx, metav1.ListOptions{
-			LabelSelector: jobUIDLabel + " in (" + strings.Join(uids, ",") + ")",
-		})
-		if err != nil {
-			r.missing("Workloads", err)
-			return
-		}
-		for i := range list.Items {
-			u := &list.Items[i]
-			u.SetAPIVersion(apiVersion)
-			u.SetKind(workloadKind)
-			r.owners.between[u.GetUID()] = u
-		}
-		return
 	}
 }
 

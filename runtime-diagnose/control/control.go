@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -25,6 +26,7 @@ type Input struct {
 	Pods    []corev1.Pod
 	Events  []corev1.Event
 	Nodes   []corev1.Node
+	Objects []*unstructured.Unstructured // claims of devices and slices of nodes among others
 	Catalog *signature.Catalog
 	// Source places a pod: its role and rank. Nil: unknown.
 	Source func(*corev1.Pod) evidence.Source
@@ -76,6 +78,7 @@ func Read(in Input) Seen {
 	for i := range in.Pods {
 		r.readPod(&in.Pods[i])
 	}
+	r.readClaimedDevices()
 	r.readEvents()
 	r.judgeScheduling()
 	for i := range in.Nodes {

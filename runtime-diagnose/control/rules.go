@@ -8,9 +8,9 @@ import (
 
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
-	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+12)
+	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+14)
 	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
-		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing)
+		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
 	}
@@ -99,7 +99,7 @@ var reasonRules = []struct {
 		"kubelet-refused", "the kubelet refused the pod", "admission-denied", signature.Precise, signature.Platform, signature.Helps,
 		"The node's kubelet did not accept the pod that the scheduler placed there.", "That the next node refuses it too.",
 		"Start the pod again; if the node refuses again, tell the administrator the node and the message.")},
-	{[]string{"DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet"}, rule(
+	{[]string{"DeletionByTaintManager", "DeletionByDeviceTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet"}, rule(
 		"pod-disrupted", "the platform removed the pod", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
 		"The pod was removed on purpose: a taint, a drain, a shutdown or the garbage collector.", "Which of these, unless the reason says.",
 		"Look for maintenance of the node at that time; start the job again.")},

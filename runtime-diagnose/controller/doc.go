@@ -20,9 +20,13 @@
 //	get                pods/log
 //	list               events
 //	create             events (events.k8s.io)
-//	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh)
-//	get, create, patch configmaps: what is kept of ended containers, beside their jobs; an
-//	                   admission policy limits the names (config/rbac/evidence.yaml)
+//	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh,
+//	                   scheduler.tensorstack.dev, scheduling.k8s.io), workloads (scheduling.k8s.io),
+//	                   resourceclaims (resource.k8s.io)
+//	list               workloads (kueue.x-k8s.io), resourceslices (resource.k8s.io)
+//	get, create, patch configmaps: what is kept of ended containers, beside their jobs, and of
+//	                   the lines of good runs; an admission policy limits the names
+//	                   (config/rbac/evidence.yaml)
 //	get                configmaps of its own namespace, by the name of the prompts' ConfigMap
 //	get, create, update leases (coordination.k8s.io), where leader election is on
 package controller

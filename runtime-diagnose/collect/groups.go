@@ -1,0 +1,205 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+)
+
+// podGroups are the kinds of gang that schedulers wait for, and how a pod names its own.
+var podGroups = []struct {
+	apiVersions []string // newest first: the first that is served is read
+	of          func(*corev1.Pod) string
+}{
+	// kubernetes-sigs/scheduler-plugins v0.34, apis/scheduling/v1alpha1/types.go
+	{[]string{"scheduling.x-k8s.io/v1alpha1"}, label("scheduling.x-k8s.io/pod-group")},
+	// volcano.sh/apis v1.13, pkg/apis/scheduling/v1beta1/labels.go
+	{[]string{"scheduling.volcano.sh/v1beta1"}, annotation("scheduling.k8s.io/group-name")},
+	{[]string{"scheduling.volcano.sh/v1beta1"}, annotation("scheduling.volcano.sh/group-name")},
+	// T9k manual, src/modules/scheduling
+	{[]string{"scheduler.tensorstack.dev/v1beta1"}, label("scheduler.tensorstack.dev/group-name")},
+	// Kubernetes 1.36 and 1.37 (k8s.io/api scheduling/v1alpha2, v1alpha3 and v1beta1; core/v1 PodSchedulingGroup)
+	{[]string{"scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha3", "scheduling.k8s.io/v1alpha2"}, schedulingGroup},
+}
+
+func label(key string) func(*corev1.Pod) string {
+	return func(p *corev1.Pod) string { return p.Labels[key] }
+}
+
+func annotation(key string) func(*corev1.Pod) string {
+	return func(p *corev1.Pod) string { return p.Annotations[key] }
+}
+
+func schedulingGroup(p *corev1.Pod) string {
+	if g := p.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
+		return *g.PodGroupName
+	}
+	return ""
+}
+
+// readPodGroups reads the groups the pods name, where the cluster serves them.
+func (r *reading) readPodGroups(ctx context.Context) {
+	for _, g := range podGroups {
+		names := map[string]bool{}
+		for i := range r.out.Pods {
+			if name := g.of(&r.out.Pods[i]); name != "" {
+				names[name] = true
+			}
+		}
+		for _, name := range sortedKeys(names) {
+			r.readBeside(ctx, g.apiVersions, "PodGroup", name)
+		}
+	}
+	r.readNativeWorkloads(ctx)
+}
+
+// nativeWorkload is what holds the groups of Kubernetes 1.35. Pods name it in a field that later
+// versions do not have, so it is read where the job is written
+// (https://github.com/kubernetes/kubernetes/blob/v1.35.0/staging/src/k8s.io/api/scheduling/v1alpha1/types.go).
+var nativeWorkload = []string{"scheduling.k8s.io/v1alpha1"}
+
+func (r *reading) readNativeWorkloads(ctx context.Context) {
+	names := map[string]bool{}
+	for _, g := range capacity.GangOf(r.out.Job).Groups {
+		if g.Workload != "" {
+			names[g.Workload] = true
+		}
+	}
+	for _, name := range sortedKeys(names) {
+		r.readBeside(ctx, nativeWorkload, workloadKind, name)
+	}
+}
+
+// readBeside reads one object of the job's namespace in the first version that the cluster serves, and
+// keeps it beside the job. One of a kind that is not served is missing.
+func (r *reading) readBeside(ctx context.Context, apiVersions []string, kind, name string) {
+	var last error
+	for _, apiVersion := range apiVersions {
+		u, err := r.get(ctx, apiVersion, kind, r.object.GetNamespace(), name)
+		if err == nil {
+			u.SetAPIVersion(apiVersion)
+			u.SetKind(kind)
+			r.owners.between[u.GetUID()] = u
+			return
+		}
+		if last = err; !meta.IsNoMatchError(err) {
+			break
+		}
+	}
+	if last != nil {
+		r.missing(kind+" "+name, last)
+	}
+}
+
+// workloads are the objects by which Kueue holds and admits a job. It labels each with the UID of
+// the job that asked (https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/).
+var workloads = []string{"kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1"}
+
+const (
+	workloadKind = "Workload"
+	jobUIDLabel  = "kueue.x-k8s.io/job-uid"
+)
+
+// readWorkloads reads what Kueue says of the job, or of the objects between it and its pods: why
+// it is held, evicted or preempted. A cluster without Kueue has none.
+func (r *reading) readWorkloads(ctx context.Context) {
+	for _, apiVersion := range workloads {
+		gv, _ := schema.ParseGroupVersion(apiVersion)
+		m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: workloadKind}, gv.Version)
+		if err != nil {
+			continue
+		}
+		uids := []string{string(r.object.GetUID())}
+		for uid, u := range r.owners.between {
+			if u.GetKind() == "JobSet" { // of a TrainJob; the Jobs below are admitted with it
+				uids = append(uids, string(uid))
+			}
+		}
+		slices.Sort(uids)
+		list, err := r.Dynamic.Resource(m.Resource).Namespace(r.object.GetNamespace()).List(ctx, metav1.ListOptions{
+			LabelSelector: jobUIDLabel + " in (" + strings.Join(uids, ",") + ")",
+		})
+		if err != nil {
+			r.missing("Workloads", err)
+			return
+		}
+		for i := range list.Items {
+			u := &list.Items[i]
+			u.SetAPIVersion(apiVersion)
+			u.SetKind(workloadKind)
+			r.owners.between[u.GetUID()] = u
+		}
+		return
+	}
+}
+
+// claims and slices are where the devices of dynamic resource allocation are, newest first.
+var deviceVersions = []string{"resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1"}
+
+// mostClaims is how many claims of a job are read one by one: those of the first pods.
+const mostClaims = 64
+
+// readDevices reads the claims of the pods that have not ended well, and what the nodes they are on say
+// of their devices: a driver taints those that are broken.
+func (r *reading) readDevices(ctx context.Context) {
+	claims, nodes := map[string]bool{}, map[string]bool{}
+	for i := range r.out.Pods {
+		p := &r.out.Pods[i]
+		for _, c := range p.Status.ResourceClaimStatuses {
+			if c.ResourceClaimName != nil && p.Status.Phase != corev1.PodSucceeded && len(claims) < mostClaims {
+				claims[*c.ResourceClaimName], nodes[p.Spec.NodeName] = true, true
+			}
+		}
+	}
+	for _, name := range sortedKeys(claims) {
+		r.readBeside(ctx, deviceVersions, "ResourceClaim", name)
+	}
+	delete(nodes, "")
+	for _, node := range sortedKeys(nodes) {
+		if err := r.readSlices(ctx, node); err != nil {
+			if !apierrors.IsForbidden(err) {
+				r.missing("ResourceSlices of node "+node, err)
+			}
+			return
+		}
+	}
+}
+
+// readSlices reads the ResourceSlices of one node (field selector spec.nodeName, k8s.io/api resource/v1).
+func (r *reading) readSlices(ctx context.Context, node string) error {
+	for _, apiVersion := range deviceVersions {
+		gv, _ := schema.ParseGroupVersion(apiVersion)
+		m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: "ResourceSlice"}, gv.Version)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		list, err := r.Dynamic.Resource(m.Resource).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			u := &list.Items[i]
+			if on, _, _ := unstructured.NestedString(u.Object, "spec", "nodeName"); on != node {
+				continue
+			}
+			u.SetAPIVersion(apiVersion)
+			u.SetKind("ResourceSlice")
+			r.owners.between[u.GetUID()] = u
+		}
+		return nil
+	}
+	return errors.New("the cluster serves none")
+}

@@ -1,0 +1,130 @@
+package collect
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// also makes a cluster serve more resources, with these objects.
+func also(c *Cluster, cluster bool, gvk schema.GroupVersionKind, resource string, objects ...*unstructured.Unstructured) {
+	scope := meta.RESTScopeNamespace
+	if cluster {
+		scope = meta.RESTScopeRoot
+	}
+	c.Mapper.(*meta.DefaultRESTMapper).AddSpecific(gvk, gvk.GroupVersion().WithResource(resource), gvk.GroupVersion().WithResource(resource), scope)
+	for _, o := range objects {
+		o.SetAPIVersion(gvk.GroupVersion().String())
+		o.SetKind(gvk.Kind)
+		fake := c.Dynamic.(*dynamicfake.FakeDynamicClient)
+		_ = fake.Tracker().Create(gvk.GroupVersion().WithResource(resource), o, o.GetNamespace()) // the first of its name
+	}
+}
+
+func TestGroupsThatSchedulersWaitForAreRead(t *testing.T) {
+	native := func(version string) schema.GroupVersionKind {
+		return schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: version, Kind: "PodGroup"}
+	}
+	byName := func(p *corev1.Pod) { p.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("gang")} }
+	byAnnotation := func(key string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Annotations = map[string]string{key: "gang"} }
+	}
+	cases := map[string]struct {
+		pod    func(*corev1.Pod)
+		served schema.GroupVersionKind
+		want   []string // objects, and what is missing
+	}{
+		"Kubernetes 1.37":                      {byName, native("v1beta1"), []string{"scheduling.k8s.io/v1beta1 PodGroup gang"}},
+		"Kubernetes 1.36":                      {byName, native("v1alpha2"), []string{"scheduling.k8s.io/v1alpha2 PodGroup gang"}},
+		"scheduler-plugins":                    {func(p *corev1.Pod) { p.Labels["scheduling.x-k8s.io/pod-group"] = "gang" }, schema.GroupVersionKind{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}, []string{"scheduling.x-k8s.io/v1alpha1 PodGroup gang"}},
+		"Volcano, by the annotation of others": {byAnnotation("scheduling.k8s.io/group-name"), schema.GroupVersionKind{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}, []string{"scheduling.volcano.sh/v1beta1 PodGroup gang"}},
+		"Volcano, by its own":                  {byAnnotation("scheduling.volcano.sh/group-name"), schema.GroupVersionKind{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}, []string{"scheduling.volcano.sh/v1beta1 PodGroup gang"}},
+		"a group of a kind that is not there":  {byName, schema.GroupVersionKind{Group: "other", Version: "v1", Kind: "PodGroup"}, []string{"missing PodGroup gang"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
+			p := pod("train-worker-0", by("kubeflow.org/v1", "PyTorchJob", "train", "now"), map[string]string{"training.kubeflow.org/job-name": "train", "training.kubeflow.org/operator-name": "pytorchjob-controller"})
+			tc.pod(p)
+			c := serving(job, p)
+			also(c, false, tc.served, "podgroups", object("x/v1", "PodGroup", "gang", "pg", nil, nil))
+			got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var have []string
+			for _, o := range got.Objects {
+				have = append(have, o.GetAPIVersion()+" "+o.GetKind()+" "+o.GetName())
+			}
+			for _, m := range got.Missing {
+				if strings.HasPrefix(m, "PodGroup") {
+					have = append(have, "missing "+m[:strings.IndexByte(m, ':')])
+				}
+			}
+			if diff := cmp.Diff(tc.want, have); diff != "" {
+				t.Errorf("objects (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The groups of Kubernetes 1.35 are in a Workload that the pod template names.
+func TestTheWorkloadOfKubernetes135IsRead(t *testing.T) {
+	job := trainJob("Running")
+	if err := unstructured.SetNestedStringMap(job.Object, map[string]string{"name": "w", "podGroup": "workers"}, "spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "workloadRef"); err != nil {
+		t.Fatal(err)
+	}
+	c := serving(job)
+	also(c, false, schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1alpha1", Kind: "Workload"}, "workloads", object("x/v1", "Workload", "w", "wl", nil, nil))
+	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil || len(got.Objects) != 1 || got.Objects[0].GetName() != "w" {
+		t.Errorf("objects %v, missing %v, error %v; want the Workload", got.Objects, got.Missing, err)
+	}
+}
+
+func TestDevicesThatPodsClaimAreRead(t *testing.T) {
+	job := trainJob("Running")
+	p := worker("a", 1, -1)
+	p.Spec.NodeName = "gpu-1"
+	p.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpu", ResourceClaimName: new("train-0-gpu")}, {Name: "none"}}
+	c := serving(job, runtime.Object(p))
+	on := func(node, name string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"nodeName": node}}}
+		u.SetName(name)
+		u.SetUID(types.UID(name))
+		return u
+	}
+	mine, other := on("gpu-1", "slice-1"), on("gpu-2", "slice-2")
+	also(c, false, schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1beta1", Kind: "ResourceClaim"}, "resourceclaims", object("x/v1", "ResourceClaim", "train-0-gpu", "rc", nil, nil))
+	also(c, true, schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1beta1", Kind: "ResourceSlice"}, "resourceslices")
+	var asked string
+	c.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("list", "resourceslices", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		asked = a.(clienttesting.ListAction).GetListRestrictions().Fields.String()
+		list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*mine, *other}}
+		list.SetAPIVersion("resource.k8s.io/v1beta1")
+		list.SetKind("ResourceSliceList")
+		return true, list, nil
+	})
+	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, o := range got.Objects {
+		have = append(have, o.GetKind()+" "+o.GetName())
+	}
+	slices.Sort(have)
+	if diff := cmp.Diff([]string{"ResourceClaim train-0-gpu", "ResourceSlice slice-1"}, have); diff != "" || asked != "spec.nodeName=gpu-1" {
+		t.Errorf("asked for %q, missing %v, objects (-want +got):\n%s", asked, got.Missing, diff)
+	}
+}
