@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 )
 
@@ -26,6 +27,7 @@ type Case struct {
 	Objects []*unstructured.Unstructured
 	Logs    []Log
 	Cluster *capacity.Snapshot // for why a job waits; nil: unknown
+	Good    *keep.Good         // the last run of the same job that ended well; nil: none is known
 	Watched []rank.Sighting    // what somebody who watched the job while it ran has found
 	Missing []string           // sources that failed, as sentences for Coverage
 	Now     time.Time

@@ -58,6 +58,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.marks = gang.Mark(d.sightings, d.all, d.time)
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
 	d.point()
+	d.compareRuns(ctx)
 	return d.result()
 }
 
@@ -80,6 +81,7 @@ type diagnosis struct {
 	time      *gang.Clocks
 	marks     gang.Marks
 	remarks   []string
+	compared  string       // how the root's line compares with the last good run
 	waited    *gang.Waited // what the watchdogs of all ranks say together; nil: nothing
 }
 
@@ -131,6 +133,7 @@ func (d *diagnosis) result() Result {
 	d.sayOrder(&r)
 	d.collectEvidence(&r)
 	d.say(&r)
+	r.Printed = d.printed(&r)
 	return r
 }
 

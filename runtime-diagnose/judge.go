@@ -93,9 +93,9 @@ func (d *diagnosis) onlyNode(s *rank.Sighting) string {
 	return node
 }
 
-// saysLittle is a root that names how it ended, not why: a bare exit code.
+// saysLittle is a root that names how it ended, not why: a bare exit code, and what was new before it.
 func saysLittle(s *rank.Sighting) bool {
-	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
+	return s.Signature.ID == unfamiliarLine || s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
 // healthy needs evidence: the operator's or the pods' word and no log that says otherwise,

@@ -119,7 +119,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 			log.Source.Role, log.Source.Rank = pods[at].Source.Role, pods[at].Source.Rank
 		}
 	}
-	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running}
+	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running, remember: c.wantsLines()}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
 	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
@@ -199,6 +199,7 @@ type logReader struct {
 	track        track
 	steps        progress.Tracker
 	curve        bool // the loss over the whole run is wanted
+	remember     bool // what is printed is
 	elastic      gang.ElasticReader
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 }

@@ -51,6 +51,7 @@ type Result struct {
 	Story     *Story          // nil: no model, it failed, or it cited nothing; never required
 	Coverage  Coverage
 	Observed  time.Time
+	Printed   *Printed // of a job that ended well, to compare the next run with; nil: nothing
 
 	Plain string // Analysis without what Text shows in another form
 }

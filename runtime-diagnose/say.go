@@ -54,6 +54,9 @@ func (d *diagnosis) sayCause(r *Result) {
 	if again := d.again(root); again != "" {
 		b.WriteString(" " + again)
 	}
+	if d.compared != "" {
+		b.WriteString(" " + d.compared)
+	}
 	if who := d.followed(r); who != "" {
 		b.WriteString(" " + who)
 	}
@@ -331,7 +334,7 @@ func fill(text string, facts map[string]string) string {
 }
 
 // quiet facts are for machines: they repeat what the sentence says, or are long.
-var quiet = []string{"frame", "rank", "reason", "nodes", "message"}
+var quiet = []string{"frame", "rank", "reason", "nodes", "message", "than"}
 
 func factList(facts map[string]string) string {
 	var parts []string

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -26,6 +27,8 @@ type track struct {
 	elastic     []gang.Elastic
 	calls       []gang.Call
 	comms       map[string]time.Time // communicators by ID → when they came up here
+	lines       familiar.Lines       // of a job that has ended well: what was printed
+	gap         bool                 // lines of it were not read
 }
 
 // clock names the clock of the log's times.
@@ -52,6 +55,9 @@ func (r *logReader) watch(l *reduce.Line) {
 	}
 	body := l.Body()
 	if len(r.elastic.Found) < mostElastic {
+		if r.remember {
+			r.track.print(body)
+		}
 		r.elastic.See(l.Number, body)
 	}
 	r.steps.See(l.Number, body, l.At)

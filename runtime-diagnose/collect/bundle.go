@@ -28,10 +28,14 @@ import (
 //	job.yaml                           the job object
 //	pods.yaml events.yaml nodes.yaml   Lists, as kubectl prints them
 //	objects.yaml                       what stands between: Jobs, JobSets, PodGroups
+//	lastgood                           what the last good run printed: forms of lines, no text
 //	logs/POD/CONTAINER.log             and CONTAINER.before-1.log of the container before
 const bundleSchema = "signalbox.dev/bundle/v1"
 
-const indexFile = "bundle.json"
+const (
+	indexFile = "bundle.json"
+	goodFile  = "lastgood"
+)
 
 type index struct {
 	Schema  string     `json:"schema"`
@@ -119,6 +123,9 @@ func (b *bundle) objects(c diagnose.Case) {
 		between = append(between, u)
 	}
 	b.list("objects.yaml", "", "", between)
+	if c.Good != nil {
+		b.file(goodFile, keep.EncodeGood(*c.Good))
+	}
 }
 
 func each[T any](items []T) []any {

@@ -100,6 +100,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readBetween(ctx)
 	err := r.readPods(ctx)
 	r.readKept(ctx)
+	r.readGood(ctx)
 	r.adoptPods()
 	r.readPodGroups(ctx)
 	r.readWorkloads(ctx)

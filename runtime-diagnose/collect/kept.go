@@ -38,6 +38,36 @@ func Stored(ctx context.Context, kube kubernetes.Interface, ref job.Ref) (*keep.
 	return keep.Decode(data)
 }
 
+// LastGood is what the last run of a job that ended well printed; nil: none is kept.
+func LastGood(ctx context.Context, kube kubernetes.Interface, namespace, object, key string) (*keep.Good, error) {
+	cm, err := kube.CoreV1().ConfigMaps(namespace).Get(ctx, object, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	data, ok := cm.BinaryData[key]
+	if !ok {
+		return nil, nil
+	}
+	good, err := keep.DecodeGood(data)
+	if err != nil {
+		return nil, err
+	}
+	return &good, nil
+}
+
+// readGood reads the last good run of the job. Whoever may not loses little.
+func (r *reading) readGood(ctx context.Context) {
+	if r.out.State.Phase == kinds.Succeeded || r.out.State.Phase == kinds.Suspended {
+		return
+	}
+	object, key := keep.GoodKey(r.kind.Name, r.object.GetName(), r.object.GetGenerateName())
+	good, err := LastGood(ctx, r.Kube, r.object.GetNamespace(), object, key)
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
+		r.missing("last good run", err)
+	}
+	r.out.Good = good
+}
+
 // readKept asks for what was kept of containers that ended earlier.
 func (r *reading) readKept(ctx context.Context) {
 	ask := r.Kept

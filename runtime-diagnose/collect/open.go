@@ -164,7 +164,7 @@ func (f files) parse() (diagnose.Case, error) {
 	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing}
 	if err := errors.Join(
 		decodeList(f, "pods.yaml", &c.Pods), decodeList(f, "events.yaml", &c.Events), decodeList(f, "nodes.yaml", &c.Nodes),
-		f.between(&c), f.job(&c),
+		f.between(&c), f.job(&c), f.good(&c),
 	); err != nil {
 		return diagnose.Case{}, err
 	}
@@ -185,6 +185,20 @@ func (f files) parse() (diagnose.Case, error) {
 		c.Logs = append(c.Logs, log)
 	}
 	return c, nil
+}
+
+// good is what the last good run printed.
+func (f files) good(c *diagnose.Case) error {
+	data, ok := f[goodFile]
+	if !ok {
+		return nil
+	}
+	good, err := keep.DecodeGood(data)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", goodFile, err)
+	}
+	c.Good = &good
+	return nil
 }
 
 // unwrapped drops one folder around everything, as `tar czf x.tgz folder` leaves it.

@@ -19,6 +19,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
 // Request names one job.
@@ -272,8 +273,23 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 	known.looks++
 	known.seen, known.at, known.result = seen, v.now, result
 	r.Tell.remember(u.GetUID(), c)
+	r.remember(ctx, k, u, result)
 	log.FromContext(ctx).V(1).Info("diagnosed", "verdict", result.Verdict, "category", result.Category, "missing", len(result.Coverage.Missing))
 	return nil
+}
+
+// remember keeps what a job printed that ended well, for its next run. That it cannot be kept is no
+// reason to diagnose the job again.
+func (r *Reconciler) remember(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured, result diagnose.Result) {
+	if result.Printed == nil {
+		return
+	}
+	good := keep.Good{
+		UID: string(u.GetUID()), At: r.now(), Pods: result.Printed.Pods, Whole: result.Printed.Whole, Lines: result.Printed.Lines,
+	}
+	if err := r.Keep.Good(ctx, refOf(k, u), u.GetGenerateName(), good); err != nil {
+		log.FromContext(ctx).Info("a good run is not remembered", "error", err.Error())
+	}
 }
 
 // settled says that the job ended a while ago and carries the diagnosis of that end already: a

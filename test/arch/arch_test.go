@@ -16,7 +16,7 @@ const module = "github.com/signalbox-dev/signalbox/"
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
 	"preflight/job": 0, "preflight/finding": 0, "runtime-diagnose/evidence": 0,
-	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1,
+	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
 	"preflight/manifest": 2, "preflight/capacity/board": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
 	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,

@@ -1,0 +1,219 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+)
+
+// unfamiliarLine stands for a line that no signature knows and that the program does not usually print.
+const unfamiliarLine = "unfamiliar-line"
+
+// wantsLines says that what the logs print is to be remembered: the job has ended well.
+func (c Case) wantsLines() bool { return c.State.Phase == kinds.Succeeded }
+
+// good is the last good run of the job, if it is another one and can tell what is new.
+func (d *diagnosis) good() (lines *familiar.Lines, ok bool) {
+	if d.Good == nil || d.Job != nil && d.Good.UID == d.Job.Ref.UID {
+		return nil, false
+	}
+	return &d.Good.Lines, d.Good.Lines.Tell()
+}
+
+// compareRuns holds the job against its last good run, and a member that says little of why it
+// ended against the others.
+func (d *diagnosis) compareRuns(ctx context.Context) {
+	root := d.ranking.Root
+	if root == nil || d.State.Phase == kinds.Succeeded {
+		return
+	}
+	if decidedItself(root) {
+		d.lookForUnfamiliar(ctx, root)
+		return
+	}
+	lines, ok := d.good()
+	if !ok || root.Item.Kind != evidence.Log {
+		return
+	}
+	l := bodyOf(root.Line)
+	switch {
+	case lines.Has(l):
+		d.compared = fmt.Sprintf("The last good run (%s) printed this line too, and ended well.", d.goodTime())
+	case d.Good.Whole && lines.New(l):
+		d.compared = fmt.Sprintf("The last good run (%s) did not print this line.", d.goodTime())
+	}
+}
+
+func (d *diagnosis) goodTime() string { return d.Good.At.UTC().Format("2006-01-02 15:04 UTC") }
+
+// decidedItself is an end that only says that the program gave up for a reason of its own. Signals say
+// more than a line that happens to be new.
+func decidedItself(s *rank.Sighting) bool {
+	return saysLittle(s) && s.Signature.Category == "python-exception-user-code"
+}
+
+// The end of a log in which an unfamiliar line is looked for, in lines; how far apart lines of one
+// message stand; and with how many other members a member is compared, at least and at most.
+const (
+	unfamiliarWithin = 60
+	oneMessage       = 3
+	fewestOthers     = 3
+	mostOthers       = 16
+)
+
+// lookForUnfamiliar puts the line in the place of a bare exit code that the member's log ends with and
+// that neither the last good run nor any other member has printed: a program that gives up by itself
+// says something that it does not say otherwise. It stays a hypothesis.
+func (d *diagnosis) lookForUnfamiliar(ctx context.Context, root *rank.Sighting) {
+	place := gang.PlaceOf(root.Item.Source)
+	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool {
+		return gang.PlaceOf(e.Source) == place && e.Source.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || e.Source.Container == root.Item.Source.Container)
+	})
+	if at < 0 {
+		return
+	}
+	e := d.logs.excerpts[at]
+	goodLines, haveGood := d.good()
+	others, n := d.othersPrinted(ctx, place)
+	if !haveGood && n < fewestOthers {
+		return
+	}
+	isNew := func(text string) bool {
+		return (!haveGood || goodLines.New(text)) && (n < fewestOthers || others.New(text))
+	}
+	i, ok := lastMessage(e.Lines, isNew)
+	if !ok {
+		return
+	}
+	var than []string
+	switch {
+	case haveGood && d.Good.Whole:
+		than = append(than, "the last good run ("+d.goodTime()+")")
+	case haveGood:
+		than = append(than, "the last good run ("+d.goodTime()+"), as far as it was read")
+	}
+	if n >= fewestOthers {
+		than = append(than, fmt.Sprintf("%d other pods", n))
+	}
+	rule := *root.Signature
+	rule.ID, rule.Title = unfamiliarLine, "its log ends with a line that it does not usually print"
+	rule.Proves = "No signature knows the line, and none of these printed one like it: {{.than}}."
+	rule.DoesNotProve = "That it is why it ended: it only is what was new."
+	rule.Remedy = "Read the log around this line.\n" + root.Signature.Remedy
+	old := *root
+	item := e.Item(i)
+	item.At, item.Clock = old.Item.At, old.Item.Clock
+	d.ranking.Root = &rank.Sighting{
+		Signature: &rule, Item: item, Line: strings.TrimSpace(reduce.Written(e.Lines[i].Text)), Facts: map[string]string{"than": strings.Join(than, ", ")},
+	}
+	d.ranking.Effects = append([]rank.Sighting{old}, d.ranking.Effects...)
+}
+
+// wrong are words of a line that says that something is wrong. They choose among lines that are new;
+// nothing depends on them where there is one.
+var wrong = regexp.MustCompile(`(?i)error|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
+
+// lastMessage is the line that speaks for the last message of new lines near the end of a log: the
+// first that says that something is wrong, else its first.
+func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool) {
+	var message []int
+	for i := len(lines) - 1; i >= 0 && lines[len(lines)-1].Number-lines[i].Number < unfamiliarWithin; i-- {
+		body := bodyOf(lines[i].Text)
+		if step, counts := progress.Read(body); counts && step.Number >= 0 || !isNew(body) {
+			continue
+		}
+		if n := len(message); n > 0 && lines[message[n-1]].Number-lines[i].Number > oneMessage {
+			break
+		}
+		message = append(message, i)
+	}
+	if len(message) == 0 {
+		return 0, false
+	}
+	slices.Reverse(message)
+	for _, i := range message {
+		if wrong.MatchString(lines[i].Text) {
+			return i, true
+		}
+	}
+	return message[0], true
+}
+
+// othersPrinted is what other members printed, and how many of them were read for it.
+func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.Lines, int) {
+	var lines familiar.Lines
+	seen := map[string]bool{}
+	for i := range d.Logs {
+		log := &d.Logs[i]
+		other := gang.PlaceOf(log.Source)
+		if other == place || log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen[other] && len(seen) >= mostOthers {
+			continue
+		}
+		in, err := log.Open()
+		if err != nil {
+			continue
+		}
+		_, err = reduce.Read(cancelable{ctx, in}, reduce.Options{
+			Budget: 1, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { lines.Add(reduce.Mask(l.Body())) },
+		})
+		if cerr := in.Close(); err == nil && cerr == nil {
+			seen[other] = true
+		}
+	}
+	return lines, len(seen)
+}
+
+// Printed is what the logs of a job that ended well printed, for its next run.
+type Printed struct {
+	Lines familiar.Lines
+	Pods  int  // whose logs were read
+	Whole bool // all lines of them were
+}
+
+// ours begins a line that stands in a log for lines that were not read.
+const ours = "[signalbox: "
+
+// print notes a line of a job that has ended well.
+func (t *track) print(body string) {
+	if strings.HasPrefix(body, ours) {
+		t.gap = true
+		return
+	}
+	t.lines.Add(reduce.Mask(body))
+}
+
+// printed is what there is to remember; nil: nothing.
+func (d *diagnosis) printed(r *Result) *Printed {
+	if !d.wantsLines() || r.Verdict != Healthy {
+		return nil
+	}
+	p := &Printed{Pods: len(d.logs.pods), Whole: r.Coverage.PodsRead == r.Coverage.PodsSeen && len(r.Coverage.Missing) == 0}
+	for i := range d.logs.tracks {
+		p.Lines.Join(d.logs.tracks[i].lines)
+		p.Whole = p.Whole && !d.logs.tracks[i].gap
+	}
+	if p.Lines.Len() == 0 {
+		return nil
+	}
+	return p
+}
+
+// bodyOf is a line without what stands before its message: times and ranks.
+func bodyOf(line string) string {
+	body := ""
+	// Text does not fail to be read.
+	_, _ = reduce.Read(strings.NewReader(line), reduce.Options{
+		Budget: 1, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { body = l.Body() },
+	})
+	return body
+}
