@@ -99,6 +99,10 @@ func bookOf(objects map[objectKey]*unstructured.Unstructured, before *book) *boo
 }
 
 func (b *book) enter(key objectKey, o *unstructured.Unstructured, before *book) {
+	if key.name == "" { // no API server has one
+		b.unread[key.namespace] = append(b.unread[key.namespace], "a "+key.gvk.Kind+" has no name and was passed over")
+		return
+	}
 	said, known := any(nil), false
 	if before != nil {
 		said, known = before.read[o]
