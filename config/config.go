@@ -183,9 +183,6 @@ func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 // MarshalYAML writes the duration as it is read.
 func (d Duration) MarshalYAML() (any, error) { return time.Duration(d).String(), nil }
 
-// Defaults is the embedded config.yaml as text, for documentation.
-func Defaults() string { return string(defaults) }
-
 // Default is the configuration of an empty file.
 func Default() Config {
 	c, err := Read(bytes.NewReader(nil))

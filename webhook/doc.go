@@ -7,5 +7,5 @@
 // policy all end in "admitted, and this was not checked". It calls no API while it
 // answers; everything it looks at lies in memory.
 //
-// Start reading at Handler.Handle; Run puts the parts together.
+// Start reading at Handler.Handle; New puts the parts together.
 package webhook

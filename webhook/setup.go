@@ -58,18 +58,6 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 	})}, nil
 }
 
-// Run opens the port and serves until the context is done.
-func Run(ctx context.Context, o Options) error {
-	w, err := New(ctx, o)
-	if err != nil {
-		return err
-	}
-	return w.Run(ctx)
-}
-
-// Addr is where the webhook listens.
-func (w *Webhook) Addr() net.Addr { return w.listener.Addr() }
-
 // Ready is nil when a request would be answered by a whole review: the caches have
 // synced, the policies have been read and a valid certificate is in place.
 func (w *Webhook) Ready() error {

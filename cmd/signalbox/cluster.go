@@ -132,6 +132,9 @@ func (c *cluster) gather(ctx context.Context, now time.Time, p *progress) (manif
 		switch {
 		case apierrors.IsForbidden(err):
 			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown"})
+		case err != nil && r.Group != "" && apierrors.ReasonForError(err) != metav1.StatusReasonUnknown:
+			// The webhook that converts a CRD is down, say: the rest can still be looked at.
+			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "the API server does not list them, so they are unknown: " + oneLine(err.Error())})
 		case err != nil:
 			return v, nil, fmt.Errorf("list %s: %w", r.Resource, err)
 		case whole:

@@ -240,6 +240,10 @@ func (f *files) log(name string) (func() (io.ReadCloser, error), error) {
 	if err != nil {
 		return nil, err
 	}
+	if at, err := os.Stat(name); name != "-" && err == nil && at.Mode().IsRegular() {
+		_ = first.Close() // it can be read; a gang of a thousand is not kept open at once
+		first = nil
+	}
 	return func() (io.ReadCloser, error) {
 		if first != nil {
 			in := first

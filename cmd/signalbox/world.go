@@ -203,7 +203,11 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 func policyFolder(name string) (fs.FS, error) {
 	at, err := os.Stat(name)
 	if err != nil {
-		return nil, &manifest.Problem{Source: name, Have: "no such folder", Want: "a folder with *.rego files"}
+		have := "no such folder"
+		if why, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
+			have = why.Err.Error()
+		}
+		return nil, &manifest.Problem{Source: name, Have: have, Want: "a folder with *.rego files"}
 	}
 	if at.IsDir() {
 		return os.DirFS(name), nil
