@@ -23,9 +23,6 @@ func documented() map[string]any {
 
 func metadata(c diagnose.Case, r diagnose.Result, items []evidence.Item) map[string]any {
 	m := documented()
-	ref := r.Job
-	m["JobName"], m["JobKind"], m["Namespace"] = ref.Name, ref.Kind, ref.Namespace
-	m["JobStatus"], m["JobReason"] = phaseName(c.State.Phase), safe(c.State.Reason)
 	var all []string
 	for _, role := range roles(c) {
 		name := title(role.name)
@@ -36,6 +33,9 @@ func metadata(c diagnose.Case, r diagnose.Result, items []evidence.Item) map[str
 		all = append(all, fmt.Sprintf("%s: %d expected, %d created (%s)", role.name, role.expected, len(role.pods), role.status()))
 	}
 	m["Roles"] = all
+	// After the roles: one may be called job.
+	m["JobName"], m["JobKind"], m["Namespace"] = r.Job.Name, r.Job.Kind, r.Job.Namespace
+	m["JobStatus"], m["JobReason"] = phaseName(c.State.Phase), safe(c.State.Reason)
 	return m
 }
 

@@ -111,6 +111,15 @@ Nothing: ""
 	}
 }
 
+func TestARoleCalledJobIsNotTheJob(t *testing.T) {
+	c, r := oom()
+	c.Job.Roles[1].Name = "job"
+	got := Of(c, r, 1<<20).Metadata
+	if got["JobStatus"] != "Failed" || got["JobName"] != "train" || got["JobExpected"] != 2 {
+		t.Errorf("the status is %v of %v, %v pods; want Failed, train, 2", got["JobStatus"], got["JobName"], got["JobExpected"])
+	}
+}
+
 func TestTheBudgetKeepsWhatTheFindingRestsOn(t *testing.T) {
 	c, r := oom()
 	d := Of(c, r, 80)
