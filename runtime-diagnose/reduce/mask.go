@@ -10,6 +10,12 @@ const masked = "[masked]"
 // exceptionName is an exception that is named like a secret: what follows is its message.
 var exceptionName = regexp.MustCompile(`(?:Error|Exception): `)
 
+// secretSetting is a setting that is named like a secret, up to its value.
+const secretSetting = `(?:[\w-]*(?:password|passwd|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|private_key|credential)[\w-]*)["']?\s*(?:=|:\s?)\s*`
+
+// secretNames are the gates of settings that are named like a secret.
+var secretNames = []string{"passw", "secret", "api_key", "api-key", "apikey", "access_key", "access-key", "accesskey", "credential", "private_key"}
+
 // masks find secrets. Each keeps what is around the secret, so that the line stays
 // readable, and none matches its own replacement. A gate is a cheap necessary condition,
 // in lower case.
@@ -27,9 +33,20 @@ var masks = []struct {
 	{[]string{"hf_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xox", "nvapi-"}, regexp.MustCompile(`\b(?:hf_[A-Za-z0-9]{16,}|gh[pos]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abprs]-[\w-]{10,}|nvapi-[\w-]{20,})`), masked, nil},
 	// JSON Web Tokens: three base64url parts, the first of which starts with {"
 	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*`), masked, nil},
+	// Values in quotes, which may hold blanks and quotes behind a backslash.
+	{secretNames, regexp.MustCompile(`(?i)(` + secretSetting + `")(?:[^"\\\[]|\\.)(?:[^"\\]|\\.)*"`), "${1}" + masked + `"`, exceptionName},
+	{secretNames, regexp.MustCompile(`(?i)(` + secretSetting + `')(?:[^'\\\[]|\\.)(?:[^'\\]|\\.)*'`), "${1}" + masked + `'`, exceptionName},
+	// A password in an assignment may be short and hold what ends other values.
+	{[]string{"password=", "passwd="}, regexp.MustCompile(`(?i)([\w-]*(?:password|passwd)=)[^\s"'&\[\]()]*[^\s"'&\[\](),;]`), "${1}" + masked, nil},
+	// Azure's connection strings and signed URLs of Azure, AWS and Google
+	{[]string{"accountkey=", "accesskey="}, regexp.MustCompile(`(?i)((?:account|access)key=)[^;\s"'\[]+`), "${1}" + masked, nil},
+	{[]string{"sig=", "signature=", "security-token="}, regexp.MustCompile(`(?i)([?&;](?:sig|signature|x-(?:amz|goog)-signature|x-(?:amz|goog)-security-token)=)[^&\s"'\[]+`), "${1}" + masked, nil},
+	// keys of Google, npm, Docker Hub and PyPI
+	{[]string{"aiza", "npm_", "dckr_pat_", "pypi-"}, regexp.MustCompile(`\b(?:AIza[\w-]{35}|npm_[A-Za-z0-9]{30,}|dckr_pat_[\w-]{20,}|pypi-[\w-]{40,})`), masked, nil},
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*["']?(?:token|apikey|key) )[A-Za-z0-9._~+/-]{8,}=*`), "${1}" + masked, nil},
 	{
-		[]string{"passw", "secret", "api_key", "api-key", "apikey", "access_key", "accesskey", "credential", "private_key"},
-		regexp.MustCompile(`(?i)((?:[\w-]*(?:password|passwd|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|private_key|credential)[\w-]*)["']?\s*(?:=|:\s?)\s*["']?)[^\s"',;&}\])\[]{4,}`),
+		secretNames,
+		regexp.MustCompile(`(?i)(` + secretSetting + `["']?)[^\s"',;&}\])\[]{4,}`),
 		"${1}" + masked,
 		exceptionName,
 	},
