@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -113,4 +114,9 @@ func ExitRule(code int32) *signature.Signature {
 		Proves: "The container ended with code " + strconv.Itoa(int(code)) + ".", DoesNotProve: "Why. Only its log says that.",
 		Remedy: "Read the end of the container's log.",
 	}
+}
+
+// ExitPhrase is "exit code 137: killed (SIGKILL), without an out-of-memory report".
+func ExitPhrase(code int32) string {
+	return fmt.Sprintf("exit code %d: %s", code, ExitRule(code).Title)
 }
