@@ -79,8 +79,11 @@ func eachContainer(j *job.Job, visit func(r *job.Role, c *corev1.Container, rel 
 
 // whose names a container and its role, once where both have one name.
 func whose(container, role string) string {
-	if container == role {
+	switch container {
+	case role:
 		return "container " + container
+	case "":
+		return "the nameless container of " + role
 	}
 	return "container " + container + " of " + role
 }

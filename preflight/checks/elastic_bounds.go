@@ -28,10 +28,16 @@ var elasticBounds = &check.Check{
 		}
 		at := worker.Path.Child("replicas")
 		replicas, ok := number(p.Job, at)
+		join, who := replicas, count(replicas, "worker")
+		// The operator tells the bounds to the Master too, which joins as one node more
+		// (https://github.com/kubeflow/trainer/blob/v1.9.3/pkg/controller.v1/pytorch/envvar.go).
+		if master := p.Job.Role("Master"); master != nil && master.Replicas.Max > 0 && p.Job.Ref.Kind == "PyTorchJob" {
+			join, who = replicas+int64(master.Replicas.Max), who+" and "+count(master.Replicas.Max, "master")
+		}
 		switch {
 		case !ok:
-		case hasLeast && replicas < least:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas is for %s; elasticPolicy.minReplicas is %d", count(replicas, "worker"), least)})
+		case hasLeast && join < least:
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas is for %s; elasticPolicy.minReplicas is %d", who, least)})
 		case hasMost && replicas > most:
 			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas is for %s; elasticPolicy.maxReplicas is %d", count(replicas, "worker"), most)})
 		}

@@ -180,6 +180,7 @@ func All() []*check.Check {
 		variableSetByNobody,
 		visibleDevicesByHand,
 		volumeNotDeclared,
+		workerLacksWhatMasterHas,
 		worldSizeDiffers,
 		worldSizeTakenForNodes,
 	}
