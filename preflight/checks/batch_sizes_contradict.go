@@ -138,7 +138,8 @@ func deepSpeedFiles(p *check.Pass, r *job.Role, c *corev1.Container) (out []deep
 // script. Sizes that are no numbers ("auto") are left out.
 func batchSizesIn(value string) (out []map[string]int64) {
 	const key = `"train_batch_size"`
-	for from := 0; ; {
+	value = value[:min(len(value), mostConfig)]
+	for from := 0; len(out) < mostConfigs; {
 		i := strings.Index(value[from:], key)
 		if i < 0 {
 			return out
@@ -146,7 +147,7 @@ func batchSizesIn(value string) (out []map[string]int64) {
 		i += from
 		from = i + len(key)
 		start := strings.LastIndexByte(value[:i], '{')
-		for start >= 0 {
+		for tries := 0; start >= 0 && tries < mostObjects; tries++ {
 			var raw map[string]json.RawMessage
 			if json.NewDecoder(strings.NewReader(value[start:])).Decode(&raw) == nil && raw["train_batch_size"] != nil {
 				out = append(out, wholeSizes(raw))
@@ -154,8 +155,20 @@ func batchSizesIn(value string) (out []map[string]int64) {
 			}
 			start = strings.LastIndexByte(value[:start], '{')
 		}
+		if start < 0 {
+			return out // the key belongs to no object that can be read, nor will the next
+		}
 	}
+	return out
 }
+
+// A review has no time for texts that are made to be slow: how much of one is looked at, in
+// bytes, for how many configurations, and how many objects before the key are tried for each.
+const (
+	mostConfig  = 64 << 10
+	mostConfigs = 4
+	mostObjects = 32
+)
 
 func wholeSizes(raw map[string]json.RawMessage) map[string]int64 {
 	sizes := map[string]int64{}
