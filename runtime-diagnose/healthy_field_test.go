@@ -103,6 +103,62 @@ var scary = []string{
 	"disk usage of /ckpt: 71 %; 0 quota warnings; no space issues found",
 	"dmesg: NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.127.05",
 	"[ 12.1] mlx5_core 0000:9a:00.0: Port module event: module 0, Cable plugged\n[ 13.2] mlx5_core 0000:9a:00.0 ens9f0np0: Link up",
+
+	// read in public threads whose runs were not hurt by them, or that failed for another reason:
+	// Dao-AILab/flash-attention#813 NVIDIA/nccl-tests#252 NVIDIA/nccl#1232 NVIDIA/nccl#952 NVIDIA/pyxis#107
+	// RVC-Project/Retrieval-based-Voice-Conversion-WebUI#1820 acids-ircam/RAVE#196 alibaba/Megatron-LLaMA#10
+	// dbolya/yolact#359 eosphoros-ai/DB-GPT-Hub#298 facebookresearch/fairseq#515
+	// fudan-generative-vision/hallo#152 hiyouga/LlamaFactory#4358 hiyouga/LlamaFactory#527 horovod/horovod#1421
+	// instructlab/instructlab#2542 jax-ml/jax#22995 lavis-nlp/jerex#19 meta-pytorch/torchtune#2676
+	// modelscope/FunASR#1518 pmodels/mpich#5835 pytorch/pytorch#107021 roboflow/rf-detr#909 rwth-i6/returnn#323
+	// tensorflow/datasets#5608 tensorflow/tensorflow#33531 tensorflow/tensorflow#35878
+	// tensorflow/tensorflow#37643 verl-project/verl#48 vllm-project/vllm#16749 vllm-project/vllm#8933
+	// xorbitsai/inference#4926 ymcui/Chinese-LLaMA-Alpaca-2#274 ymcui/Chinese-LLaMA-Alpaca#534
+	"[2024-03-20 11:52:34,002][torch.distributed.distributed_c10d][INFO] - Added key: store_based_barrier_key:1 to store for rank: 3",
+	"result.py:433: It is recommended to use `self.log('train/class_error', ..., sync_dist=True)` when logging on epoch level in distributed setting to accumulate the metric across devices.",
+	"INFO:torch.nn.parallel.distributed:Reducer buckets have been rebuilt in this iteration.",
+	"Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded, please further tune the variable for optimal performance in your application as needed.",
+	"master_addr is only used for static rdzv_backend and when rdzv_endpoint is not specified.",
+	"WARNING:torch.distributed.launcher.api:config has no run_id, generated a random run_id: 304504801270300669882724678499925037384",
+	"Some weights of JointMultiInstanceModel were not initialized from the model checkpoint at bert-base-cased and are newly initialized: ['classifier.bias', 'classifier.weight']",
+	"FutureWarning: `resume_download` is deprecated and will be removed in version 1.0.0. Downloads always resume when possible. If you want to force a new download, use `force_download=True`.",
+	"Special tokens have been added in the vocabulary, make sure the associated word embeddings are fine-tuned or trained.",
+	"[rank0]:[W520 00:55:14.796578616 ProcessGroupNCCL.cpp:1553] Warning: WARNING: destroy_process_group() was not called before program exit, which can leak resources. (function operator())",
+	"multiprocessing/resource_tracker.py:224: UserWarning: resource_tracker: There appear to be 1 leaked shared_memory objects to clean up at shutdown",
+	"W tensorflow/core/grappler/optimizers/data/auto_shard.cc:428] In AUTO-mode, and switching to DATA-based sharding, instead of FILE-based sharding as we cannot find appropriate reader dataset op(s) to shard. Error: Found an unshardable source dataset: name: \"TensorDataset/_1\"",
+	"Ignoring multi-device function optimization failure: Invalid argument: The graph couldn't be sorted in topological order.",
+	"WARNING:tensorflow:ModelCheckpoint callback is not provided. Workers will need to restart training if any fails.",
+	"W tensorflow/core/framework/cpu_allocator_impl.cc:81] Allocation of 780573800 exceeds 10% of system memory.",
+	"2020-12-15 10:00:00.1: W tensorflow/core/common_runtime/bfc_allocator.cc:245] Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.10GiB with freed_by_count=0. The caller indicates that this is not a failure, but may mean that there could be performance gains if more memory were available.",
+	"JAX detected proxy variable(s) in the environment as distributed setup: no_proxy https_proxy. On some systems, this may cause a hang of distributed.initialize and you may need to unset these ENV variable(s)",
+	"w:920:1145 [1] NCCL INFO NET/IB : No device found.",
+	"w:919:1150 [0] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal implementation",
+	"w:25146:25852 [0] NCCL INFO [Service thread] Connection closed by localRank 0",
+	"w:22555:22555 [0] NCCL INFO threadThresholds 8/8/64 | 32/8/64 | 512 | 512",
+	"[W503 01:52:07.597517393 socket.cpp:204] [c10d] The hostname of the client socket cannot be retrieved. err=-3",
+	"WARNING: could not find the metadata file /ckpt/latest_checkpointed_iteration.txt, will not load any checkpoints and will start from random",
+	"UserWarning: torch.distributed._all_gather_base is a private function and will be deprecated. Please use torch.distributed.all_gather_into_tensor instead.",
+	"wandb: W&B syncing is set to `offline` in this directory.\nwandb: Run `wandb online` or set WANDB_MODE=online to enable cloud syncing.",
+	"| WARNING: overflow detected, setting loss scale to: 0.0625",
+	"Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 1.52587890625e-05",
+	"[2023-06-07 22:16:00,018] [INFO] [loss_scaler.py:181:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 64, reducing to 32",
+	"New maximum RSS usage: 4.5 GB",
+	"[1,1]<stderr>:WARNING:tensorflow:From utils/logger.py:7: The name tf.summary.FileWriter is deprecated. Please use tf.compat.v1.summary.FileWriter instead.",
+	"UserWarning: This DataLoader will create 8 worker processes in total. Our suggested max number of worker in current system is 2, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running slow or even freeze",
+	"WARNING:2024-12-13 19:04:43,105:Retrying (Retry(total=2, connect=None, read=None, redirect=None, status=None)) after connection broken by 'ConnectTimeoutError(<urllib3.connection.HTTPSConnection object at 0x7fa9b47>, 'Connection to pypi timed out')'",
+	"E0000 00:00:1772366401.250000 112 cuda_blas.cc:1418] Unable to register cuBLAS factory: Attempting to register factory for plugin cuBLAS when one has already been registered",
+	"dcgm: 0 XID errors, 0 uncorrectable ECC errors, 0 NVLink CRC errors in the last 60 s",
+	"pyxis: imported docker image: hpcreid/openmpi:230130",
+	"srun: Job 84993 step creation temporarily disabled, retrying (Requested nodes are busy)",
+	"** (gedit:22202): WARNING **: Set document metadata failed: Setting attribute metadata not supported",
+	"DEBUG 04-17 08:12:24 [core_client.py:421] Waiting for 1 core engine proc(s) to start: {0}",
+	"FutureWarning: `evaluation_strategy` is deprecated and will be removed in version 4.46 of Transformers. Use `eval_strategy` instead",
+	"08/16/2023 09:23:30 - WARNING - llmtuner.extras.callbacks - Previous log file in this folder will be deleted.",
+	"The following values were not passed to `accelerate launch` and had defaults used instead:\n\t`--num_processes` was set to `1`\n\t`--mixed_precision` was set to `'no'`",
+	"Corrupt JPEG data: 211 extraneous bytes before marker 0xd9",
+	"WARNING: the batch size is not divisible by the number of devices in the last step; padding 3 samples",
+	"INFO autocast: dtype torch.float32 expected by layer_norm, got torch.bfloat16; casting",
+	"W0101 torch/_dynamo: graph break: shape mismatch of guards, recompiling (3 of 8)",
 }
 
 func TestScaryWordsOfHealthyRuns(t *testing.T) {
