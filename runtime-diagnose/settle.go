@@ -1,0 +1,105 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// settle looks back from the end of the log. What was said before the log says that the
+// run ended well was survived; what comes after it counts only if it is an exception or
+// names a cause, because teardown is noisy. Not finite losses are never survived.
+func (r *logReader) settle() {
+	r.explainAway()
+	r.survive()
+	for i := range r.sightings {
+		s := &r.sightings[i]
+		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
+		if r.success == 0 || neverSurvived(s.Signature.Category) {
+			continue
+		}
+		if s.Item.Source.Line < r.success || s.Signature.DepthOf() <= signature.Symptom || s.Signature.Role != signature.Root {
+			s.Over = true
+		}
+	}
+}
+
+// explainAway ends what a context signature says is harmless where it stands close before.
+func (r *logReader) explainAway() {
+	for _, context := range r.sightings {
+		if context.Signature.Role != signature.Context {
+			continue
+		}
+		for i := range r.sightings {
+			s := &r.sightings[i]
+			if d := s.Item.Source.Line - context.Item.Source.Line; d >= 0 && d <= 10 && slices.Contains(context.Signature.Hides, s.Signature.ID) {
+				s.Over = true
+			}
+		}
+	}
+}
+
+// survive ends what training left behind. Numbers that are not finite are left behind only
+// where each of them was skipped, and not so many that nothing else happens.
+func (r *logReader) survive() {
+	skipped := map[string]int{}
+	passed := slices.DeleteFunc(r.passing.passed, func(i int) bool { return i >= len(r.sightings) })
+	for _, i := range passed {
+		skipped[r.sightings[i].Signature.ID]++
+	}
+	for _, i := range passed {
+		s := &r.sightings[i]
+		n := r.perSignature[s.Signature.ID]
+		s.Over = s.Over || !neverSurvived(s.Signature.Category) ||
+			(skips.MatchString(s.Line) && n == skipped[s.Signature.ID] && n < mostPerSignature)
+	}
+}
+
+// neverSurvived are causes that a run which goes on, or ends, does not refute.
+func neverSurvived(category string) bool {
+	return category == "nan-loss" || category == "no-convergence"
+}
+
+func count(all []rank.Sighting, id string) int {
+	n := 0
+	for i := range all {
+		if all[i].Signature.ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// utcWithin is how close to its container's end the last stamp of a program is that writes UTC by
+// a clock that is right: local times are off by a quarter of an hour at least.
+const utcWithin = 2 * time.Minute
+
+// anchor gives lines the time their container ended where they have none of their own, or
+// one that cannot be: programs write local times. Where the last stamp agrees with that end, the
+// program's clock is the node's.
+func (r *logReader) anchor(ended time.Time) {
+	if ended.IsZero() {
+		return
+	}
+	var last time.Time
+	for i := range r.sightings {
+		if at := r.sightings[i].Item.At; at.After(last) {
+			last = at
+		}
+	}
+	early := ended.Sub(last)
+	agrees := early < utcWithin && early > -rank.Skew
+	for i := range r.sightings {
+		item := &r.sightings[i].Item
+		impossible := item.At.IsZero() || item.At.After(ended.Add(rank.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
+		if impossible {
+			item.At = ended
+		}
+		if impossible || agrees {
+			item.Clock = gang.ClockOf(r.log.Source)
+		}
+	}
+}
