@@ -91,7 +91,7 @@ func shortenNode(node map[string]any) {
 // left as it is, for whoever reads it next to say what is wrong.
 func trimPod(o *unstructured.Unstructured) *unstructured.Unstructured {
 	p := &corev1.Pod{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, p); err != nil {
+	if err := capacity.Decode(o, p); err != nil {
 		return o
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(capacity.LeanPod(p))

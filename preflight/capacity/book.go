@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -158,5 +157,5 @@ func (k objectKey) compare(o objectKey) int {
 // cannot be read.
 func (s *Snapshot) object(gvk schema.GroupVersionKind, namespace, name string, into any) bool {
 	o, ok := s.objects[objectKey{gvk, namespace, name}]
-	return ok && runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into) == nil
+	return ok && Decode(o, into) == nil
 }

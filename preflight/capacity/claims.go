@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -194,7 +193,7 @@ func (s *Snapshot) volumesOf(class string) (out []*corev1.PersistentVolume, whol
 	objects, whole := s.Objects(volumeKind.GroupKind(), "")
 	for _, o := range objects {
 		pv := &corev1.PersistentVolume{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, pv) == nil && classOfVolume(pv) == class {
+		if Decode(o, pv) == nil && classOfVolume(pv) == class {
 			out = append(out, pv)
 		}
 	}
@@ -331,7 +330,7 @@ func (s *Snapshot) read(gvk schema.GroupVersionKind, namespace, name string, int
 	if presence != job.Present {
 		return presence
 	}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into) != nil {
+	if Decode(object, into) != nil {
 		return job.Unknown
 	}
 	return job.Present

@@ -1,7 +1,9 @@
 package capacity
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -93,10 +95,28 @@ func portsOf(s *corev1.PodSpec) []corev1.ContainerPort {
 // Decode turns an object of the API into its Go type. The error names the object and,
 // where a quantity stands in the way, its field.
 func Decode(o *unstructured.Unstructured, into any) error {
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into) == nil {
+	if !laborious(o.Object) && runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into) == nil {
 		return nil
 	}
 	return decode(o, into)
+}
+
+// laborious says that some text in an object might be an amount that takes minutes to read:
+// whoever reads it has to look first which fields are amounts.
+func laborious(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if laborious(e) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, laborious)
+	case string:
+		return v != "" && strings.IndexByte("+-.0123456789", v[0]) >= 0 && (len(v) > mostDigits || strings.ContainsAny(v, "eE"))
+	}
+	return false
 }
 
 // PodName is what tells pods apart that take the same.

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -106,7 +105,7 @@ func (s *Snapshot) runtimeClassOf(spec *corev1.PodSpec) *nodev1.RuntimeClass {
 	}
 	object, presence := s.Lookup(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"), "", *spec.RuntimeClassName)
 	class := &nodev1.RuntimeClass{}
-	if presence != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, class) != nil {
+	if presence != job.Present || Decode(object, class) != nil {
 		return nil
 	}
 	return class

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -140,7 +139,7 @@ func (s *Snapshot) volumesByClaim() map[claimName]volume {
 	claims, _ := s.Objects(claimKind.GroupKind(), "")
 	for _, o := range claims {
 		claim := &corev1.PersistentVolumeClaim{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, claim) != nil {
+		if Decode(o, claim) != nil {
 			continue
 		}
 		if v, ok := s.volumeOf(claim); ok {
@@ -171,7 +170,7 @@ func (s *Snapshot) attachments() map[string]map[string]string {
 	objects, _ := s.Objects(attachmentKind.GroupKind(), "")
 	for _, o := range objects {
 		a, pv := &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, a) != nil || a.Spec.Source.PersistentVolumeName == nil {
+		if Decode(o, a) != nil || a.Spec.Source.PersistentVolumeName == nil {
 			continue
 		}
 		if s.read(volumeKind, "", *a.Spec.Source.PersistentVolumeName, pv) == job.Present && pv.Spec.CSI != nil {

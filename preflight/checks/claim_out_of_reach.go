@@ -2,7 +2,6 @@ package checks
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -48,7 +47,7 @@ func reaching(view *capacity.Snapshot, claim *corev1.PersistentVolumeClaim) func
 	}
 	o, there := view.Lookup(corev1.SchemeGroupVersion.WithKind("PersistentVolume"), "", claim.Spec.VolumeName)
 	volume := &corev1.PersistentVolume{}
-	if there != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, volume) != nil || volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
+	if there != job.Present || capacity.Decode(o, volume) != nil || volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return nil
 	}
 	return capacity.Selects(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{

@@ -2,8 +2,8 @@ package checks
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -27,7 +27,7 @@ func claimsOf(p *check.Pass) []claimUse {
 			}
 			o, there := p.Cluster.Lookup(claimKind, p.Job.Ref.Namespace, v.PersistentVolumeClaim.ClaimName)
 			claim := &corev1.PersistentVolumeClaim{}
-			if there != job.Present || runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, claim) != nil {
+			if there != job.Present || capacity.Decode(o, claim) != nil {
 				continue
 			}
 			out = append(out, claimUse{

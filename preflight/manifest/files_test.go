@@ -133,3 +133,25 @@ func TestReadViewRefusesHalfACluster(t *testing.T) {
 		t.Errorf("Snapshot: %v, want one that names the node", err)
 	}
 }
+
+// TestAmountsThatTakeMinutesToReadAreRefused: the test itself would take minutes if one of
+// the ways to a pod or a node read the amount before looking at it.
+func TestAmountsThatTakeMinutesToReadAreRefused(t *testing.T) {
+	const absurd = "1e-2147483648"
+	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"x","resources":{"requests":{"cpu":"` + absurd + `"}}}]}}`
+	filler := strings.Repeat(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"b"},"spec":{"containers":[{"name":"x"}]}},`+"\n", 12_000) // read item by item
+	for name, text := range map[string]string{
+		"a pod":                pod,
+		"a pod in a long list": `{"apiVersion":"v1","kind":"List","items":[` + filler + pod + `]}`,
+		"a node":               "{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: '" + absurd + "'}}}",
+		"a row of a table":     tabled("like", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"overhead":{"cpu":null}}}`, "columns", `["spec.overhead.cpu"]`, "rows", `[["1"],["`+absurd+`"]]`),
+	} {
+		view, err := manifest.ReadView([]string{"-"}, strings.NewReader(text))
+		if err == nil {
+			_, err = view.Snapshot()
+		}
+		if err == nil || !strings.Contains(err.Error(), `cpu is "1e-2147483648"; expected a quantity such as 8, 500m or 64Gi`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

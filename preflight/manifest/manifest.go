@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -30,8 +31,9 @@ type Document struct {
 	List bool
 
 	node  *yaml.Node
-	base  int    // lines before the node's line 1
-	table *Table // many objects; Object is what they share
+	base  int         // lines before the node's line 1
+	table *Table      // many objects; Object is what they share
+	pod   *corev1.Pod // instead of Object
 }
 
 // count is how many objects the document stands for.

@@ -91,6 +91,10 @@ func counted(list Document, items int) error {
 
 // add takes over what a document says.
 func (v *View) add(d Document, keep []func(*unstructured.Unstructured) *unstructured.Unstructured) error {
+	if d.pod != nil {
+		v.Pods = append(v.Pods, capacity.PodOf(capacity.LeanPod(d.pod)))
+		return nil
+	}
 	pods := d.Object.GroupVersionKind() == podKind
 	switch {
 	case d.List:

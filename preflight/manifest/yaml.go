@@ -167,9 +167,11 @@ func yamlList(c chunk) (frame chunk, items []chunk, ok bool) {
 		return frame, nil, false
 	}
 	var head bytes.Buffer
-	inside, dash, n := false, -1, c.line-1
+	inside, dash, n, at := false, -1, c.line-1, 0
 	for line := range bytes.Lines(c.text) {
 		n++
+		begin := at
+		at += len(line)
 		spaces := len(line) - len(bytes.TrimLeft(line, " "))
 		element := bytes.HasPrefix(line[spaces:], []byte("- "))
 		switch {
@@ -181,13 +183,13 @@ func yamlList(c chunk) (frame chunk, items []chunk, ok bool) {
 			head.WriteByte('\n')
 		case inside && element && (dash < 0 || spaces == dash):
 			dash = spaces
-			items = append(items, chunk{append([]byte(nil), line...), n})
+			items = append(items, chunk{c.text[begin:at:at], n})
 		case inside && (spaces > 0 || len(bytes.TrimSpace(line)) == 0 || line[0] == '#'):
 			if len(items) == 0 {
 				continue
 			}
-			last := &items[len(items)-1]
-			last.text = append(last.text, line...)
+			last := &items[len(items)-1] // its lines follow each other: the text is not copied
+			last.text = c.text[begin-len(last.text) : at : at]
 		default:
 			inside = false
 			head.Write(line)

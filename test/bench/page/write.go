@@ -219,8 +219,8 @@ func snapshots(w io.Writer, r *run) {
 // live is what the view of a real API server needs.
 func live(w io.Writer, r *run) {
 	head := `
-| cluster | ready after | heap | peak memory of the process | CPU per event |
-|---|---|---|---|---|
+| cluster | ready after | CPU until then | heap | peak memory of the process | CPU per event |
+|---|---|---|---|---|---|
 `
 	for _, name := range r.names {
 		what, ok := strings.CutPrefix(name, "Live/")
@@ -228,10 +228,11 @@ func live(w io.Writer, r *run) {
 			continue
 		}
 		ready, _ := r.of("s/ready", name)
+		cpu, _ := r.of("s-cpu/ready", name)
 		heap, _ := r.of("MiB/heap", name)
 		peak, _ := r.of("MiB/peak", name)
 		event, _ := r.of("µs-cpu/event", name)
-		text(w, head+fmt.Sprintf("| %s | %s s | %s MiB | %s MiB | %s µs |\n", strings.NewReplacer("/", ", ", "_", " ").Replace(what), number(ready), number(heap), number(peak), number(event)))
+		text(w, head+fmt.Sprintf("| %s | %s s | %s s | %s MiB | %s MiB | %s µs |\n", strings.NewReplacer("/", ", ", "_", " ").Replace(what), number(ready), number(cpu), number(heap), number(peak), number(event)))
 		head = ""
 	}
 }
