@@ -164,9 +164,13 @@ var supporting = map[schema.GroupKind]bool{
 }
 
 // builtIn says whether a kind is Kubernetes' own. Its groups have no dot, or end in
-// .k8s.io without being one of the projects' (kueue.x-k8s.io and others have an x-).
+// .k8s.io without being one of the projects' (kueue.x-k8s.io and others have an x-, and
+// what ends in .sigs.k8s.io is a project's, or meant to be: jobset.sigs.k8s.io).
 func builtIn(gvk schema.GroupVersionKind) bool {
-	return !strings.Contains(gvk.Group, ".") || strings.HasSuffix(gvk.Group, ".k8s.io") && !strings.HasSuffix(gvk.Group, ".x-k8s.io")
+	if !strings.Contains(gvk.Group, ".") {
+		return true
+	}
+	return strings.HasSuffix(gvk.Group, ".k8s.io") && !strings.HasSuffix(gvk.Group, ".x-k8s.io") && !strings.HasSuffix(gvk.Group, ".sigs.k8s.io")
 }
 
 // notCovered says which kind has no reader, and which kinds have one: of the same name in

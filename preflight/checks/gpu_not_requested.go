@@ -73,7 +73,7 @@ func wantsGPU(o option) string {
 
 // onlyWatches says whether a role with this name starts, serves or watches others that train.
 func onlyWatches(role string) bool {
-	return slices.Contains([]string{"launcher", "ps", "evaluator", "scheduler", "server", "driver"}, strings.ToLower(role))
+	return slices.Contains([]string{"launcher", "ps", "parameter-server", "evaluator", "scheduler", "server", "driver"}, strings.ToLower(role))
 }
 
 // reachesGPUs says whether the pods of a role may have accelerators in a way of their own:
