@@ -79,7 +79,7 @@ func (s *Snapshot) preempts(g Gang, r *Result) (out *Preemption, why string) {
 		return nil, ""
 	case class.never:
 		return nil, fmt.Sprintf("the priority class %s moves nobody aside (preemptionPolicy Never)", class.name)
-	case len(s.guarded) > 0 || !plain(g):
+	case len(s.guarded) > 0 || !plain(g) || s.sharesClaims(g):
 		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.name)
 	}
 	h := &hunt{s: s, gang: g, priority: priority}
@@ -173,6 +173,29 @@ func plain(g Gang) bool {
 		}
 	}
 	return true
+}
+
+// sharesClaims says that a claim of the gang is in use already: then the nodes that matter
+// are not all that does.
+func (s *Snapshot) sharesClaims(g Gang) bool {
+	var claims []string
+	for i := range g.Groups {
+		for j := range g.Groups[i].Pod.Spec.Volumes {
+			if v := g.Groups[i].Pod.Spec.Volumes[j].PersistentVolumeClaim; v != nil {
+				claims = append(claims, v.ClaimName)
+			}
+		}
+	}
+	in := s.podsIn[g.Namespace]
+	if len(claims) == 0 || in == nil {
+		return false
+	}
+	for p := range in.all() {
+		if slices.ContainsFunc(p.claims, func(c string) bool { return slices.Contains(claims, c) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // hunt is a search for victims on the nodes that matter: those of the plan as far as it

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,9 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 			}
 		}
 	case capacity.Full, capacity.Fragmented:
-		out.differs, err = o.refute(s, &s.cluster, orders)
+		if out.differs, err = o.refute(s, &s.cluster, orders); out.differs == "" && err == nil {
+			out.differs, err = o.moved(s, r, orders)
+		}
 	default:
 		out.said = strings.Join(r.Assumed, "; ")
 	}
@@ -260,7 +263,7 @@ func (s *scenario) snapshot() (*capacity.Snapshot, error) {
 	for _, p := range s.pods {
 		b.Pod(p)
 	}
-	for _, obj := range s.objects {
+	for _, obj := range slices.Concat(s.objects, s.ranks) {
 		u, err := asUnstructured(obj)
 		if err != nil {
 			return nil, err

@@ -29,7 +29,8 @@ type scenario struct {
 	name string
 	cluster
 	gang  capacity.Gang
-	about []string // predicates it is about
+	about []string         // predicates it is about
+	ranks []runtime.Object // priority classes, of which the scheduler's plugins know nothing
 }
 
 // gangMark is the annotation of pods of the gang; labels are for selectors.
@@ -63,6 +64,7 @@ func newScenario(seed uint64) *scenario {
 	w.running()
 	w.roles()
 	w.own()
+	w.priorities()
 	slices.Sort(w.s.about)
 	w.s.about = slices.Compact(w.s.about)
 	return &w.s

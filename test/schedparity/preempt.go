@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+)
+
+// Priorities of a scenario in which the gang may move others aside.
+const (
+	gangClass    = "training"
+	gangPriority = 1000
+)
+
+// priorities give the gang a priority class, and running pods some above and some below.
+func (w *writer) priorities() {
+	if !w.one(4) {
+		return
+	}
+	w.about("priorities")
+	class := &schedulingv1.PriorityClass{Value: gangPriority}
+	class.Name = gangClass
+	w.s.ranks = []runtime.Object{class}
+	for i := range w.s.gang.Groups {
+		w.s.gang.Groups[i].Pod.Spec.PriorityClassName = gangClass
+	}
+	for _, p := range w.s.pods {
+		p.Spec.Priority = new(pick(w, int32(0), 0, 500, 2000))
+	}
+}
+
+// mayGo says whether pods of the gang may move a pod aside, and it does not come back.
+func (s *scenario) mayGo(p *corev1.Pod) bool {
+	daemon := len(p.OwnerReferences) > 0 && p.OwnerReferences[0].Kind == "DaemonSet"
+	return !daemon && p.Annotations[gangMark] == "" && p.Spec.Priority != nil && *p.Spec.Priority < gangPriority
+}
+
+// without is the scenario with some pods gone.
+func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
+	out := *s
+	out.pods = slices.DeleteFunc(slices.Clone(s.pods), gone)
+	return &out
+}
+
+// moved asks the real scheduler about who would have to go. Without the victims it takes
+// the plan of the fit; with any one of them there, it leaves a pod. Where nobody would have
+// to go, it leaves one even without all pods that might.
+func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, error) {
+	if len(s.ranks) == 0 || r.Verdict != capacity.Full && r.Verdict != capacity.Fragmented {
+		return "", nil
+	}
+	if r.Preempts == nil {
+		if slices.ContainsFunc(r.Assumed, func(a string) bool { return strings.Contains(a, "priority class") }) {
+			return "", nil // not worked out, and said so
+		}
+		why, err := o.refute(s, &s.without(s.mayGo).cluster, orders)
+		if why != "" {
+			why = "nobody is said to have to go, and without all that may " + why
+		}
+		return why, err
+	}
+	var victims []string
+	for _, v := range r.Preempts.Victims {
+		victims = append(victims, v.Namespace+"/"+v.Name)
+	}
+	gone := func(p *corev1.Pod) bool { return slices.Contains(victims, p.Namespace+"/"+p.Name) }
+	rest := s.without(gone)
+	snapshot, err := rest.snapshot()
+	if err != nil {
+		return "", err
+	}
+	if then := snapshot.Fit(s.gang); then.Verdict != capacity.Fits {
+		return fmt.Sprintf("without %s the fit still says %s", strings.Join(victims, ", "), then), nil
+	} else if why, err := o.confirm(rest, then); why != "" || err != nil {
+		return "without the victims " + why, err
+	}
+	for _, p := range s.pods {
+		if !gone(p) {
+			continue
+		}
+		if !s.mayGo(p) {
+			return p.Name + " cannot be moved aside", nil
+		}
+		others := s.without(func(q *corev1.Pod) bool { return q != p && gone(q) })
+		if why, err := o.refute(s, &others.cluster, orders); why != "" || err != nil {
+			return p.Name + " could stay: " + why, err
+		}
+	}
+	return "", nil
+}
