@@ -208,11 +208,12 @@ func snapshots(w io.Writer, r *run) {
 		if !ok {
 			continue
 		}
-		size, _ := r.of("MB/file", "Snapshot/write/"+file)
+		size, _ := r.of("B/file", // benchstat makes bytes of MB
+			"Snapshot/write/"+file)
 		writing, _ := r.of("sec/op", "Snapshot/write/"+file)
 		reading, _ := r.of("sec/op", name)
 		peak, _ := r.of("MiB/peak", name)
-		text(w, fmt.Sprintf("| %s | %s MB | %s s | %s s | %s MiB |\n", file, number(size), number(writing), number(reading), number(peak)))
+		text(w, fmt.Sprintf("| %s | %s MB | %s s | %s s | %s MiB |\n", file, number(size/1e6), number(writing), number(reading), number(peak)))
 	}
 }
 
