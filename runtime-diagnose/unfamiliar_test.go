@@ -57,11 +57,13 @@ func TestWhatIsNewSpeaksForABareExitCode(t *testing.T) {
 		"only the pod that ended says it":                {nil, 3, []string{odd, closing}, odd, "3 other pods"},
 		"the last good run did not say it": {
 			func(t *testing.T) *keep.Good { return goodRun(t, ownProgram("train-worker-0", 1, closing)) }, 0,
-			[]string{odd, closing}, odd, "the last good run (2026-02-28 12:00 UTC)",
+			[]string{odd, closing},
+			odd, "the last good run (2026-02-28 12:00 UTC)",
 		},
 		"the last good run said it too": {
 			func(t *testing.T) *keep.Good { return goodRun(t, ownProgram("train-worker-0", 1, odd)) }, 3,
-			[]string{odd}, "", "",
+			[]string{odd},
+			"", "",
 		},
 		"of several new lines the one that says that something is wrong": {
 			nil, 3, []string{"planner: reading the shard table", "planner: cannot read shard 17", "planner: leaving"}, "planner: cannot read shard 17", "3 other pods",

@@ -172,8 +172,7 @@ func saveInto(to string, write func(io.Writer) error) error {
 
 // cannotWrite is the user's to mend: a folder that is not there, or may not be written to.
 func cannotWrite(to string, err error) error {
-	var why *fs.PathError
-	if errors.As(err, &why) {
+	if why, ok := errors.AsType[*fs.PathError](err); ok {
 		err = why.Err
 	}
 	return &manifest.Problem{Source: to, Have: "cannot be written: " + err.Error(), Want: "a file in a folder that is there and may be written to"}

@@ -267,7 +267,7 @@ func (r Result) planText() string {
 }
 
 // String names the nodes that do not count, in the order of the gates; empty: all do.
-func (n Rejections) String() string {
+func (r Rejections) String() string {
 	var out []string
 	add := func(count int, what string) {
 		switch {
@@ -278,16 +278,16 @@ func (n Rejections) String() string {
 		}
 	}
 	tainted := "tainted"
-	if len(n.Taints) > 0 {
-		tainted += " (" + strings.Join(n.Taints[:min(3, len(n.Taints))], ", ") + ")"
+	if len(r.Taints) > 0 {
+		tainted += " (" + strings.Join(r.Taints[:min(3, len(r.Taints))], ", ") + ")"
 	}
-	add(n.NotReady, "not ready")
-	add(n.Cordoned, "cordoned")
-	add(n.Selector, "not selected")
-	add(n.Taint, tainted)
-	add(n.TooSmall, "too small")
-	add(n.Full, "full")
-	add(n.Other, "closed by ports, volumes or affinity")
+	add(r.NotReady, "not ready")
+	add(r.Cordoned, "cordoned")
+	add(r.Selector, "not selected")
+	add(r.Taint, tainted)
+	add(r.TooSmall, "too small")
+	add(r.Full, "full")
+	add(r.Other, "closed by ports, volumes or affinity")
 	return strings.Join(out, ", ")
 }
 

@@ -98,7 +98,7 @@ func reachesGPUs(j *job.Job, r *job.Role) bool {
 		if s := c.SecurityContext; s != nil && s.Privileged != nil && *s.Privileged {
 			return true
 		}
-		if _, set := variableOf(c, "NVIDIA_VISIBLE_DEVICES"); set {
+		if setsVariable(c, "NVIDIA_VISIBLE_DEVICES") {
 			return true
 		}
 	}
@@ -142,7 +142,7 @@ var gpuImage = regexp.MustCompile(`(^|/)nvidia/(cuda|pytorch|tensorflow|nemo):|:
 // saysCPU says whether a command line or a variable speaks of the CPU, or hides the GPUs.
 func saysCPU(j *job.Job, r *job.Role) bool {
 	c, _ := r.Trainer()
-	if _, hidden := variableOf(c, "CUDA_VISIBLE_DEVICES"); hidden {
+	if setsVariable(c, "CUDA_VISIBLE_DEVICES") {
 		return true
 	}
 	return slices.ContainsFunc(commandsOf(j, r), func(cmd kinds.Command) bool {

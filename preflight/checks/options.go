@@ -106,14 +106,14 @@ func atLeastOne(s string) (int64, bool) {
 	return n, err == nil && n > 0
 }
 
-// variableOf is the literal value of a container's variable; the last of equal names counts.
-func variableOf(c *corev1.Container, name string) (string, bool) {
+// setsVariable says that a container's variable has a literal value; the last of equal names counts.
+func setsVariable(c *corev1.Container, name string) bool {
 	for _, e := range slices.Backward(c.Env) {
 		if e.Name == name {
-			return e.Value, e.ValueFrom == nil
+			return e.ValueFrom == nil
 		}
 	}
-	return "", false
+	return false
 }
 
 // acceleratorsOf is how many accelerators one container asks for, of whatever unit.

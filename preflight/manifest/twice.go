@@ -60,6 +60,7 @@ func (d Document) twice(out []job.Twice, at *step, n *yaml.Node) []job.Twice {
 			}
 			out = d.twice(out, here, value)
 		}
+	default: // a scalar holds no keys, and what an alias stands for is looked at where it is written
 	}
 	return out
 }

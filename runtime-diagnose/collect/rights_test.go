@@ -17,7 +17,7 @@ func TestTheManifestsAllowWhatIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rules []rbacv1.PolicyRule
-	for _, document := range strings.Split(string(text), "\n---\n") {
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		var role rbacv1.ClusterRole
 		if err := yaml.Unmarshal([]byte(document), &role); err != nil {
 			t.Fatal(err)

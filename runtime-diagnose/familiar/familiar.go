@@ -157,7 +157,9 @@ func wordAt(text string, at int) (end int, digit bool) {
 		return end, false
 	}
 	for end+1 < len(text) && isInside(text[end]) && isDigit(text[end+1]) {
-		for end++; end < len(text) && isWord(text[end]); end++ {
+		end++
+		for end < len(text) && isWord(text[end]) {
+			end++
 		}
 	}
 	return end, true

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -143,8 +144,8 @@ func TestPodsAreListedFromWhateverTheServerSpeaks(t *testing.T) {
 				t.Fatal(err)
 			}
 			keep := keepPods()
-			plain := &cache.ListWatch{ListFunc: func(o metav1.ListOptions) (runtime.Object, error) {
-				return kube.CoreV1().Pods("").List(t.Context(), o)
+			plain := &cache.ListWatch{ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				return kube.CoreV1().Pods("").List(ctx, o)
 			}}
 			list, err := cache.ToListerWithContext(podSource(kube, plain, keep)).ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "0"})
 			got := ""
