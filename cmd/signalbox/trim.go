@@ -129,7 +129,7 @@ func trimOther(o *unstructured.Unstructured) *unstructured.Unstructured {
 	out.Object["metadata"] = metadata(o)
 	if strings.HasSuffix(o.GetKind(), "TrainingRuntime") {
 		maskEnv(out.Object)
-		out.Object, _ = maskTexts(out.Object).(map[string]any)
+		out.Object, _ = reduce.MaskTree(out.Object).(map[string]any)
 	}
 	return out
 }
@@ -214,35 +214,6 @@ func maskEnv(v any) {
 		}
 	}
 }
-
-// maskTexts masks secrets in commands and other texts, and the word behind a flag that is
-// named like one.
-func maskTexts(v any) any {
-	switch v := v.(type) {
-	case string:
-		return reduce.Mask(v)
-	case []any:
-		for i := range v {
-			flag, after := "", false
-			if i > 0 {
-				flag, after = v[i-1].(string)
-			}
-			if _, text := v[i].(string); text && after && strings.HasPrefix(flag, "--") && !strings.Contains(flag, "=") && soundsSecret(flag) {
-				v[i] = masked
-				continue
-			}
-			v[i] = maskTexts(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = maskTexts(v[key])
-		}
-	}
-	return v
-}
-
-// masked stands where a secret was.
-const masked = "[masked]"
 
 func soundsSecret(name any) bool {
 	s, _ := name.(string)

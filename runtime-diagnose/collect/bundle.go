@@ -213,27 +213,25 @@ func scrub(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u = u.DeepCopy()
 	u.SetManagedFields(nil)
 	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
-	u.Object, _ = scrubValue(u.Object).(map[string]any)
+	scrubValues(u.Object)
+	u.Object, _ = reduce.MaskTree(u.Object).(map[string]any)
 	return u
 }
 
-func scrubValue(v any) any {
+// scrubValues masks the values of variables whose name says secret.
+func scrubValues(v any) {
 	switch v := v.(type) {
-	case string:
-		return reduce.Mask(v)
 	case []any:
-		for i := range v {
-			v[i] = scrubValue(v[i])
+		for _, e := range v {
+			scrubValues(e)
 		}
 	case map[string]any:
 		name, named := v["name"].(string)
-		for key := range v {
-			if text, ok := v[key].(string); ok && text != "" && key == "value" && named && secretName.MatchString(name) {
-				v[key] = "[masked]"
-				continue
-			}
-			v[key] = scrubValue(v[key])
+		if text, ok := v["value"].(string); ok && text != "" && named && secretName.MatchString(name) {
+			v["value"] = "[masked]"
+		}
+		for _, e := range v {
+			scrubValues(e)
 		}
 	}
-	return v
 }
