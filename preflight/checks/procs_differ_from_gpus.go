@@ -3,6 +3,9 @@ package checks
 import (
 	"fmt"
 	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -18,6 +21,13 @@ var procsDifferFromGPUs = &check.Check{
 	Kinds: []string{"PyTorchJob", "TrainJob", "ColossalAIJob", "JobSet", "Job"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
+		type mistake struct {
+			at          job.Path
+			procs, gpus int64
+			resource    corev1.ResourceName
+		}
+		var all []mistake
+		roles := map[mistake][]string{} // one number serves every role: it is wrong once
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			gpus := r.Pod.GPUs()
@@ -28,10 +38,17 @@ var procsDifferFromGPUs = &check.Check{
 			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !trains(p.Job, r) {
 				continue
 			}
+			m := mistake{at, procs, gpus.N, gpus.Resource}
+			if roles[m] == nil {
+				all = append(all, m)
+			}
+			roles[m] = append(roles[m], r.Name)
+		}
+		for _, m := range all {
 			p.Report(finding.Finding{
-				Path:    at,
-				Message: fmt.Sprintf("%s on every %s; it has %d %s", count(procs, "process"), r.Name, gpus.N, gpus.Resource),
-				Facts:   []finding.Fact{{Name: "processes", Value: procs}, {Name: "gpus", Value: gpus.N}},
+				Path:    m.at,
+				Message: fmt.Sprintf("%s on every %s; it has %d %s", count(m.procs, "process"), strings.Join(roles[m], " and "), m.gpus, m.resource),
+				Facts:   []finding.Fact{{Name: "processes", Value: m.procs}, {Name: "gpus", Value: m.gpus}},
 			})
 		}
 		return nil
