@@ -1,7 +1,9 @@
 package capacity
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -24,6 +26,80 @@ func (q *question) crowdBeside(earlier []*packing, stage []int) crowd {
 		}
 	}
 	return out
+}
+
+// lingering are the kins of earlier stages of which pods are still there beside a stage.
+func (q *question) lingering(earlier []*packing, stage []int) []*kin {
+	var out []*kin
+	for _, p := range earlier {
+		for i, k := range p.kins {
+			if p.placed[i] > 0 && !q.gone(k, stage) {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
+// beware blurs the answer where pods that are still there from earlier stages may keep those of a
+// stage from nodes by more than what they take: that part of it is not modelled.
+func (q *question) beware(early, late []*kin) (tied bool) {
+	if len(early) == 0 || len(late) == 0 || !q.tied(early, late) {
+		return false
+	}
+	q.blur(fmt.Sprintf("%s may still run when %s starts: ports, volumes and affinity between them are not judged", kinNames(early), kinNames(late)))
+	return true
+}
+
+func kinNames(kins []*kin) string {
+	names := make([]string, len(kins))
+	for i, k := range kins {
+		names[i] = k.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// tied says that a rule holds between kins of two sets.
+func (q *question) tied(early, late []*kin) bool {
+	for _, a := range early {
+		for _, b := range late {
+			if q.clashes(a, b) {
+				return true
+			}
+		}
+	}
+	all := slices.Concat(early, late)
+	if len(all) > mostWoven {
+		return q.on.ties
+	}
+	w := q.weave(all, false)
+	return w != nil && w.spans(len(early))
+}
+
+// spans says that a rule of the web holds between its first kins and the others. A spread that the
+// first ask for was looked at when they were placed.
+func (w *web) spans(first int) bool {
+	early := uint64(1)<<first - 1
+	late := uint64(1)<<len(w.kins) - 1 - early // for 64 kins the shift is 0, and less 1 all ones
+	across := func(a, b uint64) bool { return a&early != 0 && b&late != 0 || a&late != 0 && b&early != 0 }
+	return slices.ContainsFunc(w.apart, func(r apartRule) bool { return across(1<<r.holder, r.with) }) ||
+		slices.ContainsFunc(w.near, func(r nearRule) bool { return across(r.holders, r.with) }) ||
+		slices.ContainsFunc(w.even, func(r evenRule) bool { return r.holders&late != 0 && r.counted&early != 0 }) ||
+		slices.ContainsFunc(w.share, func(r shareRule) bool { return across(r.kins, r.kins) }) ||
+		slices.ContainsFunc(w.slots, func(r slotRule) bool { users := r.users(); return across(users, users) })
+}
+
+// users are the kins whose pods bring volumes of the driver.
+func (r *slotRule) users() (set uint64) {
+	for i, n := range r.own {
+		if n > 0 {
+			set |= 1 << i
+		}
+	}
+	for _, kins := range r.shared {
+		set |= kins
+	}
+	return set
 }
 
 // stay is what pods of the gang take that have a place.

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -59,15 +60,17 @@ func (s *Snapshot) fit(g Gang) (Result, *ground) {
 // placed whole (nil: there is none) and the kins to talk about.
 func (q *question) run(r *Result) (*answer, []*kin) {
 	var talk []*kin
-	var lingering []*packing
+	var placed []*packing
 	stages := q.gang.stages()
 	for i, stage := range stages {
 		kins := q.gather(stage)
-		beside := q.crowdBeside(lingering, stage)
+		beside := q.crowdBeside(placed, stage)
 		a := q.place(kins, beside, len(stages) == 1)
-		if !a.yes && len(beside) > 0 {
+		if tied := q.beware(q.lingering(placed, stage), kins); tied || !a.yes && len(beside) > 0 {
 			// Where the earlier ones stand is our choice; that proves nothing against these.
-			a.no = q.ever(q.gather(q.gang.beside(stage)), false).no
+			together := q.ever(q.gather(q.gang.beside(stage)), false)
+			a.no, a.yes = together.no, a.yes && !together.no
+			a.rule = cmp.Or(a.rule, together.rule)
 		}
 		if a.yes && i == len(stages)-1 && a.best != nil {
 			q.stretch(a.best)
@@ -80,7 +83,7 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 			return &a, kins
 		}
 		if a.best != nil {
-			lingering = append(lingering, a.best)
+			placed = append(placed, a.best)
 		}
 	}
 	r.Verdict = Fits

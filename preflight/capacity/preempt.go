@@ -223,6 +223,9 @@ func (h *hunt) gather(r *Result) {
 	roomy := 0
 	for _, n := range h.s.nodes {
 		if !n.Ready || n.Cordoned || !h.suits(n) {
+			if planned[n.Name] { // by pods of the gang that run there already, and count
+				h.stay = append(h.stay, n)
+			}
 			continue
 		}
 		victims := h.victims(n)

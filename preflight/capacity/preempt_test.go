@@ -20,6 +20,12 @@ func priority(n int32) build.PodOption {
 	return spec(func(s *corev1.PodSpec) { s.Priority = new(n) })
 }
 
+// ownedBy makes pods with a label those of the gang's first group.
+func ownedBy(g capacity.Gang, label string) capacity.Gang {
+	g.Own = func(p *corev1.Pod) (string, bool) { return g.Groups[0].Name, p.Labels["gang"] == label }
+	return g
+}
+
 func mountOf(claim string) build.PodOption {
 	return spec(func(s *corev1.PodSpec) {
 		v := corev1.Volume{Name: claim}
@@ -52,6 +58,14 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 			highClass, high(1, "8"),
 			[]any{two, low("x-0", "a-1", "4"), low("x-1", "a-1", "4"), low("y-0", "a-2", "8")},
 			"1 pod of PyTorchJob default/y (priority 0) would have to go for the priority class high (1000)",
+		},
+		"pods of the gang on a node that takes no more count": {
+			highClass, ownedBy(high(2, "4"), "mine"),
+			[]any{
+				build.Node("a-1", build.GPUs(4), build.Cordoned()), build.Pod("mine-0", build.In("ml"), build.On("a-1"), build.Asks("4"), build.PodLabel("gang", "mine")),
+				build.Node("a-2", build.GPUs(4)), low("x-0", "a-2", "4"), build.Node("a-3", build.GPUs(4)), low("y-0", "a-3", "4"),
+			},
+			"1 pod of PyTorchJob default/x (priority 0) would have to go for the priority class high (1000)",
 		},
 		"who can stay stays": {
 			highClass, high(1, "6"),

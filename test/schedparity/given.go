@@ -38,15 +38,12 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 			return nil, "", err
 		}
 	}
-	large, staged := 0, 0
+	large := 0
 	for _, name := range sorted(jobs) {
 		g := capacity.GangOf(jobs[name])
 		switch {
 		case g.Pods() > mostGiven:
 			large++
-			continue
-		case slices.ContainsFunc(g.Groups, func(o capacity.Group) bool { return len(o.After) > 0 }):
-			staged++
 			continue
 		case g.Pods() == 0 || twice(g):
 			continue
@@ -55,7 +52,7 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 			out = append(out, &scenario{name: name + " on " + on, cluster: *clusters[on], gang: g, about: []string{"given jobs"}})
 		}
 	}
-	return out, fmt.Sprintf("%d jobs on %d clusters; passed over: %d of more than %d pods, %d in stages", len(jobs)-large-staged, len(clusters), large, mostGiven, staged), nil
+	return out, fmt.Sprintf("%d jobs on %d clusters; passed over: %d of more than %d pods", len(jobs)-large, len(clusters), large, mostGiven), nil
 }
 
 // twice says that two roles have one name, so that a plan does not tell them apart.

@@ -73,7 +73,7 @@ func (o *oracle) confirm(s *scenario, r capacity.Result) (string, error) {
 		if err := o.load(s.with(pods)); err != nil {
 			return "", err
 		}
-		if why, err := o.replay(binds); why != "" || err != nil {
+		if why, err := o.replayStages(s, binds); why != "" || err != nil {
 			return "the plan does not pass: " + why, err
 		}
 	}
@@ -113,11 +113,11 @@ func (o *oracle) refute(s *scenario, c *cluster, orders int) (string, error) {
 			return "", err
 		}
 		queue := s.queue(r, pods, order)
-		left, err := o.schedule(r, queue, order%2 == 0)
+		left, err := o.scheduleStages(s, r, queue, order%2 == 0)
 		if err != nil {
 			return "", err
 		}
-		if len(left) == 0 && o.cannotRun() == "" {
+		if len(left) == 0 {
 			return fmt.Sprintf("the scheduler places all %d pods (order %d): %s", len(queue), order, o.where()), nil
 		}
 	}

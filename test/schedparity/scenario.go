@@ -65,6 +65,7 @@ func newScenario(seed uint64) *scenario {
 	w.roles()
 	w.own()
 	w.priorities()
+	w.stages(seed)
 	slices.Sort(w.s.about)
 	w.s.about = slices.Compact(w.s.about)
 	return &w.s
