@@ -88,6 +88,8 @@ func (s *Snapshot) preempts(g Gang, r *Result) (out *Preemption, why string) {
 	switch {
 	case h.seats > mostSeats:
 		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.name)
+	case h.unsure:
+		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.name)
 	case len(victims) == 0:
 		return nil, ""
 	}
@@ -207,6 +209,7 @@ type hunt struct {
 	stay     []*Node // of the plan
 	clear    []lair
 	seats    int
+	unsure   bool // an answer without some pods was unknown
 }
 
 // lair is a node with pods that may have to go.
@@ -363,6 +366,7 @@ func (h *hunt) fitsWithout(gone map[*Pod]bool) bool {
 		seat(c.node)
 	}
 	r, _ := l.Snapshot(h.s.taken, "").fit(h.gang)
+	h.unsure = h.unsure || r.Verdict == Unknown
 	return r.Verdict == Fits
 }
 

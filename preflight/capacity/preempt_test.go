@@ -67,6 +67,13 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 			},
 			"1 pod of PyTorchJob default/x (priority 0) would have to go for the priority class high (1000)",
 		},
+		"where a fit would not be known, nobody is named": {
+			highClass, in("ml", gang(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) {
+				s.ResourceClaims = []corev1.PodResourceClaim{{Name: "nic", ResourceClaimTemplateName: new("nic")}}
+			})))),
+			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")},
+			"whom the priority class high may move aside is not worked out: whether the gang fits without them is not known",
+		},
 		"who can stay stays": {
 			highClass, high(1, "6"),
 			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "2"), low("y-0", "a-1", "2"), low("z-0", "a-1", "4")},
