@@ -26,8 +26,8 @@ import (
 type verdict struct {
 	ours, kueue string // none, now, never
 	notes       string
-	unknown     bool   // we do not say
-	greedy      bool   // Kueue gets stuck where another choice would do
+	unknown     bool // we do not say
+	greedy      bool // Kueue gets stuck where another choice would do
 	numbers     int
 	wrong       string // the disagreement; empty: none
 }
