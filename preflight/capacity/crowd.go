@@ -41,14 +41,24 @@ func (q *question) lingering(earlier []*packing, stage []int) []*kin {
 	return out
 }
 
-// beware blurs the answer where pods that are still there from earlier stages may keep those of a
-// stage from nodes by more than what they take: that part of it is not modelled.
-func (q *question) beware(early, late []*kin) (tied bool) {
-	if len(early) == 0 || len(late) == 0 || !q.tied(early, late) {
-		return false
+// among is the answer for a stage whose pods come among those of earlier stages that are still there.
+// Where these stand is our choice: that proves nothing against the others, as only what finds no room
+// even together does. And what they keep from nodes by more than what they take is not modelled, so
+// that a plan proves nothing either.
+func (q *question) among(a answer, early, late []*kin, stage []int) answer {
+	tied := q.tied(early, late)
+	if a.yes && !tied {
+		return a
 	}
-	q.blur(fmt.Sprintf("%s may still run when %s starts: ports, volumes and affinity between them are not judged", kinNames(early), kinNames(late)))
-	return true
+	together := q.ever(q.gather(q.gang.beside(stage)), false)
+	switch {
+	case together.no && a.yes:
+		return answer{no: true, rule: together.rule}
+	case tied && !together.no:
+		q.blur(fmt.Sprintf("%s may still run when %s starts: ports, volumes and affinity between them are not judged", kinNames(early), kinNames(late)))
+	}
+	a.no = together.no
+	return a
 }
 
 func kinNames(kins []*kin) string {

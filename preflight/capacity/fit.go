@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -66,11 +65,8 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 		kins := q.gather(stage)
 		beside := q.crowdBeside(placed, stage)
 		a := q.place(kins, beside, len(stages) == 1)
-		if tied := q.beware(q.lingering(placed, stage), kins); tied || !a.yes && len(beside) > 0 {
-			// Where the earlier ones stand is our choice; that proves nothing against these.
-			together := q.ever(q.gather(q.gang.beside(stage)), false)
-			a.no, a.yes = together.no, a.yes && !together.no
-			a.rule = cmp.Or(a.rule, together.rule)
+		if len(beside) > 0 {
+			a = q.among(a, q.lingering(placed, stage), kins, stage)
 		}
 		if a.yes && i == len(stages)-1 && a.best != nil {
 			q.stretch(a.best)

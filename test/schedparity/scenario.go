@@ -66,6 +66,7 @@ func newScenario(seed uint64) *scenario {
 	w.own()
 	w.priorities()
 	w.stages(seed)
+	w.gates(seed)
 	slices.Sort(w.s.about)
 	w.s.about = slices.Compact(w.s.about)
 	return &w.s

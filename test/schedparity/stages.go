@@ -28,6 +28,20 @@ func (w *writer) stages(seed uint64) {
 	}
 }
 
+// gates hold the pods of some gangs back, or hand them to another scheduler: then the answer is about
+// what the default scheduler would say of them. Seeds decide, as for stages.
+func (w *writer) gates(seed uint64) {
+	pod := &w.s.gang.Groups[0].Pod.Spec
+	switch seed % 50 {
+	case 3:
+		w.about("scheduling gates")
+		pod.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/quota"}}
+	case 13:
+		w.about("another scheduler")
+		pod.SchedulerName = "volcano"
+	}
+}
+
 // before are the roles that have completed when a role starts.
 func (s *scenario) before(role string) []string {
 	out := []string{role}
