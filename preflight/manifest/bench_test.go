@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	with "github.com/signalbox-dev/signalbox/test/build"
+	"github.com/signalbox-dev/signalbox/test/resident"
 )
 
 const podsPerNode = 20
@@ -84,8 +85,8 @@ func BenchmarkSnapshot(b *testing.B) {
 	for _, f := range forms {
 		b.Run("read/"+f.name, func(b *testing.B) {
 			debug.FreeOSMemory()
-			forgetPeak()
-			before := peak()
+			resident.Forget()
+			before := resident.Peak()
 			for b.Loop() {
 				read, err := manifest.ReadView([]string{filepath.Join(dir, f.name)}, nil)
 				if err != nil || len(read.Objects)+len(read.Pods) != objects {
@@ -95,7 +96,7 @@ func BenchmarkSnapshot(b *testing.B) {
 					b.Fatalf("the snapshot lacks nodes: %v", err)
 				}
 			}
-			b.ReportMetric(peak()-before, "MiB/peak")
+			b.ReportMetric(resident.Peak()-before, "MiB/peak")
 		})
 	}
 }
@@ -116,22 +117,4 @@ func save(name string, v manifest.View, form manifest.Form) error {
 		}
 	}
 	return os.WriteFile(name, text.Bytes(), 0o600)
-}
-
-// forgetPeak makes Linux begin anew with the peak of resident memory (proc(5), clear_refs).
-func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) } // elsewhere the peak is that of the whole run
-
-// peak is the most resident memory since then, in MiB; 0 where nobody says.
-func peak() float64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
-			n, _ := strconv.ParseFloat(string(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))), 64)
-			return n / 1024
-		}
-	}
-	return 0
 }

@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -25,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/cluster"
+	"github.com/signalbox-dev/signalbox/test/resident"
 )
 
 // The size of the cluster; SIGNALBOX_BENCH_NODES makes it another one.
@@ -59,7 +59,7 @@ func follow(b *testing.B, plane *cluster.Cluster, nodes int) {
 	}
 	alone := stir(b, plane, nodes) // what making changes takes without anybody who follows
 	before := heap()
-	forgetPeak()
+	resident.Forget()
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
 	ended := make(chan error, 1)
@@ -77,7 +77,7 @@ func follow(b *testing.B, plane *cluster.Cluster, nodes int) {
 		b.Fatalf("the view has %d nodes, want %d", n, nodes)
 	}
 	b.ReportMetric(float64(heap()-before)/(1<<20), "MiB/heap")
-	b.ReportMetric(peak(), "MiB/peak")
+	b.ReportMetric(resident.Peak(), "MiB/peak")
 	start := time.Now()
 	r := view.Snapshot().Fit(gang())
 	b.ReportMetric(float64(time.Since(start).Microseconds())/1e3, "ms/first-fit")
@@ -216,24 +216,6 @@ func heap() uint64 {
 	}
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
-}
-
-// forgetPeak makes Linux begin anew with the peak of resident memory (proc(5), clear_refs).
-func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) } // elsewhere the peak is that of the whole run
-
-// peak is the most resident memory since then, in MiB; 0 where nobody says.
-func peak() float64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
-			n, _ := strconv.ParseFloat(string(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))), 64)
-			return n / 1024
-		}
-	}
-	return 0
 }
 
 // processor is the processor time of this process.
