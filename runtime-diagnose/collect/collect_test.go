@@ -68,6 +68,10 @@ func serving(objects ...runtime.Object) *Cluster {
 		{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"}:       "WorkloadList",
 		{Group: "resource.k8s.io", Version: "v1beta1", Resource: "resourceslices"}: "ResourceSliceList",
 	}
+	for _, apiVersion := range taintRuleVersions {
+		gv, _ := schema.ParseGroupVersion(apiVersion)
+		lists[gv.WithResource("devicetaintrules")] = "DeviceTaintRuleList"
+	}
 	for _, k := range kinds.All() {
 		gvk := k.GVKs[0]
 		mapper.AddSpecific(gvk, gvk.GroupVersion().WithResource(k.Resource), gvk.GroupVersion().WithResource(strings.ToLower(k.Name)), meta.RESTScopeNamespace)

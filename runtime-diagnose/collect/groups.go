@@ -2,15 +2,12 @@ package collect
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
@@ -141,65 +138,4 @@ func (r *reading) readWorkloads(ctx context.Context) {
 		}
 		return
 	}
-}
-
-// claims and slices are where the devices of dynamic resource allocation are, newest first.
-var deviceVersions = []string{"resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1"}
-
-// mostClaims is how many claims of a job are read one by one: those of the first pods.
-const mostClaims = 64
-
-// readDevices reads the claims of the pods that have not ended well, and what the nodes they are on say
-// of their devices: a driver taints those that are broken.
-func (r *reading) readDevices(ctx context.Context) {
-	claims, nodes := map[string]bool{}, map[string]bool{}
-	for i := range r.out.Pods {
-		p := &r.out.Pods[i]
-		for _, c := range p.Status.ResourceClaimStatuses {
-			if c.ResourceClaimName != nil && p.Status.Phase != corev1.PodSucceeded && len(claims) < mostClaims {
-				claims[*c.ResourceClaimName], nodes[p.Spec.NodeName] = true, true
-			}
-		}
-	}
-	for _, name := range sortedKeys(claims) {
-		r.readBeside(ctx, deviceVersions, "ResourceClaim", name)
-	}
-	delete(nodes, "")
-	for _, node := range sortedKeys(nodes) {
-		if err := r.readSlices(ctx, node); err != nil {
-			if !apierrors.IsForbidden(err) {
-				r.missing("ResourceSlices of node "+node, err)
-			}
-			return
-		}
-	}
-}
-
-// readSlices reads the ResourceSlices of one node (field selector spec.nodeName, k8s.io/api resource/v1).
-func (r *reading) readSlices(ctx context.Context, node string) error {
-	for _, apiVersion := range deviceVersions {
-		gv, _ := schema.ParseGroupVersion(apiVersion)
-		m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: "ResourceSlice"}, gv.Version)
-		if meta.IsNoMatchError(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		list, err := r.Dynamic.Resource(m.Resource).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
-		if err != nil {
-			return err
-		}
-		for i := range list.Items {
-			u := &list.Items[i]
-			if on, _, _ := unstructured.NestedString(u.Object, "spec", "nodeName"); on != node {
-				continue
-			}
-			u.SetAPIVersion(apiVersion)
-			u.SetKind("ResourceSlice")
-			r.owners.between[u.GetUID()] = u
-		}
-		return nil
-	}
-	return errors.New("the cluster serves none")
 }

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,11 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
-	clienttesting "k8s.io/client-go/testing"
 )
 
 // also makes a cluster serve more resources, with these objects.
@@ -89,42 +85,5 @@ func TestTheWorkloadOfKubernetes135IsRead(t *testing.T) {
 	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
 	if err != nil || len(got.Objects) != 1 || got.Objects[0].GetName() != "w" {
 		t.Errorf("objects %v, missing %v, error %v; want the Workload", got.Objects, got.Missing, err)
-	}
-}
-
-func TestDevicesThatPodsClaimAreRead(t *testing.T) {
-	job := trainJob("Running")
-	p := worker("a", 1, -1)
-	p.Spec.NodeName = "gpu-1"
-	p.Status.ResourceClaimStatuses = []corev1.PodResourceClaimStatus{{Name: "gpu", ResourceClaimName: new("train-0-gpu")}, {Name: "none"}}
-	c := serving(job, runtime.Object(p))
-	on := func(node, name string) *unstructured.Unstructured {
-		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"nodeName": node}}}
-		u.SetName(name)
-		u.SetUID(types.UID(name))
-		return u
-	}
-	mine, other := on("gpu-1", "slice-1"), on("gpu-2", "slice-2")
-	also(c, false, schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1beta1", Kind: "ResourceClaim"}, "resourceclaims", object("x/v1", "ResourceClaim", "train-0-gpu", "rc", nil, nil))
-	also(c, true, schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1beta1", Kind: "ResourceSlice"}, "resourceslices")
-	var asked string
-	c.Dynamic.(*dynamicfake.FakeDynamicClient).PrependReactor("list", "resourceslices", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		asked = a.(clienttesting.ListAction).GetListRestrictions().Fields.String()
-		list := &unstructured.UnstructuredList{Items: []unstructured.Unstructured{*mine, *other}}
-		list.SetAPIVersion("resource.k8s.io/v1beta1")
-		list.SetKind("ResourceSliceList")
-		return true, list, nil
-	})
-	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var have []string
-	for _, o := range got.Objects {
-		have = append(have, o.GetKind()+" "+o.GetName())
-	}
-	slices.Sort(have)
-	if diff := cmp.Diff([]string{"ResourceClaim train-0-gpu", "ResourceSlice slice-1"}, have); diff != "" || asked != "spec.nodeName=gpu-1" {
-		t.Errorf("asked for %q, missing %v, objects (-want +got):\n%s", asked, got.Missing, diff)
 	}
 }

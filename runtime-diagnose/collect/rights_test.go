@@ -25,7 +25,7 @@ func TestTheManifestsAllowWhatIsRead(t *testing.T) {
 		rules = append(rules, role.Rules...)
 	}
 	want := map[string]bool{
-		"get resourceclaims.resource.k8s.io": true, "list resourceslices.resource.k8s.io": true, "get workloads.scheduling.k8s.io": true,
+		"get resourceclaims.resource.k8s.io": true, "list resourceslices.resource.k8s.io": true, "list devicetaintrules.resource.k8s.io": true, "get workloads.scheduling.k8s.io": true,
 		"list workloads.kueue.x-k8s.io": true, "get pods/log.": true, "list events.": true, "list nodes.": true, "get nodes.": true, "list pods.": true,
 	}
 	for _, g := range podGroups {

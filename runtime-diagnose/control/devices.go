@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,13 +16,14 @@ import (
 
 // held is a device that a pod of the job holds, by driver, pool and name.
 type held struct {
-	pod   *corev1.Pod
-	claim string
+	pod        *corev1.Pod
+	claim      string
+	allocation map[string]any // DeviceRequestAllocationResult; nil: not read
 }
 
 // readClaimedDevices looks at the devices that dynamic resource allocation gave to the pods: what the
-// driver says of them in the claim, and taints on them in the slices of the nodes (k8s.io/api v0.37
-// resource/v1: AllocatedDeviceStatus, DeviceTaint).
+// driver says of them in the claim, and taints on them, from the slices of the nodes and from the rules
+// of administrators (k8s.io/api v0.37 resource/v1: AllocatedDeviceStatus, DeviceTaint, DeviceTaintRule).
 func (r *reader) readClaimedDevices() {
 	devices := map[string]held{}
 	for _, u := range r.Objects {
@@ -32,13 +34,14 @@ func (r *reader) readClaimedDevices() {
 		if pod == nil {
 			continue
 		}
-		for _, result := range objectsIn(u.Object, "status", "allocation", "devices", "results") {
-			devices[deviceID(result)] = held{pod, u.GetName()}
+		for _, result := range AllocatedDevices(u) {
+			devices[deviceID(result)] = held{pod, u.GetName(), result}
 		}
 		for _, device := range objectsIn(u.Object, "status", "devices") {
-			r.readDeviceConditions(device, held{pod, u.GetName()})
+			r.readDeviceConditions(device, held{pod: pod, claim: u.GetName()})
 		}
 	}
+	r.readTaintRules(devices)
 	for _, u := range r.Objects {
 		if u == nil || u.GetKind() != "ResourceSlice" {
 			continue
@@ -52,6 +55,11 @@ func (r *reader) readClaimedDevices() {
 			}
 		}
 	}
+}
+
+// AllocatedDevices are the devices that a ResourceClaim was given, as its status lists them.
+func AllocatedDevices(claim *unstructured.Unstructured) []map[string]any {
+	return objectsIn(claim.Object, "status", "allocation", "devices", "results")
 }
 
 // holder is the pod that a claim is for.
@@ -72,22 +80,86 @@ func (r *reader) readDeviceTaints(device map[string]any, name string, by held) {
 		inner = basic
 	}
 	for _, taint := range objectsIn(inner, "taints") {
-		effect := text(taint, "effect")
-		rule := ruleDeviceTainted
-		switch effect {
-		case "NoExecute":
-		case "NoSchedule":
-			rule = ruleDeviceCordoned
-		default:
-			continue // for information
-		}
-		written := strings.TrimSuffix(text(taint, "key")+"="+text(taint, "value"), "=") + ":" + effect
-		at, _ := time.Parse(time.RFC3339, text(taint, "timeAdded")) // zero: unknown
-		r.sight(rule, evidence.Item{
-			ID: id("pod", by.pod.Name, "device", name), Kind: evidence.Status, At: at, Source: r.source(by.pod),
-			Text: fmt.Sprintf("device %s of pod %s (claim %s) is tainted %s", name, by.pod.Name, by.claim, written),
-		}, map[string]string{"device": name, "taint": written})
+		r.readDeviceTaint(taint, name, by, "")
 	}
+}
+
+// readTaintRules reads the taints that administrators put on devices beside what the drivers say. A rule
+// without a selector selects nothing, an empty selector everything; one that asks for more than driver,
+// pool and device (before 1.35) is left to whoever collects, who cannot evaluate it either.
+func (r *reader) readTaintRules(devices map[string]held) {
+	for _, u := range r.Objects {
+		if u == nil || u.GetKind() != "DeviceTaintRule" {
+			continue
+		}
+		taint, _, _ := unstructured.NestedMap(u.Object, "spec", "taint")
+		for _, name := range slices.Sorted(maps.Keys(devices)) {
+			if RuleSelects(u, devices[name].allocation) {
+				r.readDeviceTaint(taint, name, devices[name], " by DeviceTaintRule "+u.GetName())
+			}
+		}
+	}
+}
+
+// RuleSelects says that a DeviceTaintRule is for an allocated device
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/controller/devicetainteviction/device_taint_eviction.go, ruleMatchesDevice).
+func RuleSelects(rule *unstructured.Unstructured, device map[string]any) bool {
+	selector, ok, err := unstructured.NestedMap(rule.Object, "spec", "deviceSelector")
+	if !ok || err != nil || !RuleReadable(rule) {
+		return false
+	}
+	for _, key := range []string{"driver", "pool", "device"} {
+		if want, given := selector[key]; given && want != text(device, key) {
+			return false
+		}
+	}
+	return true
+}
+
+// RuleReadable says that a DeviceTaintRule asks for driver, pool and device alone. Those of Kubernetes
+// 1.33 and 1.34 may ask for a class of devices or by CEL
+// (https://github.com/kubernetes/api/blob/v0.34.1/resource/v1alpha3/types.go, DeviceTaintSelector).
+func RuleReadable(rule *unstructured.Unstructured) bool {
+	selector, _, _ := unstructured.NestedMap(rule.Object, "spec", "deviceSelector")
+	return selector["deviceClassName"] == nil && selector["selectors"] == nil
+}
+
+// readDeviceTaint says what one taint does to a pod that holds the device; by whom is empty where the
+// driver put it there.
+func (r *reader) readDeviceTaint(taint map[string]any, name string, by held, whose string) {
+	effect := text(taint, "effect")
+	rule := ruleDeviceTainted
+	switch effect {
+	case "NoExecute":
+	case "NoSchedule":
+		rule = ruleDeviceCordoned
+	default:
+		return // for information
+	}
+	if by.tolerates(taint) {
+		return
+	}
+	written := strings.TrimSuffix(text(taint, "key")+"="+text(taint, "value"), "=") + ":" + effect
+	at, _ := time.Parse(time.RFC3339, text(taint, "timeAdded")) // zero: unknown
+	r.sight(rule, evidence.Item{
+		ID: id("pod", by.pod.Name, "device", name), Kind: evidence.Status, At: at, Source: r.source(by.pod),
+		Text: fmt.Sprintf("device %s of pod %s (claim %s) is tainted %s%s", name, by.pod.Name, by.claim, written, whose),
+	}, map[string]string{"device": name, "taint": written})
+}
+
+// tolerates says that the claim bears the taint for good
+// (k8s.io/dynamic-resource-allocation v0.37.2, resourceclaim.ToleratesTaint).
+func (h held) tolerates(taint map[string]any) bool {
+	for _, t := range objectsIn(h.allocation, "tolerations") {
+		effect, key := text(t, "effect"), text(t, "key")
+		if t["tolerationSeconds"] != nil || effect != "" && effect != text(taint, "effect") || key != "" && key != text(taint, "key") {
+			continue
+		}
+		if text(t, "operator") == "Exists" || text(t, "value") == text(taint, "value") {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) readDeviceConditions(device map[string]any, by held) {
@@ -130,7 +202,7 @@ func text(object map[string]any, key string) string {
 
 var ruleDeviceTainted = rule("device-tainted", "a device that the pod holds was tainted, and pods on it are evicted", "gpu-hardware-xid", signature.Precise,
 	signature.Hardware, signature.Helps,
-	"The driver of the device or an administrator tainted it with NoExecute: pods that do not tolerate that are removed.", "What is wrong with it; the taint's key may say.",
+	"The driver of the device or an administrator tainted it with NoExecute: pods whose claim does not tolerate that are removed.", "What is wrong with it; the taint's key may say.",
 	"Tell the administrator the node and the device; start the job elsewhere.")
 
 var ruleDeviceCordoned = weak(rule("device-cordoned", "a device that the pod holds takes no new pods", "gpu-hardware-xid", signature.General,

@@ -24,10 +24,16 @@ const claim = `
 kind: ResourceClaim
 metadata: {name: train-0-gpu}
 status:
-  allocation: {devices: {results: [{request: gpu, driver: gpu.nvidia.com, pool: gpu-1, device: gpu-3}]}}
+  allocation: {devices: {results: [{request: gpu, driver: gpu.nvidia.com, pool: gpu-1, device: gpu-3, tolerations: [
+    {key: known, operator: Exists, effect: NoExecute}, {key: soon, operator: Exists, tolerationSeconds: 30}, {key: worn, value: "1"}]}]}}
   devices:
   - {driver: gpu.nvidia.com, pool: gpu-1, device: gpu-3, conditions: [{type: Ready, status: "%s", reason: Lost, message: fell off the bus}]}
 `
+
+// taintRule is what an administrator says of devices.
+func taintRule(selector, taint string) string {
+	return "kind: DeviceTaintRule\nmetadata: {name: broken}\nspec: {" + selector + "taint: {" + taint + "}}"
+}
 
 // slice is what the driver says of the devices of a node.
 func slice(name, taints string) string {
@@ -56,6 +62,15 @@ func TestDevicesThatThePodHolds(t *testing.T) {
 		"one that takes no new pods":           {"True", slice("gpu-3", `{key: maintenance, effect: NoSchedule}`), []string{"device-cordoned " + tainted + "maintenance:NoSchedule"}},
 		"a taint for information":              {"True", slice("gpu-3", `{key: note, effect: None}`), nil},
 		"a taint on a device of somebody else": {"True", slice("gpu-4", `{key: gpu.nvidia.com/xid, effect: NoExecute}`), nil},
+		"a taint that its claim bears":         {"True", slice("gpu-3", `{key: known, value: x, effect: NoExecute}, {key: worn, value: "1", effect: NoExecute}`), nil},
+		"one that it bears for a while":        {"True", slice("gpu-3", `{key: soon, effect: NoExecute}`), []string{"device-tainted " + tainted + "soon:NoExecute"}},
+		"one that it bears with another value": {"True", slice("gpu-3", `{key: worn, value: "2", effect: NoExecute}`), []string{"device-tainted " + tainted + "worn=2:NoExecute"}},
+		"a rule for this device":               {"True", taintRule(`deviceSelector: {driver: gpu.nvidia.com, pool: gpu-1, device: gpu-3}, `, `key: dead, effect: NoExecute`), []string{"device-tainted " + tainted + "dead:NoExecute by DeviceTaintRule broken"}},
+		"a rule for all devices":               {"True", taintRule(`deviceSelector: {}, `, `key: upkeep, effect: NoSchedule`), []string{"device-cordoned " + tainted + "upkeep:NoSchedule by DeviceTaintRule broken"}},
+		"a rule for another device":            {"True", taintRule(`deviceSelector: {device: gpu-4}, `, `key: dead, effect: NoExecute`), nil},
+		"a rule that selects nothing":          {"True", taintRule(``, `key: dead, effect: NoExecute`), nil},
+		"a rule that nobody can evaluate":      {"True", taintRule(`deviceSelector: {selectors: [{cel: {expression: "true"}}]}, `, `key: dead, effect: NoExecute`), nil},
+		"a rule whose taint its claim bears":   {"True", taintRule(`deviceSelector: {}, `, `key: known, effect: NoExecute`), nil},
 		"before 1.34, under basic":             {"True", slice(`gpu-3, basic: {taints: [{key: old, effect: NoExecute}]}`, ""), []string{"device-tainted " + tainted + "old:NoExecute"}},
 		"one that its driver says is not ready": {"False", slice("gpu-3", ""), []string{
 			"device-unhealthy device gpu.nvidia.com/gpu-1/gpu-3 of pod train-0 (claim train-0-gpu) is not ready: Lost: fell off the bus",

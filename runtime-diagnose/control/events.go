@@ -53,7 +53,7 @@ func (r *reader) readEvent(events []corev1.Event, i int) {
 			return
 		}
 	}
-	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) {
+	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) || strings.HasPrefix(e.Message, cancelled) {
 		return
 	}
 	item := r.eventItem(e, i)
@@ -74,10 +74,15 @@ func (r *reader) readEvent(events []corev1.Event, i int) {
 	r.seen.Sightings[len(r.seen.Sightings)-1].Over = over
 }
 
+// cancelled begins the message by which the controllers of taints take an eviction back, under the reason
+// of the eviction itself
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/controller/tainteviction/taint_eviction.go).
+const cancelled = "Cancelling deletion"
+
 // telling are reasons that operators write as Normal and that are none.
 func telling(reason string) bool {
 	switch reason {
-	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "NodeNotReady", "Pending", "BackOff":
+	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "DeviceTaintManagerEviction", "NodeNotReady", "Pending", "BackOff":
 		return true
 	}
 	return false
@@ -130,6 +135,11 @@ func containerOf(path string) string {
 
 func (r *reader) isOver(events []corev1.Event, i int) bool {
 	e := events[i]
+	if slices.ContainsFunc(events[i+1:], func(later corev1.Event) bool {
+		return later.InvolvedObject.Name == e.InvolvedObject.Name && later.Reason == e.Reason && strings.HasPrefix(later.Message, cancelled)
+	}) {
+		return true
+	}
 	ends, known := outlived[e.Reason]
 	if !known {
 		return false

@@ -15,7 +15,7 @@ func Rules() []*signature.Signature {
 		rules = append(rules, s.rule)
 	}
 	for _, r := range reasonRules {
-		if r.rule != ruleNodeNotReady {
+		if r.rule != ruleNodeNotReady && r.rule != ruleDeviceTainted {
 			rules = append(rules, r.rule)
 		}
 	}
@@ -99,7 +99,7 @@ var reasonRules = []struct {
 		"kubelet-refused", "the kubelet refused the pod", "admission-denied", signature.Precise, signature.Platform, signature.Helps,
 		"The node's kubelet did not accept the pod that the scheduler placed there.", "That the next node refuses it too.",
 		"Start the pod again; if the node refuses again, tell the administrator the node and the message.")},
-	{[]string{"DeletionByTaintManager", "DeletionByDeviceTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet"}, rule(
+	{[]string{"DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC", "TerminationByKubelet"}, rule(
 		"pod-disrupted", "the platform removed the pod", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
 		"The pod was removed on purpose: a taint, a drain, a shutdown or the garbage collector.", "Which of these, unless the reason says.",
 		"Look for maintenance of the node at that time; start the job again.")},
@@ -120,6 +120,7 @@ var reasonRules = []struct {
 		"Building or creating the JobSet failed, and the status shows nothing of it.", "That the TrainJob is at fault: its runtime may be.",
 		"Read the event's message: it names the field or the rule.")},
 	{[]string{"NodeNotReady"}, ruleNodeNotReady},
+	{[]string{"DeletionByDeviceTaintManager", "DeviceTaintManagerEviction"}, ruleDeviceTainted},
 	{[]string{"DeviceUnhealthy"}, rule(
 		"device-unhealthy", "the node's device plugin reports a broken device", "gpu-hardware-xid", signature.Precise, signature.Hardware, signature.Helps,
 		"A device that the pod holds was marked unhealthy.", "What is wrong with it.",

@@ -102,8 +102,13 @@ func TestEvents(t *testing.T) {
 		"a TrainJob whose runtime cannot be built": {[]corev1.Event{
 			event("TrainJobResourcesCreationFailed", "t", "TrainJob resources reconciliation failed: object is invalid", 1),
 		}, []string{"admission-denied"}},
-		"normal events are no failures": {[]corev1.Event{normal(event("Pulling", "a", "Pulling image", 1)), normal(event("Killing", "a", "Stopping container", 2))}, nil},
-		"the node went away":            {[]corev1.Event{event("NodeNotReady", "a", "Node is not ready", 1)}, []string{"node-lost"}},
+		"normal events are no failures":          {[]corev1.Event{normal(event("Pulling", "a", "Pulling image", 1)), normal(event("Killing", "a", "Stopping container", 2))}, nil},
+		"a taint of the node drives the pod out": {[]corev1.Event{normal(event("TaintManagerEviction", "a", "Marking for deletion Pod ml/a", 1))}, []string{"sigterm-preempted"}},
+		"a taint that went before the pod did": {[]corev1.Event{
+			normal(event("TaintManagerEviction", "a", "Marking for deletion Pod ml/a", 1)), normal(event("TaintManagerEviction", "a", "Cancelling deletion of Pod ml/a", 2)),
+		}, nil},
+		"a taint of a device drives the pod out": {[]corev1.Event{normal(event("DeviceTaintManagerEviction", "a", "Marking for deletion", 1))}, []string{"gpu-hardware-xid"}},
+		"the node went away":                     {[]corev1.Event{event("NodeNotReady", "a", "Node is not ready", 1)}, []string{"node-lost"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

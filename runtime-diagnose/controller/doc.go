@@ -23,7 +23,8 @@
 //	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh,
 //	                   scheduler.tensorstack.dev, scheduling.k8s.io), workloads (scheduling.k8s.io),
 //	                   resourceclaims (resource.k8s.io)
-//	list               workloads (kueue.x-k8s.io), resourceslices (resource.k8s.io)
+//	list               workloads (kueue.x-k8s.io), resourceslices and devicetaintrules
+//	                   (resource.k8s.io)
 //	get, create, patch configmaps: what is kept of ended containers, beside their jobs, and of
 //	                   the lines of good runs; an admission policy limits the names
 //	                   (config/rbac/evidence.yaml)
