@@ -7,61 +7,153 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
-// counted is how many pods of a role an operator says there are.
-type counted struct{ active, failed int64 }
+// counted is how many pods, or Jobs, somebody says there are. Those that are neither are not compared:
+// a controller that waits for its API server counts late.
+type counted struct{ active, succeeded, failed int64 }
 
-// countedByRole is what the job's own status says, in the form that Kubeflow's operators write it
-// (kubeflow.org/v1 ReplicaStatus: active, succeeded, failed). Other kinds write none of that.
-func (d *diagnosis) countedByRole() map[string]counted {
+func countedIn(status map[string]any) counted {
+	count := func(key string) int64 {
+		n, _ := number(status[key]) // 0: it does not say
+		return n
+	}
+	return counted{max(count("active"), count("ready")), count("succeeded"), count("failed")}
+}
+
+// remarkCounts compares what those who make the pods count with the pods that are there. They look some
+// time after the pods change, so only what no delay explains counts: failed pods that are gone, and with
+// them what they had to say; pods that ended well and are gone, which are not missing; and pods that are
+// counted as active where none is left.
+func (d *diagnosis) remarkCounts() {
+	if slices.ContainsFunc(d.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
+		return // nobody looked
+	}
+	d.remarkReplicas()
+	d.remarkJobs()
+	d.remarkReplicatedJobs()
+}
+
+// remarkReplicas reads the status in the form of Kubeflow's operators (kubeflow.org/v1 ReplicaStatus:
+// active, succeeded, failed).
+func (d *diagnosis) remarkReplicas() {
+	all, _, _ := unstructured.NestedMap(d.source(), "status", "replicaStatuses")
+	for _, role := range slices.Sorted(maps.Keys(all)) {
+		status, ok := all[role].(map[string]any)
+		if !ok {
+			continue
+		}
+		d.compareCounts("The operator counts", " of role "+role, countedIn(status), d.tally(
+			func(p *control.Pod) bool { return strings.EqualFold(p.Source.Role, role) },
+			func(s evidence.Source) bool { return strings.EqualFold(s.Role, role) }))
+	}
+}
+
+// remarkJobs reads the counts of batch Jobs: of the job itself, or of those it is made of (batch/v1
+// JobStatus: active, ready, succeeded, failed).
+func (d *diagnosis) remarkJobs() {
+	jobs := slices.Clone(d.Objects)
+	if d.Job != nil && d.Job.Source != nil {
+		jobs = append(jobs, d.Job.Source)
+	}
+	for _, u := range jobs {
+		if u == nil || u.GetKind() != "Job" || !strings.HasPrefix(u.GetAPIVersion(), "batch/") {
+			continue
+		}
+		status, _, _ := unstructured.NestedMap(u.Object, "status")
+		mine := map[string]bool{}
+		for i := range d.Pods {
+			if owner := metav1.GetControllerOf(&d.Pods[i]); owner != nil && owner.UID == u.GetUID() {
+				mine[d.Pods[i].Name] = true
+			}
+		}
+		d.compareCounts("Job "+u.GetName()+" counts", "", countedIn(status), d.tally(
+			func(p *control.Pod) bool { return mine[p.Name] },
+			func(s evidence.Source) bool { return strings.HasPrefix(s.Pod, u.GetName()+"-") }))
+	}
+}
+
+// remarkReplicatedJobs reads the counts of JobSets and of TrainJobs, which copy them: of Jobs, each of
+// which has one pod or more. A failed Job has a failed pod, an active one a pod that lives
+// (https://github.com/kubernetes-sigs/jobset/blob/v0.10.1/api/jobset/v1alpha2/jobset_types.go, ReplicatedJobStatus).
+func (d *diagnosis) remarkReplicatedJobs() {
+	list, _, _ := unstructured.NestedSlice(d.source(), "status", "replicatedJobsStatus")
+	if list == nil {
+		list, _, _ = unstructured.NestedSlice(d.source(), "status", "jobsStatus")
+	}
+	for _, item := range list {
+		status, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		role, _ := status["name"].(string)
+		says, seen := countedIn(status), d.tally(
+			func(p *control.Pod) bool { return p.Source.Role == role },
+			func(s evidence.Source) bool { return s.Role == role })
+		switch {
+		case says.failed > 0 && seen.failed == 0:
+			d.remark("%d Job%s of role %s failed by the operator's count; no failed pod of theirs was seen, and what they had to say is gone.",
+				says.failed, plural(int(says.failed)), role)
+		case says.active > 0 && seen == counted{}:
+			d.remark("The operator counts %d active Job%s of role %s; no pod of theirs exists.", says.active, plural(int(says.active)), role)
+		}
+	}
+}
+
+// source is the job as the API server has it; nil: not read.
+func (d *diagnosis) source() map[string]any {
 	if d.Job == nil || d.Job.Source == nil {
 		return nil
 	}
-	all, ok, err := unstructured.NestedMap(d.Job.Source.Object, "status", "replicaStatuses")
-	if !ok || err != nil {
-		return nil
-	}
-	out := map[string]counted{}
-	for role, status := range all {
-		if m, ok := status.(map[string]any); ok {
-			active, _ := number(m["active"]) // 0: it does not say
-			failed, _ := number(m["failed"])
-			out[role] = counted{active, failed}
-		}
-	}
-	return out
+	return d.Job.Source.Object
 }
 
-// remarkCounts compares what the operator counts with the pods that are there. An operator looks some
-// time after the pods change, so only what no delay explains counts: failed pods that are gone, and
-// with them what they had to say; and pods that are counted as active where none is left.
-func (d *diagnosis) remarkCounts() {
-	by := d.countedByRole()
-	for _, role := range slices.Sorted(maps.Keys(by)) {
-		failed, alive := int64(0), int64(0)
-		for i := range d.seen.Pods {
-			p := &d.seen.Pods[i]
-			if !strings.EqualFold(p.Source.Role, role) {
-				continue
-			}
-			switch {
-			case p.Phase == corev1.PodFailed:
-				failed++
-			case p.Phase != corev1.PodSucceeded:
-				alive++
-			}
+// tally counts the pods that are there. One that is gone and whose log was kept has been heard, so it
+// counts among the failed.
+func (d *diagnosis) tally(pod func(*control.Pod) bool, log func(evidence.Source) bool) counted {
+	var n counted
+	known := map[string]bool{}
+	for i := range d.seen.Pods {
+		p := &d.seen.Pods[i]
+		if known[p.Name] = true; !pod(p) {
+			continue
 		}
-		if n := by[role].failed; n > failed {
-			d.remarks = append(d.remarks, fmt.Sprintf("The operator counts %d failed pod%s of role %s; %d %s seen, and what the others had to say is gone.",
-				n, plural(int(n)), role, failed, wasWere(failed)))
+		switch p.Phase {
+		case corev1.PodFailed:
+			n.failed++
+		case corev1.PodSucceeded:
+			n.succeeded++
+		default:
+			n.active++
 		}
-		if n := by[role].active; n > 0 && alive == 0 && failed == 0 {
-			d.remarks = append(d.remarks, fmt.Sprintf("The operator counts %d active pod%s of role %s; none exists.", n, plural(int(n)), role))
+	}
+	for _, l := range d.Logs {
+		if s := l.Source; s.Pod != "" && !known[s.Pod] && log(s) {
+			known[s.Pod] = true
+			n.failed++
 		}
+	}
+	return n
+}
+
+// compareCounts remarks what somebody counts of pods and nobody sees.
+func (d *diagnosis) compareCounts(who, of string, says, seen counted) {
+	if n := says.failed; n > seen.failed {
+		d.remark("%s %d failed pod%s%s; %d %s seen, and what the others had to say is gone.",
+			who, n, plural(int(n)), of, seen.failed, wasWere(seen.failed))
+	}
+	if n := says.succeeded; n > seen.succeeded && d.State.Phase != kinds.Succeeded {
+		d.remark("%s %d pod%s%s that ended well; %d of them %s seen, the others are gone.",
+			who, n, plural(int(n)), of, seen.succeeded, wasWere(seen.succeeded))
+	}
+	if n := says.active; n > 0 && seen.active == 0 && seen.failed == 0 {
+		d.remark("%s %d active pod%s%s; none exists.", who, n, plural(int(n)), of)
 	}
 }
 
@@ -85,13 +177,16 @@ func (d *diagnosis) remarkDebugged() {
 					how = "has ended well"
 				}
 			}
-			d.remarks = append(d.remarks, fmt.Sprintf("Somebody attached the container %s to %s (kubectl debug); it %s.", c.Name, p.Name, how))
-			if len(d.remarks) >= mostRemarks {
-				return
-			}
+			d.remark("Somebody attached the container %s to %s (kubectl debug); it %s.", c.Name, p.Name, how)
 		}
 	}
 }
 
-// mostRemarks bounds what is remarked.
+// mostRemarks bounds what is remarked: a job of many Jobs may differ in each.
 const mostRemarks = 8
+
+func (d *diagnosis) remark(format string, args ...any) {
+	if len(d.remarks) < mostRemarks {
+		d.remarks = append(d.remarks, fmt.Sprintf(format, args...))
+	}
+}

@@ -1,14 +1,21 @@
 package diagnose_test
 
 import (
+	"cmp"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 func TestWhatTheOperatorCountsIsHeldAgainstThePods(t *testing.T) {
@@ -32,6 +39,75 @@ func TestWhatTheOperatorCountsIsHeldAgainstThePods(t *testing.T) {
 			j := train(3)
 			j.Source = &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"replicaStatuses": tc.status}}}
 			r := diagnose.Diagnose(t.Context(), diagnose.Case{Job: j, Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon, Pods: tc.pods}, catalog(t), diagnose.Options{})
+			if got := strings.Join(r.Remarks, "\n"); got != tc.want {
+				t.Errorf("remarks are %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// member is a pod that ended, made by an owner.
+func member(pod corev1.Pod, owner types.UID, labels map[string]string) corev1.Pod {
+	pod.Labels = labels
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: owner, Controller: new(true)}}
+	return pod
+}
+
+func TestWhatJobsCountIsHeldAgainstTheirPods(t *testing.T) {
+	kindOf := func(name string) *kinds.Kind {
+		return kinds.All()[slices.IndexFunc(kinds.All(), func(k *kinds.Kind) bool { return k.Name == name })]
+	}
+	object := func(text string) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	job := func(status string) string {
+		return "{apiVersion: batch/v1, kind: Job, metadata: {name: train-w-0, uid: j0}, status: " + status + "}"
+	}
+	set := func(status string) string {
+		return "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: train}, status: {replicatedJobsStatus: [" + status + "]}}"
+	}
+	inSet := map[string]string{"jobset.sigs.k8s.io/replicatedjob-name": "w", "jobset.sigs.k8s.io/job-index": "0", "batch.kubernetes.io/job-completion-index": "0"}
+	inJob := map[string]string{"batch.kubernetes.io/job-name": "train-w-0"}
+	failed := member(ended("train-w-0-abcde", "gpu-1", 1, "Error", noon), "j0", inJob)
+	foreign := member(ended("train-w-1-abcde", "gpu-1", 1, "Error", noon), "j1", inJob)
+	failedInSet := member(ended("train-w-0-0-abcde", "gpu-1", 1, "Error", noon), "j0", inSet)
+	kept := diagnose.Log{Source: evidence.Source{Pod: "train-w-0-fghij", Container: "c", Role: "pod", Attempt: 1, Rank: -1}, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("x\n")), nil }}
+	cases := map[string]struct {
+		kind, source string
+		between      string
+		pods         []corev1.Pod
+		logs         []diagnose.Log
+		missing      []string
+		phase        kinds.Phase
+		want         string
+	}{
+		"a Job whose failed pods are there":          {kind: "Job", source: job("{failed: 1}"), pods: []corev1.Pod{failed}},
+		"a Job whose failed pods are gone":           {kind: "Job", source: job("{failed: 3}"), pods: []corev1.Pod{failed}, want: "Job train-w-0 counts 3 failed pods; 1 was seen, and what the others had to say is gone."},
+		"a failed pod that is gone, its log is not":  {kind: "Job", source: job("{failed: 2}"), pods: []corev1.Pod{failed}, logs: []diagnose.Log{kept}},
+		"a Job with active pods that do not exist":   {kind: "Job", source: job("{active: 2, ready: 2}"), want: "Job train-w-0 counts 2 active pods; none exists."},
+		"pods that nobody could list":                {kind: "Job", source: job("{active: 2}"), missing: []string{"pods: forbidden"}},
+		"pods that ended well and were cleaned up":   {kind: "Job", source: job("{failed: 1, succeeded: 7}"), pods: []corev1.Pod{failed}, want: "Job train-w-0 counts 7 pods that ended well; 0 of them were seen, the others are gone."},
+		"a Job that succeeded may clean up":          {kind: "Job", source: job("{succeeded: 7}"), phase: kinds.Succeeded},
+		"a Job below a JobSet counts its own pods":   {kind: "JobSet", source: set(""), between: job("{failed: 2}"), pods: []corev1.Pod{foreign, failed}, want: "Job train-w-0 counts 2 failed pods; 1 was seen, and what the others had to say is gone."},
+		"counts that are no numbers":                 {kind: "Job", source: job("{failed: many, active: -3}"), pods: []corev1.Pod{failed}},
+		"a JobSet whose failed Job has a failed pod": {kind: "JobSet", source: set("{name: w, failed: 1}"), pods: []corev1.Pod{failedInSet}},
+		"a JobSet whose failed Jobs left no pod":     {kind: "JobSet", source: set("{name: w, failed: 2}"), want: "2 Jobs of role w failed by the operator's count; no failed pod of theirs was seen, and what they had to say is gone."},
+		"a JobSet with active Jobs and no pods":      {kind: "JobSet", source: set("{name: w, active: 1}, {name: v}"), want: "The operator counts 1 active Job of role w; no pod of theirs exists."},
+		"a TrainJob says the same":                   {kind: "TrainJob", source: "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob, metadata: {name: train}, status: {jobsStatus: [{name: w, active: 1}, 7]}}", want: "The operator counts 1 active Job of role w; no pod of theirs exists."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			j := train(3)
+			j.Source = object(tc.source)
+			c := diagnose.Case{Job: j, Kind: kindOf(tc.kind), State: kinds.State{Phase: cmp.Or(tc.phase, kinds.Failed)}, Now: noon, Pods: tc.pods, Logs: tc.logs, Missing: tc.missing}
+			if tc.between != "" {
+				c.Objects = []*unstructured.Unstructured{nil, object(tc.between)}
+			}
+			r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
 			if got := strings.Join(r.Remarks, "\n"); got != tc.want {
 				t.Errorf("remarks are %q, want %q", got, tc.want)
 			}
