@@ -12,8 +12,13 @@ import (
 func Forget() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // Peak is the most resident memory since then, in MiB; 0 where nobody says.
-func Peak() float64 {
-	status, err := os.ReadFile("/proc/self/status")
+func Peak() float64 { return peak("self") }
+
+// PeakOf is the most resident memory that another process ever had, in MiB; 0 where nobody says.
+func PeakOf(pid int) float64 { return peak(strconv.Itoa(pid)) }
+
+func peak(process string) float64 {
+	status, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
 		return 0
 	}

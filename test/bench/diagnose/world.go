@@ -36,9 +36,10 @@ var jobs = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Res
 type world struct {
 	*line.Line
 	jobs dynamic.ResourceInterface
+	log  *trainLog
 }
 
-func newWorld(ctx context.Context, l *line.Line) (*world, error) {
+func newWorld(ctx context.Context, l *line.Line, log *trainLog) (*world, error) {
 	if err := l.InstallCRDs(ctx, cluster.TrainingOperator); err != nil {
 		return nil, err
 	}
@@ -49,28 +50,31 @@ func newWorld(ctx context.Context, l *line.Line) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &world{l, objects.Resource(jobs).Namespace(namespace)}, nil
+	return &world{l, objects.Resource(jobs).Namespace(namespace), log}, nil
 }
 
 // gang runs a job, lets all its pods fail and measures from the word Failed to the annotation.
 // It says what processor time that cost.
-func (w *world) gang(ctx context.Context, name string, pods int) (took time.Duration, used string, err error) {
+func (w *world) gang(ctx context.Context, name string, pods int) (took time.Duration, used map[string]time.Duration, err error) {
 	job, err := w.start(ctx, name, pods)
 	if err != nil {
-		return 0, "", err
+		return 0, nil, err
 	}
 	watch, err := w.jobs.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
-		return 0, "", err
+		return 0, nil, err
 	}
 	defer watch.Stop()
+	if err := w.log.fail(); err != nil {
+		return 0, nil, err
+	}
 	before := cpu()
 	if err := w.each(ctx, pods, func(ctx context.Context, rank int) error { return w.fail(ctx, name, rank) }); err != nil {
-		return 0, "", err
+		return 0, nil, err
 	}
 	began := time.Now()
 	if err := w.failed(ctx, job); err != nil {
-		return 0, "", err
+		return 0, nil, err
 	}
 	deadline := time.NewTimer(2 * time.Minute)
 	defer deadline.Stop()
@@ -79,7 +83,7 @@ func (w *world) gang(ctx context.Context, name string, pods int) (took time.Dura
 		case e, open := <-watch.ResultChan():
 			u, ok := e.Object.(*unstructured.Unstructured)
 			if !open {
-				return 0, "", fmt.Errorf("watch job %s: the watch ended", name)
+				return 0, nil, fmt.Errorf("watch job %s: the watch ended", name)
 			}
 			if ok && saysWhy(u) {
 				return time.Since(began), since(before), w.remove(ctx, name)
@@ -87,11 +91,11 @@ func (w *world) gang(ctx context.Context, name string, pods int) (took time.Dura
 		case <-deadline.C:
 			u, err := w.jobs.Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
-				return 0, "", err
+				return 0, nil, err
 			}
-			return 0, "", fmt.Errorf("diagnose job %s: no cause after two minutes: annotations %v", name, u.GetAnnotations())
+			return 0, nil, fmt.Errorf("diagnose job %s: no cause after two minutes: annotations %v", name, u.GetAnnotations())
 		case <-ctx.Done():
-			return 0, "", ctx.Err()
+			return 0, nil, ctx.Err()
 		}
 	}
 }
@@ -106,6 +110,9 @@ func saysWhy(u *unstructured.Unstructured) bool {
 // shell measures `signalbox diagnose` of a job whose last rank failed.
 func (w *world) shell(ctx context.Context, name string, pods int) (time.Duration, string, error) {
 	if _, err := w.start(ctx, name, pods); err != nil {
+		return 0, "", err
+	}
+	if err := w.log.fail(); err != nil {
 		return 0, "", err
 	}
 	if err := w.fail(ctx, name, pods-1); err != nil {
@@ -123,6 +130,9 @@ func (w *world) shell(ctx context.Context, name string, pods int) (time.Duration
 
 // start creates a job and its pods, and waits until all run.
 func (w *world) start(ctx context.Context, name string, pods int) (*unstructured.Unstructured, error) {
+	if err := w.log.train(); err != nil {
+		return nil, err
+	}
 	u := &unstructured.Unstructured{}
 	text := fmt.Sprintf(`{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":%q,"namespace":%q},"spec":{"pytorchReplicaSpecs":{
 		"Worker":{"replicas":%d,"restartPolicy":"Never","template":{"spec":{"containers":[{"name":"pytorch","image":"registry.example/train:1"}]}}}}}}`, name, namespace, pods)
