@@ -126,7 +126,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 	}
 	if digest.LinesCut > 0 {
-		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), reduce.LongestLine>>10))
+		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
 	r.settle()
 	out.tracks = append(out.tracks, r.finish(digest, c.Now))

@@ -50,7 +50,7 @@ func TestTheDecisiveLineIsTheProgramsOwn(t *testing.T) {
 func TestWhatWasNotReadOfALogIsSaid(t *testing.T) {
 	long := strings.Repeat("x", reduce.LongestLine+1) + "\n"
 	r := read(t, "", strings.NewReader("a\n"+long+long+"b\n"))
-	want := "log of train.log: of 2 lines only the first 64 KiB were read"
+	want := "log of train.log: of 2 lines only the first 48 and the last 16 KiB were read"
 	if !strings.Contains(strings.Join(r.Coverage.Missing, "\n"), want) {
 		t.Errorf("missing: %q; want %q", r.Coverage.Missing, want)
 	}

@@ -12,9 +12,16 @@ import (
 	"unicode/utf8"
 )
 
-// LongestLine is how much of one line is read, in bytes; what lies behind is dropped and
-// the line is counted as cut.
-const LongestLine = 64 << 10
+// LongestLine is how much of one line is read, in bytes. Of a longer one the beginning and the last
+// LongestEnd bytes are, with a gap between them, and the line is counted as cut. A progress bar that
+// writes over itself for hours is one line, and what it was followed by stands at the end of it.
+const (
+	LongestLine = 64 << 10
+	LongestEnd  = 16 << 10
+)
+
+// gap stands for what was not read of a line.
+const gap = " […] "
 
 // Line is one line of a log.
 type Line struct {
@@ -90,6 +97,7 @@ type scanner struct {
 	r      *bufio.Reader
 	text   []byte          // of the line read last; it lies in r's buffer or in buf
 	buf    []byte          // collects lines that are longer than r's buffer
+	end    []byte          // their last LongestEnd bytes, and more
 	room   strings.Builder // where the texts of short lines lie
 	number int
 	parts  []Line // of the line read last
@@ -101,7 +109,7 @@ type scanner struct {
 }
 
 func newScanner(r io.Reader, numbers []int) *scanner {
-	return &scanner{r: bufio.NewReaderSize(r, 64<<10), given: numbers}
+	return &scanner{r: bufio.NewReaderSize(r, LongestLine), given: numbers}
 }
 
 // next reads one line; false at the end or on an error, which is in err unless it is EOF.
@@ -122,10 +130,6 @@ func (s *scanner) next() bool {
 			return false
 		}
 	}
-	if len(s.text) > LongestLine {
-		s.text = s.text[:LongestLine]
-		s.cut++
-	}
 	s.number++
 	if len(s.given) > 0 {
 		s.number, s.given = s.given[0], s.given[1:]
@@ -133,22 +137,45 @@ func (s *scanner) next() bool {
 	return true
 }
 
-// nextLong reads the rest of a line that did not fit the reader's buffer: one byte more than is
-// kept of it, so that next can tell that it was cut.
+// nextLong reads the rest of a line that did not fit the reader's buffer, of which part is all; it takes
+// constant memory.
 func (s *scanner) nextLong(part []byte) error {
-	s.buf = s.buf[:0]
+	const begin = LongestLine - LongestEnd
+	s.buf, s.end = append(s.buf[:0], part[:begin]...), append(s.end[:0], part[begin:]...)
+	dropped := false
 	for {
-		s.buf = append(s.buf, part[:min(len(part), LongestLine+2-len(s.buf))]...)
-		var err error
-		part, err = s.r.ReadSlice('\n')
+		part, err := s.r.ReadSlice('\n')
 		s.bytes += int64(len(part))
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
+		s.end = append(s.end, bytes.TrimSuffix(part, []byte("\n"))...)
+		if len(s.end) > 2*LongestEnd { // twice, so that bytes are rarely moved
+			dropped = true
+			s.end = s.end[:copy(s.end, s.end[len(s.end)-LongestEnd:])]
 		}
-		s.buf = append(s.buf, part[:min(len(part), LongestLine+2-len(s.buf))]...)
-		s.text = bytes.TrimSuffix(s.buf, []byte("\n"))
-		return err
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			s.text = s.joined(dropped)
+			return err
+		}
 	}
+}
+
+// joined are the beginning and the end of a long line. What a carriage return in the end has wiped off
+// the screen is not missed.
+func (s *scanner) joined(dropped bool) []byte {
+	end := bytes.TrimRight(s.end, "\r")
+	if !dropped && len(end) <= LongestEnd {
+		return append(s.buf, end...)
+	}
+	end = end[max(0, len(end)-LongestEnd):]
+	if bytes.IndexByte(bytes.TrimRight(end, " \t\r"), '\r') >= 0 {
+		return end
+	}
+	s.cut++
+	for range 2 { // the words at the edge: half of one, and one whose name was not read
+		if _, rest, ok := bytes.Cut(end, []byte(" ")); ok {
+			end = rest
+		}
+	}
+	return append(append(s.buf, gap...), end...)
 }
 
 func (s *scanner) line() Line {

@@ -58,7 +58,7 @@ func (o Options) withDefaults() Options {
 type Digest struct {
 	Lines        []Kept // by number
 	LinesRead    int
-	LinesCut     int   // longer than LongestLine; the rest was dropped
+	LinesCut     int   // longer than LongestLine; their middle was dropped
 	BytesRead    int64 // as they came
 	BytesSkipped int64 // read, but in no kept line
 	Last         Line  // the last line with text

@@ -3,6 +3,7 @@ package reduce_test
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -161,14 +162,41 @@ func TestRanksThatWroteOnOneLineAreTakenApart(t *testing.T) {
 	}
 }
 
-func TestLongLinesAreCutAndCounted(t *testing.T) {
-	text := strings.Repeat("x", reduce.LongestLine+10) + "\nshort\n"
-	d, err := reduce.Read(strings.NewReader(text), reduce.Options{})
-	if err != nil {
-		t.Fatal(err)
+func TestLongLinesAreReadFromBothEnds(t *testing.T) {
+	const longest, end = reduce.LongestLine, reduce.LongestEnd
+	x := func(n int) string { return strings.Repeat("x", n) }
+	bar := strings.Repeat("\rstep 1/2", longest)
+	cases := map[string]struct {
+		line string
+		want string // "…" stands for a long row of x
+		cut  int
+	}{
+		"as long as is read":                 {x(longest), "…", 0},
+		"as long as is read, and a CR":       {x(longest) + "\r", "…", 0},
+		"one byte longer":                    {x(longest-9) + " b c words", "… […] c words", 1},
+		"much longer":                        {"a " + x(9*longest) + " the end", "a … […] end", 1},
+		"a secret at the edge":               {x(longest) + "password=" + x(end-5) + " fine here", "… […] here", 1},
+		"what follows a progress bar":        {bar + "\rstep 2/2 RuntimeError: boom", "step 2/2 RuntimeError: boom", 0},
+		"a bar that ended in blanks":         {bar + "   \r", "step 1/2   ", 0},
+		"what follows a bar is long as well": {bar + "\r" + x(2*longest) + " a b c", "st […] b c", 1},
 	}
-	if d.LinesCut != 1 || d.LinesRead != 2 || d.BytesRead != int64(len(text)) {
-		t.Errorf("cut %d of %d lines, %d bytes; want 1 of 2, %d", d.LinesCut, d.LinesRead, d.BytesRead, len(text))
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, chunk := range []int{1 << 20, 4097} {
+				text := tc.line + "\nshort\n"
+				d, err := reduce.Read(pieces{strings.NewReader(text), chunk}, reduce.Options{Budget: 1 << 20})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d.LinesCut != tc.cut || d.LinesRead != 2 || d.BytesRead != int64(len(text)) {
+					t.Errorf("cut %d of %d lines, %d bytes; want %d of 2, %d", d.LinesCut, d.LinesRead, d.BytesRead, tc.cut, len(text))
+				}
+				got := regexp.MustCompile("x{1000,}").ReplaceAllString(d.Lines[0].Text, "…")
+				if got != tc.want {
+					t.Errorf("read is %.200q, want %q", got, tc.want)
+				}
+			}
+		})
 	}
 }
 

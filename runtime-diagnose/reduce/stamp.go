@@ -27,6 +27,7 @@ func TimeIn(text string, now time.Time) (time.Time, bool) {
 //	Sun Mar  1 12:00:01 2026  Sun Mar  1 12:00:01 UTC 2026   ctime, dmesg -T, date
 //	I0000 00:00:1700000000.25 "ts":1700000000.25        absl in TensorFlow and JAX, zap; seconds since 1970
 //	"time_ms": 1700000000250                            MLPerf
+//	1700000000.25   1700000000250   [1700000000]        time.time(), at the very beginning only
 //
 // Of dmesg without -T, whose stamps count from the boot, nothing can be known. That c10d writes
 // month × 100 + day shows in threads that have both clocks:
@@ -48,7 +49,31 @@ func stampIn(head string, now time.Time) (time.Time, bool) {
 			return t, true
 		}
 	}
+	if t, ok := leadingEpoch(head); ok {
+		return t, true
+	}
 	return sinceEpoch(head)
+}
+
+// leadingEpoch reads "1700000000.25 ", "1700000000250 " and "[1700000000]" at the beginning of a line: what
+// Python's time.time() gives, and scripts write. Ten digits alone may be any number.
+func leadingEpoch(head string) (time.Time, bool) {
+	head, bracket := strings.CutPrefix(head, "[")
+	digits := 0
+	for digits < len(head) && isDigit(head[digits]) {
+		digits++
+	}
+	if digits < 10 || head[0] != '1' || digits == len(head) {
+		return time.Time{}, false
+	}
+	switch next := head[digits]; {
+	case digits == 10 && next == '.' && digits+1 < len(head) && isDigit(head[digits+1]):
+	case (digits == 13 || digits == 16 || digits == 19) && (next == ' ' || next == '\t' || next == ':' || next == ']'):
+	case digits == 10 && bracket && next == ']':
+	default:
+		return time.Time{}, false
+	}
+	return epoch(head)
 }
 
 // absl reads "00:00:1700000000.25", which absl writes before it knows the zone.

@@ -45,6 +45,13 @@ func TestTimesAreReadAsProgramsWriteThem(t *testing.T) {
 		"absl before it knows the zone":      {"W0000 00:00:1772366401.250000 112 gpu_device.cc:2344] x", "2026-03-01T12:00:01.25Z"},
 		"zap":                                {`{"level":"info","ts":1772366401.25,"msg":"x"}`, "2026-03-01T12:00:01.25Z"},
 		"MLPerf":                             {`:::MLLOG {"namespace": "", "time_ms": 1772366401250, "event_type": "POINT_IN_TIME"}`, "2026-03-01T12:00:01.25Z"},
+		"time.time()":                        {"1772366401.25 step 3", "2026-03-01T12:00:01.25Z"},
+		"milliseconds at the beginning":      {"1772366401250 ERROR x", "2026-03-01T12:00:01.25Z"},
+		"seconds in brackets":                {"[1772366401] x", "2026-03-01T12:00:01Z"},
+		"seconds and a fraction in brackets": {"[1772366401.250] x", "2026-03-01T12:00:01.25Z"},
+		"a number at the beginning":          {"1772366401 tokens read", ""},
+		"a large number at the beginning":    {"1772366401250abc", ""},
+		"a number with a unit":               {"9772366401.25 FLOPs", ""},
 		"a number that is no time":           {`{"step": 3, "time": 12.5, "loss": 2}`, ""},
 		"a time alone is no date":            {"[12:00:01] step 3", ""},
 		"seconds since the boot":             {"[ 1399.140323] NVRM: Xid", ""},
@@ -111,6 +118,7 @@ func FuzzTimeIn(f *testing.F) {
 	f.Add("W0000 00:00:1772366401.25 1 x", int64(0))
 	f.Add(`{"ts":1772366401.25}`, int64(0))
 	f.Add("26/03/01 12:00:01", int64(1))
+	f.Add("[1772366401.25] x", int64(1))
 	f.Add("01/Mar/2026:12:00:01 +0100", int64(1))
 	f.Fuzz(func(t *testing.T, text string, now int64) {
 		if at, ok := reduce.TimeIn(text, time.Unix(now%(1<<33), 0)); ok && at.Year() < 1969 {
