@@ -193,7 +193,7 @@ func (d *diagnosis) cause(s rank.Sighting) Cause {
 	c := Cause{
 		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
 		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.At,
-		Line: s.Line, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
+		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
 	}
 	if c.Owner == signature.Nobody {
 		if category, ok := signature.CategoryOf(c.Category); ok {

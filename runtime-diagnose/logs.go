@@ -382,19 +382,33 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		}
 	}
 	line := strings.Clone(strings.TrimSpace(reduce.Mask(r.shown(l))))
-	if len(line) > mostLineInResults {
-		line = strings.ToValidUTF8(line[:mostLineInResults], "")
-	}
+	line, said := aroundMatch(line, len(line)-len(strings.TrimRight(reduce.Mask(l.Body()), " \t"))+m.Start)
 	facts := m.Facts
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.passing.sighted(l, len(r.sightings))
 	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: s, Line: line, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && mild(l.Body()),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && mild(l.Body()),
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true
+}
+
+// aroundMatch is a line in which a match begins at a byte, and where in the result it does. Of a line too
+// long for results it is the beginning, or what stands around the match.
+func aroundMatch(line string, at int) (string, int) {
+	const before = 200
+	at = min(max(0, at), len(line))
+	if len(line) <= mostLineInResults {
+		return line, at
+	}
+	from := 0
+	if at > mostLineInResults-2*before {
+		from = min(at-before, len(line)-mostLineInResults)
+	}
+	part := strings.ToValidUTF8(line[from:from+mostLineInResults], "")
+	return part, max(0, min(at-from, len(part)))
 }
 
 // shown is a line as people see it: what the cluster puts before the lines it hands out, the

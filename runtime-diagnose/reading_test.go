@@ -2,6 +2,7 @@ package diagnose_test
 
 import (
 	"io"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -26,6 +27,34 @@ func read(t *testing.T, pod string, in io.Reader) diagnose.Result {
 	}
 	c.Logs = []diagnose.Log{{Source: source, Open: func() (io.ReadCloser, error) { return io.NopCloser(in), nil }}}
 	return diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
+}
+
+// Of a long line that part is shown which decides.
+func TestTheWordsThatDecideAreShown(t *testing.T) {
+	const said = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB."
+	x := func(n int) string { return strings.Repeat("x", n) }
+	cases := map[string]struct{ line, want string }{ // want: what is shown, a long row as …
+		"a short line":                  {"[rank0]: " + said, "[rank0]: " + said},
+		"behind a screen full":          {x(300) + " " + said, "…… " + said},
+		"behind more than results hold": {x(5000) + " " + said, "…… " + said},
+		"behind more than is read":      {x(5*reduce.LongestLine) + " " + said, "…… […] " + said},
+		"before more than is shown":     {said + x(5000), said + "……"},
+		"a line of another alphabet":    {strings.Repeat("日志", 300) + " " + said, "…… " + said},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, "", strings.NewReader(tc.line+"\n"))
+			if r.Root == nil || !strings.Contains(r.Root.Line, "CUDA out of memory") || len(r.Root.Line) > 2000 {
+				t.Fatalf("root is %+v", r.Root)
+			}
+			_, shown, _ := strings.Cut(diagnose.Text(r), "\n  > ")
+			shown, _, _ = strings.Cut(shown, "\n")
+			shown = regexp.MustCompile("x{20,}|(日志){10,}").ReplaceAllString(shown, "…")
+			if shown != tc.want {
+				t.Errorf("shown is %q, want %q", shown, tc.want)
+			}
+		})
+	}
 }
 
 func TestTheDecisiveLineIsTheProgramsOwn(t *testing.T) {

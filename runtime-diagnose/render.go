@@ -133,20 +133,20 @@ func aroundLine(r Result) string {
 	fmt.Fprintf(&b, "%s\n", where)
 	excerpt := excerptOf(r, root.Source)
 	if excerpt == nil || root.Source.Line == 0 {
-		return b.String() + "  > " + cut(root.Line) + "\n"
+		return b.String() + "  > " + cutAround(root.Line, root.Said) + "\n"
 	}
 	shown := false
 	for _, l := range excerpt.Lines {
 		switch {
 		case l.Number == root.Source.Line:
-			fmt.Fprintf(&b, "  > %s\n", cut(root.Line))
+			fmt.Fprintf(&b, "  > %s\n", cutAround(root.Line, root.Said))
 			shown = true
 		case l.Number >= root.Source.Line-aroundRoot && l.Number <= root.Source.Line+aroundRoot && strings.TrimSpace(l.Text) != "":
 			fmt.Fprintf(&b, "    %s\n", cut(shownOf(excerpt.Source, l.Text)))
 		}
 	}
 	if !shown {
-		fmt.Fprintf(&b, "  > %s\n", cut(root.Line))
+		fmt.Fprintf(&b, "  > %s\n", cutAround(root.Line, root.Said))
 	}
 	return b.String()
 }
@@ -190,6 +190,17 @@ func excerptOf(r Result, s evidence.Source) *Excerpt {
 		}
 	}
 	return nil
+}
+
+// cutAround is a line cut so that what decides can be read: structured logs and progress bars put much
+// before it.
+func cutAround(line string, said int) string {
+	const before, decisive = 40, 80
+	if len(line) <= widest || said+decisive <= widest || said > len(line) {
+		return cut(line)
+	}
+	from := min(max(0, said-before), max(0, len(line)-widest))
+	return "…" + cut(strings.ToValidUTF8(line[from:], ""))
 }
 
 func cut(line string) string {

@@ -67,6 +67,7 @@ type Cause struct {
 	Source    evidence.Source
 	At        time.Time
 	Line      string // the one decisive line, masked
+	Said      int    // where in Line the words begin that decide, in bytes
 	Facts     map[string]string
 	Cites     []evidence.ID
 }

@@ -18,6 +18,7 @@ type Sighting struct {
 	Signature *signature.Signature
 	Item      evidence.Item
 	Line      string // the decisive line, masked
+	Said      int    // where in Line that begins which the signature knows, in bytes
 	Facts     map[string]string
 	// Platform says that the platform itself reports it (a pod's status, an event), not a
 	// program about itself.

@@ -20,6 +20,9 @@ const (
 	LongestEnd  = 16 << 10
 )
 
+// longestName is more than what names a secret has: "--azure-storage-account-key".
+const longestName = 64
+
 // gap stands for what was not read of a line.
 const gap = " […] "
 
@@ -170,10 +173,13 @@ func (s *scanner) joined(dropped bool) []byte {
 		return end
 	}
 	s.cut++
-	for range 2 { // the words at the edge: half of one, and one whose name was not read
-		if _, rest, ok := bytes.Cut(end, []byte(" ")); ok {
-			end = rest
-		}
+	// Half a word is dropped, and if it may be the name of a secret, what it names.
+	half, rest, ok := bytes.Cut(end, []byte(" "))
+	if ok {
+		end = rest
+	}
+	if _, rest, ok = bytes.Cut(end, []byte(" ")); ok && len(half) < longestName {
+		end = rest
 	}
 	return append(append(s.buf, gap...), end...)
 }
