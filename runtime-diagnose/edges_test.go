@@ -117,3 +117,28 @@ func TestWrappedMessagesTakenBackManyTimes(t *testing.T) {
 		t.Errorf("verdict %s; want one", r.Verdict)
 	}
 }
+
+// A node that came back did not bring the pods along that it had: only where none was lost is its
+// trouble over.
+func TestANodeThatCameBack(t *testing.T) {
+	const back = `  Normal   NodeNotReady  12m  kubelet  Node gpu-02 status is now: NodeNotReady
+  Warning  Rebooted      11m  kubelet  Node gpu-02 has been rebooted, boot id: 1c
+`
+	cases := map[string]struct {
+		text string
+		want diagnose.Verdict
+	}{
+		"and nothing was lost":     {back + "  Normal   NodeReady     10m  kubelet  Node gpu-02 status is now: NodeReady\n", diagnose.Unknown},
+		"and a pod was lost":       {"Name: train-0\nStatus: Failed\n" + back + "  Normal   NodeReady     10m  kubelet  Node gpu-02 status is now: NodeReady\n", diagnose.Diagnosed},
+		"it has not come back yet": {back, diagnose.Diagnosed},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := diagnose.Case{Now: noon}
+			c.AddBare("describe.txt", []byte(tc.text))
+			if r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); r.Verdict != tc.want {
+				t.Errorf("verdict %s (%s); want %s", r.Verdict, r.Category, tc.want)
+			}
+		})
+	}
+}

@@ -45,7 +45,11 @@ func tell(p bare.Part) []string {
 		out = append(out, s)
 	}
 	for _, n := range p.Nodes {
-		out = append(out, "node "+n.Name)
+		s := "node " + n.Name
+		for _, c := range n.Status.Conditions {
+			s += fmt.Sprintf(" %s=%s", c.Type, c.Status)
+		}
+		out = append(out, s)
 	}
 	for _, o := range p.Objects {
 		out = append(out, "object "+o.GetKind()+" "+o.GetName())
@@ -106,6 +110,12 @@ train-4    0/1     Evicted            0             1h    <none>      <none>   <
 			"pod train-0 Running on gpu-1", "pod train-1 Failed on gpu-2;  ended 137 OOMKilled", "pod train-2 Pending;  waits ImagePullBackOff",
 			"pod train-3 Pending", "pod train-4 Failed reason Evicted",
 		}},
+		"kubectl get nodes": {`NAME       STATUS                        ROLES           AGE   VERSION
+gpu-1      Ready,SchedulingDisabled      <none>          72d   v1.33.1
+gpu-2      NotReady                      <none>          72d   v1.33.1
+master     Ready                         control-plane   72d   v1.33.1
+`, []string{"node gpu-1 Ready=True", "node gpu-2 Ready=False", "node master Ready=True"}},
+		"rows of no table of nodes": {"NAME   STATUS   ROLES   AGE   VERSION\nweb    Deployed <none>  3d    v2\ngpu-1  NotReady <none> 3d v1\n", nil},
 		"YAML objects": {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Running}}\n- {apiVersion: v1, kind: Event, metadata: {name: e}, reason: Failed, message: m, count: 3, involvedObject: {kind: Pod, name: a}}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: gpu-1}\n---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\n", []string{
 			"pod a Running", "event Pod/a Failed x3: m", "node gpu-1", "object JobSet j",
 		}},

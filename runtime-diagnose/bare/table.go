@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // readTable reads "kubectl get pods [-A] [-o wide]": the header, then rows.
@@ -29,6 +30,36 @@ func (t *text) readTable(s string) bool {
 	}
 	t.setStatus(pod, words[status], words[ready], s)
 	t.part.Pods = append(t.part.Pods, *pod)
+	return true
+}
+
+// readNodes reads "kubectl get nodes [-o wide]": the header, then rows. Only a node's word about
+// itself is in them: Ready, NotReady or Unknown, and whether it is cordoned
+// (kubernetes/kubernetes, pkg/printers/internalversion, printNode).
+func (t *text) readNodes(s string) bool {
+	words := strings.Fields(s)
+	if slices.Contains(words, "NAME") && slices.Contains(words, "STATUS") && slices.Contains(words, "ROLES") && slices.Contains(words, "VERSION") {
+		t.nodes, t.columns = words, nil
+		return true
+	}
+	if t.nodes == nil {
+		return false
+	}
+	name, status := slices.Index(t.nodes, "NAME"), slices.Index(t.nodes, "STATUS")
+	if len(words) < len(t.nodes) || name > status {
+		t.nodes = nil
+		return false
+	}
+	ready, _, _ := strings.Cut(words[status], ",")
+	is, known := map[string]corev1.ConditionStatus{"Ready": corev1.ConditionTrue, "NotReady": corev1.ConditionFalse, "Unknown": corev1.ConditionUnknown}[ready]
+	if !known {
+		t.nodes = nil
+		return false
+	}
+	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: words[name], Annotations: map[string]string{}}}
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: is, Reason: ready}}
+	t.origin(node.Annotations, "condition.Ready", s)
+	t.part.Nodes = append(t.part.Nodes, node)
 	return true
 }
 

@@ -23,6 +23,7 @@ type text struct {
 	status  *corev1.ContainerStatus
 	into    string   // "State" or "Last State"
 	columns []string // of a kubectl get pods table
+	nodes   []string // of a kubectl get nodes table
 }
 
 var (
@@ -37,7 +38,7 @@ var (
 
 func (t *text) line(s string) {
 	switch {
-	case t.readEvent(s), t.readTable(s):
+	case t.readEvent(s), t.readNodes(s), t.readTable(s):
 		return
 	}
 	if m := objectName.FindStringSubmatch(s); m != nil {

@@ -32,7 +32,8 @@ var outlived = map[string][]string{
 	"Failed":                 {"Started"},
 	"BackOff":                {},
 	"FailedCreate":           {"SuccessfulCreate", "SuccessfulCreatePod"},
-	"NodeNotReady":           {},
+	"NodeNotReady":           {"NodeReady"}, // both of the node itself; a pod of it gets no second one
+	"Rebooted":               {"NodeReady"},
 }
 
 func (r *reader) readEvents() {
@@ -141,7 +142,7 @@ func (r *reader) isOver(events []corev1.Event, i int) bool {
 		return true
 	}
 	ends, known := outlived[e.Reason]
-	if !known {
+	if !known || slices.Contains(ends, "NodeReady") && r.lostPods() {
 		return false
 	}
 	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" {
@@ -158,6 +159,16 @@ func (r *reader) isOver(events []corev1.Event, i int) bool {
 	}
 	for _, later := range events[i+1:] {
 		if later.InvolvedObject.Name == e.InvolvedObject.Name && slices.Contains(ends, later.Reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// lostPods says that a pod failed or waits: a node that came back did not bring it along.
+func (r *reader) lostPods() bool {
+	for _, p := range r.phase {
+		if p.Exit != nil || p.Deleted || !p.Running() && p.Phase != corev1.PodSucceeded {
 			return true
 		}
 	}
