@@ -159,6 +159,8 @@ var scary = []string{
 	"WARNING: the batch size is not divisible by the number of devices in the last step; padding 3 samples",
 	"INFO autocast: dtype torch.float32 expected by layer_norm, got torch.bfloat16; casting",
 	"W0101 torch/_dynamo: graph break: shape mismatch of guards, recompiling (3 of 8)",
+	"[W socket.cpp:558] [c10d] The IPv6 network addresses of (train-workers-0-0.train-workers, 3389) cannot be retrieved (gai error: -2 - Name or service not known).",
+	"2026-01-02 03:04:05.000001: E external/local_xla/xla/stream_executor/cuda/cuda_driver.cc:1002] failed to allocate 2.20GiB (2362232012 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
 }
 
 func TestScaryWordsOfHealthyRuns(t *testing.T) {

@@ -206,7 +206,18 @@ type logReader struct {
 
 func (r *logReader) suspect(text string) bool {
 	r.passing.announce(text)
+	text = unquoted(text)
 	return r.ear.Suspects(text) || r.goesOn() || saysNodes(text)
+}
+
+// unquoted is a line with the quotes inside quotes as they were: a message that a program quotes
+// within a string of its own, in JSON or by Go's %q, says the same as one that it prints.
+func unquoted(text string) string {
+	const quote = `\"`
+	if !strings.Contains(text, quote) {
+		return text
+	}
+	return strings.ReplaceAll(text, quote, `"`)
 }
 
 // schedulerWords are in every message of the scheduler that counts nodes.
@@ -228,7 +239,12 @@ func saysNodes(text string) bool {
 }
 
 // goesOn says that the line before was a scheduler's message cut at a comma.
-func (r *logReader) goesOn() bool { return strings.HasSuffix(r.wrapped, ",") }
+func (r *logReader) goesOn() bool {
+	return strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped)
+}
+
+// cutWithin is a scheduler's message that ends where none of its reasons can end.
+var cutWithin = regexp.MustCompile(`\b(?:available:|Insufficient|node\(s\)|had|untolerated|didn't|match|unbound|immediate)$`)
 
 // rootCauseBlock is how far below torchrun's "Root Cause" heading its lines go.
 const rootCauseBlock = 8
@@ -248,7 +264,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		}
 		match = r.ear.MatchNew
 	}
-	text := strings.Clone(reduce.Mask(l.Body())) // facts are parts of it, and a line holds on to its neighbours
+	text := strings.Clone(unquoted(reduce.Mask(l.Body()))) // facts are parts of it, and a line holds on to its neighbours
 	r.hear(l, text)
 	if strings.Contains(text, "Root Cause (first observed failure)") {
 		r.rootCause = l.Number
@@ -257,14 +273,16 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return matters
 	}
 	matches := match(text, r.kinds()...)
+	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
+		// Where nobody knows the words, the library that raised them tells what it was busy with.
+		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
+	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {
 			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": strings.Clone(l.Trace.Type)}})
 		}
 	}
-	precise := slices.ContainsFunc(matches, func(m signature.Match) bool {
-		return m.Signature.ID != genericException && says(m)
-	})
+	precise := slices.ContainsFunc(matches, explainsMore)
 	r.translated(l, matches)
 	matters := false
 	for _, m := range matches {
@@ -351,6 +369,9 @@ func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done b
 
 // says tells signatures that explain a line from those that only count it.
 func says(m signature.Match) bool { return m.Signature.Role != signature.Context }
+
+// explainsMore tells signatures that say more of a line than that it is an exception.
+func explainsMore(m signature.Match) bool { return m.Signature.ID != genericException && says(m) }
 
 // record keeps one match. Signs of health are counted, not kept.
 func (r *logReader) record(l reduce.Line, m signature.Match) bool {

@@ -76,14 +76,14 @@ func (p *passing) advance(line int) {
 
 // goesOn are the words of a retry that is still to come, not of one that was the last
 // ("Max retries exceeded"), and of a sample that is left out.
-var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting)\b`)
+var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
 
 // skips says that a value was left out, not used.
 var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
 
 // mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
 // print it.
-var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI]\d{3,4} |^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
+var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
 
 // quoted is text of the data: samples that are shown beside the metrics.
 var quoted = regexp.MustCompile(`(?i)^\W{0,4}(?:prompt|question|instruction|answer|response|completion|generated(?: text)?|user|assistant|reference)\W{0,3}: `)

@@ -15,6 +15,7 @@ import (
 func (r *logReader) settle() {
 	r.explainAway()
 	r.survive()
+	r.cutShort()
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
@@ -23,6 +24,22 @@ func (r *logReader) settle() {
 		}
 		if s.Item.Source.Line < r.success || s.Signature.DepthOf() <= signature.Symptom || s.Signature.Role != signature.Root {
 			s.Over = true
+		}
+	}
+}
+
+// cutShort makes what little is known of failures after the batch system gave its reason for
+// ending the job effects of that: ranks that lose each other, and exceptions of clean-up. A step
+// that is cancelled without a reason may itself follow from a task that failed.
+func (r *logReader) cutShort() {
+	at := -1
+	for i := range r.sightings {
+		s := &r.sightings[i]
+		switch {
+		case at < 0 && s.Signature.ID == "slurm-cancelled" && s.Facts["reason"] != "" && !s.Over:
+			at = i
+		case at >= 0 && s.Item.Source.Line > r.sightings[at].Item.Source.Line && s.Signature.DepthOf() <= signature.General && s.Signature.ID != "slurm-cancelled":
+			s.Explained = true
 		}
 	}
 }

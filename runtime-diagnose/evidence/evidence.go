@@ -18,6 +18,7 @@ const (
 	Exit   Kind = "exit"   // how a container ended: code, signal, reason
 	Node   Kind = "node"   // a node's condition, taint or kernel message
 	Metric Kind = "metric" // a measured value
+	Frame  Kind = "frame"  // the innermost frame of a traceback whose last line no signature knows
 )
 
 // Item is one observation.

@@ -74,8 +74,8 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 		bad("kinds is empty")
 	}
 	for _, k := range s.Kinds {
-		if !slices.Contains([]evidence.Kind{evidence.Log, evidence.Event, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric}, k) {
-			bad("kind %q is not log, event, status, exit, node or metric", k)
+		if !slices.Contains([]evidence.Kind{evidence.Log, evidence.Event, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric, evidence.Frame}, k) {
+			bad("kind %q is not log, event, status, exit, node, metric or frame", k)
 		}
 	}
 	if len(s.Literals) == 0 {
