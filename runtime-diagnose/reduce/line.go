@@ -299,22 +299,56 @@ func unusual(b []byte) (control, beyond bool) {
 	return control, beyond
 }
 
-// stripEscapes drops control bytes and terminal sequences (ECMA-48: CSI and OSC).
+// stripEscapes drops control bytes and terminal sequences (ECMA-48).
 func stripEscapes(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
-		case c == 0x1b && i+1 < len(b) && b[i+1] == '[':
-			i = skipWhile(b, i+2, func(c byte) bool { return c < 0x40 || c > 0x7e })
-		case c == 0x1b && i+1 < len(b) && b[i+1] == ']':
-			i = skipWhile(b, i+2, func(c byte) bool { return c != 0x07 && c != 0x1b })
 		case c == 0x1b:
+			i += escape(b[i:]) - 1
 		case c < ' ' && c != '\t', c == 0x7f:
 		default:
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// escape is how many bytes of b, which begins with ESC, nobody sees on a terminal: colours (CSI), titles
+// and links (OSC, which end with BEL or ESC \), and short ones such as ESC ( B. A title that does not
+// end on its line is taken for text.
+func escape(b []byte) int {
+	if len(b) < 2 {
+		return 1
+	}
+	switch c := b[1]; {
+	case c == '[':
+		return final(b, skipWhile(b, 2, func(c byte) bool { return ' ' <= c && c < 0x40 }))
+	case c == ']' || c == 'P' || c == '^' || c == '_' || c == 'X':
+		end := skipWhile(b, 2, func(c byte) bool { return c != 0x07 && c != 0x1b })
+		switch {
+		case end == len(b):
+			return 2
+		case b[end] == 0x1b && end+1 < len(b) && b[end+1] == '\\':
+			return end + 2
+		case b[end] == 0x07:
+			return end + 1
+		}
+		return end
+	case ' ' <= c && c < 0x30:
+		return final(b, skipWhile(b, 2, func(c byte) bool { return ' ' <= c && c < 0x30 }))
+	case 0x30 <= c && c < 0x7f:
+		return 2
+	}
+	return 1
+}
+
+// final is behind the byte at i where that can end a sequence.
+func final(b []byte, i int) int {
+	if i < len(b) && 0x30 <= b[i] && b[i] < 0x7f {
+		return i + 1
+	}
+	return i
 }
 
 func skipWhile(b []byte, i int, more func(byte) bool) int {

@@ -128,11 +128,19 @@ func processPrefix(s string) int {
 	return withSpace(s, end+2)
 }
 
-// readTag reads Open MPI's --tag-output: "[1,3]<stderr>:".
+// readTag reads Open MPI's --tag-output, "[1,3]<stderr>:", and that of horovodrun over Gloo, "[3]<stderr>:"
+// (https://github.com/horovod/horovod/blob/v0.28.1/horovod/runner/common/util/safe_shell_exec.py, forward_stream).
 func (l *Line) readTag(s string) int {
-	comma := strings.IndexByte(s[:min(len(s), 24)], ',')
 	end := strings.Index(s[:min(len(s), 48)], "]<std")
-	if comma < 0 || end < comma || number(s[1:comma]) < 0 || end-comma > 10 || number(s[comma+1:end]) < 0 {
+	if end < 0 {
+		return 0
+	}
+	comma := strings.IndexByte(s[:end], ',')
+	if comma >= 0 && number(s[1:comma]) < 0 {
+		return 0
+	}
+	comma = max(comma, 0)
+	if end-comma > 10 || number(s[comma+1:end]) < 0 {
 		return 0
 	}
 	for _, stream := range []string{"out>:", "err>:", "diag>:"} {
