@@ -130,6 +130,7 @@ type reading struct {
 
 	keptPods []*corev1.Pod // seen before they went, and some that are still there
 	keptEnds []keep.End
+	keptAt   map[keep.Key]int          // index in keptEnds
 	present  map[types.UID]*corev1.Pod // pods of the API server
 	standing map[string]*corev1.Pod    // pods of the case by their place in the job
 }

@@ -1,8 +1,10 @@
 package collect
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,7 +89,10 @@ func (r *reading) readKept(ctx context.Context) {
 	if set == nil {
 		set = keep.NewSet()
 	}
-	r.keptPods, r.keptEnds = set.Pods(), set.Ends()
+	r.keptPods, r.keptEnds, r.keptAt = set.Pods(), set.Ends(), map[keep.Key]int{}
+	for i, e := range r.keptEnds {
+		r.keptAt[e.Key] = i
+	}
 	if n := set.Dropped(); n > 0 {
 		r.missing("kept evidence", fmt.Errorf("%d earlier ends of containers found no room in it", n))
 	}
@@ -168,12 +173,10 @@ func (r *reading) keptLogs(read map[keep.Key]bool) {
 		if read[e.Key] {
 			continue
 		}
-		text := e.Text()
-		if len(text) == 0 {
+		if e.Empty() {
 			continue
 		}
-		log := Log(e.Source, text)
-		log.Numbers, log.Skipped = e.Lines, e.Skipped
+		log := keptLog(e)
 		log.Source.Attempt, log.Past = r.attempt(e)
 		r.out.Logs = append(r.out.Logs, log)
 	}
@@ -209,14 +212,16 @@ func (r *reading) attempt(e keep.End) (n int, past bool) {
 
 // keptText is what was kept of a log that the API server could not give.
 func (r *reading) keptText(k keep.Key) (diagnose.Log, bool) {
-	for _, e := range r.keptEnds {
-		if e.Key != k {
-			continue
-		}
-		text := e.Text()
-		log := Log(e.Source, text)
-		log.Numbers, log.Skipped = e.Lines, e.Skipped
-		return log, len(text) > 0
+	at, ok := r.keptAt[k]
+	if !ok || r.keptEnds[at].Empty() {
+		return diagnose.Log{}, false
 	}
-	return diagnose.Log{}, false
+	return keptLog(r.keptEnds[at]), true
+}
+
+// keptLog is what was kept of a log, unpacked when it is read.
+func keptLog(e keep.End) diagnose.Log {
+	return diagnose.Log{Source: e.Source, Numbers: e.Lines, Skipped: e.Skipped, Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(e.Text())), nil
+	}}
 }

@@ -189,6 +189,9 @@ type End struct {
 	record  *record
 }
 
+// Empty says that nothing is kept of the log.
+func (e End) Empty() bool { return e.record.text.bytes == 0 }
+
 // Text unpacks what is kept of the log; empty: nothing.
 func (e End) Text() []byte { return e.record.text.unpack() }
 
