@@ -275,8 +275,11 @@ func (k *Keeper) readNext(ctx context.Context) bool {
 			k.change(one)
 		}
 	}
-	close(one.done)
-	if one.done = nil; len(one.claimed) > 0 {
+	if one.done != nil { // else the job was forgotten and seen again meanwhile
+		close(one.done)
+		one.done = nil
+	}
+	if len(one.claimed) > 0 {
 		one.done = make(chan struct{})
 		return true
 	}
@@ -356,6 +359,20 @@ func (k *Keeper) load(ctx context.Context, uid types.UID) error {
 		}
 	}
 	return err
+}
+
+// ForgetKind drops all jobs of a kind.
+func (k *Keeper) ForgetKind(kind string) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for uid, one := range k.jobs {
+		if one.ref.Kind == kind {
+			delete(k.jobs, uid)
+		}
+	}
 }
 
 // Forget drops the jobs of a name except the one that is there now; "" is nobody.

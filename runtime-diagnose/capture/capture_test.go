@@ -332,6 +332,30 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 }
 
+// A read that ends after its job was forgotten and asked for again finds nobody who waits for it.
+func TestAReadThatOutlivesWhatItWasFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := train("PyTorchJob")
+		k := New(Options{Kube: kubefake.NewClientset(), Memory: 1 << 20})
+		k.See(j, worker("pod-1", 0, 1))
+		k.ForgetKind("PyTorchJob")
+		if set, err := k.Set(t.Context(), j.Ref, nil); err != nil || set.Len() != 0 || k.Busy("job-1") {
+			t.Fatalf("%v is kept of a job that was forgotten, busy %v, error %v", set, k.Busy("job-1"), err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- k.Start(ctx) }()
+		synctest.Wait()
+		if set, err := k.Set(t.Context(), j.Ref, nil); err != nil || set.Len() != 1 {
+			t.Errorf("%v is kept after the read, error %v; want the end of the one container", set, err)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestNoKeeperKeepsNothing(t *testing.T) {
 	k := New(Options{})
 	k.See(train("PyTorchJob"), worker("a", 0, 1))

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -22,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
@@ -79,11 +81,14 @@ func Add(m manager.Manager, o Options) error {
 	c, err := controller.NewTyped("diagnosis", m, controller.TypedOptions[Request]{
 		Reconciler:              reconcile.TypedReconciler[Request](r),
 		MaxConcurrentReconciles: max(1, o.Concurrency),
+		// A look that fails reads much before it does, and after an API server was away nobody waits a
+		// quarter of an hour for the next: the defaults are 5 ms and 1000 s.
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[Request](firstRetry, lastRetry),
 	})
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, discovery: kube.Discovery()}
+	w := &watcher{Options: o, controller: c, manager: m, served: now, owners: chain, kept: kept, looks: &r.looks, gone: r.forgetKind, discovery: kube.Discovery()}
 	for _, s := range []source.TypedSource[Request]{
 		source.TypedKind(m.GetCache(), &corev1.Pod{}, w.podHandler()),
 		source.TypedChannel(woken, wakeHandler()),
@@ -97,6 +102,12 @@ func Add(m manager.Manager, o Options) error {
 	}
 	return nil
 }
+
+// A look that fails is repeated after firstRetry, and then after twice the time, up to lastRetry.
+const (
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = time.Minute
+)
 
 // leading runs only where the manager leads.
 type leading struct{ run func(context.Context) error }
@@ -135,7 +146,10 @@ type watcher struct {
 	served     *served
 	owners     owners
 	kept       *capture.Keeper
+	looks      *looks
+	gone       func(kind string) // told when a kind is
 	discovery  discovery.DiscoveryInterface
+	missed     map[string]int // how often in a row a watched kind was not there
 }
 
 func (w *watcher) run(ctx context.Context) error {
@@ -156,7 +170,7 @@ func (w *watcher) run(ctx context.Context) error {
 func (w *watcher) discover(ctx context.Context) {
 	have := map[string]map[string]bool{} // group/version → resource; nil: nobody could say
 	for _, k := range w.Kinds {
-		_, watched, isWatched := w.served.find(k.Name)
+		watched, isWatched := w.served.watched(k.Name)
 		found, unknown := false, false
 		for _, gvk := range k.GVKs {
 			gv := gvk.GroupVersion().String()
@@ -176,15 +190,36 @@ func (w *watcher) discover(ctx context.Context) {
 			}
 			break
 		}
-		if isWatched && !found && !unknown {
-			w.manager.GetLogger().Info("kind is gone", "kind", k.Name)
-			w.served.remove(k.Name)
-			u := &unstructured.Unstructured{}
-			u.SetGroupVersionKind(watched)
-			if err := w.manager.GetCache().RemoveInformer(ctx, u); err != nil {
-				w.manager.GetLogger().Error(err, "stop watching", "kind", k.Name)
-			}
-		}
+		w.notice(ctx, k, watched, isWatched && !found && !unknown)
+	}
+}
+
+// goneAfter is how often in a row a kind must be missing before it is gone: an API server that starts
+// may not serve yet what it will, and with the kind everything goes that is known of its jobs.
+const goneAfter = 3
+
+// notice counts how often a watched kind was missing, and stops watching it when it is gone.
+func (w *watcher) notice(ctx context.Context, k *kinds.Kind, watched schema.GroupVersionKind, missing bool) {
+	if !missing {
+		delete(w.missed, k.Name)
+		return
+	}
+	if w.missed == nil {
+		w.missed = map[string]int{}
+	}
+	if w.missed[k.Name]++; w.missed[k.Name] < goneAfter {
+		return
+	}
+	delete(w.missed, k.Name)
+	w.manager.GetLogger().Info("kind is gone", "kind", k.Name)
+	w.served.remove(k.Name)
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(watched)
+	if err := w.manager.GetCache().RemoveInformer(ctx, u); err != nil {
+		w.manager.GetLogger().Error(err, "stop watching", "kind", k.Name)
+	}
+	if w.gone != nil {
+		w.gone(k.Name)
 	}
 }
 

@@ -10,8 +10,10 @@ import (
 // jobs, and what a diagnosis needs beyond is read from the API server when it is needed.
 func CacheOptions() cache.Options {
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
+		// A kind that has just gone must not be watched again, for ever and in vain, because somebody asks for a job of it.
+		ReaderFailOnMissingInformer: true,
+		DefaultTransform:            cache.TransformStripManagedFields(),
+		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
 	}
 }
 

@@ -20,16 +20,25 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[Request]
 
-// watch starts to watch a kind that the cluster serves.
-func (w *watcher) watch(_ context.Context, k *kinds.Kind, gvk schema.GroupVersionKind) {
+// watch starts to watch a kind that the cluster serves. It is served when it has been read: one whose
+// list fails (a conversion webhook is down, a right is missing) holds up nobody else.
+func (w *watcher) watch(ctx context.Context, k *kinds.Kind, gvk schema.GroupVersionKind) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
 	if err := w.controller.Watch(source.TypedKind(w.manager.GetCache(), u, w.jobHandler(k))); err != nil {
 		w.manager.GetLogger().Error(err, "watch kind", "kind", k.Name, "version", gvk.GroupVersion().String())
 		return
 	}
-	w.served.set(k, gvk)
-	w.manager.GetLogger().Info("watching", "kind", k.Name, "version", gvk.GroupVersion().String())
+	ctx, stop := context.WithCancel(ctx)
+	done := w.served.begin(k, gvk, stop)
+	go func() {
+		defer stop()
+		if _, err := w.manager.GetCache().GetInformer(ctx, u); err != nil {
+			return // it has gone, or the process ends
+		}
+		done()
+		w.manager.GetLogger().Info("watching", "kind", k.Name, "version", gvk.GroupVersion().String())
+	}()
 }
 
 // jobHandler looks at a job when anything but its bookkeeping changed.
@@ -46,14 +55,26 @@ func (w *watcher) jobHandler(k *kinds.Kind) handler.TypedEventHandler[*unstructu
 			add(e.Object, q)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
-			if jobChanged(e.ObjectOld, e.ObjectNew) {
-				add(e.ObjectNew, q)
+			if !jobChanged(e.ObjectOld, e.ObjectNew) {
+				return
 			}
+			if ends(k, e.ObjectOld, e.ObjectNew) {
+				w.looks.giveWay(Request{k.Name, e.ObjectNew.GetNamespace(), e.ObjectNew.GetName()})
+			}
+			add(e.ObjectNew, q)
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*unstructured.Unstructured], q queue) {
+			w.looks.giveWay(Request{k.Name, e.Object.GetNamespace(), e.Object.GetName()})
 			add(e.Object, q)
 		},
 	}
+}
+
+// ends says that a job has ended, goes, or is another one than before: what is being found out about
+// it is out of date.
+func ends(k *kinds.Kind, before, after *unstructured.Unstructured) bool {
+	return before.GetUID() != after.GetUID() || before.GetDeletionTimestamp() == nil && after.GetDeletionTimestamp() != nil ||
+		k.State != nil && !over(k.State(before).Phase) && over(k.State(after).Phase)
 }
 
 // jobChanged leaves out what says nothing new: resyncs, managed fields, other people's

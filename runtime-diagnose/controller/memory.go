@@ -65,6 +65,17 @@ func (m *memory) forget(key Request, except types.UID) {
 	}
 }
 
+// forgetKind drops all jobs of a kind.
+func (m *memory) forgetKind(kind string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for uid, r := range m.jobs {
+		if r.key.Kind == kind {
+			delete(m.jobs, uid)
+		}
+	}
+}
+
 // story answers whether the model was asked about a finding, and with what.
 func (m *memory) story(uid types.UID, print string) (stance, bool) {
 	m.mu.Lock()

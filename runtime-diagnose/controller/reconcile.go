@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,6 +42,7 @@ type Reconciler struct {
 	owners  owners
 	metrics *metrics
 	memory  memory
+	looks   looks
 }
 
 // secondLooks is how often a job that ended without a cause is read again: logs and events can
@@ -49,10 +51,20 @@ const secondLooks = 2
 
 // Reconcile looks at one job. Errors are retried with growing delay.
 func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Result, error) {
+	// What is read may give way to the end of the job; what is written may not.
+	reading, end := r.looks.begin(ctx, key)
+	defer end()
 	k, u, err := r.job(ctx, key)
-	if u == nil || err != nil {
+	switch {
+	case err != nil:
+		return reconcile.Result{}, err // that it cannot be read does not mean that it is gone
+	case k == nil && r.Served.soon(key.Kind):
+		return reconcile.Result{RequeueAfter: time.Second}, nil
+	case k == nil:
+		return reconcile.Result{}, nil // what is remembered goes with the kind
+	case u == nil:
 		r.forget(key, "")
-		return reconcile.Result{}, err
+		return reconcile.Result{}, nil
 	}
 	r.forget(key, u.GetUID())
 	if u.GetDeletionTimestamp() != nil || r.belongsToAnother(u) {
@@ -62,39 +74,51 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if v.ended() {
+		reading = ctx
+	}
+	again, err := r.judge(ctx, reading, key, k, u, v)
+	if err != nil && errors.Is(context.Cause(reading), errGaveWay) {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: again}, err
+}
+
+// judge decides what the job needs and does it. It answers with after how long to look again.
+func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view) (again time.Duration, err error) {
 	r.keep(ctx, u, v)
 	what, again := v.decide()
-	if wrong, next := r.watch(ctx, key, u, v); next > 0 {
+	if wrong, next := r.watch(reading, key, u, v); next > 0 {
 		again = sooner(again, next)
 		if wrong && what == nothing {
 			what = thorough
 		}
 	}
-	v.pulse = r.memory.of(u.GetUID(), key).watched.mark()
+	known := r.memory.of(u.GetUID(), key)
+	v.pulse = known.watched.mark()
 	if what == nothing {
-		if err := r.unwait(ctx, u, v); err != nil {
-			return reconcile.Result{}, err
-		}
-		return reconcile.Result{RequeueAfter: again}, nil
+		return again, r.unwait(ctx, u, v)
 	}
 	if what == thorough {
-		if wait := r.spreads(r.memory.of(u.GetUID(), key), u, v); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
+		if wait := r.spreads(known, u, v); wait > 0 {
+			return wait, nil
 		}
 	}
 	if r.Timeout > 0 {
-		var cancel context.CancelFunc
+		var cancel, stop context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
+		reading, stop = context.WithTimeout(reading, r.Timeout)
+		defer stop()
 	}
-	more, err := r.speak(ctx, key, k, u, v, what)
+	more, err := r.speak(ctx, reading, key, k, u, v, what)
 	if err != nil {
-		return reconcile.Result{}, err
+		return 0, err
 	}
 	if more && again == 0 {
 		again = max(r.Refresh, time.Second)
 	}
-	return reconcile.Result{RequeueAfter: again}, nil
+	return again, nil
 }
 
 // mostSpread is how long a failure that spreads from pod to pod is left to itself.
@@ -137,20 +161,42 @@ func (r *Reconciler) forget(key Request, except types.UID) {
 	r.Keep.Forget(key.Kind, key.Namespace, key.Name, except)
 }
 
+// forgetKind drops what is remembered of the jobs of a kind that is gone.
+func (r *Reconciler) forgetKind(kind string) {
+	r.memory.forgetKind(kind)
+	r.Keep.ForgetKind(kind)
+}
+
 // keep hands over the pods again: those that ended before this process knew the kind of their
 // job were nobody's when they were seen first.
 func (r *Reconciler) keep(ctx context.Context, u *unstructured.Unstructured, v view) {
 	if r.Keep == nil {
 		return
 	}
+	type chain struct {
+		controller types.UID
+		framework  string
+	}
+	tops := map[chain]capture.Job{} // a thousand pods have one controller, or a few
 	for i := range v.pods {
-		if j, ok := r.owners.of(ctx, &v.pods[i]); ok && j.Ref.UID == string(u.GetUID()) {
-			r.Keep.See(j, &v.pods[i])
+		p := &v.pods[i]
+		ref := metav1.GetControllerOf(p)
+		if ref == nil {
+			continue
+		}
+		at := chain{ref.UID, p.Labels[frameworkLabel]}
+		j, asked := tops[at]
+		if !asked {
+			j, _ = r.owners.of(ctx, p)
+			tops[at] = j
+		}
+		if j.Kind != nil && j.Ref.UID == string(u.GetUID()) {
+			r.Keep.See(j, p)
 		}
 	}
 }
 
-// job reads the job from the cache; nil where it is gone or its kind is.
+// job reads the job from the cache: without kind where that is not served, without job where it is gone.
 func (r *Reconciler) job(ctx context.Context, key Request) (*kinds.Kind, *unstructured.Unstructured, error) {
 	k, gvk, ok := r.Served.find(key.Kind)
 	if !ok {
@@ -161,7 +207,7 @@ func (r *Reconciler) job(ctx context.Context, key Request) (*kinds.Kind, *unstru
 	err := r.Cache.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, u)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, nil, nil
+		return k, nil, nil
 	case err != nil:
 		return nil, nil, err
 	}
@@ -219,7 +265,7 @@ func (r *Reconciler) unwait(ctx context.Context, u *unstructured.Unstructured, v
 }
 
 // speak diagnoses and writes. more says that another look later may find what this one did not.
-func (r *Reconciler) speak(ctx context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view, what need) (more bool, err error) {
+func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view, what need) (more bool, err error) {
 	ask := u.GetAnnotations()[Ask]
 	known := r.memory.of(u.GetUID(), key)
 	if known.seen == "" && v.settled(u) {
@@ -234,7 +280,7 @@ func (r *Reconciler) speak(ctx context.Context, key Request, k *kinds.Kind, u *u
 		fresh = false
 	}
 	if !fresh || v.asked {
-		if err := r.diagnose(ctx, k, u, v, known, seen); err != nil {
+		if err := r.diagnose(reading, k, u, v, known, seen); err != nil {
 			return false, err
 		}
 	}

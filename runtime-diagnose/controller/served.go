@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,8 +11,9 @@ import (
 
 // served are the kinds that the cluster has now; CRDs come and go.
 type served struct {
-	mu  sync.RWMutex
-	now map[string]servedKind // by name
+	mu    sync.RWMutex
+	now   map[string]servedKind // by name; read once at least
+	begun map[string]*begun     // that are being read for the first time
 }
 
 type servedKind struct {
@@ -19,18 +21,55 @@ type servedKind struct {
 	gvk  schema.GroupVersionKind
 }
 
+// begun is a kind whose first list is under way.
+type begun struct {
+	servedKind
+	stop context.CancelFunc
+}
+
+// set says that a kind can be read from the cache.
 func (s *served) set(k *kinds.Kind, gvk schema.GroupVersionKind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.put(servedKind{k, gvk})
+}
+
+// put is set; the lock is held.
+func (s *served) put(k servedKind) {
 	if s.now == nil {
 		s.now = map[string]servedKind{}
 	}
-	s.now[k.Name] = servedKind{k, gvk}
+	s.now[k.kind.Name] = k
 }
 
+// begin says that a kind will be there when done is called. Before, nobody may ask the cache for it:
+// the answer would take as long as the first list does, which may fail for ever.
+func (s *served) begin(k *kinds.Kind, gvk schema.GroupVersionKind, stop context.CancelFunc) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun == nil {
+		s.begun = map[string]*begun{}
+	}
+	b := &begun{servedKind{k, gvk}, stop}
+	s.begun[k.Name] = b
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.begun[k.Name] == b { // else it has been removed meanwhile
+			delete(s.begun, k.Name)
+			s.put(b.servedKind)
+		}
+	}
+}
+
+// remove forgets a kind.
 func (s *served) remove(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if b := s.begun[name]; b != nil {
+		b.stop()
+	}
+	delete(s.begun, name)
 	delete(s.now, name)
 }
 
@@ -39,6 +78,24 @@ func (s *served) find(name string) (*kinds.Kind, schema.GroupVersionKind, bool) 
 	defer s.mu.RUnlock()
 	k, ok := s.now[name]
 	return k.kind, k.gvk, ok
+}
+
+// watched is the version in which a kind is watched, read or not yet.
+func (s *served) watched(name string) (schema.GroupVersionKind, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if b := s.begun[name]; b != nil {
+		return b.gvk, true
+	}
+	k, ok := s.now[name]
+	return k.gvk, ok
+}
+
+// soon says that a kind is being read for the first time.
+func (s *served) soon(name string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.begun[name] != nil
 }
 
 // findGVK finds a kind by group and kind, in whatever version.
