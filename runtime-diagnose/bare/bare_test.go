@@ -115,7 +115,9 @@ gpu-1      Ready,SchedulingDisabled      <none>          72d   v1.33.1
 gpu-2      NotReady                      <none>          72d   v1.33.1
 master     Ready                         control-plane   72d   v1.33.1
 `, []string{"node gpu-1 Ready=True", "node gpu-2 Ready=False", "node master Ready=True"}},
-		"rows of no table of nodes": {"NAME   STATUS   ROLES   AGE   VERSION\nweb    Deployed <none>  3d    v2\ngpu-1  NotReady <none> 3d v1\n", nil},
+		"a pod that is being deleted from a node that does not answer": {"NAME      READY   STATUS    RESTARTS   AGE\ntrain-0   1/1     Unknown   1          1h\n", []string{"pod train-0 Unknown reason NodeLost"}},
+		"a component and its node":                                     {"  Warning  Failed  4m (x6 over 5m)  kubelet, gpu-7  Error: secrets \"key\" not found\n", []string{`event / Failed x6: Error: secrets "key" not found @-4m0s`}},
+		"rows of no table of nodes":                                    {"NAME   STATUS   ROLES   AGE   VERSION\nweb    Deployed <none>  3d    v2\ngpu-1  NotReady <none> 3d v1\n", nil},
 		"YAML objects": {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}, status: {phase: Running}}\n- {apiVersion: v1, kind: Event, metadata: {name: e}, reason: Failed, message: m, count: 3, involvedObject: {kind: Pod, name: a}}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: gpu-1}\n---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\n", []string{
 			"pod a Running", "event Pod/a Failed x3: m", "node gpu-1", "object JobSet j",
 		}},

@@ -38,7 +38,7 @@ func (t *text) readTable(s string) bool {
 // (kubernetes/kubernetes, pkg/printers/internalversion, printNode).
 func (t *text) readNodes(s string) bool {
 	words := strings.Fields(s)
-	if slices.Contains(words, "NAME") && slices.Contains(words, "STATUS") && slices.Contains(words, "ROLES") && slices.Contains(words, "VERSION") {
+	if slices.Contains(words, "NAME") && slices.Contains(words, "STATUS") && slices.Contains(words, "AGE") && slices.Contains(words, "VERSION") {
 		t.nodes, t.columns = words, nil
 		return true
 	}
@@ -99,7 +99,10 @@ func (t *text) setStatus(pod *corev1.Pod, status, ready, line string) {
 		pod.Status.Phase = corev1.PodPending
 	case status == "Completed", status == "Succeeded":
 		pod.Status.Phase = corev1.PodSucceeded
-	case status == "Terminating", status == "Unknown":
+	case status == "Terminating":
+	case status == "Unknown": // of a pod that is being deleted from a node that does not answer
+		pod.Status.Phase, pod.Status.Reason = corev1.PodUnknown, "NodeLost"
+		t.origin(pod.Annotations, "message", line)
 	case status == "OOMKilled":
 		ended(137, status)
 	case strings.HasPrefix(status, "ExitCode:"):

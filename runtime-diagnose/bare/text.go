@@ -263,11 +263,15 @@ func (t *text) readEvent(s string) bool {
 	return false
 }
 
-// cutColumn splits the "From" column off, which is one word.
+// cutColumn splits the "From" column off, which is one word, or "kubelet, gpu-7" (kubectl until 1.18).
 func cutColumn(s string) (from, message string, ok bool) {
 	i := strings.IndexAny(s, " \t")
 	if i < 0 {
 		return "", "", false
+	}
+	if rest := strings.TrimLeft(s[i:], " "); strings.HasSuffix(s[:i], ",") {
+		host, after, _ := strings.Cut(rest, " ")
+		return s[:i] + " " + host, strings.TrimSpace(after), after != ""
 	}
 	return s[:i], strings.TrimSpace(s[i:]), true
 }

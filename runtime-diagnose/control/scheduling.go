@@ -31,13 +31,16 @@ type Refusal struct {
 }
 
 // The texts are kube-scheduler's (1.24 to 1.37): pkg/scheduler/framework/types.go FitError
-// and the reasons of the plugins beside it.
+// and the reasons of the plugins beside it. Before 1.11 a reason was a name (MatchNodeSelector,
+// pkg/scheduler/algorithm/predicates/error.go), and of extenders it still is (ExceedsGPUQuota,
+// CardInsufficientMemory).
 var (
 	nodesAvailable = regexp.MustCompile(`(\d+)/(\d+) nodes are (?:un)?available`)
 	countReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:Insufficient|Too many pods|node\(s\)|persistentvolumeclaim|cannot allocate all claims|resourceclaim)[^,]*?)(?:,|\.?\s*$|\. )`)
+	namedReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:[A-Z]+[a-z]+){2,})\.?\s*$`)
 	insufficient   = regexp.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
 	taintText      = regexp.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)
-	claimText      = regexp.MustCompile(`(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume`)
+	claimText      = regexp.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume`)
 )
 
 // ParseUnschedulable reads a scheduler's message; ok is false if it is none.
@@ -50,6 +53,9 @@ func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
 	}
 	for part := range strings.SplitSeq(body, ", ") {
 		m := countReason.FindStringSubmatch(part + ",")
+		if m == nil && ok { // behind "nodes are available": a name alone is a word of any log
+			m = namedReason.FindStringSubmatch(part)
+		}
 		if m == nil {
 			continue
 		}
@@ -82,7 +88,7 @@ var schedulingRules = []struct {
 		"unschedulable-claim", "the pod waits for a volume claim", "unschedulable-pvc", signature.Precise, signature.User, signature.Useless,
 		"The claim is missing, unbound, or bound where the pod cannot go.", "That the storage is at fault: a misspelt name looks the same.",
 		"Look at the claim (kubectl get pvc): create it, or read its events if it is Pending.\nCheck its StorageClass and its zone.")},
-	{func(f Refusal) bool { return isDevice(f.Resource) }, rule(
+	{func(f Refusal) bool { return isDevice(f.Resource) || namesDevice.MatchString(f.Reason) }, rule(
 		"unschedulable-gpu", "not enough free GPUs", "unschedulable-gpu", signature.Precise, signature.User, signature.RetryUnknown,
 		"No node that passes the other filters has enough free devices for one pod.", "That the cluster lacks them: they may be free on several nodes, a few each.",
 		"Ask for fewer GPUs per pod, start fewer pods, or wait for running jobs to end.\nIf no node offers the resource at all, the device plugin is missing.")},
@@ -97,22 +103,29 @@ var schedulingRules = []struct {
 		"No node that passes the other filters has enough free CPU, memory or storage for one pod.", "That the pod needs so much: requests are taken at their word.",
 		"Lower the requests to what the job uses, or wait for running jobs to end.\nCompare the request with the largest node's allocatable.")},
 	{func(f Refusal) bool {
-		return strings.Contains(f.Reason, "affinity") || strings.Contains(f.Reason, "topology spread") || strings.Contains(f.Reason, "selector") || strings.Contains(f.Reason, "requested node name")
+		return strings.Contains(f.Reason, "affinity") || strings.Contains(f.Reason, "topology spread") || strings.Contains(f.Reason, "selector") || strings.Contains(f.Reason, "requested node name") ||
+			f.Reason == "MatchNodeSelector" || f.Reason == "MatchInterPodAffinity" || f.Reason == "HostName"
 	}, rule(
 		"unschedulable-selector", "no node matches the pod's selector or affinity", "unschedulable-affinity", signature.Precise, signature.User, signature.Useless,
 		"No node has the labels that nodeSelector or affinity ask for.", "That the selector is wrong: the nodes may have lost their labels.",
 		"Compare nodeSelector and affinity with kubectl get nodes --show-labels.")},
-	{func(f Refusal) bool { return strings.Contains(f.Reason, "taint") }, rule(
+	{func(f Refusal) bool {
+		return strings.Contains(f.Reason, "taint") || f.Reason == "PodToleratesNodeTaints"
+	}, rule(
 		"unschedulable-taint", "the nodes that match are tainted", "unschedulable-taint", signature.Precise, signature.User, signature.RetryUnknown,
 		"Nodes have taints that the pod does not tolerate.", "That the pod belongs there: the taint may mark a fault such as disk pressure.",
 		"Add a toleration if these nodes are meant for the job.\nTaints of node.kubernetes.io/ mark a condition of the node: that has to end first.")},
 	{func(f Refusal) bool {
-		return strings.Contains(f.Reason, "unschedulable") || strings.Contains(f.Reason, "unknown condition") || strings.Contains(f.Reason, "not ready")
+		return strings.Contains(f.Reason, "unschedulable") || strings.Contains(f.Reason, "unknown condition") || strings.Contains(f.Reason, "not ready") ||
+			f.Reason == "NodeUnschedulable" || f.Reason == "NodeNotReady"
 	}, rule(
 		"unschedulable-nodes-away", "nodes are cordoned or not ready", "node-lost", signature.General, signature.Platform, signature.Helps,
 		"Nodes are cordoned or do not report.", "Which of them the job needs.",
 		"Ask the administrator when the nodes come back.")},
 }
+
+// namesDevice is a name of an extender's reason that speaks of devices.
+var namesDevice = regexp.MustCompile(`^\w*(?:GPU|Gpu|NPU|Card|Device)\w*$`)
 
 // isDevice says that a resource is a device of any vendor: extended resources carry a
 // domain, and hugepages, storage and the like do not.

@@ -46,6 +46,18 @@ func TestSchedulerMessages(t *testing.T) {
 			"0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
 			"unschedulable-pvc", "none of 2 nodes takes it (2 pod has unbound immediate PersistentVolumeClaims)",
 		},
+		"names of old releases": {
+			"0/4 nodes are available: 1 NodeUnschedulable, 3 MatchNodeSelector.",
+			"unschedulable-affinity", "none of 4 nodes takes it (1 NodeUnschedulable, 3 MatchNodeSelector)",
+		},
+		"a taint by its old name": {
+			"0/2 nodes are available: 2 PodToleratesNodeTaints.",
+			"unschedulable-taint", "none of 2 nodes takes it (2 PodToleratesNodeTaints)",
+		},
+		"an extender that counts devices": {
+			"0/2 nodes are available: 1 node(s) had untolerated taint {gpu: true}, 1 CardInsufficientMemory.",
+			"unschedulable-gpu", "none of 2 nodes takes it (1 is tainted {gpu: true}, 1 CardInsufficientMemory)",
+		},
 		"all nodes are cordoned": {
 			"0/2 nodes are available: 2 node(s) were unschedulable.",
 			"node-lost", "none of 2 nodes takes it (2 are cordoned)",
