@@ -19,6 +19,7 @@ func TestStepsBeforeABadEndAreNoHealth(t *testing.T) {
 		"step 210 loss 1.98":                    Healthy,
 		"Aborting run.":                         Unknown,
 		"coordinator lost its lease, giving up": Unknown,
+		"Traceback (most recent call last):\n  File \"train.py\", line 9, in step\n    save()": Unknown,
 	} {
 		var c Case
 		c.AddLog("train.log", []byte(steps+last+"\n"))

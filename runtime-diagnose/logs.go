@@ -149,7 +149,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	if r.success > 0 && !log.Pasted {
 		out.ended = append(out.ended, name)
 	}
-	if r.progress > 0 && !log.Pasted && !endsBadly.MatchString(digest.Last.Text) {
+	if r.progress > 0 && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text) {
 		out.progress = append(out.progress, name)
 	}
 }
@@ -202,6 +202,7 @@ type logReader struct {
 	remember     bool // what is printed is
 	elastic      gang.ElasticReader
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
+	wrapper      map[string]wrapped
 }
 
 func (r *logReader) suspect(text string) bool {
@@ -272,10 +273,14 @@ func (r *logReader) visit(l reduce.Line) bool {
 	if matters, done := r.visitScheduling(l, text); done {
 		return matters
 	}
+	r.unwrap(l)
 	matches := match(text, r.kinds()...)
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
+	}
+	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
+		matches = append(matches, r.byRaiser(l)...)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {

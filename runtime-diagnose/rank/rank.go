@@ -204,7 +204,7 @@ func Merge(seen []Sighting) []Sighting { return Judge{}.Merge(seen) }
 // Merge makes one sighting of equal ones: the same signature, however many ranks and
 // times. The earliest stands for all, except that the one a launcher names as the first
 // failure goes before, and that close by the one with more facts does: messages are printed
-// in short and in long. The others are in Also.
+// in short and in long. Exceptions of two types are no copies of one message. The others are in Also.
 func (j Judge) Merge(seen []Sighting) []Sighting {
 	seen = slices.Clone(seen)
 	// The order by time is none where times are within the skew: start from one that is.
@@ -254,7 +254,7 @@ func speaksFor(s, than Sighting) bool {
 	if s.Raised != than.Raised {
 		return s.Raised && apart <= oneTraceback
 	}
-	return apart <= closeBy && len(s.Facts) > len(than.Facts)
+	return apart <= closeBy && len(s.Facts) > len(than.Facts) && s.Facts["type"] == than.Facts["type"]
 }
 
 func boolOrder(b bool) int {

@@ -94,6 +94,8 @@ func TestOrderDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
 func TestEqualSightingsBecomeOne(t *testing.T) {
 	short, long := seen(oom, "a", 0, 10), seen(oom, "a", 0, 12)
 	long.Facts = map[string]string{"asked": "2 GiB"}
+	outer := seen(oom, "a", 0, 13)
+	outer.Facts = map[string]string{"asked": "2 GiB", "type": "RuntimeError"}
 	first := seen(oom, "a", 0, 40)
 	first.First = true
 	raised := seen(oom, "a", 0, 60)
@@ -105,6 +107,7 @@ func TestEqualSightingsBecomeOne(t *testing.T) {
 	}{
 		"the earliest stands for all":                 {[]rank.Sighting{seen(oom, "b", time.Minute, 1), short}, 10, 1},
 		"of two close by, the one that says more":     {[]rank.Sighting{short, long}, 12, 1},
+		"an exception of another type is no copy":     {[]rank.Sighting{short, outer}, 10, 1},
 		"the one a launcher names as the first":       {[]rank.Sighting{short, long, first}, 40, 2},
 		"the end of the traceback, not its quotation": {[]rank.Sighting{short, raised}, 60, 1},
 	}

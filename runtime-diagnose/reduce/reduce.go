@@ -62,6 +62,7 @@ type Digest struct {
 	BytesRead    int64 // as they came
 	BytesSkipped int64 // read, but in no kept line
 	Last         Line  // the last line with text
+	InTraceback  bool  // the text ends while a traceback is being printed
 }
 
 // Kept is one line of a digest, masked.
@@ -96,7 +97,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 		}
 		k.see(whole.Number, whole.Text, matters)
 	}
-	d.Lines = k.kept()
+	d.Lines, d.InTraceback = k.kept(), tracebacks.within(d.Last.Number)
 	d.LinesRead, d.LinesCut, d.BytesRead = lines.number, lines.cut, lines.bytes
 	d.BytesSkipped = max(0, d.BytesRead-k.bytesKept())
 	d.Last.Text, d.Last.Lane = strings.Clone(Mask(d.Last.Text)), strings.Clone(d.Last.Lane)

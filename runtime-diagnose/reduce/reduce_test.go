@@ -389,6 +389,17 @@ func TestTracebacksInsideWrappings(t *testing.T) {
 			"10:00:01 Traceback (most recent call last):\n10:00:02   File \"a.py\", line 1, in f\n10:00:03 KeyError: 'x'\n",
 			`KeyError at File "a.py", line 1, in f`,
 		},
+		"a text that begins in the middle of it": {
+			"    return f(x)\n  File \"a.py\", line 1, in f\n    assert x.ok\nAssertionError\n",
+			`AssertionError at File "a.py", line 1, in f: assert x.ok`,
+		},
+		"a text that begins in the middle of one rank's": {
+			"[rank1]:   File \"a.py\", line 1, in f\n[rank0]: step 3\n[rank1]: KeyError: 'x'\n",
+			`KeyError at File "a.py", line 1, in f`,
+		},
+		"a stack that nobody raised": {
+			"Thread 0x7f (most recent call first):\n  File \"a.py\", line 1 in f\nINFO: still here\nhost: x\n", "",
+		},
 		"broken JSON stays as it is": {"{\"log\":\"Traceback (most recent call last):\n", ""},
 	}
 	for name, tc := range cases {
@@ -397,6 +408,9 @@ func TestTracebacksInsideWrappings(t *testing.T) {
 			_, err := reduce.Read(strings.NewReader(tc.log), reduce.Options{Visit: func(l reduce.Line) bool {
 				if l.Trace != nil {
 					got = l.Trace.Type + " at " + l.Trace.Frame
+					if strings.HasPrefix(l.Trace.Source, "assert ") {
+						got += ": " + l.Trace.Source
+					}
 				}
 				return false
 			}})
@@ -404,5 +418,22 @@ func TestTracebacksInsideWrappings(t *testing.T) {
 				t.Errorf("trace %q, %v; want %q", got, err, tc.want)
 			}
 		})
+	}
+}
+
+func TestATextMayEndInsideATraceback(t *testing.T) {
+	const begun = "step 3\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\n    g()\n"
+	for text, want := range map[string]bool{
+		begun:                      true,
+		begun + "  File \"b.py\"":  true,
+		begun + "KeyError: 'x'\n":  false,
+		"step 3\nstep 4\n":         false,
+		begun + "KeyError: 'x'\ny": false,
+		"[rank0]: Traceback (most recent call last):\n[rank0]:   File \"a.py\", line 1, in f\n" + strings.Repeat("[rank1]: step 4\n", 9): false,
+	} {
+		d, err := reduce.Read(strings.NewReader(text), reduce.Options{})
+		if err != nil || d.InTraceback != want {
+			t.Errorf("%q: in a traceback %v, %v; want %v", text, d.InTraceback, err, want)
+		}
 	}
 }

@@ -11,6 +11,7 @@ type Trace struct {
 	Type    string // "torch.OutOfMemoryError"
 	Message string // on the line of the type; further lines of the message are not read
 	Frame   string // the innermost frame: `File "train.py", line 3, in main`
+	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
 	Ignored bool // printed while nothing depends on it: "Exception ignored in", or raised by a finaliser
 }
@@ -76,9 +77,13 @@ var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit
 type openTrace struct {
 	first   int
 	frame   string
+	source  string
 	frames  int
 	ignored bool
 	lines   int
+	last    int  // number of the last line that was part of it
+	atFrame bool // the line before is the frame
+	headed  bool // its heading was seen; else the text begins in the middle of it
 	indent  string
 	prefix  string // what some collector of logs put before every line, digits as 0
 }
@@ -128,7 +133,7 @@ func (f *folder) fold(l *Line) {
 	l.Code = f.isCode(l.Lane, body)
 	if before, _, found := strings.Cut(body, tracebackStart); found {
 		if len(f.open) < mostLanes {
-			f.open[strings.Clone(l.Lane)] = &openTrace{first: l.Number, ignored: f.after[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
+			f.open[strings.Clone(l.Lane)] = &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
 		}
 		return
 	}
@@ -152,6 +157,29 @@ func (f *folder) fold(l *Line) {
 	if len(f.after) > 0 {
 		delete(f.after, l.Lane)
 	}
+	if l.Code && len(f.open) < mostLanes {
+		f.join(l, body)
+	}
+}
+
+// join opens a traceback at a frame whose heading is not there: texts are cut, and collectors drop lines.
+func (f *folder) join(l *Line, body string) {
+	if !strings.Contains(body, "File \"") || !frameLine.MatchString(body) {
+		return
+	}
+	t := &openTrace{first: l.Number, frames: 1, last: l.Number, atFrame: true, frame: strings.Clone(strings.TrimSpace(body))}
+	t.ignored = finalizer.MatchString(t.frame)
+	f.open[strings.Clone(l.Lane)] = t
+}
+
+// within says that a text of so many lines ends while a traceback is being printed.
+func (f *folder) within(last int) bool {
+	for _, t := range f.open {
+		if !t.ignored && t.frames > 0 && last-t.last <= len(f.open) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *folder) link(lane string, c Chain) {
@@ -191,13 +219,18 @@ func (f *folder) isCode(lane, body string) bool {
 
 func (f *folder) step(l *Line, t *openTrace, body string) {
 	t.lines++
+	atFrame := t.atFrame
+	t.atFrame, t.last = false, l.Number
 	rest := strings.TrimPrefix(t.behindPrefix(body), t.indent)
 	trimmed := strings.TrimLeft(rest, " \t|")
 	switch {
 	case strings.HasPrefix(trimmed, `File "`):
 		t.frames++
-		t.frame = strings.Clone(strings.TrimSpace(trimmed))
+		t.frame, t.source, t.atFrame = strings.Clone(strings.TrimSpace(trimmed)), "", true
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
+		return
+	case atFrame && rest != trimmed:
+		t.source = strings.Clone(strings.TrimSpace(trimmed))
 		return
 	case rest != strings.TrimLeft(rest, " \t"), trimmed == "", strings.HasPrefix(trimmed, "^"), strings.HasPrefix(trimmed, "["):
 		if t.lines < mostTraceLines {
@@ -207,13 +240,13 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		return
 	}
 	name, message, ok := exceptionLine(strings.TrimRight(rest, " \t"))
-	if !ok || (t.frames == 0 && !looksLikeException(name)) {
-		if t.lines >= mostTraceLines {
+	if !ok || ((t.frames == 0 || !t.headed) && !looksLikeException(name)) {
+		if t.lines >= mostTraceLines || !t.headed {
 			delete(f.open, l.Lane)
 		}
 		return
 	}
-	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Chain: f.chain[l.Lane], Ignored: t.ignored}
+	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Ignored: t.ignored}
 	delete(f.open, l.Lane)
 	delete(f.chain, l.Lane)
 	delete(f.after, l.Lane)

@@ -1,0 +1,77 @@
+package diagnose
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// raisedBy begins the text in which an exception is put together with the place that raised it.
+const raisedBy = "raised by "
+
+// byRaiser asks the signatures once more about an exception whose own words none of them knows: who
+// raised it often says more. An assertion without a message says nothing, and its condition does; a
+// function that checks arguments refuses arguments, however it words that. The text is
+//
+//	raised by File "arguments.py", line 7, in validate_args: assert args.tp > 0: AssertionError
+func (r *logReader) byRaiser(l reduce.Line) []signature.Match {
+	t := l.Trace
+	if t.Frame == "" {
+		return nil
+	}
+	text := raisedBy + t.Frame + ": "
+	if strings.HasPrefix(t.Source, "assert ") {
+		text += t.Source + ": "
+	}
+	text += t.Type
+	if t.Message != "" {
+		text += ": " + t.Message
+	}
+	return slices.DeleteFunc(r.catalog.Match(strings.Clone(reduce.Mask(text)), r.kinds()...), func(m signature.Match) bool {
+		return !explainsMore(m) || m.Signature.Category == signature.HealthyCategory
+	})
+}
+
+// wrapped is an exception that only hands on another one, which is printed below it.
+type wrapped struct {
+	line  int
+	first int // of the sightings that it gave
+	count int
+}
+
+// wraps are the words in which torch hands an exception of a worker on to the process that waits for
+// it; the original traceback follows
+// (https://github.com/pytorch/pytorch/blob/main/torch/_utils.py, ExceptionWrapper).
+var wraps = regexp.MustCompile(`^Caught \w+ in (?:DataLoader worker process|replica|pin memory thread)\b`)
+
+// originalWithin is how far below a wrapper the original exception ends, in lines.
+const originalWithin = 200
+
+// unwrap puts the original exception in the place of the one that wraps it, and notes the next one.
+func (r *logReader) unwrap(l reduce.Line) {
+	if l.Trace == nil {
+		return
+	}
+	if w, ok := r.wrapper[l.Lane]; ok {
+		delete(r.wrapper, l.Lane)
+		if l.Number-w.line <= originalWithin {
+			for i := w.first; i < min(len(r.sightings), w.first+w.count); i++ {
+				if r.sightings[i].Item.Source.Line == w.line {
+					r.sightings[i].Over = true
+				}
+			}
+		}
+	}
+	if wraps.MatchString(l.Trace.Message) && len(r.wrapper) < mostSightings {
+		if r.wrapper == nil {
+			r.wrapper = map[string]wrapped{}
+		}
+		r.wrapper[strings.Clone(l.Lane)] = wrapped{line: l.Number, first: len(r.sightings), count: mostPerLine}
+	}
+}
+
+// mostPerLine is more signatures than match one line.
+const mostPerLine = 8

@@ -1,0 +1,49 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Who raised an exception says more than words that no signature knows.
+func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
+	trace := func(frame, source, last string) string {
+		return "step 1\nTraceback (most recent call last):\n  File \"/app/train.py\", line 3, in main\n    run()\n  File " + frame + "\n    " + source + "\n" + last + "\n"
+	}
+	cases := map[string]struct{ log, category, line string }{
+		"an assertion without a message, about shapes": {
+			trace(`"/app/load.py", line 8, in copy`, "assert mine.shape == theirs.shape", "AssertionError"), "shape-mismatch", "AssertionError",
+		},
+		"an assertion without a message, about nothing we know": {
+			trace(`"/app/load.py", line 8, in copy`, "assert self.open", "AssertionError"), "python-exception-user-code", "AssertionError",
+		},
+		"a function that checks arguments": {
+			trace(`"/opt/lib/arguments.py", line 90, in validate_args`, "raise ValueError(text)", "ValueError: four is more than three"), "argument-or-config-error", "ValueError: four is more than three",
+		},
+		"the words of the exception go before its place": {
+			trace(`"/opt/lib/arguments.py", line 90, in validate_args`, "raise ValueError(text)", "FileNotFoundError: [Errno 2] No such file or directory: '/data/a'"),
+			"file-not-found", "FileNotFoundError: [Errno 2] No such file or directory: '/data/a'",
+		},
+		"the original of an exception that a worker handed on": {
+			trace(`"/usr/lib/torch/_utils.py", line 7, in reraise`, "raise exception", "IndexError: Caught IndexError in DataLoader worker process 2.") +
+				"Original Traceback (most recent call last):\n  File \"/app/data.py\", line 5, in __getitem__\n    return parts[1]\nIndexError: list index out of range\n",
+			"python-exception-user-code", "IndexError: list index out of range",
+		},
+		"an exception that a worker handed on, cut after it": {
+			trace(`"/usr/lib/torch/_utils.py", line 7, in reraise`, "raise exception", "IndexError: Caught IndexError in DataLoader worker process 2."),
+			"python-exception-user-code", "IndexError: Caught IndexError in DataLoader worker process 2.",
+		},
+		"what failed first, not who says that it failed": {
+			trace(`"/app/load.py", line 8, in copy`, "assert self.open", "AssertionError") + "\n" + trace(`"/app/all.py", line 2, in run_case`, "raise RuntimeError(mode)", "RuntimeError: case 3 failed"),
+			"python-exception-user-code", "AssertionError",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, "", strings.NewReader(tc.log))
+			if r.Root == nil || r.Category != tc.category || r.Root.Line != tc.line {
+				t.Errorf("category %s, root %+v; want %s and the line %q", r.Category, r.Root, tc.category, tc.line)
+			}
+		})
+	}
+}
