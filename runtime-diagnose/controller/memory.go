@@ -1,12 +1,14 @@
 package controller
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 // memory is what the controller knows of jobs between two looks. It may be lost at any time:
@@ -21,11 +23,28 @@ type remembered struct {
 	seen    string // what the caches showed at the last thorough look
 	at      time.Time
 	result  diagnose.Result
+	shown   *diagnose.Case     // beside the whole result, what a model is shown; nil: the result is slim
 	looks   int                // thorough looks at this state that found no cause
 	stories map[string]*stance // by fingerprint of the finding
 	key     Request
 	watched watched
 	spread  spread
+}
+
+// slim keeps of the result what is said of it again and again: a job stays for weeks after its end, and
+// the excerpts of a thousand logs are many megabytes.
+func (r *remembered) slim() {
+	r.shown = nil
+	all := r.result
+	r.result = diagnose.Result{
+		Job: all.Job, Verdict: all.Verdict, Waiting: all.Waiting, Category: all.Category, Error: all.Error, Analysis: all.Analysis,
+		Solution: all.Solution, Root: all.Root, Coverage: all.Coverage, Observed: all.Observed,
+	}
+	for _, e := range all.Effects {
+		r.result.Effects = append(r.result.Effects, diagnose.Cause{
+			Signature: e.Signature, Source: evidence.Source{Pod: e.Source.Pod}, Cites: slices.Clone(e.Cites[:min(1, len(e.Cites))]),
+		})
+	}
 }
 
 // spread is a failure that has not come to rest.

@@ -279,25 +279,31 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 	if fresh && undecided && known.looks <= secondLooks && v.now.Sub(known.at) >= r.Refresh/2 {
 		fresh = false
 	}
+	if before := (finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}); fresh && known.shown == nil {
+		// Somebody may have allowed a model since: it wants to see more than is remembered.
+		fresh = !r.untold(u, before) || before.poorerThan(u, v)
+	}
 	if !fresh || v.asked {
 		if err := r.diagnose(reading, k, u, v, known, seen); err != nil {
 			return false, err
 		}
 	}
 	if what == reason {
+		known.slim()
 		_, err := r.Writer.writeReason(ctx, u, known.result.Waiting)
 		return false, err
 	}
 	f := finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}
 	if f.poorerThan(u, v) {
+		known.slim()
 		return false, nil
 	}
-	f.result.Story = r.story(ctx, key, u, f)
+	f.result.Story = r.story(ctx, key, u, f, known)
 	wrote, err := r.Writer.write(ctx, u, f)
 	if wrote {
 		r.metrics.wrote()
 	}
-	return undecided && known.looks <= secondLooks, err
+	return undecided && known.looks <= secondLooks || known.shown != nil, err
 }
 
 // diagnose collects the evidence, lets the rules decide and remembers the result.
@@ -318,7 +324,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 	}
 	known.looks++
 	known.seen, known.at, known.result = seen, v.now, result
-	r.Tell.remember(u.GetUID(), c)
+	known.shown = promptCase(c)
 	r.remember(ctx, k, u, result)
 	log.FromContext(ctx).V(1).Info("diagnosed", "verdict", result.Verdict, "category", result.Category, "missing", len(result.Coverage.Missing))
 	return nil

@@ -329,6 +329,61 @@ func TestLogsStayWhereNobodyAllowedThemToLeave(t *testing.T) {
 	}
 }
 
+// A job stays for weeks after its end, and a controller for months: of what was read of it, nothing is
+// held that nobody will ask for, and what a model is to be shown only until it has been.
+func TestWhatOnlyAModelNeedsIsNotHeld(t *testing.T) {
+	failed := func(t *testing.T, labels map[string]string, model bool) *world {
+		w := newWorld(t)
+		if model {
+			w.model(fakellm.Grounded)
+		}
+		w.labels = labels
+		w.condition("Failed", "PyTorchJobFailed")
+		w.pod("master", oomKilled)
+		w.orders()
+		return w
+	}
+	slim := func(w *world) bool {
+		known := w.memory.of("job-1", key)
+		return known.result.Excerpts == nil && known.result.Evidence == nil && known.shown == nil
+	}
+	allowed := map[string]string{llmLabel: llmEnabled}
+	for name, w := range map[string]*world{
+		"without a model":                   failed(t, allowed, false),
+		"with a model that may see nothing": failed(t, nil, true),
+		"with a model that was asked":       failed(t, allowed, true),
+	} {
+		if w.reconcile(); w.job.GetAnnotations()[Healthy] != "No" || !slim(w) {
+			t.Errorf("%s: the job says %v; more than that is held: %v", name, w.job.GetAnnotations(), !slim(w))
+		}
+	}
+
+	w := failed(t, nil, true)
+	w.reconcile()
+	w.labels = allowed
+	if w.reconcile(); len(w.Tell.tasks) != 1 || len((<-w.Tell.tasks).result.Excerpts) == 0 || !slim(w) {
+		t.Errorf("once it may, the model is not shown the log (or it is held: %v)", !slim(w))
+	}
+	for range 3 {
+		w.reconcile()
+	}
+	if len(w.Tell.tasks) != 0 || len(w.patches) != 1 {
+		t.Errorf("%d more questions, %d writes; want none and one", len(w.Tell.tasks), len(w.patches))
+	}
+
+	w = failed(t, allowed, true)
+	for range waitingTasks {
+		w.Tell.tasks <- task{}
+	}
+	if again := w.reconcile(); slim(w) || again != 30*time.Second {
+		t.Errorf("a finding that waits for the model: next look after %s, want 30s; nothing to show it: %v", again, slim(w))
+	}
+	<-w.Tell.tasks
+	if w.reconcile(); len(w.Tell.tasks) != waitingTasks || !slim(w) {
+		t.Errorf("%d questions wait, want all places taken again; held: %v", len(w.Tell.tasks), !slim(w))
+	}
+}
+
 func TestTheModelIsNotAskedAboutJobsThatWait(t *testing.T) {
 	w := newWorld(t)
 	w.model(fakellm.Grounded)

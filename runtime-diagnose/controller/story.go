@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -33,9 +32,6 @@ type storyteller struct {
 	memory   *memory
 	wake     func(Request) // called when a story has come
 	tasks    chan task
-
-	mu    sync.Mutex
-	cases map[types.UID]diagnose.Case // of the latest diagnosis; without logs
 }
 
 type task struct {
@@ -52,22 +48,14 @@ const waitingTasks = 256
 func newStoryteller(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(Request)) *storyteller {
 	return &storyteller{
 		explain: e, attempts: max(1, attempts), backoff: 2 * time.Second, writer: w, metrics: m, memory: mem, wake: wake,
-		tasks: make(chan task, waitingTasks), cases: map[types.UID]diagnose.Case{},
+		tasks: make(chan task, waitingTasks),
 	}
 }
 
-// remember keeps what a prompt needs of a case. The logs are in the result already.
-func (s *storyteller) remember(uid types.UID, c diagnose.Case) {
-	if s == nil {
-		return
-	}
+// promptCase is what a prompt needs of a case. The logs are in the result already.
+func promptCase(c diagnose.Case) *diagnose.Case {
 	c.Logs, c.Events, c.Nodes, c.Objects, c.Cluster = nil, nil, nil, nil, nil
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.cases) > 4*waitingTasks {
-		clear(s.cases)
-	}
-	s.cases[uid] = c
+	return &c
 }
 
 // Start answers tasks until the context ends.
@@ -91,35 +79,59 @@ func (s *storyteller) Start(ctx context.Context) error {
 }
 
 // story is what the model said about the finding. Where it was not asked yet, it will be, and
-// the job is looked at again when it has answered. It is not asked about jobs that wait: their
-// numbers change with the cluster, and a story about numbers of before would be wrong, and dear.
-func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Unstructured, f finding) *diagnose.Story {
-	if r.Tell == nil || !r.mayLeave(u.GetNamespace()) || f.result.Verdict != diagnose.Diagnosed && f.result.Verdict != diagnose.Inconclusive {
+// the job is looked at again when it has answered. What only a model needs is kept no longer than that.
+func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Unstructured, f finding, known *remembered) *diagnose.Story {
+	if !r.tells(u, f) {
+		known.slim()
 		return nil
 	}
-	if f.result.Waiting != "" {
-		return nil
-	}
-	print := f.print + f.asked // whoever asks again wants it told again
-	if s, asked := r.memory.story(u.GetUID(), print); asked {
+	if s, asked := r.memory.story(u.GetUID(), f.toldAs()); asked {
+		known.slim()
 		return s.story
 	}
-	if before, ok := readStored(u.GetAnnotations()); ok && before.Story != nil && before.Fingerprint == f.print && before.Asked == cut(f.asked, 64) {
+	if before, ok := f.toldBefore(u); ok {
 		told := &diagnose.Story{Text: before.Story.Text, Model: before.Model, Cites: before.Story.Cites, Dropped: before.Story.Dropped}
-		r.memory.setStory(u.GetUID(), print, stance{story: told, done: true})
+		r.memory.setStory(u.GetUID(), f.toldAs(), stance{story: told, done: true})
+		known.slim()
 		return told // from before a restart: the model is not asked twice
 	}
-	r.Tell.mu.Lock()
-	c := r.Tell.cases[u.GetUID()]
-	delete(r.Tell.cases, u.GetUID())
-	r.Tell.mu.Unlock()
+	if known.shown == nil {
+		return nil
+	}
 	select {
-	case r.Tell.tasks <- task{key: key, object: u.DeepCopy(), print: print, result: f.result, c: c}:
-		r.memory.setStory(u.GetUID(), print, stance{})
+	case r.Tell.tasks <- task{key: key, object: u.DeepCopy(), print: f.toldAs(), result: f.result, c: *known.shown}:
+		r.memory.setStory(u.GetUID(), f.toldAs(), stance{})
+		known.slim()
 	default:
 		log.FromContext(ctx).Info("the model has too much to do; this finding waits for the next look")
 	}
 	return nil
+}
+
+// tells says that a model may be asked about the finding. It is not asked about jobs that wait: their
+// numbers change with the cluster, and a story about numbers of before would be wrong, and dear.
+func (r *Reconciler) tells(u *unstructured.Unstructured, f finding) bool {
+	return r.Tell != nil && f.result.Waiting == "" && (f.result.Verdict == diagnose.Diagnosed || f.result.Verdict == diagnose.Inconclusive) &&
+		r.mayLeave(u.GetNamespace())
+}
+
+// untold says that a model is yet to be asked.
+func (r *Reconciler) untold(u *unstructured.Unstructured, f finding) bool {
+	if !r.tells(u, f) {
+		return false
+	}
+	_, asked := r.memory.story(u.GetUID(), f.toldAs())
+	_, before := f.toldBefore(u)
+	return !asked && !before
+}
+
+// toldAs is what the model is asked once about: whoever asks again wants it told again.
+func (f finding) toldAs() string { return f.print + f.asked }
+
+// toldBefore is what stands on the job of the same finding, with a story.
+func (f finding) toldBefore(u *unstructured.Unstructured) (stored, bool) {
+	before, ok := readStored(u.GetAnnotations())
+	return before, ok && before.Story != nil && before.Fingerprint == f.print && before.Asked == cut(f.asked, 64)
 }
 
 // mayLeave says whether somebody allowed logs of the namespace to be shown to the model.
