@@ -1,10 +1,8 @@
 package diagnose
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -31,22 +29,16 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 		o.Evidence = 40
 	}
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
-	c.Logs = slices.Clone(c.Logs)
-	slices.SortStableFunc(c.Logs, func(a, b Log) int {
-		x, y := a.Source, b.Source
-		return cmp.Or(strings.Compare(x.Pod, y.Pod), strings.Compare(x.Container, y.Container),
-			cmp.Compare(x.Attempt, y.Attempt), strings.Compare(x.File, y.File))
-	})
+	given := c.sorted()
 	seen := control.Read(control.Input{
 		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: placer(c.Kind), NoRejoin: noRejoin(c), Now: c.Now,
 	})
-	logs := readLogs(ctx, c, catalog, seen.Pods, o)
+	logs := readLogs(ctx, c, given, catalog, seen.Pods, o)
 	objects := readObjects(c, catalog)
-	d := &diagnosis{Case: c, options: o, seen: seen, logs: logs}
-	for _, some := range [][]rank.Sighting{seen.Sightings, c.Watched, logs.sightings, objects, readFramework(c)} {
-		d.sightings = append(d.sightings, some...)
-	}
+	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readFramework(c))
+	d.logs.sightings = nil // they are many
 	dateSightings(d.sightings)
 	d.getPast()
 	d.failed = d.jobFailed()
@@ -59,6 +51,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
 	d.point()
 	d.compareRuns(ctx)
+	d.rereadRoot(ctx)
 	return d.result()
 }
 
@@ -71,6 +64,7 @@ func noRejoin(c Case) bool { return c.Job != nil && c.Job.Ref.Kind == colossalAI
 // diagnosis is the state of one call of Diagnose.
 type diagnosis struct {
 	Case
+	catalog   *signature.Catalog
 	options   Options
 	seen      control.Seen
 	logs      logsRead

@@ -1,21 +1,13 @@
 package diagnose
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"io"
 	"maps"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
@@ -28,131 +20,13 @@ import (
 // genericException is the signature for exceptions that no other signature knows.
 const genericException = "python-exception"
 
-// mostSightings bounds what one log can add: a log that repeats one error a million times
-// has said it after the first few.
+// mostPerSignature bounds how often one log can say one thing: a log that repeats one error a
+// million times has said it after the first few.
 const (
-	mostSightings     = 400
+	mostSightings     = 400 // while a log is read
 	mostPerSignature  = 12
 	mostLineInResults = 2000
 )
-
-type logsRead struct {
-	sightings    []rank.Sighting
-	excerpts     []Excerpt
-	missing      []string
-	pods         map[string]bool
-	bytesRead    int64
-	bytesSkipped int64
-	ended        []string // sources whose log says that it ended well
-	progress     []string // sources whose log shows that training advances
-	last         map[string]reduce.Line
-	tracks       []track // one of each log that could be opened
-}
-
-// readLogs reads as many logs at a time as there are processors; the result is that of reading
-// them one after the other.
-func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
-	out := newLogsRead()
-	if catalog == nil {
-		return out
-	}
-	parts := make([]*logsRead, len(c.Logs))
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range c.Logs {
-		g.Go(func() error {
-			if ctx.Err() == nil {
-				one := newLogsRead()
-				one.read(ctx, &c.Logs[i], c, catalog, pods, o)
-				parts[i] = &one
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // what went wrong with a log is in its part
-	unread := 0
-	for _, part := range parts {
-		if part == nil {
-			unread++
-			continue
-		}
-		out.join(*part)
-	}
-	if unread > 0 {
-		out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
-	}
-	return out
-}
-
-func newLogsRead() logsRead {
-	return logsRead{pods: map[string]bool{}, last: map[string]reduce.Line{}}
-}
-
-// join adds what the next logs said.
-func (out *logsRead) join(next logsRead) {
-	out.sightings = append(out.sightings, next.sightings...)
-	out.excerpts = append(out.excerpts, next.excerpts...)
-	out.missing = append(out.missing, next.missing...)
-	maps.Copy(out.pods, next.pods)
-	out.bytesRead += next.bytesRead
-	out.bytesSkipped += next.bytesSkipped
-	out.ended = append(out.ended, next.ended...)
-	out.progress = append(out.progress, next.progress...)
-	maps.Copy(out.last, next.last)
-	out.tracks = append(out.tracks, next.tracks...)
-}
-
-func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) {
-	name := sourceName(log.Source)
-	in, err := log.Open()
-	if err != nil {
-		out.missing = append(out.missing, fmt.Sprintf("log of %s: %v", name, err))
-		return
-	}
-	defer in.Close()
-	at := slices.IndexFunc(pods, func(p control.Pod) bool { return p.Name == log.Source.Pod })
-	placed := *log
-	log = &placed
-	if at >= 0 {
-		log.Source.Node = cmp.Or(log.Source.Node, pods[at].Source.Node)
-		if log.Source.Role == "" {
-			log.Source.Role, log.Source.Rank = pods[at].Source.Role, pods[at].Source.Rank
-		}
-	}
-	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running, remember: c.wantsLines()}
-	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
-	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
-	if err != nil {
-		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
-	}
-	if digest.LinesCut > 0 {
-		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
-	}
-	r.settle()
-	out.tracks = append(out.tracks, r.finish(digest, c.Now))
-	switch {
-	case at >= 0 && log.Source.Attempt == 0:
-		r.anchor(pods[at].Ended)
-	case (log.Past || at >= 0 && pods[at].Recovered) && !noRejoin(c):
-		for i := range r.sightings {
-			r.sightings[i].Over = true
-		}
-	}
-	out.sightings = append(out.sightings, r.sightings...)
-	out.excerpts = append(out.excerpts, Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped})
-	out.bytesRead += digest.BytesRead
-	out.bytesSkipped += digest.BytesSkipped + log.Skipped
-	out.last[name] = digest.Last
-	if log.Source.Pod != "" && digest.BytesRead > 0 {
-		out.pods[log.Source.Pod] = true
-	}
-	if r.success > 0 && !log.Pasted {
-		out.ended = append(out.ended, name)
-	}
-	if r.progress > 0 && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text) {
-		out.progress = append(out.progress, name)
-	}
-}
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
 // before: the program says that it gives up, in words that no signature knows.
@@ -170,22 +44,10 @@ func sourceName(s evidence.Source) string {
 	}
 }
 
-// cancelable stops a read when the context ends.
-type cancelable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c cancelable) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
-}
-
 // logReader turns the lines of one log into sightings.
 type logReader struct {
 	log          *Log
+	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear
 	sightings    []rank.Sighting
@@ -407,9 +269,10 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			source.Rank = n
 		}
 	}
-	line := strings.Clone(strings.TrimSpace(reduce.Mask(r.shown(l))))
-	line, said := aroundMatch(line, len(line)-len(strings.TrimRight(reduce.Mask(l.Body()), " \t"))+m.Start)
-	facts := m.Facts
+	line := strings.TrimSpace(reduce.Mask(r.shown(l)))
+	line, said := aroundMatch(line, len(line)-len(strings.TrimRight(reduce.Mask(l.Body()), " \t"))+m.Start, r.share.line)
+	line = strings.Clone(line)
+	facts := partsOf(line, m.Facts)
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
@@ -422,19 +285,31 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 }
 
 // aroundMatch is a line in which a match begins at a byte, and where in the result it does. Of a line too
-// long for results it is the beginning, or what stands around the match.
-func aroundMatch(line string, at int) (string, int) {
-	const before = 200
+// long it is the beginning, or what stands around the match.
+func aroundMatch(line string, at, most int) (string, int) {
+	before := most / 10
 	at = min(max(0, at), len(line))
-	if len(line) <= mostLineInResults {
+	if len(line) <= most {
 		return line, at
 	}
 	from := 0
-	if at > mostLineInResults-2*before {
-		from = min(at-before, len(line)-mostLineInResults)
+	if at > most-2*before {
+		from = min(at-before, len(line)-most)
 	}
-	part := strings.ToValidUTF8(line[from:from+mostLineInResults], "")
+	part := strings.ToValidUTF8(line[from:from+most], "")
 	return part, max(0, min(at-from, len(part)))
+}
+
+// partsOf are facts that hold on to no other text than the line that is kept.
+func partsOf(line string, facts map[string]string) map[string]string {
+	for name, fact := range facts {
+		if i := strings.Index(line, fact); i >= 0 {
+			facts[name] = line[i : i+len(fact)]
+		} else {
+			facts[name] = strings.Clone(fact)
+		}
+	}
+	return facts
 }
 
 // shown is a line as people see it: what the cluster puts before the lines it hands out, the

@@ -16,7 +16,7 @@ import (
 
 // members lists who takes part: every pod, and every log of which no pod is known.
 func (d *diagnosis) members() []gang.Member {
-	var out []gang.Member
+	out := make([]gang.Member, 0, max(len(d.seen.Pods), len(d.logs.tracks)))
 	at := map[string]int{}
 	for _, p := range d.seen.Pods {
 		m := gang.Member{
@@ -50,12 +50,12 @@ func (d *diagnosis) members() []gang.Member {
 		if t.source.Attempt > 0 {
 			continue
 		}
-		m.Read = m.Read || t.lastLine.Number > 0
+		m.Read = m.Read || t.lastNumber > 0
 		if m.FirstLine.IsZero() || t.first.Before(m.FirstLine) {
 			m.FirstLine = t.first
 		}
 		if m.LastText == "" || t.last.After(m.LastLine) {
-			m.LastLine, m.LastText, m.LastNumber = t.last, t.lastLine.Body(), t.lastLine.Number
+			m.LastLine, m.LastText, m.LastNumber = t.last, t.lastText, t.lastNumber
 		}
 		m.Calls = append(m.Calls, t.calls...)
 		if at := t.steps.Last.At; at.After(m.Stepped) {

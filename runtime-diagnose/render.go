@@ -184,8 +184,7 @@ func shownOf(s evidence.Source, text string) string {
 
 func excerptOf(r Result, s evidence.Source) *Excerpt {
 	for i := range r.Excerpts {
-		e := &r.Excerpts[i]
-		if e.Source.Pod == s.Pod && e.Source.Container == s.Container && e.Source.Attempt == s.Attempt && e.Source.File == s.File {
+		if e := &r.Excerpts[i]; e.of(s) {
 			return e
 		}
 	}

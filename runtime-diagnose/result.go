@@ -93,6 +93,7 @@ type Excerpt struct {
 	Lines   []reduce.Kept
 	Read    int   // lines
 	Skipped int64 // bytes read that are in no kept line
+	Short   bool  // of what was kept only the end is here: the gang is large
 }
 
 // Story is what a model wrote about a diagnosis, reduced to what it could cite.

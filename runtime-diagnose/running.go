@@ -62,7 +62,7 @@ func (d *diagnosis) courses() []course {
 	var out []course
 	for i := range d.logs.tracks {
 		t := &d.logs.tracks[i]
-		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < progress.Enough || slices.Contains(d.logs.ended, sourceName(t.source)) {
+		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < progress.Enough || d.logs.ended[sourceName(t.source)] {
 			continue
 		}
 		k := slices.IndexFunc(d.all, func(m gang.Member) bool { return m.Place == gang.PlaceOf(t.source) })
@@ -211,18 +211,22 @@ func (d *diagnosis) devicesOf(role string) int64 {
 // JAX, TensorFlow, Accelerate and hand-written loops.
 var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b`)
 
+// idle is the first line that says that the program uses no device.
+func (e Excerpt) idle() (Excerpt, bool) {
+	for i := range e.Lines {
+		if onCPU.MatchString(e.Lines[i].Text) {
+			return Excerpt{Source: e.Source, Lines: slices.Clone(e.Lines[i : i+1])}, e.Source.Pod != "" && e.Source.Attempt == 0
+		}
+	}
+	return Excerpt{}, false
+}
+
 // remarkUnused says that a pod holds devices and its program says that it uses none.
 func (d *diagnosis) remarkUnused() {
-	for _, e := range d.logs.excerpts {
-		held := d.devicesOf(e.Source.Role)
-		if held == 0 || e.Source.Pod == "" || e.Source.Attempt > 0 {
-			continue
-		}
-		for i := range e.Lines {
-			if onCPU.MatchString(e.Lines[i].Text) {
-				d.remarks = append(d.remarks, fmt.Sprintf("%s holds %d devices, and its program says that it uses none: %s [%s]", d.who(e.Source), held, cut(strings.TrimSpace(e.Lines[i].Text)), e.Item(i).ID))
-				return // one says it for all: they run the same program
-			}
+	for _, e := range d.logs.idle {
+		if held := d.devicesOf(e.Source.Role); held > 0 {
+			d.remarks = append(d.remarks, fmt.Sprintf("%s holds %d devices, and its program says that it uses none: %s [%s]", d.who(e.Source), held, cut(strings.TrimSpace(e.Lines[0].Text)), e.Item(0).ID))
+			return // one says it for all: they run the same program
 		}
 	}
 }

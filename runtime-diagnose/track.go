@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ type track struct {
 	first, last time.Time // of its lines; zero: they carry none
 	stamped     bool      // by the node's clock, as the kubelet writes it before each line
 	back        time.Duration
-	lastLine    reduce.Line
+	lastText    string // of its last line with text, masked
+	lastNumber  int    // 0: it has none
 	steps       progress.Series
 	losses      []float64 // over the whole run; of a job that runs only
 	elastic     []gang.Elastic
@@ -67,20 +69,20 @@ func (r *logReader) watch(l *reduce.Line) {
 // once in each of its lives.
 const mostElastic = 64
 
-// mostCalls bounds what one log adds about collectives: eight ranks with a dozen groups.
-const mostCalls = 128
-
 // communicator is NCCL's word that all ranks of a communicator have met
 // (https://github.com/NVIDIA/nccl/blob/master/src/init.cc).
 var communicator = regexp.MustCompile(`commId (0x[0-9a-f]+) .{0,40}Init COMPLETE`)
 
+// mostCalls bounds what one log adds about collectives: eight ranks with a dozen groups.
+const mostCalls = 128
+
 // hear reads what a suspect line says of other ranks.
 func (r *logReader) hear(l reduce.Line, text string) {
-	if c, ok := gang.ReadCall(text); ok && len(r.track.calls) < mostCalls {
-		c.Line, c.Text = l.Number, text[:min(len(text), mostLineInResults)]
+	if c, ok := gang.ReadCall(text); ok && len(r.track.calls) < r.share.calls {
+		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
 		r.track.calls = append(r.track.calls, c)
 	}
-	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.track.comms) < mostCalls {
+	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.track.comms) < r.share.calls {
 		if r.track.comms == nil {
 			r.track.comms = map[string]time.Time{}
 		}
@@ -94,7 +96,9 @@ func (r *logReader) hear(l reduce.Line, text string) {
 // sighting in it.
 func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 	t := r.track
-	t.source, t.pasted, t.lastLine = r.log.Source, r.log.Pasted, d.Last
+	t.source, t.pasted = r.log.Source, r.log.Pasted
+	last := d.Last.Body()
+	t.lastText, t.lastNumber = strings.Clone(last[:min(len(last), r.share.line)]), d.Last.Number
 	t.stamped = !t.last.IsZero()
 	if !t.stamped && !r.log.Pasted {
 		for _, k := range d.Lines {
@@ -106,7 +110,7 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 			}
 		}
 	}
-	t.steps, t.elastic = kept(r.steps.Series()), r.elastic.Found
+	t.steps, t.elastic = kept(r.steps.Series(), r.share.steps), r.elastic.Found
 	if r.curve {
 		t.losses = r.steps.Losses()
 	}
@@ -140,11 +144,13 @@ func (r *logReader) firstByElastic(found []gang.Elastic) {
 	}
 }
 
-// kept is a series that holds on to no more of the log than its own lines.
-func kept(s progress.Series) progress.Series {
+// kept is a series that holds on to no more of the log than its first and last line, and of its other
+// steps when the last so many were.
+func kept(s progress.Series, steps int) progress.Series {
 	s.First.Text, s.Last.Text = strings.Clone(s.First.Text), strings.Clone(s.Last.Text)
+	s.Recent = slices.Clone(s.Recent[max(0, len(s.Recent)-steps):])
 	for i := range s.Recent {
-		s.Recent[i].Text = strings.Clone(s.Recent[i].Text)
+		s.Recent[i].Text = ""
 	}
 	return s
 }

@@ -82,6 +82,7 @@ func (d *diagnosis) lookForUnfamiliar(ctx context.Context, root *rank.Sighting) 
 	if at < 0 {
 		return
 	}
+	d.excerptAgain(ctx, d.logs.excerpts[at].Source)
 	e := d.logs.excerpts[at]
 	goodLines, haveGood := d.good()
 	others, n := d.othersPrinted(ctx, place)

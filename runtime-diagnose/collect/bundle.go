@@ -2,6 +2,8 @@ package collect
 
 import (
 	"archive/tar"
+	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -9,7 +11,6 @@ import (
 	"io"
 	"path"
 	"regexp"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,6 +37,9 @@ const (
 	indexFile = "bundle.json"
 	goodFile  = "lastgood"
 )
+
+// objectFiles are those that are read whole; the others are logs.
+var objectFiles = []string{indexFile, goodFile, "job.yaml", "pods.yaml", "events.yaml", "nodes.yaml", "objects.yaml"}
 
 type index struct {
 	Schema  string     `json:"schema"`
@@ -102,11 +106,15 @@ func (b *bundle) file(name string, text []byte) {
 	if b.err != nil {
 		return
 	}
-	b.fail(b.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), ModTime: b.taken, Format: tar.FormatPAX}))
+	b.fail(b.tar.WriteHeader(b.header(name, int64(len(text)))))
 	if b.err == nil {
 		_, err := b.tar.Write(text)
 		b.fail(err)
 	}
+}
+
+func (b *bundle) header(name string, size int64) *tar.Header {
+	return &tar.Header{Name: name, Mode: 0o644, Size: size, ModTime: b.taken, Format: tar.FormatPAX}
 }
 
 func (b *bundle) objects(c diagnose.Case) {
@@ -136,8 +144,13 @@ func each[T any](items []T) []any {
 	return out
 }
 
+// list writes objects one after the other: ten thousand pods are never one tree.
 func (b *bundle) list(name, apiVersion, kind string, objects []any) {
-	items := []any{}
+	text := bytes.NewBufferString("apiVersion: v1\nitems:")
+	if len(objects) == 0 {
+		text.WriteString(" []")
+	}
+	text.WriteString("\n")
 	for _, o := range objects {
 		u, ok := o.(*unstructured.Unstructured)
 		if !ok {
@@ -149,32 +162,51 @@ func (b *bundle) list(name, apiVersion, kind string, objects []any) {
 				u.SetKind(kind)
 			}
 		}
-		items = append(items, scrub(u).Object)
+		item, err := yaml.Marshal([]any{scrub(u).Object})
+		b.fail(err)
+		text.Write(item)
 	}
-	text, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
-	b.fail(err)
-	b.file(name, text)
+	text.WriteString("kind: List\n")
+	b.file(name, text.Bytes())
 }
 
 func (b *bundle) logs(c diagnose.Case) {
 	used := map[string]bool{}
 	for i, log := range c.Logs {
+		if b.err != nil {
+			return
+		}
 		s := log.Source
 		name := logName(s, i)
 		if used[name] {
 			name = fmt.Sprintf("logs/%d.log", i)
 		}
 		used[name] = true
-		text, err := readMasked(log)
+		size, err := copyLog(io.Discard, log) // an archive wants to know before
 		if err != nil {
 			b.index.Missing = append(b.index.Missing, fmt.Sprintf("log of %s/%s: %v", s.Pod, s.Container, err))
-			if len(text) == 0 {
+			if size == 0 {
 				continue
 			}
 		}
-		b.file(name, text)
+		b.fail(b.tar.WriteHeader(b.header(name, size)))
+		if b.err == nil {
+			if again, err := copyLog(b.tar, log); again != size {
+				b.fail(cmp.Or(err, fmt.Errorf("log of %s/%s changed while it was read", s.Pod, s.Container)))
+			}
+		}
 		b.index.Logs = append(b.index.Logs, logEntry{File: name, Pod: s.Pod, Container: s.Container, Role: s.Role, Node: s.Node, Rank: s.Rank, Attempt: s.Attempt, Spans: keep.Spans(log.Numbers), Skipped: log.Skipped, Past: log.Past})
 	}
+}
+
+// copyLog writes a log without its secrets, as far as it can be read; it says how much that was.
+func copyLog(to io.Writer, log diagnose.Log) (int64, error) {
+	in, err := log.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	return reduce.Copy(to, in)
 }
 
 func logName(s evidence.Source, i int) string {
@@ -188,21 +220,6 @@ func logName(s evidence.Source, i int) string {
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
-
-// readMasked reads a log within the limits of Open and masks it line by line.
-func readMasked(log diagnose.Log) ([]byte, error) {
-	in, err := log.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	raw, err := io.ReadAll(io.LimitReader(in, maxFile))
-	var out strings.Builder
-	for line := range strings.Lines(string(raw)) {
-		out.WriteString(reduce.Mask(line))
-	}
-	return []byte(out.String()), err
-}
 
 // secretName is what people call variables that hold secrets.
 var secretName = regexp.MustCompile(`(?i)(passw|secret|token|credential|private|api[_-]?key|access[_-]?key|auth)`)

@@ -100,18 +100,14 @@ func TestABundleHoldsTheCaseWithoutItsSecrets(t *testing.T) {
 	if !bytes.Equal(raw, save(t, savedCase(t))) {
 		t.Error("two bundles of one case differ")
 	}
-	unpacked, err := readArchive(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, body := range unpacked {
+	for name, body := range unpacked(t, raw) {
 		for _, secret := range []string{"hf_abcdef", "hunter2", "abcdef0123", "managedFields"} {
-			if strings.Contains(string(body), secret) {
+			if strings.Contains(body, secret) {
 				t.Errorf("%s holds %q", name, secret)
 			}
 		}
 	}
-	got, err := Open(write(t, raw))
+	got, err := Open(t.Context(), write(t, raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,30 +141,51 @@ func TestABundleHoldsTheCaseWithoutItsSecrets(t *testing.T) {
 }
 
 func TestAFolderIsABundleToo(t *testing.T) {
-	unpacked, err := readArchive(bytes.NewReader(save(t, savedCase(t))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := unpacked(t, save(t, savedCase(t)))
 	for _, below := range []string{".", "train"} { // tar xzf makes either
 		dir := t.TempDir()
-		for name, body := range unpacked {
+		for name, body := range files {
 			path := filepath.Join(dir, below, name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, body, 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, err := Open(dir)
+		got, err := Open(t.Context(), dir)
 		if err != nil || len(got.Logs) != 3 || got.Job.Ref.Name != "train" {
 			t.Errorf("Open %s: %d logs, %v", below, len(got.Logs), err)
 		}
 	}
 }
 
-// archive is a tgz with these entries; a name that ends in @ is a symbolic link.
-func archive(t *testing.T, entries ...string) []byte {
+// unpacked are the files of an archive.
+func unpacked(t *testing.T, raw []byte) map[string]string {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for r := tar.NewReader(zip); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[h.Name] = string(body)
+	}
+}
+
+// tgz is an archive with these entries; a name that ends in @ is a symbolic link.
+func tgz(t *testing.T, entries ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	zip := gzip.NewWriter(&b)
@@ -195,10 +212,6 @@ func archive(t *testing.T, entries ...string) []byte {
 
 func TestBadArchives(t *testing.T) {
 	whole := save(t, savedCase(t))
-	var many []string
-	for i := range maxFiles + 1 {
-		many = append(many, fmt.Sprintf("f%d=x", i))
-	}
 	cases := map[string]struct {
 		raw  []byte
 		want string
@@ -206,38 +219,44 @@ func TestBadArchives(t *testing.T) {
 		"no archive":                 {[]byte("hello"), "expected a folder or a gzip-compressed tar"},
 		"nothing":                    {nil, "expected a folder or a gzip-compressed tar: EOF"},
 		"cut in the middle":          {whole[:len(whole)/2], "the archive ends in the middle"},
-		"a path that leaves":         {archive(t, "../bundle.json={}"), `"../bundle.json" leaves the bundle`},
-		"an absolute path":           {archive(t, "/etc/passwd=x"), `"/etc/passwd" leaves the bundle`},
-		"a link":                     {archive(t, "logs/x@"), `"logs/x" is no regular file`},
-		"too many files":             {archive(t, many...), "it has more than 4096 files"},
-		"another tar":                {archive(t, "README=hello"), "there is no bundle.json in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one"},
-		"another program's":          {archive(t, `bundle.json={"schema":"x/v9"}`), `schema is "x/v9"; expected "signalbox.dev/bundle/v1"`},
-		"an index that is no JSON":   {archive(t, "bundle.json=]"), "read bundle.json: invalid character"},
-		"pods that are no pods":      {archive(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "pods.yaml=items: [{metadata: {name: [1]}}]"), "read pods.yaml: items[0]: "},
-		"a job that is no YAML":      {archive(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "job.yaml=\t{"), "read job.yaml: "},
-		"a list with a scalar in it": {archive(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "events.yaml=items: [7]"), "read events.yaml: "},
+		"a path that leaves":         {tgz(t, "../bundle.json={}"), `"../bundle.json" leaves the bundle`},
+		"an absolute path":           {tgz(t, "/etc/passwd=x"), `"/etc/passwd" leaves the bundle`},
+		"a link":                     {tgz(t, "logs/x@"), `"logs/x" is no regular file`},
+		"another tar":                {tgz(t, "README=hello"), "there is no bundle.json in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one"},
+		"another program's":          {tgz(t, `bundle.json={"schema":"x/v9"}`), `schema is "x/v9"; expected "signalbox.dev/bundle/v1"`},
+		"an index that is no JSON":   {tgz(t, "bundle.json=]"), "read bundle.json: invalid character"},
+		"pods that are no pods":      {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "pods.yaml=items: [{metadata: {name: [1]}}]"), "read pods.yaml: items[0]: "},
+		"a job that is no YAML":      {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "job.yaml=\t{"), "read job.yaml: "},
+		"a list with a scalar in it": {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "events.yaml=items: [7]"), "read events.yaml: "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, tc.raw)
-			_, err := Open(path)
+			_, err := Open(t.Context(), path)
 			if err == nil || !strings.HasPrefix(err.Error(), "open bundle "+path+": ") || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error is %v, want one with %q", err, tc.want)
 			}
 		})
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a bundle that is not there: %v", err)
 	}
 }
 
-func TestRoomIsBounded(t *testing.T) {
-	if _, err := new(room).take("big.log", zeroes{}); err == nil || err.Error() != "big.log has more than 67108864 bytes" {
+func TestWhatIsHeldOfABundleIsBounded(t *testing.T) {
+	c := &contents{objects: map[string][]byte{}, logs: map[string]*logFile{}}
+	if err := c.hold("pods.yaml", zeroes{}); err == nil || err.Error() != "pods.yaml has more than 67108864 bytes" {
 		t.Errorf("a file without an end: %v", err)
 	}
-	full := room{bytes: maxTotal}
-	if _, err := full.take("one.log", strings.NewReader("x")); err == nil || err.Error() != "it has more than 268435456 bytes in all" {
+	c.bytes = maxTotal
+	if err := c.hold("job.yaml", strings.NewReader("x")); err == nil || err.Error() != "its objects have more than 268435456 bytes in all" {
 		t.Errorf("one file too many: %v", err)
+	}
+	for i := range maxFiles {
+		c.logs[fmt.Sprint(i)] = nil
+	}
+	if err := c.count(); err == nil || err.Error() != "it has more than 262144 files" {
+		t.Errorf("files without an end: %v", err)
 	}
 }
 
@@ -246,10 +265,10 @@ type zeroes struct{}
 func (zeroes) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestABundleWithoutAJobOrOfAnUnknownKindIsStillRead(t *testing.T) {
-	raw := archive(t,
+	raw := tgz(t,
 		`bundle.json={"schema":"signalbox.dev/bundle/v1","logs":[{"file":"a.log","rank":-1},{"file":"b.log","rank":-1}]}`,
 		"a.log=hello\n", "job.yaml=apiVersion: example.com/v1\nkind: Thing")
-	got, err := Open(write(t, raw))
+	got, err := Open(t.Context(), write(t, raw))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,6 +281,6 @@ func TestABundleWithoutAJobOrOfAnUnknownKindIsStillRead(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"schema":"signalbox.dev/bundle/v1"}`), []byte(trainYAML), []byte("items: []"))
 	f.Fuzz(func(_ *testing.T, ix, jobText, pods []byte) {
-		_, _ = files{indexFile: ix, "job.yaml": jobText, "pods.yaml": pods, "objects.yaml": pods}.parse()
+		_, _ = (&contents{objects: map[string][]byte{indexFile: ix, "job.yaml": jobText, "pods.yaml": pods, "objects.yaml": pods}}).parse()
 	})
 }

@@ -205,7 +205,7 @@ func TestTheStoredFormIsABundle(t *testing.T) {
 	if err := os.WriteFile(file, keptOf(t, worker("a", 1, -2), worker("b", 137, -1)).Encode(512<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Open(file)
+	got, err := Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestABundleKeepsTheNumbersOfLines(t *testing.T) {
 	if err := os.WriteFile(file, saved.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(file)
+	again, err := Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

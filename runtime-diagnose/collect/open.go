@@ -1,17 +1,13 @@
 package collect
 
 import (
-	"archive/tar"
-	"bufio"
-	"compress/gzip"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path"
-	"strings"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,17 +20,11 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
-// Bounds of what Open reads. A bundle of Save stays below them; a bundle from a stranger has to.
-const (
-	maxFiles = 4096
-	maxFile  = 64 << 20  // bytes of one file, unpacked
-	maxTotal = 256 << 20 // bytes of all files, unpacked
-)
-
-// Open reads a bundle: a folder, or a .tgz. Nothing is unpacked to disk. Errors name the file and
-// what was expected.
-func Open(name string) (diagnose.Case, error) {
-	files, err := openFiles(name)
+// Open reads a bundle: a folder, or a .tgz. Nothing is unpacked to disk, and logs are not held in memory:
+// they are read from the bundle whenever somebody opens one, which is quickest in the order of the case.
+// Errors name the file and what was expected, or are the context's.
+func Open(ctx context.Context, name string) (diagnose.Case, error) {
+	files, err := openContents(ctx, name)
 	if err != nil {
 		return diagnose.Case{}, fmt.Errorf("open bundle %s: %w", name, err)
 	}
@@ -45,116 +35,12 @@ func Open(name string) (diagnose.Case, error) {
 	return c, nil
 }
 
-// files are the contents of a bundle by path.
-type files map[string][]byte
-
-func openFiles(name string) (files, error) {
-	st, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if st.IsDir() {
-		return readDir(name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readArchive(f)
-}
-
-// room counts what was read against the bounds.
-type room struct {
-	files int
-	bytes int64
-}
-
-func (r *room) take(name string, in io.Reader) ([]byte, error) {
-	if r.files++; r.files > maxFiles {
-		return nil, fmt.Errorf("it has more than %d files", maxFiles)
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s has more than %d bytes", name, maxFile)
-	}
-	if r.bytes += int64(len(text)); r.bytes > maxTotal {
-		return nil, fmt.Errorf("it has more than %d bytes in all", maxTotal)
-	}
-	return text, nil
-}
-
-func readDir(name string) (files, error) {
-	root, err := os.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	out, space := files{}, room{}
-	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		if !d.Type().IsRegular() {
-			return fmt.Errorf("%s is no regular file", p)
-		}
-		f, err := root.Open(p)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		out[p], err = space.take(p, f)
-		return err
-	})
-	return out, err
-}
-
-func readArchive(in io.Reader) (files, error) {
-	zip, err := gzip.NewReader(bufio.NewReader(in))
-	if err != nil {
-		return nil, fmt.Errorf("expected a folder or a gzip-compressed tar: %w", err)
-	}
-	// The tar reader skips what nobody reads, and that counts too.
-	t := tar.NewReader(&io.LimitedReader{R: zip, N: 2 * maxTotal})
-	out, space := files{}, room{}
-	for {
-		h, err := t.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return out, nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, fmt.Errorf("the archive ends in the middle, after %d files", space.files)
-		case err != nil:
-			return nil, fmt.Errorf("read the archive after %d files: %w", space.files, err)
-		case h.Typeflag == tar.TypeDir:
-			continue
-		case h.Typeflag != tar.TypeReg:
-			return nil, fmt.Errorf("%q is no regular file", h.Name)
-		case !fs.ValidPath(path.Clean(h.Name)) || strings.Contains(h.Name, `\`):
-			return nil, fmt.Errorf("%q leaves the bundle", h.Name)
-		}
-		text, err := space.take(h.Name, t)
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, fmt.Errorf("the archive ends in the middle of %s", h.Name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		out[path.Clean(h.Name)] = text
-	}
-}
-
-func (f files) parse() (diagnose.Case, error) {
-	f = f.unwrapped()
-	text, ok := f[indexFile]
+func (f *contents) parse() (diagnose.Case, error) {
+	text, ok := f.objects[indexFile]
 	if !ok {
 		return diagnose.Case{}, fmt.Errorf("there is no %s in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one", indexFile)
 	}
 	var ix index
-	var err error
 	if err := json.Unmarshal(text, &ix); err != nil {
 		return diagnose.Case{}, fmt.Errorf("read %s: %w", indexFile, err)
 	}
@@ -168,28 +54,69 @@ func (f files) parse() (diagnose.Case, error) {
 	); err != nil {
 		return diagnose.Case{}, err
 	}
-	for _, e := range ix.Logs {
-		if e.File == "" {
-			continue // how it ended is known, and not its log
-		}
-		body, ok := f[path.Clean(e.File)]
-		if !ok {
-			c.Missing = append(c.Missing, fmt.Sprintf("log of %s/%s: %s is not in the bundle", e.Pod, e.Container, e.File))
-			continue
-		}
-		log := Log(e.source(), body)
-		log.Skipped, log.Past = max(0, e.Skipped), e.Past
-		if log.Numbers, err = keep.Numbers(e.Spans, body); err != nil {
-			return diagnose.Case{}, fmt.Errorf("%s: %s: %w", indexFile, e.File, err)
-		}
-		c.Logs = append(c.Logs, log)
+	if err := f.logsOf(ix, &c); err != nil {
+		return diagnose.Case{}, err
 	}
 	return c, nil
 }
 
+// mostNumbered bounds the lines of a log whose numbers are kept: such a log is what was kept of a
+// longer one.
+const mostNumbered = 1 << 20
+
+// logsOf adds the logs that the index names, in the order of the bundle.
+func (f *contents) logsOf(ix index, c *diagnose.Case) error {
+	named := map[*logFile]bool{}
+	order := map[string]int{}
+	for _, e := range ix.Logs {
+		if e.File == "" {
+			continue // how it ended is known, and not its log
+		}
+		name := path.Clean(e.File)
+		file, ok := f.log(name)
+		if !ok {
+			c.Missing = append(c.Missing, fmt.Sprintf("log of %s/%s: %s is not in the bundle", e.Pod, e.Container, e.File))
+			continue
+		}
+		named[file], order[e.File] = true, file.order
+		log := diagnose.Log{Source: e.source(), Open: file.open, Skipped: max(0, e.Skipped), Past: e.Past}
+		var err error
+		if log.Numbers, err = numbersOf(e.Spans, file); err != nil {
+			return fmt.Errorf("%s: %s: %w", indexFile, e.File, err)
+		}
+		c.Logs = append(c.Logs, log)
+	}
+	slices.SortStableFunc(c.Logs, func(a, b diagnose.Log) int { return cmp.Compare(order[a.Source.File], order[b.Source.File]) })
+	unnamed := 0
+	for _, file := range f.logs {
+		if !named[file] {
+			unnamed++
+		}
+	}
+	if unnamed > 0 {
+		c.Missing = append(c.Missing, fmt.Sprintf("files of the bundle that %s does not name: %d", indexFile, unnamed))
+	}
+	return nil
+}
+
+// numbersOf are the numbers of the lines of a log that is not whole.
+func numbersOf(spans [][2]int, file *logFile) ([]int, error) {
+	if len(spans) == 0 {
+		return nil, nil
+	}
+	have, err := file.lines()
+	if err != nil {
+		return nil, err
+	}
+	if have > mostNumbered {
+		return nil, fmt.Errorf("it has %d lines; expected at most %d where they are numbered", have, mostNumbered)
+	}
+	return keep.Numbers(spans, have)
+}
+
 // good is what the last good run printed.
-func (f files) good(c *diagnose.Case) error {
-	data, ok := f[goodFile]
+func (f *contents) good(c *diagnose.Case) error {
+	data, ok := f.objects[goodFile]
 	if !ok {
 		return nil
 	}
@@ -201,29 +128,9 @@ func (f files) good(c *diagnose.Case) error {
 	return nil
 }
 
-// unwrapped drops one folder around everything, as `tar czf x.tgz folder` leaves it.
-func (f files) unwrapped() files {
-	if _, ok := f[indexFile]; ok {
-		return f
-	}
-	prefix := ""
-	for name := range f {
-		first, _, ok := strings.Cut(name, "/")
-		if !ok || prefix != "" && prefix != first {
-			return f
-		}
-		prefix = first
-	}
-	out := files{}
-	for name, text := range f {
-		out[strings.TrimPrefix(name, prefix+"/")] = text
-	}
-	return out
-}
-
 // job reads the object with the reader of its kind; runtimes it names are looked up in the bundle.
-func (f files) job(c *diagnose.Case) error {
-	text, ok := f["job.yaml"]
+func (f *contents) job(c *diagnose.Case) error {
+	text, ok := f.objects["job.yaml"]
 	if !ok {
 		return nil
 	}
@@ -261,7 +168,7 @@ func (f files) job(c *diagnose.Case) error {
 	return nil
 }
 
-func (f files) between(c *diagnose.Case) error {
+func (f *contents) between(c *diagnose.Case) error {
 	items, err := listItems(f, "objects.yaml")
 	for _, item := range items {
 		c.Objects = append(c.Objects, &unstructured.Unstructured{Object: item})
@@ -269,7 +176,7 @@ func (f files) between(c *diagnose.Case) error {
 	return err
 }
 
-func decodeList[T any](f files, name string, into *[]T) error {
+func decodeList[T any](f *contents, name string, into *[]T) error {
 	items, err := listItems(f, name)
 	if err != nil {
 		return err
@@ -284,8 +191,8 @@ func decodeList[T any](f files, name string, into *[]T) error {
 	return nil
 }
 
-func listItems(f files, name string) ([]map[string]any, error) {
-	text, ok := f[name]
+func listItems(f *contents, name string) ([]map[string]any, error) {
+	text, ok := f.objects[name]
 	if !ok {
 		return nil, nil
 	}

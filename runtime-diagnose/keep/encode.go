@@ -268,7 +268,7 @@ func (e entry) record(files map[string][]byte) (*record, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q is not in the archive", e.File)
 	}
-	if _, err := Numbers(e.Spans, text); err != nil {
+	if _, err := Numbers(e.Spans, lines(text)); err != nil {
 		return nil, fmt.Errorf("%q: %w", e.File, err)
 	}
 	// Masked again: it is free of secrets when we wrote it, and others may write here.

@@ -271,9 +271,9 @@ func Spans(lines []int) [][2]int {
 	return out
 }
 
-// Numbers are the numbers of the lines of a text; nil where there are no spans. The error says
-// how the two disagree.
-func Numbers(spans [][2]int, text []byte) ([]int, error) {
+// Numbers are the numbers of the lines of a text that has so many; nil where there are no spans. The
+// error says how the two disagree.
+func Numbers(spans [][2]int, have int) ([]int, error) {
 	if len(spans) == 0 {
 		return nil, nil
 	}
@@ -287,14 +287,19 @@ func Numbers(spans [][2]int, text []byte) ([]int, error) {
 			return nil, fmt.Errorf("it has more than %d lines", mostLines)
 		}
 	}
-	have := bytes.Count(text, []byte("\n"))
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		have++
-	}
 	if have != lines {
 		return nil, fmt.Errorf("it has %d lines; its numbers are of %d", have, lines)
 	}
 	return numbers(spans), nil
+}
+
+// lines counts those of a text.
+func lines(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
 }
 
 // mostLines bounds line numbers, so that adding to one cannot overflow.

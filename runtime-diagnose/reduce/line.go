@@ -107,7 +107,7 @@ type scanner struct {
 	given  []int  // numbers of the lines still to come, where they do not count from 1
 	cut    int
 	bytes  int64
-	pem    bool
+	key    keyHider
 	err    error
 }
 
@@ -186,7 +186,7 @@ func (s *scanner) joined(dropped bool) []byte {
 
 func (s *scanner) line() Line {
 	text := s.clean(unwrapped(s.text))
-	text = s.hideKey(text)
+	text = s.key.hide(text)
 	l := Line{Number: s.number, Text: text, Rank: -1}
 	l.readPrefixes()
 	return l
@@ -208,20 +208,6 @@ func unwrapped(b []byte) []byte {
 		return b
 	}
 	return []byte(strings.TrimRight(wrapped.Log, "\n"))
-}
-
-// hideKey blanks the inside of PEM private keys, which no single line gives away.
-func (s *scanner) hideKey(text string) string {
-	const begin, end = "-----BEGIN ", "-----END "
-	if strings.Contains(text, "PRIVATE KEY-----") && strings.Contains(text, begin) { // P is rare, dashes are not
-		s.pem = !strings.Contains(text, end)
-		return text[:strings.Index(text, begin)] + masked
-	}
-	if s.pem {
-		s.pem = !strings.Contains(text, end)
-		return masked
-	}
-	return text
 }
 
 // clean removes what a terminal would not show.

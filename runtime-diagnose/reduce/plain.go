@@ -9,7 +9,7 @@ func Plain(text string) string {
 	var s scanner
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = Mask(s.hideKey(s.clean([]byte(line))))
+		lines[i] = Mask(s.key.hide(s.clean([]byte(line))))
 	}
 	return strings.Join(lines, "\n")
 }

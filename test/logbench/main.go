@@ -35,20 +35,26 @@ func main() {
 	stream := flag.Int("gb", 10, "gigabytes of the endless log, whose heap is measured; 0: none")
 	rg := flag.String("rg", "rg", "ripgrep")
 	runs := flag.Int("runs", 3, "runs; the best counts")
+	ranks := flag.Int("ranks", 10_000, "ranks of the gangs whose heap is measured; 0: none")
 	profile := flag.String("cpuprofile", "", "`file` for a profile of the whole read path")
 	flag.Parse()
-	if err := run(*size, *stream, *runs, *rg, *profile); err != nil {
+	if err := run(*size, *stream, *ranks, *runs, *rg, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "logbench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(size, stream, runs int, rg, profile string) error {
+func run(size, stream, ranks, runs int, rg, profile string) error {
 	runtime.GOMAXPROCS(1)
 	at := time.Now()
 	catalog, err := signature.Builtin()
 	if err != nil {
 		return err
+	}
+	if ranks > 0 {
+		if err := crowd(catalog, ranks); err != nil {
+			return err
+		}
 	}
 	literals := literalsOf(catalog)
 	fmt.Printf("%d signatures, %d literals, loaded in %v\n", len(catalog.All()), len(literals), time.Since(at).Round(time.Millisecond))

@@ -1,0 +1,236 @@
+package collect
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Bounds of a bundle. Of its logs there is none: they are read as they come.
+const (
+	maxFiles   = 1 << 18
+	maxObjects = 64 << 20  // bytes of one file of objects, unpacked
+	maxTotal   = 256 << 20 // bytes of all of them
+)
+
+// contents are the files of a bundle by path: those with objects as they are, the others so that
+// they can be opened.
+type contents struct {
+	objects map[string][]byte
+	logs    map[string]*logFile
+	bytes   int64 // of objects
+}
+
+// logFile is a file that is not held in memory.
+type logFile struct {
+	open func() (io.ReadCloser, error)
+	// lines counts them; it is asked for few files.
+	lines func() (int, error)
+	order int // files are read fastest in this order
+}
+
+// isObjects says that a file is one of those of bundleSchema that are read whole, in the bundle or
+// in the one folder around it.
+func isObjects(name string) bool {
+	return slices.Contains(objectFiles, path.Base(name)) && strings.Count(name, "/") <= 1
+}
+
+func openContents(ctx context.Context, name string) (*contents, error) {
+	st, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &contents{objects: map[string][]byte{}, logs: map[string]*logFile{}}
+	if st.IsDir() {
+		err = c.readDir(ctx, name)
+	} else {
+		err = c.readArchive(ctx, &archive{name: name})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.unwrapped(), nil
+}
+
+func (c *contents) count() error {
+	if len(c.objects)+len(c.logs) >= maxFiles {
+		return fmt.Errorf("it has more than %d files", maxFiles)
+	}
+	return nil
+}
+
+// hold reads a file of objects.
+func (c *contents) hold(name string, in io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(in, maxObjects+1))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(text) > maxObjects {
+		return fmt.Errorf("%s has more than %d bytes", name, maxObjects)
+	}
+	if c.bytes += int64(len(text)); c.bytes > maxTotal {
+		return fmt.Errorf("its objects have more than %d bytes in all", maxTotal)
+	}
+	c.objects[name] = text
+	return nil
+}
+
+func (c *contents) readDir(ctx context.Context, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		err = cmp.Or(err, ctx.Err())
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("%s is no regular file", p)
+		}
+		if err := c.count(); err != nil {
+			return err
+		}
+		if !isObjects(p) {
+			// The root is not kept open: nobody closes a case.
+			open := func() (io.ReadCloser, error) { return os.OpenInRoot(dir, p) }
+			c.logs[p] = &logFile{open: open, order: len(c.logs), lines: func() (int, error) { return countLines(ctx, open) }}
+			return nil
+		}
+		f, err := root.Open(p)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return c.hold(p, f)
+	})
+}
+
+// unwrapped drops one folder around everything, as `tar czf x.tgz folder` leaves it.
+func (c *contents) unwrapped() *contents {
+	if _, ok := c.objects[indexFile]; ok {
+		return c
+	}
+	prefix := ""
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(c.objects)), slices.Collect(maps.Keys(c.logs))) {
+		first, _, ok := strings.Cut(name, "/")
+		if !ok || prefix != "" && prefix != first {
+			return c
+		}
+		prefix = first
+	}
+	return &contents{objects: without(prefix+"/", c.objects), logs: without(prefix+"/", c.logs), bytes: c.bytes}
+}
+
+func without[T any](prefix string, files map[string]T) map[string]T {
+	out := map[string]T{}
+	for name, file := range files {
+		out[strings.TrimPrefix(name, prefix)] = file
+	}
+	return out
+}
+
+// log opens a file that the index names as a log; whatever it is called.
+func (c *contents) log(name string) (*logFile, bool) {
+	if text, ok := c.objects[name]; ok {
+		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+		return &logFile{open: open, lines: func() (int, error) { return countLines(context.Background(), open) }}, true
+	}
+	file, ok := c.logs[name]
+	return file, ok
+}
+
+func countLines(ctx context.Context, open func() (io.ReadCloser, error)) (int, error) {
+	in, err := open()
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	var n lineCount
+	_, err = io.Copy(&n, cancelable{ctx, in})
+	return n.lines(), err
+}
+
+// lineCount counts the lines that are written to it.
+type lineCount struct {
+	ends int
+	last byte // 0: nothing was written
+}
+
+func (n *lineCount) Write(p []byte) (int, error) {
+	n.ends += bytes.Count(p, []byte("\n"))
+	if len(p) > 0 {
+		n.last = p[len(p)-1]
+	}
+	return len(p), nil
+}
+
+func (n *lineCount) lines() int {
+	if n.last != 0 && n.last != '\n' {
+		return n.ends + 1
+	}
+	return n.ends
+}
+
+// cancelable stops a read when the context ends.
+type cancelable struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (c cancelable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.from.Read(p)
+}
+
+// readArchive goes through a whole archive once.
+func (c *contents) readArchive(ctx context.Context, a *archive) error {
+	at, err := a.begin(func(r io.Reader) io.Reader { return cancelable{ctx, r} })
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	for n := 0; ; n++ {
+		file, err := at.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := c.count(); err != nil {
+			return err
+		}
+		delete(c.logs, file) // the last of one name counts, as for tar
+		if isObjects(file) {
+			err = c.hold(file, at.tar)
+		} else {
+			var n lineCount
+			if _, err = io.Copy(&n, at.tar); err == nil {
+				order := at.at
+				c.logs[file] = &logFile{
+					open: func() (io.ReadCloser, error) { return a.open(order) }, order: order,
+					lines: func() (int, error) { return n.lines(), nil },
+				}
+			}
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("the archive ends in the middle of %s", file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

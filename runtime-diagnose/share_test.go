@@ -1,0 +1,121 @@
+package diagnose
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+func TestWhatIsKeptOfAllLogsIsBounded(t *testing.T) {
+	for logs := 1; logs < 1<<20; logs *= 2 {
+		s := shareOf(logs)
+		if logs <= 8000 && (s.sightings*logs > allSightings || s.excerpt*logs > allExcerpts || s.steps*logs > allSteps || s.calls*logs > allCalls) {
+			t.Errorf("%d logs: %+v", logs, s)
+		}
+		if s.sightings < 2 || s.line < 120 || s.steps < 1 || s.calls < 1 {
+			t.Errorf("%d logs: too little to tell anything: %+v", logs, s)
+		}
+	}
+	if diff := cmp.Diff(share{sightings: mostSightings, excerpt: allExcerpts / 8, line: mostLineInResults, steps: 32, calls: mostCalls}, shareOf(8), cmp.AllowUnexported(share{})); diff != "" {
+		t.Errorf("a small gang is kept whole (-want +got):\n%s", diff)
+	}
+}
+
+func TestForemostSightings(t *testing.T) {
+	of := func(id string, role signature.Role, line int) rank.Sighting {
+		return rank.Sighting{Signature: &signature.Signature{ID: id, Role: role}, Item: evidence.Item{Source: evidence.Source{Line: line}}}
+	}
+	var seen []rank.Sighting
+	for i := range 50 {
+		seen = append(seen, of("noise", signature.Context, i))
+	}
+	seen = append(seen, of("timeout", signature.Cascade, 60), of("timeout", signature.Cascade, 61), of("abort", signature.Confirmation, 62), of("oom", signature.Root, 70))
+	over := of("recovered", signature.Root, 71)
+	over.Over = true
+	named := of("abort", signature.Confirmation, 80)
+	named.First = true
+	seen = append(seen, over, named)
+	cases := []struct {
+		n    int
+		want string
+	}{
+		{100, ""},
+		{2, "60 80"}, // the first sign of trouble, and what the launcher names
+		{3, "60 70 80"},
+		{4, "60 62 70 80"},
+		{6, "0 60 62 70 71 80"},
+		{7, "0 60 61 62 70 71 80"},
+	}
+	for _, tc := range cases {
+		var got []string
+		for _, s := range foremost(seen, tc.n) {
+			got = append(got, fmt.Sprint(s.Item.Source.Line))
+		}
+		if tc.want == "" && len(got) == len(seen) {
+			continue
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("of %d the foremost are %s, want %s", tc.n, strings.Join(got, " "), tc.want)
+		}
+	}
+}
+
+func TestAnExcerptThatIsTooLongKeepsItsEnd(t *testing.T) {
+	e := Excerpt{Lines: []reduce.Kept{{Number: 1, Text: "aaaa"}, {Number: 2, Text: "bb"}, {Number: 9, Text: "c"}}}
+	if got := e.within(1000); len(got.Lines) != 3 || got.Short {
+		t.Errorf("it fits: %+v", got)
+	}
+	if got := e.within(2*lineCost + 3); len(got.Lines) != 2 || got.Lines[0].Number != 2 || !got.Short {
+		t.Errorf("two fit: %+v", got)
+	}
+	if got := e.within(0); len(got.Lines) != 0 || !got.Short {
+		t.Errorf("none fits: %+v", got)
+	}
+}
+
+// Of the log that the cause is found in, everything is said that is said of it in a small gang.
+func TestInALargeGangTheDecisiveLineIsWhole(t *testing.T) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ranks = 3000
+	long := strings.Repeat("a detail of it, ", 40)
+	c := Case{}
+	for i := range ranks {
+		log := "step 1 loss 2.0\nstep 2 loss 1.9\n" + strings.Repeat("loading shard\n", 40)
+		if i == 1234 {
+			log += "the line before\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. " + long + "END\nthe line behind\n"
+		}
+		c.Logs = append(c.Logs, Log{
+			Source: evidence.Source{Pod: fmt.Sprintf("w-%d", i), Container: "c", Rank: i},
+			Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(log)), nil },
+		})
+	}
+	r := Diagnose(t.Context(), c, catalog, Options{})
+	if r.Root == nil || r.Root.Source.Pod != "w-1234" || !strings.HasSuffix(r.Root.Line, "END") {
+		t.Fatalf("the cause is %+v", r.Root)
+	}
+	for _, want := range []string{"the line before", "the line behind"} {
+		if !strings.Contains(Text(r), want) {
+			t.Errorf("the text lacks %q:\n%s", want, Text(r))
+		}
+	}
+	size := 0
+	for _, e := range r.Excerpts {
+		for _, l := range e.Lines {
+			size += len(l.Text) + lineCost
+		}
+	}
+	if size > allExcerpts+32<<10 {
+		t.Errorf("excerpts have %d bytes", size)
+	}
+}
