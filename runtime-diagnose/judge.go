@@ -118,7 +118,7 @@ func (d *diagnosis) healthy() bool {
 	if len(d.seen.Pods) > 0 {
 		return d.podsWell()
 	}
-	return len(d.logs.ended) > 0 || len(d.logs.progress) > 0 || d.scheduledWell()
+	return len(d.logs.broken) == 0 && (len(d.logs.ended) > 0 || len(d.logs.progress) > 0 || d.scheduledWell())
 }
 
 // unverifiedSuccess is a success that only the launcher's exit code claims: the launcher

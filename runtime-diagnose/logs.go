@@ -28,6 +28,130 @@ const (
 	mostLineInResults = 2000
 )
 
+<<<<<<< HEAD
+=======
+type logsRead struct {
+	sightings    []rank.Sighting
+	excerpts     []Excerpt
+	missing      []string
+	pods         map[string]bool
+	bytesRead    int64
+	bytesSkipped int64
+	broken       []string // sources whose log could not be read to its end
+	ended        []string // sources whose log says that it ended well
+	progress     []string // sources whose log shows that training advances
+	last         map[string]reduce.Line
+	tracks       []track // one of each log that could be opened
+}
+
+// readLogs reads as many logs at a time as there are processors; the result is that of reading
+// them one after the other.
+func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
+	out := newLogsRead()
+	if catalog == nil {
+		return out
+	}
+	parts := make([]*logsRead, len(c.Logs))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range c.Logs {
+		g.Go(func() error {
+			if ctx.Err() == nil {
+				one := newLogsRead()
+				one.read(ctx, &c.Logs[i], c, catalog, pods, o)
+				parts[i] = &one
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // what went wrong with a log is in its part
+	unread := 0
+	for _, part := range parts {
+		if part == nil {
+			unread++
+			continue
+		}
+		out.join(*part)
+	}
+	if unread > 0 {
+		out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
+	}
+	return out
+}
+
+func newLogsRead() logsRead {
+	return logsRead{pods: map[string]bool{}, last: map[string]reduce.Line{}}
+}
+
+// join adds what the next logs said.
+func (out *logsRead) join(next logsRead) {
+	out.sightings = append(out.sightings, next.sightings...)
+	out.excerpts = append(out.excerpts, next.excerpts...)
+	out.missing = append(out.missing, next.missing...)
+	maps.Copy(out.pods, next.pods)
+	out.bytesRead += next.bytesRead
+	out.bytesSkipped += next.bytesSkipped
+	out.broken = append(out.broken, next.broken...)
+	out.ended = append(out.ended, next.ended...)
+	out.progress = append(out.progress, next.progress...)
+	maps.Copy(out.last, next.last)
+	out.tracks = append(out.tracks, next.tracks...)
+}
+
+func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) {
+	name := sourceName(log.Source)
+	in, err := log.Open()
+	if err != nil {
+		out.missing = append(out.missing, fmt.Sprintf("log of %s: %v", name, err))
+		return
+	}
+	defer in.Close()
+	at := slices.IndexFunc(pods, func(p control.Pod) bool { return p.Name == log.Source.Pod })
+	placed := *log
+	log = &placed
+	if at >= 0 {
+		log.Source.Node = cmp.Or(log.Source.Node, pods[at].Source.Node)
+		if log.Source.Role == "" {
+			log.Source.Role, log.Source.Rank = pods[at].Source.Role, pods[at].Source.Rank
+		}
+	}
+	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running, remember: c.wantsLines()}
+	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
+	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
+	if err != nil {
+		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
+		out.broken = append(out.broken, name)
+	}
+	if digest.LinesCut > 0 {
+		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
+	}
+	r.settle()
+	out.tracks = append(out.tracks, r.finish(digest, c.Now))
+	switch {
+	case at >= 0 && log.Source.Attempt == 0:
+		r.anchor(pods[at].Ended)
+	case (log.Past || at >= 0 && pods[at].Recovered) && !noRejoin(c):
+		for i := range r.sightings {
+			r.sightings[i].Over = true
+		}
+	}
+	out.sightings = append(out.sightings, r.sightings...)
+	out.excerpts = append(out.excerpts, Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped})
+	out.bytesRead += digest.BytesRead
+	out.bytesSkipped += digest.BytesSkipped + log.Skipped
+	out.last[name] = digest.Last
+	if log.Source.Pod != "" && digest.BytesRead > 0 {
+		out.pods[log.Source.Pod] = true
+	}
+	if r.success > 0 && !log.Pasted {
+		out.ended = append(out.ended, name)
+	}
+	if r.progress > 0 && !log.Pasted && !endsBadly.MatchString(digest.Last.Text) {
+		out.progress = append(out.progress, name)
+	}
+}
+
+>>>>>>> ec6071c (diagnose: a log that could not be read to its end shows no health)
 // endsBadly is a last line after which nobody can call a run well, however it advanced
 // before: the program says that it gives up, in words that no signature knows.
 var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)

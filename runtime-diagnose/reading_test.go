@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -52,6 +53,24 @@ func TestTheWordsThatDecideAreShown(t *testing.T) {
 			shown = regexp.MustCompile("x{20,}|(日志){10,}").ReplaceAllString(shown, "…")
 			if shown != tc.want {
 				t.Errorf("shown is %q, want %q", shown, tc.want)
+			}
+		})
+	}
+}
+
+// A log of which the end is missing shows no health: failures stand at the end.
+func TestALogThatBreaksOffIsNotHealthy(t *testing.T) {
+	for name, text := range map[string]string{
+		"training that advances":   strings.Repeat("step 100 loss: 2.31 grad_norm: 0.7 lr: 1e-05\n", 50),
+		"training that ended well": "***** train metrics *****\nTraining completed. Do not forget to share your model on huggingface.co/models =)\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(text)); r.Verdict != diagnose.Healthy {
+				t.Fatalf("the whole log is %s", r.Verdict)
+			}
+			r := read(t, "", io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			if want := "The end of train.log was not read; what it says there would decide."; r.Verdict != diagnose.Unknown || !strings.HasSuffix(r.Analysis, want) {
+				t.Errorf("what is left of it is %s: %s", r.Verdict, r.Analysis)
 			}
 		})
 	}

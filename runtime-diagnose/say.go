@@ -251,6 +251,8 @@ func (d *diagnosis) whatDecides(r *Result) string {
 		return " Open: " + decides + "."
 	case len(d.Logs) == 0:
 		return " No log was read; the log of the container that ended first would decide."
+	case len(d.logs.broken) > 0:
+		return " The end of " + d.logs.broken[0] + " was not read; what it says there would decide."
 	case len(d.Missing) > 0:
 		return " Missing: " + strings.Join(d.Missing, "; ") + "."
 	default:
