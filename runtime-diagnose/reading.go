@@ -62,6 +62,7 @@ type logsRead struct {
 	pods         map[string]bool
 	bytesRead    int64
 	bytesSkipped int64
+	broken       []string        // sources whose log could not be read to its end
 	ended        map[string]bool // sources whose log says that it ended well
 	progress     []string        // sources whose log shows that training advances
 	tracks       []track         // one of each log that could be opened
@@ -162,6 +163,7 @@ func (out *logsRead) join(next logsRead) {
 	maps.Copy(out.pods, next.pods)
 	out.bytesRead += next.bytesRead
 	out.bytesSkipped += next.bytesSkipped
+	out.broken = append(out.broken, next.broken...)
 	maps.Copy(out.ended, next.ended)
 	out.progress = append(out.progress, next.progress...)
 	out.tracks = append(out.tracks, next.tracks...)
@@ -190,6 +192,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
+		out.broken = append(out.broken, name)
 	}
 	if digest.LinesCut > 0 {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
