@@ -58,12 +58,13 @@ func (d *diagnosis) remarkReplicas() {
 // remarkJobs reads the counts of batch Jobs: of the job itself, or of those it is made of (batch/v1
 // JobStatus: active, ready, succeeded, failed).
 func (d *diagnosis) remarkJobs() {
-	jobs := slices.Clone(d.Objects)
-	if d.Job != nil && d.Job.Source != nil {
-		jobs = append(jobs, d.Job.Source)
+	if d.Job != nil && isBatchJob(d.Job.Source) { // all pods are its own
+		status, _, _ := unstructured.NestedMap(d.Job.Source.Object, "status")
+		d.compareCounts("The Job counts", "", countedIn(status), d.tally(
+			func(*control.Pod) bool { return true }, func(evidence.Source) bool { return true }))
 	}
-	for _, u := range jobs {
-		if u == nil || u.GetKind() != "Job" || !strings.HasPrefix(u.GetAPIVersion(), "batch/") {
+	for _, u := range d.Objects {
+		if !isBatchJob(u) || d.Job != nil && d.Job.Source != nil && u.GetUID() == d.Job.Source.GetUID() {
 			continue
 		}
 		status, _, _ := unstructured.NestedMap(u.Object, "status")
@@ -77,6 +78,10 @@ func (d *diagnosis) remarkJobs() {
 			func(p *control.Pod) bool { return mine[p.Name] },
 			func(s evidence.Source) bool { return strings.HasPrefix(s.Pod, u.GetName()+"-") }))
 	}
+}
+
+func isBatchJob(u *unstructured.Unstructured) bool {
+	return u != nil && u.GetKind() == "Job" && strings.HasPrefix(u.GetAPIVersion(), "batch/")
 }
 
 // remarkReplicatedJobs reads the counts of JobSets and of TrainJobs, which copy them: of Jobs, each of

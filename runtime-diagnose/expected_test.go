@@ -86,11 +86,11 @@ func TestWhatJobsCountIsHeldAgainstTheirPods(t *testing.T) {
 		want         string
 	}{
 		"a Job whose failed pods are there":          {kind: "Job", source: job("{failed: 1}"), pods: []corev1.Pod{failed}},
-		"a Job whose failed pods are gone":           {kind: "Job", source: job("{failed: 3}"), pods: []corev1.Pod{failed}, want: "Job train-w-0 counts 3 failed pods; 1 was seen, and what the others had to say is gone."},
+		"a Job whose failed pods are gone":           {kind: "Job", source: job("{failed: 3}"), pods: []corev1.Pod{failed}, want: "The Job counts 3 failed pods; 1 was seen, and what the others had to say is gone."},
 		"a failed pod that is gone, its log is not":  {kind: "Job", source: job("{failed: 2}"), pods: []corev1.Pod{failed}, logs: []diagnose.Log{kept}},
-		"a Job with active pods that do not exist":   {kind: "Job", source: job("{active: 2, ready: 2}"), want: "Job train-w-0 counts 2 active pods; none exists."},
+		"a Job with active pods that do not exist":   {kind: "Job", source: job("{active: 2, ready: 2}"), want: "The Job counts 2 active pods; none exists."},
 		"pods that nobody could list":                {kind: "Job", source: job("{active: 2}"), missing: []string{"pods: forbidden"}},
-		"pods that ended well and were cleaned up":   {kind: "Job", source: job("{failed: 1, succeeded: 7}"), pods: []corev1.Pod{failed}, want: "Job train-w-0 counts 7 pods that ended well; 0 of them were seen, the others are gone."},
+		"pods that ended well and were cleaned up":   {kind: "Job", source: job("{failed: 1, succeeded: 7}"), pods: []corev1.Pod{failed}, want: "The Job counts 7 pods that ended well; 0 of them were seen, the others are gone."},
 		"a Job that succeeded may clean up":          {kind: "Job", source: job("{succeeded: 7}"), phase: kinds.Succeeded},
 		"a Job below a JobSet counts its own pods":   {kind: "JobSet", source: set(""), between: job("{failed: 2}"), pods: []corev1.Pod{foreign, failed}, want: "Job train-w-0 counts 2 failed pods; 1 was seen, and what the others had to say is gone."},
 		"counts that are no numbers":                 {kind: "Job", source: job("{failed: many, active: -3}"), pods: []corev1.Pod{failed}},
@@ -112,6 +112,19 @@ func TestWhatJobsCountIsHeldAgainstTheirPods(t *testing.T) {
 				t.Errorf("remarks are %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// Pods that failed stay beside those that took their place.
+func TestMorePodsThanRunAtATime(t *testing.T) {
+	c := diagnose.Case{Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon}
+	c.Job.Roles = c.Job.Roles[:1]
+	for _, name := range []string{"train-a", "train-b", "train-c"} {
+		c.Pods = append(c.Pods, ended(name, "gpu-1", 1, "Error", noon))
+	}
+	text := diagnose.Text(diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}))
+	if want := " · 3 pods seen where 1 runs at a time, 0 read · "; !strings.Contains(text, want) {
+		t.Errorf("%q is not in:\n%s", want, text)
 	}
 }
 

@@ -217,6 +217,8 @@ func footer(r Result) string {
 	}
 	c := r.Coverage
 	switch {
+	case c.PodsSeen > c.PodsExpected && c.PodsExpected > 0: // those before, and those that took their place
+		parts = append(parts, fmt.Sprintf("%d pods seen where %d run%s at a time, %d read", c.PodsSeen, c.PodsExpected, verbOf(c.PodsExpected), c.PodsRead))
 	case c.PodsExpected > 0:
 		parts = append(parts, fmt.Sprintf("%d of %d pods seen, %d read", c.PodsSeen, c.PodsExpected, c.PodsRead))
 	case c.PodsSeen > 0:
