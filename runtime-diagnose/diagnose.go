@@ -46,6 +46,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.lookAtRunning()
 	d.remarkUnused()
 	d.remarkCounts()
+	d.remarkRestarts()
 	d.remarkDebugged()
 	d.marks = gang.Mark(d.sightings, d.all, d.time)
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)

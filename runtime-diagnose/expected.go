@@ -169,6 +169,42 @@ func wasWere(n int64) string {
 	return "were"
 }
 
+// oftenRestarted is from when on it is worth saying how often a container was started again.
+const oftenRestarted = 3
+
+// remarkRestarts names the container that was started again most often: it goes round and round.
+func (d *diagnosis) remarkRestarts() {
+	var worst *corev1.ContainerStatus
+	var of *corev1.Pod
+	many := 0
+	for i := range d.Pods {
+		p, pod := &d.Pods[i], int32(0)
+		for k := range p.Status.ContainerStatuses {
+			c := &p.Status.ContainerStatuses[k]
+			if c.RestartCount >= oftenRestarted && (worst == nil || c.RestartCount > worst.RestartCount) {
+				worst, of = c, p
+			}
+			pod = max(pod, c.RestartCount)
+		}
+		if pod >= oftenRestarted {
+			many++
+		}
+	}
+	if worst == nil {
+		return
+	}
+	text := fmt.Sprintf("The container %s of %s was started again %d times", worst.Name, of.Name, worst.RestartCount)
+	if t := worst.LastTerminationState.Terminated; t != nil {
+		if lasted := t.FinishedAt.Sub(t.StartedAt.Time); lasted > 0 && !t.StartedAt.IsZero() {
+			text += "; the last of its lives that ended took " + short(lasted)
+		}
+	}
+	if many > 1 {
+		text += fmt.Sprintf("; %d more pod%s come%s back %d times or more", many-1, plural(many-1), verbOf(many-1), oftenRestarted)
+	}
+	d.remark("%s.", text)
+}
+
 // remarkDebugged names containers that somebody attached to a pod while it ran: they share its memory
 // limit and its devices, and their end is not the job's.
 func (d *diagnosis) remarkDebugged() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,6 +111,42 @@ func TestWhatJobsCountIsHeldAgainstTheirPods(t *testing.T) {
 			r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
 			if got := strings.Join(r.Remarks, "\n"); got != tc.want {
 				t.Errorf("remarks are %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestContainersThatGoRound(t *testing.T) {
+	round := func(name string, restarts, code int32) corev1.Pod {
+		p := running(name, "gpu-1")
+		p.Spec.RestartPolicy = corev1.RestartPolicyAlways
+		p.Spec.Containers = []corev1.Container{{Name: "pytorch"}, {Name: "logs"}}
+		p.Status.ContainerStatuses[0].RestartCount, p.Status.ContainerStatuses[0].Ready = restarts, true
+		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: metav1.NewTime(noon.Add(-2 * time.Minute)), FinishedAt: metav1.NewTime(noon.Add(-90 * time.Second))}
+		return p
+	}
+	change := func(p corev1.Pod, edit func(*corev1.Pod)) corev1.Pod { edit(&p); return p }
+	const nine = "The container pytorch of train-worker-0 was started again 9 times; the last of its lives that ended took 30 s"
+	cases := map[string]struct {
+		pods       []corev1.Pod
+		root, want string
+	}{
+		"it fails and comes back":       {[]corev1.Pod{round("train-worker-0", 9, 1)}, "exit-1", nine + "."},
+		"it ends well and comes back":   {[]corev1.Pod{round("train-worker-0", 9, 0), round("train-worker-1", 4, 0)}, "ends-and-restarts", nine + "; 1 more pod comes back 3 times or more."},
+		"it came back once":             {[]corev1.Pod{round("train-worker-0", 1, 1)}, "", ""},
+		"only what fails is restarted":  {[]corev1.Pod{change(round("train-worker-0", 9, 0), func(p *corev1.Pod) { p.Spec.RestartPolicy = corev1.RestartPolicyOnFailure })}, "", nine + "."},
+		"a second container comes back": {[]corev1.Pod{change(round("train-worker-0", 9, 0), func(p *corev1.Pod) { p.Spec.Containers[0].Name = "train" })}, "", nine + "."},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := diagnose.Case{Job: train(len(tc.pods)), Kind: replicas, State: kinds.State{Phase: kinds.Running}, Now: noon, Pods: tc.pods}
+			r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
+			root := ""
+			if r.Root != nil {
+				root = r.Root.Signature
+			}
+			if got := strings.Join(r.Remarks, "\n"); got != tc.want || root != tc.root {
+				t.Errorf("root is %q, want %q; remarks are %q, want %q", root, tc.root, got, tc.want)
 			}
 		})
 	}

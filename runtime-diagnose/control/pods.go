@@ -98,6 +98,7 @@ func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatu
 		r.readEnd(pod, p, c, t, init, 0)
 	}
 	if t := c.LastTerminationState.Terminated; t != nil {
+		r.readRounds(pod, p, c, t)
 		before := len(r.seen.Sightings)
 		exit, at := p.Exit, p.Ended
 		r.readEnd(pod, p, c, t, init, 1)
@@ -112,6 +113,21 @@ func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatu
 
 // manyRestarts is from when on a container that runs again is not taken for recovered.
 const manyRestarts = 3
+
+// readRounds finds a program that ends well and is started again for ever: a job whose pods always restart
+// does not end. A second container may do so on purpose.
+func (r *reader) readRounds(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated) {
+	first := len(pod.Spec.Containers) > 0 && pod.Spec.Containers[0].Name == c.Name
+	if t.ExitCode != 0 || t.Reason == "OOMKilled" || c.RestartCount < manyRestarts || pod.Spec.RestartPolicy != corev1.RestartPolicyAlways || !first {
+		return
+	}
+	source := p.Source
+	source.Container = c.Name
+	r.sight(ruleRounds, evidence.Item{
+		ID: id("pod", pod.Name, c.Name, "exit-before"), Kind: evidence.Exit, At: t.FinishedAt.Time, Source: source,
+		Text: fmt.Sprintf("container %s ended: exit code 0; it was started again %d times, and restartPolicy is Always", c.Name, c.RestartCount),
+	}, map[string]string{"restarts": strconv.Itoa(int(c.RestartCount))})
+}
 
 func (r *reader) readWaiting(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, w *corev1.ContainerStateWaiting) {
 	switch w.Reason {

@@ -10,7 +10,7 @@ import (
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+14)
 	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
-		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned)
+		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
 	}
@@ -62,6 +62,11 @@ var ruleGated = rule("scheduling-gated", "the pod is held back by a scheduling g
 	signature.Platform, signature.Helps,
 	"Something (usually a queue such as Kueue) holds the pod until it is admitted.", "That it will be admitted.",
 	"Look at the queue: its Workload says what it waits for.")
+
+var ruleRounds = rule("ends-and-restarts", "the program ends well and is started again", "argument-or-config-error", signature.General,
+	signature.User, signature.Useless,
+	"The program ended with 0 again and again, and the pod's restartPolicy is Always: the job can never end.", "That the training was complete each time.",
+	"Set restartPolicy to OnFailure or Never.\nIf the program should have trained for longer, read the end of its log.")
 
 // reasonRules are reasons of pods and containers that mean one thing whatever the message.
 var reasonRules = []struct {
