@@ -26,7 +26,7 @@ import (
 // reading takes does not grow with their number.
 const (
 	allSightings = 16_000
-	allExcerpts  = 4 << 20 // bytes
+	allExcerpts  = 3 << 20 // bytes
 	allLines     = 1 << 20 // bytes of one line of each log
 	allSteps     = 16_384
 	allCalls     = 16_384

@@ -44,41 +44,44 @@ func (r *reading) readLogs(ctx context.Context) {
 	all := r.wantedLogs()
 	each := r.limits.HeadBytes + r.limits.TailBytes
 	whole := r.wholeLogs(all, each)
-	texts, errs := make([][]byte, len(all)), make([]error, len(all))
+	texts, errs, suspect := make([]held, len(all)), make([]error, len(all)), make([]bool, len(all))
 	read := map[keep.Key]bool{}
+	room := newRoom(r.limits, len(all)-whole)
 	r.fetch(ctx, len(all), func(ctx context.Context, i int) {
 		if i < whole {
-			texts[i], errs[i] = r.whole(ctx, all[i])
+			texts[i], errs[i] = r.whole(ctx, all[i], room)
 			return
 		}
 		if _, kept := r.keptText(all[i].key()); !kept { // else it has been read already, and reduced
-			texts[i], errs[i] = r.end(ctx, all[i])
+			var end []byte
+			end, errs[i] = r.end(ctx, all[i])
+			texts[i], suspect[i] = room.hold(ctx, end, room.end), r.Suspect != nil && r.Suspect(end)
 		}
 	})
-	suspects := r.suspects(texts, whole, int(max(0, r.limits.TotalBytes/each))-whole)
+	suspects := places(suspect, int(max(0, r.limits.TotalBytes/each))-whole)
 	r.fetch(ctx, len(suspects), func(ctx context.Context, i int) {
 		at := suspects[i]
-		if text, err := r.whole(ctx, all[at]); err == nil {
+		if text, err := r.whole(ctx, all[at], room); err == nil {
 			texts[at] = text
 		}
 	})
 	ends := 0
 	for i, w := range all {
-		if len(texts[i]) == 0 && (errs[i] != nil || i >= whole) {
+		if texts[i].empty() && (errs[i] != nil || i >= whole) {
 			if log, ok := r.keptText(w.key()); ok {
 				log.Source = r.sourceOf(w)
 				r.out.Logs, read[w.key()] = append(r.out.Logs, log), true
 				continue
 			}
 		}
-		if errs[i] != nil && len(texts[i]) == 0 {
+		if errs[i] != nil && texts[i].empty() {
 			r.missing("log of "+sourced(w.pod, w.container), errs[i])
 			continue
 		}
-		if i >= whole && !slices.Contains(suspects, i) && len(texts[i]) > 0 {
+		if i >= whole && !slices.Contains(suspects, i) && !texts[i].empty() {
 			ends++
 		}
-		r.out.Logs, read[w.key()] = append(r.out.Logs, Log(r.sourceOf(w), texts[i])), true
+		r.out.Logs, read[w.key()] = append(r.out.Logs, diagnose.Log{Source: r.sourceOf(w), Open: texts[i].open}), true
 	}
 	if ends > 0 {
 		r.missing("logs", fmt.Errorf("of %d of %d only the last %d lines were read", ends, len(all), endLines))
@@ -114,13 +117,20 @@ func (r *reading) fetch(ctx context.Context, n int, read func(ctx context.Contex
 	_ = g.Wait() // the reads keep their errors
 }
 
-func (r *reading) whole(ctx context.Context, w wanted) ([]byte, error) {
+// whole reads one log as far as the limits go, where somebody does not hold it already.
+func (r *reading) whole(ctx context.Context, w wanted, room *room) (held, error) {
 	if r.Text != nil {
 		if text := r.Text(r.ref(), w.key()); text != nil {
-			return text, nil
+			return held{plain: text}, nil
 		}
 	}
-	return ReadLog(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
+	done, err := room.enter(ctx)
+	if err != nil {
+		return held{}, err
+	}
+	defer done()
+	text, err := ReadLog(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
+	return room.hold(ctx, text, room.whole), err
 }
 
 // The end of a log: enough for a traceback, and small enough for a thousand pods.
@@ -160,11 +170,11 @@ func Suspicious(catalog *signature.Catalog) func([]byte) bool {
 	}
 }
 
-// suspects are the logs whose end names a failure, at most so many.
-func (r *reading) suspects(texts [][]byte, from, most int) []int {
+// places are the first n of which it is true.
+func places(of []bool, n int) []int {
 	var out []int
-	for i := from; i < len(texts) && len(out) < most && r.Suspect != nil; i++ {
-		if len(texts[i]) > 0 && r.Suspect(texts[i]) {
+	for i, is := range of {
+		if is && len(out) < n {
 			out = append(out, i)
 		}
 	}
@@ -331,14 +341,15 @@ type ending struct {
 // lastBytes reads all and keeps the last n bytes. What was read before an error is returned too.
 func lastBytes(in io.Reader, n int64) (ending, error) {
 	var e ending
-	buf := make([]byte, 0, min(2*n, 32<<10))
+	most := n + max(n/4, 4<<10)
+	buf := make([]byte, 0, min(most, 32<<10))
 	var err error
 	for err == nil {
 		if len(buf) == cap(buf) {
-			if int64(len(buf)) >= 2*n {
+			if int64(len(buf)) >= most {
 				buf, e.cut = buf[:copy(buf, buf[int64(len(buf))-n:])], true
 			} else {
-				buf = slices.Grow(buf, len(buf)) // at most twice what is kept, and a bit
+				buf = slices.Grow(buf, int(min(int64(len(buf)), most-int64(len(buf))))) // a quarter more than is kept, and a bit
 			}
 		}
 		var k int
@@ -362,6 +373,9 @@ func lastBytes(in io.Reader, n int64) (ending, error) {
 
 // gap stands where lines between head and tail were not read.
 const gap = "[signalbox: lines in between were not read]\n"
+
+// gapBefore stands where lines before were not kept.
+const gapBefore = "[signalbox: lines before were not kept]\n"
 
 // join puts head and tail together. Times make lines unique, so the tail's first line tells
 // where in the head the tail begins.

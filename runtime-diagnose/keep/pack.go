@@ -54,6 +54,18 @@ func (p packed) unpack() []byte {
 	return text
 }
 
+// Text is a text held in memory, compressed.
+type Text struct{ packed packed }
+
+// NewText compresses a text.
+func NewText(text []byte) Text { return Text{pack(text)} }
+
+// Bytes is the text again: a new copy each time.
+func (t Text) Bytes() []byte { return t.packed.unpack() }
+
+// Held is how many bytes of memory it takes.
+func (t Text) Held() int { return len(t.packed.data) }
+
 // archive writes files as one gzip member each time it is asked. Members in a row are one gzip
 // file (RFC 1952, 2.2).
 type archive struct {

@@ -40,7 +40,7 @@ func crowdOf(c *signature.Catalog, ranks int, name string, open func(rank int) i
 			Open:   func() (io.ReadCloser, error) { return open(i), nil },
 		})
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the shell does
+	defer debug.SetGCPercent(debug.SetGCPercent(40)) // as the shell does
 	heap := newHeap()
 	before := cpu()
 	r := diagnose.Diagnose(context.Background(), of, c, diagnose.Options{})
