@@ -220,13 +220,26 @@ func footer(r Result) string {
 	case c.PodsSeen > c.PodsExpected && c.PodsExpected > 0: // those before, and those that took their place
 		parts = append(parts, fmt.Sprintf("%d pods seen where %d run%s at a time, %d read", c.PodsSeen, c.PodsExpected, verbOf(c.PodsExpected), c.PodsRead))
 	case c.PodsExpected > 0:
-		parts = append(parts, fmt.Sprintf("%d of %d pods seen, %d read", c.PodsSeen, c.PodsExpected, c.PodsRead))
+		parts = append(parts, fmt.Sprintf("%d of %d pod%s seen, %d read", c.PodsSeen, c.PodsExpected, plural(c.PodsExpected), c.PodsRead))
 	case c.PodsSeen > 0:
 		parts = append(parts, fmt.Sprintf("%d pod%s seen, %d read", c.PodsSeen, plural(c.PodsSeen), c.PodsRead))
 	}
-	parts = append(parts, fmt.Sprintf("%d bytes of logs", c.BytesRead))
+	parts = append(parts, size(c.BytesRead)+" of logs")
 	text := strings.Join(parts, " · ")
 	return strings.Join(append([]string{text}, c.Missing...), "\nmissing: ")
+}
+
+// size is a number of bytes as people read it; few are counted.
+func size(n int64) string {
+	if n < 10_000 {
+		return fmt.Sprintf("%d byte%s", n, plural(int(n)))
+	}
+	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	v, i := float64(n)/1024, 0
+	for ; v >= 999.5 && i < len(units)-1; i++ {
+		v /= 1024
+	}
+	return fmt.Sprintf("%.3g %s", v, units[i])
 }
 
 func retryWords(c *Cause) string {

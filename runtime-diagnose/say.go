@@ -268,7 +268,7 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 	case d.State.Phase == kinds.Suspended:
 		return r.Waiting
 	case len(d.seen.Pods) > 0:
-		fmt.Fprintf(&b, "%d of %d pods run or have ended well", d.countWell(), len(d.seen.Pods))
+		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.seen.Pods), plural(len(d.seen.Pods)), verbOf(len(d.seen.Pods)), hasHave(len(d.seen.Pods)))
 	case len(d.logs.ended) > 0:
 		fmt.Fprintf(&b, "The log says that the run ended well")
 	case len(d.logs.progress) > 0:

@@ -385,7 +385,7 @@ func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
 
 // renderDiagnosis writes a diagnosis in one of the documented formats.
 func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint painter) error {
-	text := []byte(diagnose.Text(r))
+	text := []byte(plainly(diagnose.Text(r), os.Getenv))
 	if format == "text" {
 		for _, words := range []struct{ plain, like string }{{": not healthy", "error"}, {": healthy", "allowed"}} {
 			if paint.on && strings.Contains(string(text), words.plain) {
