@@ -44,8 +44,10 @@ type wrapped struct {
 
 // wraps are the words in which torch hands an exception of a worker on to the process that waits for
 // it; the original traceback follows
-// (https://github.com/pytorch/pytorch/blob/main/torch/_utils.py, ExceptionWrapper).
-var wraps = regexp.MustCompile(`^Caught \w+ in (?:DataLoader worker process|replica|pin memory thread)\b`)
+// (https://github.com/pytorch/pytorch/blob/main/torch/_utils.py, ExceptionWrapper). torch.compile prints
+// what its backend raised on the line below
+// (https://github.com/pytorch/pytorch/blob/main/torch/_dynamo/exc.py, BackendCompilerFailed).
+var wraps = regexp.MustCompile(`^Caught \w+ in (?:DataLoader worker process|replica|pin memory thread)\b|^backend=.{1,80} raised:$`)
 
 // originalWithin is how far below a wrapper the original exception ends, in lines.
 const originalWithin = 200

@@ -33,6 +33,17 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 			trace(`"/usr/lib/torch/_utils.py", line 7, in reraise`, "raise exception", "IndexError: Caught IndexError in DataLoader worker process 2."),
 			"python-exception-user-code", "IndexError: Caught IndexError in DataLoader worker process 2.",
 		},
+		"what a compiler's backend raised": {
+			trace(`"/usr/lib/torch/_dynamo/output_graph.py", line 7, in call_user_compiler`, "raise x", "torch._dynamo.exc.BackendCompilerFailed: backend='mine' raised:") + "TypeError: 'int' object is not iterable\n",
+			"python-exception-user-code", "TypeError: 'int' object is not iterable",
+		},
+		"a traceback that a chat joined below its heading": {
+			"step 1\nTraceback (most recent call last):\n File \"a.py\", line 1, in <module> f() File \"b.py\", line 2, in f raise OddError(x) OddError: nothing known\n",
+			"python-exception-user-code", "File \"a.py\", line 1, in <module> f() File \"b.py\", line 2, in f raise OddError(x) OddError: nothing known",
+		},
+		"an assertion without a message, about an argument": {
+			trace(`"/app/trainer.py", line 8, in __init__`, "assert self.args.kind in kinds", "AssertionError"), "argument-or-config-error", "AssertionError",
+		},
 		"what failed first, not who says that it failed": {
 			trace(`"/app/load.py", line 8, in copy`, "assert self.open", "AssertionError") + "\n" + trace(`"/app/all.py", line 2, in run_case`, "raise RuntimeError(mode)", "RuntimeError: case 3 failed"),
 			"python-exception-user-code", "AssertionError",

@@ -131,7 +131,13 @@ func newFolder() *folder {
 func (f *folder) fold(l *Line) {
 	body := l.Body()
 	l.Code = f.isCode(l.Lane, body)
-	if before, _, found := strings.Cut(body, tracebackStart); found {
+	if before, rest, found := strings.Cut(body, tracebackStart); found {
+		if l.Trace = oneLine(l.Number, rest); l.Trace != nil {
+			l.Trace.Ignored = l.Trace.Ignored || f.after[l.Lane]
+			delete(f.open, l.Lane)
+			delete(f.after, l.Lane)
+			return
+		}
 		if len(f.open) < mostLanes {
 			f.open[strings.Clone(l.Lane)] = &openTrace{first: l.Number, headed: true, ignored: f.after[l.Lane], indent: strings.Clone(indentOf(before)), prefix: prefixOf(before)}
 		}
@@ -225,6 +231,13 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 	trimmed := strings.TrimLeft(rest, " \t|")
 	switch {
 	case strings.HasPrefix(trimmed, `File "`):
+		if strings.Count(trimmed, `File "`) > 1 {
+			if l.Trace = oneLine(t.first, trimmed); l.Trace != nil {
+				l.Code = false
+				delete(f.open, l.Lane)
+				return
+			}
+		}
 		t.frames++
 		t.frame, t.source, t.atFrame = strings.Clone(strings.TrimSpace(trimmed)), "", true
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
@@ -247,13 +260,16 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		return
 	}
 	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Ignored: t.ignored}
+	if t.headed = false; strings.HasSuffix(message, " raised:") {
+		return // a wrapper: what it was raised for stands on the next line
+	}
 	delete(f.open, l.Lane)
 	delete(f.chain, l.Lane)
 	delete(f.after, l.Lane)
 }
 
 func looksLikeException(name string) bool {
-	for _, end := range []string{"Error", "Exception", "Interrupt", "Exit", "Warning", "Timeout", "Failure", "StopIteration"} {
+	for _, end := range []string{"Error", "Exception", "Interrupt", "Exit", "Warning", "Timeout", "Failure", "Failed", "StopIteration"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
