@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
@@ -169,40 +171,38 @@ func (f *contents) job(c *diagnose.Case) error {
 }
 
 func (f *contents) between(c *diagnose.Case) error {
-	items, err := listItems(f, "objects.yaml")
-	for _, item := range items {
-		c.Objects = append(c.Objects, &unstructured.Unstructured{Object: item})
-	}
-	return err
+	return f.each("objects.yaml", func(u *unstructured.Unstructured) error {
+		c.Objects = append(c.Objects, u)
+		return nil
+	})
 }
 
 func decodeList[T any](f *contents, name string, into *[]T) error {
-	items, err := listItems(f, name)
-	if err != nil {
-		return err
-	}
-	for i, item := range items {
+	return f.each(name, func(u *unstructured.Unstructured) error {
 		var v T
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(item, &v); err != nil {
-			return fmt.Errorf("read %s: items[%d]: %w", name, i, err)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &v); err != nil {
+			return err
 		}
 		*into = append(*into, v)
-	}
-	return nil
+		return nil
+	})
 }
 
-func listItems(f *contents, name string) ([]map[string]any, error) {
-	text, ok := f.objects[name]
-	if !ok {
-		return nil, nil
+// each hands the objects of a file on, one after the other: ten thousand pods are never one tree.
+func (f *contents) each(name string, do func(*unstructured.Unstructured) error) error {
+	for d, err := range manifest.Read(name, bytes.NewReader(f.objects[name])) {
+		if err != nil {
+			return fmt.Errorf("read %w", err)
+		}
+		if d.List {
+			continue
+		}
+		if err := do(d.Object); err != nil {
+			return fmt.Errorf("read %s: %w", d.Where(), err)
+		}
 	}
-	var list struct {
-		Items []map[string]any `json:"items"`
-	}
-	if err := decodeYAML(text, &list); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return list.Items, nil
+	delete(f.objects, name) // nobody reads it again
+	return nil
 }
 
 // decodeYAML keeps whole numbers whole, as objects from the API have them.

@@ -35,7 +35,7 @@ func main() {
 	stream := flag.Int("gb", 10, "gigabytes of the endless log, whose heap is measured; 0: none")
 	rg := flag.String("rg", "rg", "ripgrep")
 	runs := flag.Int("runs", 3, "runs; the best counts")
-	ranks := flag.Int("ranks", 10_000, "ranks of the gangs whose heap is measured; 0: none")
+	ranks := flag.Int("ranks", 4000, "ranks of the gangs whose heap is measured; 0: none")
 	profile := flag.String("cpuprofile", "", "`file` for a profile of the whole read path")
 	flag.Parse()
 	if err := run(*size, *stream, *ranks, *runs, *rg, *profile); err != nil {
