@@ -36,8 +36,8 @@ func (d *diagnosis) sayCause(r *Result) {
 		if d.State.Message != "" {
 			r.Error += ": " + oneLine(d.State.Message, 200)
 		}
-		r.Analysis = "What was seen names no cause." + d.whatDecides(r)
-		r.Solution = []string{"Read the log of the pod that ended first: kubectl logs POD --previous."}
+		r.Analysis = "What was seen names no cause." + d.howTheyEnded() + d.whatDecides(r)
+		r.Solution = []string{d.logToRead()}
 		return
 	}
 	root := d.ranking.Root

@@ -1,0 +1,46 @@
+package diagnose_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// Where no end can be the cause, how the pods ended is told, and whose log to read.
+func TestPodsThatWereOnlyToldToStop(t *testing.T) {
+	again := ended("train-worker-1", "gpu-1", 143, "Error", noon.Add(-time.Minute))
+	again.Status.ContainerStatuses[0].RestartCount = 2
+	cases := map[string]struct {
+		pods           []corev1.Pod
+		analysis, step string
+	}{
+		"one": {
+			[]corev1.Pod{ended("train-worker-0", "gpu-1", 143, "Error", noon)},
+			"What was seen names no cause. train-worker-0 ended with exit code 143: told to stop (SIGTERM), at 12:00:00. No log was read; the log of the container that ended first would decide.",
+			"Read the log of the pod that ended first: kubectl logs train-worker-0 -n ml -c pytorch.",
+		},
+		"several, and one that had been restarted first": {
+			[]corev1.Pod{ended("train-worker-0", "gpu-1", 143, "Error", noon), again, ended("train-worker-2", "gpu-1", 143, "Error", time.Time{})},
+			"What was seen names no cause. train-worker-1 and 2 more ended with exit code 143: told to stop (SIGTERM), at 11:59:00 and later. No log was read; the log of the container that ended first would decide.",
+			"Read the log of the pod that ended first: kubectl logs train-worker-1 -n ml -c pytorch --previous.",
+		},
+		"nobody": {
+			nil,
+			"What was seen names no cause. No log was read; the log of the container that ended first would decide.",
+			"Read the log of the pod that ended first: kubectl logs POD --previous.",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := diagnose.Case{Job: train(2), Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon, Pods: tc.pods}
+			r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
+			if r.Analysis != tc.analysis || len(r.Solution) != 1 || r.Solution[0] != tc.step {
+				t.Errorf("got  %q %q\nwant %q %q", r.Analysis, r.Solution, tc.analysis, tc.step)
+			}
+		})
+	}
+}
