@@ -61,6 +61,8 @@ type Keeper struct {
 	reads  workqueue.TypedInterface[task]
 	writes workqueue.TypedRateLimitingInterface[types.UID]
 
+	good sync.Mutex // of writing what good runs printed
+
 	mu   sync.Mutex
 	jobs map[types.UID]*kept
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -354,6 +355,43 @@ func TestAReadThatOutlivesWhatItWasFor(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Jobs that end well at the same time share objects: none of them loses what another has written.
+func TestGoodRunsThatEndTogether(t *testing.T) {
+	kube := kubefake.NewClientset()
+	writing := 0 // the fake calls one reactor at a time
+	kube.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if writing++; writing > 1 {
+			t.Error("two read the object before one of them has written it")
+		}
+		return false, nil, nil
+	})
+	kube.PrependReactor("patch", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		writing--
+		return false, nil, nil
+	})
+	k := New(Options{Kube: kube, Memory: 1 << 20, PerJob: 512 << 10})
+	object, _ := keep.GoodKey("PyTorchJob", "train-0", "")
+	var names []string
+	for i := 0; len(names) < 8; i++ {
+		if name := fmt.Sprintf("train-%d", i); func() bool { at, _ := keep.GoodKey("PyTorchJob", name, ""); return at == object }() {
+			names = append(names, name)
+		}
+	}
+	var all errgroup.Group
+	for _, name := range names {
+		all.Go(func() error {
+			return k.Good(t.Context(), job.Ref{Kind: "PyTorchJob", Namespace: "ml", Name: name}, "", keep.Good{UID: name, At: time.Unix(0, 0)})
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	cm, err := kube.CoreV1().ConfigMaps("ml").Get(t.Context(), object, metav1.GetOptions{})
+	if err != nil || len(cm.BinaryData) != len(names) {
+		t.Errorf("%d runs are remembered, want %d (%v)", len(cm.BinaryData), len(names), err)
+	}
 }
 
 func TestNoKeeperKeepsNothing(t *testing.T) {

@@ -22,6 +22,8 @@ func (k *Keeper) Good(ctx context.Context, ref job.Ref, generateName string, g k
 	if k == nil || k.PerJob <= 0 {
 		return nil
 	}
+	k.good.Lock() // several jobs share an object, and who writes it has to have read what the others wrote
+	defer k.good.Unlock()
 	name, key := keep.GoodKey(ref.Kind, ref.Name, generateName)
 	maps := k.Kube.CoreV1().ConfigMaps(ref.Namespace)
 	before, err := maps.Get(ctx, name, metav1.GetOptions{})
@@ -36,7 +38,7 @@ func (k *Keeper) Good(ctx context.Context, ref job.Ref, generateName string, g k
 		WithAnnotations(map[string]string{keep.Summary: aboutGood}).
 		WithBinaryData(keep.WithGood(before.BinaryData, key, g))
 	if before.ResourceVersion != "" {
-		cm = cm.WithResourceVersion(before.ResourceVersion) // of two that write, one tries again
+		cm = cm.WithResourceVersion(before.ResourceVersion) // another leader may not have ended yet
 	}
 	if _, err := maps.Apply(ctx, cm, metav1.ApplyOptions{FieldManager: fieldOwner, Force: true}); err != nil {
 		return fmt.Errorf("keep the good run of %s %s/%s: %w", ref.Kind, ref.Namespace, ref.Name, err)
