@@ -52,6 +52,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
 	d.point()
 	d.compareRuns(ctx)
+	d.compareAttempts()
 	d.rereadRoot(ctx)
 	return d.result()
 }
@@ -75,6 +76,7 @@ type diagnosis struct {
 	all       []gang.Member
 	time      *gang.Clocks
 	marks     gang.Marks
+	attempts  attempts
 	remarks   []string
 	compared  string       // how the root's line compares with the last good run
 	waited    *gang.Waited // what the watchdogs of all ranks say together; nil: nothing

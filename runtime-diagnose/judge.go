@@ -233,6 +233,9 @@ func (d *diagnosis) collectEvidence(r *Result) {
 			}
 		}
 	}
+	if d.attempts.other != nil {
+		add(d.attempts.other.Item)
+	}
 	for _, u := range d.seen.Scheduling {
 		add(u.Item)
 	}

@@ -51,8 +51,8 @@ func (d *diagnosis) sayCause(r *Result) {
 	if behind := d.whatBehind(); behind != "" && root.Signature != gang.Awaited && root.Signature != gang.Desync {
 		b.WriteString(" " + behind)
 	}
-	if again := d.again(root); again != "" {
-		b.WriteString(" " + again)
+	if attempts := d.attempts.sentence(); attempts != "" {
+		b.WriteString(" " + attempts)
 	}
 	if d.compared != "" {
 		b.WriteString(" " + d.compared)
@@ -103,20 +103,6 @@ func followersSentence(all []Followers) string {
 		return ""
 	}
 	return " The others: " + strings.Join(parts, "; ") + "."
-}
-
-// again compares attempts: what comes back unchanged is not cured by another one.
-func (d *diagnosis) again(root *rank.Sighting) string {
-	attempts := map[int]bool{}
-	for i := range d.sightings {
-		if s := &d.sightings[i]; s.Signature.ID == root.Signature.ID && s.Item.Source.Pod == root.Item.Source.Pod && s.Item.Kind == root.Item.Kind {
-			attempts[s.Item.Source.Attempt] = true
-		}
-	}
-	if len(attempts) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("It came back: %d attempts of the container ended with it.", len(attempts))
 }
 
 // sentence is the one line that names who, where and what, with the numbers.
