@@ -49,27 +49,27 @@ func openContents(ctx context.Context, name string) (*contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &contents{objects: map[string][]byte{}, logs: map[string]*logFile{}}
+	f := &contents{objects: map[string][]byte{}, logs: map[string]*logFile{}}
 	if st.IsDir() {
-		err = c.readDir(ctx, name)
+		err = f.readDir(ctx, name)
 	} else {
-		err = c.readArchive(ctx, &archive{name: name})
+		err = f.readArchive(ctx, &archive{name: name})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.unwrapped(), nil
+	return f.unwrapped(), nil
 }
 
-func (c *contents) count() error {
-	if len(c.objects)+len(c.logs) >= maxFiles {
+func (f *contents) count() error {
+	if len(f.objects)+len(f.logs) >= maxFiles {
 		return fmt.Errorf("it has more than %d files", maxFiles)
 	}
 	return nil
 }
 
 // hold reads a file of objects.
-func (c *contents) hold(name string, in io.Reader) error {
+func (f *contents) hold(name string, in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxObjects+1))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
@@ -77,14 +77,14 @@ func (c *contents) hold(name string, in io.Reader) error {
 	if len(text) > maxObjects {
 		return fmt.Errorf("%s has more than %d bytes", name, maxObjects)
 	}
-	if c.bytes += int64(len(text)); c.bytes > maxTotal {
+	if f.bytes += int64(len(text)); f.bytes > maxTotal {
 		return fmt.Errorf("its objects have more than %d bytes in all", maxTotal)
 	}
-	c.objects[name] = text
+	f.objects[name] = text
 	return nil
 }
 
-func (c *contents) readDir(ctx context.Context, dir string) error {
+func (f *contents) readDir(ctx context.Context, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -98,38 +98,38 @@ func (c *contents) readDir(ctx context.Context, dir string) error {
 		if !d.Type().IsRegular() {
 			return fmt.Errorf("%s is no regular file", p)
 		}
-		if err := c.count(); err != nil {
+		if err := f.count(); err != nil {
 			return err
 		}
 		if !isObjects(p) {
 			// The root is not kept open: nobody closes a case.
 			open := func() (io.ReadCloser, error) { return os.OpenInRoot(dir, p) }
-			c.logs[p] = &logFile{open: open, order: len(c.logs), lines: func() (int, error) { return countLines(ctx, open) }}
+			f.logs[p] = &logFile{open: open, order: len(f.logs), lines: func() (int, error) { return countLines(ctx, open) }}
 			return nil
 		}
-		f, err := root.Open(p)
+		in, err := root.Open(p)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		return c.hold(p, f)
+		defer in.Close()
+		return f.hold(p, in)
 	})
 }
 
 // unwrapped drops one folder around everything, as `tar czf x.tgz folder` leaves it.
-func (c *contents) unwrapped() *contents {
-	if _, ok := c.objects[indexFile]; ok {
-		return c
+func (f *contents) unwrapped() *contents {
+	if _, ok := f.objects[indexFile]; ok {
+		return f
 	}
 	prefix := ""
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(c.objects)), slices.Collect(maps.Keys(c.logs))) {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(f.objects)), slices.Collect(maps.Keys(f.logs))) {
 		first, _, ok := strings.Cut(name, "/")
 		if !ok || prefix != "" && prefix != first {
-			return c
+			return f
 		}
 		prefix = first
 	}
-	return &contents{objects: without(prefix+"/", c.objects), logs: without(prefix+"/", c.logs), bytes: c.bytes}
+	return &contents{objects: without(prefix+"/", f.objects), logs: without(prefix+"/", f.logs), bytes: f.bytes}
 }
 
 func without[T any](prefix string, files map[string]T) map[string]T {
@@ -141,13 +141,24 @@ func without[T any](prefix string, files map[string]T) map[string]T {
 }
 
 // log opens a file that the index names as a log; whatever it is called.
-func (c *contents) log(name string) (*logFile, bool) {
-	if text, ok := c.objects[name]; ok {
-		open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-		return &logFile{open: open, lines: func() (int, error) { return countLines(context.Background(), open) }}, true
+func (f *contents) log(name string) (*logFile, bool) {
+	if text, ok := f.objects[name]; ok {
+		return heldFile(text), true
 	}
-	file, ok := c.logs[name]
+	file, ok := f.logs[name]
 	return file, ok
+}
+
+// heldFile is a file in memory.
+func heldFile(text []byte) *logFile {
+	return &logFile{
+		open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil },
+		lines: func() (int, error) {
+			var n lineCount
+			_, err := n.Write(text)
+			return n.lines(), err
+		},
+	}
 }
 
 func countLines(ctx context.Context, open func() (io.ReadCloser, error)) (int, error) {
@@ -196,7 +207,7 @@ func (c cancelable) Read(p []byte) (int, error) {
 }
 
 // readArchive goes through a whole archive once.
-func (c *contents) readArchive(ctx context.Context, a *archive) error {
+func (f *contents) readArchive(ctx context.Context, a *archive) error {
 	at, err := a.begin(func(r io.Reader) io.Reader { return cancelable{ctx, r} })
 	if err != nil {
 		return err
@@ -210,17 +221,17 @@ func (c *contents) readArchive(ctx context.Context, a *archive) error {
 		case err != nil:
 			return err
 		}
-		if err := c.count(); err != nil {
+		if err := f.count(); err != nil {
 			return err
 		}
-		delete(c.logs, file) // the last of one name counts, as for tar
+		delete(f.logs, file) // the last of one name counts, as for tar
 		if isObjects(file) {
-			err = c.hold(file, at.tar)
+			err = f.hold(file, at.tar)
 		} else {
 			var n lineCount
 			if _, err = io.Copy(&n, at.tar); err == nil {
 				order := at.at
-				c.logs[file] = &logFile{
+				f.logs[file] = &logFile{
 					open: func() (io.ReadCloser, error) { return a.open(order) }, order: order,
 					lines: func() (int, error) { return n.lines(), nil },
 				}

@@ -43,7 +43,7 @@ func newGates() *gates {
 		for _, text := range m.gates {
 			h := gram(text[0], text[1], text[2])
 			if g.at[h] == 0 {
-				g.at[h] = uint8(len(g.all)) //nolint:gosec // there are less than a hundred
+				g.at[h] = uint8(len(g.all))
 				g.all = append(g.all, nil)
 			}
 			g.all[g.at[h]] = append(g.all[g.at[h]], gate{text, i, m.next})

@@ -21,8 +21,9 @@ func oneLine(number int, rest string) *Trace {
 	if !strings.Contains(rest, `File "`) && !strings.Contains(rest, `File \"`) {
 		return nil
 	}
-	first, last, chained := rest, rest, Alone
+	last, chained := rest, Alone
 	if i := strings.LastIndex(rest, tracebackStart); i >= 0 {
+		var first string
 		first, last = rest[:i], rest[i+len(tracebackStart):]
 		if strings.Contains(first, causedBy) {
 			last, _, _ = strings.Cut(first, causedBy) // what the others were made of
