@@ -3,6 +3,8 @@ package diagnose_test
 import (
 	"strings"
 	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
 // Who raised an exception says more than words that no signature knows.
@@ -56,5 +58,21 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 				t.Errorf("category %s, root %+v; want %s and the line %q", r.Category, r.Root, tc.category, tc.line)
 			}
 		})
+	}
+}
+
+// Texts quote programs, and what a program would say is not said yet.
+func TestSourceThatHandlesOrRaisesIsNoFailure(t *testing.T) {
+	log := "step 1 loss 2.5\nstep 2 loss 2.4\nstep 3 loss 2.3\n"
+	for _, source := range []string{
+		"    except ValueError:", "except (OSError, json.JSONDecodeError) as e:", "raise RuntimeError('CUDA out of memory')",
+		"    print(\"CUDA error: an illegal memory access was encountered\")", "logger.error('ValueError: no data')",
+	} {
+		if r := read(t, "", strings.NewReader(log+"def check(x):\n    try:\n        use(x)\n"+source+"\n        pass\n")); r.Verdict != diagnose.Healthy {
+			t.Errorf("%q: %s, root %+v", source, r.Verdict, r.Root)
+		}
+	}
+	if r := read(t, "", strings.NewReader(log+"except for the following: ValueError: no data\nValueError: no data\n")); r.Root == nil {
+		t.Error("a log's own words were taken for source")
 	}
 }

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -68,8 +69,17 @@ type folder struct {
 // frameLine is a frame as Python prints it.
 var frameLine = regexp.MustCompile(`^\s+File "[^"]+", line \d+`)
 
-// raiseLine is source text that raises: an excerpt may lack the frame above it.
-var raiseLine = regexp.MustCompile(`^\s+raise [A-Z]\w*\(`)
+// statement is a line of Python source that handles, raises or prints: texts quote programs too, and what
+// a program would say is not said yet.
+var statement = regexp.MustCompile(`^(?:except(?: \(?(?:\w+\.)*[A-Z]\w*(?:, ?(?:\w+\.)*[A-Z]\w*)*\)?(?: as \w+)?)?:|raise [A-Z]\w*\(|print\(|(?:self\.)?_?(?:logger|logging|log|LOG)\.\w+\()`)
+
+var statements = []string{"except", "raise ", "print(", "self.", "_log", "log", "LOG"}
+
+// isStatement asks statement of the few lines that may be one.
+func isStatement(body string) bool {
+	s := strings.TrimLeft(body, " \t")
+	return slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) && statement.MatchString(s)
+}
 
 // finalizer is a frame of the interpreter's own clean-up at the end.
 var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit_function|__del__|_python_exit)$`)
@@ -196,6 +206,9 @@ func (f *folder) link(lane string, c Chain) {
 
 // isCode recognises frames, the source line under a frame and the marks under that.
 func (f *folder) isCode(lane, body string) bool {
+	if isStatement(body) {
+		return true
+	}
 	indented := body != "" && (body[0] == ' ' || body[0] == '\t')
 	if !indented && len(f.frame) == 0 {
 		return false // neither a frame nor below one
@@ -207,9 +220,6 @@ func (f *folder) isCode(lane, body string) bool {
 		if len(f.frame) < mostLanes {
 			f.frame[strings.Clone(lane)] = strings.Clone(body[:len(body)-len(strings.TrimLeft(body, " \t"))])
 		}
-		return true
-	}
-	if strings.Contains(body, "raise ") && raiseLine.MatchString(body) {
 		return true
 	}
 	indent, ok := f.frame[lane]
