@@ -20,6 +20,9 @@ import (
 // genericException is the signature for exceptions that no other signature knows.
 const genericException = "python-exception"
 
+// autoscaler is the signature for what the cluster autoscaler says of a pod.
+const autoscaler = "autoscaler-no-scale-up"
+
 // mostPerSignature bounds how often one log can say one thing: a log that repeats one error a
 // million times has said it after the first few.
 const (
@@ -136,7 +139,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return matters
 	}
 	r.unwrap(l)
-	matches := match(text, r.kinds()...)
+	matches := r.notScaled(text, match(text, r.kinds()...))
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
@@ -229,9 +232,36 @@ func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done b
 	if n := len(r.sightings); goesOn && n > 0 && r.sightings[n-1].Item.Source.Line == r.scheduling.Number {
 		r.sightings = r.sightings[:n-1] // said by its first half alone
 	}
+	r.scheduled()
 	r.scheduling, r.wrapped = l, strings.TrimSpace(text)
 	rule, facts := control.Judge(u)
 	return r.record(l, signature.Match{Signature: rule, Facts: facts}), true
+}
+
+// notScaled judges the reasons that the cluster autoscaler gives as if the scheduler had given
+// them, as long as it has not.
+func (r *logReader) notScaled(text string, matches []signature.Match) []signature.Match {
+	for i, m := range matches {
+		if m.Signature.ID != autoscaler || r.scheduling.Number > 0 {
+			continue
+		}
+		if u, ok := control.ParseNoScaleUp(text); ok {
+			matches[i].Signature, matches[i].Facts = control.Judge(u)
+		}
+	}
+	return matches
+}
+
+// scheduled ends what only the autoscaler said: the scheduler counts the nodes that there are.
+func (r *logReader) scheduled() {
+	if r.scheduling.Number > 0 {
+		return
+	}
+	for i := range r.sightings {
+		if _, ok := control.ParseNoScaleUp(r.sightings[i].Line); ok {
+			r.sightings[i].Over = true
+		}
+	}
 }
 
 // says tells signatures that explain a line from those that only count it.

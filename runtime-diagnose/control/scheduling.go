@@ -77,6 +77,25 @@ func ParseUnschedulable(message string) (u Unschedulable, ok bool) {
 	return u, ok
 }
 
+// The texts are the cluster autoscaler's: of its event NotTriggerScaleUp, which counts groups of
+// nodes, and of its log, which names one (cluster-autoscaler/core/scaleup and simulator).
+var (
+	noScaleUp   = regexp.MustCompile(`didn't trigger scale-up(?: \([^)]*\))?: (\d+ .+)`)
+	noPredicate = regexp.MustCompile(`predicate checking error: (.+?)(?:; predicateName=|$)|Scale-up predicate failed: .{1,400}, reason: (.+)`)
+)
+
+// ParseNoScaleUp reads why the cluster autoscaler adds no node for a pod: a new node of any group
+// would refuse it as the scheduler would. ok is false if a text says no reason.
+func ParseNoScaleUp(text string) (Unschedulable, bool) {
+	if m := noScaleUp.FindStringSubmatch(text); m != nil {
+		return ParseUnschedulable(m[1])
+	}
+	if m := noPredicate.FindStringSubmatch(text); m != nil {
+		return ParseUnschedulable("1 " + m[1] + m[2])
+	}
+	return Unschedulable{}, false
+}
+
 // schedulingRules judge a message, the first that applies. Resources come before filters:
 // the nodes that pass every other filter and lack only GPUs are the ones to wait for. A
 // filter decides only where no node got as far as the resources.

@@ -13,6 +13,10 @@ const secretSetting = `(?:[\w-]*(?:password|passwd|secret|api[_-]?key|access[_-]
 // secretNames are the gates of settings that are named like a secret.
 var secretNames = []string{"passw", "secret", "api_key", "api-key", "apikey", "access_key", "access-key", "accesskey", "credential", "private_key"}
 
+// noSetting is a match of an unquoted value that is none: an exception named like a secret, or a
+// volume so named of which the kubelet reports an error ("for volume %q : %w").
+var noSetting = regexp.MustCompile(exceptionName.String() + `|^[^"]*" : (?:secrets?|configmaps?|object|references|failed|error|open|stat|mount\w*|fetching|couldn|timed|exit|unable|kubernetes\.io/\S+)$`)
+
 // masks find secrets. Each keeps what is around the secret, so that the line stays
 // readable, and none matches its own replacement. A gate is a cheap necessary condition,
 // in lower case and of three bytes at least.
@@ -46,7 +50,7 @@ var masks = []struct {
 		secretNames,
 		regexp.MustCompile(`(?i)(` + secretSetting + `["']?)[^\s"',;&}\])\[]{4,}`),
 		"${1}" + masked,
-		exceptionName,
+		noSetting,
 		named,
 	},
 	{[]string{"token"}, regexp.MustCompile(`(?i)([\w-]*token["']?\s*(?:=|:\s?)\s*["']?)[\w./+~-]{20,}=*`), "${1}" + masked, nil, assigned},

@@ -269,6 +269,9 @@ func TestSecretsAreMasked(t *testing.T) {
 		"a secret that is not there": {`couldn't find secret: not found`, `couldn't find secret: not found`},
 		"pad_token is no secret":     {"pad_token: <pad>, eos_token_id=2", "pad_token: <pad>, eos_token_id=2"},
 		"a Secret's name":            {`secret "hf-token" not found`, `secret "hf-token" not found`},
+		"a volume of a Secret":       {`for volume "db-secret" : secret "db" not found`, `for volume "db-secret" : secret "db" not found`},
+		"a volume of a driver":       {`for volume "secrets-store" : kubernetes.io/csi: no client`, `for volume "secrets-store" : kubernetes.io/csi: no client`},
+		"a secret after a blank":     {`"password" : hunter22`, `"password" : [masked]`},
 		"a key that is missing":      {"couldn't find key password in Secret ml/db", "couldn't find key password in Secret ml/db"},
 	}
 	for name, tc := range cases {
