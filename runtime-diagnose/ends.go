@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
@@ -75,4 +77,21 @@ func (d *diagnosis) logToRead() string {
 		command += " --previous"
 	}
 	return "Read the log of the pod that ended first: " + command + "."
+}
+
+func logsHold(n int) string {
+	if n == 1 {
+		return "the log that was read holds"
+	}
+	return fmt.Sprintf("the %d logs that were read hold", n)
+}
+
+func (d *diagnosis) countWell() int {
+	n := 0
+	for _, p := range d.seen.Pods {
+		if p.Running() || p.Phase == corev1.PodSucceeded {
+			n++
+		}
+	}
+	return n
 }

@@ -1,6 +1,8 @@
 package diagnose_test
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 // Where no end can be the cause, how the pods ended is told, and whose log to read.
@@ -42,5 +45,23 @@ func TestPodsThatWereOnlyToldToStop(t *testing.T) {
 				t.Errorf("got  %q %q\nwant %q %q", r.Analysis, r.Solution, tc.analysis, tc.step)
 			}
 		})
+	}
+}
+
+// A log that is empty holds no failure, and says nothing about health either.
+func TestAnEmptyLogIsNotALogThatWasRead(t *testing.T) {
+	c := diagnose.Case{Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Running}, Now: noon, Pods: []corev1.Pod{running("train-master-0", "gpu-1")}}
+	c.Job.Roles = c.Job.Roles[:1]
+	c.Logs = []diagnose.Log{{Source: evidence.Source{Pod: "train-master-0", Container: "pytorch", Rank: -1}, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }}}
+	r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
+	if want := "1 of 1 pod runs or has ended well; there is nothing in the logs."; r.Analysis != want {
+		t.Errorf("it says %q, want %q", r.Analysis, want)
+	}
+}
+
+func TestLogsOfPodsThatAreGoneAreSaidToBe(t *testing.T) {
+	r := diagnose.Result{Verdict: diagnose.Unknown, Coverage: diagnose.Coverage{PodsExpected: 1, PodsSeen: 1, PodsRead: 3, BytesRead: 1881}}
+	if text, want := diagnose.Text(r), "1 of 1 pod seen, 3 read · 1881 bytes of logs, those kept of pods that are gone included\n"; !strings.HasSuffix(text, want) {
+		t.Errorf("%q does not end with %q", text, want)
 	}
 }

@@ -224,7 +224,11 @@ func footer(r Result) string {
 	case c.PodsSeen > 0:
 		parts = append(parts, fmt.Sprintf("%d pod%s seen, %d read", c.PodsSeen, plural(c.PodsSeen), c.PodsRead))
 	}
-	parts = append(parts, size(c.BytesRead)+" of logs")
+	logs := size(c.BytesRead) + " of logs"
+	if c.PodsSeen > 0 && c.PodsRead > c.PodsSeen {
+		logs += ", those kept of pods that are gone included"
+	}
+	parts = append(parts, logs)
 	text := strings.Join(parts, " · ")
 	return strings.Join(append([]string{text}, c.Missing...), "\nmissing: ")
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -262,32 +260,18 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 	default:
 		fmt.Fprintf(&b, "What failed is over: later events show that it went on")
 	}
-	if len(d.Logs) > 0 {
-		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
-	} else {
+	switch {
+	case len(d.Logs) == 0:
 		b.WriteString("; no log was read")
+	case d.logs.bytesRead == 0:
+		b.WriteString("; there is nothing in the logs")
+	default:
+		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
 	}
 	if n := len(d.ranking.Aside); n > 0 {
 		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
 	}
 	return b.String() + "."
-}
-
-func logsHold(n int) string {
-	if n == 1 {
-		return "the log that was read holds"
-	}
-	return fmt.Sprintf("the %d logs that were read hold", n)
-}
-
-func (d *diagnosis) countWell() int {
-	n := 0
-	for _, p := range d.seen.Pods {
-		if p.Running() || p.Phase == corev1.PodSucceeded {
-			n++
-		}
-	}
-	return n
 }
 
 func plural(n int) string {
