@@ -211,10 +211,24 @@ func (d *diagnosis) devicesOf(role string) int64 {
 // JAX, TensorFlow, Accelerate and hand-written loops.
 var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b`)
 
+// namesProcessor says that a line holds "cpu", "gpu" or "cuda", in whatever case, as all do that onCPU
+// matches: an expression that begins with anything takes longer for a line than all the rest.
+func namesProcessor(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i]|0x20 != 'u' {
+			continue
+		}
+		if before := text[i-1] | 0x20; before == 'p' || before == 'c' && i+1 < len(text) && text[i+1]|0x20 == 'd' {
+			return true
+		}
+	}
+	return false
+}
+
 // idle is the first line that says that the program uses no device.
 func (e Excerpt) idle() (Excerpt, bool) {
 	for i := range e.Lines {
-		if onCPU.MatchString(e.Lines[i].Text) {
+		if text := e.Lines[i].Text; namesProcessor(text) && onCPU.MatchString(text) {
 			return Excerpt{Source: e.Source, Lines: slices.Clone(e.Lines[i : i+1])}, e.Source.Pod != "" && e.Source.Attempt == 0
 		}
 	}

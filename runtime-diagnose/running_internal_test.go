@@ -1,0 +1,17 @@
+package diagnose
+
+import "testing"
+
+func FuzzNamesProcessor(f *testing.F) {
+	for _, s := range []string{
+		"GPU available: True (cuda), used: False", "No GPU/TPU found, falling back to CPU", "GPU will not be used", "using device: 'cpu'", "Training on the CPU",
+		"torch.cuda.is_available(): False", "CUDA available = false", "** Device type: cpu", "cu", "u", "step 3 loss 2.1", "cuDNN", "pu",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if onCPU.MatchString(text) && !namesProcessor(text) {
+			t.Fatalf("%q says that no device is used, and is not asked for it", text)
+		}
+	})
+}
