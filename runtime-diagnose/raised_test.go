@@ -67,12 +67,19 @@ func TestSourceThatHandlesOrRaisesIsNoFailure(t *testing.T) {
 	for _, source := range []string{
 		"    except ValueError:", "except (OSError, json.JSONDecodeError) as e:", "raise RuntimeError('CUDA out of memory')",
 		"    print(\"CUDA error: an illegal memory access was encountered\")", "logger.error('ValueError: no data')",
+		"        raise NotImplementedError", "raise errors.ShapeError from None", ":raise FileNotFoundError: if there is none",
+		"class UnpicklingError(PickleError):", "    e = ProxyError(cause)", "echo \"CUDA out of memory\"", "return CudaError('out of memory')",
 	} {
 		if r := read(t, "", strings.NewReader(log+"def check(x):\n    try:\n        use(x)\n"+source+"\n        pass\n")); r.Verdict != diagnose.Healthy {
 			t.Errorf("%q: %s, root %+v", source, r.Verdict, r.Root)
 		}
 	}
-	if r := read(t, "", strings.NewReader(log+"except for the following: ValueError: no data\nValueError: no data\n")); r.Root == nil {
-		t.Error("a log's own words were taken for source")
+	for _, said := range []string{
+		"except for the following: ValueError: no data\nValueError: no data", "return code 1: RuntimeError: CUDA out of memory. Tried to allocate 2 GiB",
+		"log: RuntimeError: CUDA out of memory. Tried to allocate 2 GiB", "error = RuntimeError: CUDA out of memory. Tried to allocate 2 GiB", "class 3: RuntimeError: CUDA out of memory. Tried to allocate 2 GiB",
+	} {
+		if r := read(t, "", strings.NewReader(log+said+"\n")); r.Root == nil {
+			t.Errorf("%q was taken for source", said)
+		}
 	}
 }

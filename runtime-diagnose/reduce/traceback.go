@@ -69,16 +69,19 @@ type folder struct {
 // frameLine is a frame as Python prints it.
 var frameLine = regexp.MustCompile(`^\s+File "[^"]+", line \d+`)
 
-// statement is a line of Python source that handles, raises or prints: texts quote programs too, and what
-// a program would say is not said yet.
-var statement = regexp.MustCompile(`^(?:except(?: \(?(?:\w+\.)*[A-Z]\w*(?:, ?(?:\w+\.)*[A-Z]\w*)*\)?(?: as \w+)?)?:|raise [A-Z]\w*\(|print\(|(?:self\.)?_?(?:logger|logging|log|LOG)\.\w+\()`)
+// statement is a line of Python source: texts quote programs too, and what a program would raise or say
+// has not happened yet.
+var statement = regexp.MustCompile(`^(?:except(?: \(?(?:\w+\.)*\w*[A-Z]\w*(?:, ?(?:\w+\.)*[A-Z]\w*)*\)?(?: as \w+)?| \w+(?:\.\w+)+(?: as \w+)?)?:` +
+	`|raise (?:\w+\.)*[A-Z]\w*(?:\(| from |$)|:raises? |(?:class|def) \w+[(:]|print\(|echo ["']|return (?:[\w.]+\(|["'f(\[{])` +
+	`|(?:self\.)?_?(?:logger|logging|log|LOG)\.\w+\(|\w+ = (?:(?:\w+\.)*[A-Z]\w*\(|_\())`)
 
-var statements = []string{"except", "raise ", "print(", "self.", "_log", "log", "LOG"}
+var statements = []string{"except", "raise ", ":raise", "class ", "def ", "print(", "echo ", "return ", "self.", "_log", "log", "LOG"}
 
 // isStatement asks statement of the few lines that may be one.
 func isStatement(body string) bool {
 	s := strings.TrimLeft(body, " \t")
-	return slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) && statement.MatchString(s)
+	return (slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) || strings.Contains(s, " = ")) &&
+		statement.MatchString(s)
 }
 
 // finalizer is a frame of the interpreter's own clean-up at the end.
