@@ -72,7 +72,7 @@ var frameLine = regexp.MustCompile(`^\s+File "[^"]+", line \d+`)
 // statement is a line of Python source: texts quote programs too, and what a program would raise or say
 // has not happened yet.
 var statement = regexp.MustCompile(`^(?:except(?: \(?(?:\w+\.)*\w*[A-Z]\w*(?:, ?(?:\w+\.)*[A-Z]\w*)*\)?(?: as \w+)?| \w+(?:\.\w+)+(?: as \w+)?)?:` +
-	`|raise (?:\w+\.)*[A-Z]\w*(?:\(| from |$)|:raises? |(?:class|def) \w+[(:]|print\(|echo ["']|return (?:[\w.]+\(|["'f(\[{])` +
+	`|raise (?:\w+\.)*[A-Z]\w*(?:\(| from |$)|:raises? |class [A-Za-z_]\w*(?:\(.*\))?:\s*$|def \w+\(|print\(|echo ["']|return (?:[\w.]+\(|["'f(\[{])` +
 	`|(?:self\.)?_?(?:logger|logging|log|LOG)\.\w+\(|\w+ = (?:(?:\w+\.)*[A-Z]\w*\(|_\())`)
 
 var statements = []string{"except", "raise ", ":raise", "class ", "def ", "print(", "echo ", "return ", "self.", "_log", "log", "LOG"}
