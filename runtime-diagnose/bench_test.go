@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,6 +22,29 @@ func BenchmarkDiagnose(b *testing.B) {
 	for b.Loop() {
 		story := diagnose.Case{Now: noon}
 		story.AddLog("train.log", data)
+		if r := diagnose.Diagnose(b.Context(), story, c, diagnose.Options{}); r.Category != "gpu-oom" {
+			b.Fatalf("category %q, want gpu-oom", r.Category)
+		}
+	}
+}
+
+// BenchmarkGang reads what is kept of 512 ranks that all end alike: a hundred lines of each, as they
+// lie beside the job.
+func BenchmarkGang(b *testing.B) {
+	c := catalog(b)
+	var log strings.Builder
+	for step := range 100 {
+		fmt.Fprintf(&log, "2026-03-01T12:00:01.250000000Z [INFO] [trainer.py:88] step=%d, loss=2.31, lr=1e-05, grad_norm=0.7, tokens/s=81234, GPU memory 71 GiB\n", step)
+	}
+	log.WriteString("2026-03-01T12:00:09Z torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB\n")
+	data := []byte(log.String())
+	const ranks = 512
+	b.SetBytes(int64(ranks * len(data)))
+	for b.Loop() {
+		story := diagnose.Case{Now: noon}
+		for rank := range ranks {
+			story.AddLog(fmt.Sprintf("worker-%d.log", rank), data)
+		}
 		if r := diagnose.Diagnose(b.Context(), story, c, diagnose.Options{}); r.Category != "gpu-oom" {
 			b.Fatalf("category %q, want gpu-oom", r.Category)
 		}

@@ -211,14 +211,19 @@ func (d *diagnosis) devicesOf(role string) int64 {
 // JAX, TensorFlow, Accelerate and hand-written loops.
 var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b`)
 
-// namesProcessor says that a line holds "cpu", "gpu" or "cuda", in whatever case, as all do that onCPU
-// matches: an expression that begins with anything takes longer for a line than all the rest.
-func namesProcessor(text string) bool {
+// mayBeOnCPU says that a line holds words of which one is in every match of onCPU: an expression that
+// may begin anywhere takes longer for a line than all the rest.
+func mayBeOnCPU(text string) bool {
 	for i := 1; i < len(text); i++ {
 		if text[i]|0x20 != 'u' {
 			continue
 		}
-		if before := text[i-1] | 0x20; before == 'p' || before == 'c' && i+1 < len(text) && text[i+1]|0x20 == 'd' {
+		switch before := text[i-1] | 0x20; {
+		case before == 'p' && i > 1 && text[i-2]|0x20 == 'c': // cpu
+			return true
+		case before == 'p' && (strings.HasPrefix(text[i+1:], " available: ") || strings.HasPrefix(text[i+1:], "/TPU found") || strings.HasPrefix(text[i+1:], " will not be used")):
+			return true
+		case before == 'c' && i+1 < len(text) && text[i+1]|0x20 == 'd' && strings.Contains(strings.ToLower(text), "available"): // cuda
 			return true
 		}
 	}
@@ -228,7 +233,7 @@ func namesProcessor(text string) bool {
 // idle is the first line that says that the program uses no device.
 func (e Excerpt) idle() (Excerpt, bool) {
 	for i := range e.Lines {
-		if text := e.Lines[i].Text; namesProcessor(text) && onCPU.MatchString(text) {
+		if text := e.Lines[i].Text; mayBeOnCPU(text) && onCPU.MatchString(text) {
 			return Excerpt{Source: e.Source, Lines: slices.Clone(e.Lines[i : i+1])}, e.Source.Pod != "" && e.Source.Attempt == 0
 		}
 	}
