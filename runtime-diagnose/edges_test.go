@@ -142,3 +142,25 @@ func TestANodeThatCameBack(t *testing.T) {
 		})
 	}
 }
+
+// A claim that found its volume late held up nobody who has a node.
+func TestAClaimThatWasBoundHoldsUpNobody(t *testing.T) {
+	const unbound = "Events:\n  Type    Reason         Age   From                         Message\n  ----    ------         ----  ----                         -------\n" +
+		"  Normal  FailedBinding  9m    persistentvolume-controller  no persistent volumes available for this claim and no storage class is set\n"
+	for name, tc := range map[string]struct {
+		text string
+		want diagnose.Verdict
+	}{
+		"a claim that waits":       {"Name: data\nStatus: Pending\n" + unbound, diagnose.Diagnosed},
+		"a pod runs":               {"Name: train-0\nStatus: Running\n" + unbound, diagnose.Healthy},
+		"the claim was filled too": {"Name: data\nStatus: Pending\n" + unbound + "  Normal  ProvisioningSucceeded  8m  csi  Successfully provisioned volume pvc-1\n", diagnose.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := diagnose.Case{Now: noon}
+			c.AddBare("describe.txt", []byte(tc.text))
+			if r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); r.Verdict != tc.want {
+				t.Errorf("verdict %s (%s); want %s", r.Verdict, r.Category, tc.want)
+			}
+		})
+	}
+}

@@ -34,6 +34,8 @@ var outlived = map[string][]string{
 	"FailedCreate":           {"SuccessfulCreate", "SuccessfulCreatePod"},
 	"NodeNotReady":           {"NodeReady"}, // both of the node itself; a pod of it gets no second one
 	"Rebooted":               {"NodeReady"},
+	"FailedBinding":          {"ProvisioningSucceeded"},
+	"ProvisioningFailed":     {"ProvisioningSucceeded"},
 }
 
 func (r *reader) readEvents() {
@@ -83,7 +85,7 @@ const cancelled = "Cancelling deletion"
 // telling are reasons that operators write as Normal and that are none.
 func telling(reason string) bool {
 	switch reason {
-	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "DeviceTaintManagerEviction", "NodeNotReady", "Pending", "BackOff":
+	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "DeviceTaintManagerEviction", "NodeNotReady", "Pending", "BackOff", "FailedBinding":
 		return true
 	}
 	return false
@@ -145,6 +147,9 @@ func (r *reader) isOver(events []corev1.Event, i int) bool {
 	if !known || slices.Contains(ends, "NodeReady") && r.lostPods() {
 		return false
 	}
+	if (e.Reason == "FailedBinding" || e.Reason == "ProvisioningFailed") && r.allPlaced() {
+		return true
+	}
 	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" {
 		switch e.Reason {
 		case "FailedScheduling":
@@ -163,6 +168,16 @@ func (r *reader) isOver(events []corev1.Event, i int) bool {
 		}
 	}
 	return false
+}
+
+// allPlaced says that every pod has a node: none waits for a claim any more.
+func (r *reader) allPlaced() bool {
+	for _, p := range r.phase {
+		if !p.Placed && (p.Phase == corev1.PodPending || p.Phase == "") {
+			return false
+		}
+	}
+	return len(r.phase) > 0
 }
 
 // lostPods says that a pod failed or waits: a node that came back did not bring it along.
