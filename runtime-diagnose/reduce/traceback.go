@@ -80,9 +80,17 @@ var statements = []string{"except", "raise ", ":raise", "class ", "def ", "print
 // isStatement asks statement of the few lines that may be one.
 func isStatement(body string) bool {
 	s := strings.TrimLeft(body, " \t")
-	return (slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) || strings.Contains(s, " = ")) &&
-		statement.MatchString(s)
+	word, rest, ok := strings.Cut(s, " ")
+	if !ok || !strings.HasPrefix(rest, "= ") || len(word) > mostName {
+		if s == "" || !strings.ContainsRune("er:cdps_lL", rune(s[0])) || !slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) {
+			return false
+		}
+	}
+	return statement.MatchString(s)
 }
+
+// mostName is more than a variable's name is long.
+const mostName = 60
 
 // finalizer is a frame of the interpreter's own clean-up at the end.
 var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit_function|__del__|_python_exit)$`)
