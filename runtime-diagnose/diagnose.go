@@ -50,6 +50,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.remarkDebugged()
 	d.marks = gang.Mark(d.sightings, d.all, d.time)
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
+	d.setApart()
 	d.point()
 	d.compareRuns(ctx)
 	d.compareAttempts()

@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -63,5 +64,44 @@ func TestLogsOfPodsThatAreGoneAreSaidToBe(t *testing.T) {
 	r := diagnose.Result{Verdict: diagnose.Unknown, Coverage: diagnose.Coverage{PodsExpected: 1, PodsSeen: 1, PodsRead: 3, BytesRead: 1881}}
 	if text, want := diagnose.Text(r), "1 of 1 pod seen, 3 read · 1881 bytes of logs, those kept of pods that are gone included\n"; !strings.HasSuffix(text, want) {
 		t.Errorf("%q does not end with %q", text, want)
+	}
+}
+
+// Two exceptions that no signature knows are copies of one only if they are of one type.
+func TestExceptionsOfTwoTypesAreNotOne(t *testing.T) {
+	at := func(seconds int) string {
+		return noon.Add(-time.Minute + time.Duration(seconds)*time.Second).Format(time.RFC3339Nano)
+	}
+	cases := map[string]struct {
+		lines    []string // one log each
+		standing diagnose.Standing
+		want     string // how it begins
+	}{
+		"the same on both": {
+			[]string{at(0) + " KeyError: 'a'", at(1) + " KeyError: 'b'"}, diagnose.Supported,
+			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] One other says the same.",
+		},
+		"two types within what clocks differ by": {
+			[]string{at(0) + " KeyError: 'a'", at(1) + " IndexError: b"}, diagnose.Hypothesis,
+			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] train-worker-1 came 1.0 s later, give or take 3.0 s: times do not show which was first. As likely: an exception of the program [pod/train-worker-1/pytorch#1]; nothing sets the two apart.",
+		},
+		"two types, one long before the other": {
+			[]string{at(0) + " KeyError: 'a'", at(30) + " IndexError: b"}, diagnose.Supported,
+			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] It was first, at least 27 s before train-worker-1.",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := diagnose.Case{Job: train(2), Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon}
+			for i, line := range tc.lines {
+				pod := fmt.Sprintf("train-worker-%d", i)
+				c.Pods = append(c.Pods, ended(pod, fmt.Sprintf("gpu-%d", i), 1, "Error", noon))
+				c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{Pod: pod, Container: "pytorch", Rank: -1}, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line + "\n")), nil }})
+			}
+			r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
+			if r.Root == nil || r.Root.Standing != tc.standing || !strings.HasPrefix(r.Analysis, tc.want) {
+				t.Errorf("root %+v\nsays %q\nwant %s, %q", r.Root, r.Analysis, tc.standing, tc.want)
+			}
+		})
 	}
 }

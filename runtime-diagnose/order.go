@@ -59,6 +59,29 @@ func (d *diagnosis) point() {
 	}
 }
 
+// setApart takes exceptions of other types from those that say the same as a root which no signature
+// knows: a KeyError is no copy of a ValueError. Those that may as well have come first stand beside it.
+func (d *diagnosis) setApart() {
+	root := d.ranking.Root
+	if root == nil || root.Signature.ID != genericException || root.Facts["type"] == "" {
+		return
+	}
+	other := map[evidence.ID]bool{}
+	root.Also = slices.DeleteFunc(slices.Clone(root.Also), func(item evidence.Item) bool {
+		if strings.Contains(item.Text, root.Facts["type"]) || gang.PlaceOf(item.Source) == gang.PlaceOf(root.Item.Source) {
+			return false
+		}
+		other[item.ID] = true
+		return true
+	})
+	for i := range d.sightings {
+		s := &d.sightings[i]
+		if other[s.Item.ID] && s.Signature == root.Signature && !s.Over && !s.Follower && !s.Explained && d.when(root.Item, s.Item) == 0 {
+			d.ranking.Rivals = append(d.ranking.Rivals, *s)
+		}
+	}
+}
+
 // whatBehind names the ranks that the others waited for.
 func (d *diagnosis) whatBehind() string {
 	if d.waited == nil || len(d.waited.Behind) == 0 {
@@ -222,7 +245,7 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 	case only && o.Ahead > 0:
 		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", short(o.Ahead), others)
 	case only:
-		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say that somebody was gone.", others)
+		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say%s that somebody was gone.", others, verbOf(troubled))
 	case o.Ahead > 0:
 		o.Why = fmt.Sprintf("It was first, at least %s before %s.", short(o.Ahead), next)
 	case dated:

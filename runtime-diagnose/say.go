@@ -306,7 +306,7 @@ func fill(text string, facts map[string]string) string {
 }
 
 // quiet facts are for machines: they repeat what the sentence says, or are long.
-var quiet = []string{"frame", "rank", "reason", "nodes", "message", "than"}
+var quiet = []string{"frame", "rank", "why", "waiting", "reason", "nodes", "message", "than"}
 
 func factList(facts map[string]string) string {
 	var parts []string
