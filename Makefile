@@ -145,6 +145,7 @@ bin/tools/benchstat: test/tools/benchstat/go.mod
 .PHONY: lint
 lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
 	@bin/tools/golangci-lint run --build-tags integration ./...
+	@for module in schedparity queueparity; do (cd test/$$module && ../../bin/tools/golangci-lint run -c ../../.golangci.yaml ./...) || exit 1; done
 
 bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@echo "building golangci-lint (once: about 5 minutes)" >&2

@@ -127,13 +127,15 @@ func ask(s *scenario, o *oracle) (*capacity.Limit, string, error) {
 		})
 	}
 	r := view.Fit(gang)
-	for i := range r.Limits {
-		if r.Limits[i].Rule == capacity.RuleQueueQuota {
-			return &r.Limits[i], strings.Join(r.Assumed, "; "), nil
-		}
-		return nil, "", fmt.Errorf("a limit that no scenario has: %+v", r.Limits[i])
+	assumed := strings.Join(r.Assumed, "; ")
+	switch {
+	case len(r.Limits) == 0:
+		return nil, assumed, nil
+	case r.Limits[0].Rule == capacity.RuleQueueQuota:
+		return &r.Limits[0], assumed, nil
+	default:
+		return nil, "", fmt.Errorf("a limit that no scenario has: %+v", r.Limits[0])
 	}
-	return nil, strings.Join(r.Assumed, "; "), nil
 }
 
 // objects are what a cluster with these queues shows, the status written by Kueue.

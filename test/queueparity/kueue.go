@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -70,7 +69,7 @@ func (o *oracle) admits(ctx context.Context, queue string, sets []kueue.PodSet) 
 	}
 	info := workload.NewInfo(&kueue.Workload{
 		ObjectMeta: metav1.ObjectMeta{Name: "asked", Namespace: namespace},
-		Spec:       kueue.WorkloadSpec{QueueName: localName, Active: ptr.To(true), PodSets: sets},
+		Spec:       kueue.WorkloadSpec{QueueName: localName, Active: new(true), PodSets: sets},
 	})
 	info.ClusterQueue = kueue.ClusterQueueReference(queue)
 	a := flavorassigner.New(info, q, o.view.ResourceFlavors, false, nobodyGoes{}, nil, configapi.QuotaCheckBlockUndeclared, resources.NewResourceFormatter())

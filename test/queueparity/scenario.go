@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
@@ -149,10 +148,10 @@ func (d *dice) groups(flavors []*kueue.ResourceFlavor, below bool) []kueue.Resou
 func (d *dice) quota(name corev1.ResourceName, below bool) kueue.ResourceQuota {
 	q := kueue.ResourceQuota{Name: name, NominalQuota: d.amount(name, 40)}
 	if below && d.chance(35) {
-		q.BorrowingLimit = ptr.To(d.amount(name, 16))
+		q.BorrowingLimit = new(d.amount(name, 16))
 	}
 	if below && d.chance(35) {
-		q.LendingLimit = ptr.To(d.amount(name, 16))
+		q.LendingLimit = new(d.amount(name, 16))
 	}
 	return q
 }
@@ -172,7 +171,7 @@ func (d *dice) amount(name corev1.ResourceName, most int) resource.Quantity {
 // holder is a workload that holds quota of a queue, more than there is now and then: quotas
 // may be lowered while workloads run.
 func (d *dice) holder(i int, q *kueue.ClusterQueue) *kueue.Workload {
-	use := kueue.PodSetAssignment{Name: "main", Count: ptr.To[int32](1), Flavors: map[corev1.ResourceName]kueue.ResourceFlavorReference{}, ResourceUsage: corev1.ResourceList{}}
+	use := kueue.PodSetAssignment{Name: "main", Count: new(int32(1)), Flavors: map[corev1.ResourceName]kueue.ResourceFlavorReference{}, ResourceUsage: corev1.ResourceList{}}
 	for _, g := range q.Spec.ResourceGroups {
 		if len(g.Flavors) == 0 {
 			continue
@@ -184,7 +183,7 @@ func (d *dice) holder(i int, q *kueue.ClusterQueue) *kueue.Workload {
 	}
 	return &kueue.Workload{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("held-%d", i), Namespace: namespace},
-		Spec:       kueue.WorkloadSpec{QueueName: "others", Active: ptr.To(true), PodSets: []kueue.PodSet{{Name: "main", Count: 1}}},
+		Spec:       kueue.WorkloadSpec{QueueName: "others", Active: new(true), PodSets: []kueue.PodSet{{Name: "main", Count: 1}}},
 		Status: kueue.WorkloadStatus{
 			Admission:  &kueue.Admission{ClusterQueue: kueue.ClusterQueueReference(q.Name), PodSetAssignments: []kueue.PodSetAssignment{use}},
 			Conditions: []metav1.Condition{{Type: kueue.WorkloadQuotaReserved, Status: metav1.ConditionTrue, Reason: "QuotaReserved"}},

@@ -45,6 +45,7 @@ func nodeAffinity(w *writer, p *corev1.Pod, _ string, _ []string) {
 		e.Key, e.Values = "generation", []string{"4"}
 	case corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn:
 		e.Values = map[string][]string{"pool": {"a", "b"}, zone: {"z0"}, "generation": {"1"}, rack: {"r0", "r1"}}[e.Key]
+	case corev1.NodeSelectorOpExists, corev1.NodeSelectorOpDoesNotExist: // the key says it all
 	}
 	terms := []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{e}}}
 	if w.one(4) {

@@ -60,8 +60,8 @@ func (o *oracle) confirm(s *scenario, r capacity.Result) (string, error) {
 	plans := [][]capacity.Placement{r.Order}
 	if len(r.Order) == 0 {
 		backwards := make([]capacity.Placement, 0, len(r.Plan))
-		for i := len(r.Plan) - 1; i >= 0; i-- {
-			backwards = append(backwards, r.Plan[i])
+		for _, p := range slices.Backward(r.Plan) {
+			backwards = append(backwards, p)
 		}
 		plans = [][]capacity.Placement{s.withoutOwn(r.Plan), s.withoutOwn(backwards)}
 	}

@@ -79,9 +79,7 @@ func run(ctx context.Context, o options) (bool, error) {
 	errs := make([]error, o.workers)
 	start := time.Now()
 	for w := range o.workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
+		wait.Go(func() {
 			oracle, err := newOracle(ctx)
 			for errs[w] = err; errs[w] == nil; done.Add(1) {
 				at := int(next.Add(1)) - 1
@@ -92,19 +90,15 @@ func run(ctx context.Context, o options) (bool, error) {
 				if s == nil {
 					s = newScenario(o.seed + uint64(at-len(given)))
 				}
-				if results[at], errs[w] = oracle.judge(s, o.orders); errs[w] != nil {
+				if results[at], errs[w] = oracle.judge(s, o.orders); errs[w] != nil { //nolint:contextcheck // an oracle lives as long as its context
 					errs[w] = fmt.Errorf("%s: %w", s.name, errs[w])
 				}
 			}
-		}()
+		})
 	}
 	stop := make(chan struct{})
 	var telling sync.WaitGroup
-	telling.Add(1)
-	go func() {
-		defer telling.Done()
-		tell(&done, all, stop)
-	}()
+	telling.Go(func() { tell(&done, all, stop) })
 	wait.Wait()
 	close(stop)
 	telling.Wait()
@@ -144,7 +138,7 @@ func runOne(ctx context.Context, s *scenario, o options) (bool, error) {
 		return false, err
 	}
 	fmt.Println(s)
-	r, err := oracle.judge(s, o.orders)
+	r, err := oracle.judge(s, o.orders) //nolint:contextcheck // an oracle lives as long as its context
 	if err != nil {
 		return false, err
 	}
