@@ -1,7 +1,10 @@
 package capacity
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -107,10 +110,45 @@ func decode(o *unstructured.Unstructured, into any) error {
 	if path, value := badQuantity(o.Object, ""); path != "" {
 		return fmt.Errorf("read %s: %s is %q; expected a quantity such as 8, 500m or 64Gi", name, path, value)
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if wrong := wrongType(o, into); wrong != nil {
+		return fmt.Errorf("read %s: %s holds %s; expected %s", name, wrong.Field, wrong.Value, inJSON(wrong.Type))
+	}
+	return fmt.Errorf("read %s: %w", name, err)
+}
+
+// wrongType is the field whose value has another type than it should; the converter names Go's types and
+// no field. Nil: it is not known.
+func wrongType(o *unstructured.Unstructured, into any) *json.UnmarshalTypeError {
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		return nil
+	}
+	again := reflect.New(reflect.TypeOf(into).Elem()).Interface()
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(text, again))
+	if !ok || wrong.Field == "" {
+		return nil
+	}
+	return wrong
+}
+
+// inJSON is how a Go type is written, in the words of encoding/json.
+func inJSON(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return inJSON(t.Elem())
+	case reflect.Struct, reflect.Map:
+		return "object"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.String, reflect.Bool:
+		return t.Kind().String()
+	default:
+		return "number"
+	}
 }
 
 // quantityMaps are the fields whose values are quantities; the converter names neither

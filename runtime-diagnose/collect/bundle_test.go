@@ -225,7 +225,7 @@ func TestBadArchives(t *testing.T) {
 		"another tar":                {tgz(t, "README=hello"), "there is no bundle.json in it; `signalbox bundle KIND/NAME -o FILE.tgz` writes one"},
 		"another program's":          {tgz(t, `bundle.json={"schema":"x/v9"}`), `schema is "x/v9"; expected "signalbox.dev/bundle/v1"`},
 		"an index that is no JSON":   {tgz(t, "bundle.json=]"), "read bundle.json: invalid character"},
-		"pods that are no pods":      {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "pods.yaml=apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: [1]}}\n"), "read pods.yaml:4: "},
+		"pods that are no pods":      {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "pods.yaml=apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: [1]}}\n"), "read pods.yaml:4: read Pod : metadata.name holds array; expected string"},
 		"a job that is no YAML":      {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "job.yaml=\t{"), "read job.yaml: "},
 		"a list with a scalar in it": {tgz(t, `bundle.json={"schema":"signalbox.dev/bundle/v1"}`, "events.yaml=apiVersion: v1\nkind: List\nitems: [7]"), "read events.yaml:3: "},
 	}

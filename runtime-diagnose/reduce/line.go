@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -38,6 +39,8 @@ type Line struct {
 	// Code says that the line is a frame of a traceback or the source text under one: it
 	// quotes messages that nobody printed.
 	Code bool
+	// Overwritten says that a carriage return put other text of the line over this one.
+	Overwritten bool
 	// body is where the message starts; collected is where what the program wrote starts,
 	// behind the time that whoever collected the line put before it.
 	body, collected int
@@ -184,8 +187,28 @@ func (s *scanner) joined(dropped bool) []byte {
 	return append(append(s.buf, gap...), end...)
 }
 
-func (s *scanner) line() Line {
-	text := s.clean(unwrapped(s.text))
+func (s *scanner) line() Line { return s.lineOf(unwrapped(s.text)) }
+
+// overwritten are the segments of a line that carriage returns put another one over. A terminal shows
+// them for a moment, and a program that never ends its lines otherwise says everything so.
+func (s *scanner) overwritten() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if bytes.IndexByte(s.text, '\r') < 0 {
+			return
+		}
+		rest := bytes.TrimRight(unwrapped(s.text), "\r \t")
+		for {
+			segment, behind, more := bytes.Cut(rest, []byte("\r"))
+			if !more || len(bytes.TrimSpace(segment)) > 0 && !yield(segment) {
+				return // the last one is the line
+			}
+			rest = behind
+		}
+	}
+}
+
+func (s *scanner) lineOf(b []byte) Line {
+	text := s.clean(b)
 	text = s.key.hide(text)
 	l := Line{Number: s.number, Text: text, Rank: -1}
 	l.readPrefixes()

@@ -32,7 +32,8 @@ type Options struct {
 	Suspect func(text string) bool
 	// Visit sees suspect lines and the ends of tracebacks, in order, and says whether a line
 	// matters. The text is not masked. Of a line on which several ranks wrote, it sees what
-	// each of them did, under the line's number.
+	// each of them did, under the line's number; and of one that was written over, what stood there
+	// before.
 	Visit func(Line) (matters bool)
 }
 
@@ -80,7 +81,16 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	tracebacks := newFolder()
 	clock := clock{now: o.Now}
 	for lines.next() {
-		whole, matters := lines.line(), false
+		matters := false
+		for segment := range lines.overwritten() {
+			l := lines.lineOf(segment)
+			l.Overwritten = true
+			if tracebacks.fold(&l); l.Trace != nil || o.Suspect(l.Text) {
+				clock.stamp(&l)
+				matters = o.Visit(l) || matters
+			}
+		}
+		whole := lines.line()
 		parts := lines.perRank(whole)
 		for i := range parts { // by place: a copy that others may keep would be one on the heap, for every line
 			l := &parts[i]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -70,13 +71,45 @@ func TestLinesAreCleanedAndPlaced(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			lines := visited(t, tc.text)
+			lines := slices.DeleteFunc(visited(t, tc.text), func(l reduce.Line) bool { return l.Overwritten })
 			if len(lines) != 1 {
 				t.Fatalf("%d lines, want 1", len(lines))
 			}
 			l := lines[0]
 			if l.Body() != tc.body || l.Rank != tc.rank || !l.At.Equal(tc.at) {
 				t.Errorf("got %q rank %d at %v; want %q rank %d at %v", l.Body(), l.Rank, l.At, tc.body, tc.rank, tc.at)
+			}
+		})
+	}
+}
+
+func TestWhatWasWrittenOverIsSeenToo(t *testing.T) {
+	cases := map[string]struct {
+		text string
+		want []string // overwritten ones in brackets, exceptions with a !
+	}{
+		"a bar":                       {" 1%\r 2%\r\n", []string{"[ 1%]", " 2%"}},
+		"blank segments":              {"\r  \ra\r\t\rb", []string{"[a]", "b"}},
+		"an error under a bar":        {"disk full\r 50%|##\n", []string{"[disk full]", " 50%|##"}},
+		"windows' line ends":          {"a\r\nb\r\n", []string{"a", "b"}},
+		"no other line ends at all":   {"a\rTraceback (most recent call last):\r  File \"x.py\", line 1, in f\r    f()\rKeyError: 1\rb\r", []string{"[a]", "[Traceback (most recent call last):]", "[  File \"x.py\", line 1, in f]", "[    f()]", "[KeyError: 1]!", "b"}},
+		"docker's own line around it": {`{"log":"a\rb\n","stream":"stdout"}`, []string{"b"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, l := range visited(t, tc.text) {
+				text := l.Text
+				if l.Overwritten {
+					text = "[" + text + "]"
+				}
+				if l.Trace != nil {
+					text += "!"
+				}
+				got = append(got, text)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -342,7 +375,7 @@ func FuzzReduceChunking(f *testing.F) {
 			}
 			written := "" // by all ranks that wrote on the line
 			for _, part := range lines {
-				if part.Number == l.Number {
+				if part.Number == l.Number && !part.Overwritten {
 					written += part.Text
 				}
 			}
