@@ -289,6 +289,34 @@ func (d *diagnosis) decides() string {
 	return text + ", was not read; it would decide"
 }
 
+// notHeard names the members that may be the one the others waited for in a collective: they do not
+// complain, have not ended, and nothing that they print was read. Empty where watchdogs tell who was
+// behind, and where most were not heard.
+func (d *diagnosis) notHeard(root *rank.Sighting) string {
+	if root.Signature.Category != gang.Awaited.Category || root.Signature.Role != signature.Cascade || d.whatBehind() != "" {
+		return ""
+	}
+	var silent []string
+	unread := 0
+	for i := range d.all {
+		m := &d.all[i]
+		if m.Read {
+			continue
+		}
+		if unread++; !m.Failed && m.Done.IsZero() {
+			silent = append(silent, m.Place)
+		}
+	}
+	if len(silent) == 0 || 2*unread > len(d.all) {
+		return ""
+	}
+	text := silent[0]
+	if n := len(silent) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text + " may be who the others waited for: nothing that it printed was read; that would decide."
+}
+
 // followers folds the members that are not first by what they say last about themselves: the
 // line that explains their end, else how they ended.
 func (d *diagnosis) followers(first map[string]bool) []Followers {

@@ -68,7 +68,10 @@ func (d *diagnosis) sayCause(r *Result) {
 	if root.Signature.DoesNotProve != "" {
 		b.WriteString(" Not shown: " + lowerFirst(root.Signature.DoesNotProve))
 	}
-	if r.Verdict == Inconclusive || r.Order != nil && r.Order.Decide != "" {
+	switch heard := d.notHeard(root); {
+	case heard != "":
+		b.WriteString(" Open: " + heard)
+	case r.Verdict == Inconclusive || r.Order != nil && r.Order.Decide != "":
 		b.WriteString(d.whatDecides(r))
 	}
 	r.Solution = root.Signature.Steps()
