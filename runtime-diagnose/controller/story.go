@@ -42,8 +42,9 @@ type task struct {
 	c      diagnose.Case
 }
 
-// waitingTasks bounds the queue; what finds no place is asked about at the next look.
-const waitingTasks = 256
+// waitingTasks bounds the queue; what finds no place is asked about at the next look. The finding of a
+// large gang holds megabytes of lines.
+const waitingTasks = 32
 
 func newStoryteller(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(Request)) *storyteller {
 	return &storyteller{
