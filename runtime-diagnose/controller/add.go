@@ -71,8 +71,11 @@ func Add(m manager.Manager, o Options) error {
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
 		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes}
-		r.Tell = newStoryteller(e, o.Attempts, writer, counts, &r.memory, func(key Request) {
-			woken <- event.TypedGenericEvent[Request]{Object: key}
+		r.Tell = newStoryteller(e, o.Attempts, writer, counts, &r.memory, func(ctx context.Context, key Request) {
+			select {
+			case woken <- event.TypedGenericEvent[Request]{Object: key}:
+			case <-ctx.Done():
+			}
 		})
 		if err := m.Add(leading{r.Tell.Start}); err != nil {
 			return fmt.Errorf("set up controller: %w", err)

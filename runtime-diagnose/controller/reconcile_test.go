@@ -257,7 +257,7 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 		t.Errorf("analysis is %q", a)
 	}
 	w.restart()
-	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(Request) {})
+	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	w.reconcile()
 	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || len(w.Tell.tasks) != 0 {
 		t.Errorf("after a restart: %d questions in all, %d writes; want 1 and 2", n, len(w.patches))

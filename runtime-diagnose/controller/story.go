@@ -30,7 +30,7 @@ type storyteller struct {
 	writer   Writer
 	metrics  *metrics
 	memory   *memory
-	wake     func(Request) // called when a story has come
+	wake     func(context.Context, Request) // called when a story has come
 	tasks    chan task
 }
 
@@ -46,7 +46,7 @@ type task struct {
 // large gang holds megabytes of lines.
 const waitingTasks = 32
 
-func newStoryteller(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(Request)) *storyteller {
+func newStoryteller(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(context.Context, Request)) *storyteller {
 	return &storyteller{
 		explain: e, attempts: max(1, attempts), backoff: 2 * time.Second, writer: w, metrics: m, memory: mem, wake: wake,
 		tasks: make(chan task, waitingTasks),
@@ -160,7 +160,7 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		if err == nil {
 			s.memory.setStory(uid, t.print, stance{story: story, done: true})
 			if story != nil {
-				s.wake(t.key)
+				s.wake(ctx, t.key)
 			}
 			return
 		}

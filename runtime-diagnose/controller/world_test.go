@@ -151,7 +151,7 @@ func (w *world) model(name string, sources ...prompt.Source) *fakellm.Server {
 		w.t.Fatal(err)
 	}
 	w.labels = map[string]string{llmLabel: llmEnabled}
-	w.Tell = newStoryteller(explain.Explainer{Client: c, Sources: sources}, 2, w.Writer, nil, &w.memory, func(k Request) { w.woken <- k })
+	w.Tell = newStoryteller(explain.Explainer{Client: c, Sources: sources}, 2, w.Writer, nil, &w.memory, func(_ context.Context, k Request) { w.woken <- k })
 	w.Tell.backoff = time.Millisecond
 	return s
 }
