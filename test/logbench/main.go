@@ -51,11 +51,6 @@ func run(size, stream, ranks, runs int, rg, profile string) error {
 	if err != nil {
 		return err
 	}
-	if ranks > 0 {
-		if err := crowd(catalog, ranks); err != nil {
-			return err
-		}
-	}
 	literals := literalsOf(catalog)
 	fmt.Printf("%d signatures, %d literals, loaded in %v\n", len(catalog.All()), len(literals), time.Since(at).Round(time.Millisecond))
 	dir, err := os.MkdirTemp("", "logbench")
@@ -80,7 +75,12 @@ func run(size, stream, ranks, runs int, rg, profile string) error {
 		return err
 	}
 	if stream > 0 {
-		return endless(catalog, stream)
+		if err := endless(catalog, stream); err != nil {
+			return err
+		}
+	}
+	if ranks > 0 {
+		return crowd(catalog, ranks)
 	}
 	return nil
 }
