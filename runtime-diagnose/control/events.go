@@ -36,6 +36,10 @@ var outlived = map[string][]string{
 	"Rebooted":               {"NodeReady"},
 	"FailedBinding":          {"ProvisioningSucceeded"},
 	"ProvisioningFailed":     {"ProvisioningSucceeded"},
+
+	"NetworkNotReady":               {"Pulling", "Pulled", "Created", "Started"}, // a node that just started
+	"FailedPrepareDynamicResources": {"Pulling", "Pulled", "Created", "Started"},
+	"FailedCreatePodContainer":      {"Pulling", "Pulled", "Created", "Started"},
 }
 
 func (r *reader) readEvents() {
@@ -85,10 +89,11 @@ const cancelled = "Cancelling deletion"
 // telling are reasons that operators write as Normal and that are none.
 func telling(reason string) bool {
 	switch reason {
-	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "DeviceTaintManagerEviction", "NodeNotReady", "Pending", "BackOff", "FailedBinding":
+	case "Preempted", "Evicted", "EvictedDueToPreempted", "TaintManagerEviction", "DeviceTaintManagerEviction", "NodeNotReady", "Pending", "BackOff", "FailedBinding",
+		"Evict", "ScaleDown", "Disrupted":
 		return true
 	}
-	return false
+	return strings.HasPrefix(reason, kueueEvicted)
 }
 
 // readFailedScheduling uses the newest message of a pod only: older ones describe a

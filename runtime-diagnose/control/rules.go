@@ -2,15 +2,16 @@ package control
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
-	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+14)
+	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+15)
 	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
-		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds)
+		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
 	}
@@ -68,6 +69,15 @@ var ruleRounds = rule("ends-and-restarts", "the program ends well and is started
 	"The program ended with 0 again and again, and the pod's restartPolicy is Always: the job can never end.", "That the training was complete each time.",
 	"Set restartPolicy to OnFailure or Never.\nIf the program should have trained for longer, read the end of its log.")
 
+// kueueEvicted begins every reason with which Kueue takes quota back; what follows names the cause
+// (https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/apis/kueue/v1beta2/workload_types.go).
+const kueueEvicted = "EvictedDueTo"
+
+var ruleQueueEvicted = rule("queue-evicted", "the queue took the job's quota back", "sigterm-preempted", signature.General,
+	signature.Platform, signature.RetryUnknown,
+	"Kueue evicted the workload; the reason of the event says why.", "That the program failed: the queue stops pods that run well.",
+	"Read the event's reason: PodsReadyTimeout means that not all pods started in time, Deactivated and ...QueueStopped that somebody stopped it.")
+
 // reasonRules are reasons of pods and containers that mean one thing whatever the message.
 var reasonRules = []struct {
 	reasons []string
@@ -81,7 +91,7 @@ var reasonRules = []struct {
 		"container-config-error", "the container's configuration names something that is not there", "container-config", signature.Precise, signature.User, signature.Useless,
 		"The kubelet could not put together the container's environment: a ConfigMap, Secret or key is missing, or the user is not allowed.", "That it was never there.",
 		"Create the object or key that the message names, or correct the reference in the pod template.")},
-	{[]string{"CreateContainerError", "RunContainerError", "ContainerCannotRun", "StartError", "PostStartHookError", "CreatePodSandboxError", "ContainerCannotStart"}, rule(
+	{[]string{"CreateContainerError", "RunContainerError", "ContainerCannotRun", "StartError", "PostStartHookError", "FailedPostStartHook", "PreCreateHookError", "PreStartHookError", "CreatePodSandboxError", "ContainerCannotStart"}, rule(
 		"container-not-started", "the runtime could not start the container", "container-config", signature.Precise, signature.User, signature.Useless,
 		"The container runtime refused or failed to start the process.", "That the image is wrong: command, working directory, mounts and devices are read at the same moment.",
 		"Read the runtime's message: it names the command, path or device.")},
@@ -100,7 +110,7 @@ var reasonRules = []struct {
 		"deadline-exceeded", "a deadline passed", "sigterm-preempted", signature.Precise, signature.User, signature.Useless,
 		"activeDeadlineSeconds was reached.", "That the job hung: it may have waited for nodes until then.",
 		"Raise activeDeadlineSeconds, or find out where the time went.")},
-	{[]string{"UnexpectedAdmissionError", "OutOfcpu", "OutOfmemory", "OutOfpods", "TopologyAffinityError", "NodeAffinity", "NodePorts", "Forbidden", "InvalidNodeInfo", "PodLevelResourcesNotSupported"}, rule(
+	{[]string{"UnexpectedAdmissionError", "OutOfcpu", "OutOfmemory", "OutOfpods", "TopologyAffinityError", "NodeAffinity", "NodePorts", "Forbidden", "InvalidNodeInfo", "PodLevelResourcesNotSupported", "SMTAlignmentError", "EmptyPodSharedPoolError", "SysctlForbidden", "AppArmor", "FailedNodeDeclaredFeaturesCheck"}, rule(
 		"kubelet-refused", "the kubelet refused the pod", "admission-denied", signature.Precise, signature.Platform, signature.Helps,
 		"The node's kubelet did not accept the pod that the scheduler placed there.", "That the next node refuses it too.",
 		"Start the pod again; if the node refuses again, tell the administrator the node and the message.")},
@@ -108,11 +118,11 @@ var reasonRules = []struct {
 		"pod-disrupted", "the platform removed the pod", "sigterm-preempted", signature.Precise, signature.Platform, signature.Helps,
 		"The pod was removed on purpose: a taint, a drain, a shutdown or the garbage collector.", "Which of these, unless the reason says.",
 		"Look for maintenance of the node at that time; start the job again.")},
-	{[]string{"FailedCreatePodSandBox"}, rule(
+	{[]string{"FailedCreatePodSandBox", "FailedCreatePodContainer"}, rule(
 		"sandbox-not-created", "the pod's sandbox cannot be created", "container-config", signature.General, signature.Platform, signature.Helps,
 		"The node could not set up the pod's network or sandbox.", "That the pod is at fault.",
 		"Tell the administrator the node and the message; it usually is the network plugin.")},
-	{[]string{"FailedMount", "FailedAttachVolume", "FailedMapVolume"}, rule(
+	{[]string{"FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedMountOnFilesystemMismatch", "VolumeResizeFailed", "FileSystemResizeFailed"}, rule(
 		"volume-not-mounted", "a volume cannot be mounted", "mount-failed", signature.Precise, signature.Platform, signature.RetryUnknown,
 		"The kubelet could not attach or mount a volume.", "Whether the storage or the name is at fault, unless the message says.",
 		"Check that the claim, ConfigMap or Secret exists and that its storage can be reached from this node.")},
@@ -124,7 +134,15 @@ var reasonRules = []struct {
 		"trainjob-resources-refused", "the TrainJob's resources cannot be created", "admission-denied", signature.General, signature.User, signature.Useless,
 		"Building or creating the JobSet failed, and the status shows nothing of it.", "That the TrainJob is at fault: its runtime may be.",
 		"Read the event's message: it names the field or the rule.")},
-	{[]string{"NodeNotReady"}, ruleNodeNotReady},
+	{[]string{"NodeNotReady", "KubeletSetupFailed"}, ruleNodeNotReady},
+	{[]string{"NetworkNotReady"}, rule(
+		"node-network-not-ready", "the node's pod network is not ready", "node-lost", signature.General, signature.Platform, signature.Helps,
+		"The kubelet starts no pods: the network plugin of the node does not answer.", "That it stays so: a node that has just started says the same.",
+		"Wait a minute; if it lasts, tell the administrator the node: its network plugin does not run.")},
+	{[]string{"FailedPrepareDynamicResources"}, rule(
+		"device-claim-not-prepared", "the node could not prepare the pod's claimed devices", "container-config", signature.General, signature.Platform, signature.Helps,
+		"The driver of a resource claim failed on the node.", "That the device is broken: a driver that does not run or a claim of another pod looks the same.",
+		"Tell the administrator the node and the message: it names the claim and the driver.")},
 	{[]string{"DeletionByDeviceTaintManager", "DeviceTaintManagerEviction"}, ruleDeviceTainted},
 	{[]string{"DeviceUnhealthy"}, rule(
 		"device-unhealthy", "the node's device plugin reports a broken device", "gpu-hardware-xid", signature.Precise, signature.Hardware, signature.Helps,
@@ -137,6 +155,9 @@ func ruleForReason(reason string) *signature.Signature {
 		if slices.Contains(r.reasons, reason) {
 			return r.rule
 		}
+	}
+	if strings.HasPrefix(reason, kueueEvicted) {
+		return ruleQueueEvicted
 	}
 	if len(reason) > 5 && reason[:5] == "OutOf" { // OutOfnvidia.com/gpu and any other resource
 		return ruleForReason("OutOfcpu")

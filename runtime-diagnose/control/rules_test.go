@@ -109,6 +109,23 @@ func TestEvents(t *testing.T) {
 		}, nil},
 		"a taint of a device drives the pod out": {[]corev1.Event{normal(event("DeviceTaintManagerEviction", "a", "Marking for deletion", 1))}, []string{"gpu-hardware-xid"}},
 		"the node went away":                     {[]corev1.Event{event("NodeNotReady", "a", "Node is not ready", 1)}, []string{"node-lost"}},
+		"a queue takes its quota back, as Normal": {[]corev1.Event{
+			normal(event("EvictedDueToPodsReadyTimeout", "w", "Exceeded the PodsReady timeout ml/w", 1)),
+		}, []string{"sigterm-preempted"}},
+		"the autoscaler takes the node down, as Normal": {[]corev1.Event{normal(event("ScaleDown", "a", "deleting pod for node scale down", 1))}, []string{"sigterm-preempted"}},
+		"a node whose network came up late": {[]corev1.Event{
+			event("NetworkNotReady", "a", "network is not ready: cni plugin not initialized", 1), normal(event("Started", "a", "Started container", 2)),
+		}, nil},
+		"a node whose network never came up": {[]corev1.Event{event("NetworkNotReady", "a", "network is not ready: cni plugin not initialized", 1)}, []string{"node-lost"}},
+		"claimed devices that the node cannot prepare": {[]corev1.Event{
+			event("FailedPrepareDynamicResources", "a", "Failed to prepare dynamic resources: NodePrepareResources failed for ResourceClaim g: no such device", 1),
+		}, []string{"container-config"}},
+		"the node cannot align the cores": {[]corev1.Event{
+			event("SMTAlignmentError", "a", "SMT Alignment Error: requested 7 cpus not multiple cpus per core = 2", 1),
+		}, []string{"admission-denied"}},
+		"no node has room for a local volume": {[]corev1.Event{
+			event("FailedScheduling", "a", "0/4 nodes are available: 4 node(s) did not have enough free storage.", 1),
+		}, []string{"unschedulable-pvc"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

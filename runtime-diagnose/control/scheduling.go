@@ -40,7 +40,7 @@ var (
 	namedReason    = regexp.MustCompile(`(?:^|[\s:,])(\d+) ((?:[A-Z]+[a-z]+){2,})\.?\s*$`)
 	insufficient   = regexp.MustCompile(`^Insufficient ([A-Za-z0-9./_-]+[A-Za-z0-9])`)
 	taintText      = regexp.MustCompile(`taint\(?s?\)?:? ?(\{[^}]*\})`)
-	claimText      = regexp.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume`)
+	claimText      = regexp.MustCompile(`NoVolumeZoneConflict|NoVolumeNodeConflict|VolumeBindingNoMatch|MaxVolumeCount|(?i)persistentvolumeclaim|unbound|volume node affinity|available volume zone|max volume count|non-existent pv|persistent volume|enough free storage|no available disk|plugin "VolumeBinding"`)
 )
 
 // ParseUnschedulable reads a scheduler's message; ok is false if it is none.
