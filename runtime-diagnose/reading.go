@@ -46,9 +46,9 @@ type share struct {
 func shareOf(logs int) share {
 	of := func(all, least, most int) int { return min(max(all/max(logs, 1), least), most) }
 	return share{
-		sightings: of(allSightings, 2, mostSightings),
+		sightings: of(allSightings, 1, mostSightings),
 		excerpt:   of(allExcerpts, 0, allExcerpts),
-		line:      of(allLines, 120, mostLineInResults),
+		line:      of(allLines, 80, mostLineInResults),
 		steps:     of(allSteps, 1, 32),
 		calls:     of(allCalls, 1, mostCalls),
 	}
@@ -227,7 +227,8 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 }
 
 // foremost are the n sightings of a log that say most: the first sign of trouble, what a launcher
-// names, of each signature the first, causes before effects; in the order of the log.
+// names, of each signature the first, causes before effects; in the order of the log. Where there is
+// room for one, it is the best cause.
 func foremost(seen []rank.Sighting, n int) []rank.Sighting {
 	if len(seen) <= n {
 		return seen
@@ -238,7 +239,7 @@ func foremost(seen []rank.Sighting, n int) []rank.Sighting {
 		s := &seen[i]
 		p := place{at: i, repeat: min(times[s.Signature.ID], 1), worth: worthOf(s)}
 		times[s.Signature.ID]++
-		if first := !sign && !s.Over && s.Signature.Role != signature.Context; first || s.First {
+		if first := !sign && !s.Over && s.Signature.Role != signature.Context; n > 1 && (first || s.First) {
 			sign, p.repeat, p.worth = sign || first, 0, -1
 		}
 		places[i] = p
