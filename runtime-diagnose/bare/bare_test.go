@@ -146,6 +146,23 @@ func TestALineThatSaidSomethingIsKept(t *testing.T) {
 	}
 }
 
+// The kubelet's reason for a missing resource is "OutOf" and the resource's name
+// (https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/kubelet/lifecycle/predicate.go).
+func TestAReasonMayNameAResource(t *testing.T) {
+	const message = "Node didn't have enough resource: nvidia.com/gpu, requested: 8, used: 4, capacity: 8"
+	for name, text := range map[string]string{
+		"describe":   "Events:\n  Type     Reason               Age  From     Message\n  ----     ------               ---- ----     -------\n  Warning  OutOfnvidia.com/gpu  3s   kubelet  " + message + "\n",
+		"get events": "LAST SEEN   TYPE      REASON                OBJECT        MESSAGE\n3s          Warning   OutOfnvidia.com/gpu   pod/train-0   " + message + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			events := bare.Read("events.txt", []byte(text), now).Events
+			if len(events) != 1 || events[0].Reason != "OutOfnvidia.com/gpu" || !strings.HasSuffix(events[0].Message, message) {
+				t.Errorf("got %v", events)
+			}
+		})
+	}
+}
+
 func TestAgesWithoutAClockAreUnknown(t *testing.T) {
 	p := bare.Read("e", []byte("18m  Warning  Failed  pod/a  m\n"), time.Time{})
 	if len(p.Events) != 1 || !p.Events[0].LastTimestamp.IsZero() {

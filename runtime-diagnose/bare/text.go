@@ -27,9 +27,9 @@ type text struct {
 }
 
 var (
-	getEvent      = regexp.MustCompile(`^\s*(\S+)\s+(Normal|Warning)\s+(\w+)\s+([A-Za-z.]+/\S+)\s+(.*)$`)
-	getEventNS    = regexp.MustCompile(`^\s*([a-z0-9-]+)\s+(\d\S*)\s+(Normal|Warning)\s+(\w+)\s+([A-Za-z.]+/\S+)\s+(.*)$`)
-	describeEvent = regexp.MustCompile(`^\s*(Normal|Warning)\s+(\w+)\s+((?:<\w+>|\d\w*)(?:\s+\(x\d+(?: over [^)]*)?\))?)\s+(.*)$`)
+	getEvent      = regexp.MustCompile(`^\s*(\S+)\s+(Normal|Warning)\s+(\w[\w./-]*)\s+([A-Za-z.]+/\S+)\s+(.*)$`)
+	getEventNS    = regexp.MustCompile(`^\s*([a-z0-9-]+)\s+(\d\S*)\s+(Normal|Warning)\s+(\w[\w./-]*)\s+([A-Za-z.]+/\S+)\s+(.*)$`)
+	describeEvent = regexp.MustCompile(`^\s*(Normal|Warning)\s+(\w[\w./-]*)\s+((?:<\w+>|\d\w*)(?:\s+\(x\d+(?: over [^)]*)?\))?)\s+(.*)$`)
 	field         = regexp.MustCompile(`^(\s*)([A-Z][A-Za-z ]*):\s*(.*)$`)
 	timesOver     = regexp.MustCompile(`\(x(\d+)`)
 	containerName = regexp.MustCompile(`^  ([a-z0-9][a-z0-9-]*):\s*$`)
