@@ -71,7 +71,9 @@ type logReader struct {
 }
 
 func (r *logReader) suspect(text string) bool {
-	r.passing.announce(text)
+	if r.passing.announce(text) {
+		r.listen()
+	}
 	text = unquoted(text)
 	return r.ear.Suspects(text) || r.goesOn() || saysNodes(text)
 }

@@ -12,9 +12,9 @@ import (
 // on trust: without steps after it the line counts like any other.
 type passing struct {
 	waiting []opened
-	passed  []int // sightings that training left behind
-	last    opened
-	near    int // lines behind the last sighting that may still announce that it is tried again
+	passed  []int    // sightings that training left behind
+	last    []opened // the sightings of one line
+	near    int      // lines behind the last sighting that may still announce that it is tried again
 }
 
 // announcedWithin is how many lines below an error a program says that it tries again.
@@ -22,42 +22,50 @@ const announcedWithin = 2
 
 // sighted is told of every sighting before it is kept.
 func (p *passing) sighted(l reduce.Line, sighting int) {
-	p.near, p.last = 0, opened{sighting: sighting, line: l.Number}
-	switch {
-	case l.Trace != nil:
-	case saysItGoesOn(l.Body()):
-		p.note(sighting, l.Number)
-	default:
-		p.near = announcedWithin
+	one := opened{sighting: sighting, line: l.Number, need: stepsAfter}
+	if l.Trace != nil {
+		one.need = stepsAfterException
 	}
-}
-
-// announce is told of every line: one close below the last sighting may announce another try.
-func (p *passing) announce(text string) {
-	if p.near == 0 {
+	if len(p.last) > 0 && p.last[0].line != l.Number || p.near == 0 {
+		p.last = p.last[:0]
+	}
+	p.near = 0
+	if l.Trace == nil && saysItGoesOn(l.Body()) {
+		p.waiting = append(p.waiting, one)
 		return
 	}
-	p.near--
-	if goesOn.MatchString(text) {
-		p.near = 0
-		p.waiting = append(p.waiting, p.last)
+	p.last, p.near = append(p.last, one), announcedWithin
+}
+
+// announce is told of every line: one close below the last sighting may announce another try. It says
+// whether this one does.
+func (p *passing) announce(text string) bool {
+	if p.near == 0 {
+		return false
 	}
+	p.near--
+	if !goesOn.MatchString(text) {
+		return false
+	}
+	p.near = 0
+	p.waiting = append(p.waiting, p.last...)
+	return true
 }
 
 type opened struct {
 	sighting, line int
-	steps          int
+	steps, need    int
 }
 
-// stepsAfter is how many lines that show training have to follow: one may be an echo of the
-// step that failed.
-const stepsAfter = 2
+// How many lines that show training have to follow: one may be an echo of the step that failed. After
+// an exception that somebody caught it takes more: where ranks write into one log, the others go on for
+// a while without the one that failed.
+const (
+	stepsAfter          = 2
+	stepsAfterException = 8
+)
 
 func (p *passing) open() bool { return len(p.waiting) > 0 }
-
-func (p *passing) note(sighting, line int) {
-	p.waiting = append(p.waiting, opened{sighting: sighting, line: line})
-}
 
 func (p *passing) advance(line int) {
 	var rest []opened
@@ -65,7 +73,7 @@ func (p *passing) advance(line int) {
 		if line > o.line {
 			o.steps++
 		}
-		if o.steps >= stepsAfter {
+		if o.steps >= o.need {
 			p.passed = append(p.passed, o.sighting)
 			continue
 		}

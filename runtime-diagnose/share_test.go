@@ -48,7 +48,7 @@ func TestForemostSightings(t *testing.T) {
 		want string
 	}{
 		{100, ""},
-		{1, "70"}, // the cause
+		{1, "70"},    // the cause
 		{2, "60 80"}, // the first sign of trouble, and what the launcher names
 		{3, "60 70 80"},
 		{4, "60 62 70 80"},
