@@ -78,15 +78,18 @@ func TestExceptionsOfTwoTypesAreNotOne(t *testing.T) {
 		want     string // how it begins
 	}{
 		"the same on both": {
-			[]string{at(0) + " KeyError: 'a'", at(1) + " KeyError: 'b'"}, diagnose.Supported,
+			[]string{at(0) + " KeyError: 'a'", at(1) + " KeyError: 'b'"},
+			diagnose.Supported,
 			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] One other says the same.",
 		},
 		"two types within what clocks differ by": {
-			[]string{at(0) + " KeyError: 'a'", at(1) + " IndexError: b"}, diagnose.Hypothesis,
+			[]string{at(0) + " KeyError: 'a'", at(1) + " IndexError: b"},
+			diagnose.Hypothesis,
 			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] train-worker-1 came 1.0 s later, give or take 3.0 s: times do not show which was first. As likely: an exception of the program [pod/train-worker-1/pytorch#1]; nothing sets the two apart.",
 		},
 		"two types, one long before the other": {
-			[]string{at(0) + " KeyError: 'a'", at(30) + " IndexError: b"}, diagnose.Supported,
+			[]string{at(0) + " KeyError: 'a'", at(30) + " IndexError: b"},
+			diagnose.Supported,
 			"The program raised KeyError and did not handle it. [pod/train-worker-0/pytorch#1] It was first, at least 27 s before train-worker-1.",
 		},
 	}

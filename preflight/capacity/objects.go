@@ -123,10 +123,7 @@ func decode(o *unstructured.Unstructured, into any) error {
 // wrongType is the field whose value has another type than it should; the converter names Go's types and
 // no field. Nil: it is not known.
 func wrongType(o *unstructured.Unstructured, into any) *json.UnmarshalTypeError {
-	text, err := json.Marshal(o.Object)
-	if err != nil {
-		return nil
-	}
+	text, _ := json.Marshal(o.Object) // what cannot be written names no field either
 	again := reflect.New(reflect.TypeOf(into).Elem()).Interface()
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(text, again))
 	if !ok || wrong.Field == "" {
