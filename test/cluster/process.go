@@ -55,11 +55,12 @@ type launch struct {
 	args    []string
 	env     []string
 	ready   func(context.Context) error // one probe; nil error: ready
+	again   bool                        // where it ends before it is ready, it is started again, as in a Deployment
 }
 
-// portAttempts bounds how often a program is started again because somebody else took its port between our
-// choosing and its listening.
-const portAttempts = 5
+// attempts bounds how often a program is started, because somebody else took its port between our choosing
+// and its listening, or because it is one that a Deployment would start again.
+const attempts = 5
 
 // run starts a program and returns when it is ready. plan is asked anew for every attempt, with fresh ports.
 func (c *Cluster) run(ctx context.Context, name string, ports int, plan func(port []int) (launch, error)) error {
@@ -82,8 +83,9 @@ func (c *Cluster) run(ctx context.Context, name string, ports int, plan func(por
 			c.progressf("%s is ready after %s", name, time.Since(begun).Round(100*time.Millisecond))
 			return nil
 		}
+		again := l.again && p.ended() || strings.Contains(tail(p.log), "address already in use")
 		p.kill()
-		if attempt == portAttempts || !strings.Contains(tail(p.log), "address already in use") {
+		if attempt == attempts || !again || ctx.Err() != nil {
 			return fmt.Errorf("start %s: %w", name, err)
 		}
 	}
@@ -162,6 +164,16 @@ func (c *Cluster) watch(p *process) {
 		c.failure = fmt.Errorf("%s ended by itself (%s); %s ends with:\n%s", p.name, p.cmd.ProcessState, p.log, tail(p.log))
 		c.ended.Do(func() { close(c.done) })
 	}()
+}
+
+// ended says that the process has ended.
+func (p *process) ended() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
 }
 
 // kill returns when the process is gone. It does not ask nicely: the data is thrown away, and an API server

@@ -54,6 +54,9 @@ var _ = ReportAfterEach(func(r SpecReport) {
 })
 
 var _ = AfterSuite(func() {
+	if world == nil {
+		return // it did not start, and that is said
+	}
 	log, err := world.SignalboxLog()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(log).NotTo(ContainSubstring("forbidden"), "the ServiceAccount has every right that Signalbox needs")
