@@ -16,7 +16,7 @@ func TestAnExceptionThatTrainingLeftBehind(t *testing.T) {
 		}
 		return text
 	}
-	const raised = "Traceback (most recent call last):\n  File \"/work/data.py\", line 33, in __getitem__\n    img = Image.open(path)\nPIL.UnidentifiedImageError: cannot identify image file '/data/7.jpg'\n"
+	const raised = "Traceback (most recent call last):\n  File \"/app/data.py\", line 33, in __getitem__\n    img = Image.open(path)\nPIL.UnidentifiedImageError: cannot identify image file '/data/7.jpg'\n"
 	cases := map[string]struct {
 		text string
 		want diagnose.Verdict
