@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -189,7 +188,7 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 	}
 	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running, remember: c.wantsLines()}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
-	digest, err := reduce.Read(cancelable{ctx, in}, reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
+	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
 		out.broken = append(out.broken, name)
@@ -328,17 +327,4 @@ func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again 
 // of says that it is an excerpt of the log that a source is in.
 func (e Excerpt) of(s evidence.Source) bool {
 	return e.Source.Pod == s.Pod && e.Source.Container == s.Container && e.Source.Attempt == s.Attempt && e.Source.File == s.File
-}
-
-// cancelable stops a read when the context ends.
-type cancelable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c cancelable) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

@@ -164,7 +164,7 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 		if err != nil {
 			continue
 		}
-		_, err = reduce.Read(cancelable{ctx, in}, reduce.Options{
+		_, err = reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{
 			Budget: 1, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { lines.Add(reduce.Mask(l.Body())) },
 		})
 		if cerr := in.Close(); err == nil && cerr == nil {

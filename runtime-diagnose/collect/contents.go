@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // Bounds of a bundle. Of its logs there is none: they are read as they come.
@@ -168,7 +170,7 @@ func countLines(ctx context.Context, open func() (io.ReadCloser, error)) (int, e
 	}
 	defer in.Close()
 	var n lineCount
-	_, err = io.Copy(&n, cancelable{ctx, in})
+	_, err = io.Copy(&n, reduce.Cancelable(ctx, in))
 	return n.lines(), err
 }
 
@@ -193,22 +195,9 @@ func (n *lineCount) lines() int {
 	return n.ends
 }
 
-// cancelable stops a read when the context ends.
-type cancelable struct {
-	ctx  context.Context
-	from io.Reader
-}
-
-func (c cancelable) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.from.Read(p)
-}
-
 // readArchive goes through a whole archive once.
 func (f *contents) readArchive(ctx context.Context, a *archive) error {
-	at, err := a.begin(func(r io.Reader) io.Reader { return cancelable{ctx, r} })
+	at, err := a.begin(func(r io.Reader) io.Reader { return reduce.Cancelable(ctx, r) })
 	if err != nil {
 		return err
 	}
