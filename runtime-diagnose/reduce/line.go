@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -114,8 +115,20 @@ type scanner struct {
 	err    error
 }
 
+// buffers are used again: of thousands of short logs they would be most of what reading allocates.
+var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, LongestLine) }}
+
 func newScanner(r io.Reader, numbers []int) *scanner {
-	return &scanner{r: bufio.NewReaderSize(r, LongestLine), given: numbers}
+	buffer := buffers.Get().(*bufio.Reader)
+	buffer.Reset(r)
+	return &scanner{r: buffer, given: numbers}
+}
+
+// close gives the buffer back; nothing of the scanner may be used any more.
+func (s *scanner) close() {
+	s.r.Reset(nil)
+	buffers.Put(s.r)
+	s.r = nil
 }
 
 // next reads one line; false at the end or on an error, which is in err unless it is EOF.

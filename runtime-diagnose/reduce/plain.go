@@ -11,5 +11,8 @@ func Plain(text string) string {
 	for i, line := range lines {
 		lines[i] = Mask(s.key.hide(s.clean([]byte(line))))
 	}
+	if len(lines) == 1 {
+		return strings.Clone(lines[0]) // which holds on to no more than itself
+	}
 	return strings.Join(lines, "\n")
 }

@@ -78,6 +78,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 	k := newKeeper(o)
 	var d Digest
 	lines := newScanner(r, o.Numbers)
+	defer lines.close()
 	tracebacks := newFolder()
 	clock := clock{now: o.Now}
 	for lines.next() {
