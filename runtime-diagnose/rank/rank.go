@@ -92,7 +92,7 @@ func (j Judge) Order(seen []Sighting) Ranking {
 		}
 		r.Effects = append(r.Effects, s)
 	}
-	slices.SortStableFunc(r.Effects, j.byTime)
+	slices.SortStableFunc(r.Effects, func(a, b Sighting) int { return j.byTime(&a, &b) })
 	return r
 }
 
@@ -138,7 +138,7 @@ func (j Judge) compare(a, b *Sighting, all []Sighting) int {
 		cmp.Compare(boolOrder(a.Signature.Weak || a.Mild), boolOrder(b.Signature.Weak || b.Mild)),
 		cmp.Compare(boolOrder(bareEnd(a)), boolOrder(bareEnd(b))),
 		cmp.Compare(boolOrder(!a.Platform), boolOrder(!b.Platform)),
-		j.byTime(*a, *b),
+		j.byTime(a, b),
 	)
 }
 
@@ -171,7 +171,7 @@ func hidden(s *Sighting, all []Sighting) int {
 
 // byTime is earlier first. Times that clocks do not set apart say nothing when they come from
 // two places; then the file and the line decide, for the sake of one order.
-func (j Judge) byTime(a, b Sighting) int {
+func (j Judge) byTime(a, b *Sighting) int {
 	sameLog := a.Item.Source.File == b.Item.Source.File && a.Item.Source.Pod == b.Item.Source.Pod &&
 		a.Item.Source.Container == b.Item.Source.Container && a.Item.Source.Attempt == b.Item.Source.Attempt
 	if sameLog && a.Item.Source.Line > 0 && b.Item.Source.Line > 0 {
@@ -206,16 +206,20 @@ func Merge(seen []Sighting) []Sighting { return Judge{}.Merge(seen) }
 // failure goes before, and that close by the one with more facts does: messages are printed
 // in short and in long. Exceptions of two types are no copies of one message. The others are in Also.
 func (j Judge) Merge(seen []Sighting) []Sighting {
-	seen = slices.Clone(seen)
+	order := make([]*Sighting, len(seen)) // they are large, and may be many
+	for i := range seen {
+		order[i] = &seen[i]
+	}
 	// The order by time is none where times are within the skew: start from one that is.
-	slices.SortStableFunc(seen, func(a, b Sighting) int {
+	slices.SortStableFunc(order, func(a, b *Sighting) int {
 		return cmp.Or(strings.Compare(string(a.Item.ID), string(b.Item.ID)), cmp.Compare(a.Item.Source.Line, b.Item.Source.Line),
 			strings.Compare(a.Signature.ID, b.Signature.ID))
 	})
-	slices.SortStableFunc(seen, j.byTime)
+	slices.SortStableFunc(order, j.byTime)
 	var out []Sighting
 	at := map[string]int{}
-	for _, s := range seen {
+	for _, one := range order {
+		s := *one
 		key := s.Signature.ID + "\x00" + boolKey(s.Over) + boolKey(s.Platform) + boolKey(s.Explained) + boolKey(s.Follower)
 		i, ok := at[key]
 		if !ok {
