@@ -6,54 +6,66 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
-// held is a log in memory: compressed, unless somebody else holds it anyway.
+// held is a log in memory: compressed, unless somebody else holds it anyway. One for which there was
+// no room is read again when somebody wants it.
 type held struct {
 	plain  []byte
 	packed keep.Text
+	again  func() ([]byte, error)
 }
 
-func (h held) empty() bool { return len(h.plain) == 0 && h.packed.Held() == 0 }
+func (h held) empty() bool { return len(h.plain) == 0 && h.packed.Held() == 0 && h.again == nil }
 
 func (h held) open() (io.ReadCloser, error) {
 	text := h.plain
-	if text == nil {
+	switch {
+	case h.again != nil:
+		var err error
+		if text, err = h.again(); err != nil {
+			return nil, err
+		}
+	case text == nil:
 		text = h.packed.Bytes()
 	}
 	return io.NopCloser(bytes.NewReader(text)), nil
 }
 
 // Logs are read by many at a time, and each needs its text and as much again while head and tail are
-// put together. Of what is held compressed, logs that are read whole get one part, and the ends of the
-// others another: training logs shrink to a tenth, so the parts are cut short of noise only, and of
-// the ends of many thousands.
+// put together. Of what is held compressed, logs that are read whole have one part, and the ends of the
+// others another. Training logs shrink to a tenth, so logs are cut short of noise only, the oldest of
+// it first; of ends there may be thousands, and those without room are read again.
 const (
-	roomToRead = 24 << 20
-	roomToHold = 16 << 20 // for each of the two
-	leastHeld  = 1 << 10  // of a log, compressed
+	roomToRead  = 24 << 20
+	roomToHold  = 12 << 20 // logs that are read whole
+	roomForEnds = 8 << 20
 )
 
 // room bounds the memory that reading the logs of one job takes.
 type room struct {
-	whole, end int // bytes a log may take, compressed
-	each       int64
-	reading    *semaphore.Weighted
-	packing    *semaphore.Weighted
+	whole   int // bytes that a log may take, compressed
+	each    int64
+	reading *semaphore.Weighted
+	packing *semaphore.Weighted
+	ends    atomic.Int64 // bytes that are left for them
 }
 
-// newRoom is the room for as many logs as are read whole at most, and so many ends.
-func newRoom(l Limits, ends int) *room {
+// newRoom is the room for as many logs as the limits let be read whole.
+func newRoom(l Limits) *room {
 	each := l.HeadBytes + l.TailBytes
-	return &room{
-		whole: roomToHold / int(max(1, l.TotalBytes/each)), end: max(leastHeld, roomToHold/max(1, ends)),
-		each: min(3*each, roomToRead), reading: semaphore.NewWeighted(roomToRead),
+	r := &room{
+		whole: roomToHold / int(max(1, l.TotalBytes/each)),
+		each:  min(3*each, roomToRead), reading: semaphore.NewWeighted(roomToRead),
 		packing: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 	}
+	r.ends.Store(roomForEnds)
+	return r
 }
 
 // enter waits until there is room to read one more log whole.
@@ -64,19 +76,33 @@ func (r *room) enter(ctx context.Context) (done func(), err error) {
 	return func() { r.reading.Release(r.each) }, nil
 }
 
-// hold compresses a text. Of one that takes more than so many bytes, the beginning goes.
-func (r *room) hold(ctx context.Context, text []byte, most int) held {
+// hold compresses a log. Of one that takes more than its part, the beginning goes.
+func (r *room) hold(ctx context.Context, text []byte) held {
 	if r.packing.Acquire(ctx, 1) != nil {
 		return held{plain: text} // the reads are over
 	}
 	defer r.packing.Release(1)
 	packed := keep.NewText(text)
-	for packed.Held() > most && len(text) > most {
-		text = text[len(text)-max(most, len(text)/2):]
+	for packed.Held() > r.whole && len(text) > r.whole {
+		text = text[len(text)-max(r.whole, len(text)/2):]
 		if i := bytes.IndexByte(text, '\n'); i >= 0 && i+1 < len(text) {
 			text = text[i+1:] // half a line is no evidence
 		}
 		packed = keep.NewText(slices.Concat([]byte(gapBefore), text))
 	}
 	return held{packed: packed}
+}
+
+// holdEnd compresses the end of a log as long as there is room for one; again reads it.
+func (r *room) holdEnd(ctx context.Context, text []byte, again func() ([]byte, error)) held {
+	if r.packing.Acquire(ctx, 1) != nil {
+		return held{again: again}
+	}
+	defer r.packing.Release(1)
+	h := held{packed: keep.NewText(text)}
+	if size := int64(h.packed.Held()); r.ends.Add(-size) < 0 {
+		r.ends.Add(size)
+		return held{again: again}
+	}
+	return h
 }

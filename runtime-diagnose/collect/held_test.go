@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -22,53 +23,54 @@ func readHeld(t *testing.T, h held) string {
 }
 
 func TestAHeldTextIsTheTextWhereThereIsRoom(t *testing.T) {
-	room := newRoom(Limits{}.withDefaults(), 1000)
+	room := newRoom(Limits{}.withDefaults())
 	text := strings.Repeat("step 1 loss 2.0\n", 4000)
-	h := room.hold(t.Context(), []byte(text), room.end)
+	h := room.hold(t.Context(), []byte(text))
 	if readHeld(t, h) != text || h.empty() {
 		t.Error("the text has changed")
 	}
 	if h.packed.Held() > len(text)/10 {
 		t.Errorf("%d bytes are held in %d", len(text), h.packed.Held())
 	}
-	if !room.hold(t.Context(), nil, room.end).empty() {
+	if !room.hold(t.Context(), nil).empty() {
 		t.Error("no text is something")
 	}
 }
 
-func TestOfATextWithoutRoomTheEndIsHeld(t *testing.T) {
+// noise are so many lines that do not shrink.
+func noise(lines int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
-	var noise strings.Builder
-	for range 20_000 {
+	var text []byte
+	for range lines {
 		for range 60 {
-			noise.WriteByte(byte(' ' + r.IntN(90)))
+			text = append(text, byte(' '+r.IntN(90)))
 		}
-		noise.WriteByte('\n')
+		text = append(text, '\n')
 	}
-	noise.WriteString("the last words\n")
-	room := newRoom(Limits{}.withDefaults(), 0)
-	h := room.hold(t.Context(), []byte(noise.String()), room.whole)
+	return text
+}
+
+func TestOfATextWithoutRoomTheEndIsHeld(t *testing.T) {
+	text := append(noise(20_000), "the last words\n"...)
+	room := newRoom(Limits{}.withDefaults())
+	h := room.hold(t.Context(), text)
 	got := readHeld(t, h)
 	if h.packed.Held() > room.whole {
 		t.Errorf("%d bytes are held; the most is %d", h.packed.Held(), room.whole)
 	}
 	rest, said := strings.CutPrefix(got, gapBefore)
-	if !said || !strings.HasSuffix(noise.String(), "\n"+rest) || len(rest) < room.whole/4 {
+	if !said || !strings.HasSuffix(string(text), "\n"+rest) || len(rest) < room.whole/4 {
 		t.Errorf("it begins with %q and has %d bytes", got[:min(len(got), 60)], len(got))
 	}
 }
 
 func TestWhatAllLogsOfAJobMayTake(t *testing.T) {
 	l := Limits{}.withDefaults()
-	for _, ends := range []int{0, 1, 1000, 10_000} {
-		room := newRoom(l, ends)
-		whole := int(l.TotalBytes / (l.HeadBytes + l.TailBytes))
-		if most := whole*room.whole + ends*min(room.end, endBytes); most > 2*roomToHold {
-			t.Errorf("%d ends: %d bytes", ends, most)
-		}
+	if most := int(l.TotalBytes/(l.HeadBytes+l.TailBytes)) * newRoom(l).whole; most > roomToHold {
+		t.Errorf("logs that are read whole: %d bytes", most)
 	}
 	for _, odd := range []Limits{{HeadBytes: 1 << 40, TailBytes: 1, TotalBytes: 1}, {HeadBytes: 1, TailBytes: 1, TotalBytes: 1}} {
-		room := newRoom(odd.withDefaults(), 1)
+		room := newRoom(odd.withDefaults())
 		done, err := room.enter(t.Context())
 		if err != nil {
 			t.Fatalf("limits %+v let nobody in: %v", odd, err)
@@ -77,8 +79,34 @@ func TestWhatAllLogsOfAJobMayTake(t *testing.T) {
 	}
 }
 
+// Of more ends than there is room for, those without are read again when they are wanted.
+func TestEndsWithoutRoomAreReadAgain(t *testing.T) {
+	const ends = 40_000
+	room := newRoom(Limits{}.withDefaults())
+	text := noise(60)
+	taken, again := 0, 0
+	var last held
+	for range ends {
+		h := room.holdEnd(t.Context(), text, func() ([]byte, error) { again++; return []byte("read again"), nil })
+		if h.empty() {
+			t.Fatal("an end is lost")
+		}
+		taken, last = taken+h.packed.Held(), h
+	}
+	if taken > roomForEnds || taken < roomForEnds*9/10 {
+		t.Errorf("%d bytes are held; the most is %d", taken, roomForEnds)
+	}
+	if got := readHeld(t, last); got != "read again" || again != 1 {
+		t.Errorf("the last one is %q, read %d times", got, again)
+	}
+	last.again = func() ([]byte, error) { return nil, errors.New("gone") }
+	if _, err := last.open(); err == nil || err.Error() != "gone" {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestNobodyWaitsForRoomWhenTheContextEnds(t *testing.T) {
-	room := newRoom(Limits{}.withDefaults(), 1)
+	room := newRoom(Limits{}.withDefaults())
 	ctx, cancel := context.WithCancel(t.Context())
 	for {
 		if room.reading.TryAcquire(room.each) {

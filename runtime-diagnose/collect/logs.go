@@ -46,16 +46,21 @@ func (r *reading) readLogs(ctx context.Context) {
 	whole := r.wholeLogs(all, each)
 	texts, errs, suspect := make([]held, len(all)), make([]error, len(all)), make([]bool, len(all))
 	read := map[keep.Key]bool{}
-	room := newRoom(r.limits, len(all)-whole)
-	r.fetch(ctx, len(all), func(ctx context.Context, i int) {
+	room := newRoom(r.limits)
+	r.fetch(ctx, len(all), func(one context.Context, i int) {
 		if i < whole {
-			texts[i], errs[i] = r.whole(ctx, all[i], room)
+			texts[i], errs[i] = r.whole(one, all[i], room)
 			return
 		}
 		if _, kept := r.keptText(all[i].key()); !kept { // else it has been read already, and reduced
 			var end []byte
-			end, errs[i] = r.end(ctx, all[i])
-			texts[i], suspect[i] = room.hold(ctx, end, room.end), r.Suspect != nil && r.Suspect(end)
+			end, errs[i] = r.end(one, all[i])
+			suspect[i] = r.Suspect != nil && r.Suspect(end)
+			texts[i] = room.holdEnd(one, end, func() ([]byte, error) {
+				again, cancel := context.WithTimeout(ctx, oneLog)
+				defer cancel()
+				return r.end(again, all[i])
+			})
 		}
 	})
 	suspects := places(suspect, int(max(0, r.limits.TotalBytes/each))-whole)
@@ -130,7 +135,7 @@ func (r *reading) whole(ctx context.Context, w wanted, room *room) (held, error)
 	}
 	defer done()
 	text, err := ReadLog(ctx, r.Kube, w.pod.Namespace, w.pod.Name, w.container, w.previous, r.limits)
-	return room.hold(ctx, text, room.whole), err
+	return room.hold(ctx, text), err
 }
 
 // The end of a log: enough for a traceback, and small enough for a thousand pods.
