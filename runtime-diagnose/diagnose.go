@@ -19,6 +19,7 @@ import (
 type Options struct {
 	LogBudget int // bytes of text kept of one log (32 KiB)
 	Evidence  int // items in the result (40)
+	Apart     int // logs that are kept apart; of more, those that say what others said are counted (1024)
 	Running   Thresholds
 }
 
@@ -29,20 +30,22 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 		o.Evidence = 40
 	}
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
-	given := c.sorted()
 	seen := control.Read(control.Input{
 		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: placer(c.Kind), NoRejoin: noRejoin(c), Now: c.Now,
 	})
-	logs := readLogs(ctx, c, given, catalog, seen.Pods, o)
+	logs := readLogs(ctx, c, catalog, seen.Pods, o)
+	logs.answer(c.Logs, seen.Pods)
 	objects := readObjects(c, catalog)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readFramework(c))
-	d.logs.sightings = nil // they are many
+	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
 	dateSightings(d.sightings)
 	d.getPast()
 	d.failed = d.jobFailed()
 	d.all, d.time = d.members(), d.clocks()
+	d.at = places(d.all)
+	d.echoing = d.choruses()
 	d.lookAtRunning()
 	d.remarkUnused()
 	d.remarkCounts()
@@ -55,6 +58,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.compareRuns(ctx)
 	d.compareAttempts()
 	d.rereadRoot(ctx)
+	d.giveWords()
 	return d.result()
 }
 
@@ -75,6 +79,8 @@ type diagnosis struct {
 	failed    bool
 	ranking   rank.Ranking
 	all       []gang.Member
+	at        map[string]int // in all, by place
+	echoing   []chorus
 	time      *gang.Clocks
 	marks     gang.Marks
 	attempts  attempts
@@ -137,7 +143,7 @@ func (d *diagnosis) result() Result {
 
 func (d *diagnosis) coverage() Coverage {
 	c := Coverage{PodsSeen: len(d.seen.Pods), BytesRead: d.logs.bytesRead, BytesSkipped: d.logs.bytesSkipped}
-	c.PodsRead = len(d.logs.pods)
+	c.PodsRead = d.logs.pods
 	if d.Job != nil && !d.Job.Suspended {
 		c.PodsExpected = d.Job.MaxPods()
 	}

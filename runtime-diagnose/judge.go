@@ -80,6 +80,13 @@ func (d *diagnosis) onlyNode(s *rank.Sighting) string {
 		}
 		says[item.Source.Pod] = true
 	}
+	for i := range d.echoing {
+		for _, e := range d.echoing[i].echoes {
+			if d.echoing[i].says(s, says) && d.placeOf(e.place).Node != node {
+				return ""
+			}
+		}
+	}
 	elsewhere := false
 	for _, m := range d.all {
 		if m.Source.Node == node && !says[m.Place] && d.marks.States[m.Place].Own {
@@ -118,7 +125,7 @@ func (d *diagnosis) healthy() bool {
 	if len(d.seen.Pods) > 0 {
 		return d.podsWell()
 	}
-	return len(d.logs.broken) == 0 && (len(d.logs.ended) > 0 || len(d.logs.progress) > 0 || d.scheduledWell())
+	return d.logs.broken == "" && (d.logs.ended > 0 || d.logs.advance > 0 || d.scheduledWell())
 }
 
 // unverifiedSuccess is a success that only the launcher's exit code claims: the launcher
@@ -128,7 +135,7 @@ func (d *diagnosis) unverifiedSuccess() bool {
 	if d.Job == nil || d.Job.Ref.Kind != colossalAI {
 		return false
 	}
-	return len(d.logs.pods) == 0
+	return d.logs.pods == 0
 }
 
 func (d *diagnosis) allRunning() bool {
@@ -216,7 +223,7 @@ const mostAlso = 4
 func (d *diagnosis) collectEvidence(r *Result) {
 	have := map[evidence.ID]bool{}
 	add := func(item evidence.Item) {
-		if len(r.Evidence) < d.options.Evidence && !have[item.ID] {
+		if len(r.Evidence) < d.options.Evidence && !have[item.ID] && item.Text != "" {
 			have[item.ID] = true
 			r.Evidence = append(r.Evidence, item)
 		}

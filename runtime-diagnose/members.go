@@ -17,7 +17,7 @@ import (
 // members lists who takes part: every pod, and every log of which no pod is known.
 func (d *diagnosis) members() []gang.Member {
 	out := make([]gang.Member, 0, max(len(d.seen.Pods), len(d.logs.tracks)))
-	at := map[string]int{}
+	at := make(map[string]int, cap(out))
 	for _, p := range d.seen.Pods {
 		m := gang.Member{
 			Place: p.Name, Source: p.Source, Clock: gang.ClockOf(p.Source),
@@ -66,6 +66,15 @@ func (d *diagnosis) members() []gang.Member {
 		return cmp.Or(cmp.Compare(a.Source.Role, b.Source.Role), cmp.Compare(a.Source.Rank, b.Source.Rank), cmp.Compare(a.Place, b.Place))
 	})
 	return out
+}
+
+// places are where members are in a list.
+func places(all []gang.Member) map[string]int {
+	at := make(map[string]int, len(all))
+	for i := range all {
+		at[all[i].Place] = i
+	}
+	return at
 }
 
 // lives reads when a pod's containers began and, of the run that counts, ended: the one that

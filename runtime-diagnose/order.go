@@ -21,16 +21,14 @@ func (d *diagnosis) point() {
 	if root == nil || root.Signature.Category != gang.Awaited.Category || root.Platform {
 		return
 	}
-	var calls []gang.Call
 	by := map[int]*gang.Member{}
 	for i := range d.all {
 		m := &d.all[i]
-		calls = append(calls, m.Calls...)
 		for _, c := range m.Calls {
 			by[c.Rank] = m
 		}
 	}
-	w, ok := gang.Compare(calls)
+	w, ok := gang.Compare(d.calls)
 	if !ok || root.Signature.Role != signature.Cascade {
 		return
 	}
@@ -41,7 +39,7 @@ func (d *diagnosis) point() {
 		if w.Desync {
 			rule = gang.Desync
 		}
-		m := by[w.Behind[0]]
+		m := d.memberThatSaid(w.Behind[0], by)
 		if m.Source.Pod == "" || m.Place == gang.PlaceOf(root.Item.Source) {
 			return // no pod to turn to: the line that complains says most, whatBehind says who
 		}
@@ -53,7 +51,7 @@ func (d *diagnosis) point() {
 		}
 		d.turnTo(rule, m, said.Line, said.Text, w.Behind[0], w.Why)
 	case w.AllThere:
-		if silent := d.silent(by); len(silent) > 0 {
+		if silent := d.silent(); len(silent) > 0 {
 			d.turnTo(gang.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, "says nothing of it")
 		}
 	}
@@ -95,20 +93,53 @@ func (d *diagnosis) whatBehind() string {
 	return fmt.Sprintf("%s: %s.", text, d.waited.Why)
 }
 
-// silent are members whose log was read and in which no watchdog complains, while those of
-// most others do: a rank that never entered a collective has nothing to time out.
-func (d *diagnosis) silent(spoke map[int]*gang.Member) []*gang.Member {
-	loud := map[*gang.Member]bool{}
-	for _, m := range spoke {
-		loud[m] = true
-	}
-	var out []*gang.Member
+// calls are what the watchdogs of all members said.
+func (d *diagnosis) calls(yield func(gang.Call) bool) {
 	for i := range d.all {
-		if m := &d.all[i]; m.Read && !loud[m] && m.Done.IsZero() {
-			out = append(out, m)
+		for _, c := range d.all[i].Calls {
+			if !yield(c) {
+				return
+			}
 		}
 	}
-	if len(out) > len(loud) || len(loud) < 2 {
+	for _, c := range d.logs.calls {
+		if !yield(c.call()) {
+			return
+		}
+	}
+}
+
+// memberThatSaid is the member whose watchdog spoke for a rank; by are those that are known.
+func (d *diagnosis) memberThatSaid(rank int, by map[int]*gang.Member) *gang.Member {
+	if m := by[rank]; m != nil {
+		return m
+	}
+	m := &gang.Member{}
+	for _, c := range d.logs.calls {
+		if int(c.rank) == rank {
+			m.Source = d.placeOf(c.place)
+			m.Calls = append(m.Calls, c.call())
+		}
+	}
+	m.Place = gang.PlaceOf(m.Source)
+	return m
+}
+
+// silent are members whose log was read and in which no watchdog complains, while those of
+// most others do: a rank that never entered a collective has nothing to time out.
+func (d *diagnosis) silent() []*gang.Member {
+	var out []*gang.Member
+	silent, loud := 0, 0
+	for i := range d.all {
+		switch m := &d.all[i]; {
+		case len(m.Calls) > 0:
+			loud += 1 + m.Alike
+		case m.Read && m.Done.IsZero():
+			out = append(out, m)
+			silent += 1 + m.Alike
+		}
+	}
+	if silent > loud || loud < 2 {
 		return nil
 	}
 	// Of several, the one whose log ends first went quiet first.
@@ -130,9 +161,9 @@ func (d *diagnosis) turnTo(rule *signature.Signature, m *gang.Member, line int, 
 	for i := range d.logs.tracks {
 		if t := &d.logs.tracks[i]; gang.PlaceOf(t.source) == m.Place && t.source.Attempt == 0 {
 			source = t.source
-			source.Line = line
 		}
 	}
+	source.Line = line
 	if of >= 0 && len(m.Calls) > 0 {
 		source.Rank, source.Role = of, ""
 	}
@@ -171,7 +202,8 @@ func (d *diagnosis) contested(s rank.Sighting) bool {
 }
 
 func (d *diagnosis) isMember(place string) bool {
-	return slices.ContainsFunc(d.all, func(m gang.Member) bool { return m.Place == place })
+	_, ok := d.at[place]
+	return ok
 }
 
 func (d *diagnosis) alsoIn(s rank.Sighting, place string) bool {
@@ -218,7 +250,7 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 		if first[m.Place] || !known || !m.Failed && state.First.At.IsZero() {
 			continue
 		}
-		troubled++
+		troubled += 1 + m.Alike
 		if state.Own {
 			plain++
 		}
@@ -303,11 +335,12 @@ func (d *diagnosis) notHeard(root *rank.Sighting) string {
 		if m.Read {
 			continue
 		}
-		if unread++; !m.Failed && m.Done.IsZero() {
+		unread += 1 + m.Alike
+		if !m.Failed && m.Done.IsZero() {
 			silent = append(silent, m.Place)
 		}
 	}
-	if len(silent) == 0 || 2*unread > len(d.all) {
+	if len(silent) == 0 || 2*unread > members(d.all) {
 		return ""
 	}
 	text := silent[0]
@@ -324,7 +357,7 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 	for i := range d.sightings {
 		s := &d.sightings[i]
 		place := gang.PlaceOf(s.Item.Source)
-		if s.Over || s.Signature.Role == signature.Context || s.Signature.Weak || first[place] {
+		if !isTold(s) || first[place] {
 			continue
 		}
 		if old := says[place]; old == nil || explains(s) > explains(old) {
@@ -363,10 +396,40 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 			f.First = when
 		}
 	}
+	for i := range d.echoing {
+		c := &d.echoing[i]
+		if c.says(d.ranking.Root, first) {
+			continue
+		}
+		var s *rank.Sighting
+		for k := range c.voice.told {
+			if one := &c.voice.told[k]; isTold(one) && (s == nil || explains(one) > explains(s)) {
+				s = one
+			}
+		}
+		if s == nil {
+			continue
+		}
+		k, ok := at[s.Signature.Title]
+		if !ok {
+			k = len(out)
+			at[s.Signature.Title] = k
+			out = append(out, Followers{Says: s.Signature.Title})
+		}
+		out[k].Places = slices.Grow(out[k].Places, len(c.echoes))
+		for _, e := range c.echoes {
+			out[k].Places = append(out[k].Places, gang.PlaceOf(d.placeOf(e.place)))
+		}
+	}
 	slices.SortStableFunc(out, func(a, b Followers) int {
 		return cmp.Or(-cmp.Compare(len(a.Places), len(b.Places)), a.First.Compare(b.First), strings.Compare(a.Says, b.Says))
 	})
 	return out
+}
+
+// isTold says that a sighting is worth saying of a member.
+func isTold(s *rank.Sighting) bool {
+	return !s.Over && s.Signature.Role != signature.Context && !s.Signature.Weak
 }
 
 // explains ranks what a member says: a cause of its own, that another went away, that it was

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,13 +14,14 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// What is kept of all logs together; each log has an equal share of it, so that the memory that
-// reading takes does not grow with their number.
+// What is kept of all logs together; each log that is kept apart has an equal share of it, so that
+// the memory that reading takes does not grow with their number.
 const (
 	allSightings = 16_000
 	allExcerpts  = 3 << 20 // bytes
@@ -57,147 +56,126 @@ func shareOf(logs int) share {
 type logsRead struct {
 	sightings    []rank.Sighting
 	excerpts     []Excerpt
+	tracks       []track    // one of each log that could be opened
+	idle         []Excerpt  // lines that say that a program uses no device
+	echoes       []echo     // logs that say what others say; nothing else is left of them
+	voices       []*voice   // of the echoes
+	calls        []echoCall // of the echoes
 	missing      []string
-	pods         map[string]bool
+	broken       string         // the first source whose log could not be read to its end
+	pods         int            // whose logs were read
+	ended        int            // logs that say that they ended well
+	advance      int            // logs that show that training advances
+	lines        familiar.Lines // of a job that has ended well: what was printed
+	gap          bool           // not all of them were read
 	bytesRead    int64
 	bytesSkipped int64
-	broken       []string        // sources whose log could not be read to its end
-	ended        map[string]bool // sources whose log says that it ended well
-	progress     []string        // sources whose log shows that training advances
-	tracks       []track         // one of each log that could be opened
-	idle         []Excerpt       // lines that say that a program uses no device
+	order        []int32 // logs of the case, by place
 }
 
 // readLogs reads as many logs at a time as there are processors, in the order in which they were given;
 // the result is that of reading them one after the other in their own.
-func readLogs(ctx context.Context, c Case, order []int, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
-	out := newLogsRead()
+func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
 	if catalog == nil {
-		return out
+		return logsRead{}
 	}
-	at := make(map[string]*control.Pod, len(pods))
-	for i := range pods {
-		at[pods[i].Name] = &pods[i]
-	}
-	out.excerpts, out.tracks = make([]Excerpt, 0, len(c.Logs)), make([]track, 0, len(c.Logs))
-	parts := parts{out: &out, ready: make([]*logsRead, len(c.Logs))}
+	at := podsByName(pods)
+	order := c.order()
+	crowd := newCrowd(&c, order, o)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, i := range order {
+	for i, place := range placesIn(order) {
 		g.Go(func() error {
 			if ctx.Err() == nil {
-				one := newLogsRead()
-				one.read(ctx, &c.Logs[i], c, catalog, at, o)
-				parts.add(i, &one)
+				h := heard{place: place}
+				h.read(ctx, &c.Logs[i], c, catalog, at, o)
+				crowd.add(&h)
 			}
 			return nil
 		})
 	}
-	_ = g.Wait() // what went wrong with a log is in its part
-	if unread := parts.rest(); unread > 0 {
+	_ = g.Wait() // what went wrong with a log is in what was heard of it
+	out := crowd.all()
+	out.order = order
+	if unread := len(c.Logs) - crowd.heard; unread > 0 {
 		out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
 	}
 	return out
 }
 
-// parts are what single logs said, put together in the order of the logs as soon as it can be.
-type parts struct {
-	mu    sync.Mutex
-	out   *logsRead
-	next  int // log to be joined
-	ready []*logsRead
+func podsByName(pods []control.Pod) map[string]*control.Pod {
+	at := make(map[string]*control.Pod, len(pods))
+	for i := range pods {
+		at[pods[i].Name] = &pods[i]
+	}
+	return at
 }
 
-func (p *parts) add(i int, one *logsRead) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ready[i] = one
-	for ; p.next < len(p.ready) && p.ready[p.next] != nil; p.next++ {
-		p.out.join(*p.ready[p.next])
-		p.ready[p.next] = nil
+// order puts the logs in an order that does not depend on the one in which they were given.
+func (c *Case) order() []int32 {
+	order := make([]int32, len(c.Logs))
+	for i := range order {
+		order[i] = int32(i)
 	}
-}
-
-// rest joins what follows logs that were not read, and counts those.
-func (p *parts) rest() (unread int) {
-	for _, one := range p.ready[p.next:] {
-		if one == nil {
-			unread++
-			continue
-		}
-		p.out.join(*one)
-	}
-	return unread
-}
-
-// sorted puts the logs of a case into one order, whatever order they were given in. What is
-// returned are their places in the order in which they were given.
-func (c *Case) sorted() []int {
-	places := make([]int, len(c.Logs))
-	for i := range places {
-		places[i] = i
-	}
-	slices.SortStableFunc(places, func(i, j int) int {
-		x, y := c.Logs[i].Source, c.Logs[j].Source
+	slices.SortStableFunc(order, func(i, j int32) int {
+		x, y := &c.Logs[i].Source, &c.Logs[j].Source
 		return cmp.Or(strings.Compare(x.Pod, y.Pod), strings.Compare(x.Container, y.Container),
 			cmp.Compare(x.Attempt, y.Attempt), strings.Compare(x.File, y.File))
 	})
-	given, logs := make([]int, len(places)), make([]Log, len(places))
-	for place, i := range places {
-		given[i], logs[place] = place, c.Logs[i]
+	return order
+}
+
+// placesIn are the places of the logs in an order.
+func placesIn(order []int32) []int32 {
+	places := make([]int32, len(order))
+	for place, i := range order {
+		places[i] = int32(place)
 	}
-	c.Logs = logs
-	return given
+	return places
 }
 
-func newLogsRead() logsRead {
-	return logsRead{pods: map[string]bool{}, ended: map[string]bool{}}
+// heard is what one log says.
+type heard struct {
+	place        int32 // of the log in the order of names
+	sightings    []rank.Sighting
+	excerpt      Excerpt
+	track        track
+	idle         Excerpt // the line that says that the program uses no device; no lines: none does
+	missing      []string
+	opened       bool
+	broken       bool            // it could not be read to its end
+	ended        bool            // it says that it ended well
+	told         []rank.Sighting // the foremost of them
+	advances     bool            // it shows that training advances
+	bytesRead    int64
+	bytesSkipped int64
 }
 
-// join adds what the next logs said.
-func (out *logsRead) join(next logsRead) {
-	out.sightings = append(out.sightings, next.sightings...)
-	out.excerpts = append(out.excerpts, next.excerpts...)
-	out.missing = append(out.missing, next.missing...)
-	maps.Copy(out.pods, next.pods)
-	out.bytesRead += next.bytesRead
-	out.bytesSkipped += next.bytesSkipped
-	out.broken = append(out.broken, next.broken...)
-	maps.Copy(out.ended, next.ended)
-	out.progress = append(out.progress, next.progress...)
-	out.tracks = append(out.tracks, next.tracks...)
-	out.idle = append(out.idle, next.idle...)
-}
-
-func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods map[string]*control.Pod, o Options) {
-	name, share := sourceName(log.Source), shareOf(len(c.Logs))
+func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods map[string]*control.Pod, o Options) {
+	name, share := sourceName(log.Source), shareOf(min(len(c.Logs), o.apart()))
+	h.excerpt.Source = log.Source
 	in, err := log.Open()
 	if err != nil {
-		out.missing = append(out.missing, fmt.Sprintf("log of %s: %v", name, err))
+		h.missing = append(h.missing, fmt.Sprintf("log of %s: %v", name, err))
 		return
 	}
 	defer in.Close()
 	pod := pods[log.Source.Pod]
 	placed := *log
 	log = &placed
-	if pod != nil {
-		log.Source.Node = cmp.Or(log.Source.Node, pod.Source.Node)
-		if log.Source.Role == "" {
-			log.Source.Role, log.Source.Rank = pod.Source.Role, pod.Source.Rank
-		}
-	}
+	log.Source = placedBy(pod, log.Source)
 	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running, remember: c.wantsLines()}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
-		out.missing = append(out.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
-		out.broken = append(out.broken, name)
+		h.missing = append(h.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
+		h.broken = true
 	}
 	if digest.LinesCut > 0 {
-		out.missing = append(out.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
+		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
 	r.settle()
-	out.tracks = append(out.tracks, r.finish(digest, c.Now))
+	h.opened, h.track = true, r.finish(digest, c.Now)
 	switch {
 	case pod != nil && log.Source.Attempt == 0:
 		r.anchor(pod.Ended)
@@ -206,23 +184,29 @@ func (out *logsRead) read(ctx context.Context, log *Log, c Case, catalog *signat
 			r.sightings[i].Over = true
 		}
 	}
-	out.sightings = append(out.sightings, foremost(r.sightings, share.sightings)...)
+	h.sightings = foremost(r.sightings, share.sightings)
 	excerpt := Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
 	if line, ok := excerpt.idle(); ok {
-		out.idle = append(out.idle, line)
+		h.idle = line
 	}
-	out.excerpts = append(out.excerpts, excerpt.within(share.excerpt))
-	out.bytesRead += digest.BytesRead
-	out.bytesSkipped += digest.BytesSkipped + log.Skipped
-	if log.Source.Pod != "" && digest.BytesRead > 0 {
-		out.pods[log.Source.Pod] = true
+	h.excerpt = excerpt.within(share.excerpt)
+	h.bytesRead = digest.BytesRead
+	h.bytesSkipped = digest.BytesSkipped + log.Skipped
+	h.ended = r.success > 0 && !log.Pasted
+	h.track.ended = h.ended
+	h.advances = r.progress > 0 && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
+}
+
+// placedBy is a source with what is known of its pod.
+func placedBy(pod *control.Pod, s evidence.Source) evidence.Source {
+	if pod == nil {
+		return s
 	}
-	if r.success > 0 && !log.Pasted {
-		out.ended[name] = true
+	s.Node = cmp.Or(s.Node, pod.Source.Node)
+	if s.Role == "" {
+		s.Role, s.Rank = pod.Source.Role, pod.Source.Rank
 	}
-	if r.progress > 0 && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text) {
-		out.progress = append(out.progress, name)
-	}
+	return s
 }
 
 // foremost are the n sightings of a log that say most: the first sign of trouble, what a launcher
@@ -300,27 +284,39 @@ func (d *diagnosis) rereadRoot(ctx context.Context) {
 	for _, s := range again.sightings {
 		if s.Item.ID == root.Item.ID && s.Signature.ID == root.Signature.ID {
 			root.Line, root.Said, root.Item.Text = s.Line, s.Said, s.Item.Text
+			if root.Facts == nil {
+				root.Facts = s.Facts
+			}
+			return
 		}
+	}
+	if root.Line == "" { // an echo's, by a rule that looks at more than one line
+		root.Line = strings.TrimSpace(again.track.textOf(root.Item.Source.Line))
+		root.Item.Text = root.Line
 	}
 }
 
-// excerptAgain reads the log that a source is in once more, all of it kept, where only a share of it
-// was; ok is false if that was not so.
-func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again logsRead, ok bool) {
+// excerptAgain reads the log that a source is in once more, all of it kept, where no more than a share
+// of it was; ok is false if that was not so.
+func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
 	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(s) })
 	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.of(s) })
-	if at < 0 || from < 0 || !d.logs.excerpts[at].Short {
+	if d.catalog == nil || from < 0 || at >= 0 && !d.logs.excerpts[at].Short {
 		return again, false
 	}
-	again = newLogsRead()
 	one := d.Case
 	one.Logs = d.Logs[from : from+1]
 	again.read(ctx, &one.Logs[0], one, d.catalog, nil, d.options)
-	if len(again.excerpts) == 0 {
+	if !again.opened {
 		return again, false
 	}
-	again.excerpts[0].Source = d.logs.excerpts[at].Source
-	d.logs.excerpts[at] = again.excerpts[0]
+	if at < 0 {
+		again.excerpt.Source.Node, again.excerpt.Source.Role, again.excerpt.Source.Rank = s.Node, s.Role, s.Rank
+		d.logs.excerpts = append(d.logs.excerpts, again.excerpt)
+		return again, true
+	}
+	again.excerpt.Source = d.logs.excerpts[at].Source
+	d.logs.excerpts[at] = again.excerpt
 	return again, true
 }
 

@@ -62,11 +62,10 @@ func (d *diagnosis) courses() []course {
 	var out []course
 	for i := range d.logs.tracks {
 		t := &d.logs.tracks[i]
-		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < progress.Enough || d.logs.ended[sourceName(t.source)] {
+		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < progress.Enough || t.ended {
 			continue
 		}
-		k := slices.IndexFunc(d.all, func(m gang.Member) bool { return m.Place == gang.PlaceOf(t.source) })
-		if k < 0 || !d.all[k].Running {
+		if k, ok := d.at[gang.PlaceOf(t.source)]; !ok || !d.all[k].Running {
 			continue
 		}
 		b := d.time.Ahead(t.clock())

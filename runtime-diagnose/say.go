@@ -109,7 +109,7 @@ func followersSentence(all []Followers) string {
 // sentence is the one line that names who, where and what, with the numbers.
 func (d *diagnosis) sentence(s *rank.Sighting) string {
 	who := d.who(s.Item.Source)
-	if n := len(d.places(*s)); n > 1 {
+	if n := d.places(s); n > 1 {
 		who += fmt.Sprintf(" and %d more", n-1)
 	}
 	text := s.Signature.Title
@@ -161,24 +161,29 @@ func (d *diagnosis) who(s evidence.Source) string {
 	return name
 }
 
-// places are the different pods or ranks that said the same.
-func (d *diagnosis) places(s rank.Sighting) []string {
-	var out []string
+// places counts the different pods or ranks that said the same.
+func (d *diagnosis) places(s *rank.Sighting) int {
+	type one struct {
+		pod  string
+		rank int
+	}
+	said, members := map[one]bool{}, map[string]bool{}
 	for _, item := range append([]evidence.Item{s.Item}, s.Also...) {
-		place := item.Source.Pod
-		if item.Source.Rank >= 0 {
-			place += fmt.Sprintf(" rank %d", item.Source.Rank)
-		}
-		if !slices.Contains(out, place) {
-			out = append(out, place)
+		said[one{item.Source.Pod, max(-1, item.Source.Rank)}] = true
+		members[gang.PlaceOf(item.Source)] = true
+	}
+	n := len(said)
+	for i := range d.echoing {
+		if c := &d.echoing[i]; c.says(s, members) {
+			n += len(c.echoes)
 		}
 	}
-	return out
+	return n
 }
 
 func (d *diagnosis) alsoSaid(s rank.Sighting) string {
-	places := d.places(s)
-	if len(places) < 2 {
+	places := d.places(&s)
+	if places < 2 {
 		return ""
 	}
 	node := s.Item.Source.Node
@@ -186,8 +191,13 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 	for _, item := range s.Also {
 		sameNode = sameNode && item.Source.Node == node
 	}
-	text := fmt.Sprintf("%d others say the same.", len(places)-1)
-	if len(places) == 2 {
+	for i := range d.echoing {
+		for _, e := range d.echoing[i].echoes {
+			sameNode = sameNode && (!d.echoing[i].told(s.Signature) || d.placeOf(e.place).Node == node)
+		}
+	}
+	text := fmt.Sprintf("%d others say the same.", places-1)
+	if places == 2 {
 		text = "One other says the same."
 	}
 	if sameNode {
@@ -211,7 +221,7 @@ func (d *diagnosis) followed(r *Result) string {
 			break
 		}
 		text := s.Signature.Title
-		if n := len(d.places(s)); n > 1 {
+		if n := d.places(&s); n > 1 {
 			text += fmt.Sprintf(" (%d places)", n)
 		}
 		parts = append(parts, fmt.Sprintf("%s [%s]", text, s.Item.ID))
@@ -238,8 +248,8 @@ func (d *diagnosis) whatDecides(r *Result) string {
 		return " Open: " + decides + "."
 	case len(d.Logs) == 0:
 		return " No log was read; the log of the container that ended first would decide."
-	case len(d.logs.broken) > 0:
-		return " The end of " + d.logs.broken[0] + " was not read; what it says there would decide."
+	case d.logs.broken != "":
+		return " The end of " + d.logs.broken + " was not read; what it says there would decide."
 	case len(d.Missing) > 0:
 		return " Missing: " + strings.Join(d.Missing, "; ") + "."
 	default:
@@ -256,9 +266,9 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 		return r.Waiting
 	case len(d.seen.Pods) > 0:
 		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.seen.Pods), plural(len(d.seen.Pods)), verbOf(len(d.seen.Pods)), hasHave(len(d.seen.Pods)))
-	case len(d.logs.ended) > 0:
+	case d.logs.ended > 0:
 		fmt.Fprintf(&b, "The log says that the run ended well")
-	case len(d.logs.progress) > 0:
+	case d.logs.advance > 0:
 		fmt.Fprintf(&b, "The log shows training that advances")
 	default:
 		fmt.Fprintf(&b, "What failed is over: later events show that it went on")

@@ -90,7 +90,7 @@ func Timeline(r Result, p Picture) string {
 var ascii = strings.NewReplacer("━", "=", "─", "-", "◆", "#", "✗", "x", "●", "o", "▶", ">", "░", ":", "…", "~", "±", "~")
 
 func barOf(m *gang.Member, now time.Time) (bar, bool) {
-	b := bar{name: m.Place, n: 1, says: m.Says, first: m.First, mark: cellFail}
+	b := bar{name: m.Place, n: 1 + m.Alike, says: m.Says, first: m.First, mark: cellFail}
 	real := func(t time.Time) time.Time {
 		if t.IsZero() {
 			return t
@@ -215,7 +215,7 @@ func foldBy(bars []bar, key func(bar) string) []bar {
 			continue
 		}
 		o := &out[k]
-		o.n++
+		o.n += b.n
 		o.start, o.sign = earliest(o.start, b.start), earliest(o.sign, b.sign)
 		if b.step.After(o.step) {
 			o.step = b.step

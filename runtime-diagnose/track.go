@@ -29,6 +29,7 @@ type track struct {
 	elastic     []gang.Elastic
 	calls       []gang.Call
 	comms       map[string]time.Time // communicators by ID → when they came up here
+	ended       bool                 // it says that it ended well
 	lines       familiar.Lines       // of a job that has ended well: what was printed
 	gap         bool                 // lines of it were not read
 }
@@ -39,6 +40,22 @@ func (t *track) clock() string {
 		return gang.ClockOf(t.source)
 	}
 	return gang.OwnClock(gang.PlaceOf(t.source))
+}
+
+// textOf is a line of the log, where it is one that is kept.
+func (t *track) textOf(line int) string {
+	for _, c := range t.calls {
+		if c.Line == line {
+			return c.Text
+		}
+	}
+	switch line {
+	case t.steps.Last.Line:
+		return reduce.Mask(t.steps.Last.Text)
+	case t.lastNumber:
+		return t.lastText
+	}
+	return ""
 }
 
 // setBack is from when on two lines in the wrong order say that the clock was set back: the
@@ -80,6 +97,7 @@ const mostCalls = 128
 func (r *logReader) hear(l reduce.Line, text string) {
 	if c, ok := gang.ReadCall(text); ok && len(r.track.calls) < r.share.calls {
 		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
+		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
 		r.track.calls = append(r.track.calls, c)
 	}
 	if m := communicator.FindStringSubmatch(text); m != nil && !l.At.IsZero() && len(r.track.comms) < r.share.calls {

@@ -76,13 +76,19 @@ const (
 // says something that it does not say otherwise. It stays a hypothesis.
 func (d *diagnosis) lookForUnfamiliar(ctx context.Context, root *rank.Sighting) {
 	place := gang.PlaceOf(root.Item.Source)
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool {
-		return gang.PlaceOf(e.Source) == place && e.Source.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || e.Source.Container == root.Item.Source.Container)
+	from := slices.IndexFunc(d.logs.order, func(i int32) bool {
+		s := d.Logs[i].Source
+		return gang.PlaceOf(s) == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
 	})
+	if from < 0 {
+		return
+	}
+	source := d.Logs[d.logs.order[from]].Source
+	d.excerptAgain(ctx, source)
+	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(source) })
 	if at < 0 {
 		return
 	}
-	d.excerptAgain(ctx, d.logs.excerpts[at].Source)
 	e := d.logs.excerpts[at]
 	goodLines, haveGood := d.good()
 	others, n := d.othersPrinted(ctx, place)
@@ -198,11 +204,8 @@ func (d *diagnosis) printed(r *Result) *Printed {
 	if !d.wantsLines() || r.Verdict != Healthy {
 		return nil
 	}
-	p := &Printed{Pods: len(d.logs.pods), Whole: r.Coverage.PodsRead == r.Coverage.PodsSeen && len(r.Coverage.Missing) == 0}
-	for i := range d.logs.tracks {
-		p.Lines.Join(d.logs.tracks[i].lines)
-		p.Whole = p.Whole && !d.logs.tracks[i].gap
-	}
+	p := &Printed{Lines: d.logs.lines, Pods: d.logs.pods}
+	p.Whole = r.Coverage.PodsRead == r.Coverage.PodsSeen && len(r.Coverage.Missing) == 0 && !d.logs.gap
 	if p.Lines.Len() == 0 {
 		return nil
 	}

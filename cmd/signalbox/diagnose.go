@@ -90,14 +90,14 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	return c
 }
 
-// thrifty lets garbage grow to two fifths of what is in use before it is collected, not to as much: logs of
+// thrifty lets garbage grow to three tenths of what is in use before it is collected, not to as much: logs of
 // thousands of pods are read on laptops too, and it costs a few per cent of the time. What the
 // user says by GOGC counts.
 func thrifty() (back func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(40)
+	before := debug.SetGCPercent(30)
 	return func() { debug.SetGCPercent(before) }
 }
 

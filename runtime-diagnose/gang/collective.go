@@ -3,11 +3,13 @@ package gang
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unique"
 )
 
 // Call is what one rank's watchdog said about a collective that did not finish. Numbers are
@@ -92,7 +94,7 @@ type Waited struct {
 // state is one rank in one group, from all it said.
 type state struct {
 	seq, enqueued, completed int64
-	op, size                 string
+	kind                     unique.Handle[string] // operation and size, with a space between
 }
 
 // Compare finds the rank a collective waited for. Sequence numbers of one group count the
@@ -100,26 +102,24 @@ type state struct {
 // over, and a rank whose last number is smaller has not: it is elsewhere, or stuck inside the
 // call itself, because the number is raised when the call returns. Where ranks stand at the
 // same number with another operation or size, they do not run the same program there.
-func Compare(calls []Call) (w Waited, ok bool) {
-	groups := map[string]map[int]*state{}
-	for _, c := range calls {
+func Compare(calls iter.Seq[Call]) (w Waited, ok bool) {
+	groups := map[string]map[int]state{}
+	unknown := unique.Make(" ")
+	for c := range calls {
 		g := groups[c.Group]
 		if g == nil {
-			g = map[int]*state{}
+			g = map[int]state{}
 			groups[c.Group] = g
 		}
-		s := g[c.Rank]
-		if s == nil {
-			s = &state{seq: -1, enqueued: -1, completed: -1}
-			g[c.Rank] = s
+		s, known := g[c.Rank]
+		if !known {
+			s = state{seq: -1, enqueued: -1, completed: -1, kind: unknown}
 		}
-		if c.Seq >= 0 && (s.seq < 0 || c.Seq < s.seq) {
-			s.seq, s.op, s.size = c.Seq, c.Op, c.Size
-		}
-		if c.Seq == s.seq && c.Op != "" {
-			s.op, s.size = c.Op, c.Size
+		if c.Seq >= 0 && (s.seq < 0 || c.Seq < s.seq) || c.Seq == s.seq && c.Op != "" {
+			s.seq, s.kind = c.Seq, unique.Make(c.Op+" "+c.Size)
 		}
 		s.enqueued, s.completed = max(s.enqueued, c.Enqueued), max(s.completed, c.Completed)
+		g[c.Rank] = s
 	}
 	// The group with the most ranks tells most; the default one of two that are equal.
 	best := ""
@@ -135,14 +135,14 @@ func Compare(calls []Call) (w Waited, ok bool) {
 }
 
 // stand is where a rank is: the collective it waits in, or the last one it handed over.
-func (s *state) stand() int64 {
+func (s state) stand() int64 {
 	if s.seq >= 0 {
 		return s.seq
 	}
 	return s.enqueued
 }
 
-func judge(group string, ranks map[int]*state) Waited {
+func judge(group string, ranks map[int]state) Waited {
 	w := Waited{Group: group, Seq: -1}
 	count := map[int64]int{}
 	for _, s := range ranks {
@@ -163,8 +163,7 @@ func judge(group string, ranks map[int]*state) Waited {
 		s := ranks[r]
 		switch {
 		case s.seq == w.Seq:
-			kind := s.op + " " + s.size
-			byKind[kind] = append(byKind[kind], r)
+			byKind[s.kind.Value()] = append(byKind[s.kind.Value()], r)
 		case s.stand() < w.Seq:
 			w.Behind = append(w.Behind, r)
 		case s.seq > w.Seq:
@@ -208,7 +207,7 @@ func judge(group string, ranks map[int]*state) Waited {
 }
 
 // lowest are the ranks furthest behind: what they wait for is nearer to the cause.
-func lowest(behind []int, ranks map[int]*state) []int {
+func lowest(behind []int, ranks map[int]state) []int {
 	var out []int
 	least := int64(-1)
 	for _, r := range behind {

@@ -46,6 +46,7 @@ type Member struct {
 	Ahead   time.Duration // how far its clock is taken to be ahead of the API server's
 
 	Calls []Call // what its watchdogs said
+	Alike int    // how many more say what it says, of which nothing else is kept
 }
 
 // PlaceOf names the member that a source belongs to: its pod, else its file.

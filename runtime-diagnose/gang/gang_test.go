@@ -1,6 +1,7 @@
 package gang_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -328,7 +329,7 @@ func TestCompare(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w, ok := gang.Compare(tc.calls)
+			w, ok := gang.Compare(slices.Values(tc.calls))
 			if !ok {
 				t.Fatal("nothing compared")
 			}
@@ -337,7 +338,7 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := gang.Compare(nil); ok {
+	if _, ok := gang.Compare(slices.Values[[]gang.Call](nil)); ok {
 		t.Error("nothing was compared with nothing")
 	}
 }
@@ -377,6 +378,6 @@ func FuzzReadCall(f *testing.F) {
 		if ok && c.Completed > max(c.Enqueued, c.Seq) {
 			t.Fatalf("%q: completed %d of %d", text, c.Completed, c.Enqueued)
 		}
-		gang.Compare([]gang.Call{c, c})
+		gang.Compare(slices.Values([]gang.Call{c, c}))
 	})
 }

@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,4 +154,72 @@ func TestSimulationsComeFromTheirSeed(t *testing.T) {
 			t.Errorf("%s: one seed, two diagnoses:\n%s\n%s", f.Name, a, b)
 		}
 	}
+}
+
+// apart is how many logs are kept apart where the rest are counted: as many of a thousand as the
+// default is of sixty thousand.
+const apart = 16
+
+// Of a gang so large that most of its logs are only counted, the answer is that of reading each: with
+// its pods, and from logs alone.
+func TestALargeGangIsJudgedAsASmallOne(t *testing.T) {
+	catalog, err := shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := slices.DeleteFunc(slices.Clone(Shapes), func(s Shape) bool { return s.Ranks() < 128 })
+	cases, same := 0, 0
+	for i, f := range Faults {
+		shape := large[i%len(large)]
+		for _, pods := range []bool{true, false} {
+			c, truth := Make(f, shape, uint64(i))
+			if !pods {
+				c.Pods, c.Events, c.Nodes = nil, nil, nil
+			}
+			whole := diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{})
+			r := diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{Apart: apart})
+			if r.Root != nil && r.Root.Standing == diagnose.Established && !named(r, truth) {
+				t.Errorf("%s, %+v, pods %v: a wrong pod is called established:\n%s", f.Name, shape, pods, diagnose.Text(r))
+			}
+			if !reflect.DeepEqual(r.Coverage, whole.Coverage) {
+				t.Errorf("%s, %+v, pods %v: coverage is %+v, of each log %+v", f.Name, shape, pods, r.Coverage, whole.Coverage)
+			}
+			for _, item := range r.Evidence {
+				if item.Text == "" {
+					t.Errorf("%s, %+v, pods %v: nothing is known of what %s says", f.Name, shape, pods, item.ID)
+				}
+			}
+			if r.Root != nil && r.Root.Line == "" || len(r.Effects) < len(whole.Effects)/2 {
+				t.Errorf("%s, %+v, pods %v: words are lost; of each log\n%s\ncounted\n%s", f.Name, shape, pods, diagnose.Text(whole), diagnose.Text(r))
+			}
+			cases++
+			if inShort(r) == inShort(whole) {
+				same++
+				continue
+			}
+			t.Logf("%s, %+v, pods %v: of each log\n%s\ncounted\n%s", f.Name, shape, pods, inShort(whole), inShort(r))
+		}
+	}
+	t.Logf("%d of %d answers are the same", same, cases)
+	if percent(same, cases) < leastPod {
+		t.Errorf("only %d of %d answers are the same", same, cases)
+	}
+}
+
+// inShort is what an answer says: what happened, to how many, and in which ways how many followed. Which
+// of those that say the same at one time is named is not compared.
+func inShort(r diagnose.Result) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, r.Verdict, r.Category)
+	_, said, _ := strings.Cut(r.Error, ": ")
+	if who, _, ok := strings.Cut(r.Error, ": "); ok && !strings.HasSuffix(who, " more") {
+		said = r.Error
+	} else if _, more, ok := strings.Cut(who, ") and "); ok {
+		said = more + ": " + said
+	}
+	fmt.Fprintln(&b, said)
+	for _, f := range r.Followers {
+		fmt.Fprintln(&b, len(f.Places), f.Says, f.First)
+	}
+	return b.String()
 }

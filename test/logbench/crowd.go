@@ -25,11 +25,18 @@ func crowd(c *signature.Catalog, ranks int) error {
 	if err != nil {
 		return err
 	}
+	most := shorter(4000, ranks)
 	everything := func(rank int) io.ReadCloser {
-		return &lines{most: 4000, line: func(to []byte, i int) []byte { return append(to, one(real, rank*4000+i)...) }}
+		return &lines{most: most, line: func(to []byte, i int) []byte { return append(to, one(real, rank*most+i)...) }}
 	}
-	return errors.Join(crowdOf(c, ranks, "that fails", failing), crowdOf(c, ranks, "that says everything", everything))
+	steps := shorter(2000, ranks)
+	fails := func(rank int) io.ReadCloser { return failing(rank, steps) }
+	return errors.Join(crowdOf(c, ranks, "that fails", fails), crowdOf(c, ranks, "that says everything", everything))
 }
+
+// shorter is how many lines a log has in a gang of so many ranks: from 10,000 on there is only time for
+// the more logs the shorter they are.
+func shorter(lines, ranks int) int { return lines * 10_000 / max(ranks, 10_000) }
 
 func crowdOf(c *signature.Catalog, ranks int, name string, open func(rank int) io.ReadCloser) error {
 	of := diagnose.Case{Now: time.Now()}
@@ -40,7 +47,7 @@ func crowdOf(c *signature.Catalog, ranks int, name string, open func(rank int) i
 			Open:   func() (io.ReadCloser, error) { return open(i), nil },
 		})
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(40)) // as the shell does
+	defer debug.SetGCPercent(debug.SetGCPercent(30)) // as the shell does
 	heap := newHeap()
 	before := cpu()
 	r := diagnose.Diagnose(context.Background(), of, c, diagnose.Options{})
@@ -89,8 +96,8 @@ func (l *lines) Read(p []byte) (n int, err error) {
 func (l *lines) Close() error { return nil }
 
 // failing is the log of a rank of a gang in which rank 7 runs out of memory.
-func failing(rank int) io.ReadCloser {
-	const begin, steps, ends = 40, 2000, 6
+func failing(rank, steps int) io.ReadCloser {
+	const begin, ends = 40, 6
 	start := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	most := begin + steps + ends
 	if rank == 7 {

@@ -1,0 +1,80 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// chorus is the members of which no more is known than that their logs say what that of another
+// member says: its lead.
+type chorus struct {
+	voice  *voice
+	echoes []echo
+}
+
+// choruses puts the echoes that are left together. A member with several logs is in one chorus only,
+// and one that is known by another log in none.
+func (d *diagnosis) choruses() []chorus {
+	echoes := d.logs.echoes
+	var last string
+	n := 0
+	for _, e := range echoes {
+		v, place := d.logs.voices[e.voice], gang.PlaceOf(d.placeOf(e.place))
+		if _, known := d.at[place]; known || v.pasted || v.attempt > 0 {
+			continue
+		}
+		if n > 0 && place == last {
+			if e.line[0] > 0 && echoes[n-1].line[0] == 0 { // the other one says nothing
+				echoes[n-1] = e
+			}
+			continue
+		}
+		echoes[n], last = e, place
+		n++
+	}
+	echoes = echoes[:n]
+	d.logs.echoes = nil
+	slices.SortFunc(echoes, func(a, b echo) int {
+		return cmp.Or(cmp.Compare(a.voice, b.voice), cmp.Compare(a.place, b.place))
+	})
+	var out []chorus
+	for len(echoes) > 0 {
+		n := 1
+		for n < len(echoes) && echoes[n].voice == echoes[0].voice {
+			n++
+		}
+		c := chorus{d.logs.voices[echoes[0].voice], echoes[:n:n]}
+		echoes = echoes[n:]
+		if k, ok := d.at[c.voice.lead]; ok {
+			d.all[k].Alike += n
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// placeOf is the source of the log at a place.
+func (d *diagnosis) placeOf(place int32) evidence.Source { return d.Logs[d.logs.order[place]].Source }
+
+// says that the chorus says what a sighting says, in whose places its lead is.
+func (c *chorus) says(s *rank.Sighting, in map[string]bool) bool {
+	return in[c.voice.lead] && c.told(s.Signature)
+}
+
+func (c *chorus) told(of *signature.Signature) bool {
+	return slices.ContainsFunc(c.voice.told, func(s rank.Sighting) bool { return s.Signature == of })
+}
+
+// members counts those that take part, with the ones of which only an echo is left.
+func members(all []gang.Member) int {
+	n := 0
+	for i := range all {
+		n += 1 + all[i].Alike
+	}
+	return n
+}

@@ -1,0 +1,221 @@
+package diagnose
+
+import (
+	"math"
+	"slices"
+	"time"
+	"unique"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+)
+
+// mostTold is how many sightings of a log its voice has: where it first shows trouble, what a launcher
+// names, and the best cause.
+const mostTold = 3
+
+// echo is what is left of a log that says what others have said before: 80 bytes.
+type echo struct {
+	place    int32 // of the log
+	voice    uint16
+	clock    whose
+	many     uint8           // lines that count steps; 255: or more
+	rank     int32           // that the lines of the sightings name; -1: none
+	line     [mostTold]int32 // of the sightings
+	last     int32           // line; 0: there is none
+	stepLine int32           // line of the last step
+
+	said     moment               // the first sighting
+	later    [mostTold - 1]millis // the others after it
+	ended    moment               // the last line that has a time
+	began    millis               // the first one before it
+	stepped  millis               // the last step before it; without: no time is known
+	step     int64                // its number
+	interval float32              // seconds; see progress.Series
+	seconds  float32
+}
+
+// whose clock the times are by.
+type whose uint8
+
+const (
+	programs    whose = iota
+	nodesSaying       // the node's where something was seen, the program's where not
+	nodes
+)
+
+// moment is nanoseconds since 1970; 0: not known.
+type moment int64
+
+func momentOf(t time.Time) moment {
+	if t.IsZero() {
+		return 0
+	}
+	return moment(t.UnixNano())
+}
+
+func (m moment) time() time.Time {
+	if m == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(m)).UTC()
+}
+
+// millis is what lies between two moments, in milliseconds: at most 24 days.
+type millis int32
+
+// unknown stands for a moment that is not known.
+const unknown millis = math.MinInt32
+
+func between(from, to time.Time) millis {
+	if from.IsZero() || to.IsZero() {
+		return unknown
+	}
+	return millis(min(max(to.Sub(from).Milliseconds(), math.MinInt32+1), math.MaxInt32))
+}
+
+// after is the moment so much later.
+func (m millis) after(t time.Time) time.Time {
+	if m == unknown || t.IsZero() {
+		return time.Time{}
+	}
+	return t.Add(time.Duration(m) * time.Millisecond)
+}
+
+// echoCall is what the watchdog said in a log of which an echo is left.
+type echoCall struct {
+	place, rank, line int32
+	of                unique.Handle[callOf]
+}
+
+// callOf is what many ranks say of one collective.
+type callOf struct {
+	group, op, size          string
+	seq, enqueued, completed int64
+}
+
+func echoOf(c gang.Call, place int32) echoCall {
+	return echoCall{place, int32(c.Rank), int32(c.Line), unique.Make(callOf{c.Group, c.Op, c.Size, c.Seq, c.Enqueued, c.Completed})}
+}
+
+// call is what the watchdog said, without its words.
+func (c echoCall) call() gang.Call {
+	of := c.of.Value()
+	return gang.Call{Rank: int(c.rank), Line: int(c.line), Seq: of.seq, Enqueued: of.enqueued, Completed: of.completed, Group: of.group, Op: of.op, Size: of.size}
+}
+
+// echo is what is left of a log where others speak with its voice.
+func (h *heard) echo(voice int) echo {
+	t := &h.track
+	e := echo{
+		place: h.place, voice: uint16(voice), rank: -1, last: int32(t.lastNumber), many: uint8(min(t.steps.Count, math.MaxUint8)),
+		ended: momentOf(t.last), began: between(t.last, t.first), stepped: between(t.last, t.steps.Last.At),
+		step: t.steps.Last.Number, stepLine: int32(t.steps.Last.Line), interval: float32(t.steps.Interval.Seconds()), seconds: float32(t.steps.Seconds),
+	}
+	if t.stamped {
+		e.clock = nodes
+	}
+	for i, s := range h.told {
+		e.line[i] = int32(s.Item.Source.Line)
+		if i == 0 {
+			e.said = momentOf(s.Item.At)
+		} else {
+			e.later[i-1] = between(h.told[0].Item.At, s.Item.At)
+		}
+		if e.clock == programs && s.Item.Clock == gang.ClockOf(h.excerpt.Source) {
+			e.clock = nodesSaying
+		}
+		if s.Item.Source.Rank != h.excerpt.Source.Rank {
+			e.rank = int32(s.Item.Source.Rank)
+		}
+	}
+	return e
+}
+
+// track is the course of the log, as far as it is known.
+func (e *echo) track(s evidence.Source, v *voice) track {
+	last := e.ended.time()
+	t := track{
+		source: s, pasted: v.pasted, ended: v.ended, first: e.began.after(last), last: last, stamped: e.clock == nodes, lastNumber: int(e.last),
+		steps: progress.Series{Count: int(e.many), Interval: time.Duration(float64(e.interval) * float64(time.Second)), Seconds: float64(e.seconds)},
+	}
+	if e.many > 0 {
+		t.steps.Last = progress.Step{Number: e.step, At: e.stepped.after(last), Line: int(e.stepLine), Of: -1, Loss: math.NaN(), Seconds: math.NaN()}
+		t.steps.First, t.steps.Recent = t.steps.Last, []progress.Step{t.steps.Last}
+	}
+	return t
+}
+
+// sightings are what the log says, without its words.
+func (e *echo) sightings(t *track, v *voice) []rank.Sighting {
+	out := slices.Clone(v.told)
+	clock := t.clock()
+	if e.clock != programs {
+		clock = gang.ClockOf(t.source)
+	}
+	for i := range out {
+		source := t.source
+		source.Line = int(e.line[i])
+		if e.rank >= 0 {
+			source.Rank, source.Role = int(e.rank), ""
+		}
+		at := e.said.time()
+		if i > 0 {
+			at = e.later[i-1].after(at)
+		}
+		out[i].Item = evidence.Item{ID: lineID(source), Kind: evidence.Log, At: at, Clock: clock, Source: source, Times: 1}
+	}
+	return out
+}
+
+// answer gives the echoes of pods that are known back what tells them apart: how a pod ended is
+// judged together with what it said. The others stay echoes.
+func (l *logsRead) answer(logs []Log, pods []control.Pod) {
+	if len(l.echoes) == 0 {
+		return
+	}
+	at := podsByName(pods)
+	calls := l.calls
+	l.calls = nil
+	l.echoes = slices.DeleteFunc(l.echoes, func(e echo) bool {
+		n := 0
+		for n < len(calls) && calls[n].place == e.place {
+			n++
+		}
+		own := calls[:n]
+		calls = calls[n:]
+		source := logs[l.order[e.place]].Source
+		pod := at[source.Pod]
+		if pod == nil {
+			l.calls = append(l.calls, own...)
+			return false
+		}
+		v := l.voices[e.voice]
+		t := e.track(placedBy(pod, source), v)
+		for _, c := range own {
+			t.calls = append(t.calls, c.call())
+		}
+		l.sightings = append(l.sightings, e.sightings(&t, v)...)
+		l.tracks = append(l.tracks, t)
+		return true
+	})
+}
+
+// giveWords lets a log of which the words are kept speak where an echo would say what follows from
+// the cause; the log that the cause is found in is read again.
+func (d *diagnosis) giveWords() {
+	for _, all := range [][]rank.Sighting{d.ranking.Effects, d.ranking.Rivals} {
+		for i := range all {
+			s := &all[i]
+			k := slices.IndexFunc(s.Also, func(item evidence.Item) bool { return item.Text != "" })
+			if s.Item.Text != "" || k < 0 {
+				continue
+			}
+			s.Item, s.Also[k] = s.Also[k], s.Item
+			s.Line = s.Item.Text
+		}
+	}
+}
