@@ -81,11 +81,11 @@ func run(ctx context.Context, s settings, out io.Writer) (err error) {
 	if s.shell == 0 {
 		return nil
 	}
-	d, text, err := w.shell(ctx, "large", s.shell)
+	d, memory, text, err := w.shell(ctx, "large", s.shell)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d pods in a shell: %s\n%s", s.shell, d.Round(time.Millisecond), text)
+	fmt.Fprintf(out, "%d pods in a shell: %s, at most %.0f MiB resident\n%s", s.shell, d.Round(time.Millisecond), memory, text)
 	return nil
 }
 

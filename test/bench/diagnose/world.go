@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/test/cluster"
 	"github.com/signalbox-dev/signalbox/test/line"
+	"github.com/signalbox-dev/signalbox/test/resident"
 )
 
 const (
@@ -107,25 +108,27 @@ func saysWhy(u *unstructured.Unstructured) bool {
 	return strings.Contains(said, `"category":"gpu-oom"`) && strings.Contains(said, fmt.Sprintf(`"state":"%d@`, kinds.Failed))
 }
 
-// shell measures `signalbox diagnose` of a job whose last rank failed.
-func (w *world) shell(ctx context.Context, name string, pods int) (time.Duration, string, error) {
+// shell measures `signalbox diagnose` of a job whose last rank failed, its time and the most memory that
+// it had resident, in MiB.
+func (w *world) shell(ctx context.Context, name string, pods int) (took time.Duration, memory float64, text string, err error) {
 	if _, err := w.start(ctx, name, pods); err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
 	if err := w.log.fail(); err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
 	if err := w.fail(ctx, name, pods-1); err != nil {
-		return 0, "", err
+		return 0, 0, "", err
 	}
 	began := time.Now()
 	c := exec.CommandContext(ctx, filepath.Join(w.Root, "bin", "signalbox"), "diagnose", "pytorchjob/"+name, "-n", namespace)
 	c.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig())
 	out, err := c.CombinedOutput()
 	if err != nil {
-		return 0, "", fmt.Errorf("diagnose in a shell: %w: %s", err, out)
+		return 0, 0, "", fmt.Errorf("diagnose in a shell: %w: %s", err, out)
 	}
-	return time.Since(began), string(out), nil
+	took = time.Since(began)
+	return took, resident.PeakAfter(c.ProcessState), string(out), nil
 }
 
 // start creates a job and its pods, and waits until all run.
