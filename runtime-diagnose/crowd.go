@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // mostApart is how many logs are kept apart from each other.
 const mostApart = 1024
 
-// crowd gathers what logs say, in whatever order they are read. Up to a number of logs it keeps what
+// crowd gathers what logs say. Up to a number of logs it keeps what
 // was heard of each. Of more, those that speak with one voice make room: the ones that said it first
 // stay, and of each of the others an echo is left, whose size does not depend on what it says. A log
 // that says what no other one says stays, whoever it is and whenever it is read.
@@ -26,13 +27,17 @@ type crowd struct {
 	order []int32 // logs by place
 	calls int     // that are kept of an echo
 
+	window chan struct{} // logs that are being read, or wait for one that was begun before them
+
 	mu     sync.Mutex
-	heard  int  // logs
-	kept   int  // of them
-	read   bits // places of logs that said something
-	broken *heard
+	next   int            // log to be taken, in the order in which reading began
+	ready  map[int]*heard // those after it that were read
+	heard  int            // logs
+	kept   int            // of them
+	read   bits           // places of logs that have text
 	voices map[string]*voice
 	lost   lostLogs
+	broken int32    // the place of the first log that was not read to its end; -1: all were
 	out    logsRead // what is only counted or added up, and the echoes
 }
 
@@ -46,7 +51,7 @@ type voice struct {
 	pasted  bool
 	attempt int
 	ended   bool   // the logs say that they ended well
-	lead    string // the place of the member that speaks for the echoes
+	lead    string // the place of the member that speaks for the echoes; empty: none was kept
 }
 
 // bits are a set of small numbers.
@@ -61,15 +66,38 @@ func (o Options) apart() int { return min(cmp.Or(o.Apart, mostApart), math.MaxUi
 func newCrowd(c *Case, order []int32, o Options) *crowd {
 	return &crowd{
 		most: o.apart(), logs: c.Logs, order: order, calls: shareOf(len(c.Logs)).calls,
-		read: make(bits, len(order)/64+1), voices: map[string]*voice{},
+		window: make(chan struct{}, mostAhead), ready: map[int]*heard{}, read: make(bits, len(order)/64+1), voices: map[string]*voice{}, broken: -1,
 	}
 }
 
-// add takes what was heard of one log.
-func (c *crowd) add(h *heard) {
-	h.told = foremost(h.sightings, mostTold)
+// mostAhead is how many logs may be read before one that was begun earlier has been.
+const mostAhead = 256
+
+// begin waits until another log may be read.
+func (c *crowd) begin() { c.window <- struct{}{} }
+
+// add takes what was heard of the log that was the nth to be begun. Logs are taken in that order,
+// whichever is read first, so that the same logs give the same answer.
+func (c *crowd) add(nth int, h *heard) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.ready[nth] = h
+	for {
+		h, ok := c.ready[c.next]
+		if !ok {
+			return
+		}
+		delete(c.ready, c.next)
+		c.next++
+		<-c.window
+		if !h.unread {
+			c.take(h)
+		}
+	}
+}
+
+func (c *crowd) take(h *heard) {
+	h.told = foremost(h.sightings, mostTold)
 	c.heard++
 	c.count(h)
 	if !h.opened {
@@ -86,16 +114,15 @@ func (c *crowd) add(h *heard) {
 // count adds up what nobody has to be told apart for.
 func (c *crowd) count(h *heard) {
 	c.lost.add(h.place, h.missing)
-	if h.broken && (c.broken == nil || h.place < c.broken.place) {
-		c.broken = &heard{place: h.place}
-		c.out.broken = sourceName(h.excerpt.Source)
+	if h.broken && (c.broken < 0 || h.place < c.broken) {
+		c.broken, c.out.broken = h.place, sourceName(h.excerpt.Source)
 	}
 	if h.bytesRead > 0 {
 		c.read.set(h.place)
 	}
 	c.out.bytesRead += h.bytesRead
 	c.out.bytesSkipped += h.bytesSkipped
-	if h.ended {
+	if h.track.ended {
 		c.out.ended++
 	}
 	if h.advances {
@@ -107,14 +134,14 @@ func (c *crowd) count(h *heard) {
 }
 
 // voiceOf finds the voice that a log speaks with. There are at most half as many as logs are kept:
-// where logs differ in more ways, only the signature of the best cause tells them apart.
+// where logs differ in more ways, only the signature of the best cause tells the later ones apart.
 func (c *crowd) voiceOf(h *heard) *voice {
 	name := ""
 	for _, s := range h.told {
 		name += fmt.Sprintf("%s %q %t %t %t %t %t ", s.Signature.ID, s.Facts["type"], s.Over, s.Mild, s.Explained, s.First, s.Raised)
 	}
 	s := h.excerpt.Source
-	name += fmt.Sprintf("%q %q %d %t %t %t %t %t %t %t", s.Role, s.Container, s.Attempt, h.track.pasted, h.ended, h.advances, h.broken,
+	name += fmt.Sprintf("%q %q %d %t %t %t %t %t %t %t", s.Role, s.Container, s.Attempt, h.track.pasted, h.track.ended, h.advances, h.broken,
 		h.track.lastNumber > 0, len(h.track.calls) > 0, len(h.idle.Lines) > 0)
 	if v := c.voices[name]; v != nil {
 		return v
@@ -128,7 +155,7 @@ func (c *crowd) voiceOf(h *heard) *voice {
 			return v
 		}
 	}
-	v := &voice{name: name, echo: -1, pasted: h.track.pasted, attempt: s.Attempt, ended: h.ended}
+	v := &voice{name: name, echo: -1, pasted: h.track.pasted, attempt: s.Attempt, ended: h.track.ended}
 	for _, s := range h.told {
 		v.told = append(v.told, rank.Sighting{Signature: s.Signature, Over: s.Over, Mild: s.Mild, Explained: s.Explained, First: s.First, Raised: s.Raised})
 	}
@@ -185,9 +212,10 @@ func (c *crowd) fold() {
 // all is what was heard, in the order of the logs' names.
 func (c *crowd) all() logsRead {
 	out := c.out
+	out.order = c.order
 	var kept []*heard
 	for _, v := range c.voices {
-		if v.echo >= 0 {
+		if v.echo >= 0 && len(v.kept) > 0 {
 			v.lead = gang.PlaceOf(v.kept[len(v.kept)-1].excerpt.Source)
 		}
 		kept = append(kept, v.kept...)
@@ -204,6 +232,7 @@ func (c *crowd) all() logsRead {
 		}
 		kept[i] = nil
 	}
+	out.number()
 	slices.SortFunc(out.echoes, func(a, b echo) int { return cmp.Compare(a.place, b.place) })
 	slices.SortStableFunc(out.calls, func(a, b echoCall) int { return cmp.Compare(a.place, b.place) })
 	out.missing = c.lost.sentences()
@@ -215,6 +244,18 @@ func (c *crowd) all() logsRead {
 		}
 	}
 	return out
+}
+
+// number numbers the voices of echoes by name.
+func (l *logsRead) number() {
+	slices.SortFunc(l.voices, func(a, b *voice) int { return strings.Compare(a.name, b.name) })
+	numbers := make([]uint16, len(l.voices)) // by the old one
+	for i, v := range l.voices {
+		numbers[v.echo], v.echo = uint16(i), i
+	}
+	for i := range l.echoes {
+		l.echoes[i].voice = numbers[l.echoes[i].voice]
+	}
 }
 
 // mostLost bounds how many logs are named that could not be read as they are.
@@ -257,7 +298,7 @@ func (l *lostLogs) sentences() []string {
 		out = append(out, one.says...)
 	}
 	if l.more > 0 {
-		out = append(out, fmt.Sprintf("so it is with %d more logs", l.more))
+		out = append(out, fmt.Sprintf("%d more logs could not be read, or not to their end", l.more))
 	}
 	return out
 }

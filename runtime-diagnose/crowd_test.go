@@ -62,7 +62,7 @@ func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
 		all := read()
 		rand.New(rand.NewPCG(uint64(round), 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, h := range all {
-			crowd.add(h)
+			crowd.take(h)
 		}
 		out := crowd.all()
 		var got []string
@@ -93,9 +93,9 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 	for i := range logs {
 		switch i {
 		case 151:
-			crowd.add(saying(i, rare, 900))
+			crowd.take(saying(i, rare, 900))
 		default:
-			crowd.add(saying(i, common, logs-i))
+			crowd.take(saying(i, common, logs-i))
 		}
 	}
 	read := crowd.all()
@@ -117,13 +117,31 @@ func TestACrowdOfStrangersIsBounded(t *testing.T) {
 	for i := range logs {
 		h := saying(i, few[i%3], i)
 		h.sightings[0].Facts["type"] = fmt.Sprint("Error", i)
-		crowd.add(h)
+		crowd.take(h)
 	}
 	if len(crowd.voices) > apart/2+len(few) {
 		t.Errorf("%d voices", len(crowd.voices))
 	}
 	if read := crowd.all(); len(read.excerpts) != apart || len(read.echoes) != logs-apart {
 		t.Errorf("%d kept, %d echoes", len(read.excerpts), len(read.echoes))
+	}
+}
+
+// Where there is no room even for one log of each voice, nothing is lost but who speaks for it.
+func TestMoreVoicesThanRoom(t *testing.T) {
+	const logs, voices = 60, 12
+	c := gangOf(logs)
+	crowd := newCrowd(&c, c.order(), Options{Apart: 2})
+	for i := range logs {
+		crowd.take(saying(i, &signature.Signature{ID: fmt.Sprint("s", i%voices), Title: "it ended", Role: signature.Cascade}, i))
+	}
+	d := &diagnosis{Case: c, logs: crowd.all(), at: map[string]int{}}
+	n := len(d.logs.excerpts)
+	for _, c := range d.choruses() {
+		n += len(c.echoes)
+	}
+	if n != logs {
+		t.Errorf("%d of %d members are left", n, logs)
 	}
 }
 
@@ -149,7 +167,7 @@ func TestEcho(t *testing.T) {
 		},
 		"steps": func(h *heard) {
 			last := progress.Step{Number: 1 << 40, At: noon.Add(-time.Hour), Line: 3, Of: -1, Loss: math.NaN(), Seconds: math.NaN()}
-			h.track.first, h.ended, h.track.ended = noon.Add(-24*time.Hour), true, true
+			h.track.first, h.track.ended = noon.Add(-24*time.Hour), true
 			h.track.steps = progress.Series{Count: 40, Interval: 1500 * time.Millisecond, Seconds: 0.75, First: last, Last: last, Recent: []progress.Step{last}}
 		},
 	} {
@@ -158,7 +176,7 @@ func TestEcho(t *testing.T) {
 			h := saying(0, what, 3)
 			tc(h)
 			crowd := newCrowd(&c, c.order(), Options{})
-			crowd.add(h)
+			crowd.take(h)
 			v := crowd.voiceOf(h)
 			e := h.echo(0)
 			got := e.track(h.track.source, v)
@@ -191,7 +209,7 @@ func TestLostLogsAreNamedOrCounted(t *testing.T) {
 	if len(says) != mostLost+1 || says[0] != "log 0" || says[mostLost-1] != fmt.Sprintf("log %d", mostLost-1) {
 		t.Fatalf("%d sentences, the first is %q", len(says), says[0])
 	}
-	if want := fmt.Sprintf("so it is with %d more logs", logs-mostLost); says[mostLost] != want {
+	if want := fmt.Sprintf("%d more logs could not be read, or not to their end", logs-mostLost); says[mostLost] != want {
 		t.Errorf("%q, want %q", says[mostLost], want)
 	}
 }

@@ -73,8 +73,7 @@ type logsRead struct {
 	order        []int32 // logs of the case, by place
 }
 
-// readLogs reads as many logs at a time as there are processors, in the order in which they were given;
-// the result is that of reading them one after the other in their own.
+// readLogs reads as many logs at a time as there are processors, in the order in which they were given.
 func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []control.Pod, o Options) logsRead {
 	if catalog == nil {
 		return logsRead{}
@@ -85,18 +84,18 @@ func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []co
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, place := range placesIn(order) {
+		crowd.begin()
 		g.Go(func() error {
-			if ctx.Err() == nil {
-				h := heard{place: place}
+			h := heard{place: place, unread: ctx.Err() != nil}
+			if !h.unread {
 				h.read(ctx, &c.Logs[i], c, catalog, at, o)
-				crowd.add(&h)
 			}
+			crowd.add(i, &h)
 			return nil
 		})
 	}
 	_ = g.Wait() // what went wrong with a log is in what was heard of it
 	out := crowd.all()
-	out.order = order
 	if unread := len(c.Logs) - crowd.heard; unread > 0 {
 		out.missing = append(out.missing, fmt.Sprintf("%d of %d logs were not read: %v", unread, len(c.Logs), ctx.Err()))
 	}
@@ -137,6 +136,7 @@ func placesIn(order []int32) []int32 {
 // heard is what one log says.
 type heard struct {
 	place        int32 // of the log in the order of names
+	unread       bool  // the diagnosis was over before
 	sightings    []rank.Sighting
 	excerpt      Excerpt
 	track        track
@@ -144,7 +144,6 @@ type heard struct {
 	missing      []string
 	opened       bool
 	broken       bool            // it could not be read to its end
-	ended        bool            // it says that it ended well
 	told         []rank.Sighting // the foremost of them
 	advances     bool            // it shows that training advances
 	bytesRead    int64
@@ -192,8 +191,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.excerpt = excerpt.within(share.excerpt)
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
-	h.ended = r.success > 0 && !log.Pasted
-	h.track.ended = h.ended
+	h.track.ended = r.success > 0 && !log.Pasted
 	h.advances = r.progress > 0 && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
 }
 

@@ -160,7 +160,7 @@ func lastMessage(lines []reduce.Kept, isNew func(string) bool) (at int, ok bool)
 func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.Lines, int) {
 	var lines familiar.Lines
 	seen := map[string]bool{}
-	for i := range d.Logs {
+	for _, i := range d.logs.order {
 		log := &d.Logs[i]
 		other := gang.PlaceOf(log.Source)
 		if other == place || log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen[other] && len(seen) >= mostOthers {
