@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -123,12 +124,24 @@ func (w *world) shell(ctx context.Context, name string, pods int) (took time.Dur
 	began := time.Now()
 	c := exec.CommandContext(ctx, filepath.Join(w.Root, "bin", "signalbox"), "diagnose", "pytorchjob/"+name, "-n", namespace)
 	c.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig())
-	out, err := c.CombinedOutput()
-	if err != nil {
-		return 0, 0, "", fmt.Errorf("diagnose in a shell: %w: %s", err, out)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		return 0, 0, "", fmt.Errorf("diagnose in a shell: %w", err)
 	}
-	took = time.Since(began)
-	return took, resident.PeakAfter(c.ProcessState), string(out), nil
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for tick := time.Tick(20 * time.Millisecond); ; {
+		select {
+		case <-tick: // what the kernel says of an ended child counts the parent that it was forked from
+			memory = max(memory, resident.PeakOf(c.Process.Pid))
+		case err := <-ended:
+			if err != nil {
+				return 0, 0, "", fmt.Errorf("diagnose in a shell: %w: %s", err, out.String())
+			}
+			return time.Since(began), memory, out.String(), nil
+		}
+	}
 }
 
 // start creates a job and its pods, and waits until all run.
