@@ -24,7 +24,7 @@ func (d *diagnosis) choruses() []chorus {
 	var last string
 	n := 0
 	for _, e := range echoes {
-		v, place := d.logs.voices[e.voice], gang.PlaceOf(d.placeOf(e.place))
+		v, place := d.logs.voices[e.voice], gang.PlaceOf(d.sourceAt(e.place))
 		if _, known := d.at[place]; known || v.pasted || v.attempt > 0 {
 			continue
 		}
@@ -58,8 +58,8 @@ func (d *diagnosis) choruses() []chorus {
 	return out
 }
 
-// placeOf is the source of the log at a place.
-func (d *diagnosis) placeOf(place int32) evidence.Source { return d.Logs[d.logs.order[place]].Source }
+// sourceAt is the source of the log at a place.
+func (d *diagnosis) sourceAt(place int32) evidence.Source { return d.Logs[d.logs.order[place]].Source }
 
 // says that the chorus says what a sighting says, in whose places its lead is.
 func (c *chorus) says(s *rank.Sighting, in map[string]bool) bool {

@@ -82,7 +82,7 @@ func (d *diagnosis) onlyNode(s *rank.Sighting) string {
 	}
 	for i := range d.echoing {
 		for _, e := range d.echoing[i].echoes {
-			if d.echoing[i].says(s, says) && d.placeOf(e.place).Node != node {
+			if d.echoing[i].says(s, says) && d.sourceAt(e.place).Node != node {
 				return ""
 			}
 		}

@@ -117,7 +117,7 @@ func (d *diagnosis) memberThatSaid(rank int, by map[int]*gang.Member) *gang.Memb
 	m := &gang.Member{}
 	for _, c := range d.logs.calls {
 		if int(c.rank) == rank {
-			m.Source = d.placeOf(c.place)
+			m.Source = d.sourceAt(c.place)
 			m.Calls = append(m.Calls, c.call())
 		}
 	}
@@ -418,7 +418,7 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 		}
 		out[k].Places = slices.Grow(out[k].Places, len(c.echoes))
 		for _, e := range c.echoes {
-			out[k].Places = append(out[k].Places, gang.PlaceOf(d.placeOf(e.place)))
+			out[k].Places = append(out[k].Places, gang.PlaceOf(d.sourceAt(e.place)))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Followers) int {

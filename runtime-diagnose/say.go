@@ -193,7 +193,7 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 	}
 	for i := range d.echoing {
 		for _, e := range d.echoing[i].echoes {
-			sameNode = sameNode && (!d.echoing[i].told(s.Signature) || d.placeOf(e.place).Node == node)
+			sameNode = sameNode && (!d.echoing[i].told(s.Signature) || d.sourceAt(e.place).Node == node)
 		}
 	}
 	text := fmt.Sprintf("%d others say the same.", places-1)
