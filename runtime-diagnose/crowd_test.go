@@ -253,3 +253,57 @@ func TestTheCauseMayBeAnEcho(t *testing.T) {
 		t.Errorf("what stands around it is lost: %+v", e)
 	}
 }
+
+// From logs alone, a gang of which most logs are only counted reads like one of which all are kept.
+func TestALargeGangReadsTheSame(t *testing.T) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const logs = 60
+	c := Case{Now: noon}
+	for i := range logs {
+		var text strings.Builder
+		for step := range 20 {
+			fmt.Fprintf(&text, "%s step %d | loss: %.3f\n", noon.Add(time.Duration(step-120)*time.Second).Format(time.RFC3339Nano), step, 2.0)
+		}
+		switch i {
+		case 37:
+			fmt.Fprintf(&text, "%s torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", noon.Add(-90*time.Second).Format(time.RFC3339Nano))
+		default:
+			fmt.Fprintf(&text, "%s [rank%d]:[E ProcessGroupNCCL.cpp:616] [Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=40, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=60000) ran for 60001 milliseconds before timing out.\n",
+				noon.Add(-30*time.Second).Format(time.RFC3339Nano), i, i)
+		}
+		c.Logs = append(c.Logs, Log{
+			Source: evidence.Source{Pod: fmt.Sprintf("w-%02d", i), Container: "c", Rank: i},
+			Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil },
+		})
+	}
+	whole, counted := Diagnose(t.Context(), c, catalog, Options{}), Diagnose(t.Context(), c, catalog, Options{Apart: 8})
+	if len(counted.Members) != 8 || len(whole.Members) != logs {
+		t.Fatalf("%d members are kept, of all %d", len(counted.Members), len(whole.Members))
+	}
+	for _, want := range []string{"w-37", "the other 59", "59 × a collective did not finish"} {
+		if !strings.Contains(Text(whole), want) {
+			t.Errorf("the text lacks %q:\n%s", want, Text(whole))
+		}
+	}
+	if diff := cmp.Diff(Text(whole), Text(counted)); diff != "" {
+		t.Errorf("text (-all kept +counted):\n%s", diff)
+	}
+	if diff := cmp.Diff(Timeline(whole, Picture{}), Timeline(counted, Picture{})); diff != "" {
+		t.Errorf("timeline (-all kept +counted):\n%s", diff)
+	}
+}
+
+// Where an echo would stand for what follows from the cause, a log speaks whose words are kept.
+func TestAnEchoGivesWayToWords(t *testing.T) {
+	echo, kept := evidence.Item{ID: "echo"}, evidence.Item{ID: "kept", Text: "a peer went away"}
+	d := &diagnosis{}
+	d.ranking.Effects = []rank.Sighting{{Item: echo, Also: []evidence.Item{echo, kept}}, {Item: kept, Line: "x"}, {Item: echo}}
+	d.giveWords()
+	want := []rank.Sighting{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}, {Item: echo}}
+	if diff := cmp.Diff(want, d.ranking.Effects); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
