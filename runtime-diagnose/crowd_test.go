@@ -260,39 +260,56 @@ func TestALargeGangReadsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const logs = 60
-	c := Case{Now: noon}
-	for i := range logs {
-		var text strings.Builder
-		for step := range 20 {
-			fmt.Fprintf(&text, "%s step %d | loss: %.3f\n", noon.Add(time.Duration(step-120)*time.Second).Format(time.RFC3339Nano), step, 2.0)
-		}
-		switch i {
-		case 37:
-			fmt.Fprintf(&text, "%s torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", noon.Add(-90*time.Second).Format(time.RFC3339Nano))
-		default:
-			fmt.Fprintf(&text, "%s [rank%d]:[E ProcessGroupNCCL.cpp:616] [Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=40, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=60000) ran for 60001 milliseconds before timing out.\n",
-				noon.Add(-30*time.Second).Format(time.RFC3339Nano), i, i)
-		}
-		c.Logs = append(c.Logs, Log{
-			Source: evidence.Source{Pod: fmt.Sprintf("w-%02d", i), Container: "c", Rank: i},
-			Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil },
+	const logs, odd = 60, 37
+	waits := func(rank, seq int) string {
+		return fmt.Sprintf("[rank%d]:[E ProcessGroupNCCL.cpp:616] [Rank %d] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=%d, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=60000) ran for 60001 milliseconds before timing out.", rank, rank, seq)
+	}
+	for name, tc := range map[string]struct {
+		says string
+		at   int // seconds to noon; the others wait at -30
+		want []string
+	}{
+		"one runs out of memory": {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", -90, []string{"w-37", "the other 59", "59 × a collective did not finish"}},
+		"one is behind":          {waits(odd, 39), -90, []string{"w-37", "last handed over #39, while 59 others wait in #40", "SeqNum=39"}},
+		"one says so late":       {waits(odd, 39), -10, []string{"w-37", "last handed over #39, while 59 others wait in #40", "SeqNum=39"}},
+		"one says nothing":       {"", -90, []string{"w-37", "59"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := Case{Now: noon}
+			at := func(seconds int) string {
+				return noon.Add(time.Duration(seconds) * time.Second).Format(time.RFC3339Nano)
+			}
+			for i := range logs {
+				var text strings.Builder
+				for step := range 20 {
+					fmt.Fprintf(&text, "%s step %d | loss: %.3f\n", at(step-120), step, 2.0)
+				}
+				if i == odd {
+					fmt.Fprintf(&text, "%s %s\n", at(tc.at), tc.says)
+				} else {
+					fmt.Fprintf(&text, "%s %s\n", at(-30), waits(i, 40))
+				}
+				c.Logs = append(c.Logs, Log{
+					Source: evidence.Source{Pod: fmt.Sprintf("w-%02d", i), Container: "c", Rank: i},
+					Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text.String())), nil },
+				})
+			}
+			whole, counted := Diagnose(t.Context(), c, catalog, Options{}), Diagnose(t.Context(), c, catalog, Options{Apart: 8})
+			if len(counted.Members) > 9 || len(whole.Members) != logs {
+				t.Fatalf("%d members are kept, of all %d", len(counted.Members), len(whole.Members))
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(Text(whole), want) {
+					t.Errorf("the text lacks %q:\n%s", want, Text(whole))
+				}
+			}
+			if diff := cmp.Diff(Text(whole), Text(counted)); diff != "" {
+				t.Errorf("text (-all kept +counted):\n%s", diff)
+			}
+			if diff := cmp.Diff(Timeline(whole, Picture{}), Timeline(counted, Picture{})); diff != "" {
+				t.Errorf("timeline (-all kept +counted):\n%s", diff)
+			}
 		})
-	}
-	whole, counted := Diagnose(t.Context(), c, catalog, Options{}), Diagnose(t.Context(), c, catalog, Options{Apart: 8})
-	if len(counted.Members) != 8 || len(whole.Members) != logs {
-		t.Fatalf("%d members are kept, of all %d", len(counted.Members), len(whole.Members))
-	}
-	for _, want := range []string{"w-37", "the other 59", "59 × a collective did not finish"} {
-		if !strings.Contains(Text(whole), want) {
-			t.Errorf("the text lacks %q:\n%s", want, Text(whole))
-		}
-	}
-	if diff := cmp.Diff(Text(whole), Text(counted)); diff != "" {
-		t.Errorf("text (-all kept +counted):\n%s", diff)
-	}
-	if diff := cmp.Diff(Timeline(whole, Picture{}), Timeline(counted, Picture{})); diff != "" {
-		t.Errorf("timeline (-all kept +counted):\n%s", diff)
 	}
 }
 
@@ -304,6 +321,18 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 	d.giveWords()
 	want := []rank.Sighting{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}, {Item: echo}}
 	if diff := cmp.Diff(want, d.ranking.Effects); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A member that is known by one log keeps its place when another one, an echo, turns out to matter.
+func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
+	said := gang.Call{Rank: 8, Seq: 39, Line: 3}
+	d := &diagnosis{all: []gang.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
+	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "a"}}, {Source: evidence.Source{Pod: "w", Container: "b"}}}
+	d.logs.order, d.logs.calls = []int32{0, 1}, []echoCall{echoOf(said, 1)}
+	m := d.memberThatSaid(8, map[int]*gang.Member{})
+	if diff := cmp.Diff([]gang.Member{{Place: "w", Calls: []gang.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

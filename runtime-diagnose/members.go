@@ -46,26 +46,30 @@ func (d *diagnosis) members() []gang.Member {
 			at[place] = k
 			out = append(out, gang.Member{Place: place, Source: t.source, Clock: t.clock()})
 		}
-		m := &out[k]
-		if t.source.Attempt > 0 {
-			continue
-		}
-		m.Read = m.Read || t.lastNumber > 0
-		if m.FirstLine.IsZero() || t.first.Before(m.FirstLine) {
-			m.FirstLine = t.first
-		}
-		if m.LastText == "" || t.last.After(m.LastLine) {
-			m.LastLine, m.LastText, m.LastNumber = t.last, t.lastText, t.lastNumber
-		}
-		m.Calls = append(m.Calls, t.calls...)
-		if at := t.steps.Last.At; at.After(m.Stepped) {
-			m.Stepped = at
-		}
+		prints(&out[k], t)
 	}
 	slices.SortFunc(out, func(a, b gang.Member) int {
 		return cmp.Or(cmp.Compare(a.Source.Role, b.Source.Role), cmp.Compare(a.Source.Rank, b.Source.Rank), cmp.Compare(a.Place, b.Place))
 	})
 	return out
+}
+
+// prints adds to a member what one of its logs shows.
+func prints(m *gang.Member, t *track) {
+	if t.source.Attempt > 0 {
+		return
+	}
+	m.Read = m.Read || t.lastNumber > 0
+	if m.FirstLine.IsZero() || t.first.Before(m.FirstLine) {
+		m.FirstLine = t.first
+	}
+	if m.LastText == "" || t.last.After(m.LastLine) {
+		m.LastLine, m.LastText, m.LastNumber = t.last, t.lastText, t.lastNumber
+	}
+	m.Calls = append(m.Calls, t.calls...)
+	if at := t.steps.Last.At; at.After(m.Stepped) {
+		m.Stepped = at
+	}
 }
 
 // places are where members are in a list.

@@ -114,15 +114,8 @@ func (d *diagnosis) memberThatSaid(rank int, by map[int]*gang.Member) *gang.Memb
 	if m := by[rank]; m != nil {
 		return m
 	}
-	m := &gang.Member{}
-	for _, c := range d.logs.calls {
-		if int(c.rank) == rank {
-			m.Source = d.sourceAt(c.place)
-			m.Calls = append(m.Calls, c.call())
-		}
-	}
-	m.Place = gang.PlaceOf(m.Source)
-	return m
+	i := slices.IndexFunc(d.logs.calls, func(c echoCall) bool { return int(c.rank) == rank })
+	return d.recall(d.logs.calls[i].place)
 }
 
 // silent are members whose log was read and in which no watchdog complains, while those of
