@@ -61,6 +61,7 @@ type logReader struct {
 	success      int         // line that says the run ended well
 	progress     int         // lines that show training
 	passing      passing
+	prose        prose
 	track        track
 	steps        progress.Tracker
 	curve        bool // the loss over the whole run is wanted
@@ -118,7 +119,7 @@ var cutWithin = regexp.MustCompile(`\b(?:available:|Insufficient|node\(s\)|had|u
 const rootCauseBlock = 8
 
 func (r *logReader) visit(l reduce.Line) bool {
-	if l.Code || (l.Trace != nil && l.Trace.Ignored) {
+	if l.Code || (l.Trace != nil && l.Trace.Ignored) || r.prose.quoted(l) {
 		return false
 	}
 	if _, known := slices.BinarySearch(r.log.Understood, l.Number); known {
@@ -141,7 +142,11 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return matters
 	}
 	r.unwrap(l)
+	if l.Trace != nil && speaksOf(l, text, 0) {
+		return false
+	}
 	matches := r.notScaled(text, match(text, r.kinds()...))
+	matches = slices.DeleteFunc(matches, func(m signature.Match) bool { return says(m) && speaksOf(l, text, named(text, m)) })
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
@@ -308,7 +313,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
-	r.passing.sighted(l, len(r.sightings))
+	r.passing.sighted(l, len(r.sightings), r.prose.sighted(l, len(r.sightings), m))
 	r.sightings = append(r.sightings, rank.Sighting{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && mild(l.Body()),
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},

@@ -13,6 +13,7 @@ import (
 type passing struct {
 	waiting []opened
 	passed  []int    // sightings that training left behind
+	texts   []int    // those of passed that nobody reported
 	last    []opened // the sightings of one line
 	near    int      // lines behind the last sighting that may still announce that it is tried again
 }
@@ -20,17 +21,26 @@ type passing struct {
 // announcedWithin is how many lines below an error a program says that it tries again.
 const announcedWithin = 2
 
-// sighted is told of every sighting before it is kept.
-func (p *passing) sighted(l reduce.Line, sighting int) {
-	one := opened{sighting: sighting, line: l.Number, need: stepsAfter}
-	if l.Trace != nil {
+// proof is what training that goes on proves of what stands around a sighting.
+type proof int
+
+const (
+	nothing     proof = iota
+	survived          // the program went on, as it had said
+	notReported       // a text spoke of an error that nobody had
+)
+
+// sighted is told of every sighting before it is kept, and of what stands around it.
+func (p *passing) sighted(l reduce.Line, sighting int, around proof) {
+	one := opened{sighting: sighting, line: l.Number, need: stepsAfter, proves: around}
+	if l.Trace != nil || around != nothing {
 		one.need = stepsAfterException
 	}
 	if len(p.last) > 0 && p.last[0].line != l.Number || p.near == 0 {
 		p.last = p.last[:0]
 	}
 	p.near = 0
-	if l.Trace == nil && saysItGoesOn(l.Body()) {
+	if around != nothing || l.Trace == nil && saysItGoesOn(l.Body()) {
 		p.waiting = append(p.waiting, one)
 		return
 	}
@@ -55,6 +65,7 @@ func (p *passing) announce(text string) bool {
 type opened struct {
 	sighting, line int
 	steps, need    int
+	proves         proof
 }
 
 // How many lines that show training have to follow: one may be an echo of the step that failed. After
@@ -75,6 +86,9 @@ func (p *passing) advance(line int) {
 		}
 		if o.steps >= o.need {
 			p.passed = append(p.passed, o.sighting)
+			if o.proves == notReported {
+				p.texts = append(p.texts, o.sighting)
+			}
 			continue
 		}
 		rest = append(rest, o)
@@ -94,7 +108,7 @@ var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
 var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
 
 // quoted is text of the data: samples that are shown beside the metrics.
-var quoted = regexp.MustCompile(`(?i)^\W{0,4}(?:prompt|question|instruction|answer|response|completion|generated(?: text)?|user|assistant|reference)\W{0,3}: `)
+var quoted = regexp.MustCompile(`(?i)^\W{0,4}(?:prompt|question|instruction|answer|response|completion|generated(?: text)?(?: at step \d+)?|user|assistant|reference|(?:sample|example|document) #?\d{1,9}\W?(?: ?\(?[\w ]{1,30}\)?)?)\W{0,3}: `)
 
 // saysItGoesOn is a line that announces no end.
 func saysItGoesOn(text string) bool {

@@ -13,6 +13,7 @@ import (
 // run ended well was survived; what comes after it counts only if it is an exception or
 // names a cause, because teardown is noisy. Not finite losses are never survived.
 func (r *logReader) settle() {
+	r.onlySpokenOf(r.prose.settle())
 	r.explainAway()
 	r.survive()
 	r.cutShort()
@@ -69,6 +70,7 @@ func (r *logReader) survive() {
 	}
 	for _, i := range passed {
 		s := &r.sightings[i]
+		s.Over = s.Over || slices.Contains(r.passing.texts, i)
 		n := r.perSignature[s.Signature.ID]
 		s.Over = s.Over || !neverSurvived(s.Signature.Category) ||
 			(skips.MatchString(s.Line) && n == skipped[s.Signature.ID] && n < mostPerSignature)

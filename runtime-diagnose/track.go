@@ -72,6 +72,7 @@ func (r *logReader) watch(l *reduce.Line) {
 		}
 		t.last = l.At
 	}
+	r.onlySpokenOf(r.prose.see(l))
 	body := l.Body()
 	if len(r.elastic.Found) < mostElastic {
 		if r.remember {
