@@ -303,8 +303,29 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 	case len(d.seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
 		return "Nothing was there to read: no pod, no event, no log."
 	default:
-		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatDecides(r)
+		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatShowsHealth(r)
 	}
+}
+
+// whatShowsHealth says what would decide where nothing known to be missing does: a log without a known
+// failure may be that of a program that has only just begun.
+func (d *diagnosis) whatShowsHealth(r *Result) string {
+	if d.logs.bytesRead == 0 || d.logs.broken != "" || len(d.Missing) > 0 || d.decides() != "" {
+		return d.whatDecides(r)
+	}
+	for i := range d.logs.tracks {
+		switch t := &d.logs.tracks[i]; {
+		case t.torn:
+			return " " + sourceName(t.source) + " stops within a traceback; the end of that would decide."
+		case endsBadly.MatchString(t.lastText):
+			return fmt.Sprintf(" %s ends with %q; the lines above that one would decide.", sourceName(t.source), cut(t.lastText))
+		}
+	}
+	text := " A line that counts steps, prints a loss or says that the run ended well would show health"
+	if len(d.seen.Pods) == 0 {
+		text += "; a container that ended, and its exit code, would show a failure"
+	}
+	return text + "."
 }
 
 // placeholder is {{.fact}} or {{.fact|what to say without it}}.

@@ -24,6 +24,7 @@ type track struct {
 	back        time.Duration
 	lastText    string // of its last line with text, masked
 	lastNumber  int    // 0: it has none
+	torn        bool   // it ends within a traceback
 	steps       progress.Series
 	losses      []float64 // over the whole run; of a job that runs only
 	elastic     []gang.Elastic
@@ -118,6 +119,7 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 	t.source, t.pasted = r.log.Source, r.log.Pasted
 	last := d.Last.Body()
 	t.lastText, t.lastNumber = strings.Clone(last[:min(len(last), r.share.line)]), d.Last.Number
+	t.torn = d.InTraceback
 	t.stamped = !t.last.IsZero()
 	if !t.stamped && !r.log.Pasted {
 		for _, k := range d.Lines {
