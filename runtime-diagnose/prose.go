@@ -55,7 +55,7 @@ type block struct {
 	end       string
 	lane      string
 	line      int
-	intro     bool // what comes before says that it is an example
+	sample    bool // of the data: people put reports between the marks of Markdown
 	sightings []int
 	closed    bool
 }
@@ -102,12 +102,11 @@ var (
 	// title is what texts about errors are called.
 	title = regexp.MustCompile(`(?i)^[#*\s\[]{0,8}(?:change ?log|release notes|what'?s (?:new|changed)|known (?:issues|problems)|trouble ?shooting|faq|frequently asked questions|bug ?fix(?:es)?|bugs squashed|fixed|common (?:errors|problems|issues))\b[^:.]{0,24}$`)
 
+	heading = regexp.MustCompile(`^#{1,6} `)
+
 	// marked is a line with a mark of Markdown or reStructuredText: a heading, an item, a quotation, a row
 	// of a table.
 	marked = regexp.MustCompile(`^\s*(?:#{1,6} |[-*+•] |\d{1,2}[.)] |>+ ?|\*\*[^*\s]|\|.*\|.*\|\s*$)`)
-
-	// example introduces what is not the case now.
-	example = regexp.MustCompile(`(?i)\b(?:if|when(?:ever)?) (?:you|one|it|this)\b|\berrors? (?:messages? )?like\b|\bmight (?:get|see)\b|\bfor example\b`)
 
 	// conditional is an exception and when it is raised.
 	conditional = regexp.MustCompile(`^\s*(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt)\s*(?::|–)\s*(?i:if|when|whenever|unless)\b`)
@@ -117,7 +116,8 @@ var (
 	raisedWhen = regexp.MustCompile(`\b(?:is|are|gets?) (?:raised|thrown) (?:when|if|unless)\b`)
 
 	// repaired are words before an error that was mended, as changelogs and commits begin with them.
-	repaired = regexp.MustCompile(`(?i)(?:^[\s#*•-]*(?:HEAD is now at |commit )?(?:[0-9a-f]{7,40} )?(?:\([^)]{1,80}\) )?|: )(?:fix|fixe[sd]|bug ?fix|revert(?:s|ed)?)\b[^.;]{0,60}$`)
+	repaired = regexp.MustCompile(`(?i)^[\s#*•-]*(?:HEAD is now at |commit )?(?:[0-9a-f]{7,40} )?(?:\([^)]{1,80}\) )?(?:fix|fixe[sd]|bug ?fix|revert(?:s|ed)?)\b[^.;]{0,60}$`)
+	toRepair = regexp.MustCompile(`(?i): (?:fix|fixe[sd]|bug ?fix|revert(?:s|ed)?)\b[^.;]{0,60}$`)
 
 	// setting is a name in a configuration that says what to do about errors or how to know them.
 	setting = regexp.MustCompile(`(?i)^[\s"'-]*(?:[\w.-]*_)?(?:ignored?|retry_on|skip|tolerated?|patterns?|polic(?:y|ies)|allowed_\w+|expected_\w+)(?:_[\w.-]*)?["']?\s*[:=]`)
@@ -199,8 +199,11 @@ func (p *prose) read(l *reduce.Line, body string) {
 	case '=', '~':
 		p.underline(l, trimmed)
 	case '#':
-		if title.MatchString(body) {
+		switch {
+		case title.MatchString(body):
 			p.document = document{lane: l.Lane, line: l.Number}
+		case heading.MatchString(trimmed):
+			p.document.line = 0
 		}
 		p.underline(l, trimmed)
 		p.begin(l, trimmed)
@@ -273,11 +276,7 @@ func (p *prose) begin(l *reduce.Line, trimmed string) {
 		if !strings.HasPrefix(trimmed, pair.begin) || pair.begin == fence && strings.Count(trimmed, fence) > 1 {
 			continue
 		}
-		p.block = block{end: pair.end, lane: l.Lane, line: l.Number, intro: pair.end != fence || p.document.line > 0}
-		for n := 1; n <= announcedBefore; n++ {
-			s := p.above(n)
-			p.block.intro = p.block.intro || s.lane == l.Lane && example.MatchString(s.text)
-		}
+		p.block = block{end: pair.end, lane: l.Lane, line: l.Number, sample: pair.end != fence}
 	}
 }
 
@@ -317,7 +316,7 @@ func (p *prose) underline(l *reduce.Line, trimmed string) {
 // settle gives the sightings that turned out to be only spoken of, once each.
 func (p *prose) settle() []int {
 	if p.block.closed {
-		if p.block.intro {
+		if p.block.sample {
 			p.spoken = append(p.spoken, p.block.sightings...)
 		}
 		p.block = block{}
@@ -336,7 +335,7 @@ func (p *prose) quoted(l reduce.Line) bool {
 		return true
 	}
 	body := l.Body()
-	inDocument := p.document.line > 0 && p.document.lane == l.Lane
+	inDocument := p.document.line > 0 && p.document.lane == l.Lane && p.block.line == 0
 	indented := strings.HasPrefix(body, " ") || strings.HasPrefix(body, "\t")
 	return inDocument && (strings.HasPrefix(body, "    ") || isMarked(&l)) || indented && reaction.MatchString(body)
 }
@@ -350,10 +349,7 @@ func speaksOf(l reduce.Line, text string, at int) bool {
 	}
 	inSample := member.MatchString(before) && strings.Count(before, "{") > strings.Count(before, "}")
 	inSetting := setting.MatchString(before) && !report.MatchString(before)
-	if inSample || inSetting || raisedNow.MatchString(text[len(before):]) {
-		return true
-	}
-	return repaired.MatchString(before)
+	return inSample || inSetting || raisedNow.MatchString(text[len(before):]) || repaired.MatchString(before)
 }
 
 // saysItGoesOn says that a line above an exception announced that the program goes on.
@@ -374,7 +370,7 @@ func (p *prose) mayBeProse(l reduce.Line, text string, at int) bool {
 	}
 	inBlock := p.block.line > 0 && p.block.lane == l.Lane || p.sec.kind == listed && p.sec.lane == l.Lane
 	inCode := strings.Count(text[:at], "`")%2 == 1 && strings.Contains(text[at:], "`")
-	return inBlock || inCode || raisedWhen.MatchString(text) || isMarked(&l) || conditional.MatchString(body)
+	return inBlock || inCode || toRepair.MatchString(text[:at]) || raisedWhen.MatchString(text) || isMarked(&l) || conditional.MatchString(body)
 }
 
 // named is the byte of a text at which a match names what went wrong: a pattern may begin before it.
