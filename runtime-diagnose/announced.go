@@ -12,13 +12,20 @@ import (
 // stands between them now and then.
 const announcedBefore = 2
 
-// announced remembers the tracebacks before which a program said that it goes on. Like what is said
-// below an error, that is not taken on trust: steps have to follow.
+// announced remembers what stood above tracebacks: a program may have said there that it goes on. Like
+// what is said below an error, that is not taken on trust: steps have to follow.
 type announced struct {
-	first [mostAnnounced]int // numbers of their first lines
+	heads [mostAnnounced]tracebackHead
 	n     int
 	lane  string // of the last exception that was looked at
 	last  bool   // whether that was announced: exceptions that hang on it are too
+}
+
+// tracebackHead is where a traceback begins, and the lines above it. They are read where somebody asks:
+// most tracebacks say what was said before.
+type tracebackHead struct {
+	line  int // 0: none
+	above [announcedBefore]string
 }
 
 // mostAnnounced is how many tracebacks of ranks that write into one log may be open at a time.
@@ -26,18 +33,22 @@ const mostAnnounced = 16
 
 // head is told of a line that begins a traceback and of those above it, the nearest first.
 func (a *announced) head(l *reduce.Line, above ...said) {
-	for _, s := range above {
-		if s.number > 0 && s.lane == l.Lane && l.Number-s.number <= announcedBefore && announces(s.text) {
-			a.first[a.n%mostAnnounced] = l.Number
-			a.n++
-			return
+	h := tracebackHead{line: l.Number}
+	for i, s := range above[:min(len(above), announcedBefore)] {
+		if s.number > 0 && s.lane == l.Lane && l.Number-s.number <= announcedBefore {
+			h.above[i] = s.text
 		}
 	}
+	a.heads[a.n%mostAnnounced] = h
+	a.n++
 }
 
 // covers says whether a traceback was announced, itself or the one that it hangs on.
 func (a *announced) covers(l reduce.Line) bool {
-	covered := slices.Contains(a.first[:], l.Trace.First) || l.Trace.Chain != reduce.Alone && a.last && a.lane == l.Lane
+	covered := l.Trace.Chain != reduce.Alone && a.last && a.lane == l.Lane ||
+		slices.ContainsFunc(a.heads[:], func(h tracebackHead) bool {
+			return h.line > 0 && h.line == l.Trace.First && slices.ContainsFunc(h.above[:], announces)
+		})
 	a.lane, a.last = l.Lane, covered
 	return covered
 }
