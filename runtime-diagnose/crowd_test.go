@@ -315,11 +315,28 @@ func TestALargeGangReadsTheSame(t *testing.T) {
 
 // Where an echo would stand for what follows from the cause, a log speaks whose words are kept.
 func TestAnEchoGivesWayToWords(t *testing.T) {
-	echo, kept := evidence.Item{ID: "echo"}, evidence.Item{ID: "kept", Text: "a peer went away"}
-	d := &diagnosis{}
-	d.ranking.Effects = []rank.Sighting{{Item: echo, Also: []evidence.Item{echo, kept}}, {Item: kept, Line: "x"}, {Item: echo}}
-	d.giveWords()
-	want := []rank.Sighting{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}, {Item: echo}}
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := evidence.Source{Pod: "w", Container: "c", Rank: -1}
+	oom, at := catalog.ByID("gpu-oom-torch"), source
+	at.Line = 1
+	lone := evidence.Item{ID: lineID(at), Kind: evidence.Log, Source: at}
+	echo, kept := evidence.Item{ID: "echo", Kind: evidence.Log}, evidence.Item{ID: "kept", Kind: evidence.Log, Text: "a peer went away"}
+	d := &diagnosis{catalog: catalog}
+	const line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+	d.Logs = []Log{{Source: source, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil }}}
+	d.ranking.Effects = []rank.Sighting{
+		{Item: echo, Also: []evidence.Item{echo, kept}}, {Item: kept, Line: "x"}, {Item: echo, Signature: oom}, {Item: lone, Signature: oom},
+	}
+	d.giveWords(t.Context())
+	last := d.ranking.Effects[len(d.ranking.Effects)-1]
+	if last.Line != line || last.Item.Text != line || len(last.Facts) == 0 {
+		t.Errorf("read again, its log says %+v", last)
+	}
+	d.ranking.Effects = d.ranking.Effects[:len(d.ranking.Effects)-1]
+	want := []rank.Sighting{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}}
 	if diff := cmp.Diff(want, d.ranking.Effects); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -334,5 +351,18 @@ func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
 	m := d.memberThatSaid(8, map[int]*gang.Member{})
 	if diff := cmp.Diff([]gang.Member{{Place: "w", Calls: []gang.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The log that the cause is found in may be gone when it is read for its words: the answer stands.
+func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
+	s := rank.Sighting{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
+	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &gang.Clocks{}}
+	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}
+	d.ranking.Root = &s
+	d.rereadRoot(t.Context())
+	r := d.result()
+	if r.Root == nil || len(r.Root.Cites) != 1 || !strings.Contains(Text(r), "it broke") {
+		t.Errorf("%+v\n%s", r.Root, Text(r))
 	}
 }

@@ -44,7 +44,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.getPast()
 	d.failed = d.jobFailed()
 	d.all, d.time = d.members(), d.clocks()
-	d.at = places(d.all)
+	d.at = byPlace(d.all)
 	d.echoing = d.choruses()
 	d.lookAtRunning()
 	d.remarkUnused()
@@ -58,7 +58,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.compareRuns(ctx)
 	d.compareAttempts()
 	d.rereadRoot(ctx)
-	d.giveWords()
+	d.giveWords(ctx)
 	return d.result()
 }
 

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"context"
 	"math"
 	"slices"
 	"time"
@@ -204,18 +205,44 @@ func (l *logsRead) answer(logs []Log, pods []control.Pod) {
 	})
 }
 
+// words gives a sighting the words that the log has for it; false: it has none.
+func (h *heard) words(of *rank.Sighting) bool {
+	for _, s := range h.sightings {
+		if s.Item.ID == of.Item.ID && s.Signature.ID == of.Signature.ID {
+			of.Line, of.Said, of.Item.Text = s.Line, s.Said, s.Item.Text
+			if of.Facts == nil {
+				of.Facts = s.Facts
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// mostReadForWords bounds how many logs are read again for what follows from the cause.
+const mostReadForWords = 4
+
 // giveWords lets a log of which the words are kept speak where an echo would say what follows from
-// the cause; the log that the cause is found in is read again.
-func (d *diagnosis) giveWords() {
-	for _, all := range [][]rank.Sighting{d.ranking.Effects, d.ranking.Rivals} {
-		for i := range all {
-			s := &all[i]
-			k := slices.IndexFunc(s.Also, func(item evidence.Item) bool { return item.Text != "" })
-			if s.Item.Text != "" || k < 0 {
+// the cause. Where all that say it are echoes, the first one's log is read again; what has no words then
+// is left to the followers, who are counted.
+func (d *diagnosis) giveWords(ctx context.Context) {
+	left := mostReadForWords
+	for _, all := range []*[]rank.Sighting{&d.ranking.Effects, &d.ranking.Rivals} {
+		for i := range *all {
+			s := &(*all)[i]
+			if s.Item.Kind != evidence.Log || s.Item.Text != "" {
 				continue
 			}
-			s.Item, s.Also[k] = s.Also[k], s.Item
-			s.Line = s.Item.Text
+			if k := slices.IndexFunc(s.Also, func(item evidence.Item) bool { return item.Text != "" }); k >= 0 {
+				s.Item, s.Also[k] = s.Also[k], s.Item
+				s.Line = s.Item.Text
+			} else if left > 0 {
+				left--
+				if again, ok := d.readAgain(ctx, s.Item.Source); ok {
+					again.words(s)
+				}
+			}
 		}
+		*all = slices.DeleteFunc(*all, func(s rank.Sighting) bool { return s.Item.Kind == evidence.Log && s.Item.Text == "" })
 	}
 }

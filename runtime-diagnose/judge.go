@@ -223,7 +223,7 @@ const mostAlso = 4
 func (d *diagnosis) collectEvidence(r *Result) {
 	have := map[evidence.ID]bool{}
 	add := func(item evidence.Item) {
-		if len(r.Evidence) < d.options.Evidence && !have[item.ID] && item.Text != "" {
+		if len(r.Evidence) < d.options.Evidence && !have[item.ID] {
 			have[item.ID] = true
 			r.Evidence = append(r.Evidence, item)
 		}
@@ -235,7 +235,7 @@ func (d *diagnosis) collectEvidence(r *Result) {
 	for _, s := range sightings {
 		add(s.Item)
 		for i, item := range s.Also {
-			if i < mostAlso {
+			if i < mostAlso && item.Text != "" { // an echo has no words
 				add(item)
 			}
 		}

@@ -72,8 +72,8 @@ func prints(m *gang.Member, t *track) {
 	}
 }
 
-// places are where members are in a list.
-func places(all []gang.Member) map[string]int {
+// byPlace is where members are in a list.
+func byPlace(all []gang.Member) map[string]int {
 	at := make(map[string]int, len(all))
 	for i := range all {
 		at[all[i].Place] = i

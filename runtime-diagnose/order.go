@@ -333,7 +333,7 @@ func (d *diagnosis) notHeard(root *rank.Sighting) string {
 			silent = append(silent, m.Place)
 		}
 	}
-	if len(silent) == 0 || 2*unread > members(d.all) {
+	if len(silent) == 0 || 2*unread > headcount(d.all) {
 		return ""
 	}
 	text := silent[0]

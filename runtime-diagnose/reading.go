@@ -279,14 +279,8 @@ func (d *diagnosis) rereadRoot(ctx context.Context) {
 	if !ok {
 		return
 	}
-	for _, s := range again.sightings {
-		if s.Item.ID == root.Item.ID && s.Signature.ID == root.Signature.ID {
-			root.Line, root.Said, root.Item.Text = s.Line, s.Said, s.Item.Text
-			if root.Facts == nil {
-				root.Facts = s.Facts
-			}
-			return
-		}
+	if again.words(root) {
+		return
 	}
 	if root.Line == "" { // an echo's, by a rule that looks at more than one line
 		root.Line = strings.TrimSpace(again.track.textOf(root.Item.Source.Line))
@@ -298,14 +292,10 @@ func (d *diagnosis) rereadRoot(ctx context.Context) {
 // of it was; ok is false if that was not so.
 func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
 	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(s) })
-	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.of(s) })
-	if d.catalog == nil || from < 0 || at >= 0 && !d.logs.excerpts[at].Short {
+	if at >= 0 && !d.logs.excerpts[at].Short {
 		return again, false
 	}
-	one := d.Case
-	one.Logs = d.Logs[from : from+1]
-	again.read(ctx, &one.Logs[0], one, d.catalog, nil, d.options)
-	if !again.opened {
+	if again, ok = d.readAgain(ctx, s); !ok {
 		return again, false
 	}
 	if at < 0 {
@@ -316,6 +306,18 @@ func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again 
 	again.excerpt.Source = d.logs.excerpts[at].Source
 	d.logs.excerpts[at] = again.excerpt
 	return again, true
+}
+
+// readAgain reads the log that a source is in once more; ok is false if there is none any more.
+func (d *diagnosis) readAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
+	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.of(s) })
+	if d.catalog == nil || from < 0 {
+		return again, false
+	}
+	one := d.Case
+	one.Logs = d.Logs[from : from+1]
+	again.read(ctx, &one.Logs[0], one, d.catalog, nil, d.options)
+	return again, again.opened
 }
 
 // of says that it is an excerpt of the log that a source is in.

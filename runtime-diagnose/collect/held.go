@@ -93,14 +93,15 @@ func (r *room) hold(ctx context.Context, text []byte) held {
 	return held{packed: packed}
 }
 
-// holdEnd compresses the end of a log as long as there is room for one; again reads it.
+// holdEnd compresses the end of a log as long as there is room for one; again reads it, and is nil where
+// it could not be read to its end: then what there is of it is held.
 func (r *room) holdEnd(ctx context.Context, text []byte, again func() ([]byte, error)) held {
 	if r.packing.Acquire(ctx, 1) != nil {
-		return held{again: again}
+		return held{plain: text} // the reads are over
 	}
 	defer r.packing.Release(1)
 	h := held{packed: keep.NewText(text)}
-	if size := int64(h.packed.Held()); r.ends.Add(-size) < 0 {
+	if size := int64(h.packed.Held()); r.ends.Add(-size) < 0 && again != nil {
 		r.ends.Add(size)
 		return held{again: again}
 	}

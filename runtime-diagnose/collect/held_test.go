@@ -105,6 +105,24 @@ func TestEndsWithoutRoomAreReadAgain(t *testing.T) {
 	}
 }
 
+// What came of an end before the kubelet stopped answering is held, and not asked for once more.
+func TestAnEndThatBrokeOffIsHeld(t *testing.T) {
+	room := newRoom(Limits{}.withDefaults())
+	room.ends.Store(0)
+	if got := readHeld(t, room.holdEnd(t.Context(), []byte("all there is"), nil)); got != "all there is" {
+		t.Errorf("%q", got)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	asked := func() ([]byte, error) { t.Error("it is read again"); return nil, nil }
+	if got := readHeld(t, room.holdEnd(over, []byte("all there is"), asked)); got != "all there is" {
+		t.Errorf("%q", got)
+	}
+	if !room.holdEnd(over, nil, nil).empty() {
+		t.Error("nothing is something")
+	}
+}
+
 func TestNobodyWaitsForRoomWhenTheContextEnds(t *testing.T) {
 	room := newRoom(Limits{}.withDefaults())
 	ctx, cancel := context.WithCancel(t.Context())

@@ -56,11 +56,15 @@ func (r *reading) readLogs(ctx context.Context) {
 			var end []byte
 			end, errs[i] = r.end(one, all[i])
 			suspect[i] = r.Suspect != nil && r.Suspect(end)
-			texts[i] = room.holdEnd(one, end, func() ([]byte, error) {
-				again, cancel := context.WithTimeout(ctx, oneLog)
-				defer cancel()
-				return r.end(again, all[i])
-			})
+			var again func() ([]byte, error)
+			if errs[i] == nil { // else it would only fail once more, after as long
+				again = func() ([]byte, error) {
+					one, cancel := context.WithTimeout(ctx, oneLog)
+					defer cancel()
+					return r.end(one, all[i])
+				}
+			}
+			texts[i] = room.holdEnd(one, end, again)
 		}
 	})
 	suspects := places(suspect, int(max(0, r.limits.TotalBytes/each))-whole)
