@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func viewOf(j *job.Job) JobView {
 	view := JobView{
 		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
 		Labels: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
-		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(),
+		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), GPUs: j.GPUs(),
 		Suspended: j.Suspended, Roles: []RoleView{},
 	}
 	if j.Source != nil {
@@ -46,7 +45,6 @@ func viewOf(j *job.Job) JobView {
 	}
 	for i := range j.Roles {
 		role := roleOf(j, &j.Roles[i])
-		view.GPUs = sum(view.GPUs, role.GPUsPerPod, int64(role.Max))
 		view.Roles = append(view.Roles, role)
 	}
 	return view
@@ -134,14 +132,6 @@ func notNil(m map[string]string) map[string]string {
 		return map[string]string{}
 	}
 	return m
-}
-
-// sum is a + n·times; it saturates instead of overflowing. All are at least 0.
-func sum(a, n, times int64) int64 {
-	if n > 0 && times > (math.MaxInt64-a)/n {
-		return math.MaxInt64
-	}
-	return a + max(n, 0)*max(times, 0)
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,7 +3,9 @@ package preflight_test
 import (
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -86,4 +88,73 @@ func child(object any, step any) any {
 		return object.([]any)[step]
 	}
 	return nil
+}
+
+// TestEveryNumberMayBeHuge writes one large number into all numbers of every fixture at once,
+// those in command lines included: products and sums of them go beyond 64 bits, and the
+// review stays whole.
+func TestEveryNumberMayBeHuge(t *testing.T) {
+	dirs, err := filepath.Glob("checks/testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reviewer := &preflight.Reviewer{Checks: allChecks(t)}
+	view := snapshot(t, four)
+	written := regexp.MustCompile(`[0-9]+`)
+	reviews := 0
+	for _, dir := range dirs {
+		for _, f := range checktest.Load(t, dir) {
+			for _, huge := range []int64{1 << 16, 1 << 30, 1<<31 - 1} {
+				object := eachLeaf(f.Input.Job.Source.Object, "", func(key string, v any) any {
+					switch v := v.(type) {
+					case int64, float64:
+						return huge
+					case string:
+						if slices.Contains([]string{"command", "args", "value", "nprocPerNode", "cpu", "memory", "nvidia.com/gpu"}, key) {
+							return written.ReplaceAllString(v, strconv.FormatInt(huge, 10))
+						}
+					}
+					return v
+				}).(map[string]any)
+				report, err := reviewer.Review(t.Context(), preflight.Request{Object: &unstructured.Unstructured{Object: object}, Cluster: view})
+				if err != nil {
+					continue // the kind itself has a number in it
+				}
+				reviews++
+				for _, failure := range report.Failures() {
+					t.Errorf("%s with %d: %s", f.Name, huge, failure)
+				}
+				for _, found := range report.Findings {
+					if negative.MatchString(found.Message) {
+						t.Errorf("%s with %d: a sum has wrapped around: %s", f.Name, huge, found.Line())
+					}
+				}
+			}
+		}
+	}
+	if reviews < 500 {
+		t.Errorf("%d reviews; want 500 at least", reviews)
+	}
+}
+
+// negative is a number below zero that nobody wrote.
+var negative = regexp.MustCompile(`(^|\s)-[0-9]{3,}`)
+
+// eachLeaf is a copy of a value with every leaf replaced; key is the nearest one above it.
+func eachLeaf(v any, key string, replace func(key string, leaf any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = eachLeaf(e, k, replace)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = eachLeaf(e, key, replace)
+		}
+		return out
+	}
+	return replace(key, v)
 }

@@ -3,7 +3,6 @@ package capacity
 import (
 	"maps"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Node is what the fit knows of one node. Amounts are as in job.Resources.
@@ -254,20 +254,7 @@ func conflict(a, b []hostPort) bool {
 }
 
 // plus adds amounts that are not negative and saturates.
-func plus(a, b int64) int64 {
-	if b > 0 && a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
-}
+func plus(a, b int64) int64 { return saturate.Add(a, b) }
 
-// times multiplies and saturates; only b may be negative.
-func times(a, b int64) int64 {
-	if a <= 0 || b <= 0 {
-		return a * b
-	}
-	if high, low := bits.Mul64(uint64(a), uint64(b)); high == 0 && low <= math.MaxInt64 {
-		return int64(low)
-	}
-	return math.MaxInt64
-}
+// times multiplies and saturates.
+func times(a, b int64) int64 { return saturate.Mul(a, b) }

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var autoProcsOnCPU = &check.Check{
@@ -28,7 +29,7 @@ var autoProcsOnCPU = &check.Check{
 				return nil
 			}
 		}
-		if cores := (node.Pod.Requests["cpu"] + 999) / 1000; devices.N > 0 && cores != devices.N {
+		if cores := saturate.Add(node.Pod.Requests["cpu"], 999) / 1000; devices.N > 0 && cores != devices.N {
 			where := at
 			if field(p.Job, at) == nil {
 				where = devices.Path

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var batchSizesContradict = &check.Check{
@@ -35,14 +36,14 @@ var batchSizesContradict = &check.Check{
 				whole, micro, steps := c.sizes["train_batch_size"], c.sizes["train_micro_batch_size_per_gpu"], c.sizes["gradient_accumulation_steps"]
 				switch {
 				case whole == 0:
-				case micro > 0 && steps > 0 && known && whole != micro*steps*world:
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %d accumulated × %s is %d", whole, micro, steps, count(world, "process"), micro*steps*world))
-				case micro > 0 && steps > 0 && whole%(micro*steps) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %d accumulated is %d, which does not divide it", whole, micro, steps, micro*steps))
-				case micro > 0 && steps == 0 && known && whole%(micro*world) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %s is %d, which does not divide it", whole, micro, count(world, "process"), micro*world))
-				case micro == 0 && known && whole%(max(steps, 1)*world) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d accumulated × %s is %d, which does not divide it", whole, max(steps, 1), count(world, "process"), max(steps, 1)*world))
+				case micro > 0 && steps > 0 && known && whole != saturate.Mul(saturate.Mul(micro, steps), world):
+					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %d accumulated × %s is %s", whole, micro, steps, count(world, "process"), saturate.Text(saturate.Mul(saturate.Mul(micro, steps), world))))
+				case micro > 0 && steps > 0 && whole%saturate.Mul(micro, steps) != 0:
+					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %d accumulated is %d, which does not divide it", whole, micro, steps, saturate.Mul(micro, steps)))
+				case micro > 0 && steps == 0 && known && whole%saturate.Mul(micro, world) != 0:
+					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %s is %s, which does not divide it", whole, micro, count(world, "process"), saturate.Text(saturate.Mul(micro, world))))
+				case micro == 0 && known && whole%saturate.Mul(max(steps, 1), world) != 0:
+					c.report(p, fmt.Sprintf("train_batch_size is %d; %d accumulated × %s is %s, which does not divide it", whole, max(steps, 1), count(world, "process"), saturate.Text(saturate.Mul(max(steps, 1), world))))
 				}
 			}
 		}
@@ -73,7 +74,8 @@ func deepSpeedWorld(j *job.Job, r *job.Role) (int64, bool) {
 		if l.Nodes.Said() || l.NodesPath != "" {
 			nodes = int64(l.Nodes.Min)
 		}
-		return nodes * int64(l.ProcsPerNode.Min), nodes > 0
+		world := saturate.Mul(nodes, int64(l.ProcsPerNode.Min))
+		return world, world > 0 && !saturate.Full(world)
 	}
 	return worldOf(j, r)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var claimSharedOverNodes = &check.Check{
@@ -29,7 +30,7 @@ var claimSharedOverNodes = &check.Check{
 			if was, met := first[name]; !met || was.role.Replicas.Max < 2 && u.role.Replicas.Max > 1 {
 				first[name] = u
 			}
-			pods[name] += u.role.Replicas.Max
+			pods[name] = saturate.Add(pods[name], u.role.Replicas.Max)
 		}
 		for _, name := range names {
 			u := first[name]

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var cpuBelowDataLoaders = &check.Check{
@@ -32,11 +33,11 @@ var cpuBelowDataLoaders = &check.Check{
 				continue
 			}
 			procs := procsAtLeast(p.Job, r)
-			if loaders := each * procs; loaders*1000 > milli*most {
+			if loaders := saturate.Mul(each, procs); saturate.Mul(loaders, 1000) > saturate.Mul(milli, most) {
 				p.Report(finding.Finding{
 					Path: o.at,
-					Message: fmt.Sprintf("%s of %d loaders each start %d loaders; the cpu limit of %s is %s",
-						count(procs, "process"), each, loaders, who, job.Format(corev1.ResourceCPU, milli)),
+					Message: fmt.Sprintf("%s of %d loaders each start %s loaders; the cpu limit of %s is %s",
+						count(procs, "process"), each, saturate.Text(loaders), who, job.Format(corev1.ResourceCPU, milli)),
 					Facts: []finding.Fact{{Name: "loaders", Value: loaders}, {Name: "cpuMilli", Value: milli}},
 				})
 			}

@@ -16,10 +16,7 @@ var debugHoldsGPUs = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.debug.enabled")
-		var gpus int64
-		for i := range p.Job.Roles {
-			gpus += p.Job.Roles[i].Pod.GPUs().N * int64(p.Job.Roles[i].Replicas.Max)
-		}
+		gpus := p.Job.GPUs()
 		if on, _ := field(p.Job, at).(bool); on && gpus > 0 {
 			p.Reportf(at, "debug mode is on: no training starts in %s, with %s among them", count(p.Job.MaxPods(), "pod"), count(gpus, "GPU"))
 		}

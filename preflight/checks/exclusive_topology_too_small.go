@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var exclusiveTopologyTooSmall = &check.Check{
@@ -37,7 +37,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 			places := map[string]int64{}
 			for _, n := range nodes {
 				if where, has := n.Labels[key]; has {
-					places[where] += podsOn(r, n)
+					places[where] = saturate.Add(places[where], podsOn(r, n))
 				}
 			}
 			each := int64(r.Replicas.Max) / jobs

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var frameworkWaitsForServers = &check.Check{
@@ -28,7 +29,7 @@ var frameworkWaitsForServers = &check.Check{
 			case serverRole.MatchString(strings.ToLower(r.Name)):
 				servers = i
 			default:
-				others += r.Replicas.Max
+				others = saturate.Add(others, r.Replicas.Max)
 			}
 		}
 		if servers < 0 || others == 0 {

@@ -17,13 +17,9 @@ var gangMinBelowPods = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		g, pods := p.Job.Gang, p.Job.MaxPods()
-		gpus, needed := int64(0), pods
-		for i := range p.Job.Roles {
-			r := &p.Job.Roles[i]
-			gpus += r.Pod.GPUs().N * int64(r.Replicas.Max)
-			if r.Name == "Launcher" {
-				needed -= r.Replicas.Max // it waits for the workers
-			}
+		gpus, needed := p.Job.GPUs(), pods
+		if launcher := p.Job.Role("Launcher"); launcher != nil {
+			needed -= launcher.Replicas.Max // it waits for the workers
 		}
 		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || field(p.Job, "spec.elasticPolicy") != nil {
 			return nil

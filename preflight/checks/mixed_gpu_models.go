@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var mixedGPUModels = &check.Check{
@@ -67,7 +68,7 @@ func gpuGangOf(p *check.Pass) (gpuGang, bool) {
 		if !strings.HasPrefix(string(gpus.Resource), "nvidia.com/") || r.Replicas.Max == 0 || !worksWithPeers(p.Job, r) {
 			continue
 		}
-		g.roles, g.pods = append(g.roles, r), g.pods+r.Replicas.Max
+		g.roles, g.pods = append(g.roles, r), saturate.Add(g.pods, r.Replicas.Max)
 		g.nodes[r] = candidates(p.Cluster, r)
 		for _, n := range g.nodes[r] {
 			model := n.Labels[gpuProduct]
@@ -78,7 +79,7 @@ func gpuGangOf(p *check.Pass) (gpuGang, bool) {
 			if g.holds[model] == nil {
 				g.holds[model] = map[*job.Role]int64{}
 			}
-			g.holds[model][r] += n.Allocatable[gpus.Resource] / gpus.N
+			g.holds[model][r] = saturate.Add(g.holds[model][r], n.Allocatable[gpus.Resource]/gpus.N)
 		}
 	}
 	return g, g.pods > 1 && len(g.holds) > 1
@@ -91,7 +92,7 @@ func (g *gpuGang) poolsTooSmall() (parts []string, never bool) {
 		held, all := int64(0), true
 		for _, r := range g.roles {
 			most := g.holds[model][r]
-			held += min(most, int64(r.Replicas.Max))
+			held = saturate.Add(held, min(most, int64(r.Replicas.Max)))
 			all = all && most >= int64(r.Replicas.Max)
 		}
 		if all {

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var mpirunExceedsSlots = &check.Check{
@@ -29,7 +30,7 @@ var mpirunExceedsSlots = &check.Check{
 		if works, _ := field(p.Job, "spec.runLauncherAsWorker").(bool); works {
 			hosts++
 		}
-		if slots := hosts * each; procs.Fixed() && int64(procs.Min) > slots && launcher.Launch.ProcsPath != "" {
+		if slots := saturate.Mul(hosts, each); procs.Fixed() && int64(procs.Min) > slots && launcher.Launch.ProcsPath != "" {
 			p.Report(finding.Finding{
 				Path:    launcher.Launch.ProcsPath,
 				Message: fmt.Sprintf("mpirun starts %s; there are %d slots on %s of %d", count(procs.Min, "process"), slots, count(hosts, "host"), each),

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var noDeadlineOnWholeCluster = &check.Check{
@@ -26,13 +27,13 @@ var noDeadlineOnWholeCluster = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			if g := r.Pod.GPUs(); g.N > 0 && (asked.N == 0 || g.Resource == asked.Resource) && len(r.After) == 0 {
-				asked = job.Amount{Resource: g.Resource, N: asked.N + g.N*int64(r.Replicas.Max), Path: r.ReplicasPath}
+				asked = job.Amount{Resource: g.Resource, N: saturate.Add(asked.N, saturate.Mul(g.N, int64(r.Replicas.Max))), Path: r.ReplicasPath}
 			}
 		}
 		for _, n := range p.Cluster.Nodes() {
-			there += n.Allocatable[asked.Resource]
+			there = saturate.Add(there, n.Allocatable[asked.Resource])
 		}
-		if asked.N > there || there < params.LeastGPUs || asked.N*100 < there*params.SharePercent {
+		if asked.N > there || there < params.LeastGPUs || saturate.Mul(asked.N, 100) < saturate.Mul(there, params.SharePercent) {
 			return nil // too much is gang-does-not-fit's
 		}
 		p.Report(finding.Finding{

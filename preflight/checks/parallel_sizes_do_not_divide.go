@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var parallelSizesDoNotDivide = &check.Check{
@@ -30,7 +31,7 @@ var parallelSizesDoNotDivide = &check.Check{
 				}
 				p.Report(finding.Finding{
 					Path:    s.at,
-					Message: fmt.Sprintf("%s is %d; %s start, and that %s", s.text, s.product, count(world, "process"), rule.relation()),
+					Message: fmt.Sprintf("%s is %s; %s start, and that %s", s.text, saturate.Text(s.product), count(world, "process"), rule.relation()),
 					Facts:   []finding.Fact{{Name: "product", Value: s.product}, {Name: "processes", Value: world}},
 				})
 				break
@@ -103,7 +104,7 @@ func (rule parallelRule) sizes(l *job.Launch) (s parallel, ok bool) {
 		if !read {
 			return s, false
 		}
-		s.product *= n
+		s.product = saturate.Mul(s.product, n)
 		parts = append(parts, fmt.Sprintf("%s %d", size.name, n))
 		if n > largest {
 			largest, s.at = n, at

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var parameterServerAsksForGPUs = &check.Check{
@@ -20,7 +21,7 @@ var parameterServerAsksForGPUs = &check.Check{
 			return nil
 		}
 		if gpus := ps.Pod.GPUs(); gpus.N > 0 {
-			all := gpus.N * int64(ps.Replicas.Max)
+			all := saturate.Mul(gpus.N, int64(ps.Replicas.Max))
 			p.Report(finding.Finding{
 				Path:    gpus.Path,
 				Message: fmt.Sprintf("%s, which keep variables in main memory, ask for %d %s each; %s, which compute, for %d", count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource, count(worker.Replicas.Max, "worker"), worker.Pod.GPUs().N),

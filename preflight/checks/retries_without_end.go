@@ -15,10 +15,7 @@ var retriesWithoutEnd = &check.Check{
 	Kinds: []string{"Framework"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		var gpus int64
-		for i := range p.Job.Roles {
-			gpus += p.Job.Roles[i].Pod.GPUs().N * int64(p.Job.Roles[i].Replicas.Max)
-		}
+		gpus := p.Job.GPUs()
 		if gpus == 0 {
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var scratchAboveStorageLimit = &check.Check{
@@ -50,11 +51,7 @@ func storageLimit(spec *corev1.PodSpec) int64 {
 		return job.InBaseUnits(corev1.ResourceEphemeralStorage, q)
 	}
 	for i := range spec.Containers {
-		n := of(&spec.Containers[i])
-		if sum+n < sum {
-			return 0
-		}
-		sum += n
+		sum = saturate.Add(sum, of(&spec.Containers[i]))
 	}
 	for i := range spec.InitContainers {
 		most = max(most, of(&spec.InitContainers[i]))

@@ -1,13 +1,13 @@
 package checks
 
 import (
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // misfit is why no node of the cluster could ever take one pod of a role, whatever else
@@ -82,4 +82,4 @@ func keep(nodes []*capacity.Node, ok func(*capacity.Node) bool) []*capacity.Node
 	return out
 }
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+func itoa(n int64) string { return saturate.Text(n) }

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var tensorParallelExceedsGPUs = &check.Check{
@@ -27,11 +28,11 @@ var tensorParallelExceedsGPUs = &check.Check{
 			if at == "" {
 				at = alsoAt
 			}
-			if ok && too && tensor*pipeline > gpus.N {
+			if ok && too && saturate.Mul(tensor, pipeline) > gpus.N {
 				p.Report(finding.Finding{
 					Path:    at,
 					Message: fmt.Sprintf("%s splits the model over %d × %d GPUs, tensor by pipeline; the pod has %d %s", l.Program, tensor, pipeline, gpus.N, gpus.Resource),
-					Facts:   []finding.Fact{{Name: "parts", Value: tensor * pipeline}, {Name: "gpus", Value: gpus.N}},
+					Facts:   []finding.Fact{{Name: "parts", Value: saturate.Mul(tensor, pipeline)}, {Name: "gpus", Value: gpus.N}},
 				})
 			}
 		}

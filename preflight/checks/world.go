@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // podsThatJoin are the numbers of pods that a launcher of the role may mean by its nodes:
@@ -23,7 +24,7 @@ func podsThatJoin(j *job.Job, r *job.Role) []int {
 			if !written {
 				n = 1
 			}
-			pods += int(n)
+			pods = saturate.Add(pods, int(n))
 		}
 		return []int{pods}
 	case "TrainJob":
@@ -56,7 +57,7 @@ func sums(roles []job.Role) []int {
 	out := []int{0}
 	for i := range roles {
 		for _, sum := range slices.Clone(out) {
-			out = append(out, sum+roles[i].Replicas.Max)
+			out = append(out, saturate.Add(sum, roles[i].Replicas.Max))
 		}
 	}
 	return out[1:]
@@ -107,11 +108,12 @@ func procsOn(j *job.Job, r *job.Role) (n int64, ok bool) {
 func worldOf(j *job.Job, r *job.Role) (n int64, ok bool) {
 	switch r.Launch.Program {
 	case "mpirun", "mpiexec", "horovodrun", "accelerate", "composer":
-		return int64(r.Launch.Procs.Min), r.Launch.Procs.Fixed()
+		return int64(r.Launch.Procs.Min), r.Launch.Procs.Fixed() && r.Launch.Procs.Min > 0
 	case "torchrun":
 		nodes, known := nodesOf(j, r)
 		procs, counted := procsOn(j, r)
-		return nodes * procs, known && counted && nodes > 0 && procs > 0
+		world := saturate.Mul(nodes, procs)
+		return world, known && counted && world > 0 && !saturate.Full(world)
 	}
 	return 0, false
 }

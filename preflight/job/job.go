@@ -9,6 +9,8 @@ package job
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Job is one training job, whatever resource it came from. It is never changed
@@ -121,7 +123,7 @@ const (
 func (j *Job) MaxPods() int {
 	n := 0
 	for _, r := range j.Roles {
-		n = saturatingAdd(n, r.Replicas.Max)
+		n = saturate.Add(n, r.Replicas.Max)
 	}
 	return n
 }
@@ -130,7 +132,16 @@ func (j *Job) MaxPods() int {
 func (j *Job) MinPods() int {
 	n := 0
 	for _, r := range j.Roles {
-		n = saturatingAdd(n, r.Replicas.Min)
+		n = saturate.Add(n, r.Replicas.Min)
+	}
+	return n
+}
+
+// GPUs is how many accelerators all pods of all roles ask for together.
+func (j *Job) GPUs() int64 {
+	var n int64
+	for i := range j.Roles {
+		n = saturate.Add(n, saturate.Mul(j.Roles[i].Pod.GPUs().N, int64(j.Roles[i].Replicas.Max)))
 	}
 	return n
 }
@@ -177,12 +188,4 @@ func (p Pod) At(rel Path) Path {
 	default:
 		return best.Path.Join(rel.After(best.Rel))
 	}
-}
-
-func saturatingAdd(a, b int) int {
-	const most = int(^uint(0) >> 1)
-	if b > 0 && a > most-b {
-		return most
-	}
-	return a + b
 }
