@@ -167,7 +167,7 @@ func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
 func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partial bool, kind *kinds.Kind, req Request) capacity.Verdict {
 	asked, gang := false, gangOf(kind, j)
 	report.Gang = &gang
-	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(gang) })
+	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(ctx, gang) })
 	limits := sync.OnceValue(func() []capacity.Limit { return req.Cluster.Limits(gang) })
 	in := check.Input{
 		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,

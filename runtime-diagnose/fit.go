@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,9 +14,9 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
-// fit asks the capacity side whether the whole job fits, the pods that have a node in
+// fitOfJob asks the capacity side whether the whole job fits, the pods that have a node in
 // their places; ok is false where nothing is known, or no pod waits.
-func (d *diagnosis) fit() (result capacity.Result, ok bool) {
+func (d *diagnosis) fitOfJob(ctx context.Context) (result capacity.Result, ok bool) {
 	if d.Cluster == nil || d.Job == nil {
 		return result, false
 	}
@@ -40,7 +41,7 @@ func (d *diagnosis) fit() (result capacity.Result, ok bool) {
 	if !waits {
 		return result, false
 	}
-	result = d.Cluster.Fit(gang)
+	result = d.Cluster.Fit(ctx, gang)
 	return result, result.Verdict != capacity.Unknown
 }
 

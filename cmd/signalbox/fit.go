@@ -105,7 +105,7 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 		if j.Fit == nil || j.Gang == nil {
 			continue
 		}
-		if text := w.cluster.Departures(*j.Gang, *j.Fit); text != "" {
+		if text := w.cluster.Departures(ctx, *j.Gang, *j.Fit); text != "" {
 			j.Fit.Changes = append(j.Fit.Changes, text)
 			j.Fit.Change = j.Fit.Changes[0]
 		}

@@ -338,6 +338,6 @@ func FuzzReadView(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s.Fit(capacity.Gang{Groups: []capacity.Group{{Name: "w", Count: 3}}})
+		s.Fit(t.Context(), capacity.Gang{Groups: []capacity.Group{{Name: "w", Count: 3}}})
 	})
 }

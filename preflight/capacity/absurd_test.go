@@ -45,7 +45,7 @@ func TestAMillionPodsHaveAnAnswer(t *testing.T) {
 	s := snapshotOf(fleet(40, true))
 	for name, g := range million() {
 		t.Run(name, func(t *testing.T) {
-			got := s.Fit(g)
+			got := s.Fit(t.Context(), g)
 			if got.Verdict == capacity.Unknown || got.Wanted < 1_000_000 {
 				t.Errorf("Fit says %s, %d wanted; want a proven answer about a million", got, got.Wanted)
 			}
@@ -78,7 +78,7 @@ func FuzzAbsurd(f *testing.F) {
 			capacity.Group{Name: "Other", Count: least, Min: count, Pod: job.Pod{Requests: job.Resources{build.GPU: 1}}, After: []string{"Worker", "Other"}},
 		)
 		g.Groups[0].After = []string{"Other"} // a circle
-		r := s.Fit(g)
+		r := s.Fit(t.Context(), g)
 		if r.Rejected.Total != 2 && r.Verdict != capacity.Unknown {
 			t.Errorf("%d nodes were judged, want 2: %s", r.Rejected.Total, r)
 		}
@@ -111,7 +111,7 @@ func TestAffinityInACircleIsNoNever(t *testing.T) {
 		return g
 	}
 	s := build.Cluster(build.Node("a", build.GPUs(8)), build.Node("b", build.GPUs(8)))
-	if got := s.Fit(gang(follows("x", "y"), follows("y", "x"))); got.Verdict == capacity.TooBig {
+	if got := s.Fit(t.Context(), gang(follows("x", "y"), follows("y", "x"))); got.Verdict == capacity.TooBig {
 		t.Errorf("Fit says %s; a circle of affinities proves no never", got)
 	}
 }

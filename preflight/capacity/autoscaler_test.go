@@ -64,12 +64,12 @@ func TestWhetherAnAutoscalerCouldBringANode(t *testing.T) {
 func TestUnderAnAutoscalerOnlyWhatNoPoolTakesIsWorthAWarning(t *testing.T) {
 	tainted := nodePoolOf("gpu", "", ", taints: [{key: a, effect: NoSchedule}]")
 	node := build.Node("n", build.GPUs(8), build.Taint("a:NoSchedule"))
-	r := ruled(t, tainted, []string{"nodepools.karpenter.sh"}, node).Fit(gpus(1, "8"))
+	r := ruled(t, tainted, []string{"nodepools.karpenter.sh"}, node).Fit(t.Context(), gpus(1, "8"))
 	if r.Verdict != capacity.TooBig || !r.Speaks() || !strings.Contains(strings.Join(r.Assumed, ";"), "Karpenter adds no nodes for Worker: node pool gpu has the taint a:NoSchedule") {
 		t.Errorf("%s, speaks %t, assumed %q; want too-big, true, and why nobody adds nodes", r.Verdict, r.Speaks(), r.Assumed)
 	}
 	open := nodePoolOf("gpu", "", "")
-	if r := ruled(t, open, []string{"nodepools.karpenter.sh"}, node).Fit(gpus(1, "8")); r.Speaks() {
+	if r := ruled(t, open, []string{"nodepools.karpenter.sh"}, node).Fit(t.Context(), gpus(1, "8")); r.Speaks() {
 		t.Errorf("%s is worth a warning; want silence, a node may come", r)
 	}
 }

@@ -1,6 +1,7 @@
 package capacity_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -39,9 +40,9 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-func bench(b *testing.B, name string, s *capacity.Snapshot, g capacity.Gang, want capacity.Verdict, fit func(*capacity.Snapshot, capacity.Gang) capacity.Result) {
+func bench(b *testing.B, name string, s *capacity.Snapshot, g capacity.Gang, want capacity.Verdict, fit func(*capacity.Snapshot, context.Context, capacity.Gang) capacity.Result) {
 	b.Run(name, func(b *testing.B) {
-		r := fit(s, g)
+		r := fit(s, b.Context(), g)
 		if r.Verdict != want {
 			b.Fatalf("the verdict is %s, want %s: %s", r.Verdict, want, r)
 		}
@@ -51,7 +52,7 @@ func bench(b *testing.B, name string, s *capacity.Snapshot, g capacity.Gang, wan
 		var took laps
 		for b.Loop() {
 			start := spent()
-			fit(s, g)
+			fit(s, b.Context(), g)
 			took = append(took, spent()-start)
 		}
 		took.report(b, "")
@@ -134,7 +135,7 @@ func BenchmarkEvents(b *testing.B) {
 			b.Run(fmt.Sprintf("of=%s/nodes=%d", kind, nodes), func(b *testing.B) {
 				l := fleet(nodes, true)
 				g := crew(1024, 3, "1")
-				snapshotOf(l).Fit(g)
+				snapshotOf(l).Fit(b.Context(), g)
 				events, next := churn(kind, nodes), 0
 				var took, first laps
 				runtime.LockOSThread()
@@ -151,7 +152,7 @@ func BenchmarkEvents(b *testing.B) {
 					took = append(took, spent()-start)
 					b.StopTimer()
 					start = spent()
-					s.Fit(g)
+					s.Fit(b.Context(), g)
 					first = append(first, spent()-start)
 					b.StartTimer()
 				}

@@ -81,7 +81,7 @@ func TestAmountsThatTakeForEverToReadAreRefused(t *testing.T) {
 		if got := told(ruled(t, text, nil), in("ml", gpus(3, "8"))); got != "" {
 			t.Errorf("%s: %s; want nothing, the quota cannot be read", amount, got)
 		}
-		if r := ruled(t, text, nil, build.Nodes(3, "a", build.GPUs(8))).Fit(in("ml", gpus(3, "8"))); !strings.Contains(strings.Join(r.Assumed, "; "), "read ResourceQuota ml/gpu") {
+		if r := ruled(t, text, nil, build.Nodes(3, "a", build.GPUs(8))).Fit(t.Context(), in("ml", gpus(3, "8"))); !strings.Contains(strings.Join(r.Assumed, "; "), "read ResourceQuota ml/gpu") {
 			t.Errorf("%s: assumed %q; want the quota that could not be read", amount, r.Assumed)
 		}
 	}

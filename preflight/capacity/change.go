@@ -11,34 +11,29 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// What a search for changes may spend: fits tried; steps of counting in them; steps of
-// the exact search; keys, values or taints of one sort. All are counted, never timed: the
-// same question has the same answer on every machine.
+// What a search for changes may spend, beside the steps that are left of the question: fits
+// tried; keys, values or taints of one sort.
 const (
-	mostTries      = 80
-	mostSteps      = 4 << 20
-	mostExactSteps = 1 << 21
-	mostVariants   = 6
-	mostDevices    = 1024 // on one pod, of which smaller pods are tried
+	mostTries    = 80
+	mostVariants = 6
+	mostDevices  = 1024 // on one pod, of which smaller pods are tried
 )
 
 // quest looks for changes of a gang that would make it fit. Every change it names was
 // tried: it fits, with a plan.
 type quest struct {
-	s      *Snapshot
-	gang   Gang
-	was    *Result
-	on     *ground
-	tries  int
-	steps  int
-	budget int
-	found  []string
+	s     *Snapshot
+	gang  Gang
+	was   *Result
+	on    *ground
+	tries int
+	found []string
 }
 
 // changes are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
 func (s *Snapshot) changes(g Gang, was *Result, on *ground) []string {
-	q := &quest{s: s, gang: g, was: was, on: on, budget: mostExactSteps}
+	q := &quest{s: s, gang: g, was: was, on: on}
 	q.smallerRequest()
 	q.fewerPods()
 	q.smallerPods()
@@ -61,16 +56,14 @@ func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) { return q.try
 
 // tryOn is try for a change that alters what the ground rests on.
 func (q *quest) tryOn(g Gang, on *ground, what purpose) (a *attempt, fits bool) {
-	q.steps += len(on.grid.nodes) * (1 + 2*len(g.Groups))
-	if q.tries++; q.tries > mostTries || q.steps > mostSteps {
+	if q.tries++; q.tries > mostTries || !on.budget.spend(len(on.grid.nodes)*(1+2*len(g.Groups))) {
 		return nil, false
 	}
 	a = &attempt{question: q.s.question(g, on)}
-	a.budget, a.trying = q.budget, what
+	a.trying = what
 	failed, kins := a.run(&a.result)
-	q.budget = a.budget
 	a.kins = kins
-	return a, failed == nil && len(a.blind) == 0 && q.s.podsKnown && g.Pods() > 0
+	return a, failed == nil && on.budget.over == "" && len(a.blind) == 0 && q.s.podsKnown && g.Pods() > 0
 }
 
 // keep tries a change and keeps its text if it fits.
@@ -462,7 +455,7 @@ func (q *quest) spreads() []string {
 // drop tries the gang without a rule.
 func (q *quest) drop(text string, change func(*corev1.PodSpec)) {
 	g := q.with(func(_ int, g *Group) { change(&g.Pod.Spec) })
-	q.keepOn(g, q.s.ground(g), "%s", text)
+	q.keepOn(g, q.s.ground(g, q.on.budget), "%s", text)
 }
 
 // widerClaim asks whether it is a claim for one pod or one node that stands in the way.
@@ -472,7 +465,7 @@ func (q *quest) widerClaim() {
 			if c.claim == "" || !c.once && c.node != sameNode {
 				continue
 			}
-			on := q.s.ground(q.gang)
+			on := q.s.ground(q.gang, q.on.budget)
 			for at := range on.traits {
 				for k := range on.traits[at].claims {
 					if u := &on.traits[at].claims[k]; u.claim == c.claim {

@@ -85,7 +85,7 @@ func TestChangesThatWouldFit(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := tc.on.Fit(tc.gang)
+			got := tc.on.Fit(t.Context(), tc.gang)
 			if diff := cmp.Diff(tc.want, got.Changes); diff != "" {
 				t.Errorf("Changes (-want +got):\n%s", diff)
 			}

@@ -33,7 +33,7 @@ func TestCountingEqualNodesOnceChangesNoAnswer(t *testing.T) {
 	worlds(t, 400, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
 		w = tripled(w)
 		together := w.snapshot()
-		want := together.Fit(w.gang)
+		want := together.Fit(t.Context(), w.gang)
 		for i, n := range w.nodes { // an offer nobody asks for makes every node a different one
 			own := n.DeepCopy()
 			own.Status.Allocatable[corev1.ResourceName(fmt.Sprintf("example.com/node-%d", i))] = quantity(1)
@@ -43,7 +43,7 @@ func TestCountingEqualNodesOnceChangesNoAnswer(t *testing.T) {
 		if together.Classes() < apart.Classes() {
 			fewer++
 		}
-		got := apart.Fit(w.gang)
+		got := apart.Fit(t.Context(), w.gang)
 		which := cmpopts.IgnoreFields(capacity.Result{}, "Plan", "Placed", "Change", "Changes", "Group", "Assumed")
 		if want.Verdict == capacity.Unknown || got.Verdict == capacity.Unknown {
 			return // which of both finds a packing is luck
@@ -66,7 +66,7 @@ func TestNodesThatDifferInNamesAndLabelsOnlyAreOneClass(t *testing.T) {
 	if got := s.Classes(); got != 3 {
 		t.Errorf("there are %d classes; want 3: free nodes of 8, one with 7 left, nodes of 4", got)
 	}
-	got := s.Fit(gang(group("Worker", 6, build.Asks("8"), selects("rack", "1"))))
+	got := s.Fit(t.Context(), gang(group("Worker", 6, build.Asks("8"), selects("rack", "1"))))
 	const want = "4 of 6 pods fit now, and not all of them on the idle cluster: 6 Workers ask for 8 nvidia.com/gpu each (48); the 5 nodes that may take them have 40 nvidia.com/gpu in all, even idle; 48 nodes not selected, 1 full"
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("Fit of one rack, in which one node is in use (-want +got):\n%s", diff)
@@ -80,7 +80,7 @@ func TestALabelThatChangesIsSeen(t *testing.T) {
 	}
 	l.SetPod(build.Pod("p", build.On("a-1"), build.Asks("1")))
 	fits := func() int {
-		return l.Snapshot(build.Taken, "").Fit(gang(group("Worker", 3, build.Asks("7"), selects("pool", "x")))).Placed
+		return l.Snapshot(build.Taken, "").Fit(t.Context(), gang(group("Worker", 3, build.Asks("7"), selects("pool", "x")))).Placed
 	}
 	steps := []struct {
 		name string

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,11 +25,11 @@ const (
 //
 // It looks at pods that carry the name of a job, costs O(pods), and is therefore not part
 // of Fit.
-func (s *Snapshot) Departures(g Gang, was Result) string {
+func (s *Snapshot) Departures(ctx context.Context, g Gang, was Result) string {
 	if s == nil || was.Verdict != Full && was.Verdict != Fragmented {
 		return ""
 	}
-	d := &departures{s: s, gang: g}
+	d := &departures{s: s, gang: g, budget: newBudget(ctx, mostSteps)}
 	d.list()
 	if len(d.jobs) == 0 {
 		return ""
@@ -52,10 +53,11 @@ func (s *Snapshot) Departures(g Gang, was Result) string {
 
 // departures looks for running jobs in whose place a gang would fit.
 type departures struct {
-	s    *Snapshot
-	gang Gang
-	jobs []*runningJob // the one that holds most first
-	l    *Ledger
+	s      *Snapshot
+	gang   Gang
+	budget *budget
+	jobs   []*runningJob // the one that holds most first
+	l      *Ledger
 }
 
 // runningJob is the pods that have a node and carry the name of one job.
@@ -172,7 +174,7 @@ func (d *departures) without(jobs ...*runningJob) (plan string) {
 			d.l.DropPod(p.namespace, p.name)
 		}
 	}
-	r, _ := d.l.Snapshot(d.s.taken, d.s.incomplete).fit(d.gang)
+	r, _ := d.l.Snapshot(d.s.taken, d.s.incomplete).fit(d.gang, d.budget)
 	for _, j := range jobs {
 		for _, p := range j.pods {
 			d.l.KeepPod(p)

@@ -47,7 +47,7 @@ func TestWhichRunningJobsHaveToEnd(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.on.Departures(tc.gang, tc.on.Fit(tc.gang))); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.on.Departures(t.Context(), tc.gang, tc.on.Fit(t.Context(), tc.gang))); diff != "" {
 				t.Errorf("Departures (-want +got):\n%s", diff)
 			}
 		})
@@ -59,7 +59,7 @@ func TestPodsOfTheGangItselfDoNotHaveToEnd(t *testing.T) {
 	s := cluster(append(running, build.Nodes(6, "a", build.GPUs(8)), build.Pod("x", build.On("a-5"), build.Asks("3"), build.PodLabel("job-name", "x")),
 		build.Pod("y", build.On("a-6"), build.Asks("5"), build.PodLabel("job-name", "y")))...)
 	const want = "fits once the jobs default/x and default/y end (1 Master + 5 Workers on 6 nodes)"
-	if diff := cmp.Diff(want, s.Departures(g, s.Fit(g))); diff != "" {
+	if diff := cmp.Diff(want, s.Departures(t.Context(), g, s.Fit(t.Context(), g))); diff != "" {
 		t.Errorf("Departures (-want +got):\n%s", diff)
 	}
 }

@@ -83,7 +83,7 @@ func TestWhereDevicesMayServeAResourceItsAbsenceIsNoProof(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := ruled(t, tc.objects, tc.whole, build.Node("a"))
-			r := s.Fit(in("ml", gpus(1, "2")))
+			r := s.Fit(t.Context(), in("ml", gpus(1, "2")))
 			if r.Verdict != tc.want || !strings.Contains(strings.Join(r.Assumed, ";"), tc.why) {
 				t.Errorf("%s, assumed %q; want %s, %q", r.Verdict, r.Assumed, tc.want, tc.why)
 			}
@@ -123,7 +123,7 @@ func TestWhatIsUnknownOfClaimsIsSaid(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ruled(t, tc.objects, tc.whole, build.Node("a"), build.Node("b")).Fit(tc.gang)
+			r := ruled(t, tc.objects, tc.whole, build.Node("a"), build.Node("b")).Fit(t.Context(), tc.gang)
 			want := "Worker: resource claims (DRA) are not judged: " + tc.want
 			if r.Verdict != capacity.Unknown || !slices.Contains(r.Assumed, want) {
 				t.Errorf("%s, assumed %q; want unknown and %q", r.Verdict, r.Assumed, want)

@@ -54,11 +54,10 @@ func (q *question) exact(kins []*kin, idle bool, beside crowd) (whole *packing, 
 		return nil, false
 	}
 	x := &search{q: q, p: q.newPacking(kins, idle, beside)}
-	defer func() { q.budget = max(0, q.budget-x.tried) }()
 	if !x.number() || !x.lay() {
 		return nil, false
 	}
-	if q.trying != placing && x.steps() > q.budget {
+	if q.trying != placing && x.steps() > q.on.budget.left() {
 		return nil, false // what is left is for others
 	}
 	for i := range x.nodes {
@@ -118,7 +117,7 @@ func (x *search) lay() bool {
 		}
 		x.seat(cell, -1, x.p.add(cell, x.p.fresh[cell][:1]), left, min(left, small))
 		x.p.drop()
-		if x.tried > x.q.budget {
+		if x.tried > mostChanges {
 			return false
 		}
 	}
@@ -154,7 +153,7 @@ func (x *search) patterns(on int) []pattern {
 	counts, placed := make([]int, len(x.small)), slices.Clone(x.p.placed)
 	var choose func(depth, step int)
 	choose = func(depth, step int) {
-		if len(out)*x.states > x.q.budget {
+		if len(out)*x.states > mostChanges {
 			return
 		}
 		if depth == len(x.small) {
@@ -189,7 +188,7 @@ func (x *search) steps() int {
 // step adds a node; false if that is more than the search may try.
 func (x *search) step(patterns []pattern) bool {
 	x.tried += len(patterns) * x.states
-	if x.tried > x.q.budget {
+	if x.tried > mostChanges || !x.q.on.budget.spend(len(patterns)*x.states) {
 		return false
 	}
 	next, chose := make([]int, x.states), make([]choice, x.states)

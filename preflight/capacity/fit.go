@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -9,14 +10,19 @@ import (
 )
 
 // Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
-// bound or an exhausted search; where there is neither, the answer is unknown. It costs
-// O(different nodes), and bounded work for what would fit instead.
+// bound or an exhausted search; where there is neither, the answer is unknown. What it may
+// cost is counted: verdict and suggestions share one budget of steps, and a context that
+// ends ends the search, with an unknown that says so.
 //
 // The nodes are one thing, what lies before them another: the verdict is about nodes,
 // Limits are the rules that keep the pods from ever reaching them.
-func (s *Snapshot) Fit(g Gang) Result {
+func (s *Snapshot) Fit(ctx context.Context, g Gang) Result {
+	return s.answer(g, newBudget(ctx, mostSteps))
+}
+
+func (s *Snapshot) answer(g Gang, b *budget) Result {
 	g = s.asStored(g)
-	r, on := s.fit(g)
+	r, on := s.fit(g, b)
 	defer on.release()
 	s.limit(&r, g)
 	if within := s.within(g, &r, on); within != "" {
@@ -28,24 +34,31 @@ func (s *Snapshot) Fit(g Gang) Result {
 	if len(r.Changes) > 0 {
 		r.Change = r.Changes[0]
 	}
-	s.moveAside(&r, g)
+	s.moveAside(&r, g, b)
 	return r
 }
 
 // fit is Fit without the search for a change, which can go on from the same ground.
-func (s *Snapshot) fit(g Gang) (Result, *ground) {
+func (s *Snapshot) fit(g Gang, b *budget) (Result, *ground) {
 	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
 	if s == nil || s.incomplete != "" {
 		r.Assumed = []string{s.Incomplete()}
 		return r, nil
 	}
-	on := s.ground(g)
+	on := s.ground(g, b)
 	q := s.question(g, on)
 	a, kins := q.run(&r)
+	cut := b.over
 	r.Running = q.own
 	r.Placed += q.own
 	if a != nil {
 		kins = q.judge(&r, *a, kins)
+	}
+	if cut != "" {
+		r.Verdict = Unknown
+		q.note("%s", cut)
+	} else if b.over != "" {
+		q.note("%s", b.over)
 	}
 	q.stuck(&r)
 	q.explain(&r, kins)

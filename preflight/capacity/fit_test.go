@@ -149,7 +149,7 @@ func TestFitInTheUsersWords(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := tc.on.Fit(tc.gang)
+			got := tc.on.Fit(t.Context(), tc.gang)
 			if diff := cmp.Diff(tc.want, got.String()); diff != "" {
 				t.Errorf("Fit (-want +got):\n%s", diff)
 			}
@@ -180,7 +180,7 @@ func TestFitAsLines(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := "\n" + strings.Join(demo().Fit(tc.gang).Lines(), "\n")
+			got := "\n" + strings.Join(demo().Fit(t.Context(), tc.gang).Lines(), "\n")
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("Lines (-want +got):\n%s", diff)
 			}
@@ -208,7 +208,7 @@ func TestRolesThatRunOneAfterTheOtherShareTheirRoom(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := one.Fit(tc.gang); got.Verdict != tc.want {
+			if got := one.Fit(t.Context(), tc.gang); got.Verdict != tc.want {
 				t.Errorf("Fit says %s, want %s\n%s", got.Verdict, tc.want, got)
 			}
 		})
@@ -218,7 +218,7 @@ func TestRolesThatRunOneAfterTheOtherShareTheirRoom(t *testing.T) {
 func TestPodsThatStayFromAnEarlierStageAreNotForgotten(t *testing.T) {
 	after := func(g capacity.Group, names ...string) capacity.Group { g.After = names; return g }
 	g := gang(group("ps", 1, build.HostPort(2222)), group("init", 1), after(group("node", 1, build.HostPort(2222)), "init"))
-	got := cluster(build.Node("a", build.GPUs(8)), build.Node("b", build.GPUs(8))).Fit(g)
+	got := cluster(build.Node("a", build.GPUs(8)), build.Node("b", build.GPUs(8))).Fit(t.Context(), g)
 	const want = "ps may still run when node starts: ports, volumes and affinity between them are not judged"
 	if got.Verdict != capacity.Unknown || !slices.Contains(got.Assumed, want) {
 		t.Errorf("Fit says %s %q, want unknown and %q", got.Verdict, got.Assumed, want)
@@ -234,7 +234,7 @@ func TestPodsOfTheGangKeepTheirPlace(t *testing.T) {
 	g.Own = mine
 	nodes := build.Nodes(3, "a", build.GPUs(8))
 	half := cluster(nodes, running("w0", "a-1"), running("w1", "a-2"))
-	got := half.Fit(g)
+	got := half.Fit(t.Context(), g)
 	want := []capacity.Placement{{Group: "Worker", Node: "a-1", Count: 1}, {Group: "Worker", Node: "a-2", Count: 1}, {Group: "Worker", Node: "a-3", Count: 1}}
 	if diff := cmp.Diff(want, got.Plan); got.Verdict != capacity.Fits || got.Placed != 3 || diff != "" {
 		t.Errorf("two of three run: %s, placed %d (-want +got):\n%s", got.Verdict, got.Placed, diff)
@@ -242,22 +242,22 @@ func TestPodsOfTheGangKeepTheirPlace(t *testing.T) {
 	more := gpus(5, "8")
 	more.Own = mine
 	full := cluster(nodes, running("w0", "a-1"), running("w1", "a-2"), running("w2", "a-3"))
-	if diff := cmp.Diff("fits with 3 Workers instead of 5 (3 Workers on 3 nodes)", full.Fit(more).Change); diff != "" {
+	if diff := cmp.Diff("fits with 3 Workers instead of 5 (3 Workers on 3 nodes)", full.Fit(t.Context(), more).Change); diff != "" {
 		t.Errorf("three of five run (-want +got):\n%s", diff)
 	}
 	leaving := running("w1", "a-2")
 	leaving.DeletionTimestamp = &metav1.Time{Time: build.Taken}
-	if got := cluster(nodes, running("w0", "a-1"), leaving).Fit(g); got.Verdict != capacity.Full || got.Placed != 2 {
+	if got := cluster(nodes, running("w0", "a-1"), leaving).Fit(t.Context(), g); got.Verdict != capacity.Full || got.Placed != 2 {
 		t.Errorf("a pod that is being deleted takes room and does not count: %s, placed %d; want full, 2", got.Verdict, got.Placed)
 	}
 	extra := capacity.Group{Name: "Worker", Count: 5, Min: 1, Pod: job.Pod{Requests: job.Resources{"nobody.has/this": 1}}}
 	elastic := gang(extra, group("Master", 1, build.Asks("8")))
 	elastic.Own = mine
-	if got := half.Fit(elastic); got.Verdict != capacity.Fits || got.Placed != 3 {
+	if got := half.Fit(t.Context(), elastic); got.Verdict != capacity.Fits || got.Placed != 3 {
 		t.Errorf("an elastic role whose minimum runs: %s, placed %d; want fits, 3\n%s", got.Verdict, got.Placed, got)
 	}
 	g.Own = nil
-	if got := half.Fit(g); got.Verdict != capacity.Full || got.Placed != 1 {
+	if got := half.Fit(t.Context(), g); got.Verdict != capacity.Full || got.Placed != 1 {
 		t.Errorf("pods of somebody else: %s, placed %d; want full, 1", got.Verdict, got.Placed)
 	}
 }
@@ -271,21 +271,21 @@ func TestWithoutPodsOnlyTheImpossibleIsProven(t *testing.T) {
 		return b.Snapshot(build.Taken)
 	}
 	const said = "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle"
-	got := view(build.Nodes(2, "a", build.GPUs(8))...).Fit(gpus(2, "8"))
+	got := view(build.Nodes(2, "a", build.GPUs(8))...).Fit(t.Context(), gpus(2, "8"))
 	if got.Verdict != capacity.Unknown || len(got.Plan) != 2 || !slices.Contains(got.Assumed, said) {
 		t.Errorf("Fit says %s with the plan %v and %q; want unknown, a plan for idle nodes, and why", got.Verdict, got.Plan, got.Assumed)
 	}
-	if got := view(build.Nodes(2, "a", build.GPUs(8))...).Fit(gpus(2, "9")); got.Verdict != capacity.TooBig {
+	if got := view(build.Nodes(2, "a", build.GPUs(8))...).Fit(t.Context(), gpus(2, "9")); got.Verdict != capacity.TooBig {
 		t.Errorf("nine GPUs on nodes of eight: %s, want too-big", got.Verdict)
 	}
-	if got := view().Fit(gpus(1, "1")); got.Verdict != capacity.Unknown || got.Assumed[0] != "the snapshot holds no nodes" {
+	if got := view().Fit(t.Context(), gpus(1, "1")); got.Verdict != capacity.Unknown || got.Assumed[0] != "the snapshot holds no nodes" {
 		t.Errorf("without nodes: %s, %q; want unknown and why", got.Verdict, got.Assumed)
 	}
-	if got := cluster().Fit(gpus(1, "1")); got.Verdict != capacity.TooBig {
+	if got := cluster().Fit(t.Context(), gpus(1, "1")); got.Verdict != capacity.TooBig {
 		t.Errorf("a cluster that is known to have no nodes: %s, want too-big", got.Verdict)
 	}
 	var none *capacity.Snapshot
-	if got := none.Fit(gpus(1, "1")); got.Verdict != capacity.Unknown || got.Assumed[0] != "there is no view of the cluster" {
+	if got := none.Fit(t.Context(), gpus(1, "1")); got.Verdict != capacity.Unknown || got.Assumed[0] != "there is no view of the cluster" {
 		t.Errorf("no snapshot: %s, %q; want unknown and why", got.Verdict, got.Assumed)
 	}
 }
@@ -313,7 +313,7 @@ func TestWhereNodesCanBeAddedTheNodesThereAreProveNothing(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := tc.on.Fit(tc.gang)
+			got := tc.on.Fit(t.Context(), tc.gang)
 			if got.Verdict != tc.want || got.Speaks() != tc.says {
 				t.Errorf("Fit says %s, worth a warning: %t; want %s, %t", got.Verdict, got.Speaks(), tc.want, tc.says)
 			}
@@ -350,7 +350,7 @@ func TestAssumptionsAreNamed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.on.Fit(tc.gang); !slices.Contains(got.Assumed, tc.want) {
+			if got := tc.on.Fit(t.Context(), tc.gang); !slices.Contains(got.Assumed, tc.want) {
 				t.Errorf("assumed %q; want %q among them", got.Assumed, tc.want)
 			}
 		})
@@ -368,7 +368,7 @@ func TestAbsurdNumbersAreAnsweredQuickly(t *testing.T) {
 	}
 	for name, g := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := s.Fit(g); got.Verdict != capacity.TooBig || got.Wanted < 2 {
+			if got := s.Fit(t.Context(), g); got.Verdict != capacity.TooBig || got.Wanted < 2 {
 				t.Errorf("Fit says %s for %d pods, want too-big", got.Verdict, got.Wanted)
 			}
 		})
@@ -376,7 +376,7 @@ func TestAbsurdNumbersAreAnsweredQuickly(t *testing.T) {
 }
 
 func TestTheResultAsJSON(t *testing.T) {
-	got, err := json.MarshalIndent(cluster(build.Node("a", build.GPUs(8)), build.Pod("x", build.On("a"), build.Asks("4"))).Fit(gpus(1, "8")), "", " ")
+	got, err := json.MarshalIndent(cluster(build.Node("a", build.GPUs(8)), build.Pod("x", build.On("a"), build.Asks("4"))).Fit(t.Context(), gpus(1, "8")), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestEachNodeIsRefusedOnceAtItsFirstGate(t *testing.T) {
 		build.Node("g-port-taken", build.Label("pool", "a"), build.GPUs(8)), build.Pod("q", build.On("g-port-taken"), build.HostPort(2222)),
 		build.Node("h-open", build.Label("pool", "a"), build.GPUs(8), build.Taint("soft:PreferNoSchedule")),
 	)
-	got := s.Fit(gang(group("Worker", 2, build.Asks("8"), build.HostPort(2222), selects("pool", "a"))))
+	got := s.Fit(t.Context(), gang(group("Worker", 2, build.Asks("8"), build.HostPort(2222), selects("pool", "a"))))
 	want := capacity.Rejections{Total: 8, NotReady: 1, Cordoned: 1, Selector: 1, Taint: 1, TooSmall: 1, Full: 1, Other: 1, Open: 1, Taints: []string{"x=1:NoExecute"}}
 	if diff := cmp.Diff(want, got.Rejected); diff != "" {
 		t.Errorf("Rejected (-want +got):\n%s", diff)
@@ -46,13 +46,13 @@ func expr(key string, op corev1.NodeSelectorOperator, values ...string) corev1.N
 
 // placedOn is where one pod with these options goes on three nodes: a and b in pool x
 // with 8 and 16 (label gpus), c in pool y; empty: nowhere.
-func placedOn(options ...build.PodOption) string {
+func placedOn(t *testing.T, options ...build.PodOption) string {
 	s := cluster(
 		build.Node("a", build.Label("pool", "x"), build.Label("gpus", "8")),
 		build.Node("b", build.Label("pool", "x"), build.Label("gpus", "16")),
 		build.Node("c", build.Label("pool", "y"), build.Taint("k=v:NoSchedule")),
 	)
-	r := s.Fit(gang(group("Worker", 3, append(options, build.Spec(func(s *corev1.PodSpec) {
+	r := s.Fit(t.Context(), gang(group("Worker", 3, append(options, build.Spec(func(s *corev1.PodSpec) {
 		s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 1, HostPort: 1}} // one per node
 	}))...)))
 	var nodes []string
@@ -83,7 +83,7 @@ func TestWhichNodesAPodMayUse(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := placedOn(tc.pod...); got != tc.want {
+			if got := placedOn(t, tc.pod...); got != tc.want {
 				t.Errorf("pods go to %q, want %q", got, tc.want)
 			}
 		})
@@ -158,7 +158,7 @@ func TestPodsThatKeepApart(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.on.Fit(tc.gang); got.Verdict != tc.want {
+			if got := tc.on.Fit(t.Context(), tc.gang); got.Verdict != tc.want {
 				t.Errorf("Fit says %s, want %s\n%s\nassumed: %q", got.Verdict, tc.want, got, got.Assumed)
 			}
 		})
@@ -185,7 +185,7 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := demo().Fit(gang(group("Worker", 2, build.Asks("8"), build.Spec(tc.change))))
+			got := demo().Fit(t.Context(), gang(group("Worker", 2, build.Asks("8"), build.Spec(tc.change))))
 			if got.Verdict != tc.want {
 				t.Errorf("Fit says %s, want %s: %q", got.Verdict, tc.want, got.Assumed)
 			}

@@ -15,6 +15,7 @@ import (
 // groups, and nothing else.
 type ground struct {
 	s          *Snapshot
+	budget     *budget
 	grid       *grid
 	traits     []traits // by group
 	own        []ownPod
@@ -52,9 +53,9 @@ type ownPod struct {
 	record *Pod
 }
 
-func (s *Snapshot) ground(g Gang) *ground {
+func (s *Snapshot) ground(g Gang, b *budget) *ground {
 	s.lineUp()
-	on := &ground{s: s, traits: make([]traits, len(g.Groups)), memory: s.borrow()}
+	on := &ground{s: s, budget: b, traits: make([]traits, len(g.Groups)), memory: s.borrow()}
 	on.countOwn(g)
 	keys, byName := map[string]bool{}, false
 	for i := range g.Groups {

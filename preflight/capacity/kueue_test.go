@@ -179,7 +179,7 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ruled(t, tc.objects, tc.whole, node).Fit(g)
+			r := ruled(t, tc.objects, tc.whole, node).Fit(t.Context(), g)
 			for _, l := range r.Limits {
 				if l.Rule != capacity.RuleQuota {
 					t.Errorf("a limit: %s", l)
@@ -196,12 +196,12 @@ func TestTheDefaultQueueIsFilledIn(t *testing.T) {
 	objects := strings.Replace(localQ("")+clusterQ("cq", "", "h100=8", ""), "name: team", "name: default", 1)
 	g := in("ml", gpus(2, "8"))
 	g.Self.Group, g.Self.Resource = "kubeflow.org", "pytorchjobs"
-	r := ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))).Fit(g)
+	r := ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))).Fit(t.Context(), g)
 	if r.Queue != "default" || !r.Blocked() || r.Speaks() {
 		t.Errorf("queue %q, blocked %t, speaks %t; want default, true, false", r.Queue, r.Blocked(), r.Speaks())
 	}
 	g.Self.Group = "frameworkcontroller.microsoft.com"
-	if r := ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))).Fit(g); r.Queue != "" || r.Held() {
+	if r := ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))).Fit(t.Context(), g); r.Queue != "" || r.Held() {
 		t.Errorf("a kind that Kueue does not queue: queue %q, limits %v; want none", r.Queue, r.Limits)
 	}
 }

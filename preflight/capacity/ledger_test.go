@@ -154,7 +154,7 @@ func TestALedgerInWhichEverythingChangesEqualsAFreshOne(t *testing.T) {
 			}
 			now := taken{s: kept}
 			for i, g := range questions() {
-				want, got := fresh.Fit(g), kept.Fit(g)
+				want, got := fresh.Fit(t.Context(), g), kept.Fit(t.Context(), g)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("seed %d, question %d: Fit (-fresh +kept):\n%s", seed, i, diff)
 				}
@@ -165,7 +165,7 @@ func TestALedgerInWhichEverythingChangesEqualsAFreshOne(t *testing.T) {
 		}
 		for at, was := range earlier {
 			for i, g := range questions() {
-				if diff := cmp.Diff(was.want[i], was.s.Fit(g)); diff != "" {
+				if diff := cmp.Diff(was.want[i], was.s.Fit(t.Context(), g)); diff != "" {
 					t.Fatalf("seed %d: snapshot %d answers question %d otherwise than when it was taken (-then +now):\n%s", seed, at, i, diff)
 				}
 			}
@@ -187,7 +187,7 @@ func TestSnapshotsAreReadWhileTheirLedgerChanges(t *testing.T) {
 		defer close(done)
 		for s := range snapshots {
 			for _, g := range questions() {
-				s.Fit(g)
+				s.Fit(t.Context(), g)
 			}
 			s.Bound("default", "p01")
 		}
@@ -215,7 +215,7 @@ func FuzzLedger(f *testing.F) {
 		}
 		kept, fresh := c.kept.Snapshot(build.Taken, ""), c.fresh()
 		for _, g := range questions() {
-			if diff := cmp.Diff(fresh.Fit(g), kept.Fit(g)); diff != "" {
+			if diff := cmp.Diff(fresh.Fit(t.Context(), g), kept.Fit(t.Context(), g)); diff != "" {
 				t.Fatalf("Fit (-fresh +kept):\n%s", diff)
 			}
 		}

@@ -108,7 +108,7 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := tc.on.Fit(tc.gang)
+			r := tc.on.Fit(t.Context(), tc.gang)
 			if diff := cmp.Diff(tc.answer+": "+tc.want, r.Answer()+": "+r.String()); diff != "" {
 				t.Errorf("Fit (-want +got):\n%s", diff)
 			}
@@ -120,7 +120,7 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 }
 
 func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
-	r := ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))).Fit(in("ml", gpus(3, "8")))
+	r := ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))).Fit(t.Context(), in("ml", gpus(3, "8")))
 	want := []capacity.Limit{{
 		Rule: capacity.RuleQuota, When: capacity.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu",
 		Resource: "requests.nvidia.com/gpu", Asked: 24, Used: 4, Hard: 16,
@@ -141,7 +141,7 @@ func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
 func TestNodesOnlyAsksNobodyElse(t *testing.T) {
 	g := in("ml", gpus(3, "8"))
 	g.NodesOnly = true
-	if r := ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))).Fit(g); r.Held() || r.Answer() != "fits" {
+	if r := ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))).Fit(t.Context(), g); r.Held() || r.Answer() != "fits" {
 		t.Errorf("%s with %v; want fits and no limits", r.Answer(), r.Limits)
 	}
 }

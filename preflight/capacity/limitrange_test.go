@@ -117,7 +117,7 @@ func TestDefaultsOfTheNamespaceCountBeforeTheFit(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := tc.gang.Groups[0].Pod.Spec.DeepCopy()
-			if got := ruled(t, rangeOf(tc.entry), nil, node).Fit(tc.gang).Verdict.String(); got != tc.want {
+			if got := ruled(t, rangeOf(tc.entry), nil, node).Fit(t.Context(), tc.gang).Verdict.String(); got != tc.want {
 				t.Errorf("Fit says %s, want %s", got, tc.want)
 			}
 			if diff := cmp.Diff(before, tc.gang.Groups[0].Pod.Spec.DeepCopy()); diff != "" {

@@ -60,7 +60,7 @@ func TestLabelsThatTheOperatorAdds(t *testing.T) {
 			for i := range tc.nodes {
 				nodes = append(nodes, build.Node(string(rune('a'+i)), build.GPUs(8)))
 			}
-			got := build.Cluster(nodes...).Fit(marked(tc.apart))
+			got := build.Cluster(nodes...).Fit(t.Context(), marked(tc.apart))
 			if got.Verdict != tc.want {
 				t.Errorf("the verdict is %s, want %s: %s", got.Verdict, tc.want, got)
 			}
@@ -77,7 +77,7 @@ func TestAPodThatRunsKeepsAJobAwayByTheLabelsOfItsOperator(t *testing.T) {
 	guard := build.Pod("guard", build.On("a"), build.Spec(func(s *corev1.PodSpec) {
 		s.Affinity = apartFrom(corev1.LabelHostname, "training.kubeflow.org/job-name", "train")
 	}))
-	got := build.Cluster(build.Node("a", build.GPUs(8)), guard).Fit(marked(metav1.LabelSelector{MatchLabels: map[string]string{"x": "y"}}))
+	got := build.Cluster(build.Node("a", build.GPUs(8)), guard).Fit(t.Context(), marked(metav1.LabelSelector{MatchLabels: map[string]string{"x": "y"}}))
 	if got.Verdict != capacity.Full || got.Rejected.Other != 1 {
 		t.Errorf("the verdict is %s with %d nodes closed by pods; want full, 1: %s", got.Verdict, got.Rejected.Other, got)
 	}

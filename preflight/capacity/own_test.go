@@ -62,7 +62,7 @@ func TestWhatIsAskedForPodsThatWaitBesideThoseThatRun(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := tc.on.Fit(tc.gang)
+			got := tc.on.Fit(t.Context(), tc.gang)
 			if diff := cmp.Diff(tc.want, got.String()); diff != "" {
 				t.Errorf("Fit (-want +got):\n%s", diff)
 			}
@@ -89,11 +89,11 @@ func TestOnlyPodsThatMayBeTheGangsAreAskedAbout(t *testing.T) {
 	g.Own = func(p *corev1.Pod) (string, bool) { asked++; return p.Labels["role"], p.Labels["job"] == "train" }
 	without := func() (capacity.Result, int) {
 		asked, g.OwnLabels = 0, nil
-		return snapshotOf(l).Fit(g), asked
+		return snapshotOf(l).Fit(t.Context(), g), asked
 	}
 	with := func() (capacity.Result, int) {
 		asked, g.OwnLabels = 0, map[string]string{"job": "train"}
-		return snapshotOf(l).Fit(g), asked
+		return snapshotOf(l).Fit(t.Context(), g), asked
 	}
 	for round := range 40 {
 		want, all := without()

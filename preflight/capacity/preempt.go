@@ -69,7 +69,7 @@ const (
 // no room now would fit, and proves it by a fit without them. Smallest means that none of
 // them can stay. nil where nobody has to, may, or can be made to go; why says what was not
 // looked at.
-func (s *Snapshot) preempts(g Gang, r *Result) (out *Preemption, why string) {
+func (s *Snapshot) preempts(g Gang, r *Result, b *budget) (out *Preemption, why string) {
 	if r.Verdict != Full && r.Verdict != Fragmented {
 		return nil, ""
 	}
@@ -82,7 +82,7 @@ func (s *Snapshot) preempts(g Gang, r *Result) (out *Preemption, why string) {
 	case len(s.guarded) > 0 || !plain(g) || s.sharesClaims(g):
 		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.name)
 	}
-	h := &hunt{s: s, gang: g, priority: priority}
+	h := &hunt{s: s, gang: g, budget: b, priority: priority}
 	h.gather(r)
 	victims := h.fewest()
 	switch {
@@ -97,11 +97,11 @@ func (s *Snapshot) preempts(g Gang, r *Result) (out *Preemption, why string) {
 }
 
 // moveAside adds to an answer who would have to go.
-func (s *Snapshot) moveAside(r *Result, g Gang) {
+func (s *Snapshot) moveAside(r *Result, g Gang, b *budget) {
 	if s == nil || s.book == nil {
 		return
 	}
-	out, why := s.preempts(g, r)
+	out, why := s.preempts(g, r, b)
 	r.Preempts = out
 	if why != "" {
 		r.Assumed = append(r.Assumed, why)
@@ -205,6 +205,7 @@ func (s *Snapshot) sharesClaims(g Gang) bool {
 type hunt struct {
 	s        *Snapshot
 	gang     Gang
+	budget   *budget
 	priority int32
 	stay     []*Node // of the plan
 	clear    []lair
@@ -365,7 +366,7 @@ func (h *hunt) fitsWithout(gone map[*Pod]bool) bool {
 	for _, c := range h.clear {
 		seat(c.node)
 	}
-	r, _ := l.Snapshot(h.s.taken, "").fit(h.gang)
+	r, _ := l.Snapshot(h.s.taken, "").fit(h.gang, h.budget)
 	h.unsure = h.unsure || r.Verdict == Unknown
 	return r.Verdict == Fits
 }

@@ -93,7 +93,7 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ruled(t, tc.objects, nil, tc.items...).Fit(tc.gang)
+			r := ruled(t, tc.objects, nil, tc.items...).Fit(t.Context(), tc.gang)
 			got := ""
 			if r.Preempts != nil {
 				got = r.Preempts.String()
@@ -131,7 +131,7 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 			}
 		}
 		g := in("ml", gang(group("Worker", 1+rng.IntN(3), build.Asks(fmt.Sprint(2+rng.IntN(6))), class("high"))))
-		r := ruled(t, highClass, nil, append(nodes, pods...)...).Fit(g)
+		r := ruled(t, highClass, nil, append(nodes, pods...)...).Fit(t.Context(), g)
 		if r.Preempts == nil {
 			continue
 		}
@@ -150,7 +150,7 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 					items = append(items, p)
 				}
 			}
-			return ruled(t, highClass, nil, items...).Fit(g).Verdict == capacity.Fits
+			return ruled(t, highClass, nil, items...).Fit(t.Context(), g).Verdict == capacity.Fits
 		}
 		if !fits("") {
 			t.Fatalf("round %d: without %v it does not fit", round, r.Preempts)

@@ -29,7 +29,6 @@ type question struct {
 	lift    bool            // take unready and cordoned nodes for good ones
 	asks    []job.Resources // by group: of one pod; nil: not asked yet
 	trying  purpose
-	budget  int // what the search for an exact answer may spend
 }
 
 // purpose is what a question is asked for.
@@ -82,7 +81,7 @@ const (
 func (g gate) passes() bool { return g == open || g == full || g == otherwise }
 
 func (s *Snapshot) question(g Gang, on *ground) *question {
-	q := &question{s: s, on: on, gang: g, need: make([]int, len(g.Groups)), extra: make([]int, len(g.Groups)), settled: make([]int, len(g.Groups)), budget: mostChanges}
+	q := &question{s: s, on: on, gang: g, need: make([]int, len(g.Groups)), extra: make([]int, len(g.Groups)), settled: make([]int, len(g.Groups))}
 	for i := range g.Groups {
 		group := &g.Groups[i]
 		q.need[i] = group.least()

@@ -264,7 +264,7 @@ func TestFitAgreesWithTheExhaustiveOne(t *testing.T) {
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w := newWorld(r, 6, 4)
-		got := w.snapshot().Fit(w.gang)
+		got := w.snapshot().Fit(t.Context(), w.gang)
 		tally[got.Verdict]++
 		fits := referenceFit(w.nodes, w.pods, w.gang, false)
 		want := "no"

@@ -60,7 +60,7 @@ func TestASnapshotFromWhatKubectlPrints(t *testing.T) {
 	if n.Free(build.GPU) != 4 || n.Free("cpu") != 95500 || !n.Ready {
 		t.Errorf("node a has %d GPUs and %d milli-CPU free, ready %t; want 4, 95500, true", n.Free(build.GPU), n.Free("cpu"), n.Ready)
 	}
-	got := s.Fit(gpus(1, "4"))
+	got := s.Fit(t.Context(), gpus(1, "4"))
 	if got.Verdict != capacity.Fits {
 		t.Errorf("Fit says %s", got)
 	}
@@ -107,7 +107,7 @@ metadata: {annotations: {signalbox.dev/complete: "pods, persistentvolumeclaims,p
 	if found, whole := all.Objects(claim.GroupKind(), "ml"); len(found) != 1 || !whole {
 		t.Errorf("Objects finds %d claims, whole %t; want 1, true", len(found), whole)
 	}
-	if got := all.Fit(gpus(1, "4")); len(got.Assumed) > 0 {
+	if got := all.Fit(t.Context(), gpus(1, "4")); len(got.Assumed) > 0 {
 		t.Errorf("pods are whole, and still %q is assumed", got.Assumed)
 	}
 }
@@ -153,7 +153,7 @@ func TestANodeWrittenByHandIsTakenAtItsWord(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	got := s.Fit(gpus(1, "8"))
+	got := s.Fit(t.Context(), gpus(1, "8"))
 	if got.Verdict != capacity.Fits || len(got.Assumed) != 1 || got.Assumed[0] != "1 node says nothing about health; counted as ready" {
 		t.Errorf("Fit says %s, assumed %q; want fits, and that the node does not say whether it is ready", got, got.Assumed)
 	}
@@ -186,7 +186,7 @@ func TestALedgerThatChangedEqualsAFreshOne(t *testing.T) {
 			}
 		}
 		kept.SetComplete(schema.GroupResource{Resource: "pods"}, true)
-		want, got := w.snapshot().Fit(w.gang), kept.Snapshot(build.Taken, "").Fit(w.gang)
+		want, got := w.snapshot().Fit(t.Context(), w.gang), kept.Snapshot(build.Taken, "").Fit(t.Context(), w.gang)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("seed %d: Fit (-fresh +kept):\n%s", seed, diff)
 		}
@@ -219,7 +219,7 @@ func TestASnapshotDoesNotChangeWithItsLedger(t *testing.T) {
 	after := l.Snapshot(build.Taken, "")
 	l.DropNode("a")
 	l.DropKind(claim.GroupKind())
-	if before.Fit(gpus(1, "8")).Verdict != capacity.Fits || after.Fit(gpus(1, "8")).Verdict != capacity.Full {
+	if before.Fit(t.Context(), gpus(1, "8")).Verdict != capacity.Fits || after.Fit(t.Context(), gpus(1, "8")).Verdict != capacity.Full {
 		t.Error("a snapshot changed after it was taken: its nodes")
 	}
 	_, was := before.Lookup(claim, "ml", "data")

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,7 @@ func (s *Snapshot) Standings(g Gang, of corev1.ResourceName) []Standing {
 	if s == nil || s.incomplete != "" {
 		return nil
 	}
-	q := s.question(g, s.ground(g))
+	q := s.question(g, s.ground(g, newBudget(context.Background(), mostSteps)))
 	out := make([]Standing, len(s.nodes))
 	kins := q.askers(of)
 	for cell, members := range q.on.grid.nodes {

@@ -13,6 +13,8 @@ const (
 	mostSwept = 64      // nodes that take any of the pods
 	mostMixes = 1024    // ways to fill one node
 	mostTurns = 1 << 20 // mixes tried on nodes, in all
+
+	stepsPerTurn = 8
 )
 
 // sweep decides whether tied kins can stand on the nodes together: node by node it tries
@@ -23,22 +25,22 @@ const (
 // a domain that had too many when its last pod came has too many at the end, and the
 // fewest only grow. An order in which they come there is looked for afterwards.
 type sweep struct {
-	w      *web
-	p      *packing // empty; gives rooms and holes
-	nodes  []swept
-	last   [][]int32 // by topology, then domain: the last of the nodes that is in it
-	first  [][]int32
-	rooms  [][]int64 // by node, then kin: how many all nodes from there on take
-	sums   [][]int64 // by node, then column: room on all nodes from there on
-	left   []int     // by kin: pods without a place
-	in     [][]int32 // by topology: pods by domain and kin
-	full   [][]int32 // by even rule, then domain: pods that count
-	state  closedState
-	chosen []int32
-	seen   map[string]struct{}
-	tried  int
-	budget int
-	key    []byte
+	w       *web
+	p       *packing // empty; gives rooms and holes
+	nodes   []swept
+	last    [][]int32 // by topology, then domain: the last of the nodes that is in it
+	first   [][]int32
+	rooms   [][]int64 // by node, then kin: how many all nodes from there on take
+	sums    [][]int64 // by node, then column: room on all nodes from there on
+	left    []int     // by kin: pods without a place
+	in      [][]int32 // by topology: pods by domain and kin
+	full    [][]int32 // by even rule, then domain: pods that count
+	state   closedState
+	chosen  []int32
+	seen    map[string]struct{}
+	tried   int
+	stopped bool // before everything was tried
+	key     []byte
 }
 
 // swept is a node of a cell, or a piece that others have begun.
@@ -64,13 +66,12 @@ func (c closedState) clone() closedState {
 // sweep returns a seating on which all pods are bound, or nil. decided says that the search
 // came to an end: nil then proves that there is none.
 func (w *web) sweep(beside crowd) (found *seating, decided bool) {
-	x := &sweep{w: w, p: w.q.newPacking(w.kins, w.idle, beside), seen: map[string]struct{}{}, budget: min(mostTurns, w.q.budget)}
-	defer func() { w.q.budget = max(0, w.q.budget-x.tried) }()
+	x := &sweep{w: w, p: w.q.newPacking(w.kins, w.idle, beside), seen: map[string]struct{}{}}
 	if !x.lay() {
 		return nil, false
 	}
 	if !x.from(0) {
-		return nil, x.tried <= x.budget
+		return nil, !x.stopped
 	}
 	return x.bind(beside), false
 }
@@ -256,7 +257,8 @@ func (x *sweep) from(j int) bool {
 	}
 	was := x.state
 	for at, mix := range x.nodes[j].mixes {
-		if x.tried++; x.tried > x.budget {
+		if x.tried++; x.tried > mostTurns || !x.w.q.on.budget.spend(stepsPerTurn) {
+			x.stopped = true
 			return false
 		}
 		if !x.within(mix) {

@@ -249,7 +249,7 @@ func TestTiedPodsAgreeWithTheExhaustiveSearch(t *testing.T) {
 	}
 	for seed := range uint64(rounds) {
 		w := newTiedWorld(rand.New(rand.NewPCG(seed, 11)))
-		got := w.snapshot().Fit(w.gang)
+		got := w.snapshot().Fit(t.Context(), w.gang)
 		tally[got.Verdict]++
 		if why := w.replay(got); why != "" {
 			t.Fatalf("seed %d: the plan cannot be bound in its order %v: %s\n%s\n%s", seed, got.Order, why, w, got)

@@ -117,7 +117,7 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := tc.on.Fit(tc.gang)
+			got := tc.on.Fit(t.Context(), tc.gang)
 			text := got.String()
 			if got.Obstacle != "" {
 				text = got.Headline() + ": " + got.Obstacle
@@ -130,12 +130,12 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 }
 
 func TestAnOrderIsGivenWhereItMatters(t *testing.T) {
-	got := threeZones().Fit(gang(group("Worker", 2, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 1, build.Asks("8"), role("m"))))
+	got := threeZones().Fit(t.Context(), gang(group("Worker", 2, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 1, build.Asks("8"), role("m"))))
 	want := []capacity.Placement{{Group: "Master", Node: "c0", Count: 1}, {Group: "Worker", Node: "c1", Count: 1}, {Group: "Worker", Node: "c2", Count: 1}}
 	if diff := cmp.Diff(want, got.Order); diff != "" {
 		t.Errorf("Order: the master first, its workers in its zone (-want +got):\n%s", diff)
 	}
-	if got := threeZones().Fit(gpus(6, "8")); got.Order != nil {
+	if got := threeZones().Fit(t.Context(), gpus(6, "8")); got.Order != nil {
 		t.Errorf("Order of pods that any order will do for is %v; want none", got.Order)
 	}
 }

@@ -30,7 +30,7 @@ func (q *question) woven(w *web, beside crowd) answer {
 	if a.yes = best.whole(); a.yes || a.no {
 		return a
 	}
-	q.budget = max(0, q.budget-looks)
+	q.on.budget.spend(looks)
 	if a.no = q.solve(w.kins, w.idle, beside).no; a.no {
 		return a
 	}

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,7 +91,11 @@ type slotRule struct {
 
 // weave makes the web of a stage; nil where nothing ties its pods.
 func (q *question) weave(kins []*kin, idle bool) *web {
-	if !q.on.ties || len(kins) == 0 || len(kins) > mostWoven {
+	if !q.on.ties || len(kins) == 0 {
+		return nil
+	}
+	if len(kins) > mostWoven {
+		q.blur(fmt.Sprintf("%d roles with rules between their pods differ from each other; of more than %d such rules are not judged", len(kins), mostWoven))
 		return nil
 	}
 	w := &web{q: q, kins: kins, idle: idle}

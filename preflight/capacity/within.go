@@ -15,7 +15,7 @@ func (s *Snapshot) within(g Gang, r *Result, on *ground) string {
 	if on == nil || len(r.Limits) == 0 || r.Verdict == Unknown || slices.ContainsFunc(r.Limits, func(l Limit) bool { return !about(l) }) {
 		return ""
 	}
-	q := &quest{s: s, gang: g, was: r, on: on, budget: mostExactSteps}
+	q := &quest{s: s, gang: g, was: r, on: on}
 	exist := s.exist(g)
 	kept := func(g Gang) bool {
 		o := &obstacle{s: s, gang: g, exist: exist}

@@ -57,7 +57,7 @@ func TestTheLargestGangThatTheQuotasLeaveRoomFor(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := ruled(t, tc.objects, nil, tc.nodes)
-			got := s.Fit(tc.gang)
+			got := s.Fit(t.Context(), tc.gang)
 			if len(got.Limits) == 0 {
 				t.Fatalf("no limit stops the gang: %s", got)
 			}

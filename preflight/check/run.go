@@ -70,7 +70,7 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 		return nil
 	}
 	if in.Fit == nil {
-		in.Fit = sync.OnceValue(func() capacity.Result { return in.Cluster.Fit(capacity.GangOf(in.Job)) })
+		in.Fit = sync.OnceValue(func() capacity.Result { return in.Cluster.Fit(ctx, capacity.GangOf(in.Job)) })
 	}
 	if in.Limits == nil {
 		in.Limits = sync.OnceValue(func() []capacity.Limit { return in.Cluster.Limits(capacity.GangOf(in.Job)) })

@@ -41,7 +41,7 @@ func judge(ctx context.Context, s *scenario) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	limit, notes, err := ask(s, now)
+	limit, notes, err := ask(ctx, s, now)
 	if err != nil {
 		return verdict{}, err
 	}
@@ -106,7 +106,7 @@ func (s *scenario) queue() *kueue.ClusterQueue {
 }
 
 // ask is our answer: the limit about quota, nil where there is none, and what was not looked at.
-func ask(s *scenario, o *oracle) (*capacity.Limit, string, error) {
+func ask(ctx context.Context, s *scenario, o *oracle) (*capacity.Limit, string, error) {
 	objects, err := s.objects(o)
 	if err != nil {
 		return nil, "", err
@@ -126,7 +126,7 @@ func ask(s *scenario, o *oracle) (*capacity.Limit, string, error) {
 			Pod: job.Pod{Spec: spec, Requests: job.ResourcesOf(spec.Containers[0].Resources.Requests)},
 		})
 	}
-	r := view.Fit(gang)
+	r := view.Fit(ctx, gang)
 	assumed := strings.Join(r.Assumed, "; ")
 	switch {
 	case len(r.Limits) == 0:

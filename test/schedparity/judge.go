@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,12 +28,12 @@ type outcome struct {
 }
 
 // judge asks the fit, and then the real scheduler whether that is so.
-func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
+func (o *oracle) judge(ctx context.Context, s *scenario, orders int) (outcome, error) {
 	snapshot, err := s.snapshot()
 	if err != nil {
 		return outcome{}, err
 	}
-	r := snapshot.Fit(s.gang)
+	r := snapshot.Fit(ctx, s.gang)
 	out := outcome{scenario: s.name, about: s.about, verdict: r.Verdict, said: r.String()}
 	switch r.Verdict {
 	case capacity.Fits:
@@ -46,7 +47,7 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 		}
 	case capacity.Full, capacity.Fragmented:
 		if out.differs, err = o.refute(s, &s.cluster, orders); out.differs == "" && err == nil {
-			out.differs, err = o.moved(s, r, orders)
+			out.differs, err = o.moved(ctx, s, r, orders)
 		}
 	default:
 		out.said = strings.Join(r.Assumed, "; ")

@@ -141,7 +141,7 @@ func TestTheMapOf(t *testing.T) {
 					o.Ink = func(m board.Mark, text string) string { return fmt.Sprintf("\x1b[3%dm%s\x1b[0m", m, text) }
 				}
 				t.Run(file, func(t *testing.T) {
-					got := board.Draw(board.Question{Cluster: tc.cluster, Gang: tc.gang, Fit: tc.cluster.Fit(tc.gang)}, o)
+					got := board.Draw(board.Question{Cluster: tc.cluster, Gang: tc.gang, Fit: tc.cluster.Fit(t.Context(), tc.gang)}, o)
 					golden.Equal(t, file+".txt", []byte(got))
 					checkShape(t, got, width)
 				})
@@ -196,7 +196,7 @@ func withoutColour(s string) string {
 func TestWithoutUTF8TheMapIsASCII(t *testing.T) {
 	s := twelve()
 	g := gang(group("Worker", 1, build.Asks("4")))
-	got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(g)}, board.Options{Width: 80, ASCII: true})
+	got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(t.Context(), g)}, board.Options{Width: 80, ASCII: true})
 	golden.Equal(t, "testdata/ascii.80.txt", []byte(got))
 	for _, r := range got {
 		if r > 126 {
@@ -222,7 +222,7 @@ func TestTheMapIsTheSameHoweverNodesAreOrdered(t *testing.T) {
 		width := 60 + r.IntN(60)
 		draw := func() string {
 			s := build.Cluster(items...)
-			return board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(g)}, board.Options{Width: width})
+			return board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(t.Context(), g)}, board.Options{Width: width})
 		}
 		want := draw()
 		r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
@@ -247,7 +247,7 @@ func FuzzDraw(f *testing.F) {
 		s := build.Cluster(n, p)
 		g := gang(capacity.Group{Name: name, Count: count, Pod: job.Pod{Requests: job.Resources{build.GPU: asks}}})
 		width = min(width, 500)
-		got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(g)}, board.Options{Width: width})
+		got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(t.Context(), g)}, board.Options{Width: width})
 		checkShape(t, got, max(width, 60))
 	})
 }

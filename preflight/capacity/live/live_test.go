@@ -123,7 +123,7 @@ func one(asks string) capacity.Gang {
 
 func TestBeforeTheFirstReadNothingIsTrusted(t *testing.T) {
 	c := newCluster(build.Node("a", build.GPUs(8)))
-	if got := c.live.Snapshot().Fit(one("8")); got.Verdict != capacity.Unknown || !strings.Contains(got.String(), "has not been read yet") {
+	if got := c.live.Snapshot().Fit(t.Context(), one("8")); got.Verdict != capacity.Unknown || !strings.Contains(got.String(), "has not been read yet") {
 		t.Errorf("before Start the fit says %s; want unknown and why", got)
 	}
 	if c.live.Synced() {
@@ -145,7 +145,7 @@ func TestTheSnapshotFollowsTheCluster(t *testing.T) {
 		if err := c.live.WaitForSync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.live.Snapshot().Fit(one("8")); got.Verdict != capacity.Full {
+		if got := c.live.Snapshot().Fit(t.Context(), one("8")); got.Verdict != capacity.Full {
 			t.Errorf("with a busy pod the fit says %s; want full", got)
 		}
 		if got := c.live.Namespace("ml")["team"]; got != "red" {
@@ -159,10 +159,10 @@ func TestTheSnapshotFollowsTheCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		if got := c.live.Snapshot().Fit(one("8")); got.Verdict != capacity.Fits {
+		if got := c.live.Snapshot().Fit(t.Context(), one("8")); got.Verdict != capacity.Fits {
 			t.Errorf("after the pod went the fit says %s; want fits", got)
 		}
-		if got := before.Fit(one("8")); got.Verdict != capacity.Full {
+		if got := before.Fit(t.Context(), one("8")); got.Verdict != capacity.Full {
 			t.Errorf("the snapshot taken before changed its answer to %s", got)
 		}
 		still := c.live.Snapshot()
@@ -226,7 +226,7 @@ func TestWhatMayNotBeListedStaysUnknownAndStopsNothingElse(t *testing.T) {
 		if !c.live.Synced() {
 			t.Fatalf("not synced: %v", c.live.Problems())
 		}
-		if got := c.live.Snapshot().Fit(one("8")); got.Verdict != capacity.Fits {
+		if got := c.live.Snapshot().Fit(t.Context(), one("8")); got.Verdict != capacity.Fits {
 			t.Errorf("the fit says %s; want fits", got)
 		}
 		if _, there := c.live.Snapshot().Lookup(claimKind, "ml", "data"); there != job.Unknown {
@@ -246,7 +246,7 @@ func TestWithoutPodsTheSnapshotSaysSo(t *testing.T) {
 		if !c.live.Synced() {
 			t.Fatal("a refusal must not hold up everything else")
 		}
-		got := c.live.Snapshot().Fit(one("8"))
+		got := c.live.Snapshot().Fit(t.Context(), one("8"))
 		if got.Verdict != capacity.Unknown || !strings.Contains(got.String(), "pods cannot be listed: pods is forbidden") {
 			t.Errorf("the fit says %s; want unknown, because pods cannot be listed", got)
 		}

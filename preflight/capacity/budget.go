@@ -1,0 +1,66 @@
+package capacity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// mostSteps is what one question may cost, in steps of some nanoseconds each: the verdict comes
+// first, and what would fit instead is looked for with what is left.
+const mostSteps = 16 << 20
+
+// stepsPerLook is the number of steps after which the context is looked at again.
+const stepsPerLook = 1024
+
+// budget counts the steps of one question, the verdict and all that is said beside it. It is
+// counted, never timed: a question has the same answer on every machine, unless its context ends.
+type budget struct {
+	done func() error // of the context
+	most int
+	used int
+	next int    // what is used when the context is looked at again
+	over string // why no step is left; empty: there are some
+}
+
+func newBudget(ctx context.Context, most int) *budget {
+	b := &budget{done: ctx.Err, most: most}
+	b.look()
+	return b
+}
+
+// spend counts steps that are to be made. False means that they must not be: what was found so
+// far is of no use.
+func (b *budget) spend(steps int) bool {
+	if b.over != "" {
+		return false
+	}
+	if steps > b.most-b.used {
+		b.over = fmt.Sprintf("the answer takes more than the %d steps that a question may cost", b.most)
+		return false
+	}
+	if b.used += steps; b.used >= b.next {
+		b.look()
+	}
+	return b.over == ""
+}
+
+// look asks whether somebody still waits for the answer.
+func (b *budget) look() {
+	b.next = b.used + stepsPerLook
+	switch err := b.done(); {
+	case err == nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		b.over = "the time was up before the answer was found"
+	default:
+		b.over = "the question was withdrawn before the answer was found"
+	}
+}
+
+// left are the steps that may still be made.
+func (b *budget) left() int {
+	if b.over != "" {
+		return 0
+	}
+	return b.most - b.used
+}
