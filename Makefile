@@ -61,9 +61,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	  | xargs grep -oHE '^func Fuzz[A-Za-z0-9_]+' | sed -E 's/^(.*)\/[^\/]+:func /\1 /' | sort -u \
 	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
 
-.PHONY: corpus
-corpus: ## diagnoses every labelled case of ../shared/corpus/dev (SIGNALBOX_CORPUS) and prints how often it is right
-	@$(GO) run ./test/corpus
+.PHONY: quality
+quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others)
+	@$(GO) run ./test/quality $(QUALITY)
 
 .PHONY: bench-logs
 bench-logs: ## how fast logs are read with all signatures, beside ripgrep; memory on an endless log

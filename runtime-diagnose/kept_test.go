@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
-	"github.com/signalbox-dev/signalbox/test/corpus/score"
+	"github.com/signalbox-dev/signalbox/test/quality/score"
 )
 
 // Floors of how often what is kept of the logs gives the same answer as the logs, in percent:
@@ -26,7 +26,7 @@ const (
 
 // The diagnosis from what is kept of ended containers is that from their logs.
 func TestWhatIsKeptTellsTheSame(t *testing.T) {
-	dir := score.Dir(os.Getenv("SIGNALBOX_CORPUS"), "../../shared/corpus/dev", "../test/corpus/logs")
+	dir := score.Dir(os.Getenv("SIGNALBOX_CORPUS"), "../../shared/corpus/dev", "../test/quality/corpus")
 	if dir == "" {
 		t.Skip("no corpus here")
 	}
@@ -40,7 +40,7 @@ func TestWhatIsKeptTellsTheSame(t *testing.T) {
 	}
 	var cases, same, folded, kept, all int
 	for _, label := range labels {
-		c, err := score.Open(filepath.Dir(label))
+		c, err := score.Read(filepath.Dir(label))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,17 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
@@ -148,7 +144,7 @@ func (f *diagnoseFlags) bare(sh *shell) (diagnose.Case, error) {
 		if err != nil {
 			return c, err
 		}
-		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shown(name), Rank: rankIn(name)}, Open: open})
+		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shown(name), Rank: diagnose.RankIn(name)}, Open: open})
 	}
 	for _, name := range slices.Concat(f.events, f.pods) {
 		text, err := read.all(name)
@@ -157,41 +153,8 @@ func (f *diagnoseFlags) bare(sh *shell) (diagnose.Case, error) {
 		}
 		c.AddBare(shown(name), text)
 	}
-	adopt(&c)
+	c.Adopt()
 	return c, nil
-}
-
-// adopt makes the first training job among the objects the job of the case.
-func adopt(c *diagnose.Case) {
-	for _, o := range c.Objects {
-		k := kinds.For(o.GroupVersionKind())
-		if k == nil {
-			continue
-		}
-		c.Kind, c.State = k, k.State(o)
-		j, err := k.Read(o, nil)
-		if err != nil {
-			c.Missing = append(c.Missing, "job spec: "+oneLine(err.Error()))
-		}
-		if c.Job = j; j != nil {
-			onlyOwn(c)
-			return
-		}
-	}
-}
-
-// onlyOwn leaves out pods that their labels give to other jobs, and what happened to them:
-// "kubectl get pytorchjob/a,pods -o yaml" prints the pods of everybody. Pods without a UID
-// come from pasted text and stay.
-func onlyOwn(c *diagnose.Case) {
-	own, others := c.Kind.Pods(c.Job.Ref), map[string]bool{}
-	c.Pods = slices.DeleteFunc(c.Pods, func(p corev1.Pod) bool {
-		others[p.Name] = p.UID != "" && !own.Matches(labels.Set(p.Labels))
-		return others[p.Name]
-	})
-	c.Events = slices.DeleteFunc(c.Events, func(e corev1.Event) bool {
-		return e.InvolvedObject.Kind == "Pod" && others[e.InvolvedObject.Name]
-	})
 }
 
 // files reads evidence; standard input only once.
@@ -289,21 +252,6 @@ func shown(name string) string {
 		return "stdin"
 	}
 	return filepath.ToSlash(name)
-}
-
-var rankName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:rank|log)[-_.]?(\d{1,5})(?:\D|$)`)
-
-// rankIn is the rank that a log's file name tells: log-3.txt, train.rank3.log; else -1.
-func rankIn(name string) int {
-	m := rankName.FindStringSubmatch(filepath.Base(name))
-	if m == nil {
-		return -1
-	}
-	n, err := strconv.Atoi(m[1])
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // live reads the evidence of a job from the cluster.

@@ -1,0 +1,131 @@
+// Quality diagnoses labelled cases and prints one board: for every origin how often the cause, the
+// decisive line and the first pod are right, failures called healthy, alarms on healthy runs, and in
+// how many answers of each standing nothing is wrong. It ends with 1 where a floor is missed.
+//
+//	go run ./test/quality [-misses] [-part open|held|all] [-only REGEXP] [FOLDER…]
+//
+// Without a folder it measures those that are there of floors' origins: the project's own cases are in
+// the repository, the others lie beside it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/test/quality/score"
+)
+
+// origin is a folder of cases, and what they have to reach.
+type origin struct {
+	name, dir string
+	floors    score.Floors
+}
+
+// origins are where cases come from. A floor stands a little below what was reached last; a change
+// that falls below one explains itself or is no improvement.
+var origins = []origin{
+	{"public logs, known", "../shared/corpus/dev", score.Floors{Cause: 96, Line: 93, Mistaken: 2}},
+	{"public logs, known since", "../shared/corpus/dev2", score.Floors{Cause: 80, Line: 83, Alarm: 25}},
+	{"recorded gangs", "../shared/corpus/gangs", score.Floors{Cause: 88, Line: 85, Pod: 84, Alarm: 34}},
+	{"scenarios", "runtime-diagnose/testdata/scenarios", score.Floors{}},
+	{"own", "test/quality/corpus", score.Floors{}},
+}
+
+// parts by the word that names them.
+var parts = map[string]score.Part{"all": score.All, "open": score.Open, "held": score.Held}
+
+func main() {
+	misses := flag.Bool("misses", false, "list the answers that are not right")
+	part := flag.String("part", "all", "of the project's own cases: open (two of three), held (the third that nobody looks at while mending) or all")
+	only := flag.String("only", "", "only cases whose name matches")
+	flag.Parse()
+	ok, err := run(flag.Args(), *misses, *part, *only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "quality:", err)
+		os.Exit(3)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+func run(dirs []string, misses bool, part, only string) (bool, error) {
+	which, ok := parts[part]
+	if !ok {
+		return false, fmt.Errorf("-part is %q; expected open, held or all", part)
+	}
+	match, err := regexp.Compile(only)
+	if err != nil {
+		return false, fmt.Errorf("read -only: %w", err)
+	}
+	catalog, err := signature.Builtin()
+	if err != nil {
+		return false, err
+	}
+	from := origins
+	if len(dirs) > 0 {
+		from = nil
+		for _, d := range dirs {
+			from = append(from, origin{name: filepath.Base(d), dir: d})
+		}
+	}
+	var rows []score.Row
+	var missed []string
+	for _, o := range from {
+		if score.Dir(o.dir) == "" {
+			if len(dirs) > 0 {
+				return false, fmt.Errorf("%s: no such folder", o.dir)
+			}
+			fmt.Printf("%s: not here, not measured\n", o.dir)
+			continue
+		}
+		of := score.All
+		if o.name == "own" || len(dirs) > 0 {
+			of = which
+		}
+		cases, err := score.Folder(context.Background(), catalog, o.dir, of)
+		if err != nil {
+			return false, err
+		}
+		cases = slices.DeleteFunc(cases, func(c score.Case) bool { return !match.MatchString(c.Name) })
+		rows = append(rows, byMode(o.name, cases)...)
+		if misses {
+			fmt.Print(score.Misses(cases))
+		}
+		for _, m := range o.floors.Below(score.CountOf(cases)) {
+			if only == "" {
+				missed = append(missed, o.name+": "+m)
+			}
+		}
+	}
+	fmt.Print("\n", score.Board(rows))
+	if len(missed) > 0 {
+		fmt.Fprintln(os.Stderr, "quality: "+strings.Join(missed, "\nquality: "))
+	}
+	return len(missed) == 0, nil
+}
+
+// byMode makes a row for each way in which cases are handed over.
+func byMode(name string, cases []score.Case) []score.Row {
+	var rows []score.Row
+	for _, c := range cases {
+		row := name
+		if c.Mode != "" {
+			row += ", " + c.Mode
+		}
+		at := slices.IndexFunc(rows, func(r score.Row) bool { return r.Name == row })
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, score.Row{Name: row})
+		}
+		rows[at].Cases = append(rows[at].Cases, c)
+	}
+	return rows
+}
