@@ -69,7 +69,7 @@ func (s *Snapshot) Brings(spec *corev1.PodSpec) (is job.Presence, why string) {
 	case !s.poolsKnown():
 		return job.Unknown, ""
 	}
-	for _, p := range s.book.pools {
+	for _, p := range s.rules.pools {
 		reason := p.refuses(spec)
 		if reason == "" {
 			return job.Unknown, "" // it may; how large its nodes are is not known
@@ -84,12 +84,11 @@ func (s *Snapshot) Brings(spec *corev1.PodSpec) (is job.Presence, why string) {
 // poolsKnown says that the node pools in the view are all there is to say about nodes to
 // come.
 func (s *Snapshot) poolsKnown() bool {
-	if s.autoscaler != karpenter || s.book == nil || len(s.book.pools) == 0 || !s.Holds(resourceOf(nodePool.WithVersion(""))) {
+	if s.autoscaler != karpenter || s.rules == nil || len(s.rules.pools) == 0 || !s.Holds(resourceOf(nodePool.WithVersion(""))) {
 		return false
 	}
-	_, status := s.objects[objectKey{configMap.WithVersion("v1"), autoscalerStatus[0], autoscalerStatus[1]}]
-	requests, _ := s.Objects(provisioning, "")
-	return !status && len(requests) == 0 // or another one may add nodes too
+	_, status := s.objects[configMap].get(objectName{autoscalerStatus[0], autoscalerStatus[1], "v1"})
+	return !status && s.objects[provisioning].length() == 0 // or another one may add nodes too
 }
 
 // barren finds out that nobody adds nodes for a pod that none of the nodes there are could
@@ -201,7 +200,7 @@ func (o *obstacle) pools() {
 			asked = plus(asked, times(each[i][name], o.wanted(i)))
 		}
 		var names []string
-		for _, p := range s.book.pools {
+		for _, p := range s.rules.pools {
 			if !o.usable(p, each, name) {
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
@@ -204,6 +205,134 @@ func BenchmarkTied(b *testing.B) {
 			g := gang(group("Worker", c.pods, build.Asks("1"), build.PodLabel("job", "train"), selects("pool", "train"), c.tie))
 			bench(b, fmt.Sprintf("nodes=%d/%s", nodes, c.name), s, g, c.want, (*capacity.Snapshot).Fit)
 		}
+	}
+}
+
+// BenchmarkClaims is a gang that mounts a claim, on a cluster in which every node has four
+// volumes attached: 20,000 claims, volumes and attachments on 5,000 nodes. The events are
+// what attaching a volume changes, and a quota that counts the pods.
+func BenchmarkClaims(b *testing.B) {
+	const nodes, each = 5000, 4
+	l := &capacity.Ledger{}
+	whole(l)
+	for _, r := range []string{"persistentvolumeclaims", "persistentvolumes"} {
+		l.SetComplete(schema.GroupResource{Resource: r}, true)
+	}
+	l.SetObject(manifest("StorageClass", "", "fast", map[string]any{"provisioner": "csi.example.com", "volumeBindingMode": "WaitForFirstConsumer"}))
+	l.SetObject(manifest("CSIDriver", "", "csi.example.com", map[string]any{"spec": map[string]any{"attachRequired": true}}))
+	for i := range nodes {
+		l.SetNode(fleetNode(i))
+		l.SetObject(manifest("CSINode", "", fmt.Sprintf("n%05d", i), map[string]any{"spec": map[string]any{"drivers": []any{
+			map[string]any{"name": "csi.example.com", "nodeID": "x", "allocatable": map[string]any{"count": int64(25)}},
+		}}}))
+	}
+	for i := range nodes * each {
+		for _, kind := range []string{"claims", "volumes", "attachments"} {
+			l.SetObject(stored(kind, i, nodes))
+		}
+		p := lean(fmt.Sprintf("p-%d", i), fmt.Sprintf("n%05d", i%nodes), 1000, 1<<30, 0)
+		mounts(fmt.Sprintf("c-%d", i))(p)
+		l.SetPod(p)
+	}
+	for i := range 2000 {
+		l.SetObject(stored("quotas", i, nodes))
+	}
+	unbound := stored("claims", nodes*each, nodes)
+	delete(unbound.Object["spec"].(map[string]any), "volumeName")
+	l.SetObject(unbound)
+	g := gang(group("Worker", 8, build.Asks("1"), mounts("c-7")))
+	fresh := gang(group("Worker", 1, build.Asks("1"), mounts(unbound.GetName())))
+	s := snapshotOf(l)
+	bench(b, "bound", s, g, capacity.Full, (*capacity.Snapshot).Fit)
+	bench(b, "unbound", s, fresh, capacity.Fits, (*capacity.Snapshot).Fit)
+	b.Run("absent", func(b *testing.B) {
+		for b.Loop() {
+			s.Lookup(volumeKinds["PersistentVolumeClaim"], "default", "nobody")
+		}
+	})
+	for _, kind := range []string{"claims", "volumes", "attachments", "quotas"} {
+		b.Run("events="+kind, func(b *testing.B) {
+			const perSnapshot = 100
+			var events []func()
+			for i := range 2 * nodes {
+				o := stored(kind, i%nodes*7%2000, nodes)
+				event := func() { l.SetObject(o) }
+				switch { // a volume is released, a claim loses its volume, one is detached; then it is as before
+				case i >= nodes:
+				case kind == "attachments":
+					event = func() { l.DropObject(o.GroupVersionKind(), "", o.GetName()) }
+				case kind == "claims":
+					unstructured.RemoveNestedField(o.Object, "spec", "volumeName")
+				case kind == "volumes":
+					o.Object["status"] = map[string]any{"phase": "Released"}
+				}
+				events = append(events, event)
+			}
+			next := 0
+			var took, first laps
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			runtime.GC()
+			b.ReportAllocs()
+			for b.Loop() {
+				start := spent()
+				for range perSnapshot {
+					events[next%len(events)]()
+					next++
+				}
+				s := snapshotOf(l)
+				took = append(took, (spent()-start)/perSnapshot)
+				b.StopTimer()
+				start = spent()
+				s.Fit(b.Context(), g)
+				first = append(first, spent()-start)
+				b.StartTimer()
+			}
+			took.report(b, "/event")
+			first.report(b, "/first-fit")
+		})
+	}
+}
+
+// stored is the claim, volume or attachment number i, or a quota.
+func stored(kind string, i, nodes int) *unstructured.Unstructured {
+	claim, volume := fmt.Sprintf("c-%d", i), fmt.Sprintf("v-%d", i)
+	switch kind {
+	case "claims":
+		return manifest("PersistentVolumeClaim", "default", claim, map[string]any{
+			"spec": map[string]any{
+				"volumeName": volume, "storageClassName": "fast", "accessModes": []any{"ReadWriteOnce"}, "volumeMode": "Filesystem",
+				"resources": map[string]any{"requests": map[string]any{"storage": "100Gi"}},
+			},
+			"status": map[string]any{"phase": "Bound", "accessModes": []any{"ReadWriteOnce"}, "capacity": map[string]any{"storage": "100Gi"}},
+		})
+	case "volumes":
+		return manifest("PersistentVolume", "", volume, map[string]any{
+			"spec": map[string]any{
+				"capacity": map[string]any{"storage": "100Gi"}, "accessModes": []any{"ReadWriteOnce"}, "storageClassName": "fast", "volumeMode": "Filesystem",
+				"csi":                           map[string]any{"driver": "csi.example.com", "volumeHandle": "vol-" + volume, "fsType": "ext4", "volumeAttributes": map[string]any{"storage.kubernetes.io/csiProvisionerIdentity": "x"}},
+				"claimRef":                      map[string]any{"namespace": "default", "name": claim, "uid": "0b9d9c1e-6f0f-4a63-9f0e-5d0c5d0b7a11"},
+				"persistentVolumeReclaimPolicy": "Delete",
+				"nodeAffinity": map[string]any{"required": map[string]any{"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{
+					map[string]any{"key": "pool", "operator": "In", "values": []any{"train", "serve"}},
+				}}}}},
+			},
+			"status": map[string]any{"phase": "Bound"},
+		})
+	case "attachments":
+		return manifest("VolumeAttachment", "", fmt.Sprintf("csi-%d", i), map[string]any{
+			"spec":   map[string]any{"attacher": "csi.example.com", "nodeName": fmt.Sprintf("n%05d", i%nodes), "source": map[string]any{"persistentVolumeName": volume}},
+			"status": map[string]any{"attached": true},
+		})
+	default:
+		amounts := func(cpu string) map[string]any {
+			return map[string]any{"requests.cpu": cpu, "requests.memory": "10Ti", "requests.nvidia.com/gpu": "64", "pods": "1k"}
+		}
+		o := manifest("StorageClass", fmt.Sprintf("team-%d", i%1000), fmt.Sprintf("q-%d", i), map[string]any{
+			"spec": map[string]any{"hard": amounts("1000")}, "status": map[string]any{"hard": amounts("1000"), "used": amounts("12500m")},
+		})
+		o.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ResourceQuota"})
+		return o
 	}
 }
 

@@ -26,6 +26,11 @@ type berth struct {
 	taints        string // as text
 	grows         growth
 
+	mounts       []mount
+	volumesKnown bool // the two below are worked out
+	attached     []attachedVolume
+	attachLimits []attachLimit
+
 	node    *Node // as the last snapshot has it
 	class   *class
 	at      int  // in the order of known nodes, as of the last snapshot
@@ -97,7 +102,7 @@ func (b *berth) digest() {
 		Name: b.name, Labels: b.object.Labels, Taints: b.object.Spec.Taints,
 		Ready: b.ready, silent: b.silent, Cordoned: b.object.Spec.Unschedulable,
 		Allocatable: b.allocatable, used: b.used, resident: b.resident,
-		object: b.object, pods: b.pods,
+		object: b.object, pods: b.pods, attached: b.attached, attachLimits: b.attachLimits,
 	}
 }
 

@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -60,8 +59,8 @@ func (s *Snapshot) volumes(on *ground, t *traits, namespace string, g *Group) {
 
 // claim reads a claim that exists, or says what it means that it does not.
 func (s *Snapshot) claim(on *ground, t *traits, namespace, name, group string) {
-	claim := &corev1.PersistentVolumeClaim{}
-	switch s.read(claimKind, namespace, name, claim) {
+	claim, there := readOf[corev1.PersistentVolumeClaim](s, claimKind, namespace, name)
+	switch there {
 	case job.Unknown:
 		t.note("the claim %s is not in the snapshot; it may bind %s to some nodes", name, group)
 		return
@@ -85,9 +84,10 @@ func (s *Snapshot) claim(on *ground, t *traits, namespace, name, group string) {
 
 // bound reads the volume that a claim has.
 func (s *Snapshot) bound(t *traits, claim *corev1.PersistentVolumeClaim, group string) {
-	name, pv := claim.Spec.VolumeName, &corev1.PersistentVolume{}
+	name := claim.Spec.VolumeName
 	use := claimUse{claim: claim.Name, once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
-	switch s.read(volumeKind, "", name, pv) {
+	pv, there := readOf[storedVolume](s, volumeKind, "", name)
+	switch there {
 	case job.Unknown:
 		t.note("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim.Name, group)
 	case job.Absent:
@@ -97,28 +97,21 @@ func (s *Snapshot) bound(t *traits, claim *corev1.PersistentVolumeClaim, group s
 			required := pv.Spec.NodeAffinity.Required
 			s.closeWhereNot(t, s.byLabels(reachableFrom(required), required.NodeSelectorTerms, nil))
 		}
-		s.zones(t, pv)
+		s.zones(t, pv.PersistentVolume)
 		if csi := pv.Spec.CSI; csi != nil {
-			use.driver, use.handle = csi.Driver, handleOf(pv)
+			use.driver, use.handle = csi.Driver, handleOf(pv.PersistentVolume)
 		}
 		use.node, use.why = s.attaches(use.driver, claim)
 	}
 	t.claims = append(t.claims, use)
 }
 
-// handleOf is what the driver calls a volume. Where that is not in the view, the name of
-// the volume tells it from others as well.
-func handleOf(pv *corev1.PersistentVolume) string {
-	return pv.Spec.CSI.Driver + "/" + cmp.Or(pv.Spec.CSI.VolumeHandle, pv.Name)
-}
-
 // unbound reads a claim without a volume: own says that each pod has one of its own.
 func (s *Snapshot) unbound(t *traits, claim *corev1.PersistentVolumeClaim, what, group string, own bool) {
-	class := &storagev1.StorageClass{}
-	name := classOf(claim)
-	found := job.Absent
+	var class *storagev1.StorageClass
+	name, found := classOf(claim), job.Absent
 	if name != "" {
-		found = s.read(classKind, "", name, class)
+		class, found = readOf[storagev1.StorageClass](s, classKind, "", name)
 	}
 	switch {
 	case found == job.Unknown:
@@ -138,7 +131,7 @@ func (s *Snapshot) unbound(t *traits, claim *corev1.PersistentVolumeClaim, what,
 			use.node = sameNode
 		}
 	}
-	if volumes, _ := s.volumesOf(class.Name); len(volumes) > 0 {
+	if s.hasUnclaimed(class.Name) {
 		use.from = class.Name
 	}
 	t.claims = append(t.claims, use)
@@ -166,38 +159,90 @@ func (on *ground) compete() {
 // provisions says from which nodes a claim that waits for its first pod can be served: by
 // a volume that is there, or by one that is made.
 func (s *Snapshot) provisions(t *traits, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, what string, own bool) func(at int) bool {
-	volumes, whole := s.volumesOf(class.Name)
+	whole := s.Holds(resourceOf(volumeKind))
 	makes := class.Provisioner != "" && class.Provisioner != noProvisioner
+	topology := func(int) bool { return makes }
+	if makes && len(class.AllowedTopologies) > 0 {
+		var keys []string
+		for _, term := range class.AllowedTopologies {
+			for _, e := range term.MatchLabelExpressions {
+				keys = append(keys, e.Key)
+			}
+		}
+		topology = s.onLabels(keys, func(at int) bool { return allowed(class, s.nodes[at].Labels) })
+	}
 	if node, ok := claim.Annotations[selectedNode]; ok {
-		return func(at int) bool { return s.nodes[at].Name == node && makes && allowed(class, s.nodes[at].Labels) }
+		return func(at int) bool { return s.nodes[at].Name == node && topology(at) }
 	}
 	if !makes && !whole {
 		t.note("volumes of the class %s are not in the snapshot; %s may bind its pods to some nodes", class.Name, what)
 		return func(int) bool { return true }
 	}
-	if own && len(volumes) > 0 {
+	if own && s.hasUnclaimed(class.Name) {
 		t.blur(what + " may take volumes that are there; how many there are is not judged")
 	}
-	driver := &storagev1.CSIDriver{}
-	if makes && s.read(driverKind, "", class.Provisioner, driver) == job.Present && driver.Spec.StorageCapacity != nil && *driver.Spec.StorageCapacity {
-		t.blur(fmt.Sprintf("%s needs storage that %s has on some nodes only, which is not judged", what, class.Provisioner))
-	}
-	return func(at int) bool {
-		n := s.nodes[at]
-		return makes && allowed(class, n.Labels) || servedBy(claim, volumes, n.object)
-	}
-}
-
-// volumesOf are the volumes of a class.
-func (s *Snapshot) volumesOf(class string) (out []*corev1.PersistentVolume, whole bool) {
-	objects, whole := s.Objects(volumeKind.GroupKind(), "")
-	for _, o := range objects {
-		pv := &corev1.PersistentVolume{}
-		if Decode(o, pv) == nil && classOfVolume(pv) == class {
-			out = append(out, pv)
+	if makes {
+		driver, there := readOf[storagev1.CSIDriver](s, driverKind, "", class.Provisioner)
+		if there == job.Present && driver.Spec.StorageCapacity != nil && *driver.Spec.StorageCapacity {
+			t.blur(fmt.Sprintf("%s needs storage that %s has on some nodes only, which is not judged", what, class.Provisioner))
 		}
 	}
-	return out, whole
+	served := s.served(claim, class.Name)
+	return func(at int) bool { return topology(at) || served(at) }
+}
+
+// hasUnclaimed says that there are volumes of a class that no claim has.
+func (s *Snapshot) hasUnclaimed(class string) bool {
+	for range s.storage.unclaimed.in(class) {
+		return true
+	}
+	return false
+}
+
+// served says on which nodes a volume that is there can become that of a claim. A volume
+// that is meant for the claim is the only one to ask.
+func (s *Snapshot) served(claim *corev1.PersistentVolumeClaim, class string) func(at int) bool {
+	for name := range s.storage.claimed.called(claim.Namespace, claim.Name) {
+		v := one[storedVolume](s.objects, volumeKind, "", name.version)
+		if v != nil && classOfVolume(v.PersistentVolume) == class && suits(claim, v.PersistentVolume) {
+			return s.reaches([]*storedVolume{v})
+		}
+	}
+	var suited []*storedVolume
+	for name := range s.storage.unclaimed.in(class) {
+		if v := one[storedVolume](s.objects, volumeKind, "", name.name); v != nil && suits(claim, v.PersistentVolume) {
+			suited = append(suited, v)
+		}
+	}
+	return s.reaches(suited)
+}
+
+// reaches says which nodes reach one of some volumes at least.
+func (s *Snapshot) reaches(volumes []*storedVolume) func(at int) bool {
+	hosts, asked := map[string]bool{}, map[string]bool{}
+	var some []func(at int) bool
+	for _, v := range volumes {
+		switch {
+		case v.hosts != nil:
+			for _, host := range v.hosts {
+				hosts[host] = true
+			}
+		case v.reach == "":
+			return func(int) bool { return true }
+		case !asked[v.reach]:
+			asked[v.reach] = true
+			required := v.Spec.NodeAffinity.Required
+			some = append(some, s.byLabels(reachableFrom(required), required.NodeSelectorTerms, nil))
+		}
+	}
+	return func(at int) bool {
+		if len(hosts) > 0 {
+			if host, ok := s.nodes[at].Labels[corev1.LabelHostname]; ok && hosts[host] {
+				return true
+			}
+		}
+		return slices.ContainsFunc(some, func(reaches func(int) bool) bool { return reaches(at) })
+	}
 }
 
 // allowed says whether a class makes volumes for a node with these labels. The terms are
@@ -227,7 +272,7 @@ func (s *Snapshot) zones(t *traits, pv *corev1.PersistentVolume) {
 			continue
 		}
 		values := zonesIn(pv.Labels[key[0]])
-		s.closeWhereNot(t, func(at int) bool {
+		s.closeWhereNot(t, s.onLabels(zoneLabelKeys, func(at int) bool {
 			labels := s.nodes[at].Labels
 			has := func(k [2]string) bool { _, ok := labels[k[0]]; return ok }
 			if !slices.ContainsFunc(zoneLabels, has) {
@@ -238,7 +283,7 @@ func (s *Snapshot) zones(t *traits, pv *corev1.PersistentVolume) {
 				v, ok = labels[key[1]]
 			}
 			return ok && slices.Contains(values, v)
-		})
+		}))
 	}
 }
 
@@ -251,6 +296,8 @@ var zoneLabels = [][2]string{
 	{corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
 }
 
+var zoneLabelKeys = []string{corev1.LabelFailureDomainBetaRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyRegion, corev1.LabelTopologyZone}
+
 // attaches says whether a volume that several nodes may not use at once must be attached,
 // which then is refused on a second node
 // (https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes,
@@ -260,8 +307,8 @@ func (s *Snapshot) attaches(driver string, claim *corev1.PersistentVolumeClaim) 
 	if driver == "" || !slices.Contains(modes, corev1.ReadWriteOnce) || slices.Contains(modes, corev1.ReadWriteMany) || slices.Contains(modes, corev1.ReadOnlyMany) {
 		return anyNode, ""
 	}
-	object := &storagev1.CSIDriver{}
-	switch s.read(driverKind, "", driver, object) {
+	object, there := readOf[storagev1.CSIDriver](s, driverKind, "", driver)
+	switch there {
 	case job.Unknown:
 		return maybe, fmt.Sprintf("the claim %s is ReadWriteOnce; whether %s serves it to two nodes at once is not known", claim.Name, driver)
 	case job.Present:
@@ -276,15 +323,13 @@ func (s *Snapshot) attaches(driver string, claim *corev1.PersistentVolumeClaim) 
 // users closes the nodes where a claim cannot be used for the pods that use it already.
 func (s *Snapshot) users(on *ground, t *traits, claim *corev1.PersistentVolumeClaim) {
 	at := slices.IndexFunc(t.claims, func(u claimUse) bool { return u.claim == claim.Name })
-	in := s.podsIn[claim.Namespace]
-	if at < 0 || in == nil || !t.claims[at].once && t.claims[at].node != sameNode {
+	if at < 0 || !t.claims[at].once && t.claims[at].node != sameNode {
 		return
 	}
 	for _, idle := range []bool{false, true} {
 		there := map[int]bool{} // nodes where the claim is in use
-		for p := range in.all() {
-			node, ok := s.nodeAt(p.node)
-			if ok && (!idle || p.resident || on.stays[p]) && slices.Contains(p.claims, claim.Name) {
+		for _, p := range s.storage.users.called(claim.Namespace, claim.Name) {
+			if node, ok := s.nodeAt(p.node); ok && (!idle || p.resident || on.stays[p]) {
 				there[node] = true
 			}
 		}
@@ -322,18 +367,6 @@ func claimsOf(p *corev1.Pod) []string {
 		}
 	}
 	return out
-}
-
-// read decodes an object of the view. One that cannot be read is unknown.
-func (s *Snapshot) read(gvk schema.GroupVersionKind, namespace, name string, into any) job.Presence {
-	object, presence := s.Lookup(gvk, namespace, name)
-	if presence != job.Present {
-		return presence
-	}
-	if Decode(object, into) != nil {
-		return job.Unknown
-	}
-	return job.Present
 }
 
 // closeWhereNot closes the nodes, for good, for which a function does not hold.

@@ -118,7 +118,7 @@ func (d *departures) own(p *Pod) bool {
 
 // copy is the view once more, to take pods from.
 func (d *departures) copy() {
-	d.l = &Ledger{objects: d.s.objects, shared: true, complete: d.s.complete, sawPods: d.s.podsKnown}
+	d.l = d.s.fork()
 	for _, n := range d.s.nodes {
 		d.l.SetNode(n.object)
 	}

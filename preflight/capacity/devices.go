@@ -25,8 +25,8 @@ func (s *Snapshot) claimUse(namespace string, spec *corev1.PodSpec) job.Resource
 			continue // made by somebody, and counted when that was
 		}
 		out[claimCount]++
-		template := resourcev1.ResourceClaimTemplate{}
-		if !s.object(resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"), namespace, *claim.ResourceClaimTemplateName, &template) {
+		template := one[resourcev1.ResourceClaimTemplate](s.objects, templateKind, namespace, *claim.ResourceClaimTemplateName)
+		if template == nil {
 			continue
 		}
 		for _, request := range template.Spec.Spec.Devices.Requests {
@@ -79,20 +79,24 @@ func (s *Snapshot) claimText(namespace string, spec *corev1.PodSpec) string {
 	for _, c := range spec.ResourceClaims {
 		switch {
 		case c.ResourceClaimTemplateName != nil:
-			template := resourcev1.ResourceClaimTemplate{}
-			known := s.object(resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"), namespace, *c.ResourceClaimTemplateName, &template)
-			parts = append(parts, "template "+*c.ResourceClaimTemplateName+requestText(&template.Spec.Spec, known))
+			var spec *resourcev1.ResourceClaimSpec
+			if template := one[resourcev1.ResourceClaimTemplate](s.objects, templateKind, namespace, *c.ResourceClaimTemplateName); template != nil {
+				spec = &template.Spec.Spec
+			}
+			parts = append(parts, "template "+*c.ResourceClaimTemplateName+requestText(spec))
 		case c.ResourceClaimName != nil:
-			claim := resourcev1.ResourceClaim{}
-			known := s.object(claimGVK, namespace, *c.ResourceClaimName, &claim)
-			parts = append(parts, "claim "+*c.ResourceClaimName+requestText(&claim.Spec, known))
+			var spec *resourcev1.ResourceClaimSpec
+			if claim := one[resourcev1.ResourceClaim](s.objects, claimGVK, namespace, *c.ResourceClaimName); claim != nil {
+				spec = &claim.Spec
+			}
+			parts = append(parts, "claim "+*c.ResourceClaimName+requestText(spec))
 		}
 	}
 	all := "the devices that are published are not all in the snapshot"
 	if s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
-		all = many(int(min(s.book.published.total, math.MaxInt32)), "device is", "devices are") + " published"
+		all = many(int(min(s.rules.published.total, math.MaxInt32)), "device is", "devices are") + " published"
 		if s.Holds(resourceOf(claimGVK)) {
-			all += fmt.Sprintf(", %d allocated", s.devicesTaken())
+			all += fmt.Sprintf(", %d allocated", s.allocated)
 		}
 	}
 	return strings.Join(append(parts, all), "; ")
@@ -100,9 +104,9 @@ func (s *Snapshot) claimText(namespace string, spec *corev1.PodSpec) string {
 
 var claimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")
 
-// requestText is what a claim asks for at least, behind its name.
-func requestText(spec *resourcev1.ResourceClaimSpec, known bool) string {
-	if !known {
+// requestText is what a claim asks for at least, behind its name; nil: it is not known.
+func requestText(spec *resourcev1.ResourceClaimSpec) string {
+	if spec == nil {
 		return " is not in the snapshot"
 	}
 	least := map[string]int64{}
@@ -120,26 +124,27 @@ func requestText(spec *resourcev1.ResourceClaimSpec, known bool) string {
 	return " asks for " + strings.Join(of, " and ")
 }
 
-// devicesTaken is how many devices the claims in the view hold
+// allocatedDevices are the devices that claims hold, and how many claims each
 // (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceAllocationResult).
-func (s *Snapshot) devicesTaken() int {
-	s.counting.Do(func() {
-		type device struct{ driver, pool, name string }
-		taken := map[device]bool{}
-		for _, o := range s.kindred()[claimGVK.GroupKind()] {
-			claim := resourcev1.ResourceClaim{}
-			if decode(o, &claim) != nil || claim.Status.Allocation == nil {
-				continue
-			}
-			for _, r := range claim.Status.Allocation.Devices.Results {
-				if r.AdminAccess == nil || !*r.AdminAccess {
-					taken[device{r.Driver, r.Pool, r.Device}] = true
-				}
-			}
+type allocatedDevices map[device]int
+
+type device struct{ driver, pool, name string }
+
+// count adds the devices of a claim, or takes them out.
+func (a *allocatedDevices) count(claim *resourcev1.ResourceClaim, n int) {
+	if claim == nil || claim.Status.Allocation == nil {
+		return
+	}
+	for _, r := range claim.Status.Allocation.Devices.Results {
+		if r.AdminAccess != nil && *r.AdminAccess {
+			continue
 		}
-		s.allocated = len(taken)
-	})
-	return s.allocated
+		d := device{r.Driver, r.Pool, r.Device}
+		put((*map[device]int)(a), d, (*a)[d]+n)
+		if (*a)[d] == 0 {
+			delete(*a, d)
+		}
+	}
 }
 
 // published is how many devices there are, whatever they are: an upper bound for every
@@ -179,10 +184,10 @@ func (s *Snapshot) Devices(name corev1.ResourceName) bool {
 // known: one in the domain of the resource. Empty: none, or classes are known.
 func (s *Snapshot) driverOf(name corev1.ResourceName) string {
 	domain, _, ok := strings.Cut(string(name), "/")
-	if !ok || s.book == nil || s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}) {
+	if !ok || s.rules == nil || s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}) {
 		return ""
 	}
-	for _, driver := range slices.Sorted(maps.Keys(s.book.published.drivers)) {
+	for _, driver := range slices.Sorted(maps.Keys(s.rules.published.drivers)) {
 		if driver == domain || strings.HasSuffix(driver, "."+domain) {
 			return driver
 		}
@@ -193,7 +198,7 @@ func (s *Snapshot) driverOf(name corev1.ResourceName) string {
 // devices reports pods that ask for more devices than any node publishes, and gangs that ask
 // for more than there are. Nobody may be adding nodes, and all slices must be in the view.
 func (o *obstacle) devices() {
-	p := &o.s.book.published
+	p := &o.s.rules.published
 	if p.endless || o.s.autoscaler != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
 		return
 	}
@@ -235,9 +240,11 @@ func (o *obstacle) lacksDevices(g *Group, class string, asked, hard int64, messa
 // for; 0 where nobody can say.
 func (s *Snapshot) leastDevices(namespace string, pod *job.Pod) (class string, devices int64) {
 	for _, claim := range pod.Spec.ResourceClaims {
-		template := resourcev1.ResourceClaimTemplate{}
-		if claim.ResourceClaimTemplateName == nil ||
-			!s.object(resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"), namespace, *claim.ResourceClaimTemplateName, &template) {
+		if claim.ResourceClaimTemplateName == nil {
+			continue
+		}
+		template := one[resourcev1.ResourceClaimTemplate](s.objects, templateKind, namespace, *claim.ResourceClaimTemplateName)
+		if template == nil {
 			continue
 		}
 		for i := range template.Spec.Spec.Devices.Requests {

@@ -187,13 +187,18 @@ func (s *Snapshot) byLabels(match func(*corev1.Node) bool, terms []corev1.NodeSe
 	if byName {
 		return func(at int) bool { return match(s.nodes[at].object) }
 	}
-	column := s.byLabel.column(s.nodes, sorted(append(more, keys...)))
+	return s.onLabels(append(more, keys...), func(at int) bool { return match(s.nodes[at].object) })
+}
+
+// onLabels asks once about nodes that agree on some labels, on which the answer rests.
+func (s *Snapshot) onLabels(keys []string, holds func(at int) bool) func(at int) bool {
+	column := s.byLabel.column(s.nodes, sorted(slices.Clone(keys)))
 	known := make([]int8, column.values+1)
 	return func(at int) bool {
 		known := &known[column.of[at]]
 		if *known == 0 {
 			*known = -1
-			if match(s.nodes[at].object) {
+			if holds(at) {
 				*known = 1
 			}
 		}

@@ -93,14 +93,14 @@ func (s *queueStatus) inactive() string {
 // kueue asks Kueue's queues: do they exist, do they take jobs, and could their quota ever
 // hold the gang, or hold it now.
 func (o *obstacle) kueue() {
-	local := o.s.book.local[[2]string{o.gang.Namespace, o.gang.Queue}]
+	local := o.s.localQueue(o.gang.Namespace, o.gang.Queue)
 	if local == nil {
 		o.missingQueue(localKind, o.gang.Namespace, o.gang.Queue)
 		return
 	}
 	o.stopped("LocalQueue", o.gang.Namespace, o.gang.Queue, local.Spec.StopPolicy, &local.Status)
 	name := local.Spec.ClusterQueue
-	queue := o.s.book.cluster[name]
+	queue := o.s.rules.cluster[name]
 	if queue == nil {
 		o.missingQueue(clusterKind, "", name)
 		return
@@ -113,7 +113,7 @@ func (o *obstacle) kueue() {
 			return
 		}
 	}
-	tree := o.s.book.tree
+	tree := o.s.rules.tree
 	if tree.circle {
 		o.note("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
 		return
@@ -237,7 +237,7 @@ func (k *kueueing) group(at int) {
 // anything (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/scheduler/flavorassigner/flavorassigner.go,
 // checkFlavorForPodSets).
 func (k *kueueing) matches(name string, group int) bool {
-	flavor := k.s.book.flavors[name]
+	flavor := k.s.rules.flavors[name]
 	if flavor == nil {
 		return true
 	}

@@ -37,7 +37,7 @@ type quotaTree struct {
 }
 
 // treeOf puts the quotas of all queues together; nil: there are none.
-func treeOf(b *book) *quotaTree {
+func treeOf(b *rules) *quotaTree {
 	if len(b.cluster) == 0 {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,21 +38,15 @@ type Ledger struct {
 	guardsOK bool   // guarded is up to date
 	sawPods  bool
 
-	objects  map[objectKey]*unstructured.Unstructured
-	shared   bool // objects belongs to a snapshot too: copy before writing
-	said     *declared
-	book     *book
-	stale    bool // objects that the book reads have changed
-	complete map[schema.GroupResource]bool
-	absent   map[objectKey]bool // set before the first snapshot only
-	memory   *sync.Pool         // of what its snapshots work in
-	byLabel  *labelColumns      // nil: a name or a label of a node has changed since
-}
-
-// declared is what a cluster's objects say about the whole of it.
-type declared struct {
-	autoscaler    string // who may add nodes; empty: no object says so
-	deviceClasses map[corev1.ResourceName]string
+	objects    objectIndex
+	volumes    volumeIndex
+	rules      *rules
+	complete   map[schema.GroupResource]bool
+	allocated  allocatedDevices
+	autoscaler string             // who may add nodes, where that is known beforehand
+	absent     map[objectKey]bool // set before the first snapshot only
+	memory     *sync.Pool         // of what its snapshots work in
+	byLabel    *labelColumns      // nil: a name or a label of a node has changed since
 }
 
 // SetNode adds or replaces a node.
@@ -113,6 +109,7 @@ func (l *Ledger) KeepPod(p *Pod) {
 		there.on = b
 		b.board(p)
 		l.touch(b)
+		l.volumes.use(b, p)
 		if len(p.apart) > 0 {
 			put(&l.guards, key, p)
 			l.guardsOK = false
@@ -138,6 +135,7 @@ func (l *Ledger) DropPod(namespace, name string) {
 	l.podsIn = nil
 	if b := there.on; b != nil {
 		b.leave(there.pod)
+		l.volumes.unuse(b, there.pod)
 		l.touch(b)
 		l.abandon(b)
 	}
@@ -149,23 +147,41 @@ func (l *Ledger) DropPod(namespace, name string) {
 
 // SetObject adds or replaces any other object.
 func (l *Ledger) SetObject(o *unstructured.Unstructured) {
-	l.own()
-	l.stale = l.stale || booked(o.GroupVersionKind().GroupKind())
-	put(&l.objects, keyOf(o), o)
+	gvk := o.GroupVersionKind()
+	name, now := objectName{o.GetNamespace(), o.GetName(), gvk.Version}, readObject(gvk, o)
+	before := l.objects.set(gvk, name, now)
+	l.objectChanged(gvk.GroupKind(), name, before, now)
 }
 
 // DropObject forgets an object.
 func (l *Ledger) DropObject(gvk schema.GroupVersionKind, namespace, name string) {
-	l.own()
-	l.stale = l.stale || booked(gvk.GroupKind())
-	delete(l.objects, objectKey{gvk, namespace, name})
+	l.dropObject(gvk.GroupKind(), objectName{namespace, name, gvk.Version})
+}
+
+func (l *Ledger) dropObject(gk schema.GroupKind, name objectName) {
+	if before := l.objects.drop(gk, name); before != nil {
+		l.objectChanged(gk, name, before, nil)
+	}
 }
 
 // DropKind forgets all objects of a kind, whatever their version.
 func (l *Ledger) DropKind(gk schema.GroupKind) {
-	l.own()
-	l.stale = l.stale || booked(gk)
-	maps.DeleteFunc(l.objects, func(key objectKey, _ *unstructured.Unstructured) bool { return key.gvk.GroupKind() == gk })
+	var names []objectName
+	for name := range l.objects.kinds[gk].all() {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		l.dropObject(gk, name)
+	}
+}
+
+// objectChanged follows a change of an object; nil: it is not there.
+func (l *Ledger) objectChanged(gk schema.GroupKind, name objectName, before, now *object) {
+	if gk == claimGVK.GroupKind() {
+		l.allocated.count(readAs[resourcev1.ResourceClaim](before), -1)
+		l.allocated.count(readAs[resourcev1.ResourceClaim](now), 1)
+	}
+	l.volumesChanged(gk, name, before, now)
 }
 
 // SetComplete says whether the ledger holds all objects of a resource.
@@ -181,8 +197,14 @@ func (l *Ledger) SetComplete(r schema.GroupResource, whole bool) {
 // Snapshot is the view as it is now. incomplete says why it must not be trusted; empty:
 // nothing speaks against it.
 func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
-	s := &Snapshot{taken: taken, incomplete: incomplete, objects: l.objects, complete: l.complete, absent: l.absent}
-	l.shared = true
+	if l.rules == nil || len(l.objects.stale) > 0 {
+		l.rules = rulesOf(l.objects.kinds, l.rules, l.objects.stale)
+		clear(l.objects.stale)
+	}
+	s := &Snapshot{
+		taken: taken, incomplete: incomplete, objects: l.objects.share(), storage: l.volumes.share(), rules: l.rules,
+		complete: l.complete, absent: l.absent, allocated: len(l.allocated),
+	}
 	if l.memory == nil {
 		l.memory = &sync.Pool{New: func() any { return &scratch{} }}
 	}
@@ -200,15 +222,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		}
 	}
 	s.guarded = l.listGuarded()
-	if l.said == nil {
-		l.said = &declared{autoscalerIn(l.objects), deviceClassesIn(l.objects)}
-	}
-	s.autoscaler = autoscalerOf(l.said.autoscaler, &l.marks)
-	s.deviceClasses = l.said.deviceClasses
-	if l.book == nil || l.stale {
-		l.book, l.stale = bookOf(l.objects, l.book), false
-	}
-	s.book = l.book
+	s.autoscaler = cmp.Or(l.autoscaler, autoscalerOf(autoscalerIn(l.objects.kinds), &l.marks))
 	if l.byLabel == nil {
 		l.byLabel = &labelColumns{}
 	}
@@ -264,6 +278,9 @@ func (l *Ledger) digest() {
 	}
 	for _, b := range work {
 		if b.object != nil {
+			if !b.volumesKnown {
+				l.digestVolumes(b)
+			}
 			b.digest()
 			l.classes.join(b)
 		}
@@ -308,16 +325,13 @@ func (l *Ledger) listGuarded() []*Pod {
 	return l.guarded
 }
 
-// own makes the objects writable.
-func (l *Ledger) own() {
-	l.said = nil
-	if l.shared {
-		l.objects, l.shared = maps.Clone(l.objects), false
+// fork is an empty store with the objects of a snapshot, to which nodes and pods are yet to
+// come. A question is tried on it.
+func (s *Snapshot) fork() *Ledger {
+	return &Ledger{
+		objects: indexOf(s.objects), volumes: volumesOf(s.storage), rules: s.rules, complete: s.complete,
+		autoscaler: s.autoscaler, sawPods: s.podsKnown,
 	}
-}
-
-func keyOf(o *unstructured.Unstructured) objectKey {
-	return objectKey{o.GroupVersionKind(), o.GetNamespace(), o.GetName()}
 }
 
 func put[K comparable, V any](m *map[K]V, k K, v V) {

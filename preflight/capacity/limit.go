@@ -102,7 +102,7 @@ func sortLimits(all []Limit) {
 // asStored is the gang with its pods as the API server would store them, and in the queue
 // that is filled in where it names none.
 func (s *Snapshot) asStored(g Gang) Gang {
-	if s == nil || s.book == nil {
+	if s == nil || s.rules == nil {
 		return g
 	}
 	return s.defaulted(s.admitted(g))
@@ -111,7 +111,7 @@ func (s *Snapshot) asStored(g Gang) Gang {
 // Limits are the rules between a gang and the nodes that it does not keep, gravest first;
 // they are in the Result of its Fit too. The nodes do not matter.
 func (s *Snapshot) Limits(g Gang) []Limit {
-	if s == nil || s.book == nil {
+	if s == nil || s.rules == nil {
 		return nil
 	}
 	limits, _ := s.obstacles(s.asStored(g))
@@ -120,13 +120,13 @@ func (s *Snapshot) Limits(g Gang) []Limit {
 
 // limit adds what lies before the nodes to an answer about them.
 func (s *Snapshot) limit(r *Result, g Gang) {
-	if s == nil || s.incomplete != "" || s.book == nil || g.NodesOnly {
+	if s == nil || s.incomplete != "" || s.rules == nil || g.NodesOnly {
 		return
 	}
 	limits, notes := s.obstacles(g)
 	r.Limits = limits
 	r.Assumed = append(r.Assumed, notes...)
-	r.Assumed = append(r.Assumed, s.book.unread[g.Namespace]...)
+	r.Assumed = append(r.Assumed, s.unreadRules(g.Namespace)...)
 	s.barren(r, g)
 	switch {
 	case r.Blocked():

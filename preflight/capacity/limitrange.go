@@ -19,11 +19,11 @@ import (
 // as far as amounts go: with the defaults of the LimitRanges there. The template itself
 // stays as it is.
 func (s *Snapshot) Admitted(namespace string, p job.Pod) job.Pod {
-	if s == nil || s.book == nil || len(p.Spec.Containers) == 0 {
+	if s == nil || s.rules == nil || len(p.Spec.Containers) == 0 {
 		return p
 	}
 	limits, requests := corev1.ResourceList{}, corev1.ResourceList{}
-	for _, r := range s.book.ranges[namespace] {
+	for _, r := range within[corev1.LimitRange](s.objects, rangeKind, namespace) {
 		for i := range r.Spec.Limits {
 			if item := &r.Spec.Limits[i]; item.Type == corev1.LimitTypeContainer {
 				maps.Copy(limits, withMissing(limits, item.Default))
@@ -53,7 +53,7 @@ func (s *Snapshot) Admitted(namespace string, p job.Pod) job.Pod {
 
 // admitted is the gang with its pods as they would be stored.
 func (s *Snapshot) admitted(g Gang) Gang {
-	if s == nil || s.book == nil || len(s.book.ranges[g.Namespace]) == 0 {
+	if s == nil || s.rules == nil || !some(within[corev1.LimitRange](s.objects, rangeKind, g.Namespace)) {
 		return g
 	}
 	g.Groups = slices.Clone(g.Groups)
@@ -80,7 +80,7 @@ func fillRange(r *corev1.LimitRange) {
 // ranges reports pods and containers outside the bounds of a LimitRange. Pods that exist
 // have passed.
 func (o *obstacle) ranges() {
-	for _, r := range o.s.book.ranges[o.gang.Namespace] {
+	for _, r := range within[corev1.LimitRange](o.s.objects, rangeKind, o.gang.Namespace) {
 		for i := range o.gang.Groups {
 			g := &o.gang.Groups[i]
 			if len(g.Pod.Spec.Containers) == 0 || g.Pod.Partial || g.Count == 0 || o.exist[i] > 0 {

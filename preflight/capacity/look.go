@@ -43,7 +43,7 @@ func (s *Snapshot) deviceClass(name corev1.ResourceName) string {
 	if class, ok := strings.CutPrefix(string(name), "deviceclass.resource.kubernetes.io/"); ok {
 		return class
 	}
-	if class := s.deviceClasses[name]; class != "" {
+	if class := s.rules.deviceClasses[name]; class != "" {
 		return class
 	}
 	if driver := s.driverOf(name); driver != "" {
@@ -53,13 +53,10 @@ func (s *Snapshot) deviceClass(name corev1.ResourceName) string {
 }
 
 // deviceClassesIn are the extended resources that device classes serve.
-func deviceClassesIn(objects map[objectKey]*unstructured.Unstructured) map[corev1.ResourceName]string {
+func deviceClassesIn(all objects) map[corev1.ResourceName]string {
 	out := map[corev1.ResourceName]string{}
-	for key, o := range objects {
-		if key.gvk.Group != "resource.k8s.io" || key.gvk.Kind != "DeviceClass" {
-			continue
-		}
-		name, _, _ := unstructured.NestedString(o.Object, "spec", "extendedResourceName")
+	for key, o := range all[classesKind].all() {
+		name, _, _ := unstructured.NestedString(o.raw.Object, "spec", "extendedResourceName")
 		if was, ok := out[corev1.ResourceName(name)]; name != "" && (!ok || key.name < was) {
 			out[corev1.ResourceName(name)] = key.name
 		}
@@ -103,10 +100,5 @@ func (s *Snapshot) runtimeClassOf(spec *corev1.PodSpec) *nodev1.RuntimeClass {
 	if spec.RuntimeClassName == nil || *spec.RuntimeClassName == "" {
 		return nil
 	}
-	object, presence := s.Lookup(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"), "", *spec.RuntimeClassName)
-	class := &nodev1.RuntimeClass{}
-	if presence != job.Present || Decode(object, class) != nil {
-		return nil
-	}
-	return class
+	return one[nodev1.RuntimeClass](s.objects, runtimeKind, "", *spec.RuntimeClassName)
 }

@@ -26,6 +26,8 @@ type Node struct {
 	object         *corev1.Node
 	silent         bool   // the node says nothing about its health
 	pods           []*Pod // that take room, by namespace and name
+	attached       []attachedVolume
+	attachLimits   []attachLimit
 }
 
 // Used is what the pods on the node take of a resource.

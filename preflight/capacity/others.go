@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -100,18 +99,17 @@ func growthOf(n *corev1.Node) growth {
 }
 
 // autoscalerIn says who may add nodes, as far as objects show; empty: nobody was seen.
-func autoscalerIn(objects map[objectKey]*unstructured.Unstructured) string {
-	found := ""
-	for key := range objects {
-		switch {
-		case key.gvk.GroupKind() == nodePool:
-			return karpenter
-		case key.gvk.GroupKind() == provisioning,
-			key.gvk.GroupKind() == configMap && key.namespace == autoscalerStatus[0] && key.name == autoscalerStatus[1]:
-			found = clusterAutoscaler
-		}
+func autoscalerIn(all objects) string {
+	if all[nodePool].length() > 0 {
+		return karpenter
 	}
-	return found
+	if all[provisioning].length() > 0 {
+		return clusterAutoscaler
+	}
+	for range all[configMap].called(autoscalerStatus[0], autoscalerStatus[1]) {
+		return clusterAutoscaler
+	}
+	return ""
 }
 
 // autoscalerOf says who may add nodes to the cluster; empty: nobody was seen.

@@ -107,11 +107,11 @@ func (o *obstacle) members() {
 // group compares one pod group with the pods that name it.
 func (o *obstacle) group(n *named) {
 	for _, gvk := range n.mark.kinds {
-		object, there := o.s.objects[objectKey{gvk, o.gang.Namespace, n.name}]
+		object, there := o.s.objects[gvk.GroupKind()].get(objectName{o.gang.Namespace, n.name, gvk.Version})
 		if !there {
 			continue
 		}
-		least, at := leastMembers(object, n.mark.least)
+		least, at := leastMembers(object.raw, n.mark.least)
 		if least > n.pods {
 			o.add(Limit{
 				Rule: RuleMembers, When: Never, Kind: gvk.Kind, Namespace: o.gang.Namespace, Name: n.name,

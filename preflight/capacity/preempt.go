@@ -11,8 +11,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -98,7 +96,7 @@ func (s *Snapshot) preempts(g Gang, r *Result, b *budget) (out *Preemption, why 
 
 // moveAside adds to an answer who would have to go.
 func (s *Snapshot) moveAside(r *Result, g Gang, b *budget) {
-	if s == nil || s.book == nil {
+	if s == nil || s.rules == nil {
 		return
 	}
 	out, why := s.preempts(g, r, b)
@@ -150,9 +148,9 @@ func (s *Snapshot) classOf(spec *corev1.PodSpec) (priorityClass, bool) {
 	if v, ok := systemPriorities[spec.PriorityClassName]; ok {
 		return priorityClass{spec.PriorityClassName, v, never}, true
 	}
-	c := s.book.fallback
+	c := s.rules.fallback
 	if spec.PriorityClassName != "" {
-		c = s.book.priorities[spec.PriorityClassName]
+		c = s.rules.priorities[spec.PriorityClassName]
 	}
 	if c == nil {
 		return priorityClass{}, false
@@ -347,10 +345,7 @@ func (h *hunt) fitsWithout(gone map[*Pod]bool) bool {
 	if h.seats > mostSeats {
 		return false
 	}
-	l := Ledger{
-		objects: h.s.objects, shared: true, complete: h.s.complete, book: h.s.book, sawPods: true,
-		said: &declared{h.s.autoscaler, h.s.deviceClasses},
-	}
+	l := h.s.fork()
 	seat := func(n *Node) {
 		l.SetNode(n.object)
 		h.seats += 1 + len(n.pods)
@@ -411,10 +406,8 @@ func (s *Snapshot) owners(victims []*Pod) []Victim {
 // disruption now.
 func (s *Snapshot) guards(namespace string, of map[string]string) []string {
 	var out []string
-	objects, _ := s.Objects(schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}, namespace)
-	for _, o := range objects {
-		b := policyv1.PodDisruptionBudget{}
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &b) != nil || b.Spec.Selector == nil || b.Status.DisruptionsAllowed > 0 {
+	for _, b := range within[policyv1.PodDisruptionBudget](s.objects, budgetKind, namespace) {
+		if b.Spec.Selector == nil || b.Status.DisruptionsAllowed > 0 {
 			continue
 		}
 		if selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && selector.Matches(labels.Set(of)) {

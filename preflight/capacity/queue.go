@@ -88,7 +88,7 @@ var kueueKinds = map[string]bool{
 // LocalQueue called default, if the namespace has one
 // (https://kueue.sigs.k8s.io/docs/tasks/manage/enforce_job_management/setup_default_local_queue/).
 func (s *Snapshot) defaulted(g Gang) Gang {
-	if g.Queue != "" || s.book == nil || !kueueKinds[g.Self.Group] || s.book.local[[2]string{g.Namespace, defaultQueue}] == nil {
+	if g.Queue != "" || s.rules == nil || !kueueKinds[g.Self.Group] || s.localQueue(g.Namespace, defaultQueue) == nil {
 		return g
 	}
 	g.Queue, g.System = defaultQueue, Kueue

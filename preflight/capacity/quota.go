@@ -23,8 +23,8 @@ import (
 
 // quotas compares the sum of the gang with each ResourceQuota of its namespace.
 func (o *obstacle) quotas() {
-	all := o.s.book.quotas[o.gang.Namespace]
-	if len(all) == 0 {
+	all := within[corev1.ResourceQuota](o.s.objects, quotaKind, o.gang.Namespace)
+	if !some(all) {
 		return
 	}
 	uses := make([]job.Resources, len(o.gang.Groups))
@@ -386,8 +386,8 @@ func (s *Snapshot) priorityClassName(spec *corev1.PodSpec) (name string, known b
 	switch {
 	case spec.PriorityClassName != "":
 		return spec.PriorityClassName, true
-	case s.book.fallback != nil:
-		return s.book.fallback.Name, true
+	case s.rules.fallback != nil:
+		return s.rules.fallback.Name, true
 	}
 	return "", s.Holds(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"})
 }

@@ -1,13 +1,7 @@
 package capacity
 
 import (
-	"maps"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
-
-	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // slotRow is how many volumes of a driver each node can still attach, by node.
@@ -28,156 +22,105 @@ func (on *ground) limited(driver string) bool {
 // that have a limit anywhere.
 func (on *ground) attach() {
 	var drivers []string
+	shared := map[string][]string{} // by driver: handles
 	for i := range on.traits {
 		for _, c := range on.traits[i].claims {
-			if c.driver != "" {
-				drivers = append(drivers, c.driver)
+			if c.driver == "" {
+				continue
+			}
+			drivers = append(drivers, c.driver)
+			if c.claim != "" && !slices.Contains(shared[c.driver], c.handle) {
+				shared[c.driver] = append(shared[c.driver], c.handle)
 			}
 		}
 	}
 	for _, driver := range sorted(drivers) {
-		if limits := on.s.limitsOf(driver); limits != nil {
-			on.slots = append(on.slots, slotRow{driver: driver, now: slices.Clone(limits), idle: slices.Clone(limits), there: map[string][]int32{}})
-		}
-	}
-	if len(on.slots) > 0 {
-		on.attached()
-	}
-}
-
-// attached takes what is attached from the slots. What stays on an idle cluster is what
-// the pods that stay there use.
-func (on *ground) attached() {
-	shared := map[string]bool{}
-	for i := range on.traits {
-		for _, c := range on.traits[i].claims {
-			shared[c.handle] = c.claim != ""
-		}
-	}
-	claims, attachments := on.s.volumesByClaim(), on.s.attachments()
-	for at, n := range on.s.nodes {
-		now, idle := map[string]string{}, map[string]string{}
-		for _, p := range n.pods {
-			for _, claim := range p.claims {
-				v, ok := claims[claimName{p.namespace, claim}]
-				if !ok {
-					continue
-				}
-				now[v.handle] = v.driver
-				if p.resident || on.stays[p] {
-					idle[v.handle] = v.driver
-				}
-			}
-		}
-		maps.Copy(now, attachments[n.Name])
-		on.takeSlots(at, now, idle, shared)
-	}
-}
-
-// takeSlots takes the volumes of a node from its slots.
-func (on *ground) takeSlots(at int, now, idle map[string]string, shared map[string]bool) {
-	for i := range on.slots {
-		row := &on.slots[i]
-		mark := func(volumes map[string]string, left []int32, value int32) {
-			for handle, driver := range volumes {
-				if driver != row.driver {
-					continue
-				}
-				left[at] = max(0, left[at]-1)
-				if shared[handle] {
-					if row.there[handle] == nil {
-						row.there[handle] = make([]int32, len(on.s.nodes))
-					}
-					row.there[handle][at] = value
-				}
-			}
-		}
-		mark(now, row.now, 1)
-		mark(idle, row.idle, 2)
-	}
-}
-
-// volume is a volume as its driver names it.
-type volume struct{ driver, handle string }
-
-// claimName is a claim of a namespace.
-type claimName struct{ namespace, name string }
-
-// limitsOf are how many volumes of a driver each node attaches; nil: no limit is known.
-// They are read once for each driver.
-func (s *Snapshot) limitsOf(driver string) []int32 {
-	if known, ok := s.attachLimits.Load(driver); ok {
-		return known.([]int32)
-	}
-	var out []int32
-	for at, n := range s.nodes {
-		csi := &storagev1.CSINode{}
-		if s.read(csiNodeKind, "", n.Name, csi) != job.Present {
+		row := on.s.slotsOf(driver)
+		if row.now == nil {
 			continue
 		}
-		for _, d := range csi.Spec.Drivers {
-			if d.Name != driver || d.Allocatable == nil || d.Allocatable.Count == nil {
+		mine := slotRow{driver: driver, now: slices.Clone(row.now), idle: slices.Clone(row.idle), there: map[string][]int32{}}
+		for _, handle := range shared[driver] {
+			if there := on.s.whereAttached(driver, handle); there != nil {
+				mine.there[handle] = there
+			}
+		}
+		on.stay(&mine)
+		on.slots = append(on.slots, mine)
+	}
+}
+
+// stay counts the volumes of the gang's own pods for those that stay on an idle cluster.
+func (on *ground) stay(row *slotRow) {
+	counted := map[int][]string{}
+	for p := range on.stays {
+		at, ok := on.s.nodeAt(p.node)
+		if !ok || p.resident {
+			continue
+		}
+		for _, claim := range p.claims {
+			v, ok := volumeOf(on.s.objects, p.namespace, claim)
+			if !ok || v.driver != row.driver || slices.Contains(counted[at], v.handle) {
 				continue
 			}
-			if out == nil {
-				out = make([]int32, len(s.nodes))
-				for i := range out {
-					out[i] = noLimit
+			counted[at] = append(counted[at], v.handle)
+			if slices.ContainsFunc(on.s.nodes[at].attached, func(a attachedVolume) bool { return a.handle == v.handle && a.idle }) {
+				continue
+			}
+			row.idle[at] = max(0, row.idle[at]-1)
+			if row.there[v.handle] != nil {
+				row.there[v.handle][at] = 2
+			}
+		}
+	}
+}
+
+// slotsOf are how many volumes of a driver each node can still attach; a row without
+// numbers: no limit is known. They are counted once for each driver.
+func (s *Snapshot) slotsOf(driver string) *slotRow {
+	if known, ok := s.slots.Load(driver); ok {
+		return known.(*slotRow)
+	}
+	row := &slotRow{driver: driver}
+	for at, n := range s.nodes {
+		limit := slices.IndexFunc(n.attachLimits, func(l attachLimit) bool { return l.driver == driver })
+		if limit < 0 {
+			continue
+		}
+		if row.now == nil {
+			row.now, row.idle = make([]int32, len(s.nodes)), make([]int32, len(s.nodes))
+			for i := range row.now {
+				row.now[i], row.idle[i] = noLimit, noLimit
+			}
+		}
+		row.now[at], row.idle[at] = n.attachLimits[limit].most, n.attachLimits[limit].most
+	}
+	if row.now != nil {
+		for at, n := range s.nodes {
+			for i := range n.attached {
+				if a := &n.attached[i]; a.driver == driver {
+					row.now[at] = max(0, row.now[at]-1)
+					row.idle[at] = max(0, row.idle[at]-int32(bit(a.idle)))
 				}
 			}
-			out[at] = *d.Allocatable.Count
 		}
 	}
-	kept, _ := s.attachLimits.LoadOrStore(driver, out)
-	return kept.([]int32)
+	kept, _ := s.slots.LoadOrStore(driver, row)
+	return kept.(*slotRow)
 }
 
-// volumesByClaim are the volumes behind all claims: those that are bound, and those that
-// their class's driver will make.
-func (s *Snapshot) volumesByClaim() map[claimName]volume {
-	out := map[claimName]volume{}
-	claims, _ := s.Objects(claimKind.GroupKind(), "")
-	for _, o := range claims {
-		claim := &corev1.PersistentVolumeClaim{}
-		if Decode(o, claim) != nil {
-			continue
-		}
-		if v, ok := s.volumeOf(claim); ok {
-			out[claimName{claim.Namespace, claim.Name}] = v
-		}
-	}
-	return out
-}
-
-func (s *Snapshot) volumeOf(claim *corev1.PersistentVolumeClaim) (volume, bool) {
-	pv, class := &corev1.PersistentVolume{}, &storagev1.StorageClass{}
-	if name := claim.Spec.VolumeName; name != "" && s.read(volumeKind, "", name, pv) == job.Present {
-		if pv.Spec.CSI != nil {
-			return volume{pv.Spec.CSI.Driver, handleOf(pv)}, true
-		}
-		return volume{}, false
-	}
-	if name := classOf(claim); name != "" && s.read(classKind, "", name, class) == job.Present {
-		return volume{class.Provisioner, class.Provisioner + "/" + claim.Namespace + "/" + claim.Name}, true
-	}
-	return volume{}, false
-}
-
-// attachments are the volumes that are attached to nodes, by node and handle: the driver.
-// A pod that has just ended leaves its volume there for a while.
-func (s *Snapshot) attachments() map[string]map[string]string {
-	out := map[string]map[string]string{}
-	objects, _ := s.Objects(attachmentKind.GroupKind(), "")
-	for _, o := range objects {
-		a, pv := &storagev1.VolumeAttachment{}, &corev1.PersistentVolume{}
-		if Decode(o, a) != nil || a.Spec.Source.PersistentVolumeName == nil {
-			continue
-		}
-		if s.read(volumeKind, "", *a.Spec.Source.PersistentVolumeName, pv) == job.Present && pv.Spec.CSI != nil {
-			there := out[a.Spec.NodeName]
-			put(&there, handleOf(pv), a.Spec.Attacher)
-			out[a.Spec.NodeName] = there
+// whereAttached is on which nodes a volume is: 1 now, 2 on an idle cluster too; nil: on none.
+func (s *Snapshot) whereAttached(driver, handle string) (there []int32) {
+	hash := hashOf("", handle)
+	for at, n := range s.nodes {
+		for i := range n.attached {
+			if a := &n.attached[i]; a.hash == uint64(hash) && a.handle == handle && a.driver == driver {
+				if there == nil {
+					there = make([]int32, len(s.nodes))
+				}
+				there[at] = int32(1 + bit(a.idle))
+			}
 		}
 	}
-	return out
+	return there
 }

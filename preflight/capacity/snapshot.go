@@ -6,9 +6,6 @@
 package capacity
 
 import (
-	"cmp"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,23 +27,17 @@ type Snapshot struct {
 	podsScope  string                // the only namespace whose pods are in the view; empty: several, or declared whole
 	podsIn     map[string]*residents // by namespace; live pods only
 	guarded    []*Pod                // live pods with required anti-affinity of their own
-	objects    map[objectKey]*unstructured.Unstructured
+	objects    objects
+	storage    *volumeLists
+	rules      *rules // what lies between jobs and nodes
+	allocated  int    // devices that claims hold
 	complete   map[schema.GroupResource]bool
 	absent     map[objectKey]bool // known not to be there, without version; see Builder.Absent
 	autoscaler string             // who may add nodes; empty: nobody seen
 
-	book          *book                          // what lies between jobs and nodes
-	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
-
 	memory *sync.Pool // of *scratch; shared by the snapshots of a ledger
 
-	attachLimits sync.Map // driver -> []int32, by node
-
-	counting  sync.Once
-	allocated int // devices that claims hold; counted when first asked for
-
-	sorting sync.Once
-	byKind  map[schema.GroupKind][]*unstructured.Unstructured // made when first asked for
+	slots sync.Map // driver -> *slotRow; drivers are named by the cluster's objects
 
 	lined   sync.Once
 	cols    columns       // once lined up
@@ -71,7 +62,17 @@ func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (
 	if s == nil {
 		return nil, job.Unknown
 	}
-	if o, ok := s.objects[objectKey{gvk, namespace, name}]; ok {
+	o, presence := s.find(gvk, namespace, name)
+	if presence != job.Present {
+		return nil, presence
+	}
+	return o.raw, job.Present
+}
+
+// find is Lookup with what was read of the object.
+func (s *Snapshot) find(gvk schema.GroupVersionKind, namespace, name string) (*object, job.Presence) {
+	list := s.objects[gvk.GroupKind()]
+	if o, ok := list.get(objectName{namespace, name, gvk.Version}); ok {
 		return o, job.Present
 	}
 	if s.absent[objectKey{gvk.GroupKind().WithVersion(""), namespace, name}] {
@@ -81,10 +82,8 @@ func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (
 		return nil, job.Unknown
 	}
 	// The same object under another version is there, though not in a shape we can hand out.
-	for key := range s.objects {
-		if key.gvk.GroupKind() == gvk.GroupKind() && key.namespace == namespace && key.name == name {
-			return nil, job.Unknown
-		}
+	for range list.called(namespace, name) {
+		return nil, job.Unknown
 	}
 	return nil, job.Absent
 }
@@ -95,30 +94,15 @@ func (s *Snapshot) Objects(gk schema.GroupKind, namespace string) (objects []*un
 	if s == nil {
 		return nil, false
 	}
-	for _, o := range s.kindred()[gk] {
-		if namespace == "" || o.GetNamespace() == namespace {
-			objects = append(objects, o)
-		}
+	list := s.objects[gk]
+	all := list.in(namespace)
+	if namespace == "" {
+		all, objects = list.all(), make([]*unstructured.Unstructured, 0, list.length())
+	}
+	for _, o := range all {
+		objects = append(objects, o.raw)
 	}
 	return objects, s.Holds(resourceOf(gk.WithVersion("")))
-}
-
-// kindred are the objects by kind, sorted by namespace, name and version. Many checks ask,
-// and a view may hold tens of thousands of objects.
-func (s *Snapshot) kindred() map[schema.GroupKind][]*unstructured.Unstructured {
-	s.sorting.Do(func() {
-		s.byKind = map[schema.GroupKind][]*unstructured.Unstructured{}
-		for key, o := range s.objects {
-			gk := key.gvk.GroupKind()
-			s.byKind[gk] = append(s.byKind[gk], o)
-		}
-		for _, all := range s.byKind {
-			slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
-				return cmp.Or(strings.Compare(a.GetNamespace(), b.GetNamespace()), strings.Compare(a.GetName(), b.GetName()), strings.Compare(a.GetAPIVersion(), b.GetAPIVersion()))
-			})
-		}
-	})
-	return s.byKind
 }
 
 // Holds says that the view has every object of a resource: what is not there is absent.

@@ -27,7 +27,7 @@ type t9kQueue struct {
 // t9k asks the queue of the T9k scheduler. Of queues of one name in several namespaces
 // nobody knows which is meant.
 func (o *obstacle) t9k() {
-	queues := o.s.book.t9k[o.gang.Queue]
+	queues := o.s.rules.t9k[o.gang.Queue]
 	switch len(queues) {
 	case 0:
 		o.missingQueue(t9kQueueKind, "", o.gang.Queue)

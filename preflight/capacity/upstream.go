@@ -193,10 +193,12 @@ func classOfVolume(pv *corev1.PersistentVolume) string {
 	return volumehelper.GetPersistentVolumeClass(pv)
 }
 
-// servedBy says whether one of the volumes can become that of a claim, for a pod on a node.
-func servedBy(claim *corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume, n *corev1.Node) bool {
-	pv, err := volumehelper.FindMatchingVolume(claim, volumes, n, nil, true, true)
-	return err == nil && pv != nil
+// suits says whether a volume can become that of a claim, for a pod on a node that reaches it.
+func suits(claim *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) bool {
+	reached := *pv
+	reached.Spec.NodeAffinity = nil
+	found, err := volumehelper.FindMatchingVolume(claim, []*corev1.PersistentVolume{&reached}, &corev1.Node{}, nil, true, true)
+	return err == nil && found != nil
 }
 
 // zonesIn are the zones in a label of a volume, which holds several with this separator

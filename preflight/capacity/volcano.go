@@ -26,7 +26,7 @@ const mostParents = 16
 // volcano asks Volcano's queue and those above it.
 func (o *obstacle) volcano() {
 	name := o.gang.Queue
-	queue := o.s.book.volcano[name]
+	queue := o.s.rules.volcano[name]
 	if queue == nil {
 		o.missingQueue(volcanoKind, "", name)
 		return
@@ -36,10 +36,10 @@ func (o *obstacle) volcano() {
 			o.closedQueue("Queue", "", name, "status.state", "its state is %s; it takes jobs when that is Open", state)
 		}
 		o.queueAmounts("Queue", "", name, capability(queue.Spec.Capability), quotaAmounts(queue.Status.Allocated), queue.Status.Allocated != nil, "spec.capability")
-		if name = queue.Spec.Parent; name == "" || o.s.book.volcano[name] == nil {
+		if name = queue.Spec.Parent; name == "" || o.s.rules.volcano[name] == nil {
 			return
 		}
-		queue = o.s.book.volcano[name]
+		queue = o.s.rules.volcano[name]
 	}
 }
 

@@ -31,6 +31,7 @@ var sections = []section{
 	{"What the cost grows with", "Difference/", curve},
 	{"Pods that look at each other", "Tied/", tied},
 	{"One event", "Events/", events},
+	{"Volumes", "Claims/", claims},
 	{"Absurd questions", "Million/", bad},
 	{"A snapshot in a file", "Snapshot/", snapshots},
 	{"The view of a real API server", "Live/", live},
@@ -177,6 +178,27 @@ the snapshots included; and the first question to each new snapshot (1,024 pods 
 			if each, ok := r.of("p50-sec/event", name); ok {
 				text(w, fmt.Sprintf("| %s | %d | %d | %s µs | %s |\n", of, n, 20*n, number(each*1e6), r.lap(name, "/first-fit")))
 			}
+		}
+	}
+}
+
+// claims is what gangs with volumes cost, and following volumes.
+func claims(w io.Writer, r *run) {
+	text(w, `
+A gang that mounts a claim, on 5,000 nodes with 20,000 claims, volumes and attachments and as many pods; and
+what one change of these objects costs the view, as under "One event".
+
+| what | one answer or change |
+|---|---|
+`)
+	for _, name := range r.names {
+		what, _ := strings.CutPrefix(name, "Claims/")
+		if of, ok := strings.CutPrefix(what, "events="); ok {
+			if each, ok := r.of("p50-sec/event", name); ok {
+				text(w, fmt.Sprintf("| a change of one of the %s | %s µs |\n", of, number(each*1e6)))
+			}
+		} else if strings.HasPrefix(name, "Claims/") && what != "absent" {
+			text(w, fmt.Sprintf("| a gang whose claim is %s | %s |\n", what, r.lap(name, "")))
 		}
 	}
 }

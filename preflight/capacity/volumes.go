@@ -1,0 +1,463 @@
+package capacity
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// volume is a volume as its driver names it.
+type volume struct{ driver, handle string }
+
+// storedVolume is a PersistentVolume, and from where it is reached.
+type storedVolume struct {
+	*corev1.PersistentVolume
+	hosts []string // the only nodes that reach it, by their hostname label; nil: not said that way
+	reach string   // its node affinity as text, where that says something else; empty: all nodes
+}
+
+// attachment is a VolumeAttachment: a volume that is attached to a node, or about to be.
+type attachment struct{ attacher, node, volume string }
+
+// nodeAttachment is an attachment with the volume as its driver names it; without a
+// handle: the view does not hold it, or it is none of a driver's.
+type nodeAttachment struct {
+	*attachment
+	handle string
+}
+
+// mount is a claim that a pod on a node uses, and the volume behind it.
+type mount struct {
+	pod   *Pod
+	claim string
+	volume
+	known, found bool // whether the volume has been looked for, and found
+}
+
+// attachLimit is how many volumes of a driver a node attaches.
+type attachLimit struct {
+	driver string
+	most   int32
+}
+
+// attachedVolume is a volume that is attached to a node.
+type attachedVolume struct {
+	volume
+	hash uint64 // of the handle
+	idle bool   // stays on an idle cluster: pods use it that stay
+}
+
+// volumeIndex is what of a store's volumes has to be found by something else than the name.
+// All lists are in the order of what they are found by.
+type volumeIndex struct {
+	users      sortedList[*Pod]           // by namespace, claim and pod: pods with a node
+	attached   sortedList[nodeAttachment] // by node and name
+	unclaimed  sortedList[struct{}]       // by class and name: volumes that no claim has
+	claimed    sortedList[struct{}]       // by the claim's namespace, the claim and the name of the volume
+	claimsOf   sortedList[struct{}]       // by volume, namespace and name of the claim
+	attachedAs sortedList[string]         // by volume and name of the attachment: the node
+	shown      *volumeLists               // nil: something has changed
+}
+
+// volumeLists are the lists of which snapshots have need; immutable.
+type volumeLists struct {
+	users     *sortedList[*Pod]
+	attached  *sortedList[nodeAttachment]
+	unclaimed *sortedList[struct{}]
+	claimed   *sortedList[struct{}]
+}
+
+func (x *volumeIndex) share() *volumeLists {
+	if x.shown == nil {
+		x.shown = &volumeLists{x.users.share(), x.attached.share(), x.unclaimed.share(), x.claimed.share()}
+	}
+	return x.shown
+}
+
+// volumesOf is the index of a store that begins with the objects of a snapshot; the pods
+// are yet to come.
+func volumesOf(shown *volumeLists) volumeIndex {
+	if shown == nil {
+		return volumeIndex{}
+	}
+	return volumeIndex{attached: *shown.attached, unclaimed: *shown.unclaimed, claimed: *shown.claimed}
+}
+
+// use notes which claims a pod on a node uses.
+func (x *volumeIndex) use(b *berth, p *Pod) {
+	for _, claim := range p.claims {
+		x.shown = nil
+		x.users.set(objectName{p.namespace, claim, p.name}, p)
+		b.mounts = append(b.mounts, mount{pod: p, claim: claim})
+	}
+	b.volumesKnown = b.volumesKnown && len(p.claims) == 0
+}
+
+func (x *volumeIndex) unuse(b *berth, p *Pod) {
+	for _, claim := range p.claims {
+		x.shown = nil
+		x.users.drop(objectName{p.namespace, claim, p.name})
+		b.mounts = slices.DeleteFunc(b.mounts, func(m mount) bool { return m.pod == p })
+	}
+	b.volumesKnown = b.volumesKnown && len(p.claims) == 0
+}
+
+// volumesChanged follows a change of an object: nodes whose volumes may be others now are
+// worked out again.
+func (l *Ledger) volumesChanged(gk schema.GroupKind, name objectName, before, now *object) {
+	switch gk {
+	case claimKind.GroupKind():
+		l.claimChanged(name, readAs[corev1.PersistentVolumeClaim](before), readAs[corev1.PersistentVolumeClaim](now))
+	case volumeKind.GroupKind():
+		l.volumeChanged(name, readAs[storedVolume](before), readAs[storedVolume](now))
+	case attachmentKind.GroupKind():
+		l.attachmentChanged(name, readAs[attachment](before), readAs[attachment](now))
+	case csiNodeKind.GroupKind():
+		l.volumesOn(name.name)
+	case classKind.GroupKind():
+		for claim, p := range l.volumes.users.all() {
+			if c := one[corev1.PersistentVolumeClaim](l.objects.kinds, claimKind, claim.namespace, claim.name); c != nil && classOf(c) == name.name {
+				l.mountOn(p, claim.name)
+			}
+		}
+	}
+}
+
+// mountOn is about a claim that a pod uses.
+func (l *Ledger) mountOn(p *Pod, claim string) {
+	b := l.nodes[p.node]
+	for i := range b.mounts {
+		if m := &b.mounts[i]; m.pod == p && m.claim == claim {
+			m.known = false
+		}
+	}
+	l.volumesOn(p.node)
+}
+
+func readAs[T any](o *object) *T {
+	if o == nil {
+		return nil
+	}
+	v, _ := o.read.(*T)
+	return v
+}
+
+func (l *Ledger) claimChanged(name objectName, before, now *corev1.PersistentVolumeClaim) {
+	was, is, wasClass, isClass := "", "", "", ""
+	if before != nil {
+		was, wasClass = before.Spec.VolumeName, classOf(before)
+	}
+	if now != nil {
+		is, isClass = now.Spec.VolumeName, classOf(now)
+	}
+	if (before == nil) == (now == nil) && was == is && wasClass == isClass {
+		return
+	}
+	if was != is {
+		if was != "" {
+			l.volumes.claimsOf.drop(objectName{was, name.namespace, name.name})
+		}
+		if is != "" {
+			l.volumes.claimsOf.set(objectName{is, name.namespace, name.name}, struct{}{})
+		}
+	}
+	l.claimOn(name.namespace, name.name)
+}
+
+// claimOn is about the nodes with pods that use a claim.
+func (l *Ledger) claimOn(namespace, claim string) {
+	for _, p := range l.volumes.users.called(namespace, claim) {
+		l.mountOn(p, claim)
+	}
+}
+
+func (l *Ledger) volumesOn(node string) {
+	if b := l.nodes[node]; b != nil {
+		b.volumesKnown = false
+		l.touch(b)
+	}
+}
+
+func (l *Ledger) volumeChanged(name objectName, before, now *storedVolume) {
+	x := &l.volumes
+	wasClaimed, wasAt := before.found(name.name)
+	isClaimed, isAt := now.found(name.name)
+	if wasClaimed != isClaimed || wasAt != isAt {
+		x.shown = nil
+		if before != nil {
+			x.by(wasClaimed).drop(wasAt)
+		}
+		if now != nil {
+			x.by(isClaimed).set(isAt, struct{}{})
+		}
+	}
+	if before != nil && now != nil && sameHandle(before, now) {
+		return
+	}
+	for claim := range x.claimsOf.in(name.name) {
+		l.claimOn(claim.name, claim.version)
+	}
+	for attached, node := range x.attachedAs.in(name.name) {
+		at := objectName{node, attached.name, ""}
+		if a, ok := x.attached.get(at); ok {
+			x.attached.set(at, l.resolved(a.attachment))
+			l.volumesOn(node)
+		}
+	}
+}
+
+// resolved finds the volume of an attachment.
+func (l *Ledger) resolved(a *attachment) nodeAttachment {
+	if pv := one[storedVolume](l.objects.kinds, volumeKind, "", a.volume); pv != nil && pv.Spec.CSI != nil {
+		return nodeAttachment{a, handleOf(pv.PersistentVolume)}
+	}
+	return nodeAttachment{attachment: a}
+}
+
+// found is by what a volume is found besides its name: the claim that has it, or its class.
+func (v *storedVolume) found(name string) (claimed bool, at objectName) {
+	if v == nil {
+		return false, objectName{}
+	}
+	if ref := v.Spec.ClaimRef; ref != nil {
+		return true, objectName{ref.Namespace, ref.Name, name}
+	}
+	return false, objectName{classOfVolume(v.PersistentVolume), name, ""}
+}
+
+func (x *volumeIndex) by(claimed bool) *sortedList[struct{}] {
+	if claimed {
+		return &x.claimed
+	}
+	return &x.unclaimed
+}
+
+func sameHandle(a, b *storedVolume) bool {
+	return (a.Spec.CSI == nil) == (b.Spec.CSI == nil) && (a.Spec.CSI == nil || handleOf(a.PersistentVolume) == handleOf(b.PersistentVolume))
+}
+
+func (l *Ledger) attachmentChanged(name objectName, before, now *attachment) {
+	if before != nil && now != nil && *before == *now {
+		return
+	}
+	x := &l.volumes
+	x.shown = nil
+	if before != nil {
+		x.attached.drop(objectName{before.node, name.name, ""})
+		x.attachedAs.drop(objectName{before.volume, name.name, ""})
+		l.volumesOn(before.node)
+	}
+	if now != nil {
+		x.attached.set(objectName{now.node, name.name, ""}, l.resolved(now))
+		x.attachedAs.set(objectName{now.volume, name.name, ""}, now.node)
+		l.volumesOn(now.node)
+	}
+}
+
+// digestVolumes works out what is attached to a node, and how much may be.
+func (l *Ledger) digestVolumes(b *berth) {
+	b.volumesKnown, b.attached, b.attachLimits = true, make([]attachedVolume, 0, len(b.attached)), nil
+	if limits := one[[]attachLimit](l.objects.kinds, csiNodeKind, "", b.name); limits != nil {
+		b.attachLimits = *limits
+	}
+	add := func(v volume, idle bool) {
+		at := slices.IndexFunc(b.attached, func(a attachedVolume) bool { return a.handle == v.handle })
+		if at < 0 {
+			at, b.attached = len(b.attached), append(b.attached, attachedVolume{hash: uint64(hashOf("", v.handle))})
+		}
+		b.attached[at].volume, b.attached[at].idle = v, b.attached[at].idle || idle
+	}
+	for i := range b.mounts {
+		m := &b.mounts[i]
+		if !m.known {
+			m.volume, m.found = volumeOf(l.objects.kinds, m.pod.namespace, m.claim)
+			m.known = true
+		}
+		if m.found {
+			add(m.volume, m.pod.resident)
+		}
+	}
+	// A pod that has just ended leaves its volume there for a while.
+	for _, a := range l.volumes.attached.in(b.name) {
+		if a.handle != "" {
+			add(volume{a.attacher, a.handle}, false)
+		}
+	}
+}
+
+// volumeOf is the volume behind a claim: the one it is bound to, or the one that its class's
+// driver will make.
+func volumeOf(all objects, namespace, name string) (volume, bool) {
+	claim := one[corev1.PersistentVolumeClaim](all, claimKind, namespace, name)
+	if claim == nil {
+		return volume{}, false
+	}
+	if v := claim.Spec.VolumeName; v != "" {
+		if pv := one[storedVolume](all, volumeKind, "", v); pv != nil {
+			if pv.Spec.CSI == nil {
+				return volume{}, false
+			}
+			return volume{pv.Spec.CSI.Driver, handleOf(pv.PersistentVolume)}, true
+		}
+	}
+	if class := classOf(claim); class != "" {
+		if c := one[storagev1.StorageClass](all, classKind, "", class); c != nil {
+			return volume{c.Provisioner, c.Provisioner + "/" + namespace + "/" + name}, true
+		}
+	}
+	return volume{}, false
+}
+
+// handleOf is what the driver calls a volume. Where that is not in the view, the name of
+// the volume tells it from others as well.
+func handleOf(pv *corev1.PersistentVolume) string {
+	return pv.Spec.CSI.Driver + "/" + cmp.Or(pv.Spec.CSI.VolumeHandle, pv.Name)
+}
+
+// The readers below take what is plain and leave the rest to the converter, which is
+// slower: an attached volume changes three objects.
+
+func readClaim(o *unstructured.Unstructured) (any, error) {
+	var in plainFields
+	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
+	c := &corev1.PersistentVolumeClaim{}
+	c.Namespace, c.Name, c.UID = in.text(meta, "namespace"), in.text(meta, "name"), types.UID(in.text(meta, "uid"))
+	c.Annotations = in.texts(in.child(meta, "annotations"))
+	c.Spec.VolumeName, c.Spec.StorageClassName = in.text(spec, "volumeName"), in.optional(spec, "storageClassName")
+	for _, mode := range in.list(spec, "accessModes") {
+		c.Spec.AccessModes = append(c.Spec.AccessModes, corev1.PersistentVolumeAccessMode(mode))
+	}
+	c.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
+	c.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
+	c.Spec.Resources.Requests = in.amounts(in.child(spec, "resources"), "requests")
+	c.Status.Phase = corev1.PersistentVolumeClaimPhase(in.text(status, "phase"))
+	if in.odd || meta["deletionTimestamp"] != nil || spec["selector"] != nil {
+		return freely[corev1.PersistentVolumeClaim](o)
+	}
+	return c, nil
+}
+
+func readVolume(o *unstructured.Unstructured) (any, error) {
+	var in plainFields
+	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
+	v := &corev1.PersistentVolume{}
+	v.Name, v.Labels, v.Annotations = in.text(meta, "name"), in.texts(in.child(meta, "labels")), in.texts(in.child(meta, "annotations"))
+	v.Spec.Capacity = in.amounts(spec, "capacity")
+	for _, mode := range in.list(spec, "accessModes") {
+		v.Spec.AccessModes = append(v.Spec.AccessModes, corev1.PersistentVolumeAccessMode(mode))
+	}
+	v.Spec.StorageClassName = in.text(spec, "storageClassName")
+	v.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
+	v.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
+	v.Status.Phase = corev1.PersistentVolumePhase(in.text(status, "phase"))
+	if csi := in.child(spec, "csi"); csi != nil {
+		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: in.text(csi, "driver"), VolumeHandle: in.text(csi, "volumeHandle")}
+	}
+	if ref := in.child(spec, "claimRef"); ref != nil {
+		v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: in.text(ref, "namespace"), Name: in.text(ref, "name"), UID: types.UID(in.text(ref, "uid"))}
+	}
+	v.Spec.NodeAffinity = in.affinity(in.child(spec, "nodeAffinity"))
+	if in.odd || meta["deletionTimestamp"] != nil {
+		read, err := freely[corev1.PersistentVolume](o)
+		if err != nil {
+			return nil, err
+		}
+		v, _ = read.(*corev1.PersistentVolume)
+	}
+	out := &storedVolume{PersistentVolume: v}
+	if a := v.Spec.NodeAffinity; a != nil && a.Required != nil {
+		if out.hosts = hostsOf(a.Required); out.hosts == nil {
+			out.reach = affinityText(a.Required)
+		}
+	}
+	return out, nil
+}
+
+// hostsOf are the nodes that an affinity names by their hostname label and by nothing else.
+func hostsOf(required *corev1.NodeSelector) []string {
+	if len(required.NodeSelectorTerms) != 1 {
+		return nil
+	}
+	term := &required.NodeSelectorTerms[0]
+	if len(term.MatchFields) > 0 || len(term.MatchExpressions) != 1 {
+		return nil
+	}
+	e := &term.MatchExpressions[0]
+	if e.Key != corev1.LabelHostname || e.Operator != corev1.NodeSelectorOpIn {
+		return nil
+	}
+	return e.Values
+}
+
+// affinityText tells affinities apart.
+func affinityText(required *corev1.NodeSelector) string {
+	var out []byte
+	add := func(parts ...string) {
+		for _, part := range parts {
+			out = append(append(out, part...), 0)
+		}
+	}
+	for i := range required.NodeSelectorTerms {
+		term := &required.NodeSelectorTerms[i]
+		for _, list := range [][]corev1.NodeSelectorRequirement{term.MatchExpressions, term.MatchFields} {
+			for _, e := range list {
+				add(e.Key, string(e.Operator))
+				add(e.Values...)
+				add("")
+			}
+			add(";")
+		}
+	}
+	return string(out)
+}
+
+func readAttachment(o *unstructured.Unstructured) (any, error) {
+	var in plainFields
+	spec := in.child(o.Object, "spec")
+	a := &attachment{attacher: in.text(spec, "attacher"), node: in.text(spec, "nodeName"), volume: in.text(in.child(spec, "source"), "persistentVolumeName")}
+	if in.odd {
+		_, err := freely[storagev1.VolumeAttachment](o)
+		return nil, err
+	}
+	if a.volume == "" { // it is written into a pod
+		return nil, nil
+	}
+	return a, nil
+}
+
+func readCSINode(o *unstructured.Unstructured) (any, error) {
+	read, err := freely[storagev1.CSINode](o)
+	if err != nil {
+		return nil, err
+	}
+	limits := []attachLimit{}
+	if n, ok := read.(*storagev1.CSINode); ok {
+		for _, d := range n.Spec.Drivers {
+			if d.Allocatable != nil && d.Allocatable.Count != nil {
+				limits = append(limits, attachLimit{d.Name, *d.Allocatable.Count})
+			}
+		}
+	}
+	return &limits, nil
+}
+
+// plainQuota reads a quota; nil: something in it needs a closer look.
+func plainQuota(o *unstructured.Unstructured) *corev1.ResourceQuota {
+	var in plainFields
+	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
+	q := &corev1.ResourceQuota{}
+	q.Namespace, q.Name = in.text(meta, "namespace"), in.text(meta, "name")
+	q.Spec.Hard, q.Status.Hard, q.Status.Used = in.amounts(spec, "hard"), in.amounts(status, "hard"), in.amounts(status, "used")
+	for _, scope := range in.list(spec, "scopes") {
+		q.Spec.Scopes = append(q.Spec.Scopes, corev1.ResourceQuotaScope(scope))
+	}
+	if in.odd || spec["scopeSelector"] != nil {
+		return nil
+	}
+	return q
+}
