@@ -25,7 +25,10 @@ type Request struct {
 	User        string
 	Groups      []string
 	DryRun      bool
-	Live        bool // the operator's own webhooks answer too
-	Source      string
-	Twice       []job.Twice // keys that the file holds more than once
+	Live        bool // the view is kept up to date: what it lacks is our fault
+	// Admission says that an API server asks before it stores the object: what it refuses itself,
+	// and what the operator's webhook refuses, is said there.
+	Admission bool
+	Source    string
+	Twice     []job.Twice // keys that the file holds more than once
 }

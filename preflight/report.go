@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -26,9 +27,10 @@ type Report struct {
 
 // Skip is something that was not checked, and why.
 type Skip struct {
-	Check  string `json:"check"` // "all" where nothing was
-	Reason string `json:"reason"`
-	Failed bool   `json:"-"` // the fault is ours: the author of the job can do nothing about it
+	Check  string       `json:"check"` // "all" where nothing was
+	Reason string       `json:"reason"`
+	Why    check.Reason `json:"-"` // of a check; zero: another reason
+	Failed bool         `json:"-"` // the fault is ours: the author of the job can do nothing about it
 }
 
 // Decision is what the review amounts to.

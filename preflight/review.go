@@ -172,6 +172,9 @@ func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partia
 	in := check.Input{
 		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
 	}
+	if req.Admission {
+		in.Answers = answers(kind, req)
+	}
 	if req.Old != nil {
 		in.Old, _ = read(kind, req.Old, req.Cluster) // what cannot be compared is not compared
 	}
@@ -223,9 +226,9 @@ func (r *Report) file(outcomes []check.Outcome) {
 		switch {
 		case o.Err != nil:
 			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Err.Error(), Failed: true})
-		case o.Concerns():
-			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Skipped, Failed: o.Failed})
-		case o.Skipped == "":
+		case o.Skipped.Concerns():
+			r.Skipped = append(r.Skipped, Skip{Check: o.Check, Reason: o.Skipped.String(), Why: o.Skipped.Reason, Failed: o.Failed})
+		case o.Skipped.Reason == check.Ran:
 			r.Ran++
 			r.Findings = append(r.Findings, o.Findings...)
 		}

@@ -188,8 +188,8 @@ func TestWhatIsSaid(t *testing.T) {
 		},
 		"a view that is not whole is said once, however many checks wanted it": {
 			report: preflight.Report{Decision: preflight.Allowed, Skipped: []preflight.Skip{
-				{Check: "a", Reason: "needs a cluster view: nodes are being listed", Failed: true},
-				{Check: "b", Reason: "needs a cluster view: nodes are being listed", Failed: true},
+				{Check: "a", Reason: "needs a cluster view: nodes are being listed", Why: check.ViewUntrusted, Failed: true},
+				{Check: "b", Reason: "needs a cluster view: nodes are being listed", Why: check.ViewUntrusted, Failed: true},
 			}},
 			view: world{incomplete: "nodes are being listed"},
 			want: spoken{
@@ -394,7 +394,7 @@ func TestTheReviewKnowsWhoAsksForWhat(t *testing.T) {
 		t.Fatalf("object %v, old object %v, cluster %v; want all three", got.Object, got.Old, got.Cluster)
 	}
 	got.Object, got.Old, got.Cluster = nil, nil, nil
-	want := preflight.Request{Namespace: map[string]string{"team": "vision"}, Operation: "UPDATE", User: "ada", Groups: []string{"ml-team"}, DryRun: true, Live: true}
+	want := preflight.Request{Namespace: map[string]string{"team": "vision"}, Operation: "UPDATE", User: "ada", Groups: []string{"ml-team"}, DryRun: true, Live: true, Admission: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}

@@ -50,6 +50,7 @@ func (h *Handler) review(ctx context.Context, req admission.Request) answer {
 		Groups:    req.UserInfo.Groups,
 		DryRun:    req.DryRun != nil && *req.DryRun,
 		Live:      true,
+		Admission: true,
 	})
 	if err != nil {
 		return notChecked(reasonUndecodable, err.Error())

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -73,7 +74,7 @@ func reported(r preflight.Report, missing, broken string) answer {
 	var reasons []string
 	checks := map[string][]string{}
 	for _, s := range r.Skipped {
-		if !s.Failed || missing != "" && strings.Contains(s.Reason, missing) {
+		if !s.Failed || missing != "" && s.Why == check.ViewUntrusted {
 			continue
 		}
 		if checks[s.Reason] == nil {

@@ -120,10 +120,10 @@ const mostNames = 4
 func unchecked(r preflight.Report) []string {
 	var reasons []string
 	names := map[string][]string{}
-	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Reason == check.SkippedCluster })
+	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Why == check.NoCluster })
 	for _, s := range r.Skipped {
-		if blind && s.Reason == check.SkippedLabels {
-			s.Reason = check.SkippedCluster // that view would have had the labels
+		if blind && s.Why == check.LabelsUnknown {
+			s.Reason = check.Skip{Reason: check.NoCluster}.String() // that view would have had the labels
 		}
 		if names[s.Reason] == nil {
 			reasons = append(reasons, s.Reason)

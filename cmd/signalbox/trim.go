@@ -49,6 +49,11 @@ func trim(o *unstructured.Unstructured) *unstructured.Unstructured {
 	if o.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Pod") {
 		return trimPod(o)
 	}
+	if o.GetKind() == "ValidatingWebhookConfiguration" {
+		out := live.LeanWebhooks(o)
+		out.SetResourceVersion("")
+		return out
+	}
 	fields, known := kept[o.GetKind()]
 	if !known || o.GroupVersionKind().Group != "" && o.GetKind() != "StorageClass" {
 		return trimOther(o)

@@ -23,8 +23,8 @@ type Check struct {
 	// Eclipses names checks that stay silent at and below a path where this one fires:
 	// the cause hides the consequence.
 	Eclipses []string
-	// OperatorRejects names the kinds whose own webhook refuses this with a text of its own:
-	// we stay silent where that webhook answers, and speak offline.
+	// OperatorRejects names the kinds whose operator refuses this with a text of its own. The
+	// check stays silent where that answer is seen to come; see Input.Answers.
 	OperatorRejects []string
 	// Run reports through the pass. An error means that the check itself failed; the job
 	// is not blamed for it.

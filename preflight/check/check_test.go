@@ -51,8 +51,8 @@ func told(outcomes []check.Outcome) string {
 	var b strings.Builder
 	for _, o := range outcomes {
 		b.WriteString(o.Check + ":")
-		if o.Skipped != "" {
-			b.WriteString(" skipped, " + o.Skipped)
+		if o.Skipped.Reason != check.Ran {
+			b.WriteString(" skipped, " + o.Skipped.String())
 		}
 		if o.Err != nil {
 			b.WriteString(" error, " + o.Err.Error())
@@ -195,7 +195,9 @@ func TestRun(t *testing.T) {
 		"half a job":                         {[]*check.Check{whole}, check.Input{Partial: true}, "whole: skipped, needs all of the job; not all of it could be read\n"},
 		"another kind":                       {[]*check.Check{elsewhere}, check.Input{}, "elsewhere: skipped, kind not covered\n"},
 		"refused by the operator, offline":   {[]*check.Check{refused}, check.Input{}, "refused: warning at spec\n"},
-		"refused by the operator, live":      {[]*check.Check{refused}, check.Input{Live: true}, "refused: skipped, the operator's own webhook answers\n"},
+		"refused by the operator, live":      {[]*check.Check{refused}, check.Input{Live: true}, "refused: warning at spec\n"},
+		"refused by a webhook that is seen":  {[]*check.Check{refused}, check.Input{Answers: "webhook w"}, "refused: skipped, answered by webhook w\n"},
+		"another kind's webhook":             {[]*check.Check{rule("a", "spec")}, check.Input{Answers: "webhook w"}, "a: warning at spec\n"},
 		"the cause hides what lies below it": {[]*check.Check{cause, effect}, check.Input{}, "cause: warning at spec.a\neffect: warning at spec.ab\n"},
 		"no job":                             {[]*check.Check{rule("a", "spec")}, check.Input{Job: nil}, ""},
 	}

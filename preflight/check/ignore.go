@@ -20,7 +20,7 @@ const (
 	ignoreCheck = "ignore-annotation" // the name under which we say that an annotation has no effect
 )
 
-// ignored maps the checks that the job's author silences to the reason for skipping them,
+// ignored maps the checks that the job's author silences to why,
 // and notes what in the annotations has no effect.
 func (s *Set) ignored(j *job.Job) (map[string]string, []finding.Finding) {
 	if j.Source == nil {
@@ -51,7 +51,7 @@ func (s *Set) ignored(j *job.Job) (map[string]string, []finding.Finding) {
 			})
 			continue
 		}
-		out[name] = "ignored by annotation: " + cut(reason, longestReason)
+		out[name] = cut(reason, longestReason)
 	}
 	finding.Sort(notes)
 	return out, notes

@@ -19,7 +19,11 @@ type Input struct {
 	Partial   bool               // the job could not be read whole: its numbers may be wrong
 	Cluster   *capacity.Snapshot // nil: no cluster view
 	Namespace map[string]string  // labels; nil: unknown
-	Live      bool               // the operator's own webhooks answer too
+	// Live says that the view is one that somebody keeps up to date: what it lacks is our fault.
+	Live bool
+	// Answers says who else refuses what Check.OperatorRejects names, before the job is stored:
+	// the API server, or the operator's webhook. Empty: nobody is known to.
+	Answers string
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
 	Fit func() capacity.Result
 	// Limits answers what lies before the nodes; nil: asked of Cluster, as with Fit.
@@ -30,35 +34,12 @@ type Input struct {
 type Outcome struct {
 	Check    string
 	Findings []finding.Finding // sorted
-	Skipped  string            // why it did not run; empty: it ran
+	Skipped  Skip              // why it did not run; zero: it ran
 	Err      error             // the check itself failed; the job is not blamed
 	// Failed says that the fault is ours: the check failed, ran out of time, or a live view
 	// of the cluster was not to be trusted. The author of the job can do nothing about it
 	// and must not take silence for health.
 	Failed bool
-}
-
-// Reasons why a check does not run. Those that do not concern the job are not worth a
-// line in a report; see Concerns.
-const (
-	SkippedKind     = "kind not covered"
-	SkippedUpdate   = "nothing was changed: there is no object before"
-	SkippedOperator = "the operator's own webhook answers"
-	SkippedCluster  = "needs a cluster view; none given"
-	SkippedLabels   = "needs the labels of the namespace; unknown"
-	SkippedPartial  = "needs all of the job; not all of it could be read"
-	SkippedDeadline = "deadline passed before it ran"
-
-	skippedView = "needs a cluster view: " // and why the one given is not to be trusted
-)
-
-// Concerns says whether a skipped check might have had something to say, had we known more.
-func (o Outcome) Concerns() bool {
-	switch o.Skipped {
-	case "", SkippedKind, SkippedUpdate, SkippedOperator:
-		return false
-	}
-	return true
 }
 
 // Run runs the checks one after the other, those that need the cluster last, and answers
@@ -100,14 +81,14 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 	out.Check = e.check.Name
 	out.Skipped = e.skip(in)
 	switch {
-	case out.Skipped != "":
-		out.Failed = in.Live && strings.HasPrefix(out.Skipped, skippedView)
+	case out.Skipped.Reason != Ran:
+		out.Failed = in.Live && out.Skipped.Reason == ViewUntrusted
 		return out
 	case ignored != "":
-		out.Skipped = ignored
+		out.Skipped = Skip{Ignored, ignored}
 		return out
 	case ctx.Err() != nil:
-		out.Skipped, out.Failed = SkippedDeadline, true
+		out.Skipped, out.Failed = Skip{Reason: DeadlinePassed}, true
 		return out
 	}
 	defer func() {
@@ -132,25 +113,25 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 	return out
 }
 
-func (e *entry) skip(in Input) string {
+func (e *entry) skip(in Input) Skip {
 	needs := func(n Needs) bool { return e.check.Needs&n != 0 }
 	switch {
 	case !e.check.Covers(in.Job.Ref.Kind):
-		return SkippedKind
-	case in.Live && slices.Contains(e.check.OperatorRejects, in.Job.Ref.Kind):
-		return SkippedOperator
+		return Skip{Reason: KindNotCovered}
+	case in.Answers != "" && slices.Contains(e.check.OperatorRejects, in.Job.Ref.Kind):
+		return Skip{OperatorAnswers, in.Answers}
 	case needs(Update) && in.Old == nil:
-		return SkippedUpdate
+		return Skip{Reason: NothingChanged}
 	case needs(Cluster|Objects) && in.Cluster == nil:
-		return SkippedCluster
+		return Skip{Reason: NoCluster}
 	case needs(Cluster) && in.Cluster.Incomplete() != "":
-		return skippedView + in.Cluster.Incomplete()
+		return Skip{ViewUntrusted, in.Cluster.Incomplete()}
 	case needs(Cluster|Whole) && in.Partial:
-		return SkippedPartial
+		return Skip{Reason: JobPartial}
 	case needs(Namespace) && in.Namespace == nil:
-		return SkippedLabels
+		return Skip{Reason: LabelsUnknown}
 	}
-	return ""
+	return Skip{}
 }
 
 // eclipse drops findings that are a consequence of another check's at or above them.

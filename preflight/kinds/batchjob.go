@@ -18,10 +18,11 @@ var batchJob = &Kind{
 	GVKs:     []schema.GroupVersionKind{{Group: "batch", Version: "v1", Kind: "Job"}},
 	Doc: "The one role of a Job is called pod: as many pods as run at the same time, which is the parallelism (1) " +
 		"but no more than the completions.",
-	Read:  readBatchJob,
-	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
-	Place: placeInBatchJob,
-	State: batchJobState,
+	Read:     readBatchJob,
+	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
+	Place:    placeInBatchJob,
+	State:    batchJobState,
+	Operator: Operator{Validates: Validation{APIServer: true}},
 }
 
 // batchRole is the name of the one role.

@@ -13,10 +13,11 @@ var jaxJob = &Kind{
 	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "JAXJob")},
 	Doc: "The Worker of a JAXJob with the defaults of training-operator v1.9.3: one replica, restart policy Never, " +
 		"port 6666. All Workers must succeed.",
-	Read:  readJAXJob,
-	Pods:  kubeflowPods("jaxjob-controller"),
-	Place: jaxRoles.place,
-	State: kubeflowState,
+	Read:     readJAXJob,
+	Pods:     kubeflowPods("jaxjob-controller"),
+	Place:    jaxRoles.place,
+	State:    kubeflowState,
+	Operator: trainingWebhook("jaxjob"),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/jax_{types,defaults}.go.

@@ -20,10 +20,11 @@ var jobSet = &Kind{
 	Doc: "Every replicated Job of a JobSet is a role of replicas × parallelism pods, with the defaults of JobSet's " +
 		"webhook (one replica, restart policy OnFailure). A role that depends on another's completion does not run " +
 		"together with it; readiness and startup order do not matter here. Fields newer than v0.10 are unread.",
-	Read:  readJobSet,
-	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
-	Place: placeInJobSet,
-	State: jobSetState,
+	Read:     readJobSet,
+	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
+	Place:    placeInJobSet,
+	State:    jobSetState,
+	Operator: Operator{Validates: Validation{Webhook: "vjobset.kb.io"}}, // jobset v0.10.1 pkg/webhooks/jobset_webhook.go
 }
 
 // Labels of JobSet on pods (sigs.k8s.io/jobset v0.10.1 api/jobset/v1alpha2/jobset_types.go)

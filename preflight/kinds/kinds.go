@@ -36,6 +36,8 @@ type Kind struct {
 	Pods func(job.Ref) labels.Selector
 	// Place says which role and which index in the role a pod has.
 	Place func(pod *corev1.Pod) (role string, index int, ok bool)
+	// Operator is what the controller of the kind does.
+	Operator Operator
 	// State reads the status the operator wrote, with the operator's quirks.
 	State func(*unstructured.Unstructured) State
 }

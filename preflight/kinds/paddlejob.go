@@ -14,10 +14,11 @@ var paddleJob = &Kind{
 	Doc: "Master and Worker of a PaddleJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy OnFailure, port 36543. elasticPolicy makes the Worker a range: above its replicas only with metrics. Success is the Master's; without " +
 		"one all Workers must succeed.",
-	Read:  readPaddleJob,
-	Pods:  kubeflowPods("paddlejob-controller"),
-	Place: paddleRoles.place,
-	State: kubeflowState,
+	Read:     readPaddleJob,
+	Pods:     kubeflowPods("paddlejob-controller"),
+	Place:    paddleRoles.place,
+	State:    kubeflowState,
+	Operator: trainingWebhook("paddlejob"),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/paddlepaddle_{types,defaults}.go.

@@ -19,10 +19,11 @@ var pytorchJob = &Kind{
 		"restart policy OnFailure, port 23456, and the init container that waits for the Master. elasticPolicy " +
 		"makes the Worker a range: above its replicas only with metrics. The environment that the operator adds is not part of the pod. Success is the " +
 		"Master's; without one all Workers must succeed.",
-	Read:  readPyTorchJob,
-	Pods:  kubeflowPods("pytorchjob-controller"),
-	Place: pytorchRoles.place,
-	State: kubeflowState,
+	Read:     readPyTorchJob,
+	Pods:     kubeflowPods("pytorchjob-controller"),
+	Place:    pytorchRoles.place,
+	State:    kubeflowState,
+	Operator: trainingWebhook("pytorchjob"),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/pytorch_{types,defaults}.go.

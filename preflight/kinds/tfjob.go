@@ -14,10 +14,11 @@ var tfJob = &Kind{
 	Doc: "Chief, Master, PS, Worker and Evaluator of a TFJob with the defaults of training-operator v1.9.3: one " +
 		"replica, restart policy Never, port 2222. TF_CONFIG is not part of the pod. Success is the Chief's or " +
 		"Master's, else that of Worker 0, or of all Workers with successPolicy AllWorkers.",
-	Read:  readTFJob,
-	Pods:  kubeflowPods("tfjob-controller"),
-	Place: tfRoles.place,
-	State: kubeflowState,
+	Read:     readTFJob,
+	Pods:     kubeflowPods("tfjob-controller"),
+	Place:    tfRoles.place,
+	State:    kubeflowState,
+	Operator: trainingWebhook("tfjob"),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/tensorflow_{types,defaults}.go.

@@ -14,10 +14,11 @@ var xgboostJob = &Kind{
 	Doc: "Master and Worker of an XGBoostJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy Never, port 9999. Success is the Master's. A failed pod under OnFailure ends the job: only " +
 		"ExitCode restarts.",
-	Read:  readXGBoostJob,
-	Pods:  kubeflowPods("xgboostjob-controller"),
-	Place: xgboostRoles.place,
-	State: kubeflowState,
+	Read:     readXGBoostJob,
+	Pods:     kubeflowPods("xgboostjob-controller"),
+	Place:    xgboostRoles.place,
+	State:    kubeflowState,
+	Operator: trainingWebhook("xgboostjob"),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/xgboost_{types,defaults}.go.

@@ -34,6 +34,7 @@ func Resources() []Resource {
 		{"storage.k8s.io", "volumeattachments", []string{"v1"}, "volumes that are attached"},
 		{"scheduling.k8s.io", "priorityclasses", []string{"v1"}, "classes a job names"},
 		{"node.k8s.io", "runtimeclasses", []string{"v1"}, "overhead and node selectors of a runtime class"},
+		{"admissionregistration.k8s.io", "validatingwebhookconfigurations", []string{"v1"}, "whether an operator looks at its jobs itself"},
 		{"policy", "poddisruptionbudgets", []string{"v1"}, "pods that may not be moved aside"},
 		{"resource.k8s.io", "deviceclasses", []string{"v1", "v1beta2", "v1beta1"}, "extended resources that are served as devices"},
 		{"resource.k8s.io", "resourceslices", []string{"v1"}, "devices that nodes offer"},

@@ -113,8 +113,12 @@ func dynamicSource(client dynamic.Interface, api dynamic.ResourceInterface, reso
 		}
 		return o
 	}
+	trim := trimObject
+	if resource.Resource == "validatingwebhookconfigurations" {
+		trim = trimWebhooks
+	}
 	return &source{
-		name: resource.String(), resource: resource, version: kind.Version, kind: kind, trim: trimObject,
+		name: resource.String(), resource: resource, version: kind.Version, kind: kind, trim: trim,
 		informer: informer(client, &unstructured.Unstructured{},
 			func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				return api.List(ctx, narrow(o))

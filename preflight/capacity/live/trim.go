@@ -155,6 +155,42 @@ func trimObject(object any) (any, error) {
 	return u, nil
 }
 
+// trimWebhooks keeps of a ValidatingWebhookConfiguration when its webhooks are called; their
+// addresses and certificates are not looked at.
+func trimWebhooks(object any) (any, error) {
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return object, nil
+	}
+	return LeanWebhooks(u), nil
+}
+
+// LeanWebhooks is a ValidatingWebhookConfiguration with nothing but what says when its webhooks
+// are called.
+func LeanWebhooks(u *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": u.GetAPIVersion(), "kind": u.GetKind()}}
+	out.SetName(u.GetName())
+	out.SetUID(u.GetUID())
+	out.SetResourceVersion(u.GetResourceVersion())
+	entries, _ := u.Object["webhooks"].([]any)
+	var kept []any
+	for _, e := range entries {
+		hook, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		short := map[string]any{}
+		for _, field := range []string{"name", "failurePolicy", "matchConditions", "namespaceSelector", "objectSelector", "rules"} {
+			if v, there := hook[field]; there {
+				short[field] = v
+			}
+		}
+		kept = append(kept, short)
+	}
+	out.Object["webhooks"] = kept
+	return out
+}
+
 // unchanged says that two versions of an object differ in nothing that was kept.
 func unchanged(old, object any) bool {
 	switch a := old.(type) {

@@ -139,7 +139,7 @@ func (f Fixture) Problems(ctx context.Context, c *check.Check) (out []string) {
 		if o.Err != nil {
 			out = append(out, o.Err.Error())
 		}
-		if o.Skipped != "" {
+		if o.Skipped.Reason != check.Ran {
 			out = append(out, fmt.Sprintf("%s was skipped: %s", o.Check, o.Skipped))
 		}
 		out = append(out, f.compare(o.Findings)...)

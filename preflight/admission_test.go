@@ -1,0 +1,99 @@
+package preflight_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+// misnamed is a job that the operator's webhook refuses, where there is one: the container
+// has another name than the operator looks for.
+const misnamed = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train, namespace: ml, labels: {team: vision}}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      template:
+        spec:
+          containers:
+          - {name: trainer, image: registry.example.com/train:1}
+`
+
+// batchWithAlways is a Job that the API server itself refuses.
+const batchWithAlways = `apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec:
+  template:
+    spec:
+      restartPolicy: Always
+      containers:
+      - {name: train, image: registry.example.com/train:1}
+`
+
+// registered is a view with one webhook under the name that the training-operator gives it.
+func registered(name, more, rule string) string {
+	return fmt.Sprintf(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: validator.training-operator.kubeflow.org}
+webhooks:
+- name: %s
+%s  rules:
+  - %s
+`, name, more, rule)
+}
+
+// TestWhoRefusesAJobSpeaks: a check about what the operator refuses is silent only where the
+// operator is seen to answer, never in a shell, and what was left to it is listed.
+func TestWhoRefusesAJobSpeaks(t *testing.T) {
+	const own, rule = "validator.pytorchjob.training-operator.kubeflow.org", "{apiGroups: [kubeflow.org], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [pytorchjobs]}"
+	cases := map[string]struct {
+		job, cluster string
+		req          preflight.Request
+		silent       string // who answers; empty: the check speaks
+	}{
+		"the operator's webhook is registered":  {misnamed, registered(own, "", rule), preflight.Request{Admission: true}, "webhook " + own + " of ValidatingWebhookConfiguration validator.training-operator.kubeflow.org"},
+		"the same in a shell, live":             {misnamed, registered(own, "", rule), preflight.Request{Live: true}, ""},
+		"the same offline":                      {misnamed, registered(own, "", rule), preflight.Request{}, ""},
+		"no webhook at all":                     {misnamed, four, preflight.Request{Admission: true, Live: true}, ""},
+		"somebody else's webhook":               {misnamed, registered("vpytorchjob.kb.io", "", rule), preflight.Request{Admission: true}, ""},
+		"another resource":                      {misnamed, registered(own, "", strings.Replace(rule, "pytorchjobs", "tfjobs", 1)), preflight.Request{Admission: true}, ""},
+		"another group":                         {misnamed, registered(own, "", strings.Replace(rule, "kubeflow.org", "example.com", 1)), preflight.Request{Admission: true}, ""},
+		"every resource of every group":         {misnamed, registered(own, "", "{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*']}"), preflight.Request{Admission: true}, "webhook " + own},
+		"called for updates only":               {misnamed, registered(own, "", strings.Replace(rule, "CREATE, ", "", 1)), preflight.Request{Admission: true}, ""},
+		"an update":                             {misnamed, registered(own, "", strings.Replace(rule, "CREATE, ", "", 1)), preflight.Request{Admission: true, Operation: "UPDATE"}, "webhook " + own},
+		"it may be passed over when it is down": {misnamed, registered(own, "  failurePolicy: Ignore\n", rule), preflight.Request{Admission: true}, ""},
+		"called under a condition":              {misnamed, registered(own, "  matchConditions: [{name: a, expression: 'true'}]\n", rule), preflight.Request{Admission: true}, ""},
+		"a namespace that it looks at":          {misnamed, registered(own, "  namespaceSelector: {matchLabels: {tier: gpu}}\n", rule), preflight.Request{Admission: true, Namespace: map[string]string{"tier": "gpu"}}, "webhook " + own},
+		"a namespace that it passes by":         {misnamed, registered(own, "  namespaceSelector: {matchLabels: {tier: gpu}}\n", rule), preflight.Request{Admission: true, Namespace: map[string]string{}}, ""},
+		"a namespace without known labels":      {misnamed, registered(own, "  namespaceSelector: {matchExpressions: [{key: tier, operator: DoesNotExist}]}\n", rule), preflight.Request{Admission: true}, ""},
+		"a job that it passes by":               {misnamed, registered(own, "  objectSelector: {matchLabels: {team: audio}}\n", rule), preflight.Request{Admission: true}, ""},
+		"a job that it looks at":                {misnamed, registered(own, "  objectSelector: {matchLabels: {team: vision}}\n", rule), preflight.Request{Admission: true}, "webhook " + own},
+		"a Job, of which the API server knows":  {batchWithAlways, four, preflight.Request{Admission: true}, "the API server, which validates Job"},
+		"the same Job in a shell":               {batchWithAlways, four, preflight.Request{Live: true}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.req.Object, tc.req.Cluster = object(t, tc.job), snapshot(t, tc.cluster)
+			slug := map[string]string{misnamed: "container-name-missing", batchWithAlways: "restart-policy-always"}[tc.job]
+			r := review(t, nil, tc.req)
+			speaks := slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Check == slug })
+			at := slices.IndexFunc(r.Skipped, func(s preflight.Skip) bool { return s.Check == slug && s.Why == check.OperatorAnswers })
+			switch {
+			case speaks == (at >= 0):
+				t.Errorf("speaks: %t, skipped: %v; want one of both", speaks, r.Skipped)
+			case speaks != (tc.silent == ""):
+				t.Errorf("speaks: %t; want %q to answer", speaks, tc.silent)
+			case at >= 0 && !strings.HasPrefix(r.Skipped[at].Reason, "answered by "+tc.silent):
+				t.Errorf("skipped, %s; want it answered by %s", r.Skipped[at].Reason, tc.silent)
+			}
+		})
+	}
+}

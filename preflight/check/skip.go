@@ -1,0 +1,61 @@
+package check
+
+// Reason is why a check did not run; the zero Reason is that it ran.
+type Reason int
+
+// The reasons for which a check does not run.
+const (
+	Ran             Reason = iota
+	KindNotCovered         // the check is about other kinds
+	NothingChanged         // it compares, and there is no object before
+	OperatorAnswers        // the job's own operator refuses the same; Detail: by what
+	NoCluster              // it needs a cluster view, and none was given
+	ViewUntrusted          // it needs a cluster view, and the one given is not whole; Detail: why
+	LabelsUnknown          // it needs the labels of the namespace
+	JobPartial             // it needs all of the job, and not all of it could be read
+	DeadlinePassed         // the review was over before its turn
+	Ignored                // the author of the job silenced it; Detail: why
+)
+
+// Skip says why a check did not run. The zero Skip says that it did.
+type Skip struct {
+	Reason Reason
+	Detail string // what the reason leaves open
+}
+
+// String is the reason as reports print it; empty where the check ran.
+func (s Skip) String() string {
+	switch s.Reason {
+	case Ran:
+		return ""
+	case KindNotCovered:
+		return "kind not covered"
+	case NothingChanged:
+		return "nothing was changed: there is no object before"
+	case OperatorAnswers:
+		return "answered by " + s.Detail
+	case NoCluster:
+		return "needs a cluster view; none given"
+	case ViewUntrusted:
+		return "needs a cluster view: " + s.Detail
+	case LabelsUnknown:
+		return "needs the labels of the namespace; unknown"
+	case JobPartial:
+		return "needs all of the job; not all of it could be read"
+	case DeadlinePassed:
+		return "deadline passed before it ran"
+	case Ignored:
+		return "ignored by annotation: " + s.Detail
+	}
+	return "did not run"
+}
+
+// Concerns says whether the check might have had something to say to this job, had more been
+// known or been asked: a report lists such skips.
+func (s Skip) Concerns() bool {
+	switch s.Reason {
+	case Ran, KindNotCovered, NothingChanged:
+		return false
+	}
+	return true
+}
