@@ -34,7 +34,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
 	seen := control.Read(control.Input{
 		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
-		Source: placer(c.Kind), NoRejoin: noRejoin(c), Now: c.Now,
+		Source: placer(c.Kind), NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
@@ -50,6 +50,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.at = byPlace(d.all)
 	d.echoing = d.choruses()
 	d.lookAtRunning()
+	d.remarks = append(d.remarks, d.seen.Notes...)
 	d.remarkUnused()
 	d.remarkCounts()
 	d.remarkRestarts()
@@ -124,11 +125,32 @@ func (d *diagnosis) jobFailed() bool {
 		return true
 	}
 	for _, p := range d.seen.Pods {
-		if p.Phase == corev1.PodFailed || p.Exit != nil {
+		if !p.Past && (p.Phase == corev1.PodFailed || p.Exit != nil) {
 			return true
 		}
 	}
 	return false
+}
+
+// complete says that the job ended well, and that its kind takes no pod for granted: whatever failed on
+// the way was made good. Kinds that end with their master or launcher may leave a failed worker behind.
+func complete(c Case) bool {
+	if c.State.Phase != kinds.Succeeded || c.Job == nil {
+		return false
+	}
+	switch c.Job.Ref.Kind {
+	case "Job", "JobSet", "TrainJob":
+		return true
+	}
+	return false
+}
+
+// wanted is how many pods the job wants at least; 0: unknown.
+func wanted(c Case) int {
+	if c.Job == nil {
+		return 0
+	}
+	return c.Job.MinPods()
 }
 
 func (d *diagnosis) result() Result {

@@ -101,11 +101,13 @@ func waiting(name, node, reason, message string) corev1.Pod {
 	return p
 }
 
-func restarted(name string, times int32) corev1.Pod {
+func restarted(name string, times int32) corev1.Pod { return restartedAt(name, times, noon) }
+
+func restartedAt(name string, times int32, at time.Time) corev1.Pod {
 	p := running(name, "gpu-1")
 	c := &p.Status.ContainerStatuses[0]
 	c.Ready, c.RestartCount = true, times
-	c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.NewTime(noon)}
+	c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.NewTime(at)}
 	return p
 }
 
@@ -271,7 +273,7 @@ var stories = map[string]diagnose.Case{
 	},
 	"restarts-again-and-again": {
 		Job: train(0), Kind: replicas, State: kinds.State{Phase: kinds.Running},
-		Pods: []corev1.Pod{restarted("train-master-0", 7)},
+		Pods: []corev1.Pod{restartedAt("train-master-0", 7, noon.Add(58*time.Minute))},
 	},
 	"a-restarted-worker-of-colossalai-is-lost": {
 		Job:   &job.Job{Ref: job.Ref{Kind: "ColossalAIJob", APIVersion: "batch.tensorstack.dev/v1beta1", Namespace: "ml", Name: "gpt"}},

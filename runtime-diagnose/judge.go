@@ -142,15 +142,26 @@ func (d *diagnosis) allRunning() bool {
 	if len(d.seen.Pods) == 0 {
 		return false
 	}
-	if d.Job != nil && len(d.seen.Pods) < d.Job.MinPods() {
+	if d.Job != nil && d.present() < d.Job.MinPods() {
 		return false
 	}
 	return d.podsWell()
 }
 
+// present counts the pods that have a place in the job now.
+func (d *diagnosis) present() int {
+	n := 0
+	for i := range d.seen.Pods {
+		if !d.seen.Pods[i].Past {
+			n++
+		}
+	}
+	return n
+}
+
 func (d *diagnosis) podsWell() bool {
 	for _, p := range d.seen.Pods {
-		if !p.Running() && p.Phase != corev1.PodSucceeded {
+		if !p.Past && !p.Running() && p.Phase != corev1.PodSucceeded {
 			return false
 		}
 	}
@@ -360,14 +371,14 @@ func waitWord(n int) string {
 
 // waitingForPods covers jobs whose pods are not all there.
 func (d *diagnosis) waitingForPods() string {
-	if d.Job == nil || d.State.Phase == kinds.Running && len(d.seen.Pods) >= d.Job.MinPods() {
+	if d.Job == nil || d.State.Phase == kinds.Running && d.present() >= d.Job.MinPods() {
 		return ""
 	}
 	want := d.Job.MinPods()
-	if len(d.seen.Pods) >= want {
+	if d.present() >= want {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d pod%s exist%s.", len(d.seen.Pods), want, plural(want), verbOf(want))
+	text := fmt.Sprintf("%d of %d pod%s exist%s.", d.present(), want, plural(want), verbOf(want))
 	if len(d.seen.Transient) > 0 {
 		return text + " " + d.seen.Transient[0] + "."
 	}

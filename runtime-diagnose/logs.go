@@ -55,11 +55,13 @@ type logReader struct {
 	ear          *signature.Ear
 	sightings    []rank.Sighting
 	perSignature map[string]int
-	scheduling   reduce.Line // where the last scheduler's message began
-	wrapped      string      // that message, as far as it was read
-	rootCause    int         // line of torchrun's heading "Root Cause"
-	success      int         // line that says the run ended well
-	progress     int         // lines that show training
+	scheduling   reduce.Line    // where the last scheduler's message began
+	wrapped      string         // that message, as far as it was read
+	rootCause    int            // line of torchrun's heading "Root Cause"
+	lanes        []string       // of the sightings: the prefix that tells processes apart
+	success      map[string]int // lane → its last line that says that the run ended well
+	failed       bool           // the platform says that the container ended badly
+	progress     int            // lines that show training
 	passing      passing
 	prose        prose
 	track        track
@@ -237,7 +239,7 @@ func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done b
 		return false, false
 	}
 	if n := len(r.sightings); goesOn && n > 0 && r.sightings[n-1].Item.Source.Line == r.scheduling.Number {
-		r.sightings = r.sightings[:n-1] // said by its first half alone
+		r.sightings, r.lanes = r.sightings[:n-1], r.lanes[:n-1] // said by its first half alone
 	}
 	r.scheduled()
 	r.scheduling, r.wrapped = l, strings.TrimSpace(text)
@@ -282,7 +284,12 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	s := m.Signature
 	if s.Category == signature.HealthyCategory {
 		if s.DepthOf() == signature.Precise {
-			r.success = l.Number
+			if r.success == nil {
+				r.success = map[string]int{}
+			}
+			if _, known := r.success[l.Lane]; known || len(r.success) < mostSightings {
+				r.success[strings.Clone(l.Lane)] = l.Number
+			}
 		} else {
 			r.progress++
 			r.steps.Learn(l.Body())
@@ -314,6 +321,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.passing.sighted(l, len(r.sightings), r.prose.sighted(l, len(r.sightings), m))
+	r.lanes = append(r.lanes, strings.Clone(l.Lane))
 	r.sightings = append(r.sightings, rank.Sighting{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && mild(l.Body()),
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},

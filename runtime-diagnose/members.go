@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -18,7 +19,12 @@ import (
 func (d *diagnosis) members() []gang.Member {
 	out := make([]gang.Member, 0, max(len(d.seen.Pods), len(d.logs.tracks)))
 	at := make(map[string]int, cap(out))
+	past := map[string]bool{}
 	for _, p := range d.seen.Pods {
+		if p.Past {
+			past[p.Name] = true // the one that took its place is the member
+			continue
+		}
 		m := gang.Member{
 			Place: p.Name, Source: p.Source, Clock: gang.ClockOf(p.Source),
 			Failed: p.Exit != nil || p.Phase == corev1.PodFailed, Running: p.Running(),
@@ -29,14 +35,15 @@ func (d *diagnosis) members() []gang.Member {
 		at[m.Place] = len(out)
 		out = append(out, m)
 	}
+	pods := podsByName(d.seen.Pods)
 	for i := range d.Pods {
 		if k, ok := at[d.Pods[i].Name]; ok {
-			lives(&out[k], &d.Pods[i])
+			lives(&out[k], &d.Pods[i], pods[d.Pods[i].Name])
 		}
 	}
 	for i := range d.logs.tracks {
 		t := &d.logs.tracks[i]
-		if t.pasted {
+		if t.pasted || past[t.source.Pod] {
 			continue // it quotes members, and is none
 		}
 		place := gang.PlaceOf(t.source)
@@ -83,7 +90,7 @@ func byPlace(all []gang.Member) map[string]int {
 
 // lives reads when a pod's containers began and, of the run that counts, ended: the one that
 // runs or has ended last, not those it was started again after.
-func lives(m *gang.Member, pod *corev1.Pod) {
+func lives(m *gang.Member, pod *corev1.Pod, seen *control.Pod) {
 	var ended time.Time
 	var code int32
 	for _, c := range pod.Status.ContainerStatuses {
@@ -92,7 +99,7 @@ func lives(m *gang.Member, pod *corev1.Pod) {
 				m.Started = at
 			}
 		}
-		if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled") && (ended.IsZero() || t.FinishedAt.Time.Before(ended)) {
+		if t := c.State.Terminated; t != nil && t.ExitCode != 0 && seen.Word(c.Name, 0) == control.Open && (ended.IsZero() || t.FinishedAt.Time.Before(ended)) {
 			ended, code = t.FinishedAt.Time, t.ExitCode
 		}
 	}

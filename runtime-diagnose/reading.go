@@ -163,7 +163,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	placed := *log
 	log = &placed
 	log.Source = placedBy(pod, log.Source)
-	r := &logReader{log: log, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running, remember: c.wantsLines()}
+	r := &logReader{log: log, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running, remember: c.wantsLines()}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
@@ -175,14 +175,10 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	}
 	r.settle()
 	h.opened, h.track = true, r.finish(digest, c.Now)
-	switch {
-	case pod != nil && log.Source.Attempt == 0:
+	if pod != nil && log.Source.Attempt == 0 {
 		r.anchor(pod.Ended)
-	case (log.Past || pod != nil && pod.Recovered) && !noRejoin(c):
-		for i := range r.sightings {
-			r.sightings[i].Over = true
-		}
 	}
+	r.heed(lastWord(pod, log, c))
 	h.sightings = foremost(r.sightings, share.sightings)
 	excerpt := Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
 	if line, ok := excerpt.idle(); ok {
@@ -191,8 +187,19 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.excerpt = excerpt.within(share.excerpt)
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
-	h.track.ended = r.success > 0 && !log.Pasted
+	h.track.ended = r.endedWell(digest) && !log.Pasted
 	h.advances = r.progress > 0 && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
+}
+
+// lastWord is what the platform says of the life of the container that a log is of.
+func lastWord(pod *control.Pod, log *Log, c Case) control.Word {
+	switch {
+	case log.Past && !noRejoin(c):
+		return control.Past
+	case pod == nil:
+		return control.Open
+	}
+	return pod.Word(log.Source.Container, log.Source.Attempt)
 }
 
 // placedBy is a source with what is known of its pod.

@@ -1,17 +1,18 @@
 package diagnose
 
 import (
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// settle looks back from the end of the log. What was said before the log says that the
-// run ended well was survived; what comes after it counts only if it is an exception or
-// names a cause, because teardown is noisy. Not finite losses are never survived.
+// settle looks back from the end of the log.
 func (r *logReader) settle() {
 	r.onlySpokenOf(r.prose.settle())
 	r.explainAway()
@@ -20,12 +21,47 @@ func (r *logReader) settle() {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if r.success == 0 || neverSurvived(s.Signature.Category) {
-			continue
-		}
-		if s.Item.Source.Line < r.success || s.Signature.DepthOf() <= signature.Symptom || s.Signature.Role != signature.Root {
+		if r.refuted(i) {
 			s.Over = true
 		}
+	}
+}
+
+// refuted says that the process which said it says later that the run ended well. A success line speaks
+// for its own process, and for what was before it: what comes after counts, unless its program calls it
+// less than an error, because teardown is noisy. Not finite losses are never survived. Where the
+// container ended badly and lines do not tell processes apart, nobody knows whose word it is.
+func (r *logReader) refuted(i int) bool {
+	s := &r.sightings[i]
+	ended, said := r.success[r.lanes[i]]
+	switch {
+	case neverSurvived(s.Signature.Category), r.failed && r.lanes[i] == "":
+		return false
+	case said && s.Item.Source.Line < ended:
+		return true
+	case r.failed || len(r.success) == 0:
+		return false
+	case !said: // a daemon that misses the processes of a run which has ended
+		return s.Signature.Role == signature.Cascade && s.Item.Source.Rank < 0 && s.Item.Source.Line > slices.Max(slices.Collect(maps.Values(r.success)))
+	}
+	return s.Mild || s.Signature.Role == signature.Confirmation
+}
+
+// endedWell says that the log says so, and does not go on to a bad end. What a daemon says of others in the
+// end is none.
+func (r *logReader) endedWell(d reduce.Digest) bool {
+	if len(r.success) == 0 || !endsBadly.MatchString(d.Last.Text) {
+		return len(r.success) > 0
+	}
+	return slices.ContainsFunc(r.sightings, func(s rank.Sighting) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
+}
+
+// heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
+// codes do not show.
+func (r *logReader) heed(word control.Word) {
+	for i := range r.sightings {
+		s := &r.sightings[i]
+		s.Over = s.Over || word == control.Past || word == control.EndedWell && !neverSurvived(s.Signature.Category)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -33,7 +34,12 @@ type Input struct {
 	// NoRejoin says that a container that ended stays lost to the job although it was
 	// restarted, as a worker of a ColossalAIJob does.
 	NoRejoin bool
-	Now      time.Time
+	// Complete says that the job ended well and counts no pod that another one made good: failed pods
+	// were retries.
+	Complete bool
+	// Wanted is how many pods the job wants at least; 0: unknown.
+	Wanted int
+	Now    time.Time
 }
 
 // Seen is what was read.
@@ -44,22 +50,31 @@ type Seen struct {
 	Scheduling []Unschedulable
 	// Transient are refusals that are part of a normal start, one sentence each.
 	Transient []string
+	// Notes are what is worth knowing and no failure of the job, one sentence each.
+	Notes []string
 }
 
 // Pod is one pod in short.
 type Pod struct {
-	Name     string
-	Source   evidence.Source
-	Phase    corev1.PodPhase
-	Ready    bool
-	Placed   bool // bound to a node, or past it
-	Waiting  string
-	Restarts int32
-	Ended    time.Time // first container failure; zero: none or not said
-	Exit     *Exit     // first failed container
-	Deleted  bool
-	// Recovered says that a container was restarted, runs and is ready.
-	Recovered bool
+	Name       string
+	UID        types.UID
+	Source     evidence.Source
+	Phase      corev1.PodPhase
+	Created    time.Time
+	Ready      bool
+	ReadySince time.Time
+	Placed     bool // bound to a node, or past it
+	Waiting    string
+	Restarts   int32
+	Ended      time.Time // first container failure that counts; zero: none or not said
+	Exit       *Exit     // first failed container that counts
+	Deleted    bool
+	// Past says that another pod took its place and is well, or that the job is complete without it.
+	Past bool
+	// Program is the container that the pod is there for.
+	Program string
+
+	words map[string][2]Word // by container: of its present life and of the one before
 }
 
 // Running says that the pod's containers run now.
@@ -78,12 +93,14 @@ func Read(in Input) Seen {
 	for i := range in.Pods {
 		r.readPod(&in.Pods[i])
 	}
+	r.replace()
 	r.readClaimedDevices()
 	r.readEvents()
 	r.judgeScheduling()
 	for i := range in.Nodes {
 		r.readNode(&in.Nodes[i])
 	}
+	r.bury()
 	return r.seen
 }
 

@@ -64,8 +64,12 @@ func (r *reader) readEvent(events []corev1.Event, i int) {
 		return
 	}
 	item := r.eventItem(e, i)
-	over := r.isOver(events, i)
+	former := r.former(&e)
+	over := former || r.isOver(events, i)
 	if e.Reason == "FailedScheduling" {
+		if former {
+			return
+		}
 		r.readFailedScheduling(e, item, over)
 		return
 	}
@@ -117,7 +121,7 @@ func (r *reader) readFailedScheduling(e corev1.Event, item evidence.Item, over b
 func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	source := evidence.Source{Rank: -1, Node: e.Source.Host}
 	if e.InvolvedObject.Kind == "Pod" {
-		if p, ok := r.phase[e.InvolvedObject.Name]; ok {
+		if p, ok := r.phase[e.InvolvedObject.Name]; ok && !r.former(&e) {
 			source = p.Source
 		}
 		source.Pod = e.InvolvedObject.Name
@@ -143,9 +147,17 @@ func containerOf(path string) string {
 
 func (r *reader) isOver(events []corev1.Event, i int) bool {
 	e := events[i]
+	if c := containerOf(e.InvolvedObject.FieldPath); c != "" && e.InvolvedObject.Kind == "Pod" {
+		if p, ok := r.phase[e.InvolvedObject.Name]; ok && p.Word(c, 0) == Past {
+			return true // of a container whose trouble is not the pod's
+		}
+	}
 	if slices.ContainsFunc(events[i+1:], func(later corev1.Event) bool {
 		return later.InvolvedObject.Name == e.InvolvedObject.Name && later.Reason == e.Reason && strings.HasPrefix(later.Message, cancelled)
 	}) {
+		return true
+	}
+	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" && p.outlivedBy(&e) {
 		return true
 	}
 	ends, known := outlived[e.Reason]

@@ -31,18 +31,23 @@ func Origin(annotations map[string]string, field string, item *evidence.Item) {
 
 func (r *reader) readPod(pod *corev1.Pod) {
 	p := Pod{
-		Name: pod.Name, Source: r.source(pod), Phase: pod.Status.Phase,
-		Placed: pod.Spec.NodeName != "", Deleted: pod.DeletionTimestamp != nil,
+		Name: pod.Name, UID: pod.UID, Source: r.source(pod), Phase: pod.Status.Phase, Created: pod.CreationTimestamp.Time,
+		Placed: pod.Spec.NodeName != "", Deleted: pod.DeletionTimestamp != nil, Program: programOf(pod),
 	}
 	for _, c := range pod.Status.Conditions {
 		r.readCondition(pod, &p, c)
 	}
 	r.readPodReason(pod, &p)
 	for i := range pod.Status.InitContainerStatuses {
-		r.readContainer(pod, &p, &pod.Status.InitContainerStatuses[i], true)
+		c := &pod.Status.InitContainerStatuses[i]
+		r.readContainer(pod, &p, c, partOf(pod, c.Name))
 	}
 	for i := range pod.Status.ContainerStatuses {
-		r.readContainer(pod, &p, &pod.Status.ContainerStatuses[i], false)
+		c, what := &pod.Status.ContainerStatuses[i], helper
+		if c.Name == p.Program {
+			what = program
+		}
+		r.readContainer(pod, &p, c, what)
 	}
 	r.phase[pod.Name] = p
 	r.seen.Pods = append(r.seen.Pods, p)
@@ -76,7 +81,9 @@ func (r *reader) readCondition(pod *corev1.Pod, p *Pod, c corev1.PodCondition) {
 	}
 	switch {
 	case c.Type == corev1.PodReady:
-		p.Ready = c.Status == corev1.ConditionTrue
+		if p.Ready = c.Status == corev1.ConditionTrue; p.Ready {
+			p.ReadySince = c.LastTransitionTime.Time
+		}
 	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonSchedulingGated:
 		r.sight(ruleGated, item, nil)
 	case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse:
@@ -88,31 +95,55 @@ func (r *reader) readCondition(pod *corev1.Pod, p *Pod, c corev1.PodCondition) {
 	}
 }
 
-func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, init bool) {
+func (r *reader) readContainer(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, what part) {
+	before := len(r.seen.Sightings)
+	exit, at, waiting := p.Exit, p.Ended, p.Waiting
 	p.Restarts += c.RestartCount
 	r.readDevices(pod, p, c)
 	if w := c.State.Waiting; w != nil && w.Reason != "" {
 		r.readWaiting(pod, p, c, w)
 	}
 	if t := c.State.Terminated; t != nil {
-		r.readEnd(pod, p, c, t, init, 0)
+		r.readEnd(pod, p, c, t, what == initial, 0)
+		if t.ExitCode == 0 && !r.NoRejoin {
+			p.say(c.Name, 0, EndedWell)
+		}
 	}
 	if t := c.LastTerminationState.Terminated; t != nil {
 		r.readRounds(pod, p, c, t)
-		before := len(r.seen.Sightings)
-		exit, at := p.Exit, p.Ended
-		r.readEnd(pod, p, c, t, init, 1)
-		if c.State.Running != nil && c.Ready && c.RestartCount < manyRestarts && !r.NoRejoin {
-			p.Exit, p.Ended, p.Recovered = exit, at, true
-			for i := range r.seen.Sightings[before:] {
-				r.seen.Sightings[before+i].Over = true
-			}
+		first, exit, at := len(r.seen.Sightings), p.Exit, p.Ended
+		r.readEnd(pod, p, c, t, what == initial, 1)
+		if r.recovered(c, what) {
+			p.Exit, p.Ended = exit, at
+			p.say(c.Name, 1, Past)
+			r.over(first)
 		}
+	}
+	if beside(pod, c, what, stateOf(pod, p.Program)) {
+		r.noteBeside(pod, c, what)
+		p.Exit, p.Ended, p.Waiting = exit, at, waiting
+		p.say(c.Name, 0, Past)
+		p.say(c.Name, 1, Past)
+		r.over(before)
 	}
 }
 
-// manyRestarts is from when on a container that runs again is not taken for recovered.
-const manyRestarts = 3
+// over ends what was seen from a place in the list on.
+func (r *reader) over(from int) {
+	for i := range r.seen.Sightings[from:] {
+		r.seen.Sightings[from+i].Over = true
+	}
+}
+
+// say sets the platform's word on a life of a container.
+func (p *Pod) say(container string, attempt int, w Word) {
+	if p.words == nil {
+		p.words = map[string][2]Word{}
+	}
+	all := p.words[container]
+	all[attempt] = w
+	p.words[container] = all
+}
 
 // readRounds finds a program that ends well and is started again for ever: a job whose pods always restart
 // does not end. A second container may do so on purpose.
@@ -154,7 +185,10 @@ func (r *reader) readWaiting(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus,
 }
 
 func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *corev1.ContainerStateTerminated, init bool, attempt int) {
-	if t.ExitCode == 0 && t.Reason != "OOMKilled" {
+	if t.ExitCode == 0 {
+		if t.Reason == "OOMKilled" {
+			r.note("The container %s of %s ended with 0, and its reason is OOMKilled: a process in it was killed at the memory limit, and the program went on without it.", c.Name, pod.Name)
+		}
 		return
 	}
 	exit := &Exit{Container: c.Name, Code: t.ExitCode, Signal: t.Signal, Reason: t.Reason, Message: t.Message, Init: init}
@@ -186,6 +220,9 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 	switch {
 	case t.Reason == "OOMKilled":
 		found = ruleOOM
+		if t.ExitCode != 137 {
+			found = ruleChildOOM
+		}
 		if limit := memoryLimit(pod, c.Name); limit != "" {
 			facts["memoryLimit"] = limit
 		}

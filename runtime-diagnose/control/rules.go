@@ -10,7 +10,7 @@ import (
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+15)
-	rules = append(rules, ruleOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
+	rules = append(rules, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
@@ -46,6 +46,12 @@ var ruleOOM = rule("container-oom-killed", "the container went over its memory l
 	signature.User, signature.Useless,
 	"The kernel killed the container's main process because its memory cgroup was full.",
 	"That training needs that much: a leak, too many data-loader workers and a full /dev/shm (which counts) look the same.",
+	"Raise the memory limit, or use less: fewer data-loader workers, a smaller prefetch, loading weights on one rank at a time.\nIf /dev/shm is a memory-backed emptyDir, what is written there counts against the limit.")
+
+var ruleChildOOM = rule("container-child-oom-killed", "a process in the container was killed at its memory limit", "host-oom-killed", signature.Precise,
+	signature.User, signature.Useless,
+	"The kernel killed a process of the container because its memory cgroup was full; the container's first process was not the one, and ended with a code of its own after that.",
+	"Which process it was: a data-loader worker or a rank is the usual one.",
 	"Raise the memory limit, or use less: fewer data-loader workers, a smaller prefetch, loading weights on one rank at a time.\nIf /dev/shm is a memory-backed emptyDir, what is written there counts against the limit.")
 
 var ruleNodeNotReady = rule("node-not-ready", "the node is not ready", "node-lost", signature.Precise,

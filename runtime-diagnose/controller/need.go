@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
 // Need is what a job needs now.
@@ -66,11 +67,6 @@ func (v view) decide() (need, time.Duration) {
 	}
 }
 
-// calm is how long containers must have run since the last one ended badly before a job is well
-// again: one that crashes every few minutes is not healthy in between. The kubelet waits up to
-// five minutes between restarts (kubernetes.io/docs, container restart policy).
-const calm = 10 * time.Minute
-
 // wellAgain takes back what was said when it is true no longer.
 func (v view) wellAgain() (need, time.Duration) {
 	if !v.spoken {
@@ -84,7 +80,7 @@ func (v view) wellAgain() (need, time.Duration) {
 			}
 		}
 	}
-	if left := calm - v.now.Sub(last); left > 0 {
+	if left := control.Calm - v.now.Sub(last); left > 0 {
 		return nothing, left
 	}
 	return thorough, 0

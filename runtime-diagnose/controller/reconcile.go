@@ -20,6 +20,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 )
 
@@ -349,7 +350,7 @@ func (r *Reconciler) remember(ctx context.Context, k *kinds.Kind, u *unstructure
 func (v view) settled(u *unstructured.Unstructured) bool {
 	before, ok := readStored(u.GetAnnotations())
 	since, err := time.Parse(time.RFC3339, v.state.Since)
-	return ok && v.ended() && !v.asked && err == nil && v.now.Sub(since) > calm && before.State == stateMark(v.state) &&
+	return ok && v.ended() && !v.asked && err == nil && v.now.Sub(since) > control.Calm && before.State == stateMark(v.state) &&
 		(before.Verdict == diagnose.Diagnosed || before.Verdict == diagnose.Healthy) && u.GetAnnotations()[Healthy] != ""
 }
 
