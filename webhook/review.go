@@ -58,7 +58,11 @@ func (h *Handler) review(ctx context.Context, req admission.Request) answer {
 	if why := needless(report); why != "" {
 		return answer{silent: why}
 	}
-	return reported(report, view.Incomplete(), h.broken())
+	a := reported(report, view.Incomplete(), h.broken())
+	if req.DryRun != nil && *req.DryRun && object.GetAnnotations()[AskAnnotation] == AskFit {
+		a.fit = fitLines(report.Fit)
+	}
+	return a
 }
 
 // needless says why the reviewer found nothing to review (an update that changes only

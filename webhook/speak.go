@@ -29,8 +29,8 @@ const (
 	denialBytes = 8192 // of the message of a denial; kubectl prints it whole
 )
 
-// more is the command that shows what the warnings had no room for.
-const more = "kubectl signalbox check -f FILE"
+// More is the command that shows what the warnings had no room for.
+const More = "kubectl signalbox check -f FILE"
 
 // reason is why something was not checked, as the metric's label has it.
 type reason string
@@ -55,7 +55,8 @@ type gap struct {
 type answer struct {
 	silent string // why nobody needs to be told anything; no review took place
 	report *preflight.Report
-	gaps   []gap // in the order of their weight
+	gaps   []gap    // in the order of their weight
+	fit    []string // warnings for who asked by AskAnnotation
 }
 
 // notChecked is the answer where no review came about.
@@ -124,7 +125,7 @@ func (a answer) response() admission.Response {
 	if denials := a.denials(); len(denials) > 0 && a.decision() == preflight.Denied {
 		resp = admission.Denied(denial(denials))
 	}
-	resp.Warnings = a.warnings()
+	resp.Warnings = append(a.fit, a.warnings()...)
 	resp.AuditAnnotations = a.audit()
 	return resp
 }
@@ -151,7 +152,7 @@ func denial(rulings []preflight.Ruling) string {
 			line += ". " + oneLine(r.Remedy)
 		}
 		if i > 0 && b.Len()+len(line) > denialBytes {
-			fmt.Fprintf(&b, "\n%d more: %s", len(rulings)-i, more)
+			fmt.Fprintf(&b, "\n%d more: %s", len(rulings)-i, More)
 			break
 		}
 		if i > 0 {
@@ -171,6 +172,9 @@ func (a answer) warnings() []string {
 		line := clipRunes("[signalbox] not checked: "+oneLine(text), budget.Runes)
 		last, budget.Bytes = []string{line}, budget.Bytes-len(line)
 	}
+	for _, line := range a.fit {
+		budget.Bytes -= len(line)
+	}
 	if a.report == nil {
 		return last
 	}
@@ -180,7 +184,7 @@ func (a answer) warnings() []string {
 			lines = slices.Delete(lines, i, i+1)
 		}
 	}
-	out := finding.Warnings(lines, budget, more)
+	out := finding.Warnings(lines, budget, More)
 	for i := range out {
 		out[i] = oneLine(out[i]) // a path may come from a policy
 	}

@@ -16,6 +16,9 @@ func (c *cluster) annotate(ctx context.Context, sh *shell, from diagnose.Case, r
 		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
 	}
-	_, err := w.Write(ctx, from.Job.Source, r, from.State)
+	wrote, err := w.Write(ctx, from.Job.Source, r, from.State)
+	if err == nil {
+		sh.tell("%s: %s", from.Job.Ref, map[bool]string{true: "the diagnosis is written on it", false: "the diagnosis on it is the same already"}[wrote])
+	}
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +18,13 @@ func newBundle(sh *shell) *cobra.Command {
 		Short:   "save the evidence of a job, with secrets masked",
 		Example: fmt.Sprintf("  %[1]s bundle pytorchjob/train -n ml -o train.tgz\n  %[1]s diagnose --bundle train.tgz", sh.name),
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("%s takes one KIND/NAME; have %d arguments", c.CommandPath(), len(args))
+			switch targets, err := readTargets(args); {
+			case len(args) == 0:
+				return usagef("%s takes one job; expected KIND/NAME", c.CommandPath())
+			case err != nil:
+				return err
+			case len(targets) > 1:
+				return usagef("%s takes one job, and %d are named; expected KIND/NAME", c.CommandPath(), len(targets))
 			}
 			return nil
 		},
@@ -26,11 +32,22 @@ func newBundle(sh *shell) *cobra.Command {
 			if to == "" {
 				return usagef("no file to write; expected -o FILE.tgz, or -o -")
 			}
-			evidence, _, err := liveCase(c.Context(), sh, kube, args[0])
+			targets, err := readTargets(args)
+			if err != nil {
+				return err
+			}
+			live, err := reach(c.Context(), kube, "")
+			if err != nil {
+				return own(err)
+			}
+			evidence, err := live.caseOf(c.Context(), sh, targets[0])
 			if err != nil {
 				return own(err)
 			}
 			save := func(w io.Writer) error { return collect.Save(evidence, w) }
+			if strings.HasSuffix(to, ".zip") {
+				return usagef("%s: a bundle is a .tgz; expected -o FILE.tgz", to)
+			}
 			if to == "-" {
 				return own(save(sh.out))
 			}
@@ -47,5 +64,7 @@ func newBundle(sh *shell) *cobra.Command {
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "`file` to write (.tgz); - is standard output")
 	kube.AddFlags(c.Flags())
+	completeCluster(c, kube)
+	c.ValidArgsFunction = completeJobs(kube)
 	return c
 }

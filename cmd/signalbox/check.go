@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -29,44 +30,53 @@ type reviewed struct {
 func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
 
 func newCheck(sh *shell) *cobra.Command {
-	var files []string
-	from := newWorldFlags()
+	files, from := &inputFlags{}, newWorldFlags()
 	output, failOn, colour := oneOf("text", "json", "yaml", "sarif", "junit", "github"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "check -f FILE|DIR|- [--snapshot FILE|DIR]",
+		Use:   "check FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "review jobs as the admission webhook does",
 		Long: `Check reviews every training job in the files, as the admission webhook would.
 
 What it knows of the cluster comes from --snapshot where one is given; else from the
 cluster of the current kubeconfig, read with your own rights; else, or with --offline,
 from nowhere, and the checks that need a cluster say so. With --server the cluster's API
-server is asked, in a dry run, whether it would take one pod of each role.
+server is asked, in a dry run, whether it would take the job and one pod of each role:
+every webhook of the cluster answers. Who may not list nodes gets the fit from Signalbox's
+webhook, where it is installed.
 
 Exit codes: 0 nothing at or above --fail-on · 1 findings or a denial · 2 bad usage or
-unreadable input · 3 our own failure · 75 the only objection is that the cluster is busy now.`,
-		Example: fmt.Sprintf(`  %[1]s check -f job.yaml
+unreadable input · 3 our own failure · 4 the cluster of the kubeconfig does not answer, or
+--require-cluster and what was asked is unknown · 75 the only objection is that the cluster
+is busy now.`,
+		Example: fmt.Sprintf(`  %[1]s check job.yaml
   %[1]s check -f manifests/ --snapshot cluster.yaml -o sarif
-  kubectl get pytorchjob train -o yaml | %[1]s check -f - --fail-on warning`, sh.name),
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+  %[1]s check -k overlays/production --require-cluster
+  helm template chart/ | %[1]s check -f - --stdin-filename chart/templates/train.yaml -o github`, sh.name),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(400) // a short life: collecting early costs more than it saves
 			}
-			jobs, troubles, err := reviewFiles(c.Context(), sh, files, from)
+			all, err := reviewFiles(c.Context(), sh, files, args, from)
 			if err != nil {
 				return own(err)
 			}
 			paint := newPainter(colour.value, sh.out)
-			if err := renderCheck(sh.out, output.value, jobs, troubles, paint); err != nil {
+			if err := renderCheck(sh.out, output.value, all.jobs, all.troubles, paint); err != nil {
 				return own(fmt.Errorf("write the report: %w", err))
 			}
-			return verdict(jobs, troubles, failOn.value)
+			if all.unknown != "" {
+				sh.tell("unknown: %s", all.unknown)
+			}
+			return verdict(all, failOn.value)
 		},
 	}
-	addFiles(c, &files)
+	files.add(c)
 	from.add(c)
-	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take one pod of each role: a dry run with your own rights")
+	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
+	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
 	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")
+	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
@@ -74,7 +84,7 @@ unreadable input · 3 our own failure · 75 the only objection is that the clust
 }
 
 func addFiles(c *cobra.Command, files *[]string) {
-	c.Flags().StringArrayVarP(files, "filename", "f", nil, "`file`, folder (recursed) or - for standard input; repeatable")
+	c.Flags().StringArrayVarP(files, "filename", "f", nil, "`file`, folder, address or - for standard input; repeatable, with commas and patterns")
 }
 
 // noArgs is cobra.NoArgs with an answer that helps.
@@ -85,22 +95,48 @@ func noArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// outcome is what a review of files amounts to.
+type outcome struct {
+	jobs     []reviewed
+	troubles []preflight.Trouble
+	unknown  string // why what was asked is not known; empty: it is, or nobody asked
+}
+
 // reviewFiles reads the files and reviews every job in them.
-func reviewFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) ([]reviewed, []preflight.Trouble, error) {
-	in, err := readInput(sh, files)
+func reviewFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) (*outcome, error) {
+	in, err := files.read(ctx, sh, args)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	w, err := from.open(ctx, sh, in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	jobs, err := in.review(ctx, w)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	in.say(sh)
-	return jobs, in.troubles, nil
+	return &outcome{jobs, in.troubles, w.unknown(jobs, from.require)}, nil
+}
+
+// unknown says why a review is not the answer that was asked for: the cluster that the
+// kubeconfig names was not heard, or an answer without one was not asked for.
+func (w *world) unknown(jobs []reviewed, required bool) string {
+	switch {
+	case w.silent != "":
+		return w.silent
+	case !required:
+		return ""
+	case !w.seen:
+		return "--require-cluster, and no cluster was looked at"
+	}
+	for _, j := range jobs {
+		if j.Fit == nil || j.Fit.Verdict == capacity.Unknown {
+			return fmt.Sprintf("whether %s fits", j.Job)
+		}
+	}
+	return ""
 }
 
 // review reviews the jobs of the input, several at a time; the answers are in their order.
@@ -142,15 +178,35 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	if !w.seen {
 		report.Fit = nil // nobody looked for nodes
 	}
-	if w.rehearsal != nil {
-		if j := readJob(req.Object, w.cluster); j != nil {
-			found, skipped := w.rehearsal.of(ctx, j)
-			report.Add(unsaid(report.Findings, found), skipped)
-		}
+	if f, ok := w.noNamespace(req.Object); ok {
+		report.Add([]finding.Finding{f}, nil)
+	} else {
+		w.askServer(ctx, &report, req)
 	}
 	ours := faults(report, w.cluster.Incomplete())
 	report.Skipped = append(report.Skipped, w.skipped...)
 	return &reviewed{report, d, ours}, nil
+}
+
+// askServer adds what the API server and the webhooks behind it say of a job: everything where
+// the user asks for it, and whether it fits where the nodes may not be listed.
+func (w *world) askServer(ctx context.Context, report *preflight.Report, req preflight.Request) {
+	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == capacity.Unknown
+	if w.rehearsal == nil && !blind || w.live == nil {
+		return
+	}
+	heard := w.live.dryRun(ctx, req.Object)
+	if blind {
+		report.Fit = heard.fitInstead(report.Fit)
+	}
+	if w.rehearsal == nil {
+		return
+	}
+	report.Add(heard.findings(report.Lines()), heard.skipped())
+	if j := readJob(req.Object, w.cluster); j != nil {
+		found, skipped := w.rehearsal.of(ctx, j)
+		report.Add(unsaid(report.Findings, found), skipped)
+	}
 }
 
 // inParallel does n things with a few workers and returns the first error in their order.
@@ -198,20 +254,22 @@ func faults(r preflight.Report, incomplete string) []string {
 
 // verdict is the exit code that a review amounts to, as an error. Input that nobody could
 // read outweighs everything: the review is not whole.
-func verdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) error {
+func verdict(all *outcome, failOn string) error {
 	var objects, busy, failed bool
-	for _, j := range jobs {
+	for _, j := range all.jobs {
 		objects = objects || objection(j.Report, failOn)
 		busy = busy || waits(j.Report)
 		failed = failed || len(j.ours) > 0
 	}
 	switch {
-	case len(troubles) > 0:
+	case len(all.troubles) > 0:
 		return &exit{code: exitUsage}
 	case objects:
 		return &exit{code: exitFindings}
 	case failed:
 		return &exit{code: exitOurs}
+	case all.unknown != "":
+		return &exit{code: exitUnknown}
 	case busy && failOn != "never":
 		return &exit{code: exitBusy}
 	}

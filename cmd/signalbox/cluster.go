@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -40,7 +42,10 @@ type cluster struct {
 }
 
 // noCluster says why there is no cluster to ask; it is not an error where none is needed.
-type noCluster struct{ why string }
+type noCluster struct {
+	why    string
+	silent bool // the kubeconfig names a cluster, and it does not answer
+}
 
 func (n *noCluster) Error() string { return n.why }
 
@@ -57,11 +62,11 @@ func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*cluste
 	}
 	if len(raw.Clusters) == 0 && !named {
 		if _, err := rest.InClusterConfig(); err != nil {
-			return nil, &noCluster{"there is no kubeconfig"}
+			return nil, &noCluster{why: noKubeconfig()}
 		}
 	}
 	if len(raw.Clusters) > 0 && raw.CurrentContext == "" && !named {
-		return nil, &noCluster{"the kubeconfig has no current context"}
+		return nil, &noCluster{why: "the kubeconfig has no current context"}
 	}
 	config, err := flags.ToRESTConfig()
 	if err != nil {
@@ -83,9 +88,23 @@ func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*cluste
 		if named {
 			return nil, fmt.Errorf("reach the cluster of context %q: %w", where, err)
 		}
-		return nil, &noCluster{fmt.Sprintf("the cluster of context %q does not answer: %v", where, err)}
+		return nil, &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", where, oneLine(err.Error())), silent: true}
 	}
 	return c, nil
+}
+
+// noKubeconfig says where a kubeconfig was looked for.
+func noKubeconfig() string {
+	named := os.Getenv("KUBECONFIG")
+	if named == "" {
+		return "there is no kubeconfig"
+	}
+	for _, file := range filepath.SplitList(named) {
+		if _, err := os.Stat(file); err == nil {
+			return "KUBECONFIG names " + named + ", which names no cluster"
+		}
+	}
+	return "KUBECONFIG names " + named + ", which does not exist"
 }
 
 // greet learns what the cluster serves and who we are there.

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
@@ -35,55 +34,96 @@ type diagnoseFlags struct {
 	bundle             string
 	logs, events, pods []string
 	annotate, timeline bool
+	watch, exitCode    bool
 	signatures         []string // folders
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
 	f := &diagnoseFlags{kube: kubeFlags()}
-	output, colour := oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
+	output, colour := oneOf("text", "json", "yaml", "md"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "diagnose KIND/NAME | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
+		Use:   "diagnose KIND/NAME… | KIND NAME… | pod/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
 		Short: "say why a job waits or failed, with evidence",
 		Long: `Diagnose reads a job's status, pods, events, nodes and logs and says what went wrong
 first, who has to act, and what to do; it reads from the cluster, from a bundle, or from
 bare files. It changes nothing unless --annotate.
 
-A --log file is the log of one container. --events and --pods take objects (YAML, JSON)
-and the text that people paste: kubectl describe, kubectl get events, kubectl get pods.
+A pod stands for the job that owns it. A --log file is the log of one container; a folder or
+a .tgz is many, and a bundle where it holds one. --events and --pods take objects (YAML,
+JSON) and the text that people paste: kubectl describe, kubectl get events, kubectl get pods.
 
 Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable input or no right to read ·
-3 our own failure.`,
+3 our own failure. With --exit-code: 0 healthy · 1 not healthy · 4 unknown.`,
 		Example: fmt.Sprintf(`  %[1]s diagnose pytorchjob/train -n ml
+  %[1]s diagnose pytorchjob train-a train-b -n ml -o md
+  %[1]s diagnose pod/train-worker-3 -n ml --timeline
   %[1]s diagnose --bundle train.tgz -o json
-  %[1]s diagnose --bundle train.tgz --timeline
+  %[1]s diagnose logs/
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
+		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
-			result, err := f.run(c.Context(), sh, args)
-			if err != nil {
+			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline}
+			if err := f.run(c.Context(), sh, args, to.print); err != nil || !f.exitCode {
 				return own(err)
 			}
-			paint := newPainter(colour.value, sh.out)
-			if err := renderDiagnosis(sh.out, output.value, result, paint); err != nil || !f.timeline {
-				return own(err)
-			}
-			return own(renderTimeline(sh.out, result, paint))
+			return to.verdict()
 		},
 	}
 	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
-	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, - is standard input; repeatable")
+	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
 	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
 	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
 	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
+	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
+	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
 	f.kube.AddFlags(c.Flags())
+	completeCluster(c, f.kube)
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
+}
+
+// printer writes diagnoses one after the other and remembers what they amount to.
+type printer struct {
+	sh        *shell
+	format    string
+	paint     painter
+	timeline  bool
+	printed   int
+	sick, dim bool // one is not healthy; of one nobody can say
+}
+
+func (p *printer) print(r diagnose.Result) error {
+	if p.printed++; p.printed > 1 {
+		if between := map[string]string{"text": "\n", "md": "\n", "yaml": "---\n"}[p.format]; between != "" {
+			if _, err := io.WriteString(p.sh.out, between); err != nil {
+				return err
+			}
+		}
+	}
+	p.sick = p.sick || r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
+	p.dim = p.dim || r.Verdict == diagnose.Unknown
+	if err := renderDiagnosis(p.sh.out, p.format, r, p.paint); err != nil || !p.timeline {
+		return err
+	}
+	return renderTimeline(p.sh.out, r, p.paint)
+}
+
+// verdict is the exit code that the diagnoses amount to, as an error.
+func (p *printer) verdict() error {
+	switch {
+	case p.sick:
+		return &exit{code: exitFindings}
+	case p.dim:
+		return &exit{code: exitUnknown}
+	}
+	return nil
 }
 
 // thrifty lets garbage grow to three tenths of what is in use before it is collected, not to as much: logs of
@@ -97,49 +137,86 @@ func thrifty() (back func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string) (diagnose.Result, error) {
+func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to func(diagnose.Result) error) error {
 	catalog, err := catalogWith(f.signatures)
 	if err != nil {
-		return diagnose.Result{}, err
+		return err
 	}
 	files := len(f.logs)+len(f.events)+len(f.pods) > 0
-	if files {
-		f.logs = append(f.logs, args...) // --log *.txt: the shell leaves all but the first as arguments
+	if files || f.bundle == "" && allFiles(args) {
+		f.logs, args = append(f.logs, args...), nil // --log *.txt: the shell leaves all but the first as arguments
+		files = len(f.logs)+len(f.events)+len(f.pods) > 0
 	}
-	sources := 0
-	for _, given := range []bool{files, f.bundle != "", !files && len(args) > 0} {
-		if given {
-			sources++
+	switch {
+	case files && f.bundle != "":
+		return usagef("--bundle and files are given; expected one of them: a bundle holds logs, events and pods")
+	case len(args) > 0 && f.bundle != "":
+		return usagef("%s and --bundle are given; expected one of them", strings.Join(args, " "))
+	case f.annotate && len(args) == 0:
+		return usagef("--annotate writes on a job of the cluster; expected KIND/NAME")
+	case f.watch && len(args) != 1:
+		return usagef("--watch follows one job of the cluster; expected KIND/NAME")
+	case files || f.bundle != "":
+		c, err := f.saved(ctx, sh)
+		if err != nil {
+			return err
+		}
+		r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return to(r)
+	case len(args) == 0:
+		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe")
+	}
+	return f.live(ctx, sh, catalog, args, to)
+}
+
+// allFiles says whether all arguments are files or folders, and none is the name of a job.
+func allFiles(args []string) bool {
+	for _, a := range args {
+		if _, _, err := collect.Resolve(kinds.All(), a); err == nil {
+			return false
+		}
+		if _, err := os.Stat(a); err != nil {
+			return false
 		}
 	}
-	switch {
-	case sources != 1 || !files && len(args) > 1:
-		return diagnose.Result{}, usagef("%d sources of evidence given; expected one: KIND/NAME, --bundle, or --log, --events and --pods", max(sources, len(args)))
-	case f.annotate && len(args) == 0:
-		return diagnose.Result{}, usagef("--annotate writes on a job of the cluster; expected KIND/NAME")
-	}
-	var c diagnose.Case
-	switch {
-	case files:
-		c, err = f.bare(sh)
-	case f.bundle != "":
-		if c, err = collect.Open(ctx, f.bundle); err != nil {
+	return len(args) > 0
+}
+
+// saved is a case that somebody saved: a bundle, or files.
+func (f *diagnoseFlags) saved(ctx context.Context, sh *shell) (diagnose.Case, error) {
+	if f.bundle != "" {
+		c, err := collect.Open(ctx, f.bundle)
+		if err != nil && !errors.Is(err, context.Canceled) {
 			err = usagef("%w", err)
 		}
-	default:
-		return f.live(ctx, sh, catalog, args[0])
+		return c, err
 	}
-	if err != nil {
-		return diagnose.Result{}, err
-	}
-	return diagnose.Diagnose(ctx, c, catalog, diagnose.Options{}), ctx.Err()
+	return f.bare(ctx, sh)
 }
 
 // bare is a case of files that people saved or pasted.
-func (f *diagnoseFlags) bare(sh *shell) (diagnose.Case, error) {
+func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, error) {
 	c := diagnose.Case{Now: sh.now()}
 	read := newFiles(sh.in)
 	for _, name := range f.logs {
+		if many(name) {
+			part, bundle, err := collect.Folder(ctx, name, plain)
+			if err != nil {
+				return c, usagef("%w", err)
+			}
+			if bundle && len(f.logs)+len(f.events)+len(f.pods) == 1 {
+				return part, nil
+			}
+			for i := range part.Logs {
+				part.Logs[i].Source.Rank = diagnose.RankIn(part.Logs[i].Source.File)
+			}
+			c.Logs, c.Pods, c.Events = append(c.Logs, part.Logs...), append(c.Pods, part.Pods...), append(c.Events, part.Events...)
+			c.Nodes, c.Objects, c.Missing = append(c.Nodes, part.Nodes...), append(c.Objects, part.Objects...), append(c.Missing, part.Missing...)
+			continue
+		}
 		open, err := read.log(name)
 		if err != nil {
 			return c, err
@@ -155,6 +232,16 @@ func (f *diagnoseFlags) bare(sh *shell) (diagnose.Case, error) {
 	}
 	c.Adopt()
 	return c, nil
+}
+
+// many says whether a name is a folder or an archive of files.
+func many(name string) bool {
+	at, err := os.Stat(name)
+	if err != nil {
+		return false
+	}
+	lower := strings.ToLower(name)
+	return at.IsDir() || strings.HasSuffix(lower, ".tgz") || strings.HasSuffix(lower, ".tar.gz") || strings.HasSuffix(lower, ".tar")
 }
 
 // files reads evidence; standard input only once.
@@ -254,47 +341,46 @@ func shown(name string) string {
 	return filepath.ToSlash(name)
 }
 
-// live reads the evidence of a job from the cluster.
-func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.Catalog, arg string) (diagnose.Result, error) {
-	c, live, err := liveCase(ctx, sh, f.kube, arg)
+// live diagnoses jobs of the cluster.
+func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.Catalog, args []string, to func(diagnose.Result) error) error {
+	targets, err := readTargets(args)
 	if err != nil {
-		return diagnose.Result{}, err
+		return err
 	}
-	result := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
-	if f.annotate {
-		if err := live.annotate(ctx, sh, c, result); err != nil {
-			return result, err
+	live, err := reach(ctx, f.kube, ", --bundle or --log")
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		for before := ""; ; {
+			c, err := live.caseOf(ctx, sh, t)
+			if err != nil {
+				return err
+			}
+			r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if now := diagnose.Text(r); !f.watch || now != before {
+				before = now
+				if err := to(r); err != nil {
+					return err
+				}
+			}
+			if f.annotate {
+				if err := live.annotate(ctx, sh, c, r); err != nil {
+					return err
+				}
+			}
+			if !f.watch || ended(c.State) {
+				break
+			}
+			if err := live.change(ctx, c); err != nil {
+				return err
+			}
 		}
 	}
-	return result, ctx.Err()
-}
-
-// liveCase collects everything about KIND/NAME.
-func liveCase(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, arg string) (diagnose.Case, *cluster, error) {
-	kind, name, err := collect.Resolve(kinds.All(), arg)
-	if err != nil {
-		return diagnose.Case{}, nil, usagef("%w", err)
-	}
-	live, err := connect(ctx, kube)
-	if none, ok := errors.AsType[*noCluster](err); ok {
-		return diagnose.Case{}, nil, usagef("%s; expected a kubeconfig whose cluster answers, --bundle or --log", none.why)
-	}
-	if err != nil {
-		return diagnose.Case{}, nil, err
-	}
-	p := sh.progress()
-	defer p.done()
-	from := live.collector(ctx, sh, p)
-	object, err := from.Find(ctx, kind, live.namespace, name)
-	switch {
-	case apierrors.IsNotFound(err):
-		return diagnose.Case{}, nil, usagef("%s %s/%s: not found", kind.Name, live.namespace, name)
-	case err != nil:
-		return diagnose.Case{}, nil, err
-	}
-	p.step("reading pods, events and logs of %s …", name)
-	c, err := from.Case(ctx, kind, object)
-	return c, live, err
+	return nil
 }
 
 // collector reads jobs through this cluster. The view of the whole cluster is made when
@@ -334,7 +420,9 @@ func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
 // renderDiagnosis writes a diagnosis in one of the documented formats.
 func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint painter) error {
 	text := []byte(plainly(diagnose.Text(r), os.Getenv))
-	if format == "text" {
+	if format == "md" {
+		text = []byte(diagnosisMarkdown(r))
+	} else if format == "text" {
 		for _, words := range []struct{ plain, like string }{{": not healthy", "error"}, {": healthy", "allowed"}} {
 			if paint.on && strings.Contains(string(text), words.plain) {
 				text = []byte(strings.Replace(string(text), words.plain, ": "+paint.as(words.like, words.plain[2:]), 1))

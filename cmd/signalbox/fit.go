@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,12 +17,11 @@ import (
 )
 
 func newFit(sh *shell) *cobra.Command {
-	var files []string
 	var draw bool
-	from := newWorldFlags()
+	files, from := &inputFlags{}, newWorldFlags()
 	output, failOn, colour := oneOf("text", "json", "yaml"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "fit -f FILE|DIR|- [--snapshot FILE|DIR]",
+		Use:   "fit FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "say whether jobs fit on the cluster, where, and what would make them fit",
 		Long: `Fit answers one question for every training job in the files: is there room for all
 its pods at once? It prints the placement, or the reason with both numbers and the
@@ -30,16 +30,18 @@ smallest change that would fit.
 What lies before the nodes is said apart: a ResourceQuota, a LimitRange, a queue that is
 missing, closed or too small. A job that the nodes would take and a rule will not is no fit.
 
-Exit codes: 0 it fits · 1 it never will (with --fail-on warning also: nobody can say) ·
-2 bad usage or unreadable input · 3 our own failure · 75 not now: the cluster is busy, or
-others hold what a quota has left.`,
-		Example: fmt.Sprintf("  %[1]s fit -f job.yaml\n  %[1]s fit -f job.yaml --map\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+Who may not list nodes is answered by Signalbox's webhook, where it is installed.
+
+Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
+failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
+hold what a quota has left.`,
+		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
 			if draw && output.value != "text" {
 				return usagef("--map draws for people, and -o is %s; expected one of them", output.value)
 			}
-			jobs, cluster, troubles, err := fitFiles(c.Context(), sh, files, from)
+			jobs, cluster, troubles, err := fitFiles(c.Context(), sh, files, args, from)
 			if err != nil {
 				return own(err)
 			}
@@ -54,12 +56,12 @@ others hold what a quota has left.`,
 			return fitVerdict(jobs, troubles, failOn.value)
 		},
 	}
-	addFiles(c, &files)
+	files.add(c)
 	from.add(c)
 	hide(c, "policy") // no policy is asked
 	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it")
 	addChoice(c, output, "output", "o", "output format")
-	addChoice(c, failOn, "fail-on", "", "severity from which the exit code is 1; an answer that nobody can give is a warning")
+	addChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
 }
@@ -68,8 +70,8 @@ func hide(c *cobra.Command, flag string) { _ = c.Flags().MarkHidden(flag) } // f
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble.
-func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) ([]reviewed, *capacity.Snapshot, []preflight.Trouble, error) {
-	in, err := readInput(sh, files)
+func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *capacity.Snapshot, []preflight.Trouble, error) {
+	in, err := files.read(ctx, sh, args)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -79,6 +81,9 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 	}
 	if !w.seen {
 		in.say(sh)
+		if w.silent != "" {
+			return nil, nil, nil, &exit{exitUnknown, errors.New("unknown: " + w.silent)}
+		}
 		return nil, nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}
 	w.engine = nil
@@ -102,7 +107,7 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 		}
 	}
 	for _, j := range jobs {
-		if j.Fit == nil || j.Gang == nil {
+		if j.Fit == nil || j.Gang == nil || w.nodeless {
 			continue
 		}
 		if text := w.cluster.Departures(ctx, *j.Gang, *j.Fit); text != "" {
@@ -116,13 +121,13 @@ func fitFiles(ctx context.Context, sh *shell, files []string, from *worldFlags) 
 
 // fitVerdict is the exit code that answers of the fit amount to, as an error.
 func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) error {
-	var never, busy bool
+	var never, unknown, busy bool
 	for _, j := range jobs {
 		switch {
 		case j.Fit != nil && j.Fit.Blocked():
 			never = true
 		case j.Fit == nil || j.Fit.Verdict == capacity.Unknown:
-			never = never || failOn == "warning"
+			unknown = true
 		case waits(j.Report):
 			busy = true
 		case j.Fit.Verdict != capacity.Fits:
@@ -136,6 +141,8 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 		return nil
 	case never:
 		return &exit{code: exitFindings}
+	case unknown:
+		return &exit{code: exitUnknown}
 	case busy:
 		return &exit{code: exitBusy}
 	}

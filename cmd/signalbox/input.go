@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -23,16 +25,14 @@ type input struct {
 	foreign  []string            // files of folders that hold no Kubernetes object
 }
 
-// readInput reads all files. Documents that cannot be read are troubles, and do not keep
-// the others from being reviewed; input without a single object is an error.
+// readInput reads all files; see inputOf.
 func readInput(sh *shell, files []string) (*input, error) {
-	if len(files) == 0 {
-		return nil, usagef("no input; expected -f FILE, -f DIR or -f - for standard input")
-	}
-	found, err := manifest.Sources(files, sh.in)
-	if err != nil {
-		return nil, err
-	}
+	return (&inputFlags{files: files, recursive: true}).read(context.Background(), sh, nil)
+}
+
+// inputOf reads all sources. Documents that cannot be read are troubles, and do not keep
+// the others from being reviewed; input without a single object is an error.
+func inputOf(found []manifest.Source) (*input, error) {
 	in := &input{}
 	empty := ""
 	read, err := documents(found)
@@ -60,7 +60,7 @@ func readInput(sh *shell, files []string) (*input, error) {
 		}
 	}
 	if empty == "" && len(in.jobs)+len(in.others)+len(in.troubles) == 0 {
-		in.notes = append(in.notes, strings.Join(files, ", ")+": no objects")
+		in.notes = append(in.notes, "no object was read")
 	}
 	in.uncovered()
 	if n := len(in.foreign); n > 0 {
@@ -125,6 +125,13 @@ func (in *input) uncovered() {
 	passed := map[string]int{}
 	for _, d := range in.others {
 		gvk := d.Object.GroupVersionKind()
+		if meant := misspelt(gvk); meant != "" {
+			in.trouble(&manifest.Problem{
+				Source: d.Source, Line: d.Position("kind"),
+				Have: fmt.Sprintf("kind %s of %s is not known", gvk.Kind, gvk.GroupVersion()), Want: meant,
+			})
+			continue
+		}
 		if builtIn(gvk) {
 			passed[gvk.Kind]++
 			continue
@@ -171,6 +178,31 @@ func builtIn(gvk schema.GroupVersionKind) bool {
 		return true
 	}
 	return strings.HasSuffix(gvk.Group, ".k8s.io") && !strings.HasSuffix(gvk.Group, ".x-k8s.io") && !strings.HasSuffix(gvk.Group, ".sigs.k8s.io")
+}
+
+// misspelt is the covered kind that an object means whose kind, group or version is written
+// wrong; empty: none is close enough to say so. A kind that nobody knows would be passed over,
+// and the job with it.
+func misspelt(gvk schema.GroupVersionKind) string {
+	best, nearest := "", 10
+	for _, k := range kinds.All() {
+		for _, have := range k.GVKs {
+			kind, nearKind := distance(gvk.Kind, have.Kind)
+			group, nearGroup := distance(gvk.Group, have.Group)
+			nearGroup = nearGroup || gvk.Group == "" && builtIn(have)
+			if (group == 0 && nearKind || kind == 0 && nearGroup) && kind+group < nearest {
+				best, nearest = have.Kind+" of "+have.GroupVersion().String(), kind+group
+			}
+		}
+	}
+	return best
+}
+
+// distance is how many letters differ, and whether so few that one word is meant: none in a
+// short one, because Job and Pod are two words.
+func distance(word, known string) (n int, near bool) {
+	n = levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(known))
+	return n, n <= min(3, len(known)/4)
 }
 
 // notCovered says which kind has no reader, and which kinds have one: of the same name in

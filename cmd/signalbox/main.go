@@ -25,6 +25,7 @@ const (
 	exitFindings = 1  // findings at or above --fail-on, or a denial
 	exitUsage    = 2  // bad usage or unreadable input
 	exitOurs     = 3  // our own failure
+	exitUnknown  = 4  // the answer that was asked for is unknown
 	exitBusy     = 75 // only the cluster is busy now: EX_TEMPFAIL of sysexits.h, "try again later"
 )
 
@@ -34,6 +35,7 @@ type shell struct {
 	in       io.Reader
 	out, err io.Writer
 	now      func() time.Time
+	typed    []string // the arguments of this command line
 }
 
 // tell writes one line to stderr. That nobody may be listening there changes nothing.
@@ -62,6 +64,7 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 			code = exitOurs
 		}
 	}()
+	sh.typed = args
 	root := newRoot(sh) //nolint:contextcheck // commands get theirs from ExecuteContext
 	root.SetArgs(args)
 	ran, err := root.ExecuteContextC(ctx)

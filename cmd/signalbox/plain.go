@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // sniffed is how much of a text is looked at to see what it is.
@@ -39,12 +40,12 @@ func plain(in io.Reader) (io.Reader, error) {
 	case len(head) > magic+5 && string(head[magic:magic+5]) == "ustar":
 		return nil, errors.New("is a tar archive (bundles go to --bundle)")
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
-		return &utf16Reader{in: r, low: 0}, discard(r, 2)
+		return fromUTF16(r, 0), discard(r, 2)
 	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return &utf16Reader{in: r, low: 1}, discard(r, 2)
+		return fromUTF16(r, 1), discard(r, 2)
 	}
 	if low, ok := bareUTF16(head); ok {
-		return &utf16Reader{in: r, low: low}, nil
+		return fromUTF16(r, low), nil
 	}
 	if binary(head) {
 		return nil, errors.New("is not text")
@@ -92,47 +93,10 @@ func bareUTF16(head []byte) (low int, ok bool) {
 	return 0, false
 }
 
-// utf16Reader turns UTF-16 into UTF-8. low is the place of the low byte in each pair.
-type utf16Reader struct {
-	in  *bufio.Reader
-	low int
-	out []byte
-	err error
-}
-
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	for len(u.out) < len(p) && u.err == nil {
-		var r rune
-		if r, u.err = u.unit(); u.err != nil {
-			break
-		}
-		if utf16.IsSurrogate(r) {
-			second, err := u.unit()
-			if u.err = err; err != nil {
-				second = utf8.RuneError
-			}
-			r = utf16.DecodeRune(r, second)
-		}
-		u.out = utf8.AppendRune(u.out, r)
-	}
-	n := copy(p, u.out)
-	u.out = append(u.out[:0], u.out[n:]...)
-	if n == 0 && len(p) > 0 {
-		return 0, u.err
-	}
-	return n, nil
-}
-
-func (u *utf16Reader) unit() (rune, error) {
-	var pair [2]byte
-	for i := range pair {
-		b, err := u.in.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		pair[i] = b
-	}
-	return rune(pair[u.low]) | rune(pair[1-u.low])<<8, nil
+// fromUTF16 is text as UTF-8; low is the place of the low byte in each pair.
+func fromUTF16(in io.Reader, low int) io.Reader {
+	order := []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian}[low]
+	return unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder().Reader(in)
 }
 
 // binary says that a file is no text: in its first part more than three in ten characters

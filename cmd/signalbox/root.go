@@ -13,6 +13,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -33,11 +34,7 @@ before they run, and explains why they wait or fail.`,
 			if len(args) == 0 {
 				return c.Help()
 			}
-			var names []string
-			for _, sub := range c.Commands() {
-				names = append(names, sub.Name())
-			}
-			return usagef("no command is called %q%s; see %s --help", args[0], check.DidYouMean(args[0], names), sh.name)
+			return noCommand(c, sh, args[0])
 		},
 	}
 	if words := strings.Fields(sh.name); len(words) == 2 {
@@ -49,13 +46,57 @@ before they run, and explains why they wait or fail.`,
 	root.SetOut(sh.out)
 	root.SetErr(sh.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%s; see %s --help", oneLine(err.Error()), c.CommandPath())
+		if c == root {
+			if word := firstWord(sh.typed); word != "" {
+				return noCommand(root, sh, word)
+			}
+		}
+		return usagef("%s%s; see %s --help", oneLine(err.Error()), flagMeant(c, err), c.CommandPath())
 	})
+	root.Version = build().String()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(
 		newCheck(sh), newFit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newServe(sh),
 		newList(sh), newExplain(sh), newVersion(sh),
 	)
 	return root
+}
+
+// noCommand says that a word is no command, and which one is meant.
+func noCommand(root *cobra.Command, sh *shell, word string) error {
+	var names []string
+	for _, sub := range root.Commands() {
+		names = append(names, sub.Name())
+	}
+	return usagef("no command is called %q%s; see %s --help", word, check.DidYouMean(word, names), sh.name)
+}
+
+// firstWord is the first argument that is no flag.
+func firstWord(args []string) string {
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") {
+			return a
+		}
+	}
+	return ""
+}
+
+// flagMeant is "; did you mean --offline?" for a flag that does not exist.
+func flagMeant(c *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	if name := unknown.GetSpecifiedName(); len(name) > 1 {
+		return check.DidYouMean("--"+name, names)
+	}
+	return ""
 }
 
 // needsCommand makes a command that only groups others answer a missing or unknown word.

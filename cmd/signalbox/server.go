@@ -4,18 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 // serverCheck is the name under which check --server says what the API server says. It is
@@ -39,6 +47,137 @@ func (c *cluster) rehearse() (*rehearsal, error) {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
 	return &rehearsal{pods: pods, warnings: heard}, nil
+}
+
+// heard is what the API server, and the webhooks behind it, said of a job in a dry run.
+type heard struct {
+	job      job.Ref
+	warnings []string
+	err      error
+}
+
+// dryRun creates a job, or changes the stored one, without storing anything. Signalbox's
+// webhook is asked whether the job fits.
+func (c *cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *heard {
+	out := &heard{job: job.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
+	config, said := rest.CopyConfig(c.config), &collector{}
+	config.WarningHandlerWithContext = said
+	client, err := dynamic.NewForConfig(config)
+	kind := kinds.For(o.GroupVersionKind())
+	if err != nil || kind == nil {
+		out.err = err
+		return out
+	}
+	to := client.Resource(o.GroupVersionKind().GroupVersion().WithResource(kind.Resource)).Namespace(o.GetNamespace())
+	asked := o.DeepCopy()
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"} {
+		unstructured.RemoveNestedField(asked.Object, "metadata", field)
+	}
+	annotations := map[string]string{}
+	maps.Copy(annotations, asked.GetAnnotations())
+	annotations[webhook.AskAnnotation] = webhook.AskFit
+	asked.SetAnnotations(annotations)
+	_, out.err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
+	if apierrors.IsAlreadyExists(out.err) {
+		if stored := c.job(ctx, o); stored != nil {
+			asked.SetUID(stored.GetUID())
+			asked.SetResourceVersion(stored.GetResourceVersion())
+		}
+		_, out.err = to.Update(ctx, asked, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
+	}
+	for _, w := range said.take() {
+		if !slices.Contains(out.warnings, w) {
+			out.warnings = append(out.warnings, w)
+		}
+	}
+	return out
+}
+
+// fitInstead is the webhook's answer, or an unknown that says why there is none.
+func (h *heard) fitInstead(unknown *capacity.Result) *capacity.Result {
+	if r, ok := webhook.FitOf(h.warnings); ok {
+		r.Assumed = append(r.Assumed, "you may not list nodes: the answer is that of Signalbox's webhook in the cluster")
+		return &r
+	}
+	out := *unknown
+	why := "no webhook of Signalbox answered a dry run"
+	switch {
+	case mayNot(h.err):
+		why = fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked", h.job.Kind, h.job.Namespace)
+	case h.err != nil:
+		why += ": " + oneLine(h.err.Error())
+	}
+	out.Assumed = []string{"you may not list nodes, and " + why}
+	return &out
+}
+
+// ours are warnings in the form of Signalbox's webhook: "[name] path: what is".
+var ours = regexp.MustCompile(`^\[([a-z0-9-]+)\] (.*)$`)
+
+// findings are what was said of the job, but for what the findings there are say already.
+func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
+	spoke := func(check string) bool {
+		return slices.ContainsFunc(said, func(f finding.Finding) bool { return f.Check == check })
+	}
+	for _, text := range h.warnings {
+		text = oneLine(text)
+		m := ours.FindStringSubmatch(text)
+		switch {
+		case m != nil && (m[1] == webhook.AskFit || m[1] == "signalbox" || spoke(m[1])), strings.Contains(text, webhook.More):
+		case m != nil: // a policy that may not be read from here
+			out = append(out, finding.Finding{Check: m[1], Severity: finding.Warning, Message: m[2]})
+		default:
+			out = append(out, finding.Finding{Check: serverCheck, Severity: finding.Warning, Message: "the API server warns: " + text})
+		}
+	}
+	status, ok := errors.AsType[*apierrors.StatusError](h.err)
+	if !ok || mayNot(h.err) || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429 {
+		return out
+	}
+	refused := func(at job.Path, text string) finding.Finding {
+		return finding.Finding{
+			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + oneLine(text),
+			Remedy: "Change what the API server names.",
+		}
+	}
+	if _, denial, ok := strings.Cut(status.ErrStatus.Message, "denied the request: "); ok {
+		if m := ours.FindStringSubmatch(oneLine(denial)); m != nil && spoke(m[1]) {
+			return out
+		}
+	}
+	named := false
+	if details := status.ErrStatus.Details; details != nil {
+		for _, c := range details.Causes {
+			if at := job.Path(c.Field); c.Field != "" && readable(at) {
+				out = append(out, unsaid(said, []finding.Finding{refused(at, c.Message)})...)
+				named = true
+			}
+		}
+	}
+	if !named {
+		out = append(out, refused("", status.ErrStatus.Message))
+	}
+	return out
+}
+
+// readable says whether a path is written as ours are.
+func readable(at job.Path) bool {
+	_, err := at.Resolve(nil)
+	return err == nil || !strings.HasPrefix(err.Error(), "parse path")
+}
+
+// skipped is why the API server did not answer about the job.
+func (h *heard) skipped() []preflight.Skip {
+	status, answered := errors.AsType[*apierrors.StatusError](h.err)
+	switch {
+	case h.err == nil:
+		return nil
+	case mayNot(h.err):
+		return []preflight.Skip{{Check: serverCheck, Reason: fmt.Sprintf("you may not create a %s in namespace %s, so the API server was not asked", h.job.Kind, h.job.Namespace)}}
+	case !answered || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429:
+		return []preflight.Skip{{Check: serverCheck, Reason: oneLine(h.err.Error()), Failed: true}}
+	}
+	return nil
 }
 
 // collector keeps the warnings of one request.
@@ -111,7 +250,7 @@ func onePod(j *job.Job, r *job.Role) *corev1.Pod {
 
 // mayNot says whether the user's own rights ended the request, and nothing about the pod.
 func mayNot(err error) bool {
-	return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), `cannot create resource "pods"`)
+	return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource ") && !strings.Contains(err.Error(), "denied the request")
 }
 
 // refusal turns the API server's refusal into findings, one for each field that it names;
@@ -151,7 +290,7 @@ func placeOf(r *job.Role, name string) job.Path {
 	if !inSpec {
 		return r.Pod.At("")
 	}
-	if _, err := job.Path(rel).Resolve(nil); err != nil && strings.HasPrefix(err.Error(), "parse path") {
+	if !readable(job.Path(rel)) {
 		return r.Pod.At("")
 	}
 	return r.Pod.At(job.Path(rel))

@@ -29,16 +29,21 @@ func newVersion(sh *shell) *cobra.Command {
 			if output.value == "json" {
 				return own(writeJSON(sh.out, b))
 			}
-			dirty := ""
-			if b.Modified {
-				dirty = ", modified"
-			}
-			_, err := fmt.Fprintf(sh.out, "signalbox %s (commit %s%s, %s, %s)\n", b.Version, b.Commit, dirty, b.Go, b.Platform)
+			_, err := fmt.Fprintln(sh.out, b)
 			return own(err)
 		},
 	}
 	addChoice(c, output, "output", "o", "output format")
 	return c
+}
+
+// String is the version in one line.
+func (b built) String() string {
+	dirty := ""
+	if b.Modified {
+		dirty = ", modified"
+	}
+	return fmt.Sprintf("signalbox %s (commit %s%s, %s, %s)", b.Version, b.Commit, dirty, b.Go, b.Platform)
 }
 
 func build() built {

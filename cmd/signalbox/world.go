@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
@@ -27,7 +30,8 @@ import (
 type worldFlags struct {
 	snapshot []string
 	offline  bool
-	server   bool     // ask the API server about the pods
+	server   bool     // ask the API server about the job and its pods
+	require  bool     // an answer without a cluster is none
 	settings string   // file of the configuration; only what it says of checks counts
 	folders  []string // of policies
 	sources  []fs.FS  // what is in them, once open
@@ -53,6 +57,7 @@ func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
 	f.kube.AddFlags(c.Flags())
 	c.MarkFlagsMutuallyExclusive("snapshot", "offline")
+	completeCluster(c, f.kube)
 }
 
 // world is everything a review knows besides the job.
@@ -63,6 +68,9 @@ type world struct {
 	cluster   *capacity.Snapshot // nil: no view
 	seen      bool               // somebody looked at a cluster: the view is not only what the input brings
 	live      *cluster           // nil: offline
+	silent    string             // why a cluster that is configured was not looked at
+	nodeless  bool               // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
+	names     []string           // of the namespaces of the view
 	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
 	rehearsal *rehearsal         // nil: the API server is not asked about pods
 	skipped   []preflight.Skip   // what could not be seen
@@ -99,6 +107,11 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 	if view.addAll(in.others) || w.seen {
 		if w.cluster, err = view.Snapshot(); err != nil {
 			return nil, usagef("%w", err)
+		}
+	}
+	for _, o := range view.Objects {
+		if o.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Namespace") {
+			w.names = append(w.names, o.GetName())
 		}
 	}
 	if f.server {
@@ -143,6 +156,11 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	w.live, err = connect(ctx, f.kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
 		in.notes = append(in.notes, "no cluster view: "+none.why+"; --snapshot FILE gives one")
+		if none.silent {
+			in.notes = append(in.notes, "nothing was asked of that cluster; --offline says that this is meant")
+			w.silent = none.why
+			w.skipped = []preflight.Skip{{Check: "cluster", Reason: none.why}}
+		}
 		return v, false, nil
 	}
 	if err != nil {
@@ -157,6 +175,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	if v.View, w.skipped, err = w.live.gather(ctx, sh.now(), p); err != nil {
 		return v, false, err
 	}
+	w.nodeless = slices.ContainsFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "nodes" })
 	p.step("reading what the jobs name …")
 	skipped, err := w.live.ask(ctx, &v.View, readJobs(in, v.View, w.namespace))
 	w.skipped = append(w.skipped, skipped...)
@@ -267,6 +286,23 @@ func (w *world) labels(namespace string) map[string]string {
 		return labels
 	}
 	return map[string]string{}
+}
+
+// noNamespace is the finding about a namespace that is not there. Only a shell can make it:
+// the API server asks no webhook about such a job.
+func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool) {
+	name := o.GetNamespace()
+	if w.cluster == nil || len(w.names) == 0 || name == metav1.NamespaceDefault { // which every cluster has
+		return finding.Finding{}, false
+	}
+	if _, presence := w.cluster.Lookup(corev1.SchemeGroupVersion.WithKind("Namespace"), "", name); presence != job.Absent {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Check: "namespace-missing", Severity: finding.Error, Path: "metadata.namespace",
+		Message: fmt.Sprintf("namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, w.names)),
+		Remedy:  "Create the namespace first, or name one that exists.",
+	}, true
 }
 
 // stored is the job as the cluster has it already; nil where it has none.

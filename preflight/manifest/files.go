@@ -15,8 +15,12 @@ import (
 type Source struct {
 	Name    string // as the user gave it; a file of a folder has the folder's name before its own
 	Recurse bool   // found in a folder: nobody named this very file
-	stdin   io.Reader
+	in      io.Reader
 }
+
+// Stream is a source that is read from in, once. Its name stands in messages and in
+// Document.Source.
+func Stream(name string, in io.Reader) Source { return Source{Name: name, in: in} }
 
 // Sources are the files behind the values of -f: files, folders (all .yaml, .yml and
 // .json files in them, also compressed, in the order of their names) and "-".
@@ -39,7 +43,7 @@ func Sources(names []string, stdin io.Reader) ([]Source, error) {
 
 func sources(name string, stdin io.Reader) ([]Source, error) {
 	if name == "-" {
-		return []Source{{Name: "-", stdin: stdin}}, nil
+		return []Source{{Name: "-", in: stdin}}, nil
 	}
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return nil, &Problem{Source: name, Have: "is an address", Want: "a file, a folder or - (try: curl -s " + name + " | signalbox check -f -)"}
@@ -107,11 +111,11 @@ func regular(path string, e fs.DirEntry) bool {
 }
 
 func (s Source) open() (io.ReadCloser, error) {
-	if s.Name != "-" {
-		return os.Open(s.Name)
-	}
-	if s.stdin == nil {
+	switch {
+	case s.in != nil:
+		return io.NopCloser(s.in), nil
+	case s.Name == "-":
 		return nil, fmt.Errorf("standard input is closed")
 	}
-	return io.NopCloser(s.stdin), nil
+	return os.Open(s.Name)
 }

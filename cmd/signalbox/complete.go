@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Completion asks the cluster within completesWithin for at most mostCompleted names: who presses
+// the key is waiting.
+const (
+	completesWithin = 2 * time.Second
+	mostCompleted   = 500
+)
+
+// completeCluster completes the connection flags.
+func completeCluster(c *cobra.Command, kube *genericclioptions.ConfigFlags) {
+	register := func(flag string, names func(context.Context) []string) {
+		_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) { // fails only for a flag that does not exist
+			return beginning(start, names(c.Context())), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+	register("context", func(context.Context) (out []string) {
+		raw, err := kube.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return nil
+		}
+		for name := range raw.Contexts {
+			out = append(out, name)
+		}
+		return out
+	})
+	register("namespace", func(ctx context.Context) (out []string) {
+		live, stop := connectSoon(&ctx, kube)
+		defer stop()
+		if live == nil {
+			return nil
+		}
+		found, err := live.clients.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompleted})
+		if err != nil {
+			return nil
+		}
+		for i := range found.Items {
+			out = append(out, found.Items[i].Name)
+		}
+		return out
+	})
+}
+
+// completeJobs completes KIND/NAME: first the kinds, then the names that the cluster has.
+func completeJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+		word, _, named := strings.Cut(start, "/")
+		if !named {
+			var out []string
+			for _, k := range kinds.All() {
+				out = append(out, strings.ToLower(k.Name)+"/")
+			}
+			return beginning(start, out), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		ctx := c.Context()
+		live, stop := connectSoon(&ctx, kube)
+		defer stop()
+		k := kindCalled(word)
+		if live == nil || k == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var out []string
+		for _, gvr := range live.resources(k) {
+			found, err := live.objects.Resource(gvr).Namespace(live.namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
+			if err != nil {
+				continue
+			}
+			for i := range found.Items {
+				out = append(out, word+"/"+found.Items[i].GetName())
+			}
+		}
+		return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// connectSoon is the cluster, or nil where it does not answer at once.
+func connectSoon(ctx *context.Context, kube *genericclioptions.ConfigFlags) (live *cluster, stop func()) {
+	within, cancel := context.WithTimeout(*ctx, completesWithin)
+	*ctx = within
+	live, err := connect(within, kube)
+	if err != nil {
+		return nil, cancel
+	}
+	return live, cancel
+}
+
+// beginning are the names that begin with a text, sorted.
+func beginning(start string, names []string) []string {
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, start) })
+	slices.Sort(names)
+	return slices.Compact(names)
+}

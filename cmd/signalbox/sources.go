@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// inputFlags say which manifests to read, as kubectl takes them.
+type inputFlags struct {
+	files     []string
+	kustomize string
+	stdinName string
+	selector  string
+	recursive bool
+}
+
+func (f *inputFlags) add(c *cobra.Command) {
+	addFiles(c, &f.files)
+	c.Flags().StringVarP(&f.kustomize, "kustomize", "k", "", "`folder` of a kustomization, which is built")
+	c.Flags().BoolVarP(&f.recursive, "recursive", "R", true, "read folders within folders")
+	c.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`, as kubectl has them")
+	c.Flags().StringVar(&f.stdinName, "stdin-filename", "", "`file` that findings in standard input, or in what -k builds, are said to be in")
+	_ = c.MarkFlagDirname("kustomize") // fails only for a flag that does not exist
+}
+
+// read reads what the flags and the arguments name.
+func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input, error) {
+	selector, err := labels.Parse(f.selector)
+	if err != nil {
+		return nil, usagef("-l %s: %s", f.selector, oneLine(err.Error()))
+	}
+	found, err := f.sources(ctx, sh, args)
+	if err != nil {
+		return nil, err
+	}
+	in, err := inputOf(found)
+	if err != nil {
+		return nil, err
+	}
+	in.jobs = slices.DeleteFunc(in.jobs, func(d manifest.Document) bool { return !selector.Matches(labels.Set(d.Object.GetLabels())) })
+	return in, nil
+}
+
+// sources are the files, addresses and kustomizations behind the flags and arguments.
+func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string) ([]manifest.Source, error) {
+	names, err := expanded(slices.Concat(f.files, args))
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 && f.kustomize == "" {
+		return nil, usagef("no input; expected FILE, -f FILE, -f DIR, -k DIR or -f - for standard input")
+	}
+	var out []manifest.Source
+	for _, name := range names {
+		if isAddress(name) {
+			text, err := fetch(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, manifest.Stream(name, bytes.NewReader(text)))
+			continue
+		}
+		found, err := manifest.Sources([]string{name}, sh.in)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range found {
+			switch {
+			case s.Name == "-" && f.stdinName != "":
+				s = manifest.Stream(f.stdinName, sh.in)
+			case s.Recurse && !f.recursive && filepath.Dir(s.Name) != filepath.Clean(name):
+				continue
+			}
+			out = append(out, s)
+		}
+	}
+	if f.kustomize != "" {
+		built, err := kustomized(f.kustomize)
+		if err != nil {
+			return nil, err
+		}
+		name := "kustomize build " + f.kustomize
+		if f.stdinName != "" {
+			name = f.stdinName
+		}
+		out = append(out, manifest.Stream(name, bytes.NewReader(built)))
+	}
+	return out, nil
+}
+
+// expanded are the values of -f, each once: what is no file is a list with commas, or a pattern.
+func expanded(values []string) ([]string, error) {
+	var out []string
+	for _, v := range values {
+		_, err := os.Lstat(v)
+		switch {
+		case v == "-", err == nil, isAddress(v):
+			out = append(out, v)
+		case strings.Contains(v, ","):
+			parts, err := expanded(strings.Split(v, ","))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, parts...)
+		case strings.ContainsAny(v, "*?["):
+			found, err := filepath.Glob(v)
+			if err != nil || len(found) == 0 {
+				return nil, &manifest.Problem{Source: v, Have: "no file is called like that", Want: "a pattern that files match"}
+			}
+			out = append(out, found...)
+		case v != "":
+			out = append(out, v)
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(out, func(v string) bool {
+		again := seen[v]
+		seen[v] = true
+		return again
+	}), nil
+}
+
+func isAddress(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+const (
+	maxFetched  = 64 << 20 // of one address, which is held in memory
+	fetchWithin = 30 * time.Second
+)
+
+// fetch is what an address holds.
+func fetch(ctx context.Context, address string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
+	defer cancel()
+	unread := func(have string) error {
+		return &manifest.Problem{Source: address, Have: have, Want: "an address that answers with manifests"}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, unread("is no address")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, unread(oneLine(strings.TrimPrefix(err.Error(), `Get "`+address+`": `)))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, unread("answers " + resp.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFetched+1))
+	switch {
+	case err != nil:
+		return nil, unread(oneLine(err.Error()))
+	case len(text) > maxFetched:
+		return nil, unread(fmt.Sprintf("holds more than %d MiB", maxFetched>>20))
+	}
+	return text, nil
+}
+
+// kustomized is what kubectl kustomize prints of a folder.
+func kustomized(dir string) ([]byte, error) {
+	at, err := os.Stat(dir)
+	if err != nil || !at.IsDir() {
+		return nil, &manifest.Problem{Source: dir, Have: "no such folder", Want: "a folder with a kustomization.yaml"}
+	}
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		return nil, &manifest.Problem{Source: dir, Have: "kustomize cannot build it: " + oneLine(err.Error()), Want: "a kustomization that builds"}
+	}
+	return objects.AsYaml()
+}

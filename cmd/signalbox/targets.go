@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+)
+
+// target is a job that the user names, or a pod of it.
+type target struct {
+	kind *kinds.Kind // nil: a pod
+	name string
+}
+
+var podWords = []string{"pod", "pods", "po"}
+
+// kindCalled is the kind of a word that users write: pytorchjob, pytorchjobs,
+// pytorchjobs.kubeflow.org; nil: none.
+func kindCalled(word string) *kinds.Kind {
+	k, _, err := collect.Resolve(kinds.All(), word+"/x")
+	if err != nil {
+		return nil
+	}
+	return k
+}
+
+// readTargets reads KIND/NAME… and KIND NAME…, as kubectl has them.
+func readTargets(args []string) ([]target, error) {
+	if len(args) > 1 && !strings.Contains(args[0], "/") {
+		word := args[0]
+		args = slices.Clone(args[1:])
+		for i, name := range args {
+			if strings.Contains(name, "/") {
+				return nil, usagef("%q follows %q; expected KIND NAME… or KIND/NAME…", name, word)
+			}
+			args[i] = word + "/" + name
+		}
+	}
+	var out []target
+	for _, arg := range args {
+		word, name, _ := strings.Cut(arg, "/")
+		if slices.Contains(podWords, strings.ToLower(word)) && name != "" && !strings.Contains(name, "/") {
+			out = append(out, target{name: name})
+			continue
+		}
+		kind, name, err := collect.Resolve(kinds.All(), arg)
+		if err != nil {
+			return nil, usagef("%s%s", oneLine(err.Error()), hint(arg))
+		}
+		out = append(out, target{kind, name})
+	}
+	return out, nil
+}
+
+// hint is what somebody may mean whose argument is no KIND/NAME.
+func hint(arg string) string {
+	word, name, ok := strings.Cut(arg, "/")
+	var names []string
+	for _, k := range kinds.All() {
+		names = append(names, strings.ToLower(k.Name))
+	}
+	switch {
+	case !ok && kindCalled(arg) != nil:
+		return "; a kind needs a name"
+	case !ok || strings.Contains(name, "/"):
+		return fmt.Sprintf("; for a log that does exist: --log %s", arg)
+	}
+	return check.DidYouMean(strings.ToLower(word), names)
+}
+
+// reach is the cluster, or an error that says what else would do.
+func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) (*cluster, error) {
+	live, err := connect(ctx, kube)
+	if none, ok := errors.AsType[*noCluster](err); ok {
+		return nil, usagef("%s; expected a kubeconfig whose cluster answers%s", none.why, or)
+	}
+	return live, err
+}
+
+// caseOf collects everything about a target.
+func (c *cluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose.Case, error) {
+	p := sh.progress()
+	defer p.done()
+	from := c.collector(ctx, sh, p)
+	if t.kind == nil {
+		var err error
+		if t, err = c.jobOfPod(ctx, t.name); err != nil {
+			return diagnose.Case{}, err
+		}
+	}
+	object, err := from.Find(ctx, t.kind, c.namespace, t.name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return diagnose.Case{}, usagef("%s %s/%s: not found%s", t.kind.Name, c.namespace, t.name, c.elsewhere(ctx, t))
+	case err != nil:
+		return diagnose.Case{}, err
+	}
+	p.step("reading pods, events and logs of %s …", t.name)
+	return from.Case(ctx, t.kind, object)
+}
+
+// elsewhere says where a job of the name is, if its namespace is another one, or which name is
+// meant.
+func (c *cluster) elsewhere(ctx context.Context, t target) string {
+	for _, gvr := range c.resources(t.kind) {
+		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: 1})
+		if err == nil && len(found.Items) > 0 {
+			return fmt.Sprintf("; there is one in namespace %s", found.Items[0].GetNamespace())
+		}
+		here, err := c.objects.Resource(gvr).Namespace(c.namespace).List(ctx, metav1.ListOptions{Limit: mostCompleted})
+		if err != nil {
+			continue
+		}
+		var names []string
+		for i := range here.Items {
+			names = append(names, here.Items[i].GetName())
+		}
+		return check.DidYouMean(t.name, names)
+	}
+	return ""
+}
+
+// resources are the versions of a kind that the cluster serves, best first.
+func (c *cluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
+	for _, gvk := range k.GVKs {
+		if slices.Contains(c.served[gvk.Group], gvk.Version) {
+			out = append(out, gvk.GroupVersion().WithResource(k.Resource))
+		}
+	}
+	return out
+}
+
+// mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
+const mostOwners = 8
+
+// jobOfPod is the job at the end of the owners of a pod.
+func (c *cluster) jobOfPod(ctx context.Context, name string) (target, error) {
+	pod, err := c.clients.CoreV1().Pods(c.namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return target{}, usagef("Pod %s/%s: not found", c.namespace, name)
+	case err != nil:
+		return target{}, fmt.Errorf("read Pod %s/%s: %w", c.namespace, name, err)
+	}
+	var found target
+	for owner, n := metav1.GetControllerOf(pod), 0; owner != nil && n < mostOwners; n++ {
+		gvk := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
+		k := kinds.For(gvk)
+		if k == nil {
+			break
+		}
+		found = target{k, owner.Name}
+		above, err := c.objects.Resource(gvk.GroupVersion().WithResource(k.Resource)).Namespace(c.namespace).Get(ctx, owner.Name, metav1.GetOptions{})
+		if err != nil {
+			break // the job below is found already
+		}
+		owner = metav1.GetControllerOf(above)
+	}
+	if found.kind == nil {
+		return target{}, usagef("Pod %s/%s: no training job owns it", c.namespace, name)
+	}
+	return found, nil
+}
+
+// everyChange is how often a watched job is looked at.
+const everyChange = 5 * time.Second
+
+// change waits until the job of a case, or one of its pods, is another one.
+func (c *cluster) change(ctx context.Context, from diagnose.Case) error {
+	before := ""
+	tick := time.NewTicker(everyChange)
+	defer tick.Stop()
+	for {
+		now, err := c.versions(ctx, from)
+		if err != nil {
+			return err
+		}
+		if before == "" {
+			before = now
+		}
+		if now != before {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// versions are the resource versions of a job and its pods, in one string.
+func (c *cluster) versions(ctx context.Context, from diagnose.Case) (string, error) {
+	ref := from.Job.Ref
+	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	o, err := c.objects.Resource(gvk.GroupVersion().WithResource(from.Kind.Resource)).Namespace(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", ref, err)
+	}
+	pods, err := c.clients.CoreV1().Pods(ref.Namespace).List(ctx, metav1.ListOptions{LabelSelector: from.Kind.Pods(ref).String()})
+	if err != nil {
+		return "", fmt.Errorf("list pods of %s: %w", ref, err)
+	}
+	words := []string{stateOf(from.Kind, o)}
+	for i := range pods.Items {
+		words = append(words, pods.Items[i].Name+pods.Items[i].ResourceVersion)
+	}
+	slices.Sort(words)
+	return strings.Join(words, " "), nil
+}
+
+// stateOf is what the operator says of a job; our own annotations are no change.
+func stateOf(k *kinds.Kind, o *unstructured.Unstructured) string {
+	s := k.State(o)
+	return fmt.Sprint(s.Phase, s.Reason, s.Since)
+}
+
+func ended(s kinds.State) bool { return s.Phase == kinds.Succeeded || s.Phase == kinds.Failed }

@@ -1,0 +1,73 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// Folder reads a folder or .tgz that people saved: a bundle as Open does, and any other as the
+// logs of containers, one in each file, with pods and events where files are called like those of
+// a bundle. A file that readable refuses is left out, and the case says so; empty ones hold nothing.
+func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reader, error)) (c diagnose.Case, bundle bool, err error) {
+	files, err := openContents(ctx, name)
+	if err != nil {
+		return c, false, fmt.Errorf("open %s: %w", name, err)
+	}
+	if _, ok := files.objects[indexFile]; ok {
+		if c, err = files.parse(); err != nil {
+			err = fmt.Errorf("open bundle %s: %w", name, err)
+		}
+		return c, true, err
+	}
+	for _, file := range slices.Sorted(maps.Keys(files.objects)) {
+		c.AddBare(name+"/"+file, files.objects[file])
+	}
+	inOrder := slices.SortedFunc(maps.Keys(files.logs), func(a, b string) int { return files.logs[a].order - files.logs[b].order })
+	for _, file := range inOrder {
+		if strings.HasPrefix(file[strings.LastIndexByte(file, '/')+1:], ".") {
+			continue
+		}
+		open := func() (io.ReadCloser, error) { return opened(files.logs[file].open, readable) }
+		in, err := open()
+		if err != nil {
+			c.Missing = append(c.Missing, fmt.Sprintf("%s/%s: %v", name, file, err))
+			continue
+		}
+		n, err := io.ReadFull(in, make([]byte, 1))
+		_ = in.Close() // only read from
+		if n == 0 || err != nil {
+			continue
+		}
+		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: name + "/" + file, Rank: -1}, Open: open})
+	}
+	if len(c.Logs)+len(c.Pods)+len(c.Events)+len(c.Objects) == 0 {
+		return c, false, fmt.Errorf("open %s: it holds no log; expected logs of containers, or a bundle", name)
+	}
+	return c, false, nil
+}
+
+// opened is a file as text.
+func opened(open func() (io.ReadCloser, error), readable func(io.Reader) (io.Reader, error)) (io.ReadCloser, error) {
+	in, err := open()
+	if err != nil {
+		return nil, err
+	}
+	text, err := readable(in)
+	if err != nil {
+		_ = in.Close() // what is wrong with it is said already
+		return nil, err
+	}
+	return textOf{text, in}, nil
+}
+
+type textOf struct {
+	io.Reader
+	io.Closer
+}
