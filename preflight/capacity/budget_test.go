@@ -27,9 +27,12 @@ func twoZones() *capacity.Snapshot {
 
 func TestRulesBetweenPodsHoldHoweverManyRolesThereAre(t *testing.T) {
 	for _, roles := range []int{2, 3, 64, 65, 200} {
-		got := twoZones().Fit(t.Context(), rivals(roles))
-		if fits := got.Verdict == capacity.Fits; fits != (roles <= 2) {
-			t.Errorf("%d roles that keep apart over two zones: %s", roles, got)
+		want := capacity.TooBig
+		if roles <= 2 {
+			want = capacity.Fits
+		}
+		if got := twoZones().Fit(t.Context(), rivals(roles)); got.Verdict != want {
+			t.Errorf("%d roles that keep apart over two zones are %s, want %s: %s", roles, got.Verdict, want, got)
 		}
 	}
 }

@@ -56,14 +56,15 @@ func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) { return q.try
 
 // tryOn is try for a change that alters what the ground rests on.
 func (q *quest) tryOn(g Gang, on *ground, what purpose) (a *attempt, fits bool) {
-	if q.tries++; q.tries > mostTries || !on.budget.spend(len(on.grid.nodes)*(1+2*len(g.Groups))) {
+	if q.tries++; q.tries > mostTries || on.budget.over != "" {
 		return nil, false
 	}
+	done := on.budget.try(mostTrySteps)
 	a = &attempt{question: q.s.question(g, on)}
 	a.trying = what
 	failed, kins := a.run(&a.result)
 	a.kins = kins
-	return a, failed == nil && on.budget.over == "" && len(a.blind) == 0 && q.s.podsKnown && g.Pods() > 0
+	return a, done() && failed == nil && len(a.blind) == 0 && q.s.podsKnown && g.Pods() > 0
 }
 
 // keep tries a change and keeps its text if it fits.

@@ -78,36 +78,39 @@ func (q *question) tied(early, late []*kin) bool {
 			}
 		}
 	}
-	all := slices.Concat(early, late)
-	if len(all) > mostWoven {
-		return q.on.ties
-	}
-	w := q.weave(all, false)
+	w := q.weave(slices.Concat(early, late), false)
 	return w != nil && w.spans(len(early))
 }
 
 // spans says that a rule of the web holds between its first kins and the others. A spread that the
 // first ask for was looked at when they were placed.
 func (w *web) spans(first int) bool {
-	early := uint64(1)<<first - 1
-	late := uint64(1)<<len(w.kins) - 1 - early // for 64 kins the shift is 0, and less 1 all ones
-	across := func(a, b uint64) bool { return a&early != 0 && b&late != 0 || a&late != 0 && b&early != 0 }
-	return slices.ContainsFunc(w.apart, func(r apartRule) bool { return across(1<<r.holder, r.with) }) ||
+	early, late := w.set(), w.set()
+	for i := range w.kins {
+		if i < first {
+			early.add(i)
+		} else {
+			late.add(i)
+		}
+	}
+	across := func(a, b kinSet) bool { return a.meets(early) && b.meets(late) || a.meets(late) && b.meets(early) }
+	return slices.ContainsFunc(w.apart, func(r apartRule) bool { return across(r.holders, r.with) }) ||
 		slices.ContainsFunc(w.near, func(r nearRule) bool { return across(r.holders, r.with) }) ||
-		slices.ContainsFunc(w.even, func(r evenRule) bool { return r.holders&late != 0 && r.counted&early != 0 }) ||
+		slices.ContainsFunc(w.even, func(r evenRule) bool { return r.holders.meets(late) && r.counted.meets(early) }) ||
 		slices.ContainsFunc(w.share, func(r shareRule) bool { return across(r.kins, r.kins) }) ||
 		slices.ContainsFunc(w.slots, func(r slotRule) bool { users := r.users(); return across(users, users) })
 }
 
 // users are the kins whose pods bring volumes of the driver.
-func (r *slotRule) users() (set uint64) {
+func (r *slotRule) users() kinSet {
+	set := newKinSet(len(r.own))
 	for i, n := range r.own {
 		if n > 0 {
-			set |= 1 << i
+			set.add(i)
 		}
 	}
 	for _, kins := range r.shared {
-		set |= kins
+		set.join(kins)
 	}
 	return set
 }

@@ -57,9 +57,6 @@ func (q *question) exact(kins []*kin, idle bool, beside crowd) (whole *packing, 
 	if !x.number() || !x.lay() {
 		return nil, false
 	}
-	if q.trying != placing && x.steps() > q.on.budget.left() {
-		return nil, false // what is left is for others
-	}
 	for i := range x.nodes {
 		if !x.step(x.nodes[i].patterns) {
 			return nil, false
@@ -174,15 +171,6 @@ func (x *search) patterns(on int) []pattern {
 	choose(0, 0)
 	copy(x.p.placed, placed)
 	return out
-}
-
-// steps is what the whole search would try.
-func (x *search) steps() int {
-	n := x.tried
-	for i := range x.nodes {
-		n += len(x.nodes[i].patterns) * x.states
-	}
-	return n
 }
 
 // step adds a node; false if that is more than the search may try.

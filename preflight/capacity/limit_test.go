@@ -15,7 +15,7 @@ import (
 
 // ruled is a cluster of nodes and pods, and further objects; whole are resources of which
 // it holds all.
-func ruled(t *testing.T, text string, whole []string, items ...any) *capacity.Snapshot {
+func ruled(t testing.TB, text string, whole []string, items ...any) *capacity.Snapshot {
 	t.Helper()
 	var b capacity.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})

@@ -21,10 +21,11 @@ func (w *web) limit() string {
 }
 
 // pods of some kins, and their roles: "1 Master + 5 Workers".
-func (w *web) pods(kins uint64) (n int, who string) {
+func (w *web) pods(kins kinSet) (n int, who string) {
 	var roles []string
-	for i, k := range w.kins {
-		if kins>>i&1 == 0 || k.count == 0 {
+	for i := range kins.all() {
+		k := w.kins[i]
+		if k.count == 0 {
 			continue
 		}
 		n = int(plus(int64(n), int64(k.count)))
@@ -54,14 +55,13 @@ func (w *web) limitShare() string {
 }
 
 // onOneNode is the most pods of some kins that one node takes, each kin counted alone.
-func (w *web) onOneNode(kins uint64, all int) int {
+func (w *web) onOneNode(kins kinSet, all int) int {
 	best := 0
 	for cell := range w.q.on.grid.nodes {
 		sum := int64(0)
-		for i, k := range w.kins {
-			if kins>>i&1 == 1 {
-				sum += min(int64(w.caps(k)[cell]), int64(k.count))
-			}
+		for i := range kins.all() {
+			k := w.kins[i]
+			sum += min(int64(w.caps(k)[cell]), int64(k.count))
 		}
 		best = max(best, int(min(sum, int64(all))))
 	}
@@ -71,14 +71,9 @@ func (w *web) onOneNode(kins uint64, all int) int {
 // limitApart counts domains for kins that keep away from each other and themselves.
 func (w *web) limitApart() string {
 	for _, r := range w.apart {
-		if r.with>>r.holder&1 == 0 {
+		kins := r.holders.and(r.with)
+		if kins.empty() {
 			continue
-		}
-		kins := uint64(0)
-		for _, o := range w.apart {
-			if o.top == r.top && o.with == r.with && r.with>>o.holder&1 == 1 {
-				kins |= 1 << o.holder
-			}
 		}
 		n, who := w.pods(kins)
 		domains, outside := w.domainsFor(r.top, kins)
@@ -91,11 +86,11 @@ func (w *web) limitApart() string {
 
 // domainsFor counts the domains that take a pod of some kins, and how many pods nodes in
 // no domain take.
-func (w *web) domainsFor(top int, kins uint64) (domains int, outside int64) {
+func (w *web) domainsFor(top int, kins kinSet) (domains int, outside int64) {
 	rooms := w.rooms(top)
 	for d := range w.tops[top].size {
-		for i := range w.kins {
-			if kins>>i&1 == 1 && rooms[d*len(w.kins)+i] > 0 {
+		for i := range kins.all() {
+			if rooms[d*len(w.kins)+i] > 0 {
 				domains++
 				break
 			}
@@ -105,10 +100,8 @@ func (w *web) domainsFor(top int, kins uint64) (domains int, outside int64) {
 		if w.tops[top].domain(cell, nodes[0]) >= 0 {
 			continue
 		}
-		for i, k := range w.kins {
-			if kins>>i&1 == 1 {
-				outside = plus(outside, times(int64(w.caps(k)[cell]), int64(len(nodes))))
-			}
+		for i := range kins.all() {
+			outside = plus(outside, times(int64(w.caps(w.kins[i])[cell]), int64(len(nodes))))
 		}
 	}
 	return domains, outside
@@ -119,7 +112,7 @@ func (w *web) domainsFor(top int, kins uint64) (domains int, outside int64) {
 func (w *web) limitNear() string {
 	for at := range w.near {
 		r := &w.near[at]
-		if r.with&^r.holders != 0 {
+		if !r.with.without(r.holders).empty() {
 			continue // others may begin in any domain
 		}
 		n, who := w.pods(r.holders)
@@ -129,7 +122,7 @@ func (w *web) limitNear() string {
 		for j, top := range r.tops {
 			begun, one := w.roomNear(r, j)
 			key := w.tops[top].key
-			switch self := r.open && r.with != 0; {
+			switch self := r.open && !r.with.empty(); {
 			case !self && begun == 0 && !slices.Contains(r.seeded[j], true):
 				return fmt.Sprintf("%s must share %s with pods that do not run", who, domainWord(key))
 			case !self && begun < int64(n):
@@ -156,10 +149,8 @@ func (w *web) roomNear(r *nearRule, j int) (begun, one int64) {
 	rooms := w.rooms(r.tops[j])
 	for d := range w.tops[r.tops[j]].size {
 		sum := int64(0)
-		for i, k := range w.kins {
-			if r.holders>>i&1 == 1 {
-				sum = plus(sum, min(rooms[d*len(w.kins)+i], int64(k.count)))
-			}
+		for i := range r.holders.all() {
+			sum = plus(sum, min(rooms[d*len(w.kins)+i], int64(w.kins[i].count)))
 		}
 		if r.seeded[j][d] {
 			begun = plus(begun, sum)
@@ -174,7 +165,7 @@ func (w *web) roomNear(r *nearRule, j int) (begun, one int64) {
 func (w *web) limitEven() string {
 	for at := range w.even {
 		r := &w.even[at]
-		kins := r.holders & r.counted
+		kins := r.holders.and(r.counted)
 		n, who := w.pods(kins)
 		if n == 0 {
 			continue
@@ -200,11 +191,9 @@ func (w *web) limitEven() string {
 }
 
 // roomIn is how many pods of some kins a domain takes, each counted alone.
-func (w *web) roomIn(rooms []int64, d int, kins uint64) (sum int64) {
-	for i, k := range w.kins {
-		if kins>>i&1 == 1 {
-			sum = plus(sum, min(rooms[d*len(w.kins)+i], int64(k.count)))
-		}
+func (w *web) roomIn(rooms []int64, d int, kins kinSet) (sum int64) {
+	for i := range kins.all() {
+		sum = plus(sum, min(rooms[d*len(w.kins)+i], int64(w.kins[i].count)))
 	}
 	return sum
 }

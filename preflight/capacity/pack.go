@@ -58,6 +58,14 @@ func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
 	return p
 }
 
+// reset takes all pods away, and leaves what is there besides.
+func (p *packing) reset(beside crowd) {
+	clear(p.taken)
+	clear(p.placed)
+	p.fresh, p.pieces, p.rooms, p.counts, p.seating = p.q.on.grid.nodes, p.pieces[:0], p.rooms[:0], p.counts[:0], nil
+	p.share(beside)
+}
+
 // caps are how many of a kin a node of each cell takes alone.
 func (p *packing) caps(k *kin) []int32 {
 	if p.idle {

@@ -8,6 +8,7 @@ type scratch struct {
 	used  int
 	lent  []*packing // in the order of desks
 	desks []desk
+	seen  memo // of one search at a time
 }
 
 // desk is the room for a packing.
@@ -79,4 +80,12 @@ func (m *scratch) furnish(p *packing) {
 	d := m.desks[at]
 	p.pieces, p.rooms, p.counts = d.pieces, d.rooms, d.counts
 	m.lent = append(m.lent, p)
+}
+
+// memo is an empty memo, for one search at a time.
+func (on *ground) memo() *memo {
+	if on.memory == nil {
+		return &memo{}
+	}
+	return on.memory.seen.empty()
 }

@@ -1,17 +1,13 @@
 package capacity
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 // seating is pods of a stage on nodes, one after the other as a scheduler binds them, with
-// all that ties them.
+// all that ties them. A pod can be taken back; then everything is as if it had not come.
 type seating struct {
 	*packing
 	w       *web
-	in      [][]int32 // by topology: pods by domain and kin
-	level   [][]int32 // by even rule: pods that count, by domain
+	in      [][]int32 // by counter, then domain: pods of the stage
 	sizes   [][]int32 // by even rule: how many of the compared domains have so many pods
 	least   []int32   // by even rule: the fewest pods in a domain that is compared
 	seated  []int     // by near rule: pods that others may be near to
@@ -30,18 +26,22 @@ type step struct {
 
 // seating starts without a pod of the stage.
 func (w *web) seating(beside crowd) *seating {
-	b := &seating{packing: w.q.newPacking(w.kins, w.idle, beside), w: w}
-	for i := range w.tops {
-		b.in = append(b.in, make([]int32, w.tops[i].size*len(w.kins)))
+	b := w.spare
+	if b == nil {
+		b = &seating{packing: w.q.newPacking(w.kins, w.idle, beside), w: w, in: w.zeros()}
+	} else {
+		b.reset(beside)
+		for _, counts := range b.in {
+			clear(counts)
+		}
+		*b = seating{packing: b.packing, w: w, in: b.in}
 	}
+	w.spare = nil
 	for i := range w.even {
 		r := &w.even[i]
-		level := make([]int32, len(r.base))
-		copy(level, r.base)
-		b.level = append(b.level, level)
 		var sizes []int32
 		least := int32(math.MaxInt32)
-		for d, n := range level {
+		for d, n := range r.base {
 			if !r.real[d] {
 				continue
 			}
@@ -63,42 +63,53 @@ func (w *web) seating(beside crowd) *seating {
 	return b
 }
 
-// there is how many pods of some kins are in a domain.
-func (b *seating) there(top int, domain int32, kins uint64) (n int32) {
-	row := b.in[top][int(domain)*len(b.kins):]
-	for ; kins != 0; kins &= kins - 1 {
-		n += row[bits.TrailingZeros64(kins)]
+// zeros are the counters of a web without a pod, by counter, then domain.
+func (w *web) zeros() [][]int32 {
+	total := 0
+	for _, c := range w.counters {
+		total += w.tops[c.top].size
 	}
-	return n
+	block, out := w.q.on.numbers(total), make([][]int32, len(w.counters))
+	for at, c := range w.counters {
+		n := w.tops[c.top].size
+		out[at], block = block[:n:n], block[n:]
+	}
+	return out
+}
+
+// level is how many pods of a domain a spread rule counts.
+func (b *seating) level(r *evenRule, domain int32) int32 {
+	return r.base[domain] + b.in[r.level][domain]
 }
 
 // may says whether the rules let one more pod of a kin onto a node, room aside; counts are
 // the pods of the stage that are on it (nil: none).
 func (b *seating) may(i, cell int, node int32, counts []int32) bool {
-	me := uint64(1) << i
-	return b.mayApart(i, me, cell, node) && b.mayNear(me, cell, node) && b.mayEven(me, cell, node) && b.mayShare(me, node) && b.w.mayAttach(i, cell, counts)
+	return b.mayApart(i, cell, node) && b.mayNear(i, cell, node) && b.mayEven(i, cell, node) && b.mayShare(i, node) && b.w.mayAttach(i, cell, counts)
 }
 
-func (b *seating) mayApart(i int, me uint64, cell int, node int32) bool {
-	for _, r := range b.w.apart {
-		if r.holder != i && r.with&me == 0 {
+func (b *seating) mayApart(i, cell int, node int32) bool {
+	for at := range b.w.apart {
+		r := &b.w.apart[at]
+		holds, meant := r.holders.has(i), r.with.has(i)
+		if !holds && !meant {
 			continue
 		}
 		d := b.w.tops[r.top].domain(cell, node)
 		if d < 0 {
 			continue
 		}
-		if r.holder == i && b.there(r.top, d, r.with) > 0 || r.with&me != 0 && b.there(r.top, d, 1<<r.holder) > 0 {
+		if holds && b.in[r.there][d] > 0 || meant && b.in[r.held][d] > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func (b *seating) mayNear(me uint64, cell int, node int32) bool {
+func (b *seating) mayNear(i, cell int, node int32) bool {
 	for at := range b.w.near {
 		r := &b.w.near[at]
-		if r.holders&me == 0 {
+		if !r.holders.has(i) {
 			continue
 		}
 		all := true
@@ -107,30 +118,30 @@ func (b *seating) mayNear(me uint64, cell int, node int32) bool {
 			if d < 0 {
 				return false
 			}
-			all = all && (r.seeded[j][d] || b.there(top, d, r.with) > 0)
+			all = all && (r.seeded[j][d] || b.in[r.there[j]][d] > 0)
 			if anchor := b.anchors[at]; j == 0 && anchor >= 0 && b.seated[at] == 0 && d != anchor {
 				return false
 			}
 		}
-		if !all && (!r.open || b.seated[at] > 0 || r.with&me == 0) {
+		if !all && (!r.open || b.seated[at] > 0 || !r.with.has(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (b *seating) mayEven(me uint64, cell int, node int32) bool {
+func (b *seating) mayEven(i, cell int, node int32) bool {
 	for at := range b.w.even {
 		r := &b.w.even[at]
-		if r.holders&me == 0 {
+		if !r.holders.has(i) {
 			continue
 		}
 		d := b.w.tops[r.top].domain(cell, node)
 		if d < 0 {
 			return false
 		}
-		n := int(b.level[at][d])
-		if r.self&me != 0 {
+		n := int(b.level(r, d))
+		if r.self.has(i) {
 			n++
 		}
 		least := int(b.least[at])
@@ -144,9 +155,9 @@ func (b *seating) mayEven(me uint64, cell int, node int32) bool {
 	return true
 }
 
-func (b *seating) mayShare(me uint64, node int32) bool {
+func (b *seating) mayShare(i int, node int32) bool {
 	for at := range b.w.share {
-		if r := &b.w.share[at]; r.kins&me != 0 && (r.hard || !b.bold) && b.held[at] > 0 && (r.once || b.at[at] != node) {
+		if r := &b.w.share[at]; r.kins.has(i) && (r.hard || !b.bold) && b.held[at] > 0 && (r.once || b.at[at] != node) {
 			return false
 		}
 	}
@@ -165,9 +176,9 @@ func (w *web) mayAttach(i, cell int, counts []int32) bool {
 		for v, kins := range r.shared {
 			switch {
 			case r.there[v][cell]:
-			case anyOf(kins, counts):
+			case counts != nil && kins.podsOf(counts) > 0:
 				left--
-			case kins>>i&1 == 1:
+			case kins.has(i):
 				need++
 			}
 		}
@@ -178,36 +189,18 @@ func (w *web) mayAttach(i, cell int, counts []int32) bool {
 	return true
 }
 
-// anyOf says whether one of some kins has a pod.
-func anyOf(kins uint64, counts []int32) bool {
-	for i, n := range counts {
-		if n > 0 && kins>>i&1 == 1 {
-			return true
-		}
-	}
-	return false
-}
-
 // seat puts a pod of a kin on the only node of a piece.
 func (b *seating) seat(i, at int) {
 	cell, node := b.pieces[at].cell, b.pieces[at].nodes[0]
 	b.put(i, at, 1)
-	me := uint64(1) << i
-	for top := range b.w.tops {
-		if d := b.w.tops[top].domain(cell, node); d >= 0 {
-			b.in[top][int(d)*len(b.kins)+i]++
-		}
-	}
-	for rule := range b.w.even {
-		b.raise(rule, me, cell, node)
-	}
+	b.tally(i, cell, node, 1)
 	for rule := range b.w.near {
-		if b.w.near[rule].with&me != 0 {
+		if b.w.near[rule].with.has(i) {
 			b.seated[rule]++
 		}
 	}
 	for rule := range b.w.share {
-		if b.w.share[rule].kins&me != 0 {
+		if b.w.share[rule].kins.has(i) {
 			b.at[rule] = node
 			b.held[rule]++
 		}
@@ -215,22 +208,50 @@ func (b *seating) seat(i, at int) {
 	b.order = append(b.order, step{i, node})
 }
 
-// raise counts a pod for a spread rule.
-func (b *seating) raise(rule int, me uint64, cell int, node int32) {
-	r := &b.w.even[rule]
-	d := b.w.tops[r.top].domain(cell, node)
-	if d < 0 || r.counted&me == 0 || !r.cells[cell] {
-		return
+// unseat takes back the pod that was seated last, which is on a piece.
+func (b *seating) unseat(i, at int) {
+	cell, node := b.pieces[at].cell, b.pieces[at].nodes[0]
+	b.put(i, at, -1)
+	b.tally(i, cell, node, -1)
+	for rule := range b.w.near {
+		if b.w.near[rule].with.has(i) {
+			b.seated[rule]--
+		}
 	}
-	sizes, n := b.sizes[rule], b.level[rule][d]
-	b.level[rule][d]++
-	sizes[n]--
-	if int(n)+1 == len(sizes) {
-		sizes = append(sizes, 0)
+	for rule := range b.w.share {
+		if !b.w.share[rule].kins.has(i) {
+			continue
+		}
+		if b.held[rule]--; b.held[rule] == 0 {
+			b.at[rule] = -1
+		}
 	}
-	sizes[n+1]++
-	for b.least[rule] <= n && sizes[b.least[rule]] == 0 {
-		b.least[rule]++
+	b.order = b.order[:len(b.order)-1]
+}
+
+// tally lets all counters know of a pod that came to a node, or left it.
+func (b *seating) tally(i, cell int, node, by int32) {
+	for _, at := range b.w.feeds[i] {
+		c := &b.w.counters[at]
+		if d := b.w.tops[c.top].domain(cell, node); d >= 0 && (c.cells == nil || c.cells[cell]) {
+			b.in[at][d] += by
+		}
 	}
-	b.sizes[rule] = sizes
+	for rule := range b.w.even {
+		r := &b.w.even[rule]
+		d := b.w.tops[r.top].domain(cell, node)
+		if d < 0 || !r.counted.has(i) || !r.cells[cell] {
+			continue
+		}
+		sizes, n := b.sizes[rule], b.level(r, d)
+		for int(n) >= len(sizes) {
+			sizes = append(sizes, 0)
+		}
+		sizes[n-by]--
+		sizes[n]++
+		for b.least[rule] = min(b.least[rule], n); sizes[b.least[rule]] == 0; {
+			b.least[rule]++
+		}
+		b.sizes[rule] = sizes
+	}
 }

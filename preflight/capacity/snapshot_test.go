@@ -18,7 +18,7 @@ import (
 )
 
 // objects reads a YAML stream.
-func objects(t *testing.T, text string) []*unstructured.Unstructured {
+func objects(t testing.TB, text string) []*unstructured.Unstructured {
 	t.Helper()
 	var out []*unstructured.Unstructured
 	for doc := range strings.SplitSeq(text, "\n---\n") {

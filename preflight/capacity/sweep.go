@@ -2,7 +2,6 @@ package capacity
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"slices"
 )
@@ -10,11 +9,8 @@ import (
 // The exhaustive search for tied pods gives up beyond these sizes; then the answer is
 // "unknown" rather than late.
 const (
-	mostSwept = 64      // nodes that take any of the pods
-	mostMixes = 1024    // ways to fill one node
-	mostTurns = 1 << 20 // mixes tried on nodes, in all
-
-	stepsPerTurn = 8
+	mostSwept = 64   // nodes that take any of the pods
+	mostMixes = 1024 // ways to fill one node
 )
 
 // sweep decides whether tied kins can stand on the nodes together: node by node it tries
@@ -28,49 +24,74 @@ type sweep struct {
 	w       *web
 	p       *packing // empty; gives rooms and holes
 	nodes   []swept
-	last    [][]int32 // by topology, then domain: the last of the nodes that is in it
-	first   [][]int32
-	rooms   [][]int64 // by node, then kin: how many all nodes from there on take
-	sums    [][]int64 // by node, then column: room on all nodes from there on
-	left    []int     // by kin: pods without a place
-	in      [][]int32 // by topology: pods by domain and kin
-	full    [][]int32 // by even rule, then domain: pods that count
-	state   closedState
+	last    [][]int32  // by topology, then domain: the last of the nodes that is in it
+	first   [][]int32  // by topology, then domain
+	rooms   [][]int64  // by node, then kin: how many all nodes from there on take
+	sums    [][]int64  // by node, then column: room on all nodes from there on
+	begun   [][]remark // by node: what matters of domains that are begun before it and not over
+	left    []int32    // by kin: pods without a place
+	in      [][]int32  // by counter, then domain
+	state   []int32    // by node, then what domains that are over leave behind; see closed
+	width   int        // of a state
 	chosen  []int32
-	seen    map[string]struct{}
-	tried   int
+	seen    *memo
+	key     []uint32
 	stopped bool // before everything was tried
-	key     []byte
 }
 
 // swept is a node of a cell, or a piece that others have begun.
 type swept struct {
 	cell, piece int
 	node        int32
-	mixes       [][]int32 // pods by kin, the fullest first
+	mixes       []mix   // the fullest first
+	domains     []int32 // by topology
+	like        bool    // nobody can tell it from the one before it
 }
 
-// closedState is what domains that are over leave behind.
-type closedState struct {
+// mix is pods on one node.
+type mix struct {
+	pods []int32 // by kin
+	adds []int32 // by counter
+}
+
+// remark is what matters of one domain for what is still to come: no more than most of a counter.
+type remark struct {
+	counter int
+	domain  int32
+	most    int32
+}
+
+// closing is what domains that are over leave behind.
+type closing struct {
 	fewest []int32 // by even rule: pods in the emptiest domain that is over
 	most   []int32 // by even rule: the fewest that the fullest of them allows
 	selves []int32 // by near rule and topology: domains begun by a pod that relies on itself
-	held   []int32 // by share rule: pods that use the volume
+	held   []int32 // by share rule: pods that use the volume, where one may
 	nodes  []int32 // by share rule: on how many nodes
 }
 
-func (c closedState) clone() closedState {
-	return closedState{slices.Clone(c.fewest), slices.Clone(c.most), slices.Clone(c.selves), slices.Clone(c.held), slices.Clone(c.nodes)}
+// closed is the state before a node is filled.
+func (x *sweep) closed(j int) closing {
+	row := x.state[j*x.width:][:x.width]
+	cut := func(n int) []int32 {
+		out := row[:n]
+		row = row[n:]
+		return out
+	}
+	even, share := len(x.w.even), len(x.w.share)
+	c := closing{fewest: cut(even), most: cut(even), held: cut(share), nodes: cut(share)}
+	c.selves = row
+	return c
 }
 
 // sweep returns a seating on which all pods are bound, or nil. decided says that the search
 // came to an end: nil then proves that there is none.
 func (w *web) sweep(beside crowd) (found *seating, decided bool) {
-	x := &sweep{w: w, p: w.q.newPacking(w.kins, w.idle, beside), seen: map[string]struct{}{}}
+	x := &sweep{w: w, p: w.q.newPacking(w.kins, w.idle, beside), seen: w.q.on.memo()}
 	if !x.lay() {
 		return nil, false
 	}
-	if !x.from(0) {
+	if !x.from(0, 0) {
 		return nil, !x.stopped
 	}
 	return x.bind(beside), false
@@ -81,6 +102,9 @@ func (x *sweep) lay() bool {
 	w := x.w
 	for at := range x.p.pieces {
 		p := &x.p.pieces[at]
+		if len(x.nodes) == mostSwept {
+			return false
+		}
 		x.nodes = append(x.nodes, swept{cell: p.cell, piece: at, node: p.nodes[0], mixes: x.mixes(p.cell, at)})
 	}
 	for cell := range x.p.fresh {
@@ -93,33 +117,33 @@ func (x *sweep) lay() bool {
 		}
 		mixes := x.mixes(cell, x.p.add(cell, x.p.fresh[cell][:1]))
 		x.p.drop()
-		for _, node := range x.p.fresh[cell][:left] {
-			x.nodes = append(x.nodes, swept{cell, -1, node, mixes})
+		for i, node := range x.p.fresh[cell][:left] {
+			x.nodes = append(x.nodes, swept{cell: cell, piece: -1, node: node, mixes: mixes, like: i > 0})
 		}
 	}
 	if slices.ContainsFunc(x.nodes, func(n swept) bool { return n.mixes == nil }) {
 		return false
 	}
 	x.sort()
-	x.prepare()
-	return true
+	return x.prepare()
 }
 
 // mixes are all ways to put pods on a node, the fullest first; nil: too many.
-func (x *sweep) mixes(cell, on int) [][]int32 {
-	var out [][]int32
-	counts, placed := make([]int32, len(x.w.kins)), slices.Clone(x.p.placed)
+func (x *sweep) mixes(cell, on int) []mix {
+	var out []mix
+	counts, placed, steps := make([]int32, len(x.w.kins)), slices.Clone(x.p.placed), len(x.w.kins)+len(x.w.counters)
+	more := true
 	var choose func(i int)
 	choose = func(i int) {
-		if len(out) > mostMixes {
+		if more = more && len(out) <= mostMixes && x.w.q.on.budget.spend(steps); !more {
 			return
 		}
 		if i == len(counts) {
-			out = append(out, slices.Clone(counts))
+			out = append(out, mix{pods: slices.Clone(counts)})
 			return
 		}
 		most := min(x.p.hole(i, on), x.w.kins[i].count)
-		for n := 0; n <= most; n++ {
+		for n := 0; n <= most && more; n++ {
 			if n > 0 && !x.w.mayAttach(i, cell, counts) {
 				break
 			}
@@ -132,11 +156,23 @@ func (x *sweep) mixes(cell, on int) [][]int32 {
 	}
 	choose(0)
 	copy(x.p.placed, placed)
-	if len(out) > mostMixes {
+	if !more {
 		return nil
 	}
-	slices.SortStableFunc(out, func(a, b []int32) int { return cmp.Compare(podsOf(everyKin, b), podsOf(everyKin, a)) })
+	slices.SortStableFunc(out, func(a, b mix) int { return cmp.Compare(sum(b.pods), sum(a.pods)) })
+	for at := range out {
+		for i := range x.w.counters {
+			out[at].adds = append(out[at].adds, x.w.counters[i].of.podsOf(out[at].pods))
+		}
+	}
 	return out
+}
+
+func sum(counts []int32) (n int32) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
 }
 
 // sort brings nodes of one domain together, large domains first.
@@ -160,18 +196,30 @@ func (x *sweep) sort() {
 	})
 }
 
-// prepare fills in what the search starts from.
-func (x *sweep) prepare() {
+// prepare fills in what the search starts from; false if that alone is too much.
+func (x *sweep) prepare() bool {
 	w, k := x.w, len(x.w.kins)
 	for _, kin := range w.kins {
-		x.left = append(x.left, kin.count)
+		x.left = append(x.left, int32(kin.count))
+	}
+	for j := range x.nodes {
+		for top := range w.tops {
+			x.nodes[j].domains = append(x.nodes[j].domains, w.tops[top].domain(x.nodes[j].cell, x.nodes[j].node))
+		}
 	}
 	x.rooms, x.sums = make([][]int64, len(x.nodes)+1), make([][]int64, len(x.nodes)+1)
 	x.rooms[len(x.nodes)], x.sums[len(x.nodes)] = make([]int64, k), make([]int64, len(x.p.column))
 	for j := len(x.nodes) - 1; j >= 0; j-- {
 		x.rooms[j], x.sums[j] = slices.Clone(x.rooms[j+1]), slices.Clone(x.sums[j+1])
+		if !w.q.on.budget.spend(k * len(x.nodes[j].mixes)) {
+			return false
+		}
 		for i := range w.kins {
-			x.rooms[j][i] += int64(slices.MaxFunc(x.nodes[j].mixes, func(a, b []int32) int { return cmp.Compare(a[i], b[i]) })[i])
+			most := int32(0)
+			for at := range x.nodes[j].mixes {
+				most = max(most, x.nodes[j].mixes[at].pods[i])
+			}
+			x.rooms[j][i] += int64(most)
 		}
 		for i, has := range x.roomOf(j) {
 			x.sums[j][i] = plus(x.sums[j][i], max(0, has))
@@ -183,25 +231,64 @@ func (x *sweep) prepare() {
 		for d := range first {
 			first[d], last[d] = math.MaxInt32, -1
 		}
-		for j, n := range x.nodes {
-			if d := t.domain(n.cell, n.node); d >= 0 {
+		for j := range x.nodes {
+			if d := x.nodes[j].domains[top]; d >= 0 {
 				first[d], last[d] = min(first[d], int32(j)), int32(j)
 			}
 		}
-		x.first, x.last, x.in = append(x.first, first), append(x.last, last), append(x.in, make([]int32, t.size*k))
+		x.first, x.last = append(x.first, first), append(x.last, last)
 	}
+	x.in = w.zeros()
+	for j := range x.nodes {
+		x.begun = append(x.begun, x.remarks(int32(j)))
+	}
+	selves := 0
+	for at := range w.near {
+		selves += len(w.near[at].tops)
+	}
+	x.width = 2*len(w.even) + 2*len(w.share) + selves
+	x.state = make([]int32, (len(x.nodes)+1)*x.width)
 	for at := range w.even {
-		r := &w.even[at]
-		x.full = append(x.full, slices.Clone(r.base))
-		x.state.fewest, x.state.most = append(x.state.fewest, x.ceiling(r)), append(x.state.most, 0)
+		x.closed(0).fewest[at] = x.ceiling(&w.even[at])
 	}
-	for _, r := range w.near {
-		for range r.tops {
-			x.state.selves = append(x.state.selves, 0)
+	x.chosen = make([]int32, len(x.nodes))
+	return true
+}
+
+// remarks are what matters, before a node is filled, of domains of which some nodes are filled
+// and others are to come.
+func (x *sweep) remarks(j int32) (out []remark) {
+	for top := range x.w.tops {
+		if x.w.tops[top].of == nil {
+			continue
+		}
+		for d := range x.last[top] {
+			if x.first[top][d] < j && x.last[top][d] >= j {
+				out = x.remark(out, top, int32(d))
+			}
 		}
 	}
-	x.state.held, x.state.nodes = make([]int32, len(w.share)), make([]int32, len(w.share))
-	x.chosen = make([]int32, len(x.nodes))
+	return out
+}
+
+func (x *sweep) remark(out []remark, top int, d int32) []remark {
+	for at := range x.w.apart {
+		if r := &x.w.apart[at]; r.top == top {
+			out = append(out, remark{r.held, d, 1}, remark{r.there, d, 1}, remark{r.both, d, 2})
+		}
+	}
+	for at := range x.w.near {
+		r := &x.w.near[at]
+		if j := slices.Index(r.tops, top); j >= 0 {
+			out = append(out, remark{r.held[j], d, 1}, remark{r.there[j], d, 1}, remark{r.others[j], d, 1})
+		}
+	}
+	for at := range x.w.even {
+		if r := &x.w.even[at]; r.top == top {
+			out = append(out, remark{r.level, d, math.MaxInt32}, remark{r.held, d, 1}, remark{r.heldCounted, d, math.MaxInt32}, remark{r.heldSelf, d, 1})
+		}
+	}
+	return out
 }
 
 // roomOf is the room on a node, by column of the packing.
@@ -232,47 +319,63 @@ func (x *sweep) ceiling(r *evenRule) int32 {
 			continue
 		}
 		n := int64(base)
-		for i := range x.w.kins {
-			if r.counted>>i&1 == 1 {
-				n += min(rooms[d*len(x.w.kins)+i], int64(x.w.kins[i].count))
-			}
+		for i := range r.counted.all() {
+			n += min(rooms[d*len(x.w.kins)+i], int64(x.w.kins[i].count))
 		}
-		out = min(out, int32(n))
+		out = min(out, int32(min(n, math.MaxInt32)))
 	}
 	return out
 }
 
-// from tries everything from a node on.
-func (x *sweep) from(j int) bool {
+// from tries everything from a node on. Of nodes that are alike, the later ones take no mix
+// that comes before floor, which the ones before them took.
+func (x *sweep) from(j, floor int) bool {
 	if j == len(x.nodes) {
-		return !slices.ContainsFunc(x.left, func(n int) bool { return n > 0 })
+		return !slices.ContainsFunc(x.left, func(n int32) bool { return n > 0 })
 	}
 	for i, n := range x.left {
 		if int64(n) > x.rooms[j][i] {
 			return false
 		}
 	}
-	if !x.enough(j) || x.known(j) {
+	if !x.w.q.on.budget.spend(x.w.stepsPerMix) {
+		x.stopped = true
 		return false
 	}
-	was := x.state
-	for at, mix := range x.nodes[j].mixes {
-		if x.tried++; x.tried > mostTurns || !x.w.q.on.budget.spend(stepsPerTurn) {
+	if !x.enough(j) {
+		return false
+	}
+	tried, known := x.known(j, floor)
+	if known {
+		return false
+	}
+	n := &x.nodes[j]
+	for at := floor; at < min(tried, len(n.mixes)); at++ {
+		m := &n.mixes[at]
+		if !x.w.q.on.budget.spend(x.w.stepsPerMix) {
 			x.stopped = true
 			return false
 		}
-		if !x.within(mix) {
+		if !x.within(m.pods) {
 			continue
 		}
-		x.state = was.clone()
-		x.add(j, mix, 1)
+		copy(x.state[(j+1)*x.width:][:x.width], x.state[j*x.width:][:x.width])
+		x.add(n, m, 1)
 		x.chosen[j] = int32(at)
-		if x.keeps(j, mix) && x.from(j+1) {
-			return true
+		if x.keeps(j, m) {
+			next := 0
+			if j+1 < len(x.nodes) && x.nodes[j+1].like {
+				next = at
+			}
+			if x.from(j+1, next) {
+				return true
+			}
+			if x.stopped {
+				return false
+			}
 		}
-		x.add(j, mix, -1)
+		x.add(n, m, -1)
 	}
-	x.state = was
 	return false
 }
 
@@ -294,9 +397,9 @@ func (x *sweep) enough(j int) bool {
 	return true
 }
 
-func (x *sweep) within(mix []int32) bool {
-	for i, n := range mix {
-		if int(n) > x.left[i] {
+func (x *sweep) within(pods []int32) bool {
+	for i, n := range pods {
+		if n > x.left[i] {
 			return false
 		}
 	}
@@ -304,95 +407,63 @@ func (x *sweep) within(mix []int32) bool {
 }
 
 // add puts a mix on a node, or takes it away again.
-func (x *sweep) add(j int, mix []int32, sign int32) {
-	n := &x.nodes[j]
-	for i, pods := range mix {
-		x.left[i] -= int(sign * pods)
+func (x *sweep) add(n *swept, m *mix, sign int32) {
+	for i, pods := range m.pods {
+		x.left[i] -= sign * pods
 	}
-	for top := range x.w.tops {
-		if d := x.w.tops[top].domain(n.cell, n.node); d >= 0 {
-			row := x.in[top][int(d)*len(mix):]
-			for i, pods := range mix {
-				row[i] += sign * pods
-			}
+	for at, pods := range m.adds {
+		c := &x.w.counters[at]
+		if d := n.domains[c.top]; pods > 0 && d >= 0 && (c.cells == nil || c.cells[n.cell]) {
+			x.in[at][d] += sign * pods
 		}
 	}
-	for at := range x.w.even {
-		r := &x.w.even[at]
-		if d := x.w.tops[r.top].domain(n.cell, n.node); d >= 0 && r.cells[n.cell] {
-			x.full[at][d] += sign * podsOf(r.counted, mix)
-		}
-	}
-}
-
-const everyKin = ^uint64(0)
-
-// podsOf adds up the pods of some kins.
-func podsOf(kins uint64, counts []int32) (n int32) {
-	for i, c := range counts {
-		if kins>>i&1 == 1 {
-			n += c
-		}
-	}
-	return n
 }
 
 // keeps says whether the mix on a node keeps all rules, as far as can be said now.
-func (x *sweep) keeps(j int, mix []int32) bool {
-	return x.keepsApart(j, mix) && x.keepsNear(j) && x.keepsEven(j, mix) && x.keepsShare(mix)
+func (x *sweep) keeps(j int, m *mix) bool {
+	c := x.closed(j + 1)
+	return x.keepsApart(j, m) && x.keepsNear(j, m, &c) && x.keepsEven(j, m, &c) && x.keepsShare(m, &c)
 }
 
-// domain of a node; over says that it is the last of it, counts are its pods.
-func (x *sweep) domain(j, top int) (d int32, counts []int32, over bool) {
-	d = x.w.tops[top].domain(x.nodes[j].cell, x.nodes[j].node)
-	if d < 0 {
-		return d, nil, false
-	}
-	return d, x.in[top][int(d)*len(x.w.kins):][:len(x.w.kins)], x.last[top][d] == int32(j)
-}
+// over says that a node is the last of its domain.
+func (x *sweep) over(j, top int, d int32) bool { return x.last[top][d] == int32(j) }
 
-func (x *sweep) keepsApart(j int, mix []int32) bool {
-	for _, r := range x.w.apart {
-		if mix[r.holder] == 0 && podsOf(r.with, mix) == 0 {
+func (x *sweep) keepsApart(j int, m *mix) bool {
+	for at := range x.w.apart {
+		r := &x.w.apart[at]
+		if m.adds[r.both] == 0 {
 			continue
 		}
-		_, counts, _ := x.domain(j, r.top)
-		if counts == nil || counts[r.holder] == 0 {
-			continue
-		}
-		others := podsOf(r.with, counts)
-		if r.with>>r.holder&1 == 1 {
-			others--
-		}
-		if others > 0 {
+		d := x.nodes[j].domains[r.top]
+		if d >= 0 && x.in[r.held][d] > 0 && x.in[r.there][d] > 0 && x.in[r.both][d] > 1 {
 			return false
 		}
 	}
 	return true
 }
 
-func (x *sweep) keepsNear(j int) bool {
+func (x *sweep) keepsNear(j int, m *mix, c *closing) bool {
 	selves := 0
 	for at := range x.w.near {
 		r := &x.w.near[at]
 		for i, top := range r.tops {
 			slot := selves
 			selves++
-			d, counts, over := x.domain(j, top)
+			d := x.nodes[j].domains[top]
 			if d < 0 {
-				if podsOf(r.holders, x.nodes[j].mixes[x.chosen[j]]) > 0 {
+				if m.adds[r.held[i]] > 0 {
 					return false
 				}
 				continue
 			}
-			if !over || r.seeded[i][d] || podsOf(r.holders, counts) == 0 {
+			if !x.over(j, top, d) || r.seeded[i][d] || x.in[r.held[i]][d] == 0 {
 				continue
 			}
-			if podsOf(r.with, counts) == 0 {
+			if x.in[r.there[i]][d] == 0 {
 				return false
 			}
-			if podsOf(r.with&^r.holders, counts) == 0 {
-				if x.state.selves[slot]++; !r.open || x.state.selves[slot] > 1 {
+			if x.in[r.others[i]][d] == 0 {
+				if c.selves[slot]++; !r.open || c.selves[slot] > 1 {
 					return false
 				}
 			}
@@ -401,98 +472,65 @@ func (x *sweep) keepsNear(j int) bool {
 	return true
 }
 
-func (x *sweep) keepsEven(j int, mix []int32) bool {
+func (x *sweep) keepsEven(j int, m *mix, c *closing) bool {
 	for at := range x.w.even {
 		r := &x.w.even[at]
-		d, counts, over := x.domain(j, r.top)
+		d := x.nodes[j].domains[r.top]
 		if d < 0 {
-			if podsOf(r.holders, mix) > 0 {
+			if m.adds[r.held] > 0 {
 				return false
 			}
 			continue
 		}
-		if n := podsOf(r.holders, counts); n > 0 {
-			need := r.base[d] + podsOf(r.holders&r.counted, counts)
-			if need == r.base[d] && podsOf(r.holders&r.self, counts) > 0 {
+		if x.in[r.held][d] > 0 {
+			need := r.base[d] + x.in[r.heldCounted][d]
+			if need == r.base[d] && x.in[r.heldSelf][d] > 0 {
 				need++ // it matches, and is not counted afterwards
 			}
-			x.state.most[at] = max(x.state.most[at], need-int32(min(r.skew, math.MaxInt32/2)))
+			c.most[at] = max(c.most[at], need-int32(min(r.skew, math.MaxInt32/2)))
 		}
-		if over && r.real[d] && !r.short {
-			x.state.fewest[at] = min(x.state.fewest[at], x.full[at][d])
+		if r.real[d] && !r.short && x.over(j, r.top, d) {
+			c.fewest[at] = min(c.fewest[at], r.base[d]+x.in[r.level][d])
 		}
-		if x.state.most[at] > x.state.fewest[at] {
+		if c.most[at] > c.fewest[at] {
 			return false
 		}
 	}
 	return true
 }
 
-func (x *sweep) keepsShare(mix []int32) bool {
+func (x *sweep) keepsShare(m *mix, c *closing) bool {
 	for at := range x.w.share {
 		r := &x.w.share[at]
-		n := podsOf(r.kins, mix)
+		n := r.kins.podsOf(m.pods)
 		if n == 0 || !r.hard {
 			continue
 		}
-		x.state.held[at] += n
-		x.state.nodes[at]++
-		if r.once && x.state.held[at] > 1 || x.state.nodes[at] > 1 {
+		if r.once {
+			c.held[at] += n
+		}
+		c.nodes[at]++
+		if r.once && c.held[at] > 1 || c.nodes[at] > 1 {
 			return false
 		}
 	}
 	return true
 }
 
-// known says whether the search has gone on from such a state before, and remembers it.
-func (x *sweep) known(j int) bool {
-	key := binary.AppendUvarint(x.key[:0], uint64(j))
+// known says how far the search has gone on from such a state before, and remembers that it
+// does now: all mixes from tried on have failed. It is known where that is all of them.
+func (x *sweep) known(j, floor int) (tried int, known bool) {
+	key := append(x.key[:0], uint32(j))
 	for _, n := range x.left {
-		key = binary.AppendUvarint(key, uint64(n))
+		key = append(key, uint32(n))
 	}
-	for _, all := range [][]int32{x.state.fewest, x.state.most, x.state.selves, x.state.nodes} {
-		for _, n := range all {
-			key = binary.AppendVarint(key, int64(n))
-		}
+	for _, n := range x.state[j*x.width:][:x.width] {
+		key = append(key, uint32(n))
 	}
-	for top := range x.w.tops {
-		if x.w.tops[top].of == nil {
-			continue
-		}
-		for d := range x.last[top] {
-			if int(x.first[top][d]) < j && int(x.last[top][d]) >= j {
-				key = x.begun(key, top, int32(d))
-			}
-		}
+	for _, r := range x.begun[j] {
+		key = append(key, uint32(min(r.most, x.in[r.counter][r.domain])))
 	}
 	x.key = key
-	if _, ok := x.seen[string(key)]; ok {
-		return true
-	}
-	x.seen[string(key)] = struct{}{}
-	return false
-}
-
-// begun writes down what matters of a domain of which some nodes are still to come.
-func (x *sweep) begun(key []byte, top int, d int32) []byte {
-	counts := x.in[top][int(d)*len(x.w.kins):][:len(x.w.kins)]
-	for _, r := range x.w.apart {
-		if r.top == top {
-			key = append(key, byte(min(2, counts[r.holder])), byte(min(2, podsOf(r.with, counts))))
-		}
-	}
-	for at := range x.w.near {
-		r := &x.w.near[at]
-		if slices.Contains(r.tops, top) {
-			key = append(key, byte(min(1, podsOf(r.holders, counts))), byte(min(1, podsOf(r.with, counts))), byte(min(1, podsOf(r.with&^r.holders, counts))))
-		}
-	}
-	for at := range x.w.even {
-		if r := &x.w.even[at]; r.top == top {
-			key = binary.AppendUvarint(key, uint64(x.full[at][d]))
-			key = binary.AppendUvarint(key, uint64(podsOf(r.holders, counts)))
-			key = binary.AppendUvarint(key, uint64(podsOf(r.holders&r.counted, counts)))
-		}
-	}
-	return key
+	was, known := x.seen.remember(key, uint32(floor))
+	return int(min(was, math.MaxInt32)), known
 }

@@ -4,13 +4,8 @@ import (
 	"slices"
 )
 
-// What the search for a place of tied pods may spend: places looked at by the builders
-// that put pod after pod, and how many beginnings of a set that must stay together are
-// tried. All are counted, never timed.
-const (
-	mostLooks   = 4 << 20
-	mostAnchors = 8
-)
+// mostAnchors is how many beginnings of a set that must stay together are tried.
+const mostAnchors = 8
 
 // woven places kins that are tied. What does not fit without the ties does not fit with
 // them; a way to bind pod after pod by all rules is a plan; where neither is found, bounds
@@ -24,13 +19,12 @@ func (q *question) woven(w *web, beside crowd) answer {
 	if a.no && q.trying > placing {
 		return a
 	}
-	best, looks := w.build(beside, a.no)
+	best := w.build(beside, a.no)
 	a.best = best.packing
 	best.packing.seating = best
 	if a.yes = best.whole(); a.yes || a.no {
 		return a
 	}
-	q.on.budget.spend(looks)
 	if a.no = q.solve(w.kins, w.idle, beside).no; a.no {
 		return a
 	}
@@ -73,7 +67,7 @@ func (w *web) unsure(beside crowd) bool {
 // build binds pod after pod, in several orders, and returns the first seating that is whole,
 // else the one that has most pods. hopeless: none can be whole, so that one order in each
 // place to begin must do.
-func (w *web) build(beside crowd, hopeless bool) (best *seating, looks int) {
+func (w *web) build(beside crowd, hopeless bool) (best *seating) {
 	orders, sizes := kinOrders(w.kins, w.idle), []bool{false, true}
 	if hopeless {
 		orders, sizes = orders[:1], sizes[:1]
@@ -83,17 +77,17 @@ func (w *web) build(beside crowd, hopeless bool) (best *seating, looks int) {
 			for _, order := range orders {
 				b := w.seating(beside)
 				copy(b.anchors, anchor)
-				looks += b.grow(order, largeFirst)
+				b.grow(order, largeFirst)
 				if best == nil || b.total() > best.total() {
-					best = b
+					best, b = b, best
 				}
-				if best.whole() || looks > mostLooks {
-					return best, looks
+				if w.spare = b; best.whole() || !w.q.on.budget.spend(1) {
+					return best
 				}
 			}
 		}
 	}
-	return best, looks
+	return best
 }
 
 // starts are the domains in which pods that stay together may begin, the roomiest first,
@@ -106,7 +100,7 @@ func (w *web) starts() [][]int32 {
 	out := [][]int32{free}
 	for at := range w.near {
 		r := &w.near[at]
-		if !r.open || r.holders&r.with == 0 {
+		if !r.open || !r.holders.meets(r.with) {
 			continue
 		}
 		for _, d := range w.roomiest(r.tops[0], r.holders)[:min(mostAnchors, w.tops[r.tops[0]].size)] {
@@ -119,14 +113,14 @@ func (w *web) starts() [][]int32 {
 }
 
 // roomiest are the domains by how much of what some kins need they take, the most first.
-func (w *web) roomiest(top int, kins uint64) []int32 {
+func (w *web) roomiest(top int, kins kinSet) []int32 {
 	rooms := w.rooms(top)
 	share := make([]int64, w.tops[top].size)
 	order := make([]int32, len(share))
 	for d := range share {
 		order[d], share[d] = int32(d), 1<<40
-		for i, k := range w.kins {
-			if kins>>i&1 == 1 && k.count > 0 {
+		for i := range kins.all() {
+			if k := w.kins[i]; k.count > 0 {
 				share[d] = min(share[d], rooms[d*len(w.kins)+i]*1024/int64(k.count))
 			}
 		}
@@ -177,29 +171,22 @@ func (w *web) caps(k *kin) []int32 {
 	return k.now
 }
 
-// grow binds pods, kin by kin and round after round, until all are or none can be. It
-// returns how many places it looked at.
-func (b *seating) grow(order []int, largeFirst bool) (looks int) {
+// grow binds pods, kin by kin and round after round, until all are or none can be.
+func (b *seating) grow(order []int, largeFirst bool) {
 	for moved := true; moved && !b.whole(); {
 		moved = false
 		for _, i := range order {
-			for b.placed[i] < b.kins[i].count && looks <= mostLooks {
-				n, ok := b.next(i, largeFirst)
-				looks += n
-				if !ok {
-					break
-				}
+			for b.placed[i] < b.kins[i].count && b.next(i, largeFirst) {
 				moved = true
 			}
 		}
 	}
-	return looks
 }
 
 // next binds one pod of a kin to the best place there is; false: there is none.
-func (b *seating) next(i int, largeFirst bool) (looks int, ok bool) {
+func (b *seating) next(i int, largeFirst bool) bool {
 	var best spot
-	found := false
+	found, looks := false, 0
 	consider := func(s spot) {
 		if s.hole == 0 {
 			return
@@ -224,14 +211,14 @@ func (b *seating) next(i int, largeFirst bool) (looks int, ok bool) {
 			consider(spot{piece: -1, cell: cell, node: b.fresh[cell][b.taken[cell]], hole: int(hole)})
 		}
 	}
-	if !found {
-		return looks, false
+	if !b.w.q.on.budget.spend(looks*b.w.stepsPerLook+(len(caps)+len(b.pieces))/4) || !found {
+		return false
 	}
 	if best.piece < 0 {
 		best.piece = b.carve(best.cell, 1)
 	}
 	b.seat(i, best.piece)
-	return looks, true
+	return true
 }
 
 // spot is a place for one pod: a node of a piece, or the next fresh one of a cell.
@@ -264,11 +251,11 @@ func (b *seating) countsAt(piece int) []int32 {
 func (b *seating) fill1(i, cell int, node int32) (sum int) {
 	for at := range b.w.even {
 		r := &b.w.even[at]
-		if (r.holders|r.counted)>>i&1 == 0 {
+		if !r.holders.has(i) && !r.counted.has(i) {
 			continue
 		}
 		if d := b.w.tops[r.top].domain(cell, node); d >= 0 {
-			sum += int(b.level[at][d])
+			sum += int(b.level(r, d))
 		}
 	}
 	return sum
@@ -276,11 +263,7 @@ func (b *seating) fill1(i, cell int, node int32) (sum int) {
 
 // more binds up to n more pods of a kin.
 func (b *seating) more(i, n int) {
-	for looks := 0; n > 0 && looks < mostLooks; n-- {
-		looked, ok := b.next(i, false)
-		if !ok {
-			return
-		}
-		looks += looked
+	for n > 0 && b.next(i, false) {
+		n--
 	}
 }

@@ -2,7 +2,6 @@ package capacity
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,10 +23,16 @@ type web struct {
 	even  []evenRule
 	share []shareRule
 	slots []slotRule
+
+	counters []counter
+	feeds    [][]int // by kin: the counters that count its pods
+
+	stepsPerLook, stepsPerMix int
+	spare                     *seating // of no use any more
 }
 
-// mostWoven is how many kins a web can tie.
-const mostWoven = 64
+// stepsPerMatch is what it costs to compare the pods of a kin with a selector.
+const stepsPerMatch = 20
 
 // topology parts the nodes into domains.
 type topology struct {
@@ -44,36 +49,42 @@ func (t *topology) domain(cell int, node int32) int32 {
 	return t.of[cell]
 }
 
-// apartRule: no pod of holder shares a domain with another pod of one of the kins in with.
+// apartRule: no pod of the holders shares a domain with another pod of one of the kins in with.
 type apartRule struct {
-	top, holder int
-	with        uint64
+	top           int
+	holders, with kinSet
+
+	held, there, both int // counters: of holders, of with, of either
 }
 
 // nearRule: a pod of the holders goes where, in every one of the topologies, a pod of the
 // kins in with is, or one that existed before. The first of all may go anywhere if it is
 // itself of those.
 type nearRule struct {
-	holders, with uint64
+	holders, with kinSet
 	tops          []int
 	seeded        [][]bool // by topology of the rule, then domain: there is one already
 	open          bool     // there is none anywhere, so a first may seed itself
+
+	held, there, others []int // counters by topology of the rule: of holders, of with, of those in with that hold no rule
 }
 
 // evenRule: a pod of the holders goes to a domain only if, with it, that has at most skew
 // more pods of the counted kins than the domain with fewest.
 type evenRule struct {
-	holders, counted, self uint64 // self: kins the selector matches
+	holders, counted, self kinSet // self: kins the selector matches
 	top, skew              int
 	base                   []int32 // by domain: pods that are there
 	real                   []bool  // by domain: it is one of those that are compared
 	cells                  []bool  // by cell: pods there are counted
 	short                  bool    // there are fewer than the rule wants: the fewest is taken as 0
+
+	level, held, heldCounted, heldSelf int // counters: level counts what the rule does, less base
 }
 
 // shareRule: pods of these kins share a volume that one pod, or one node, may use.
 type shareRule struct {
-	kins  uint64
+	kins  kinSet
 	once  bool // one pod
 	hard  bool // proven; else not known
 	why   string
@@ -85,17 +96,20 @@ type slotRule struct {
 	driver string
 	left   []int32
 	own    []int32  // by kin: volumes that each of its pods brings
-	shared []uint64 // volumes that pods of several kins share: by whom
+	shared []kinSet // volumes that pods of several kins share: by whom
 	there  [][]bool // by shared volume, then cell: it is attached already
+}
+
+// counter counts the pods of some kins by domain; cells: only on nodes of these (nil: of all).
+type counter struct {
+	top   int
+	of    kinSet
+	cells []bool
 }
 
 // weave makes the web of a stage; nil where nothing ties its pods.
 func (q *question) weave(kins []*kin, idle bool) *web {
 	if !q.on.ties || len(kins) == 0 {
-		return nil
-	}
-	if len(kins) > mostWoven {
-		q.blur(fmt.Sprintf("%d roles with rules between their pods differ from each other; of more than %d such rules are not judged", len(kins), mostWoven))
 		return nil
 	}
 	w := &web{q: q, kins: kins, idle: idle}
@@ -106,6 +120,7 @@ func (q *question) weave(kins []*kin, idle bool) *web {
 	}
 	w.addShares()
 	w.addSlots()
+	w.count()
 	if len(w.apart)+len(w.near)+len(w.even)+len(w.share)+len(w.slots) == 0 {
 		return nil
 	}
@@ -132,18 +147,66 @@ func (w *web) topology(key string) int {
 	return len(w.tops) - 1
 }
 
+// count gives the rules their counters; rules that look at the same pods share one.
+func (w *web) count() {
+	number := func(top int, of kinSet, cells []bool) int {
+		for at := range w.counters {
+			if c := &w.counters[at]; c.top == top && c.of.equal(of) && slices.Equal(c.cells, cells) {
+				return at
+			}
+		}
+		w.counters = append(w.counters, counter{top, of, cells})
+		return len(w.counters) - 1
+	}
+	for at := range w.apart {
+		r := &w.apart[at]
+		r.held, r.there, r.both = number(r.top, r.holders, nil), number(r.top, r.with, nil), number(r.top, r.holders.with(r.with), nil)
+	}
+	for at := range w.near {
+		r := &w.near[at]
+		for _, top := range r.tops {
+			r.held = append(r.held, number(top, r.holders, nil))
+			r.there = append(r.there, number(top, r.with, nil))
+			r.others = append(r.others, number(top, r.with.without(r.holders), nil))
+		}
+	}
+	for at := range w.even {
+		r := &w.even[at]
+		r.level, r.held = number(r.top, r.counted, r.cells), number(r.top, r.holders, nil)
+		r.heldCounted, r.heldSelf = number(r.top, r.holders.and(r.counted), nil), number(r.top, r.holders.and(r.self), nil)
+	}
+	w.feeds = make([][]int, len(w.kins))
+	rules := len(w.apart) + len(w.near) + len(w.even) + len(w.share) + len(w.slots)
+	w.stepsPerLook, w.stepsPerMix = 2+rules/2, 4+rules+(len(w.counters)+len(w.kins))/2
+	for at := range w.counters {
+		for i := range w.counters[at].of.all() {
+			w.feeds[i] = append(w.feeds[i], at)
+		}
+	}
+}
+
+// set is the set of some kins.
+func (w *web) set(of ...int) kinSet {
+	out := newKinSet(len(w.kins))
+	for _, i := range of {
+		out.add(i)
+	}
+	return out
+}
+
 // matching are the kins that a function holds for.
-func (w *web) matching(is func(k *kin) bool) (set uint64) {
+func (w *web) matching(is func(k *kin) bool) kinSet {
+	set := w.set()
 	for i, k := range w.kins {
-		if is(k) {
-			set |= 1 << i
+		if w.q.on.budget.spend(stepsPerMatch) && is(k) {
+			set.add(i)
 		}
 	}
 	return set
 }
 
 // meeting are the kins that a function holds for; doubt is why that is not known of one.
-func (w *web) meeting(is func(*job.Pod) (yes bool, doubt string)) (set uint64, doubt string) {
+func (w *web) meeting(is func(*job.Pod) (yes bool, doubt string)) (set kinSet, doubt string) {
 	set = w.matching(func(k *kin) bool {
 		yes, why := is(k.pod)
 		doubt = cmp.Or(doubt, why)
@@ -164,9 +227,15 @@ func (w *web) addApart(i int, k *kin) {
 			}
 			return yes
 		})
-		if with != 0 && term.topology != corev1.LabelHostname {
-			w.apart = append(w.apart, apartRule{w.topology(term.topology), i, with})
+		if with.empty() || term.topology == corev1.LabelHostname {
+			continue
 		}
+		top := w.topology(term.topology)
+		at := slices.IndexFunc(w.apart, func(r apartRule) bool { return r.top == top && r.with.equal(with) })
+		if at < 0 {
+			at, w.apart = len(w.apart), append(w.apart, apartRule{top: top, holders: w.set(), with: with})
+		}
+		w.apart[at].holders.add(i)
 	}
 }
 
@@ -175,7 +244,7 @@ func (w *web) addNear(i int, k *kin) {
 	if len(terms) == 0 || slices.ContainsFunc(terms, func(t podTerm) bool { return t.unread != "" }) {
 		return
 	}
-	r := nearRule{holders: 1 << i, open: true}
+	r := nearRule{holders: w.set(i), open: true}
 	with, doubt := w.meeting(func(p *job.Pod) (bool, string) { return w.q.s.meetsAll(terms, w.q.gang.Namespace, p) })
 	if doubt != "" { // without the rule a no is still proven
 		w.q.blur(notJudged(k.name, "affinity", doubt))
@@ -199,8 +268,8 @@ func (w *web) addNear(i int, k *kin) {
 		r.seeded = append(r.seeded, seeded)
 	}
 	for at := range w.near {
-		if other := &w.near[at]; other.with == r.with && slices.Equal(other.tops, r.tops) && slices.EqualFunc(other.seeded, r.seeded, slices.Equal) {
-			other.holders |= r.holders
+		if other := &w.near[at]; other.with.equal(r.with) && slices.Equal(other.tops, r.tops) && slices.EqualFunc(other.seeded, r.seeded, slices.Equal) {
+			other.holders.join(r.holders)
 			return
 		}
 	}
@@ -220,7 +289,7 @@ func (w *web) addEven(i int, k *kin) {
 	for at := range k.traits.even {
 		e := &k.traits.even[at]
 		top := w.topology(e.topology)
-		r := evenRule{holders: 1 << i, top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.nodes))}
+		r := evenRule{holders: w.set(i), top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.nodes))}
 		counted, doubt := w.meeting(e.countsOf)
 		if doubt != "" {
 			w.q.blur(notJudged(k.name, "topology spread", doubt))
@@ -254,9 +323,9 @@ func (w *web) addEven(i int, k *kin) {
 // joinEven adds a rule, or its holders to an equal one.
 func (w *web) joinEven(r evenRule) {
 	for at := range w.even {
-		if o := &w.even[at]; o.top == r.top && o.skew == r.skew && o.short == r.short && o.counted == r.counted && o.self == r.self &&
+		if o := &w.even[at]; o.top == r.top && o.skew == r.skew && o.short == r.short && o.counted.equal(r.counted) && o.self.equal(r.self) &&
 			slices.Equal(o.base, r.base) && slices.Equal(o.real, r.real) && slices.Equal(o.cells, r.cells) {
-			o.holders |= r.holders
+			o.holders.join(r.holders)
 			return
 		}
 	}
@@ -289,11 +358,11 @@ func (w *web) addShares() {
 			if c.claim == "" || !c.once && c.node == anyNode || slices.ContainsFunc(w.share, func(r shareRule) bool { return r.claim == c.claim }) {
 				continue
 			}
-			r := shareRule{once: c.once, hard: c.once || c.node == sameNode, why: c.why, claim: c.claim}
+			r := shareRule{kins: w.set(), once: c.once, hard: c.once || c.node == sameNode, why: c.why, claim: c.claim}
 			pods := 0
 			for j := i; j < len(w.kins); j++ {
 				if slices.ContainsFunc(w.kins[j].traits.claims, func(o claimUse) bool { return o.claim == c.claim }) {
-					r.kins |= 1 << j
+					r.kins.add(j)
 					pods += w.kins[j].count
 				}
 			}
@@ -323,9 +392,9 @@ func (w *web) addSlots() {
 				case c.claim == "":
 					r.own[i]++
 				case seen >= 0:
-					r.shared[seen] |= 1 << i
+					r.shared[seen].add(i)
 				default:
-					handles, r.shared = append(handles, c.handle), append(r.shared, 1<<i)
+					handles, r.shared = append(handles, c.handle), append(r.shared, w.set(i))
 					there := make([]bool, len(r.left))
 					for cell, members := range w.q.on.grid.nodes {
 						there[cell] = row.there[c.handle] != nil && row.there[c.handle][members[0]] >= attached
