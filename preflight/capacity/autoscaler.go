@@ -129,7 +129,9 @@ func (p *pool) refuses(spec *corev1.PodSpec) string {
 // written out on both sides can contradict each other. A key of which the pool says
 // nothing may be one of the cloud's own, and is allowed; one with a domain of the users' is not:
 // Karpenter makes no node with a label that nobody declared
-// (https://karpenter.sh/docs/concepts/scheduling/#user-defined-labels).
+// (https://karpenter.sh/docs/concepts/scheduling/#user-defined-labels). NotIn and DoesNotExist
+// go together, in any order
+// (https://github.com/kubernetes-sigs/karpenter/blob/main/pkg/scheduling/requirements.go, Intersects).
 func (p *pool) allows(r corev1.NodeSelectorRequirement) bool {
 	own := p.requirements[r.Key]
 	if len(own) == 0 {
@@ -143,7 +145,19 @@ func (p *pool) allows(r corev1.NodeSelectorRequirement) bool {
 			return false
 		}
 	}
-	return r.Operator != corev1.NodeSelectorOpDoesNotExist
+	is := func(operator corev1.NodeSelectorOperator) func(corev1.NodeSelectorRequirement) bool {
+		return func(o corev1.NodeSelectorRequirement) bool { return o.Operator == operator }
+	}
+	never := slices.ContainsFunc(own, is(corev1.NodeSelectorOpDoesNotExist))
+	switch r.Operator {
+	case corev1.NodeSelectorOpDoesNotExist:
+		// A pool that only rules values out may make nodes without the label.
+		return never || slices.ContainsFunc(own, is(corev1.NodeSelectorOpNotIn)) && !slices.ContainsFunc(own, is(corev1.NodeSelectorOpIn))
+	case corev1.NodeSelectorOpExists, corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt:
+		return !never
+	case corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn:
+	}
+	return true
 }
 
 // meets says whether a value meets a requirement.

@@ -25,6 +25,9 @@ func TestWhetherAnAutoscalerCouldBringANode(t *testing.T) {
 			}}}
 		})
 	}
+	without := func(key string) corev1.NodeSelectorRequirement {
+		return corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpDoesNotExist}
+	}
 	const gpu = "{key: pool, operator: In, values: [gpu]}"
 	cases := map[string]struct {
 		objects string
@@ -45,7 +48,13 @@ func TestWhetherAnAutoscalerCouldBringANode(t *testing.T) {
 		"a number that is large enough":             {nodePoolOf("gpu", "{key: cpus, operator: In, values: ['4', '64']}", ""), whole, affine(corev1.NodeSelectorRequirement{Key: "cpus", Operator: corev1.NodeSelectorOpGt, Values: []string{"32"}}), ""},
 		"numbers that are too small":                {nodePoolOf("gpu", "{key: cpus, operator: In, values: ['4', '8']}", ""), whole, affine(corev1.NodeSelectorRequirement{Key: "cpus", Operator: corev1.NodeSelectorOpGt, Values: []string{"32"}}), "node pool gpu makes no nodes that the required node affinity takes"},
 		"a value that the pool leaves out":          {nodePoolOf("gpu", "{key: zone, operator: NotIn, values: [b]}", ""), whole, selects("zone", "b"), "node pool gpu makes no nodes with zone=b"},
-		"two may add nodes":                         {nodePoolOf("gpu", gpu, "") + "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster-autoscaler-status, namespace: kube-system}", whole, selects("pool", "cpu"), ""},
+		"a pod that wants nodes without a label of which the pool leaves a value out": {nodePoolOf("gpu", "{key: example.com/spot, operator: NotIn, values: ['true']}", ""), whole, affine(without("example.com/spot")), ""},
+		"a pod that wants nodes without a label that the pool does not write":         {nodePoolOf("gpu", "{key: example.com/spot, operator: DoesNotExist}", ""), whole, affine(without("example.com/spot")), ""},
+		"a pod that leaves out values of a label that the pool does not write":        {nodePoolOf("gpu", "{key: example.com/spot, operator: DoesNotExist}", ""), whole, affine(corev1.NodeSelectorRequirement{Key: "example.com/spot", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"true"}}), ""},
+		"a pod that wants nodes without a label that the pool writes":                 {nodePoolOf("gpu", "{key: example.com/spot, operator: Exists}", ""), whole, affine(without("example.com/spot")), "node pool gpu makes no nodes that the required node affinity takes"},
+		"a pod that wants nodes without a label of which the pool names values":       {nodePoolOf("gpu", "{key: example.com/spot, operator: In, values: ['true']}", ""), whole, affine(without("example.com/spot")), "node pool gpu makes no nodes that the required node affinity takes"},
+		"a pod that wants a label that the pool does not write":                       {nodePoolOf("gpu", "{key: example.com/spot, operator: DoesNotExist}", ""), whole, affine(corev1.NodeSelectorRequirement{Key: "example.com/spot", Operator: corev1.NodeSelectorOpExists}), "node pool gpu makes no nodes that the required node affinity takes"},
+		"two may add nodes": {nodePoolOf("gpu", gpu, "") + "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster-autoscaler-status, namespace: kube-system}", whole, selects("pool", "cpu"), ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"k8s.io/utils/lru"
 )
 
 // grid parts the nodes into cells that no pod of a gang, nor of the changes tried of it,
@@ -151,14 +153,43 @@ type labelColumn struct {
 	values int
 }
 
-// labelColumns are made when first asked for and kept, by keys.
-type labelColumns struct{ made sync.Map }
+// labelColumns are made when first asked for and kept, by keys. Keys are what users write:
+// those that no node has make no column, and of the others few are kept.
+type labelColumns struct {
+	keys map[string]int // that nodes have; read-only
+	made *lru.Cache     // keys, joined -> *labelColumn
+	none *labelColumn   // where no node has any of the keys
+}
+
+// mostColumns and mostGrids bound what is kept; a column of 15,000 nodes takes 60 KB, what
+// they are parted into by it up to ten times as much.
+const (
+	mostColumns = 64
+	mostGrids   = 16
+)
+
+// labelColumnsOf has columns for so many nodes that have these keys.
+func labelColumnsOf(nodes int, keys map[string]int) *labelColumns {
+	return &labelColumns{keys: keys, made: lru.New(mostColumns), none: &labelColumn{of: make([]int32, nodes), values: 1}}
+}
+
+// known are those of the keys that a node has: the others tell no nodes apart.
+func (l *labelColumns) known(keys []string) []string {
+	missing := func(key string) bool { return l.keys[key] == 0 }
+	if !slices.ContainsFunc(keys, missing) {
+		return keys
+	}
+	return slices.DeleteFunc(slices.Clone(keys), missing)
+}
 
 // column numbers the combinations of values of some keys; a label that is not there is a
 // value of its own.
 func (l *labelColumns) column(nodes []*Node, keys []string) *labelColumn {
+	if keys = l.known(keys); len(keys) == 0 {
+		return l.none
+	}
 	name := strings.Join(keys, "\x00")
-	if c, ok := l.made.Load(name); ok {
+	if c, ok := l.made.Get(name); ok {
 		return c.(*labelColumn)
 	}
 	c := &labelColumn{of: make([]int32, len(nodes)), values: 1}
@@ -183,8 +214,8 @@ func (l *labelColumns) column(nodes []*Node, keys []string) *labelColumn {
 		}
 		c.values = max(1, len(seen))
 	}
-	kept, _ := l.made.LoadOrStore(name, c)
-	return kept.(*labelColumn)
+	l.made.Add(name, c)
+	return c
 }
 
 // labelPair is a number of earlier keys, and that of one more.
@@ -192,15 +223,15 @@ type labelPair struct{ before, value int32 }
 
 // gridBy parts the classes by labels; made when first asked for and kept.
 func (s *Snapshot) gridBy(keys []string) *grid {
-	if len(keys) == 0 {
+	if keys = s.byLabel.known(keys); len(keys) == 0 {
 		return s.cols.plain
 	}
 	name := strings.Join(keys, "\x00")
-	if g, ok := s.grids.Load(name); ok {
+	if g, ok := s.grids.Get(name); ok {
 		return g.(*grid)
 	}
 	column := s.byLabel.column(s.nodes, keys)
 	g := s.cols.plain.split(func(at int32) int32 { return column.of[at] }).labelled(column)
-	kept, _ := s.grids.LoadOrStore(name, g)
-	return kept.(*grid)
+	s.grids.Add(name, g)
+	return g
 }

@@ -114,9 +114,22 @@ func laborious(v any) bool {
 	case []any:
 		return slices.ContainsFunc(v, laborious)
 	case string:
-		return v != "" && strings.IndexByte("+-.0123456789", v[0]) >= 0 && (len(v) > mostDigits || strings.ContainsAny(v, "eE"))
+		return monstrous(v)
 	}
 	return false
+}
+
+// monstrous says that reading a text as an amount might take minutes: it has very many
+// digits, or an exponent above those of amounts. Most texts that begin with a digit are UIDs.
+func monstrous(text string) bool {
+	suffix := strings.TrimLeft(strings.TrimLeft(text, "+-"), ".0123456789")
+	number := len(text) - len(suffix)
+	if number > mostDigits || number == 0 || suffix == "" || suffix[0] != 'e' && suffix[0] != 'E' {
+		return number > mostDigits
+	}
+	exponent := strings.TrimLeft(strings.TrimLeft(suffix[1:], "+-"), "0")
+	n, err := strconv.Atoi(exponent)
+	return strings.Trim(exponent, "0123456789") == "" && (len(exponent) > 2 || err == nil && n > mostExponent)
 }
 
 // PodName is what tells pods apart that take the same.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 )
 
 // Ledger keeps a cluster's objects up to date, one change at a time, and turns them into
@@ -47,6 +48,7 @@ type Ledger struct {
 	absent     map[objectKey]bool // set before the first snapshot only
 	memory     *sync.Pool         // of what its snapshots work in
 	byLabel    *labelColumns      // nil: a name or a label of a node has changed since
+	labelKeys  map[string]int     // on how many nodes each label is
 }
 
 // SetNode adds or replaces a node.
@@ -60,6 +62,10 @@ func (l *Ledger) SetNode(n *corev1.Node) {
 	case !maps.Equal(b.object.Labels, n.Labels):
 		l.byLabel = nil
 	}
+	if l.byLabel == nil {
+		l.countLabels(b.object, -1)
+		l.countLabels(n, 1)
+	}
 	l.marks.add(b, -1)
 	before := b.allocatable
 	if !b.take(n) {
@@ -67,6 +73,18 @@ func (l *Ledger) SetNode(n *corev1.Node) {
 	}
 	l.marks.add(b, 1)
 	l.touch(b)
+}
+
+// countLabels counts the labels of a node, or counts them no more.
+func (l *Ledger) countLabels(node *corev1.Node, n int) {
+	if node == nil {
+		return
+	}
+	for key := range node.Labels {
+		if put(&l.labelKeys, key, l.labelKeys[key]+n); l.labelKeys[key] == 0 {
+			delete(l.labelKeys, key)
+		}
+	}
 }
 
 // DropNode forgets a node.
@@ -81,6 +99,7 @@ func (l *Ledger) DropNode(name string) {
 	l.marks.add(b, -1)
 	l.classes.offer(b.allocatable, nil)
 	l.classes.leave(b)
+	l.countLabels(b.object, -1)
 	b.object, b.node, b.allocatable = nil, nil, nil
 	l.abandon(b)
 }
@@ -204,6 +223,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	s := &Snapshot{
 		taken: taken, incomplete: incomplete, objects: l.objects.share(), storage: l.volumes.share(), rules: l.rules,
 		complete: l.complete, absent: l.absent, allocated: len(l.allocated),
+		grids: lru.New(mostGrids), slots: lru.New(mostDrivers),
 	}
 	if l.memory == nil {
 		l.memory = &sync.Pool{New: func() any { return &scratch{} }}
@@ -224,7 +244,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	s.guarded = l.listGuarded()
 	s.autoscaler = cmp.Or(l.autoscaler, autoscalerOf(autoscalerIn(l.objects.kinds), &l.marks))
 	if l.byLabel == nil {
-		l.byLabel = &labelColumns{}
+		l.byLabel = labelColumnsOf(len(l.order), maps.Clone(l.labelKeys))
 	}
 	s.byLabel = l.byLabel
 	s.silent = l.marks.silent

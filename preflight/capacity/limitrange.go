@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -219,7 +220,7 @@ func (m measured) below(name corev1.ResourceName, bound resource.Quantity) (brea
 func (m measured) ratio(name corev1.ResourceName, bound resource.Quantity) (breach, bool) {
 	request, limit := m.requests[name], m.limits[name]
 	if request.Sign() == 0 || limit.Sign() == 0 {
-		return breach{text: fmt.Sprintf("needs a request and a limit of %s; the limit may be %s times the request", name, bound.String())}, true
+		return breach{text: fmt.Sprintf("needs a request and a limit of %s; the limit may be %s times the request", name, ratioText(bound))}, true
 	}
 	asks, has := request.Value(), limit.Value()
 	if asks <= resource.MaxMilliValue && has <= resource.MaxMilliValue {
@@ -233,7 +234,20 @@ func (m measured) ratio(name corev1.ResourceName, bound resource.Quantity) (brea
 		return breach{}, false
 	}
 	return breach{
-		text:  fmt.Sprintf("has a limit of %s %s and requests %s; the limit may be %s times the request", limit.String(), name, request.String(), bound.String()),
-		field: "limits", asked: job.InBaseUnits(name, limit), hard: times(job.InBaseUnits(name, request), bound.Value()),
+		text:  fmt.Sprintf("has a limit of %s %s and requests %s; the limit may be %s times the request", limit.String(), name, request.String(), ratioText(bound)),
+		field: "limits", asked: job.InBaseUnits(name, limit), hard: ratioOf(job.InBaseUnits(name, request), bound),
 	}, true
+}
+
+// ratioOf is so many times an amount, rounded down: the largest limit that is allowed.
+func ratioOf(n int64, ratio resource.Quantity) int64 {
+	if ratio.Value() > resource.MaxMilliValue || n > resource.MaxMilliValue/max(1, ratio.Value()) {
+		return times(n, ratio.Value())
+	}
+	return times(n, ratio.MilliValue()) / 1000
+}
+
+// ratioText is a ratio as people write one: 1.5, not 1500m.
+func ratioText(ratio resource.Quantity) string {
+	return strconv.FormatFloat(ratio.AsApproximateFloat64(), 'f', -1, 64)
 }

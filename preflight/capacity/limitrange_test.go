@@ -62,6 +62,10 @@ func TestLimitRanges(t *testing.T) {
 			"LimitRange ml/r: container main of Worker has a limit of 4 cpu and requests 1; the limit may be 2 times the request at " + path + "containers[0].resources.limits.cpu",
 		},
 		"a ratio of two and a half": {"type: Container, maxLimitRequestRatio: {cpu: 2500m}", one(build.Requests("cpu=2"), limited("cpu", "5")), ""},
+		"a ratio above one and a half": {
+			"type: Container, maxLimitRequestRatio: {cpu: 1.5}", one(build.Requests("cpu=2"), limited("cpu", "4")),
+			"LimitRange ml/r: container main of Worker has a limit of 4 cpu and requests 2; the limit may be 1.5 times the request at " + path + "containers[0].resources.limits.cpu",
+		},
 		"a ratio of nothing": {
 			"type: Container, maxLimitRequestRatio: {cpu: 2}", one(),
 			"LimitRange ml/r: container main of Worker needs a request and a limit of cpu; the limit may be 2 times the request at " + path + "containers[0].resources",
@@ -132,5 +136,15 @@ func TestPodLevelRequestsFollowWhatTheContainersSayThemselves(t *testing.T) {
 	p := s.Admitted("ml", job.Pod{Spec: build.Pod("x", spec(podLimit("cpu", "2"))).Spec})
 	if got := p.Requests["cpu"]; got != 2000 {
 		t.Errorf("the pod requests %dm; want 2000m, its own limit, since no container said anything", got)
+	}
+}
+
+func TestTheBoundOfARatioIsTheLargestLimitThatIsAllowed(t *testing.T) {
+	for entry, want := range map[string]int64{"{cpu: 1.5}": 3000, "{cpu: 1500m}": 3000, "{cpu: 1}": 2000, "{cpu: 0.0015}": 4} {
+		limits := ruled(t, rangeOf("type: Container, maxLimitRequestRatio: "+entry), nil).
+			Limits(in("ml", gang(group("Worker", 1, build.Requests("cpu=2"), limited("cpu", "4")))))
+		if len(limits) != 1 || limits[0].Asked != 4000 || limits[0].Hard != want {
+			t.Errorf("%s: %+v; want 4000 asked where %d is the most", entry, limits, want)
+		}
 	}
 }

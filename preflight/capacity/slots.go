@@ -13,6 +13,9 @@ type slotRow struct {
 
 const noLimit = 1 << 30
 
+// mostDrivers bounds the drivers whose free attachments a snapshot keeps counted.
+const mostDrivers = 16
+
 // limited says whether a node limits how many volumes of a driver it attaches.
 func (on *ground) limited(driver string) bool {
 	return driver != "" && slices.ContainsFunc(on.slots, func(r slotRow) bool { return r.driver == driver })
@@ -78,7 +81,7 @@ func (on *ground) stay(row *slotRow) {
 // slotsOf are how many volumes of a driver each node can still attach; a row without
 // numbers: no limit is known. They are counted once for each driver.
 func (s *Snapshot) slotsOf(driver string) *slotRow {
-	if known, ok := s.slots.Load(driver); ok {
+	if known, ok := s.slots.Get(driver); ok {
 		return known.(*slotRow)
 	}
 	row := &slotRow{driver: driver}
@@ -105,8 +108,8 @@ func (s *Snapshot) slotsOf(driver string) *slotRow {
 			}
 		}
 	}
-	kept, _ := s.slots.LoadOrStore(driver, row)
-	return kept.(*slotRow)
+	s.slots.Add(driver, row)
+	return row
 }
 
 // whereAttached is on which nodes a volume is: 1 now, 2 on an idle cluster too; nil: on none.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/lru"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -37,11 +38,11 @@ type Snapshot struct {
 
 	memory *sync.Pool // of *scratch; shared by the snapshots of a ledger
 
-	slots sync.Map // driver -> *slotRow; drivers are named by the cluster's objects
+	slots *lru.Cache // driver -> *slotRow
 
 	lined   sync.Once
 	cols    columns       // once lined up
-	grids   sync.Map      // label keys -> *grid
+	grids   *lru.Cache    // label keys, joined -> *grid
 	byLabel *labelColumns // shared by snapshots whose nodes have the same names and labels
 	silent  int           // nodes that say nothing about their health
 	lacking bool          // some nodes are not ready or take no pods
