@@ -1,10 +1,9 @@
 package checks
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var amountMissing = &check.Check{
@@ -15,7 +14,7 @@ var amountMissing = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
-			if strings.HasPrefix(u.Reason, "named without an amount") {
+			if u.Kind == job.AmountMissing {
 				p.Reportf(u.Path, "is named without an amount, which counts as %d", 0)
 			}
 		}

@@ -89,7 +89,7 @@ func reachesGPUs(j *job.Job, r *job.Role) bool {
 		}
 	}
 	for _, u := range j.Unread {
-		if u.Path.Within(r.Path) && strings.HasPrefix(u.Reason, "named without an amount") {
+		if u.Path.Within(r.Path) && u.Kind == job.AmountMissing {
 			return true
 		}
 	}

@@ -1,10 +1,9 @@
 package checks
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var patchTargetMissing = &check.Check{
@@ -17,8 +16,8 @@ var patchTargetMissing = &check.Check{
 	OperatorRejects: []string{"TrainJob"},
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
-			if strings.HasPrefix(u.Reason, "the runtime has no replicated Job ") || strings.HasPrefix(u.Reason, "the runtime has no container ") {
-				p.Reportf(u.Path, "%s", u.Reason)
+			if u.Kind == job.PatchedJobMissing || u.Kind == job.PatchedContainerMissing {
+				p.Reportf(u.Path, "%s", u)
 			}
 		}
 		return nil

@@ -1,10 +1,9 @@
 package checks
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var restartPolicyOverwritten = &check.Check{
@@ -16,8 +15,8 @@ var restartPolicyOverwritten = &check.Check{
 	Kinds: append([]string{"MPIJob"}, trainingKinds...),
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
-			if strings.Contains(u.Reason, " is overwritten: the operator takes ") {
-				p.Reportf(u.Path, "%s", u.Reason)
+			if u.Kind == job.RestartPolicyOverwritten {
+				p.Reportf(u.Path, "%s", u)
 			}
 		}
 		return nil

@@ -1,10 +1,9 @@
 package checks
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var roleMisspelt = &check.Check{
@@ -17,8 +16,8 @@ var roleMisspelt = &check.Check{
 	OperatorRejects: trainingKinds,
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
-			if strings.HasPrefix(u.Reason, "read as ") {
-				p.Reportf(u.Path, "is %s", u.Reason)
+			if u.Kind == job.RoleSpelling {
+				p.Reportf(u.Path, "is %s", u)
 			}
 		}
 		return nil

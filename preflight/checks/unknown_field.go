@@ -1,11 +1,9 @@
 package checks
 
 import (
-	"strings"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var unknownField = &check.Check{
@@ -16,17 +14,17 @@ var unknownField = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
-			message, ofRuntime := strings.CutPrefix(u.Reason, kinds.NotAFieldOfRuntime)
+			message := u.String()
 			switch {
-			case ofRuntime:
+			case u.Kind == job.RuntimeFieldUnknown || u.Kind == job.RuntimeFieldNewer:
 			// What the server once wrote into metadata is found in every dump and harms nobody.
-			case strings.HasPrefix(u.Reason, kinds.NotAField) && u.Path != "metadata.clusterName":
-				message = "is " + u.Reason
+			case u.NotAField() && u.Path != "metadata.clusterName":
+				message = "is " + message
 			default:
 				continue
 			}
 			f := finding.Finding{Path: u.Path, Message: message}
-			if strings.Contains(message, kinds.NotAField+kinds.UpTo) {
+			if u.Kind == job.FieldNewer || u.Kind == job.RuntimeFieldNewer {
 				f.Remedy = "Correct the name or move the field, unless the version in the cluster is newer: every other one drops it."
 			}
 			p.Report(f)

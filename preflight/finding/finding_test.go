@@ -21,6 +21,9 @@ func TestSortIsTotal(t *testing.T) {
 		{Severity: finding.Warning, Path: "spec.a", Check: "a", Message: "2"},
 		{Severity: finding.Warning, Path: "spec.a", Check: "b"},
 		{Severity: finding.Warning, Path: "spec.b", Check: "a"},
+		{Severity: finding.Warning, Path: "spec.containers[2].image", Check: "a"},
+		{Severity: finding.Warning, Path: "spec.containers[10].env[9]", Check: "a"},
+		{Severity: finding.Warning, Path: "spec.containers[10].env[11].name", Check: "a"},
 		{Severity: finding.Note, Path: "", Check: "a"},
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -11,7 +11,7 @@ func Sort(fs []Finding) {
 	slices.SortStableFunc(fs, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(b.Severity, a.Severity),
-			cmp.Compare(a.Path, b.Path),
+			a.Path.Compare(b.Path),
 			cmp.Compare(a.Check, b.Check),
 			cmp.Compare(a.Message, b.Message),
 		)

@@ -95,12 +95,6 @@ type Origin struct {
 	Whole bool // there is no finer place: what lies below Rel is at Path too
 }
 
-// Unread is something the reader met and could not use.
-type Unread struct {
-	Path   Path
-	Reason string
-}
-
 // Twice is a key that stands in one mapping again: the last one counts.
 type Twice struct {
 	Path        Path

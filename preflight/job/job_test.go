@@ -171,6 +171,11 @@ func TestFormatIsHowPeopleWriteIt(t *testing.T) {
 		{"cpu", 24000, "24"},
 		{"memory", 16 << 30, "16Gi"},
 		{"nvidia.com/gpu", 8, "8"},
+		{"nvidia.com/gpu", 992, "992"},
+		{"nvidia.com/gpu", 2000, "2000"},
+		{"pods", 1000, "1000"},
+		{"cpu", 2000000, "2000"},
+		{"cpu", 1500, "1500m"},
 		{"hugepages-2Mi", 2 << 20, "2Mi"},
 		{"ephemeral-storage", 5 << 30, "5Gi"},
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,6 +57,34 @@ func (p Path) Join(rel Path) Path {
 		return p + rel
 	}
 	return p + "." + rel
+}
+
+// Compare orders paths by their text, but positions in lists by number: containers[2] comes
+// before containers[10].
+func (p Path) Compare(q Path) int {
+	for i := 0; i < len(p) && i < len(q); i++ {
+		if p[i] == q[i] {
+			continue
+		}
+		from := strings.LastIndexByte(string(p[:i]), '[') + 1
+		m, n := digits(p[from:]), digits(q[from:])
+		if from > 0 && from+m >= i && from+n >= i && m > 0 && n > 0 {
+			if order := cmp.Or(cmp.Compare(m, n), cmp.Compare(p[from:from+m], q[from:from+n])); order != 0 {
+				return order
+			}
+		}
+		return cmp.Compare(p[i:], q[i:])
+	}
+	return cmp.Compare(len(p), len(q))
+}
+
+// digits is the length of the number that a text begins with.
+func digits(p Path) int {
+	n := 0
+	for n < len(p) && p[n] >= '0' && p[n] <= '9' {
+		n++
+	}
+	return n
 }
 
 // Within says whether p is q or lies below it.

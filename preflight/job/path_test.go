@@ -183,3 +183,21 @@ func TestReplacePutsAValueWhereThePathLeads(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsAreOrderedAsPeopleCount: the order is total, and positions are numbers in it.
+func TestPathsAreOrderedAsPeopleCount(t *testing.T) {
+	want := []Path{
+		"", "a", "a.b", "a[2]", "a[2].z", "a[10]", "a[10].b[9]", "a[10].b[10]", "a[100]", "a[name=w10]", "a[name=w2]", "ab", "b10", "b2",
+	}
+	for i, p := range want {
+		for k, q := range want {
+			order := 0
+			if i != k {
+				order = 1 - 2*min(1, max(0, k-i)) // -1 before, 1 after
+			}
+			if got := p.Compare(q); got != order {
+				t.Errorf("%q against %q is %d; want %d", p, q, got, order)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,14 +48,17 @@ func ResourcesOf(list corev1.ResourceList) Resources {
 	return out
 }
 
-// Format prints an amount the way people write it: 500m, 24, 16Gi.
+// Format prints an amount the way people write it: 500m, 24, 16Gi; devices and other counts
+// as whole numbers, however many there are.
 func Format(name corev1.ResourceName, n int64) string {
 	switch {
+	case name == corev1.ResourceCPU && n%1000 != 0:
+		return strconv.FormatInt(n, 10) + "m"
 	case name == corev1.ResourceCPU:
-		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
+		return strconv.FormatInt(n/1000, 10)
 	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage, strings.HasPrefix(string(name), "hugepages-"):
 		return resource.NewQuantity(n, resource.BinarySI).String()
 	default:
-		return resource.NewQuantity(n, resource.DecimalSI).String()
+		return strconv.FormatInt(n, 10)
 	}
 }

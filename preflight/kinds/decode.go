@@ -91,7 +91,8 @@ func (r *reader) decodeStruct(at *place, in any, out reflect.Value) bool {
 	for _, key := range sortedKeys(m) {
 		index, known := shape.fields[key]
 		if !known && len(r.unread) < mostRemarks && (r.crd == nil || !at.inSpec(key)) {
-			r.skip((&place{at, key, -1}).path(), "%s", shape.unknown(key))
+			kind, args := shape.unknown(key)
+			r.skip((&place{at, key, -1}).path(), kind, args...)
 		}
 		if !known {
 			continue
@@ -128,7 +129,7 @@ func (r *reader) decodeMap(at *place, in any, out reflect.Value) bool {
 // are simply absent.
 func (r *reader) nullEntry(at *place, elem reflect.Type) {
 	if elem == reflect.TypeFor[resource.Quantity]() {
-		r.skip(at.path(), "named without an amount: null is read as absent")
+		r.skip(at.path(), job.AmountMissing)
 	}
 }
 

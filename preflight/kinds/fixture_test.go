@@ -161,7 +161,7 @@ func render(t *testing.T, f fixture, j *job.Job, err error) []byte {
 			v.Roles = append(v.Roles, viewRole(&j.Roles[i]))
 		}
 		for _, u := range j.Unread {
-			v.Unread = append(v.Unread, fmt.Sprintf("%s: %s", u.Path, u.Reason))
+			v.Unread = append(v.Unread, fmt.Sprintf("%s: %s", u.Path, u))
 		}
 	}
 	var b bytes.Buffer
@@ -258,7 +258,7 @@ func lawful(t *testing.T, k *Kind, u *unstructured.Unstructured, j *job.Job, err
 		return
 	}
 	for _, n := range j.Unread {
-		resolves(t, u, n.Path, "unread: "+n.Reason)
+		resolves(t, u, n.Path, "unread: "+n.String())
 	}
 	if j.Gang.Path != "" {
 		resolves(t, u, j.Gang.Path, "gang")

@@ -76,7 +76,7 @@ func readFramework(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	for i, at := range r.elements(list, len(o.Spec.TaskRoles)) {
 		t := &o.Spec.TaskRoles[i]
 		if !r.has(at.Child("taskNumber")) {
-			r.skip(at, "says no taskNumber: the controller has no default and makes 0 tasks")
+			r.skip(at, job.TaskNumberMissing)
 		}
 		role := job.Role{
 			Name: t.Name, Path: at,

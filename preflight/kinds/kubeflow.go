@@ -118,12 +118,12 @@ func (m replicaMap) keys(r *reader, written map[string]any) map[string]string {
 		case i >= 0 && m.anyCase && out[m.roles[i]] == "":
 			out[m.roles[i]] = key
 			if m.exactCase {
-				r.skip(at, "read as %q; the operator's webhook takes only that spelling", m.roles[i])
+				r.skip(at, job.RoleSpelling, m.roles[i])
 			}
 		case nearest(key, m.roles) != "":
-			r.skip(at, "%s; the nearest is %s", NotAField, nearest(key, m.roles))
+			r.skip(at, job.FieldMisspelt, nearest(key, m.roles))
 		default:
-			r.skip(at, "%s; %s has the roles %s", NotAField, r.kind, strings.Join(m.roles, ", "))
+			r.skip(at, job.RoleUnknown, append([]string{r.kind}, m.roles...)...)
 		}
 	}
 	return out
@@ -160,7 +160,7 @@ func (m replicaMap) overwriteRestart(r *reader, role *job.Role, spec *replicaSpe
 	default: // as written
 	}
 	if own := role.Pod.Spec.RestartPolicy; own != "" && own != policy {
-		r.skip(role.Pod.At("restartPolicy"), "%q is overwritten: the operator takes %q from the role's restartPolicy", own, policy)
+		r.skip(role.Pod.At("restartPolicy"), job.RestartPolicyOverwritten, string(own), string(policy))
 	}
 	inject(&role.Pod, "restartPolicy", r.written(role.Path.Child("restartPolicy"), role.Path))
 	role.Pod.Spec.RestartPolicy = policy

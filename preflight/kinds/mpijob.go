@@ -95,7 +95,7 @@ func mpi(r *reader, u *unstructured.Unstructured, version string, meta *metav1.O
 	s.RunPolicy.apply(r, j, operator)
 	j.Roles = roles.read(r, s.ReplicaSpecs)
 	if w := j.Role("Worker"); w != nil && !r.has(w.Path.Child("replicas")) {
-		r.skip(w.Path, "says no number of replicas: the operator's default for Worker is 0")
+		r.skip(w.Path, job.WorkerReplicasMissing)
 	}
 	return j
 }

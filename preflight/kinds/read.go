@@ -165,9 +165,9 @@ func (r *reader) wrong(at job.Path, value any, want string) {
 }
 
 // skip notes something that was met and cannot be used.
-func (r *reader) skip(at job.Path, format string, args ...any) {
+func (r *reader) skip(at job.Path, kind job.UnreadKind, args ...string) {
 	if len(r.unread) < mostRemarks {
-		r.unread = append(r.unread, job.Unread{Path: at, Reason: fmt.Sprintf(format, args...)})
+		r.unread = append(r.unread, job.Unread{Path: at, Kind: kind, Args: args})
 	}
 }
 

@@ -92,7 +92,7 @@ func TestUnread(t *testing.T) {
 			}
 			var got []string
 			for _, u := range j.Unread {
-				got = append(got, strings.TrimPrefix(string(u.Path), "spec.template.spec.")+": "+u.Reason)
+				got = append(got, strings.TrimPrefix(string(u.Path), "spec.template.spec.")+": "+u.String())
 			}
 			if diff := cmp.Diff(tc.want, strings.Join(got, "\n")); diff != "" {
 				t.Errorf("Unread (-want +got):\n%s", diff)

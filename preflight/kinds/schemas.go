@@ -2,7 +2,6 @@ package kinds
 
 import (
 	_ "embed"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,6 +9,8 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 //go:generate go run schemas_generate.go
@@ -93,26 +94,27 @@ func (c *crd) unknownIn(r *reader, at *place, in any, fields map[string]ref) {
 		case known:
 			c.unknown(r, &place{at, key, -1}, m[key], to)
 		case len(r.unread) < mostRemarks:
-			r.skip((&place{at, key, -1}).path(), "%s", c.dropped(key, fields))
+			kind, args := c.dropped(key, fields)
+			r.skip((&place{at, key, -1}).path(), kind, args...)
 		}
 	}
 }
 
 // dropped is what to say about a field that the CRD does not have.
-func (c *crd) dropped(key string, fields map[string]ref) string {
+func (c *crd) dropped(key string, fields map[string]ref) (job.UnreadKind, []string) {
 	if t := kubernetesType(fields); t != nil {
 		if _, there := shapeOf(t).fields[key]; there {
-			return fmt.Sprintf("%s: Kubernetes has it, and the CRD (%s) does not", NotAField, c.from)
+			return job.FieldNotInCRD, []string{c.from}
 		}
 	}
 	names := sortedKeys(fields)
 	if near := nearest(key, names); near != "" {
-		return fmt.Sprintf("%s; the nearest is %s", NotAField, near)
+		return job.FieldMisspelt, []string{near}
 	}
 	if where := c.deeper(key, fields, names); where != "" {
-		return fmt.Sprintf("%s; there is %s", NotAField, where)
+		return job.FieldMisplaced, []string{where}
 	}
-	return NotAField + UpTo + c.newest()
+	return job.FieldNewer, []string{c.newest()}
 }
 
 // newest is the last of the versions that the CRD is taken from: "jobset v0.12.0".

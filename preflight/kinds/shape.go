@@ -1,11 +1,12 @@
 package kinds
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // shape is what the decoder knows of a struct type: its fields by their JSON names.
@@ -74,27 +75,15 @@ func below(t reflect.Type, s *shape) map[string]string {
 	return out
 }
 
-// NotAField begins the reason of every job.Unread that is most likely a slip of the pen:
-// a field, or a role, that the kind does not have.
-const NotAField = "not a field here"
-
-// UpTo follows NotAField where no name that is known comes near: the version that it names is
-// the newest one that was looked at, and a newer one may have the field.
-const UpTo = ", up to "
-
-// NotAFieldOfRuntime begins the reason of a job.Unread about a field like that in the runtime
-// of a TrainJob; what follows is the message.
-const NotAFieldOfRuntime = "not a field of the runtime: "
-
 // unknown is what to say about a field that the type does not have.
-func (s *shape) unknown(key string) string {
+func (s *shape) unknown(key string) (job.UnreadKind, []string) {
 	if near := nearest(key, s.names); near != "" {
-		return fmt.Sprintf("%s; the nearest is %s", NotAField, near)
+		return job.FieldMisspelt, []string{near}
 	}
 	if where, ok := s.below[strings.ToLower(key)]; ok {
-		return fmt.Sprintf("%s; there is %s", NotAField, where)
+		return job.FieldMisplaced, []string{where}
 	}
-	return NotAField
+	return job.FieldUnknown, nil
 }
 
 // nearest finds the name that was probably meant: at most a fifth of the letters wrong,

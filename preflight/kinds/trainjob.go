@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -115,10 +114,10 @@ func readTrainJob(u *unstructured.Unstructured, got Got) (*job.Job, error) {
 		j.ManagedElsewhere = *m
 	}
 	if r.has("spec.podSpecOverrides") {
-		r.skip("spec.podSpecOverrides", "a field of Trainer v2.0; v2.1 has podTemplateOverrides, v2.2 and later have runtimePatches")
+		r.skip("spec.podSpecOverrides", job.FieldOfOlderTrainer)
 	}
 	if len(o.Spec.PodTemplateOverrides) > 0 && len(o.Spec.RuntimePatches) > 0 {
-		r.skip("spec.runtimePatches", "read together with podTemplateOverrides; Trainer v2.1 knows only those, v2.2 and later only runtimePatches")
+		r.skip("spec.runtimePatches", job.PatchesOfTwoTrainers)
 	}
 	t := &resolution{r: r, name: j.Ref.Name, spec: &o.Spec, ref: r.anchor("spec.runtimeRef"), runtime: lookup(r, u, got)}
 	t.roles()
@@ -149,7 +148,7 @@ func lookup(r *reader, u *unstructured.Unstructured, got Got) *runtimeSpec {
 		if name := at.Child("name"); !r.has("spec.runtimeRef.name") {
 			r.lacks(r.anchor(name), "missing", "the name of a ClusterTrainingRuntime or TrainingRuntime")
 		} else {
-			r.skip("spec.runtimeRef.kind", "not a kind of runtime that is read (ClusterTrainingRuntime, TrainingRuntime); the pods are read from spec.trainer only")
+			r.skip("spec.runtimeRef.kind", job.RuntimeKindUnknown)
 		}
 		return nil
 	}
@@ -158,19 +157,23 @@ func lookup(r *reader, u *unstructured.Unstructured, got Got) *runtimeSpec {
 	named := fmt.Sprintf("%s %s", want.GVK.Kind, want.Name)
 	switch {
 	case presence == job.Absent:
-		r.skip(at, "%s does not exist; the pods are read from spec.trainer only", named)
+		r.skip(at, job.RuntimeMissing, named)
 		return nil
 	case presence != job.Present || object == nil:
-		r.skip(at, "%s was not seen; the pods are read from spec.trainer only", named)
+		r.skip(at, job.RuntimeUnseen, named)
 		return nil
 	}
 	inner, o := open[runtimeSpec](want.GVK.Kind, object)
 	for _, p := range inner.problems {
-		r.skip(at, "%s cannot be read whole: %s", named, p)
+		r.skip(at, job.RuntimeUnreadable, named, p.String())
 	}
 	for _, u := range inner.unread {
-		if strings.HasPrefix(u.Reason, NotAField) {
-			r.skip(at, "%s%s of %s is %s", NotAFieldOfRuntime, inner.byName(u.Path), named, u.Reason)
+		if u.NotAField() {
+			kind := job.RuntimeFieldUnknown
+			if u.Kind == job.FieldNewer {
+				kind = job.RuntimeFieldNewer
+			}
+			r.skip(at, kind, string(inner.byName(u.Path)), named, u.String())
 		}
 	}
 	if o == nil {

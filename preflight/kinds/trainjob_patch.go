@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,7 +112,7 @@ func (t *resolution) change(name string, named, at job.Path, meta *metav1.Object
 	i := slices.IndexFunc(t.out, func(r job.Role) bool { return r.Name == name })
 	if i < 0 {
 		if t.runtime != nil {
-			t.r.skip(t.r.anchor(named), "the runtime has no replicated Job %q; it has %s", name, strings.Join(rolesOf(t.out), ", "))
+			t.r.skip(t.r.anchor(named), job.PatchedJobMissing, append([]string{name}, rolesOf(t.out)...)...)
 		}
 		return
 	}
@@ -140,7 +139,7 @@ func (t *resolution) container(m *merge, field string, all []corev1.Container, k
 	i := slices.IndexFunc(all, func(c corev1.Container) bool { return c.Name == p.Name })
 	if i < 0 {
 		if t.runtime != nil {
-			t.r.skip(from, "the runtime has no container %q in %s of this Job", p.Name, field)
+			t.r.skip(from, job.PatchedContainerMissing, p.Name, field)
 		}
 		return
 	}

@@ -81,7 +81,7 @@ func (t *resolution) roles() {
 		jobSetMarks(&t.out[len(t.out)-1], t.name, rj.Name, &rj.Template.Spec)
 	}
 	if len(t.out) == 0 {
-		t.r.skip(t.ref, "the runtime has no replicated Jobs: there are no pods to look at")
+		t.r.skip(t.ref, job.RuntimeWithoutJobs)
 	}
 }
 

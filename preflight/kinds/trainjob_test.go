@@ -32,12 +32,12 @@ func TestTrainJobWithoutItsRuntime(t *testing.T) {
 	u := objectOf(t, `{metadata: {name: x}, spec: {runtimeRef: {name: torch}, trainer: {numNodes: 3}}}`)
 	answers := map[string]struct {
 		got  Got
-		want string
+		want job.UnreadKind
 	}{
-		"nobody looked": {nil, "ClusterTrainingRuntime torch was not seen; the pods are read from spec.trainer only"},
-		"unknown":       {func(Want) (*unstructured.Unstructured, job.Presence) { return nil, job.Unknown }, "ClusterTrainingRuntime torch was not seen; the pods are read from spec.trainer only"},
-		"absent":        {func(Want) (*unstructured.Unstructured, job.Presence) { return nil, job.Absent }, "ClusterTrainingRuntime torch does not exist; the pods are read from spec.trainer only"},
-		"present, nil":  {func(Want) (*unstructured.Unstructured, job.Presence) { return nil, job.Present }, "ClusterTrainingRuntime torch was not seen; the pods are read from spec.trainer only"},
+		"nobody looked": {nil, job.RuntimeUnseen},
+		"unknown":       {func(Want) (*unstructured.Unstructured, job.Presence) { return nil, job.Unknown }, job.RuntimeUnseen},
+		"absent":        {func(Want) (*unstructured.Unstructured, job.Presence) { return nil, job.Absent }, job.RuntimeMissing},
+		"present, nil":  {func(Want) (*unstructured.Unstructured, job.Presence) { return nil, job.Present }, job.RuntimeUnseen},
 	}
 	for name, tc := range answers {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestTrainJobWithoutItsRuntime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []job.Unread{{Path: "spec.runtimeRef", Reason: tc.want}}
+			want := []job.Unread{{Path: "spec.runtimeRef", Kind: tc.want, Args: []string{"ClusterTrainingRuntime torch"}}}
 			if diff := cmp.Diff(want, j.Unread); diff != "" {
 				t.Errorf("Unread (-want +got):\n%s", diff)
 			}
