@@ -2,10 +2,10 @@ package main
 
 import "testing"
 
-// Every origin that is here reaches its floors. `make quality` prints the board.
+// Every origin that is here reaches its floors; of the own cases those that are not held out. `make quality` prints the board.
 func TestEveryOriginReachesItsFloors(t *testing.T) {
 	t.Chdir("../..")
-	ok, err := run(nil, true, "all", "")
+	ok, err := run(nil, true, "open", "")
 	if err != nil {
 		t.Fatal(err)
 	}
