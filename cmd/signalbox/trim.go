@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // viewed are the resources that a view of a cluster holds, in the order of a snapshot:
@@ -134,7 +134,7 @@ func trimOther(o *unstructured.Unstructured) *unstructured.Unstructured {
 	out.Object["metadata"] = metadata(o)
 	if strings.HasSuffix(o.GetKind(), "TrainingRuntime") {
 		maskEnv(out.Object)
-		out.Object, _ = reduce.MaskTree(out.Object).(map[string]any)
+		out.Object, _ = redact.Tree(out.Object).(map[string]any)
 	}
 	return out
 }

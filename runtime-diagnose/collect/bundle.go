@@ -20,7 +20,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // bundleSchema is the form of a bundle: a folder, or the same as a .tgz.
@@ -206,7 +206,7 @@ func copyLog(to io.Writer, log diagnose.Log) (int64, error) {
 		return 0, err
 	}
 	defer in.Close()
-	return reduce.Copy(to, in)
+	return redact.Copy(to, in)
 }
 
 func logName(s evidence.Source, i int) string {
@@ -231,7 +231,7 @@ func scrub(u *unstructured.Unstructured) *unstructured.Unstructured {
 	u.SetManagedFields(nil)
 	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 	scrubValues(u.Object)
-	u.Object, _ = reduce.MaskTree(u.Object).(map[string]any)
+	u.Object, _ = redact.Tree(u.Object).(map[string]any)
 	return u
 }
 

@@ -3,7 +3,6 @@ package reduce
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,7 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // LongestLine is how much of one line is read, in bytes. Of a longer one the beginning and the last
@@ -111,7 +111,7 @@ type scanner struct {
 	given  []int  // numbers of the lines still to come, where they do not count from 1
 	cut    int
 	bytes  int64
-	key    keyHider
+	hidden redact.Lines
 	err    error
 }
 
@@ -222,7 +222,7 @@ func (s *scanner) overwritten() iter.Seq[[]byte] {
 
 func (s *scanner) lineOf(b []byte) Line {
 	text := s.clean(b)
-	text = s.key.hide(text)
+	text = s.hidden.Next(text)
 	l := Line{Number: s.number, Text: text, Rank: -1}
 	l.readPrefixes()
 	return l
@@ -249,18 +249,18 @@ func unwrapped(b []byte) []byte {
 // clean removes what a terminal would not show.
 func (s *scanner) clean(b []byte) string {
 	b = bytes.TrimRight(b, "\r")
-	control, beyond := unusual(b)
+	control, beyond := redact.Unusual(b)
 	if control && bytes.IndexByte(b, '\r') >= 0 {
 		b = lastSegment(b)
-		control, beyond = unusual(b)
+		control, beyond = redact.Unusual(b)
 	}
 	if control {
-		b = stripEscapes(b)
+		b = redact.Escapes(b)
 	}
-	if !beyond || utf8.Valid(b) {
-		return s.copy(b)
+	if beyond {
+		return redact.Visible(string(b))
 	}
-	return strings.ToValidUTF8(string(b), string(utf8.RuneError))
+	return s.copy(b)
 }
 
 // roomOf is how many bytes of lines share one allocation. A line holds on to the whole of it, so
@@ -295,87 +295,4 @@ func lastSegment(b []byte) []byte {
 		b = b[:i]
 	}
 	return b
-}
-
-// unusual says whether there are control bytes other than tabs, and bytes beyond ASCII. Most
-// lines have neither: eight bytes are asked at a time whether one of them is below a space,
-// DEL, or above ("Bit Twiddling Hacks", https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord).
-func unusual(b []byte) (control, beyond bool) {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	for len(b) >= 8 {
-		w := binary.LittleEndian.Uint64(b)
-		below := (w - ones*' ') & ^w & high
-		del := w ^ ones*0x7f
-		if below|(w&high)|((del-ones)&^del&high) != 0 {
-			for _, c := range b[:8] {
-				control = control || c < ' ' && c != '\t' || c == 0x7f
-				beyond = beyond || c > 0x7f
-			}
-		}
-		b = b[8:]
-	}
-	for _, c := range b {
-		control = control || c < ' ' && c != '\t' || c == 0x7f
-		beyond = beyond || c > 0x7f
-	}
-	return control, beyond
-}
-
-// stripEscapes drops control bytes and terminal sequences (ECMA-48).
-func stripEscapes(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == 0x1b:
-			i += escape(b[i:]) - 1
-		case c < ' ' && c != '\t', c == 0x7f:
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// escape is how many bytes of b, which begins with ESC, nobody sees on a terminal: colours (CSI), titles
-// and links (OSC, which end with BEL or ESC \), and short ones such as ESC ( B. A title that does not
-// end on its line is taken for text.
-func escape(b []byte) int {
-	if len(b) < 2 {
-		return 1
-	}
-	switch c := b[1]; {
-	case c == '[':
-		return final(b, skipWhile(b, 2, func(c byte) bool { return ' ' <= c && c < 0x40 }))
-	case c == ']' || c == 'P' || c == '^' || c == '_' || c == 'X':
-		end := skipWhile(b, 2, func(c byte) bool { return c != 0x07 && c != 0x1b })
-		switch {
-		case end == len(b):
-			return 2
-		case b[end] == 0x1b && end+1 < len(b) && b[end+1] == '\\':
-			return end + 2
-		case b[end] == 0x07:
-			return end + 1
-		}
-		return end
-	case ' ' <= c && c < 0x30:
-		return final(b, skipWhile(b, 2, func(c byte) bool { return ' ' <= c && c < 0x30 }))
-	case 0x30 <= c && c < 0x7f:
-		return 2
-	}
-	return 1
-}
-
-// final is behind the byte at i where that can end a sequence.
-func final(b []byte, i int) int {
-	if i < len(b) && 0x30 <= b[i] && b[i] < 0x7f {
-		return i + 1
-	}
-	return i
-}
-
-func skipWhile(b []byte, i int, more func(byte) bool) int {
-	for i < len(b) && more(b[i]) {
-		i++
-	}
-	return i
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // python is the form of an exception's line as a regular expression: exceptionLine reads the same.
@@ -38,7 +40,7 @@ func FuzzUnusual(f *testing.F) {
 			wantControl = wantControl || c < ' ' && c != '\t' || c == 0x7f
 			wantBeyond = wantBeyond || c > 0x7f
 		}
-		if control, beyond := unusual(b); control != wantControl || beyond != wantBeyond {
+		if control, beyond := redact.Unusual(b); control != wantControl || beyond != wantBeyond {
 			t.Fatalf("%q: control %v, beyond ASCII %v; want %v, %v", b, control, beyond, wantControl, wantBeyond)
 		}
 	})

@@ -15,7 +15,7 @@ const module = "github.com/signalbox-dev/signalbox/"
 // layers are the packages by what they may know; a package imports only lower layers,
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
-	"preflight/job": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0,
+	"preflight/job": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
 	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
 	"preflight/manifest": 2, "preflight/capacity/board": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,

@@ -1,4 +1,4 @@
-package reduce
+package redact
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func TestSecretsInATreeAreMasked(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, MaskTree(tc.in)); diff != "" {
+			if diff := cmp.Diff(tc.want, Tree(tc.in)); diff != "" {
 				t.Errorf("masked (-want +got):\n%s", diff)
 			}
 		})

@@ -1,4 +1,4 @@
-package reduce_test
+package redact_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 func TestCopyLeavesALogAsItIsButForItsSecrets(t *testing.T) {
@@ -29,7 +29,7 @@ func TestCopyLeavesALogAsItIsButForItsSecrets(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			n, err := reduce.Copy(&out, iotest.OneByteReader(strings.NewReader(tc.have)))
+			n, err := redact.Copy(&out, iotest.OneByteReader(strings.NewReader(tc.have)))
 			if err != nil || n != int64(out.Len()) {
 				t.Errorf("%d of %d bytes, error %v", n, out.Len(), err)
 			}
@@ -50,7 +50,7 @@ func short(text string) string {
 func TestCopyKeepsWhatWasReadBeforeAnError(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	var out strings.Builder
-	n, err := reduce.Copy(&out, io.MultiReader(strings.NewReader("one\ntw"), iotest.ErrReader(broken)))
+	n, err := redact.Copy(&out, io.MultiReader(strings.NewReader("one\ntw"), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) || out.String() != "one\ntw" || n != 6 {
 		t.Errorf("%q (%d bytes), error %v", out.String(), n, err)
 	}
@@ -60,13 +60,13 @@ func FuzzCopy(f *testing.F) {
 	f.Add("a\nhf_abcdefghijklmnopqrstuvwx\x1b[0m\r\n-----BEGIN PRIVATE KEY-----\nx\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		var once, twice strings.Builder
-		if _, err := reduce.Copy(&once, strings.NewReader(text)); err != nil {
+		if _, err := redact.Copy(&once, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Count(once.String(), "\n") != strings.Count(text, "\n") {
 			t.Errorf("%q has another number of lines: %q", text, once.String())
 		}
-		if _, err := reduce.Copy(&twice, strings.NewReader(once.String())); err != nil {
+		if _, err := redact.Copy(&twice, strings.NewReader(once.String())); err != nil {
 			t.Fatal(err)
 		}
 	})

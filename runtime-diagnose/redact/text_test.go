@@ -1,8 +1,8 @@
-package reduce
+package redact
 
 import "testing"
 
-func TestPlain(t *testing.T) {
+func TestText(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"nothing":                    {"", ""},
 		"what needs nothing":         {"line one\n\n  line\ttwo\n", "line one\n\n  line\ttwo\n"},
@@ -12,12 +12,12 @@ func TestPlain(t *testing.T) {
 		"half a character":           {"caf\xc3", "caf�"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Plain(tc.text)
+			got := Text(tc.text)
 			if got != tc.want {
-				t.Errorf("Plain is %q, want %q", got, tc.want)
+				t.Errorf("Text is %q, want %q", got, tc.want)
 			}
-			if again := Plain(got); again != got {
-				t.Errorf("Plain of that is %q", again)
+			if again := Text(got); again != got {
+				t.Errorf("Text of that is %q", again)
 			}
 		})
 	}

@@ -1,0 +1,333 @@
+package redact
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+)
+
+// window is how far behind a gate a rule with a regular expression looks.
+const window = 2 << 10
+
+// groups masks what the groups of a regular expression match, from a gate on.
+func groups(re *regexp.Regexp) func(*scan, int) int {
+	return func(s *scan, at int) int {
+		end := min(len(s.text), at+window)
+		for _, m := range re.FindAllStringSubmatchIndex(s.text[at:end], -1) {
+			for g := 2; g < len(m); g += 2 {
+				if m[g] >= 0 && m[g] < m[g+1] && !placeholder(s.text[at+m[g]:at+m[g+1]]) {
+					s.mask(at+m[g], at+m[g+1])
+				}
+			}
+		}
+		return end
+	}
+}
+
+// value is a word of a command line, in quotes or without; the groups are what is masked.
+const value = `(?:'([^']+)'|"([^"]+)"|([^\s'"|;&<>-][^\s'"|;&<>]*))`
+
+func command(pattern string) func(*scan, int) int {
+	return groups(regexp.MustCompile(strings.ReplaceAll(pattern, "VALUE", value)))
+}
+
+// nameGates stand in every name of a secret.
+var nameGates = []string{"pass", "pwd", "psw", "secret", "cred", "key", "token", "auth", "session", "sid", "csrf", "xsrf", "cookie", "otp", "sas", "jwt", "dockerc"}
+
+// rules is the one table of what secrets look like, beside the forms.
+var rules = []rule{
+	{nameGates, byName},
+	{[]string{"eyj"}, byJWT},
+	{[]string{"mii", "mhccaqee", "mc4caqaw", "b3blbnnzac1rzxktdje", "ls0tls1crudjti"}, byKeyBody},
+	{[]string{"private key"}, byPEM},
+	{[]string{"://"}, byURL},
+	{[]string{"cookie"}, byCookie},
+	{[]string{"authorization"}, byAuthorization},
+	{[]string{"bearer ", "basic "}, byScheme},
+	{[]string{"sig=", "signature=", "security-token=", "credential=", "accesskeyid="}, bySignature},
+	{[]string{"hooks.slack.com/", "discord.com/api", "discordapp.com/api", "/open-apis/bot", "api.telegram.org/bot", "webhook.office.com/", "hooks.zapier.com/", "/bot/hook/"}, byHook},
+	{hexGates("sk", "ac"), byTwilio},
+	{[]string{"0q~", "1q~", "2q~", "3q~", "4q~", "5q~", "6q~", "7q~", "8q~", "9q~"}, around(&tokenish, 3, 30)}, // Microsoft Entra
+	{[]string{".atlasv1."}, around(&tokenish, 10, 40)},                                                         // HCP Terraform
+	{encodedGates(), byEncoding},
+	{wordGates(), byWord},
+	{[]string{"@tcp(", "@unix("}, byDSN},
+	// Options of commands whose secrets have no name.
+	{[]string{"mysql", "mariadb", "mycli"}, command(`^[a-z]*\b[^|;]*?\s-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`)},
+	{
+		[]string{"docker login", "podman login", "nerdctl login", "buildah login", "skopeo login", "registry login", "repo add", "az login", "oc login", "mongo ", "mongosh ", "mongodump ", "sshpass", "clickhouse-client"},
+		command(`^[^|;]*?\s-p[ =]?VALUE`),
+	},
+	{[]string{"7z ", "7za ", "rar "}, command(`^[a-z0-9]+\s[^|;]*?\s?-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`)},
+	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`)},
+	{[]string{"redis-cli"}, command(`^redis-cli\b[^|;]*?\s-a\s+VALUE`)},
+	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+))`)},
+	{[]string{"openssl"}, command(`^openssl\b[^|;]*?(?:\spass:(\S+)|\s-k\s+VALUE)`)},
+	{[]string{" pass:"}, command(`^ pass:(\S+)`)},
+	{[]string{"smbclient"}, command(`^smbclient\b[^|;]*?\s-U\s*[^\s%]+%(\S+)`)},
+	{[]string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"}, command(`^ldap[a-z]+\b[^|;]*?\s-w\s+VALUE`)},
+	{[]string{"htpasswd"}, command(`^htpasswd\b[^|;]*?\s-\w*b\w*\s+\S+\s+\S+\s+VALUE`)},
+	{[]string{"net use "}, command(`^net use\b[^|;]*?/user:\S+\s+VALUE`)},
+	{[]string{"mc alias", "mc config"}, command(`^mc (?:alias set|config host add)\s+\S+\s+\S+\s+VALUE\s+VALUE`)},
+	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z]+\b[^|;]*?\s-k[ =]VALUE`)},
+	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z]+\b[^|;]*?\s-i[ =]VALUE`)},
+	{[]string{"a3-"}, groups(regexp.MustCompile(`^(A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4})`))}, // 1Password
+	{[]string{"account.key."}, command(`^(?i:account\.key\.)[\w.-]+\s*[=:]\s*VALUE`)},                      // Azure's, of Hadoop
+	{[]string{"wandb login"}, command(`^wandb login\b[^|;]*?\s([0-9a-f]{40}|wandb_v1_\w+)`)},
+	{[]string{"vault login"}, command(`^vault login\s+(?:-\S+\s+)*([a-z]{1,3}\.[\w-]{20,})`)},
+	{[]string{"unseal key"}, command(`^(?i:unseal key)s?\s*\d*\s*:\s*(\S+)`)},
+	{[]string{"<<<"}, byHereString},
+	{[]string{"echo "}, command(`^echo\s+(?:-n\s+)?VALUE\s*\|\s*(?:sudo\s+-\w*S|passwd\s+--stdin|\S[^|]*--password-stdin|\S*cryptsetup)`)},
+	{[]string{"extpass"}, command(`^extpass\s+["']?echo\s+([^\s"']+)`)},
+	{[]string{"secretstr(", "secretbytes("}, command(`^(?i:secret(?:str|bytes))\(b?['"]([^'"]+)['"]`)},
+	{[]string{"jdbc:oracle:thin:"}, groups(regexp.MustCompile(`(?i)^jdbc:oracle:thin:[^/@\s]+/([^@\s]+)@`))},
+}
+
+// hexGates are the beginnings of tokens that go on with a hexadecimal digit.
+func hexGates(begins ...string) (out []string) {
+	for _, b := range begins {
+		for _, c := range "0123456789abcdef" {
+			out = append(out, b+string(c))
+		}
+	}
+	return out
+}
+
+var hereString = command(`^<<<\s*VALUE`)
+
+// byHereString masks what a command that asks for a password is given.
+func byHereString(s *scan, at int) int {
+	before := strings.ToLower(s.text[max(0, at-200):at])
+	for _, asks := range []string{"passw", "kinit", "sudo", "login", "stdin", "cryptsetup"} {
+		if strings.Contains(before, asks) {
+			return hereString(s, at)
+		}
+	}
+	return at + 3
+}
+
+// byDSN masks the password of user:password@tcp(host), as Go's MySQL driver has it.
+func byDSN(s *scan, at int) int {
+	from := at
+	for from > 0 && at-from < 200 && !blanks[s.text[from-1]] && strings.IndexByte("\"'`<>", s.text[from-1]) < 0 {
+		from--
+	}
+	if i := strings.IndexByte(s.text[from:at], ':'); i >= 0 {
+		from += i + 1
+		if j := strings.Index(s.text[from:at], "//"); j == 0 {
+			from += 2
+			if i := strings.IndexByte(s.text[from:at], ':'); i >= 0 {
+				from += i + 1
+			}
+		}
+		s.mask(from, at)
+	}
+	return at
+}
+
+// byURL masks who asks, in https://user:password@host and https://token@host.
+func byURL(s *scan, at int) int {
+	from := at + 3
+	to := from
+	for to < len(s.text) && to-from < window && !blanks[s.text[to]] && strings.IndexByte("\"'<>`|\\", s.text[to]) < 0 {
+		to++
+	}
+	authority := s.text[from:to]
+	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
+		head := authority[:i]
+		colon := strings.IndexByte(head, ':')
+		if strings.IndexByte(head, '@') < 0 {
+			// A password may hold a slash; a port is a number.
+			behind := strings.IndexByte(authority[i:], '@')
+			if authority[i] == '?' || colon < 0 || digits.only(head[colon+1:]) || strings.Count(head, ":") > 1 || behind < 0 {
+				return from
+			}
+			head = authority[:i+behind+1]
+			if j := strings.IndexAny(authority[i+behind:], "/?#"); j >= 0 && strings.Contains(authority[i+behind:][:j], "@") {
+				head = authority[:i+behind+strings.LastIndexByte(authority[i+behind:][:j], '@')+1]
+			}
+		}
+		authority = head
+	}
+	end := strings.LastIndexByte(authority, '@')
+	if end <= 0 {
+		return from
+	}
+	user := authority[:end]
+	if strings.Contains(user, ":") && !strings.HasSuffix(user, ":") || len(user) >= 16 && digits.has(user) && letters.has(user) && !strings.Contains(user, ".") {
+		s.mask(from, from+end)
+	}
+	return from
+}
+
+var cookie = regexp.MustCompile(`^(?i:cookie)s?\d?["']?\]?\s*[:=]\s*(?:b?["'{]+)?`)
+
+// byCookie masks the values of cookies; their names and attributes stay.
+func byCookie(s *scan, at int) int {
+	head := cookie.FindString(s.text[at:min(len(s.text), at+40)])
+	if head == "" {
+		return at
+	}
+	p := at + len(head)
+	for p < len(s.text) {
+		p = blanks.run(s.text, p)
+		name := p
+		for p < len(s.text) && !blanks[s.text[p]] && strings.IndexByte("=;,", s.text[p]) < 0 {
+			p++
+		}
+		if p >= len(s.text) || s.text[p] != '=' {
+			return p
+		}
+		attribute := attributes[strings.ToLower(s.text[name:p])]
+		from := p + 1
+		if from < len(s.text) && s.text[from] == '"' {
+			from++
+		}
+		to := from
+		for to < len(s.text) && !blanks[s.text[to]] && strings.IndexByte(";\"'\\", s.text[to]) < 0 {
+			to++
+		}
+		if !attribute && to-from >= 3 && !placeholder(s.text[from:to]) {
+			s.mask(from, to)
+		}
+		p = to
+		for p < len(s.text) && strings.IndexByte("\";, ", s.text[p]) >= 0 {
+			p++
+		}
+		if attribute { // a date has blanks
+			if i := strings.IndexByte(s.text[p:], ';'); i >= 0 && i < 40 {
+				p += i + 1
+			}
+		}
+	}
+	return p
+}
+
+var attributes = words("path domain expires max-age samesite httponly secure version priority")
+
+var authorization = regexp.MustCompile(`^(?i:authorization)\\*["']?\s*(?:[:=,]|%3A)\s*(\\*b?["'])?`)
+
+// byAuthorization masks what stands behind the scheme of an Authorization header.
+func byAuthorization(s *scan, at int) int {
+	m := authorization.FindStringSubmatchIndex(s.text[at:min(len(s.text), at+60)])
+	if m == nil {
+		return at
+	}
+	from := at + m[1]
+	end := len(s.text)
+	if m[2] >= 0 {
+		if i := closingAt(s.text, from, strings.TrimLeft(s.text[at+m[2]:at+m[3]], "b")); i >= 0 {
+			end = i
+		}
+	} else if i := strings.IndexAny(s.text[from:], "'\\`"); i >= 0 {
+		end = from + i
+	}
+	end = min(end, from+window)
+	scheme, rest, two := strings.Cut(s.text[from:end], " ")
+	switch {
+	case !two:
+		if v := strings.TrimRight(scheme, "\",;"); len(v) >= 8 && mixed(v) && !placeholder(v) {
+			s.mask(from, from+len(v))
+		}
+	case strings.Contains(rest, "="+"\"") || strings.Contains(rest, "Credential=") || strings.EqualFold(scheme, "digest"):
+		s.mask(from+len(scheme)+1, end)
+	default:
+		start := from + len(scheme) + 1
+		start = blanks.run(s.text, start)
+		to := start
+		for to < end && !blanks[s.text[to]] && strings.IndexByte("\",;", s.text[to]) < 0 {
+			to++
+		}
+		if v := s.text[start:to]; len(v) >= 8 && (mixed(v) || strings.EqualFold(scheme, "bearer") || len(v) >= 16) && !placeholder(v) {
+			s.mask(start, to)
+		} else if len(scheme) >= 16 && mixed(scheme) {
+			s.mask(from, from+len(scheme))
+		}
+	}
+	return end
+}
+
+// byScheme masks what stands behind "Bearer" and "Basic" anywhere.
+func byScheme(s *scan, at int) int {
+	if at > 0 && alnum[s.text[at-1]] {
+		return at
+	}
+	from := at + strings.IndexByte(s.text[at:], ' ')
+	from = blanks.run(s.text, from)
+	to := tokenish.run(s.text, from)
+	v := strings.TrimRight(s.text[from:to], ".")
+	if len(v) < 8 || path(v) || !(digits.has(v) && letters.has(v) || lowers.has(v) && uppers.has(v[1:]) || len(v) >= 32) {
+		return to
+	}
+	s.mask(from, from+len(v))
+	return to
+}
+
+// bySignature masks what signs a URL.
+func bySignature(s *scan, at int) int {
+	name := dotted.runBack(s.text, at)
+	from := at + strings.IndexByte(s.text[at:], '=') + 1
+	if name == 0 || strings.IndexByte("?&;", s.text[name-1]) < 0 {
+		return from
+	}
+	to := from
+	for to < len(s.text) && !blanks[s.text[to]] && strings.IndexByte("&\"'[<>", s.text[to]) < 0 {
+		to++
+	}
+	s.mask(from, to)
+	return to
+}
+
+// encoded are the names of secrets that base64 may hide. Each has three forms, by where in three bytes
+// it begins; of each form the characters that do not depend on what stands around are the gate.
+var encoded = []string{"password", "passwd", "secret", "token\"", "api_key", "apikey", "PRIVATE KEY", "Password", "PASSWORD", "SECRET", "TOKEN"}
+
+func encodedGates() (out []string) {
+	for _, name := range encoded {
+		for shift := range 3 {
+			text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat(" ", shift) + name))
+			from, to := (shift*8+5)/6, (shift+len(name))*8/6
+			out = append(out, strings.ToLower(text[from:to]))
+		}
+	}
+	return out
+}
+
+// byEncoding masks base64 of a text that holds a secret.
+func byEncoding(s *scan, at int) int {
+	from, to := base64s.runBack(s.text, at), base64s.run(s.text, at)
+	if to-from < 16 || to-from > 64<<10 {
+		return to
+	}
+	body := s.text[from : to-(to-from)%4]
+	if len(body) < to-from {
+		body = s.text[from:to]
+	}
+	plain, err := base64.RawStdEncoding.DecodeString(body)
+	if err != nil {
+		if plain, err = base64.RawStdEncoding.DecodeString(body[:len(body)/4*4]); err != nil {
+			return to
+		}
+	}
+	inner := string(plain)
+	if !strings.Contains(inner, "PRIVATE KEY") {
+		// One level: what base64 hides in base64 is not looked for.
+		var n scan
+		n.text = inner
+		for i := range inner {
+			for _, g := range nameGates {
+				if beginsWith(inner[i:], g) {
+					byName(&n, i)
+				}
+			}
+		}
+		if len(n.spans) == 0 {
+			return to
+		}
+	}
+	for to < len(s.text) && s.text[to] == '=' {
+		to++
+	}
+	s.mask(from, to)
+	return to
+}

@@ -1,0 +1,189 @@
+package redact
+
+import (
+	"strings"
+)
+
+// longestKey is how many lines a private key may have: a beginning without an end would hide the rest of
+// a log. An RSA key of 16,384 bits has 200.
+const longestKey = 256
+
+// Lines hides in the lines of a log what no single line gives away: the insides of private keys, and a
+// value on the line behind its name. It does not mask what Line masks. The zero value is ready.
+type Lines struct {
+	key     int   // lines of a private key still to hide
+	body    bool  // the line before was the bare body of a private key
+	class   class // of the name that the line before ended with
+	fields  int   // before that name
+	blank   int   // empty lines since
+	valueOf bool  // the value stands behind "value:"
+	putty   bool
+}
+
+// Next is the next line with what it hides masked.
+func (l *Lines) Next(text string) string {
+	if l.key > 0 {
+		l.key--
+		if strings.Contains(text, "-----END ") || l.putty && strings.Contains(text, "Private-MAC:") {
+			l.key, l.putty = 0, false
+		}
+		return masked
+	}
+	if l.body {
+		if last := lastField(text); len(last) >= 16 && base64s.only(strings.TrimRight(last, "=")) {
+			return text[:len(text)-len(last)] + masked
+		}
+		l.body = false
+	}
+	if l.class != none {
+		if hidden, ok := l.value(text); ok {
+			return hidden
+		}
+	}
+	if len(text) < 6 {
+		return text
+	}
+	if i := strings.IndexByte(text, '-'); i >= 0 && (strings.Contains(text[i:], "PRIVATE KEY") || strings.Contains(text[i:], "-Lines:")) {
+		return l.begins(text)
+	}
+	// A value follows where a line ends with what separates it from its name.
+	switch text[len(text)-1] {
+	case ':', '=', ' ', '|', '-', '>', '\t', '"', '\'':
+		l.ends(text)
+	case 0x9a: // the last byte of a full-width colon
+		if strings.HasSuffix(text, "：") {
+			l.ends(text)
+		}
+	default:
+		l.names(text)
+	}
+	if len(text) >= 40 && strings.Contains(text, "MII") {
+		var s scan
+		s.text = text
+		if i := strings.Index(text, "MII"); byKeyBody(&s, i) > 0 && len(s.spans) > 0 {
+			l.body = true
+		}
+	}
+	return text
+}
+
+// begins is a line with the beginning of a private key.
+func (l *Lines) begins(text string) string {
+	if strings.Contains(text, "Private-Lines:") {
+		l.key, l.putty = longestKey, true
+		return text
+	}
+	begin := strings.Index(text, "-----BEGIN ")
+	if begin < 0 {
+		return text
+	}
+	if !strings.Contains(text[begin:], "-----END ") && !strings.ContainsAny(text[begin:], `"'`) {
+		l.key = longestKey
+		return text[:begin] + masked
+	}
+	if q := strings.IndexAny(text[begin:], `"'`); q >= 0 && strings.Count(text[:begin], text[begin+q:begin+q+1])%2 == 0 && !strings.Contains(text[begin:], "-----END ") {
+		l.key = longestKey
+		return text[:begin] + masked
+	}
+	return text // Line masks it
+}
+
+func lastField(text string) string {
+	text = strings.TrimRight(text, " \t\r")
+	return text[strings.LastIndexAny(text, " \t")+1:]
+}
+
+// ends looks whether a line ends with a name and no value.
+func (l *Lines) ends(text string) {
+	text = strings.TrimRight(text, " \t")
+	for _, folded := range []string{"|", ">", "|-", ">-", "|+", ">+"} {
+		if rest, ok := strings.CutSuffix(text, " "+folded); ok {
+			text = rest
+			break
+		}
+	}
+	cut := strings.TrimRight(text, ":=：")
+	if len(cut) == len(text) {
+		l.names(text)
+		return
+	}
+	cut = strings.TrimRight(cut, " \t\"'")
+	from := dotted.runBack(cut, len(cut))
+	c := classOf(strings.TrimLeft(cut[from:], "-"))
+	if c == key || c == none {
+		c = ofTwoWords(cut, from, len(cut), c)
+	}
+	if c == none {
+		// "Password for ml:"
+		if low := strings.ToLower(cut); strings.Contains(low, "password for ") && len(low) < 200 {
+			c = password
+		}
+		for w, of := range inWords {
+			if strings.HasSuffix(cut, w) {
+				c = of
+			}
+		}
+	}
+	if c == none {
+		return
+	}
+	l.class, l.blank, l.valueOf = c, 0, false
+	l.fields = len(strings.Fields(cut[:from]))
+}
+
+// names looks whether a line is an entry of a list of settings whose value stands on the next one.
+func (l *Lines) names(text string) {
+	if len(text) > 200 {
+		return
+	}
+	i := strings.Index(text, "name:")
+	if i < 0 {
+		if i = strings.Index(text, `"name"`); i < 0 {
+			return
+		}
+	}
+	name := strings.Trim(lastField(text), `"',`)
+	if c := classOf(name); c != none && len(name) < len(text) {
+		l.class, l.blank, l.valueOf = c, 0, true
+		l.fields = len(strings.Fields(text[:i]))
+	}
+}
+
+// value masks a line that is the value of the name before it, and says so.
+func (l *Lines) value(text string) (string, bool) {
+	fields := strings.Fields(text)
+	if len(fields) == 0 && l.blank < 2 {
+		l.blank++
+		return text, true
+	}
+	c, before, valueOf := l.class, l.fields, l.valueOf
+	l.class = none
+	if len(fields) == 0 {
+		return text, false
+	}
+	last := lastField(text)
+	at := strings.LastIndex(text, last)
+	v := strings.Trim(last, `"',`)
+	from := at + strings.Index(last, v)
+	if v == "" || strings.Contains(v, masked) {
+		return text, false
+	}
+	if valueOf {
+		if len(fields) < 2 || !strings.Contains(fields[len(fields)-2], "value") || !c.fits(v, quotedValue) {
+			return text, false
+		}
+		return text[:from] + masked + text[from+len(v):], true
+	}
+	quoted := len(v) < len(last) && (last[0] == '"' || last[0] == '\'')
+	if n := len(fields); n != 1 && n != before+1 {
+		return text, false
+	}
+	switch {
+	case quoted && c.fits(v, quotedValue):
+	case c == password && len(v) >= 6 && letters.has(v) && (digits.has(v) || mixed(v)) && !strings.HasSuffix(v, ":"):
+	case c != password && (random(v, 16) || c == secret && len(v) >= 40 && base64s.only(strings.TrimRight(v, "="))):
+	default:
+		return text, false
+	}
+	return text[:from] + masked + text[from+len(v):], true
+}

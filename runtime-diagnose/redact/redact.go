@@ -1,0 +1,124 @@
+// Package redact takes secrets out of what is written on jobs, into Events, ConfigMaps, bundles, prompts
+// and our own logs. There is one table of what secrets look like (forms.go, names.go, commands.go) and one
+// pass over a text that asks it.
+//
+// It knows no more than texts: which of them may leave the cluster at all is decided elsewhere. What is
+// masked is replaced by "[masked]"; what stands around it stays, so that a line can still be read. Masking
+// twice changes nothing more. Start reading at Line; Lines is for a log, whose secrets may span lines.
+package redact
+
+import (
+	"regexp"
+	"strings"
+)
+
+const masked = "[masked]"
+
+// Line masks the secrets in one line. Colours, control bytes and invisible characters may hide one: then
+// the line is written without them.
+func Line(text string) string {
+	if control, beyond := unusual(text); control || beyond {
+		if plain := Clean(text); plain != text {
+			if hidden := settle(plain); hidden != plain {
+				return hidden
+			}
+		}
+	}
+	return settle(text)
+}
+
+// settle masks until there is nothing more to mask: what is masked may bring a name beside a value. It
+// ends because each round leaves fewer characters outside of "[masked]".
+func settle(text string) string {
+	for range mostRounds {
+		next := once(text)
+		if next == text {
+			break
+		}
+		text = next
+	}
+	return text
+}
+
+// mostRounds is more than any text was seen to need: two.
+const mostRounds = 8
+
+// Text masks a text that came in one piece and may have many lines (a message of the platform, the end of
+// a log in it), and removes what a terminal would obey and what nobody sees.
+func Text(text string) string {
+	if control, beyond := unusual(text); control || beyond {
+		text = Clean(text)
+	}
+	if !strings.Contains(text, "\n") {
+		return settle(text)
+	}
+	for range mostRounds {
+		var l Lines
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = settle(l.Next(line))
+		}
+		next := strings.Join(lines, "\n")
+		if next == text {
+			break
+		}
+		text = next
+	}
+	return text
+}
+
+// secretOption is an option of a command line whose value is the next word.
+var secretOption = regexp.MustCompile(`^--?[A-Za-z]`)
+
+// Tree masks the secrets in all texts of a decoded JSON value: within each text as Text does, the value
+// of a key that is named like a secret, the word behind an option that is, and the value beside a name
+// that is, as in a container's environment. Lists and maps are changed in place; keys stay as they are.
+func Tree(v any) any {
+	switch v := v.(type) {
+	case string:
+		return Text(v)
+	case []any:
+		secret := false
+		for i := range v {
+			word, isText := v[i].(string)
+			if secret && isText && word != "" {
+				v[i] = masked
+			} else {
+				v[i] = Tree(v[i])
+			}
+			secret = isText && secretOption.MatchString(word) && !strings.Contains(word, "=") && classOf(strings.TrimLeft(word, "-")) != none
+		}
+	case map[string]any:
+		name, _ := v["name"].(string)
+		for key := range v {
+			value, isText := v[key].(string)
+			of := key
+			if key == "value" {
+				of = name
+			}
+			if c := classOf(of); isText && c != none && c.fits(value, quotedValue) {
+				v[key] = masked
+				continue
+			}
+			v[key] = Tree(v[key])
+		}
+	}
+	return v
+}
+
+// once masks in one pass.
+func once(text string) string {
+	spans := find(text)
+	if len(spans) == 0 {
+		return text
+	}
+	var out strings.Builder
+	at := 0
+	for _, s := range spans {
+		out.WriteString(text[at:s.from])
+		out.WriteString(masked)
+		at = s.to
+	}
+	out.WriteString(text[at:])
+	return out.String()
+}
