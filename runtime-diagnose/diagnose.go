@@ -41,7 +41,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	objects := readObjects(c, catalog)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
 	d.fit = sync.OnceValues(func() (capacity.Result, bool) { return d.fitOfJob(ctx) })
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readFramework(c))
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
 	dateSightings(d.sightings)
 	d.getPast()
@@ -54,6 +54,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.remarkUnused()
 	d.remarkCounts()
 	d.remarkRestarts()
+	d.remarkRetries()
 	d.remarkDebugged()
 	d.marks = gang.Mark(d.sightings, d.all, d.time)
 	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
@@ -63,6 +64,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.compareAttempts()
 	d.rereadRoot(ctx)
 	d.giveWords(ctx)
+	d.readEnding(ctx)
 	return d.result()
 }
 
@@ -90,6 +92,7 @@ type diagnosis struct {
 	attempts  attempts
 	remarks   []string
 	fit       func() (capacity.Result, bool) // of the whole job; see fitOfJob
+	end       Excerpt                        // of the log that a bare exit code is the last word of
 	compared  string                         // how the root's line compares with the last good run
 	waited    *gang.Waited                   // what the watchdogs of all ranks say together; nil: nothing
 }
@@ -121,6 +124,9 @@ func placer(kind *kinds.Kind) func(*corev1.Pod) evidence.Source {
 
 // jobFailed says that something other than a log shows a failure.
 func (d *diagnosis) jobFailed() bool {
+	if d.State.Stopped() {
+		return false
+	}
 	if d.State.Phase == kinds.Failed || d.State.Phase == kinds.Restarting {
 		return true
 	}

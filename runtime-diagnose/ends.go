@@ -2,14 +2,20 @@ package diagnose
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // endedFirst are the pods that ended badly, the first one first; of those whose time nobody knows the
@@ -65,18 +71,26 @@ func (d *diagnosis) howTheyEnded() string {
 // logToRead is the step that is left where nothing names a cause.
 func (d *diagnosis) logToRead() string {
 	ended := d.endedFirst()
+	if len(ended) == 0 && len(d.seen.Pods) == 0 {
+		return "No pod of the job is left to read: look for its logs where the cluster keeps them, or run it again with its pods kept after the end."
+	}
 	if len(ended) == 0 {
-		return "Read the log of the pod that ended first: kubectl logs POD --previous."
+		return "Read the logs of the job's pods: " + d.kubectl("logs", d.seen.Pods[0].Name) + "."
 	}
-	command := "kubectl logs " + ended[0].Name
-	if d.Job != nil && d.Job.Ref.Namespace != "" {
-		command += " -n " + d.Job.Ref.Namespace
-	}
-	command += " -c " + ended[0].Exit.Container
+	command := d.kubectl("logs", ended[0].Name) + " -c " + ended[0].Exit.Container
 	if ended[0].Restarts > 0 {
 		command += " --previous"
 	}
 	return "Read the log of the pod that ended first: " + command + "."
+}
+
+// kubectl is a command about a thing of the job's namespace.
+func (d *diagnosis) kubectl(verb, name string) string {
+	command := "kubectl " + verb + " " + name
+	if d.Job != nil && d.Job.Ref.Namespace != "" {
+		command += " -n " + d.Job.Ref.Namespace
+	}
+	return command
 }
 
 func logsHold(n int) string {
@@ -94,4 +108,92 @@ func (d *diagnosis) countWell() int {
 		}
 	}
 	return n
+}
+
+// endOf is how many lines of the end of a log are shown where they are all that is left to read.
+const endOf = 5
+
+// ending is the end of the log of the container that an exit code is of; no lines: it was not read, or
+// holds none. What is kept of it may be short where the gang is large: then it is read again.
+func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
+	for _, l := range d.Logs {
+		if l.Source.Pod != s.Pod || l.Source.Attempt != s.Attempt || s.Container != "" && l.Source.Container != s.Container || s.Pod == "" {
+			continue
+		}
+		d.excerptAgain(ctx, l.Source)
+		at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(l.Source) })
+		if at < 0 {
+			return Excerpt{}
+		}
+		e := d.logs.excerpts[at]
+		e.Lines = slices.DeleteFunc(slices.Clone(e.Lines), func(k reduce.Kept) bool { return strings.TrimSpace(shownOf(e.Source, k.Text)) == "" })
+		e.Lines = e.Lines[max(0, len(e.Lines)-endOf):]
+		return e
+	}
+	return Excerpt{}
+}
+
+// readEnding keeps the end of the log that a bare exit code is the last word of.
+func (d *diagnosis) readEnding(ctx context.Context) {
+	if root := d.ranking.Root; root != nil && root.Item.Kind == evidence.Exit && saysLittle(root) {
+		d.end = d.ending(ctx, root.Item.Source)
+	}
+}
+
+// logCommand shows the log of a container.
+func (d *diagnosis) logCommand(s evidence.Source) string {
+	command := d.kubectl("logs", s.Pod)
+	if s.Container != "" {
+		command += " -c " + s.Container
+	}
+	if s.Attempt > 0 {
+		command += " --previous"
+	}
+	return command
+}
+
+// stepsFor are what to do about the root: where reading is all that is left, the command for it, and what
+// was read already.
+func (d *diagnosis) stepsFor(root *rank.Sighting) []string {
+	steps := root.Signature.Steps()
+	if d.neverFits() {
+		for i := range steps {
+			steps[i] = waits.ReplaceAllString(steps[i], "")
+		}
+		steps = slices.DeleteFunc(steps, func(step string) bool { return step == "" })
+	}
+	s := root.Item.Source
+	for i, step := range steps {
+		if !readTheLog.MatchString(step) || s.Pod == "" {
+			continue
+		}
+		switch {
+		case len(d.end.Lines) > 0:
+			steps[i] = "Read what stands above the end of the log: " + d.logCommand(s) + " --tail=200."
+		case d.hasPod(s.Pod):
+			steps[i] = "Read the end of the container's log: " + d.logCommand(s) + " --tail=200."
+		default:
+			steps[i] = "The pod is gone: look for the end of its log where the cluster keeps logs."
+		}
+	}
+	return steps
+}
+
+// waits is the part of a step that is to wait for others to end.
+var waits = regexp.MustCompile(`,? or wait for running jobs to end|^Else wait for running jobs to end\.$`)
+
+// neverFits says that what the job asks for is more than its nodes have when they are idle: no waiting helps.
+func (d *diagnosis) neverFits() bool {
+	if d.Cluster == nil {
+		return false
+	}
+	fit, ok := d.fit()
+	return ok && fit.Verdict == capacity.TooBig
+}
+
+// readTheLog is a step that sends people to a log.
+var readTheLog = regexp.MustCompile(`(?i)^read (?:the end of )?the (?:container's )?log\b`)
+
+func (d *diagnosis) hasPod(name string) bool {
+	return slices.ContainsFunc(d.seen.Pods, func(p control.Pod) bool { return p.Name == name })
 }

@@ -35,7 +35,7 @@ func TestPodsThatWereOnlyToldToStop(t *testing.T) {
 		"nobody": {
 			nil,
 			"What was seen names no cause. No log was read; the log of the container that ended first would decide.",
-			"Read the log of the pod that ended first: kubectl logs POD --previous.",
+			"No pod of the job is left to read: look for its logs where the cluster keeps them, or run it again with its pods kept after the end.",
 		},
 	}
 	for name, tc := range cases {

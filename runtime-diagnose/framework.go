@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -28,6 +29,7 @@ func readFramework(c Case) []rank.Sighting {
 		return nil
 	}
 	var out []rank.Sighting
+	own := false // a task failed for a reason of its own
 	for _, role := range frameworkRoles(c.Job.Source) {
 		r, ok := role.(map[string]any)
 		if !ok {
@@ -39,11 +41,96 @@ func readFramework(c Case) []rank.Sighting {
 			if task, ok := t.(map[string]any); ok {
 				if s, failed := failedTask(roleName, task); failed {
 					out = append(out, s)
+					own = own || s.Signature != attemptOver
 				}
 			}
 		}
 	}
-	return out
+	for i := range out {
+		if s := &out[i]; s.Signature == attemptOver { // by definition it follows from another task's end, or from the job's
+			s.Explained, s.Follower = true, own
+		}
+	}
+	if s, failed := failedAttempt(c); failed && !own {
+		out = append(out, s)
+	}
+	return append(out, retried(c)...)
+}
+
+// attemptOver is what FrameworkController says of tasks that still ran when the attempt ended.
+var attemptOver = control.ExitRule(-220)
+
+// failedAttempt is what the Framework says of its attempt itself, where no task says more: its pods were
+// refused, for example.
+func failedAttempt(c Case) (rank.Sighting, bool) {
+	done, found, err := unstructured.NestedMap(c.Job.Source.Object, "status", "attemptStatus", "completionStatus")
+	if err != nil || !found || c.State.Stopped() {
+		return rank.Sighting{}, false
+	}
+	code, ok := number(done["code"])
+	if !ok || code == 0 {
+		return rank.Sighting{}, false
+	}
+	phrase, _ := done["phrase"].(string)
+	message, _ := done["diagnostics"].(string)
+	text := fmt.Sprintf("the attempt completed with code %d %s", code, phrase)
+	if message != "" {
+		text += ": " + oneLine(reduce.Plain(message), 300)
+	}
+	return rank.Sighting{
+		Signature: control.TaskExitRule(int32(code), phrase, message), Line: text, Platform: true,
+		Item:  evidence.Item{ID: "framework/attempt", Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
+		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
+	}, true
+}
+
+// oftenRetried is from how many retries on that count against the user a job is not well, whatever it
+// does now.
+const oftenRetried = 10
+
+// retried reads the counts of retries of the job and of its tasks: those that are accountable were failures
+// of the program's own, the others the platform's
+// (https://github.com/microsoft/frameworkcontroller/blob/v0.8.0/pkg/apis/frameworkcontroller/v1/types.go, RetryPolicyStatus).
+func retried(c Case) []rank.Sighting {
+	total, own := retriesOf(c.Job.Source.Object["status"])
+	for _, role := range frameworkRoles(c.Job.Source) {
+		r, _ := role.(map[string]any)
+		tasks, _ := r["taskStatuses"].([]any)
+		for _, task := range tasks {
+			t, o := retriesOf(task)
+			total, own = total+t, own+o
+		}
+	}
+	if own < oftenRetried || c.State.Phase == kinds.Succeeded || c.State.Stopped() {
+		return nil
+	}
+	text := retriesText(total, own)
+	return []rank.Sighting{{
+		Signature: control.AgainAndAgain, Line: text, Platform: true, Facts: map[string]string{"retries": fmt.Sprint(own)},
+		Item: evidence.Item{ID: "framework/retries", Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
+	}}
+}
+
+func retriesOf(of any) (total, own int64) {
+	status, _ := of.(map[string]any)
+	policy, _ := status["retryPolicyStatus"].(map[string]any)
+	total, _ = number(policy["totalRetriedCount"])
+	own, _ = number(policy["accountableRetriedCount"])
+	return total, own
+}
+
+func retriesText(total, own int64) string {
+	return fmt.Sprintf("tried again %d time%s: %d after failures of its own, %d after the platform's", total, plural(int(total)), own, max(0, total-own))
+}
+
+// remarkRetries says how often a Framework was tried again.
+func (d *diagnosis) remarkRetries() {
+	if d.Job == nil || d.Job.Ref.Kind != "Framework" || d.Job.Source == nil {
+		return
+	}
+	if total, own := retriesOf(d.Job.Source.Object["status"]); total > 0 {
+		d.remark("The job was %s.", retriesText(total, own))
+	}
 }
 
 func frameworkRoles(u *unstructured.Unstructured) []any {
@@ -96,8 +183,9 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 		ID: evidence.ID(fmt.Sprintf("task/%s/%d", role, index)), Kind: evidence.Exit, Text: text, Times: 1,
 		Source: evidence.Source{Pod: pod, Node: node, Role: role, Rank: int(index)},
 	}
+	rule := control.TaskExitRule(int32(code), phrase, message)
 	return rank.Sighting{
-		Signature: control.TaskExitRule(int32(code), phrase, message), Item: item, Line: text, Platform: true,
+		Signature: rule, Item: item, Line: text, Platform: true, FromLog: control.FromLog(rule),
 		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
 	}, true
 }

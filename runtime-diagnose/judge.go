@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,11 +24,24 @@ func (d *diagnosis) judge(r *Result) {
 		d.ranking.Root = nil
 		return
 	}
+	if d.atRest() {
+		if s := d.ranking.Root; s != nil && !d.State.Stopped() {
+			d.remark("Before that: %s.", d.sentence(s))
+		}
+		r.Verdict, r.Category, d.ranking = Healthy, signature.HealthyCategory, rank.Ranking{}
+		return
+	}
 	if d.ranking.Root != nil {
 		root := d.cause(*d.ranking.Root)
 		root.Standing = d.standing(*d.ranking.Root)
 		if d.onlyNode(d.ranking.Root) != "" {
 			root.Owner, root.Retry = signature.Platform, signature.Helps
+		}
+		if d.schedulerOf(d.ranking.Root) != nil && d.neverFits() {
+			root.Retry = signature.Useless
+		}
+		if decidedItself(d.ranking.Root) && !d.isPython(d.ranking.Root.Item.Source) {
+			root.Category = ""
 		}
 		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
 		if saysLittle(d.ranking.Root) {
@@ -48,6 +62,46 @@ func (d *diagnosis) judge(r *Result) {
 	default:
 		r.Verdict = Unknown
 	}
+}
+
+// python is what a container's command says that starts a Python program.
+var python = regexp.MustCompile(`\bpython[\d.]*\b|\.py\b|\b(?:torchrun|accelerate|deepspeed|colossalai|ipython|pytest)\b`)
+
+// isPython says that there is evidence of Python where an exit code is all that is known: its command, or a
+// traceback in its log. A shell script's exit code is no exception.
+func (d *diagnosis) isPython(s evidence.Source) bool {
+	for i := range d.Pods {
+		p := &d.Pods[i]
+		if p.Name != s.Pod {
+			continue
+		}
+		for k := range p.Spec.Containers {
+			c := &p.Spec.Containers[k]
+			if (s.Container == "" || c.Name == s.Container) && (slices.ContainsFunc(c.Command, python.MatchString) || slices.ContainsFunc(c.Args, python.MatchString)) {
+				return true
+			}
+		}
+	}
+	for i := range d.sightings {
+		o := &d.sightings[i]
+		if o.Raised && o.Item.Source.Pod == s.Pod {
+			return true
+		}
+	}
+	return false
+}
+
+// atRest is a job that somebody stopped, paused or suspended: that is a state, not a failure. What a queue
+// says of why it holds a job is another matter.
+func (d *diagnosis) atRest() bool {
+	root := d.ranking.Root
+	switch {
+	case d.State.Stopped():
+		return true
+	case d.State.Phase != kinds.Suspended:
+		return false
+	}
+	return root == nil || root.Item.Source.Pod != "" || root.Item.Kind == evidence.Log
 }
 
 // queued is a job that a queue holds back: it waits, and nothing is wrong with it.
@@ -102,7 +156,7 @@ func (d *diagnosis) onlyNode(s *rank.Sighting) string {
 
 // saysLittle is a root that names how it ended, not why: a bare exit code, and what was new before it.
 func saysLittle(s *rank.Sighting) bool {
-	return s.Signature.ID == unfamiliarLine || s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
+	return s.Signature.ID == unfamiliarLine || s.Signature == control.AgainAndAgain || s.Signature == control.ReplicaLost || s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
 // healthy needs evidence: the operator's or the pods' word and no log that says otherwise,
@@ -116,6 +170,9 @@ func (d *diagnosis) healthy() bool {
 	case kinds.Running:
 		return d.allRunning()
 	case kinds.PhaseUnknown:
+		if d.State.Message != "" {
+			return false // the operator says itself that it does not know
+		}
 	default:
 		return false
 	}
@@ -251,6 +308,9 @@ func (d *diagnosis) collectEvidence(r *Result) {
 			}
 		}
 	}
+	if n := len(d.end.Lines); n > 0 {
+		add(d.end.Item(n - 1))
+	}
 	if d.attempts.other != nil {
 		add(d.attempts.other.Item)
 	}
@@ -271,6 +331,9 @@ func (d *diagnosis) collectEvidence(r *Result) {
 
 // waiting says why a job has not started, with numbers.
 func (d *diagnosis) waiting() string {
+	if d.State.Stopped() {
+		return strings.TrimRight("stopped: somebody asked for it. "+d.State.Message, ". ") + "."
+	}
 	if d.Job != nil && d.Job.Suspended || d.State.Phase == kinds.Suspended {
 		return strings.TrimRight("suspended: it asks for no pods now. "+d.State.Message, ". ") + "."
 	}
@@ -379,6 +442,9 @@ func (d *diagnosis) waitingForPods() string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %d pod%s exist%s.", d.present(), want, plural(want), verbOf(want))
+	if d.State.Reason == "Resuming" {
+		text = strings.TrimRight(d.State.Message, ".") + ": " + text
+	}
 	if len(d.seen.Transient) > 0 {
 		return text + " " + d.seen.Transient[0] + "."
 	}

@@ -109,6 +109,9 @@ func headline(r Result) string {
 	}
 	switch r.Verdict {
 	case Healthy:
+		if rest, _, ok := strings.Cut(r.Waiting, ":"); ok && (rest == "stopped" || rest == "suspended") {
+			return name + ": " + rest + ", and nothing is wrong"
+		}
 		return name + ": healthy"
 	case Unknown:
 		return name + ": unknown; too little was seen to say"
@@ -133,7 +136,7 @@ func aroundLine(r Result) string {
 	fmt.Fprintf(&b, "%s\n", where)
 	excerpt := excerptOf(r, root.Source)
 	if excerpt == nil || root.Source.Line == 0 {
-		return b.String() + "  > " + cutAround(root.Line, root.Said) + "\n"
+		return b.String() + "  > " + cutAround(root.Line, root.Said) + "\n" + endingText(r.Ending)
 	}
 	shown := false
 	for _, l := range excerpt.Lines {
@@ -147,6 +150,19 @@ func aroundLine(r Result) string {
 	}
 	if !shown {
 		fmt.Fprintf(&b, "  > %s\n", cutAround(root.Line, root.Said))
+	}
+	return b.String()
+}
+
+// endingText is the end of a log that a bare exit code is the last word of.
+func endingText(e Excerpt) string {
+	if len(e.Lines) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the end of the log of %s\n", sourceName(e.Source))
+	for _, l := range e.Lines {
+		fmt.Fprintf(&b, "    %s\n", cut(shownOf(e.Source, l.Text)))
 	}
 	return b.String()
 }

@@ -45,6 +45,7 @@ type Result struct {
 	Effects   []Cause         // what Root explains; never competing roots
 	Evidence  []evidence.Item // every ID cited above is here
 	Excerpts  []Excerpt       // of the logs that say something: for reading in context and for a model
+	Ending    Excerpt         // the end of the log that a bare exit code is the last word of; no lines: none
 	Order     *Order          // who went first, by what; nil: one member, or nothing failed
 	Followers []Followers     // what became of the other members, most frequent first
 	Members   []gang.Member   // everybody, by role and index

@@ -38,6 +38,7 @@ func (t Thresholds) withDefaults() Thresholds {
 // lookAtRunning adds what is wrong with a job that runs, and remarks on what is worth knowing.
 func (d *diagnosis) lookAtRunning() {
 	if d.State.Phase != kinds.Running {
+		d.findRise()
 		return
 	}
 	t := d.options.Running.withDefaults()
@@ -135,6 +136,32 @@ func (d *diagnosis) findDivergence(courses []course, t Thresholds) {
 	}
 }
 
+// fewestEnded is how long the curve of a run that has ended has to be; rose is by how much it has to end
+// above where it began, in one long rise: losses of reinforcement learning and of penalties wander.
+const (
+	fewestEnded = 20
+	rose        = 10
+)
+
+// findRise looks, in logs of runs that have ended, for a loss that rose to the end.
+func (d *diagnosis) findRise() {
+	for i := range d.logs.tracks {
+		t := &d.logs.tracks[i]
+		if t.pasted || t.source.Attempt > 0 || len(t.losses) < fewestEnded {
+			continue
+		}
+		began, now := median(t.losses[:5]), median(t.losses[len(t.losses)-5:])
+		late := t.losses[len(t.losses)-len(t.losses)/3:]
+		if began <= 0 || now < rose*began || now < 1 || slices.Min(late) < 2*began || now < median(late) {
+			continue
+		}
+		d.sightings = append(d.sightings, course{track: t}.sighting(progress.Diverges, map[string]string{
+			"began": fmt.Sprintf("%.4g", began), "lowest": fmt.Sprintf("%.4g", slices.Min(t.losses)), "now": fmt.Sprintf("%.4g", now),
+		}))
+		return
+	}
+}
+
 func median(v []float64) float64 {
 	v = slices.Clone(v)
 	slices.Sort(v)
@@ -207,8 +234,8 @@ func (d *diagnosis) devicesOf(role string) int64 {
 }
 
 // onCPU is what programs print that found no device, or were not told to use one: Lightning,
-// JAX, TensorFlow, Accelerate and hand-written loops.
-var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b`)
+// JAX, TensorFlow (tensorflow/core/common_runtime/gpu/gpu_device.cc), Accelerate and hand-written loops.
+var onCPU = regexp.MustCompile(`GPU available: (?:True \(\w+\)|False), used: (?:False|0)\b|No GPU/TPU found, falling back to CPU|GPU will not be used|Skipping registering GPU devices|(?i)\b(?:using|training on|running on) (?:the )?(?:device:? ?)?['"]?cpu\b|(?i)\b(?:torch\.)?cuda(?:\.is)?[ _]available(?:\(\))?\s*[:=]\s*false\b|(?i)^\W{0,4}device(?: type)?\s*[:=]\s*['"]?cpu\b`)
 
 // mayBeOnCPU says that a line holds words of which one is in every match of onCPU: an expression that
 // may begin anywhere takes longer for a line than all the rest.
@@ -220,7 +247,7 @@ func mayBeOnCPU(text string) bool {
 		switch before := text[i-1] | 0x20; {
 		case before == 'p' && i > 1 && text[i-2]|0x20 == 'c': // cpu
 			return true
-		case before == 'p' && (strings.HasPrefix(text[i+1:], " available: ") || strings.HasPrefix(text[i+1:], "/TPU found") || strings.HasPrefix(text[i+1:], " will not be used")):
+		case before == 'p' && (strings.HasPrefix(text[i+1:], " available: ") || strings.HasPrefix(text[i+1:], "/TPU found") || strings.HasPrefix(text[i+1:], " will not be used") || strings.HasPrefix(text[i+1:], " devices")):
 			return true
 		case before == 'c' && i+1 < len(text) && text[i+1]|0x20 == 'd' && strings.Contains(strings.ToLower(text), "available"): // cuda
 			return true

@@ -31,10 +31,12 @@ func (d *diagnosis) say(r *Result) {
 func (d *diagnosis) sayCause(r *Result) {
 	if r.Root == nil {
 		r.Error = d.subject() + " failed, and nothing that was read says why"
+		r.Analysis = "What was seen names no cause."
 		if d.State.Message != "" {
-			r.Error += ": " + oneLine(d.State.Message, 200)
+			r.Error = d.subject() + " failed: " + oneLine(d.State.Message, 200)
+			r.Analysis = "That is the operator's word; nothing else that was read names a cause."
 		}
-		r.Analysis = "What was seen names no cause." + d.howTheyEnded() + d.whatDecides(r)
+		r.Analysis += d.howTheyEnded() + d.whatDecides(r)
 		r.Solution = []string{d.logToRead()}
 		return
 	}
@@ -43,6 +45,11 @@ func (d *diagnosis) sayCause(r *Result) {
 	var b strings.Builder
 	b.WriteString(fill(root.Signature.Proves, root.Facts))
 	fmt.Fprintf(&b, " [%s]", root.Item.ID)
+	if n := len(d.end.Lines); n > 0 {
+		last := d.end.Lines[n-1]
+		fmt.Fprintf(&b, " Its log ends with: %q [%s]", cut(strings.TrimSpace(shownOf(d.end.Source, last.Text))), d.end.Item(n-1).ID)
+		r.Ending = d.end
+	}
 	if also := d.alsoSaid(*root); also != "" {
 		b.WriteString(" " + also)
 	}
@@ -74,7 +81,7 @@ func (d *diagnosis) sayCause(r *Result) {
 	case r.Verdict == Inconclusive || r.Order != nil && r.Order.Decide != "":
 		b.WriteString(d.whatDecides(r))
 	}
-	r.Solution = root.Signature.Steps()
+	r.Solution = d.stepsFor(root)
 	if node := d.onlyNode(root); node != "" {
 		fmt.Fprintf(&b, " Pods of the same job on other nodes do not say it: the difference is node %s.", node)
 		r.Solution = append([]string{"Tell the administrators node " + node + ", and start the job on other nodes."}, r.Solution...)
@@ -109,8 +116,11 @@ func followersSentence(all []Followers) string {
 // sentence is the one line that names who, where and what, with the numbers.
 func (d *diagnosis) sentence(s *rank.Sighting) string {
 	who := d.who(s.Item.Source)
-	if n := d.places(s); n > 1 {
+	switch n := d.places(s); {
+	case n > 1 && who != "":
 		who += fmt.Sprintf(" and %d more", n-1)
+	case n > 1: // the job's own word stands for its pods
+		who = fmt.Sprintf("%d pod%s", n-1, plural(n-1))
 	}
 	text := s.Signature.Title
 	if u := d.schedulerOf(s); u != nil {
@@ -262,7 +272,7 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 	switch {
 	case d.State.Phase == kinds.Succeeded:
 		fmt.Fprintf(&b, "The operator says %s succeeded", d.subject())
-	case d.State.Phase == kinds.Suspended:
+	case d.State.Phase == kinds.Suspended, d.State.Stopped():
 		return r.Waiting
 	case len(d.seen.Pods) > 0:
 		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.seen.Pods), plural(len(d.seen.Pods)), verbOf(len(d.seen.Pods)), hasHave(len(d.seen.Pods)))
@@ -298,8 +308,10 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 	switch {
 	case r.Waiting != "":
 		return r.Waiting
-	case d.unverifiedSuccess():
+	case d.State.Phase == kinds.Succeeded && d.unverifiedSuccess():
 		return "The operator says it succeeded, but a launcher ends with 0 even when training failed, and its log could not be read: not verified."
+	case d.State.Phase == kinds.PhaseUnknown && d.State.Message != "":
+		return "The operator says that " + d.State.Message + "." + d.whatShowsHealth(r)
 	case len(d.seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
 		return "Nothing was there to read: no pod, no event, no log."
 	default:

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -26,7 +28,7 @@ type track struct {
 	lastNumber  int    // 0: it has none
 	torn        bool   // it ends within a traceback
 	steps       progress.Series
-	losses      []float64 // over the whole run; of a job that runs only
+	losses      []float64 // over the whole run; of a gang too large for that only while it runs
 	elastic     []gang.Elastic
 	calls       []gang.Call
 	comms       map[string]time.Time // communicators by ID → when they came up here
@@ -131,7 +133,11 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 			}
 		}
 	}
-	t.steps, t.elastic = kept(r.steps.Series(), r.share.steps), r.elastic.Found
+	series := r.steps.Series()
+	if last, ok := notFinite(series.Recent); ok && !r.log.Pasted {
+		r.spoil(last)
+	}
+	t.steps, t.elastic = kept(series, r.share.steps), r.elastic.Found
 	if r.curve {
 		t.losses = r.steps.Losses()
 	}
@@ -140,6 +146,41 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 	}
 	r.firstByElastic(t.elastic)
 	return t
+}
+
+// fewestSpoilt is how many losses in a row, to the end, have to be infinite or no number.
+const fewestSpoilt = 5
+
+// notFinite is the first of the losses that are not finite to the end of a log.
+func notFinite(steps []progress.Step) (progress.Step, bool) {
+	if len(steps) < fewestSpoilt {
+		return progress.Step{}, false
+	}
+	n, at := 0, -1
+	for i, s := range slices.Backward(steps) {
+		switch {
+		case s.NaN:
+			n, at = n+1, i
+		case !math.IsNaN(s.Loss):
+			return steps[max(at, 0)], n >= fewestSpoilt
+		}
+	}
+	return steps[max(at, 0)], n >= fewestSpoilt
+}
+
+// spoil records losses that are not finite where no signature knew the words.
+func (r *logReader) spoil(s progress.Step) {
+	found := r.catalog.ByID("nan-loss")
+	if found == nil || count(r.sightings, found.ID) > 0 {
+		return
+	}
+	source := r.log.Source
+	source.Line = s.Line
+	text := strings.Clone(strings.TrimSpace(reduce.Mask(s.Text)))
+	r.lanes = append(r.lanes, "")
+	r.sightings = append(r.sightings, rank.Sighting{
+		Signature: found, Line: text, Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
+	})
 }
 
 // elasticReport is how far above and below its heading an agent lists the failures it saw.

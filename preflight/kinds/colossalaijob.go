@@ -162,7 +162,7 @@ func placeInColossalAIJob(pod *corev1.Pod) (string, int, bool) {
 // colossalaiPhases are the manual's phases. Completed is not looked at: the manual's own
 // example of a failed job has it False and describes it as True.
 var colossalaiPhases = map[string]Phase{
-	"Pending": Created, "Running": Running, "Paused": Suspended, "Resuming": Restarting,
+	"Pending": Created, "Running": Running, "Paused": Suspended, "Resuming": Created, // after a pause, not after a failure
 	"Succeeded": Succeeded, "Failed": Failed,
 }
 
@@ -173,9 +173,15 @@ func colossalaiState(u *unstructured.Unstructured) State {
 		return s
 	}
 	phase, _ := dig(u, "status", "phase").(string)
+	if phase == "Unknown" {
+		return State{Reason: phase, Message: "the operator does not know how it stands"}
+	}
 	if p, known := colossalaiPhases[phase]; known {
 		s, _ := decide(all, []verdict{{"ReplicaFailure", p}, {"Paused", p}, {"Running", p}, {"Initialized", p}, {"Initializing", p}})
 		s.Phase = p
+		if phase == "Resuming" {
+			s.Reason, s.Message = phase, "it resumes after a pause"
+		}
 		if p == Failed {
 			s.Trigger = colossalaiTrigger(u)
 		}

@@ -81,6 +81,13 @@ type State struct {
 	Trigger string
 }
 
+// stopReasons are those with which operators end a job because somebody asked for it
+// (FrameworkController pkg/apis/frameworkcontroller/v1/completion.go, StopFrameworkRequested).
+var stopReasons = []string{"JobCancelled", "StopFrameworkRequested (-210)"}
+
+// Stopped says that the job ended because somebody asked for it: operators call it failed.
+func (s State) Stopped() bool { return s.Phase == Failed && slices.Contains(stopReasons, s.Reason) }
+
 // For finds the kind that reads a group, version and kind; nil if none does.
 func For(gvk schema.GroupVersionKind) *Kind {
 	for _, k := range All() {

@@ -42,7 +42,8 @@ func TestState(t *testing.T) {
 		"ColossalAIJob Completed alone":        {colossalaiJob, `{conditions: [{type: Completed, status: "True"}]}`, `unknown  ""`},
 		"ColossalAIJob Failed against phase":   {colossalaiJob, `{phase: Succeeded, conditions: [{type: Failed, status: "True", reason: Failed}]}`, `failed Failed ""`},
 		"ColossalAIJob phase Failed, replicas": {colossalaiJob, `{phase: Failed, tasks: [{type: worker, replicas: [{name: a}, {name: x-worker-1, phase: Failed}]}]}`, `failed  "" x-worker-1`},
-		"ColossalAIJob resuming":               {colossalaiJob, `{phase: Resuming}`, `restarting  ""`},
+		"ColossalAIJob nobody knows of":        {colossalaiJob, `{phase: Unknown, conditions: [{type: Running, status: "True"}]}`, `unknown Unknown "the operator does not know how it stands"`},
+		"ColossalAIJob resuming":               {colossalaiJob, `{phase: Resuming}`, `created Resuming "it resumes after a pause"`},
 
 		"Framework preparing":               {framework, `{state: AttemptPreparing}`, `created  ""`},
 		"Framework running":                 {framework, `{state: AttemptRunning}`, `running  ""`},
@@ -62,5 +63,16 @@ func TestState(t *testing.T) {
 				t.Errorf("State (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestStopped(t *testing.T) {
+	for reason, want := range map[string]bool{"JobCancelled": true, "StopFrameworkRequested (-210)": true, "PyTorchJobFailed": false, "": false} {
+		if got := (State{Phase: Failed, Reason: reason}).Stopped(); got != want {
+			t.Errorf("stopped for reason %q = %t, want %t", reason, got, want)
+		}
+	}
+	if (State{Phase: Succeeded, Reason: "JobCancelled"}).Stopped() {
+		t.Error("a job that succeeded was stopped")
 	}
 }

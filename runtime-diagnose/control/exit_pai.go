@@ -73,6 +73,9 @@ func (p paiCode) rule(sure bool) *signature.Signature {
 		ID: "pai-" + strings.ToLower(p.phrase), Title: p.title, Since: "0.1", Category: p.category, Role: signature.Root, Domain: p.domain, Retry: p.retry,
 		Proves: "OpenPAI's runtime found in the log that " + p.title + ".", DoesNotProve: "Which line said so: read the log.", Remedy: p.steps,
 	}
+	if p.phrase == "PAIRuntimeUnknownFailed" || p.phrase == "PAIRuntimeExitAbnormally" {
+		s.Depth, s.Proves, s.DoesNotProve = signature.Symptom, "OpenPAI's runtime knows no line of the log.", "Why it failed: only the log says that."
+	}
 	if !sure {
 		s.ID, s.Title, s.Depth = s.ID+"-by-number", "a code by which OpenPAI's runtime means: "+p.title, signature.Symptom
 		s.Proves, s.DoesNotProve = "The container ended with a code that OpenPAI's runtime gives where "+p.title+".", "That OpenPAI's runtime was there: any program may end with this number."
@@ -87,6 +90,17 @@ var paiRules = func() map[int32][2]*signature.Signature { // by number alone, an
 	}
 	return rules
 }()
+
+// FromLog says that a rule is a code that OpenPAI's runtime made from a line of the container's log: that
+// line says more.
+func FromLog(s *signature.Signature) bool {
+	for _, both := range paiRules {
+		if both[1] == s {
+			return true
+		}
+	}
+	return false
+}
 
 // TaskExitRule is what the completion of a task of a Framework says: phrase and diagnostics are
 // OpenPAI's word where it is the one that wrote them.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -226,6 +227,8 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 		if limit := memoryLimit(pod, c.Name); limit != "" {
 			facts["memoryLimit"] = limit
 		}
+	case t.ExitCode == 128 && t.FinishedAt.Sub(t.StartedAt.Time) >= lived:
+		found = ruleOwn128 // the runtime ends with it what never began
 	case t.ExitCode == 1 || t.ExitCode == 0 || t.Reason == "Error" || t.Reason == "ContainerStatusUnknown":
 	default:
 		if byReason := ruleForReason(t.Reason); byReason != nil {
@@ -233,7 +236,11 @@ func (r *reader) readEnd(pod *corev1.Pod, p *Pod, c *corev1.ContainerStatus, t *
 		}
 	}
 	r.sight(found, item, facts)
+	r.seen.Sightings[len(r.seen.Sightings)-1].FromLog = FromLog(found)
 }
+
+// lived is how long a container has to have run to have started: the runtime gives up at once.
+const lived = 2 * time.Second
 
 // matchLines looks for known failures line by line, and says whether one can be a cause.
 func (r *reader) matchLines(message string, item evidence.Item) (root bool) {

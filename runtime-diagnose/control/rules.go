@@ -10,7 +10,7 @@ import (
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+15)
-	rules = append(rules, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
+	rules = append(rules, ruleOwn128, AgainAndAgain, ReplicaLost, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
@@ -47,6 +47,24 @@ var ruleOOM = rule("container-oom-killed", "the container went over its memory l
 	"The kernel killed the container's main process because its memory cgroup was full.",
 	"That training needs that much: a leak, too many data-loader workers and a full /dev/shm (which counts) look the same.",
 	"Raise the memory limit, or use less: fewer data-loader workers, a smaller prefetch, loading weights on one rank at a time.\nIf /dev/shm is a memory-backed emptyDir, what is written there counts against the limit.")
+
+var ruleOwn128 = rule("exit-128-program", "the program ended with an error of its own", "python-exception-user-code", signature.Symptom,
+	signature.User, signature.RetryUnknown,
+	"The container ran, and its program ended with 128; git does so where it gives up.", "Why. Only its log says that.",
+	"Read the end of the container's log.")
+
+// AgainAndAgain: the attempts before this one failed for the user's own reasons, and nothing shows that
+// this one does not.
+var AgainAndAgain = rule("retried-again-and-again", "the job failed again and again, and is tried again", "python-exception-user-code", signature.Symptom,
+	signature.User, signature.Useless,
+	"FrameworkController counts retries after failures of the program's own.", "Why they failed: only the log of an attempt that failed says that.",
+	"Read the log of the attempt before this one.\nStop the job if the same failure comes back: set spec.executionType to Stop.")
+
+// ReplicaLost is what an operator's status says of a replica that no pod speaks for any more.
+var ReplicaLost = rule("replica-lost", "the operator lost a replica", "python-exception-user-code", signature.Symptom,
+	signature.User, signature.RetryUnknown,
+	"The job's status says that a replica failed or was started again.", "Why: its pod, and with it its log, is gone.",
+	"Create the job again if it does not go on, and keep its pods after their end to see why.")
 
 var ruleChildOOM = rule("container-child-oom-killed", "a process in the container was killed at its memory limit", "host-oom-killed", signature.Precise,
 	signature.User, signature.Useless,

@@ -25,6 +25,8 @@ type Sighting struct {
 	Platform bool
 	// Over says that it was a passing state: what it blocked has happened since.
 	Over bool
+	// FromLog says that it is an exit code that somebody made from a line of the log.
+	FromLog bool
 	// First says that a launcher names it as the first failure of its group.
 	First bool
 	// Raised says that the line ends a traceback: somebody may have logged the same before.
@@ -142,9 +144,9 @@ func (j Judge) compare(a, b *Sighting, all []Sighting) int {
 	)
 }
 
-// bareEnd is an exit code that says nothing of why.
+// bareEnd is an exit code that says nothing of why, or only what a line of the log says better.
 func bareEnd(s *Sighting) bool {
-	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
+	return s.Item.Kind == evidence.Exit && (s.FromLog || s.Signature.DepthOf() == signature.Symptom)
 }
 
 func roleOrder(s *Sighting) int {
