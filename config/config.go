@@ -46,8 +46,11 @@ type Listen struct {
 
 // Webhook bounds one review.
 type Webhook struct {
-	Deadline    Duration `yaml:"deadline"`    // own deadline; below the API server's timeout of 2s
-	Concurrency int      `yaml:"concurrency"` // reviews at a time
+	Deadline       Duration `yaml:"deadline"`       // of checks and fit; below the API server's timeout of 2s
+	PolicyDeadline Duration `yaml:"policyDeadline"` // of policies, before the checks and after them
+	Concurrency    int      `yaml:"concurrency"`    // reviews at a time; 0: two for each CPU
+	Operators      []string `yaml:"operators"`      // users whose parts of reviewed jobs are not reviewed again
+	ClientCAFile   string   `yaml:"clientCAFile"`   // who may call; empty: anybody
 }
 
 // Checks tunes checks, everywhere and by namespace.

@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 		"a number below its least":       {text: "diagnosis: {concurrency: 0}\n", wantErr: "diagnosis.concurrency is 0; expected 1 or more"},
 		"a threshold that is no number":  {text: "diagnosis: {running: {diverged: .nan}}\n", wantErr: "diagnosis.running.diverged is NaN; expected more than 1"},
 		"another that is none":           {text: "diagnosis: {running: {slowerThan: .nan}}\n", wantErr: "diagnosis.running.slowerThan is NaN; expected more than 1"},
-		"a deadline nobody waits for":    {text: "webhook: {deadline: 2s}\n", wantErr: "webhook.deadline is 2s; expected 1.9s or less, because the API server waits 2s"},
+		"a deadline nobody waits for":    {text: "webhook: {deadline: 2s}\n", wantErr: "webhook.deadline and twice webhook.policyDeadline are 3s; expected 1.8s or less, because the API server waits 2s"},
 		"a mode nobody knows":            {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
 	}
 	for name, tc := range cases {

@@ -26,6 +26,7 @@ func (c Config) validate() error {
 		least time.Duration
 	}{
 		{"webhook.deadline", c.Webhook.Deadline, time.Millisecond},
+		{"webhook.policyDeadline", c.Webhook.PolicyDeadline, time.Millisecond},
 		{"diagnosis.pendingAfter", c.Diagnosis.PendingAfter, 0},
 		{"diagnosis.debounce", c.Diagnosis.Debounce, 0},
 		{"diagnosis.refresh", c.Diagnosis.Refresh, time.Second},
@@ -41,14 +42,14 @@ func (c Config) validate() error {
 			bad("%s is %s; expected %s or more", d.name, time.Duration(d.value), d.least)
 		}
 	}
-	if d := time.Duration(c.Webhook.Deadline); d > longestReview {
-		bad("webhook.deadline is %s; expected %s or less, because the API server waits 2s", d, longestReview)
+	if d := time.Duration(c.Webhook.Deadline) + 2*time.Duration(c.Webhook.PolicyDeadline); d > longestReview {
+		bad("webhook.deadline and twice webhook.policyDeadline are %s; expected %s or less, because the API server waits 2s", d, longestReview)
 	}
 	for _, n := range []struct {
 		name         string
 		value, least int64
 	}{
-		{"webhook.concurrency", int64(c.Webhook.Concurrency), 1},
+		{"webhook.concurrency", int64(c.Webhook.Concurrency), 0},
 		{"diagnosis.concurrency", int64(c.Diagnosis.Concurrency), 1},
 		{"diagnosis.logs.pods", int64(c.Diagnosis.Logs.Pods), 1},
 		{"diagnosis.logs.parallel", int64(c.Diagnosis.Logs.Parallel), 1},
@@ -84,7 +85,7 @@ func (c Config) validate() error {
 
 // longestReview leaves the API server, which the webhook configuration tells to wait 2s, time
 // to hear the answer.
-const longestReview = 1900 * time.Millisecond
+const longestReview = 1800 * time.Millisecond
 
 const (
 	leastEvidence = 16 << 10

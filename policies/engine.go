@@ -4,7 +4,7 @@
 // It observes nothing and parses no manifests: its input is preflight.Input, integers and
 // strings that Go has read. A policy that fails is named as undecided and never denies.
 //
-// Start reading at OPA.Decide; Load says what a policy must look like.
+// Start reading at set.Decide; Load says what a policy must look like.
 package policies
 
 import (
@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -28,16 +29,21 @@ import (
 // use. It implements preflight.Engine.
 type OPA struct{ current atomic.Pointer[set] }
 
-// set is one immutable choice of policies; by name.
+// set is one immutable choice of policies; by name. It implements preflight.Policies.
 type set struct {
-	policies []*policy
+	docs     []Doc
+	rules    []*rule // of the policies in their order, deny before warn
 	revision string
 }
 
-// policy is one package, ready to be asked.
-type policy struct {
-	doc        Doc
-	deny, warn *rego.PreparedEvalQuery // nil: it has no such rule
+// rule is the deny or warn of one policy, ready to be asked.
+type rule struct {
+	doc    *Doc
+	name   string // deny or warn
+	query  rego.PreparedEvalQuery
+	stage  preflight.Stage
+	reads  parts
+	silent bool // it says nothing whatever the input: the data does not configure it
 }
 
 // Load reads policies (*.rego) and their data (*.json, *.yaml, *.yml) from all file
@@ -66,12 +72,11 @@ func (o *OPA) Revision() string { return o.set().revision }
 
 // Docs describes the policies by name.
 func (o *OPA) Docs() []Doc {
-	out := []Doc{}
-	for _, p := range o.set().policies {
-		out = append(out, p.doc)
-	}
-	return out
+	return slices.Concat([]Doc{}, o.set().docs)
 }
+
+// InForce implements preflight.Engine.
+func (o *OPA) InForce() preflight.Policies { return o.set() }
 
 func (o *OPA) set() *set {
 	if s := o.current.Load(); s != nil {
@@ -80,68 +85,151 @@ func (o *OPA) set() *set {
 	return &set{}
 }
 
-// Decide asks every policy. A policy that fails, answers in another form, or is not
-// reached before the context ends is undecided, and the others still count. The error is
-// about the input only.
-func (o *OPA) Decide(ctx context.Context, in preflight.Input) (preflight.Ruled, error) {
-	s := o.set()
+// Revision implements preflight.Policies.
+func (s *set) Revision() string { return s.revision }
+
+// Decide asks every rule of the stage. A rule that fails, answers in another form, or does not
+// end in time is undecided, and the others still count. Each has a share of the time that is
+// left, and who needs more is asked again when all others have answered: a slow rule costs the
+// others nothing.
+func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
 	var out preflight.Ruled
-	if len(s.policies) == 0 || in.Request.Mode == preflight.ModeOff {
+	if in.Request.Mode == preflight.ModeOff {
+		return out, nil
+	}
+	left := s.of(q.Stage)
+	if len(left) == 0 {
 		return out, nil
 	}
 	input, err := ast.InterfaceToValue(in)
 	if err != nil {
 		return out, fmt.Errorf("write policy input for %s %s/%s: %w", in.Job.Kind, in.Job.Namespace, in.Job.Name, err)
 	}
-	for _, p := range s.policies {
-		rulings, err := p.ask(ctx, input, in.Request.Mode)
-		if err != nil {
-			out.Undecided = append(out.Undecided, p.doc.Name+": "+reason(err))
-			continue
+	for range 2 {
+		var slow []*rule
+		for i, r := range left {
+			share, end := shared(ctx, len(left)-i)
+			rulings, err := r.ask(share, input, in.Request.Mode)
+			late := err != nil && share.Err() != nil
+			end()
+			switch {
+			case late && ctx.Err() == nil:
+				slow = append(slow, r)
+			case late:
+				r.undecided(&out, in.Request.Mode, "it did not end in the time that policies have")
+			case err != nil:
+				r.undecided(&out, in.Request.Mode, reason(err))
+			default:
+				out.Rulings = append(out.Rulings, rulings...)
+				if why := r.blind(q.Lacks); why != "" && len(rulings) == 0 {
+					r.undecided(&out, in.Request.Mode, why)
+				}
+			}
 		}
-		out.Rulings = append(out.Rulings, rulings...)
+		left = slow
+	}
+	for _, r := range left {
+		r.undecided(&out, in.Request.Mode, "it did not end in the time that policies have")
 	}
 	slices.SortFunc(out.Rulings, func(a, b preflight.Ruling) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Effect, b.Effect))
 	})
 	out.Rulings = slices.Compact(out.Rulings)
+	slices.Sort(out.Undecided)
 	return out, nil
 }
 
-// ask is all or nothing: half an answer of a failing policy would look like a whole one.
-func (p *policy) ask(ctx context.Context, input ast.Value, mode string) (out []preflight.Ruling, err error) {
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("deadline passed before it was asked")
+// Unasked implements preflight.Policies.
+func (s *set) Unasked(mode string, stage preflight.Stage, why string) preflight.Ruled {
+	var out preflight.Ruled
+	if mode == preflight.ModeOff {
+		return out
+	}
+	for _, r := range s.of(stage) {
+		if r.name == denies {
+			r.undecided(&out, mode, why)
+		}
+	}
+	return out
+}
+
+// of are the rules of a stage that may have something to say.
+func (s *set) of(stage preflight.Stage) (out []*rule) {
+	for _, r := range s.rules {
+		if r.stage == stage && !r.silent {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// shared gives one of so many rules its share of the time that is left.
+func shared(ctx context.Context, rules int) (context.Context, context.CancelFunc) {
+	end, bounded := ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)/time.Duration(rules))
+}
+
+// undecided files a rule that gave no answer. Where its policy is closed on failure and denials
+// hold, that is a denial.
+func (r *rule) undecided(out *preflight.Ruled, mode, why string) {
+	out.Undecided = append(out.Undecided, r.doc.Name+": "+why)
+	if r.name != denies || r.doc.Failure != FailureClosed || r.effect(mode) != preflight.Deny {
+		return
+	}
+	out.Rulings = append(out.Rulings, preflight.Ruling{
+		Policy: r.doc.Name, Effect: preflight.Deny, Path: "",
+		Message: clip("could not be evaluated, and is closed on failure: " + why),
+		Remedy:  "Submit again; if it stays, tell whoever keeps the policy.",
+	})
+}
+
+// blind says why the silence of a denying rule is no answer: it reads what is not whole.
+func (r *rule) blind(lacks []preflight.Lack) string {
+	if r.name != denies {
+		return ""
+	}
+	for _, l := range lacks {
+		if r.reads.any(l.Part) {
+			return "it reads " + l.Part + ", which is not whole: " + l.Why
+		}
+	}
+	return ""
+}
+
+// effect is what a ruling of the rule does in a mode.
+func (r *rule) effect(mode string) preflight.Effect {
+	if r.name == denies && (mode == preflight.ModeEnforce || r.doc.Mode == ModeAlways) {
+		return preflight.Deny
+	}
+	return preflight.Warn
+}
+
+const denies, warns = "deny", "warn"
+
+// ask is all or nothing: half an answer of a failing rule would look like a whole one.
+func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []preflight.Ruling, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	defer func() {
-		if r := recover(); r != nil {
-			out, err = nil, fmt.Errorf("panic: %v", r)
+		if v := recover(); v != nil {
+			out, err = nil, fmt.Errorf("panic: %v", v)
 		}
 	}()
-	denial := preflight.Warn
-	if mode == preflight.ModeEnforce || p.doc.Mode == ModeAlways {
-		denial = preflight.Deny
+	results, err := r.query.Eval(ctx, rego.EvalParsedInput(input))
+	if err != nil {
+		return nil, err
 	}
-	for _, rule := range []struct {
-		name   string
-		query  *rego.PreparedEvalQuery
-		effect preflight.Effect
-	}{{"deny", p.deny, denial}, {"warn", p.warn, preflight.Warn}} {
-		if rule.query == nil {
-			continue
-		}
-		results, err := rule.query.Eval(ctx, rego.EvalParsedInput(input))
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range results {
-			for _, e := range r.Expressions {
-				rulings, err := p.rulings(e.Value, rule.effect)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", rule.name, err)
-				}
-				out = append(out, rulings...)
+	for _, result := range results {
+		for _, e := range result.Expressions {
+			rulings, err := r.rulings(e.Value, r.effect(mode))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", r.name, err)
 			}
+			out = append(out, rulings...)
 		}
 	}
 	return out, nil
@@ -152,7 +240,7 @@ func (p *policy) ask(ctx context.Context, input ast.Value, mode string) (out []p
 const longestMessage = 1000
 
 // rulings reads the elements of a deny or warn set.
-func (p *policy) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, error) {
+func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, error) {
 	elements, ok := value.([]any)
 	if !ok {
 		return nil, fmt.Errorf("answers %T; want a set of {\"path\", \"msg\"}", value)
@@ -172,7 +260,7 @@ func (p *policy) rulings(value any, effect preflight.Effect) ([]preflight.Ruling
 			return nil, fmt.Errorf("holds an element whose path is %v; want a text", object["path"])
 		}
 		out = append(out, preflight.Ruling{
-			Policy: p.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: p.doc.Remedy,
+			Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy,
 		})
 	}
 	return out, nil

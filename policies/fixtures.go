@@ -54,13 +54,13 @@ func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) 
 		return nil, err
 	}
 	var out []Tested
-	for _, p := range all.policies {
-		dir := path.Join(path.Dir(p.doc.File), "testdata", strings.TrimSuffix(path.Base(p.doc.File), ".rego"))
+	for _, p := range all.docs {
+		dir := path.Join(path.Dir(p.File), "testdata", strings.TrimSuffix(path.Base(p.File), ".rego"))
 		engine, err := withData(ctx, fsys, dir, rules, documents)
 		if err != nil {
 			return nil, err
 		}
-		b := bench{fsys: fsys, policy: p.doc.Name, reviewer: preflight.Reviewer{Checks: checks, Policies: engine}}
+		b := bench{fsys: fsys, policy: p.Name, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
 		tested, err := b.folder(ctx, dir)
 		if err != nil {
 			return nil, err
@@ -86,6 +86,18 @@ func withData(ctx context.Context, fsys fs.FS, dir string, rules, documents []so
 	o := &OPA{}
 	o.current.Store(built)
 	return o, nil
+}
+
+// asWritten takes a fixture for all there is: a cluster that it does not hold is not missing.
+type asWritten struct{ preflight.Policies }
+
+// InForce implements preflight.Engine.
+func (w asWritten) InForce() preflight.Policies { return w }
+
+// Decide passes the question on.
+func (w asWritten) Decide(ctx context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
+	q.Lacks = slices.DeleteFunc(slices.Clone(q.Lacks), func(l preflight.Lack) bool { return strings.HasPrefix(l.Part, "cluster") })
+	return w.Policies.Decide(ctx, in, q)
 }
 
 // bench runs the fixtures of one policy.

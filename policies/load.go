@@ -12,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
@@ -51,18 +52,21 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors))
 	}
 	out := &set{revision: digest(rules, documents)}
+	slices.SortFunc(modules, func(a, b module) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
 	store := inmem.NewFromObject(data)
+	// Looking for rules that the data silences may cost as much as it likes only up to here.
+	looking, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
 	for _, m := range modules {
 		if m.library {
 			continue
 		}
-		p, err := prepare(ctx, m, compiler, store)
+		prepared, err := prepare(ctx, looking, m, compiler, store)
 		if err != nil {
 			return nil, err
 		}
-		out.policies = append(out.policies, p)
+		out.docs, out.rules = append(out.docs, m.doc), append(out.rules, prepared...)
 	}
-	slices.SortFunc(out.policies, func(a, b *policy) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
 	return out, nil
 }
 
@@ -137,27 +141,46 @@ func byFile(modules []module) map[string]*ast.Module {
 	return out
 }
 
-func prepare(ctx context.Context, m module, compiler *ast.Compiler, store storage.Store) (*policy, error) {
-	p := &policy{doc: m.doc}
-	for _, rule := range []struct {
-		name string
-		into **rego.PreparedEvalQuery
-	}{{"deny", &p.deny}, {"warn", &p.warn}} {
-		if !slices.Contains(m.rules, rule.name) {
-			continue
-		}
-		q, err := rego.New(
-			rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(m.ast.Package.Path.Append(ast.StringTerm(rule.name)))))),
+// prepare makes the rules of a policy ready to be asked.
+func prepare(ctx, looking context.Context, m module, compiler *ast.Compiler, store storage.Store) (out []*rule, err error) {
+	for _, name := range m.rules {
+		at := m.ast.Package.Path.Append(ast.StringTerm(name))
+		options := []func(*rego.Rego){
+			rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
 			rego.Compiler(compiler),
 			rego.Store(store),
 			rego.StrictBuiltinErrors(true),
-		).PrepareForEval(ctx)
+		}
+		query, err := rego.New(options...).PrepareForEval(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("prepare %s: %w", m.file, err)
 		}
-		*rule.into = &q
+		reads := readsOf(compiler, at)
+		r := &rule{doc: &m.doc, name: name, query: query, reads: reads, silent: silent(looking, at, compiler, store)}
+		if reads.any("findings") || reads.any("cluster.fit") {
+			r.stage = preflight.OnTheReview
+		}
+		out = append(out, r)
 	}
-	return p, nil
+	return out, nil
+}
+
+// silent says whether a rule has nothing to say whatever the input is, because the data does not
+// configure it: evaluated with the input unknown, nothing is left that could be true. False where
+// that cannot be told in time.
+func silent(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store storage.Store) (yes bool) {
+	defer func() {
+		if recover() != nil {
+			yes = false
+		}
+	}()
+	element := at.Append(ast.VarTerm("element"))
+	left, err := rego.New(
+		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(element)))),
+		rego.ParsedUnknowns([]*ast.Term{ast.NewTerm(ast.InputRootRef)}),
+		rego.Compiler(compiler), rego.Store(store), rego.StrictBuiltinErrors(true),
+	).Partial(ctx)
+	return err == nil && len(left.Queries) == 0
 }
 
 // short keeps the first errors of a compilation, without the compiler's own prefix lines.

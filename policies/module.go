@@ -17,7 +17,8 @@ type Doc struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Remedy      string `json:"remedy"`
-	Mode        string `json:"mode,omitempty"` // ModeAlways, or empty: what the namespace says
+	Mode        string `json:"mode,omitempty"`    // ModeAlways, or empty: what the namespace says
+	Failure     string `json:"failure,omitempty"` // FailureClosed, or empty: open
 	File        string `json:"file"`
 	Denies      bool   `json:"denies"`
 	Warns       bool   `json:"warns"`
@@ -26,6 +27,10 @@ type Doc struct {
 // ModeAlways in METADATA custom.mode makes denials hold in every namespace that is not
 // switched off, not only in enforcing ones.
 const ModeAlways = "always"
+
+// FailureClosed in METADATA custom.failure makes a policy that could not be evaluated deny,
+// wherever its denials hold. Without it, it is named as undecided, and the job passes.
+const FailureClosed = "closed"
 
 // module is one parsed file.
 type module struct {
@@ -168,6 +173,13 @@ func (m *module) metadata() error {
 		if part.value == "" {
 			return fmt.Errorf("METADATA without %s", part.name)
 		}
+	}
+	switch failure := found.Custom["failure"]; failure {
+	case nil, "open":
+	case FailureClosed:
+		m.doc.Failure = FailureClosed
+	default:
+		return fmt.Errorf("METADATA custom.failure is %v; want open or %s", failure, FailureClosed)
 	}
 	switch mode := found.Custom["mode"]; mode {
 	case nil:

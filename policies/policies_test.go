@@ -55,6 +55,7 @@ func TestLoadHoldsPoliciesToTheirForm(t *testing.T) {
 		"deny without a path":    {files("a.rego", policy("a", `deny contains {"msg": "no"} if input.job.pods > 8`)), `has no "path"`},
 		"a misspelt field":       {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if input.job.podz > 8`)), "undefined ref: input.job.podz"},
 		"an unknown mode":        {files("a.rego", strings.Replace(policy("a", good), "remedy: Do", "mode: allways\n#   remedy: Do", 1)), "METADATA custom.mode is allways; want always or nothing"},
+		"an unknown failure":     {files("a.rego", strings.Replace(policy("a", good), "remedy: Do", "failure: shut\n#   remedy: Do", 1)), "METADATA custom.failure is shut; want open or closed"},
 		"the network":            {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if http.send({"url": "http://x", "method": "get"}).status_code == 200`)), "undefined function http.send"},
 		"the environment":        {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if opa.runtime().env.HOME`)), "undefined function opa.runtime"},
 		"the clock":              {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if time.now_ns() > 0`)), "undefined function time.now_ns"},
@@ -107,11 +108,20 @@ func load(t testing.TB, fsys ...fstest.MapFS) *policies.OPA {
 
 func decide(t testing.TB, o *policies.OPA, in preflight.Input) preflight.Ruled {
 	t.Helper()
-	got, err := o.Decide(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
+	return decideIn(t, t.Context(), o, in)
+}
+
+// decideIn asks all rules of both stages.
+func decideIn(t testing.TB, ctx context.Context, o *policies.OPA, in preflight.Input, lacks ...preflight.Lack) (out preflight.Ruled) {
+	t.Helper()
+	for _, stage := range []preflight.Stage{preflight.OnTheJob, preflight.OnTheReview} {
+		got, err := o.InForce().Decide(ctx, in, preflight.Question{Stage: stage, Lacks: lacks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Rulings, out.Undecided = append(out.Rulings, got.Rulings...), append(out.Undecided, got.Undecided...)
 	}
-	return got
+	return out
 }
 
 const big = `deny contains {"path": role.path, "msg": msg} if {
@@ -169,24 +179,118 @@ func TestAFailingPolicyLeavesTheOthersTheirSay(t *testing.T) {
 	}
 }
 
-func TestAPassedDeadlineIsUndecided(t *testing.T) {
-	endless := policy("endless", `deny contains {"path": "spec", "msg": "x"} if {
+const endless = `deny contains {"path": "spec", "msg": "x"} if {
 	some a in numbers.range(1, 100000)
 	some b in numbers.range(1, 100000)
-	a * b == -1
-}`)
-	o := load(t, files("a.rego", endless, "b.rego", policy("later", `deny contains {"path": "spec", "msg": "x"}`)))
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	a * b == input.job.gpus * -1000000
+}`
+
+// A rule that does not end costs the others nothing, wherever it stands in the alphabet.
+func TestASlowPolicyDoesNotStarveTheOthers(t *testing.T) {
+	o := load(t, files("a.rego", policy("endless", endless), "b.rego", policy("later", `deny contains {"path": "spec", "msg": "x"} if input.job.gpus > 8`)))
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	got, err := o.Decide(ctx, input("enforce"))
-	if err != nil {
-		t.Fatal(err)
+	got := decideIn(t, ctx, o, input("enforce"))
+	want := preflight.Ruled{
+		Rulings:   []preflight.Ruling{{Policy: "later", Effect: preflight.Deny, Message: "x", Path: "spec", Remedy: "Do it otherwise."}},
+		Undecided: []string{"endless: it did not end in the time that policies have"},
 	}
-	if len(got.Rulings) != 0 || len(got.Undecided) != 2 {
-		t.Fatalf("%+v; want two undecided", got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Decide (-want +got):\n%s", diff)
 	}
-	if want := "later: deadline passed before it was asked"; got.Undecided[1] != want {
-		t.Errorf("undecided: %q; want %q", got.Undecided[1], want)
+}
+
+func closed(rules string) string {
+	return strings.Replace(policy("limit", rules), "remedy:", "failure: closed\n#   remedy:", 1)
+}
+
+// What a policy that is closed on failure could not say is a denial where its denials hold, and
+// only there.
+func TestClosedOnFailure(t *testing.T) {
+	fails := `deny contains {"path": "spec", "msg": "x"} if to_number(input.job.name) > 3`
+	silent := `deny contains {"path": "spec", "msg": "x"} if input.job.gpus > data.nothing.limit`
+	sound := `deny contains {"path": "spec", "msg": "x"} if input.job.gpus > 100`
+	ruling := func(why string) preflight.Ruling {
+		return preflight.Ruling{
+			Policy: "limit", Effect: preflight.Deny, Message: "could not be evaluated, and is closed on failure: " + why,
+			Remedy: "Submit again; if it stays, tell whoever keeps the policy.",
+		}
+	}
+	unread := preflight.Lack{Part: "job", Why: "spec.a could not be read"}
+	blind := "it reads job, which is not whole: spec.a could not be read"
+	cases := map[string]struct {
+		rules, mode string
+		lacks       []preflight.Lack
+		denied      string // why; empty: it is not
+	}{
+		"it is asked and has nothing to say":    {closed(sound), "enforce", nil, ""},
+		"it fails where it only warns":          {closed(fails), "warn", nil, ""},
+		"it reads what was not read":            {closed(sound), "enforce", []preflight.Lack{unread}, blind},
+		"the same where failures are open":      {policy("limit", sound), "enforce", []preflight.Lack{unread}, ""},
+		"what was not read does not concern it": {closed(sound), "enforce", []preflight.Lack{{Part: "cluster", Why: "no"}}, ""},
+		"the data does not configure it":        {closed(silent), "enforce", []preflight.Lack{unread}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := decideIn(t, t.Context(), load(t, files("a.rego", tc.rules)), input(tc.mode), tc.lacks...)
+			var want []preflight.Ruling
+			if tc.denied != "" {
+				want = []preflight.Ruling{ruling(tc.denied)}
+			}
+			if diff := cmp.Diff(want, got.Rulings); diff != "" {
+				t.Errorf("rulings (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("it fails", func(t *testing.T) {
+		got := decide(t, load(t, files("a.rego", closed(fails))), input("enforce"))
+		if len(got.Rulings) != 1 || !strings.Contains(got.Rulings[0].Message, "closed on failure: a.rego:9: eval_builtin_error") {
+			t.Errorf("%+v; want one denial that says why", got.Rulings)
+		}
+	})
+	t.Run("nobody could ask it", func(t *testing.T) {
+		o := load(t, files("a.rego", closed(sound), "b.rego", policy("open", sound)))
+		got := o.InForce().Unasked("enforce", preflight.OnTheJob, "the job could not be read")
+		want := preflight.Ruled{
+			Rulings:   []preflight.Ruling{ruling("the job could not be read")},
+			Undecided: []string{"limit: the job could not be read", "open: the job could not be read"},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Unasked (-want +got):\n%s", diff)
+		}
+		if other := o.InForce().Unasked("enforce", preflight.OnTheReview, "x"); len(other.Undecided) > 0 {
+			t.Errorf("in the other stage: %q", other.Undecided)
+		}
+	})
+}
+
+// What a rule reads decides when it is asked: also through what it calls, and where it cannot be
+// told, last.
+func TestStages(t *testing.T) {
+	deny := func(condition string) string { return `deny contains {"path": "spec", "msg": "x"} if ` + condition }
+	cases := map[string]struct {
+		rules string
+		early bool
+	}{
+		"the job":                       {deny(`input.job.gpus > 8`), true},
+		"another fact of the cluster":   {deny(`input.cluster.gpus_per_node == 8`), true},
+		"the fit":                       {deny(`input.cluster.fit != "fits"`), false},
+		"findings":                      {deny(`count(input.findings) > 0`), false},
+		"the fit by a call":             {deny("bad\n") + "bad if input.cluster.fit == \"full\"", false},
+		"the cluster as a value":        {deny("{\n\tc := input.cluster\n\tc.nodes > 1\n}"), false},
+		"a field that is not written":   {deny("{\n\tsome field in [\"fit\"]\n\tinput.cluster[field] == \"full\"\n}"), false},
+		"the input as a value":          {deny(`object.get(input, ["job", "gpus"], 0) > 8`), false},
+		"a field of the job by another": {deny(`input.job.labels[input.request.user] == "x"`), true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := load(t, files("a.rego", policy("a", tc.rules)))
+			early := o.InForce().Unasked("enforce", preflight.OnTheJob, "x").Undecided
+			late := o.InForce().Unasked("enforce", preflight.OnTheReview, "x").Undecided
+			if len(early)+len(late) != 1 || len(early) == 1 != tc.early {
+				t.Errorf("before the checks %q, after them %q; want before: %v", early, late, tc.early)
+			}
+		})
 	}
 }
 
@@ -294,7 +398,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 	in := input("enforce")
 	for b.Loop() {
-		if _, err := o.Decide(b.Context(), in); err != nil {
+		if _, err := o.InForce().Decide(b.Context(), in, preflight.Question{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -21,10 +21,16 @@ func Quiet() (preflight.Engine, error) {
 	return quiet{digest(rules, documents)}, nil
 }
 
-// Decide implements preflight.Engine.
-func (quiet) Decide(context.Context, preflight.Input) (preflight.Ruled, error) {
+// InForce implements preflight.Engine.
+func (q quiet) InForce() preflight.Policies { return q }
+
+// Decide implements preflight.Policies.
+func (quiet) Decide(context.Context, preflight.Input, preflight.Question) (preflight.Ruled, error) {
 	return preflight.Ruled{}, nil
 }
 
-// Revision implements preflight.Engine.
+// Unasked implements preflight.Policies.
+func (quiet) Unasked(string, preflight.Stage, string) preflight.Ruled { return preflight.Ruled{} }
+
+// Revision implements preflight.Policies.
 func (q quiet) Revision() string { return q.revision }

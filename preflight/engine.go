@@ -7,10 +7,44 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// Engine decides by policy. It is declared here, by its consumer.
+// Engine holds the policies in force, which may be replaced at any time. It is declared here, by
+// its consumer.
 type Engine interface {
-	Decide(context.Context, Input) (Ruled, error)
+	InForce() Policies
+}
+
+// Policies are one immutable choice of policies.
+type Policies interface {
+	// Decide asks the rules of a stage. A rule that fails is undecided, never a denial, unless its
+	// policy says that it is closed on failure. The error is about the input only.
+	Decide(context.Context, Input, Question) (Ruled, error)
+	// Unasked is the answer of all denying rules of a stage that nobody could ask, and why. The
+	// mode is the namespace's.
+	Unasked(mode string, stage Stage, why string) Ruled
 	Revision() string
+}
+
+// Stage tells apart rules by what they read.
+type Stage int
+
+// The stages. What costs milliseconds is asked first, so that nothing slow stands before it.
+const (
+	OnTheJob    Stage = iota // rules that read neither findings nor the fit
+	OnTheReview              // rules that read them
+)
+
+// Question is what a set of policies is asked, besides the input.
+type Question struct {
+	Stage Stage
+	// Lacks are the parts of the input that are not whole. A denying rule that reads one of them
+	// and denies nothing is undecided: what it did not see might have made it deny.
+	Lacks []Lack
+}
+
+// Lack is a part of the input that is not whole, and why.
+type Lack struct {
+	Part string // "findings", "cluster.fit", "job", "job.roles"
+	Why  string
 }
 
 // Input is what policies see: integers and strings only; quantities were parsed in Go.
@@ -26,7 +60,7 @@ type Input struct {
 // are already what the namespace's mode makes of them.
 type Ruled struct {
 	Rulings   []Ruling
-	Undecided []string // policies that failed, and why
+	Undecided []string // policies that failed or could not be asked, and why: "max-gpus-per-job: …"
 }
 
 // JobView is the job as policies see it.
@@ -45,6 +79,13 @@ type JobView struct {
 	GPUs       int64             `json:"gpus"`
 	Suspended  bool              `json:"suspended"`
 	Roles      []RoleView        `json:"roles"`
+	Unread     []UnreadView      `json:"unread"` // what is written in the job and was not read
+}
+
+// UnreadView is a place of the job that was not read, and why.
+type UnreadView struct {
+	Path   job.Path `json:"path"`
+	Reason string   `json:"reason"`
 }
 
 // RuntimeView is the training runtime that a TrainJob names.

@@ -15,14 +15,14 @@ import (
 
 // inputOf is what policies see of a review. Nothing in it is nil, so that a policy can
 // iterate without asking.
-func inputOf(j *job.Job, req Request, mode string, fit capacity.Verdict, findings []finding.Finding) Input {
+func inputOf(j *job.Job, req Request, fit capacity.Verdict, findings []finding.Finding) Input {
 	in := Input{
 		Job:      viewOf(j),
 		Findings: slices.Concat([]finding.Finding{}, findings),
 		Cluster:  factsOf(req.Cluster, fit),
 		Request: RequestFacts{
 			User: req.User, Groups: slices.Concat([]string{}, req.Groups), Operation: req.Operation,
-			DryRun: req.DryRun, Mode: mode, NamespaceLabels: notNil(req.Namespace),
+			DryRun: req.DryRun, Mode: ModeOf(req.Namespace), NamespaceLabels: notNil(req.Namespace),
 		},
 	}
 	if in.Request.Operation == "" {
@@ -37,7 +37,10 @@ func viewOf(j *job.Job) JobView {
 		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
 		Labels: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
 		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), GPUs: j.GPUs(),
-		Suspended: j.Suspended, Roles: []RoleView{},
+		Suspended: j.Suspended, Roles: []RoleView{}, Unread: []UnreadView{},
+	}
+	for _, u := range j.Unread {
+		view.Unread = append(view.Unread, UnreadView{Path: u.Path, Reason: u.String()})
 	}
 	if j.Source != nil {
 		view.Labels = notNil(j.Source.GetLabels())

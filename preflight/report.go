@@ -1,6 +1,8 @@
 package preflight
 
 import (
+	"cmp"
+
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -59,6 +61,11 @@ type Ruling struct {
 	Message string   `json:"message"`
 	Path    job.Path `json:"path"`
 	Remedy  string   `json:"remedy,omitempty"`
+}
+
+// byPolicy orders rulings.
+func byPolicy(a, b Ruling) int {
+	return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Effect, b.Effect))
 }
 
 // Lines are all findings and rulings in one list, gravest first. Both doors speak from it,

@@ -2,7 +2,6 @@ package preflight
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -57,47 +55,15 @@ func orNothing(s string) string {
 	return s
 }
 
-// Review reads the job, runs the checks and asks the policies. The only error is an
-// *UnknownKindError: everything else that goes wrong, a panic included, is part of the
-// report, so that no fault of ours ever stops a job.
+// Review reads the job, asks the policies that need nothing else, runs the checks and asks the
+// other policies. The only error is an *UnknownKindError: everything else that goes wrong, a panic
+// included, is part of the report, so that no fault of ours ever stops a job.
 func (r *Reviewer) Review(ctx context.Context, req Request) (Report, error) {
-	if req.Object == nil {
-		return Report{}, &UnknownKindError{Covered: covered()}
+	p, err := r.Begin(ctx, req)
+	if err != nil {
+		return Report{}, err
 	}
-	kind := kinds.For(req.Object.GroupVersionKind())
-	if kind == nil {
-		return Report{}, &UnknownKindError{GVK: req.Object.GroupVersionKind(), Covered: covered()}
-	}
-	report := Report{Job: refOf(req.Object), Source: req.Source, Decision: Allowed}
-	if why := needless(kind, req); why != "" {
-		report.Skipped = []Skip{{Check: all, Reason: why}}
-		return report, nil
-	}
-	j, err := read(kind, req.Object, req.Cluster)
-	unread, half := errors.AsType[*kinds.ReadError](err)
-	if err != nil && !half {
-		report.Skipped = []Skip{{Check: all, Reason: err.Error(), Failed: true}}
-		return report, nil // a fault of ours is part of the report
-	}
-	report.Findings = unreadable(unread, req.Object)
-	if half {
-		for _, p := range unread.Problems {
-			report.Unread = append(report.Unread, p.Path)
-		}
-	}
-	if j == nil {
-		report.Skipped = []Skip{{Check: all, Reason: "the job could not be read"}}
-	} else {
-		report.Job, j.Twice = j.Ref, req.Twice
-		fit := r.check(ctx, &report, j, half, kind, req)
-		r.ask(ctx, &report, inputOf(j, req, ModeOf(req.Namespace), fit, report.Findings))
-	}
-	if note, ok := oddMode(req.Namespace); ok {
-		report.Findings = append(report.Findings, note)
-	}
-	finding.Sort(report.Findings)
-	report.Decision = decide(report.Findings, report.Rulings)
-	return report, nil
+	return p.Check(ctx).Conclude(ctx).Report(), nil
 }
 
 // needless says why there is nothing to review. Updates that change nothing we look at must
@@ -163,31 +129,28 @@ func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
 	return g
 }
 
-// check runs the checks and files their outcomes; it returns the verdict of the fit.
-func (r *Reviewer) check(ctx context.Context, report *Report, j *job.Job, partial bool, kind *kinds.Kind, req Request) capacity.Verdict {
-	asked, gang := false, gangOf(kind, j)
+// check runs the checks and files their outcomes.
+func (p *Pending) check(ctx context.Context) {
+	report, req, j := &p.report, p.req, p.job
+	asked, gang := false, gangOf(p.kind, j)
 	report.Gang = &gang
 	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(ctx, gang) })
 	limits := sync.OnceValue(func() []capacity.Limit { return req.Cluster.Limits(gang) })
 	in := check.Input{
-		Job: j, Partial: partial, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
+		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
 	}
 	if req.Admission {
-		in.Answers = answers(kind, req)
+		in.Answers = answers(p.kind, req)
 	}
 	if req.Old != nil {
-		in.Old, _ = read(kind, req.Old, req.Cluster) // what cannot be compared is not compared
+		in.Old, _ = read(p.kind, req.Old, req.Cluster) // what cannot be compared is not compared
 	}
-	if set := r.checksIn(j.Ref.Namespace); set != nil {
+	if set := p.reviewer.checksIn(j.Ref.Namespace); set != nil {
 		report.file(set.Run(ctx, in))
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
-		report.Fit = fitOf(fit, gang.Pods(), partial, req.Cluster)
+		report.Fit = fitOf(fit, gang.Pods(), p.half, req.Cluster)
 	}
-	if report.Fit == nil {
-		return capacity.Unknown
-	}
-	return report.Fit.Verdict
 }
 
 // checksIn are the checks for jobs of a namespace.
@@ -233,25 +196,6 @@ func (r *Report) file(outcomes []check.Outcome) {
 			r.Findings = append(r.Findings, o.Findings...)
 		}
 	}
-}
-
-// ask asks the policies. An engine that fails or panics leaves the job undecided, never denied.
-func (r *Reviewer) ask(ctx context.Context, report *Report, in Input) {
-	if r.Policies == nil {
-		return
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			report.Undecided = append(report.Undecided, fmt.Sprintf("engine: panic: %v", p))
-		}
-	}()
-	report.Revision = r.Policies.Revision()
-	ruled, err := r.Policies.Decide(ctx, in)
-	if err != nil {
-		report.Undecided = append(report.Undecided, "engine: "+err.Error())
-	}
-	report.Rulings = ruled.Rulings
-	report.Undecided = append(report.Undecided, ruled.Undecided...)
 }
 
 // read reads an object with what the cluster view knows. A panic of the reader is an error.

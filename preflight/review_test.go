@@ -28,7 +28,14 @@ type table struct {
 	asked *preflight.Input
 }
 
-func (e *table) Decide(_ context.Context, in preflight.Input) (preflight.Ruled, error) {
+func (e *table) InForce() preflight.Policies { return e }
+
+func (e *table) Unasked(string, preflight.Stage, string) preflight.Ruled { return preflight.Ruled{} }
+
+func (e *table) Decide(_ context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
+	if q.Stage == preflight.OnTheJob {
+		return preflight.Ruled{}, nil
+	}
 	e.asked = &in
 	if e.panic != nil {
 		panic(e.panic) //nolint:forbidigo // what is tested

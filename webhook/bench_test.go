@@ -67,7 +67,7 @@ func benchHandler(b *testing.B, nodes int) *Handler {
 		})
 	}
 	return NewHandler(HandlerOptions{
-		Reviewer: &preflight.Reviewer{Checks: set, Policies: opa}, View: still{builder.Snapshot(time.Time{})}, Deadline: time.Minute,
+		Reviewer: Stages(&preflight.Reviewer{Checks: set, Policies: opa}), View: still{builder.Snapshot(time.Time{})}, Deadline: time.Minute,
 	})
 }
 

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,17 +17,53 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// DefaultDeadline is how long a review may take before the job is admitted without it.
+// DefaultDeadline is how long checks and fit may take before the job is admitted without them.
 // It is a tenth of the timeout in the webhook configuration: whatever is slow, a user
 // of kubectl apply does not feel it.
 const DefaultDeadline = 200 * time.Millisecond
 
-// Reviewer reviews one job. *preflight.Reviewer is the one that runs.
+// DefaultPolicyDeadline is how long policies may take, before the checks and again after them. It
+// is their own: nothing that a check or the fit costs is taken from it.
+const DefaultPolicyDeadline = 500 * time.Millisecond
+
+// patience is when an answer is due, whatever is still going on: the API server waits for
+// timeoutSeconds, and the answer has to reach it.
+const patience = timeoutSeconds*time.Second - 200*time.Millisecond
+
+// Reviewer reviews jobs in stages. Stages(*preflight.Reviewer) is the one that runs.
 type Reviewer interface {
-	Review(context.Context, preflight.Request) (preflight.Report, error)
+	// Begin reads the job and asks the policies that need nothing else.
+	Begin(context.Context, preflight.Request) (Review, error)
+	// Unasked is the report about a job that nobody could read, and why.
+	Unasked(req preflight.Request, why string) preflight.Report
 }
+
+// Review is a review between its stages. It is a value: a stage leaves the one before as it was.
+type Review interface {
+	Check(context.Context) Review    // runs the checks and the fit
+	Conclude(context.Context) Review // asks the other policies
+	Cut(why string) preflight.Report // ends the review here
+	Report() preflight.Report
+}
+
+// Stages makes a Reviewer of the one that also the command line asks.
+func Stages(r *preflight.Reviewer) Reviewer { return stages{r} }
+
+type stages struct{ *preflight.Reviewer }
+
+func (s stages) Begin(ctx context.Context, req preflight.Request) (Review, error) {
+	p, err := s.Reviewer.Begin(ctx, req)
+	return pending{p}, err
+}
+
+type pending struct{ preflight.Pending }
+
+func (p pending) Check(ctx context.Context) Review    { return pending{p.Pending.Check(ctx)} }
+func (p pending) Conclude(ctx context.Context) Review { return pending{p.Pending.Conclude(ctx)} }
 
 // View is the cluster as informers hold it. None of its methods calls the API or blocks.
 type View interface {
@@ -36,31 +73,35 @@ type View interface {
 	Namespace(name string) map[string]string
 }
 
+// Stored are the jobs that the API server has, as informers hold them. It does not block.
+type Stored interface {
+	// Job is a job by its kind and name; nil where it is not known.
+	Job(kind schema.GroupKind, namespace, name string) *unstructured.Unstructured
+}
+
 // Handler answers admission requests. Make it with NewHandler.
 type Handler struct {
-	reviewer Reviewer
-	view     View
-	kinds    []*kinds.Kind
-	broken   func() string
-	deadline time.Duration
-	excluded []string
-	slots    chan struct{} // one for each review that runs, abandoned ones included
-	metrics  *Metrics
-	log      logr.Logger
+	o       HandlerOptions
+	ruling  *places // for reading jobs and asking policies
+	working *places // for checks and fits
 }
 
 // HandlerOptions are what a Handler is made of. Reviewer and View are required.
 type HandlerOptions struct {
 	Reviewer Reviewer
 	View     View
+	Stored   Stored // nil: no stored job is known
 	// Kinds are those to review; nil means all that have a reader. Others are waved through.
 	Kinds []*kinds.Kind
-	// Broken says which policies do not load and so are not asked; nil: never any.
-	Broken func() string
-	// Deadline bounds one review; 0 means DefaultDeadline.
+	// Operators are the users whose parts of reviewed jobs are not reviewed again.
+	Operators []string
+	// Deadline bounds the checks and the fit; 0 means DefaultDeadline.
 	Deadline time.Duration
-	// Concurrent bounds the reviews that run at the same time; 0 means four for each CPU.
-	// A review that ignores its deadline keeps its place until it returns.
+	// PolicyDeadline bounds policies, before the checks and after them; 0 means DefaultPolicyDeadline.
+	PolicyDeadline time.Duration
+	// Concurrent bounds the reviews that run at the same time; 0 means two for each CPU. One user,
+	// and one namespace, has half of them. A review that ignores its deadline keeps its place until
+	// it returns.
 	Concurrent int
 	// Excluded are namespaces whose jobs are never looked at, besides kube-system and
 	// Signalbox's own.
@@ -71,29 +112,14 @@ type HandlerOptions struct {
 
 // NewHandler makes a handler.
 func NewHandler(o HandlerOptions) *Handler {
-	if o.Deadline <= 0 {
-		o.Deadline = DefaultDeadline
-	}
-	if o.Concurrent <= 0 {
-		o.Concurrent = 4 * runtime.GOMAXPROCS(0)
-	}
+	o.Deadline = cmp.Or(max(o.Deadline, 0), DefaultDeadline)
+	o.PolicyDeadline = cmp.Or(max(o.PolicyDeadline, 0), DefaultPolicyDeadline)
+	o.Concurrent = cmp.Or(max(o.Concurrent, 0), 2*runtime.GOMAXPROCS(0))
 	if o.Kinds == nil {
 		o.Kinds = kinds.All()
 	}
-	if o.Broken == nil {
-		o.Broken = func() string { return "" }
-	}
-	return &Handler{
-		broken:   o.Broken,
-		kinds:    o.Kinds,
-		reviewer: o.Reviewer,
-		view:     o.View,
-		deadline: o.Deadline,
-		excluded: append(slices.Clone(o.Excluded), excludedNamespaces()...),
-		slots:    make(chan struct{}, o.Concurrent),
-		metrics:  o.Metrics,
-		log:      o.Log,
-	}
+	o.Excluded = append(slices.Clone(o.Excluded), excludedNamespaces()...)
+	return &Handler{o: o, ruling: newPlaces(o.Concurrent), working: newPlaces(o.Concurrent)}
 }
 
 var _ admission.Handler = (*Handler)(nil)
@@ -110,7 +136,7 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 			a = h.panicked(req, v)
 		}
 		resp = a.response()
-		h.metrics.observe(h.kindLabel(req), req, a, time.Since(start))
+		h.o.Metrics.observe(h.kindLabel(req), req, a, time.Since(start))
 	}()
 	if why := h.passes(req); why != "" {
 		a = answer{silent: why}
@@ -125,55 +151,123 @@ func (h *Handler) passes(req admission.Request) string {
 	switch {
 	case req.Operation != admissionv1.Create && req.Operation != admissionv1.Update:
 		return "only creations and updates are reviewed"
-	case req.SubResource != "":
-		return "subresources are not reviewed"
-	case slices.Contains(h.excluded, req.Namespace):
+	case req.SubResource != "" && req.SubResource != scale:
+		return "of subresources only scale is reviewed"
+	case slices.Contains(h.o.Excluded, req.Namespace):
 		return "the namespace is excluded"
 	default:
 		return ""
 	}
 }
 
-// within runs the review in a goroutine of its own and waits for it until the deadline.
-// The review itself is told to end a little earlier, so that one that listens can still
-// say what it found.
-// A late review is abandoned, not stopped (nobody can stop a goroutine); its slot stays
-// taken until it ends, so that late reviews cannot pile up.
+// begun is what the first stage of a review comes to.
+type begun struct {
+	review Review
+	answer *answer // there is no review, and this is why
+	fit    bool    // the author asks for the fit
+}
+
+// within reviews in stages, each under a deadline of its own. What an author can make slow, the
+// checks and the fit, stands after the policies that do not read it. What is still going on when its
+// time is over is abandoned, not stopped (nobody can stop a goroutine); its place stays taken until
+// it ends, so that late reviews cannot pile up. A stage is told to end a little earlier, so that
+// one that listens can still say what it found.
 func (h *Handler) within(parent context.Context, req admission.Request) answer {
-	ctx, cancel := context.WithTimeout(parent, h.deadline)
+	arrived := arrival(parent)
+	ctx, cancel := context.WithDeadline(parent, arrived.Add(patience))
 	defer cancel()
-	soft, stop := context.WithTimeout(ctx, h.deadline*4/5)
-	select {
-	case h.slots <- struct{}{}:
-	case <-ctx.Done():
-		stop()
-		return notChecked(reasonBusy, fmt.Sprintf("%d reviews are running already, which is the limit", cap(h.slots)))
+	ask := h.request(req)
+	if preflight.ModeOf(ask.Namespace) == preflight.ModeOff {
+		return answer{silent: "the namespace is labelled " + preflight.ModeLabel + "=" + preflight.ModeOff}
 	}
-	done := make(chan answer, 1) // buffered: an abandoned review must be able to end
+
+	start := time.Now()
+	first, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline, 0, func(ctx context.Context) begun { return h.begin(ctx, req, ask) })
+	switch {
+	case g != nil:
+		return h.unasked(ask, *g)
+	case first.answer != nil:
+		return *first.answer
+	}
+	report := first.review.Report()
+	if why := needless(report); why != "" {
+		return answer{silent: why}
+	}
+	// The time of the checks begins when the request arrives, and stands still for the policies.
+	checked, g := stage(ctx, h, h.working, req, h.o.Deadline, start.Sub(arrived), first.review.Check)
+	if g != nil {
+		return reported(first.review.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g).uncheck()
+	}
+	concluded, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline, 0, checked.Conclude)
+	if g != nil {
+		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
+	}
+	a := reported(concluded.Report(), ask.Cluster.Incomplete())
+	if first.fit {
+		a.fit = fitLines(concluded.Report().Fit)
+	}
+	return a
+}
+
+// stage runs one stage of a review in a goroutine of its own, once there is a place, and waits for
+// it. Of its limit some may be spent. The gap says why it did not come to an end.
+func stage[T any](parent context.Context, h *Handler, p *places, req admission.Request, limit, spent time.Duration, do func(context.Context) T) (T, *gap) {
+	var none T
+	ctx, cancel := context.WithTimeout(parent, limit-spent)
+	defer cancel()
+	leave, why := p.take(ctx, req.UserInfo.Username, req.Namespace)
+	if leave == nil {
+		return none, &gap{reasonBusy, why}
+	}
+	type outcome struct {
+		value T
+		gap   *gap
+	}
+	done := make(chan outcome, 1) // buffered: an abandoned stage must be able to end
+	soft, stop := context.WithTimeout(ctx, time.Until(deadline(ctx))*4/5)
+	keep := hold(parent)
 	go func() {
+		var out outcome
 		defer func() {
 			if v := recover(); v != nil {
-				done <- h.panicked(req, v)
+				h.log(req, v)
+				out.gap = &gap{reasonPanic, fmt.Sprintf("the review panicked: %v", v)}
 			}
 			stop()
-			<-h.slots
+			leave()
+			keep()
+			done <- out
 		}()
-		done <- h.review(soft, req)
+		out.value = do(soft)
 	}()
 	select {
-	case a := <-done:
-		return a
+	case out := <-done:
+		return out.value, out.gap
 	case <-ctx.Done():
 		if errors.Is(parent.Err(), context.Canceled) {
-			return notChecked(reasonDeadline, "the API server went away before the review ended")
+			return none, &gap{reasonDeadline, "the API server went away before the review ended"}
 		}
-		return notChecked(reasonDeadline, fmt.Sprintf("the review took longer than %s", h.deadline))
+		return none, &gap{reasonDeadline, fmt.Sprintf("the review took longer than %s", limit)}
 	}
 }
 
-// panicked is the answer after a panic outside the checks; those recover by themselves.
+func deadline(ctx context.Context) time.Time {
+	at, _ := ctx.Deadline()
+	return at
+}
+
+// unasked is the answer where a job was not even read: its policies are undecided.
+func (h *Handler) unasked(ask preflight.Request, g gap) answer {
+	return reported(h.o.Reviewer.Unasked(ask, g.text), "").lacking(g).uncheck()
+}
+
+// panicked is the answer after a panic outside of all stages.
 func (h *Handler) panicked(req admission.Request, v any) answer {
-	h.log.Error(fmt.Errorf("panic: %v", v), "review a job", "kind", req.Kind.Kind,
-		"namespace", req.Namespace, "name", req.Name, "stack", string(debug.Stack()))
+	h.log(req, v)
 	return notChecked(reasonPanic, fmt.Sprintf("the review panicked: %v", v))
+}
+
+func (h *Handler) log(req admission.Request, v any) {
+	h.o.Log.Error(fmt.Errorf("panic: %v", v), "review a job", "kind", req.Kind.Kind,
+		"namespace", req.Namespace, "name", req.Name, "stack", string(debug.Stack()))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -27,16 +27,52 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
+// reviewFunc is a review that does all it does in the stage of the checks.
 type reviewFunc func(context.Context, preflight.Request) (preflight.Report, error)
 
-func (f reviewFunc) Review(ctx context.Context, req preflight.Request) (preflight.Report, error) {
-	return f(ctx, req)
+func (f reviewFunc) Begin(_ context.Context, req preflight.Request) (Review, error) {
+	return oneStage{do: f, req: req}, nil
 }
+
+func (f reviewFunc) Unasked(preflight.Request, string) preflight.Report { return preflight.Report{} }
+
+type oneStage struct {
+	do     reviewFunc
+	req    preflight.Request
+	report preflight.Report
+}
+
+func (s oneStage) Check(ctx context.Context) Review {
+	var err error
+	if s.report, err = s.do(ctx, s.req); err != nil {
+		panic(err) //nolint:forbidigo // what is tested
+	}
+	return s
+}
+
+func (s oneStage) Conclude(context.Context) Review { return s }
+
+func (s oneStage) Cut(string) preflight.Report { return s.report }
+
+func (s oneStage) Report() preflight.Report { return s.report }
 
 // world is a cluster view that holds namespaces by name.
 type world struct {
 	incomplete string
 	labels     map[string]map[string]string
+	jobs       map[string]string // by kind/name, of namespace ml
+}
+
+func (w world) Job(kind schema.GroupKind, namespace, name string) *unstructured.Unstructured {
+	text, ok := w.jobs[kind.Kind+"/"+name]
+	if !ok || namespace != "ml" {
+		return nil
+	}
+	u, err := decode([]byte(text))
+	if err != nil {
+		panic(err) //nolint:forbidigo // the test is wrong
+	}
+	return u
 }
 
 func (w world) Snapshot() *capacity.Snapshot {
@@ -96,9 +132,15 @@ func ask(t *testing.T, h *Handler, req *admissionv1.AdmissionRequest) *admission
 	return answer.Response
 }
 
-func handler(r reviewFunc, w world) *Handler {
-	return NewHandler(HandlerOptions{Reviewer: r, View: w, Deadline: 50 * time.Millisecond, Concurrent: 2, Log: logr.Discard()})
+func handler(r reviewFunc, w world) *Handler { return over(r, w) }
+
+func over(r Reviewer, w world) *Handler {
+	return NewHandler(HandlerOptions{
+		Reviewer: r, View: w, Stored: w, Operators: []string{operator}, Deadline: 50 * time.Millisecond, Concurrent: 4, Log: logr.Discard(),
+	})
 }
+
+const operator = "system:serviceaccount:kubeflow-system:trainer"
 
 func finds(report preflight.Report) reviewFunc {
 	return func(context.Context, preflight.Request) (preflight.Report, error) { return report, nil }
@@ -237,12 +279,6 @@ func TestNoFaultOfOursRefusesAJob(t *testing.T) {
 			},
 			want: "the review took longer than 50ms",
 		},
-		"the review cannot read the kind": {
-			review: func(context.Context, preflight.Request) (preflight.Report, error) {
-				return preflight.Report{}, errors.New("PyTorchJob (kubeflow.org/v1) is not covered")
-			},
-			want: "PyTorchJob (kubeflow.org/v1) is not covered",
-		},
 		"the object is no Kubernetes object": {
 			review: finds(preflight.Report{}),
 			change: func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(`{"spec":{}}`) },
@@ -291,7 +327,7 @@ func TestLateReviewsDoNotPileUp(t *testing.T) {
 		ask(t, h, request())
 	}
 	got := ask(t, h, request())
-	want := []string{"[signalbox] not checked: 2 reviews are running already, which is the limit"}
+	want := []string{"[signalbox] not checked: 2 reviews for user ada are running already, which is the limit for one"}
 	if diff := cmp.Diff(want, got.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -299,11 +335,32 @@ func TestLateReviewsDoNotPileUp(t *testing.T) {
 		t.Errorf("%d reviews were started; want 2", n)
 	}
 	close(stuck)
-	for range cap(h.slots) { // both places become free again
-		select {
-		case h.slots <- struct{}{}:
-		case <-t.Context().Done():
-			t.Fatal("a place stayed taken")
+	for range 2 { // both places become free again
+		if leave, why := h.working.take(t.Context(), "ada", "ml"); leave == nil {
+			t.Fatal(why)
+		}
+	}
+}
+
+// Whoever fills the places with reviews that never end fills their own only.
+func TestOneUserDoesNotTakeThePlacesOfOthers(t *testing.T) {
+	stuck := make(chan struct{})
+	defer close(stuck)
+	h := handler(func(_ context.Context, r preflight.Request) (preflight.Report, error) {
+		if r.User == "mallory" {
+			<-stuck
+		}
+		return preflight.Report{Decision: preflight.Allowed, Ran: 1}, nil
+	}, world{})
+	h.o.Deadline = time.Minute // of the others; the test ends long before
+	for range 20 {
+		go h.Handle(t.Context(), admission.Request{AdmissionRequest: *request(func(r *admissionv1.AdmissionRequest) {
+			r.UserInfo.Username, r.Namespace = "mallory", "lair"
+		})})
+	}
+	for range 50 {
+		if got := ask(t, h, request()); len(got.Warnings) > 0 {
+			t.Fatalf("another user is told %q", got.Warnings)
 		}
 	}
 }
@@ -315,7 +372,7 @@ func TestAReviewThatListensStillSaysWhatItFound(t *testing.T) {
 			{Check: "late", Reason: "deadline passed before it ran", Failed: true},
 		}}, nil
 	}, world{})
-	h.deadline = time.Second // the review is told after 800 ms
+	h.o.Deadline = time.Second // the review is told after 800 ms
 	got := ask(t, h, request())
 	want := []string{
 		"[gang-does-not-fit] spec.pytorchReplicaSpecs.Worker: asks for 6 pods; 4 fit. Ask for 3 workers.",
@@ -331,7 +388,9 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 	edit := func(old, now string) string { return strings.Replace(train, old, now, 1) }
 	annotated := func(text string) string { return edit(`"name":"train"`, `"name":"train","annotations":{`+text+`}`) }
 	status := edit(`"spec":`, `"status":{"conditions":[]},"spec":`)
-	owned := edit(`"name":"train"`, `"name":"train","ownerReferences":[{"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","name":"whole","uid":"1","controller":true}]`)
+	owned := func(name, uid string) string {
+		return edit(`"name":"train"`, `"name":"train","ownerReferences":[{"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","name":"`+name+`","uid":"`+uid+`","controller":true}]`)
+	}
 	by := func(user string) change { return func(r *admissionv1.AdmissionRequest) { r.UserInfo.Username = user } }
 	object := func(o string) change { return func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(o) } }
 	cases := map[string]struct {
@@ -353,9 +412,12 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 		"the spec changed":                           {[]change{updated(train, edit(`"nprocPerNode":"1"`, `"nprocPerNode":"2"`))}, true},
 		"a label changed (a queue may be one)":       {[]change{updated(train, edit(`"name":"train"`, `"name":"train","labels":{"q":"x"}`))}, true},
 		"the job is being deleted":                   {[]change{updated(train, edit(`"name":"train"`, `"name":"train","deletionTimestamp":"2026-01-01T00:00:00Z"`))}, false},
-		"an operator makes a part of a reviewed job": {[]change{object(owned), by("system:serviceaccount:kubeflow-system:trainer")}, false},
-		"a user claims to be an operator":            {[]change{object(owned), by("ada")}, true},
-		"so does an account of the namespace":        {[]change{object(owned), by("system:serviceaccount:ml:default")}, true},
+		"an operator makes a part of a reviewed job": {[]change{object(owned("whole", "1")), by(operator)}, false},
+		"an operator with an owner nobody has seen":  {[]change{object(owned("other", "1")), by(operator)}, true},
+		"an operator with an owner of another life":  {[]change{object(owned("whole", "2")), by(operator)}, true},
+		"a user claims to be an operator":            {[]change{object(owned("whole", "1")), by("ada")}, true},
+		"so does an account of the namespace":        {[]change{object(owned("whole", "1")), by("system:serviceaccount:ml:default")}, true},
+		"so does a CI account of another namespace":  {[]change{object(owned("whole", "1")), by("system:serviceaccount:ci:bot")}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -368,7 +430,10 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 				t.Fatal(err)
 			}
 			real := &preflight.Reviewer{Checks: set}
-			h := handler(real.Review, world{labels: map[string]map[string]string{"quiet": {"signalbox.dev/mode": "off"}}})
+			h := over(Stages(real), world{
+				labels: map[string]map[string]string{"quiet": {"signalbox.dev/mode": "off"}},
+				jobs:   map[string]string{"TrainJob/whole": `{"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"whole","namespace":"ml","uid":"1"}}`},
+			})
 			got := ask(t, h, request(tc.changes...))
 			if reviewed != tc.reviewed {
 				t.Errorf("reviewed %v; want %v", reviewed, tc.reviewed)

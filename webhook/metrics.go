@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/certs"
+	"github.com/signalbox-dev/signalbox/preflight"
 )
 
 // Metrics are the numbers of the webhook. A nil Metrics measures nothing.
@@ -94,7 +95,7 @@ func (a answer) outcome() string {
 	switch {
 	case a.silent != "":
 		return "skipped"
-	case a.report == nil:
+	case a.report == nil || a.unchecked && a.decision() != preflight.Denied:
 		return "unchecked"
 	default:
 		return string(a.decision())

@@ -49,16 +49,16 @@ func TestMetricsCountWhatWasAnswered(t *testing.T) {
 		{Decision: preflight.Allowed, Skipped: []preflight.Skip{{Check: "a", Reason: "panic", Failed: true}}, Undecided: []string{"p: fails"}},
 	}
 	h := handler(nil, world{})
-	h.metrics = m
+	h.o.Metrics = m
 	for _, r := range reports {
-		h.reviewer = finds(r)
+		h.o.Reviewer = finds(r)
 		ask(t, h, request())
 	}
-	h.reviewer = finds(reports[1])
+	h.o.Reviewer = finds(reports[1])
 	ask(t, h, request(func(r *admissionv1.AdmissionRequest) { yes := true; r.DryRun = &yes })) // its findings are not counted
 	ask(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Namespace = "kube-system" }))
 	ask(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Kind.Kind = "Invented" }))
-	h.reviewer = reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+	h.o.Reviewer = reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
 		var missing *preflight.Report
 		return *missing, nil
 	})

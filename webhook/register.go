@@ -25,8 +25,8 @@ const (
 func excludedNamespaces() []string { return []string{"kube-system", Namespace} }
 
 // Rules are the webhook rules for the kinds: one for each group and version, in order.
-// Operations are creations and updates; subresources (status, scale) are not listed and
-// so never sent.
+// Operations are creations and updates. Of subresources only scale is listed, where a kind has it:
+// kubectl scale changes the number of pods, and the update of the job is not sent for it.
 func Rules(all []*kinds.Kind) []admissionregistrationv1.RuleWithOperations {
 	type groupVersion struct{ group, version string }
 	resources := map[groupVersion][]string{}
@@ -38,6 +38,9 @@ func Rules(all []*kinds.Kind) []admissionregistrationv1.RuleWithOperations {
 				order = append(order, gv)
 			}
 			resources[gv] = append(resources[gv], k.Resource)
+			if k.Scale != "" {
+				resources[gv] = append(resources[gv], k.Resource+"/"+scale)
+			}
 		}
 	}
 	slices.SortFunc(order, func(a, b groupVersion) int {

@@ -1,12 +1,15 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,53 +19,52 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// review decodes the request and has it reviewed. It runs under the deadline.
-func (h *Handler) review(ctx context.Context, req admission.Request) answer {
-	kind := schema.GroupVersionKind(req.Kind)
-	if h.kindOf(kind) == nil {
-		return notChecked(reasonUndecodable, fmt.Sprintf("no reader for %s %s", kind.GroupVersion(), kind.Kind))
-	}
-	labels := h.view.Namespace(req.Namespace)
-	if preflight.ModeOf(labels) == preflight.ModeOff {
-		return answer{silent: "the namespace is labelled " + preflight.ModeLabel + "=" + preflight.ModeOff}
-	}
-	object, err := decode(req.Object.Raw)
-	if err != nil {
-		return notChecked(reasonUndecodable, "the object cannot be decoded: "+err.Error())
-	}
-	var old *unstructured.Unstructured
-	if req.Operation == admissionv1.Update {
-		if old, err = decode(req.OldObject.Raw); err != nil {
-			return notChecked(reasonUndecodable, "the object before the update cannot be decoded: "+err.Error())
-		}
-	}
-	if owner := h.madeByOperator(req, object); owner != "" {
-		return answer{silent: "made by the operator of " + owner + ", which was reviewed itself"}
-	}
-	view := h.view.Snapshot()
-	report, err := h.reviewer.Review(ctx, preflight.Request{
-		Object:    object,
-		Old:       old,
-		Cluster:   view,
-		Namespace: labels,
+// request is what is known of a request before the job is read.
+func (h *Handler) request(req admission.Request) preflight.Request {
+	return preflight.Request{
+		Cluster:   h.o.View.Snapshot(),
+		Namespace: h.o.View.Namespace(req.Namespace),
 		Operation: string(req.Operation),
 		User:      req.UserInfo.Username,
 		Groups:    req.UserInfo.Groups,
 		DryRun:    req.DryRun != nil && *req.DryRun,
 		Live:      true,
-		Admission: true,
-	})
+		Admission: req.SubResource == "", // nobody else is asked about a scale
+	}
+}
+
+// begin decodes the request and begins its review.
+func (h *Handler) begin(ctx context.Context, req admission.Request, ask preflight.Request) begun {
+	instead := func(a answer) begun { return begun{answer: &a} }
+	unread := func(why string) begun { return instead(h.unasked(ask, gap{reasonUndecodable, why})) }
+	var err error
+	if req.SubResource == scale {
+		if ask.Object, ask.Old, err = h.scaled(req); err != nil {
+			return unread(err.Error())
+		}
+	} else {
+		kind := schema.GroupVersionKind(req.Kind)
+		if h.kindOf(kind) == nil {
+			return unread(fmt.Sprintf("no reader for %s %s", kind.GroupVersion(), kind.Kind))
+		}
+		if ask.Object, err = decode(req.Object.Raw); err != nil {
+			return unread("the object cannot be decoded: " + err.Error())
+		}
+		if req.Operation == admissionv1.Update {
+			if ask.Old, err = decode(req.OldObject.Raw); err != nil {
+				return unread("the object before the update cannot be decoded: " + err.Error())
+			}
+		}
+	}
+	if owner := h.madeByOperator(req, ask.Object); owner != "" {
+		return instead(answer{silent: "made by the operator of " + owner + ", which was reviewed itself"})
+	}
+	review, err := h.o.Reviewer.Begin(ctx, ask)
 	if err != nil {
-		return notChecked(reasonUndecodable, err.Error())
+		return unread(err.Error())
 	}
-	if why := needless(report); why != "" {
-		return answer{silent: why}
-	}
-	a := reported(report, view.Incomplete(), h.broken())
-	if req.DryRun != nil && *req.DryRun && object.GetAnnotations()[AskAnnotation] == AskFit {
-		a.fit = fitLines(report.Fit)
-	}
-	return a
+	asks := ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskFit
+	return begun{review: review, fit: asks}
 }
 
 // needless says why the reviewer found nothing to review (an update that changes only
@@ -79,7 +81,7 @@ func needless(r preflight.Report) string {
 }
 
 func (h *Handler) kindOf(gvk schema.GroupVersionKind) *kinds.Kind {
-	for _, k := range h.kinds {
+	for _, k := range h.o.Kinds {
 		if slices.Contains(k.GVKs, gvk) {
 			return k
 		}
@@ -99,31 +101,47 @@ func decode(raw []byte) (*unstructured.Unstructured, error) {
 // madeByOperator names the job that this one was made for: a JobSet's Jobs, a TrainJob's
 // JobSet. Its user has read the findings on the job he wrote; a policy that denies the
 // part would only break the whole, silently. An owner reference is a claim of whoever
-// writes it, so it counts only from a controller: a service account of another namespace
-// than the job's, or kube-controller-manager.
+// writes it, so it counts only from the account of an operator, and only where that owner is
+// stored under that UID.
 func (h *Handler) madeByOperator(req admission.Request, object *unstructured.Unstructured) string {
 	owner := metav1.GetControllerOf(object)
-	if owner == nil || !isController(req.UserInfo.Username, req.Namespace) {
+	if owner == nil || h.o.Stored == nil || !slices.Contains(h.o.Operators, req.UserInfo.Username) {
 		return ""
 	}
-	gv, err := schema.ParseGroupVersion(owner.APIVersion)
-	if err != nil {
-		return ""
-	}
-	for _, k := range h.kinds {
-		for _, gvk := range k.GVKs {
-			if gvk.Group == gv.Group && gvk.Kind == owner.Kind {
-				return owner.Kind + " " + owner.Name
-			}
-		}
+	kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
+	if stored := h.o.Stored.Job(kind, req.Namespace, owner.Name); stored != nil && stored.GetUID() == owner.UID {
+		return owner.Kind + " " + owner.Name
 	}
 	return ""
 }
 
-func isController(user, namespace string) bool {
-	if user == "system:kube-controller-manager" {
-		return true
+// scale is the subresource by which kubectl scale and autoscalers change one number of a job.
+const scale = "scale"
+
+// scaled are the job whose scale is changed, as it would be, and as it is stored. The request holds
+// the new number only.
+func (h *Handler) scaled(req admission.Request) (now, old *unstructured.Unstructured, err error) {
+	at := slices.IndexFunc(h.o.Kinds, func(k *kinds.Kind) bool {
+		return k.Resource == req.Resource.Resource && slices.ContainsFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool { return gvk.Group == req.Resource.Group })
+	})
+	if at < 0 || h.o.Kinds[at].Scale == "" {
+		return nil, nil, fmt.Errorf("it is not known where %s.%s hold the number that is scaled", req.Resource.Resource, req.Resource.Group)
 	}
-	account, ok := strings.CutPrefix(user, "system:serviceaccount:")
-	return ok && !strings.HasPrefix(account, namespace+":")
+	kind := h.o.Kinds[at]
+	var wanted autoscalingv1.Scale
+	if err := json.Unmarshal(req.Object.Raw, &wanted); err != nil {
+		return nil, nil, fmt.Errorf("the scale cannot be decoded: %w", err)
+	}
+	name := cmp.Or(req.Name, wanted.Name)
+	if h.o.Stored != nil {
+		old = h.o.Stored.Job(kind.GVKs[0].GroupKind(), req.Namespace, name)
+	}
+	if old == nil {
+		return nil, nil, fmt.Errorf("%s %s, which is scaled to %d, has not been seen yet", kind.Name, name, wanted.Spec.Replicas)
+	}
+	now = old.DeepCopy()
+	if err := unstructured.SetNestedField(now.Object, int64(wanted.Spec.Replicas), strings.Split(kind.Scale, ".")...); err != nil {
+		return nil, nil, fmt.Errorf("scale %s %s: %w", kind.Name, name, err)
+	}
+	return now, old, nil
 }

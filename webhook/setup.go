@@ -26,9 +26,12 @@ type Options struct {
 	View         View         // kept current by whoever made it
 	Certificates certs.Source // started by the webhook
 	Policies     *PolicyMaps  // started by the webhook; nil: no policies from ConfigMaps
+	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
+	Operators    []string
 	Kinds        []*kinds.Kind
 	Excluded     []string
 	Deadline     time.Duration
+	PolicyTime   time.Duration
 	Concurrent   int
 	Address      string // "host:port" to listen on; empty: ":9443"
 	Metrics      *Metrics
@@ -52,10 +55,14 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for admission requests: %w", err)
 	}
-	return &Webhook{o: o, listener: listener, handler: NewHandler(HandlerOptions{
-		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Broken: o.Policies.Broken,
-		Deadline: o.Deadline, Concurrent: o.Concurrent, Excluded: o.Excluded, Metrics: o.Metrics, Log: o.Log,
-	})}, nil
+	options := HandlerOptions{
+		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Operators: o.Operators, Deadline: o.Deadline,
+		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Metrics: o.Metrics, Log: o.Log,
+	}
+	if o.Jobs != nil {
+		options.Stored = o.Jobs
+	}
+	return &Webhook{o: o, listener: listener, handler: NewHandler(options)}, nil
 }
 
 // Ready is nil when a request would be answered by a whole review: the caches have
@@ -87,6 +94,9 @@ func (w *Webhook) Run(ctx context.Context) error {
 	if w.o.Policies != nil {
 		group.Go(func() error { return w.o.Policies.Start(ctx) })
 	}
+	if w.o.Jobs != nil {
+		group.Go(func() error { return w.o.Jobs.Start(ctx) })
+	}
 	group.Go(func() error {
 		err := server.Serve(tls.NewListener(w.listener, w.tls()))
 		if errors.Is(err, http.ErrServerClosed) {
@@ -105,7 +115,7 @@ func (w *Webhook) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// server bounds what a caller may cost us. A body over controller-runtime's limit of 7 MB
+// server bounds what a caller may cost us. A body that is too large, or for which there is no room,
 // gets an answer without the request's UID, which the API server takes for a failed call
 // and, under Ignore, admits.
 func (w *Webhook) server() (*http.Server, error) {
@@ -117,7 +127,7 @@ func (w *Webhook) server() (*http.Server, error) {
 		return nil, fmt.Errorf("set up the webhook: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle(Path, door)
+	mux.Handle(Path, bounded(door))
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: timeoutSeconds * time.Second,

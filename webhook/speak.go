@@ -57,14 +57,28 @@ type answer struct {
 	report *preflight.Report
 	gaps   []gap    // in the order of their weight
 	fit    []string // warnings for who asked by AskAnnotation
+	// unchecked says that the report is not of a review: only what policies say to there being none.
+	unchecked bool
 }
 
 // notChecked is the answer where no review came about.
 func notChecked(r reason, text string) answer { return answer{gaps: []gap{{reason: r, text: text}}} }
 
-// reported is the answer after a review; missing is what the view lacked, broken which
-// policies do not load. Checks that failed for one reason are named together.
-func reported(r preflight.Report, missing, broken string) answer {
+// lacking is the answer with one more gap, the gravest.
+func (a answer) lacking(g gap) answer {
+	a.gaps = append([]gap{g}, a.gaps...)
+	return a
+}
+
+// uncheck marks an answer that no review stands behind.
+func (a answer) uncheck() answer {
+	a.unchecked = true
+	return a
+}
+
+// reported is the answer after a review; missing is what the view lacked. Checks that failed for one
+// reason are named together, and so are policies.
+func reported(r preflight.Report, missing string) answer {
 	a := answer{report: &r}
 	if missing != "" {
 		a.gaps = append(a.gaps, gap{reason: reasonView, text: "the view of the cluster is not whole: " + missing})
@@ -90,13 +104,33 @@ func reported(r preflight.Report, missing, broken string) answer {
 		}
 		a.gaps = append(a.gaps, gap{reason: reasonCheck, text: names + ": " + why})
 	}
-	if broken != "" {
-		a.gaps = append(a.gaps, gap{reason: reasonPolicy, text: "the newest policies, which do not load: " + broken})
-	}
-	for _, u := range r.Undecided {
-		a.gaps = append(a.gaps, gap{reason: reasonPolicy, text: "policy " + u})
-	}
+	a.gaps = append(a.gaps, undecided(r.Undecided)...)
 	return a
+}
+
+// undecided are the policies that gave no answer, those with one reason together.
+func undecided(texts []string) (out []gap) {
+	var reasons []string
+	names := map[string][]string{}
+	for _, u := range texts {
+		name, why, _ := strings.Cut(u, ": ")
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], name)
+	}
+	for _, why := range reasons {
+		word := "policy"
+		if len(names[why]) > 1 {
+			word = "policies"
+		}
+		text := word + " " + strings.Join(names[why], ", ")
+		if why != "" {
+			text += ": " + why
+		}
+		out = append(out, gap{reason: reasonPolicy, text: text})
+	}
+	return out
 }
 
 // restsOn says what fields that cannot be read leave open.

@@ -36,7 +36,7 @@ func FuzzSpeak(f *testing.F) {
 				r.Rulings[i].Effect = preflight.Deny
 			}
 		}
-		resp := reported(r, text, text).response()
+		resp := reported(r, text).response()
 		runes := 0
 		for _, w := range resp.Warnings {
 			runes += utf8.RuneCountInString(w)

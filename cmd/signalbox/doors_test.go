@@ -118,7 +118,7 @@ func throughCheck(t *testing.T, s scene, w *world) (string, []preflight.Report) 
 // sends the object as JSON.
 func throughWebhook(t *testing.T, s scene, reviewer *preflight.Reviewer) (string, []admission.Response) {
 	t.Helper()
-	seen := &listener{reviewer: reviewer}
+	seen := &listener{Reviewer: webhook.Stages(reviewer)}
 	handler := webhook.NewHandler(webhook.HandlerOptions{Reviewer: seen, View: s, Deadline: 30e9, Log: logr.Discard()})
 	var responses []admission.Response
 	for d, err := range manifest.Read("job.yaml", bytes.NewReader(s.text)) {
@@ -162,17 +162,31 @@ func (s scene) Namespace(string) map[string]string { return s.labels }
 
 // listener keeps what the reviewer behind the webhook reports.
 type listener struct {
-	reviewer *preflight.Reviewer
-	reports  []preflight.Report
+	webhook.Reviewer
+	reports []preflight.Report
 }
 
-// Review leaves out what differs on purpose: at admission, checks leave to the API server and
+// Begin leaves out what differs on purpose: at admission, checks leave to the API server and
 // to the operator's webhook what these refuse themselves (preflight.TestWhoRefusesAJobSpeaks).
-func (l *listener) Review(ctx context.Context, req preflight.Request) (preflight.Report, error) {
+func (l *listener) Begin(ctx context.Context, req preflight.Request) (webhook.Review, error) {
 	req.Admission = false
-	r, err := l.reviewer.Review(ctx, req)
-	l.reports = append(l.reports, r)
-	return r, err
+	r, err := l.Reviewer.Begin(ctx, req)
+	return overheard{r, l}, err
+}
+
+type overheard struct {
+	webhook.Review
+	by *listener
+}
+
+func (h overheard) Check(ctx context.Context) webhook.Review {
+	return overheard{h.Review.Check(ctx), h.by}
+}
+
+func (h overheard) Conclude(ctx context.Context) webhook.Review {
+	done := h.Review.Conclude(ctx)
+	h.by.reports = append(h.by.reports, done.Report())
+	return done
 }
 
 // bytesOf is the documented JSON of reports without the place, which only files have.

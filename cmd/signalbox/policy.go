@@ -78,14 +78,19 @@ does not load or fails · 3 our own failure.`,
 
 // witness is an engine that remembers what it was asked.
 type witness struct {
-	preflight.Engine
+	preflight.Policies
 	seen []preflight.Input
 }
 
-// Decide passes the question on.
-func (w *witness) Decide(ctx context.Context, in preflight.Input) (preflight.Ruled, error) {
-	w.seen = append(w.seen, in)
-	return w.Engine.Decide(ctx, in)
+// InForce implements preflight.Engine.
+func (w *witness) InForce() preflight.Policies { return w }
+
+// Decide passes the question on. The last question about a job shows all that policies see of it.
+func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
+	if q.Stage == preflight.OnTheReview {
+		w.seen = append(w.seen, in)
+	}
+	return w.Policies.Decide(ctx, in, q)
 }
 
 func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, format string, paint painter) error {
@@ -104,7 +109,7 @@ func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlag
 	if err != nil {
 		return usagef("%w", err)
 	}
-	asked := &witness{Engine: engine}
+	asked := &witness{Policies: engine.InForce()}
 	w.engine, w.asking = asked, &a
 	jobs, err := in.review(ctx, w)
 	if err != nil {

@@ -38,11 +38,14 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		return nil, err
 	}
 	options := webhook.Options{
-		Reviewer:     &preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: engine},
+		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: engine}),
+		Jobs:         webhook.NewJobs(s.clients.Dynamic, s.clients.Discovery, covered, s.log.WithName("jobs")),
+		Operators:    s.settings.Webhook.Operators,
 		View:         s.view,
 		Certificates: certificates,
 		Kinds:        covered,
 		Deadline:     time.Duration(s.settings.Webhook.Deadline),
+		PolicyTime:   time.Duration(s.settings.Webhook.PolicyDeadline),
 		Concurrent:   s.settings.Webhook.Concurrency,
 		Address:      s.settings.Listen.Webhook,
 		Metrics:      metrics,

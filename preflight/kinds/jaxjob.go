@@ -13,6 +13,7 @@ var jaxJob = &Kind{
 	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "JAXJob")},
 	Doc: "The Worker of a JAXJob with the defaults of training-operator v1.9.3: one replica, restart policy Never, " +
 		"port 6666. All Workers must succeed.",
+	Scale:    "spec.jaxReplicaSpecs.Worker.replicas",
 	Read:     readJAXJob,
 	Pods:     kubeflowPods("jaxjob-controller"),
 	Place:    jaxRoles.place,

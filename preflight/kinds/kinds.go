@@ -25,6 +25,9 @@ type Kind struct {
 	Resource string                    // plural, for the API, RBAC and the webhook: "pytorchjobs"
 	GVKs     []schema.GroupVersionKind // all versions this reader understands
 	Doc      string                    // what it reads, what it ignores, in a few sentences
+	// Scale is where the subresource scale writes the number of pods (specReplicasPath of the CRD);
+	// empty: the kind has no such subresource.
+	Scale string
 	// Needs names the other objects the reader wants to see; nil: none.
 	Needs func(*unstructured.Unstructured) []Want
 	// Read turns the object into a job. A wrong type or value is a *ReadError that names

@@ -14,6 +14,7 @@ var paddleJob = &Kind{
 	Doc: "Master and Worker of a PaddleJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy OnFailure, port 36543. elasticPolicy makes the Worker a range: above its replicas only with metrics. Success is the Master's; without " +
 		"one all Workers must succeed.",
+	Scale:    "spec.paddleReplicaSpecs.Worker.replicas",
 	Read:     readPaddleJob,
 	Pods:     kubeflowPods("paddlejob-controller"),
 	Place:    paddleRoles.place,

@@ -19,6 +19,7 @@ var pytorchJob = &Kind{
 		"restart policy OnFailure, port 23456, and the init container that waits for the Master. elasticPolicy " +
 		"makes the Worker a range: above its replicas only with metrics. The environment that the operator adds is not part of the pod. Success is the " +
 		"Master's; without one all Workers must succeed.",
+	Scale:    "spec.pytorchReplicaSpecs.Worker.replicas",
 	Read:     readPyTorchJob,
 	Pods:     kubeflowPods("pytorchjob-controller"),
 	Place:    pytorchRoles.place,

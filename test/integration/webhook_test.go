@@ -142,7 +142,7 @@ func serve(address string, view webhook.View, what ...any) served {
 		t(&authority)
 	}
 	w, err := webhook.New(ctx, webhook.Options{
-		Reviewer:     &preflight.Reviewer{Checks: set, Policies: opa},
+		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}),
 		View:         view,
 		Certificates: certs.NewAuthority(authority),
 		Policies:     webhook.NewPolicyMaps(client, "signalbox-system", opa, metrics, log, policies.Library()),

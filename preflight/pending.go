@@ -1,0 +1,212 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Pending is a review between its stages: Begin, Check, Conclude. It is a value: a stage returns
+// the next one and leaves its own as it was, so that whoever waits no longer for a stage still has
+// what stood before it.
+type Pending struct {
+	reviewer *Reviewer
+	req      Request
+	kind     *kinds.Kind
+	job      *job.Job // nil: there is nothing to check
+	half     bool     // the job was not read whole
+	policies Policies // nil: none
+	report   Report
+	lacks    []Lack
+}
+
+// Begin reads the job and asks the policies that need neither the checks nor the fit: nothing
+// that is slow stands before them. The only error is an *UnknownKindError.
+func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
+	p := Pending{reviewer: r, req: req}
+	if req.Object == nil {
+		return p, &UnknownKindError{Covered: covered()}
+	}
+	if p.kind = kinds.For(req.Object.GroupVersionKind()); p.kind == nil {
+		return p, &UnknownKindError{GVK: req.Object.GroupVersionKind(), Covered: covered()}
+	}
+	p.report = Report{Job: refOf(req.Object), Source: req.Source, Decision: Allowed}
+	if why := needless(p.kind, req); why != "" {
+		p.report.Skipped = []Skip{{Check: all, Reason: why}}
+		return p, nil
+	}
+	if r.Policies != nil {
+		p.policies = r.Policies.InForce()
+		p.report.Revision = p.policies.Revision()
+	}
+	if note, ok := oddMode(req.Namespace); ok {
+		p.report.Findings = append(p.report.Findings, note)
+	}
+	switch {
+	case req.Cluster == nil:
+		p.lacks = append(p.lacks, Lack{"cluster", "no cluster was looked at"})
+	case req.Cluster.Incomplete() != "":
+		p.lacks = append(p.lacks, Lack{"cluster", req.Cluster.Incomplete()})
+	}
+	p.read()
+	if p.job == nil {
+		p.unasked(OnTheJob, "the job could not be read")
+		p.unasked(OnTheReview, "the job could not be read")
+	} else {
+		p.ask(ctx, OnTheJob, inputOf(p.job, req, capacity.Unknown, nil))
+	}
+	p.settle()
+	return p, nil
+}
+
+// read reads the job and reports what kept it from being read whole.
+func (p *Pending) read() {
+	j, err := read(p.kind, p.req.Object, p.req.Cluster)
+	unread, half := errors.AsType[*kinds.ReadError](err)
+	if err != nil && !half { // a fault of ours is part of the report
+		p.report.Skipped = []Skip{{Check: all, Reason: err.Error(), Failed: true}}
+		return
+	}
+	p.report.Findings = append(p.report.Findings, unreadable(unread, p.req.Object)...)
+	if p.half = half; half {
+		for _, problem := range unread.Problems {
+			p.report.Unread = append(p.report.Unread, problem.Path)
+		}
+		p.lacks = append(p.lacks, Lack{"job", fmt.Sprintf("%s could not be read", p.report.Unread[0])})
+	}
+	if j == nil {
+		p.report.Skipped = []Skip{{Check: all, Reason: "the job could not be read"}}
+		return
+	}
+	p.report.Job, j.Twice, p.job = j.Ref, p.req.Twice, j
+	if slices.ContainsFunc(j.Roles, func(r job.Role) bool { return r.Pod.Partial }) {
+		for _, part := range []string{"job.roles", "job.gpus", "job.pods"} {
+			p.lacks = append(p.lacks, Lack{part, "the runtime of the job was not seen"})
+		}
+	}
+}
+
+// Check runs the checks and asks for the fit.
+func (p Pending) Check(ctx context.Context) Pending {
+	if p.job == nil {
+		return p
+	}
+	p.own()
+	p.check(ctx)
+	for _, s := range p.report.Skipped {
+		if s.Failed {
+			p.lacks = append(p.lacks, Lack{"findings", fmt.Sprintf("%s did not run: %s", s.Check, s.Reason)})
+			break
+		}
+	}
+	switch fit := p.report.Fit; {
+	case fit == nil:
+		p.lacks = append(p.lacks, Lack{"cluster.fit", "the deadline passed before the fit"})
+	case fit.Verdict == capacity.Unknown:
+		p.lacks = append(p.lacks, Lack{"cluster.fit", strings.Join(fit.Assumed, "; ")})
+	}
+	p.settle()
+	return p
+}
+
+// Conclude asks the policies that read findings or the fit.
+func (p Pending) Conclude(ctx context.Context) Pending {
+	if p.job == nil {
+		return p
+	}
+	p.own()
+	verdict := capacity.Unknown
+	if p.report.Fit != nil {
+		verdict = p.report.Fit.Verdict
+	}
+	p.ask(ctx, OnTheReview, inputOf(p.job, p.req, verdict, p.report.Findings))
+	p.settle()
+	return p
+}
+
+// Cut ends a review before its checks or its last policies: those are undecided.
+func (p Pending) Cut(why string) Report {
+	if p.job != nil {
+		p.own()
+		p.unasked(OnTheReview, why)
+		p.settle()
+	}
+	return p.report
+}
+
+// Unasked is the report about a job of which nothing could be read, and why: what its policies say
+// to that.
+func (r *Reviewer) Unasked(req Request, why string) Report {
+	p := Pending{reviewer: r, req: req, report: Report{Decision: Allowed}}
+	if r.Policies == nil || ModeOf(req.Namespace) == ModeOff {
+		return p.report
+	}
+	p.policies = r.Policies.InForce()
+	p.report.Revision = p.policies.Revision()
+	p.unasked(OnTheJob, why)
+	p.unasked(OnTheReview, why)
+	p.settle()
+	return p.report
+}
+
+// Report is what was found out.
+func (p Pending) Report() Report { return p.report }
+
+// own makes what this stage appends its own: the value before it may be in use elsewhere.
+func (p *Pending) own() {
+	r := &p.report
+	r.Findings, r.Rulings = slices.Clip(slices.Clone(r.Findings)), slices.Clip(r.Rulings)
+	r.Skipped, r.Undecided, p.lacks = slices.Clip(r.Skipped), slices.Clip(r.Undecided), slices.Clip(p.lacks)
+}
+
+func (p *Pending) settle() {
+	finding.Sort(p.report.Findings)
+	p.report.Decision = decide(p.report.Findings, p.report.Rulings)
+}
+
+// ask asks the policies of a stage. An engine that fails or panics leaves all its rules unasked.
+func (p *Pending) ask(ctx context.Context, stage Stage, in Input) {
+	if p.policies == nil {
+		return
+	}
+	failed := func(why string) {
+		p.report.Undecided = append(p.report.Undecided, "engine: "+why)
+		p.unasked(stage, "the engine failed")
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			failed(fmt.Sprintf("panic: %v", v))
+		}
+	}()
+	ruled, err := p.policies.Decide(ctx, in, Question{Stage: stage, Lacks: p.lacks})
+	if err != nil {
+		failed(err.Error())
+		return
+	}
+	p.add(ruled)
+}
+
+// unasked files the rules of a stage as undecided.
+func (p *Pending) unasked(stage Stage, why string) {
+	if p.policies == nil {
+		return
+	}
+	p.add(p.policies.Unasked(ModeOf(p.req.Namespace), stage, why))
+}
+
+func (p *Pending) add(ruled Ruled) {
+	p.report.Rulings = append(p.report.Rulings, ruled.Rulings...)
+	slices.SortStableFunc(p.report.Rulings, byPolicy)
+	for _, u := range ruled.Undecided {
+		if !slices.Contains(p.report.Undecided, u) {
+			p.report.Undecided = append(p.report.Undecided, u)
+		}
+	}
+}

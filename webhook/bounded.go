@@ -1,0 +1,91 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// mostBody is the largest body that is read. The API server takes objects of 3 MiB at most
+	// (k8s.io/apiserver, pkg/server/config.go, MaxRequestBodyBytes), and an update brings two.
+	mostBody = 7 << 20
+	// mostInFlight bounds the bodies that are read, decoded or reviewed at the same time; a decoded
+	// object takes some ten times its text.
+	mostInFlight = 16 << 20
+	// smallBody is what nearly all jobs stay below. They have room of their own, so that a few large
+	// bodies do not stand before them.
+	smallBody   = 256 << 10
+	smallFlight = 8 << 20
+	// leastBody is what a request weighs at least: its goroutines and answer.
+	leastBody = 16 << 10
+)
+
+// flight is one request from its arrival to the end of the last stage that works on it.
+type flight struct {
+	arrived time.Time
+	holders atomic.Int32
+	end     func()
+}
+
+type flightKey struct{}
+
+// arrival is when the request came in.
+func arrival(ctx context.Context) time.Time {
+	if f, ok := ctx.Value(flightKey{}).(*flight); ok {
+		return f.arrived
+	}
+	return time.Now()
+}
+
+// hold keeps the weight of the request until the returned function is called.
+func hold(ctx context.Context) (drop func()) {
+	f, ok := ctx.Value(flightKey{}).(*flight)
+	if !ok {
+		return func() {}
+	}
+	f.holders.Add(1)
+	return f.drop
+}
+
+func (f *flight) drop() {
+	if f.holders.Add(-1) == 0 {
+		f.end()
+	}
+}
+
+// bounded lets in bodies as long as all that are in flight stay below a number of bytes, before one
+// byte of them is read. Whoever waits too long is told to come again; the API server takes that for
+// a failed call.
+func bounded(next http.Handler) http.Handler {
+	large, small := semaphore.NewWeighted(mostInFlight), semaphore.NewWeighted(smallFlight)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		weight := r.ContentLength
+		if weight < 0 {
+			weight = mostBody // not said: as much as there may be
+		}
+		if weight > mostBody {
+			http.Error(w, "the body is larger than any admission review", http.StatusRequestEntityTooLarge)
+			return
+		}
+		room := large
+		if weight <= smallBody {
+			room, weight = small, max(weight, leastBody)
+		}
+		f := &flight{arrived: time.Now(), end: func() { room.Release(weight) }}
+		waiting, cancel := context.WithDeadline(r.Context(), f.arrived.Add(patience))
+		defer cancel()
+		if err := room.Acquire(waiting, weight); err != nil {
+			http.Error(w, "too much is being reviewed; try again", http.StatusServiceUnavailable)
+			return
+		}
+		ctx := context.WithValue(r.Context(), flightKey{}, f)
+		defer hold(ctx)()
+		r = r.WithContext(ctx)
+		r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,190 @@
+package webhook
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+const twoPolicies = `# METADATA
+# title: a job asks for at most 4 pods
+# description: For the tests.
+# custom: {remedy: Ask for fewer.}
+package signalbox.most_pods
+
+deny contains {"path": "spec", "msg": sprintf("asks for %d pods; 4 are allowed", [input.job.pods])} if input.job.pods > 4
+`
+
+const onFindings = `# METADATA
+# title: what a check finds is forbidden
+# description: For the tests.
+# custom: {remedy: Mend it.FAILURE}
+package signalbox.no_findings
+
+deny contains {"path": f.path, "msg": f.message} if some f in input.findings
+`
+
+// guarded is a handler over real policies, in a namespace that enforces, whose one check does as it
+// is told.
+func guarded(t *testing.T, w world, run func(*check.Pass) error, texts ...string) *Handler {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for i, text := range texts {
+		fsys[string(rune('a'+i))+".rego"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	engine, err := policies.Load(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := check.NewSet(&check.Check{
+		Name: "slow", Title: "it takes its time", Doc: "It waits.", Remedy: "Do nothing.", Since: "0.1", Severity: finding.Note, Run: run,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.labels == nil {
+		w.labels = map[string]map[string]string{"ml": {"signalbox.dev/mode": "enforce"}}
+	}
+	return over(Stages(&preflight.Reviewer{Checks: set, Policies: engine}), w)
+}
+
+func pods(n string) string { return strings.Replace(train, `"replicas":1`, `"replicas":`+n, 1) }
+
+// Whoever makes the checks slow does not get around the policies: those that do not read the checks
+// have spoken before, and the others are named.
+func TestSlowChecksDoNotSilencePolicies(t *testing.T) {
+	stuck := make(chan struct{})
+	defer close(stuck)
+	wait := func(*check.Pass) error { <-stuck; return nil }
+	const late = "the review took longer than 50ms"
+	cases := map[string]struct {
+		object, findings string
+		want             spoken
+	}{
+		"a policy that reads the job denies": {
+			pods("6"), onFindings,
+			spoken{
+				Message:  "[most-pods] spec: asks for 6 pods; 4 are allowed. Ask for fewer.",
+				Warnings: []string{"[signalbox] not checked: " + late + "; policy no-findings: " + late},
+				Audit:    map[string]string{"decision": "denied", "findings": "most-pods", "not-checked": late + "; policy no-findings: " + late},
+			},
+		},
+		"one that reads findings is named as undecided": {
+			pods("2"), onFindings,
+			spoken{
+				Allowed:  true,
+				Warnings: []string{"[signalbox] not checked: " + late + "; policy no-findings: " + late},
+				Audit:    map[string]string{"decision": "allowed", "not-checked": late + "; policy no-findings: " + late},
+			},
+		},
+		"and denies where it is closed on failure": {
+			pods("2"), strings.Replace(onFindings, "FAILURE", ", failure: closed", 1),
+			spoken{
+				Message:  "[no-findings] could not be evaluated, and is closed on failure: " + late + ". Submit again; if it stays, tell whoever keeps the policy.",
+				Warnings: []string{"[signalbox] not checked: " + late + "; policy no-findings: " + late},
+				Audit:    map[string]string{"decision": "denied", "findings": "no-findings", "not-checked": late + "; policy no-findings: " + late},
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := guarded(t, world{}, wait, twoPolicies, strings.Replace(tc.findings, "FAILURE", "", 1))
+			got := ask(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(tc.object) }))
+			got.AuditAnnotations["policy-revision"] = ""
+			delete(got.AuditAnnotations, "policy-revision")
+			if diff := cmp.Diff(tc.want, spoken{got.Allowed, strings.ReplaceAll(got.Result.Message, "..", "."), got.Warnings, got.AuditAnnotations}); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Where nothing of a job can be read, the policies that might deny it are named; those that are
+// closed on failure deny.
+func TestWhatCannotBeReadIsUndecided(t *testing.T) {
+	broken := func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(`{"spec":{}}`) }
+	quick := func(*check.Pass) error { return nil }
+	got := ask(t, guarded(t, world{}, quick, twoPolicies), request(broken))
+	if why := got.AuditAnnotations["not-checked"]; !got.Allowed || !strings.Contains(why, "policy most-pods: the object cannot be decoded") {
+		t.Errorf("allowed %v, not checked %q; want the policy to be named", got.Allowed, why)
+	}
+	got = ask(t, guarded(t, world{}, quick, strings.Replace(twoPolicies, "fewer.}", "fewer., failure: closed}", 1)), request(broken))
+	if got.Allowed || !strings.HasPrefix(got.Result.Message, "[most-pods] could not be evaluated, and is closed on failure: the object cannot be decoded") {
+		t.Errorf("allowed %v: %q; want a denial that says why", got.Allowed, got.Result.Message)
+	}
+}
+
+// kubectl scale changes the number of pods without an update of the job.
+func TestScaleIsReviewed(t *testing.T) {
+	quick := func(*check.Pass) error { return nil }
+	stored := strings.Replace(train, `"name":"train"`, `"name":"train","uid":"9"`, 1)
+	to := func(n, name string) change {
+		return func(r *admissionv1.AdmissionRequest) {
+			r.Kind = metav1.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
+			r.Resource = metav1.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}
+			r.SubResource, r.Operation, r.Name = "scale", admissionv1.Update, name
+			r.Object.Raw = []byte(`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"` + name + `","namespace":"ml"},"spec":{"replicas":` + n + `}}`)
+			r.OldObject.Raw = []byte(`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"` + name + `","namespace":"ml"},"spec":{"replicas":1}}`)
+		}
+	}
+	h := guarded(t, world{jobs: map[string]string{"PyTorchJob/train": stored}}, quick, twoPolicies)
+	cases := map[string]struct {
+		change  change
+		allowed bool
+		said    string
+	}{
+		"to more than a policy allows":  {to("60", "train"), false, "[most-pods] spec: asks for 60 pods; 4 are allowed. Ask for fewer."},
+		"to as many as it allows":       {to("4", "train"), true, ""},
+		"to as many as it has":          {to("1", "train"), true, ""},
+		"of a job that nobody has seen": {to("60", "new"), true, "[signalbox] not checked: PyTorchJob new, which is scaled to 60, has not been seen yet; policy most-pods: PyTorchJob new, which is scaled to 60, has not been seen yet"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ask(t, h, request(tc.change))
+			if said := strings.Join(append(got.Warnings, got.Result.Message), ""); got.Allowed != tc.allowed || said != tc.said {
+				t.Errorf("allowed %v: %q\nwant    %v: %q", got.Allowed, said, tc.allowed, tc.said)
+			}
+		})
+	}
+}
+
+// A place that is given in the same moment in which nobody waits any more goes to the next.
+func TestPlaces(t *testing.T) {
+	p := newPlaces(4)
+	var leave []func()
+	for _, who := range []string{"ada", "ada", "bob", "bob"} {
+		l, why := p.take(t.Context(), who, who)
+		if l == nil {
+			t.Fatal(why)
+		}
+		leave = append(leave, l)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, why := p.take(gone, "eve", "eve"); why != "4 reviews are running already, which is the limit" {
+		t.Errorf("eve: %q", why)
+	}
+	if _, why := p.take(gone, "ada", "x"); why != "2 reviews for user ada are running already, which is the limit for one" {
+		t.Errorf("ada: %q", why)
+	}
+	if _, why := p.take(gone, "x", "bob"); why != "2 reviews for namespace bob are running already, which is the limit for one" {
+		t.Errorf("namespace bob: %q", why)
+	}
+	for _, l := range leave {
+		l()
+		l() // twice is once
+	}
+	if p.taken != 0 || len(p.by) != 0 || len(p.waiting) != 0 {
+		t.Errorf("%d taken, %v, %d waiting; want none", p.taken, p.by, len(p.waiting))
+	}
+}

@@ -1,0 +1,197 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Jobs are the jobs that are stored, as informers hold them: of kinds that can be scaled with their
+// spec, of those that own others with their UID. It implements Stored. Make it with NewJobs.
+type Jobs struct {
+	client    dynamic.Interface
+	discovery discovery.DiscoveryInterface
+	kinds     []*kinds.Kind
+	poll      time.Duration
+	log       logr.Logger
+
+	mu       sync.Mutex
+	followed map[schema.GroupKind]*followedJobs
+}
+
+type followedJobs struct {
+	kind     schema.GroupVersionKind
+	informer cache.SharedIndexInformer
+	stop     context.CancelFunc
+}
+
+// NewJobs prepares to follow the jobs of kinds; nothing is read before Start.
+func NewJobs(client dynamic.Interface, api discovery.DiscoveryInterface, of []*kinds.Kind, log logr.Logger) *Jobs {
+	return &Jobs{client: client, discovery: api, kinds: of, poll: 30 * time.Second, log: log, followed: map[schema.GroupKind]*followedJobs{}}
+}
+
+// Job implements Stored.
+func (j *Jobs) Job(kind schema.GroupKind, namespace, name string) *unstructured.Unstructured {
+	j.mu.Lock()
+	f := j.followed[kind]
+	j.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	object, _, err := f.informer.GetStore().GetByKey(namespace + "/" + name)
+	held, ok := object.(*heldJob)
+	if err != nil || !ok {
+		return nil
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	if len(held.text) > 0 && json.Unmarshal(held.text, &u.Object) != nil {
+		return nil
+	}
+	u.SetGroupVersionKind(f.kind)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	u.SetUID(held.meta.UID)
+	return u
+}
+
+// Start follows the jobs until the context is done. Kinds may be installed and removed meanwhile.
+func (j *Jobs) Start(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	tick := time.NewTicker(j.poll)
+	defer tick.Stop()
+	for {
+		j.discover(ctx, &running)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// discover starts and stops informers as the API begins and ceases to serve kinds.
+func (j *Jobs) discover(ctx context.Context, running *sync.WaitGroup) {
+	api := discovery.ToDiscoveryInterfaceWithContext(j.discovery)
+	lists := map[schema.GroupVersion][]metav1.APIResource{}
+	groups, err := api.ServerGroupsWithContext(ctx)
+	if err != nil {
+		return // what is followed stays
+	}
+	for _, g := range groups.Groups {
+		for _, v := range g.Versions {
+			lists[schema.GroupVersion{Group: g.Name, Version: v.Version}] = nil
+		}
+	}
+	for _, k := range j.kinds {
+		if k.Resource == "jobs" { // of batch: it owns no other job, and there are many
+			continue
+		}
+		var served *schema.GroupVersionKind
+		for _, gvk := range k.GVKs {
+			gv := gvk.GroupVersion()
+			have, known := lists[gv]
+			if !known || served != nil {
+				continue
+			}
+			if have == nil {
+				list, err := api.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
+				if err != nil {
+					return
+				}
+				have = list.APIResources
+				lists[gv] = have
+			}
+			if slices.ContainsFunc(have, func(r metav1.APIResource) bool { return r.Name == k.Resource }) {
+				served = &gvk
+			}
+		}
+		j.adjust(ctx, running, k, served)
+	}
+}
+
+func (j *Jobs) adjust(ctx context.Context, running *sync.WaitGroup, k *kinds.Kind, served *schema.GroupVersionKind) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	gk := k.GVKs[0].GroupKind()
+	have := j.followed[gk]
+	if have != nil && (served == nil || have.kind != *served) {
+		have.stop()
+		delete(j.followed, gk)
+		have = nil
+	}
+	if served == nil || have != nil {
+		return
+	}
+	client := j.client.Resource(served.GroupVersion().WithResource(k.Resource))
+	door := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return client.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return client.Watch(ctx, o)
+		},
+	}, j.client)
+	informer := cache.NewSharedIndexInformer(door, &unstructured.Unstructured{}, 0, cache.Indexers{})
+	if err := informer.SetTransform(keepJob(k.Scale != "")); err != nil {
+		j.log.Error(err, "follow jobs", "kind", k.Name)
+		return
+	}
+	following, stop := context.WithCancel(ctx)
+	j.followed[gk] = &followedJobs{kind: *served, informer: informer, stop: stop}
+	running.Go(func() { informer.RunWithContext(following) })
+}
+
+// heldJob is a job as the informer holds it: its text takes a fraction of the decoded object.
+type heldJob struct {
+	meta metav1.ObjectMeta
+	text []byte // labels, annotations that readers look at, spec; empty: not kept
+}
+
+// GetObjectMeta is what an informer asks for.
+func (h *heldJob) GetObjectMeta() metav1.Object { return &h.meta }
+
+// keepJob keeps what is looked at: the UID, and of kinds that can be scaled what a review reads.
+func keepJob(whole bool) cache.TransformFunc {
+	return func(object any) (any, error) {
+		u, ok := object.(*unstructured.Unstructured)
+		if !ok {
+			return object, nil
+		}
+		held := &heldJob{meta: metav1.ObjectMeta{
+			Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
+		}}
+		if !whole {
+			return held, nil
+		}
+		annotations := u.GetAnnotations()
+		for key, value := range annotations {
+			if len(value) > 1024 { // kubectl's last-applied, and what diagnoses write
+				delete(annotations, key)
+			}
+		}
+		text, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"labels": u.GetLabels(), "annotations": annotations},
+			"spec":     u.Object["spec"],
+		})
+		if err != nil {
+			return nil, err
+		}
+		held.text = text
+		return held, nil
+	}
+}
