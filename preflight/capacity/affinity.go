@@ -3,6 +3,7 @@ package capacity
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,26 @@ type podTerm struct {
 	namespaces []string
 	chosen     labels.Selector // of namespaces; nil: only those listed
 	unread     string          // why the term cannot be judged; empty: it can
+	number     int             // of an own term; see ground.number
+	must       [2]string       // a label that pods need for it to be about them; empty: none, or several
+}
+
+// podTermsOf reads the terms of a pod that exists.
+func podTermsOf(terms []corev1.PodAffinityTerm, namespace string) []podTerm {
+	if len(terms) == 0 {
+		return nil
+	}
+	out := make([]podTerm, len(terms))
+	for i, t := range terms {
+		out[i] = podTermOf(t, namespace)
+	}
+	return out
+}
+
+// equal says that two terms are about the same pods and topology.
+func (k podTerm) equal(o podTerm) bool {
+	return k.topology == o.topology && k.unread == o.unread && slices.Equal(k.namespaces, o.namespaces) &&
+		reflect.DeepEqual(k.selector, o.selector) && reflect.DeepEqual(k.chosen, o.chosen)
 }
 
 // podTermOf reads a term of a pod that exists.
@@ -45,6 +66,13 @@ func podTermOf(t corev1.PodAffinityTerm, namespace string) podTerm {
 	var err error
 	if k.selector, err = metav1.LabelSelectorAsSelector(t.LabelSelector); err != nil {
 		k.selector, k.unread = labels.Nothing(), "a label selector that cannot be read"
+	}
+	if t.LabelSelector != nil {
+		for key, value := range t.LabelSelector.MatchLabels {
+			if k.must[0] == "" || key < k.must[0] {
+				k.must = [2]string{key, value}
+			}
+		}
 	}
 	if t.NamespaceSelector != nil {
 		if k.chosen, err = metav1.LabelSelectorAsSelector(t.NamespaceSelector); err != nil {
@@ -173,19 +201,43 @@ func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []boo
 			bar(p, &t.apart[i])
 		})
 	}
+	has := map[[2]string]bool{}
 	for _, p := range s.guarded {
-		for _, own := range p.apart {
-			term := podTermOf(own, p.namespace)
+		if !on.budget.spend(3 * len(p.apart)) {
+			return idle, now
+		}
+		for i := range p.apart {
+			term := &p.apart[i]
+			if !mayHave(&g.Pod, term.must, has) {
+				continue
+			}
+			if !on.budget.spend(stepsPerMatch) {
+				return idle, now
+			}
 			switch yes, doubt := term.meets(s, namespace, &g.Pod); {
 			case doubt != "":
 				t.blur(notJudged(g.Name, "anti-affinity", doubt))
 			case yes:
-				bar(p, &term)
+				bar(p, term)
 			}
 		}
 	}
 	slices.Sort(t.blind)
 	return idle, now
+}
+
+// mayHave says that the pods of a role may have a label; known keeps what was asked.
+func mayHave(p *job.Pod, label [2]string, known map[[2]string]bool) bool {
+	if label[0] == "" {
+		return true
+	}
+	may, asked := known[label]
+	if !asked {
+		value, is, _, _ := p.Label(label[0])
+		may = is == job.Unknown || is == job.Present && value == label[1]
+		known[label] = may
+	}
+	return may
 }
 
 // eachKeptAway calls back for each pod on a node that a term keeps its own pod away from,
@@ -234,7 +286,7 @@ func (q *question) apart(a, b *kin) bool {
 	apart := false
 	for i := range a.traits.apart {
 		term := &a.traits.apart[i]
-		rejects, doubt := term.meets(q.s, q.gang.Namespace, b.pod)
+		rejects, doubt := q.on.meets(relation{antiAffine, term.number, 0}, b.groups[0], func() (bool, string) { return term.meets(q.s, q.gang.Namespace, b.pod) })
 		switch {
 		case doubt != "":
 			q.blur(notJudged(a.name, "anti-affinity", doubt))

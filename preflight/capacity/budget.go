@@ -8,7 +8,7 @@ import (
 
 // mostSteps is what one question may cost, in steps of some nanoseconds each: the verdict comes
 // first, and what would fit instead is looked for with what is left.
-const mostSteps = 1 << 20
+const mostSteps = 3 << 18
 
 // mostTrySteps is what one suggestion that is tried may cost: what cannot be decided within it is
 // not suggested, and the others have their turn.

@@ -25,6 +25,7 @@ func (s *Snapshot) answer(g Gang, b *budget) Result {
 	r, on := s.fit(g, b)
 	defer on.release()
 	s.limit(&r, g)
+	s.moveAside(&r, g, b)
 	if within := s.within(g, &r, on); within != "" {
 		r.Changes = append(r.Changes, within)
 	}
@@ -34,7 +35,6 @@ func (s *Snapshot) answer(g Gang, b *budget) Result {
 	if len(r.Changes) > 0 {
 		r.Change = r.Changes[0]
 	}
-	s.moveAside(&r, g, b)
 	return r
 }
 

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,76 @@ type ground struct {
 	memory     *scratch
 	admissions []*admission
 	sums       []*roomSums
+	met        map[relation][]int8 // by group: whether a rule of one is about another; 0: not asked yet
+	terms      []podTerm           // of anti-affinity, equal ones once
+	twins      []int               // by group: the first one whose pods have the same labels
+}
+
+// relation is a rule between pods: for anti-affinity its number among the terms of the ground, else a
+// group and the number among the rules that this has of the sort.
+type relation struct {
+	sort, group, rule int
+}
+
+// number is the number of a term of anti-affinity; equal ones have the same.
+func (on *ground) number(term *podTerm) int {
+	for at := range on.terms {
+		if on.budget.spend(stepsPerMatch) && on.terms[at].equal(*term) {
+			return at
+		}
+	}
+	on.terms = append(on.terms, *term)
+	return len(on.terms) - 1
+}
+
+// findTwins finds the groups whose pods have the same labels.
+func (on *ground) findTwins(g Gang) {
+	on.twins = make([]int, len(g.Groups))
+	var first []int
+	for i := range g.Groups {
+		p := &g.Groups[i].Pod
+		at := slices.IndexFunc(first, func(j int) bool {
+			q := &g.Groups[j].Pod
+			return on.budget.spend(stepsPerMatch) && maps.Equal(p.Labels, q.Labels) && reflect.DeepEqual(p.Marks, q.Marks)
+		})
+		if on.twins[i] = i; at >= 0 {
+			on.twins[i] = first[at]
+			continue
+		}
+		first = append(first, i)
+	}
+}
+
+// The sorts of rules between pods.
+const (
+	antiAffine = iota
+	affine
+	spread
+)
+
+// meets says whether a rule is about the pods of a group, and asks once.
+func (on *ground) meets(rule relation, group int, ask func() (yes bool, doubt string)) (yes bool, doubt string) {
+	row := on.met[rule]
+	if row == nil {
+		row = make([]int8, len(on.traits))
+		put(&on.met, rule, row)
+	}
+	group = on.twins[group]
+	switch {
+	case row[group] == 1:
+		return true, ""
+	case row[group] == 2 || !on.budget.spend(stepsPerMatch):
+		return false, ""
+	}
+	yes, doubt = ask()
+	switch {
+	case doubt != "":
+	case yes:
+		row[group] = 1
+	default:
+		row[group] = 2
+	}
+	return yes, doubt
 }
 
 // traits are what of a group no change alters.
@@ -57,6 +128,7 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 	s.lineUp()
 	on := &ground{s: s, budget: b, traits: make([]traits, len(g.Groups)), memory: s.borrow()}
 	on.countOwn(g)
+	on.findTwins(g)
 	keys, byName := map[string]bool{}, false
 	for i := range g.Groups {
 		if g.Groups[i].Count <= 0 {
@@ -135,7 +207,9 @@ func (on *ground) traitsOf(namespace string, g *Group) traits {
 		on.s.volumes(on, &t, namespace, g)
 	}
 	for _, term := range antiAffinity(&g.Pod.Spec) {
-		t.apart = append(t.apart, ownTermOf(term, namespace, &g.Pod))
+		own := ownTermOf(term, namespace, &g.Pod)
+		own.number = on.number(&own)
+		t.apart = append(t.apart, own)
 	}
 	on.attract(&t, namespace, g)
 	on.level(&t, namespace, g)
@@ -167,8 +241,8 @@ func (on *ground) alike(x, y *job.Pod) bool {
 			}
 		}
 		for _, p := range on.s.guarded {
-			for _, term := range p.apart {
-				ask(podTermOf(term, p.namespace).selector)
+			for i := range p.apart {
+				ask(p.apart[i].selector)
 			}
 		}
 	}

@@ -141,8 +141,8 @@ type PodName struct {
 }
 
 // Plain says that nothing of what the pod takes goes by its name, its namespace or its
-// node, as claims do.
-func (p *Pod) Plain() bool { return len(p.claims)+len(p.disks) == 0 }
+// node, as claims and anti-affinity do.
+func (p *Pod) Plain() bool { return len(p.claims)+len(p.disks)+len(p.apart) == 0 }
 
 // As is a pod that takes the same as p, which must be Plain, by another name.
 func (p *Pod) As(n PodName) *Pod {

@@ -14,8 +14,7 @@ type memo struct {
 // worked out again.
 const mostRemembered = 1 << 20
 
-// has says whether the row is remembered with a mark that is not larger; else it is from
-// now on. mark is what to remember; was what is remembered, which the caller can go by.
+// has says whether the row is remembered with a mark that is not larger; else it is from now on.
 func (m *memo) has(row []uint32, mark uint32) bool {
 	_, known := m.remember(row, mark)
 	return known
@@ -34,6 +33,9 @@ func (m *memo) remember(row []uint32, mark uint32) (was uint32, known bool) {
 	}
 	if len(m.rows)+len(row)+2 > mostRemembered {
 		return noMark, false
+	}
+	if need := len(m.rows) + len(row) + 2; need > cap(m.rows) { // append grows in small steps, and leaves them behind
+		m.rows = slices.Grow(m.rows, max(4<<10, min(4*cap(m.rows), mostRemembered))-len(m.rows))
 	}
 	m.rows = append(m.rows, uint32(len(row)), mark)
 	m.table[slot] = int32(len(m.rows) - 1)

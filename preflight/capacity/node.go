@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -101,8 +100,8 @@ type Pod struct {
 	node                string // empty: waits for a place
 	requests            []amount
 	ports               []hostPort
-	apart               []corev1.PodAffinityTerm // required anti-affinity
-	claims              []string                 // names of those it uses
+	apart               []podTerm // required anti-affinity
+	claims              []string  // names of those it uses
 	disks               []disk
 	resident            bool   // stays on an idle cluster
 	deleted             bool   // is being deleted
@@ -132,7 +131,7 @@ type hostPort struct {
 func PodOf(p *corev1.Pod) *Pod {
 	r := &Pod{
 		namespace: p.Namespace, name: p.Name, labels: p.Labels, annotations: p.Annotations,
-		node: p.Spec.NodeName, ports: hostPortsOf(&p.Spec), apart: antiAffinity(&p.Spec), claims: claimsOf(p), disks: disksOn(p),
+		node: p.Spec.NodeName, ports: hostPortsOf(&p.Spec), apart: podTermsOf(antiAffinity(&p.Spec), p.Namespace), claims: claimsOf(p), disks: disksOn(p),
 		resident: isResident(p), deleted: p.DeletionTimestamp != nil,
 		ended: p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
 	}
@@ -169,7 +168,7 @@ func (p *Pod) Equal(q *Pod) bool {
 		slices.Equal(p.requests, q.requests) && slices.Equal(p.ports, q.ports) &&
 		slices.Equal(p.claims, q.claims) && slices.Equal(p.disks, q.disks) &&
 		maps.Equal(p.labels, q.labels) && maps.Equal(p.annotations, q.annotations) &&
-		(len(p.apart) == 0 && len(q.apart) == 0 || equality.Semantic.DeepEqual(p.apart, q.apart))
+		slices.EqualFunc(p.apart, q.apart, podTerm.equal)
 }
 
 // addTo adds the pod and itself (resource "pods") to a sum.

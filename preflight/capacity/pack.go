@@ -35,11 +35,8 @@ func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
 	p := &packing{q: q, kins: kins, idle: idle, placed: make([]int, len(kins)), fresh: q.on.grid.nodes}
 	p.taken = q.on.numbers(len(p.fresh))
 	q.on.memory.furnish(p)
-	for i, k := range kins {
-		p.clash = append(p.clash, make([]bool, len(kins)))
-		for j := range kins {
-			p.clash[i][j] = i == j && k.alone || i != j && q.clashes(k, kins[j])
-		}
+	p.clash = q.clashing(kins)
+	for _, k := range kins {
 		var needs []need
 		for _, n := range k.needs {
 			if n.column < 0 {
@@ -56,6 +53,21 @@ func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
 	}
 	p.share(beside)
 	return p
+}
+
+// clashing says which kins cannot share a node; it is worked out once.
+func (q *question) clashing(kins []*kin) [][]bool {
+	if q.clash != nil && slices.Equal(q.rivals, kins) {
+		return q.clash
+	}
+	q.rivals, q.clash = kins, make([][]bool, len(kins))
+	for i, k := range kins {
+		q.clash[i] = make([]bool, len(kins))
+		for j := range kins {
+			q.clash[i][j] = i == j && k.alone || i != j && q.clashes(k, kins[j])
+		}
+	}
+	return q.clash
 }
 
 // reset takes all pods away, and leaves what is there besides.

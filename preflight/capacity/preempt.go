@@ -55,13 +55,14 @@ func (p *Preemption) String() string {
 	return fmt.Sprintf("%s would have to go for the priority class %s (%d)", strings.Join(parts, ", "), p.Class, p.Priority)
 }
 
-// What a search for victims may spend: nodes to clear, further nodes with room, and pods
-// and nodes counted over all fits it tries. It is counted, never timed.
+// What a search for victims looks at: nodes to clear, and further nodes with room.
 const (
 	mostCleared = 128
 	mostRoomy   = 64
-	mostSeats   = 1 << 16
 )
+
+// mostPreemptSteps is what a search for victims may cost.
+const mostPreemptSteps = mostSteps / 2
 
 // preempts finds a smallest set of pods of lower priority without which a gang that finds
 // no room now would fit, and proves it by a fit without them. Smallest means that none of
@@ -81,10 +82,11 @@ func (s *Snapshot) preempts(g Gang, r *Result, b *budget) (out *Preemption, why 
 		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.name)
 	}
 	h := &hunt{s: s, gang: g, budget: b, priority: priority}
+	done := b.try(mostPreemptSteps)
 	h.gather(r)
 	victims := h.fewest()
 	switch {
-	case h.seats > mostSeats:
+	case !done():
 		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.name)
 	case h.unsure:
 		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.name)
@@ -207,8 +209,9 @@ type hunt struct {
 	priority int32
 	stay     []*Node // of the plan
 	clear    []lair
-	seats    int
-	unsure   bool // an answer without some pods was unknown
+	unsure   bool               // an answer without some pods was unknown
+	asks     []job.Resources    // by group
+	selects  []func(*Node) bool // by group
 }
 
 // lair is a node with pods that may have to go.
@@ -218,12 +221,16 @@ type lair struct {
 }
 
 func (h *hunt) gather(r *Result) {
+	h.prepare()
 	planned := map[string]bool{}
 	for _, p := range r.Plan {
 		planned[p.Node] = true
 	}
 	roomy := 0
 	for _, n := range h.s.nodes {
+		if !h.budget.spend(stepsPerMove * (1 + len(n.pods))) {
+			return
+		}
 		if !n.Ready || n.Cordoned || !h.suits(n) {
 			if planned[n.Name] { // by pods of the gang that run there already, and count
 				h.stay = append(h.stay, n)
@@ -250,11 +257,19 @@ func (h *hunt) gather(r *Result) {
 	}
 }
 
+// prepare reads once what the groups ask of a node.
+func (h *hunt) prepare() {
+	for i := range h.gang.Groups {
+		g := &h.gang.Groups[i]
+		h.asks = append(h.asks, Requested(g.Pod))
+		h.selects = append(h.selects, Selects(&g.Pod.Spec))
+	}
+}
+
 // suits says whether some group may use the node.
 func (h *hunt) suits(n *Node) bool {
 	for i := range h.gang.Groups {
-		spec := &h.gang.Groups[i].Pod.Spec
-		if h.gang.Groups[i].Count > 0 && Selects(spec)(n) && untolerated(n.Taints, spec.Tolerations) == nil {
+		if h.gang.Groups[i].Count > 0 && h.selects[i](n) && untolerated(n.Taints, h.gang.Groups[i].Pod.Spec.Tolerations) == nil {
 			return true
 		}
 	}
@@ -264,20 +279,31 @@ func (h *hunt) suits(n *Node) bool {
 // roomy says whether the node takes a pod of some group once some pods are gone, as far
 // as amounts go.
 func (h *hunt) roomy(n *Node, gone []*Pod) bool {
-	more := job.Resources{}
-	for _, p := range gone {
-		p.addTo(more)
-	}
-	for i := range h.gang.Groups {
-		fits := true
-		for name, asked := range Requested(h.gang.Groups[i].Pod) {
-			fits = fits && plus(n.Free(name), more[name]) >= asked
+	return slices.ContainsFunc(h.asks, func(asks job.Resources) bool {
+		for name, asked := range asks {
+			free := n.Free(name)
+			for _, p := range gone {
+				free = plus(free, p.takes(name))
+			}
+			if free < asked {
+				return false
+			}
 		}
-		if fits {
-			return true
+		return true
+	})
+}
+
+// takes is what a pod takes of a resource.
+func (p *Pod) takes(name corev1.ResourceName) int64 {
+	if name == corev1.ResourcePods {
+		return 1
+	}
+	for _, a := range p.requests {
+		if a.name == name {
+			return a.n
 		}
 	}
-	return false
+	return 0
 }
 
 // victims are the pods of a node that pods of the gang may move aside: of lower priority,
@@ -305,65 +331,60 @@ func (h *hunt) own(p *Pod) bool {
 // fewest clears as few nodes as it can, and lets every pod stay that can; nil: not even
 // without all of them does the gang fit.
 func (h *hunt) fewest() []*Pod {
-	all := len(h.clear)
-	if all == 0 || !h.fitsWithout(h.all(all)) {
+	if len(h.clear) == 0 {
 		return nil
 	}
-	nodes := int(largest(int64(all), func(n int64) bool { return !h.fitsWithout(h.all(int(n))) })) + 1
-	gone := h.all(min(nodes, all))
-	// Those of higher priority may stay first, as kube-scheduler has it.
-	order := make([]*Pod, 0, len(gone))
-	for _, l := range h.clear[:min(nodes, all)] {
-		order = append(order, l.victims...)
+	nodes := slices.Clone(h.stay)
+	for _, l := range h.clear {
+		nodes = append(nodes, l.node)
 	}
-	slices.SortStableFunc(order, func(a, b *Pod) int {
-		return cmp.Or(cmp.Compare(h.s.priorityOf(b), h.s.priorityOf(a)), a.compare(b))
-	})
-	for _, p := range order {
-		delete(gone, p)
-		if !h.fitsWithout(gone) {
-			gone[p] = true
-		}
-	}
-	return slices.DeleteFunc(order, func(p *Pod) bool { return !gone[p] })
-}
-
-// all are the victims of the first nodes.
-func (h *hunt) all(nodes int) map[*Pod]bool {
-	out := map[*Pod]bool{}
-	for _, l := range h.clear[:nodes] {
-		for _, p := range l.victims {
-			out[p] = true
-		}
-	}
-	return out
-}
-
-// fitsWithout asks about a cluster of the nodes that matter, some pods gone. Where nothing
-// is left to spend the answer is no, and nothing is said in the end.
-func (h *hunt) fitsWithout(gone map[*Pod]bool) bool {
-	if h.seats > mostSeats {
-		return false
-	}
-	l := h.s.fork()
-	seat := func(n *Node) {
-		l.SetNode(n.object)
-		h.seats += 1 + len(n.pods)
-		for _, p := range n.pods {
-			if !gone[p] {
-				l.KeepPod(p)
+	rest := h.s.remainderOf(nodes, h.gang, h.budget)
+	cleared := 0
+	fits := func(nodes int) bool {
+		for ; cleared < nodes; cleared++ {
+			for _, p := range h.clear[cleared].victims {
+				rest.take(p)
 			}
 		}
+		for ; cleared > nodes; cleared-- {
+			for _, p := range h.clear[cleared-1].victims {
+				rest.put(p)
+			}
+		}
+		return h.fits(rest)
 	}
-	for _, n := range h.stay {
-		seat(n)
+	all := len(h.clear)
+	if !fits(all) {
+		return nil
 	}
-	for _, c := range h.clear {
-		seat(c.node)
+	few := min(all, int(largest(int64(all), func(n int64) bool { return !fits(int(n)) }))+1)
+	if !fits(few) {
+		return nil
 	}
-	r, _ := l.Snapshot(h.s.taken, "").fit(h.gang, h.budget)
-	h.unsure = h.unsure || r.Verdict == Unknown
-	return r.Verdict == Fits
+	var gone []*Pod
+	for _, l := range h.clear[:few] {
+		gone = append(gone, l.victims...)
+	}
+	// Those of higher priority may stay first, as kube-scheduler has it.
+	slices.SortStableFunc(gone, func(a, b *Pod) int {
+		return cmp.Or(cmp.Compare(h.s.priorityOf(b), h.s.priorityOf(a)), a.compare(b))
+	})
+	return slices.DeleteFunc(gone, func(p *Pod) bool {
+		rest.put(p)
+		stays := h.fits(rest)
+		if !stays {
+			rest.take(p)
+		}
+		return stays
+	})
+}
+
+// fits asks about what is left. Where nothing is left to spend the answer is no, and nothing is
+// said in the end.
+func (h *hunt) fits(rest *remainder) bool {
+	yes, known := rest.fits()
+	h.unsure = h.unsure || !known
+	return yes
 }
 
 // priorityOf is the priority of a pod that exists.

@@ -165,3 +165,18 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 		t.Errorf("victims were found in %d rounds only", found)
 	}
 }
+
+func TestVictimsOfALargeGangAreProven(t *testing.T) {
+	asked := manyPriorities(t)[0]
+	r := asked.on.Fit(t.Context(), asked.gang)
+	if r.Preempts == nil {
+		t.Fatalf("nobody is named who would have to go for 64 nodes: %q", r.Assumed)
+	}
+	pods := 0
+	for _, v := range r.Preempts.Victims {
+		pods += v.Pods
+	}
+	if pods != 64*8 {
+		t.Errorf("%d pods would have to go, want those of 64 nodes, 512", pods)
+	}
+}

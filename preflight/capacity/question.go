@@ -29,6 +29,8 @@ type question struct {
 	lift    bool            // take unready and cordoned nodes for good ones
 	asks    []job.Resources // by group: of one pod; nil: not asked yet
 	trying  purpose
+	rivals  []*kin   // of whom clash says who cannot share a node
+	clash   [][]bool // with itself: one per node
 }
 
 // purpose is what a question is asked for.

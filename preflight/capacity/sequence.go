@@ -12,6 +12,7 @@ type sequence struct {
 	piece []int    // by node of the sweep: its piece
 	quota []uint32 // by node of the sweep and kin: pods to bind yet
 	seen  *memo
+	open  [][]int // by pods bound, then in the order in which they are tried
 }
 
 // bind looks for an order in which the pods can be bound where the search put them; nil:
@@ -48,13 +49,17 @@ func (b *seating) pieceOf(n *swept) int {
 
 // from binds what is left. What it bound stays bound where it succeeds, and only there.
 func (s *sequence) from() bool {
-	var open []int
+	depth := len(s.order)
+	for len(s.open) <= depth {
+		s.open = append(s.open, nil)
+	}
+	open := s.open[depth][:0]
 	for at, n := range s.quota {
 		if n > 0 {
 			open = append(open, at)
 		}
 	}
-	if len(open) == 0 {
+	if s.open[depth] = open; len(open) == 0 {
 		return true
 	}
 	if s.seen.has(s.quota, 0) || !s.w.q.on.budget.spend(len(s.quota)) {

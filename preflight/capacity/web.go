@@ -32,7 +32,7 @@ type web struct {
 }
 
 // stepsPerMatch is what it costs to compare the pods of a kin with a selector.
-const stepsPerMatch = 20
+const stepsPerMatch = 10
 
 // topology parts the nodes into domains.
 type topology struct {
@@ -198,17 +198,17 @@ func (w *web) set(of ...int) kinSet {
 func (w *web) matching(is func(k *kin) bool) kinSet {
 	set := w.set()
 	for i, k := range w.kins {
-		if w.q.on.budget.spend(stepsPerMatch) && is(k) {
+		if is(k) {
 			set.add(i)
 		}
 	}
 	return set
 }
 
-// meeting are the kins that a function holds for; doubt is why that is not known of one.
-func (w *web) meeting(is func(*job.Pod) (yes bool, doubt string)) (set kinSet, doubt string) {
+// meeting are the kins that a rule is about; doubt is why that is not known of one.
+func (w *web) meeting(rule relation, is func(*job.Pod) (yes bool, doubt string)) (set kinSet, doubt string) {
 	set = w.matching(func(k *kin) bool {
-		yes, why := is(k.pod)
+		yes, why := w.q.on.meets(rule, k.groups[0], func() (bool, string) { return is(k.pod) })
 		doubt = cmp.Or(doubt, why)
 		return yes
 	})
@@ -221,7 +221,7 @@ func (w *web) addApart(i int, k *kin) {
 	for at := range k.traits.apart {
 		term := &k.traits.apart[at]
 		with := w.matching(func(other *kin) bool {
-			yes, doubt := term.meets(w.q.s, w.q.gang.Namespace, other.pod)
+			yes, doubt := w.q.on.meets(relation{antiAffine, term.number, 0}, other.groups[0], func() (bool, string) { return term.meets(w.q.s, w.q.gang.Namespace, other.pod) })
 			if doubt != "" {
 				w.q.blur(notJudged(k.name, "anti-affinity", doubt))
 			}
@@ -245,7 +245,7 @@ func (w *web) addNear(i int, k *kin) {
 		return
 	}
 	r := nearRule{holders: w.set(i), open: true}
-	with, doubt := w.meeting(func(p *job.Pod) (bool, string) { return w.q.s.meetsAll(terms, w.q.gang.Namespace, p) })
+	with, doubt := w.meeting(relation{affine, k.groups[0], 0}, func(p *job.Pod) (bool, string) { return w.q.s.meetsAll(terms, w.q.gang.Namespace, p) })
 	if doubt != "" { // without the rule a no is still proven
 		w.q.blur(notJudged(k.name, "affinity", doubt))
 		return
@@ -290,7 +290,7 @@ func (w *web) addEven(i int, k *kin) {
 		e := &k.traits.even[at]
 		top := w.topology(e.topology)
 		r := evenRule{holders: w.set(i), top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.nodes))}
-		counted, doubt := w.meeting(e.countsOf)
+		counted, doubt := w.meeting(relation{spread, k.groups[0], at}, e.countsOf)
 		if doubt != "" {
 			w.q.blur(notJudged(k.name, "topology spread", doubt))
 			continue

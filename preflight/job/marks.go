@@ -61,6 +61,26 @@ func (p *Pod) Label(key string) (value string, is Presence, varies bool, doubt s
 	return "", Absent, false, ""
 }
 
+// single is a set of at most one label: asking about one does not take a map.
+type single struct {
+	key, value string
+	there      bool
+}
+
+func (s single) Has(key string) bool { return s.there && s.key == key }
+
+func (s single) Get(key string) string {
+	value, _ := s.Lookup(key)
+	return value
+}
+
+func (s single) Lookup(key string) (string, bool) {
+	if s.Has(key) {
+		return s.value, true
+	}
+	return "", false
+}
+
 // Meets says whether a selector will match the pods of the role. Where that is not the same
 // for all of them, or not settled before they are made, doubt names the label.
 func (p *Pod) Meets(selector labels.Selector) (yes bool, doubt string) {
@@ -71,13 +91,9 @@ func (p *Pod) Meets(selector labels.Selector) (yes bool, doubt string) {
 	for i := range requirements {
 		r := &requirements[i]
 		value, is, varies, why := p.Label(r.Key())
-		set := labels.Set{}
-		if is == Present {
-			set[r.Key()] = value
-		}
 		switch {
 		case is != Unknown:
-			if !r.Matches(set) {
+			if !r.Matches(single{r.Key(), value, is == Present}) {
 				return false, ""
 			}
 		case varies && r.Operator() == selection.Exists:
