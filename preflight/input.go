@@ -118,15 +118,7 @@ func factsOf(view *capacity.Snapshot, fit capacity.Verdict) ClusterFacts {
 		return facts
 	}
 	facts.Known, facts.Nodes = true, len(view.Nodes())
-	for _, n := range view.Nodes() {
-		var here int64
-		for name, amount := range n.Allocatable {
-			if job.AcceleratorUnit(name) == job.Device {
-				here += amount
-			}
-		}
-		facts.GPUsPerNode = max(facts.GPUsPerNode, here)
-	}
+	facts.GPUsPerNode = view.DevicesPerNode()
 	return facts
 }
 

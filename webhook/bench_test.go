@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func (still) Namespace(string) map[string]string { return map[string]string{} }
 // BenchmarkHandle is one creation, from the decoded AdmissionReview to the answer, with
 // all checks, the fit and the policies.
 func BenchmarkHandle(b *testing.B) {
-	for _, n := range []int{100, 5000} {
+	for _, n := range []int{100, 5000, 15000} {
 		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
 			h := benchHandler(b, n)
 			for b.Loop() {
@@ -42,7 +43,7 @@ func BenchmarkHandle(b *testing.B) {
 }
 
 // benchHandler answers with all checks, the fit on so many nodes, and the policies.
-func benchHandler(b *testing.B, nodes int) *Handler {
+func benchHandler(b testing.TB, nodes int) *Handler {
 	b.Helper()
 	set, err := check.NewSet(checks.All()...)
 	if err != nil {
@@ -59,7 +60,9 @@ func benchHandler(b *testing.B, nodes int) *Handler {
 			"cpu": resource.MustParse("96"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("110"), "nvidia.com/gpu": resource.MustParse("8"),
 		}
 		builder.Node(&corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%05d", i)},
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%05d", i), Labels: map[string]string{
+				corev1.LabelHostname: fmt.Sprintf("n%05d", i), corev1.LabelTopologyZone: fmt.Sprint("zone-", i%3), "nvidia.com/gpu.product": "H100",
+			}},
 			Status: corev1.NodeStatus{
 				Allocatable: amounts, Capacity: amounts,
 				Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
@@ -95,4 +98,23 @@ func BenchmarkMillion(b *testing.B) {
 		b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns")
 		b.ReportMetric(float64(took[(len(took)-1)*99/100].Nanoseconds()), "p99-ns")
 	})
+}
+
+func TestAReviewTakesTheSameMemoryHoweverManyNodesThereAre(t *testing.T) {
+	const mostBytes, rounds = 200_000, 20
+	taken := map[int]uint64{}
+	for _, nodes := range []int{100, 15000} {
+		h := benchHandler(t, nodes)
+		h.Handle(t.Context(), request0()) // what a snapshot keeps is made
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range rounds {
+			h.Handle(t.Context(), request0())
+		}
+		runtime.ReadMemStats(&after)
+		taken[nodes] = (after.TotalAlloc - before.TotalAlloc) / rounds
+	}
+	if taken[15000] > mostBytes || taken[15000] > 2*taken[100] {
+		t.Errorf("a review takes %d bytes on 15,000 nodes and %d on 100; want at most %d, and at most twice as much", taken[15000], taken[100], mostBytes)
+	}
 }

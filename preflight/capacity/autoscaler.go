@@ -223,9 +223,9 @@ func (o *obstacle) pools() {
 			most = plus(most, max(0, limit))
 			names = append(names, p.name)
 		}
-		for _, n := range s.nodes {
+		for _, n := range s.Alike(karpenterNodePool) {
 			if _, made := n.Labels[karpenterNodePool]; !made {
-				most = plus(most, max(0, n.Allocatable[name]))
+				most = plus(most, times(max(0, n.Allocatable[name]), int64(n.Count)))
 			}
 		}
 		if asked == 0 || len(names) == 0 || !limited || asked <= most {

@@ -33,6 +33,7 @@ type berth struct {
 
 	node    *Node // as the last snapshot has it
 	class   *class
+	shape   *nodeShape
 	at      int  // in the order of known nodes, as of the last snapshot
 	touched bool // since the last snapshot
 }

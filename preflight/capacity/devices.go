@@ -254,7 +254,7 @@ func (s *Snapshot) leastDevices(namespace string, pod *job.Pod) (class string, d
 	}
 	for name, n := range Requested(*pod) {
 		of := s.deviceClass(name)
-		if of == "" || n <= 0 || slices.ContainsFunc(s.nodes, func(node *Node) bool { return node.Allocatable[name] > 0 }) {
+		if of == "" || n <= 0 || s.Offered(name) > 0 {
 			continue // or a node that names the resource may serve it
 		}
 		if class == "" || of < class {

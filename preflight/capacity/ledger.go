@@ -49,6 +49,8 @@ type Ledger struct {
 	memory     *sync.Pool         // of what its snapshots work in
 	byLabel    *labelColumns      // nil: a name or a label of a node has changed since
 	labelKeys  map[string]int     // on how many nodes each label is
+	shapes     shapeTable
+	shaped     *nodeShapes // nil: nodes have come or gone, or offer something else
 }
 
 // SetNode adds or replaces a node.
@@ -63,6 +65,7 @@ func (l *Ledger) SetNode(n *corev1.Node) {
 		l.byLabel = nil
 	}
 	if l.byLabel == nil {
+		l.shaped = nil
 		l.countLabels(b.object, -1)
 		l.countLabels(n, 1)
 	}
@@ -70,6 +73,9 @@ func (l *Ledger) SetNode(n *corev1.Node) {
 	before := b.allocatable
 	if !b.take(n) {
 		l.classes.offer(before, b.allocatable)
+	}
+	if l.shapes.join(b) {
+		l.shaped = nil
 	}
 	l.marks.add(b, 1)
 	l.touch(b)
@@ -100,6 +106,8 @@ func (l *Ledger) DropNode(name string) {
 	l.classes.offer(b.allocatable, nil)
 	l.classes.leave(b)
 	l.countLabels(b.object, -1)
+	l.shapes.leave(b)
+	l.shaped = nil
 	b.object, b.node, b.allocatable = nil, nil, nil
 	l.abandon(b)
 }
@@ -247,6 +255,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		l.byLabel = labelColumnsOf(len(l.order), maps.Clone(l.labelKeys))
 	}
 	s.byLabel = l.byLabel
+	s.shapes = l.nodeShapes()
 	s.silent = l.marks.silent
 	s.lacking = l.marks.lacking > 0
 	return s

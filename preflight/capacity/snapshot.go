@@ -44,6 +44,7 @@ type Snapshot struct {
 	cols    columns       // once lined up
 	grids   *lru.Cache    // label keys, joined -> *grid
 	byLabel *labelColumns // shared by snapshots whose nodes have the same names and labels
+	shapes  *nodeShapes   // which nodes offer the same
 	silent  int           // nodes that say nothing about their health
 	lacking bool          // some nodes are not ready or take no pods
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // volume is a volume as its driver names it.
@@ -311,6 +313,28 @@ func volumeOf(all objects, namespace, name string) (volume, bool) {
 		}
 	}
 	return volume{}, false
+}
+
+// Claim is what counts of a volume claim: its spec without what made it, its class, its phase and
+// whether it is being deleted. Read-only.
+func (s *Snapshot) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, job.Presence) {
+	if s == nil {
+		return nil, job.Unknown
+	}
+	return readOf[corev1.PersistentVolumeClaim](s, claimKind, namespace, name)
+}
+
+// Volume is what counts of a volume: what it holds and for whom, its driver, and which nodes
+// reach it. Read-only.
+func (s *Snapshot) Volume(name string) (*corev1.PersistentVolume, job.Presence) {
+	if s == nil {
+		return nil, job.Unknown
+	}
+	v, there := readOf[storedVolume](s, volumeKind, "", name)
+	if there != job.Present {
+		return nil, there
+	}
+	return v.PersistentVolume, there
 }
 
 // handleOf is what the driver calls a volume. Where that is not in the view, the name of

@@ -18,9 +18,8 @@ var claimOutOfReach = &check.Check{
 	Needs: check.Cluster,
 	Run: func(p *check.Pass) error {
 		for _, u := range outOfReach(p) {
-			all := p.Cluster.Nodes()
 			p.Reportf(u.at, "volume %s of claim %q can be reached from %d of %s, none of which %s may use", u.claim.Spec.VolumeName, u.claim.Name,
-				len(keep(all, reaching(p.Cluster, u.claim))), count(len(all), "node"), u.role.Name)
+				nodesIn(p.Cluster.Chosen(nil, reaching(p.Cluster, u.claim))), count(len(p.Cluster.Nodes()), "node"), u.role.Name)
 		}
 		return nil
 	},
@@ -33,24 +32,24 @@ func outOfReach(p *check.Pass) (out []claimUse) {
 		if reaches == nil || u.role.Replicas.Max == 0 || bringsNodes(p.Cluster, u.role) {
 			continue
 		}
-		if may := candidates(p.Cluster, u.role); len(may) > 0 && len(keep(may, reaches)) == 0 {
+		if len(candidates(p.Cluster, u.role)) > 0 && len(takers(p.Cluster, u.role, nil, reaches)) == 0 {
 			out = append(out, u)
 		}
 	}
 	return out
 }
 
-// reaching says which nodes reach the volume of a bound claim; nil: all, or nobody knows.
-func reaching(view *capacity.Snapshot, claim *corev1.PersistentVolumeClaim) func(*capacity.Node) bool {
+// reaching is a pod that chooses the nodes which reach the volume of a bound claim; nil: all
+// do, or it is not known.
+func reaching(view *capacity.Snapshot, claim *corev1.PersistentVolumeClaim) *corev1.PodSpec {
 	if claim.Spec.VolumeName == "" {
 		return nil
 	}
-	o, there := view.Lookup(corev1.SchemeGroupVersion.WithKind("PersistentVolume"), "", claim.Spec.VolumeName)
-	volume := &corev1.PersistentVolume{}
-	if there != job.Present || capacity.Decode(o, volume) != nil || volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
+	volume, there := view.Volume(claim.Spec.VolumeName)
+	if there != job.Present || volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return nil
 	}
-	return capacity.Selects(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+	return &corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: volume.Spec.NodeAffinity.Required,
-	}}})
+	}}}
 }

@@ -3,7 +3,6 @@ package checks
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -25,9 +24,8 @@ func claimsOf(p *check.Pass) []claimUse {
 			if v.PersistentVolumeClaim == nil {
 				continue
 			}
-			o, there := p.Cluster.Lookup(claimKind, p.Job.Ref.Namespace, v.PersistentVolumeClaim.ClaimName)
-			claim := &corev1.PersistentVolumeClaim{}
-			if there != job.Present || capacity.Decode(o, claim) != nil {
+			claim, there := p.Cluster.Claim(p.Job.Ref.Namespace, v.PersistentVolumeClaim.ClaimName)
+			if there != job.Present {
 				continue
 			}
 			out = append(out, claimUse{

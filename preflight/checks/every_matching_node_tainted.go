@@ -25,18 +25,18 @@ var everyMatchingNodeTainted = &check.Check{
 				continue
 			}
 			p.Reportf(r.Pod.At("tolerations"), "all of %s that %s may use have a taint it does not tolerate: %s",
-				count(len(chosen), "node"), r.Name, shortList(taintsOf(chosen, r)))
+				count(nodesIn(chosen), "node"), r.Name, shortList(taintsOf(chosen, r)))
 		}
 		return nil
 	},
 }
 
 // taintsOf are the first taints that keep the role away, most frequent first.
-func taintsOf(nodes []*capacity.Node, r *job.Role) []string {
+func taintsOf(nodes []capacity.NodeGroup, r *job.Role) []string {
 	times := map[string]int{}
 	for _, n := range nodes {
 		if t := n.Untolerated(r.Pod.Spec.Tolerations); t != nil {
-			times[t.ToString()]++
+			times[t.ToString()] += n.Count
 		}
 	}
 	names := slices.Sorted(maps.Keys(times))

@@ -33,11 +33,11 @@ var exclusiveTopologyTooSmall = &check.Check{
 			if key == "" || jobs == 0 {
 				continue
 			}
-			nodes := keep(p.Cluster.Nodes(), capacity.Selects(&r.Pod.Spec))
+			nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)
 			places := map[string]int64{}
 			for _, n := range nodes {
 				if where, has := n.Labels[key]; has {
-					places[where] = saturate.Add(places[where], podsOn(r, n))
+					places[where] = saturate.Add(places[where], saturate.Mul(podsOn(r, n.Node), int64(n.Count)))
 				}
 			}
 			each := int64(r.Replicas.Max) / jobs
@@ -50,7 +50,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 			switch {
 			case len(nodes) == 0: // node-selector-matches-no-node
 			case len(places) == 0:
-				p.Reportf(at, "%s of %s want a %s each; none of %s that they may use has that label", count(jobs, "Job"), r.Name, key, count(len(nodes), "node"))
+				p.Reportf(at, "%s of %s want a %s each; none of %s that they may use has that label", count(jobs, "Job"), r.Name, key, count(nodesIn(nodes), "node"))
 			case int64(enough) < jobs:
 				p.Reportf(at, "%s of %s want a %s each, with room for %s; %d of %d have that much when idle", count(jobs, "Job"), r.Name, key, count(each, "pod"), enough, len(places))
 			}

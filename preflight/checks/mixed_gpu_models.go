@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -51,17 +53,16 @@ const gpuProduct = "nvidia.com/gpu.product"
 
 // gpuGang is the pods of a job that compute together on NVIDIA GPUs.
 type gpuGang struct {
+	view  *capacity.Snapshot
 	roles []*job.Role
 	pods  int
-	model map[string]string              // by node that any of them may use
-	nodes map[*job.Role][]*capacity.Node // that could take one pod if they were empty
 	holds map[string]map[*job.Role]int64 // model, role: pods that the model's nodes could hold if they were empty
 }
 
 // gpuGangOf is false where the pods do not work together, where their nodes have GPUs of
 // one model, and where somebody does not say which.
 func gpuGangOf(p *check.Pass) (gpuGang, bool) {
-	g := gpuGang{model: map[string]string{}, nodes: map[*job.Role][]*capacity.Node{}, holds: map[string]map[*job.Role]int64{}}
+	g := gpuGang{view: p.Cluster, holds: map[string]map[*job.Role]int64{}}
 	for i := range p.Job.Roles {
 		r := &p.Job.Roles[i]
 		gpus := r.Pod.GPUs()
@@ -69,17 +70,15 @@ func gpuGangOf(p *check.Pass) (gpuGang, bool) {
 			continue
 		}
 		g.roles, g.pods = append(g.roles, r), saturate.Add(g.pods, r.Replicas.Max)
-		g.nodes[r] = candidates(p.Cluster, r)
-		for _, n := range g.nodes[r] {
+		for _, n := range candidates(p.Cluster, r, gpuProduct) {
 			model := n.Labels[gpuProduct]
 			if model == "" {
 				return g, false
 			}
-			g.model[n.Name] = model
 			if g.holds[model] == nil {
 				g.holds[model] = map[*job.Role]int64{}
 			}
-			g.holds[model][r] = saturate.Add(g.holds[model][r], n.Allocatable[gpus.Resource]/gpus.N)
+			g.holds[model][r] = saturate.Add(g.holds[model][r], saturate.Mul(n.Allocatable[gpus.Resource]/gpus.N, int64(n.Count)))
 		}
 	}
 	return g, g.pods > 1 && len(g.holds) > 1
@@ -108,7 +107,9 @@ func (g *gpuGang) spread(plan []capacity.Placement) []string {
 	pods := map[string]int{}
 	for _, placed := range plan {
 		if slices.ContainsFunc(g.roles, func(r *job.Role) bool { return r.Name == placed.Group }) {
-			pods[g.model[placed.Node]] += placed.Count
+			if n := g.view.Node(placed.Node); n != nil {
+				pods[n.Labels[gpuProduct]] += placed.Count
+			}
 		}
 	}
 	var parts []string
@@ -129,12 +130,17 @@ func worksWithPeers(j *job.Job, r *job.Role) bool {
 	return true
 }
 
-// candidates are the nodes that could take one pod of a role if they were empty.
-func candidates(view *capacity.Snapshot, r *job.Role) []*capacity.Node {
-	chosen := capacity.Selects(&r.Pod.Spec)
+// candidates are the nodes that could take one pod of a role if they were empty, in groups of
+// nodes that agree in some labels.
+func candidates(view *capacity.Snapshot, r *job.Role, keys ...string) []capacity.NodeGroup {
+	return takers(view, r, keys)
+}
+
+// takers are the candidates that some other pods choose too.
+func takers(view *capacity.Snapshot, r *job.Role, keys []string, and ...*corev1.PodSpec) []capacity.NodeGroup {
 	asked := capacity.Requested(r.Pod)
-	return keep(view.Nodes(), func(n *capacity.Node) bool {
-		if !chosen(n) || n.Untolerated(r.Pod.Spec.Tolerations) != nil {
+	return keep(view.Chosen(keys, append(and, &r.Pod.Spec)...), func(n capacity.NodeGroup) bool {
+		if n.Untolerated(r.Pod.Spec.Tolerations) != nil {
 			return false
 		}
 		for name, amount := range asked {

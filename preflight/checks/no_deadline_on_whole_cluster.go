@@ -23,16 +23,14 @@ var noDeadlineOnWholeCluster = &check.Check{
 			return nil
 		}
 		params := p.Params.(*deadlineParams)
-		asked, there := job.Amount{}, int64(0)
+		asked := job.Amount{}
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			if g := r.Pod.GPUs(); g.N > 0 && (asked.N == 0 || g.Resource == asked.Resource) && len(r.After) == 0 {
 				asked = job.Amount{Resource: g.Resource, N: saturate.Add(asked.N, saturate.Mul(g.N, int64(r.Replicas.Max))), Path: r.ReplicasPath}
 			}
 		}
-		for _, n := range p.Cluster.Nodes() {
-			there = saturate.Add(there, n.Allocatable[asked.Resource])
-		}
+		there := p.Cluster.Offered(asked.Resource)
 		if asked.N > there || there < params.LeastGPUs || saturate.Mul(asked.N, 100) < saturate.Mul(there, params.SharePercent) {
 			return nil // too much is gang-does-not-fit's
 		}

@@ -23,7 +23,7 @@ var nodeSelectorMatchesNoNode = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			if why, _ := shapeOf(p.Cluster, r); why == unselected && !bringsNodes(p.Cluster, r) {
-				at, message := emptySelection(p.Cluster.Nodes(), r)
+				at, message := emptySelection(p.Cluster, r)
 				p.Reportf(r.Pod.At(at), "%s", message)
 			}
 		}
@@ -32,11 +32,12 @@ var nodeSelectorMatchesNoNode = &check.Check{
 }
 
 // emptySelection names the one label that no node has, if it is one.
-func emptySelection(nodes []*capacity.Node, r *job.Role) (job.Path, string) {
+func emptySelection(view *capacity.Snapshot, r *job.Role) (job.Path, string) {
+	nodes := view.Nodes()
 	selector := r.Pod.Spec.NodeSelector
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		var values []string
-		for _, n := range nodes {
+		for _, n := range view.Alike(key) {
 			if v, ok := n.Labels[key]; ok && !slices.Contains(values, v) {
 				values = append(values, v)
 			}

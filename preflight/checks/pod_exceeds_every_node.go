@@ -26,7 +26,7 @@ var podExceedsEveryNode = &check.Check{
 			for _, e := range exceeding(p.Cluster, r.Pod, open) {
 				p.Report(finding.Finding{
 					Path:    r.Pod.AmountPath(e.resource),
-					Message: fmt.Sprintf("%s asks for %s %s per pod; %s", r.Name, job.Format(e.resource, e.asked), e.resource, largest(e, len(open), len(p.Cluster.Nodes()))),
+					Message: fmt.Sprintf("%s asks for %s %s per pod; %s", r.Name, job.Format(e.resource, e.asked), e.resource, largest(e, nodesIn(open), len(p.Cluster.Nodes()))),
 					Facts: []finding.Fact{
 						{Name: "resource", Value: string(e.resource)}, {Name: "asked", Value: e.asked}, {Name: "largest", Value: e.most},
 					},

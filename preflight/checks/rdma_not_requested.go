@@ -38,7 +38,7 @@ var rdmaNotRequested = &check.Check{
 
 // fastNetwork is the network device that all of the nodes have, and the least amount of it,
 // where a pod takes all accelerators of each; empty: there is none, or the nodes are shared.
-func fastNetwork(nodes []*capacity.Node, gpus job.Amount) (name corev1.ResourceName, least int64) {
+func fastNetwork(nodes []capacity.NodeGroup, gpus job.Amount) (name corev1.ResourceName, least int64) {
 	for i, n := range nodes {
 		if n.Allocatable[gpus.Resource] != gpus.N {
 			return "", 0

@@ -22,17 +22,16 @@ const (
 )
 
 // shapeOf judges one pod of a role; left are the nodes that passed all gates before the
-// one that failed.
-func shapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []*capacity.Node) {
-	nodes := view.Nodes()
-	if len(nodes) == 0 || r.Replicas.Max == 0 {
+// one that failed, in groups of equal ones.
+func shapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []capacity.NodeGroup) {
+	if len(view.Nodes()) == 0 || r.Replicas.Max == 0 {
 		return fitting, nil
 	}
-	chosen := keep(nodes, capacity.Selects(&r.Pod.Spec))
+	chosen := view.Chosen(nil, &r.Pod.Spec)
 	if len(chosen) == 0 {
-		return unselected, nodes
+		return unselected, nil
 	}
-	open := keep(chosen, func(n *capacity.Node) bool { return n.Untolerated(r.Pod.Spec.Tolerations) == nil })
+	open := keep(chosen, func(n capacity.NodeGroup) bool { return n.Untolerated(r.Pod.Spec.Tolerations) == nil })
 	if len(open) == 0 {
 		return tainted, chosen
 	}
@@ -44,7 +43,7 @@ func shapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []*capacity
 
 // exceeding are the resources of which one pod asks for more than any of the nodes has,
 // in the order of their names. What is served as devices is not on nodes to be compared.
-func exceeding(view *capacity.Snapshot, p job.Pod, nodes []*capacity.Node) []excess {
+func exceeding(view *capacity.Snapshot, p job.Pod, nodes []capacity.NodeGroup) []excess {
 	var out []excess
 	requests := capacity.Requested(p)
 	for _, name := range requests.Names() {
@@ -72,8 +71,16 @@ type excess struct {
 	asked, most int64
 }
 
-func keep(nodes []*capacity.Node, ok func(*capacity.Node) bool) []*capacity.Node {
-	var out []*capacity.Node
+// nodesIn is how many nodes some groups have.
+func nodesIn(groups []capacity.NodeGroup) (n int) {
+	for _, g := range groups {
+		n += g.Count
+	}
+	return n
+}
+
+func keep(nodes []capacity.NodeGroup, ok func(capacity.NodeGroup) bool) []capacity.NodeGroup {
+	var out []capacity.NodeGroup
 	for _, n := range nodes {
 		if ok(n) {
 			out = append(out, n)

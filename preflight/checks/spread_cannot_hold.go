@@ -43,7 +43,7 @@ var spreadCannotHold = &check.Check{
 // or nobody can say.
 func brokenSpread(p *check.Pass, r *job.Role, c *corev1.TopologySpreadConstraint) string {
 	domains := map[string]bool{}
-	nodes := candidates(p.Cluster, r)
+	nodes := candidates(p.Cluster, r, c.TopologyKey)
 	for _, n := range nodes {
 		if v, ok := n.Labels[c.TopologyKey]; ok {
 			domains[v] = true
@@ -53,7 +53,7 @@ func brokenSpread(p *check.Pass, r *job.Role, c *corev1.TopologySpreadConstraint
 		return ""
 	}
 	if len(domains) == 0 {
-		return fmt.Sprintf("%s must spread over %s; none of the %s it may use has that label", r.Name, c.TopologyKey, count(len(nodes), "node"))
+		return fmt.Sprintf("%s must spread over %s; none of the %s it may use has that label", r.Name, c.TopologyKey, count(nodesIn(nodes), "node"))
 	}
 	// With fewer domains than minDomains, the emptiest counts as 0: no domain may hold more
 	// than maxSkew (https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/).

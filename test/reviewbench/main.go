@@ -1,6 +1,6 @@
 // Command reviewbench measures how long a review takes and prints the numbers beside what
-// is promised: one review of the largest sample without the fit, a folder of a thousand
-// manifests, and one file from start to exit.
+// is promised: one review of the largest sample without the fit, the webhook's whole review on
+// more and more nodes, a folder of a thousand manifests, and one file from start to exit.
 //
 //	make bench-review
 //
@@ -16,21 +16,34 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"text/tabwriter"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	"sigs.k8s.io/yaml"
 
+	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 // What is promised.
 const (
 	mostReview  = 300 * time.Microsecond
+	mostHandle  = 600 * time.Microsecond // the webhook's whole review on 5,000 nodes
 	mostBytes   = 200_000
 	mostFolder  = 500 * time.Millisecond
 	mostOneFile = 40 * time.Millisecond
@@ -67,15 +80,31 @@ func run(program, samples string) error {
 	fmt.Fprintf(w, "review of %s by %d checks\t%s\t\t%s\t\n", largest, len(set.Names()), slowest.wall.Round(time.Microsecond), mostReview)
 	fmt.Fprintf(w, "  allocated\t%d bytes in %d\t\t%d bytes\t\n", slowest.bytes, slowest.allocs, mostBytes)
 
+	text, err := os.ReadFile(filepath.Join(samples, "pytorchjob.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, nodes := range []int{100, 1000, 5000, 15000} {
+		c, err := handle(set, text, nodes)
+		if err != nil {
+			return err
+		}
+		promised, bytes := "", ""
+		switch nodes {
+		case 5000:
+			promised, bytes = mostHandle.String(), fmt.Sprintf("%d bytes", mostBytes)
+		case 15000:
+			promised = "twice what 100 nodes cost"
+		}
+		fmt.Fprintf(w, "webhook's review with fit and policies, %d nodes\t%s\t%s\t%s\t\n", nodes, c.wall.Round(time.Microsecond), c.cpu.Round(time.Microsecond), promised)
+		fmt.Fprintf(w, "  allocated\t%d bytes in %d\t\t%s\t\n", c.bytes, c.allocs, bytes)
+	}
+
 	dir, err := os.MkdirTemp("", "reviewbench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder of our own
-	text, err := os.ReadFile(filepath.Join(samples, "pytorchjob.yaml"))
-	if err != nil {
-		return err
-	}
 	for i := range inFolder {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("job-%04d.yaml", i)), text, 0o600); err != nil {
 			return err
@@ -134,6 +163,82 @@ func review(set *check.Set, object *unstructured.Unstructured) cost {
 		all = append(all, time.Since(start))
 	}
 	return cost{wall: median(all), bytes: memory.AllocedBytesPerOp(), allocs: memory.AllocsPerOp()}
+}
+
+// view is a cluster that does not change.
+type view struct{ snapshot *capacity.Snapshot }
+
+func (v view) Snapshot() *capacity.Snapshot     { return v.snapshot }
+func (view) Namespace(string) map[string]string { return map[string]string{} }
+
+// handle measures the webhook's review of one creation, from the decoded AdmissionReview to the
+// answer, with all checks, the fit on so many nodes, and the policies.
+func handle(set *check.Set, manifest []byte, nodes int) (cost, error) {
+	opa, err := policies.Load(policies.Library())
+	if err != nil {
+		return cost{}, err
+	}
+	raw, err := yaml.YAMLToJSON(manifest)
+	if err != nil {
+		return cost{}, err
+	}
+	h := webhook.NewHandler(webhook.HandlerOptions{
+		Reviewer: &preflight.Reviewer{Checks: set, Policies: opa}, View: view{cluster(nodes)}, Deadline: time.Minute,
+	})
+	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		UID: "1", Operation: admissionv1.Create, Namespace: "ml", Kind: metav1.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"},
+		Resource: metav1.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}, Object: runtime.RawExtension{Raw: raw},
+	}}
+	memory := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			h.Handle(context.Background(), request)
+		}
+	})
+	var wall []time.Duration
+	const runs = 2000
+	before := spent()
+	for range runs {
+		start := time.Now()
+		h.Handle(context.Background(), request)
+		wall = append(wall, time.Since(start))
+	}
+	return cost{wall: median(wall), cpu: (spent() - before) / runs, bytes: memory.AllocedBytesPerOp(), allocs: memory.AllocsPerOp()}, nil
+}
+
+// cluster is nodes of two pools with twenty pods each.
+func cluster(nodes int) *capacity.Snapshot {
+	var b capacity.Builder
+	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
+	amounts := func(cpu, memory, pods, gpus string) corev1.ResourceList {
+		return corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory), corev1.ResourcePods: resource.MustParse(pods),
+			"nvidia.com/gpu": resource.MustParse(gpus),
+		}
+	}
+	for i := range nodes {
+		name := fmt.Sprintf("n%05d", i)
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			corev1.LabelHostname: name, corev1.LabelTopologyZone: fmt.Sprint("zone-", i%3), "nvidia.com/gpu.product": []string{"A100", "H100"}[i%2],
+		}}}
+		node.Status.Allocatable = amounts("96", "1Ti", "110", "8")
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		b.Node(node)
+		for j := range 20 {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: fmt.Sprintf("%s-%d", name, j)}, Spec: corev1.PodSpec{NodeName: name}}
+			pod.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: amounts(fmt.Sprint(1+i%3), "1Gi", "0", "0")}}}
+			b.Pod(pod)
+		}
+	}
+	return b.Snapshot(time.Time{})
+}
+
+// spent is the processor time of the process.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // timed starts the program several times. Findings are fine.
