@@ -22,8 +22,9 @@ import (
 // reviewed is one job, where it was written, and what the review found.
 type reviewed struct {
 	preflight.Report
-	from manifest.Document
-	ours []string // what was not checked through a fault of ours
+	from   manifest.Document
+	ours   []string // what was not checked through a fault of ours
+	quotes *quotes  // the lines of its file; nil: they are not quoted
 }
 
 // line is where a finding's path is written: "job.yaml:27".
@@ -185,7 +186,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	}
 	ours := faults(report, w.cluster.Incomplete())
 	report.Skipped = append(report.Skipped, w.skipped...)
-	return &reviewed{report, d, ours}, nil
+	return &reviewed{report, d, ours, w.quotes}, nil
 }
 
 // askServer adds what the API server and the webhooks behind it say of a job: everything where

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -419,27 +420,56 @@ func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
 
 // renderDiagnosis writes a diagnosis in one of the documented formats.
 func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint painter) error {
-	text := []byte(plainly(diagnose.Text(r), os.Getenv))
-	if format == "md" {
-		text = []byte(diagnosisMarkdown(r))
-	} else if format == "text" {
-		for _, words := range []struct{ plain, like string }{{": not healthy", "error"}, {": healthy", "allowed"}} {
-			if paint.on && strings.Contains(string(text), words.plain) {
-				text = []byte(strings.Replace(string(text), words.plain, ": "+paint.as(words.like, words.plain[2:]), 1))
-				break
-			}
-		}
-	} else {
-		var err error
-		if text, err = diagnose.JSON(r); err != nil {
+	switch format {
+	case "text":
+		return newPage(to).quoting().write(painted(diagnose.Text(r), paint))
+	case "md":
+		return page{to: to}.write(diagnosisMarkdown(r))
+	}
+	text, err := diagnose.JSON(r)
+	if err != nil {
+		return err
+	}
+	if format == "yaml" {
+		if text, err = yaml.JSONToYAML(text); err != nil {
 			return err
 		}
-		if format == "yaml" {
-			if text, err = yaml.JSONToYAML(text); err != nil {
-				return err
-			}
-		}
 	}
-	_, err := to.Write(text)
+	_, err = to.Write(text)
 	return err
+}
+
+// citation is a piece of evidence that a text names: [log/train-worker-3/pytorch#18231].
+var citation = regexp.MustCompile(`\[[a-z]+/[^\]\s]+\]`)
+
+// painted is the text of a diagnosis with its first line and headings bold, the decisive line red,
+// and what stands around it, and citations, dim.
+func painted(text string, paint painter) string {
+	if !paint.on {
+		return text
+	}
+	var b strings.Builder
+	first := true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch name, health, ok := strings.Cut(line, ": "); {
+		case first && ok && strings.HasPrefix(health, "healthy"):
+			line = paint.as("bold", name) + ": " + paint.as("allowed", health)
+		case first && ok && strings.HasPrefix(health, "not healthy"):
+			line = paint.as("bold", name) + ": " + paint.as("error", health)
+		case first:
+			line = paint.as("bold", line)
+		case strings.HasPrefix(line, "  > "):
+			line = paint.as("error", line)
+		case strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "missing: "):
+			line = paint.as("dim", line)
+		case strings.HasPrefix(line, "what to do") || line == "why" || line == "after it":
+			line = paint.as("bold", line)
+		default:
+			line = citation.ReplaceAllStringFunc(line, func(c string) string { return paint.as("dim", c) })
+		}
+		first = false
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +14,7 @@ func newExplain(sh *shell) *cobra.Command {
 	output := oneOf("text", "md", "json")
 	c := &cobra.Command{
 		Use:   "explain NAME",
-		Short: "explain a check, kind, signature, policy or metric",
+		Short: "explain a name that an output shows: a check, a cause, a verdict, an annotation …",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("%s takes one name; see %s list", c.CommandPath(), sh.name)
@@ -30,8 +30,10 @@ func newExplain(sh *shell) *cobra.Command {
 	return c
 }
 
-// explain prints the one entry of the reference with the name; case does not matter.
+// explain prints what the reference has under a name, all of it where a name means several
+// things; case does not matter. JSON has the first.
 func explain(sh *shell, name, format string) error {
+	var texts []string
 	for _, s := range shelves() {
 		entries, err := s.entries()
 		if err != nil {
@@ -45,22 +47,27 @@ func explain(sh *shell, name, format string) error {
 			case "json":
 				return writeJSON(sh.out, e.value)
 			case "md":
-				_, err := fmt.Fprintf(sh.out, "## %s\n\n%s\n", e.name, strings.TrimSpace(e.page))
-				return err
+				texts = append(texts, fmt.Sprintf("## %s\n\n%s\n", e.name, strings.TrimSpace(cmp.Or(e.page, strings.Join(e.row[1:], ": ")))))
+			default:
+				texts = append(texts, plainText(s, e))
 			}
-			_, err := io.WriteString(sh.out, plainText(s, e))
-			return err
 		}
+	}
+	if len(texts) > 0 {
+		return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
 	}
 	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, allNames()), sh.name)
 }
 
 // plainText is an entry for the terminal: the page without Markdown's marks.
 func plainText(s shelf, e entry) string {
+	if w, ok := e.value.(word); ok {
+		return fmt.Sprintf("%s (%s)\n\n%s\n", w.Name, w.What, w.Meaning)
+	}
 	if e.page == "" {
 		return fmt.Sprintf("%s (%s)\n\n%s\n", e.name, strings.TrimSuffix(s.name, "s"), strings.Join(e.row[1:], "\n"))
 	}
-	kind := map[string]string{"policies": "policy"}[s.name]
+	kind := map[string]string{"policies": "policy", "categories": "category", "exit-codes": "exit code"}[s.name]
 	if kind == "" {
 		kind = strings.TrimSuffix(s.name, "s")
 	}

@@ -185,8 +185,7 @@ func renderFit(to io.Writer, format string, jobs []reviewed, troubles []prefligh
 	if len(jobs)+len(troubles) == 0 {
 		b.WriteString("no training job found\n")
 	}
-	_, err := io.WriteString(to, b.String())
-	return err
+	return newPage(to).write(b.String())
 }
 
 // withLists is the answer with empty lists instead of nulls.
@@ -204,7 +203,7 @@ func withLists(fit *capacity.Result) *capacity.Result {
 // fitText is the answer for a tired person: the verdict, where or why not, what would
 // help, and what was not looked at.
 func fitText(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): ", visibleLine(j.Job.String()), j.Source)
+	fmt.Fprintf(b, "%s (%s): ", paint.as("bold", visibleLine(j.Job.String())), j.Source)
 	if j.Fit == nil {
 		b.WriteString("not asked\n")
 		for _, skip := range j.Skipped {

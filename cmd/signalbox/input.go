@@ -22,6 +22,7 @@ type input struct {
 	others   []manifest.Document // everything else: what a job may refer to, and what nobody covers
 	troubles []preflight.Trouble // what could not be read
 	notes    []string            // for stderr
+	quotes   *quotes             // the lines of the files
 	foreign  []string            // files of folders that hold no Kubernetes object
 }
 

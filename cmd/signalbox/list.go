@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
@@ -22,12 +22,16 @@ type shelf struct {
 	name    string // checks
 	about   string // a sentence or two above the page
 	columns []string
+	spare   []int // columns that a narrow terminal does not get
 	entries func() ([]entry, error)
 }
 
 // shelves are the parts of the reference, in the order of the documentation.
 func shelves() []shelf {
-	return []shelf{checkShelf(), kindShelf(), signatureShelf(), policyShelf(), metricShelf()}
+	return []shelf{
+		checkShelf(), kindShelf(), signatureShelf(), ruleShelf(), categoryShelf(), policyShelf(), metricShelf(),
+		wordShelf(), annotationShelf(), exitCodeShelf(),
+	}
 }
 
 func newList(sh *shell) *cobra.Command {
@@ -70,16 +74,16 @@ func (s shelf) render(to io.Writer, format string, entries []entry) error {
 	case "md":
 		return s.markdown(to, entries)
 	}
-	var table strings.Builder
-	table.WriteString(strings.ToUpper(strings.Join(s.columns, "\t")) + "\n")
+	rows := [][]string{{}}
+	for _, c := range s.columns {
+		rows[0] = append(rows[0], strings.ToUpper(c))
+	}
 	for _, e := range entries {
-		table.WriteString(strings.Join(e.row, "\t") + "\n")
+		rows = append(rows, e.row)
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	if _, err := io.WriteString(w, table.String()); err != nil {
-		return err
-	}
-	return w.Flush()
+	p := newPage(to)
+	_, err := io.WriteString(to, plainly(p.table(rows, s.spare...), os.Getenv))
+	return err
 }
 
 // markdown is the page of the reference: a table of contents and a section for each entry.

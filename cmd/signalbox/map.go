@@ -74,7 +74,7 @@ func speaksUTF8(system string, env func(string) string) bool {
 }
 
 // marks are the signs of our own texts that are not ASCII. What programs and files say stays as it is.
-var marks = strings.NewReplacer(" · ", " - ", " × ", " x ", "…", "...")
+var marks = strings.NewReplacer(" · ", " - ", " × ", " x ", "…", "...", "→", "->", "←", "<-", "│", "|", "±", "+-", "–", "-", "≥", ">=", "≤", "<=")
 
 // plainly is a text for a locale that names no UTF-8; where none is named, somebody else reads it.
 func plainly(text string, env func(string) string) string {

@@ -71,15 +71,16 @@ func renderText(to io.Writer, jobs []reviewed, troubles []preflight.Trouble, pai
 	switch n := len(jobs); {
 	case n == 0 && len(troubles) == 0:
 		b.WriteString("no training job found\n")
-	case n > 1:
-		b.WriteString("\n" + sum(jobs) + "\n")
+	case n > 0:
+		if line := sum(jobs); line != "" {
+			b.WriteString("\n" + paint.as("bold", line) + "\n")
+		}
 	}
-	_, err := io.WriteString(to, b.String())
-	return err
+	return newPage(to).write(b.String())
 }
 
 func textOf(b *strings.Builder, j reviewed, paint painter) {
-	fmt.Fprintf(b, "%s (%s): %s\n", visibleLine(j.Job.String()), j.Source, paint.word(string(j.Decision)))
+	fmt.Fprintf(b, "%s (%s): %s\n", paint.as("bold", visibleLine(j.Job.String())), j.Source, paint.word(string(j.Decision)))
 	ruled := map[string]preflight.Effect{}
 	for _, r := range j.Rulings {
 		ruled[r.Policy+string(r.Path)+r.Message] = r.Effect
@@ -90,9 +91,15 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 			word = string(effect)
 		}
 		at := manifest.Document{Source: j.from.Source, Line: j.line(f)}.Where()
-		fmt.Fprintf(b, "  %s%s %s: %s\n", paint.word(word), strings.Repeat(" ", len("warning")-len(word)), at, f.Line())
+		fmt.Fprintf(b, "  %s[%s] %s\n", paint.word(word), paint.as("bold", f.Check), at)
+		if quote := j.quote(f, paint); quote != "" {
+			b.WriteString(quote)
+		} else if f.Path != "" {
+			fmt.Fprintf(b, "    %s\n", paint.as("dim", visibleLine(string(f.Path))))
+		}
+		fmt.Fprintf(b, "    %s\n", visibleLine(oneLine(f.Message)))
 		if f.Remedy != "" {
-			fmt.Fprintf(b, "          → %s\n", f.Remedy)
+			fmt.Fprintf(b, "    → %s\n", visibleLine(f.Remedy))
 		}
 	}
 	if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
@@ -141,6 +148,8 @@ func unchecked(r preflight.Report) []string {
 			if slices.Contains(names[reason], "gang-does-not-fit") {
 				what = "what looks at the cluster, such as gang-does-not-fit"
 			}
+		} else if n := len(names[reason]) - mostNames; n > 1 {
+			what = fmt.Sprintf("%s and %d more", strings.Join(names[reason][:mostNames], ", "), n)
 		}
 		out = append(out, visibleLine(fmt.Sprintf("not checked: %s (%s)", what, reason)))
 	}
@@ -164,16 +173,30 @@ func visible(s string) string {
 // visibleLine is visible, in one line.
 func visibleLine(s string) string { return strings.ReplaceAll(visible(s), "\n", " ") }
 
-// sum is the last line of a review of several jobs.
+// sum is the last line of a review: what became of the jobs, and what was found; empty where
+// one job says it all.
 func sum(jobs []reviewed) string {
-	n := map[preflight.Decision]int{}
+	n, found := map[preflight.Decision]int{}, map[finding.Severity]int{}
+	all := 0
 	for _, j := range jobs {
 		n[j.Decision]++
+		for _, f := range j.Lines() {
+			found[f.Severity]++
+			all++
+		}
+	}
+	if len(jobs) == 1 && all < 2 {
+		return ""
 	}
 	var parts []string
 	for _, d := range []preflight.Decision{preflight.Denied, preflight.Warned, preflight.Allowed} {
-		if n[d] > 0 {
+		if n[d] > 0 && len(jobs) > 1 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[d], d))
+		}
+	}
+	for _, s := range []finding.Severity{finding.Error, finding.Warning, finding.Note} {
+		if found[s] > 0 {
+			parts = append(parts, count(found[s], s.String()))
 		}
 	}
 	return count(len(jobs), "job") + ": " + strings.Join(parts, ", ")

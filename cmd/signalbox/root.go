@@ -56,7 +56,7 @@ before they run, and explains why they wait or fail.`,
 	root.Version = build().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newServe(sh),
+		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newServe(sh),
 		newList(sh), newExplain(sh), newVersion(sh),
 	)
 	return root
@@ -215,6 +215,7 @@ func (p painter) as(word, text string) string {
 		"outside-limits": color.FgRed, "short-gang": color.FgRed, "over-pool": color.FgRed, "no-devices": color.FgRed,
 		"warning": color.FgYellow, "warn": color.FgYellow, "warned": color.FgYellow, "full": color.FgYellow, "fragmented": color.FgYellow,
 		"allowed": color.FgGreen, "fits": color.FgGreen, "Yes": color.FgGreen,
+		"bold": color.Bold, "dim": color.Faint,
 	}
 	attribute, known := by[word]
 	if !p.on || !known {

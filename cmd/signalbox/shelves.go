@@ -17,7 +17,7 @@ func checkShelf() shelf {
 	return shelf{
 		name:    "checks",
 		about:   "A check observes one mistake and names its place, both numbers and what to do. It never refuses a job; [policies](policies.md) do. The examples are the fixtures that the tests run.",
-		columns: []string{"name", "severity", "kinds", "needs", "what it says"},
+		columns: []string{"name", "severity", "kinds", "needs", "what it says"}, spare: []int{2, 3},
 		entries: func() ([]entry, error) {
 			set, err := allChecks()
 			if err != nil {
@@ -154,7 +154,7 @@ func signatureShelf() shelf {
 	return shelf{
 		name:    "signatures",
 		about:   "A signature is one known failure: what it looks like, what it proves and what it does not.",
-		columns: []string{"name", "category", "role", "owner", "what it says"},
+		columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
 		entries: func() ([]entry, error) {
 			catalog, err := signature.Builtin()
 			if err != nil {

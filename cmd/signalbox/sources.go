@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -44,7 +45,8 @@ func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input
 	if err != nil {
 		return nil, usagef("-l %s: %s", f.selector, oneLine(err.Error()))
 	}
-	found, err := f.sources(ctx, sh, args)
+	read := &quotes{held: map[string][]byte{}}
+	found, err := f.sources(ctx, sh, args, read.held)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +54,14 @@ func (f *inputFlags) read(ctx context.Context, sh *shell, args []string) (*input
 	if err != nil {
 		return nil, err
 	}
+	in.quotes = read
 	in.jobs = slices.DeleteFunc(in.jobs, func(d manifest.Document) bool { return !selector.Matches(labels.Set(d.Object.GetLabels())) })
 	return in, nil
 }
 
-// sources are the files, addresses and kustomizations behind the flags and arguments.
-func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string) ([]manifest.Source, error) {
+// sources are the files, addresses and kustomizations behind the flags and arguments; held gets
+// the texts that are in no file.
+func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held map[string][]byte) ([]manifest.Source, error) {
 	names, err := expanded(slices.Concat(f.files, args))
 	if err != nil {
 		return nil, err
@@ -72,6 +76,7 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string) ([]m
 			if err != nil {
 				return nil, err
 			}
+			held[name] = text
 			out = append(out, manifest.Stream(name, bytes.NewReader(text)))
 			continue
 		}
@@ -81,8 +86,16 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string) ([]m
 		}
 		for _, s := range found {
 			switch {
-			case s.Name == "-" && f.stdinName != "":
-				s = manifest.Stream(f.stdinName, sh.in)
+			case s.Name == "-" && sh.in != nil:
+				name := cmp.Or(f.stdinName, s.Name)
+				begin, err := io.ReadAll(io.LimitReader(sh.in, maxQuoted+1))
+				if err != nil {
+					return nil, fmt.Errorf("read standard input: %w", err)
+				}
+				if len(begin) <= maxQuoted {
+					held[name] = begin
+				}
+				s = manifest.Stream(name, io.MultiReader(bytes.NewReader(begin), sh.in))
 			case s.Recurse && !f.recursive && filepath.Dir(s.Name) != filepath.Clean(name):
 				continue
 			}
@@ -94,10 +107,8 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string) ([]m
 		if err != nil {
 			return nil, err
 		}
-		name := "kustomize build " + f.kustomize
-		if f.stdinName != "" {
-			name = f.stdinName
-		}
+		name := cmp.Or(f.stdinName, "kustomize build "+f.kustomize)
+		held[name] = built
 		out = append(out, manifest.Stream(name, bytes.NewReader(built)))
 	}
 	return out, nil

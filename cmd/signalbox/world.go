@@ -70,6 +70,7 @@ type world struct {
 	live      *cluster           // nil: offline
 	silent    string             // why a cluster that is configured was not looked at
 	nodeless  bool               // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
+	quotes    *quotes            // of the files that are reviewed
 	names     []string           // of the namespaces of the view
 	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
 	rehearsal *rehearsal         // nil: the API server is not asked about pods
@@ -84,7 +85,7 @@ type world struct {
 
 // open gathers the world for the jobs of the input.
 func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, error) {
-	w := &world{namespace: "default"}
+	w := &world{namespace: "default", quotes: in.quotes}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}

@@ -193,3 +193,21 @@ func follow(n *yaml.Node) *yaml.Node {
 }
 
 func isMerge(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" }
+
+// Place is where a path was written: the line as Position has it, and the column, from 1, and the
+// text of its value where that is a word on the line, else of its key. The column is 0 where only
+// the object's place is known.
+func (d Document) Place(path job.Path) (line, column int, word string) {
+	line, node := d.Line, d.node
+	for _, step := range steps(path) {
+		key, value := take(follow(node), step)
+		if value == nil {
+			break
+		}
+		line, column, word, node = key.Line+d.base, key.Column, key.Value, value
+		if value.Kind == yaml.ScalarNode && value.Line == key.Line && !strings.Contains(value.Value, "\n") && value.Value != "" {
+			column, word = value.Column, value.Value
+		}
+	}
+	return line, column, word
+}

@@ -1,0 +1,316 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// auditSchema names the JSON of audit.
+const auditSchema = "signalbox.dev/audit/v1"
+
+// total is how many jobs something was found in.
+type total struct {
+	Name    string `json:"name"`
+	Gravest string `json:"gravest,omitempty"` // deny, error, warning or note
+	Jobs    int    `json:"jobs"`
+	Denied  int    `json:"denied,omitempty"`
+	Warned  int    `json:"warned,omitempty"`
+}
+
+// audited is what became of all jobs.
+type audited struct {
+	Schema     string             `json:"schema"`
+	Decisions  map[string]int     `json:"decisions"`
+	Checks     []total            `json:"checks"` // and policies
+	Namespaces []total            `json:"namespaces"`
+	Jobs       []preflight.Report `json:"jobs"`
+}
+
+type auditFlags struct {
+	from           *worldFlags
+	everything     bool
+	enforce        bool
+	over           bool
+	files          inputFlags
+	output         *choice
+	failOn, colour *choice
+}
+
+func newAudit(sh *shell) *cobra.Command {
+	f := &auditFlags{
+		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md"),
+		failOn: oneOf("never", "error", "warning"), colour: oneOf("auto", "always", "never"),
+	}
+	c := &cobra.Command{
+		Use:   "audit [-A] [--policy DIR] [--enforce] [--snapshot FILE]",
+		Short: "review every job of a cluster or snapshot as if it came now",
+		Long: `Audit reviews every training job that a cluster or a snapshot holds, as if it came now, and adds up
+what was found: by check and policy, and by namespace. With --enforce policies deny everywhere,
+so that the answer is who would be refused if a namespace began to enforce.
+
+Jobs that have ended are left out, unless --ended, and those that another job was made of.
+
+Exit codes: as those of check, but findings fail it only with --fail-on; a denial always does.`,
+		Example: fmt.Sprintf("  %[1]s audit -A\n  %[1]s audit -A --policy policies/ --enforce\n  %[1]s audit --snapshot cluster.yaml -o json", sh.name),
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return own(f.run(c.Context(), sh)) },
+	}
+	f.from.add(c)
+	hide(c, "offline")
+	c.Flags().BoolVarP(&f.everything, "all-namespaces", "A", false, "jobs of all namespaces")
+	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
+	c.Flags().BoolVar(&f.over, "ended", false, "also jobs that have ended")
+	c.Flags().StringVarP(&f.files.selector, "selector", "l", "", "only jobs with these `labels`")
+	addChoice(c, f.output, "output", "o", "output format")
+	addChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
+	addChoice(c, f.colour, "color", "", "colour of text; NO_COLOR is honoured")
+	return c
+}
+
+func (f *auditFlags) run(ctx context.Context, sh *shell) error {
+	in := &input{}
+	if len(f.from.snapshot) > 0 {
+		objects, err := jobsOfSnapshot(sh, f.from.snapshot)
+		if err != nil {
+			return err
+		}
+		f.take(in, objects, *f.from.kube.Namespace)
+	} else {
+		live, err := reach(ctx, f.from.kube, ", or --snapshot FILE")
+		if err != nil {
+			return err
+		}
+		objects, err := f.jobsOf(ctx, sh, live)
+		if err != nil {
+			return err
+		}
+		f.take(in, objects, "")
+	}
+	w, err := f.from.open(ctx, sh, in)
+	if err != nil {
+		return err
+	}
+	w.forced = false // jobs say which namespace is theirs
+	w.before = func(o *unstructured.Unstructured) *unstructured.Unstructured { return o }
+	if f.enforce {
+		w.asking = &asking{mode: preflight.ModeEnforce}
+	}
+	jobs, err := in.review(ctx, w)
+	if err != nil {
+		return err
+	}
+	in.say(sh)
+	if err := f.render(sh, sumUp(jobs)); err != nil {
+		return err
+	}
+	return verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.value)
+}
+
+// jobsOfSnapshot are the jobs among the objects of a snapshot.
+func jobsOfSnapshot(sh *shell, names []string) ([]*unstructured.Unstructured, error) {
+	found, err := manifest.Sources(names, sh.in)
+	if err != nil {
+		return nil, err
+	}
+	read, err := documents(found)
+	if err != nil {
+		return nil, err
+	}
+	var out []*unstructured.Unstructured
+	for _, r := range slices.Concat(read...) {
+		if r.err != nil {
+			return nil, r.err
+		}
+		if o := r.document.Object; o != nil && kinds.For(o.GroupVersionKind()) != nil {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// jobsOf are the jobs of the cluster.
+func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *cluster) (out []*unstructured.Unstructured, err error) {
+	namespace := live.namespace
+	if f.everything {
+		namespace = metav1.NamespaceAll
+	}
+	for _, k := range kinds.All() {
+		served := live.resources(k)
+		if len(served) == 0 {
+			continue
+		}
+		for next := ""; ; {
+			page, err := live.objects.Resource(served[0]).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: f.files.selector, Limit: 500, Continue: next})
+			if apierrors.IsForbidden(err) {
+				sh.tell("note: you may not list %s", k.Resource)
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("list %s: %w", k.Resource, err)
+			}
+			for i := range page.Items {
+				out = append(out, &page.Items[i])
+			}
+			if next = page.GetContinue(); next == "" {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// take makes the jobs that are to be reviewed the input.
+func (f *auditFlags) take(in *input, objects []*unstructured.Unstructured, namespace string) {
+	for _, o := range objects {
+		k := kinds.For(o.GroupVersionKind())
+		if isPart(o) || namespace != "" && o.GetNamespace() != namespace || !f.over && hasEnded(k, o) {
+			continue
+		}
+		in.jobs = append(in.jobs, manifest.Document{Object: o, Source: k.Resource})
+	}
+	slices.SortStableFunc(in.jobs, func(a, b manifest.Document) int {
+		return cmp.Or(strings.Compare(a.Object.GetNamespace(), b.Object.GetNamespace()), strings.Compare(a.Object.GetName(), b.Object.GetName()))
+	})
+}
+
+func hasEnded(k *kinds.Kind, o *unstructured.Unstructured) bool {
+	defer func() { _ = recover() }() // a status nobody understands has not ended
+	return ended(k.State(o))
+}
+
+// sumUp counts in how many jobs each check and policy spoke, and what became of each namespace.
+func sumUp(jobs []reviewed) audited {
+	out := audited{Schema: auditSchema, Decisions: map[string]int{}, Jobs: reports(jobs)}
+	checks, namespaces := map[string]*total{}, map[string]*total{}
+	get := func(m map[string]*total, name string) *total {
+		if m[name] == nil {
+			m[name] = &total{Name: name}
+		}
+		return m[name]
+	}
+	gravest := map[string]finding.Severity{}
+	denies := map[string]bool{}
+	for _, j := range jobs {
+		out.Decisions[string(j.Decision)]++
+		n := get(namespaces, j.Job.Namespace)
+		n.Jobs++
+		switch j.Decision {
+		case preflight.Denied:
+			n.Denied++
+		case preflight.Warned:
+			n.Warned++
+		case preflight.Allowed:
+		}
+		for _, r := range j.Rulings {
+			denies[r.Policy] = denies[r.Policy] || r.Effect == preflight.Deny
+		}
+		spoke := map[string]bool{}
+		for _, l := range j.Lines() {
+			gravest[l.Check] = max(gravest[l.Check], l.Severity)
+			if !spoke[l.Check] {
+				get(checks, l.Check).Jobs++
+				spoke[l.Check] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		c := checks[name]
+		if c.Gravest = gravest[name].String(); denies[name] {
+			c.Gravest = string(preflight.Deny)
+		}
+		out.Checks = append(out.Checks, *c)
+	}
+	slices.SortStableFunc(out.Checks, func(a, b total) int {
+		weight := func(t total) int { return slices.Index([]string{"note", "warning", "error", "deny"}, t.Gravest) }
+		return cmp.Or(weight(b)-weight(a), b.Jobs-a.Jobs)
+	})
+	for _, name := range slices.Sorted(maps.Keys(namespaces)) {
+		out.Namespaces = append(out.Namespaces, *namespaces[name])
+	}
+	return out
+}
+
+func (f *auditFlags) render(sh *shell, a audited) error {
+	switch f.output.value {
+	case "json", "yaml":
+		a.Checks, a.Namespaces, a.Jobs = append([]total{}, a.Checks...), append([]total{}, a.Namespaces...), append([]preflight.Report{}, a.Jobs...)
+		return renderDocument(sh.out, f.output.value, a)
+	}
+	paint := newPainter(f.colour.value, sh.out)
+	p := newPage(sh.out)
+	head := fmt.Sprintf("%s in %s: %d denied, %d warned, %d allowed", count(len(a.Jobs), "job"), count(len(a.Namespaces), "namespace"),
+		a.Decisions["denied"], a.Decisions["warned"], a.Decisions["allowed"])
+	found, spaces := [][]string{{"CHECK OR POLICY", "JOBS", "GRAVEST"}}, [][]string{{"NAMESPACE", "JOBS", "DENIED", "WARNED"}}
+	for _, c := range a.Checks {
+		found = append(found, []string{c.Name, fmt.Sprint(c.Jobs), paint.word(c.Gravest)})
+	}
+	for _, n := range a.Namespaces {
+		spaces = append(spaces, []string{visibleLine(n.Name), fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)})
+	}
+	var refused []string
+	for _, j := range a.Jobs {
+		for _, l := range j.Lines() {
+			if j.Decision == preflight.Denied && l.Severity == finding.Error {
+				refused = append(refused, visibleLine(fmt.Sprintf("%s: [%s] %s", j.Job, l.Check, oneLine(l.Message))))
+			}
+		}
+	}
+	var b strings.Builder
+	if f.output.value == "md" {
+		b.WriteString("## " + head + "\n")
+		for _, t := range [][][]string{found, spaces} {
+			if len(t) > 1 {
+				b.WriteString("\n" + markdownTable(t))
+			}
+		}
+		if len(refused) > 0 {
+			b.WriteString("\n### Denied\n\n")
+		}
+		for _, r := range refused {
+			b.WriteString("- " + inProse(r) + "\n")
+		}
+		return page{to: sh.out}.write(b.String())
+	}
+	b.WriteString(paint.as("bold", head) + "\n")
+	for _, t := range [][][]string{found, spaces} {
+		if len(t) > 1 {
+			b.WriteString("\n" + p.table(t))
+		}
+	}
+	if len(refused) > 0 {
+		b.WriteString("\n" + paint.as("bold", "denied") + "\n")
+	}
+	for _, r := range refused {
+		b.WriteString("  " + r + "\n")
+	}
+	return p.write(b.String())
+}
+
+func markdownTable(rows [][]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		cells := make([]string, len(row))
+		for c := range row {
+			cells[c] = strings.ReplaceAll(inProse(row[c]), "|", `\|`)
+		}
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString("|" + strings.Repeat(" --- |", len(row)) + "\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// TestEveryNameThatIsPrintedIsExplained goes through the names that the code itself can print.
+func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
+	printed := map[string][]string{
+		"rules":     controller.KnownRules(),
+		"decisions": {string(preflight.Allowed), string(preflight.Warned), string(preflight.Denied)},
+		"effects":   {string(preflight.Deny), string(preflight.Warn)},
+		"modes":     {preflight.ModeOff, preflight.ModeWarn, preflight.ModeEnforce},
+		"verdicts":  {string(diagnose.Unknown), string(diagnose.Healthy), string(diagnose.Diagnosed), string(diagnose.Inconclusive)},
+		"standings": {string(diagnose.Hypothesis), string(diagnose.Supported), string(diagnose.Established)},
+		"findings":  {serverCheck, preflight.UnreadableField, "ignore-annotation", "namespace-mode", "namespace-missing", "unreadable-input"},
+		"exits":     {"0", "1", "2", "3", "4", "75"},
+	}
+	for v := capacity.Unknown; v <= capacity.Fragmented; v++ {
+		printed["fit"] = append(printed["fit"], v.String())
+	}
+	for _, rule := range []capacity.Rule{
+		capacity.RuleQueueMissing, capacity.RuleQueueClosed, capacity.RuleQueueQuota, capacity.RuleRange, capacity.RuleAmount,
+		capacity.RuleQuota, capacity.RuleMembers, capacity.RulePool, capacity.RuleDevices,
+	} {
+		held := capacity.Result{Verdict: capacity.Fits, Limits: []capacity.Limit{{Rule: rule, When: capacity.Never}}}
+		printed["fit"] = append(printed["fit"], held.Answer())
+	}
+	for s := finding.Note; s <= finding.Error; s++ {
+		printed["severities"] = append(printed["severities"], s.String())
+	}
+	for _, c := range append(signature.Categories(), signature.Category{Slug: signature.HealthyCategory}) {
+		printed["categories"] = append(printed["categories"], c.Slug)
+		printed["owners"] = append(printed["owners"], string(c.Owner))
+	}
+	for _, r := range rules() {
+		printed["rules"] = append(printed["rules"], r.ID)
+		printed["categories"] = append(printed["categories"], r.Category)
+		printed["retry"] = append(printed["retry"], string(r.Retry))
+		printed["roles"] = append(printed["roles"], string(r.Role))
+	}
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range catalog.All() {
+		printed["signatures"] = append(printed["signatures"], s.ID)
+		printed["categories"] = append(printed["categories"], s.Category)
+	}
+	known := allNames()
+	for what, names := range printed {
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			if name != "" && !slices.Contains(known, name) {
+				t.Errorf("%s: explain does not know %q", what, name)
+			}
+		}
+	}
+	var out bytes.Buffer
+	if err := explain(&shell{out: &out}, "gpu-oom", "text"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"gpu-oom (category)", "device memory exhausted", "the author of the job", "- gpu-oom-torch"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("explain gpu-oom does not say %q:\n%s", want, out.String())
+		}
+	}
+}

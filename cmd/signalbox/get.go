@@ -1,0 +1,385 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+)
+
+// jobsSchema names the JSON of get jobs.
+const jobsSchema = "signalbox.dev/jobs/v1"
+
+// jobRow is one job as get jobs shows it: what its operator says, and what the controller wrote on it.
+type jobRow struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Namespace  string     `json:"namespace"`
+	Name       string     `json:"name"`
+	Created    time.Time  `json:"created"`
+	State      string     `json:"state"`
+	Since      *time.Time `json:"since,omitempty"` // of the state, where the operator says it
+	Healthy    string     `json:"healthy"`         // Yes, No, Unknown; empty: nobody has looked
+	Category   string     `json:"category,omitempty"`
+	Owner      string     `json:"owner,omitempty"`
+	Pod        string     `json:"pod,omitempty"` // of the first cause
+	Node       string     `json:"node,omitempty"`
+	Devices    int64      `json:"devices"` // accelerators of all pods
+	Queue      string     `json:"queue,omitempty"`
+	Waiting    string     `json:"waiting,omitempty"`
+	Error      string     `json:"error,omitempty"`
+}
+
+type getFlags struct {
+	kube                              *genericclioptions.ConfigFlags
+	all, watch, parts                 bool
+	selector, category, owner, queue  string
+	kind                              string
+	healthy, sortBy, output, coloured *choice
+}
+
+func newGet(sh *shell) *cobra.Command {
+	f := &getFlags{
+		kube: kubeFlags(), healthy: oneOf("", "Yes", "No", "Unknown"), sortBy: oneOf("hurt", "age", "name"),
+		output: oneOf("text", "wide", "json", "yaml", "name"), coloured: oneOf("auto", "always", "never"),
+	}
+	c := &cobra.Command{Use: "get jobs", Short: "list training jobs of all kinds with their health", Args: cobra.ArbitraryArgs, RunE: needsCommand}
+	jobs := &cobra.Command{
+		Use:     "jobs [NAME…]",
+		Aliases: []string{"job"},
+		Short:   "list training jobs with state, health, cause, first pod and what they wait for",
+		Long: `Get jobs lists the training jobs of all kinds: what their operators say, and what the
+controller wrote on them. Jobs that one job was made of are left out, unless --parts.
+
+What hurts stands first: jobs that are not healthy and hold devices, by devices and time; then
+those that wait, those that run, and those that have ended.`,
+		Example: fmt.Sprintf("  %[1]s get jobs -n ml\n  %[1]s get jobs -A --healthy No -o wide\n  %[1]s get jobs -A --owner hardware -o name\n  %[1]s get jobs -A -w", sh.name),
+		RunE:    func(c *cobra.Command, args []string) error { return own(f.run(c.Context(), sh, args)) },
+	}
+	jobs.Flags().BoolVarP(&f.all, "all-namespaces", "A", false, "jobs of all namespaces")
+	jobs.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on, and print every job that changes")
+	jobs.Flags().BoolVar(&f.parts, "parts", false, "also jobs that belong to another job: a JobSet's Jobs")
+	jobs.Flags().StringVarP(&f.selector, "selector", "l", "", "only jobs with these `labels`")
+	jobs.Flags().StringVar(&f.kind, "kind", "", "only jobs of this `kind`")
+	jobs.Flags().StringVar(&f.category, "category", "", "only jobs whose cause is of this `category`")
+	jobs.Flags().StringVar(&f.owner, "owner", "", "only jobs on which this `owner` has to act: user, platform, hardware …")
+	jobs.Flags().StringVar(&f.queue, "queue", "", "only jobs of this Kueue or Volcano `queue`")
+	f.kube.AddFlags(jobs.Flags())
+	completeCluster(jobs, f.kube)
+	addChoice(jobs, f.healthy, "healthy", "", "only jobs that are Yes, No or Unknown")
+	addChoice(jobs, f.sortBy, "sort-by", "", "order of the list")
+	addChoice(jobs, f.output, "output", "o", "output format")
+	addChoice(jobs, f.coloured, "color", "", "colour of text; NO_COLOR is honoured")
+	c.AddCommand(jobs)
+	return c
+}
+
+func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
+	live, err := reach(ctx, f.kube, "")
+	if err != nil {
+		return err
+	}
+	if f.kind != "" && kindCalled(f.kind) == nil {
+		return usagef("no kind of job is called %q; %s list kinds shows all", f.kind, sh.name)
+	}
+	seen := map[string]string{}
+	for first := true; ; first = false {
+		rows, missing, versions, err := f.list(ctx, live, names)
+		if err != nil {
+			return err
+		}
+		if first {
+			for _, m := range missing {
+				sh.tell("note: %s", m)
+			}
+		}
+		sortRows(rows, f.sortBy.value, sh.now())
+		changed := slices.DeleteFunc(slices.Clone(rows), func(r jobRow) bool {
+			key, text := r.Kind+"/"+r.Namespace+"/"+r.Name, fmt.Sprintf("%+v", r)
+			same := seen[key] == text
+			seen[key] = text
+			return same
+		})
+		if first || len(changed) > 0 {
+			if err := renderJobs(sh, f.output.value, changed, f.all, first, newPainter(f.coloured.value, sh.out)); err != nil {
+				return err
+			}
+		}
+		if first && len(rows) == 0 && len(names) > 0 {
+			return usagef("no training job called %s is in namespace %s", orList(names), live.namespace)
+		}
+		if !f.watch {
+			return nil
+		}
+		if err := live.anyChange(ctx, versions, f.namespaceOf(live)); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *getFlags) namespaceOf(live *cluster) string {
+	if f.all {
+		return metav1.NamespaceAll
+	}
+	return live.namespace
+}
+
+// list reads the jobs of all kinds that the cluster serves, and says which may not be read.
+func (f *getFlags) list(ctx context.Context, live *cluster, names []string) (rows []jobRow, missing []string, versions map[schema.GroupVersionResource]string, err error) {
+	versions = map[schema.GroupVersionResource]string{}
+	rows = []jobRow{}
+	for _, k := range kinds.All() {
+		served := live.resources(k)
+		if len(served) == 0 || f.kind != "" && kindCalled(f.kind) != k {
+			continue
+		}
+		for next := ""; ; {
+			page, err := live.objects.Resource(served[0]).Namespace(f.namespaceOf(live)).List(ctx, metav1.ListOptions{LabelSelector: f.selector, Limit: 500, Continue: next})
+			switch {
+			case apierrors.IsForbidden(err):
+				missing = append(missing, "you may not list "+k.Resource)
+			case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err): // not served after all
+			case err != nil:
+				return nil, nil, nil, fmt.Errorf("list %s: %w", k.Resource, err)
+			}
+			if err != nil {
+				break
+			}
+			for i := range page.Items {
+				if r := rowOf(k, &page.Items[i]); f.wants(r, &page.Items[i], names) {
+					rows = append(rows, r)
+				}
+			}
+			versions[served[0]] = page.GetResourceVersion()
+			if next = page.GetContinue(); next == "" {
+				break
+			}
+		}
+	}
+	return rows, missing, versions, nil
+}
+
+func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string) bool {
+	return (f.parts || !isPart(o)) && (len(names) == 0 || slices.Contains(names, r.Name)) &&
+		(f.healthy.value == "" || f.healthy.value == r.Healthy) &&
+		(f.category == "" || f.category == r.Category) && (f.owner == "" || f.owner == r.Owner) && (f.queue == "" || f.queue == r.Queue)
+}
+
+// isPart says whether a job was made for another one that is listed itself.
+func isPart(o *unstructured.Unstructured) bool {
+	owner := metav1.GetControllerOf(o)
+	return owner != nil && kinds.For(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)) != nil
+}
+
+var phaseNames = map[kinds.Phase]string{
+	kinds.PhaseUnknown: "-", kinds.Created: "Created", kinds.Running: "Running", kinds.Restarting: "Restarting",
+	kinds.Suspended: "Suspended", kinds.Succeeded: "Succeeded", kinds.Failed: "Failed",
+}
+
+// rowOf reads one job. What cannot be read is left out of the row.
+func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
+	r = jobRow{
+		APIVersion: o.GetAPIVersion(), Kind: k.Name, Namespace: o.GetNamespace(), Name: o.GetName(),
+		Created: o.GetCreationTimestamp().UTC(), State: "-",
+	}
+	annotations := o.GetAnnotations()
+	r.Healthy, r.Error, r.Waiting = annotations[controller.Healthy], annotations[controller.Error], annotations[controller.Waiting]
+	var d struct {
+		Category string `json:"category"`
+		Root     struct{ Owner, Pod, Node string }
+	}
+	if json.Unmarshal([]byte(annotations[controller.Diagnosis]), &d) == nil {
+		r.Category, r.Owner, r.Pod, r.Node = d.Category, d.Root.Owner, d.Root.Pod, d.Root.Node
+	}
+	r.Queue = o.GetLabels()["kueue.x-k8s.io/queue-name"]
+	defer func() { _ = recover() }() // a status or a spec that no reader understands
+	state := k.State(o)
+	r.State = phaseNames[state.Phase]
+	if at, err := time.Parse(time.RFC3339, state.Since); err == nil {
+		at = at.UTC()
+		r.Since = &at
+	}
+	j, _ := k.Read(o, nil) // as far as it can be read
+	if j == nil {
+		return r
+	}
+	if r.Queue == "" {
+		r.Queue = j.Gang.Queue
+	}
+	for i := range j.Roles {
+		r.Devices = saturate.Add(r.Devices, saturate.Mul(j.Roles[i].Pod.GPUs().N, int64(j.Roles[i].Replicas.Max)))
+	}
+	return r
+}
+
+// rank is how early a job stands in a list of what hurts.
+func (r jobRow) rank() int {
+	over := r.State == "Succeeded" || r.State == "Failed"
+	switch {
+	case r.Healthy == "No" && !over:
+		return 0
+	case r.Healthy == "No":
+		return 1
+	case r.Waiting != "":
+		return 2
+	case r.Healthy == "Unknown" && !over:
+		return 3
+	case !over:
+		return 4
+	}
+	return 5
+}
+
+// hurt is how many device hours a job has cost in its state.
+func (r jobRow) hurt(now time.Time) float64 {
+	from := r.Created
+	if r.Since != nil {
+		from = *r.Since
+	}
+	return float64(max(1, r.Devices)) * now.Sub(from).Hours()
+}
+
+func sortRows(rows []jobRow, by string, now time.Time) {
+	name := func(r jobRow) string { return r.Namespace + "/" + r.Name + "/" + r.Kind }
+	slices.SortStableFunc(rows, func(a, b jobRow) int {
+		switch {
+		case by == "age" && !a.Created.Equal(b.Created):
+			return b.Created.Compare(a.Created)
+		case by == "hurt" && a.rank() != b.rank():
+			return a.rank() - b.rank()
+		case by == "hurt" && a.rank() < 3 && a.hurt(now) != b.hurt(now):
+			if a.hurt(now) > b.hurt(now) {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(name(a), name(b))
+	})
+}
+
+func renderJobs(sh *shell, format string, rows []jobRow, all, first bool, paint painter) error {
+	switch format {
+	case "json", "yaml":
+		return renderDocument(sh.out, format, struct {
+			Schema string   `json:"schema"`
+			Jobs   []jobRow `json:"jobs"`
+		}{jobsSchema, rows})
+	case "name":
+		var b strings.Builder
+		for _, r := range rows {
+			fmt.Fprintf(&b, "%s/%s\n", strings.ToLower(r.Kind), r.Name)
+		}
+		_, err := io.WriteString(sh.out, b.String())
+		return err
+	}
+	if len(rows) == 0 {
+		sh.tell("no training jobs found")
+		return nil
+	}
+	_, err := io.WriteString(sh.out, plainly(jobTable(sh, rows, all, format == "wide", first, paint), os.Getenv))
+	return err
+}
+
+func jobTable(sh *shell, rows []jobRow, all, wide, heading bool, paint painter) string {
+	dash := func(s string) string {
+		if s == "" {
+			return "-"
+		}
+		return visibleLine(s)
+	}
+	head := []string{"KIND", "NAME", "AGE", "STATE", "HEALTHY", "CATEGORY", "FIRST POD", "DEVICES"}
+	var spare []int
+	if wide {
+		head = append(head, "OWNER", "NODE", "QUEUE", "SAYS")
+	} else {
+		head = append(head, "WAITS FOR")
+		spare = []int{7, 2, 6}
+	}
+	table := [][]string{head}
+	for _, r := range rows {
+		cells := []string{
+			r.Kind, visibleLine(r.Name), duration.HumanDuration(sh.now().Sub(r.Created)), r.State,
+			paint.word(dash(r.Healthy)), dash(r.Category), dash(r.Pod), fmt.Sprint(r.Devices),
+		}
+		switch {
+		case wide:
+			says := r.Waiting
+			if says == "" {
+				says = r.Error
+			}
+			cells = append(cells, dash(r.Owner), dash(r.Node), dash(r.Queue), dash(says))
+		default:
+			cells = append(cells, dash(r.Waiting))
+		}
+		table = append(table, cells)
+	}
+	if all {
+		for i := range table {
+			namespace := "NAMESPACE"
+			if i > 0 {
+				namespace = visibleLine(rows[i-1].Namespace)
+			}
+			table[i] = append([]string{namespace}, table[i]...)
+		}
+		for i := range spare {
+			spare[i]++
+		}
+	}
+	p := newPage(sh.out)
+	if wide {
+		p.width = 0
+	}
+	text := p.table(table, spare...)
+	if !heading {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text
+}
+
+// anyChange waits until something of the resources changes, from the versions that were listed on.
+func (c *cluster) anyChange(ctx context.Context, versions map[schema.GroupVersionResource]string, namespace string) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	changed := make(chan struct{}, len(versions))
+	for gvr, version := range versions {
+		w, err := c.objects.Resource(gvr).Namespace(namespace).Watch(watching, metav1.ListOptions{ResourceVersion: version})
+		if apierrors.IsForbidden(err) {
+			return &exit{exitUsage, fmt.Errorf("watch %s: %w", gvr.Resource, err)}
+		}
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", gvr.Resource, err)
+		}
+		go func() {
+			defer w.Stop()
+			<-w.ResultChan() // one event, or the end of the watch: both are a reason to list again
+			changed <- struct{}{}
+		}()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-changed:
+	}
+	select { // what changes together is shown together
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Second):
+		return nil
+	}
+}

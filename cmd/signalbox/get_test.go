@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+func objectOf(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+const sickJob = `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: sick
+  namespace: ml
+  creationTimestamp: "2026-03-04T08:00:00Z"
+  labels: {kueue.x-k8s.io/queue-name: team}
+  annotations:
+    signalbox.dev/healthy: "No"
+    signalbox.dev/error: "sick-worker-1: the GPU ran out of memory"
+    signalbox.dev/diagnosis: '{"schema":"signalbox.dev/diagnosis/v1","category":"gpu-oom","root":{"owner":"user","pod":"sick-worker-1","node":"h7"}}'
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 4
+      template: {spec: {containers: [{name: pytorch, resources: {limits: {nvidia.com/gpu: 8}}}]}}
+status:
+  conditions: [{type: Running, status: "True", lastTransitionTime: "2026-03-04T09:00:00Z"}]
+`
+
+func TestAJobIsReadFromWhatStandsOnIt(t *testing.T) {
+	o := objectOf(t, sickJob)
+	got := rowOf(kinds.For(o.GroupVersionKind()), o)
+	since := time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)
+	want := jobRow{
+		APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Namespace: "ml", Name: "sick", Created: time.Date(2026, 3, 4, 8, 0, 0, 0, time.UTC),
+		State: "Running", Since: &since, Healthy: "No", Category: "gpu-oom", Owner: "user", Pod: "sick-worker-1", Node: "h7",
+		Devices: 32, Queue: "team", Error: "sick-worker-1: the GPU ran out of memory",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rowOf (-want +got):\n%s", diff)
+	}
+	broken := objectOf(t, "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: x}, spec: {pytorchReplicaSpecs: 7}, status: 3}")
+	if got := rowOf(kinds.For(broken.GroupVersionKind()), broken); got.Name != "x" {
+		t.Errorf("a job that nobody can read is listed as %+v; want its name", got)
+	}
+}
+
+func TestWhatHurtsStandsFirst(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	hours := func(n int) time.Time { return now.Add(-time.Duration(n) * time.Hour) }
+	rows := []jobRow{
+		{Name: "done", State: "Succeeded", Created: hours(9)},
+		{Name: "runs", State: "Running", Healthy: "Yes", Created: hours(5)},
+		{Name: "small", State: "Running", Healthy: "No", Devices: 1, Created: hours(2)},
+		{Name: "failed", State: "Failed", Healthy: "No", Devices: 64, Created: hours(9)},
+		{Name: "waits", State: "Created", Waiting: "8 GPUs are short", Created: hours(1)},
+		{Name: "large", State: "Restarting", Healthy: "No", Devices: 64, Created: hours(2)},
+	}
+	order := func(by string) string {
+		sortRows(rows, by, now)
+		var names []string
+		for _, r := range rows {
+			names = append(names, r.Name)
+		}
+		return strings.Join(names, " ")
+	}
+	for by, want := range map[string]string{
+		"hurt": "large small failed waits runs done",
+		"name": "done failed large runs small waits",
+		"age":  "waits large small runs done failed",
+	} {
+		if got := order(by); got != want {
+			t.Errorf("by %s: %s; want %s", by, got, want)
+		}
+	}
+}
+
+func TestJobsAreATable(t *testing.T) {
+	o := objectOf(t, sickJob)
+	var out bytes.Buffer
+	sh := &shell{out: &out, now: func() time.Time { return time.Date(2026, 3, 4, 10, 30, 0, 0, time.UTC) }}
+	for format, want := range map[string]string{
+		"text": "NAMESPACE  KIND        NAME  AGE    STATE    HEALTHY  CATEGORY  FIRST POD      DEVICES  WAITS FOR\n" +
+			"ml         PyTorchJob  sick  150m   Running  No       gpu-oom   sick-worker-1  32       -\n",
+		"name": "pytorchjob/sick\n",
+	} {
+		out.Reset()
+		if err := renderJobs(sh, format, []jobRow{rowOf(kinds.For(o.GroupVersionKind()), o)}, true, true, painter{}); err != nil {
+			t.Fatal(err)
+		}
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+		if squeeze(out.String()) != squeeze(want) {
+			t.Errorf("-o %s:\n%s\nwant\n%s", format, out.String(), want)
+		}
+	}
+}

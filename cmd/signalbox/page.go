@@ -1,0 +1,156 @@
+package main
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// page is text for people on its way to an output: as wide as the terminal, or as COLUMNS says,
+// and in ASCII where the locale knows no more. What is no terminal gets its lines whole, because
+// somebody else reads them.
+type page struct {
+	to    io.Writer
+	width int  // 0: lines are not wrapped
+	code  bool // lines that are indented by four columns are quoted, and stay as they are
+}
+
+func newPage(to io.Writer) page {
+	if !terminal(to) && os.Getenv("COLUMNS") == "" {
+		return page{to: to}
+	}
+	return page{to: to, width: screen(to)}
+}
+
+// quoting is the page for a text that quotes lines of logs or code, indented by four columns.
+func (p page) quoting() page {
+	p.code = true
+	return p
+}
+
+// write writes a text.
+func (p page) write(text string) error {
+	var b strings.Builder
+	for line := range strings.Lines(plainly(text, os.Getenv)) {
+		text, end := strings.TrimSuffix(line, "\n"), "\n"
+		if text == line {
+			end = ""
+		}
+		if !p.code || !indented4.MatchString(text) {
+			text = fold(text, p.width)
+		}
+		b.WriteString(text + end)
+	}
+	_, err := io.WriteString(p.to, b.String())
+	return err
+}
+
+// narrowest is the least room that a wrapped line leaves for words.
+const narrowest = 24
+
+// fold breaks a line between words, and lets what follows hang below the words of the first part.
+// Words longer than the room stay whole: names and paths are copied. Lines of logs, which are
+// quoted, and pictures stay as they are.
+func fold(line string, width int) string {
+	if width <= 0 || ansi.StringWidth(line) <= width || quoted.MatchString(ansi.Strip(line)) {
+		return line
+	}
+	hang := strings.Repeat(" ", min(hangOf(ansi.Strip(line)), max(0, width-narrowest)))
+	var b strings.Builder
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	b.WriteString(indent)
+	at, first := len(indent), true
+	for _, word := range wordRuns.FindAllString(line[len(indent):], -1) {
+		text := strings.TrimRight(word, " ")
+		n := ansi.StringWidth(text)
+		if !first && at+n > width {
+			b.WriteString("\n" + hang)
+			at, first = len(hang), true
+		}
+		b.WriteString(word)
+		at, first = at+ansi.StringWidth(word), false
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+var (
+	wordRuns = regexp.MustCompile(`[^ ]+ *`)
+	// quoted are lines of logs and of manifests, and the rows of pictures.
+	quoted    = regexp.MustCompile(`^ *\d* │|^  > |[━─█■◆□×]{3}`)
+	indented4 = regexp.MustCompile(`^ {4}\S|^ {5,}[^\d ]`)
+	// lead is what stands before the words of a line: a number, a bullet, a heading of a row.
+	lead = regexp.MustCompile(`^ *(?:\d+\. |→ |-> |- |\S+(?: \S+)? {2,}(?:\S+ {2,})?)`)
+)
+
+// hangOf is the column below which a line goes on.
+func hangOf(line string) int {
+	if m := lead.FindString(line); m != "" && ansi.StringWidth(m) <= 44 {
+		return ansi.StringWidth(m)
+	}
+	return len(line) - len(strings.TrimLeft(line, " "))
+}
+
+// table is rows of cells in columns; the first row is the heading. Where it is wider than the
+// page, the columns of spare are left out, and the last one wraps.
+func (p page) table(rows [][]string, spare ...int) string {
+	widths := widthsOf(rows)
+	sum := func() (n int) {
+		for _, w := range widths {
+			if w > 0 {
+				n += w + 2
+			}
+		}
+		return n - 2
+	}
+	last := len(widths) - 1
+	for _, i := range spare {
+		if p.width > 0 && sum()-widths[last] > p.width-2*narrowest {
+			widths[i] = 0
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			switch {
+			case i == last:
+				line.WriteString(cell)
+			case widths[i] > 0:
+				line.WriteString(cell + strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+2))
+			}
+		}
+		b.WriteString(p.row(strings.TrimRight(line.String(), " "), sum()-widths[last]) + "\n")
+	}
+	return b.String()
+}
+
+// row is a line of a table whose last cell begins at a column.
+func (p page) row(line string, at int) string {
+	if p.width <= 0 || ansi.StringWidth(line) <= p.width || at > p.width-narrowest {
+		return line
+	}
+	head, text := ansi.Cut(line, 0, at), ansi.Cut(line, at, ansi.StringWidth(line))
+	parts := strings.Split(fold(text, p.width-at), "\n")
+	return head + strings.Join(parts, "\n"+strings.Repeat(" ", at))
+}
+
+func widthsOf(rows [][]string) []int {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], ansi.StringWidth(cell), 1)
+		}
+	}
+	return widths
+}
+
+// pictures says whether more than ASCII can be drawn.
+func pictures() bool { return speaksUTF8(runtime.GOOS, os.Getenv) }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+// maxQuoted bounds the files whose lines are quoted, and widestQuote the part of a line.
+const (
+	maxQuoted   = 8 << 20
+	widestQuote = 100
+)
+
+// quotes are the lines of the files that findings point at; each file is read once.
+type quotes struct {
+	mu    sync.Mutex
+	lines map[string][][]byte
+	held  map[string][]byte // what came through a pipe or from an address
+}
+
+// line is a line of a file, from 1; ok is false where it cannot be read as text.
+func (q *quotes) line(file string, n int) (string, bool) {
+	if q == nil {
+		return "", false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lines, known := q.lines[file]
+	if !known {
+		text, held := q.held[file]
+		if at, err := os.Stat(file); !held && err == nil && at.Mode().IsRegular() && at.Size() <= maxQuoted {
+			text, _ = os.ReadFile(file) // what cannot be read now is not quoted
+		}
+		if utf8.Valid(text) && !bytes.Contains(text, []byte{0}) {
+			lines = bytes.Split(text, []byte("\n"))
+		}
+		if q.lines == nil {
+			q.lines = map[string][][]byte{}
+		}
+		q.lines[file] = lines
+	}
+	if n < 1 || n > len(lines) {
+		return "", false
+	}
+	return strings.TrimRight(string(lines[n-1]), "\r "), true
+}
+
+// quote is the line that a finding is about, with a mark below what it is about; empty where the
+// line cannot be shown.
+func (r reviewed) quote(f finding.Finding, paint painter) string {
+	n, column, word := r.from.Place(f.Path)
+	line, ok := r.quotes.line(r.from.Source, n)
+	text := []rune(strings.ReplaceAll(line, "\t", " "))
+	if !ok || column == 0 || column > len(text) || strings.TrimSpace(line) == "" {
+		return ""
+	}
+	from, length := column-1, utf8.RuneCountInString(word)
+	if rest := string(text[from:]); strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "'") {
+		length += 2 // written between quotes
+	} else if !strings.HasPrefix(rest, word) {
+		length = 1
+	}
+	length = max(1, min(length, len(text)-from))
+	switch {
+	case from+length > widestQuote:
+		return "" // what matters is far to the right: JSON in one line
+	case len(text) > widestQuote:
+		text = append(text[:widestQuote:widestQuote], '…')
+	}
+	number := fmt.Sprint(n)
+	mark := strings.Repeat(" ", from) + paint.as("error", strings.Repeat("^", length))
+	return fmt.Sprintf("    %s%s\n    %s%s\n", paint.as("dim", number+" │ "), visibleLine(string(text)),
+		paint.as("dim", strings.Repeat(" ", len(number))+" │ "), mark)
+}

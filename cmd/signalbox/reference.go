@@ -1,0 +1,238 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	running "github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+// rules are the causes that are found by structure and not by the text of a log.
+func rules() []*signature.Signature {
+	all := slices.Concat(control.Rules(), gang.Rules(), running.Rules())
+	slices.SortFunc(all, func(a, b *signature.Signature) int { return strings.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(all, func(a, b *signature.Signature) bool { return a.ID == b.ID })
+}
+
+func ruleShelf() shelf {
+	return shelf{
+		name:    "rules",
+		about:   "A rule is a cause that is found in what the platform says (states, events, exit codes, conditions) or by comparing members, and not in the text of a log.",
+		columns: []string{"name", "category", "role", "owner", "what it says"}, spare: []int{2, 3},
+		entries: func() ([]entry, error) {
+			var out []entry
+			for _, s := range rules() {
+				out = append(out, entry{
+					name: s.ID, row: []string{s.ID, s.Category, string(s.Role), string(s.Domain), s.Title},
+					page: signaturePage(s), value: s,
+				})
+			}
+			return out, nil
+		},
+	}
+}
+
+func categoryShelf() shelf {
+	return shelf{
+		name:    "categories",
+		about:   "A category is one class of causes; every diagnosis ends with one.",
+		columns: []string{"name", "who acts", "the cause is"},
+		entries: func() ([]entry, error) {
+			catalog, err := signature.Builtin()
+			if err != nil {
+				return nil, err
+			}
+			known := map[string][]string{}
+			for _, s := range slices.Concat(catalog.All(), rules()) {
+				known[s.Category] = append(known[s.Category], s.ID)
+			}
+			healthy := signature.Category{Slug: signature.HealthyCategory, Title: "none: what was seen is well", Owner: signature.Nobody}
+			var out []entry
+			for _, c := range append(signature.Categories(), healthy) {
+				names := slices.Compact(slices.Sorted(slices.Values(known[c.Slug])))
+				page := fmt.Sprintf("**%s**\n\nUsually acts: %s (%s).\n", c.Title, c.Owner, ownerTexts[string(c.Owner)])
+				if len(names) > 0 {
+					page += "\nFound by:\n\n- " + strings.Join(names, "\n- ") + "\n"
+				}
+				out = append(out, entry{
+					name: c.Slug, row: []string{c.Slug, string(c.Owner), c.Title}, page: page,
+					value: struct {
+						Name    string   `json:"name"`
+						Title   string   `json:"title"`
+						Owner   string   `json:"owner"`
+						FoundBy []string `json:"foundBy"`
+					}{c.Slug, c.Title, string(c.Owner), append([]string{}, names...)},
+				})
+			}
+			return out, nil
+		},
+	}
+}
+
+// word is a name that an output may hold, and what it means there.
+type word struct {
+	Name    string `json:"name"`
+	What    string `json:"what"` // what it is a word of
+	Meaning string `json:"meaning"`
+}
+
+var ownerTexts = map[string]string{
+	string(signature.User):     "the author of the job",
+	string(signature.Platform): "who runs the cluster",
+	string(signature.Hardware): "who replaces machines and devices",
+	string(signature.Network):  "who runs the network",
+	string(signature.Storage):  "who runs the storage",
+	string(signature.Nobody):   "nobody can be named from what was seen",
+}
+
+// wordList is every name of our outputs that no other part of the reference has.
+func wordList() []word {
+	out := []word{
+		{capacity.Fits.String(), "fit", "There is a place for every pod at once; the plan says where."},
+		{capacity.TooBig.String(), "fit", "Never: not even if the cluster were idle. The job has to change."},
+		{capacity.Full.String(), "fit", "Not now: others hold what is missing. On the idle cluster it would fit."},
+		{capacity.Fragmented.String(), "fit", "Not now: enough is free in total, but not together on single nodes."},
+		{capacity.Unknown.String(), "fit", "Not enough was seen to say; the answer names what was not. It is never a pass: the exit code of fit is 4."},
+		{"no-queue", "fit", "The queue that the job names does not exist, so nobody will start it."},
+		{"queue-closed", "fit", "The queue takes no jobs: somebody stopped it."},
+		{"over-queue", "fit", "The queue has less than the job asks for, for good or now."},
+		{"over-quota", "fit", "A ResourceQuota of the namespace has less than the job asks for, for good or now."},
+		{"outside-limits", "fit", "A pod or container is outside a LimitRange, or a ResourceQuota needs an amount that it does not name."},
+		{"short-gang", "fit", "The pod group waits for more pods than there are."},
+		{"over-pool", "fit", "The node pools may not add as many nodes as the job needs."},
+		{"no-devices", "fit", "The pods claim more devices than the nodes publish."},
+		{string(preflight.Allowed), "decision", "Nothing graver than a note was found."},
+		{string(preflight.Warned), "decision", "The job is admitted, and something is worth changing."},
+		{string(preflight.Denied), "decision", "A policy refuses the job in a namespace that enforces."},
+		{string(preflight.Deny), "effect of a policy", "The policy refuses the job."},
+		{string(preflight.Warn), "effect of a policy", "The policy only warns."},
+		{finding.Error.String(), "severity", "The job cannot run, or will surely fail."},
+		{finding.Warning.String(), "severity", "The job risks failing, waiting or wasting."},
+		{finding.Note.String(), "severity", "The job runs; there is something to know."},
+		{preflight.ModeOff, "mode of a namespace", "Nothing is reviewed."},
+		{preflight.ModeWarn, "mode of a namespace", "Policies that deny only warn, unless they always deny. The default."},
+		{preflight.ModeEnforce, "mode of a namespace", "Policies deny."},
+		{string(diagnose.Healthy), "verdict of a diagnosis", "Everything that was seen is well."},
+		{string(diagnose.Diagnosed), "verdict of a diagnosis", "Something is wrong, and the first cause is named."},
+		{string(diagnose.Inconclusive), "verdict of a diagnosis", "Something is wrong, and the evidence does not decide what; up to three candidates are named."},
+		{string(diagnose.Unknown), "verdict of a diagnosis", "Too little was seen to say."},
+		{string(diagnose.Established), "standing of a cause", "The platform says so, or two independent sources agree."},
+		{string(diagnose.Supported), "standing of a cause", "One source says so."},
+		{string(diagnose.Hypothesis), "standing of a cause", "It fits what was seen; other causes do too."},
+		{string(signature.Root), "role of a signature", "It may be the first cause."},
+		{string(signature.Cascade), "role of a signature", "Another member failed first; this one felt it."},
+		{string(signature.Confirmation), "role of a signature", "It supports a cause and is none itself."},
+		{string(signature.Context), "role of a signature", "It is advice, and never a cause."},
+		{string(signature.Helps), "trying again", "The same job may succeed when it is started again."},
+		{string(signature.Useless), "trying again", "The same job fails again unless something is changed."},
+		{string(signature.RetryUnknown), "trying again", "Nobody can say whether it helps."},
+		{preflight.UnreadableField, "finding", "A field cannot be read: the message says what is written and what was expected. What rests on it was not checked."},
+		{"ignore-annotation", "finding", "signalbox.dev/ignore has no effect: it names no check, or there is no signalbox.dev/ignore-reason."},
+		{"namespace-mode", "finding", "The label signalbox.dev/mode has a value that means nothing; it is treated as warn."},
+		{"namespace-missing", "finding", "The namespace does not exist, so the API server refuses the job. Only check and fit say so."},
+		{serverCheck, "finding", "What the API server and the cluster's webhooks say in a dry run of the job and of one pod of each role (check --server)."},
+		{"unreadable-input", "finding", "A file or document cannot be read (in SARIF and JUnit; elsewhere it is under errors)."},
+		{"all", "not checked", "Nothing of the job was checked; the reason stands beside it."},
+		{"cluster", "not checked", "The cluster that the kubeconfig names did not answer."},
+		{"policies", "not checked", "The policies of the cluster may not be read, or do not load."},
+	}
+	for owner, text := range ownerTexts {
+		out = append(out, word{owner, "owner of a cause", strings.ToUpper(text[:1]) + text[1:] + "."})
+	}
+	slices.SortStableFunc(out, func(a, b word) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.What, b.What))
+	})
+	return out
+}
+
+func wordShelf() shelf {
+	return shelf{
+		name:    "words",
+		about:   "Verdicts, decisions, severities and the other words that outputs hold.",
+		columns: []string{"name", "is a", "meaning"},
+		entries: func() ([]entry, error) {
+			var out []entry
+			for _, w := range wordList() {
+				out = append(out, entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w})
+			}
+			return out, nil
+		},
+	}
+}
+
+// annotationList is what Signalbox writes on objects and reads from them.
+func annotationList() []word {
+	return []word{
+		{controller.Healthy, "annotation of a job", "Yes, No or Unknown. Written by the controller."},
+		{controller.Error, "annotation of a job", "One sentence: which pod, which rank, which node, what. Written by the controller."},
+		{controller.Analysis, "annotation of a job", "Why, each claim with the evidence it rests on. Written by the controller."},
+		{controller.Solution, "annotation of a job", "What to do, in steps. Written by the controller."},
+		{controller.Diagnosis, "annotation of a job", "The same for machines, as compact JSON. Written by the controller."},
+		{controller.Waiting, "annotation of a job", "Why the job has not started. Written by the controller and removed once all pods run."},
+		{controller.Ask, "annotation of a job", "Any new value asks for a diagnosis now. Written by users."},
+		{check.IgnoreAnnotation, "annotation of a job", "Names of checks that are not to speak about the job; needs a reason beside it. Written by users."},
+		{check.ReasonAnnotation, "annotation of a job", "Why checks are ignored; without it nothing is. Written by users."},
+		{webhook.AskAnnotation, "annotation of a job", "\"fit\" asks for the whole answer about the fit in a dry run. Written by check and fit."},
+		{preflight.ModeLabel, "label of a namespace", "off, warn or enforce: what policies may do there."},
+		{"signalbox.dev/llm", "label of a namespace", "enabled lets masked logs of its jobs leave the cluster for a model."},
+		{webhook.PolicyLabel, "label of a ConfigMap", "true: it holds policies. In the namespace of Signalbox."},
+	}
+}
+
+func annotationShelf() shelf {
+	return shelf{
+		name:    "annotations",
+		about:   "Annotations and labels that Signalbox writes and reads.",
+		columns: []string{"name", "where", "meaning"},
+		entries: func() ([]entry, error) {
+			var out []entry
+			for _, w := range annotationList() {
+				out = append(out, entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w})
+			}
+			return out, nil
+		},
+	}
+}
+
+// exitCodes are the exit codes of all commands.
+func exitCodes() []word {
+	code := func(n int, meaning string) word { return word{strconv.Itoa(n), "exit code", meaning} }
+	return []word{
+		code(exitFine, "Nothing at or above --fail-on (check), it fits (fit), a diagnosis was made (diagnose), healthy (diagnose --exit-code)."),
+		code(exitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code)."),
+		code(exitUsage, "Bad usage, or input that cannot be read; one line on standard error says what was expected."),
+		code(exitOurs, "A failure of Signalbox's own, or of the connection to a cluster that was named."),
+		code(exitUnknown, "The answer that was asked for is unknown: fit, check --require-cluster, a cluster of the kubeconfig that does not answer, diagnose --exit-code."),
+		code(exitBusy, "The only objection is that the cluster is busy now; trying later may help."),
+		code(128+2, "Interrupted from the keyboard."),
+		code(128+15, "Told to stop."),
+	}
+}
+
+func exitCodeShelf() shelf {
+	return shelf{
+		name:    "exit-codes",
+		about:   "Exit codes of the commands; scripts branch on them.",
+		columns: []string{"name", "is a", "meaning"}, spare: []int{1},
+		entries: func() ([]entry, error) {
+			var out []entry
+			for _, w := range exitCodes() {
+				out = append(out, entry{name: w.Name, row: []string{w.Name, w.What, w.Meaning}, value: w})
+			}
+			return out, nil
+		},
+	}
+}
