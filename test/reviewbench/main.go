@@ -183,7 +183,7 @@ func handle(set *check.Set, manifest []byte, nodes int) (cost, error) {
 		return cost{}, err
 	}
 	h := webhook.NewHandler(webhook.HandlerOptions{
-		Reviewer: &preflight.Reviewer{Checks: set, Policies: opa}, View: view{cluster(nodes)}, Deadline: time.Minute,
+		Reviewer: webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}), View: view{cluster(nodes)}, Deadline: time.Minute,
 	})
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID: "1", Operation: admissionv1.Create, Namespace: "ml", Kind: metav1.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"},
