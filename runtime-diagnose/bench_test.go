@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
@@ -48,5 +50,23 @@ func BenchmarkGang(b *testing.B) {
 		if r := diagnose.Diagnose(b.Context(), story, c, diagnose.Options{}); r.Category != "gpu-oom" {
 			b.Fatalf("category %q, want gpu-oom", r.Category)
 		}
+	}
+}
+
+// BenchmarkFailedPods judges gangs of which nothing but pods is there: all of them failed, within seconds.
+func BenchmarkFailedPods(b *testing.B) {
+	c := catalog(b)
+	for _, n := range []int{1_000, 4_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			story := diagnose.Case{Job: train(n - 1), Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon}
+			for i := range n {
+				story.Pods = append(story.Pods, ended(fmt.Sprintf("train-worker-%d", i), fmt.Sprintf("gpu-%d", i/8), []int32{1, 143, 134}[i%3], "Error", noon.Add(time.Duration(i%60)*time.Second)))
+			}
+			for b.Loop() {
+				if r := diagnose.Diagnose(b.Context(), story, c, diagnose.Options{}); r.Verdict == diagnose.Healthy {
+					b.Fatal("healthy")
+				}
+			}
+		})
 	}
 }

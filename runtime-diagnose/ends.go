@@ -135,7 +135,7 @@ func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
 
 // readEnding keeps the end of the log that a bare exit code is the last word of.
 func (d *diagnosis) readEnding(ctx context.Context) {
-	if root := d.ranking.Root; root != nil && root.Item.Kind == evidence.Exit && saysLittle(root) {
+	if root := d.ranking.Root; root != nil && bareExit(root) {
 		d.end = d.ending(ctx, root.Item.Source)
 	}
 }
@@ -162,8 +162,9 @@ func (d *diagnosis) stepsFor(root *rank.Sighting) []string {
 		}
 		steps = slices.DeleteFunc(steps, func(step string) bool { return step == "" })
 	}
-	s := root.Item.Source
+	s, reads := root.Item.Source, false
 	for i, step := range steps {
+		reads = reads || readTheLog.MatchString(step)
 		if !readTheLog.MatchString(step) || s.Pod == "" {
 			continue
 		}
@@ -176,8 +177,14 @@ func (d *diagnosis) stepsFor(root *rank.Sighting) []string {
 			steps[i] = "The pod is gone: look for the end of its log where the cluster keeps logs."
 		}
 	}
+	if !reads && bareExit(root) && len(d.end.Lines) == 0 && len(d.Logs) == 0 {
+		steps = append([]string{d.logToRead()}, steps...)
+	}
 	return steps
 }
+
+// bareExit is an exit code that is all that is known.
+func bareExit(s *rank.Sighting) bool { return s.Item.Kind == evidence.Exit && saysLittle(s) }
 
 // waits is the part of a step that is to wait for others to end.
 var waits = regexp.MustCompile(`,? or wait for running jobs to end|^Else wait for running jobs to end\.$`)

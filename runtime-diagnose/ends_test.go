@@ -24,12 +24,12 @@ func TestPodsThatWereOnlyToldToStop(t *testing.T) {
 	}{
 		"one": {
 			[]corev1.Pod{ended("train-worker-0", "gpu-1", 143, "Error", noon)},
-			"What was seen names no cause. train-worker-0 ended with exit code 143: told to stop (SIGTERM), at 12:00:00. No log was read; the log of the container that ended first would decide.",
+			"Somebody asked the process to stop. [pod/train-worker-0/pytorch/exit] Not shown: who: the operator after another pod failed, a drain, a preemption, a deadline or a user. No log was read; the log of the container that ended first would decide.",
 			"Read the log of the pod that ended first: kubectl logs train-worker-0 -n ml -c pytorch.",
 		},
 		"several, and one that had been restarted first": {
 			[]corev1.Pod{ended("train-worker-0", "gpu-1", 143, "Error", noon), again, ended("train-worker-2", "gpu-1", 143, "Error", time.Time{})},
-			"What was seen names no cause. train-worker-1 and 2 more ended with exit code 143: told to stop (SIGTERM), at 11:59:00 and later. No log was read; the log of the container that ended first would decide.",
+			"Somebody asked the process to stop. [pod/train-worker-1/pytorch/exit] 2 others say the same. All of them ran on node gpu-1. Not shown: who: the operator after another pod failed, a drain, a preemption, a deadline or a user. No log was read; the log of the container that ended first would decide.",
 			"Read the log of the pod that ended first: kubectl logs train-worker-1 -n ml -c pytorch --previous.",
 		},
 		"nobody": {
@@ -42,7 +42,7 @@ func TestPodsThatWereOnlyToldToStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := diagnose.Case{Job: train(2), Kind: replicas, State: kinds.State{Phase: kinds.Failed}, Now: noon, Pods: tc.pods}
 			r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
-			if r.Analysis != tc.analysis || len(r.Solution) != 1 || r.Solution[0] != tc.step {
+			if r.Analysis != tc.analysis || len(r.Solution) == 0 || r.Solution[0] != tc.step {
 				t.Errorf("got  %q %q\nwant %q %q", r.Analysis, r.Solution, tc.analysis, tc.step)
 			}
 		})

@@ -480,9 +480,15 @@ func (d *diagnosis) askOf(role string) string {
 // schedulerSays is one sentence per different message of the scheduler.
 func (d *diagnosis) schedulerSays(pending []control.Pod) []string {
 	var out []string
+	waits := map[string]bool{}
+	for i := range pending {
+		waits[pending[i].Name] = true
+	}
 	for _, u := range d.seen.Scheduling {
-		isPending := slices.ContainsFunc(pending, func(p control.Pod) bool { return p.Name == u.Pod })
-		if s := u.Sentence(); isPending && !slices.Contains(out, s) && len(out) < 2 {
+		if len(out) == 2 {
+			break
+		}
+		if s := u.Sentence(); waits[u.Pod] && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

@@ -181,13 +181,17 @@ func (d *diagnosis) contested(s rank.Sighting) bool {
 	if place == "" {
 		return false
 	}
+	also := map[string]bool{}
+	for _, i := range s.Also {
+		also[gang.PlaceOf(i.Source)] = true
+	}
 	for i := range d.sightings {
 		o := &d.sightings[i]
 		if o.Over || o.Explained || o.Follower || o.Mild || o.Signature.Weak || o.Signature.Role != signature.Root ||
 			o.Signature.DepthOf() < signature.General || o.Signature.Category == s.Signature.Category {
 			continue
 		}
-		if other := gang.PlaceOf(o.Item.Source); d.isMember(other) && other != place && !d.alsoIn(s, other) && d.when(s.Item, o.Item) >= 0 {
+		if other := gang.PlaceOf(o.Item.Source); d.isMember(other) && other != place && !also[other] && d.when(s.Item, o.Item) >= 0 {
 			return true
 		}
 	}
@@ -197,10 +201,6 @@ func (d *diagnosis) contested(s rank.Sighting) bool {
 func (d *diagnosis) isMember(place string) bool {
 	_, ok := d.at[place]
 	return ok
-}
-
-func (d *diagnosis) alsoIn(s rank.Sighting, place string) bool {
-	return slices.ContainsFunc(s.Also, func(i evidence.Item) bool { return gang.PlaceOf(i.Source) == place })
 }
 
 // sayOrder says how it is known who went first, and what became of the others.
@@ -286,26 +286,18 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 // decides is what would tell who went first: the logs that were not read, of those that ended
 // first.
 func (d *diagnosis) decides() string {
-	unread := slices.Clone(d.marks.Unread)
-	for _, m := range d.all {
-		if m.Failed && !m.Read && !slices.Contains(unread, m.Place) {
-			unread = append(unread, m.Place)
+	var unread []*gang.Member
+	for i := range d.all {
+		if m := &d.all[i]; m.Failed && !m.Read {
+			unread = append(unread, m)
 		}
 	}
 	if len(unread) == 0 {
 		return ""
 	}
-	byEnd := func(place string) time.Time {
-		for _, m := range d.all {
-			if m.Place == place {
-				return m.Ended
-			}
-		}
-		return time.Time{}
-	}
-	slices.SortStableFunc(unread, func(a, b string) int { return byEnd(a).Compare(byEnd(b)) })
-	text := "the log of " + unread[0]
-	if at := byEnd(unread[0]); !at.IsZero() {
+	slices.SortStableFunc(unread, func(a, b *gang.Member) int { return a.Ended.Compare(b.Ended) })
+	text := "the log of " + unread[0].Place
+	if at := unread[0].Ended; !at.IsZero() {
 		text += ", which ended at " + at.UTC().Format("15:04:05")
 	}
 	if n := len(unread) - 1; n > 0 {

@@ -96,6 +96,7 @@ func Read(in Input) Seen {
 	r.replace()
 	r.readClaimedDevices()
 	r.readEvents()
+	r.nodes = r.inUse()
 	r.judgeScheduling()
 	for i := range in.Nodes {
 		r.readNode(&in.Nodes[i])
@@ -108,6 +109,10 @@ type reader struct {
 	Input
 	seen  Seen
 	phase map[string]Pod // by name
+	// placed and lost are of all pods: every one has a node; one failed or waits.
+	placed, lost bool
+	scheduling   map[string]int  // by pod: where its newest message is
+	nodes        map[string]bool // on which a pod is that has not ended well
 }
 
 func (r *reader) source(pod *corev1.Pod) evidence.Source {

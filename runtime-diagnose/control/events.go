@@ -47,12 +47,20 @@ func (r *reader) readEvents() {
 	slices.SortStableFunc(events, func(a, b corev1.Event) int {
 		return cmp.Or(when(a).Compare(when(b)), 0)
 	})
+	of := map[string][]int{} // events by the name of their object
 	for i := range events {
-		r.readEvent(events, i)
+		of[events[i].InvolvedObject.Name] = append(of[events[i].InvolvedObject.Name], i)
+	}
+	r.placed, r.lost = r.allPlaced(), r.lostPods()
+	for i := range events {
+		mine := of[events[i].InvolvedObject.Name]
+		of[events[i].InvolvedObject.Name] = mine[1:]
+		r.readEvent(events, i, mine[1:])
 	}
 }
 
-func (r *reader) readEvent(events []corev1.Event, i int) {
+// readEvent reads one event; later are those after it of the same name.
+func (r *reader) readEvent(events []corev1.Event, i int, later []int) {
 	e := events[i]
 	for _, t := range transient {
 		if strings.Contains(e.Message, t) {
@@ -65,7 +73,7 @@ func (r *reader) readEvent(events []corev1.Event, i int) {
 	}
 	item := r.eventItem(e, i)
 	former := r.former(&e)
-	over := former || r.isOver(events, i)
+	over := former || r.isOver(events, i, later)
 	if e.Reason == "FailedScheduling" {
 		if former {
 			return
@@ -103,17 +111,12 @@ func telling(reason string) bool {
 // readFailedScheduling uses the newest message of a pod only: older ones describe a
 // cluster that is gone. A pod whose own condition speaks needs no event.
 func (r *reader) readFailedScheduling(e corev1.Event, item evidence.Item, over bool) {
-	for i, u := range r.seen.Scheduling {
-		if u.Pod == e.InvolvedObject.Name && (u.Item.Kind == evidence.Status || over) {
-			return
-		}
-		if u.Pod == e.InvolvedObject.Name {
-			r.seen.Scheduling = slices.Delete(r.seen.Scheduling, i, i+1)
-			break
-		}
-	}
-	if over {
+	i, known := r.scheduling[e.InvolvedObject.Name]
+	if over || known && r.seen.Scheduling[i].Item.Kind == evidence.Status {
 		return
+	}
+	if known {
+		r.seen.Scheduling[i].Item.ID = "" // dropped when all are in
 	}
 	r.unschedulable(e.InvolvedObject.Name, e.Message, item)
 }
@@ -145,15 +148,15 @@ func containerOf(path string) string {
 	return strings.TrimSuffix(rest, "}")
 }
 
-func (r *reader) isOver(events []corev1.Event, i int) bool {
+func (r *reader) isOver(events []corev1.Event, i int, after []int) bool {
 	e := events[i]
 	if c := containerOf(e.InvolvedObject.FieldPath); c != "" && e.InvolvedObject.Kind == "Pod" {
 		if p, ok := r.phase[e.InvolvedObject.Name]; ok && p.Word(c, 0) == Past {
 			return true // of a container whose trouble is not the pod's
 		}
 	}
-	if slices.ContainsFunc(events[i+1:], func(later corev1.Event) bool {
-		return later.InvolvedObject.Name == e.InvolvedObject.Name && later.Reason == e.Reason && strings.HasPrefix(later.Message, cancelled)
+	if slices.ContainsFunc(after, func(k int) bool {
+		return events[k].Reason == e.Reason && strings.HasPrefix(events[k].Message, cancelled)
 	}) {
 		return true
 	}
@@ -161,10 +164,10 @@ func (r *reader) isOver(events []corev1.Event, i int) bool {
 		return true
 	}
 	ends, known := outlived[e.Reason]
-	if !known || slices.Contains(ends, "NodeReady") && r.lostPods() {
+	if !known || slices.Contains(ends, "NodeReady") && r.lost {
 		return false
 	}
-	if (e.Reason == "FailedBinding" || e.Reason == "ProvisioningFailed") && r.allPlaced() {
+	if (e.Reason == "FailedBinding" || e.Reason == "ProvisioningFailed") && r.placed {
 		return true
 	}
 	if p, ok := r.phase[e.InvolvedObject.Name]; ok && e.InvolvedObject.Kind == "Pod" {
@@ -179,12 +182,7 @@ func (r *reader) isOver(events []corev1.Event, i int) bool {
 			}
 		}
 	}
-	for _, later := range events[i+1:] {
-		if later.InvolvedObject.Name == e.InvolvedObject.Name && slices.Contains(ends, later.Reason) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(after, func(k int) bool { return slices.Contains(ends, events[k].Reason) })
 }
 
 // allPlaced says that every pod has a node: none waits for a claim any more.

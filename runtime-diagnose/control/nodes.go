@@ -137,11 +137,14 @@ var ruleDevicesMissing = weak(rule("node-devices-missing", "the node offers fewe
 
 // concerns says that a pod of the job is on the node and has not ended well; without pods
 // every node that was handed in concerns.
-func (r *reader) concerns(node string) bool {
-	for _, p := range r.seen.Pods {
-		if p.Source.Node == node && p.Phase != corev1.PodSucceeded {
-			return true
+func (r *reader) concerns(node string) bool { return r.nodes[node] || len(r.seen.Pods) == 0 }
+
+func (r *reader) inUse() map[string]bool {
+	nodes := map[string]bool{}
+	for i := range r.seen.Pods {
+		if p := &r.seen.Pods[i]; p.Phase != corev1.PodSucceeded && !p.Past {
+			nodes[p.Source.Node] = true
 		}
 	}
-	return len(r.seen.Pods) == 0
+	return nodes
 }

@@ -162,11 +162,16 @@ func (r *reader) unschedulable(pod, message string, item evidence.Item) {
 		return
 	}
 	u.Pod, u.Item = pod, item
+	if r.scheduling == nil {
+		r.scheduling = map[string]int{}
+	}
+	r.scheduling[pod] = len(r.seen.Scheduling)
 	r.seen.Scheduling = append(r.seen.Scheduling, u)
 }
 
 // judgeScheduling runs when every message is in: only the newest of each pod counts.
 func (r *reader) judgeScheduling() {
+	r.seen.Scheduling = slices.DeleteFunc(r.seen.Scheduling, func(u Unschedulable) bool { return u.Item.ID == "" })
 	for _, u := range r.seen.Scheduling {
 		found, facts := Judge(u)
 		r.sight(found, u.Item, facts)

@@ -17,6 +17,10 @@ const nearEnd = 2 * time.Minute
 // Mark sets Explained and Follower on sightings, where the members show it, and says what it
 // made of each member.
 func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
+	return newMarker(seen, members, clocks).mark()
+}
+
+func newMarker(seen []rank.Sighting, members []Member, clocks *Clocks) *marker {
 	m := &marker{seen: seen, clocks: clocks, at: map[string]*about{}}
 	for i := range members {
 		a := &about{Member: &members[i]}
@@ -28,6 +32,10 @@ func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
 			m.learn(a, i)
 		}
 	}
+	return m
+}
+
+func (m *marker) mark() Marks {
 	for _, a := range m.all {
 		if !a.lost { // nobody was gone: the wire, or what drives it here, is the cause
 			a.own, a.wire = append(a.own, a.wire...), nil
@@ -35,12 +43,10 @@ func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
 		m.splitOwn(a)
 	}
 	m.explainEnds()
-	m.explainLateEnds()
-	m.doubtUnread()
 	m.followTold()
 	m.followLost()
 	m.followLater()
-	out := Marks{Unread: m.unread, States: map[string]State{}}
+	out := Marks{States: map[string]State{}}
 	for _, a := range m.all {
 		out.States[a.Place] = State{Own: len(a.own) > 0, Lost: a.lost, Told: a.told, First: a.first(), Sign: a.sign}
 	}
@@ -49,9 +55,6 @@ func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
 
 // Marks is what Mark made of the members.
 type Marks struct {
-	// Unread are members that ended as others did, but whose log was not read: theirs may hold
-	// the cause.
-	Unread []string
 	States map[string]State // by place
 }
 
@@ -69,7 +72,7 @@ type marker struct {
 	clocks *Clocks
 	all    []*about
 	at     map[string]*about
-	unread []string
+	asked  int // how often two moments were compared
 }
 
 // about is what the sightings say of one member.
@@ -95,7 +98,7 @@ func (m *marker) splitOwn(a *about) {
 	}
 	var own []int
 	for _, i := range a.own {
-		if m.clocks.Gap(a.lostAt, momentOf(&m.seen[i])) > lag {
+		if m.gap(a.lostAt, momentOf(&m.seen[i])) > lag {
 			a.wire = append(a.wire, i)
 			continue
 		}
@@ -211,88 +214,7 @@ const (
 	lag      = 5 * time.Second
 )
 
-// explainLateEnds: who still lived when others had long been in trouble did not bring it about
-// by ending. Where the trouble is a collective that timed out, any time after that is late: a
-// member that had died in it would have been gone for as long as they waited. A container that
-// is killed half a minute after the rest is one that was told to stop and did not.
-func (m *marker) explainLateEnds() {
-	for _, a := range m.all {
-		if a.explain || len(a.exit) == 0 || a.Ended.IsZero() {
-			continue
-		}
-		if slices.ContainsFunc(m.all, func(b *about) bool { return b != a && m.endedLate(a, b) }) {
-			for _, i := range a.exit {
-				m.seen[i].Explained = true
-			}
-		}
-	}
-}
-
-func (m *marker) endedLate(a, b *about) bool {
-	gap := m.clocks.Gap(b.first(), a.end())
-	switch {
-	case !b.Failed && !b.lost:
-		return false
-	case b.lost && b.timedOut():
-		return gap > 0
-	case a.ExitCode > 128:
-		return gap > lag
-	default:
-		return b.lost && gap > teardown
-	}
-}
-
-// timedOut says that the member waited in a collective until a watchdog gave up.
-func (a *about) timedOut() bool {
-	return slices.ContainsFunc(a.Calls, func(c Call) bool { return c.Seq >= 0 })
-}
-
 func (a *about) end() Moment { return Moment{a.Clock, a.Ended} }
-
-// doubtUnread: a member of which nothing is known but that it ended with the same code as
-// members who say that another went away is most likely one more of them, unless it surely
-// ended first. Taking it for the cause would be a guess by absence. That holds where its log
-// was not read; and where it was and says nothing, if somebody ended in a way of its own.
-func (m *marker) doubtUnread() {
-	followed := map[int32]bool{}
-	for _, a := range m.all {
-		if (a.lost || a.told) && len(a.own) == 0 && a.Failed {
-			followed[a.ExitCode] = true
-		}
-	}
-	odd := slices.ContainsFunc(m.all, func(a *about) bool {
-		return a.Failed && !a.lost && !a.told && len(a.own) == 0 && !followed[a.ExitCode] && !m.explained(a)
-	})
-	for _, a := range m.all {
-		if a.Read && !odd || !a.Failed || a.explain || len(a.exit) == 0 || !followed[a.ExitCode] || m.surelyFirst(a) {
-			continue
-		}
-		if !a.Read {
-			m.unread = append(m.unread, a.Place)
-		}
-		for _, i := range a.exit {
-			m.seen[i].Explained = true
-		}
-	}
-}
-
-// surelyFirst says that a member ended before any other showed a sign of trouble or ended.
-func (m *marker) surelyFirst(a *about) bool {
-	if a.Ended.IsZero() {
-		return false
-	}
-	others := false
-	for _, b := range m.all {
-		if b == a || !b.Failed && b.sign.At.IsZero() {
-			continue
-		}
-		others = true
-		if m.clocks.Order(a.end(), b.first()) >= 0 {
-			return false
-		}
-	}
-	return others
-}
 
 // first is a member's first sign of trouble, or its end.
 func (a *about) first() Moment {
@@ -306,25 +228,15 @@ func (a *about) first() Moment {
 // operator or the launcher. Who was told to stop goes behind a member that ended by itself,
 // unless it surely was the first to go.
 func (m *marker) followTold() {
-	var free []*about
-	for _, a := range m.all {
-		if a.Failed && !a.told && !a.lost {
-			free = append(free, a)
-		}
-	}
+	free := m.earliest(func(a *about) bool { return a.Failed && !a.told && !a.lost })
+	lost := m.earliest(func(a *about) bool { return a.lost && !a.first().At.IsZero() })
 	for _, a := range m.all {
 		if !a.told || len(a.own) > 0 {
 			continue
 		}
-		first := true
-		for _, u := range free {
-			first = first && m.clocks.Order(a.first(), u.first()) < 0
-		}
-		for _, l := range m.all {
-			// Whom the others miss is gone before they notice, but for the time it takes to end.
-			first = first && !(l.lost && !l.first().At.IsZero() && m.clocks.Gap(l.first(), a.first()) > lag)
-		}
-		if first {
+		// Whom the others miss is gone before they notice, but for the time it takes to end.
+		if !slices.ContainsFunc(free, func(u *about) bool { return m.order(a.first(), u.first()) >= 0 }) &&
+			!slices.ContainsFunc(lost, func(l *about) bool { return m.gap(l.first(), a.first()) > lag }) {
 			continue
 		}
 		a.stopped = true
@@ -340,8 +252,11 @@ func (m *marker) followTold() {
 // followLost: who complains of others goes behind every member that went in another way and
 // not surely later: somebody did go, and who complains says that it was another one.
 func (m *marker) followLost() {
+	led := m.earliest(func(u *about) bool {
+		return len(u.own) > 0 || u.Failed && !u.lost && !u.stopped && !m.explained(u)
+	})
 	for _, a := range m.all {
-		if !a.lost || len(a.own) > 0 || !m.led(a) {
+		if !a.lost || len(a.own) > 0 || !slices.ContainsFunc(led, func(u *about) bool { return u != a && m.gap(a.first(), u.first()) <= teardown }) {
 			continue
 		}
 		for _, i := range a.index {
@@ -352,24 +267,37 @@ func (m *marker) followLost() {
 	}
 }
 
-func (m *marker) led(a *about) bool {
-	for _, u := range m.all {
-		went := u.Failed && !u.lost && !u.stopped && !m.explained(u)
-		if u != a && (len(u.own) > 0 || went) && m.clocks.Gap(a.first(), u.first()) <= teardown {
-			return true
+// mostLeaders bounds how many members are tried as the one that others follow: the first few decide. A
+// gang may have ten thousand, and each of them asks.
+const mostLeaders = 16
+
+// earliest are the first few of some members by their first sign of trouble; those of which nobody knows
+// when it was come first.
+func (m *marker) earliest(which func(*about) bool) []*about {
+	var out []*about
+	for _, a := range m.all {
+		if which(a) {
+			out = append(out, a)
 		}
 	}
-	return false
+	slices.SortStableFunc(out, func(a, b *about) int { return a.first().At.Compare(b.first().At) })
+	return out[:min(len(out), mostLeaders)]
+}
+
+func (m *marker) order(a, b Moment) int {
+	m.asked++
+	return m.clocks.Order(a, b)
+}
+
+func (m *marker) gap(a, b Moment) time.Duration {
+	m.asked++
+	return m.clocks.Gap(a, b)
 }
 
 // explained says that a member's end counts for nothing.
 func (m *marker) explained(a *about) bool {
 	return len(a.exit) > 0 && !a.explain && m.seen[a.exit[0]].Explained
 }
-
-// mostLeaders bounds how many members are tried as the one that others follow: the first few
-// that ended decide.
-const mostLeaders = 16
 
 // followLater: a member that had failed for a reason of its own before another showed any
 // sign of trouble was not brought down by it. The same error is one event, however many say
@@ -389,7 +317,7 @@ func (m *marker) followLater() {
 	leaders = leaders[:min(len(leaders), mostLeaders)]
 	for _, l := range leaders {
 		for _, b := range m.all {
-			if b == l.a || b.first().At.IsZero() || m.clocks.Order(l.done, b.first()) >= 0 {
+			if b == l.a || b.first().At.IsZero() || m.order(l.done, b.first()) >= 0 {
 				continue
 			}
 			for _, i := range b.index {

@@ -1,0 +1,44 @@
+package gang
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// A gang of ten thousand that ended at once asks no more than a few questions for each member.
+func TestMarkAsksAFewQuestionsForEachMember(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	told := &signature.Signature{ID: "told", Category: "sigterm-preempted", Role: signature.Root, Depth: signature.Symptom}
+	exit := &signature.Signature{ID: "exit", Category: "python-exception-user-code", Role: signature.Root, Depth: signature.Symptom}
+	lost := &signature.Signature{ID: "lost", Category: "nccl-timeout", Role: signature.Cascade, Depth: signature.Symptom}
+	for name, what := range map[string][]*signature.Signature{
+		"all told": {told}, "all ended": {exit}, "all lost": {lost}, "some of each": {told, exit, lost},
+	} {
+		asked := map[int]int{}
+		for _, n := range []int{1_000, 10_000} {
+			var members []Member
+			var seen []rank.Sighting
+			for i := range n {
+				s := evidence.Source{Pod: fmt.Sprint("w-", i), Node: fmt.Sprint("n-", i), Rank: i}
+				at := noon.Add(time.Duration(i) * time.Millisecond)
+				members = append(members, Member{Place: s.Pod, Source: s, Clock: ClockOf(s), Ended: at, ExitCode: 1, Failed: true})
+				rule, kind := what[i%len(what)], evidence.Exit
+				if rule == lost {
+					kind = evidence.Log
+				}
+				seen = append(seen, rank.Sighting{Signature: rule, Item: evidence.Item{ID: evidence.ID(s.Pod), Kind: kind, At: at, Clock: ClockOf(s), Source: s}})
+			}
+			m := newMarker(seen, members, &Clocks{})
+			m.mark()
+			asked[n] = m.asked
+		}
+		if most := 4 * mostLeaders * 10_000; asked[10_000] > most || asked[10_000] > 11*asked[1_000]+1_000 {
+			t.Errorf("%s: %d questions about 1,000 members and %d about 10,000; want at most %d, and no more for each", name, asked[1_000], asked[10_000], most)
+		}
+	}
+}
