@@ -59,13 +59,18 @@ func (q *question) admit(k *kin) *admission {
 	same := equality.Semantic.DeepEqual
 	for _, a := range q.on.admissions {
 		y := &a.pod.Spec
+		if !q.on.budget.spend(2) {
+			break
+		}
 		if a.lift == q.lift && a.traits.shuts(k.traits) && x.NodeName == y.NodeName && same(x.NodeSelector, y.NodeSelector) && same(x.Tolerations, y.Tolerations) && same(x.Affinity, y.Affinity) {
 			return a
 		}
 	}
 	a := &admission{on: q.on, traits: k.traits, pod: k.pod, lift: q.lift}
-	a.tolerate(q.s)
-	a.sort(q.s)
+	if q.on.budget.spend(len(q.s.cols.taintSets) + len(q.on.grid.class)/8) {
+		a.tolerate(q.s)
+		a.sort(q.s)
+	}
 	q.on.admissions = append(q.on.admissions, a)
 	return a
 }
@@ -180,7 +185,7 @@ func (h *holes) count(room [][]int64, known []int32, barred []bool, sums *sums) 
 		most = 1
 	}
 	rows, ok := rowsOf(h.needs, room)
-	if !ok {
+	if !ok || !h.on.budget.spend(len(g.class)/2) {
 		return out
 	}
 	for _, cells := range h.open {

@@ -1,12 +1,14 @@
 package capacity_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +31,7 @@ func hostiles() map[string]func(testing.TB) []hostile {
 		"500_priorities":           manyPriorities,
 		"2000_quotas":              manyQuotas,
 		"20000_claims":             manyClaims,
+		"2000_roles_of_one_shape":  func(testing.TB) []hostile { return []hostile{{demo(), shapes(2000)}} },
 		"200_roles_that_differ":    func(testing.TB) []hostile { return []hostile{{twoZones(), rivals(200)}} },
 		"5000_pods_that_keep_away": manyGuards,
 	}
@@ -63,6 +66,15 @@ func BenchmarkAdversary(b *testing.B) {
 					}
 				}
 			}
+			ended, cancel := context.WithCancel(b.Context())
+			cancel()
+			longest := time.Duration(0)
+			for _, h := range asked { // all of this is work that does not end with the context
+				start := spent()
+				h.on.Fit(ended, h.gang)
+				longest = max(longest, spent()-start)
+			}
+			b.ReportMetric(float64(longest.Nanoseconds()), "ended-ns")
 			took.report(b, "")
 			b.ReportMetric(float64(took[len(took)-1].Nanoseconds()), "max-ns")
 			b.ReportMetric(float64(most)/(1<<20), "max-MiB")
@@ -216,4 +228,13 @@ func manyGuards(testing.TB) []hostile {
 		groups = append(groups, group(fmt.Sprintf("w%d", i), 60, build.Asks(fmt.Sprint(1+i%5)), build.Requests(fmt.Sprintf("cpu=%d", i+1)), build.PodLabel("app", fmt.Sprint(i))))
 	}
 	return []hostile{{cluster(items...), gang(groups...)}}
+}
+
+// shapes are as many roles that ask for the same and choose nodes by labels of their own.
+func shapes(roles int) capacity.Gang {
+	var g capacity.Gang
+	for i := range roles {
+		g.Groups = append(g.Groups, group(fmt.Sprintf("w%d", i), 1, build.Asks("1"), selects(fmt.Sprintf("k%d", i), "v"), role(fmt.Sprint(i)), apartOver("zone", fmt.Sprint(i+1))))
+	}
+	return g
 }

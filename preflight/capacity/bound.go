@@ -88,7 +88,7 @@ func (q *question) cannot(kins []*kin, idle bool) bool {
 	}
 	sums := q.on.roomOf(kins, idle)
 	if len(kins) > mostSubsets {
-		return sums.short(kins, 1<<len(kins)-1)
+		return sums.short(kins, everyKin)
 	}
 	for set := 1; set < 1<<len(kins); set++ {
 		if sums.short(kins, set) {
@@ -127,6 +127,9 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 		room = on.s.cols.idle
 	}
 	for cell, class := range on.grid.class {
+		if !on.budget.spend(len(kins)) {
+			break
+		}
 		set := r.takes(cell)
 		if set == 0 {
 			continue
@@ -144,34 +147,35 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 	return r
 }
 
+// everyKin is the set of all kins where they are too many for all subsets to be looked at.
+const everyKin = 1 << mostSubsets
+
 // takes is the set of kins that a cell takes.
 func (r *roomSums) takes(cell int) int {
-	set := 0
+	set, many := 0, len(r.holes) > mostSubsets
 	for i, h := range r.holes {
 		counts := h.now
 		if r.idle {
 			counts = h.idle
 		}
-		if i < mostKins && counts[cell] > 0 {
+		switch {
+		case counts[cell] == 0:
+		case many:
+			return everyKin
+		default:
 			set |= 1 << i
 		}
 	}
 	return set
 }
 
-// mostKins is how many kins a set can hold.
-const mostKins = 30
-
 // short says whether a set of kins asks for more of a resource than there is on all
 // nodes that take any of them.
 func (r *roomSums) short(kins []*kin, set int) bool {
-	if len(kins) > mostKins {
-		return false
-	}
 	for i, column := range r.columns {
 		want, have := int64(0), int64(0)
 		for at, k := range kins {
-			if set>>at&1 == 1 {
+			if set == everyKin || set>>at&1 == 1 {
 				want = plus(want, times(k.takesOf(column), int64(k.count)))
 			}
 		}

@@ -25,6 +25,7 @@ type budget struct {
 	used int
 	next int    // what is used when the context is looked at again
 	over string // why no step is left; empty: there are some
+	gone bool   // because nobody waits for the answer
 
 	until int  // what is used when the try that is on must end; 0: none is on
 	tired bool // it had to
@@ -62,8 +63,10 @@ func (b *budget) look() {
 	switch err := b.err(); {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded):
+		b.gone = true
 		b.over = "the time was up before the answer was found"
 	default:
+		b.gone = true
 		b.over = "the question was withdrawn before the answer was found"
 	}
 }

@@ -32,7 +32,7 @@ func TestRulesBetweenPodsHoldHoweverManyRolesThereAre(t *testing.T) {
 			want = capacity.Fits
 		}
 		if got := twoZones().Fit(t.Context(), rivals(roles)); got.Verdict != want {
-			t.Errorf("%d roles that keep apart over two zones are %s, want %s: %s", roles, got.Verdict, want, got)
+			t.Errorf("%d roles that keep apart over two zones are %s, want %s: %.200s %q", roles, got.Verdict, want, got, got.Assumed)
 		}
 	}
 }

@@ -22,17 +22,18 @@ const (
 // quest looks for changes of a gang that would make it fit. Every change it names was
 // tried: it fits, with a plan.
 type quest struct {
-	s     *Snapshot
-	gang  Gang
-	was   *Result
-	on    *ground
-	tries int
-	found []string
+	s      *Snapshot
+	gang   Gang
+	was    *Result
+	on     *ground
+	tries  int
+	found  []string
+	passed []string // what was not tried, and why
 }
 
 // changes are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
-func (s *Snapshot) changes(g Gang, was *Result, on *ground) []string {
+func (s *Snapshot) changes(g Gang, was *Result, on *ground) (found, passed []string) {
 	q := &quest{s: s, gang: g, was: was, on: on}
 	q.smallerRequest()
 	q.fewerPods()
@@ -41,7 +42,14 @@ func (s *Snapshot) changes(g Gang, was *Result, on *ground) []string {
 	q.toleration()
 	q.otherPool()
 	q.looserRules()
-	return q.found
+	return q.found, q.passed
+}
+
+// pass says what is not tried.
+func (q *quest) pass(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(q.passed, text) {
+		q.passed = append(q.passed, text)
+	}
 }
 
 // attempt is a changed gang that was tried.
@@ -56,7 +64,13 @@ func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) { return q.try
 
 // tryOn is try for a change that alters what the ground rests on.
 func (q *quest) tryOn(g Gang, on *ground, what purpose) (a *attempt, fits bool) {
-	if q.tries++; q.tries > mostTries || on.budget.over != "" {
+	q.tries++
+	switch {
+	case on.budget.over != "":
+		q.pass("not every change that might make it fit was tried: %s", on.budget.over)
+		return nil, false
+	case q.tries > mostTries:
+		q.pass("not every change that might make it fit was tried: there are more than %d", mostTries)
 		return nil, false
 	}
 	done := on.budget.try(mostTrySteps)
@@ -153,6 +167,9 @@ func (q *quest) resized(i, pods int) Gang {
 // other requests shrink in proportion. Roles that have one pod by their nature keep it.
 func (q *quest) smallerPods() {
 	name, each := q.devices()
+	if each > mostDevices {
+		q.pass("smaller pods were not tried: one asks for more than %d %s", mostDevices, name)
+	}
 	if each < 2 || each > mostDevices {
 		return
 	}
@@ -328,14 +345,20 @@ func (q *quest) selectors() []label {
 			seen[label{key, value}] = true
 		}
 	}
-	return firstOf(slices.SortedFunc(maps.Keys(seen), func(a, b label) int { return strings.Compare(a.key+"="+a.value, b.key+"="+b.value) }))
+	return firstOf(q, "node selectors", slices.SortedFunc(maps.Keys(seen), func(a, b label) int { return strings.Compare(a.key+"="+a.value, b.key+"="+b.value) }))
 }
 
-func firstOf[T any](all []T) []T { return all[:min(mostVariants, len(all))] }
+// firstOf are those of some variants of a change that are tried.
+func firstOf[T any](q *quest, what string, all []T) []T {
+	if len(all) > mostVariants {
+		q.pass("of %d %s only %d were tried as changes", len(all), what, mostVariants)
+	}
+	return all[:min(mostVariants, len(all))]
+}
 
 // toleration tolerates one of the taints that refuse nodes.
 func (q *quest) toleration() {
-	for _, text := range firstOf(q.was.Rejected.Taints) {
+	for _, text := range firstOf(q, "taints", q.was.Rejected.Taints) {
 		if g, ok := q.tolerating(q.gang, text); ok {
 			q.keep(g, "fits with a toleration of the taint %s", text)
 		}
@@ -375,7 +398,7 @@ func (q *quest) otherPool() {
 		if was.key == corev1.LabelHostname {
 			continue
 		}
-		for _, value := range firstOf(slices.Sorted(maps.Keys(values))) {
+		for _, value := range firstOf(q, "values of "+was.key, slices.Sorted(maps.Keys(values))) {
 			g := q.with(func(_ int, g *Group) {
 				if was.in(g) {
 					g.Pod.Spec.NodeSelector[was.key] = value
@@ -411,7 +434,7 @@ func (q *quest) taintOf(g Gang) string {
 // looserRules drops the rules by which pods choose their neighbours, one at a time: a
 // spread that must hold, affinity, anti-affinity; and it lets several nodes use a claim.
 func (q *quest) looserRules() {
-	for _, key := range firstOf(q.spreads()) {
+	for _, key := range firstOf(q, "spreads", q.spreads()) {
 		q.drop("fits without the spread over "+key, func(spec *corev1.PodSpec) {
 			spec.TopologySpreadConstraints = slices.DeleteFunc(slices.Clone(spec.TopologySpreadConstraints), func(c corev1.TopologySpreadConstraint) bool {
 				return c.TopologyKey == key && c.WhenUnsatisfiable != corev1.ScheduleAnyway

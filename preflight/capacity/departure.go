@@ -29,7 +29,7 @@ func (s *Snapshot) Departures(ctx context.Context, g Gang, was Result) string {
 	if s == nil || was.Verdict != Full && was.Verdict != Fragmented {
 		return ""
 	}
-	d := &departures{s: s, gang: g, budget: newBudget(ctx, mostSteps)}
+	d := &departures{s: s, gang: g, budget: newBudget(ctx, 8*mostSteps)}
 	d.list()
 	if len(d.jobs) == 0 {
 		return ""
@@ -174,7 +174,12 @@ func (d *departures) without(jobs ...*runningJob) (plan string) {
 			d.l.DropPod(p.namespace, p.name)
 		}
 	}
-	r, _ := d.l.Snapshot(d.s.taken, d.s.incomplete).fit(d.gang, d.budget)
+	done := d.budget.try(mostSteps)
+	r, on := d.l.Snapshot(d.s.taken, d.s.incomplete).fit(d.gang, d.budget)
+	on.release()
+	if !done() {
+		r.Verdict = Unknown
+	}
 	for _, j := range jobs {
 		for _, p := range j.pods {
 			d.l.KeepPod(p)

@@ -2,13 +2,9 @@ package capacity
 
 import "slices"
 
-// The exact search gives up beyond these sizes; then the answer is "unknown" rather than
-// late. They bound it to some milliseconds and megabytes.
-const (
-	mostStates  = 4096
-	mostCells   = 4 << 20  // states times nodes, remembered to read the plan back
-	mostChanges = 16 << 20 // states times patterns times nodes, tried
-)
+// mostStates is the size beyond which the exact search does not begin; what it tries, states
+// times patterns times nodes, counts as steps of the question.
+const mostStates = 4096
 
 // search decides whether kins fit by trying everything worth trying: node by node it
 // keeps, for every number of pods of the smaller kins placed so far, the largest number
@@ -25,7 +21,6 @@ type search struct {
 	sure   int    // pods of the main kin on all other nodes
 	best   []int  // by state: pods of the main kin; -1: not reachable
 	chose  [][]choice
-	tried  int
 }
 
 // seat is a node of a cell, or a piece.
@@ -114,11 +109,8 @@ func (x *search) lay() bool {
 		}
 		x.seat(cell, -1, x.p.add(cell, x.p.fresh[cell][:1]), left, min(left, small))
 		x.p.drop()
-		if x.tried > mostChanges {
-			return false
-		}
 	}
-	return len(x.nodes)*x.states <= mostCells
+	return true
 }
 
 // seat adds as many nodes like that of a piece as have to be looked at.
@@ -132,7 +124,6 @@ func (x *search) seat(cell, piece, like, nodes, looked int) {
 		return
 	}
 	patterns := x.patterns(like)
-	x.tried += len(patterns)
 	for range looked {
 		x.nodes = append(x.nodes, seat{cell, piece, patterns})
 	}
@@ -150,7 +141,7 @@ func (x *search) patterns(on int) []pattern {
 	counts, placed := make([]int, len(x.small)), slices.Clone(x.p.placed)
 	var choose func(depth, step int)
 	choose = func(depth, step int) {
-		if len(out)*x.states > mostChanges {
+		if !x.q.on.budget.spend(4) {
 			return
 		}
 		if depth == len(x.small) {
@@ -175,8 +166,7 @@ func (x *search) patterns(on int) []pattern {
 
 // step adds a node; false if that is more than the search may try.
 func (x *search) step(patterns []pattern) bool {
-	x.tried += len(patterns) * x.states
-	if x.tried > mostChanges || !x.q.on.budget.spend(len(patterns)*x.states) {
+	if !x.q.on.budget.spend(len(patterns) * x.states) {
 		return false
 	}
 	next, chose := make([]int, x.states), make([]choice, x.states)

@@ -20,3 +20,15 @@ func (s *Snapshot) Classes() int {
 	s.lineUp()
 	return len(s.cols.ready)
 }
+
+// Memo is the memory of a search.
+type Memo struct{ m memo }
+
+// NewMemo remembers nothing yet.
+func NewMemo() *Memo { return &Memo{} }
+
+// Has says that a row is remembered, and remembers it.
+func (m *Memo) Has(row []uint32) bool { return m.m.has(row, 0) }
+
+// Size is how many numbers are kept.
+func (m *Memo) Size() int { return len(m.m.rows) }

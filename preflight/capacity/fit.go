@@ -24,13 +24,18 @@ func (s *Snapshot) answer(g Gang, b *budget) Result {
 	g = s.asStored(g)
 	r, on := s.fit(g, b)
 	defer on.release()
+	if b.gone {
+		return r
+	}
 	s.limit(&r, g)
 	s.moveAside(&r, g, b)
 	if within := s.within(g, &r, on); within != "" {
 		r.Changes = append(r.Changes, within)
 	}
 	if r.refused() {
-		r.Changes = append(r.Changes, s.changes(g, &r, on)...)
+		found, passed := s.changes(g, &r, on)
+		r.Changes = append(r.Changes, found...)
+		r.Assumed = append(r.Assumed, passed...)
 	}
 	if len(r.Changes) > 0 {
 		r.Change = r.Changes[0]
@@ -46,18 +51,26 @@ func (s *Snapshot) fit(g Gang, b *budget) (Result, *ground) {
 		return r, nil
 	}
 	on := s.ground(g, b)
+	if b.over != "" {
+		r.Assumed = []string{b.over}
+		return r, on
+	}
 	q := s.question(g, on)
 	a, kins := q.run(&r)
 	cut := b.over
+	if b.gone {
+		r.Assumed = []string{b.over}
+		return r, on
+	}
 	r.Running = q.own
 	r.Placed += q.own
-	if a != nil {
+	if a != nil && cut == "" {
 		kins = q.judge(&r, *a, kins)
 	}
 	if cut != "" {
 		r.Verdict = Unknown
-		q.note("%s", cut)
-	} else if b.over != "" {
+	}
+	if b.over != "" {
 		q.note("%s", b.over)
 	}
 	q.stuck(&r)
@@ -76,6 +89,9 @@ func (q *question) run(r *Result) (*answer, []*kin) {
 	stages := q.gang.stages()
 	for i, stage := range stages {
 		kins := q.gather(stage)
+		if !q.on.budget.spend(1) {
+			return &answer{}, kins
+		}
 		beside := q.crowdBeside(placed, stage)
 		a := q.place(kins, beside, len(stages) == 1)
 		if len(beside) > 0 {
@@ -322,6 +338,9 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	for _, stage := range q.gang.stages() {
 		ever := q.gather(q.gang.beside(stage))
 		idle := q.ever(ever, true)
+		if !q.on.budget.spend(0) { // what was counted in part proves nothing
+			idle = answer{}
+		}
 		if idle.no && (a.no || !q.evens(ever)) {
 			q.tooBig(r, ever)
 			r.Obstacle = idle.rule
@@ -403,7 +422,7 @@ func (q *question) fitsWithNodesBack() bool {
 	lifted := q.s.question(q.gang, q.on)
 	lifted.lift = true
 	for _, stage := range q.gang.stages() {
-		if !lifted.ever(lifted.gather(q.gang.beside(stage)), true).yes {
+		if !lifted.ever(lifted.gather(q.gang.beside(stage)), true).yes || !q.on.budget.spend(0) {
 			return false
 		}
 	}

@@ -118,6 +118,9 @@ func (t *traits) blur(why string) {
 	}
 }
 
+// stepsPerGroup is what it costs to read the template of a group.
+const stepsPerGroup = 100
+
 // ownPod is a pod of the gang that has a node.
 type ownPod struct {
 	group  int
@@ -133,6 +136,9 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 	for i := range g.Groups {
 		if g.Groups[i].Count <= 0 {
 			continue
+		}
+		if !b.spend(stepsPerGroup) {
+			return on
 		}
 		on.traits[i] = on.traitsOf(g.Namespace, &g.Groups[i])
 		spec := &g.Groups[i].Pod.Spec

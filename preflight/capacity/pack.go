@@ -34,6 +34,7 @@ type piece struct {
 func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
 	p := &packing{q: q, kins: kins, idle: idle, placed: make([]int, len(kins)), fresh: q.on.grid.nodes}
 	p.taken = q.on.numbers(len(p.fresh))
+	q.on.budget.spend(len(p.fresh)/16 + len(kins))
 	q.on.memory.furnish(p)
 	p.clash = q.clashing(kins)
 	for _, k := range kins {
@@ -166,7 +167,7 @@ func (p *packing) put(i, at, n int) {
 // fill places up to n pods of kin i, in small holes first or in large ones. Small holes
 // first leaves the large ones whole; large holes first uses fewer nodes.
 func (p *packing) fill(i, n int, largeFirst bool) {
-	if n <= 0 {
+	if n <= 0 || !p.q.on.budget.spend(8+len(p.pieces)) {
 		return
 	}
 	most := n
@@ -182,7 +183,7 @@ func (p *packing) fill(i, n int, largeFirst bool) {
 			cells, all = p.kins[i].inOrder(p.idle, math.MaxInt)
 			cells = cells[known:]
 		}
-		if len(cells)+len(pieces) == 0 {
+		if len(cells)+len(pieces) == 0 || !p.q.on.budget.spend(2) {
 			break
 		}
 		next := 0

@@ -90,6 +90,8 @@ func (s *Snapshot) preempts(g Gang, r *Result, b *budget) (out *Preemption, why 
 		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.name)
 	case h.unsure:
 		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.name)
+	case len(victims) == 0 && h.passed:
+		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.name)
 	case len(victims) == 0:
 		return nil, ""
 	}
@@ -209,6 +211,7 @@ type hunt struct {
 	priority int32
 	stay     []*Node // of the plan
 	clear    []lair
+	passed   bool               // there are more nodes that could be cleared
 	unsure   bool               // an answer without some pods was unknown
 	asks     []job.Resources    // by group
 	selects  []func(*Node) bool // by group
@@ -253,7 +256,7 @@ func (h *hunt) gather(r *Result) {
 		return cmp.Or(cmp.Compare(len(a.victims), len(b.victims)), strings.Compare(a.node.Name, b.node.Name))
 	})
 	if most := min(mostCleared, 2*(r.Wanted-r.Placed)+16); len(h.clear) > most {
-		h.clear = h.clear[:most]
+		h.clear, h.passed = h.clear[:most], true
 	}
 }
 

@@ -129,6 +129,9 @@ func (q *question) note(format string, args ...any) {
 func (q *question) gather(stage []int) []*kin {
 	var out []*kin
 	for _, i := range stage {
+		if !q.on.budget.spend(stepsPerGroup) {
+			break
+		}
 		if q.need[i] == 0 && q.extra[i] == 0 {
 			continue
 		}
@@ -150,7 +153,10 @@ func (q *question) gather(stage []int) []*kin {
 // alike finds the kin that a group belongs to.
 func (q *question) alike(kins []*kin, group int) *kin {
 	for _, k := range kins {
-		if maps.Equal(q.requested(k.groups[0]), q.requested(group)) && q.equal(k.source, &q.gang.Groups[group].Pod) {
+		if !q.on.budget.spend(3) {
+			return nil
+		}
+		if maps.Equal(q.requested(k.groups[0]), q.requested(group)) && q.on.budget.spend(stepsPerGroup) && q.equal(k.source, &q.gang.Groups[group].Pod) {
 			return k
 		}
 	}

@@ -25,7 +25,7 @@ func (s *Snapshot) Standings(g Gang, of corev1.ResourceName) []Standing {
 	if s == nil || s.incomplete != "" {
 		return nil
 	}
-	q := s.question(g, s.ground(g, newBudget(context.Background(), mostSteps)))
+	q := s.question(g, s.ground(g, newBudget(context.Background(), 16*mostSteps)))
 	out := make([]Standing, len(s.nodes))
 	kins := q.askers(of)
 	for cell, members := range q.on.grid.nodes {

@@ -135,11 +135,12 @@ func (x *sweep) mixes(cell, on int) []mix {
 	more := true
 	var choose func(i int)
 	choose = func(i int) {
-		if more = more && len(out) <= mostMixes && x.w.q.on.budget.spend(steps); !more {
+		if more = more && x.w.q.on.budget.spend(steps); !more {
 			return
 		}
 		if i == len(counts) {
 			out = append(out, mix{pods: slices.Clone(counts)})
+			more = len(out) <= mostMixes
 			return
 		}
 		most := min(x.p.hole(i, on), x.w.kins[i].count)

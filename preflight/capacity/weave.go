@@ -140,8 +140,18 @@ func (w *web) roomiest(top int, kins kinSet) []int32 {
 
 // rooms are how many pods of each kin alone the nodes of each domain take.
 func (w *web) rooms(top int) []int64 {
+	for len(w.roomsOf) < len(w.tops) {
+		w.roomsOf = append(w.roomsOf, nil)
+	}
+	if w.roomsOf[top] != nil {
+		return w.roomsOf[top]
+	}
 	out := make([]int64, w.tops[top].size*len(w.kins))
+	w.roomsOf[top] = out
 	for i, k := range w.kins {
+		if !w.q.on.budget.spend((len(w.q.on.grid.nodes) + len(w.q.s.nodes)) / 4) {
+			return out
+		}
 		for cell, n := range w.caps(k) {
 			if n == 0 {
 				continue

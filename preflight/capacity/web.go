@@ -29,6 +29,7 @@ type web struct {
 
 	stepsPerLook, stepsPerMix int
 	spare                     *seating // of no use any more
+	roomsOf                   [][]int64
 }
 
 // stepsPerMatch is what it costs to compare the pods of a kin with a selector.
@@ -151,6 +152,9 @@ func (w *web) topology(key string) int {
 func (w *web) count() {
 	number := func(top int, of kinSet, cells []bool) int {
 		for at := range w.counters {
+			if !w.q.on.budget.spend(2 + len(of)) {
+				break
+			}
 			if c := &w.counters[at]; c.top == top && c.of.equal(of) && slices.Equal(c.cells, cells) {
 				return at
 			}
@@ -268,6 +272,9 @@ func (w *web) addNear(i int, k *kin) {
 		r.seeded = append(r.seeded, seeded)
 	}
 	for at := range w.near {
+		if !w.q.on.budget.spend(stepsPerMatch) {
+			return
+		}
 		if other := &w.near[at]; other.with.equal(r.with) && slices.Equal(other.tops, r.tops) && slices.EqualFunc(other.seeded, r.seeded, slices.Equal) {
 			other.holders.join(r.holders)
 			return
@@ -289,6 +296,9 @@ func (w *web) addEven(i int, k *kin) {
 	for at := range k.traits.even {
 		e := &k.traits.even[at]
 		top := w.topology(e.topology)
+		if !w.q.on.budget.spend(w.tops[top].size/4 + len(w.q.s.nodes)/4) {
+			return
+		}
 		r := evenRule{holders: w.set(i), top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.nodes))}
 		counted, doubt := w.meeting(relation{spread, k.groups[0], at}, e.countsOf)
 		if doubt != "" {
@@ -323,6 +333,9 @@ func (w *web) addEven(i int, k *kin) {
 // joinEven adds a rule, or its holders to an equal one.
 func (w *web) joinEven(r evenRule) {
 	for at := range w.even {
+		if !w.q.on.budget.spend(stepsPerMatch) {
+			return
+		}
 		if o := &w.even[at]; o.top == r.top && o.skew == r.skew && o.short == r.short && o.counted.equal(r.counted) && o.self.equal(r.self) &&
 			slices.Equal(o.base, r.base) && slices.Equal(o.real, r.real) && slices.Equal(o.cells, r.cells) {
 			o.holders.join(r.holders)
@@ -361,6 +374,9 @@ func (w *web) addShares() {
 			r := shareRule{kins: w.set(), once: c.once, hard: c.once || c.node == sameNode, why: c.why, claim: c.claim}
 			pods := 0
 			for j := i; j < len(w.kins); j++ {
+				if !w.q.on.budget.spend(1 + len(w.kins[j].traits.claims)) {
+					return
+				}
 				if slices.ContainsFunc(w.kins[j].traits.claims, func(o claimUse) bool { return o.claim == c.claim }) {
 					r.kins.add(j)
 					pods += w.kins[j].count

@@ -20,12 +20,30 @@ geomean,0.03,
 Fit/nodes=5000/frag=high/pods=1024/roles=3/yes-2,0.00041,2%
 Difference/different=10/podsPerNode=20/answer-2,5.5e-05,∞
 Tied/nodes=1000/one_for_each_rack-2,0.002,∞
+Adversary/ties_over_8_topologies-2,0.008,∞
 
 ,all,
 ,p99-sec,CI
 Fit/nodes=5000/frag=high/pods=1024/roles=3/yes-2,0.00092,2%
 Difference/different=10/podsPerNode=20/answer-2,9.9e-05,∞
 Tied/nodes=1000/one_for_each_rack-2,0.004,∞
+Adversary/ties_over_8_topologies-2,0.012,∞
+
+,all,
+,max-sec,CI
+Adversary/ties_over_8_topologies-2,0.0139,∞
+
+,all,
+,ended-sec,CI
+Adversary/ties_over_8_topologies-2,1.5e-05,∞
+
+,all,
+,max-MiB,CI
+Adversary/ties_over_8_topologies-2,7.09,∞
+
+,all,
+,%unknown,CI
+Adversary/ties_over_8_topologies-2,50,∞
 
 ,all,
 ,MiB/heap,CI
@@ -44,6 +62,7 @@ func TestThePageSaysWhatTheRunSaid(t *testing.T) {
 		"| 1024 pods, fits | 3 | high | – | 0.410 ms (p99 0.920) | – |\n",
 		"| 10 | 20 | 0.055 ms (p99 0.099) |\n",
 		"| one for each rack | 2.00 ms (p99 4.00) | – |\n",
+		"| ties over 8 topologies | 8.00 ms (p99 12.0) | 13.9 ms | 0.015 ms | 7.09 MiB | 50 % |\n",
 		"| 5000 nodes, 100000 pods | ",
 		" | 133 MiB | ",
 		"## One question\n\nMeasured on 2026-01-02, at a load average of 0.50, 0.40, 0.30.\n",

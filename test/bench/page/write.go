@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,6 +31,7 @@ var sections = []section{
 	{"One question", "Fit/", answers},
 	{"What the cost grows with", "Difference/", curve},
 	{"Pods that look at each other", "Tied/", tied},
+	{"Questions made to be slow", "Adversary/", hostile},
 	{"One event", "Events/", events},
 	{"Volumes", "Claims/", claims},
 	{"Absurd questions", "Million/", bad},
@@ -160,6 +162,30 @@ other, as a scheduler would.
 		if what, ok := strings.CutPrefix(name, "Tied/nodes=1000/"); ok {
 			text(w, fmt.Sprintf("| %s | %s | %s |\n", strings.ReplaceAll(what, "_", " "), r.lap(name, ""), r.lap("Tied/nodes=5000/"+what, "")))
 		}
+	}
+}
+
+// hostile is what the worst questions cost that anybody has thought of.
+func hostile(w io.Writer, r *run) {
+	text(w, `
+Processor time and memory of one answer, verdict and suggestions. All that one question may cost is
+counted in steps, which end a search that would take longer: the last column is the share of the
+questions that this leaves unknown. *Withdrawn* is a question whose context has ended before.
+
+| question | one answer | longest | withdrawn | memory | unknown for the steps |
+|---|---|---|---|---|---|
+`)
+	for _, name := range r.names {
+		what, ok := strings.CutPrefix(name, "Adversary/")
+		if !ok {
+			continue
+		}
+		longest, _ := r.of("max-sec", name)
+		ended, _ := r.of("ended-sec", name)
+		memory, _ := r.of("max-MiB", name)
+		unknown, _ := r.of("%unknown", name)
+		text(w, fmt.Sprintf("| %s | %s | %s ms | %s ms | %s MiB | %s %% |\n",
+			strings.ReplaceAll(what, "_", " "), r.lap(name, ""), number(longest*1e3), number(ended*1e3), number(memory), strconv.FormatFloat(unknown, 'f', -1, 64)))
 	}
 }
 
