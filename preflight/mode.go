@@ -17,6 +17,9 @@ const (
 	ModeEnforce = "enforce" // policies deny
 )
 
+// namespaceMode is the name under which a report says that the label means nothing.
+const namespaceMode = "namespace-mode"
+
 // ModeOf is the mode of a namespace with these labels: warn where the namespace does not
 // say, says something unknown, or is unknown itself.
 func ModeOf(labels map[string]string) string {
@@ -34,7 +37,7 @@ func oddMode(labels map[string]string) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	default:
 		return finding.Finding{
-			Check: "namespace-mode", Severity: finding.Note,
+			Check: namespaceMode, Severity: finding.Note,
 			Message: fmt.Sprintf("the namespace is labelled %s=%s, which is none of off, warn, enforce; it is treated as warn", ModeLabel, mode),
 			Remedy:  "Have the label corrected by whoever owns the namespace.",
 		}, true

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
-	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -167,7 +166,7 @@ func (p *Pending) own() {
 }
 
 func (p *Pending) settle() {
-	finding.Sort(p.report.Findings)
+	sortFindings(p.report.Findings)
 	p.report.Decision = decide(p.report.Findings, p.report.Rulings)
 }
 

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -83,14 +84,29 @@ func (r Report) Lines() []finding.Finding {
 			Check: ruling.Policy, Severity: severity, Path: ruling.Path, Message: ruling.Message, Remedy: ruling.Remedy,
 		})
 	}
-	finding.Sort(out)
+	sortFindings(out)
 	return out
+}
+
+// sortFindings orders findings as reports print them: what is wrong with the namespace first,
+// however mild, because whoever believes a namespace to be guarded must not find it behind "4 more".
+func sortFindings(fs []finding.Finding) {
+	finding.Sort(fs)
+	slices.SortStableFunc(fs, func(a, b finding.Finding) int {
+		of := func(f finding.Finding) int {
+			if f.Check == namespaceMode {
+				return 0
+			}
+			return 1
+		}
+		return of(a) - of(b)
+	})
 }
 
 // Add takes in what somebody else found out about the job (an API server that was asked).
 func (r *Report) Add(findings []finding.Finding, skipped []Skip) {
 	r.Findings = append(r.Findings, findings...)
-	finding.Sort(r.Findings)
+	sortFindings(r.Findings)
 	r.Skipped = append(r.Skipped, skipped...)
 	r.Decision = decide(r.Findings, r.Rulings)
 }

@@ -17,6 +17,18 @@ func DidYouMean(name string, names []string) string {
 	return fmt.Sprintf("; did you mean %q?", names[at])
 }
 
+// Nearest is the name that at most so many slips of the pen are between; empty: none is. The
+// first of equally near names wins.
+func Nearest(name string, names []string, slips int) string {
+	best := ""
+	for _, n := range names {
+		if d := distance(name, n); d > 0 && d <= slips {
+			best, slips = n, d-1
+		}
+	}
+	return best
+}
+
 // distance is Levenshtein's: the fewest runes to insert, delete or replace. O(len·len).
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)

@@ -72,7 +72,7 @@ func noPod(j *job.Job, address string) string {
 		return "the pods are called " + strings.Join(said, ", ")
 	}
 	if sub := subdomain(j); j.Ref.Kind == "JobSet" && strings.SplitN(domain, ".", 2)[0] != sub {
-		return fmt.Sprintf("the pod is known as %s.%s", name, sub)
+		return fmt.Sprintf("the pod's name in the network is %s.%s", name, sub)
 	}
 	return ""
 }

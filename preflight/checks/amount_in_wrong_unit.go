@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -23,10 +25,10 @@ var amountInWrongUnit = &check.Check{
 					return r.Pod.At(rel.Child("resources", list).Key(string(name)))
 				}
 				if cpu, ok := amounts[corev1.ResourceCPU]; ok && cpu.CmpInt64(mostCores) > 0 {
-					p.Reportf(at(corev1.ResourceCPU), "%s has %s cpu, which is %s cores; the largest machines have %d", whose(c.Name, r.Name), cpu.String(), cores(cpu), mostCores)
+					p.Reportf(at(corev1.ResourceCPU), "cpu %s of %s is %s cores; the largest machines have %d", cpu.String(), whose(c.Name, r.Name), cores(cpu), mostCores)
 				}
 				if memory, ok := amounts[corev1.ResourceMemory]; ok && list == "limits" && memory.Sign() > 0 && memory.CmpInt64(leastMemory) < 0 {
-					p.Reportf(at(corev1.ResourceMemory), "%s has %s memory, which is %s; no container starts with less than %d", whose(c.Name, r.Name), memory.String(), count(memory.Value(), "byte"), leastMemory)
+					p.Reportf(at(corev1.ResourceMemory), "memory %s of %s is %s; did you mean %q?", memory.String(), whose(c.Name, r.Name), inBytes(memory), strings.TrimRight(memory.String(), "m")+"Mi")
 				}
 			}
 		})
@@ -44,3 +46,12 @@ const (
 
 // cores is a quantity of cpu as a plain number.
 func cores(q resource.Quantity) string { return itoa(q.Value()) }
+
+// inBytes is an amount of memory as a sentence gives it; m, which is a slip for M or Mi, means a
+// thousandth.
+func inBytes(memory resource.Quantity) string {
+	if strings.HasSuffix(memory.String(), "m") {
+		return "less than " + count(memory.Value(), "byte") + " (m means milli)"
+	}
+	return count(memory.Value(), "byte")
+}

@@ -15,7 +15,7 @@ var amountMissing = &check.Check{
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.AmountMissing {
-				p.Reportf(u.Path, "is named without an amount, which counts as %d", 0)
+				p.Reportf(u.Path, "%s has no value, and counts as 0", lastStep(u.Path))
 			}
 		}
 		return nil

@@ -37,13 +37,13 @@ var batchSizesContradict = &check.Check{
 				switch {
 				case whole == 0:
 				case micro > 0 && steps > 0 && known && whole != saturate.Mul(saturate.Mul(micro, steps), world):
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %d accumulated × %s is %s", whole, micro, steps, count(world, "process"), saturate.Text(saturate.Mul(saturate.Mul(micro, steps), world))))
+					c.report(p, fmt.Sprintf("train_batch_size is %d, but %d per GPU × %d accumulated × %s = %s", whole, micro, steps, count(world, "process"), saturate.Text(saturate.Mul(saturate.Mul(micro, steps), world))))
 				case micro > 0 && steps > 0 && whole%saturate.Mul(micro, steps) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %d accumulated is %d, which does not divide it", whole, micro, steps, saturate.Mul(micro, steps)))
+					c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d per GPU × %d accumulated = %d", whole, micro, steps, saturate.Mul(micro, steps)))
 				case micro > 0 && steps == 0 && known && whole%saturate.Mul(micro, world) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d per GPU × %s is %s, which does not divide it", whole, micro, count(world, "process"), saturate.Text(saturate.Mul(micro, world))))
+					c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d per GPU × %s = %s", whole, micro, count(world, "process"), saturate.Text(saturate.Mul(micro, world))))
 				case micro == 0 && known && whole%saturate.Mul(max(steps, 1), world) != 0:
-					c.report(p, fmt.Sprintf("train_batch_size is %d; %d accumulated × %s is %s, which does not divide it", whole, max(steps, 1), count(world, "process"), saturate.Text(saturate.Mul(max(steps, 1), world))))
+					c.report(p, fmt.Sprintf("train_batch_size %d cannot be divided by %d accumulated × %s = %s", whole, max(steps, 1), count(world, "process"), saturate.Text(saturate.Mul(max(steps, 1), world))))
 				}
 			}
 		}

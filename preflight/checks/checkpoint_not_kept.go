@@ -26,7 +26,7 @@ var checkpointNotKept = &check.Check{
 					continue
 				}
 				if where := lostAt(&r.Pod.Spec, c, o.value); where != "" {
-					p.Reportf(o.at, "%s of %s lies in %s, which goes with the pod", o, whose(c.Name, r.Name), where)
+					p.Reportf(o.at, "%s of %s is in %s, which is deleted with the pod", o, whose(c.Name, r.Name), where)
 					break
 				}
 			}

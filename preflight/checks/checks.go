@@ -97,12 +97,22 @@ func quoted(value string) string {
 	return strconv.Quote(value)
 }
 
-// podsOf is "4 pods of Worker"; the one role of a Job has no name of its own.
+// podsOf is "4 Worker pods"; the one role of a Job has no name of its own.
 func podsOf(r *job.Role) string {
 	if r.Name == "pod" {
 		return count(r.Replicas.Max, "pod")
 	}
-	return count(r.Replicas.Max, "pod") + " of " + r.Name
+	return count(r.Replicas.Max, r.Name+" pod")
+}
+
+// lastStep is the field that a path leads to, as a sentence names it: limits["nvidia.com/gpu"].
+func lastStep(at job.Path) string {
+	above := at.Parent()
+	step := strings.TrimPrefix(string(at[len(above):]), ".")
+	if strings.HasPrefix(step, "[") && above != "" {
+		return strings.TrimPrefix(string(above[len(above.Parent()):]), ".") + step
+	}
+	return step
 }
 
 // field is the value at a path of the object as it was written; nil where there is none.

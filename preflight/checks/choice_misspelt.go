@@ -30,7 +30,7 @@ var choiceMisspelt = &check.Check{
 			if meant == "" {
 				return // a word of a newer release, or of nobody
 			}
-			p.Reportf(at, "%q is none of %s%s", word, `"`+strings.Join(known, `", "`)+`"`, meant)
+			p.Reportf(at, "%s is %q; it takes %s%s", lastStep(at), word, `"`+strings.Join(known, `", "`)+`"`, meant)
 		}
 		for _, c := range choicesOf[p.Job.Ref.Kind] {
 			judge(c.at, c.known)

@@ -33,7 +33,7 @@ var claimMissing = &check.Check{
 					names = append(names, c.GetName())
 				}
 				p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Child("persistentVolumeClaim", "claimName")),
-					"claim %q does not exist; namespace %s has %s%s", name, p.Job.Ref.Namespace, count(len(names), "claim"), check.DidYouMean(name, names))
+					"claim %q does not exist in namespace %s%s", name, p.Job.Ref.Namespace, check.DidYouMean(name, names))
 			}
 		}
 		return nil

@@ -22,7 +22,7 @@ var claimNotReady = &check.Check{
 	Run: func(p *check.Pass) error {
 		for _, u := range claimsOf(p) {
 			if why := notReady(p, u.claim); why != "" {
-				p.Reportf(u.at, "claim %q of %s %s; %s for it", u.claim.Name, count(u.role.Replicas.Max, "pod"), why, map[bool]string{true: "it waits", false: "they wait"}[u.role.Replicas.Max == 1])
+				p.Reportf(u.at, "claim %q %s; %s cannot start before it is bound", u.claim.Name, why, podsOf(u.role))
 			}
 		}
 		return nil

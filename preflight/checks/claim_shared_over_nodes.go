@@ -54,9 +54,9 @@ func sharing(u claimUse, pods int) (finding.Finding, bool) {
 	switch {
 	case only(corev1.ReadWriteOncePod):
 		f.Severity = finding.Error
-		f.Message = fmt.Sprintf("%s mount claim %q, whose access mode is ReadWriteOncePod: %d pod may", count(pods, "pod"), u.claim.Name, 1)
+		f.Message = fmt.Sprintf("%s mount claim %q, but its access mode ReadWriteOncePod allows only one", count(pods, "pod"), u.claim.Name)
 	case only(corev1.ReadWriteOnce) && !stayTogether(u.role):
-		f.Message = fmt.Sprintf("%s mount claim %q, whose access mode is ReadWriteOnce: %d node may have it at a time", count(pods, "pod"), u.claim.Name, 1)
+		f.Message = fmt.Sprintf("%s mount claim %q, but its access mode ReadWriteOnce allows only one node at a time", count(pods, "pod"), u.claim.Name)
 	default:
 		return f, false
 	}

@@ -1,9 +1,12 @@
 package checks
 
 import (
+	"fmt"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var cleanUpDeletesLogs = &check.Check{
@@ -22,7 +25,11 @@ var cleanUpDeletesLogs = &check.Check{
 		const at = job.Path("spec.runPolicy.cleanUpWorkers")
 		if clean, _ := field(p.Job, at).(bool); clean && p.Job.Ref.Kind == "ColossalAIJob" {
 			if worker := p.Job.Role("worker"); worker != nil {
-				p.Reportf(at, "cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails", count(worker.Replicas.Max, "worker"))
+				p.Report(finding.Finding{
+					Path:    at,
+					Message: fmt.Sprintf("cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails; only the launcher's log stays", count(worker.Replicas.Max, "worker")),
+					Remedy:  kinds.Of(p.Job.Ref).KeepsLogs,
+				})
 			}
 		}
 		return nil

@@ -21,7 +21,7 @@ func reportMissingClass(p *check.Pass, kind schema.GroupVersionKind, thing strin
 			continue
 		}
 		names := namesOf(p, kind.GroupKind(), "")
-		p.Reportf(r.Pod.At(rel), "none of %s is called %q, and pods that name it are refused%s", count(len(names), thing), name, check.DidYouMean(name, names))
+		p.Reportf(r.Pod.At(rel), "%s %q does not exist, so the pods are rejected%s", thing, name, check.DidYouMean(name, names))
 	}
 }
 

@@ -23,7 +23,7 @@ var commandIgnored = &check.Check{
 			}
 			for _, key := range []string{"command", "args"} {
 				if words, _ := c[key].([]any); len(words) > 0 {
-					p.Reportf(containers.Index(i).Child(key), "the %s of container worker has %s and never runs: the container runs sshd", key, count(len(words), "word"))
+					p.Reportf(containers.Index(i).Child(key), "the %s of container worker (%s) never runs: the operator starts sshd in its place", key, count(len(words), "word"))
 				}
 			}
 		}

@@ -27,7 +27,7 @@ var commandIsOneWord = &check.Check{
 			if len(words) < 2 || !program(words[0]) {
 				return
 			}
-			p.Reportf(r.Pod.At(rel.Child("command").Index(0)), "the program of %s is called %s, %d words in one; no image has a program of that name", whose(c.Name, r.Name), quoted(c.Command[0]), len(words))
+			p.Reportf(r.Pod.At(rel.Child("command").Index(0)), "the command of %s is %s, %d words in one string; no program has that name", whose(c.Name, r.Name), quoted(c.Command[0]), len(words))
 		})
 		return nil
 	},

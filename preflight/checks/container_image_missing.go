@@ -20,7 +20,7 @@ var containerImageMissing = &check.Check{
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if strings.TrimSpace(c.Image) == "" && !r.Pod.Partial {
-				p.Reportf(r.Pod.At(rel), "container %q of %s has no image; its pods cannot be created", c.Name, r.Name)
+				p.Reportf(r.Pod.At(rel), "container %q of %s has no image; the API server rejects its pods", c.Name, r.Name)
 			}
 		})
 		return nil

@@ -25,7 +25,7 @@ var containerNameInvalid = &check.Check{
 			if templated || len(validation.IsDNS1123Label(c.Name)) == 0 {
 				return
 			}
-			message := fmt.Sprintf("a container of %s is called %q, with %d characters; its name takes lower-case letters, digits and dashes, 1 to 63", r.Name, c.Name, len(c.Name))
+			message := fmt.Sprintf("%s has a container named %q; a name is 1 to 63 lower-case letters, digits and dashes", r.Name, c.Name)
 			p.Report(finding.Finding{Path: r.Pod.At(rel), Message: message})
 		})
 		return nil

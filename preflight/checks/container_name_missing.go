@@ -25,7 +25,7 @@ var containerNameMissing = &check.Check{
 			for _, c := range r.Pod.Spec.Containers {
 				names = append(names, strconv.Quote(c.Name))
 			}
-			p.Reportf(r.Pod.At("containers"), "no container of %s is called %q, the one that the operator looks for; there is %s", r.Name, r.Container, strings.Join(names, ", "))
+			p.Reportf(r.Pod.At("containers"), "%s has no container named %q, which the operator requires; it has %s", r.Name, r.Container, strings.Join(names, ", "))
 		}
 		return nil
 	},

@@ -36,7 +36,7 @@ var cpuBelowDataLoaders = &check.Check{
 			if loaders := saturate.Mul(each, procs); saturate.Mul(loaders, 1000) > saturate.Mul(milli, most) {
 				p.Report(finding.Finding{
 					Path: o.at,
-					Message: fmt.Sprintf("%s of %d loaders each start %s loaders; the cpu limit of %s is %s",
+					Message: fmt.Sprintf("%s with %d data loaders each make %s loaders, but the cpu limit of %s is %s",
 						count(procs, "process"), each, saturate.Text(loaders), who, job.Format(corev1.ResourceCPU, milli)),
 					Facts: []finding.Fact{{Name: "loaders", Value: loaders}, {Name: "cpuMilli", Value: milli}},
 				})

@@ -31,7 +31,7 @@ var deadlineNotPositive = &check.Check{
 		}
 		for _, at := range places {
 			if seconds, ok := number(p.Job, at); ok && seconds < 1 {
-				p.Reportf(at, "activeDeadlineSeconds is %d; the job ends as it begins, or its %s are refused", seconds, count(max(p.Job.MaxPods(), 1), "pod"))
+				p.Reportf(at, "activeDeadlineSeconds is %d; it must be 1 or more, or the job ends as it begins", seconds)
 			}
 		}
 		return nil

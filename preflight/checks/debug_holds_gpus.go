@@ -1,9 +1,13 @@
 package checks
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var debugHoldsGPUs = &check.Check{
@@ -17,8 +21,15 @@ var debugHoldsGPUs = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.debug.enabled")
 		gpus := p.Job.GPUs()
-		if on, _ := field(p.Job, at).(bool); on && gpus > 0 {
-			p.Reportf(at, "debug mode is on: no training starts in %s, with %s among them", count(p.Job.MaxPods(), "pod"), count(gpus, "GPU"))
+		switch on, _ := field(p.Job, at).(bool); {
+		case on && gpus > 0 && p.Job.Suspended:
+			p.Report(finding.Finding{
+				Path: at, Severity: finding.Note,
+				Message: fmt.Sprintf("debug mode is on, and so is pause: no pods start until %s is false", strings.TrimPrefix(kinds.Of(p.Job.Ref).Hold, "spec.runMode.")),
+				Remedy:  "Switch pause off to debug, or debug mode off to train when the job resumes.",
+			})
+		case on && gpus > 0:
+			p.Reportf(at, "debug mode is on: no training starts, and %s hold %s", count(p.Job.MaxPods(), "pod"), count(gpus, "GPU"))
 		}
 		return nil
 	},

@@ -28,7 +28,7 @@ var deviceClaimNotDeclared = &check.Check{
 			}
 			for k, used := range c.Resources.Claims {
 				if at := r.Pod.At(rel.Child("resources", "claims").Index(k)); !slices.Contains(names, used.Name) {
-					p.Reportf(at, "%s uses claim %q; the pod declares %s, none of that name, and is refused%s", whose(c.Name, r.Name), used.Name, count(len(names), "claim"), check.DidYouMean(used.Name, names))
+					p.Reportf(at, "%s uses claim %q, which the pod does not declare, so it is rejected%s", whose(c.Name, r.Name), used.Name, check.DidYouMean(used.Name, names))
 				}
 			}
 		})
@@ -38,7 +38,7 @@ var deviceClaimNotDeclared = &check.Check{
 				both := claim.ResourceClaimName != nil && claim.ResourceClaimTemplateName != nil
 				neither := claim.ResourceClaimName == nil && claim.ResourceClaimTemplateName == nil
 				if both || neither {
-					p.Reportf(r.Pod.At(job.Path("resourceClaims").Index(k)), "claim %q of %s names %d of resourceClaimName and resourceClaimTemplateName; it takes exactly 1, and the pods are refused", claim.Name, r.Name, map[bool]int{true: 2}[both])
+					p.Reportf(r.Pod.At(job.Path("resourceClaims").Index(k)), "claim %q of %s names %s resourceClaimName %s resourceClaimTemplateName; it takes exactly one", claim.Name, r.Name, map[bool]string{true: "both", false: "neither"}[both], map[bool]string{true: "and", false: "nor"}[both])
 				}
 			}
 		}

@@ -17,8 +17,8 @@ var deviceClaimShared = &check.Check{
 			r := &p.Job.Roles[i]
 			for k, c := range r.Pod.Spec.ResourceClaims {
 				if c.ResourceClaimName != nil && r.Replicas.Max > 1 {
-					p.Reportf(r.Pod.At(job.Path("resourceClaims").Index(k).Child("resourceClaimName")), "%s of %s share the %d claim %q and the devices in it, which are on %d node",
-						count(r.Replicas.Max, "pod"), r.Name, 1, *c.ResourceClaimName, 1)
+					p.Reportf(r.Pod.At(job.Path("resourceClaims").Index(k).Child("resourceClaimName")), "%s share ResourceClaim %q, so they must run on one node and share its devices",
+						podsOf(r), *c.ResourceClaimName)
 				}
 			}
 		}

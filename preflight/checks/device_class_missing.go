@@ -28,7 +28,7 @@ var deviceClassMissing = &check.Check{
 			for _, class := range classesOf(o) {
 				if _, there := p.Cluster.Lookup(deviceClassKind, "", class); there == job.Absent {
 					names := namesOf(p, deviceClassKind.GroupKind(), "")
-					p.Reportf(ref.At, "%s needs class %q, and none of %s is called so%s", ref.Kind.Kind+" "+ref.Name, class, count(len(names), "device class"), check.DidYouMean(class, names))
+					p.Reportf(ref.At, "%s needs DeviceClass %q, which does not exist%s", ref.Kind.Kind+" "+ref.Name, class, check.DidYouMean(class, names))
 				}
 			}
 		}

@@ -30,7 +30,7 @@ var devicesWithoutAsking = &check.Check{
 					return
 				}
 			}
-			p.Reportf(at, "NVIDIA_VISIBLE_DEVICES is %q in %s, which asks for %d GPUs: it sees those that other pods of its node hold", value, whose(c.Name, r.Name), 0)
+			p.Reportf(at, "NVIDIA_VISIBLE_DEVICES is %q in %s, which asks for no GPU: it sees those that other pods of its node hold", value, whose(c.Name, r.Name))
 		})
 		return nil
 	},

@@ -37,9 +37,9 @@ var elasticBounds = &check.Check{
 		switch {
 		case !ok:
 		case hasLeast && join < least:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas is for %s; elasticPolicy.minReplicas is %d", who, least)})
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas makes %s, fewer than elasticPolicy.minReplicas %d", who, least)})
 		case hasMost && replicas > most:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas is for %s; elasticPolicy.maxReplicas is %d", count(replicas, "worker"), most)})
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas makes %s, more than elasticPolicy.maxReplicas %d", count(replicas, "worker"), most)})
 		}
 		return nil
 	},

@@ -35,7 +35,7 @@ var elasticCountsOnlyWorkers = &check.Check{
 			}
 		}
 		if int64(pods) > most {
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("at most %s join; with the Master %s start torchrun, and the rest waits", count(most, "node"), count(pods, "pod"))})
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s run torchrun (1 Master + %s), but at most %s may join: the others wait for a place that never comes", count(pods, "pod"), count(pods-1, "Worker"), count(most, "node"))})
 		}
 		return nil
 	},

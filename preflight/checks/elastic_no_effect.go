@@ -28,10 +28,10 @@ var elasticNoEffect = &check.Check{
 		most, written := number(bounds, policy.Child("maxNodes"))
 		nodes := p.Job.MaxPods()
 		if written {
-			p.Reportf("spec.runtimeRef", "runtime %s has an elasticPolicy of up to %s, which no version of Trainer reads: %s start, and that is final", name, count(most, "node"), count(nodes, "pod"))
+			p.Reportf("spec.runtimeRef", "runtime %s has an elasticPolicy of up to %s, which no version of Trainer reads: the job starts %s and never changes that", name, count(most, "node"), count(nodes, "pod"))
 			return nil
 		}
-		p.Reportf("spec.runtimeRef", "runtime %s has an elasticPolicy, which no version of Trainer reads: %s start, and that is final", name, count(nodes, "pod"))
+		p.Reportf("spec.runtimeRef", "runtime %s has an elasticPolicy, which no version of Trainer reads: the job starts %s and never changes that", name, count(nodes, "pod"))
 		return nil
 	},
 }

@@ -18,7 +18,7 @@ var elasticWithoutWorker = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.elasticPolicy")
 		if field(p.Job, at) != nil && p.Job.Role("Worker") == nil && len(p.Job.Roles) > 0 {
-			p.Reportf(at, "elasticPolicy is about Workers; of %s %d are, and the operator refuses the job", count(p.Job.MaxPods(), "pod"), 0)
+			p.Reportf(at, "elasticPolicy is set, but the job has no Worker; the operator rejects it")
 		}
 		return nil
 	},

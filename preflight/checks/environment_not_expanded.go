@@ -24,12 +24,12 @@ var environmentNotExpanded = &check.Check{
 			}
 			for _, form := range []string{"$" + e.Name, "${" + e.Name + "}"} {
 				if slices.Contains(strings.Split(e.Value, ":"), form) {
-					p.Reportf(at, "%s becomes %s as it is written: only $(NAME) is replaced in a value, and no shell reads this one", e.Name, quoted(e.Value))
+					p.Reportf(at, "%s keeps the text %s: Kubernetes replaces only $(NAME) in a value, and no shell reads it", e.Name, quoted(e.Value))
 					return
 				}
 			}
 			if form := "$(" + e.Name + ")"; slices.Contains(strings.Split(e.Value, ":"), form) && !above(c, e) && len(c.EnvFrom) == 0 {
-				p.Reportf(at, "%s becomes %s as it is written: %s stands for a variable above it, and there is none", e.Name, quoted(e.Value), form)
+				p.Reportf(at, "%s keeps the text %s: no variable that is listed above it replaces %s", e.Name, quoted(e.Value), form)
 			}
 		})
 		return nil

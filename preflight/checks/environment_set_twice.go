@@ -21,7 +21,7 @@ var environmentSetTwice = &check.Check{
 				if at == n || c.Env[n].Value == last.Value && c.Env[n].ValueFrom == nil && last.ValueFrom == nil || usedBetween(c, n, at) {
 					continue
 				}
-				p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s is %s here and %s in env[%d], which counts", last.Name, shownValue(&c.Env[n]), shownValue(last), at)
+				p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s is set to %s here and to %s in env[%d], which wins", last.Name, shownValue(&c.Env[n]), shownValue(last), at)
 			}
 		})
 		return nil

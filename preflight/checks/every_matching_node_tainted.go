@@ -24,8 +24,8 @@ var everyMatchingNodeTainted = &check.Check{
 			if why != tainted || bringsNodes(p.Cluster, r) {
 				continue
 			}
-			p.Reportf(r.Pod.At("tolerations"), "all of %s that %s may use have a taint it does not tolerate: %s",
-				count(nodesIn(chosen), "node"), r.Name, shortList(taintsOf(chosen, r)))
+			p.Reportf(r.Pod.At("tolerations"), "%s tolerates the taints of none of the %s that it may use: %s",
+				r.Name, count(nodesIn(chosen), "node"), shortList(taintsOf(chosen, r)))
 		}
 		return nil
 	},

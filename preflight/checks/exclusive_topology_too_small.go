@@ -50,9 +50,9 @@ var exclusiveTopologyTooSmall = &check.Check{
 			switch {
 			case len(nodes) == 0: // node-selector-matches-no-node
 			case len(places) == 0:
-				p.Reportf(at, "%s of %s want a %s each; none of %s that they may use has that label", count(jobs, "Job"), r.Name, key, count(nodesIn(nodes), "node"))
+				p.Reportf(at, "the %s need one %s each, but none of the %s that they may use has that label", count(jobs, r.Name+" Job"), key, count(nodesIn(nodes), "node"))
 			case int64(enough) < jobs:
-				p.Reportf(at, "%s of %s want a %s each, with room for %s; %d of %d have that much when idle", count(jobs, "Job"), r.Name, key, count(each, "pod"), enough, len(places))
+				p.Reportf(at, "the %s need one %s each, but only %d of %d have room for %s, even when idle", count(jobs, r.Name+" Job"), key, enough, len(places), count(each, "pod"))
 			}
 		}
 		return nil

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -22,7 +23,7 @@ var executionTypeReversed = &check.Check{
 		was, _ := text(p.Old, at)
 		is, _ := text(p.Job, at)
 		if from, to := slices.Index(order, was), slices.Index(order, is); from >= 0 && to >= 0 && to < from {
-			p.Reportf(at, "executionType was %s, step %d of %d, and is now %s: it only goes forward", was, from+1, len(order), is)
+			p.Reportf(at, "executionType changed from %s to %s, but it only goes forward: %s", was, is, strings.Join(order, ", "))
 		}
 		return nil
 	},

@@ -23,7 +23,7 @@ var fieldsOfAnotherVersion = &check.Check{
 		case field(p.Job, "spec.podSpecOverrides") != nil:
 			p.Reportf("spec.podSpecOverrides", "podSpecOverrides is of Trainer v2.0; v2.1 and later drop it, and the pods stay as the runtime has them")
 		case field(p.Job, overrides) != nil && field(p.Job, patches) != nil:
-			p.Reportf(patches, "podTemplateOverrides is of Trainer v2.1 and runtimePatches of v2.2 and later: every version drops one of the 2")
+			p.Reportf(patches, "podTemplateOverrides is of Trainer v2.1 and runtimePatches of v2.2 and later: every version drops one of the two")
 		}
 		return nil
 	},

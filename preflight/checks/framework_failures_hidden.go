@@ -24,7 +24,7 @@ var frameworkFailuresHidden = &check.Check{
 			}
 		}
 		if tasks := p.Job.MaxPods(); len(list) > 0 && tasks > 0 {
-			p.Reportf(roles, "none of %s has a minFailedTaskCount of 1 or more: when all %s have ended the job says Succeeded, even if all of them failed", count(len(list), "role"), count(tasks, "task"))
+			p.Reportf(roles, "no role has a minFailedTaskCount of 1 or more: when all %s have ended, the Framework succeeds even if every one of them failed", count(tasks, "task"))
 		}
 		return nil
 	},

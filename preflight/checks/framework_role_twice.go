@@ -24,7 +24,7 @@ var frameworkRoleTwice = &check.Check{
 				continue
 			}
 			if other, twice := first[name]; twice {
-				p.Reportf(at, "role %d is called %q like role %d: their pods would have the same names", i, name, other)
+				p.Reportf(at, "roles %d and %d are both called %q: their pods would have the same names", other, i, name)
 				continue
 			}
 			first[name] = i

@@ -36,7 +36,7 @@ var frameworkWaitsForServers = &check.Check{
 			return nil
 		}
 		r := &p.Job.Roles[servers]
-		p.Reportf(r.Path, "no role has a minSucceededTaskCount of 1 or more: when all %s of the others have succeeded, %s goes on serving in %s, and the attempt never completes", count(others, "task"), r.Name, count(r.Replicas.Max, "task"))
+		p.Reportf(r.Path, "no role has a minSucceededTaskCount of 1 or more: when the other %s have succeeded, %s of %s goes on serving, and the attempt never completes", count(others, "task"), count(r.Replicas.Max, "task"), r.Name)
 		return nil
 	},
 }

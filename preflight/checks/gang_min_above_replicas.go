@@ -18,7 +18,7 @@ var gangMinAboveReplicas = &check.Check{
 		if most := p.Job.MaxPods(); p.Job.Gang.MinMembers > most && len(p.Job.Roles) > 0 {
 			p.Report(finding.Finding{
 				Path:    p.Job.Gang.Path,
-				Message: fmt.Sprintf("the gang starts with %d members; the roles add up to %s", p.Job.Gang.MinMembers, count(most, "pod")),
+				Message: fmt.Sprintf("the gang waits for %d members, but the roles add up to %s", p.Job.Gang.MinMembers, count(most, "pod")),
 				Facts: []finding.Fact{
 					{Name: "minimum", Value: int64(p.Job.Gang.MinMembers)}, {Name: "pods", Value: int64(most)},
 				},

@@ -26,7 +26,7 @@ var gangSchedulingUnused = &check.Check{
 			return nil
 		}
 		if offer := offered(p); offer != "" {
-			p.Reportf(at, "%s with %s in all start one by one: the job names no queue and no gang scheduler, and %s", count(pods, "pod"), count(gpus, "GPU"), offer)
+			p.Reportf(at, "%s with %s start one by one: the job names no queue and no gang scheduler, while %s", count(pods, "pod"), count(gpus, "GPU"), offer)
 		}
 		return nil
 	},

@@ -30,7 +30,7 @@ var gpuNotRequested = &check.Check{
 			}
 			for _, o := range optionsOf(p.Job, r) {
 				if why := wantsGPU(o); why != "" {
-					p.Reportf(o.at, "%s is started with %s, which %s; its pod asks for %d GPUs", whose(c.Name, r.Name), o, why, 0)
+					p.Reportf(o.at, "%s is started with %s, which %s, but its pod asks for none", whose(c.Name, r.Name), o, why)
 					return nil
 				}
 			}
@@ -124,7 +124,7 @@ func onlyImages(p *check.Pass) {
 		}
 		p.Report(finding.Finding{
 			Path: r.Pod.At(job.Path("containers").Index(k).Child("image")), Severity: finding.Note,
-			Message: fmt.Sprintf("image %s is made for GPUs; %s ask for %d, and it trains on the CPU", quoted(c.Image), count(p.Job.MaxPods(), "pod"), 0),
+			Message: fmt.Sprintf("image %s is made for GPUs, but no pod of the job asks for one: it trains on the CPU", quoted(c.Image)),
 		})
 		return
 	}

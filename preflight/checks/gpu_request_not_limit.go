@@ -35,7 +35,7 @@ var gpuRequestNotLimit = &check.Check{
 			}
 			for _, name := range job.ResourcesOf(limits).Names() {
 				if limit := limits[name]; device(name) && limit.MilliValue()%1000 != 0 {
-					p.Reportf(at("limits", name), "%s asks for %s %s; devices come whole, such as %d", whose(c.Name, r.Name), limit.String(), name, job.InBaseUnits(name, limit))
+					p.Reportf(at("limits", name), "%s asks for %s %s; devices are whole numbers, such as %d", whose(c.Name, r.Name), limit.String(), name, job.InBaseUnits(name, limit))
 				}
 			}
 		})

@@ -29,7 +29,7 @@ var gpusAtPodLevel = &check.Check{
 				if n := amounts[name]; job.AcceleratorUnit(name) != job.NotAccelerator && n > 0 {
 					p.Report(finding.Finding{
 						Path:    r.Pod.At("resources"),
-						Message: fmt.Sprintf("%d %s are asked for the pod of %s as a whole, which takes only cpu, memory and huge pages: its containers get %d", n, name, r.Name, 0),
+						Message: fmt.Sprintf("resources of the %s pod as a whole ask for %d %s, but take only cpu, memory and huge pages: its containers get none", r.Name, n, name),
 					})
 					break
 				}

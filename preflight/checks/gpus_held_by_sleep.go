@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var gpusHeldBySleep = &check.Check{
@@ -26,7 +27,7 @@ var gpusHeldBySleep = &check.Check{
 				continue
 			}
 			if last := all[len(all)-1]; sleepsForEver(last) {
-				p.Reportf(last.At[0], "%q is the last command in %s: %d %s are held until somebody deletes the job", strings.Join(last.Words, " "), podsOf(r), gpus.N*int64(r.Replicas.Max), gpus.Resource)
+				p.Reportf(last.At[0], "%q is the last command in %s, with %s %s held until somebody deletes the job", strings.Join(last.Words, " "), podsOf(r), saturate.Text(saturate.Mul(gpus.N, int64(r.Replicas.Max))), gpus.Resource)
 			}
 		}
 		return nil

@@ -28,7 +28,7 @@ var hostNetworkFixedPort = &check.Check{
 			return nil // a pod with TPUs has all of its host
 		}
 		if ports := fixedPorts(&widest.Pod.Spec); len(ports) > 0 {
-			p.Reportf(widest.Pod.At("hostNetwork"), "%s uses the network of its node: each of %s needs a node where nobody else has port %s", widest.Name, count(widest.Replicas.Max, "pod"), strings.Join(ports, ", "))
+			p.Reportf(widest.Pod.At("hostNetwork"), "%s use the network of their node: each needs a node where nobody else has port %s", podsOf(widest), strings.Join(ports, ", "))
 		}
 		return nil
 	},

@@ -28,7 +28,7 @@ var hostNetworkWithoutClusterDNS = &check.Check{
 			if !spec.HostNetwork || !plain || spec.DNSConfig != nil || p.Job.Ref.Kind == "Job" && spec.Subdomain == "" {
 				continue
 			}
-			p.Reportf(r.Pod.At("hostNetwork"), "the pods of %s ask the name servers of their node, which do not know the names of the job's %s", r.Name, count(p.Job.MaxPods(), "pod"))
+			p.Reportf(r.Pod.At("hostNetwork"), "%s use the network and the name servers of their node, which do not know the names of the job's pods", podsOf(r))
 		}
 		return nil
 	},

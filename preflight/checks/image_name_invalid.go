@@ -23,7 +23,7 @@ var imageNameInvalid = &check.Check{
 				return // unreadable-field, container-image-missing
 			}
 			if wrong := wrongInImage(c.Image); wrong != "" {
-				p.Reportf(r.Pod.At(rel.Child("image")), "image %q has %s, and no image can be called so", c.Image, wrong)
+				p.Reportf(r.Pod.At(rel.Child("image")), "image %q is no valid name: it has %s", c.Image, wrong)
 			}
 		})
 		return nil

@@ -29,7 +29,7 @@ var imageWithoutSSHD = &check.Check{
 			return nil
 		}
 		at := r.Pod.At(rel.Child("image"))
-		p.Reportf(at, "%s run sshd, and image %s is %s as it is published, without openssh-server", count(r.Replicas.Max, "worker"), quoted(c.Image), base)
+		p.Reportf(at, "image %s is %s as it is published, without openssh-server, but %s run sshd in it", quoted(c.Image), base, count(r.Replicas.Max, "worker"))
 		return nil
 	},
 }

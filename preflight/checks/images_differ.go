@@ -23,7 +23,7 @@ var imagesDiffer = &check.Check{
 		if one == nil || other == nil || one.Image == "" || other.Image == "" || one.Image == other.Image {
 			return nil
 		}
-		p.Reportf(worker.Pod.At(job.Path("containers").Index(k).Child("image")), "the image of %s is %s, that of the master %s", count(worker.Replicas.Max, "worker"), quoted(other.Image), quoted(one.Image))
+		p.Reportf(worker.Pod.At(job.Path("containers").Index(k).Child("image")), "the workers' image is %s, but the master's is %s", quoted(other.Image), quoted(one.Image))
 		return nil
 	},
 }

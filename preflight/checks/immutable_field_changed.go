@@ -28,7 +28,7 @@ var immutableFieldChanged = &check.Check{
 			}
 			if where, was, is, changed := firstDifference(f.at, was, is); changed {
 				was, is = masked(where, was), masked(where, is)
-				p.Report(finding.Finding{Path: present(p.Job, where), Message: fmt.Sprintf("%s was %s and is now %s; %s", f.at, was, is, f.reason)})
+				p.Report(finding.Finding{Path: present(p.Job, where), Message: fmt.Sprintf("%s changed from %s to %s; %s", f.at, was, is, f.reason)})
 			}
 		}
 		return nil

@@ -31,7 +31,7 @@ var infinibandWithoutDevice = &check.Check{
 			if len(otherDevices(c)) > 0 || len(c.Resources.Claims) > 0 || seesAdapters(&r.Pod.Spec) || !onlyPodNetwork(r) {
 				return
 			}
-			p.Reportf(at, "NCCL_IB_HCA is %s; %s asks for %d RDMA devices, and NCCL goes back to TCP without a word", quoted(value), whose(c.Name, r.Name), 0)
+			p.Reportf(at, "NCCL_IB_HCA is %s, but %s asks for no RDMA device: NCCL falls back to TCP without a word", quoted(value), whose(c.Name, r.Name))
 		})
 		return nil
 	},

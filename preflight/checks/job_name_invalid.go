@@ -35,7 +35,7 @@ var jobNameInvalid = &check.Check{
 			form, ok = "lower-case letters, digits and dashes, with a letter first, 63 at most", len(validation.IsDNS1035Label(name)) == 0
 		}
 		if !ok {
-			f := finding.Finding{Path: "metadata.name", Message: fmt.Sprintf("%q is no name for a %s; it takes %s", name, p.Job.Ref.Kind, form)}
+			f := finding.Finding{Path: "metadata.name", Message: fmt.Sprintf("name %q is not valid for a %s; it takes %s", name, p.Job.Ref.Kind, form)}
 			if p.Job.Ref.Kind == "Framework" {
 				f.Remedy = "Use lower-case letters and digits alone."
 			}

@@ -32,7 +32,7 @@ var jobNameTooLong = &check.Check{
 			}
 		}
 		if len(longest) > longestLabel {
-			p.Reportf("metadata.name", "the %s would be called %s, %d characters; at most %d fit", what, longest, len(longest), longestLabel)
+			p.Reportf("metadata.name", "the %s would be called %s, which has %d characters; %d are allowed", what, longest, len(longest), longestLabel)
 		}
 		return nil
 	},

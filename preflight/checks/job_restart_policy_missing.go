@@ -17,7 +17,7 @@ var jobRestartPolicyMissing = &check.Check{
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			if r := &p.Job.Roles[i]; r.Pod.Spec.RestartPolicy == "" && len(r.Pod.Spec.Containers) > 0 {
-				p.Reportf(r.Pod.At(""), "there is no restartPolicy: it counts as Always, and a Job takes only OnFailure and Never")
+				p.Reportf(r.Pod.At(""), "restartPolicy is missing and counts as Always; a Job takes only OnFailure and Never")
 			}
 		}
 		return nil

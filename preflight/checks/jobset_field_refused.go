@@ -22,16 +22,16 @@ var jobSetFieldRefused = &check.Check{
 	OperatorRejects: []string{"JobSet"},
 	Run: func(p *check.Pass) error {
 		if name, ok := text(p.Job, "spec.network.subdomain"); ok && name != "" && len(validation.IsDNS1035Label(name)) > 0 {
-			p.Reportf("spec.network.subdomain", "subdomain is %q, %d characters; it takes lower-case letters, digits and dashes, with a letter first, 63 at most", name, len(name))
+			p.Reportf("spec.network.subdomain", "subdomain is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 		}
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("groupName")
 			if name, ok := text(p.Job, at); ok && len(validation.IsDNS1035Label(name)) > 0 {
-				p.Reportf(at, "groupName is %q, %d characters; it takes lower-case letters, digits and dashes, with a letter first, 63 at most", name, len(name))
+				p.Reportf(at, "groupName is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 			}
 			after, _ := field(p.Job, p.Job.Roles[i].Path.Child("dependsOn")).([]any)
 			if order, _ := text(p.Job, "spec.startupPolicy.startupPolicyOrder"); order == "InOrder" && len(after) > 0 {
-				p.Reportf("spec.startupPolicy.startupPolicyOrder", "startupPolicyOrder is InOrder and %s has %d dependsOn: a JobSet takes one of the 2", p.Job.Roles[i].Name, len(after))
+				p.Reportf("spec.startupPolicy.startupPolicyOrder", "startupPolicyOrder is InOrder and %s has dependsOn: a JobSet takes one of the two", p.Job.Roles[i].Name)
 			}
 		}
 		refusedRules(p)
@@ -57,7 +57,7 @@ func refusedRules(p *check.Pass) {
 			if first, twice := seen[name]; twice {
 				p.Reportf(at, "rules %d and %d are both called %q", first, i, name)
 			} else if len(name) > 128 || !ruleName.MatchString(name) {
-				p.Reportf(at, "rule %d is called %q, %d characters; a name takes letters, digits, _ , and :, with a letter first, 128 at most", i, name, len(name))
+				p.Reportf(at, "rule %d is called %q; a name is at most 128 letters, digits, _ , and :, with a letter first", i, name)
 			}
 			seen[name] = i
 		}
@@ -65,7 +65,7 @@ func refusedRules(p *check.Pass) {
 		all, _ := field(p.Job, why).([]any)
 		for k, reason := range all {
 			if reason, _ := reason.(string); !slices.Contains(reasons, reason) {
-				p.Reportf(why.Index(k), "%q is none of the %d reasons for which a Job fails%s", reason, len(reasons), check.DidYouMean(reason, reasons))
+				p.Reportf(why.Index(k), "reason %q is not one for which a Job fails%s", reason, check.DidYouMean(reason, reasons))
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func refusedCoordinator(p *check.Pass) {
 	within("jobIndex", jobs, "Job")
 	completions, written := number(p.Job, r.Path.Child("template", "spec", "completions"))
 	if !written {
-		p.Reportf(at.Child("replicatedJob"), "the coordinator is a pod of %s, whose Job says 0 completions: it has to say how many", name)
+		p.Reportf(at.Child("replicatedJob"), "the coordinator is a pod of %s, whose Job does not say how many completions it has", name)
 		return
 	}
 	within("podIndex", completions, "pod")

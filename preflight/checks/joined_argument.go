@@ -22,7 +22,7 @@ var joinedArgument = &check.Check{
 			}
 			first := l.Glued[0]
 			flag := strings.Fields(first.Text)[0]
-			message := fmt.Sprintf("%s gets %s as one word and knows no flag of that name; its flag is %s", l.Program, quoted(first.Text), flag)
+			message := fmt.Sprintf("%s gets %s as one word, but its flag is %s", l.Program, quoted(first.Text), flag)
 			p.Report(finding.Finding{Path: first.Path, Message: message + andMore(len(l.Glued))})
 		}
 		return nil

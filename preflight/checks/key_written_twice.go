@@ -15,10 +15,10 @@ var keyWrittenTwice = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		for _, t := range p.Job.Twice {
-			f := finding.Finding{Path: t.Path, Message: fmt.Sprintf("is written at line %d and again at line %d, and only the last one counts", t.First, t.Line)}
+			f := finding.Finding{Path: t.Path, Message: fmt.Sprintf("%s is written at line %d and again at line %d; only the last one counts", lastStep(t.Path), t.First, t.Line)}
 			switch {
 			case t.Same:
-				f.Severity, f.Message = finding.Note, fmt.Sprintf("is written at line %d and again at line %d, with the same words", t.First, t.Line)
+				f.Severity, f.Message = finding.Note, fmt.Sprintf("%s is written at line %d and again, the same, at line %d", lastStep(t.Path), t.First, t.Line)
 			case len(t.Lost) > 0:
 				f.Message += fmt.Sprintf("; lost: %s", shortList(t.Lost))
 			}

@@ -1,18 +1,20 @@
 package checks
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var launcherAsksForGPUs = &check.Check{
 	Name:     "launcher-asks-for-gpus",
 	Title:    "the launcher holds GPUs that it does not use",
 	Doc:      readme("launcher-asks-for-gpus"),
-	Remedy:   "Remove the GPUs from the launcher, or let it work: runLauncherAsWorker in v2beta1.",
+	Remedy:   "Remove the GPUs from the launcher.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"MPIJob", "ColossalAIJob"},
 	Run: func(p *check.Pass) error {
@@ -32,7 +34,11 @@ var launcherAsksForGPUs = &check.Check{
 			return nil
 		}
 		if gpus := launcher.Pod.GPUs(); gpus.N > 0 {
-			p.Reportf(gpus.Path, "the launcher asks for %d %s; it only starts and watches the %s, which have their own", gpus.N, gpus.Resource, count(worker.Replicas.Max, "worker"))
+			p.Report(finding.Finding{
+				Path:    gpus.Path,
+				Message: fmt.Sprintf("the launcher asks for %d %s; it only starts and watches the %s, which have their own", gpus.N, gpus.Resource, count(worker.Replicas.Max, "worker")),
+				Remedy:  kinds.Of(p.Job.Ref).Launcher,
+			})
 		}
 		return nil
 	},

@@ -32,15 +32,23 @@ var launcherDirectoryNotMounted = &check.Check{
 		if c == nil || script == "" || strings.HasPrefix(script, "/") || mountsAround(c, path.Clean(dir)) {
 			return nil
 		}
+		if image, _, _ := strings.Cut(c.Image, ":"); publishedImages[strings.TrimPrefix(image, "docker.io/")] {
+			p.Reportf(at, "the launcher starts %s in %s, where the workers mount nothing, and their image %s is the published one without any script of yours", quoted(script), dir, c.Image)
+			return nil
+		}
 		for _, m := range c.VolumeMounts {
 			if v := volumeOf(&r.Pod.Spec, m.Name); v != nil && lastingOf(v) == kept {
-				p.Reportf(at, "the launcher starts %s in %s; the workers have nothing mounted there, and volume %s at %s", quoted(script), dir, m.Name, m.MountPath)
+				p.Reportf(at, "the launcher starts %s in %s, where the workers mount nothing; they mount volume %s at %s", quoted(script), dir, m.Name, m.MountPath)
 				return nil
 			}
 		}
 		return nil
 	},
 }
+
+// publishedImages are images that a framework publishes, without anybody's own code in them
+// (https://hub.docker.com/r/hpcaitech/colossalai, read 2026-11).
+var publishedImages = map[string]bool{"hpcaitech/colossalai": true, "hpcaitech/pytorch-cuda": true}
 
 // mountsAround says whether something is mounted at a directory, above it or below it.
 func mountsAround(c *corev1.Container, dir string) bool {

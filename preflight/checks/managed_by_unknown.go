@@ -29,9 +29,9 @@ var managedByUnknown = &check.Check{
 			return nil
 		}
 		if known := managersOf(p.Job); known != nil && !slices.Contains(known, name) {
-			p.Reportf(at, "managedBy is %q; the operator leaves the job alone unless it is one of %s", name, `"`+strings.Join(known, `", "`)+`"`)
+			p.Reportf(at, "managedBy is %q; nobody runs the job unless it is one of %s", name, `"`+strings.Join(known, `", "`)+`"`)
 		} else if known == nil && len(validation.IsDomainPrefixedPath(nil, name)) > 0 {
-			p.Reportf(at, "managedBy is %q, %d characters; it takes a domain, a slash and a name", name, len(name))
+			p.Reportf(at, "managedBy is %q; it takes a domain, a slash and a name, such as kueue.x-k8s.io/multikueue", name)
 		}
 		return nil
 	},

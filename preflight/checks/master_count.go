@@ -24,11 +24,11 @@ var masterCount = &check.Check{
 		}
 		switch {
 		case last == nil && p.Job.Ref.Kind == "XGBoostJob" && len(p.Job.Roles) > 0:
-			p.Reportf("spec.xgbReplicaSpecs", "there are %d masters; the operator wants exactly 1", 0)
+			p.Reportf("spec.xgbReplicaSpecs", "the job has no Master; the operator requires exactly one")
 		case last != nil && p.Job.Ref.Kind != "TFJob" && masters != 1:
-			p.Reportf(last.ReplicasPath, "there are %d masters; the operator wants exactly 1", masters)
+			p.Reportf(last.ReplicasPath, "the job has %d Masters; the operator requires exactly one", masters)
 		case last != nil && masters > 1:
-			p.Reportf(last.ReplicasPath, "there are %d pods of Chief and Master; the operator takes at most 1", masters)
+			p.Reportf(last.ReplicasPath, "Chief and Master have %d pods together; the operator takes at most one", masters)
 		}
 		return nil
 	},

@@ -35,7 +35,7 @@ var memoryMissingBesideGPUs = &check.Check{
 					continue // written, be it in a way that could not be read
 				}
 				if roles = append(roles, r.Name); len(roles) == 1 {
-					first = finding.Finding{Path: at, Message: fmt.Sprintf("has %d %s and neither a memory request nor a limit: it counts as %d bytes when a node is chosen", gpus.N, gpus.Resource, 0)}
+					first = finding.Finding{Path: at, Message: fmt.Sprintf("has %d %s but no memory request or limit: the scheduler counts none for it", gpus.N, gpus.Resource)}
 					first.Message = whose(c.Name, r.Name) + " " + first.Message
 				}
 			}

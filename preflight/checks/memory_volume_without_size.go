@@ -31,7 +31,7 @@ var memoryVolumeWithoutSize = &check.Check{
 					if limited {
 						most = "all of the " + job.Format(corev1.ResourceMemory, limit) + " that container " + c.Name + " has"
 					}
-					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir")), "volume %s at %s lies in memory and has no sizeLimit: it may take %s", v.Name, m.MountPath, most)
+					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir")), "volume %s at %s is in memory and has no sizeLimit: it may take %s", v.Name, m.MountPath, most)
 				}
 			}
 		})

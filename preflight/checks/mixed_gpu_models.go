@@ -41,7 +41,7 @@ var mixedGPUModels = &check.Check{
 			return nil
 		}
 		if parts := g.spread(fit.Plan); len(parts) > 1 {
-			p.Reportf(at, "%s train together; those that fit now go to %d models of GPU: %s", count(g.pods, "pod"), len(parts), shortList(parts))
+			p.Reportf(at, "%s train together, but now they would run on %d models of GPU: %s", count(g.pods, "pod"), len(parts), shortList(parts))
 		}
 		return nil
 	},

@@ -20,9 +20,9 @@ var mpiLauncherCount = &check.Check{
 		launcher := p.Job.Role("Launcher")
 		switch {
 		case launcher == nil:
-			p.Reportf("spec.mpiReplicaSpecs", "there are %d launchers; the operator takes exactly 1 and leaves the job without pods otherwise", 0)
+			p.Reportf("spec.mpiReplicaSpecs", "the job has no Launcher; the operator requires exactly one and makes no pods otherwise")
 		case launcher.Replicas.Max != 1:
-			p.Reportf(launcher.ReplicasPath, "there are %d launchers; the operator takes exactly 1 and leaves the job without pods otherwise", launcher.Replicas.Max)
+			p.Reportf(launcher.ReplicasPath, "Launcher has %d pods; the operator requires exactly one and makes no pods otherwise", launcher.Replicas.Max)
 		}
 		return nil
 	},

@@ -29,7 +29,7 @@ var mpiSlotsDifferFromGPUs = &check.Check{
 		}
 		p.Report(finding.Finding{
 			Path:    at,
-			Message: fmt.Sprintf("%s on every worker; it has %d %s", count(slots, "slot"), gpus.N, gpus.Resource),
+			Message: fmt.Sprintf("every worker has %s, but %d %s", count(slots, "slot"), gpus.N, gpus.Resource),
 			Facts:   []finding.Fact{{Name: "slots", Value: slots}, {Name: "gpus", Value: gpus.N}},
 		})
 		return nil

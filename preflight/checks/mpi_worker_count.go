@@ -18,10 +18,10 @@ var mpiWorkerCount = &check.Check{
 		if worker == nil || worker.Replicas.Max > 0 {
 			return nil
 		}
-		f := finding.Finding{Path: worker.ReplicasPath, Message: "there are 0 workers: mpirun finds 1 host, that of the launcher"}
+		f := finding.Finding{Path: worker.ReplicasPath, Message: "Worker has 0 replicas: mpirun finds no host but the launcher's"}
 		if p.Job.Ref.APIVersion == "kubeflow.org/v2beta1" {
 			// mpi-operator v0.7.0 pkg/apis/kubeflow/validation: "must be greater than or equal to 1".
-			f.Severity, f.Message = finding.Error, "there are 0 workers; the operator wants 1 at least and leaves the job without pods otherwise"
+			f.Severity, f.Message = finding.Error, "Worker has 0 replicas; the operator requires at least one and makes no pods otherwise"
 		}
 		p.Report(f)
 		return nil

@@ -39,7 +39,7 @@ var mpiWorkerWithoutSSHD = &check.Check{
 		if len(c.Command) == 0 { // with arguments alone the operator starts no sshd either
 			at = worker.Pod.At("containers[0].args")
 		}
-		p.Reportf(at, "%s run %s; mpirun reaches them by ssh, and none of their %s starts sshd", workers, quoted(path.Base(words[0])), count(len(words), "word"))
+		p.Reportf(at, "%s run %s, which starts no sshd; mpirun reaches workers by ssh", workers, quoted(path.Base(words[0])))
 		return nil
 	},
 }

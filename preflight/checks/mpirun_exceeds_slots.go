@@ -33,7 +33,7 @@ var mpirunExceedsSlots = &check.Check{
 		if slots := saturate.Mul(hosts, each); procs.Fixed() && int64(procs.Min) > slots && launcher.Launch.ProcsPath != "" {
 			p.Report(finding.Finding{
 				Path:    launcher.Launch.ProcsPath,
-				Message: fmt.Sprintf("mpirun starts %s; there are %d slots on %s of %d", count(procs.Min, "process"), slots, count(hosts, "host"), each),
+				Message: fmt.Sprintf("mpirun starts %s, but %s with %s each make %d", count(procs.Min, "process"), count(hosts, "host"), count(each, "slot"), slots),
 				Facts:   []finding.Fact{{Name: "processes", Value: int64(procs.Min)}, {Name: "slots", Value: slots}},
 			})
 		}

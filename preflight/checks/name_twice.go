@@ -25,7 +25,7 @@ var nameTwice = &check.Check{
 				continue // what an override adds may replace
 			}
 			report := func(rel job.Path, format string, args ...any) {
-				p.Reportf(r.Pod.At(rel), "%s of %s; its pods are refused", fmt.Sprintf(format, args...), r.Name)
+				p.Reportf(r.Pod.At(rel), "%s %s; the API server rejects its pods", r.Name, fmt.Sprintf(format, args...))
 			}
 			eachTwin(&r.Pod.Spec, report)
 		}
@@ -39,20 +39,20 @@ func eachTwin(spec *corev1.PodSpec, report func(rel job.Path, format string, arg
 	containers, volumes := map[string]bool{}, map[string]bool{}
 	visit := func(c *corev1.Container, rel job.Path) {
 		if containers[c.Name] && c.Name != "" {
-			report(rel.Child("name"), "%d containers are called %q", 2, c.Name)
+			report(rel.Child("name"), "has two containers named %q", c.Name)
 		}
 		containers[c.Name] = true
 		mounts, ports := map[string]string{}, map[string]bool{}
 		for k, m := range c.VolumeMounts {
 			at := path.Clean(m.MountPath)
 			if other, twice := mounts[at]; twice && m.MountPath != "" {
-				report(rel.Child("volumeMounts").Index(k).Child("mountPath"), "volumes %s and %s are both mounted at %s in container %s", other, m.Name, m.MountPath, c.Name)
+				report(rel.Child("volumeMounts").Index(k).Child("mountPath"), "mounts volumes %s and %s both at %s in container %s", other, m.Name, m.MountPath, c.Name)
 			}
 			mounts[at] = m.Name
 		}
 		for k, port := range c.Ports {
 			if ports[port.Name] && port.Name != "" {
-				report(rel.Child("ports").Index(k).Child("name"), "%d ports of container %s are called %q", 2, c.Name, port.Name)
+				report(rel.Child("ports").Index(k).Child("name"), "has two ports named %q in container %s", port.Name, c.Name)
 			}
 			ports[port.Name] = true
 		}
@@ -65,7 +65,7 @@ func eachTwin(spec *corev1.PodSpec, report func(rel job.Path, format string, arg
 	}
 	for k, v := range spec.Volumes {
 		if volumes[v.Name] && v.Name != "" {
-			report(job.Path("volumes").Index(k).Child("name"), "%d volumes are called %q", 2, v.Name)
+			report(job.Path("volumes").Index(k).Child("name"), "has two volumes named %q", v.Name)
 		}
 		volumes[v.Name] = true
 	}

@@ -29,7 +29,7 @@ var nnodesDifferFromPods = &check.Check{
 			most := pods[len(pods)-1]
 			f := finding.Finding{
 				Path:    l.NodesPath,
-				Message: fmt.Sprintf("%s waits for %s; the job has %s", l.Program, count(l.Nodes.Min, "node"), count(most, "pod")),
+				Message: fmt.Sprintf("%s waits for %s, but the job has %s", l.Program, count(l.Nodes.Min, "node"), count(most, "pod")),
 				Facts:   []finding.Fact{{Name: "nodes", Value: int64(l.Nodes.Min)}, {Name: "pods", Value: int64(most)}},
 			}
 			switch {
@@ -37,10 +37,10 @@ var nnodesDifferFromPods = &check.Check{
 				continue // as many trainings as pods, and nobody says otherwise
 			case l.Nodes.Max == 1:
 				f.Severity = finding.Warning
-				f.Message = fmt.Sprintf("%s is told that there is 1 node; each of the %s trains alone", l.Program, count(most, "pod"))
+				f.Message = fmt.Sprintf("%s runs with 1 node, so each of the %s trains alone", l.Program, count(most, "pod"))
 			case l.Nodes.Max < most:
 				f.Severity = finding.Warning
-				f.Message = fmt.Sprintf("%s takes %s; the job has %s, %d too many", l.Program, count(l.Nodes.Max, "node"), count(most, "pod"), most-l.Nodes.Max)
+				f.Message = fmt.Sprintf("%s takes %s, but the job has %s: %d too many", l.Program, count(l.Nodes.Max, "node"), count(most, "pod"), most-l.Nodes.Max)
 			}
 			p.Report(f)
 		}

@@ -36,7 +36,7 @@ var noDeadlineOnWholeCluster = &check.Check{
 		}
 		p.Report(finding.Finding{
 			Path:    asked.Path,
-			Message: fmt.Sprintf("%d of the %d %s that the cluster has go to %s, in no queue and without activeDeadlineSeconds: a job that hangs holds them", asked.N, there, asked.Resource, count(p.Job.MaxPods(), "pod")),
+			Message: fmt.Sprintf("%s take %d of the cluster's %d %s, with no queue and no activeDeadlineSeconds: if the job hangs, it holds them", count(p.Job.MaxPods(), "pod"), asked.N, there, asked.Resource),
 			Facts:   []finding.Fact{{Name: "asked", Value: asked.N}, {Name: "cluster", Value: there}},
 		})
 		return nil

@@ -20,7 +20,7 @@ var nobodyFinishes = &check.Check{
 			}
 		}
 		if len(p.Job.Roles) > 0 {
-			p.Reportf("spec.tfReplicaSpecs", "%s, and 0 of them Chief, Master or Worker: the job succeeds when one of those does, so never", count(p.Job.MaxPods(), "pod"))
+			p.Reportf("spec.tfReplicaSpecs", "none of the job's %s is a Chief, Master or Worker: the job succeeds when one of those does, so never", count(p.Job.MaxPods(), "pod"))
 		}
 		return nil
 	},

@@ -33,7 +33,7 @@ var nodeRankMissing = &check.Check{
 			if sets(c, "PET_NODE_RANK", "PET_RDZV_BACKEND", "PET_STANDALONE") {
 				continue
 			}
-			p.Reportf(l.Path, "torchrun joins %s and is told no rank: each of the %s takes itself for node 0 and waits for the others", count(nodes, "node"), count(r.Replicas.Max, "pod"))
+			p.Reportf(l.Path, "torchrun runs with --nnodes=%d but without --node-rank: the %s all start as rank 0 and wait for each other", nodes, count(r.Replicas.Max, "pod"))
 		}
 		return nil
 	},

@@ -50,7 +50,7 @@ func emptySelection(view *capacity.Snapshot, r *job.Role) (job.Path, string) {
 			return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has the label %s", r.Name, key, selector[key], count(len(nodes), "node"), key)
 		}
 		slices.Sort(values)
-		return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has that, the values there are %s", r.Name, key, selector[key], count(len(nodes), "node"), shortList(values))
+		return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has that value; they have %s", r.Name, key, selector[key], count(len(nodes), "node"), shortList(values))
 	}
 	switch {
 	case r.Pod.Spec.NodeName != "":

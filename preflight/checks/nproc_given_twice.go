@@ -18,7 +18,7 @@ var nprocGivenTwice = &check.Check{
 		const old = job.Path("spec.elasticPolicy.nProcPerNode")
 		n, ok := number(p.Job, old)
 		if other, written := text(p.Job, "spec.nprocPerNode"); ok && written {
-			p.Reportf(old, "is %d, and spec.nprocPerNode is %q; the operator refuses a job that has both", n, other)
+			p.Reportf(old, "elasticPolicy.nProcPerNode %d and nprocPerNode %q are both set; the operator rejects a job with both", n, other)
 		}
 		return nil
 	},

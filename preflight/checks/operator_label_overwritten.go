@@ -23,7 +23,7 @@ var operatorLabelOverwritten = &check.Check{
 			for _, key := range slices.Sorted(maps.Keys(labels)) {
 				if by := ownerOfLabel(p.Job.Ref.Kind, key); by != "" {
 					value, _ := labels[key].(string)
-					p.Reportf(at.Child("labels").Key(key), "label %s is %s; %s writes its own value there", key, quoted(value), by)
+					p.Reportf(at.Child("labels").Key(key), "label %s is %s, but %s writes its own value there", key, quoted(value), by)
 				}
 			}
 		}

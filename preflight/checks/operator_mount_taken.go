@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -16,7 +17,7 @@ var operatorMountTaken = &check.Check{
 	Doc:      readme("operator-mount-taken"),
 	Remedy:   "Remove the volume and its mount: the operator brings keys and list of hosts itself.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"MPIJob"},
+	Kinds: []string{"MPIJob", "ColossalAIJob"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
@@ -25,11 +26,14 @@ var operatorMountTaken = &check.Check{
 				continue
 			}
 			names, places := addedByMPI(p.Job, r.Name)
+			if p.Job.Ref.Kind == "ColossalAIJob" {
+				names, places = nil, []string{path.Clean(cmp.Or(textAt(p.Job, "spec.ssh.authMountPath"), "/root/.ssh"))}
+			}
 			for k, m := range r.Pod.Spec.Containers[0].VolumeMounts {
 				if at := path.Clean(m.MountPath); slices.Contains(places, at) {
 					p.Report(finding.Finding{
 						Path:    r.Pod.At(job.Path("containers[0].volumeMounts").Index(k).Child("mountPath")),
-						Message: fmt.Sprintf("volume %s is mounted at %s in %s, where the operator mounts its own: 2 mounts at one place, and the pods are refused", m.Name, at, r.Name),
+						Message: fmt.Sprintf("volume %s is mounted at %s in %s, where the operator mounts its own; a pod with two mounts at one place is refused", m.Name, m.MountPath, r.Name),
 					})
 					names = nil // one mistake, told once
 					break
@@ -39,13 +43,19 @@ var operatorMountTaken = &check.Check{
 				if slices.Contains(names, v.Name) {
 					p.Report(finding.Finding{
 						Path:    r.Pod.At(job.Path("volumes").Index(k).Child("name")),
-						Message: fmt.Sprintf("%s has a volume %q, and the operator adds one of that name: 2 volumes with one name, and the pods are refused", r.Name, v.Name),
+						Message: fmt.Sprintf("%s has a volume %q, and the operator adds one of that name; a pod with two volumes of one name is refused", r.Name, v.Name),
 					})
 				}
 			}
 		}
 		return nil
 	},
+}
+
+// textAt is the string at a path; empty where there is none.
+func textAt(j *job.Job, at job.Path) string {
+	s, _ := text(j, at)
+	return s
 }
 
 // addedByMPI is what the operators add to the pods of a role, and to the first container of

@@ -22,7 +22,7 @@ var overwrittenEnvironment = &check.Check{
 				reserved := setByOperator(p.Job, r, k)
 				for n, e := range c.Env {
 					if slices.Contains(reserved, e.Name) && e.ValueFrom == nil {
-						p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("env").Index(n)), "sets %s to %s in %s; the operator appends its own value, which wins", e.Name, quoted(e.Value), r.Name)
+						p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("env").Index(n)), "%s is set to %s in %s, but the operator appends its own value, which wins", e.Name, quoted(e.Value), r.Name)
 					}
 				}
 			}

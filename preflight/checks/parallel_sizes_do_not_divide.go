@@ -31,7 +31,7 @@ var parallelSizesDoNotDivide = &check.Check{
 				}
 				p.Report(finding.Finding{
 					Path:    s.at,
-					Message: fmt.Sprintf("%s is %s; %s start, and that %s", s.text, saturate.Text(s.product), count(world, "process"), rule.relation()),
+					Message: fmt.Sprintf("%s %s %s = %s", count(world, "process"), rule.relation(), s.text, saturate.Text(s.product)),
 					Facts:   []finding.Fact{{Name: "product", Value: s.product}, {Name: "processes", Value: world}},
 				})
 				break
@@ -126,7 +126,7 @@ func mentioned(l *job.Launch, name string) bool {
 
 func (rule parallelRule) relation() string {
 	if rule.whole {
-		return "has to be as many"
+		return "must be exactly"
 	}
-	return "is no multiple of it"
+	return "cannot be divided by"
 }

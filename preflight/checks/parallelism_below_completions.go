@@ -29,7 +29,7 @@ var parallelismBelowCompletions = &check.Check{
 				continue
 			}
 			if written && together < completions && r.Pod.Requests["google.com/tpu"] > 0 {
-				p.Reportf(spec.Child("completions"), "%d pods are to complete and %d run at a time; the hosts of a slice find each other only if all of them run", completions, together)
+				p.Reportf(spec.Child("completions"), "completions is %d, but only %d pods run at a time; the hosts of a slice find each other only if all of them run", completions, together)
 			}
 		}
 		return nil

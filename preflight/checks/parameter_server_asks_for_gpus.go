@@ -24,7 +24,7 @@ var parameterServerAsksForGPUs = &check.Check{
 			all := saturate.Mul(gpus.N, int64(ps.Replicas.Max))
 			p.Report(finding.Finding{
 				Path:    gpus.Path,
-				Message: fmt.Sprintf("%s, which keep variables in main memory, ask for %d %s each; %s, which compute, for %d", count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource, count(worker.Replicas.Max, "worker"), worker.Pod.GPUs().N),
+				Message: fmt.Sprintf("%s ask for %d %s each, but keep variables in main memory and compute nothing on them", count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource),
 				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
 			})
 		}

@@ -30,9 +30,9 @@ var peerWithoutCommand = &check.Check{
 			at := idle.Pod.At(job.Path("containers").Index(k))
 			switch {
 			case len(b.Command)+len(b.Args) == 0:
-				p.Reportf(at, "%s starts torchrun for %d nodes; the command in %s, from the same image, has 0 words", starts.Name, nodes, podsOf(idle))
+				p.Reportf(at, "%s starts torchrun for %d nodes, but the same image in %s has no command", starts.Name, nodes, podsOf(idle))
 			case idle.Launch.Program == "python" && len(b.Command) > 0:
-				p.Reportf(idle.Launch.Path, "%s starts torchrun for %d nodes; %s start python without it", starts.Name, nodes, podsOf(idle))
+				p.Reportf(idle.Launch.Path, "%s starts torchrun for %d nodes, but %s start python without it", starts.Name, nodes, podsOf(idle))
 			}
 		}
 		return nil

@@ -24,20 +24,20 @@ var placeholderNotFilled = &check.Check{
 			r := &p.Job.Roles[i]
 			for k := range r.Pod.Spec.Volumes {
 				unfilledVolume(&r.Pod.Spec.Volumes[k], func(rel job.Path, written string) {
-					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Join(rel)), "volume %s of %s names %s, which nobody replaces there", r.Pod.Spec.Volumes[k].Name, podsOf(r), quoted(written))
+					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Join(rel)), "volume %s of %s names %s, which nothing replaces there", r.Pod.Spec.Volumes[k].Name, podsOf(r), quoted(written))
 				})
 			}
 		}
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if part := exampleOf(c.Image); part != "" {
-				p.Reportf(r.Pod.At(rel.Child("image")), "image %s has the part %s, as in an example", quoted(c.Image), quoted(strings.Trim(part, "/:")))
+				p.Reportf(r.Pod.At(rel.Child("image")), "image %s still has %s in it, as in an example", quoted(c.Image), quoted(strings.Trim(part, "/:")))
 			}
 			visit := func(value string, at job.Path) {
 				if !strings.Contains(value, "://") {
 					return
 				}
 				if m := upperBucket.FindStringSubmatch(value); m != nil {
-					p.Reportf(at, "%s names a bucket %s, in capitals; a bucket has lower-case letters and digits", quoted(m[0]), quoted(m[1]))
+					p.Reportf(at, "%s names a bucket %s in capitals; the name of a bucket is lower case", quoted(m[0]), quoted(m[1]))
 				}
 			}
 			for k, e := range c.Env {

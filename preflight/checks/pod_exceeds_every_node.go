@@ -2,6 +2,8 @@ package checks
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -24,9 +26,10 @@ var podExceedsEveryNode = &check.Check{
 				continue
 			}
 			for _, e := range exceeding(p.Cluster, r.Pod, open) {
+				meant, remedy := meantResource(e, open)
 				p.Report(finding.Finding{
-					Path:    r.Pod.AmountPath(e.resource),
-					Message: fmt.Sprintf("%s asks for %s %s per pod; %s", r.Name, job.Format(e.resource, e.asked), e.resource, largest(e, nodesIn(open), len(p.Cluster.Nodes()))),
+					Path: r.Pod.AmountPath(e.resource), Remedy: remedy,
+					Message: fmt.Sprintf("%s asks for %s %s per pod; %s%s", r.Name, job.Format(e.resource, e.asked), e.resource, largest(e, nodesIn(open), len(p.Cluster.Nodes())), meant),
 					Facts: []finding.Fact{
 						{Name: "resource", Value: string(e.resource)}, {Name: "asked", Value: e.asked}, {Name: "largest", Value: e.most},
 					},
@@ -46,6 +49,25 @@ func largest(e excess, open, all int) string {
 		return which + " none"
 	}
 	return which + " " + job.Format(e.resource, e.most)
+}
+
+// meantResource is what to say about a resource that no node has, but for a slip of the pen in
+// its name.
+func meantResource(e excess, nodes []capacity.NodeGroup) (meant, remedy string) {
+	if e.most > 0 {
+		return "", ""
+	}
+	names := map[string]bool{}
+	for _, n := range nodes {
+		for name := range n.Allocatable {
+			names[string(name)] = true
+		}
+	}
+	near := check.Nearest(string(e.resource), slices.Sorted(maps.Keys(names)), 2)
+	if near == "" {
+		return "", ""
+	}
+	return fmt.Sprintf("; did you mean %q?", near), "Correct the name of the resource."
 }
 
 // bringsNodes says whether nodes may come that fit the role: an autoscaler adds nodes of

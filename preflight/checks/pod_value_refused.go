@@ -29,7 +29,7 @@ var podValueRefused = &check.Check{
 			}
 			refuse := func(at job.Path, format string, args ...any) {
 				if at != "" && field(p.Job, at) != nil { // what an operator or a runtime adds is not the author's
-					p.Reportf(at, "%s; the pods of %s are refused", fmt.Sprintf(format, args...), r.Name)
+					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
 				}
 			}
 			refusedPorts(r, refuse)
@@ -51,10 +51,10 @@ func refusedPorts(r *job.Role, refuse refuse) {
 		for n, port := range c.Ports {
 			at := job.Path("containers").Index(k).Child("ports").Index(n)
 			if len(validation.IsValidPortNum(int(port.ContainerPort))) > 0 && port.ContainerPort != 0 {
-				refuse(r.Pod.At(at.Child("containerPort")), "port %d of container %s lies outside 1 to 65535", port.ContainerPort, c.Name)
+				refuse(r.Pod.At(at.Child("containerPort")), "port %d of container %s is outside 1 to 65535", port.ContainerPort, c.Name)
 			}
 			if port.Name != "" && len(validation.IsValidPortName(port.Name)) > 0 {
-				refuse(r.Pod.At(at.Child("name")), "port name %q has %d characters, and takes 15 at most: lower-case letters, digits and single dashes", port.Name, len(port.Name))
+				refuse(r.Pod.At(at.Child("name")), "port name %q is not valid: it takes at most 15 lower-case letters, digits and single dashes", port.Name)
 			}
 		}
 	}
@@ -66,9 +66,9 @@ func refusedTolerations(r *job.Role, refuse refuse) {
 		at := r.Pod.At(job.Path("tolerations").Index(k))
 		switch {
 		case t.Operator == corev1.TolerationOpExists && t.Value != "":
-			refuse(at, "a toleration of %s has operator Exists and the value %q, and takes only one of the 2", t.Key, t.Value)
+			refuse(at, "a toleration of %s has operator Exists and the value %q, and takes only one of the two", t.Key, t.Value)
 		case t.Key == "" && t.Operator != corev1.TolerationOpExists:
-			refuse(at, "a toleration has no key and operator %q; without a key it has to be Exists", t.Operator)
+			refuse(at, "a toleration has no key and operator %q; without a key it must be Exists", t.Operator)
 		case t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute:
 			refuse(at, "a toleration of %s has tolerationSeconds %d and effect %q; seconds go with NoExecute only", t.Key, *t.TolerationSeconds, t.Effect)
 		case t.Effect != "" && !slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, t.Effect):
@@ -84,7 +84,7 @@ func refusedNames(r *job.Role, refuse refuse) {
 			continue
 		}
 		if _, _, templated := job.Placeholder(v.Name); !templated {
-			refuse(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "volume name %q has %d characters, and takes lower-case letters, digits and dashes, 63 at most", v.Name, len(v.Name))
+			refuse(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "volume name %q is not valid: it takes at most 63 lower-case letters, digits and dashes", v.Name)
 		}
 	}
 	labels := func(at func(key string) job.Path, set map[string]string) {
@@ -94,9 +94,9 @@ func refusedNames(r *job.Role, refuse refuse) {
 				continue
 			}
 			if badValue {
-				refuse(at(key), "%q, %d characters, is no value of a label: letters, digits, - _ and ., 63 at most", set[key], len(set[key]))
+				refuse(at(key), "label value %q is not valid: it takes at most 63 letters, digits, - _ and .", set[key])
 			} else {
-				refuse(at(key), "%q, %d characters, is no name of a label: a domain, a slash and a name, 63 at most", key, len(key))
+				refuse(at(key), "label name %q is not valid: it takes a domain, a slash and a name of at most 63 characters", key)
 			}
 		}
 	}

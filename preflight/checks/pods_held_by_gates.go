@@ -22,7 +22,7 @@ var podsHeldByGates = &check.Check{
 				if r.Replicas.Max == 0 || strings.HasPrefix(g.Name, "kueue.x-k8s.io/") || field(p.Job, at) == nil {
 					continue
 				}
-				p.Reportf(at, "%s carry the scheduling gate %q: until somebody takes it away they have no place, and nothing but SchedulingGated is seen", podsOf(r), g.Name)
+				p.Reportf(at, "%s carry the scheduling gate %q: until something removes it they stay unscheduled, with SchedulingGated as the only sign", podsOf(r), g.Name)
 			}
 		}
 		return nil

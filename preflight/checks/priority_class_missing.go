@@ -19,7 +19,7 @@ var priorityClassMissing = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		gvk := schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}
-		reportMissingClass(p, gvk, "priority class", func(r *job.Role) (string, job.Path) {
+		reportMissingClass(p, gvk, "PriorityClass", func(r *job.Role) (string, job.Path) {
 			if strings.HasPrefix(r.Pod.Spec.PriorityClassName, "system-") {
 				return "", "" // the API server makes these itself
 			}

@@ -16,7 +16,7 @@ var priorityOutOfRange = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.scheduler.t9kScheduler.priority")
 		if n, ok := number(p.Job, at); ok && (n < 0 || n > 100) {
-			p.Reportf(at, "priority is %d; the scheduler takes 0 to %d", n, 100)
+			p.Reportf(at, "priority is %d; the scheduler takes 0 to 100", n)
 		}
 		return nil
 	},

@@ -47,7 +47,7 @@ var procsDifferFromGPUs = &check.Check{
 		for _, m := range all {
 			p.Report(finding.Finding{
 				Path:    m.at,
-				Message: fmt.Sprintf("%s on every %s; it has %d %s", count(m.procs, "process"), strings.Join(roles[m], " and "), m.gpus, m.resource),
+				Message: fmt.Sprintf("every %s starts %s, but has %d %s", strings.Join(roles[m], " and "), count(m.procs, "process"), m.gpus, m.resource),
 				Facts:   []finding.Fact{{Name: "processes", Value: m.procs}, {Name: "gpus", Value: m.gpus}},
 			})
 		}

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -19,7 +20,13 @@ var procsNotUnderstood = &check.Check{
 	Run: func(p *check.Pass) error {
 		for _, at := range []job.Path{"spec.nprocPerNode", "spec.trainer.numProcPerNode", "spec.slotsPerWorker", "spec.worker.procPerWorker", "spec.elasticPolicy.nProcPerNode"} {
 			if n, ok := number(p.Job, at); ok && n < 1 {
-				p.Reportf(at, "is %d; no process would start in any of %s", n, count(max(p.Job.MaxPods(), 1), "pod"))
+				p.Reportf(at, "%s is %d: no process starts in any pod; it must be 1 or more", lastStep(at), n)
+			}
+		}
+		const ofTrainer = job.Path("spec.trainer.numProcPerNode")
+		if procs, written := text(p.Job, ofTrainer); written && !slices.Contains(trainerWords, procs) {
+			if _, _, templated := job.Placeholder(procs); !templated {
+				p.Report(finding.Finding{Path: ofTrainer, Severity: finding.Error, Message: fmt.Sprintf("numProcPerNode is %q; Trainer takes a number without quotes, or auto, cpu, gpu", procs)})
 			}
 		}
 		const at = job.Path("spec.nprocPerNode")
@@ -28,11 +35,15 @@ var procsNotUnderstood = &check.Check{
 			return nil
 		}
 		if n, err := strconv.Atoi(procs); err != nil || n < 1 {
-			p.Reportf(at, "is %q; torchrun takes a number of 1 or more, auto, cpu, gpu or the name of a kind of device", procs)
+			p.Reportf(at, "nprocPerNode is %q; torchrun takes a number of 1 or more, auto, cpu, gpu or the name of a kind of device", procs)
 		}
 		return nil
 	},
 }
+
+// trainerWords are the texts that Trainer takes for a number (trainer v2.1.0
+// pkg/runtime/framework/plugins/torch/torch.go; v2.2 takes none).
+var trainerWords = []string{"auto", "cpu", "gpu"}
 
 // deviceWords are what torchrun counts by itself: torch/distributed/run.py of PyTorch v2.8,
 // determine_local_world_size, with the names that vendors give their backends

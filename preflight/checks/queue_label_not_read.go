@@ -24,7 +24,7 @@ var queueLabelNotRead = &check.Check{
 		if queue != "" && !covered {
 			p.Report(finding.Finding{
 				Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler.",
-				Message: "the job is to wait in queue " + quoted(queue) + ", and Kueue does not queue a " + p.Job.Ref.Kind + ": its " + count(p.Job.MaxPods(), "pod") + " may start at once",
+				Message: "the job names queue " + quoted(queue) + ", but Kueue does not queue a " + p.Job.Ref.Kind + ": its " + count(p.Job.MaxPods(), "pod") + " may start at once",
 			})
 		}
 		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {
@@ -34,7 +34,7 @@ var queueLabelNotRead = &check.Check{
 			r := &p.Job.Roles[i]
 			name := r.Pod.Labels[label]
 			if at := r.Pod.Path.Parent().Child("metadata", "labels").Key(label); name != "" && field(p.Job, at) != nil {
-				p.Reportf(at, "queue %s is named on the pods of %s and not on the %s: Kueue reads it there, and %s start without a place in the queue", quoted(name), r.Name, p.Job.Ref.Kind, count(p.Job.MaxPods(), "pod"))
+				p.Reportf(at, "queue %s is named on the pods of %s, but Kueue reads it on the %s: the pods start without the queue", quoted(name), r.Name, p.Job.Ref.Kind)
 				return nil
 			}
 		}

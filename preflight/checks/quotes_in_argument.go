@@ -34,7 +34,7 @@ var quotesInArgument = &check.Check{
 				}
 			})
 			if times > 0 {
-				p.Reportf(r.Pod.At(rel.Join(first)), "%s gets %s as it is written%s: no shell takes the quotes off", whose(c.Name, r.Name), flag, andMore(times))
+				p.Reportf(r.Pod.At(rel.Join(first)), "%s gets %s with its quotes%s: no shell removes them", whose(c.Name, r.Name), flag, andMore(times))
 			}
 		})
 		return nil

@@ -27,7 +27,7 @@ var rankSameEverywhere = &check.Check{
 			if err != nil || r.Replicas.Max < 2 || l.Nodes.Max < 2 || !slices.Contains([]string{"", "static"}, l.Backend) {
 				continue
 			}
-			p.Reportf(l.NodeRank.Path, "%s takes itself for node %d in all %s of %s", l.Program, rank, count(r.Replicas.Max, "pod"), r.Name)
+			p.Reportf(l.NodeRank.Path, "%s runs with --node-rank=%d in all %s: each takes itself for the same node", l.Program, rank, podsOf(r))
 			return nil // the variable that it may come from is the same mistake
 		}
 		eachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
@@ -40,7 +40,7 @@ var rankSameEverywhere = &check.Check{
 			}
 			p.Report(finding.Finding{
 				Severity: finding.Warning, Path: at,
-				Message: fmt.Sprintf("%s is %d in all %s of %s", e.Name, rank, count(r.Replicas.Max, "pod"), r.Name),
+				Message: fmt.Sprintf("%s is %d in all %s, and must differ from pod to pod", e.Name, rank, podsOf(r)),
 			})
 		})
 		return nil

@@ -32,13 +32,13 @@ var rayHeadAfterWorkers = &check.Check{
 				joins = append(joins, join)
 			}
 			if head.at != "" && r.Replicas.Min > 1 && !choosesByItself(r) {
-				p.Reportf(head.at, "ray start --head runs in all %s: that is %d clusters of 1 node", podsOf(r), r.Replicas.Min)
+				p.Reportf(head.at, "ray start --head runs in all %s: that makes %d clusters of one node each", podsOf(r), r.Replicas.Min)
 			}
 		}
 		for _, join := range joins {
 			for _, name := range sortedNames(heads) {
 				if order, waits := waitsFor(p.Job, name, join.role.Name); waits {
-					p.Reportf(join.at, "%s join the head of %s, which starts after %s: %s", podsOf(join.role), name, join.role.Name, order)
+					p.Reportf(join.at, "%s join the Ray head in %s, which starts after %s: %s", podsOf(join.role), name, join.role.Name, order)
 				}
 			}
 		}

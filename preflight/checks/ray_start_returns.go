@@ -30,7 +30,7 @@ var rayStartReturns = &check.Check{
 				continue
 			}
 			c, _ := r.Trainer()
-			p.Reportf(last.At[0], "the last of %s of container %s is ray start without --block: it returns, and %s with Ray in it", count(len(all), "command"), c.Name, ends(podsOf(r), r.Replicas.Max))
+			p.Reportf(last.At[0], "container %s ends with \"ray start\" without --block: the command returns, and %s", c.Name, ends(podsOf(r), r.Replicas.Max))
 		}
 		return nil
 	},
@@ -39,7 +39,7 @@ var rayStartReturns = &check.Check{
 // ends is "2 pods of worker end".
 func ends(pods string, n int) string {
 	if n == 1 {
-		return pods + " ends"
+		return pods + " exits"
 	}
-	return pods + " end"
+	return pods + " exit"
 }

@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -28,7 +27,7 @@ var rdmaNotRequested = &check.Check{
 				continue
 			}
 			if name, has := fastNetwork(candidates(p.Cluster, r), gpus); name != "" {
-				p.Reportf(gpus.Path, "%s take all %d %s of a node each and 0 %s; every node that they may use has %d", podsOf(r), gpus.N, gpus.Resource, name, has)
+				p.Reportf(gpus.Path, "%s take all %d %s of a node each, but no %s, of which every node that they may use has %d", podsOf(r), gpus.N, gpus.Resource, name, has)
 				return nil
 			}
 		}

@@ -21,7 +21,7 @@ var rdmaSwitchedOff = &check.Check{
 				return
 			}
 			amount := c.Resources.Limits[device]
-			p.Reportf(at, "NCCL_IB_DISABLE is 1 in %s, which asks for %s %s", whose(c.Name, r.Name), amount.String(), device)
+			p.Reportf(at, "NCCL_IB_DISABLE is 1 in %s, which asks for %s %s and does not use it", whose(c.Name, r.Name), amount.String(), device)
 		})
 		return nil
 	},

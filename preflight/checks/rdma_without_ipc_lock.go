@@ -21,7 +21,7 @@ var rdmaWithoutIPCLock = &check.Check{
 				return
 			}
 			amount := c.Resources.Limits[device]
-			p.Reportf(r.Pod.At(rel.Child("resources", "limits").Key(string(device))), "%s asks for %s %s without the capability IPC_LOCK: what it may lock ends at the limit of the container runtime", whose(c.Name, r.Name), amount.String(), device)
+			p.Reportf(r.Pod.At(rel.Child("resources", "limits").Key(string(device))), "%s asks for %s %s without the capability IPC_LOCK: it locks only as much memory as the runtime allows", whose(c.Name, r.Name), amount.String(), device)
 		})
 		return nil
 	},

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -157,20 +156,15 @@ func reportMissing(p *check.Pass, thing string, of func(Reference) bool) {
 		if _, there := p.Cluster.Lookup(ref.Kind, p.Job.Ref.Namespace, ref.Name); there != job.Absent {
 			continue
 		}
-		p.Reportf(ref.At, "%s needs %s %q; %s", ref.Use, thing, ref.Name, othersThan(p, ref.Kind, ref.Name))
+		p.Reportf(ref.At, "%s needs %s %q, which %s", ref.Use, thing, ref.Name, othersThan(p, ref.Kind, ref.Name))
 	}
 }
 
 // othersThan says that the job's namespace lacks an object of the kind, how many others it
 // has where somebody listed them, and which is called nearly so.
 func othersThan(p *check.Pass, kind schema.GroupVersionKind, name string) string {
-	_, whole := p.Cluster.Objects(kind.GroupKind(), p.Job.Ref.Namespace)
 	names := namesOf(p, kind.GroupKind(), p.Job.Ref.Namespace)
-	like := check.DidYouMean(name, names)
-	if !whole {
-		return "namespace " + p.Job.Ref.Namespace + " does not have it" + like
-	}
-	return fmt.Sprintf("namespace %s has %s, none of that name%s", p.Job.Ref.Namespace, count(len(names), kind.Kind), like)
+	return "does not exist in namespace " + p.Job.Ref.Namespace + check.DidYouMean(name, names)
 }
 
 // keyReference is a key of a ConfigMap or Secret that a container or volume names.
@@ -247,6 +241,6 @@ func reportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string
 		if slices.Sort(keys); !held || slices.Contains(keys, ref.key) {
 			continue
 		}
-		p.Reportf(ref.at, "%s needs key %q of %s %q, which has %s, and not that one%s", ref.use, ref.key, thing, ref.name, count(len(keys), "key"), check.DidYouMean(ref.key, keys))
+		p.Reportf(ref.at, "%s needs key %q of %s %q, which does not have it%s", ref.use, ref.key, thing, ref.name, check.DidYouMean(ref.key, keys))
 	}
 }

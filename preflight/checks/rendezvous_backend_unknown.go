@@ -20,7 +20,7 @@ var rendezvousBackendUnknown = &check.Check{
 			if _, _, templated := job.Placeholder(name); name == "" || templated || slices.Contains(rendezvousBackends, name) {
 				return
 			}
-			p.Reportf(at, "the rendezvous is by %q; torchrun brings %s%s", name, `"`+strings.Join(rendezvousBackends, `", "`)+`"`, check.DidYouMean(name, rendezvousBackends))
+			p.Reportf(at, "torchrun has no rendezvous backend %q; it has %s%s", name, `"`+strings.Join(rendezvousBackends, `", "`)+`"`, check.DidYouMean(name, rendezvousBackends))
 		}
 		if name, ok := text(p.Job, "spec.elasticPolicy.rdzvBackend"); ok && p.Job.Ref.Kind == "PyTorchJob" {
 			judge("spec.elasticPolicy.rdzvBackend", name)

@@ -28,7 +28,7 @@ var rendezvousEndpointMissing = &check.Check{
 			if nodes, known := nodesOf(p.Job, r); !known || nodes < 2 || p.Job.MaxPods() < 2 || sets(c, "PET_RDZV_ENDPOINT", "PET_STANDALONE") {
 				continue
 			}
-			p.Reportf(l.Path, "torchrun of %s meets by %s and is told no endpoint: each of the %s waits at its own localhost", r.Name, l.Backend, count(p.Job.MaxPods(), "pod"))
+			p.Reportf(l.Path, "torchrun of %s runs with --rdzv-backend=%s but without an endpoint: each of the %s waits at its own localhost", r.Name, l.Backend, count(p.Job.MaxPods(), "pod"))
 		}
 		return nil
 	},

@@ -28,7 +28,7 @@ var replicasChangedWhileRunning = &check.Check{
 			}
 			p.Report(finding.Finding{
 				Path:    r.ReplicasPath,
-				Message: fmt.Sprintf("%s had %s and has %d now; those that run were told that %s train together", r.Name, count(old.Replicas.Max, "pod"), r.Replicas.Max, count(p.Old.MaxPods(), "pod")),
+				Message: fmt.Sprintf("%s changed from %s to %d, but the pods that run were told that %s train together", r.Name, count(old.Replicas.Max, "pod"), r.Replicas.Max, count(p.Old.MaxPods(), "pod")),
 				Facts:   []finding.Fact{{Name: "was", Value: int64(old.Replicas.Max)}, {Name: "is", Value: int64(r.Replicas.Max)}},
 			})
 		}

@@ -40,7 +40,7 @@ func aboveLimits(p *check.Pass, r *job.Role, who string, requests, limits corev1
 		}
 		p.Report(finding.Finding{
 			Path:    r.Pod.At(rel.Child("requests").Key(string(name))),
-			Message: fmt.Sprintf("%s requests %s %s; its limit is %s", who, request.String(), name, limit.String()),
+			Message: fmt.Sprintf("%s requests %s %s, above its limit of %s", who, request.String(), name, limit.String()),
 			Facts: []finding.Fact{
 				{Name: "resource", Value: string(name)},
 				{Name: "request", Value: job.InBaseUnits(name, request)},

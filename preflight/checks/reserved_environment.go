@@ -30,7 +30,7 @@ var reservedEnvironment = &check.Check{
 			if s, ok := e["value"].(string); ok {
 				value = strconv.Quote(s)
 			}
-			p.Reportf(env.Index(i), "sets %s to %s; Trainer works it out and either refuses the job or is overruled by this value", name, value)
+			p.Reportf(env.Index(i), "%s is set to %s, but Trainer works it out itself: it rejects the job or is overruled by this value", name, value)
 		}
 		return nil
 	},

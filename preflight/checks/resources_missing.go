@@ -33,7 +33,7 @@ var resourcesMissing = &check.Check{
 				more++
 				continue
 			}
-			first = finding.Finding{Path: at, Message: fmt.Sprintf("%s has no requests and no limits: it counts as %d cpu and %d memory, and is the first to go when a node runs short", whose(c.Name, r.Name), 0, 0)}
+			first = finding.Finding{Path: at, Message: fmt.Sprintf("%s has no requests and no limits (BestEffort): the scheduler counts it as nothing, and it is evicted first", whose(c.Name, r.Name))}
 		}
 		if more > 0 {
 			first.Message += fmt.Sprintf("; %d more like it", more)

@@ -24,14 +24,14 @@ var restartPolicyAlways = &check.Check{
 				if r.Pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
 					p.Report(finding.Finding{
 						Severity: finding.Error, Path: r.Pod.At("restartPolicy"),
-						Message: fmt.Sprintf("restartPolicy of %s is Always; Jobs take OnFailure and Never, and are refused with anything else: %d pods start", r.Name, 0),
+						Message: fmt.Sprintf("restartPolicy of %s is Always; a Job takes only OnFailure and Never", r.Name),
 					})
 				}
 				continue
 			}
 			at := r.Path.Child("restartPolicy")
 			if policy, _ := text(p.Job, at); policy == "Always" && decides(p.Job.Ref.Kind, r.Name, p.Job.Role("Master") != nil || p.Job.Role("Chief") != nil) {
-				p.Reportf(at, "restartPolicy of %s is Always: a container that ends with exit code %d is started again, and the job never succeeds", count(r.Replicas.Max, r.Name), 0)
+				p.Reportf(at, "restartPolicy of %s is Always: a container that ends well is started again, and the job never succeeds", r.Name)
 			}
 		}
 		return nil

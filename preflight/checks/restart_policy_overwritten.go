@@ -16,7 +16,7 @@ var restartPolicyOverwritten = &check.Check{
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.RestartPolicyOverwritten {
-				p.Reportf(u.Path, "%s", u)
+				p.Reportf(u.Path, "restartPolicy %s", u)
 			}
 		}
 		return nil

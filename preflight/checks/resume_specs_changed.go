@@ -22,7 +22,7 @@ var resumeSpecsChanged = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.pause.resumeSpecs")
 		if where, was, is, changed := firstDifference(at, field(p.Old, at), field(p.Job, at)); changed {
-			p.Reportf(where, "resumeSpecs cannot be changed once the job exists: here was %s, here is %s", was, is)
+			p.Reportf(where, "resumeSpecs changed from %s to %s, but cannot be changed once the job exists", was, is)
 		}
 		return nil
 	},

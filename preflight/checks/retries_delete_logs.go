@@ -25,7 +25,7 @@ var retriesDeleteLogs = &check.Check{
 		if !written {
 			tries = 6 // the API's default, k8s.io/api batch/v1 JobSpec
 		}
-		p.Reportf(r.Pod.At("restartPolicy"), "restartPolicy is OnFailure and backoffLimit %d: after the last try the pod is deleted, and the log of the failure with it", tries)
+		p.Reportf(r.Pod.At("restartPolicy"), "restartPolicy is OnFailure and backoffLimit %d: after the last try the pod is deleted together with the log of the failure", tries)
 		return nil
 	},
 }

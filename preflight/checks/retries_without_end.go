@@ -23,9 +23,9 @@ var retriesWithoutEnd = &check.Check{
 			fancy, _ := field(p.Job, at.Child("fancyRetryPolicy")).(bool)
 			switch n, _ := number(p.Job, at.Child("maxRetryCount")); {
 			case n == -2:
-				p.Reportf(at.Child("maxRetryCount"), "maxRetryCount is %d: whatever has ended starts anew, also after success, on %s", n, count(gpus, "GPU"))
+				p.Reportf(at.Child("maxRetryCount"), "maxRetryCount is %d: the job starts anew whenever it ends, also after success, on %s", n, count(gpus, "GPU"))
 			case n == -1 && !fancy:
-				p.Reportf(at.Child("maxRetryCount"), "maxRetryCount is %d: a failure of any kind is retried without limit, on %s", n, count(gpus, "GPU"))
+				p.Reportf(at.Child("maxRetryCount"), "maxRetryCount is %d: any failure is retried without limit, on %s", n, count(gpus, "GPU"))
 			}
 		}
 		judge("spec.retryPolicy")

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"strings"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -17,7 +19,7 @@ var roleMisspelt = &check.Check{
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.RoleSpelling {
-				p.Reportf(u.Path, "is %s", u)
+				p.Reportf(u.Path, "role %q must be written %q; the operator rejects any other case", strings.Trim(lastStep(u.Path), `"`), u.Args[0])
 			}
 		}
 		return nil

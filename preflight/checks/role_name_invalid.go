@@ -29,7 +29,7 @@ var roleNameInvalid = &check.Check{
 				form, ok = "lower-case letters and digits, 63 at most", frameworkName.MatchString(r.Name)
 			}
 			if !ok {
-				p.Report(finding.Finding{Path: r.Path, Message: fmt.Sprintf("%q, of %s, is no name for a role of a %s; it takes %s", r.Name, count(len(r.Name), "character"), p.Job.Ref.Kind, form)})
+				p.Report(finding.Finding{Path: r.Path, Message: fmt.Sprintf("role name %q is not valid in a %s; it takes %s", r.Name, p.Job.Ref.Kind, form)})
 			}
 		}
 		return nil

@@ -29,7 +29,7 @@ var roleReferenceMissing = &check.Check{
 			for k := range before {
 				at := r.Path.Child("dependsOn").Index(k).Child("name")
 				if name, ok := text(p.Job, at); ok && !slices.Contains(names, name) {
-					p.Reportf(at, "%s waits for %q; %s stand above it%s", r.Name, name, count(len(names), "replicated Job"), check.DidYouMean(name, names))
+					p.Reportf(at, "%s depends on %q, which is not a replicated Job above it%s", r.Name, name, check.DidYouMean(name, names))
 				}
 			}
 			names = append(names, r.Name)
@@ -38,7 +38,7 @@ var roleReferenceMissing = &check.Check{
 			all, _ := field(p.Job, list).([]any)
 			for k := range all {
 				if name, ok := text(p.Job, list.Index(k)); ok && !slices.Contains(names, name) {
-					p.Reportf(list.Index(k), "none of %s is called %q%s", count(len(names), "replicated Job"), name, check.DidYouMean(name, names))
+					p.Reportf(list.Index(k), "replicated Job %q does not exist in this JobSet%s", name, check.DidYouMean(name, names))
 				}
 			}
 		}
@@ -48,7 +48,7 @@ var roleReferenceMissing = &check.Check{
 			targets(job.Path("spec.failurePolicy.rules").Index(k).Child("targetReplicatedJobs"))
 		}
 		if name, ok := text(p.Job, "spec.coordinator.replicatedJob"); ok && !slices.Contains(names, name) {
-			p.Reportf("spec.coordinator.replicatedJob", "none of %s is called %q%s", count(len(names), "replicated Job"), name, check.DidYouMean(name, names))
+			p.Reportf("spec.coordinator.replicatedJob", "replicated Job %q does not exist in this JobSet%s", name, check.DidYouMean(name, names))
 		}
 		return nil
 	},
@@ -63,7 +63,7 @@ func missingTypes(p *check.Pass) {
 		for k := range all {
 			at := list.Index(k).Child("type")
 			if name, ok := text(p.Job, at); ok && !slices.Contains(names, name) {
-				p.Reportf(at, "none of %s is called %q%s", count(len(names), "type"), name, check.DidYouMean(name, names))
+				p.Reportf(at, "type %q does not exist in this job%s", name, check.DidYouMean(name, names))
 			}
 		}
 	}

@@ -17,7 +17,7 @@ var runtimeClassMissing = &check.Check{
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		gvk := schema.GroupVersionKind{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass"}
-		reportMissingClass(p, gvk, "runtime class", func(r *job.Role) (string, job.Path) {
+		reportMissingClass(p, gvk, "RuntimeClass", func(r *job.Role) (string, job.Path) {
 			if r.Pod.Spec.RuntimeClassName == nil {
 				return "", ""
 			}

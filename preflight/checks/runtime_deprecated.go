@@ -20,7 +20,7 @@ var runtimeDeprecated = &check.Check{
 		if there != job.Present || runtime == nil || runtime.GetLabels()["trainer.kubeflow.org/support"] != "deprecated" {
 			return nil
 		}
-		p.Reportf("spec.runtimeRef.name", "%s %q has the label trainer.kubeflow.org/support: \"deprecated\"; a later release goes without it", gvk.Kind, name)
+		p.Reportf("spec.runtimeRef.name", "%s %q has the label trainer.kubeflow.org/support: \"deprecated\"; a later release removes it", gvk.Kind, name)
 		return nil
 	},
 }

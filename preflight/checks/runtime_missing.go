@@ -29,9 +29,29 @@ var runtimeMissing = &check.Check{
 		for _, o := range existing {
 			names = append(names, o.GetName())
 		}
-		p.Reportf("spec.runtimeRef.name", "none of %s is called %q%s", count(len(names), gvk.Kind), name, check.DidYouMean(name, names))
+		p.Reportf("spec.runtimeRef.name", "%s %q does not exist%s%s", gvk.Kind, name, elsewhere(p, gvk, name), check.DidYouMean(name, names))
 		return nil
 	},
+}
+
+// elsewhere says where there is a runtime of that name which the job does not name: in another
+// namespace, or of the other kind.
+func elsewhere(p *check.Pass, gvk schema.GroupVersionKind, name string) string {
+	for _, kind := range []string{"ClusterTrainingRuntime", "TrainingRuntime"} {
+		objects, _ := p.Cluster.Objects(schema.GroupKind{Group: gvk.Group, Kind: kind}, "")
+		for _, o := range objects {
+			switch {
+			case o.GetName() != name:
+			case kind == "ClusterTrainingRuntime":
+				return "; there is a ClusterTrainingRuntime of that name, which runtimeRef.kind would have to say"
+			case o.GetNamespace() == p.Job.Ref.Namespace:
+				return "; there is a TrainingRuntime of that name, which runtimeRef.kind would have to say"
+			default:
+				return "; there is one in namespace " + o.GetNamespace() + ", which jobs of other namespaces cannot use"
+			}
+		}
+	}
+	return ""
 }
 
 // runtimeOf is the runtime that a TrainJob names; namespace is empty for cluster-wide ones.

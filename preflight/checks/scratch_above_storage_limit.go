@@ -31,7 +31,7 @@ var scratchAboveStorageLimit = &check.Check{
 				if most := v.EmptyDir.SizeLimit.Value(); most > limit {
 					p.Report(finding.Finding{
 						Path:    r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "sizeLimit")),
-						Message: fmt.Sprintf("volume %s of %s may grow to %s; the pod is evicted beyond %s of ephemeral-storage", v.Name, r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceEphemeralStorage, limit)),
+						Message: fmt.Sprintf("volume %s of %s may grow to %s, but the pod is evicted above %s of ephemeral-storage", v.Name, r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceEphemeralStorage, limit)),
 						Facts:   []finding.Fact{{Name: "volume", Value: most}, {Name: "limit", Value: limit}},
 					})
 				}

@@ -23,12 +23,12 @@ var secretInPlainText = &check.Check{
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			for n := range c.Env {
 				if what := secretOf(&c.Env[n]); what != "" {
-					p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s of %s holds %s in plain text: whoever may read the job reads it", c.Env[n].Name, whose(c.Name, r.Name), what)
+					p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s of %s holds %s in plain text: anybody who may read the job can read it", c.Env[n].Name, whose(c.Name, r.Name), what)
 				}
 			}
 			eachWord(c, func(word string, at job.Path) {
 				if what := secretIn(word); what != "" {
-					p.Reportf(r.Pod.At(rel.Join(at)), "the command of %s holds %s in plain text: whoever may read the job reads it", whose(c.Name, r.Name), what)
+					p.Reportf(r.Pod.At(rel.Join(at)), "the command of %s holds %s in plain text: anybody who may read the job can read it", whose(c.Name, r.Name), what)
 				}
 			})
 		})

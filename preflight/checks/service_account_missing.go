@@ -24,7 +24,7 @@ var serviceAccountMissing = &check.Check{
 				continue
 			}
 			if _, there := p.Cluster.Lookup(gvk, p.Job.Ref.Namespace, name); there == job.Absent {
-				p.Reportf(r.Pod.At("serviceAccountName"), "%s needs service account %q, and its pods are refused without; %s", r.Name, name, othersThan(p, gvk, name))
+				p.Reportf(r.Pod.At("serviceAccountName"), "%s needs ServiceAccount %q, which %s", r.Name, name, othersThan(p, gvk, name))
 			}
 		}
 		return nil

@@ -36,7 +36,7 @@ var sharedGPUInMultiPodJob = &check.Check{
 		}
 		p.Report(finding.Finding{
 			Path:    first.Path,
-			Message: fmt.Sprintf("%d %s in each of %s train together: %s", first.N, first.Resource, count(pods, "pod"), what),
+			Message: fmt.Sprintf("training runs on %d %s in each of %s: %s", first.N, first.Resource, count(pods, "pod"), what),
 			Facts:   []finding.Fact{{Name: "pods", Value: pods}, {Name: "slices", Value: slices}},
 		})
 		return nil

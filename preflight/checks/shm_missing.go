@@ -27,7 +27,7 @@ var shmMissing = &check.Check{
 				c := &r.Pod.Spec.Containers[k]
 				gpus := job.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{*c}}, Requests: job.ResourcesOf(c.Resources.Limits)}.GPUs()
 				if c.Name == "worker" && p.Job.Ref.Kind == "ColossalAIJob" && gpus.N < 2 && r.Launch.ProcsPerNode.Max > 1 && !mountsSharedMemory(c) {
-					p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s starts %d processes and has no volume at /dev/shm: they share 64 MiB", whose(c.Name, r.Name), r.Launch.ProcsPerNode.Max)
+					p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s starts %d processes and has no volume at /dev/shm: they share the default of 64 MiB", whose(c.Name, r.Name), r.Launch.ProcsPerNode.Max)
 					continue
 				}
 				if gpus.N < 2 || job.AcceleratorUnit(gpus.Resource) != job.Device || !usesSharedMemory(gpus.Resource) || mountsSharedMemory(c) {
@@ -35,7 +35,7 @@ var shmMissing = &check.Check{
 				}
 				p.Report(finding.Finding{
 					Path:    r.Pod.At(job.Path("containers").Index(k)),
-					Message: fmt.Sprintf("%s has %d %s and no volume at /dev/shm: their processes share 64 MiB", whose(c.Name, r.Name), gpus.N, gpus.Resource),
+					Message: fmt.Sprintf("%s has %d %s and no volume at /dev/shm: its processes share the default of 64 MiB", whose(c.Name, r.Name), gpus.N, gpus.Resource),
 					Facts:   []finding.Fact{{Name: "gpus", Value: gpus.N}},
 				})
 			}

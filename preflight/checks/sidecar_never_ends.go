@@ -32,7 +32,7 @@ var sidecarNeverEnds = &check.Check{
 				if what := endless(c); c != trainer && what != "" {
 					p.Report(finding.Finding{
 						Path:    r.Pod.At(job.Path("containers").Index(k)),
-						Message: fmt.Sprintf("container %s of %s runs %s, which does not end: the pod of %s never completes", c.Name, r.Name, what, count(len(r.Pod.Spec.Containers), "container")),
+						Message: fmt.Sprintf("container %s of %s runs %s, which does not end, so the pod never completes", c.Name, r.Name, what),
 					})
 				}
 			}

@@ -24,7 +24,7 @@ var spotWithoutCheckpoints = &check.Check{
 			if what == "" || keepsFiles(&r.Pod.Spec, c) || speaksOfKeeping(p.Job, r, c) {
 				return
 			}
-			p.Reportf(r.Pod.At(at), "%s runs on spot nodes (%s); none of its %s keeps files, and no word names a checkpoint", r.Name, what, count(len(r.Pod.Spec.Volumes), "volume"))
+			p.Reportf(r.Pod.At(at), "%s runs on spot nodes (%s), but no volume keeps files and nothing in its command names a checkpoint", r.Name, what)
 		})
 		return nil
 	},

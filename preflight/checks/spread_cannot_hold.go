@@ -53,7 +53,7 @@ func brokenSpread(p *check.Pass, r *job.Role, c *corev1.TopologySpreadConstraint
 		return ""
 	}
 	if len(domains) == 0 {
-		return fmt.Sprintf("%s must spread over %s; none of the %s it may use has that label", r.Name, c.TopologyKey, count(nodesIn(nodes), "node"))
+		return fmt.Sprintf("%s must spread over %s, but none of the %s it may use has that label", r.Name, c.TopologyKey, count(nodesIn(nodes), "node"))
 	}
 	// With fewer domains than minDomains, the emptiest counts as 0: no domain may hold more
 	// than maxSkew (https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/).
@@ -61,7 +61,7 @@ func brokenSpread(p *check.Pass, r *job.Role, c *corev1.TopologySpreadConstraint
 		return ""
 	}
 	if most := len(domains) * int(c.MaxSkew); r.Replicas.Min > most {
-		return fmt.Sprintf("%s must spread over %d places by %s; there are %d, which may hold %d of %s", r.Name, *c.MinDomains, c.TopologyKey, len(domains), most, count(r.Replicas.Min, "pod"))
+		return fmt.Sprintf("%s must spread over %d values of %s, but there are %d, which may hold %d of %s", r.Name, *c.MinDomains, c.TopologyKey, len(domains), most, count(r.Replicas.Min, "pod"))
 	}
 	return ""
 }

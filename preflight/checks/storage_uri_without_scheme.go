@@ -19,7 +19,7 @@ var storageURIWithoutScheme = &check.Check{
 		for _, at := range []job.Path{"spec.initializer.dataset.storageUri", "spec.initializer.model.storageUri"} {
 			uri, ok := text(p.Job, at)
 			if _, _, templated := job.Placeholder(uri); ok && uri != "" && !templated && !strings.Contains(uri, "://") {
-				p.Reportf(at, "storageUri is %s, %s without a scheme such as hf://; the initializer ends at once", quoted(uri), count(len(uri), "character"))
+				p.Reportf(at, "storageUri is %s, without a scheme such as hf://; the initializer fails at once", quoted(uri))
 			}
 		}
 		return nil

@@ -31,7 +31,7 @@ var templateChangedWhileRunning = &check.Check{
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("template")
 			if where, was, is, changed := firstDifference(at, field(p.Old, at), field(p.Job, at)); changed && field(p.Old, at) != nil {
-				reportKept(p, where, was, is, "pods of "+p.Job.Roles[i].Name+" that run keep the old one, those made anew get the new one")
+				reportKept(p, where, was, is, "running pods of "+p.Job.Roles[i].Name+" keep the old value")
 			}
 		}
 		return nil
@@ -39,6 +39,6 @@ var templateChangedWhileRunning = &check.Check{
 }
 
 func reportKept(p *check.Pass, where job.Path, was, is, why string) {
-	message := fmt.Sprintf("was %s and is now %s; %s", masked(where, was), masked(where, is), why)
+	message := fmt.Sprintf("%s changed from %s to %s, but %s", lastStep(where), masked(where, was), masked(where, is), why)
 	p.Report(finding.Finding{Path: present(p.Job, where), Message: message})
 }

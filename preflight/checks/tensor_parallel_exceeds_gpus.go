@@ -31,7 +31,7 @@ var tensorParallelExceedsGPUs = &check.Check{
 			if ok && too && saturate.Mul(tensor, pipeline) > gpus.N {
 				p.Report(finding.Finding{
 					Path:    at,
-					Message: fmt.Sprintf("%s splits the model over %d × %d GPUs, tensor by pipeline; the pod has %d %s", l.Program, tensor, pipeline, gpus.N, gpus.Resource),
+					Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %d GPUs, but the pod has %d %s", l.Program, tensor, pipeline, saturate.Mul(tensor, pipeline), gpus.N, gpus.Resource),
 					Facts:   []finding.Fact{{Name: "parts", Value: saturate.Mul(tensor, pipeline)}, {Name: "gpus", Value: gpus.N}},
 				})
 			}

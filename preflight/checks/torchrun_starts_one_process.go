@@ -23,7 +23,7 @@ var torchrunStartsOneProcess = &check.Check{
 				continue
 			}
 			if gpus.N > 1 && job.AcceleratorUnit(gpus.Resource) == job.Device {
-				p.Reportf(r.Launch.Path, "torchrun is told no number of processes and starts 1 in every pod; the pod has %d %s", gpus.N, gpus.Resource)
+				p.Reportf(r.Launch.Path, "torchrun runs without --nproc-per-node and starts one process in each pod, which has %d %s", gpus.N, gpus.Resource)
 			}
 		}
 		return nil

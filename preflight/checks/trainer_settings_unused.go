@@ -38,8 +38,8 @@ var trainerSettingsUnused = &check.Check{
 				there = append(there, fmt.Sprintf("%s in %s", r.Pod.Spec.Containers[k].Name, r.Name))
 			}
 		}
-		p.Reportf("spec.trainer", "nothing takes %s: of %s in the runtime none is labelled as the trainer's; there is %s",
-			strings.Join(lost, ", "), count(len(p.Job.Roles), "replicated Job"), shortList(there))
+		p.Reportf("spec.trainer", "trainer.%s %s no effect: no replicated Job of the runtime has the label trainer.kubeflow.org/trainjob-ancestor-step=trainer",
+			strings.Join(lost, ", "), map[bool]string{true: "has", false: "have"}[len(lost) == 1])
 		return nil
 	},
 }

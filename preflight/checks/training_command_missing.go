@@ -18,7 +18,7 @@ var trainingCommandMissing = &check.Check{
 		if words, _ := field(p.Job, "spec.worker.command").([]any); len(words) > 0 || debug || p.Job.Suspended || field(p.Job, "spec.worker") == nil {
 			return nil
 		}
-		p.Reportf("spec.worker", "command has %d words: the launcher has nothing to start on %s", 0, count(p.Job.Role("worker").Replicas.Max, "worker"))
+		p.Reportf("spec.worker", "worker.command is missing: the launcher has nothing to start on %s", count(p.Job.Role("worker").Replicas.Max, "worker"))
 		return nil
 	},
 }

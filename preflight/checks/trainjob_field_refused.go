@@ -52,9 +52,9 @@ func refusedInitializers(p *check.Pass, runtime string) {
 		r := p.Job.Role(step + "-initializer")
 		switch {
 		case r == nil:
-			p.Reportf(at, "the %s is to be fetched by a Job %q; runtime %s has %s, none of that name", step, step+"-initializer", runtime, count(len(p.Job.Roles), "Job"))
+			p.Reportf(at, "initializer.%s needs a Job named %q, which runtime %s does not have", step, step+"-initializer", runtime)
 		case !slices.ContainsFunc(r.Pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == r.Name }):
-			p.Reportf(at, "the %s is to be fetched by a container %q; that Job of runtime %s has %s, none of that name", step, r.Name, runtime, count(len(r.Pod.Spec.Containers), "container"))
+			p.Reportf(at, "initializer.%s needs a container named %q, which that Job of runtime %s does not have", step, r.Name, runtime)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func refusedVariables(p *check.Pass) {
 func refusedForMPI(p *check.Pass) {
 	const at = job.Path("spec.trainer.numProcPerNode")
 	if procs, isText := text(p.Job, at); isText {
-		p.Reportf(at, "numProcPerNode is %q; a runtime for MPI takes a number, 1 or more", procs)
+		p.Reportf(at, "numProcPerNode is %q; a runtime for MPI takes a number of 1 or more", procs)
 	}
 }
 
@@ -104,8 +104,8 @@ func refusedForTune(p *check.Pass, runtime string) {
 	}
 	switch nodes, written := number(p.Job, "spec.trainer.numNodes"); {
 	case !written:
-		p.Reportf("spec.trainer", "tune run is told numProcPerNode and no numNodes: the webhook of Trainer v2.1 panics over it, and the job is refused with an internal error")
+		p.Reportf("spec.trainer", "tune run is told numProcPerNode and no numNodes: the webhook of Trainer v2.1 panics over it, and the job is rejected with an internal error")
 	case nodes > 1 && model != "llama3_3/70B":
-		p.Reportf("spec.trainer.numNodes", "numNodes is %d; tune run trains %s on 1 node", nodes, model)
+		p.Reportf("spec.trainer.numNodes", "numNodes is %d; tune run trains %s on one node only", nodes, model)
 	}
 }

@@ -28,7 +28,7 @@ var trainsAlone = &check.Check{
 			if at == "" {
 				at = r.Pod.At(job.Path("containers").Index(k))
 			}
-			p.Reportf(at, "torchrun is told no number of nodes and takes 1: the %s train side by side, each alone", count(r.Replicas.Max, "pod"))
+			p.Reportf(at, "torchrun runs without --nnodes, so each of the %s trains alone", count(r.Replicas.Max, "pod"))
 		}
 		return nil
 	},

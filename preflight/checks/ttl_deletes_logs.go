@@ -22,7 +22,7 @@ var ttlDeletesLogs = &check.Check{
 			if ttl, ok := number(p.Job, at); ok && ttl >= 0 && ttl < least {
 				p.Report(finding.Finding{
 					Path:    at,
-					Message: fmt.Sprintf("%s after its end, well or not, the job goes with its %s and their logs", count(ttl, "second"), count(p.Job.MaxPods(), "pod")),
+					Message: fmt.Sprintf("ttlSecondsAfterFinished is %d: the job is deleted %s after it ends, with %s and their logs, even if it fails", ttl, count(ttl, "second"), count(p.Job.MaxPods(), "pod")),
 					Facts:   []finding.Fact{{Name: "seconds", Value: ttl}, {Name: "least", Value: least}},
 				})
 			}

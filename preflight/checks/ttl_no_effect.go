@@ -18,7 +18,7 @@ var ttlNoEffect = &check.Check{
 		seconds, written := number(p.Job, at)
 		for i := range p.Job.Roles {
 			if policy, _ := text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); written && policy == "ExitCode" {
-				p.Reportf(at, "ttlSecondsAfterFinished is %d; a job that %s ends by a permanent exit code gets no completion time to count from", seconds, p.Job.Roles[i].Name)
+				p.Reportf(at, "ttlSecondsAfterFinished is %d, but a job that %s ends by a permanent exit code has no completion time to count from", seconds, p.Job.Roles[i].Name)
 				return nil
 			}
 		}

@@ -20,7 +20,7 @@ var unknownCleanPodPolicy = &check.Check{
 		known := []string{"All", "Running", "None"}
 		for _, at := range []job.Path{"spec.runPolicy.cleanPodPolicy", "spec.cleanPodPolicy"} {
 			if policy, _ := text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
-				p.Reportf(at, "cleanPodPolicy is %q, which is none of %s: all pods and their logs go when the job ends", policy, strings.Join(known, ", "))
+				p.Reportf(at, "cleanPodPolicy is %q, which is none of %s: all pods and their logs are deleted when the job ends", policy, strings.Join(known, ", "))
 			}
 		}
 		return nil

@@ -19,7 +19,7 @@ var unknownField = &check.Check{
 			case u.Kind == job.RuntimeFieldUnknown || u.Kind == job.RuntimeFieldNewer:
 			// What the server once wrote into metadata is found in every dump and harms nobody.
 			case u.NotAField() && u.Path != "metadata.clusterName":
-				message = "is " + message
+				message = lastStep(u.Path) + " is " + message
 			default:
 				continue
 			}

@@ -23,7 +23,7 @@ var unknownRestartPolicy = &check.Check{
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("restartPolicy")
 			if policy, _ := text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
-				p.Reportf(at, "restartPolicy is %q; known are \"%s\"%s", policy, strings.Join(known, `", "`), check.DidYouMean(policy, known))
+				p.Reportf(at, "restartPolicy is %q; it takes \"%s\"%s", policy, strings.Join(known, `", "`), check.DidYouMean(policy, known))
 			}
 		}
 		return nil

@@ -95,7 +95,7 @@ func setFor(j *job.Job, r *job.Role, container int) []string {
 func setter(j *job.Job) string {
 	switch {
 	case j.Ref.Kind == "PyTorchJob" && j.Role("Master") == nil:
-		return "the operator does so only beside a Master, of which there are 0"
+		return "the operator does so only beside a Master, which the job does not have"
 	case j.Ref.Kind == "JobSet" || j.Ref.Kind == "Job":
 		return "neither does the controller of Jobs"
 	}

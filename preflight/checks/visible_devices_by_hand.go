@@ -25,7 +25,7 @@ var visibleDevicesByHand = &check.Check{
 				return
 			}
 			if shown := int64(strings.Count(value, ",")) + 1; shown != held.Value() {
-				p.Reportf(at, "CUDA_VISIBLE_DEVICES shows %s of the %s nvidia.com/gpu that %s holds", quoted(value), held.String(), whose(c.Name, r.Name))
+				p.Reportf(at, "CUDA_VISIBLE_DEVICES is %s, but %s holds %s nvidia.com/gpu and uses only those", quoted(value), whose(c.Name, r.Name), held.String())
 			}
 		})
 		return nil

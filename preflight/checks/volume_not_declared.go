@@ -16,7 +16,7 @@ var volumeNotDeclared = &check.Check{
 	Doc:      readme("volume-not-declared"),
 	Remedy:   "Declare the volume under volumes, or correct the name in volumeMounts.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job"},
+	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job", "TrainJob", "ColossalAIJob", "Framework"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if field(p.Job, "spec.volumeClaimPolicies") != nil {
@@ -28,21 +28,13 @@ var volumeNotDeclared = &check.Check{
 				names = append(names, v.Name)
 			}
 			for i, m := range c.VolumeMounts {
-				if slices.Contains(names, m.Name) || m.Name == "" || field(p.Job, r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
+				if r.Pod.Partial || slices.Contains(names, m.Name) || m.Name == "" || field(p.Job, r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
 					continue
 				}
-				p.Reportf(r.Pod.At(rel.Child("volumeMounts").Index(i)), "%s mounts volume %q; the pod declares %s%s%s",
-					whose(c.Name, r.Name), m.Name, count(len(names), "volume"), listed(names), check.DidYouMean(m.Name, names))
+				p.Reportf(r.Pod.At(rel.Child("volumeMounts").Index(i)), "%s mounts volume %q, which the pod does not declare%s",
+					whose(c.Name, r.Name), m.Name, check.DidYouMean(m.Name, names))
 			}
 		})
 		return nil
 	},
-}
-
-// listed is ": a, b" for names, and nothing for none.
-func listed(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return ": " + shortList(names)
 }

@@ -47,7 +47,7 @@ func oneWithoutGPUs(p *check.Pass, with, without *job.Role) bool {
 	if gpus.N == 0 || without.Pod.GPUs().N > 0 || reachesGPUs(p.Job, without) {
 		return false
 	}
-	p.Reportf(without.Path, "%s asks for %d GPUs and %s for %d %s in every pod; both run %s", without.Name, 0, with.Name, gpus.N, gpus.Resource, quoted(trainerImage(with)))
+	p.Reportf(without.Path, "%s asks for no GPU and %s for %d %s in every pod; both run %s", without.Name, with.Name, gpus.N, gpus.Resource, quoted(trainerImage(with)))
 	return true
 }
 
@@ -68,7 +68,7 @@ func dataMissing(p *check.Pass, master, worker *job.Role, m, w *corev1.Container
 			if strings.Contains(word+"/", at) && slices.Contains(slices.Concat(w.Command, w.Args), word) {
 				p.Report(finding.Finding{
 					Path:    worker.Path,
-					Message: fmt.Sprintf("Worker, %s, mounts nothing at %s, where Master has claim %s; both are started with %s", count(worker.Replicas.Max, "pod"), mount.MountPath, claim, quoted(word)),
+					Message: fmt.Sprintf("Worker mounts nothing at %s, where Master has claim %s; both are started with %s", mount.MountPath, claim, quoted(word)),
 				})
 				return
 			}

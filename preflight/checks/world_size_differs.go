@@ -31,7 +31,7 @@ var worldSizeDiffers = &check.Check{
 			}
 			p.Report(finding.Finding{
 				Path:    at,
-				Message: fmt.Sprintf("WORLD_SIZE is %d; the job has %s%s", size, count(pods[len(pods)-1], "pod"), perPod(r)),
+				Message: fmt.Sprintf("WORLD_SIZE is %d, but the job has %s%s", size, count(pods[len(pods)-1], "pod"), perPod(r)),
 				Facts:   []finding.Fact{{Name: "worldSize", Value: size}, {Name: "pods", Value: int64(pods[len(pods)-1])}},
 			})
 		})

@@ -31,7 +31,7 @@ var worldSizeTakenForNodes = &check.Check{
 			}
 			for _, o := range optionsOf(p.Job, r) {
 				if o.name == "nnodes" && slices.Contains([]string{"$WORLD_SIZE", "${WORLD_SIZE}", "$(WORLD_SIZE)"}, strings.Trim(o.value, `"'`)) {
-					p.Reportf(o.at, "torchrun waits for WORLD_SIZE nodes, which is %d: %d pods of %d processes each, as nprocPerNode says", saturate.Mul(p.Job.MaxPods(), procs), p.Job.MaxPods(), procs)
+					p.Reportf(o.at, "torchrun waits for $WORLD_SIZE nodes, which is %d: %d pods with %d processes each", saturate.Mul(p.Job.MaxPods(), procs), p.Job.MaxPods(), procs)
 					break
 				}
 			}

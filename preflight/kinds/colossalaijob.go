@@ -23,6 +23,11 @@ var colossalaiJob = &Kind{
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement("colossalaijob", ref.Name)) },
 	Place: placeInColossalAIJob,
 	State: colossalaiState,
+	Operator: Operator{
+		Hold:      "spec.runMode.pause.enabled",
+		KeepsLogs: "Leave cleanUpWorkers out, and delete the job when its logs have been read.",
+		Launcher:  "Remove the GPUs from spec.launcher.resources.",
+	},
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/modules/jobs/colossalaijob.md.

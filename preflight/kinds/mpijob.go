@@ -20,10 +20,11 @@ var mpiJob = &Kind{
 		"restart policy Never, the launcher's init container kubectl-delivery), v2beta1 with those of mpi-operator " +
 		"v0.7 (launcher restart policy OnFailure). Secrets, host files and volumes that the operators add are not " +
 		"part of the pods. Success is the Launcher's.",
-	Read:  readMPIJob,
-	Pods:  kubeflowPods("mpijob-controller", "mpi-operator"),
-	Place: mpiRoles.place,
-	State: kubeflowState,
+	Read:     readMPIJob,
+	Pods:     kubeflowPods("mpijob-controller", "mpi-operator"),
+	Place:    mpiRoles.place,
+	State:    kubeflowState,
+	Operator: Operator{Launcher: "Remove the GPUs from the launcher, or let it work: runLauncherAsWorker in v2beta1."},
 }
 
 // Sources: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/mpi_{types,defaults}.go;

@@ -20,12 +20,15 @@ var trainJob = &Kind{
 		"the runtime's JobSet, with podTemplateOverrides (v2.1) or runtimePatches (v2.2 and later) and with what " +
 		"spec.trainer and spec.initializer say. Without the runtime there is one role, node, as far as " +
 		"spec.trainer tells. Environment and volumes that Trainer adds are not part of the pods.",
-	Needs:    trainJobNeeds,
-	Read:     readTrainJob,
-	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
-	Place:    placeInJobSet,
-	State:    trainJobState,
-	Operator: Operator{Validates: Validation{Webhook: "validator.trainjob.trainer.kubeflow.org"}}, // trainer v2.1.0 pkg/webhooks/trainjob_webhook.go
+	Needs: trainJobNeeds,
+	Read:  readTrainJob,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
+	Place: placeInJobSet,
+	State: trainJobState,
+	Operator: Operator{
+		Validates:       Validation{Webhook: "validator.trainjob.trainer.kubeflow.org"}, // trainer v2.1.0 pkg/webhooks/trainjob_webhook.go
+		EndsWithoutPods: true,                                                           // its Jobs have 0 completions and are complete at once
+	},
 }
 
 // trainJobController is the value of managedBy that names Trainer itself.

@@ -52,7 +52,7 @@ func forbiddenRuntime(ctx context.Context, s *stage) error {
 func colossal(ctx context.Context, s *stage) error {
 	s.kubectl(ctx, words("apply -f colossalaijob.yaml"),
 		"spec.worker.template.spec.volumes[0].emptyDir.sizeLimit", "16Gi", "8Gi",
-		"spec.launcher.resources.requests.cpu", "requests 2 cpu; its limit is 1",
+		"spec.launcher.resources.requests.cpu", "requests 2 cpu, above its limit of 1",
 		"spec.worker.template.spec.containers", `"worker"`, `"trainer"`,
 		"created")
 	s.say("resumeSpecs cannot change after creation:")
