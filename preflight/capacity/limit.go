@@ -86,17 +86,32 @@ func (l Limit) String() string { return l.Owner() + ": " + l.Message }
 // sortLimits puts what no waiting helps against first, then the order in which pods meet
 // the rules.
 func sortLimits(all []Limit) {
-	slices.SortStableFunc(all, func(a, b Limit) int {
+	type named struct {
+		Limit
+		owner string
+		rule  int
+	}
+	sorted := make([]*named, len(all))
+	for i, l := range all {
+		sorted[i] = &named{l, l.Owner(), slices.Index(ruleOrder, l.Rule)}
+	}
+	slices.SortStableFunc(sorted, func(a, b *named) int {
+		if a.When != b.When || a.rule != b.rule {
+			return cmp.Or(cmp.Compare(b.When, a.When), cmp.Compare(a.rule, b.rule))
+		}
+		if c := strings.Compare(a.owner, b.owner); c != 0 {
+			return c
+		}
 		return cmp.Or(
-			cmp.Compare(b.When, a.When),
-			cmp.Compare(slices.Index(ruleOrder, a.Rule), slices.Index(ruleOrder, b.Rule)),
-			strings.Compare(a.Owner(), b.Owner()),
 			strings.Compare(a.Resource, b.Resource),
 			strings.Compare(a.Role, b.Role),
 			strings.Compare(string(a.At), string(b.At)),
 			strings.Compare(string(a.Path), string(b.Path)),
 		)
 	})
+	for i := range sorted {
+		all[i] = sorted[i].Limit
+	}
 }
 
 // asStored is the gang with its pods as the API server would store them, and in the queue
@@ -162,7 +177,8 @@ func (o *obstacle) judge() {
 type obstacle struct {
 	s      *Snapshot
 	gang   Gang
-	exist  []int // pods by group that exist: they have been let in, and are counted as used
+	exist  []int   // pods by group that exist: they have been let in, and are counted as used
+	sets   [][]int // of groups that run together; set where quotas are judged
 	limits []Limit
 	notes  []string
 }

@@ -93,10 +93,15 @@ func freely[T any](o *unstructured.Unstructured) (any, error) {
 }
 
 func readQuota(o *unstructured.Unstructured) (any, error) {
-	if q := plainQuota(o); q != nil {
-		return q, nil
+	q := plainQuota(o)
+	if q == nil {
+		read, err := strictly[corev1.ResourceQuota](o)
+		if err != nil {
+			return nil, err
+		}
+		q, _ = read.(*corev1.ResourceQuota)
 	}
-	return strictly[corev1.ResourceQuota](o)
+	return storedQuotaOf(q), nil
 }
 
 func readRange(o *unstructured.Unstructured) (any, error) {

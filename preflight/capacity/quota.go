@@ -21,57 +21,67 @@ import (
 // https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/quota/v1/evaluator/core/pods.go
 // and staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go.
 
+// storedQuota is a quota with its amounts in base units, by the quota's own names of resources.
+// The API server goes by the status; without one, as in a file written by hand, nothing is
+// known to be used.
+type storedQuota struct {
+	*corev1.ResourceQuota
+	hard, used job.Resources
+	names      []corev1.ResourceName // of hard, in order
+	unscoped   bool
+}
+
+func storedQuotaOf(q *corev1.ResourceQuota) *storedQuota {
+	list := q.Status.Hard
+	if list == nil {
+		list = q.Spec.Hard
+	}
+	hard := quotaAmounts(list)
+	return &storedQuota{q, hard, quotaAmounts(q.Status.Used), hard.Names(), len(q.Spec.Scopes) == 0 && q.Spec.ScopeSelector == nil}
+}
+
 // quotas compares the sum of the gang with each ResourceQuota of its namespace.
 func (o *obstacle) quotas() {
-	all := within[corev1.ResourceQuota](o.s.objects, quotaKind, o.gang.Namespace)
+	all := within[storedQuota](o.s.objects, quotaKind, o.gang.Namespace)
 	if !some(all) {
 		return
 	}
 	uses := make([]job.Resources, len(o.gang.Groups))
+	said := make([][]saidPart, len(o.gang.Groups))
 	for i := range o.gang.Groups {
 		uses[i] = o.s.podUse(o.gang.Namespace, &o.gang.Groups[i].Pod)
+		said[i] = saidBy(&o.gang.Groups[i].Pod)
 	}
+	o.sets = o.together()
 	for _, quota := range all {
-		o.quota(quota, uses)
+		o.quota(quota, uses, said)
 	}
 }
 
 // quota compares the gang with one quota.
-func (o *obstacle) quota(quota *corev1.ResourceQuota, uses []job.Resources) {
-	hard, used := quotaStatus(quota)
-	counts := make([]job.Resources, len(uses)) // what of each group the quota counts
+func (o *obstacle) quota(quota *storedQuota, uses []job.Resources, said [][]saidPart) {
+	matches := make([]bool, len(uses)) // by group: its pods are counted
+	counted := make([]bool, len(uses)) // by group: whether they are is known
 	for i := range uses {
-		counts[i] = job.Resources{}
 		pod := &o.gang.Groups[i].Pod
-		matches, known := o.s.inScope(quota, &pod.Spec)
-		if !known {
+		if matches[i], counted[i] = o.s.inScope(quota.ResourceQuota, &pod.Spec); !counted[i] {
 			o.note("whether the ResourceQuota %s counts %s depends on a default PriorityClass that is not in the snapshot", quota.Name, o.gang.Groups[i].Name)
 			continue
 		}
-		unscoped := len(quota.Spec.Scopes) == 0 && quota.Spec.ScopeSelector == nil
-		for name, n := range uses[i] {
-			if _, bound := hard[name]; bound && (matches && !claimed(name) || unscoped && claimed(name)) {
-				counts[i][name] = n
+		if matches[i] {
+			o.unsaid(quota, &o.gang.Groups[i], said[i])
+		}
+	}
+	for _, name := range quota.names {
+		counts := quota.unscoped || !claimed(name)
+		o.bound(quota, name, func(i int) int64 {
+			if !counts || !counted[i] || !matches[i] && !claimed(name) {
+				return 0
 			}
-		}
-		if matches {
-			o.unsaid(quota, &o.gang.Groups[i], hard)
-		}
+			return uses[i][name]
+		})
 	}
-	for _, name := range hard.Names() {
-		o.bound(quota, name, hard[name], used, counts)
-	}
-	o.self(quota, hard, used)
-}
-
-// quotaStatus is what a quota allows and what is used of it. The API server goes by the
-// status; without one, as in a file written by hand, nothing is known to be used.
-func quotaStatus(quota *corev1.ResourceQuota) (hard, used job.Resources) {
-	list := quota.Status.Hard
-	if list == nil {
-		list = quota.Spec.Hard
-	}
-	return quotaAmounts(list), quotaAmounts(quota.Status.Used)
+	o.self(quota)
 }
 
 // quotaAmounts are amounts in base units, by the quota's own names of resources.
@@ -93,25 +103,31 @@ func plainName(name corev1.ResourceName) corev1.ResourceName {
 	return name
 }
 
-// bound compares the sum of the gang with one bound of a quota.
-func (o *obstacle) bound(quota *corev1.ResourceQuota, name corev1.ResourceName, hard int64, used job.Resources, counts []job.Resources) {
-	all, more := o.sum(name, counts)
-	taken, known := used[name]
+// bound compares the sum of the gang with one bound of a quota; each is what one pod of a group
+// counts for.
+func (o *obstacle) bound(quota *storedQuota, name corev1.ResourceName, each func(group int) int64) {
+	hard := quota.hard[name]
+	all, more := o.sum(name, each)
+	taken, known := quota.used[name]
+	never := all > hard
+	if !never && (!known || more <= 0 || plus(taken, more) <= hard) {
+		return
+	}
+	counts := make([]job.Resources, len(o.gang.Groups))
+	for i := range counts {
+		counts[i] = job.Resources{name: each(i)}
+	}
 	l := Limit{
 		Rule: RuleQuota, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
-		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)),
+		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)), At: o.largest(counts, name),
 	}
 	format := func(n int64) string { return job.Format(plainName(name), n) }
-	l.At = o.largest(counts, name)
-	switch {
-	case all > hard:
+	if never {
 		l.When, l.Asked = Never, all
 		l.Message = fmt.Sprintf("%s asked by %s; %s is the hard limit", format(all)+" "+string(name), o.rolesFor(counts, name), format(hard))
-	case known && more > 0 && plus(taken, more) > hard:
+	} else {
 		l.When, l.Asked = Now, more
 		l.Message = fmt.Sprintf("%s asked beside %s in use; %s is the hard limit", format(more)+" "+string(name), format(taken), format(hard))
-	default:
-		return
 	}
 	o.add(l)
 }
@@ -119,8 +135,8 @@ func (o *obstacle) bound(quota *corev1.ResourceQuota, name corev1.ResourceName, 
 // sum is how much of a resource the pods take that certainly exist together: all of
 // them, and those that do not exist yet. Whatever has been created counts as an object
 // until it is deleted, groups that completed included.
-func (o *obstacle) sum(name corev1.ResourceName, each []job.Resources) (all, missing int64) {
-	sets := o.together()
+func (o *obstacle) sum(name corev1.ResourceName, each func(group int) int64) (all, missing int64) {
+	sets := o.sets
 	if strings.HasPrefix(string(name), "count/") {
 		sets = [][]int{make([]int, len(o.gang.Groups))}
 		for i := range sets[0] {
@@ -130,8 +146,8 @@ func (o *obstacle) sum(name corev1.ResourceName, each []job.Resources) (all, mis
 	for _, set := range sets {
 		var a, m int64
 		for _, i := range set {
-			a = plus(a, times(each[i][name], o.wanted(i)))
-			m = plus(m, times(each[i][name], o.missing(i)))
+			a = plus(a, times(each(i), o.wanted(i)))
+			m = plus(m, times(each(i), o.missing(i)))
 		}
 		all, missing = max(all, a), max(missing, m)
 	}
@@ -139,14 +155,14 @@ func (o *obstacle) sum(name corev1.ResourceName, each []job.Resources) (all, mis
 }
 
 // self compares the job itself with a quota on the number of objects of its kind.
-func (o *obstacle) self(quota *corev1.ResourceQuota, hard, used job.Resources) {
+func (o *obstacle) self(quota *storedQuota) {
 	if o.gang.Self.Empty() || o.gang.Exists {
 		return
 	}
 	name := countOf(o.gang.Self)
-	most, bound := hard[name]
-	taken, known := used[name]
-	if !bound || most >= 1 && (!known || taken < most) || quota.Spec.ScopeSelector != nil || len(quota.Spec.Scopes) > 0 {
+	most, bound := quota.hard[name]
+	taken, known := quota.used[name]
+	if !bound || most >= 1 && (!known || taken < most) || !quota.unscoped {
 		return
 	}
 	l := Limit{
@@ -229,41 +245,48 @@ func extended(name corev1.ResourceName) bool {
 // (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceDeviceClassPrefix).
 const implicitDevices = "deviceclass.resource.kubernetes.io/"
 
+// saidPart is a container and the amounts that it says, with what follows from its limits.
+type saidPart struct {
+	name             string
+	at               job.Path
+	requests, limits corev1.ResourceList
+}
+
+// saidBy is what the containers of a pod say; nil: nothing has to be said.
+func saidBy(pod *job.Pod) (out []saidPart) {
+	spec := &pod.Spec
+	if len(spec.Containers) == 0 || pod.Partial || podLevel(spec) {
+		return nil
+	}
+	for part, list := range containerLists(spec) {
+		for i, c := range requestsFromLimits(list) {
+			out = append(out, saidPart{c.Name, pod.At(part.Index(i).Child("resources")), c.Resources.Requests, c.Resources.Limits})
+		}
+	}
+	return out
+}
+
 // unsaid reports containers that do not say an amount which a quota needs: the API server
 // refuses their pods. Only cpu and memory are needed, and only where the pod has no
 // amounts of its own (podEvaluator.Constraints).
-func (o *obstacle) unsaid(quota *corev1.ResourceQuota, g *Group, hard job.Resources) {
-	spec := &g.Pod.Spec
-	if len(spec.Containers) == 0 || g.Pod.Partial || podLevel(spec) {
-		return
-	}
-	needed := func(c *corev1.Container) (corev1.ResourceName, bool) {
-		for _, name := range hard.Names() {
+func (o *obstacle) unsaid(quota *storedQuota, g *Group, said []saidPart) {
+	for i := range said {
+		for _, name := range quota.names {
 			base := plainName(name)
 			if base != corev1.ResourceCPU && base != corev1.ResourceMemory {
 				continue
 			}
-			list := c.Resources.Requests
+			list := said[i].requests
 			if strings.HasPrefix(string(name), "limits.") {
-				list = c.Resources.Limits
+				list = said[i].limits
 			}
-			if _, said := list[base]; !said {
-				return name, true
-			}
-		}
-		return "", false
-	}
-	for part, list := range containerLists(spec) {
-		for i, c := range requestsFromLimits(list) {
-			name, lacks := needed(&c)
-			if !lacks {
+			if _, ok := list[base]; ok {
 				continue
 			}
 			o.add(Limit{
 				Rule: RuleAmount, When: Never, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
-				Resource: string(name), Path: job.Path("spec.hard").Key(string(name)), Role: g.Name,
-				At:      g.Pod.At(part.Index(i).Child("resources")),
-				Message: fmt.Sprintf("container %s of %s does not say %s, which the quota needs of every container", c.Name, g.Name, name),
+				Resource: string(name), Path: job.Path("spec.hard").Key(string(name)), Role: g.Name, At: said[i].at,
+				Message: fmt.Sprintf("container %s of %s does not say %s, which the quota needs of every container", said[i].name, g.Name, name),
 			})
 			return
 		}
