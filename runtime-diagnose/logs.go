@@ -71,6 +71,9 @@ type logReader struct {
 	elastic      gang.ElasticReader
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
+	worst        worst
+	launches     launches
+	counters     progress.Counters
 }
 
 func (r *logReader) suspect(text string) bool {
@@ -161,6 +164,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 			matches = append(matches, signature.Match{Signature: generic, Facts: map[string]string{"type": strings.Clone(l.Trace.Type)}})
 		}
 	}
+	matches = r.setAside(l, matches)
 	precise := slices.ContainsFunc(matches, explainsMore)
 	r.translated(l, matches)
 	matters := false
@@ -181,7 +185,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 // listen stops listening for signs of health where there were enough of them, and begins again
 // where something has to be survived.
 func (r *logReader) listen() {
-	r.ear.Calm(r.progress >= enoughProgress && !r.passing.open())
+	r.ear.Calm(r.progress >= enoughProgress && !r.passing.open() && !r.worst.open)
 }
 
 // full says that no further sighting of a signature is kept.
@@ -294,6 +298,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			r.progress++
 			r.steps.Learn(l.Body())
 			r.passing.advance(l.Number)
+			r.worst.advance()
 		}
 		return false
 	}

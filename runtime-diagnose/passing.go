@@ -44,6 +44,12 @@ func (p *passing) sighted(l reduce.Line, sighting int, around proof) {
 		p.waiting = append(p.waiting, one)
 		return
 	}
+	one.need = stepsAfterAny
+	p.waiting = append(p.waiting, one)
+	one.need = stepsAfter
+	if l.Trace != nil {
+		one.need = stepsAfterException
+	}
 	p.last, p.near = append(p.last, one), announcedWithin
 }
 
@@ -74,6 +80,7 @@ type opened struct {
 const (
 	stepsAfter          = 2
 	stepsAfterException = 8
+	stepsAfterAny       = 24 // where nobody said that the program goes on: no rank can take so many without another
 )
 
 func (p *passing) open() bool { return len(p.waiting) > 0 }
@@ -105,7 +112,7 @@ var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
 
 // mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
 // print it.
-var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
+var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
 
 // quoted is text of the data: samples that are shown beside the metrics.
 var quoted = regexp.MustCompile(`(?i)^\W{0,4}(?:prompt|question|instruction|answer|response|completion|generated(?: text)?(?: at step \d+)?|user|assistant|reference|(?:sample|example|document) #?\d{1,9}\W?(?: ?\(?[\w ]{1,30}\)?)?)\W{0,3}: `)

@@ -188,7 +188,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.track.ended = r.endedWell(digest) && !log.Pasted
-	h.advances = r.progress > 0 && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
+	h.advances = (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
 }
 
 // lastWord is what the platform says of the life of the container that a log is of.

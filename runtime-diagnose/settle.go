@@ -18,6 +18,8 @@ func (r *logReader) settle() {
 	r.explainAway()
 	r.survive()
 	r.cutShort()
+	r.onlyLast()
+	r.lastResort()
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))

@@ -76,7 +76,11 @@ func (r *logReader) watch(l *reduce.Line) {
 		t.last = l.At
 	}
 	r.onlySpokenOf(r.prose.see(l))
+	r.launched(l)
 	body := l.Body()
+	if r.progress < enoughProgress {
+		r.counters.See(l.Number, body)
+	}
 	if len(r.elastic.Found) < mostElastic {
 		if r.remember {
 			r.track.print(body)

@@ -47,6 +47,12 @@ type Line struct {
 	body, collected int
 }
 
+// Clone is a line that holds on to nothing but itself.
+func (l Line) Clone() Line {
+	l.Text, l.Lane = strings.Clone(l.Text), strings.Clone(l.Lane)
+	return l
+}
+
 // Body is the text behind time stamps and rank prefixes.
 func (l Line) Body() string { return l.Text[l.body:] }
 

@@ -64,6 +64,9 @@ type folder struct {
 	chain map[string]Chain
 	after map[string]bool   // "Exception ignored in" was the line before
 	frame map[string]string // white space before the last frame, if the line before was one
+
+	runtime map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
+	marked  map[string]int    // the line of a mark under a line of source
 }
 
 // frameLine is a frame as Python prints it.
@@ -145,7 +148,7 @@ const (
 )
 
 func newFolder() *folder {
-	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}, frame: map[string]string{}}
+	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}, frame: map[string]string{}, runtime: map[string]string{}, marked: map[string]int{}}
 }
 
 // fold sets l.Trace if the line ends a traceback.
@@ -181,12 +184,16 @@ func (f *folder) fold(l *Line) {
 			return
 		}
 	}
-	if len(f.after) > 0 {
+	if len(f.after) > 0 && f.after[l.Lane] {
+		_, _, quoted := exceptionLine(body) // nothing depended on what was raised
+		l.Code = l.Code || quoted
 		delete(f.after, l.Lane)
 	}
 	if l.Code && len(f.open) < mostLanes {
 		f.join(l, body)
+		return
 	}
+	f.foreign(l, body)
 }
 
 // join opens a traceback at a frame whose heading is not there: texts are cut, and collectors drop lines.

@@ -1,12 +1,16 @@
 package signature_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -23,20 +27,18 @@ func builtin(t testing.TB) *signature.Catalog {
 	return c
 }
 
-// fixtures reads testdata/<id>/<prefix>-*.log.
-func fixtures(t testing.TB, id, prefix string) map[string]string {
+// fixtures are the sections of testdata/<id>.txtar with a name, by their place.
+func fixtures(t testing.TB, id, name string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", id, prefix+"-*.log"))
+	archive, err := txtar.ParseFile(filepath.Join("testdata", id+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]string{}
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
+	for i, f := range archive.Files {
+		if f.Name == name {
+			out[fmt.Sprintf("%s.txtar, section %d", id, i+1)] = string(f.Data)
 		}
-		out[f] = string(data)
 	}
 	return out
 }
@@ -61,7 +63,7 @@ func TestEverySignatureHasFixturesThatItTellsApart(t *testing.T) {
 		t.Run(s.ID, func(t *testing.T) {
 			match, other := fixtures(t, s.ID, "match"), fixtures(t, s.ID, "other")
 			if len(match) < 2 || len(other) < 2 {
-				t.Errorf("%d match and %d other files in testdata/%s; at least 2 of each prove a signature", len(match), len(other), s.ID)
+				t.Errorf("%d match and %d other sections in testdata/%s.txtar; at least 2 of each prove a signature", len(match), len(other), s.ID)
 			}
 			for file, text := range match {
 				if !slices.Contains(matched(c, text), s.ID) {
@@ -94,8 +96,8 @@ func BenchmarkBuiltin(b *testing.B) {
 }
 
 // Two signatures that match one line would compete for one cause: one of them has to say
-// that it explains the other, or they have to mean the same, or the exception signature,
-// which matches every exception, is one of them.
+// that it explains the other, or they have to mean the same, or one of them says least of all, and
+// gives way to any other.
 func TestNoSignatureMatchesTheFixturesOfAnother(t *testing.T) {
 	c := builtin(t)
 	for _, s := range c.All() {
@@ -103,7 +105,8 @@ func TestNoSignatureMatchesTheFixturesOfAnother(t *testing.T) {
 			for _, id := range matched(c, text) {
 				other := c.ByID(id)
 				switch {
-				case id == s.ID, id == "python-exception", other.Role == signature.Context:
+				case id == s.ID, id == "python-exception", other.LastResort, other.Role == signature.Context:
+				case other.DepthOf() == signature.Symptom && s.DepthOf() > signature.Symptom: // gives way to what is deeper
 				case s.Role == signature.Context && slices.Contains(s.Hides, id):
 				case slices.Contains(s.Hides, id), slices.Contains(other.Hides, s.ID):
 				case other.Category == s.Category:
@@ -131,16 +134,40 @@ func TestEveryCategoryHasASignatureOrARule(t *testing.T) {
 	}
 }
 
-func TestFolderOfFixturesBelongsToASignature(t *testing.T) {
+func TestFixturesBelongToASignature(t *testing.T) {
 	c := builtin(t)
 	entries, err := os.ReadDir("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && e.Name() != "fuzz" && c.ByID(e.Name()) == nil {
+		if id, ok := strings.CutSuffix(e.Name(), ".txtar"); e.Name() != "fuzz" && (!ok || c.ByID(id) == nil) {
 			t.Errorf("testdata/%s: no such signature", e.Name())
 		}
+	}
+}
+
+// withoutLine is how many alternatives of patterns have no line that shows them. It only falls: a new alternative
+// comes with a line of its fixtures.
+const withoutLine = 720
+
+func TestAlternativesHaveALine(t *testing.T) {
+	c := builtin(t)
+	bare := 0
+	for _, s := range c.All() {
+		var lines []string
+		for _, text := range fixtures(t, s.ID, "match") {
+			lines = append(lines, strings.Split(strings.TrimRight(text, "\n"), "\n")...)
+		}
+		for _, a := range signature.Alternatives(s.Pattern) {
+			if re := regexp.MustCompile(a); !slices.ContainsFunc(lines, re.MatchString) {
+				t.Logf("%s: no line for %s", s.ID, a)
+				bare++
+			}
+		}
+	}
+	if bare != withoutLine {
+		t.Errorf("%d alternatives of patterns have no line in the fixtures; %d are known. Add a line that a program printed, or lower the number", bare, withoutLine)
 	}
 }
 

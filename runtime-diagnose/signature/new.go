@@ -1,8 +1,8 @@
 //go:build ignore
 
-// New lays out a signature: its file and its four fixtures, ready to be filled in.
+// New lays out a signature: its file and its fixtures, ready to be filled in.
 //
-//	go run ./runtime-diagnose/signature/new.go nccl-ring-broken
+//	make new-signature NAME=nccl-ring-broken
 //
 // The tests of the package fail until the fixtures say something.
 package main
@@ -33,6 +33,9 @@ references:
   - https://example.org/the-source-that-prints-it
 `
 
+// sections of the fixtures: what the pattern matches, a line for each of its alternatives, and what looks alike.
+const sections = "-- match --\n-- match --\n-- other --\n-- other --\n"
+
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,9 +47,12 @@ func run(args []string) error {
 	if len(args) != 1 || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(args[0]) {
 		return fmt.Errorf("usage: new.go NAME; a name is lower-case words joined by dashes")
 	}
-	root := filepath.Join("runtime-diagnose", "signature")
+	root := "."
+	if _, err := os.Stat("catalog"); err != nil {
+		root = filepath.Join("runtime-diagnose", "signature")
+	}
 	if _, err := os.Stat(filepath.Join(root, "catalog")); err != nil {
-		return fmt.Errorf("find the catalog: run this at the top of the repository: %w", err)
+		return fmt.Errorf("find the catalog: run this at the top of the repository or in %s: %w", filepath.Join("runtime-diagnose", "signature"), err)
 	}
 	file := filepath.Join(root, "catalog", args[0]+".yaml")
 	if _, err := os.Stat(file); err == nil {
@@ -55,15 +61,10 @@ func run(args []string) error {
 	if err := os.WriteFile(file, fmt.Appendf(nil, template, args[0]), 0o644); err != nil {
 		return fmt.Errorf("write signature: %w", err)
 	}
-	dir := filepath.Join(root, "testdata", args[0])
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	fixtures := filepath.Join(root, "testdata", args[0]+".txtar")
+	if err := os.WriteFile(fixtures, []byte(sections), 0o644); err != nil {
 		return fmt.Errorf("write fixtures: %w", err)
 	}
-	for _, name := range []string{"match-1.log", "match-2.log", "other-1.log", "other-2.log"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			return fmt.Errorf("write fixtures: %w", err)
-		}
-	}
-	fmt.Printf("fill in %s and %s, then: go test ./%s\n", file, dir, root)
+	fmt.Printf("fill in %s and %s, then: go test ./runtime-diagnose/signature\n", file, fixtures)
 	return nil
 }

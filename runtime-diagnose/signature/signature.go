@@ -50,9 +50,10 @@ type Signature struct {
 	Pattern      string          `json:"pattern"`  // RE2; named groups become facts
 	Domain       Domain          `json:"domain"`
 	Retry        Retry           `json:"retry"`
-	Hides        []string        `json:"hides,omitempty"` // signatures this one explains when both are seen
-	Weak         bool            `json:"weak,omitempty"`  // also seen in runs that end well: counts only beside a failure seen elsewhere
-	Depth        int             `json:"depth,omitempty"` // overrides Category.Depth; 0: the category's
+	Hides        []string        `json:"hides,omitempty"`      // signatures this one explains when both are seen
+	Weak         bool            `json:"weak,omitempty"`       // also seen in runs that end well: counts only beside a failure seen elsewhere
+	LastResort   bool            `json:"lastResort,omitempty"` // counts only in a log where nothing else does; of several lines the one at the end
+	Depth        int             `json:"depth,omitempty"`      // overrides Category.Depth; 0: the category's
 	Proves       string          `json:"proves"`
 	DoesNotProve string          `json:"doesNotProve"`
 	Remedy       string          `json:"remedy"` // steps, one a line

@@ -62,11 +62,10 @@ func (n *names) UnmarshalJSON(data []byte) error {
 
 // expectation is the label of a scenario.
 type expectation struct {
-	Healthy  string   `json:"healthy"` // Yes, No, Unknown
-	Category string   `json:"category"`
-	Pod      names    `json:"pod"`
-	Line     string   `json:"line"`
-	Never    []string `json:"never"`
+	Healthy  string `json:"healthy"` // Yes, No, Unknown
+	Category string `json:"category"`
+	Pod      names  `json:"pod"`
+	Line     string `json:"line"`
 }
 
 // Case is one case in one way of handing it over, with its diagnosis.
@@ -194,7 +193,10 @@ func expected(dir string) (Label, error) {
 	if err := yaml.Unmarshal(text, &e); err != nil {
 		return Label{}, fmt.Errorf("read expectation of %s: %w", dir, err)
 	}
-	label := Label{Category: e.Category, FirstPod: e.Pod, KeyLine: e.Line, Never: e.Never}
+	label := Label{Category: e.Category, FirstPod: e.Pod}
+	if e.Line != "" {
+		label.KeyPatterns = []string{regexp.QuoteMeta(e.Line)}
+	}
 	switch e.Healthy {
 	case "Yes":
 		label.Category = signature.HealthyCategory

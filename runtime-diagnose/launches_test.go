@@ -1,0 +1,100 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+func trained(n int) (text string) {
+	for i := range n {
+		text += fmt.Sprintf("step %d loss: %.3f\n", i+1, 2-float64(i)/1000)
+	}
+	return text
+}
+
+// Where several launches wrote into one file, the last one tells what became of the job.
+func TestTheLastLaunchDecides(t *testing.T) {
+	const (
+		head    = "== job 17 at 10:00:00\nargs lr=0.1 seed=3\n"
+		again   = "== job 18 at 11:30:00\nargs lr=0.1 seed=4\n"
+		missing = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    f = open(p)\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a.bin'\n"
+		memory  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	)
+	cases := map[string]struct {
+		log  string
+		want diagnose.Verdict
+		line string
+	}{
+		"the second trains":                      {head + missing + again + trained(5), diagnose.Healthy, ""},
+		"the second fails of something else":     {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
+		"the second says nothing yet":            {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},
+		"a third after two that failed":          {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
+		"only the first line comes again":        {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
+		"ranks begin alike, and one fails":       {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
+		"the log begins with what goes wrong":    {missing + missing + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
+		"a report that repeats is no beginning":  {memory + "on card 1\n" + memory + "on card 2\n" + trained(3), diagnose.Diagnosed, "CUDA out of memory"},
+		"what went on before the second was bad": {head + trained(5) + memory + again + missing, diagnose.Diagnosed, "FileNotFoundError"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, "", strings.NewReader(tc.log))
+			line := ""
+			if r.Root != nil {
+				line = r.Root.Line
+			}
+			if r.Verdict != tc.want || !strings.Contains(line, tc.line) || tc.line == "" && line != "" {
+				t.Errorf("%s %q, want %s %q", r.Verdict, line, tc.want, tc.line)
+			}
+		})
+	}
+}
+
+// Where no signature knows the words, the line that the program calls an error is better than nothing; training that
+// goes on after it takes it back, and so does anything that is known.
+func TestTheWorstLineIsALastResort(t *testing.T) {
+	cases := map[string]struct {
+		log  string
+		want diagnose.Verdict
+		line string
+	}{
+		"at the end":                     {trained(5) + "ERROR: the lease on the shard table was lost\n", diagnose.Diagnosed, "lease"},
+		"training goes on":               {trained(5) + "ERROR: the lease on the shard table was lost\n" + trained(5), diagnose.Healthy, ""},
+		"the last block, its first line": {"ERROR: early\n" + trained(5) + "ERROR: the lease was lost\nERROR: leaving\n", diagnose.Diagnosed, "the lease was lost"},
+		"something else is known":        {"ERROR: the lease was lost\nOSError: [Errno 28] No space left on device\n", diagnose.Diagnosed, "No space left"},
+		"it is only a warning":           {trained(5) + "WARNING: error: no cache\n", diagnose.Healthy, ""},
+		"a missing path beats the level": {trained(5) + "error: open /etc/run.toml: no such file or directory\n", diagnose.Diagnosed, "run.toml"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, "", strings.NewReader(tc.log))
+			line := ""
+			if r.Root != nil {
+				line = r.Root.Line
+			}
+			if r.Verdict != tc.want || !strings.Contains(line, tc.line) || tc.line == "" && line != "" {
+				t.Errorf("%s %q, want %s %q", r.Verdict, line, tc.want, tc.line)
+			}
+			if tc.line != "" && strings.Contains(tc.line, "lease") && r.Root.Standing != diagnose.Hypothesis {
+				t.Errorf("standing %s; the worst line is a hypothesis", r.Root.Standing)
+			}
+		})
+	}
+}
+
+// A failure is not followed by training: what many steps follow was survived, whatever was said of it.
+func TestWhatManyStepsFollowWasSurvived(t *testing.T) {
+	const raised = "Traceback (most recent call last):\n  File \"/app/send.py\", line 3, in send\n    post(x)\nConnectionError: usage server is gone\n"
+	for name, tc := range map[string]struct {
+		steps int
+		want  diagnose.Verdict
+	}{"many": {30, diagnose.Healthy}, "as many as ranks take without one that died": {10, diagnose.Diagnosed}} {
+		t.Run(name, func(t *testing.T) {
+			if r := read(t, "", strings.NewReader(trained(5)+raised+trained(tc.steps))); r.Verdict != tc.want {
+				t.Errorf("%s after %d steps, want %s", r.Verdict, tc.steps, tc.want)
+			}
+		})
+	}
+}

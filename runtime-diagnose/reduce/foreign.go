@@ -1,0 +1,83 @@
+package reduce
+
+import "strings"
+
+// foreign reads how runtimes other than Python's print what nobody handled:
+//
+//	Exception in thread "main" java.lang.IllegalStateException: no data        (JVM)
+//	Caused by: java.io.IOException: disk gone                                  (JVM, below its frames)
+//	panic: runtime error: index out of range [5] with length 3                 (Go)
+//	fatal error: all goroutines are asleep - deadlock!                         (Go)
+//	  what():  vector::_M_range_check                                          (C++, below "terminate called …")
+//	TypeError: x is not a function                                             (Node, two lines below the mark under its source)
+//
+// The first byte decides for nearly every line.
+func (f *folder) foreign(l *Line, body string) {
+	if body == "" {
+		return
+	}
+	switch body[0] {
+	case 'E':
+		if rest, ok := strings.CutPrefix(body, `Exception in thread "`); ok {
+			if _, what, ok := strings.Cut(rest, `" `); ok {
+				l.Trace = foreignTrace(l.Number, what, Alone)
+				f.note(l, "jvm")
+				return
+			}
+		}
+	case 'C':
+		if rest, ok := strings.CutPrefix(body, "Caused by: "); ok && f.runtime[l.Lane] == "jvm" {
+			if l.Trace = foreignTrace(l.Number, rest, CausedBy); l.Trace != nil {
+				return
+			}
+		}
+	case 'p':
+		if rest, ok := strings.CutPrefix(body, "panic: "); ok {
+			l.Trace = &Trace{First: l.Number, Type: "panic", Message: strings.Clone(rest)}
+			return
+		}
+	case 'f':
+		if rest, ok := strings.CutPrefix(body, "fatal error: "); ok {
+			l.Trace = &Trace{First: l.Number, Type: "fatal error", Message: strings.Clone(rest)}
+			return
+		}
+	case 't':
+		if rest, ok := strings.CutPrefix(body, "terminate called after throwing an instance of '"); ok {
+			f.note(l, strings.TrimSuffix(rest, "'"))
+			return
+		}
+	case ' ':
+		if kind := f.runtime[l.Lane]; kind != "" {
+			if _, what, ok := strings.Cut(body, "what():  "); ok {
+				l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(what)}
+				delete(f.runtime, l.Lane)
+				return
+			}
+		}
+		if strings.TrimLeft(body, " ") == "^" && len(f.marked) < mostLanes {
+			f.marked[strings.Clone(l.Lane)] = l.Number
+		}
+		return
+	}
+	if at, ok := f.marked[l.Lane]; ok && l.Number == at+2 {
+		if name, message, ok := exceptionLine(body); ok && looksLikeException(name) {
+			l.Trace = &Trace{First: l.Number, Type: strings.Clone(name), Message: strings.Clone(message)}
+		}
+		delete(f.marked, l.Lane)
+	}
+}
+
+// note keeps which runtime is printing what it did not handle.
+func (f *folder) note(l *Line, kind string) {
+	if len(f.runtime) < mostLanes {
+		f.runtime[strings.Clone(l.Lane)] = strings.Clone(kind)
+	}
+}
+
+func foreignTrace(number int, text string, chain Chain) *Trace {
+	name, message, ok := exceptionLine(strings.TrimRight(text, " \t"))
+	if !ok || !looksLikeException(name) {
+		return nil
+	}
+	return &Trace{First: number, Type: strings.Clone(name), Message: strings.Clone(message), Chain: chain}
+}

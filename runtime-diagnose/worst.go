@@ -1,0 +1,69 @@
+package diagnose
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// worst is the line that tells most where no signature knows the words: the first of the last block of
+// lines that the program calls errors. Training that goes on after it takes it back.
+type worst struct {
+	open  bool
+	line  reduce.Line
+	match signature.Match
+	last  int // number of the last line of the block
+	steps int
+}
+
+// blockOf is how many lines may stand between two errors of one block.
+const blockOf = 20
+
+// warned is a warning as Python prints it.
+var warned = regexp.MustCompile(`^\S+\.py:\d+: \w*Warning: `)
+
+// setAside keeps the matches of last resorts apart: they count where nothing else does. Of what is raised
+// they are as good as any other.
+func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signature.Match {
+	at := slices.IndexFunc(matches, func(m signature.Match) bool { return m.Signature.LastResort && m.Signature.Role == signature.Root })
+	if at < 0 {
+		at = slices.IndexFunc(matches, func(m signature.Match) bool { return m.Signature.LastResort })
+	}
+	if at < 0 || l.Trace != nil && matches[at].Signature.Role == signature.Root {
+		return matches
+	}
+	m := matches[at]
+	matches = slices.DeleteFunc(matches, func(m signature.Match) bool {
+		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
+	})
+	w := &r.worst
+	if l.Trace != nil || slices.ContainsFunc(matches, says) || mild(l.Body()) || warned.MatchString(l.Body()) || saysItGoesOn(l.Body()) || r.log.Pasted {
+		return matches
+	}
+	if !w.open || l.Number-w.last > blockOf {
+		*w = worst{open: true, line: l.Clone(), match: m}
+	}
+	w.last, w.steps = l.Number, 0
+	return matches
+}
+
+// advance is told of every line that shows training.
+func (w *worst) advance() {
+	if w.steps++; w.steps >= stepsAfter {
+		w.open = false
+	}
+}
+
+// lastResort records the worst line if nothing else in the log tells of a failure.
+func (r *logReader) lastResort() {
+	for i := range r.sightings {
+		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context {
+			return
+		}
+	}
+	if r.worst.open {
+		r.record(r.worst.line, r.worst.match)
+	}
+}
