@@ -114,6 +114,7 @@ func wordList() []word {
 		{"short-gang", "fit", "The pod group waits for more pods than there are."},
 		{"over-pool", "fit", "The node pools may not add as many nodes as the job needs."},
 		{"no-devices", "fit", "The pods claim more devices than the nodes publish."},
+		{"no-volume", "fit", "A claim that the pods mount is missing, is being deleted, or has lost its volume."},
 		{string(preflight.Allowed), "decision", "Nothing graver than a note was found."},
 		{string(preflight.Warned), "decision", "The job is admitted, and something is worth changing."},
 		{string(preflight.Denied), "decision", "A policy refuses the job in a namespace that enforces."},

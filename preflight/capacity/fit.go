@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -74,6 +75,9 @@ func (s *Snapshot) fit(g Gang, b *budget) (Result, *ground) {
 		q.note("%s", b.over)
 	}
 	q.stuck(&r)
+	if r.Obstacle != "" { // what is not short has nothing to do with it
+		r.Shortfall = slices.DeleteFunc(r.Shortfall, func(s Shortfall) bool { return r.Stuck || !s.short() })
+	}
 	q.explain(&r, kins)
 	r.Plan = q.planned()
 	r.Order = q.ordered()
@@ -343,7 +347,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 		}
 		if idle.no && (a.no || !q.evens(ever)) {
 			q.tooBig(r, ever)
-			r.Obstacle = idle.rule
+			r.Obstacle = cmp.Or(idle.rule, q.nodeEach(ever, true))
 			return ever
 		}
 		idleKnown = idleKnown && idle.yes
@@ -360,8 +364,44 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
 		r.Verdict = Full
 	}
-	r.Shortfall, r.Obstacle = lacking(sums), a.rule
+	r.Shortfall, r.Obstacle = lacking(sums), cmp.Or(a.rule, q.nodeEach(kins, false))
 	return kins
+}
+
+// nodeEach says that the pods of a kin need a node each, and find too few; empty: none does.
+func (q *question) nodeEach(kins []*kin, idle bool) string {
+	for _, k := range kins {
+		if takers := k.takersOf(idle); k.alone && takers < int64(k.count) {
+			nodes := many(int(takers), "node takes", "nodes take") + " one now"
+			if idle {
+				nodes = many(int(takers), "node", "nodes") + " could take one, even idle"
+			}
+			_, who := q.podsOf([]*kin{k})
+			return fmt.Sprintf("%s need a node each (%s); %s", who, k.whyAlone(), nodes)
+		}
+	}
+	return ""
+}
+
+// takersOf is the number of nodes that take a pod of the kin.
+func (k *kin) takersOf(idle bool) int64 {
+	if idle {
+		k.settle()
+		return k.idleSums.takers
+	}
+	return k.takers
+}
+
+// whyAlone is what keeps two pods of a kin from one node.
+func (k *kin) whyAlone() string {
+	switch {
+	case conflict(k.traits.ports, k.traits.ports):
+		return "they take the same port of it"
+	case diskConflict(k.traits.disks, k.traits.disks):
+		return "they use the same disk"
+	default:
+		return "required pod anti-affinity"
+	}
 }
 
 // stuck says what no room helps against.

@@ -255,7 +255,10 @@ func (o *obstacle) rolesFor(each []job.Resources, name corev1.ResourceName) stri
 // what lies before them where that decides.
 func (r Result) Answer() string {
 	l, ok := r.stopper()
-	if !ok {
+	switch {
+	case !ok && r.Stuck:
+		return "no-volume"
+	case !ok:
 		return r.Verdict.String()
 	}
 	switch l.Rule {

@@ -20,20 +20,36 @@ func (w *web) limit() string {
 	return ""
 }
 
+// mostRoles is how many roles a rule names.
+const mostRoles = 8
+
 // pods of some kins, and their roles: "1 Master + 5 Workers".
 func (w *web) pods(kins kinSet) (n int, who string) {
-	var roles []string
+	var of []*kin
 	for i := range kins.all() {
-		k := w.kins[i]
-		if k.count == 0 {
-			continue
-		}
+		of = append(of, w.kins[i])
+	}
+	return w.q.podsOf(of)
+}
+
+// podsOf are the pods of some kins, and their roles.
+func (q *question) podsOf(kins []*kin) (n int, who string) {
+	var roles []string
+	more := 0
+	for _, k := range kins {
 		n = int(plus(int64(n), int64(k.count)))
 		for _, g := range k.groups {
-			if pods := w.q.need[g]; pods > 0 {
-				roles = append(roles, roleText(w.q.gang.Groups[g].Name, pods))
+			switch pods := q.need[g]; {
+			case pods <= 0:
+			case len(roles) < mostRoles:
+				roles = append(roles, roleText(q.gang.Groups[g].Name, pods))
+			default:
+				more += pods
 			}
 		}
+	}
+	if more > 0 {
+		roles = append(roles, many(more, "pod more", "pods more"))
 	}
 	return n, strings.Join(roles, " + ")
 }

@@ -51,7 +51,7 @@ func TestWhatIsAskedForPodsThatWaitBesideThoseThatRun(t *testing.T) {
 		},
 		"a node of its own for each, and too few nodes": {
 			lonely, cluster(append(spread, build.Nodes(5, "a", build.GPUs(16)))...),
-			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers need a node each; 1 node takes one now; 4 nodes closed by ports, volumes or affinity",
+			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers need a node each (required pod anti-affinity); 1 node could take one, even idle; 4 nodes closed by ports, volumes or affinity",
 			"fits with 4 Workers instead of 5 (1 Master + 4 Workers on 5 nodes)",
 		},
 		"a node was cordoned under a pod that runs": {

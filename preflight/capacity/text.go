@@ -52,7 +52,7 @@ func (r Result) onNodes() string {
 		return fmt.Sprintf("%d of up to %s fit", r.Placed, pods)
 	case r.Verdict == Unknown:
 		return fmt.Sprintf("not known whether %s fit", pods)
-	case r.Verdict == TooBig && !r.ByShape:
+	case r.Verdict == TooBig && !r.ByShape && !r.Stuck:
 		return fmt.Sprintf("%d of %s fit now, and not all of them on the idle cluster", r.Placed, pods)
 	case r.Verdict == Full, r.Verdict == Fragmented:
 		return fmt.Sprintf("%d of %s fit now", r.Placed, pods)
@@ -86,11 +86,6 @@ func (r Result) reason() string {
 	}
 	if r.Obstacle != "" {
 		return r.Obstacle + r.backText()
-	}
-	for _, a := range r.Asks {
-		if a.Apart && a.Nodes < a.Pods {
-			return fmt.Sprintf("%s need a node each; %s one now", a.Roles, many(a.Nodes, "node takes", "nodes take")) + r.backText()
-		}
 	}
 	lead := r.leading()
 	if len(lead) == 0 {
@@ -310,7 +305,7 @@ func (r Result) Lines() []string {
 		line("because", r.Obstacle)
 	}
 	for _, s := range r.Shortfall {
-		if r.refused() && (s.short() || len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods) {
+		if r.refused() && (s.short() || r.Obstacle == "" && (len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods)) {
 			line("short", r.shortLine(s))
 		}
 	}

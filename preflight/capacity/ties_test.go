@@ -2,6 +2,7 @@ package capacity_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -137,5 +138,35 @@ func TestAnOrderIsGivenWhereItMatters(t *testing.T) {
 	}
 	if got := threeZones().Fit(t.Context(), gpus(6, "8")); got.Order != nil {
 		t.Errorf("Order of pods that any order will do for is %v; want none", got.Order)
+	}
+}
+
+// TestOnlyWhatIsInTheWayIsNamed is about rules that no room helps against: there is enough of every
+// resource, and none is named.
+func TestOnlyWhatIsInTheWayIsNamed(t *testing.T) {
+	two := cluster(build.Nodes(2, "a", build.GPUs(8)))
+	apart := gang(group("Worker", 3, build.Asks("1"), role("w"), apartOver(corev1.LabelHostname, "w")))
+	port := gang(group("Worker", 3, build.Asks("1"), build.HostPort(2222)))
+	lost := in("ml", gang(group("Worker", 1, build.Asks("1"), mountOf("data"))))
+	noClaims := ruled(t, "", []string{"persistentvolumeclaims"}, build.Node("a", build.GPUs(8)))
+	cases := map[string]struct {
+		on   *capacity.Snapshot
+		gang capacity.Gang
+		want string
+	}{
+		"anti-affinity over nodes": {two, apart, "too-big 2 of 3 pods fit now, and not all of them on the idle cluster: 3 Workers need a node each (required pod anti-affinity); 2 nodes could take one, even idle"},
+		"a port of the node":       {two, port, "too-big 2 of 3 pods fit now, and not all of them on the idle cluster: 3 Workers need a node each (they take the same port of it); 2 nodes could take one, even idle"},
+		"a claim that is missing":  {noClaims, lost, "no-volume the pod does not fit: the claim data does not exist in namespace ml; 1 node closed by ports, volumes or affinity"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := tc.on.Fit(t.Context(), tc.gang)
+			if diff := cmp.Diff(tc.want, r.Answer()+" "+r.String()); diff != "" {
+				t.Errorf("Fit (-want +got):\n%s", diff)
+			}
+			if lines := strings.Join(r.Lines()[2:], "\n"); strings.Contains(lines, "short") {
+				t.Errorf("a resource is said to be short:\n%s", lines)
+			}
+		})
 	}
 }
