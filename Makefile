@@ -69,6 +69,10 @@ quality: ## diagnoses every labelled case there is and prints how often cause, l
 bench-logs: ## how fast logs are read with all signatures, beside ripgrep; memory on an endless log
 	@$(GO) run ./test/logbench
 
+.PHONY: eval-explain
+eval-explain: ## what models write about finished diagnoses: how much of it is shown, and that nothing unsupported is
+	@$(GO) test -count=1 -run '^TestEvaluation$$' -v ./runtime-diagnose/ground | grep -vE '^(=== |--- |PASS|ok )' ; exit $${PIPESTATUS[0]}
+
 .PHONY: faults
 FAULTS_SEED ?= 1
 faults: ## injects every fault into simulated gangs of 8 to 1,024 ranks and prints how often the first pod is named

@@ -90,6 +90,7 @@ type jsonStory struct {
 	Model   string        `json:"model"`
 	Cites   []evidence.ID `json:"cites"`
 	Dropped int           `json:"dropped"`
+	LeftOut string        `json:"leftOut,omitempty"`
 }
 
 // HealthyWord is what the annotation and the JSON say: Yes, No or Unknown.
@@ -131,7 +132,7 @@ func JSON(r Result) ([]byte, error) {
 		out.Followers = append(out.Followers, one)
 	}
 	if s := r.Story; s != nil {
-		out.Story = &jsonStory{s.Text, s.Model, notNil(s.Cites), s.Dropped}
+		out.Story = &jsonStory{s.Text, s.Model, notNil(s.Cites), s.Dropped, s.LeftOut}
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {

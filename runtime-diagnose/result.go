@@ -101,7 +101,8 @@ type Excerpt struct {
 type Story struct {
 	Text, Model string
 	Cites       []evidence.ID
-	Dropped     int // sentences that cited nothing shown
+	Dropped     int    // sentences that the evidence they cite does not support
+	LeftOut     string // how many sentences were dropped and why; empty: none
 }
 
 // Coverage says how much was looked at.

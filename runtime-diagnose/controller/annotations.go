@@ -70,6 +70,7 @@ type storedStory struct {
 	Text    string        `json:"text"`
 	Cites   []evidence.ID `json:"cites"`
 	Dropped int           `json:"dropped,omitempty"`
+	LeftOut string        `json:"leftOut,omitempty"` // how much was dropped and why
 }
 
 func causeOf(c diagnose.Cause) storedCause {
@@ -131,6 +132,9 @@ func (f finding) annotations() map[string]string {
 		if told := whole(r.Story.Text, room); told != "" {
 			analysis += fmt.Sprintf("\nAs %s tells it:\n%s", r.Story.Model, told)
 		}
+		if left := r.Story.LeftOut; left != "" && len(analysis)+len(left) < 2500 {
+			analysis += fmt.Sprintf("\n(%s: %s)", r.Story.Model, left)
+		}
 	}
 	add(Analysis, analysis, 2560)
 	out[Diagnosis] = f.json(Budget - size(out) - len(Diagnosis))
@@ -153,7 +157,7 @@ func (f finding) json(most int) string {
 	}
 	if r.Story != nil {
 		s.Model = r.Story.Model
-		s.Story = &storedStory{Text: r.Story.Text, Cites: r.Story.Cites, Dropped: r.Story.Dropped}
+		s.Story = &storedStory{Text: r.Story.Text, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut}
 	}
 	return s.within(most)
 }
@@ -248,7 +252,7 @@ func comparable(m map[string]string) map[string]string {
 	delete(m, Diagnosis)
 	model, story := s.Model, ""
 	if s.Story != nil {
-		story = s.Story.Text
+		story = s.Story.Text + s.Story.LeftOut
 	}
 	m["what"] = strings.Join([]string{s.Fingerprint, string(s.Verdict), s.Category, s.Asked, model, story}, "\x00")
 	return m

@@ -119,4 +119,13 @@ func (m *memory) setStory(uid types.UID, print string, s stance) {
 	r.stories[print] = &s
 }
 
+// unsetStory forgets that the model was to be asked: it had too much to do.
+func (m *memory) unsetStory(uid types.UID, print string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.jobs[uid]; r != nil {
+		delete(r.stories, print)
+	}
+}
+
 const mostStories = 16

@@ -50,7 +50,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 			Name: "signalbox_llm_tokens_total", Help: "Tokens as the model's server counts them, by direction: in, out.",
 		}, []string{"direction"}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "signalbox_llm_sentences_dropped_total", Help: "Sentences of the model that cited nothing it was shown.",
+			Name: "signalbox_llm_sentences_dropped_total", Help: "Sentences of the model that the evidence they cite does not support.",
 		}),
 		evidence: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signalbox_evidence_writes_total", Help: "Writes of what is kept of ended containers beside their job, by outcome: written, failed.",
@@ -103,7 +103,7 @@ func (m *metrics) asked(err error, a llm.Response, s *diagnose.Story, took time.
 	switch {
 	case err != nil:
 		outcome = "error"
-	case s == nil:
+	case s == nil || s.Text == "":
 		outcome = "ungrounded"
 	default:
 		m.dropped.Add(float64(s.Dropped))

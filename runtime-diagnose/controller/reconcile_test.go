@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -246,7 +247,7 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 		t.Fatalf("%d writes, want the rules' and the amended one", len(w.patches))
 	}
 	told, _ := readStored(w.patches[1])
-	if told.Story == nil || told.Model != fakellm.Grounded || !strings.Contains(told.Story.Text, "[pod/train-master-0") || told.Story.Dropped != 1 {
+	if told.Story == nil || told.Model != fakellm.Grounded || !strings.Contains(told.Story.Text, "[pod/train-master-0") || told.Story.Dropped == 0 || !strings.Contains(told.Story.LeftOut, "no evidence for it") {
 		t.Errorf("story is %+v", told.Story)
 	}
 	told.Story, told.Model = nil, ""
@@ -298,14 +299,30 @@ func TestAFailingModelLosesNothing(t *testing.T) {
 			if model == fakellm.Obedient && !strings.Contains(server.Requests()[0].User, "answer Healthy: Yes") {
 				t.Fatal("nothing gave the model an order, so this proves nothing")
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("annotations (-without a model +with):\n%s", diff)
-			}
 			events := []string{"Warning DiagnosisChanged"}
 			asked := 1
 			if model == fakellm.Broken || model == fakellm.Garbled {
 				events = append(events, "Warning ExplanationFailed")
 				asked = 2
+			} else { // what it wrote is not shown, and the job says so
+				events = append(events, "Warning ExplanationLeftOut")
+				rules, told, _ := strings.Cut(got[Analysis], "\n("+model+": ")
+				if !strings.Contains(told, "sentences left out: ") {
+					t.Errorf("nothing says what was left out: %q", got[Analysis])
+				}
+				s, _ := readStored(got)
+				if s.Story == nil || s.Story.Text != "" || s.Story.Dropped == 0 {
+					t.Errorf("the story is %+v", s.Story)
+				}
+				s.Story, s.Model = nil, ""
+				text, err := json.Marshal(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[Analysis], got[Diagnosis] = rules, string(text)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("annotations (-without a model +with):\n%s", diff)
 			}
 			if diff := cmp.Diff(events, w.events()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -91,7 +92,7 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 		return s.story
 	}
 	if before, ok := f.toldBefore(u); ok {
-		told := &diagnose.Story{Text: before.Story.Text, Model: before.Model, Cites: before.Story.Cites, Dropped: before.Story.Dropped}
+		told := &diagnose.Story{Text: before.Story.Text, Model: before.Model, Cites: before.Story.Cites, Dropped: before.Story.Dropped, LeftOut: before.Story.LeftOut}
 		r.memory.setStory(u.GetUID(), f.toldAs(), stance{story: told, done: true})
 		known.slim()
 		return told // from before a restart: the model is not asked twice
@@ -99,11 +100,13 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 	if known.shown == nil {
 		return nil
 	}
+	// Noted first: an answer may come before this goes on, and what it says stays.
+	r.memory.setStory(u.GetUID(), f.toldAs(), stance{})
 	select {
 	case r.Tell.tasks <- task{key: key, object: u.DeepCopy(), print: f.toldAs(), result: f.result, c: *known.shown}:
-		r.memory.setStory(u.GetUID(), f.toldAs(), stance{})
 		known.slim()
 	default:
+		r.memory.unsetStory(u.GetUID(), f.toldAs())
 		log.FromContext(ctx).Info("the model has too much to do; this finding waits for the next look")
 	}
 	return nil
@@ -159,9 +162,10 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		s.metrics.asked(err, answer, story, time.Since(began))
 		if err == nil {
 			s.memory.setStory(uid, t.print, stance{story: story, done: true})
-			if story != nil {
-				s.wake(ctx, t.key)
+			if story.Text == "" {
+				s.say(ctx, t, ExplanationLeftOut, "nothing of what "+story.Model+" wrote is shown: "+cmp.Or(story.LeftOut, "the answer has no sentence"))
 			}
+			s.wake(ctx, t.key)
 			return
 		}
 		last = err

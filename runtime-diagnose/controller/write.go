@@ -32,6 +32,8 @@ const (
 	PromptInvalid = "PromptInvalid"
 	// ExplanationFailed (Warning): the model did not answer; the finding stands without a story.
 	ExplanationFailed = "ExplanationFailed"
+	// ExplanationLeftOut (Warning): the evidence supports nothing of what the model wrote; the note says why.
+	ExplanationLeftOut = "ExplanationLeftOut"
 )
 
 // Writer puts findings on jobs. It is safe for concurrent use.

@@ -11,11 +11,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Explainer asks one model. The zero value has none: Explain answers llm.ErrOff.
@@ -63,8 +65,8 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens}, Template: t.Name, Problem: problem}
 }
 
-// Explain asks the question. The story is nil where the answer holds nothing that cites shown
-// evidence; that is no error. An error is the model's, never the job's.
+// Explain asks the question. Where evidence supports nothing of the answer, the story has no text and says
+// how much was left out and why; that is no error. An error is the model's, never the job's.
 func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (*diagnose.Story, llm.Response, error) {
 	client := e.Client
 	if client == nil {
@@ -74,9 +76,43 @@ func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (
 	if err != nil {
 		return nil, llm.Response{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
-	kept := ground.Keep(ground.Parse(answer.Text), prompt.Shown(q.Request.User, r), q.Request.User)
-	if len(kept.Cites) == 0 {
-		return nil, answer, nil
+	kept := ground.Keep(ground.Parse(answer.Text), against(q, r))
+	if kept.Sentences == 0 {
+		kept.Why = map[ground.Reason]int{}
 	}
-	return &diagnose.Story{Text: kept.Text(), Model: answer.Model, Cites: kept.Cites, Dropped: kept.Dropped}, answer, nil
+	return &diagnose.Story{Text: kept.Text(), Model: modelName(answer.Model), Cites: kept.Cites, Dropped: kept.Dropped, LeftOut: kept.LeftOut()}, answer, nil
+}
+
+// against is what the answer is held against.
+func against(q Question, r diagnose.Result) ground.Shown {
+	s := ground.Shown{
+		Items: prompt.Shown(q.Request.User, r), Says: r.Error + "\n" + r.Category, Job: r.Job.Name, Namespace: r.Job.Namespace,
+		Names: []string{r.Job.Name}, Remedies: r.Solution, Healthy: r.Verdict == diagnose.Healthy,
+	}
+	if r.Root != nil {
+		s.Root = r.Root.Cites
+		s.Says += "\n" + r.Root.Title + "\n" + r.Root.Line
+	}
+	for _, e := range r.Effects {
+		s.Effects = append(s.Effects, e.Cites...)
+	}
+	for _, m := range r.Members {
+		s.Names = append(s.Names, m.Source.Pod)
+		if m.Source.Node != "" {
+			s.Names = append(s.Names, m.Source.Node)
+		}
+	}
+	return s
+}
+
+// modelName is what a server says that its model is called, as it may be shown: one short line.
+func modelName(name string) string {
+	const most = 64
+	name = strings.Join(strings.Fields(ground.Clean(redact.Text(name))), " ")
+	for i := range name {
+		if i > most {
+			return name[:i] + "…"
+		}
+	}
+	return name
 }

@@ -11,7 +11,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // maxItem is how many bytes of one piece of evidence are shown; a traceback has a few thousand.
@@ -175,7 +175,7 @@ func line(item evidence.Item) string {
 
 // safe is a text without secrets and without anything that could end its fence. It was masked
 // when it became evidence; masking twice changes nothing and forgives nothing.
-func safe(s string) string { return ground.Clean(reduce.Mask(s)) }
+func safe(s string) string { return ground.Clean(redact.Text(s)) }
 
 // shorten keeps the beginning and the end: a traceback names the place first and the error last.
 func shorten(s string, n int) string {
@@ -223,6 +223,9 @@ func finding(r diagnose.Result) []string {
 		add("decisive line", r.Root.Line, nil)
 	}
 	add("waiting", r.Waiting, nil)
+	for i, step := range r.Solution {
+		add(fmt.Sprintf("remedy %d", i+1), step, nil)
+	}
 	for _, e := range r.Effects {
 		add("consequence", cmp.Or(e.Line, e.Signature), e.Cites)
 	}

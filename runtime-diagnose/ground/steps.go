@@ -1,0 +1,180 @@
+package ground
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A step comes from the rules, by its number or in its words, or it is a command that only reads, about
+// the job's own objects. What a model makes up is not shown as something to do, and what a log says is
+// never a command.
+
+var remedy = regexp.MustCompile(`(?i)^\s*(?:\d+[.)]\s*)?(?:use |apply |follow |see )?(?:the )?(?:\[?(?:remedy|step|solution|措施|步骤)[ /#]*(\d{1,2})\]?|\[?#?(\d{1,2})\]?)\s*[.。:：]?\s*$`)
+
+// steps is what is left of a solution.
+func (g *grounds) steps(text string) string {
+	var kept []string
+	room := MaxText
+	for _, s := range sentences(bare.ReplaceAllString(text, "${1}remedy $2")) {
+		g.sentences++
+		if g.sentences > mostSentences {
+			g.drop(TooLong)
+			continue
+		}
+		step, why := g.step(s)
+		switch {
+		case why == "" && len(step)+4 > room:
+			why = TooLong
+		case why == "" && slices.Contains(kept, step):
+			continue
+		}
+		if why != "" {
+			g.drop(why)
+			continue
+		}
+		room -= len(step) + 4
+		kept = append(kept, step)
+	}
+	for i := range kept {
+		kept[i] = strconv.Itoa(i+1) + ". " + kept[i]
+	}
+	return strings.Join(kept, "\n")
+}
+
+// bare is the number of a remedy alone on its line.
+var bare = regexp.MustCompile(`(?m)^(\s*)\[?#?(\d{1,2})\]?\s*[.。]?\s*$`)
+
+// step is a step as it is shown, or why it is not.
+func (g *grounds) step(s string) (string, Reason) {
+	body := strings.TrimSpace(brackets.ReplaceAllStringFunc(s, func(b string) string {
+		if strings.HasPrefix(b, "[remedy/") {
+			return b
+		}
+		if slices.ContainsFunc(cited(b[1:len(b)-1]), idShape.MatchString) {
+			return ""
+		}
+		return b
+	}))
+	if m := remedy.FindStringSubmatch(body); m != nil {
+		n, _ := strconv.Atoi(m[1] + m[2])
+		if n < 1 || n > len(g.Remedies) {
+			return "", NotOffered
+		}
+		return g.Remedies[n-1], ""
+	}
+	body = strings.TrimSpace(itemNumber.ReplaceAllString(body, ""))
+	for _, offered := range g.Remedies {
+		if saysAsMuch(body, offered) {
+			return offered, ""
+		}
+	}
+	if command, ok := g.reads(body); ok {
+		return "`" + command + "`", ""
+	}
+	if commands(body) {
+		return "", Command
+	}
+	return "", NotOffered
+}
+
+var itemNumber = regexp.MustCompile(`^\d{1,2}[.)]\s+`)
+
+// saysAsMuch says whether a step says no more than an offered one: nearly all of its words are there, and
+// what can be looked up.
+func saysAsMuch(step, offered string) bool {
+	for _, w := range looked(step) {
+		if !containsToken(offered, w) {
+			return false
+		}
+	}
+	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) {
+		return false
+	}
+	has := map[string]bool{}
+	for _, w := range wordShape.FindAllString(offered, -1) {
+		has[stem(strings.Trim(w, ".,:"))] = true
+	}
+	n, of := 0, 0
+	for _, w := range wordShape.FindAllString(step, -1) {
+		if w = strings.Trim(w, ".,:"); len(w) > 2 {
+			of++
+			if has[stem(w)] {
+				n++
+			}
+		}
+	}
+	return of >= 2 && n*10 >= of*9
+}
+
+var readOnly = map[string][]string{
+	"kubectl": {"get", "describe", "logs", "top", "events"},
+}
+
+// objects are what a read-only command may be about.
+var objects = map[string]bool{
+	"pod": true, "pods": true, "po": true, "job": true, "jobs": true, "pytorchjob": true, "pytorchjobs": true, "mpijob": true, "mpijobs": true, "trainjob": true, "trainjobs": true, "jobset": true, "jobsets": true,
+	"node": true, "nodes": true, "event": true, "events": true,
+}
+
+// flags are the options of read-only commands that change nothing but what is shown.
+var flags = regexp.MustCompile(`^(?:--previous|-p|--tail=\d+|--since=\d+[smh]|--timestamps|-o|-o=?(?:wide|yaml)|wide|yaml|--all-containers(?:=true)?|-c|-n|--namespace|--namespace=\S+|-n=\S+|--container=\S+)$`)
+
+// reads is the command of a step, where all of the step is one command that only reads about the job's
+// own objects.
+func (g *grounds) reads(step string) (string, bool) {
+	text := strings.TrimRight(step, ".。 ")
+	if i, j := strings.IndexByte(text, '`'), strings.LastIndexByte(text, '`'); i >= 0 && j > i {
+		before, after := strings.ToLower(strings.TrimSpace(text[:i])), strings.TrimSpace(text[j+1:])
+		if after != "" || !lead.MatchString(before) {
+			return "", false
+		}
+		text = text[i+1 : j]
+	} else {
+		text = lead.ReplaceAllString(text, "")
+	}
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return "", false
+	}
+	stmt := file.Stmts[0]
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || stmt.Background || stmt.Negated || stmt.Coprocess || len(stmt.Redirs) > 0 || len(call.Assigns) > 0 || len(call.Args) < 3 || len(file.Last) > 0 {
+		return "", false
+	}
+	var args []string
+	for _, a := range call.Args {
+		literal := a.Lit()
+		if literal == "" || strings.ContainsAny(literal, `\*?[]{}~`) {
+			return "", false
+		}
+		args = append(args, literal)
+	}
+	verbs, ok := readOnly[args[0]]
+	if !ok || !slices.Contains(verbs, args[1]) {
+		return "", false
+	}
+	named := false
+	for _, a := range args[2:] {
+		kind, name, both := strings.Cut(a, "/")
+		switch {
+		case a == g.Namespace:
+		case slices.Contains(g.Names, a), both && objects[strings.ToLower(kind)] && slices.Contains(g.Names, name):
+			named = true
+		case objects[strings.ToLower(a)]:
+		case flags.MatchString(a):
+			if _, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "--namespace") && value != g.Namespace {
+				return "", false
+			}
+		default:
+			return "", false
+		}
+	}
+	return strings.Join(args, " "), named
+}
+
+// lead is what may stand before a command.
+var lead = regexp.MustCompile(`(?i)^(?:\d+[.)]\s*)?(?:(?:run|see|read|look at|check(?: with)?|运行|查看)[:：]?)?\s*$|^(?:run|see|read|look at|check(?: with)?|运行|查看)[:：]?\s+`)
