@@ -85,9 +85,9 @@ func (p *Pending) read() {
 		return
 	}
 	p.report.Job, j.Twice, p.job = j.Ref, p.req.Twice, j
-	if slices.ContainsFunc(j.Roles, func(r job.Role) bool { return r.Pod.Partial }) {
+	if at := slices.IndexFunc(j.Unread, func(u job.Unread) bool { return u.Kind >= job.RuntimeKindUnknown && u.Kind <= job.RuntimeUnreadable }); at >= 0 {
 		for _, part := range []string{"job.roles", "job.gpus", "job.pods"} {
-			p.lacks = append(p.lacks, Lack{part, "the runtime of the job was not seen"})
+			p.lacks = append(p.lacks, Lack{part, j.Unread[at].String()})
 		}
 	}
 }

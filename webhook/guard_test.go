@@ -2,9 +2,11 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -121,6 +123,31 @@ func TestWhatCannotBeReadIsUndecided(t *testing.T) {
 	got = ask(t, guarded(t, world{}, quick, strings.Replace(twoPolicies, "fewer.}", "fewer., failure: closed}", 1)), request(broken))
 	if got.Allowed || !strings.HasPrefix(got.Result.Message, "[most-pods] could not be evaluated, and is closed on failure: the object cannot be decoded") {
 		t.Errorf("allowed %v: %q; want a denial that says why", got.Allowed, got.Result.Message)
+	}
+}
+
+// However much else a job holds, what policies ask about is read.
+func TestPaddingDoesNotSilencePolicies(t *testing.T) {
+	notes, env := make([]string, 50_010), make([]string, 25_000)
+	for i := range notes {
+		notes[i] = fmt.Sprintf("%q:\"\"", fmt.Sprintf("n%d", i))
+	}
+	for i := range env {
+		env[i] = fmt.Sprintf(`{"name":"E%d","value":"x"}`, i)
+	}
+	cases := map[string]string{
+		"annotations":    strings.Replace(pods("6"), `"name":"train"`, `"name":"train","annotations":{`+strings.Join(notes, ",")+`}`, 1),
+		"an environment": strings.Replace(pods("6"), `"image":"train:1"`, `"image":"train:1","env":[`+strings.Join(env, ",")+`]`, 1),
+	}
+	for name, object := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := guarded(t, world{}, func(*check.Pass) error { return nil }, twoPolicies)
+			h.o.PolicyDeadline, h.o.Deadline = time.Minute, time.Minute
+			got := ask(t, h, request(func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(object) }))
+			if want := "[most-pods] spec: asks for 6 pods; 4 are allowed. Ask for fewer."; got.Allowed || got.Result.Message != want {
+				t.Errorf("allowed %v: %q %q; want %q", got.Allowed, got.Result.Message, got.Warnings, want)
+			}
+		})
 	}
 }
 

@@ -17,11 +17,12 @@ import (
 // writes them and a test holds them to it.
 func Manifests(all []*kinds.Kind) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	for path, object := range map[string]any{
-		"webhook/webhook.yaml": Configuration(all),
-		"rbac/jobs.yaml":       JobRole(all),
+	for path, objects := range map[string][]any{
+		"webhook/webhook.yaml": {Configuration(all)},
+		"rbac/jobs.yaml":       {JobRole(all)},
+		"rbac/bounds.yaml":     bounds(all),
 	} {
-		text, err := manifest(object)
+		text, err := manifest(objects...)
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", path, err)
 		}
@@ -54,13 +55,22 @@ func JobRole(all []*kinds.Kind) *rbacv1.ClusterRole {
 			APIGroups: []string{g}, Resources: slices.Compact(resources[g]), Verbs: []string{"get", "list", "watch", "patch"},
 		})
 	}
+	// Whoever may patch jobs by this role may change their annotations only: see bounds.
+	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{boundGroup}, Resources: []string{"jobs"}, Verbs: []string{boundVerb}})
 	return role
 }
 
-func manifest(object any) ([]byte, error) {
-	text, err := yaml.Marshal(object)
-	if err != nil {
-		return nil, err
+func manifest(objects ...any) ([]byte, error) {
+	out := []byte("# Code generated from preflight/kinds by webhook/generate.go. DO NOT EDIT.\n")
+	for i, object := range objects {
+		text, err := yaml.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, "---\n"...)
+		}
+		out = append(out, text...)
 	}
-	return append([]byte("# Code generated from preflight/kinds by webhook/generate.go. DO NOT EDIT.\n"), text...), nil
+	return out, nil
 }

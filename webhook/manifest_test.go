@@ -2,7 +2,9 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -11,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +28,9 @@ import (
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
+	"github.com/signalbox-dev/signalbox/test/golden"
 )
 
 // build renders a folder below config/ as kubectl apply -k does.
@@ -86,7 +90,7 @@ func TestManifestsAreThoseOfTheKinds(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if diff := cmp.Diff(string(files[path]), string(have)); diff != "" {
+		if diff := gocmp.Diff(string(files[path]), string(have)); diff != "" {
 			t.Errorf("config/%s (-want +got):\n%s\nRun: make generate", path, diff)
 		}
 	}
@@ -120,7 +124,7 @@ func TestTheWebhookCoversEveryKindAndNothingElse(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(want, registered); diff != "" {
+	if diff := gocmp.Diff(want, registered); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
 	if *w.FailurePolicy != admissionregistrationv1.Ignore || *w.TimeoutSeconds != 2 || *w.SideEffects != admissionregistrationv1.SideEffectClassNone {
@@ -151,6 +155,9 @@ func TestWhatSignalboxMayDo(t *testing.T) {
 					t.Errorf("%s reads %v in all namespaces", where, r.Resources)
 				}
 				allowed := reading
+				if slices.Equal(r.APIGroups, []string{boundGroup}) {
+					continue // binds, and gives nothing
+				}
 				switch u.GetName() {
 				case "signalbox-jobs", "signalbox-webhook":
 					allowed = append(slices.Clone(reading), "patch")
@@ -172,23 +179,71 @@ func TestWhatSignalboxMayDo(t *testing.T) {
 	}
 }
 
-// Whoever may write ConfigMaps of all namespaces is held to their names by admission. That the
-// API server does so is tested in test/integration.
-func TestAdmissionBoundsWhatMayBeKept(t *testing.T) {
+// Whoever may patch jobs or write ConfigMaps of all namespaces is held to annotations and names by
+// admission, whatever the account is called: the role that gives the right is what the policy asks
+// for. That the API server does so is tested in test/integration.
+func TestAdmissionBoundsWhatMayBeWritten(t *testing.T) {
 	for _, folder := range []string{"default", "local", "cert-manager"} {
-		policy := only[admissionregistrationv1.ValidatingAdmissionPolicy](t, build(t, folder), "ValidatingAdmissionPolicy", "signalbox-evidence")
-		binding := only[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, build(t, folder), "ValidatingAdmissionPolicyBinding", "signalbox-evidence")
-		if policy == nil || binding == nil {
-			t.Fatalf("%s: the right to write ConfigMaps comes without its policy", folder)
+		all := build(t, folder)
+		for name, resource := range map[string]string{"signalbox-jobs": "jobs", "signalbox-evidence": "configmaps"} {
+			policy := only[admissionregistrationv1.ValidatingAdmissionPolicy](t, all, "ValidatingAdmissionPolicy", name)
+			binding := only[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, all, "ValidatingAdmissionPolicyBinding", name)
+			role := only[rbacv1.ClusterRole](t, all, "ClusterRole", name)
+			if policy == nil || binding == nil || role == nil {
+				t.Fatalf("%s: the rights of %s come without their policy", folder, name)
+			}
+			if binding.Spec.PolicyName != policy.Name || !slices.Equal(binding.Spec.ValidationActions, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}) ||
+				*policy.Spec.FailurePolicy != admissionregistrationv1.Fail {
+				t.Errorf("%s: the binding is of %s with %v, the failure policy %s", folder, binding.Spec.PolicyName, binding.Spec.ValidationActions, *policy.Spec.FailurePolicy)
+			}
+			if !slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+				return slices.Equal(r.APIGroups, []string{boundGroup}) && slices.Equal(r.Resources, []string{resource}) && slices.Equal(r.Verbs, []string{boundVerb})
+			}) {
+				t.Errorf("%s: the role %s does not bind who holds it", folder, name)
+			}
+			for _, c := range policy.Spec.MatchConditions {
+				if strings.Contains(c.Expression, "serviceaccount") {
+					t.Errorf("%s: %s names an account: %s", folder, name, c.Expression)
+				}
+			}
+			text := fmt.Sprint(policy.Spec)
+			for _, want := range map[string][]string{
+				"signalbox-jobs":     {controller.Healthy, controller.Error, controller.Analysis, controller.Solution, controller.Diagnosis, controller.Waiting},
+				"signalbox-evidence": {keep.Prefix, keep.Label},
+			}[name] {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s: the policy %s does not name %s", folder, name, want)
+				}
+			}
 		}
-		if binding.Spec.PolicyName != policy.Name || !slices.Equal(binding.Spec.ValidationActions, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}) ||
-			*policy.Spec.FailurePolicy != admissionregistrationv1.Fail {
-			t.Errorf("%s: the binding is of %s with %v, the failure policy %s", folder, binding.Spec.PolicyName, binding.Spec.ValidationActions, *policy.Spec.FailurePolicy)
-		}
-		if !strings.Contains(policy.Spec.Validations[0].Expression, keep.Prefix) || !strings.Contains(policy.Spec.Validations[0].Expression, keep.Label) {
-			t.Errorf("%s: the policy does not name %s and %s", folder, keep.Prefix, keep.Label)
+		for _, account := range []string{"signalbox-jobs", "signalbox-evidence"} { // nobody lifts the bound
+			for _, r := range only[rbacv1.ClusterRole](t, all, "ClusterRole", account).Rules {
+				if slices.Contains(r.Verbs, freeVerb) {
+					t.Errorf("%s: %s is free of its bound", folder, account)
+				}
+			}
 		}
 	}
+}
+
+// What the account may do, one line each: whoever adds a right adds a line here.
+func TestRightsAreThose(t *testing.T) {
+	var lines []string
+	for _, u := range build(t, "default") {
+		if u.GetKind() != "ClusterRole" && u.GetKind() != "Role" {
+			continue
+		}
+		where := cmp.Or(u.GetNamespace(), "everywhere")
+		for _, r := range only[rbacv1.ClusterRole](t, []*unstructured.Unstructured{u}, u.GetKind(), u.GetName()).Rules {
+			for _, g := range r.APIGroups {
+				for _, resource := range r.Resources {
+					lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s.%s %s %s", where, resource, cmp.Or(g, "core"), strings.Join(r.Verbs, ","), strings.Join(r.ResourceNames, ","))))
+				}
+			}
+		}
+	}
+	slices.Sort(lines)
+	golden.Equal(t, "testdata/rights.golden", []byte(strings.Join(lines, "\n")+"\n"))
 }
 
 // What the cluster view follows may be listed, or the fit would be unknown for ever.

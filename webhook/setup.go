@@ -3,11 +3,13 @@ package webhook
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +30,7 @@ type Options struct {
 	Policies     *PolicyMaps  // started by the webhook; nil: no policies from ConfigMaps
 	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
 	Operators    []string
+	ClientCAFile string // certificates of those who may call; empty: anybody
 	Kinds        []*kinds.Kind
 	Excluded     []string
 	Deadline     time.Duration
@@ -50,6 +53,11 @@ type Webhook struct {
 func New(ctx context.Context, o Options) (*Webhook, error) {
 	if o.Address == "" {
 		o.Address = ":9443"
+	}
+	if o.ClientCAFile != "" {
+		if _, err := callers(o.ClientCAFile); err != nil {
+			return nil, err
+		}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
 	if err != nil {
@@ -142,12 +150,41 @@ func (w *Webhook) server() (*http.Server, error) {
 // tls takes the certificate from memory at each handshake. HTTP/2 stays off, as in
 // controller-runtime's scaffolding since CVE-2023-44487: the API server does as well with
 // HTTP/1.1, and a peer cannot multiply its requests on one connection.
+//
+// Where callers have to show a certificate, the file of those who sign them is read at each
+// handshake: it may be renewed.
 func (w *Webhook) tls() *tls.Config {
-	return &tls.Config{
+	c := &tls.Config{
 		MinVersion:     tls.VersionTLS13,
 		NextProtos:     []string{"http/1.1"},
 		GetCertificate: w.o.Certificates.Certificate,
 	}
+	if w.o.ClientCAFile == "" {
+		return c
+	}
+	strict := c.Clone()
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		signers, err := callers(w.o.ClientCAFile)
+		if err != nil {
+			return nil, err
+		}
+		own := strict.Clone()
+		own.ClientAuth, own.ClientCAs = tls.RequireAndVerifyClientCert, signers
+		return own, nil
+	}
+	return c
+}
+
+func callers(file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read who may call the webhook: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("read who may call the webhook: %s holds no certificate", file)
+	}
+	return pool, nil
 }
 
 // quiet passes net/http's complaints (a probe that hangs up, a scanner) on as detail.

@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -64,6 +66,17 @@ type server struct {
 	registry *prometheus.Registry
 	log      logr.Logger
 	ready    []func() error
+	// diagnosing are the metrics of the manager that runs; nil: none has.
+	diagnosing atomic.Pointer[prometheus.Registry]
+}
+
+// Gather implements prometheus.Gatherer: what every part counts.
+func (s *server) Gather() ([]*dto.MetricFamily, error) {
+	all := prometheus.Gatherers{s.registry}
+	if now := s.diagnosing.Load(); now != nil {
+		all = append(all, now)
+	}
+	return all.Gather()
 }
 
 // serve runs until the context is done and everything has come to rest.
@@ -106,7 +119,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		what, address string
 		handler       http.Handler
 	}{
-		{"metrics", settings.Listen.Metrics, promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{})},
+		{"metrics", settings.Listen.Metrics, promhttp.HandlerFor(s, promhttp.HandlerOpts{})},
 		{"health", settings.Listen.Health, s.health()},
 	} {
 		if err := listen(ctx, group, endpoint.what, endpoint.address, endpoint.handler); err != nil {
@@ -114,6 +127,9 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 		}
 	}
 	group.Go(func() error { return s.view.Start(ctx) })
+	if limit, why := boundMemory(); limit > 0 {
+		log.Info("the heap is kept below", "bytes", limit, "of", why)
+	}
 	log.Info("serving", "version", build().Version, "webhook", admission, "controller", diagnosis)
 	err = group.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -124,10 +140,14 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 }
 
 func (s *server) viewReady() error {
-	if !s.view.Synced() {
-		return errors.New("cluster view: not read yet")
+	if s.view.Synced() {
+		return nil
 	}
-	return nil
+	why := "cluster view: " + s.view.Snapshot().Incomplete()
+	if problems := s.view.Problems(); len(problems) > 0 {
+		why += "; " + problems[0]
+	}
+	return errors.New(why)
 }
 
 // health answers the kubelet: alive as long as it answers, ready when every part is.

@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	ctrl "sigs.k8s.io/controller-runtime"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -14,7 +18,9 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// controller puts the diagnosis controller together.
+// controller puts the diagnosis controller together. Its manager is made anew whenever it ends: a
+// lease that was lost, or an API server that does not answer, ends the manager and nothing else. The
+// webhook of this process goes on.
 func (s *server) controller() (func(context.Context) error, error) {
 	options, err := controller.FromConfig(s.settings)
 	if err != nil {
@@ -29,11 +35,28 @@ func (s *server) controller() (func(context.Context) error, error) {
 		labels := s.view.Namespace(name)
 		return labels, labels != nil
 	}
-	options.Metrics = s.registry
+	return func(ctx context.Context) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error {
+			again(ctx, s.log.WithName("controller"), time.Second, func(ctx context.Context) error { return s.lead(ctx, options) })
+			return nil
+		})
+		group.Go(func() error { return follow(ctx) })
+		return group.Wait()
+	}, nil
+}
+
+// lead runs one manager until it ends.
+func (s *server) lead(ctx context.Context, options controller.Options) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	counts := prometheus.NewRegistry() // its own: those of the last manager are gone with it
+	options.Metrics = counts
 	m, err := ctrl.NewManager(s.config, manager.Options{
 		Logger:                        s.log.WithName("controller"),
 		Cache:                         controller.CacheOptions(),
-		Metrics:                       metricsserver.Options{BindAddress: "0"}, // serve has its own
+		Controller:                    controllerconfig.Controller{SkipNameValidation: new(true)}, // the name is used again
+		Metrics:                       metricsserver.Options{BindAddress: "0"},                    // serve has its own
 		HealthProbeBindAddress:        "0",
 		LeaderElection:                s.settings.LeaderElection.Enabled,
 		LeaderElectionID:              s.settings.LeaderElection.Name,
@@ -41,17 +64,37 @@ func (s *server) controller() (func(context.Context) error, error) {
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("prepare the controller: %w", err)
+		return fmt.Errorf("prepare the controller: %w", err)
 	}
 	if err := controller.Add(m, options); err != nil {
-		return nil, fmt.Errorf("prepare the controller: %w", err)
+		return fmt.Errorf("prepare the controller: %w", err)
 	}
-	return func(ctx context.Context) error {
-		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return m.Start(ctx) })
-		group.Go(func() error { return follow(ctx) })
-		return group.Wait()
-	}, nil
+	s.diagnosing.Store(counts)
+	return m.Start(ctx)
+}
+
+// mostWait is how long the controller is away at most once what stopped it is over.
+const mostWait = 30 * time.Second
+
+// again runs something until the context is done; where it ends before, it waits a little and runs it
+// anew, longer each time that it ends at once.
+func again(ctx context.Context, log logr.Logger, wait time.Duration, run func(context.Context) error) {
+	for least := wait; ; wait = min(2*wait, mostWait) {
+		begun := time.Now()
+		err := run(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(begun) > mostWait {
+			wait = least
+		}
+		log.Error(err, "the controller ended; it is started again", "after", wait.String())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
 }
 
 // signatures puts the catalog together: the program's own, the folder's, and, followed while

@@ -41,6 +41,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: engine}),
 		Jobs:         webhook.NewJobs(s.clients.Dynamic, s.clients.Discovery, covered, s.log.WithName("jobs")),
 		Operators:    s.settings.Webhook.Operators,
+		ClientCAFile: s.settings.Webhook.ClientCAFile,
 		View:         s.view,
 		Certificates: certificates,
 		Kinds:        covered,

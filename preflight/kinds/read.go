@@ -3,6 +3,7 @@ package kinds
 import (
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,8 +16,9 @@ const (
 	// deepest is how many levels an object may be nested. Real jobs stay below 30; the
 	// limit keeps whoever walks Job.Source later (policies, reports) out of trouble.
 	deepest = 100
-	// largest is how many values an object may hold outside of its status and managedFields. Real jobs have
-	// a few thousand; the 3 MiB that an API server accepts could hold half a million.
+	// largest is how many values are read of a spec. Real jobs have a few thousand; the 3 MiB that an
+	// API server accepts could hold half a million. Of a larger one the lists are read from their
+	// beginning: what images, amounts and numbers of pods it holds has to be seen.
 	largest = 50_000
 	// mostRemarks bounds problems, and unread places, that one object can cause.
 	mostRemarks = 100
@@ -32,6 +34,7 @@ type reader struct {
 	// templated is where in problems each placeholder was met first, by its bare name.
 	templated map[string]int
 	dropped   int                   // problems beyond mostRemarks
+	cut       bool                  // source is not the whole object
 	crd       *crd                  // what the API server keeps of such an object; nil: not known
 	named     map[job.Path]job.Path // elements of lists that have a name: by index → by name
 }
@@ -53,15 +56,11 @@ func open[S any](kind string, u *unstructured.Unstructured) (*reader, *object[S]
 		r.problem("", "nothing", "an object")
 		return r, nil
 	}
-	r.source = u.Object
-	if at, why := oversized(u.Object); why != "" {
-		r.problem(at, why, fmt.Sprintf("at most %d levels and %d values", deepest, largest))
-		return r, nil
-	}
+	r.source = r.bounded(u.Object)
 	o := &object[S]{}
 	r.crd = crdOf(u.GetAPIVersion(), u.GetKind())
-	decodeInto(r, u.Object, o)
-	r.unknownFields(u.Object)
+	decodeInto(r, r.source, o)
+	r.unknownFields(r.source)
 	if spec, ok := u.Object["spec"]; !ok || spec == nil {
 		r.lacks("spec", "missing", "an object")
 	}
@@ -76,6 +75,9 @@ func (r *reader) start(u *unstructured.Unstructured, apiVersion string, meta *me
 	}
 	if ref.Name == "" {
 		ref.Name = meta.GenerateName
+	}
+	if r.cut {
+		u = &unstructured.Unstructured{Object: r.source}
 	}
 	return &job.Job{Ref: ref, Source: u}
 }
@@ -196,23 +198,88 @@ func (r *reader) anchor(at job.Path) job.Path {
 	return at
 }
 
-// oversized says where an object is nested too deep or holds too much. The answer does
-// not depend on the order of maps: every value is counted down to the deepest level.
-func oversized(object map[string]any) (job.Path, string) {
-	sum := 0
-	for _, key := range sortedKeys(object) {
-		values, levels := measure(own(key, object[key]), 1)
-		if levels > deepest {
-			return job.Path("").Key(key), fmt.Sprintf("nested more than %d levels deep", deepest)
-		}
-		if key == "status" {
-			continue // an operator's, and as large as the job
-		}
-		if sum += values; sum > largest {
-			return job.Path("").Key(key), fmt.Sprintf("where the object goes beyond %d values", largest)
-		}
+// bounded is the object, or, where it is nested too deep or its spec holds too much, a copy without
+// what is too much; every place that was cut is a problem. The copy does not depend on the order of
+// maps.
+func (r *reader) bounded(object map[string]any) map[string]any {
+	deep := false
+	for key, v := range object {
+		_, levels := measure(own(key, v), 1)
+		deep = deep || levels > deepest
 	}
-	return "", ""
+	values, _ := measure(object["spec"], 1)
+	if !deep && values <= largest {
+		return object
+	}
+	// Fields of the API are never as many as the keys of a map may be, so that no field is lost.
+	const fields = 200
+	for _, entries := range []int{math.MaxInt, 1000, 100, 10, 0} {
+		out := make(map[string]any, len(object))
+		c := cutter{deepest: deepest}
+		for _, key := range sortedKeys(object) {
+			c.entries, c.fields = math.MaxInt, math.MaxInt
+			if key == "spec" {
+				c.entries, c.fields = entries, max(entries, fields)
+			}
+			out[key] = c.cut(&place{nil, key, -1}, own(key, object[key]), 1)
+		}
+		if values, _ = measure(out["spec"], 1); values > largest && entries > 0 {
+			continue
+		}
+		if values > largest {
+			out["spec"] = nil
+			c.at = []cutAt{{path: "spec", have: fmt.Sprintf("an object of more than %d values", largest)}}
+		}
+		for _, at := range c.at {
+			r.problem(at.path, at.have, fmt.Sprintf("at most %d levels and %d values", deepest, largest))
+		}
+		r.cut = true
+		return out
+	}
+	return object
+}
+
+// cutter copies values up to a number of levels, entries of a list and fields of an object.
+type cutter struct {
+	deepest, entries, fields int
+	at                       []cutAt
+}
+
+type cutAt struct {
+	path job.Path
+	have string
+}
+
+func (c *cutter) cut(at *place, v any, level int) any {
+	if level > c.deepest {
+		c.at = append(c.at, cutAt{at.path(), fmt.Sprintf("nested more than %d levels deep", deepest)})
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		keys := sortedKeys(v)
+		if len(keys) > c.fields {
+			c.at = append(c.at, cutAt{at.path(), fmt.Sprintf("an object with %d fields, of which the first %d are read", len(keys), c.fields)})
+			keys = keys[:c.fields]
+		}
+		out := make(map[string]any, len(keys))
+		for _, key := range keys {
+			out[key] = c.cut(&place{at, key, -1}, v[key], level+1)
+		}
+		return out
+	case []any:
+		if len(v) > c.entries {
+			c.at = append(c.at, cutAt{at.path(), fmt.Sprintf("a list of %d, of which the first %d are read", len(v), c.entries)})
+			v = v[:c.entries]
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = c.cut(&place{at, "", i}, e, level+1)
+		}
+		return out
+	default:
+		return v
+	}
 }
 
 // own is a field without the record of who wrote what, which the API server adds and which

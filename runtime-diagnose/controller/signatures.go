@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 
 	"github.com/go-logr/logr"
@@ -44,6 +45,7 @@ type signatureFiles struct {
 	base *signature.Catalog
 	live *signature.Live
 	good []txtar.File
+	made int // catalogs, which cost most
 }
 
 // load puts the files in force, and of those that do not load what they were before.
@@ -66,6 +68,7 @@ func (f *signatureFiles) load(fsys fs.FS) (string, error) {
 }
 
 func (f *signatureFiles) with(files []txtar.File) (*signature.Catalog, error) {
+	f.made++
 	fsys, err := txtar.FS(&txtar.Archive{Files: files})
 	if err != nil {
 		return nil, err
@@ -76,20 +79,24 @@ func (f *signatureFiles) with(files []txtar.File) (*signature.Catalog, error) {
 // without are the files that load together, in the order of their names, and why others do not. They
 // are tried twice: one may name another that comes later.
 func (f *signatureFiles) without(files []txtar.File) ([]txtar.File, error) {
-	var good, left []txtar.File
-	var errs []error
-	for range 2 {
-		left, errs = nil, nil
-		for _, file := range files {
-			if _, err := f.with(append(slices.Clone(good), file)); err != nil {
-				left, errs = append(left, file), append(errs, err)
-				continue
-			}
-			good = append(good, file)
+	var good, broken []txtar.File
+	var unreadable, errs []error
+	// What cannot be read by itself is sorted out first: that costs one file, not the whole catalog.
+	files = slices.DeleteFunc(slices.Clone(files), func(file txtar.File) bool {
+		if path.Ext(file.Name) != ".yaml" {
+			return false // not read at all
 		}
-		files = left
+		_, err := signature.Decode(file.Data)
+		if err != nil {
+			broken, unreadable = append(broken, file), append(unreadable, fmt.Errorf("read signature %s: %w", file.Name, err))
+		}
+		return err != nil
+	})
+	left := files
+	for range 2 {
+		good, left, errs = f.add(good, left)
 	}
-	for _, file := range left {
+	for _, file := range append(left, broken...) {
 		i := slices.IndexFunc(f.good, func(g txtar.File) bool { return g.Name == file.Name })
 		if i < 0 {
 			continue
@@ -98,7 +105,26 @@ func (f *signatureFiles) without(files []txtar.File) ([]txtar.File, error) {
 			good = append(good, f.good[i])
 		}
 	}
-	return good, errors.Join(errs...)
+	return good, errors.Join(append(unreadable, errs...)...)
+}
+
+// add adds to files that load those of others that load with them. It tries all at once, and halves
+// of what does not: a broken one among many costs the logarithm of their number.
+func (f *signatureFiles) add(good, files []txtar.File) (loaded, left []txtar.File, errs []error) {
+	if len(files) == 0 {
+		return good, nil, nil
+	}
+	_, err := f.with(slices.Concat(good, files))
+	switch {
+	case err == nil:
+		return slices.Concat(good, files), nil, nil
+	case len(files) == 1:
+		return good, files, []error{err}
+	}
+	half := len(files) / 2
+	good, left, errs = f.add(good, files[:half])
+	good, more, why := f.add(good, files[half:])
+	return good, slices.Concat(left, more), append(errs, why...)
 }
 
 // filesOf reads the files of a set by name.

@@ -1,0 +1,115 @@
+package webhook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// RBAC cannot say that an account may patch annotations of a job and nothing else, nor that it may
+// write ConfigMaps of some names only. Admission policies say it. They do not name the account, which
+// may be called otherwise and live elsewhere: the roles that give the right also give a verb on a
+// resource that does not exist, and the policies ask for that. Who may do everything (an
+// administrator) has that verb, too, and the one that lifts the bound.
+const (
+	boundGroup = "signalbox.dev"
+	boundVerb  = "bounded" // on jobs, configmaps: the account is held to the policies
+	freeVerb   = "free"    // nobody is given it by name
+	ownVerb    = "own"     // on configmaps: in a namespace where all ConfigMaps are the account's
+)
+
+// annotations are what the controller writes on jobs; a test holds them to it.
+func annotations() []string {
+	return []string{"signalbox.dev/analysis", "signalbox.dev/diagnosis", "signalbox.dev/error", "signalbox.dev/healthy", "signalbox.dev/solution", "signalbox.dev/waiting"}
+}
+
+// bounds are the admission policies and their bindings.
+func bounds(all []*kinds.Kind) []any {
+	var jobs []admissionregistrationv1.NamedRuleWithOperations
+	for _, r := range Rules(all) {
+		r.Resources = slices.DeleteFunc(slices.Clone(r.Resources), func(s string) bool { return strings.Contains(s, "/") })
+		r.APIVersions, r.Scope = []string{"*"}, nil
+		r.Operations = []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
+		jobs = append(jobs, admissionregistrationv1.NamedRuleWithOperations{RuleWithOperations: r})
+	}
+	jobs = slices.CompactFunc(jobs, func(a, b admissionregistrationv1.NamedRuleWithOperations) bool {
+		return slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources)
+	})
+	same := func(field string) admissionregistrationv1.Validation {
+		return admissionregistrationv1.Validation{
+			Expression: fmt.Sprintf("has(object.%[1]s) == has(oldObject.%[1]s) && (!has(object.%[1]s) || object.%[1]s == oldObject.%[1]s)", field),
+			Message:    "Signalbox writes only its own annotations on jobs; it may not change " + field + ".",
+		}
+	}
+	quoted := make([]string, 0, len(annotations()))
+	for _, name := range annotations() {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	onJobs := bound("signalbox-jobs", "jobs", jobs, "")
+	onJobs.Spec.Variables = []admissionregistrationv1.Variable{
+		{Name: "now", Expression: "has(object.metadata.annotations) ? object.metadata.annotations : {}"},
+		{Name: "old", Expression: "oldObject != null && has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {}"},
+		{Name: "own", Expression: "[" + strings.Join(quoted, ", ") + "]"},
+	}
+	onJobs.Spec.Validations = []admissionregistrationv1.Validation{
+		{Expression: "oldObject != null", Message: "Signalbox creates no jobs."},
+		same("spec"), same("metadata.labels"), same("metadata.ownerReferences"), same("metadata.finalizers"),
+		{
+			Expression: "variables.now.all(k, k in variables.own || (k in variables.old && variables.old[k] == variables.now[k])) && " +
+				"variables.old.all(k, k in variables.own || k in variables.now)",
+			Message: "Signalbox writes only its own annotations on jobs.",
+		},
+	}
+	onMaps := bound("signalbox-evidence", "configmaps", []admissionregistrationv1.NamedRuleWithOperations{{
+		RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"*"}, Resources: []string{"configmaps"}},
+		},
+	}}, ownVerb)
+	labelled := func(o string) string {
+		return fmt.Sprintf(`has(%[1]s.metadata.labels) && %[1]s.metadata.labels[?"signalbox.dev/evidence"].orValue("") == "true"`, o)
+	}
+	onMaps.Spec.Validations = []admissionregistrationv1.Validation{{
+		Expression: `object.metadata.name.startsWith("signalbox-evidence-") && ` + labelled("object") + ` && (oldObject == null || (` + labelled("oldObject") + `))`,
+		Message:    "Signalbox writes only ConfigMaps signalbox-evidence-… that are labelled signalbox.dev/evidence=true.",
+	}}
+	return []any{onJobs, binding(onJobs.Name), onMaps, binding(onMaps.Name)}
+}
+
+// bound is a policy about whoever is given the verb, except in namespaces where he is given another.
+func bound(name, resource string, rules []admissionregistrationv1.NamedRuleWithOperations, except string) *admissionregistrationv1.ValidatingAdmissionPolicy {
+	may := func(verb string) string {
+		return fmt.Sprintf("authorizer.group(%q).resource(%q).namespace(request.namespace).check(%q).allowed()", boundGroup, resource, verb)
+	}
+	conditions := []admissionregistrationv1.MatchCondition{
+		{Name: "bounded", Expression: may(boundVerb)},
+		{Name: "not-free", Expression: "!" + may(freeVerb)},
+	}
+	if except != "" {
+		conditions = append(conditions, admissionregistrationv1.MatchCondition{Name: "outside-its-namespace", Expression: "!" + may(except)})
+	}
+	return &admissionregistrationv1.ValidatingAdmissionPolicy{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicy"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			FailurePolicy:    new(admissionregistrationv1.Fail),
+			MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: rules},
+			MatchConditions:  conditions,
+		},
+	}
+}
+
+func binding(policy string) *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
+	return &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicyBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: policy},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: policy, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+		},
+	}
+}
