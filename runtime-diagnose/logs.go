@@ -66,8 +66,9 @@ type logReader struct {
 	prose        prose
 	track        track
 	steps        progress.Tracker
-	curve        bool // the loss over the whole run is wanted
-	remember     bool // what is printed is
+	series       progress.Series // what they say, when all is read
+	curve        bool            // the loss over the whole run is wanted
+	remember     bool            // what is printed is
 	elastic      gang.ElasticReader
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped

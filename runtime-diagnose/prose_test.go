@@ -92,7 +92,7 @@ func TestReportsThatLookLikeTexts(t *testing.T) {
 		"a structured log of a worker":       {`{"role": "worker", "msg": "Traceback (most recent call last):\n  File \"a.py\", line 2, in f\n    v = d[\"k\"]\nKeyError: \"k\""}` + "\n", "KeyError"},
 		"what somebody asks for help with":   {"I get this when it starts:\n```\n" + raisedKeyError + "```\n", "KeyError: 'mask'"},
 		"a sample that broke the run":        {`could not use {"instruction": "Explain", "id": 3}: RuntimeError: CUDA error: device-side assert triggered` + "\n", "device-side"},
-		"an item that is a line of a log":    {"2026-01-02 03:04:05,123 - trainer - ERROR - RuntimeError: CUDA error: device-side assert triggered\n" + stepsOf(6, 20), "device-side"},
+		"an item that is a line of a log":    {"2026-01-02 03:04:05,123 - trainer - ERROR - RuntimeError: CUDA error: device-side assert triggered\n" + stepsOf(6, 4), "device-side"},
 		"a setting before an error":          {"policy=fsdp error=RuntimeError: CUDA error: device-side assert triggered\n", "device-side"},
 		"an error of who repairs":            {"cannot fix the owner: PermissionError: [Errno 13] Permission denied: '/out'\n", "/out"},
 		"a prompt that is not closed":        {"<|im_start|>user\n" + raisedKeyError, "KeyError: 'mask'"},

@@ -173,7 +173,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	if digest.LinesCut > 0 {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
-	r.settle()
+	r.settle(digest)
 	h.opened, h.track = true, r.finish(digest, c.Now)
 	if pod != nil && log.Source.Attempt == 0 {
 		r.anchor(pod.Ended)

@@ -13,7 +13,8 @@ import (
 )
 
 // settle looks back from the end of the log.
-func (r *logReader) settle() {
+func (r *logReader) settle(d reduce.Digest) {
+	r.series = r.steps.Series()
 	r.onlySpokenOf(r.prose.settle())
 	r.explainAway()
 	r.survive()
@@ -23,10 +24,38 @@ func (r *logReader) settle() {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if r.refuted(i) {
+		if r.refuted(i) || r.outlived(i, d) {
 			s.Over = true
 		}
 	}
+}
+
+// A run that goes on to the end of its log has survived what it said long before: so many steps before the
+// end, which is no more than so many lines below the last of them.
+const (
+	stepsSurvived = 8
+	linesToEnd    = 3
+)
+
+// outlived says that training went on after a sighting to the end of the log. Where ranks write into one
+// log the others go on without the one that failed, but they wait for it at the next step: lines that count
+// the same step are no progress.
+func (r *logReader) outlived(i int, d reduce.Digest) bool {
+	if r.failed || r.log.Pasted || neverSurvived(r.sightings[i].Signature.Category) ||
+		d.Last.Number-r.series.Last.Line > linesToEnd || d.InTraceback || endsBadly.MatchString(d.Last.Text) {
+		return false
+	}
+	steps, number := 0, int64(-1)
+	for k, s := range r.series.Recent {
+		if s.Line < r.sightings[i].Item.Source.Line {
+			continue
+		}
+		if s.Number != number || s.Number < 0 && k > 0 {
+			steps++
+		}
+		number = s.Number
+	}
+	return steps >= stepsSurvived
 }
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks

@@ -137,7 +137,7 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 			}
 		}
 	}
-	series := r.steps.Series()
+	series := r.series
 	if last, ok := notFinite(series.Recent); ok && !r.log.Pasted {
 		r.spoil(last)
 	}
