@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -82,6 +83,27 @@ func TestTimelinePictures(t *testing.T) {
 			if i := strings.IndexFunc(old, func(c rune) bool { return c > '~' }); i >= 0 {
 				t.Errorf("%d pods, %d columns: %q is not ASCII", pods, width, old[i:min(len(old), i+4)])
 			}
+		}
+	}
+}
+
+// TestWhoWaitsIsInThePicture: two pods of a gang that nobody scheduled have a row, and the text below
+// the bars is never cut.
+func TestWhoWaitsIsInThePicture(t *testing.T) {
+	c := gangOf(8)
+	for i := range 2 {
+		name := fmt.Sprintf("train-worker-%d", 7+i)
+		c.Pods = append(c.Pods, corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ml", UID: types.UID(name), Labels: c.Pods[1].Labels, CreationTimestamp: metav1.NewTime(noon)},
+			Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/8 nodes are available: 8 Insufficient nvidia.com/gpu.",
+			}}},
+		})
+	}
+	got := diagnose.Timeline(diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}), diagnose.Picture{Width: 80})
+	for _, want := range []string{"2 pods", "┄┄┄┄┄┄┄┄", "has not started", "┄ waits", "a peer went away during a collective"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the picture does not hold %q:\n%s", want, got)
 		}
 	}
 }
