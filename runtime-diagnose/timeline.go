@@ -74,7 +74,7 @@ func Timeline(r Result, p Picture) string {
 		switch {
 		case ok:
 			bars = append(bars, b)
-		case waits(&r.Members[i]):
+		case notStarted(&r.Members[i]):
 			b.says, b.mark = "has not started", cellWaits
 			waiting = append(waiting, b)
 		}
@@ -140,8 +140,8 @@ func layoutOf(bars []bar, width int) layout {
 	return l
 }
 
-// waits says whether a member is a pod that has not started.
-func waits(m *gang.Member) bool {
+// notStarted says whether a member is a pod that has not started.
+func notStarted(m *gang.Member) bool {
 	return m.Source.Pod != "" && !m.Failed && !m.Running && m.Done.IsZero() && m.Started.IsZero()
 }
 

@@ -18,6 +18,7 @@ import (
 
 func newFit(sh *shell) *cobra.Command {
 	var draw bool
+	var sets []string
 	files, from := &inputFlags{}, newWorldFlags()
 	output, failOn, colour := oneOf("text", "json", "yaml"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
@@ -35,11 +36,17 @@ Who may not list nodes is answered by Signalbox's webhook, where it is installed
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
 failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
 hold what a quota has left.`,
-		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
+		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if draw && output.value != "text" {
 				return usagef("--map draws for people, and -o is %s; expected one of them", output.value)
+			}
+			if len(sets) > 0 {
+				if draw {
+					return usagef("--map draws one answer, and --set asks for several; expected one of them")
+				}
+				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, newPainter(colour.value, sh.out)))
 			}
 			jobs, cluster, troubles, err := fitFiles(c.Context(), sh, files, args, from)
 			if err != nil {
@@ -59,6 +66,7 @@ hold what a quota has left.`,
 	files.add(c)
 	from.add(c)
 	hide(c, "policy") // no policy is asked
+	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; repeatable, up to 20 variants")
 	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
@@ -68,31 +76,85 @@ hold what a quota has left.`,
 
 func hide(c *cobra.Command, flag string) { _ = c.Flags().MarkHidden(flag) } // fails only for a flag that does not exist
 
-// fitFiles asks the capacity engine about every job in the files. A job that cannot be
-// read whole has no answer and is a trouble.
-func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *capacity.Snapshot, []preflight.Trouble, error) {
+// fitSets answers what if: every job with all combinations of the settings.
+func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, sets []string, format, failOn string, paint painter) error {
+	settings, err := readSettings(sets)
+	if err != nil {
+		return err
+	}
+	in, w, err := openFit(ctx, sh, files, args, from)
+	if err != nil {
+		return err
+	}
+	r := &preflight.Reviewer{Checks: w.checks}
+	p := newPage(sh.out)
+	var jobs []reviewed
+	var changed []map[string]string
+	var b strings.Builder
+	fits := false
+	for i, d := range in.jobs {
+		all, err := w.variants(ctx, r, d, settings)
+		if err != nil {
+			return err
+		}
+		fits = fits || largest(all) >= 0
+		for _, v := range all {
+			jobs, changed = append(jobs, v.reviewed), append(changed, v.set)
+		}
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if len(all) > 0 {
+			fmt.Fprintf(&b, "%s (%s)\n\n%s", paint.as("bold", visibleLine(all[0].Job.String())), all[0].Source, variantTable(p, all, settings, paint))
+		}
+	}
+	in.say(sh)
+	if format != "text" {
+		err = renderFitDocument(sh.out, format, jobs, changed, in.troubles)
+	} else {
+		err = p.write(b.String())
+	}
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	if fits && len(in.troubles) == 0 {
+		return nil
+	}
+	return fitVerdict(jobs, in.troubles, failOn)
+}
+
+// openFit reads the input and the cluster, with nothing to review by but the fit.
+func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) (*input, *world, error) {
 	in, err := files.read(ctx, sh, args)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	w, err := from.open(ctx, sh, in)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if !w.seen {
 		in.say(sh)
 		if w.silent != "" {
-			return nil, nil, nil, &exit{exitUnknown, errors.New("unknown: " + w.silent)}
+			return nil, nil, &exit{exitUnknown, errors.New("unknown: " + w.silent)}
 		}
-		return nil, nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
+		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}
 	w.engine = nil
 	w.skipped = slices.DeleteFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "policies" })
 	w.known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
-	if w.checks, err = check.NewSet(); err != nil {
+	w.checks, err = check.NewSet()
+	w.tuned = nil
+	return in, w, err
+}
+
+// fitFiles asks the capacity engine about every job in the files. A job that cannot be
+// read whole has no answer and is a trouble.
+func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *capacity.Snapshot, []preflight.Trouble, error) {
+	in, w, err := openFit(ctx, sh, files, args, from)
+	if err != nil {
 		return nil, nil, nil, err
 	}
-	w.tuned = nil
 	jobs, err := in.review(ctx, w)
 	if err != nil {
 		return nil, nil, nil, err
@@ -157,20 +219,31 @@ type fitOnly struct {
 	Name       string           `json:"name"`
 	Source     string           `json:"source"`
 	Fit        *capacity.Result `json:"fit"`
+	// Set is what --set changed in the job.
+	Set map[string]string `json:"set,omitempty"`
+}
+
+// renderFitDocument writes the answers for programs; sets is what was changed in each job, if anything.
+func renderFitDocument(to io.Writer, format string, jobs []reviewed, sets []map[string]string, troubles []preflight.Trouble) error {
+	out := struct {
+		Schema string              `json:"schema"`
+		Jobs   []fitOnly           `json:"jobs"`
+		Errors []preflight.Trouble `json:"errors"`
+	}{preflight.Schema, []fitOnly{}, append([]preflight.Trouble{}, troubles...)}
+	for i, j := range jobs {
+		one := fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit), nil}
+		if i < len(sets) {
+			one.Set = sets[i]
+		}
+		out.Jobs = append(out.Jobs, one)
+	}
+	return renderDocument(to, format, out)
 }
 
 // renderFit writes the answers; picture, where it is not nil, draws a cluster for each.
 func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, picture func(reviewed) string) error {
 	if format != "text" {
-		out := struct {
-			Schema string              `json:"schema"`
-			Jobs   []fitOnly           `json:"jobs"`
-			Errors []preflight.Trouble `json:"errors"`
-		}{preflight.Schema, []fitOnly{}, append([]preflight.Trouble{}, troubles...)}
-		for _, j := range jobs {
-			out.Jobs = append(out.Jobs, fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit)})
-		}
-		return renderDocument(to, format, out)
+		return renderFitDocument(to, format, jobs, nil, troubles)
 	}
 	var b strings.Builder
 	for i, j := range jobs {

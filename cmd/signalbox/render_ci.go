@@ -8,57 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
-
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
-
-// renderSARIF writes SARIF 2.1.0 as code scanning of forges reads it
-// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
-func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
-	report := sarif.NewReport()
-	run := sarif.NewRunWithInformationURI("signalbox", "https://signalbox.dev")
-	set, err := allChecks()
-	if err != nil {
-		return err
-	}
-	for _, c := range set.Checks() {
-		run.AddRule(c.Name).WithShortDescription(sarif.NewMultiformatMessageString().WithText(c.Title)).
-			WithHelp(sarif.NewMultiformatMessageString().WithText(c.Remedy))
-	}
-	for _, j := range jobs {
-		for _, f := range j.Lines() {
-			text := oneLine(f.Message)
-			if f.Path != "" {
-				text = string(f.Path) + ": " + text
-			}
-			if f.Remedy != "" {
-				text += ". " + f.Remedy
-			}
-			run.AddRule(f.Check)
-			run.CreateResultForRule(f.Check).
-				WithLevel(gravity(f.Severity, "note", "warning", "error")).
-				WithMessage(sarif.NewTextMessage(j.Job.String() + ": " + text)).
-				WithPartialFingerprints(map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)}).
-				AddLocation(location(j.from.Source, j.line(f)))
-		}
-	}
-	for _, t := range troubles {
-		file, line := splitPlace(t.Source)
-		run.AddRule("unreadable-input")
-		run.CreateResultForRule("unreadable-input").WithLevel("error").
-			WithMessage(sarif.NewTextMessage(t.Message)).AddLocation(location(file, line))
-	}
-	report.AddRun(run)
-	return report.PrettyWrite(to)
-}
-
-func location(file string, line int) *sarif.Location {
-	return sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
-		WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(file))).
-		WithRegion(sarif.NewRegion().WithStartLine(max(line, 1))))
-}
 
 // splitPlace is the file and the line of "job.yaml:12".
 func splitPlace(place string) (file string, line int) {

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// mostVariants bounds the questions of one --set.
+const mostVariants = 20
+
+// setting is one --set: what of a role gets which values.
+type setting struct {
+	role, field string
+	values      []string
+}
+
+func (s setting) key() string { return s.role + "." + s.field }
+
+var setFields = []string{"replicas", "gpus", "cpu", "memory"}
+
+// readSettings reads ROLE.FIELD=VALUE[,VALUE…].
+func readSettings(texts []string) ([]setting, error) {
+	var out []setting
+	variants := 1
+	for _, text := range texts {
+		key, values, ok := strings.Cut(text, "=")
+		role, field, named := strings.Cut(key, ".")
+		if !ok || !named || role == "" || values == "" {
+			return nil, usagef("--set %s: expected ROLE.FIELD=VALUE, for example Worker.replicas=3 or Worker.gpus=4,8", text)
+		}
+		if !slices.Contains(setFields, field) {
+			return nil, usagef("--set %s: no field is called %q%s; expected %s", text, field, check.DidYouMean(field, setFields), orList(setFields))
+		}
+		s := setting{role: role, field: field, values: strings.Split(values, ",")}
+		for _, v := range s.values {
+			if _, err := s.amount(v); err != nil {
+				return nil, usagef("--set %s: %q is no amount; expected a number", text, v)
+			}
+		}
+		variants = saturate.Mul(variants, len(s.values))
+		out = append(out, s)
+	}
+	if variants > mostVariants {
+		return nil, usagef("--set makes %d variants; expected %d at most", variants, mostVariants)
+	}
+	return out, nil
+}
+
+// amount is a value as it is written in a manifest: whole numbers as such, others as text.
+func (s setting) amount(v string) (any, error) {
+	if s.field == "replicas" || s.field == "gpus" {
+		n, err := strconv.ParseInt(v, 10, 32)
+		if err == nil && n < 0 {
+			err = fmt.Errorf("%d is negative", n)
+		}
+		return n, err
+	}
+	q, err := quantity.ParseQuantity(v)
+	return q.String(), err
+}
+
+// variant is a job with some of its numbers changed, and its answer.
+type variant struct {
+	reviewed
+	set map[string]string // Worker.replicas: 3
+	gpu int64             // devices of all pods
+}
+
+// variants asks the fit about a job with all combinations of the settings.
+func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.Document, settings []setting) ([]variant, error) {
+	combinations := []map[string]string{{}}
+	for _, s := range settings {
+		var next []map[string]string
+		for _, c := range combinations {
+			for _, v := range s.values {
+				with := maps.Clone(c)
+				with[s.key()] = v
+				next = append(next, with)
+			}
+		}
+		combinations = next
+	}
+	var out []variant
+	for _, c := range combinations {
+		req, err := w.request(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range settings {
+			if err := s.apply(req, w.cluster, c[s.key()]); err != nil {
+				return nil, &manifest.Problem{Source: d.Source, Line: d.Line, Have: fmt.Sprintf("--set %s=%s: %s", s.key(), c[s.key()], err), Want: "a role and a field that the job writes"}
+			}
+		}
+		answer, err := w.one(ctx, r, d, req)
+		if err != nil {
+			return nil, err
+		}
+		v := variant{reviewed: *answer, set: c}
+		if j := readJob(req.Object, w.cluster); j != nil {
+			for i := range j.Roles {
+				v.gpu = saturate.Add(v.gpu, saturate.Mul(j.Roles[i].Pod.GPUs().N, int64(j.Roles[i].Replicas.Max)))
+			}
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// apply writes a value into the job, where the job writes it.
+func (s setting) apply(req preflight.Request, view *capacity.Snapshot, v string) error {
+	j := readJob(req.Object, view)
+	if j == nil {
+		return fmt.Errorf("the job cannot be read")
+	}
+	var names []string
+	for i := range j.Roles {
+		role := &j.Roles[i]
+		names = append(names, role.Name)
+		if !strings.EqualFold(role.Name, s.role) {
+			continue
+		}
+		places, err := s.places(j, role)
+		if err != nil {
+			return err
+		}
+		value, err := s.amount(v)
+		if err != nil {
+			return err
+		}
+		for _, at := range places {
+			if err := at.Replace(req.Object.Object, value); err != nil {
+				return fmt.Errorf("%s is written nowhere", s.key())
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("no role is called %q%s; there is %s", s.role, check.DidYouMean(s.role, names), orList(names))
+}
+
+// places are the paths where a job writes the field of a role: an amount may be written in
+// requests and in limits.
+func (s setting) places(j *job.Job, role *job.Role) ([]job.Path, error) {
+	if s.field == "replicas" {
+		for _, g := range capacity.GangOf(j).Groups {
+			if g.Name == role.Name && g.Path != "" {
+				return []job.Path{g.Path}, nil
+			}
+		}
+		return nil, fmt.Errorf("the number of %s is written nowhere", role.Name)
+	}
+	name := corev1.ResourceName(s.field)
+	if s.field == "gpus" {
+		if name = role.Pod.GPUs().Resource; name == "" {
+			return nil, fmt.Errorf("%s asks for no device", role.Name)
+		}
+	}
+	var out []job.Path
+	for i, c := range role.Pod.Spec.Containers {
+		at := job.Path("containers").Index(i).Child("resources")
+		if _, ok := c.Resources.Limits[name]; ok {
+			out = append(out, role.Pod.At(at.Child("limits").Key(string(name))))
+		}
+		if _, ok := c.Resources.Requests[name]; ok {
+			out = append(out, role.Pod.At(at.Child("requests").Key(string(name))))
+		}
+		if len(out) > 0 {
+			break // sidecars keep theirs
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s asks for no %s", role.Name, name)
+	}
+	return out, nil
+}
+
+// largest is the variant with most devices of those that fit now; -1: none does.
+func largest(all []variant) int {
+	best := -1
+	for i, v := range all {
+		if v.Fit != nil && v.Fit.Verdict == capacity.Fits && !v.Fit.Held() && (best < 0 || v.gpu > all[best].gpu) {
+			best = i
+		}
+	}
+	return best
+}
+
+// variantTable is the answers below each other; the largest that fits now is marked.
+func variantTable(p page, all []variant, settings []setting, paint painter) string {
+	head := []string{}
+	for _, s := range settings {
+		head = append(head, strings.ToUpper(s.key()))
+	}
+	rows := [][]string{append(head, "DEVICES", "ANSWER", "")}
+	best := largest(all)
+	for i, v := range all {
+		var row []string
+		for _, s := range settings {
+			row = append(row, v.set[s.key()])
+		}
+		answer, says := "not asked", ""
+		if v.Fit != nil {
+			answer, says = v.Fit.Answer(), v.Fit.Headline()
+		}
+		if i == best {
+			says += " ← the largest that fits now"
+		}
+		rows = append(rows, append(row, fmt.Sprint(v.gpu), paint.word(answer), visibleLine(says)))
+	}
+	return p.table(rows)
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
+)
+
+// pages is where the reference is on the web: the page of a check is pages + "checks.md#" + its name.
+const pages = "https://github.com/signalbox-dev/signalbox/blob/main/docs/reference/"
+
+// The part of SARIF 2.1.0 that forges and editors read
+// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool    sarifTool     `json:"tool"`
+		Results []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		Version        string      `json:"version,omitempty"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID      string     `json:"id"`
+		Short   *sarifText `json:"shortDescription,omitempty"`
+		Full    *sarifText `json:"fullDescription,omitempty"`
+		Help    *sarifText `json:"help,omitempty"`
+		HelpURI string     `json:"helpUri,omitempty"`
+	}
+	sarifText struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown,omitempty"`
+	}
+	sarifResult struct {
+		RuleID       string            `json:"ruleId"`
+		RuleIndex    int               `json:"ruleIndex"`
+		Level        string            `json:"level"`
+		Message      sarifText         `json:"message"`
+		Locations    []sarifLocation   `json:"locations"`
+		Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
+	}
+	sarifLocation struct {
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+			Region struct {
+				StartLine int `json:"startLine"`
+			} `json:"region"`
+		} `json:"physicalLocation"`
+	}
+)
+
+// renderSARIF writes what was found with the rules that found it, and no others.
+func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
+	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
+		Name: "signalbox", Version: build().Version, InformationURI: "https://signalbox.dev", Rules: []sarifRule{},
+	}}}
+	for _, j := range jobs {
+		for _, f := range j.Lines() {
+			text := oneLine(f.Message)
+			if f.Path != "" {
+				text = string(f.Path) + ": " + text
+			}
+			if f.Remedy != "" {
+				text += ". " + f.Remedy
+			}
+			run.Results = append(run.Results, sarifResult{
+				RuleID: f.Check, RuleIndex: run.rule(f.Check), Level: gravity(f.Severity, "note", "warning", "error"),
+				Message:      sarifText{Text: j.Job.String() + ": " + text},
+				Locations:    []sarifLocation{location(j.from.Source, j.line(f))},
+				Fingerprints: map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)},
+			})
+		}
+	}
+	for _, t := range troubles {
+		file, line := splitPlace(t.Source)
+		run.Results = append(run.Results, sarifResult{
+			RuleID: "unreadable-input", RuleIndex: run.rule("unreadable-input"), Level: "error",
+			Message: sarifText{Text: t.Message}, Locations: []sarifLocation{location(file, line)},
+		})
+	}
+	return writeJSON(to, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+}
+
+// rule is the index of a rule, which is added when it is asked for first.
+func (r *sarifRun) rule(name string) int {
+	rules := &r.Tool.Driver.Rules
+	if i := slices.IndexFunc(*rules, func(known sarifRule) bool { return known.ID == name }); i >= 0 {
+		return i
+	}
+	rule := sarifRule{ID: name}
+	for _, c := range checks.All() {
+		if c.Name == name {
+			rule.Short, rule.Full = &sarifText{Text: c.Title}, &sarifText{Text: oneLine(c.Doc)}
+			rule.Help = &sarifText{Text: c.Remedy, Markdown: strings.TrimSpace(checkPage(c))}
+			rule.HelpURI = pages + "checks.md#" + anchor(name)
+		}
+	}
+	for _, w := range wordList() {
+		if w.Name == name && w.What == "finding" {
+			rule.Short, rule.HelpURI = &sarifText{Text: w.Meaning}, pages+"words.md"
+		}
+	}
+	*rules = append(*rules, rule)
+	return len(*rules) - 1
+}
+
+func location(file string, line int) (l sarifLocation) {
+	l.Physical.Artifact.URI = strings.ReplaceAll(filepath.ToSlash(file), " ", "%20")
+	l.Physical.Region.StartLine = max(line, 1)
+	return l
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"embed"
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+//go:embed schemas/*.json
+var schemaFiles embed.FS
+
+// derived are the schemas of what Go types describe whole; the others are files.
+var derived = map[string]struct {
+	title string
+	of    reflect.Type
+	tag   string
+}{
+	"config":       {"The configuration of signalbox serve", reflect.TypeFor[config.Config](), "yaml"},
+	"policy-input": {"What a policy sees of a review", reflect.TypeFor[preflight.Input](), "json"},
+}
+
+func schemaNames() []string {
+	out := []string{"audit", "diagnosis", "jobs", "report"}
+	for name := range derived {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func newSchema(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use:       "schema " + strings.Join(schemaNames(), "|"),
+		Short:     "print the JSON schema of an output, of the configuration or of the policy input",
+		ValidArgs: schemaNames(),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(schemaNames(), args[0]) {
+				return usagef("%s takes one name; expected %s", c.CommandPath(), orList(schemaNames()))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := schemaText(args[0])
+			if err != nil {
+				return own(err)
+			}
+			_, err = sh.out.Write(text)
+			return own(err)
+		},
+	}
+}
+
+// schemaText is a schema as JSON.
+func schemaText(name string) ([]byte, error) {
+	d, ok := derived[name]
+	if !ok {
+		return schemaFiles.ReadFile("schemas/" + name + ".json")
+	}
+	schema := schemaOf(d.of, d.tag)
+	schema["$schema"], schema["$id"], schema["title"] = "http://json-schema.org/draft-07/schema#", "https://signalbox.dev/schemas/"+name+".json", d.title
+	var b strings.Builder
+	err := writeJSON(&b, schema)
+	return []byte(b.String()), err
+}
+
+var textual = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+// schemaOf describes a type by its fields and their tags. A map's keys and an interface's values are
+// free; a type that reads itself from text is a string.
+func schemaOf(t reflect.Type, tag string) map[string]any {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case t.Kind() != reflect.Pointer && (t.Implements(textual) || reflect.PointerTo(t).Implements(textual) || readsScalar(t)):
+		return map[string]any{"type": []string{"string", "number"}}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return map[string]any{"oneOf": []any{schemaOf(t.Elem(), tag), map[string]any{"type": "null"}}}
+	case reflect.Struct:
+		return structSchema(t, tag)
+	case reflect.Slice, reflect.Array:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem(), tag)}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem(), tag)}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if t.PkgPath() != "" && reflect.PointerTo(t).NumMethod()+t.NumMethod() > 0 {
+			return map[string]any{} // it has words of its own
+		}
+		return map[string]any{"type": "integer"}
+	default:
+		return map[string]any{}
+	}
+}
+
+// readsScalar says whether a type reads itself from YAML, as durations and sizes do.
+func readsScalar(t reflect.Type) bool {
+	_, ok := reflect.PointerTo(t).MethodByName("UnmarshalYAML")
+	return ok && t.Kind() != reflect.Struct && t.Kind() != reflect.Map
+}
+
+func structSchema(t reflect.Type, tag string) map[string]any {
+	properties := map[string]any{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
+		if !f.IsExported() || name == "-" || name == "" {
+			continue
+		}
+		properties[name] = schemaOf(f.Type, tag)
+	}
+	out := map[string]any{"type": "object", "properties": properties}
+	if len(properties) == 0 {
+		return map[string]any{"description": fmt.Sprintf("a %s", t.Name())}
+	}
+	if tag == "yaml" {
+		out["additionalProperties"] = false // a key that is written wrong is an error
+	}
+	return out
+}
