@@ -44,6 +44,27 @@ func TestExamplesSayWhatTheirREADMEShows(t *testing.T) {
 	}
 }
 
+// TestTheREADMEShowsWhatIsPrinted runs the `$ ` lines of the console blocks of the README, at 100 columns.
+func TestTheREADMEShowsWhatIsPrinted(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(bin, "signalbox")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, all := played(string(text), func(command string) string { return transcript(t, bin, "../..", command, "COLUMNS=100") })
+	if all == "" {
+		t.Fatal("the README has no console block with a command")
+	}
+	golden.Equal(t, "../../README.md", []byte(page))
+}
+
 // played is a page with what its commands print below them, and that alone.
 func played(text string, run func(command string) string) (page, all string) {
 	var b, alone strings.Builder
@@ -66,7 +87,7 @@ func played(text string, run func(command string) string) (page, all string) {
 }
 
 // transcript is what a command prints to both outputs, and its exit code unless 0.
-func transcript(t *testing.T, bin, dir, command string) string {
+func transcript(t *testing.T, bin, dir, command string, env ...string) string {
 	t.Helper()
 	words := strings.Fields(command)
 	if words[0] != "signalbox" {
@@ -74,7 +95,7 @@ func transcript(t *testing.T, bin, dir, command string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "signalbox"), words[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(bin, "none"))
+	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+filepath.Join(bin, "none"), "LC_ALL=C.UTF-8"), env...)
 	out, err := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code != 0 {
 		out = fmt.Appendf(out, "(exit code %d)\n", code)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -14,6 +16,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -186,6 +189,43 @@ var _ = Describe("The webhook", Ordered, ContinueOnFailure, func() {
 		Expect(got.warnings).To(ConsistOf("[speaks] metadata.name: 2 pods at most. Do nothing."))
 		Expect(got.audit).To(And(HaveKeyWithValue("decision", "warned"), HaveKeyWithValue("findings", "speaks")))
 		Eventually(s.ready).Should(Succeed())
+	})
+
+	It("says whether a job fits to who may create it and list no nodes", func(ctx SpecContext) {
+		program, err := gexec.Build("github.com/signalbox-dev/signalbox/cmd/signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(plane.Apply(ctx, `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: tenant, namespace: `+warning+`}
+rules: [{apiGroups: [kubeflow.org], resources: [pytorchjobs], verbs: [create, get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: tenant, namespace: `+warning+`}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: tenant}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
+`)).To(Succeed())
+		file := filepath.Join(GinkgoT().TempDir(), "job.yaml")
+		asks := func(want, replicas int, args ...string) string {
+			GinkgoHelper()
+			text := fmt.Sprintf("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: asked, namespace: %s}, spec: {pytorchReplicaSpecs: {Worker: {replicas: %d, template: {spec: {containers: [{name: pytorch, image: \"registry.example.com/train:1\", resources: {limits: {nvidia.com/gpu: 8}}}]}}}}}}", warning, replicas)
+			Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
+			cmd := exec.CommandContext(ctx, program, append([]string{"fit", file, "--as", "alice"}, args...)...)
+			cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig())
+			out, _ := cmd.CombinedOutput() // the exit code is looked at
+			Expect(cmd.ProcessState.ExitCode()).To(Equal(want), string(out))
+			return string(out)
+		}
+		By("saying that nobody answers where no webhook does")
+		Expect(asks(4, 2)).To(ContainSubstring("you may not list nodes, and no webhook of Signalbox answered"))
+		s := serve(address, whole)
+		defer s.stop()
+		By("passing on its answer")
+		Expect(asks(0, 4)).To(And(ContainSubstring(": fits"), ContainSubstring("the answer is that of Signalbox's webhook in the cluster")))
+		Expect(asks(1, 6)).To(And(ContainSubstring("4 of 6 pods fit"), ContainSubstring("too-big"), Not(ContainSubstring("n0"))))
+		By("showing nothing of it at an apply")
+		Expect(write(ctx, sample("pytorchjob.yaml", warning, "plain"), metav1.DryRunAll).warnings).NotTo(ContainElement(HavePrefix("[fit] ")))
 	})
 
 	It("admits a job when a check panics, and says which", func(ctx SpecContext) {
