@@ -70,12 +70,31 @@ func main() {
 	write(filepath.Join(fixtures, "README.md"), page)
 	write(filepath.Join(fixtures, "fires-on-EDIT.txtar"), "Show the mistake, and say on the guilty line: # want `what the check says`\n"+job)
 	write(filepath.Join(fixtures, "stays-silent-on-EDIT.txtar"), "Show what looks like the mistake and is none.\n"+job)
+	addRule(filepath.Join(*dir, "testdata", "rules.tsv"), name)
 	if *dir == "." {
 		if out, err := exec.Command("go", "run", "generate.go").CombinedOutput(); err != nil {
 			log.Fatalf("list the checks: %v\n%s", err, out)
 		}
 	}
-	log.Printf("next: write the rule and its fixtures, then go test ./preflight/checks -update")
+	log.Printf(`next: 1. write the rule, its page and its fixtures, and rename the fixtures
+      2. say in testdata/rules.tsv what asks for it, with a source: the row is there
+      3. go test ./preflight/checks -update, and read what the check says
+      4. make docs, and a line under Checks in CHANGELOG.md`)
+}
+
+// addRule adds the row of the table of rules that every check needs.
+func addRule(table, name string) {
+	f, err := os.OpenFile(table, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := f.WriteString("What a pre-flight looks at\twhat the system asks of a job\t" + name + "\t\thttps://example.com\n"); err != nil {
+		log.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		log.Fatal(err)
+	}
+	log.Print("added a row to ", table)
 }
 
 // variable is gpuRequestExceedsNode.

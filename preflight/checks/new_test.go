@@ -45,6 +45,51 @@ func TestAFreshCheckCompilesAndProvesNothing(t *testing.T) {
 	}
 }
 
+// TestNoScaffoldTextShips: what new.go writes for others to replace is found nowhere.
+func TestNoScaffoldTextShips(t *testing.T) {
+	scaffold := []string{
+		"what is wrong, in at most 72 characters", "Say in one sentence what to do.", "Why this matters: what its author meant",
+		"Show the mistake, and say on the guilty line", "Show what looks like the mistake and is none.", "what the system asks of a job",
+	}
+	from, err := os.ReadFile("new.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range scaffold {
+		if !strings.Contains(string(from), text) {
+			t.Errorf("new.go does not write %q any more", text)
+		}
+	}
+	seen := 0
+	for _, pattern := range []string{"*.go", "testdata/rules.tsv", "testdata/*/README.md", "testdata/*/*.txtar"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if file == "new.go" || file == "new_test.go" {
+				continue
+			}
+			seen++
+			if strings.Contains(file, "EDIT") {
+				t.Errorf("%s still has the name that the scaffold gave it", file)
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range scaffold {
+				if strings.Contains(string(text), s) {
+					t.Errorf("%s still holds the scaffold's %q", file, s)
+				}
+			}
+		}
+	}
+	if seen < 500 {
+		t.Errorf("%d files were looked at; want 500 at least", seen)
+	}
+}
+
 // TestTheListIsGenerated: zz_all.go is what generate.go writes now.
 func TestTheListIsGenerated(t *testing.T) {
 	if testing.Short() {

@@ -61,27 +61,41 @@ func TestScaffold(t *testing.T) {
 		t.Skip("runs the go command")
 	}
 	dir := t.TempDir()
-	if b, err := exec.CommandContext(t.Context(), "go", "run", "new.go", "-dir", dir, "RayJob").CombinedOutput(); err != nil {
+	if b, err := exec.CommandContext(t.Context(), "go", "run", "new.go", "-dir", dir, "FreshJob").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, b)
 	}
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, "rayjob.go")
+	file := filepath.Join(dir, "freshjob.go")
 	overlay := filepath.Join(dir, "overlay.json")
-	text := `{"Replace": {"` + filepath.Join(here, "rayjob.go") + `": "` + file + `"}}`
+	text := `{"Replace": {"` + filepath.Join(here, "freshjob.go") + `": "` + file + `"}}`
 	if err := os.WriteFile(overlay, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, ".").CombinedOutput(); err != nil {
 		t.Errorf("the scaffold does not compile: %v\n%s", err, b)
 	}
-	fixture := filepath.Join(dir, "testdata", "rayjob", "minimal")
+	fixture := filepath.Join(dir, "testdata", "freshjob", "minimal")
 	if _, err := os.Stat(fixture + ".yaml"); err != nil {
 		t.Errorf("no fixture: %v", err)
 	}
 	if _, err := os.Stat(fixture + ".job.json"); err == nil {
 		t.Error("the scaffold claims to know what the reader should say")
+	}
+}
+
+// TestNoScaffoldTextShips: what new.go writes for others to replace stands in no kind.
+func TestNoScaffoldTextShips(t *testing.T) {
+	for _, k := range All() {
+		if strings.HasPrefix(k.Doc, "What it reads, which defaults it applies") {
+			t.Errorf("%s: the doc is the scaffold's", k.Name)
+		}
+		for _, gvk := range k.GVKs {
+			if gvk.Group == "example.com" {
+				t.Errorf("%s: the group is the scaffold's", k.Name)
+			}
+		}
 	}
 }

@@ -6,10 +6,13 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
+	"go/format"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -30,7 +33,7 @@ import (
 var {{.Variable}} = &Kind{
 	Name:     "{{.Name}}",
 	Resource: "{{.Plural}}",
-	GVKs:     []schema.GroupVersionKind{ {Group: "example.com", Version: "v1", Kind: "{{.Name}}"} },
+	GVKs:     []schema.GroupVersionKind{{"{{"}}Group: "example.com", Version: "v1", Kind: "{{.Name}}"{{"}}"}},
 	Doc:      "What it reads, which defaults it applies, what success means, what it leaves out.",
 	Read:     read{{.Name}},
 	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement("example.com/job-name", ref.Name)) },
@@ -68,7 +71,7 @@ func placeIn{{.Name}}(pod *corev1.Pod) (string, int, bool) {
 }
 
 func {{.Variable}}State(u *unstructured.Unstructured) State {
-	s, _ := decide(conditions(u), []verdict{ {"Failed", Failed}, {"Succeeded", Succeeded}, {"Running", Running} })
+	s, _ := decide(conditions(u), []verdict{{"{{"}}"Failed", Failed}, {"Succeeded", Succeeded}, {"Running", Running{{"}}"}})
 	return s
 }
 `))
@@ -96,16 +99,32 @@ func main() {
 	}
 	lower := strings.ToLower(name)
 	data := map[string]string{"Name": name, "Plural": lower + "s", "Variable": strings.ToLower(name[:1]) + name[1:]}
-	for file, t := range map[string]*template.Template{
+	files := map[string]*template.Template{
 		filepath.Join(*dir, lower+".go"):                       reader,
 		filepath.Join(*dir, "testdata", lower, "minimal.yaml"): fixture,
-	} {
+	}
+	if *dir == "." { // in its own folder: elsewhere there are no samples
+		files[filepath.Join("..", "..", "config", "samples", lower+".yaml")] = fixture
+	}
+	for file, t := range files {
 		if err := write(file, t, data); err != nil {
 			log.Fatalf("new kind: %v", err)
 		}
 		fmt.Println("wrote", file)
 	}
-	fmt.Println("next: set group and version, fill in the reader, go generate ./preflight/kinds, go test ./preflight/kinds -update")
+	if *dir == "." {
+		for _, at := range []string{".", filepath.Join("..", "..", "webhook")} { // the list; the webhook's rules and the rights
+			generate := exec.Command("go", "generate", ".")
+			generate.Dir = at
+			if out, err := generate.CombinedOutput(); err != nil {
+				log.Fatalf("new kind: go generate in %s: %v\n%s", at, err, out)
+			}
+		}
+	}
+	fmt.Println(`next: 1. fill in the reader, its group and version, and the sample in config/samples
+      2. go generate ./preflight/kinds ./webhook (the webhook's rules and the rights follow the group)
+      3. go test ./preflight/kinds -update, and read what the reader says
+      4. make docs, and a line under Kinds in CHANGELOG.md`)
 }
 
 // write refuses to overwrite: a scaffold is only for what is not there.
@@ -117,7 +136,17 @@ func write(file string, t *template.Template, data any) error {
 	if err != nil {
 		return err
 	}
-	if err := t.Execute(f, data); err != nil {
+	var text bytes.Buffer
+	if err := t.Execute(&text, data); err != nil {
+		return err
+	}
+	out := text.Bytes()
+	if filepath.Ext(file) == ".go" {
+		if out, err = format.Source(out); err != nil {
+			return err
+		}
+	}
+	if _, err := f.Write(out); err != nil {
 		return err
 	}
 	return f.Close()
