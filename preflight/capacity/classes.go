@@ -89,7 +89,7 @@ func (c *classes) reset() bool {
 }
 
 // join puts a node into the class that it belongs to now.
-func (c *classes) join(b *berth) {
+func (c *classes) join(b *nodeInfo) {
 	n, columns := b.node, len(c.names)
 	if b.has == nil || b.round != c.round {
 		b.has, b.round = make([]int64, columns), c.round
@@ -127,7 +127,7 @@ func (c *classes) fill(room, has []int64, used amounts) {
 }
 
 // found founds a class.
-func (c *classes) found(b *berth) *class {
+func (c *classes) found(b *nodeInfo) *class {
 	n := b.node
 	to := &class{
 		key: string(c.key), ready: n.Ready, cordoned: n.Cordoned, room: slices.Clone(c.room),
@@ -150,7 +150,7 @@ func (c *classes) found(b *berth) *class {
 }
 
 // leave takes a node out of its class, and the class away with its last node.
-func (c *classes) leave(b *berth) {
+func (c *classes) leave(b *nodeInfo) {
 	from := b.class
 	b.class = nil
 	if from == nil || c.byKey[from.key] != from { // of earlier columns

@@ -23,17 +23,17 @@ import (
 // to use. It keeps what it is given, expects nobody to change it, and is not safe for
 // concurrent use; the snapshots are.
 type Ledger struct {
-	nodes   map[string]*berth
-	order   []*berth // of known nodes, by name
-	touched []*berth // since the last snapshot
-	moved   bool     // a node has come or gone since
-	line    line     // of the last snapshot; to be copied
+	nodes   map[string]*nodeInfo
+	order   []*nodeInfo // of known nodes, by name
+	touched []*nodeInfo // since the last snapshot
+	moved   bool        // a node has come or gone since
+	line    line        // of the last snapshot; to be copied
 	classes classes
 	marks   marks
 
-	pods     map[types.NamespacedName]*lodging
-	in       map[string]*quarter   // by namespace
-	podsIn   map[string]*residents // of the last snapshot; nil: pods have changed
+	pods     map[types.NamespacedName]*podEntry
+	in       map[string]*namespacePods // by namespace
+	podsIn   map[string]*podsView      // of the last snapshot; nil: pods have changed
 	guards   map[types.NamespacedName]*Pod
 	guarded  []*Pod // the same, of known nodes
 	guardsOK bool   // guarded is up to date
@@ -55,7 +55,7 @@ type Ledger struct {
 
 // SetNode adds or replaces a node.
 func (l *Ledger) SetNode(n *corev1.Node) {
-	b := l.berth(n.Name)
+	b := l.nodeInfo(n.Name)
 	switch {
 	case b.object == nil:
 		at, _ := l.find(n.Name)
@@ -125,16 +125,16 @@ func (l *Ledger) KeepPod(p *Pod) {
 	}
 	q := l.in[p.namespace]
 	if q == nil {
-		q = &quarter{}
+		q = &namespacePods{}
 		put(&l.in, p.namespace, q)
 	}
-	there := q.admit(p)
+	there := q.add(p)
 	put(&l.pods, key, there)
 	l.podsIn = nil
 	if p.node != "" {
-		b := l.berth(p.node)
+		b := l.nodeInfo(p.node)
 		there.on = b
-		b.board(p)
+		b.addPod(p)
 		l.touch(b)
 		l.volumes.use(b, p)
 		if len(p.apart) > 0 {
@@ -153,7 +153,7 @@ func (l *Ledger) DropPod(namespace, name string) {
 	}
 	delete(l.pods, key)
 	q := l.in[namespace]
-	q.dismiss(there, func(moved *Pod) *lodging {
+	q.drop(there, func(moved *Pod) *podEntry {
 		return l.pods[types.NamespacedName{Namespace: moved.namespace, Name: moved.name}]
 	})
 	if q.all.size == 0 {
@@ -161,7 +161,7 @@ func (l *Ledger) DropPod(namespace, name string) {
 	}
 	l.podsIn = nil
 	if b := there.on; b != nil {
-		b.leave(there.pod)
+		b.removePod(there.pod)
 		l.volumes.unuse(b, there.pod)
 		l.touch(b)
 		l.abandon(b)
@@ -266,25 +266,25 @@ var (
 	podsResource  = schema.GroupResource{Resource: "pods"}
 )
 
-// berth finds a node, known or not, or makes room for it.
-func (l *Ledger) berth(name string) *berth {
+// nodeInfo finds a node, known or not, or makes room for it.
+func (l *Ledger) nodeInfo(name string) *nodeInfo {
 	b := l.nodes[name]
 	if b == nil {
-		b = &berth{name: name}
+		b = &nodeInfo{name: name}
 		put(&l.nodes, name, b)
 	}
 	return b
 }
 
 // abandon forgets a node that is neither known nor named by a pod.
-func (l *Ledger) abandon(b *berth) {
+func (l *Ledger) abandon(b *nodeInfo) {
 	if b.object == nil && len(b.pods) == 0 {
 		delete(l.nodes, b.name)
 	}
 }
 
 // touch marks a node that the next snapshot has to look at.
-func (l *Ledger) touch(b *berth) {
+func (l *Ledger) touch(b *nodeInfo) {
 	if !b.touched {
 		b.touched = true
 		l.touched = append(l.touched, b)
@@ -293,7 +293,7 @@ func (l *Ledger) touch(b *berth) {
 
 // find is where a known node is in the order, or would be.
 func (l *Ledger) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(l.order, name, func(b *berth, name string) int { return strings.Compare(b.name, name) })
+	return slices.BinarySearchFunc(l.order, name, func(b *nodeInfo, name string) int { return strings.Compare(b.name, name) })
 }
 
 // digest works out the nodes that were touched.
@@ -331,9 +331,9 @@ func (l *Ledger) digest() {
 	l.touched = l.touched[:0]
 }
 
-func (l *Ledger) listPods() map[string]*residents {
+func (l *Ledger) listPods() map[string]*podsView {
 	if l.podsIn == nil {
-		l.podsIn = make(map[string]*residents, len(l.in))
+		l.podsIn = make(map[string]*podsView, len(l.in))
 		for namespace, q := range l.in {
 			l.podsIn[namespace] = q.show()
 		}

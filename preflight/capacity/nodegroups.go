@@ -116,7 +116,7 @@ type shapeTable struct {
 }
 
 // join gives a node its shape; changed says that it is another one.
-func (t *shapeTable) join(b *berth) (changed bool) {
+func (t *shapeTable) join(b *nodeInfo) (changed bool) {
 	t.key = t.key[:0]
 	for _, name := range b.allocatable.Names() {
 		t.key = append(append(t.key, name...), 0)
@@ -143,7 +143,7 @@ func (t *shapeTable) join(b *berth) (changed bool) {
 }
 
 // leave takes a node out of its shape, and the shape away with its last node.
-func (t *shapeTable) leave(b *berth) {
+func (t *shapeTable) leave(b *nodeInfo) {
 	from := b.shape
 	if b.shape = nil; from == nil {
 		return

@@ -42,7 +42,7 @@ func (s *Snapshot) waiting(g Gang) string {
 }
 
 // askedByOthers is asked without the pods of the gang.
-func (r *residents) askedByOthers(g Gang) (pods int, sum job.Resources) {
+func (r *podsView) askedByOthers(g Gang) (pods int, sum job.Resources) {
 	var scratch corev1.Pod
 	pods, all := r.asked()
 	sum = maps.Clone(all)

@@ -25,9 +25,9 @@ type Snapshot struct {
 	incomplete string // why no number may be trusted; empty: complete enough
 
 	podsKnown  bool
-	podsScope  string                // the only namespace whose pods are in the view; empty: several, or declared whole
-	podsIn     map[string]*residents // by namespace; live pods only
-	guarded    []*Pod                // live pods with required anti-affinity of their own
+	podsScope  string               // the only namespace whose pods are in the view; empty: several, or declared whole
+	podsIn     map[string]*podsView // by namespace; live pods only
+	guarded    []*Pod               // live pods with required anti-affinity of their own
 	objects    objects
 	storage    *volumeLists
 	rules      *rules // what lies between jobs and nodes

@@ -91,7 +91,7 @@ func volumesOf(shown *volumeLists) volumeIndex {
 }
 
 // use notes which claims a pod on a node uses.
-func (x *volumeIndex) use(b *berth, p *Pod) {
+func (x *volumeIndex) use(b *nodeInfo, p *Pod) {
 	for _, claim := range p.claims {
 		x.shown = nil
 		x.users.set(objectName{p.namespace, claim, p.name}, p)
@@ -100,7 +100,7 @@ func (x *volumeIndex) use(b *berth, p *Pod) {
 	b.volumesKnown = b.volumesKnown && len(p.claims) == 0
 }
 
-func (x *volumeIndex) unuse(b *berth, p *Pod) {
+func (x *volumeIndex) unuse(b *nodeInfo, p *Pod) {
 	for _, claim := range p.claims {
 		x.shown = nil
 		x.users.drop(objectName{p.namespace, claim, p.name})
@@ -262,7 +262,7 @@ func (l *Ledger) attachmentChanged(name objectName, before, now *attachment) {
 }
 
 // digestVolumes works out what is attached to a node, and how much may be.
-func (l *Ledger) digestVolumes(b *berth) {
+func (l *Ledger) digestVolumes(b *nodeInfo) {
 	b.volumesKnown, b.attached, b.attachLimits = true, make([]attachedVolume, 0, len(b.attached)), nil
 	if limits := one[[]attachLimit](l.objects.kinds, csiNodeKind, "", b.name); limits != nil {
 		b.attachLimits = *limits

@@ -95,24 +95,24 @@ func portsOf(s *corev1.PodSpec) []corev1.ContainerPort {
 // Decode turns an object of the API into its Go type. The error names the object and,
 // where a quantity stands in the way, its field.
 func Decode(o *unstructured.Unstructured, into any) error {
-	if !laborious(o.Object) && runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into) == nil {
+	if !mayTakeLong(o.Object) && runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, into) == nil {
 		return nil
 	}
 	return decode(o, into)
 }
 
-// laborious says that some text in an object might be an amount that takes minutes to read:
+// mayTakeLong says that some text in an object might be an amount that takes minutes to read:
 // whoever reads it has to look first which fields are amounts.
-func laborious(v any) bool {
+func mayTakeLong(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, e := range v {
-			if laborious(e) {
+			if mayTakeLong(e) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, laborious)
+		return slices.ContainsFunc(v, mayTakeLong)
 	case string:
 		return monstrous(v)
 	}

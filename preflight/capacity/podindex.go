@@ -11,9 +11,9 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// residents are the live pods of a namespace, in no order: there may be very many, and one
+// podsView is the live pods of a namespace as a snapshot has them, in no order: there may be very many, and one
 // of them changes all the time.
-type residents struct {
+type podsView struct {
 	pods, queue []*block // queue are those that wait
 
 	index sync.Once
@@ -25,14 +25,14 @@ type residents struct {
 }
 
 // all are the pods.
-func (r *residents) all() iter.Seq[*Pod] { return inBlocks(r.pods, nil) }
+func (r *podsView) all() iter.Seq[*Pod] { return inBlocks(r.pods, nil) }
 
 // with are the pods that have some labels, and others with them: it passes over most of
 // those that do not.
-func (r *residents) with(labels []labelHash) iter.Seq[*Pod] { return inBlocks(r.pods, labels) }
+func (r *podsView) with(labels []labelHash) iter.Seq[*Pod] { return inBlocks(r.pods, labels) }
 
 // waiting are the pods that wait for a place and are not being deleted; with labels, as in with.
-func (r *residents) waiting(labels []labelHash) iter.Seq[*Pod] { return inBlocks(r.queue, labels) }
+func (r *podsView) waiting(labels []labelHash) iter.Seq[*Pod] { return inBlocks(r.queue, labels) }
 
 func inBlocks(blocks []*block, labels []labelHash) iter.Seq[*Pod] {
 	return func(yield func(*Pod) bool) {
@@ -50,7 +50,7 @@ func inBlocks(blocks []*block, labels []labelHash) iter.Seq[*Pod] {
 }
 
 // isBound says that a pod of that name has a node.
-func (r *residents) isBound(name string) bool {
+func (r *podsView) isBound(name string) bool {
 	r.index.Do(func() {
 		r.bound = map[string]bool{}
 		for p := range r.all() {
@@ -63,7 +63,7 @@ func (r *residents) isBound(name string) bool {
 }
 
 // asked are the pods that wait, and what they ask for in all.
-func (r *residents) asked() (pods int, sum job.Resources) {
+func (r *podsView) asked() (pods int, sum job.Resources) {
 	r.tally.Do(func() {
 		r.sum = job.Resources{}
 		for p := range r.waiting(nil) {
@@ -76,33 +76,33 @@ func (r *residents) asked() (pods int, sum job.Resources) {
 	return r.count, r.sum
 }
 
-// quarter is the live pods of a namespace in a ledger.
-type quarter struct {
-	all, waiting roster
-	shown        *residents // nil: something has changed
+// namespacePods is the live pods of a namespace in a ledger.
+type namespacePods struct {
+	all, waiting podList
+	shown        *podsView // nil: something has changed
 }
 
-// lodging is a pod in a ledger, and where it is in the lists of its namespace.
-type lodging struct {
+// podEntry is a pod in a ledger, and where it is in the lists of its namespace.
+type podEntry struct {
 	pod     *Pod
-	on      *berth // nil: none
+	on      *nodeInfo // nil: none
 	at      int32
 	waiting int32 // -1: it does not
 }
 
 func (p *Pod) waits() bool { return p.node == "" && !p.deleted }
 
-func (q *quarter) admit(p *Pod) *lodging {
+func (q *namespacePods) add(p *Pod) *podEntry {
 	q.shown = nil
-	to := &lodging{pod: p, at: q.all.add(p), waiting: -1}
+	to := &podEntry{pod: p, at: q.all.add(p), waiting: -1}
 	if p.waits() {
 		to.waiting = q.waiting.add(p)
 	}
 	return to
 }
 
-// dismiss takes a pod out. The place of one that takes its place in a list changes.
-func (q *quarter) dismiss(from *lodging, find func(*Pod) *lodging) {
+// drop takes a pod out. The place of one that takes its place in a list changes.
+func (q *namespacePods) drop(from *podEntry, find func(*Pod) *podEntry) {
 	q.shown = nil
 	if moved := q.all.remove(from.at); moved != nil {
 		find(moved).at = from.at
@@ -114,10 +114,10 @@ func (q *quarter) dismiss(from *lodging, find func(*Pod) *lodging) {
 	}
 }
 
-// show is the quarter as it is now, for snapshots to keep.
-func (q *quarter) show() *residents {
+// show is the pods as they are now, for snapshots to keep.
+func (q *namespacePods) show() *podsView {
 	if q.shown == nil {
-		q.shown = &residents{pods: q.all.share(), queue: q.waiting.share()}
+		q.shown = &podsView{pods: q.all.share(), queue: q.waiting.share()}
 	}
 	return q.shown
 }
@@ -125,9 +125,9 @@ func (q *quarter) show() *residents {
 // blockSize is how many pods are copied where one of them changes.
 const blockSize = 128
 
-// roster is a list of pods in no order. Snapshots share its blocks; a block that is shared
+// podList is a list of pods in no order. Snapshots share its blocks; a block that is shared
 // is copied before it is written to, so that a change costs O(blockSize), not O(pods).
-type roster struct {
+type podList struct {
 	blocks []*block // full, but for the last
 	own    []bool   // by block: nobody shares it
 	size   int32
@@ -140,7 +140,7 @@ type block struct {
 }
 
 // block is the block with place i, writable.
-func (r *roster) block(i int32) *block {
+func (r *podList) block(i int32) *block {
 	at := i / blockSize
 	if !r.own[at] {
 		r.blocks[at] = &block{pods: append(make([]*Pod, 0, blockSize), r.blocks[at].pods...)}
@@ -149,7 +149,7 @@ func (r *roster) block(i int32) *block {
 	return r.blocks[at]
 }
 
-func (r *roster) add(p *Pod) (at int32) {
+func (r *podList) add(p *Pod) (at int32) {
 	at = r.size
 	r.size++
 	if at%blockSize == 0 {
@@ -161,7 +161,7 @@ func (r *roster) add(p *Pod) (at int32) {
 }
 
 // remove fills the place with the last pod, which it returns; nil if it was the last.
-func (r *roster) remove(at int32) (moved *Pod) {
+func (r *podList) remove(at int32) (moved *Pod) {
 	r.size--
 	last := r.block(r.size)
 	end := len(last.pods) - 1
@@ -178,7 +178,7 @@ func (r *roster) remove(at int32) (moved *Pod) {
 }
 
 // share hands the blocks out; from now on they are copied before they are written to.
-func (r *roster) share() []*block {
+func (r *podList) share() []*block {
 	clear(r.own)
 	return slices.Clone(r.blocks)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// berth is a node in a ledger and the pods on it. It changes with every pod that comes or
+// nodeInfo is a node in a ledger and the pods on it. It changes with every pod that comes or
 // goes; snapshots get digests of it.
-type berth struct {
+type nodeInfo struct {
 	name           string
 	object         *corev1.Node // nil: the node is not known, pods only name it
 	pods           []*Pod       // by namespace and name
@@ -40,7 +40,7 @@ type berth struct {
 
 // take replaces the node itself. same says that it offers what it offered before, more or
 // less of it.
-func (b *berth) take(n *corev1.Node) (same bool) {
+func (b *nodeInfo) take(n *corev1.Node) (same bool) {
 	b.object = n
 	b.allocatable, same = allocatableOf(n, b.allocatable)
 	b.has = nil
@@ -51,7 +51,7 @@ func (b *berth) take(n *corev1.Node) (same bool) {
 }
 
 // own makes what snapshots have writable, with room for one more pod.
-func (b *berth) own() {
+func (b *nodeInfo) own() {
 	if b.shown {
 		b.shown = false
 		b.pods = append(make([]*Pod, 0, len(b.pods)+1), b.pods...)
@@ -59,15 +59,15 @@ func (b *berth) own() {
 	}
 }
 
-// board adds a pod.
-func (b *berth) board(p *Pod) {
+// addPod adds a pod.
+func (b *nodeInfo) addPod(p *Pod) {
 	b.own()
 	at, _ := slices.BinarySearchFunc(b.pods, p, (*Pod).compare)
 	b.pods = slices.Insert(b.pods, at, p)
 	b.add(p)
 }
 
-func (b *berth) add(p *Pod) {
+func (b *nodeInfo) add(p *Pod) {
 	b.used = b.used.plus(p)
 	if p.resident {
 		b.resident = b.resident.plus(p)
@@ -75,8 +75,8 @@ func (b *berth) add(p *Pod) {
 	b.saturated = b.saturated || p.ceiling(b.used)
 }
 
-// leave takes a pod away.
-func (b *berth) leave(p *Pod) {
+// removePod takes a pod away.
+func (b *nodeInfo) removePod(p *Pod) {
 	at, ok := slices.BinarySearchFunc(b.pods, p, (*Pod).compare)
 	if !ok {
 		return
@@ -97,7 +97,7 @@ func (b *berth) leave(p *Pod) {
 }
 
 // digest writes down the node as it is now, for snapshots to keep.
-func (b *berth) digest() {
+func (b *nodeInfo) digest() {
 	b.shown = true
 	b.node = &Node{
 		Name: b.name, Labels: b.object.Labels, Taints: b.object.Spec.Taints,
@@ -167,7 +167,7 @@ type marks struct {
 	karpenter, cluster int
 }
 
-func (m *marks) add(b *berth, n int) {
+func (m *marks) add(b *nodeInfo, n int) {
 	if b.object == nil {
 		return
 	}
