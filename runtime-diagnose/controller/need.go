@@ -30,6 +30,8 @@ type view struct {
 	created      time.Time
 	asked        bool // a user asks for a diagnosis that was not made yet
 	spoken       bool // something that is not healthy stands on the job
+	silent       bool // nothing of ours stands on the job
+	declared     int  // pods that the job asks for at least; 0: unknown
 	pendingAfter time.Duration
 	refresh      time.Duration
 	now          time.Time
@@ -53,9 +55,15 @@ func (v view) decide() (need, time.Duration) {
 	}
 	oldest, unscheduled := v.waiting()
 	waited := v.now.Sub(oldest)
+	short := v.short()
 	switch {
 	case slices.ContainsFunc(v.pods, trouble):
 		return thorough, v.again()
+	case oldest.IsZero() && !short.IsZero():
+		if left := min(visible, v.pendingAfter) - v.now.Sub(short); left > 0 {
+			return nothing, left
+		}
+		return thorough, v.refresh
 	case oldest.IsZero():
 		return v.wellAgain()
 	case waited >= v.pendingAfter:
@@ -67,10 +75,52 @@ func (v view) decide() (need, time.Duration) {
 	}
 }
 
+// visible is how long what is wrong may be visible before the job says so.
+const visible = 10 * time.Second
+
+// short is since when a job that is at work has fewer pods than it declares, or one that is not ready:
+// quota and webhooks refuse some, somebody deletes one, a node is lost. Zero: it has them all.
+func (v view) short() (since time.Time) {
+	if v.state.Phase != kinds.Running && v.state.Phase != kinds.Created && v.state.Phase != kinds.PhaseUnknown {
+		return time.Time{}
+	}
+	earlier := func(t time.Time) {
+		if since.IsZero() || t.Before(since) {
+			since = t
+		}
+	}
+	last, there := v.created, 0
+	for i := range v.pods {
+		p := &v.pods[i]
+		if p.DeletionTimestamp != nil {
+			if p.DeletionTimestamp.After(last) {
+				last = p.DeletionTimestamp.Time
+			}
+			continue
+		}
+		there++
+		if p.CreationTimestamp.After(last) {
+			last = p.CreationTimestamp.Time
+		}
+		if p.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status != corev1.ConditionTrue && c.Reason != "PodCompleted" {
+				earlier(c.LastTransitionTime.Time)
+			}
+		}
+	}
+	if there < v.declared {
+		earlier(last)
+	}
+	return since
+}
+
 // wellAgain takes back what was said when it is true no longer.
 func (v view) wellAgain() (need, time.Duration) {
 	if !v.spoken {
-		return nothing, 0
+		return v.wellFirst()
 	}
 	var last time.Time
 	for i := range v.pods {
@@ -81,6 +131,24 @@ func (v view) wellAgain() (need, time.Duration) {
 		}
 	}
 	if left := control.Calm - v.now.Sub(last); left > 0 {
+		return nothing, left
+	}
+	return thorough, 0
+}
+
+// wellFirst has a job looked at that runs and seems well, once, so that who reads it can tell it from one
+// that nobody looked at.
+func (v view) wellFirst() (need, time.Duration) {
+	if !v.silent || v.state.Phase != kinds.Running || !v.runs() {
+		return nothing, 0
+	}
+	var last time.Time
+	for i := range v.pods {
+		if at := v.pods[i].Status.StartTime; at != nil && at.After(last) {
+			last = at.Time
+		}
+	}
+	if left := visible - v.now.Sub(last); left > 0 {
 		return nothing, left
 	}
 	return thorough, 0

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -71,6 +72,68 @@ func TestDecide(t *testing.T) {
 			got, again := tc.view.decide()
 			if got != tc.want || again != tc.wantAgain {
 				t.Errorf("decide is %d after %s, want %d after %s", got, again, tc.want, tc.wantAgain)
+			}
+		})
+	}
+}
+
+// lost is a pod whose node no longer reports: the control plane says not ready, its containers still do.
+func lost(ago time.Duration) corev1.Pod {
+	p := podIn(corev1.PodRunning, time.Hour, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	p.Status.ContainerStatuses[0].Ready = true
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(start.Add(-ago))}}
+	return p
+}
+
+// What is wrong with a job whose pods run is looked at within ten seconds.
+func TestFewerPodsThanDeclared(t *testing.T) {
+	running := podIn(corev1.PodRunning, 9*time.Second, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	going := running
+	going.DeletionTimestamp = &metav1.Time{Time: start.Add(-time.Second)}
+	for name, tc := range map[string]struct {
+		view      view
+		want      need
+		wantAgain time.Duration
+	}{
+		"one of two, a moment ago":   {view{declared: 2, pods: []corev1.Pod{running}}, nothing, time.Second},
+		"one of two, for a minute":   {view{declared: 2, pods: []corev1.Pod{podIn(corev1.PodRunning, time.Minute, corev1.ContainerState{})}}, thorough, time.Minute},
+		"both":                       {view{declared: 2, pods: []corev1.Pod{running, running}}, nothing, 0},
+		"nobody knows how many":      {view{pods: []corev1.Pod{running}}, nothing, 0},
+		"one of two was deleted":     {view{declared: 2, pods: []corev1.Pod{podIn(corev1.PodRunning, time.Hour, corev1.ContainerState{}), going}}, nothing, 9 * time.Second},
+		"one that ended well counts": {view{declared: 2, pods: []corev1.Pod{running, podIn(corev1.PodSucceeded, time.Hour, corev1.ContainerState{})}}, nothing, 0},
+		"a node was lost just now":   {view{declared: 1, pods: []corev1.Pod{lost(time.Second)}}, nothing, 9 * time.Second},
+		"a node was lost":            {view{declared: 1, pods: []corev1.Pod{lost(time.Minute)}}, thorough, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.view.state, tc.view.created = kinds.State{Phase: kinds.Running}, start.Add(-2*time.Hour)
+			tc.view.now, tc.view.pendingAfter, tc.view.refresh = start, 30*time.Second, time.Minute
+			if got, again := tc.view.decide(); got != tc.want || again != tc.wantAgain {
+				t.Errorf("decide is %d after %s, want %d after %s", got, again, tc.want, tc.wantAgain)
+			}
+		})
+	}
+}
+
+func TestTheJobsThatAreLookedAt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		job  string
+		want bool
+	}{
+		"a backup":             {`{spec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: 1, memory: 1Gi}}}]}}}}`, false},
+		"one that asks a GPU":  {`{spec: {template: {spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}}`, true},
+		"one with a claim":     {`{spec: {template: {spec: {resourceClaims: [{name: gpu}], containers: [{name: c}]}}}}`, true},
+		"one in a queue":       {`{metadata: {labels: {kueue.x-k8s.io/queue-name: q}}, spec: {template: {spec: {containers: [{name: c}]}}}}`, true},
+		"of another scheduler": {`{spec: {template: {spec: {schedulerName: volcano, containers: [{name: c}]}}}}`, true},
+		"a hook of Helm":       {`{metadata: {annotations: {helm.sh/hook: pre-install}}, spec: {template: {spec: {containers: [{name: c}]}}}}`, false},
+		"without anything":     {`{}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(tc.job), &u.Object); err != nil {
+				t.Fatal(err)
+			}
+			if got := trains(u); got != tc.want {
+				t.Errorf("looked at: %v, want %v", got, tc.want)
 			}
 		})
 	}

@@ -23,6 +23,7 @@ import (
 // Namespace and Metrics.
 type Options struct {
 	Kinds   []*kinds.Kind
+	AllJobs bool // also batch/v1 Jobs that ask for no device and say nothing of training or queues
 	Catalog *signature.Catalog
 	// Signatures is the catalog in force where it changes while the controller runs; nil: Catalog.
 	Signatures *signature.Live
@@ -91,7 +92,7 @@ func FromConfig(c config.Config) (Options, error) {
 	}
 	limits := progress.Limits{Least: time.Duration(d.Running.HangAfter), Factor: d.Running.HangIntervals, Slow: d.Running.SlowerThan}
 	return Options{
-		Kinds: selected,
+		Kinds: selected, AllJobs: slices.Contains(c.Kinds, "Job"),
 		Core: diagnose.Options{Running: diagnose.Thresholds{
 			Limits: limits, Diverged: d.Running.Diverged, HalfStarted: time.Duration(d.Running.HalfStarted),
 		}},

@@ -71,6 +71,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 	if u.GetDeletionTimestamp() != nil || r.belongsToAnother(u) {
 		return reconcile.Result{}, nil
 	}
+	if k.Name == "Job" && !r.AllJobs && u.GetAnnotations()[Ask] == "" && !trains(u) {
+		return reconcile.Result{}, nil
+	}
 	v, err := r.look(ctx, k, u)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -242,11 +245,15 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	if k.State != nil {
 		v.state = k.State(u)
 	}
-	before, _ := readStored(u.GetAnnotations())
+	before, _ := storedOn(u)
 	ask := u.GetAnnotations()[Ask]
 	v.asked = ask != "" && cut(ask, 64) != before.Asked
 	healthy := u.GetAnnotations()[Healthy]
 	v.spoken = healthy != "" && healthy != "Yes"
+	v.silent = before.Verdict == "" && healthy != "Yes" || healthy == ""
+	if j, err := k.Read(u, nil); err == nil && j != nil {
+		v.declared = j.MinPods()
+	}
 	var pods corev1.PodList
 	selector := k.Pods(job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())})
 	if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
@@ -348,7 +355,7 @@ func (r *Reconciler) remember(ctx context.Context, k *kinds.Kind, u *unstructure
 // settled says that the job ended a while ago and carries the diagnosis of that end already: a
 // new process does not read the logs of every job that ever failed.
 func (v view) settled(u *unstructured.Unstructured) bool {
-	before, ok := readStored(u.GetAnnotations())
+	before, ok := storedOn(u)
 	since, err := time.Parse(time.RFC3339, v.state.Since)
 	return ok && v.ended() && !v.asked && err == nil && v.now.Sub(since) > control.Calm && before.State == stateMark(v.state) &&
 		(before.Verdict == diagnose.Diagnosed || before.Verdict == diagnose.Healthy) && u.GetAnnotations()[Healthy] != ""
@@ -357,7 +364,7 @@ func (v view) settled(u *unstructured.Unstructured) bool {
 // poorerThan says that the job carries a better diagnosis of the same end, made while there were
 // more pods to read: operators clean up, and what they removed was not wrong.
 func (f finding) poorerThan(u *unstructured.Unstructured, v view) bool {
-	before, ok := readStored(u.GetAnnotations())
+	before, ok := storedOn(u)
 	if !v.ended() || !ok || before.State != stateMark(v.state) || before.State == "" {
 		return false
 	}

@@ -70,13 +70,106 @@ func TestASuccessIsHealthy(t *testing.T) {
 	}
 }
 
-func TestARunningJobCarriesNothing(t *testing.T) {
+// Who reads a running job can tell one that was looked at and is well from one that nobody looked at. It is
+// said once, without an Event; its end is an Event.
+func TestARunningJobThatIsWellSaysSoOnce(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	began := metav1.NewTime(start)
+	for _, role := range []string{"master", "worker"} {
+		w.pod(role, func(p *corev1.Pod) { p.Status.StartTime = &began })
+	}
+	if again := w.reconcile(); again != visible || len(w.patches) != 0 {
+		t.Errorf("%d writes at the start, next look after %s; want none, and one after %s", len(w.patches), again, visible)
+	}
+	w.pass(visible)
+	for range 3 {
+		w.reconcile()
+		w.pass(time.Hour)
+	}
+	got := w.job.GetAnnotations()
+	if len(w.patches) != 1 || got[Healthy] != "Yes" || !strings.Contains(got[Analysis], "2 of 2 pods run") || !strings.Contains(got[Diagnosis], "observedAt") {
+		t.Errorf("%d writes, annotations %v", len(w.patches), got)
+	}
+	if events := w.events(); len(events) != 0 {
+		t.Errorf("events of a job that was never unwell: %v", events)
+	}
+	w.condition("Succeeded", "PyTorchJobSucceeded")
+	for i := range w.pods {
+		w.pods[i].Status.Phase = corev1.PodSucceeded
+		w.pods[i].Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}
+	}
+	w.reconcile()
+	w.reconcile()
+	if diff := cmp.Diff([]string{"Normal JobHealthy"}, w.events()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// A job that was exported with the diagnosis of another and created again carries nothing of it, though
+// whoever created it owns the annotations as well.
+func TestWhatCameWithACopiedJobGoes(t *testing.T) {
 	w := newWorld(t)
 	w.condition("Running", "PyTorchJobRunning")
 	w.pod("master", nil)
 	w.pod("worker", nil)
-	if again := w.reconcile(); again != 0 || len(w.patches) != 0 {
-		t.Errorf("%d writes, next look after %s; want none", len(w.patches), again)
+	w.annotate(Healthy, "No")
+	w.annotate(Error, "the module flash_attn is missing")
+	w.annotate(Solution, "1. Install it.")
+	w.annotate(Diagnosis, `{"schema":"signalbox.dev/diagnosis/v1","verdict":"diagnosed","category":"x","fingerprint":"y"}`)
+	w.managedBy("kubectl-create")
+	w.foreign = map[string]bool{Healthy: true, Error: true, Solution: true, Diagnosis: true}
+	w.reconcile()
+	got := w.job.GetAnnotations()
+	if got[Healthy] != "Yes" || got[Error] != "" || got[Solution] != "" {
+		t.Errorf("the job says %v", got)
+	}
+}
+
+// A user can write on a job what Signalbox would; it is believed where Signalbox alone has written it.
+func TestADiagnosisThatSomebodyElseWroteIsNotBelieved(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	s, _ := readStored(w.job.GetAnnotations())
+	s.Verdict, s.Category, s.Coverage.PodsRead = diagnose.Healthy, "healthy", 999999
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, managers := range map[string][]string{"its own": {"kubectl-patch"}, "both": {FieldOwner, "kubectl-patch"}} {
+		w.annotate(Healthy, "Yes")
+		w.annotate(Error, "")
+		w.annotate(Diagnosis, string(text))
+		w.managedBy(managers...)
+		w.restart()
+		w.pass(time.Hour)
+		w.reconcile()
+		if got, _ := readStored(w.job.GetAnnotations()); w.job.GetAnnotations()[Healthy] != "No" || got.Category != "host-oom-killed" {
+			t.Errorf("%s: the job says %v", name, w.job.GetAnnotations())
+		}
+	}
+}
+
+// A gang of which quota or a webhook lets some pods through runs, and never trains.
+func TestAGangThatIsPartlyThereIsLookedAt(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(start) })
+	if again := w.reconcile(); again != visible || len(w.patches) != 0 {
+		t.Errorf("at once: %d writes, next look after %s", len(w.patches), again)
+	}
+	w.pass(visible)
+	if again := w.reconcile(); again != w.Refresh || len(w.patches) != 1 {
+		t.Errorf("after %s: %d writes, next look after %s", visible, len(w.patches), again)
+	}
+	for range 3 {
+		w.pass(w.Refresh)
+		w.reconcile()
+	}
+	if got := w.job.GetAnnotations(); len(w.patches) != 1 || got[Healthy] == "Yes" {
+		t.Errorf("%d writes, the job says %v", len(w.patches), got)
 	}
 }
 
@@ -134,7 +227,7 @@ func TestAShortWaitLeavesNothingBehind(t *testing.T) {
 	w.pods[1].Spec.NodeName = "gpu-2"
 	w.pods[1].Status = corev1.PodStatus{Phase: corev1.PodRunning}
 	w.reconcile()
-	if got := ours(w.job.GetAnnotations()); len(got) != 0 {
+	if got := ours(w.job.GetAnnotations()); got[Waiting] != "" || got[Healthy] != "Yes" {
 		t.Errorf("the job still says %v", got)
 	}
 }

@@ -57,12 +57,12 @@ func counting(until time.Time) string {
 func TestAHangIsSeenAndTakenBack(t *testing.T) {
 	logs := map[string]string{"train-master-0": counting(start), "train-worker-0": counting(start)}
 	w := watchedWorld(t, logs)
-	if again := w.reconcile(); again != 5*time.Minute || len(w.patches) != 0 {
+	if again := w.reconcile(); again != 5*time.Minute || len(w.patches) != 1 || w.job.GetAnnotations()[Healthy] != "Yes" {
 		t.Fatalf("a job that advances: %d writes, next look after %s", len(w.patches), again)
 	}
 	w.pass(5 * time.Minute)
 	w.reconcile()
-	if len(w.patches) != 0 {
+	if len(w.patches) != 1 {
 		t.Fatalf("five minutes of silence: %v", w.patches)
 	}
 	w.pass(6 * time.Minute)
@@ -76,8 +76,8 @@ func TestAHangIsSeenAndTakenBack(t *testing.T) {
 	w.reconcile()
 	w.pass(5 * time.Minute)
 	w.reconcile()
-	if len(w.events()) != 1 || len(w.patches) != 1 {
-		t.Errorf("events are %v, %d writes; want one each while it hangs", w.events(), len(w.patches))
+	if len(w.events()) != 1 || len(w.patches) != 2 {
+		t.Errorf("events are %v, %d writes; want one Event, and a write for well and one for hanging", w.events(), len(w.patches))
 	}
 	for name := range logs {
 		logs[name] = counting(w.now)
@@ -138,6 +138,9 @@ func TestIdleGPUs(t *testing.T) {
 			}
 			w.reconcile()
 			s, _ := readStored(w.job.GetAnnotations())
+			if tc.want == "" {
+				tc.want = "healthy"
+			}
 			if s.Category != tc.want {
 				t.Errorf("category is %q, want %q: %v", s.Category, tc.want, w.job.GetAnnotations())
 			}

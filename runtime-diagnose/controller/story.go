@@ -134,7 +134,7 @@ func (f finding) toldAs() string { return f.print + f.asked }
 
 // toldBefore is what stands on the job of the same finding, with a story.
 func (f finding) toldBefore(u *unstructured.Unstructured) (stored, bool) {
-	before, ok := readStored(u.GetAnnotations())
+	before, ok := storedOn(u)
 	return before, ok && before.Story != nil && before.Fingerprint == f.print && before.Asked == cut(f.asked, 64)
 }
 

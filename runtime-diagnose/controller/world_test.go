@@ -52,6 +52,7 @@ type world struct {
 	objects *dynamicfake.FakeDynamicClient
 	patches []map[string]string // annotations of each apply
 	woken   chan Request
+	foreign map[string]bool // annotations that another manager owns as well
 }
 
 const trainYAML = `
@@ -106,6 +107,9 @@ func (w *world) restart() {
 
 // patch is the API server's side of an apply: annotations of the manager are replaced.
 func (w *world) patch(a clienttesting.Action) (bool, runtime.Object, error) {
+	if a.(clienttesting.PatchAction).GetPatchType() == types.MergePatchType {
+		return w.merge(a)
+	}
 	var in unstructured.Unstructured
 	if err := json.Unmarshal(a.(clienttesting.PatchAction).GetPatch(), &in.Object); err != nil {
 		return true, nil, err
@@ -115,13 +119,49 @@ func (w *world) patch(a clienttesting.Action) (bool, runtime.Object, error) {
 	}
 	all := map[string]string{}
 	for k, v := range w.job.GetAnnotations() {
-		if _, mine := ours(w.job.GetAnnotations())[k]; !mine {
+		if _, mine := ours(w.job.GetAnnotations())[k]; !mine || w.foreign[k] {
 			all[k] = v
 		}
 	}
 	maps.Copy(all, in.GetAnnotations())
 	w.job.SetAnnotations(all)
+	w.managedBy(FieldOwner)
 	w.patches = append(w.patches, in.GetAnnotations())
+	return true, w.job.DeepCopy(), nil
+}
+
+// managedBy makes managers those that have written the diagnosis.
+func (w *world) managedBy(managers ...string) {
+	var out []metav1.ManagedFieldsEntry
+	for _, m := range managers {
+		out = append(out, metav1.ManagedFieldsEntry{Manager: m, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:annotations":{"f:signalbox.dev/diagnosis":{}}}}`)}})
+	}
+	w.job.SetManagedFields(out)
+}
+
+// merge is the API server's side of a merge patch of annotations.
+func (w *world) merge(a clienttesting.Action) (bool, runtime.Object, error) {
+	var in struct {
+		Metadata struct {
+			UID         types.UID
+			Annotations map[string]*string
+		}
+	}
+	if err := json.Unmarshal(a.(clienttesting.PatchAction).GetPatch(), &in); err != nil {
+		return true, nil, err
+	}
+	if in.Metadata.UID != w.job.GetUID() {
+		w.t.Errorf("the patch is for UID %q, the job has %q", in.Metadata.UID, w.job.GetUID())
+	}
+	all := w.job.GetAnnotations()
+	for k, v := range in.Metadata.Annotations {
+		if v == nil {
+			delete(all, k)
+		} else {
+			all[k] = *v
+		}
+	}
+	w.job.SetAnnotations(all)
 	return true, w.job.DeepCopy(), nil
 }
 

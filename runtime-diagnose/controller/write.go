@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -52,7 +54,7 @@ func (w Writer) Write(ctx context.Context, u *unstructured.Unstructured, r diagn
 }
 
 func (w Writer) write(ctx context.Context, u *unstructured.Unstructured, f finding) (bool, error) {
-	before, _ := readStored(u.GetAnnotations())
+	before, _ := storedOn(u)
 	wrote, err := w.apply(ctx, u, f.annotations())
 	if !wrote || err != nil {
 		return wrote, err
@@ -91,22 +93,49 @@ func (w Writer) apply(ctx context.Context, u *unstructured.Unstructured, want ma
 	patch.SetUID(u.GetUID())
 	patch.SetAnnotations(maps.Clone(want))
 	// Force takes only the keys in the patch, and those are Signalbox's own.
-	_, err = w.Dynamic.Resource(m.Resource).Namespace(u.GetNamespace()).
-		Apply(ctx, u.GetName(), patch, metav1.ApplyOptions{FieldManager: FieldOwner, Force: true})
+	resource := w.Dynamic.Resource(m.Resource).Namespace(u.GetNamespace())
+	now, err := resource.Apply(ctx, u.GetName(), patch, metav1.ApplyOptions{FieldManager: FieldOwner, Force: true})
+	if err == nil {
+		err = w.clear(ctx, resource, now, want)
+	}
 	if err != nil {
 		return false, fmt.Errorf("annotate %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
 	}
 	return true, nil
 }
 
+// clear removes those of our keys that are no longer wanted and that somebody else owns as well: they came
+// with a job that was exported and created again, and an apply leaves them.
+func (w Writer) clear(ctx context.Context, in dynamic.ResourceInterface, u *unstructured.Unstructured, want map[string]string) error {
+	stale := map[string]any{}
+	for key := range ours(u.GetAnnotations()) {
+		if _, wanted := want[key]; !wanted {
+			stale[key] = nil
+		}
+	}
+	if len(stale) == 0 {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": u.GetUID(), "annotations": stale}})
+	if err != nil {
+		return err
+	}
+	_, err = in.Patch(ctx, u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldOwner})
+	return err
+}
+
 // event says what changed against what stood on the job; no reason: nothing worth an Event.
 func (f finding) event(before stored) (reason, kind, note string) {
 	r := f.result
-	if before.Verdict == r.Verdict && before.Category == r.Category {
+	done := r.Verdict == diagnose.Healthy && over(f.state.Phase) && before.State != stateMark(f.state)
+	if before.Verdict == r.Verdict && before.Category == r.Category && !done {
 		return "", "", ""
 	}
 	switch r.Verdict {
 	case diagnose.Healthy:
+		if before.Verdict == "" && !over(f.state.Phase) {
+			return "", "", "" // it was never otherwise
+		}
 		return JobHealthy, corev1.EventTypeNormal, cmp.Or(r.Analysis, "Nothing is wrong any more.")
 	case diagnose.Diagnosed, diagnose.Inconclusive:
 		note = r.Error

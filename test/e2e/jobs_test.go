@@ -53,7 +53,7 @@ var _ = Describe("a job that fails for a missing module", func() {
 		Entry("batch Job", batchJobs, "broken", `
 apiVersion: batch/v1
 kind: Job
-metadata: {name: broken}
+metadata: {name: broken, labels: {signalbox.dev/training: "yes"}}
 spec:
       backoffLimit: 0
       template:`+fmt.Sprintf(failingPod, "train")),

@@ -1,0 +1,51 @@
+package controller
+
+import (
+	"bytes"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// What stands on a job may have come with it: exported and created again, or written by its user. It is
+// believed where the API server says that Signalbox alone has written it.
+
+// diagnosisField is the annotation as managedFields name it
+// (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management).
+var diagnosisField = []byte(`"f:` + Diagnosis + `"`)
+
+// storedOn is the diagnosis that stands on a job, where nobody but Signalbox has written it.
+func storedOn(u *unstructured.Unstructured) (s stored, ok bool) {
+	mine := false
+	for _, e := range u.GetManagedFields() {
+		if e.FieldsV1 == nil || !bytes.Contains(e.FieldsV1.Raw, diagnosisField) {
+			continue
+		}
+		if e.Manager != FieldOwner {
+			return stored{}, false
+		}
+		mine = true
+	}
+	if !mine {
+		return stored{}, false
+	}
+	return readStored(u.GetAnnotations())
+}
+
+// trimManagers keeps of an object's managers those that have written the diagnosis.
+func trimManagers(o any) (any, error) {
+	object, err := meta.Accessor(o)
+	if err != nil {
+		return o, nil //nolint:nilerr // a tombstone
+	}
+	var kept []metav1.ManagedFieldsEntry
+	for _, e := range object.GetManagedFields() {
+		if e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.Raw, diagnosisField) {
+			e.FieldsV1 = &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:annotations":{` + string(diagnosisField) + `:{}}}}`)}
+			kept = append(kept, e)
+		}
+	}
+	object.SetManagedFields(kept)
+	return o, nil
+}
