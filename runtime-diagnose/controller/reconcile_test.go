@@ -3,7 +3,10 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
@@ -424,6 +428,77 @@ func TestAFailingModelLosesNothing(t *testing.T) {
 				t.Errorf("%d questions, %d waiting; want %d and none", n, len(w.Tell.tasks), asked)
 			}
 		})
+	}
+}
+
+func TestAModelThatRefusesIsAskedOnceAndATiredOneNotAtAll(t *testing.T) {
+	status, asked := 401, 0
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		asked++
+		rw.WriteHeader(status)
+	}))
+	defer server.Close()
+	w := newWorld(t)
+	w.model("m")
+	client, err := llm.New(llm.Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Tell.explain.Client = client
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.reconcile()
+	w.tell()
+	if asked != 1 {
+		t.Errorf("a model that refuses the key is asked %d times, want once", asked)
+	}
+	status = 503
+	for i := range tiredAfter {
+		w.annotate(Ask, fmt.Sprint(i))
+		w.reconcile()
+		w.tell()
+	}
+	if asked > tiredAfter+1 {
+		t.Errorf("a model that fails is asked %d times in all, want %d at most", asked, tiredAfter+1)
+	}
+}
+
+// A namespace whose model is slow holds up no other.
+func TestNamespacesTakeTurns(t *testing.T) {
+	asked := make(chan string)
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(text), "namespace slow") {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		asked <- "quick"
+	}))
+	defer server.Close()
+	defer close(release)
+	client, err := llm.New(llm.Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	s := newStoryteller(explain.Explainer{Client: client}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Start(ctx) }()
+	for _, namespace := range []string{"slow", "slow", "slow", "slow", "quick"} {
+		r := diagnose.Result{Verdict: diagnose.Diagnosed, Job: job.Ref{Kind: "PyTorchJob", Namespace: namespace, Name: "j"}}
+		s.tasks <- task{key: Request{"PyTorchJob", namespace, "j"}, object: w.job.DeepCopy(), print: "p", result: r}
+	}
+	if got := <-asked; got != "quick" {
+		t.Errorf("asked about %s", got)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -3,7 +3,9 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +35,7 @@ type storyteller struct {
 	memory   *memory
 	wake     func(context.Context, Request) // called when a story has come
 	tasks    chan task
+	tired    tired
 }
 
 type task struct {
@@ -62,23 +65,54 @@ func promptCase(c diagnose.Case) *diagnose.Case {
 
 // Start answers tasks until the context ends.
 func (s *storyteller) Start(ctx context.Context) error {
-	const workers = 2
 	var g sync.WaitGroup
-	for range workers {
+	defer g.Wait()
+	waiting, done := map[string][]task{}, make(chan string)
+	running, queued := map[string]bool{}, 0
+	begin := func(t task) {
+		running[t.key.Namespace] = true
 		g.Go(func() {
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case t := <-s.tasks:
-					s.tell(ctx, t)
-				}
+			s.tell(ctx, t)
+			select {
+			case done <- t.key.Namespace:
+			case <-ctx.Done():
 			}
 		})
 	}
-	g.Wait()
-	return nil
+	for {
+		tasks := s.tasks
+		if queued >= waitingTasks {
+			tasks = nil // what finds no place stays where it is
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case t := <-tasks:
+			// One question of a namespace at a time: the failures of one do not hold up another.
+			if running[t.key.Namespace] || len(running) >= mostAsked {
+				waiting[t.key.Namespace] = append(waiting[t.key.Namespace], t)
+				queued++
+				continue
+			}
+			begin(t)
+		case namespace := <-done:
+			delete(running, namespace)
+			for _, next := range slices.Sorted(maps.Keys(waiting)) {
+				if running[next] || len(running) >= mostAsked {
+					continue
+				}
+				begin(waiting[next][0])
+				queued--
+				if waiting[next] = waiting[next][1:]; len(waiting[next]) == 0 {
+					delete(waiting, next)
+				}
+			}
+		}
+	}
 }
+
+// mostAsked is how many questions are asked at the same time, of as many namespaces.
+const mostAsked = 8
 
 // story is what the model said about the finding. Where it was not asked yet, it will be, and
 // the job is looked at again when it has answered. What only a model needs is kept no longer than that.
@@ -154,12 +188,18 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 	if q.Problem != nil {
 		s.say(ctx, t, PromptInvalid, q.Problem.Error())
 	}
+	if left := s.tired.left(time.Now()); left > 0 {
+		s.memory.setStory(uid, t.print, stance{done: true})
+		s.say(ctx, t, ExplanationFailed, fmt.Sprintf("the model failed %d times in a row and is not asked for %s; the finding stands without it", tiredAfter, left.Round(time.Second)))
+		return
+	}
 	var last error
 	wait := wait.Backoff{Duration: s.backoff, Factor: 2, Jitter: 0.1, Steps: s.attempts}
 	for range s.attempts {
 		began := time.Now()
 		story, answer, err := s.explain.Explain(ctx, q, t.result)
 		s.metrics.asked(err, answer, story, time.Since(began))
+		s.tired.note(err == nil, time.Now())
 		if err == nil {
 			s.memory.setStory(uid, t.print, stance{story: story, done: true})
 			if story.Text == "" {
@@ -169,7 +209,8 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 			return
 		}
 		last = err
-		if errors.Is(err, llm.ErrOff) || !sleep(ctx, wait.Step()) {
+		after, again := llm.Retry(err)
+		if !again || after > longestWait || !sleep(ctx, max(after, wait.Step())) {
 			break
 		}
 	}
@@ -177,6 +218,40 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 	if ctx.Err() == nil {
 		s.say(ctx, t, ExplanationFailed, last.Error()+"; the finding stands without it")
 	}
+}
+
+// longestWait is how long a server may ask to wait before it is asked again about the same finding.
+const longestWait = time.Minute
+
+// tired counts failures of the model: one that fails again and again is left alone for a while.
+type tired struct {
+	mu     sync.Mutex
+	failed int
+	until  time.Time
+}
+
+const (
+	tiredAfter = 6
+	tiredFor   = time.Minute
+)
+
+func (t *tired) note(answered bool, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if answered {
+		t.failed = 0
+		return
+	}
+	if t.failed++; t.failed >= tiredAfter {
+		t.until = now.Add(tiredFor)
+	}
+}
+
+// left is how long the model is still left alone.
+func (t *tired) left(now time.Time) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(0, t.until.Sub(now))
 }
 
 func (s *storyteller) say(ctx context.Context, t task, reason, note string) {

@@ -30,6 +30,33 @@ func ask(t *testing.T, p Profile) (Response, error) {
 	return c.Complete(t.Context(), Request{System: "cite", User: prompt, MaxTokens: 99})
 }
 
+// What a server has refused it refuses again; what was too much for it may go well later.
+func TestWhatMaySucceedLater(t *testing.T) {
+	for status, want := range map[int]bool{400: false, 401: false, 403: false, 404: false, 413: false, 408: true, 429: true, 500: true, 502: true, 503: true, 200: true} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(`{"error": {"message": "no"}}`))
+		}))
+		_, err := ask(t, Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+		after, got := Retry(err)
+		if err == nil || got != want || status >= 400 && after != 7*time.Second {
+			t.Errorf("%d: asked again %v after %s, want %v after 7s (%v)", status, got, after, want, err)
+		}
+		server.Close()
+	}
+	_, err := ask(t, Profile{Provider: "openai", BaseURL: "http://127.0.0.1:1", Model: "m"})
+	if _, got := Retry(err); !got {
+		t.Errorf("nobody listens: not asked again (%v)", err)
+	}
+	if _, got := Retry(ErrOff); got {
+		t.Error("without a model: asked again")
+	}
+	if got := readRetryAfter("Fri, 20 Nov 2026 08:01:00 GMT", time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)); got != time.Minute {
+		t.Errorf("a date a minute from now is %s", got)
+	}
+}
+
 func start(t *testing.T) *fakellm.Server {
 	t.Helper()
 	s, err := fakellm.Start(t.Context())

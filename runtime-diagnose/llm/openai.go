@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
@@ -56,9 +57,10 @@ func (c *openAI) Complete(ctx context.Context, r Request) (Response, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.profile.Timeout)
 		defer cancel()
 	}
-	answer, err := c.api.CreateChatCompletion(ctx, c.request(r))
+	var asks wanted
+	answer, err := c.api.CreateChatCompletion(context.WithValue(ctx, wantedKey{}, &asks), c.request(r))
 	if err != nil {
-		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(err, c.profile))
+		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(err, c.profile, time.Duration(asks.after.Load())))
 	}
 	if len(answer.Choices) == 0 {
 		return Response{}, fmt.Errorf("ask model %s: the answer has no choices", c.profile.Model)
@@ -144,6 +146,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if asks, ok := r.Context().Value(wantedKey{}).(*wanted); ok && resp.StatusCode >= 400 {
+		asks.after.Store(int64(readRetryAfter(resp.Header.Get("Retry-After"), time.Now())))
+	}
 	resp.Body = &capped{body: resp.Body, left: maxBody}
 	return resp, nil
 }
@@ -180,18 +185,19 @@ func (c *capped) Read(p []byte) (int, error) {
 func (c *capped) Close() error { return c.body.Close() }
 
 // brief is the error on one line without the key; the cause stays reachable for errors.Is.
-func brief(err error, p Profile) error {
+func brief(err error, p Profile, after time.Duration) error {
 	text := err.Error()
 	if key, kerr := p.key(); kerr == nil && key != "" {
 		text = strings.ReplaceAll(text, key, "***")
 	}
 	text = strings.Join(strings.Fields(text), " ")
-	return &shortError{text: cut(text, 300), cause: err}
+	return &shortError{text: cut(text, 300), cause: err, after: after}
 }
 
 type shortError struct {
 	text  string
 	cause error
+	after time.Duration // the server asks not to come back before
 }
 
 func (e *shortError) Error() string { return e.text }
