@@ -25,6 +25,9 @@ func (c *Case) AddBare(name string, data []byte) {
 	c.Events = append(c.Events, part.Events...)
 	c.Nodes = append(c.Nodes, part.Nodes...)
 	c.Objects = append(c.Objects, part.Objects...)
+	for _, m := range part.Missing {
+		c.Missing = append(c.Missing, name+": "+m)
+	}
 	if part.Text {
 		c.AddLog(name, data)
 		log := &c.Logs[len(c.Logs)-1]

@@ -32,6 +32,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 		o.Evidence = 40
 	}
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
+	c.Logs = c.joined()
 	seen := control.Read(control.Input{
 		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: placer(c.Kind), NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,

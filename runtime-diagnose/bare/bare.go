@@ -21,6 +21,7 @@ type Part struct {
 	Events  []corev1.Event
 	Nodes   []corev1.Node
 	Objects []*unstructured.Unstructured // of other kinds
+	Missing []string                     // objects that do not convert to their kind, and why
 	// Text says that the file was text for people, not objects: its lines are evidence too.
 	Text bool
 	// Understood are the numbers of the lines that became events, ascending.

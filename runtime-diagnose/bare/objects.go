@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
@@ -82,8 +83,9 @@ func (p *Part) addItem(list *unstructured.Unstructured, item map[string]any) {
 // into converts an object to its type; one that does not fit is kept as it is.
 func into[T any](p *Part, u *unstructured.Unstructured, list *[]T) {
 	var one T
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &one) != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &one); err != nil {
 		p.Objects = append(p.Objects, u)
+		p.Missing = append(p.Missing, fmt.Sprintf("%s %s: not readable as one: %v", u.GetKind(), u.GetName(), err))
 		return
 	}
 	*list = append(*list, one)
