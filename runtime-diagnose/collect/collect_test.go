@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -205,6 +206,45 @@ func TestEventsAreOfThisJobOnly(t *testing.T) {
 	slices.Sort(events)
 	if diff := cmp.Diff([]string{"of-the-attempt-before", "of-the-job", "of-the-pod"}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// In a namespace with more events than are listed, those of the job and of its pods are asked for by name.
+func TestEventsOfABusyNamespace(t *testing.T) {
+	labels := map[string]string{"training.kubeflow.org/job-name": "train", "training.kubeflow.org/operator-name": "pytorchjob-controller"}
+	job := object("kubeflow.org/v1", "PyTorchJob", "train", "now", nil, nil)
+	objects := []runtime.Object{job}
+	for i := range mostAsked { // with the job, one more than are asked for
+		objects = append(objects, pod(fmt.Sprintf("train-worker-%d", i), by("kubeflow.org/v1", "PyTorchJob", "train", "now"), labels))
+	}
+	c := serving(objects...)
+	asked := 0
+	c.Kube.(*kubefake.Clientset).PrependReactor("list", "events", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		list := &corev1.EventList{}
+		name, one := a.(clienttesting.ListAction).GetListRestrictions().Fields.RequiresExactMatch("involvedObject.name")
+		switch {
+		case !one:
+			list.Continue = "more" // of others, without end
+		case name == "train-worker-0":
+			asked++
+			list.Items = []corev1.Event{{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "newest"}, LastTimestamp: metav1.NewTime(now),
+				InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: name, UID: "uid-train-worker-0"},
+			}}
+		default:
+			asked++
+		}
+		return true, list, nil
+	})
+	got, err := c.Case(t.Context(), kind(t, "PyTorchJob"), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Events) != 1 || got.Events[0].Name != "newest" || asked != mostAsked {
+		t.Errorf("%d events after %d questions: %v", len(got.Events), asked, got.Events)
+	}
+	if want := "events: the namespace has more than 10000; those of 1 pods were not asked for"; !slices.Contains(got.Missing, want) {
+		t.Errorf("%q is not in %q", want, got.Missing)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -38,7 +39,47 @@ func (r *reading) readEvents(ctx context.Context) {
 			return
 		}
 	}
-	r.missing("events", fmt.Errorf("the namespace has more than %d; the rest was not read", eventPage*eventPages))
+	r.readEventsByName(ctx, about)
+}
+
+// mostAsked bounds the objects whose events are asked for one by one.
+const mostAsked = 64
+
+// readEventsByName asks for the events of the job and of its pods where the namespace has more than can be
+// listed: a list is in the order of names, and the newest of this job may be behind its end. Pods that are
+// not well come first.
+func (r *reading) readEventsByName(ctx context.Context, about subjects) {
+	have := map[string]bool{}
+	for i := range r.out.Events {
+		have[r.out.Events[i].Name] = true
+	}
+	names := []string{r.object.GetName()}
+	for _, well := range []bool{false, true} {
+		for i := range r.out.Pods {
+			p := &r.out.Pods[i]
+			if well == (p.Status.Phase == corev1.PodRunning || p.Status.Phase == corev1.PodSucceeded) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	for _, name := range names[:min(len(names), mostAsked)] {
+		page, err := r.Kube.CoreV1().Events(r.object.GetNamespace()).List(ctx, metav1.ListOptions{
+			Limit: eventPage, FieldSelector: fields.OneTermEqualSelector("involvedObject.name", name).String(),
+		})
+		if err != nil {
+			r.missing("events of "+name, err)
+			return
+		}
+		for i := range page.Items {
+			if e := &page.Items[i]; about.has(e) && !have[e.Name] {
+				have[e.Name] = true
+				r.out.Events = append(r.out.Events, *e)
+			}
+		}
+	}
+	if left := len(names) - mostAsked; left > 0 {
+		r.missing("events", fmt.Errorf("the namespace has more than %d; those of %d pods were not asked for", eventPage*eventPages, left))
+	}
 }
 
 // nodesNamespace holds the events about nodes: they have no namespace of their own
