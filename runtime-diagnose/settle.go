@@ -33,7 +33,7 @@ func (r *logReader) settle(d reduce.Digest) {
 // A run that goes on to the end of its log has survived what it said long before: so many steps before the
 // end, which is no more than so many lines below the last of them.
 const (
-	stepsSurvived = 8
+	stepsSurvived = 12
 	linesToEnd    = 3
 )
 
