@@ -38,7 +38,7 @@ func completeCluster(c *cobra.Command, kube *genericclioptions.ConfigFlags) {
 		return out
 	})
 	register("namespace", func(ctx context.Context) (out []string) {
-		live, stop := connectSoon(&ctx, kube)
+		ctx, live, stop := connectSoon(ctx, kube)
 		defer stop()
 		if live == nil {
 			return nil
@@ -65,8 +65,7 @@ func completeJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 			}
 			return beginning(start, out), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		}
-		ctx := c.Context()
-		live, stop := connectSoon(&ctx, kube)
+		ctx, live, stop := connectSoon(c.Context(), kube)
 		defer stop()
 		k := kindCalled(word)
 		if live == nil || k == nil {
@@ -87,14 +86,13 @@ func completeJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 }
 
 // connectSoon is the cluster, or nil where it does not answer at once.
-func connectSoon(ctx *context.Context, kube *genericclioptions.ConfigFlags) (live *cluster, stop func()) {
-	within, cancel := context.WithTimeout(*ctx, completesWithin)
-	*ctx = within
-	live, err := connect(within, kube)
+func connectSoon(parent context.Context, kube *genericclioptions.ConfigFlags) (ctx context.Context, live *cluster, stop func()) {
+	ctx, stop = context.WithTimeout(parent, completesWithin)
+	live, err := connect(ctx, kube)
 	if err != nil {
-		return nil, cancel
+		return ctx, nil, stop
 	}
-	return live, cancel
+	return ctx, live, stop
 }
 
 // beginning are the names that begin with a text, sorted.

@@ -98,7 +98,7 @@ func throughCheck(t *testing.T, s scene, w *world) (string, []preflight.Report) 
 	if err := os.WriteFile(file, s.text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := readInput(&shell{}, []string{file})
+	in, err := readInput(t.Context(), &shell{}, []string{file})
 	if err != nil {
 		t.Fatal(err)
 	}

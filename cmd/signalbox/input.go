@@ -27,8 +27,8 @@ type input struct {
 }
 
 // readInput reads all files; see inputOf.
-func readInput(sh *shell, files []string) (*input, error) {
-	return (&inputFlags{files: files, recursive: true}).read(context.Background(), sh, nil)
+func readInput(ctx context.Context, sh *shell, files []string) (*input, error) {
+	return (&inputFlags{files: files, recursive: true}).read(ctx, sh, nil)
 }
 
 // inputOf reads all sources. Documents that cannot be read are troubles, and do not keep

@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"runtime"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -69,7 +68,7 @@ func fold(line string, width int) string {
 		n := ansi.StringWidth(text)
 		if !first && at+n > width {
 			b.WriteString("\n" + hang)
-			at, first = len(hang), true
+			at = len(hang)
 		}
 		b.WriteString(word)
 		at, first = at+ansi.StringWidth(word), false
@@ -151,6 +150,3 @@ func widthsOf(rows [][]string) []int {
 	}
 	return widths
 }
-
-// pictures says whether more than ASCII can be drawn.
-func pictures() bool { return speaksUTF8(runtime.GOOS, os.Getenv) }

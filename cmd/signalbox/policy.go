@@ -94,7 +94,7 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 }
 
 func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, format string, paint painter) error {
-	in, err := readInput(sh, files)
+	in, err := readInput(ctx, sh, files)
 	if err != nil {
 		return err
 	}

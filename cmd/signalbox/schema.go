@@ -116,8 +116,7 @@ func readsScalar(t reflect.Type) bool {
 
 func structSchema(t reflect.Type, tag string) map[string]any {
 	properties := map[string]any{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get(tag), ",")
 		if !f.IsExported() || name == "-" || name == "" {
 			continue
