@@ -65,6 +65,11 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others)
 	@$(GO) run ./test/quality $(QUALITY)
 
+.PHONY: gangs
+gangs: ## runs 65 real gangs with a fault in one member each and records them in bin/gangs (root, python3-torch, python3-mpi4py, openmpi-bin, python3-xgboost); then scores them
+	@$(GO) run ./test/gangs -out bin/gangs $(GANGS)
+	@if [ -d bin/gangs ]; then $(GO) run ./test/quality bin/gangs || true; fi
+
 .PHONY: bench-logs
 bench-logs: ## how fast logs are read with all signatures, beside ripgrep; memory on an endless log
 	@$(GO) run ./test/logbench

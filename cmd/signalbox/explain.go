@@ -3,20 +3,29 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 func newExplain(sh *shell) *cobra.Command {
-	output := oneOf("text", "md", "json")
+	output, line := oneOf("text", "md", "json"), ""
 	c := &cobra.Command{
-		Use:   "explain NAME",
+		Use:   "explain NAME | --line LINE",
 		Short: "explain a name that an output shows: a check, a cause, a verdict, an annotation …",
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if line != "" && len(args) == 0 {
+				return nil
+			}
+			if line != "" || len(args) != 1 {
 				return usagef("%s takes one name; see %s list", c.CommandPath(), sh.name)
 			}
 			return nil
@@ -24,8 +33,14 @@ func newExplain(sh *shell) *cobra.Command {
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return allNames(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return own(explain(sh, args[0], output.value)) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if line != "" {
+				return own(explainLine(sh, line))
+			}
+			return own(explain(sh, args[0], output.value))
+		},
 	}
+	c.Flags().StringVar(&line, "line", "", "say which signatures know a `line` of a log, and which of them counts")
 	addChoice(c, output, "output", "o", "output format")
 	return c
 }
@@ -57,6 +72,37 @@ func explain(sh *shell, name, format string) error {
 		return newPage(sh.out).quoting().write(strings.Join(texts, "\n"))
 	}
 	return usagef("nothing is called %q%s; %s list shows all names", name, check.DidYouMean(name, allNames()), sh.name)
+}
+
+// explainLine prints which signatures know a line, the one that counts first.
+func explainLine(sh *shell, line string) error {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		return fmt.Errorf("read signatures: %w", err)
+	}
+	body := line
+	_, err = reduce.Read(strings.NewReader(line), reduce.Options{Suspect: func(string) bool { return true }, Visit: func(l reduce.Line) bool {
+		body = l.Body()
+		return true
+	}})
+	if err != nil {
+		return fmt.Errorf("read the line: %w", err)
+	}
+	var b strings.Builder
+	for _, r := range catalog.Explain(body, evidence.Log, evidence.Event, evidence.Status, evidence.Node) {
+		fmt.Fprintf(&b, "%s (%s): %s\n", r.Signature.ID, r.Signature.Category, r.Signature.Title)
+		for _, name := range slices.Sorted(maps.Keys(r.Facts)) {
+			fmt.Fprintf(&b, "    %s: %s\n", name, reduce.Mask(r.Facts[name]))
+		}
+		if r.GivesWay != "" {
+			fmt.Fprintf(&b, "    gives way: %s\n", r.GivesWay)
+		}
+	}
+	if b.Len() == 0 {
+		b.WriteString("no signature knows this line\n")
+	}
+	_, err = io.WriteString(sh.out, b.String())
+	return err
 }
 
 // plainText is an entry for the terminal: the page without Markdown's marks.

@@ -1,0 +1,98 @@
+package main
+
+// fault is one gang and what is done to one of its members.
+type fault struct {
+	name     string
+	program  string // trainer.py, mpi.py or boost.py
+	pods     int
+	victim   int    // the pod it happens to; -1: all of them, or none
+	inject   string // FAULT of the victim
+	env      []string
+	ownEnv   []string // of the victim alone
+	disk     bool     // the victim's /ckpt has 256 KiB
+	shm      bool     // the victim's /dev/shm has 1 MiB
+	memory   int64    // the victim's limit, in bytes
+	signal   string   // sent to the victim's process from outside, when it works
+	cut      bool     // the victim's link goes down then
+	absent   bool     // the victim is never started
+	category string
+	also     []string
+	key      []string
+	anybody  bool // nothing shows who it was
+	running  bool // it is looked at while it runs
+}
+
+const (
+	tooFew  = "There are not enough slots available"
+	lost    = `Timed out waiting|timed out|Connection (reset|closed)|Socket Timeout`
+	killed9 = "signal 9"
+)
+
+// faults are the gangs that are run, in this order.
+var faults = []fault{
+	{name: "index-out-of-range", inject: "index", category: "python-exception-user-code", also: []string{"dataset-error"}, key: []string{"^IndexError: list index out of range"}},
+	{name: "unknown-label", inject: "key", pods: 6, category: "dataset-error", also: []string{"python-exception-user-code", "argument-or-config-error"}, key: []string{"^KeyError: 'mixed'"}},
+	{name: "none-has-no-shape", inject: "none", env: []string{"STYLE=json"}, category: "python-exception-user-code", key: []string{"^AttributeError: 'NoneType'"}},
+	{name: "loss-not-finite", inject: "nan", category: "nan-loss", key: []string{"^AssertionError: loss is not finite"}},
+	{name: "matrices-do-not-fit", inject: "shape", env: []string{"STYLE=bare"}, category: "shape-mismatch", key: []string{"mat1 and mat2 shapes"}},
+	{name: "targets-of-wrong-type", inject: "dtype", category: "dtype-mismatch", key: []string{"expected scalar type Long but found Int"}},
+	{name: "token-beyond-table", inject: "embedding", category: "dataset-error", also: []string{"python-exception-user-code"}, key: []string{"^IndexError: index out of range in self"}},
+	{name: "class-beyond-table", inject: "target", category: "dataset-error", also: []string{"python-exception-user-code"}, key: []string{"^IndexError: Target 3 is out of bounds"}},
+	{name: "segmentation-fault", inject: "segfault", category: "segfault", key: []string{}},
+	{name: "segmentation-fault-with-stack", inject: "segfault", ownEnv: []string{"PYTHONFAULTHANDLER=1"}, category: "segfault", key: []string{"Fatal Python error: Segmentation fault"}},
+	{name: "native-abort", inject: "abort", ownEnv: []string{"PYTHONFAULTHANDLER=1"}, category: "segfault", key: []string{"Fatal Python error: Aborted"}},
+	{name: "memory-limit", inject: "memory", memory: 400 << 20, category: "host-oom-killed", key: []string{}},
+	{name: "memory-limit-at-first-step", inject: "memory", memory: 400 << 20, env: []string{"FAULT_STEP=1"}, pods: 3, category: "host-oom-killed", key: []string{}},
+	{name: "array-too-large", inject: "array", category: "host-oom-killed", key: []string{"Unable to allocate"}},
+	{name: "checkpoint-volume-full", inject: "disk", disk: true, category: "disk-full", key: []string{`\[Errno 28\]`}},
+	{name: "checkpoint-volume-full-in-library", inject: "torch-disk", disk: true, category: "disk-full", key: []string{"No space left|PytorchStreamWriter failed|unexpected pos|enforce fail"}},
+	{name: "checkpoint-cut", inject: "checkpoint-cut", category: "checkpoint-corrupt-or-mismatch", key: []string{"PytorchStreamReader failed"}},
+	{name: "checkpoint-of-another-model", inject: "checkpoint-keys", category: "checkpoint-corrupt-or-mismatch", key: []string{`Error\(s\) in loading state_dict|Missing key`}},
+	{name: "output-read-only", inject: "read-only", category: "storage-io", also: []string{"permission-denied"}, key: []string{"Read-only file system"}},
+	{name: "input-output-error", inject: "eio", category: "storage-io", also: []string{"dataset-error"}, key: []string{`\[Errno 5\] Input/output error`}},
+	{name: "shard-missing", inject: "shard-missing", category: "file-not-found", also: []string{"dataset-error"}, key: []string{"^FileNotFoundError"}},
+	{name: "module-missing", inject: "missing-module", category: "missing-module", key: []string{"^ModuleNotFoundError"}},
+	{name: "file-does-not-parse", inject: "syntax", category: "python-syntax-error", key: []string{"^SyntaxError"}},
+	{name: "setting-missing", inject: "setting-missing", category: "argument-or-config-error", also: []string{"python-exception-user-code"}, key: []string{"^KeyError: 'warmup_steps'"}},
+	{name: "setting-unknown", inject: "config-value", category: "argument-or-config-error", also: []string{"python-exception-user-code"}, key: []string{"^ValueError: unknown optimizer"}},
+	{name: "port-is-no-number", inject: "port-text", category: "argument-or-config-error", also: []string{"python-exception-user-code"}, key: []string{"^ValueError: invalid literal"}},
+	{name: "numpy-too-new", inject: "numpy-alias", category: "import-version-conflict", also: []string{"python-exception-user-code"}, key: []string{"module 'numpy' has no attribute 'int'"}},
+	{name: "torch-without-cuda", inject: "no-cuda", category: "no-gpu-visible", also: []string{"import-version-conflict", "cuda-driver-mismatch"}, key: []string{"Torch not compiled with CUDA|Found no NVIDIA driver"}},
+	{name: "too-many-open-files", inject: "ulimit", category: "storage-io", also: []string{"argument-or-config-error", "python-exception-user-code"}, key: []string{`\[Errno 24\]`}},
+	{name: "recursion-without-end", inject: "recursion", category: "python-exception-user-code", key: []string{"^RecursionError"}},
+	{name: "exit-code-without-words", inject: "exit-3", category: "python-exception-user-code", also: []string{"argument-or-config-error"}, key: []string{}},
+	{name: "loader-worker-raises", inject: "loader", category: "dataset-error", also: []string{"python-exception-user-code"}, key: []string{"^ValueError: record 9"}},
+	{name: "loader-worker-killed", inject: "loader-kill", category: "dataloader-worker-killed", also: []string{"host-oom-killed"}, key: []string{`DataLoader worker \(pid`}},
+	{name: "shared-memory-small", inject: "shm", shm: true, category: "shm-exhausted", also: []string{"dataloader-worker-killed"}, key: []string{`shared memory|No space left|DataLoader worker`}},
+	{name: "other-model-on-one", inject: "wider-model", category: "shape-mismatch", also: []string{"python-exception-user-code", "argument-or-config-error", "nccl-timeout"}, key: []string{"params|parameters|shape|size|Connection"}, anybody: true},
+	{name: "batch-over-members", victim: -1, env: []string{"GLOBAL_BATCH=30"}, category: "wrong-world-size", also: []string{"argument-or-config-error"}, key: []string{"^AssertionError: global batch 30"}, anybody: true},
+	{name: "process-killed", signal: "KILL", env: []string{"STEPS=600"}, pods: 5, category: "host-oom-killed", also: []string{"sigterm-preempted", "node-lost"}, key: []string{}},
+	{name: "pod-stopped", signal: "TERM", env: []string{"STEPS=600"}, category: "sigterm-preempted", also: []string{"host-oom-killed", "node-lost"}, key: []string{}},
+	{name: "pod-stopped-and-says-so", signal: "TERM", env: []string{"HANDLE_TERM=1", "STEPS=600"}, category: "sigterm-preempted", key: []string{"received signal 15"}},
+	{name: "pod-interrupted", signal: "INT", env: []string{"STEPS=600"}, category: "sigterm-preempted", key: []string{"KeyboardInterrupt"}},
+	{name: "master-killed", victim: 0, signal: "KILL", env: []string{"STEPS=600"}, category: "host-oom-killed", also: []string{"sigterm-preempted", "node-lost"}, key: []string{}},
+	{name: "one-hangs", inject: "hang", category: "nccl-timeout", also: []string{"hang-no-progress"}, key: []string{"waiting for data|" + lost}},
+	{name: "one-leaves-early", inject: "leave", category: "dataset-error", also: []string{"nccl-timeout", "python-exception-user-code"}, key: []string{"no more data, leaving|" + lost}},
+	{name: "one-collective-more", inject: "extra-collective", category: "nccl-timeout", also: []string{"hang-no-progress", "python-exception-user-code"}, key: []string{"evaluating on rank|op.preamble.length|" + lost}},
+	{name: "link-goes-down", cut: true, env: []string{"STEPS=600"}, category: "nccl-timeout", also: []string{"nccl-init-network", "node-lost", "hang-no-progress"}, key: []string{lost}, anybody: true},
+	{name: "one-never-starts", absent: true, category: "rendezvous-timeout", also: []string{"nccl-timeout", "wrong-world-size"}, key: []string{lost}, anybody: true},
+	{name: "master-name-unknown", ownEnv: []string{"MASTER_ADDR=lm-mastr-0"}, category: "network-dns", key: []string{`gai error|Name or service not known|name resolution|failed to connect`}},
+	{name: "two-of-one-rank", ownEnv: []string{"RANK=1"}, victim: 2, category: "wrong-world-size", also: []string{"rendezvous-timeout", "nccl-timeout", "nccl-init-network", "argument-or-config-error"}, key: []string{lost + "|Connection|connect"}, anybody: true},
+	{name: "healthy", victim: -1, category: "healthy"},
+	{name: "healthy-compact-lines", victim: -1, env: []string{"STYLE=bare", "STEPS=60"}, category: "healthy"},
+	{name: "healthy-json-lines", victim: -1, env: []string{"STYLE=json"}, pods: 6, category: "healthy"},
+	{name: "healthy-caught-exception", inject: "caught", category: "healthy"},
+	{name: "healthy-one-is-slow", inject: "slow", category: "healthy"},
+	{name: "healthy-running", victim: -1, env: []string{"STEPS=100000"}, running: true, category: "healthy"},
+	{name: "mpi-rank-raises", program: "mpi.py", inject: "raise", category: "python-exception-user-code", also: []string{"dataset-error"}, key: []string{"ValueError: partition"}},
+	{name: "mpi-rank-segfaults", program: "mpi.py", inject: "segfault", category: "segfault", key: []string{"signal 11|Segmentation fault"}},
+	{name: "mpi-rank-killed", program: "mpi.py", inject: "kill", category: "host-oom-killed", also: []string{"sigterm-preempted", "mpi-failure"}, key: []string{killed9}},
+	{name: "mpi-rank-aborts", program: "mpi.py", inject: "abort", category: "dataset-error", also: []string{"python-exception-user-code", "mpi-failure"}, key: []string{"unexpected record type 7|MPI_ABORT was invoked"}},
+	{name: "mpi-too-few-slots", program: "mpi.py", victim: -1, env: []string{"NP=40"}, category: "mpi-failure", also: []string{"wrong-world-size", "argument-or-config-error"}, key: []string{tooFew}},
+	{name: "healthy-mpi", program: "mpi.py", victim: -1, category: "healthy"},
+	{name: "boost-label-outside", program: "boost.py", inject: "label", category: "dataset-error", also: []string{"python-exception-user-code"}, key: []string{`label must be in \[0,1\]`}},
+	{name: "boost-fold-missing", program: "boost.py", inject: "file", category: "file-not-found", also: []string{"dataset-error"}, key: []string{"^FileNotFoundError"}},
+	{name: "boost-worker-killed", program: "boost.py", signal: "KILL", env: []string{"STEPS=600"}, category: "host-oom-killed", also: []string{"sigterm-preempted", "node-lost"}, key: []string{}},
+	{name: "boost-callback-raises", program: "boost.py", inject: "raise", category: "python-exception-user-code", also: []string{"argument-or-config-error"}, key: []string{"^KeyError: 'valid'"}},
+	{name: "healthy-boost", program: "boost.py", victim: -1, category: "healthy"},
+}
