@@ -171,14 +171,6 @@ func (p *Pod) Equal(q *Pod) bool {
 		slices.EqualFunc(p.apart, q.apart, podTerm.equal)
 }
 
-// addTo adds the pod and itself (resource "pods") to a sum.
-func (p *Pod) addTo(sum job.Resources) {
-	for _, a := range p.requests {
-		sum[a.name] = plus(sum[a.name], a.n)
-	}
-	sum[corev1.ResourcePods] = plus(sum[corev1.ResourcePods], 1)
-}
-
 func (p *Pod) compare(q *Pod) int {
 	if c := strings.Compare(p.namespace, q.namespace); c != 0 {
 		return c

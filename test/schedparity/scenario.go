@@ -59,6 +59,9 @@ func (w *writer) add(objects ...runtime.Object) { w.s.objects = append(w.s.objec
 func newScenario(seed uint64) *scenario {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, 20))}
 	w.s.name = fmt.Sprintf("seed %d", seed)
+	if w.large(seed) {
+		return &w.s
+	}
 	w.namespaces()
 	w.nodes()
 	w.running()

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+// Every so many scenarios one has more roles, or more pods and nodes, than a small number or a word
+// of 64 bits can count.
+const (
+	manyRolesEvery = 40
+	manyPodsEvery  = 1000 // the real scheduler places each of some 1,000 pods, in several orders
+)
+
+// large makes such a scenario where the seed is that of one; false: it is not.
+func (w *writer) large(seed uint64) bool {
+	switch {
+	case seed%manyPodsEvery == 500:
+		w.manyPods()
+	case seed%manyRolesEvery == 7:
+		w.namespaces()
+		w.nodes()
+		w.running()
+		w.manyRoles()
+	default:
+		return false
+	}
+	return true
+}
+
+// manyRoles are more than 64 roles of a pod each, which look at each other in sets.
+func (w *writer) manyRoles() {
+	w.about("more than 64 roles")
+	w.s.gang = capacity.Gang{Name: "train", Namespace: home}
+	sets := 1 + w.IntN(4)
+	rules := []func(p *corev1.Pod, set string){
+		func(p *corev1.Pod, set string) { apart(w, p, pick(w, zone, rack), map[string]string{"set": set}) },
+		func(p *corev1.Pod, set string) {
+			near(w, p, w.term(pick(w, zone, rack), map[string]string{"set": set}))
+		},
+		func(p *corev1.Pod, set string) {
+			p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, spreadOver(w, pick(w, zone, rack, host), map[string]string{"set": set}))
+		},
+	}
+	rule, only := rules[w.IntN(len(rules))], w.one(3)
+	for i := range 65 + w.IntN(40) {
+		set := fmt.Sprintf("s%d", i%sets)
+		p := build.Pod("x", build.In(home), build.PodLabel("set", set), build.Requests(fmt.Sprintf("cpu=%dm", 10+i)))
+		if !only || i%sets == 0 {
+			rule(p, set)
+		}
+		w.s.gang.Groups = append(w.s.gang.Groups, capacity.Group{Name: fmt.Sprintf("role-%03d", i), Count: 1, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}})
+	}
+}
+
+// manyPods is a gang of up to 2,048 pods on up to 1,000 nodes.
+func (w *writer) manyPods() {
+	w.about("up to 2,048 pods on up to 1,000 nodes")
+	w.namespaces()
+	for i := range 300 + w.IntN(701) {
+		name := fmt.Sprintf("n%03d", i)
+		n := build.Node(name, build.GPUs(8), build.Label(zone, fmt.Sprintf("z%d", i%3)), build.Label(rack, fmt.Sprintf("r%d", i/20)))
+		w.s.nodes = append(w.s.nodes, n)
+		if gpus := w.IntN(9); gpus > 0 {
+			w.s.pods = append(w.s.pods, build.Pod("run-"+name, build.In(other), build.On(name), build.Asks(fmt.Sprint(gpus)), build.PodLabel("app", "web")))
+		}
+	}
+	p := build.Pod("x", build.In(home), build.PodLabel("role", "worker"), build.Asks(fmt.Sprint(pick(w, 1, 2, 4))))
+	if w.one(2) {
+		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spreadOver(w, pick(w, zone, host), map[string]string{"role": "worker"})}
+	}
+	w.s.gang = capacity.Gang{Name: "train", Namespace: home, Groups: []capacity.Group{
+		{Name: "worker", Count: 256 + w.IntN(1793), Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}},
+	}}
+}
