@@ -23,9 +23,10 @@ import (
 // Tested is what became of one fixture of a policy.
 type Tested struct {
 	Policy  string `json:"policy"`
-	Fixture string `json:"fixture"` // testdata/max_gpus_per_job/deny-nine.yaml
-	Got     string `json:"got"`     // what the policy said, one ruling a line
-	Problem string `json:"problem"` // empty: as expected
+	Fixture string `json:"fixture"`           // testdata/max_gpus_per_job/deny-nine.yaml
+	Got     string `json:"got"`               // what the policy said, one ruling a line
+	Problem string `json:"problem"`           // empty: as expected
+	Printed string `json:"printed,omitempty"` // by print
 }
 
 // RequestKind is the kind of a document in a fixture that says who asks for what:
@@ -43,7 +44,8 @@ var RequestKind = schema.GroupVersionKind{Group: "signalbox.dev", Version: "v1",
 // line ("deny spec.runtimeRef.name: …"). A fixture is a stream with one job, at most one
 // ReviewRequest, and objects of the cluster; data.yaml beside it is the policy's data. The
 // namespace enforces unless the request says otherwise. A policy without an allow and a
-// deny (or warn) fixture is a problem of its own. The error is about loading.
+// deny (or warn) fixture is a problem of its own, unless tests in Rego cover its package (files
+// *_test.rego). The error is about loading.
 func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) {
 	rules, documents, err := collect([]fs.FS{fsys})
 	if err != nil {
@@ -53,21 +55,41 @@ func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) 
 	if err != nil {
 		return nil, err
 	}
+	own, err := regoTests(ctx, fsys, rules, documents)
+	if err != nil {
+		return nil, err
+	}
 	var out []Tested
 	for _, p := range all.docs {
-		dir := path.Join(path.Dir(p.File), "testdata", strings.TrimSuffix(path.Base(p.File), ".rego"))
+		dir := fixturesOf(fsys, p)
 		engine, err := withData(ctx, fsys, dir, rules, documents)
 		if err != nil {
 			return nil, err
 		}
-		b := bench{fsys: fsys, policy: p.Name, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
+		b := bench{fsys: fsys, policy: p.Name, tested: len(own) > 0, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
 		tested, err := b.folder(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, tested...)
 	}
-	return out, nil
+	return append(out, own...), nil
+}
+
+// fixturesOf is the folder of a policy's fixtures, under the name of its file or as the policy is
+// printed.
+func fixturesOf(fsys fs.FS, p Doc) string {
+	beside := path.Join(path.Dir(p.File), "testdata")
+	file := path.Join(beside, strings.TrimSuffix(path.Base(p.File), ".rego"))
+	if _, err := fs.Stat(fsys, file); err == nil {
+		return file
+	}
+	if printed := path.Join(beside, p.Name); printed != file {
+		if _, err := fs.Stat(fsys, printed); err == nil {
+			return printed
+		}
+	}
+	return file
 }
 
 func withData(ctx context.Context, fsys fs.FS, dir string, rules, documents []source) (*OPA, error) {
@@ -104,6 +126,7 @@ func (w asWritten) Decide(ctx context.Context, in preflight.Input, q preflight.Q
 type bench struct {
 	fsys     fs.FS
 	policy   string
+	tested   bool // by rules in Rego: then fixtures are not asked for
 	reviewer preflight.Reviewer
 }
 
@@ -134,7 +157,7 @@ func (b bench) folder(ctx context.Context, dir string) ([]Tested, error) {
 		}
 		out = append(out, tested)
 	}
-	if allows == 0 || speaks == 0 {
+	if (allows == 0 || speaks == 0) && !(b.tested && allows+speaks == 0) {
 		out = append(out, Tested{Policy: b.policy, Fixture: dir, Problem: fmt.Sprintf(
 			"%d fixtures allow-*.yaml, %d deny-*.yaml or warn-*.yaml; want 1 of each at least", allows, speaks)})
 	}

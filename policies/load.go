@@ -196,6 +196,12 @@ func short(errs ast.Errors) error {
 		if e.Location != nil {
 			line = fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Row, e.Message)
 		}
+		if e.Code == ast.ParseErr && e.Location != nil && e.Details != nil {
+			line = fmt.Sprintf("%s:%d:%d: %s", e.Location.File, e.Location.Row, e.Location.Col, e.Message)
+			if shown := e.Details.Lines(); len(shown) > 0 {
+				line += ", in: " + strings.TrimSpace(shown[0])
+			}
+		}
 		lines = append(lines, line)
 	}
 	return errors.New(strings.Join(lines, "; "))

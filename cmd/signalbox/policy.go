@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,8 +54,9 @@ func newPolicyCheck(sh *shell) *cobra.Command {
 		Use:   "check -f JOB --policy DIR",
 		Short: "show what policies say about jobs, and what they see of them",
 		Long: `Policy check asks the policies in the folders, and no others, about every job in the
-files, as in a namespace that enforces, asked by the user of --as and --as-group. --input prints
-what a policy sees.
+files, as in a namespace that enforces, asked by the user of --as and --as-group. What they see of
+a cluster is that of the kubeconfig, or of --snapshot; a policy that reads what was not looked at
+is undecided. --input prints what a policy sees.
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
 does not load or fails · 3 our own failure.`,
@@ -98,18 +102,12 @@ func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlag
 	if err != nil {
 		return err
 	}
-	if len(from.snapshot) == 0 {
-		from.offline = true // the author asks about policies, not about a cluster
-	}
+	from.only = true
 	w, err := from.open(ctx, sh, in)
 	if err != nil {
 		return err
 	}
-	engine, err := policies.Load(from.sources...) //nolint:contextcheck // compiling policies blocks on nothing
-	if err != nil {
-		return usagef("%w", err)
-	}
-	asked := &witness{Policies: engine.InForce()}
+	asked := &witness{Policies: w.engine.InForce()}
 	w.engine, w.asking = asked, &a
 	jobs, err := in.review(ctx, w)
 	if err != nil {
@@ -124,7 +122,7 @@ func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlag
 		}
 		return rulingsVerdict(nil, in.troubles)
 	}
-	if err := renderRulings(sh.out, format, jobs, in.troubles, paint); err != nil {
+	if err := renderRulings(sh.out, format, jobs, in.troubles, paint, from.asked); err != nil {
 		return err
 	}
 	return rulingsVerdict(jobs, in.troubles)
@@ -149,9 +147,13 @@ func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
 	return &exit{code: code}
 }
 
-func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter) error {
+// renderRulings writes what so many policies said.
+func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, policies int) error {
 	for i := range jobs { // rulings only: the findings are check's to tell
 		jobs[i].Findings, jobs[i].Skipped, jobs[i].Fit, jobs[i].Ran = nil, nil, nil, 0
+		if len(jobs[i].Rulings) == 0 {
+			jobs[i].Decision = preflight.Allowed
+		}
 	}
 	if format != "text" {
 		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
@@ -160,7 +162,7 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 	for _, j := range jobs {
 		textOf(&b, j, paint)
 		if len(j.Rulings)+len(j.Undecided) == 0 {
-			b.WriteString("  no policy objects\n")
+			fmt.Fprintf(&b, "  nothing to say (policies asked: %d)\n", policies)
 		}
 	}
 	_, err := io.WriteString(to, b.String())
@@ -168,14 +170,17 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 }
 
 func newPolicyTest(sh *shell) *cobra.Command {
+	var update bool
 	output := oneOf("text", "json")
 	c := &cobra.Command{
 		Use:   "test DIR",
-		Short: "run the examples of policies",
+		Short: "run the examples and tests of policies",
 		Long: `Policy test runs, for every policy NAME.rego of the folder, the examples beside it in
 testdata/NAME: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
 warn-*.yaml, each with a .want that holds what it must say. An example is a job, the
-objects of the cluster it needs, and at most one ReviewRequest that says who asks.
+objects of the cluster it needs, and at most one ReviewRequest that says who asks. Then it runs the
+rules test_* of files *_test.rego, as opa test does, and shows what they print. --update writes
+what the policies say into the .want files.
 
 Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not load.`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -185,14 +190,15 @@ Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not 
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return own(policyTest(c.Context(), sh, args[0], output.value))
+			return own(policyTest(c.Context(), sh, args[0], output.value, update))
 		},
 	}
+	c.Flags().BoolVar(&update, "update", false, "write what the policies say into the .want files")
 	addChoice(c, output, "output", "o", "output format")
 	return c
 }
 
-func policyTest(ctx context.Context, sh *shell, dir, format string) error {
+func policyTest(ctx context.Context, sh *shell, dir, format string, update bool) error {
 	fsys, err := policyFolder(dir)
 	if err != nil {
 		return err
@@ -208,6 +214,11 @@ func policyTest(ctx context.Context, sh *shell, dir, format string) error {
 	if len(tested) == 0 {
 		return usagef("%s: no policy; expected *.rego files", dir)
 	}
+	if update {
+		if err := policyUpdate(dir, tested); err != nil {
+			return err
+		}
+	}
 	wrong := 0
 	var b strings.Builder
 	for _, t := range tested {
@@ -217,6 +228,9 @@ func policyTest(ctx context.Context, sh *shell, dir, format string) error {
 			word = "WRONG"
 		}
 		fmt.Fprintf(&b, "%s %s %s\n", word, t.Policy, t.Fixture)
+		if t.Printed != "" {
+			fmt.Fprintf(&b, "      printed: %s\n", strings.ReplaceAll(strings.TrimSpace(t.Printed), "\n", "\n               "))
+		}
 		if t.Problem != "" {
 			fmt.Fprintf(&b, "      %s\n", strings.ReplaceAll(strings.TrimSpace(t.Problem), "\n", "\n      "))
 		}
@@ -232,6 +246,22 @@ func policyTest(ctx context.Context, sh *shell, dir, format string) error {
 		return err
 	case wrong > 0:
 		return &exit{code: exitFindings}
+	}
+	return nil
+}
+
+// policyUpdate writes what was said beside the examples that expect something.
+func policyUpdate(dir string, tested []policies.Tested) error {
+	for i, t := range tested {
+		name := path.Base(t.Fixture)
+		if t.Problem == "" || t.Got == "" || !strings.HasPrefix(name, "deny-") && !strings.HasPrefix(name, "warn-") {
+			continue
+		}
+		to := filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(t.Fixture, ".yaml")+".want"))
+		if err := os.WriteFile(to, []byte(t.Got), 0o644); err != nil { //nolint:gosec // a file that others read, too
+			return fmt.Errorf("write what a policy says: %w", err)
+		}
+		tested[i].Problem = ""
 	}
 	return nil
 }

@@ -35,6 +35,8 @@ type worldFlags struct {
 	settings string   // file of the configuration; only what it says of checks counts
 	folders  []string // of policies
 	sources  []fs.FS  // what is in them, once open
+	only     bool     // no others are asked
+	asked    int      // how many policies there are, once open
 	kube     *genericclioptions.ConfigFlags
 }
 
@@ -189,7 +191,10 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	if len(f.folders) == 0 && w.live == nil {
 		return policies.Quiet() // nobody brings data
 	}
-	sources := []fs.FS{policies.Library()}
+	var sources []fs.FS
+	if !f.only {
+		sources = append(sources, policies.Library())
+	}
 	for _, dir := range f.folders {
 		fsys, err := policyFolder(dir)
 		if err != nil {
@@ -201,7 +206,8 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
-	if w.live == nil {
+	f.asked = len(engine.Docs())
+	if w.live == nil || f.only {
 		return engine, nil
 	}
 	fsys, why, err := w.live.policies(ctx)
