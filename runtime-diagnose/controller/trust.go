@@ -19,7 +19,7 @@ var diagnosisField = []byte(`"f:` + Diagnosis + `"`)
 func storedOn(u *unstructured.Unstructured) (s stored, ok bool) {
 	mine := false
 	for _, e := range u.GetManagedFields() {
-		if e.FieldsV1 == nil || !bytes.Contains(e.FieldsV1.Raw, diagnosisField) {
+		if e.FieldsV1 == nil || !bytes.Contains(e.FieldsV1.GetRawBytes(), diagnosisField) {
 			continue
 		}
 		if e.Manager != FieldOwner {
@@ -41,8 +41,8 @@ func trimManagers(o any) (any, error) {
 	}
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range object.GetManagedFields() {
-		if e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.Raw, diagnosisField) {
-			e.FieldsV1 = &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:annotations":{` + string(diagnosisField) + `:{}}}}`)}
+		if e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.GetRawBytes(), diagnosisField) {
+			e.FieldsV1 = metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{` + string(diagnosisField) + `:{}}}}`)
 			kept = append(kept, e)
 		}
 	}

@@ -134,7 +134,7 @@ func (w *world) patch(a clienttesting.Action) (bool, runtime.Object, error) {
 func (w *world) managedBy(managers ...string) {
 	var out []metav1.ManagedFieldsEntry
 	for _, m := range managers {
-		out = append(out, metav1.ManagedFieldsEntry{Manager: m, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:annotations":{"f:signalbox.dev/diagnosis":{}}}}`)}})
+		out = append(out, metav1.ManagedFieldsEntry{Manager: m, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:signalbox.dev/diagnosis":{}}}}`)})
 	}
 	w.job.SetManagedFields(out)
 }

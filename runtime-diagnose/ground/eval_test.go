@@ -1,9 +1,8 @@
 package ground
 
 import (
-	"fmt"
 	"os"
-	"sort"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,7 +161,7 @@ func TestEvaluation(t *testing.T) {
 		for kind := range b {
 			kinds = append(kinds, kind)
 		}
-		sort.Strings(kinds)
+		slices.Sort(kinds)
 		for _, kind := range kinds {
 			t.Logf("%-18s %4d answers, %d dealt with wrongly", kind, b[kind][0], b[kind][1])
 		}
@@ -173,7 +172,7 @@ func TestEvaluation(t *testing.T) {
 	for _, n := range wrong {
 		attacks, published = attacks+n[0], published+n[1]
 	}
-	t.Log(fmt.Sprintf("faithful: %d of %d dropped (%.1f %%); unsupported: %d of %d published", dropped, all, 100*float64(dropped)/float64(all), published, attacks))
+	t.Logf("faithful: %d of %d dropped (%.1f %%); unsupported: %d of %d published", dropped, all, 100*float64(dropped)/float64(all), published, attacks)
 	if dropped*10 > all {
 		t.Errorf("%d of %d faithful sentences are dropped: more than one in ten", dropped, all)
 	}

@@ -633,7 +633,7 @@ func overlap(body, support string) (n, of int) {
 	for _, w := range wordShape.FindAllString(support, -1) {
 		for _, part := range append(strings.FieldsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }), w) {
 			has[stem(part)] = true
-			for _, other := range strings.Fields(alike[strings.ToLower(part)]) {
+			for other := range strings.FieldsSeq(alike[strings.ToLower(part)]) {
 				has[stem(other)] = true
 			}
 		}

@@ -69,7 +69,7 @@ var (
 // stops are words that say nothing about what happened, or that every explanation uses.
 var stops = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`a an the this that these those it its of in on at to for from by with as and or but so then than when while where which who what whose how why
+	for w := range strings.FieldsSeq(`a an the this that these those it its of in on at to for from by with as and or but so then than when while where which who what whose how why
 		is are was were be been being has have had do does did will would can could may might must shall should not no
 		there here also only just still already again more most less least very because since due after before during until once both all each every any some other others same such into onto over under about between against per via
 		job jobs run runs running ran training train trained trainer process processes container containers pod pods rank ranks worker workers master launcher node nodes gang member members program script

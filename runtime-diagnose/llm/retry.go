@@ -15,8 +15,7 @@ import (
 // many requests, an error of the server, or of the network. What the server has refused (a key, a model,
 // a request that is too long) it will refuse again.
 func Retry(err error) (after time.Duration, ok bool) {
-	var short *shortError
-	if errors.As(err, &short) {
+	if short, ok := errors.AsType[*shortError](err); ok {
 		after = short.after
 	}
 	status := 0

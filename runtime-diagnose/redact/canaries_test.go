@@ -97,7 +97,7 @@ func canaries(t testing.TB, file string, seed uint64) (out []canary) {
 // leaked is how much of a secret is left: any eight characters of it are too many.
 func leaked(text, secret string) string {
 	text = redact.Clean(text)
-	for _, part := range strings.Split(redact.Clean(secret), "\n") {
+	for part := range strings.SplitSeq(redact.Clean(secret), "\n") {
 		n := min(8, len(part))
 		for i := 0; i+n <= len(part) && n > 2; i++ {
 			if strings.Contains(text, part[i:i+n]) {

@@ -33,7 +33,7 @@ var (
 
 func words(list string) map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(list) {
+	for w := range strings.FieldsSeq(list) {
 		m[w] = true
 	}
 	return m
@@ -129,9 +129,9 @@ func (c class) fits(v string, at place) bool {
 	if (at == option || at == optionIs) && notValues[strings.ToLower(v)] {
 		return false
 	}
-	switch c {
+	switch c { //nolint:exhaustive // none fits nothing
 	case password:
-		switch at {
+		switch at { //nolint:exhaustive // the other places are alike
 		case colon:
 			return utf8.RuneCountInString(v) >= 4
 		case exported, prose:
@@ -139,7 +139,7 @@ func (c class) fits(v string, at place) bool {
 		}
 		return true
 	case secret:
-		switch at {
+		switch at { //nolint:exhaustive // the other places are alike
 		case quotedValue:
 			return !path(v)
 		case colon:
@@ -153,7 +153,7 @@ func (c class) fits(v string, at place) bool {
 		}
 		return len(v) >= 4 && !path(v)
 	case token:
-		switch at {
+		switch at { //nolint:exhaustive // the other places are alike
 		case quotedValue, setting, parameter:
 			return len(v) >= 8 && letterAndDigit && !path(v)
 		case option:
@@ -167,7 +167,7 @@ func (c class) fits(v string, at place) bool {
 		}
 		return len(v) >= 16 && letterAndDigit && !path(v)
 	case key:
-		switch at {
+		switch at { //nolint:exhaustive // the other places are alike
 		case parameter:
 			return len(v) >= 16 && letterAndDigit && !path(v)
 		case prose:

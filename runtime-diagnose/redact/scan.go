@@ -92,7 +92,7 @@ func newGates(rules []rule) *gates {
 func (g *gates) add(one gate) {
 	h := gram(one.text[0], one.text[1], one.text[2])
 	if g.at[h] == 0 {
-		g.at[h] = uint16(len(g.all)) //nolint:gosec // there are a few hundred
+		g.at[h] = uint16(len(g.all))
 		g.all = append(g.all, nil)
 	}
 	g.all[g.at[h]] = append(g.all[g.at[h]], one)
