@@ -74,6 +74,11 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")},
 			"whom the priority class high may move aside is not worked out: whether the gang fits without them is not known",
 		},
+		"whom the gang keeps away from goes": {
+			highClass, in("ml", gang(group("Worker", 2, build.Asks("1"), class("high"), role("w"), apartOver(corev1.LabelHostname, "w")))),
+			[]any{two, build.Pod("old-0", build.In("ml"), build.On("a-1"), build.Asks("1"), role("w"), priority(0))},
+			"pod ml/old-0 (priority 0) would have to go for the priority class high (1000)",
+		},
 		"who can stay stays": {
 			highClass, high(1, "6"),
 			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "2"), low("y-0", "a-1", "2"), low("z-0", "a-1", "4")},

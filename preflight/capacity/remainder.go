@@ -9,7 +9,7 @@ import (
 // remainder is some nodes of a view, of which pods are taken away and put back one by one to see
 // whether a gang fits then. Only the node of a pod changes with it: the room left is counted back and
 // forth, and nothing is built anew. Where a gang asks for more of a node than amounts (host ports,
-// disks, volumes), the view is made again for each question.
+// disks, volumes, pods that are not there), the view is made again for each question.
 type remainder struct {
 	gang   Gang
 	budget *budget
@@ -28,7 +28,7 @@ func (s *Snapshot) remainderOf(nodes []*Node, g Gang, b *budget) *remainder {
 	m := &remainder{gang: g, budget: b, ledger: s.fork(), taken: s, amount: true}
 	for i := range g.Groups {
 		spec := &g.Groups[i].Pod.Spec
-		m.amount = m.amount && len(spec.Volumes) == 0 && len(hostPortsOf(spec)) == 0
+		m.amount = m.amount && len(spec.Volumes) == 0 && len(hostPortsOf(spec)) == 0 && len(antiAffinity(spec)) == 0
 	}
 	for _, n := range nodes {
 		m.ledger.SetNode(n.object)
