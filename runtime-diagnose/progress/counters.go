@@ -111,4 +111,4 @@ func isDate(rest string) bool {
 	return i > 1 && i < len(rest) && rest[i] == '/'
 }
 
-func hasNumber(s string) bool { return strings.IndexAny(s, "0123456789") >= 0 }
+func hasNumber(s string) bool { return strings.ContainsAny(s, "0123456789") }

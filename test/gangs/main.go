@@ -167,7 +167,7 @@ func newGang(f fault, number int) (*gang, error) {
 	}
 	g := &gang{fault: f, job: jobNames[number%len(jobNames)], dir: dir, number: number}
 	_, _, first := g.kind()
-	hosts := "127.0.0.1 localhost\n"
+	hosts := []string{"127.0.0.1 localhost"}
 	for i := range f.pods {
 		p := &pod{role: "worker", index: i - 1, ip: fmt.Sprintf("10.244.%d.%d", i%3+1, 17+i), node: fmt.Sprintf("node-%c%d", 'a'+i%2, i/2+1)}
 		if i == 0 {
@@ -175,9 +175,9 @@ func newGang(f fault, number int) (*gang, error) {
 		}
 		p.name = fmt.Sprintf("%s-%s-%d", g.job, p.role, p.index)
 		g.pods = append(g.pods, p)
-		hosts += p.ip + " " + p.name + "\n"
+		hosts = append(hosts, p.ip+" "+p.name)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte(hosts), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte(strings.Join(hosts, "\n")+"\n"), 0o644); err != nil {
 		return nil, fmt.Errorf("write hosts: %w", err)
 	}
 	for _, name := range []string{"trainer.py", "mpi.py", "boost.py", "rsh.sh"} {

@@ -3,6 +3,7 @@ package score
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"io"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -213,6 +212,7 @@ func (g recorded) job() *unstructured.Unstructured {
 			failed = append(failed, end)
 		case corev1.PodSucceeded:
 			succeeded = append(succeeded, end)
+		case corev1.PodPending, corev1.PodRunning, corev1.PodUnknown: // it goes on
 		}
 	}
 	condition := func(kind, status, at, why string) any {
