@@ -34,7 +34,7 @@ func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
 	if !strings.HasPrefix(name, c.Job.Ref.Name+"-") {
 		name = c.Job.Ref.Name + "-" + name
 	}
-	code, _ := strconv.Atoi(m[3])
+	code, _ := strconv.ParseInt(m[3], 10, 32)
 	if code == 0 || slices.ContainsFunc(pods, func(p control.Pod) bool { return p.Name == name }) {
 		return nil
 	}

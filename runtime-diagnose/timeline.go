@@ -386,16 +386,15 @@ func (b bar) trouble() time.Time {
 func head(r Result, bars []bar, first int, s scale, l layout) string {
 	const clock = "15:04:05"
 	axis := slices.Repeat([]rune{' '}, s.columns)
-	put := func(at int, text string) bool {
+	put := func(at int, text string) {
 		n := utf8.RuneCountInString(text)
 		at = min(max(at, 0), len(axis)-n)
 		for c := max(0, at-1); c < min(len(axis), at+n+1); c++ {
 			if axis[c] != ' ' {
-				return false
+				return
 			}
 		}
 		copy(axis[at:], []rune(text))
-		return true
 	}
 	margin := strings.Repeat(" ", l.name+l.node+2)
 	if first < 0 {
@@ -443,8 +442,15 @@ func legend(drawn map[rune]bool) string {
 		cell rune
 		text string
 	}{
-		{cellFirst, "first"}, {cellSteps, "trains"}, {cellLives, "no step"}, {cellWaits, "waits"}, {cellSign, "trouble"},
-		{cellFail, "failed"}, {cellWell, "ended well"}, {cellRuns, "runs"}, {cellEdge, "began before"},
+		{cellFirst, "first"},
+		{cellSteps, "trains"},
+		{cellLives, "no step"},
+		{cellWaits, "waits"},
+		{cellSign, "trouble"},
+		{cellFail, "failed"},
+		{cellWell, "ended well"},
+		{cellRuns, "runs"},
+		{cellEdge, "began before"},
 	} {
 		if drawn[m.cell] {
 			parts = append(parts, string(m.cell)+" "+m.text)
@@ -456,7 +462,7 @@ func legend(drawn map[rune]bool) string {
 // linesOf breaks a text between words.
 func linesOf(text string, columns int) (lines []string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
 			lines, line = append(lines, line), ""
 		}

@@ -2,6 +2,7 @@ package capacity_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -27,9 +28,7 @@ var volumeKinds = map[string]schema.GroupVersionKind{
 // manifest is an object of one of these kinds.
 func manifest(kind, namespace, name string, fields map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
-	for key, value := range fields {
-		o.Object[key] = value
-	}
+	maps.Copy(o.Object, fields)
 	o.SetGroupVersionKind(volumeKinds[kind])
 	o.SetNamespace(namespace)
 	o.SetName(name)

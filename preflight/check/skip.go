@@ -53,9 +53,5 @@ func (s Skip) String() string {
 // Concerns says whether the check might have had something to say to this job, had more been
 // known or been asked: a report lists such skips.
 func (s Skip) Concerns() bool {
-	switch s.Reason {
-	case Ran, KindNotCovered, NothingChanged:
-		return false
-	}
-	return true
+	return s.Reason != Ran && s.Reason != KindNotCovered && s.Reason != NothingChanged
 }

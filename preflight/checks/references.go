@@ -23,7 +23,6 @@ type Reference struct {
 var (
 	secretKind        = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	configMapKind     = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
-	claimKind         = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
 	deviceClaimKind   = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaim"}
 	claimTemplateKind = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaimTemplate"}
 	pluginsGroupKind  = schema.GroupVersionKind{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -26,16 +25,12 @@ var trainerSettingsUnused = &check.Check{
 		if len(lost) == 0 || len(p.Job.Roles) == 0 {
 			return nil // without replicated Jobs there is nothing to reach at all
 		}
-		var there []string
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			// The reader names the container that Trainer looks for in Jobs with the label; whether
 			// it is there is another check's question.
 			if r.Pod.Partial || r.Container == trainerContainer {
 				return nil
-			}
-			for k := range r.Pod.Spec.Containers {
-				there = append(there, fmt.Sprintf("%s in %s", r.Pod.Spec.Containers[k].Name, r.Name))
 			}
 		}
 		p.Reportf("spec.trainer", "trainer.%s %s no effect: no replicated Job of the runtime has the label trainer.kubeflow.org/trainjob-ancestor-step=trainer",

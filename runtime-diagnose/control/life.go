@@ -81,6 +81,8 @@ func stateOf(pod *corev1.Pod, name string) corev1.ContainerState {
 // starting; a second container fails the pod where the program did not.
 func beside(pod *corev1.Pod, c *corev1.ContainerStatus, what part, main corev1.ContainerState) bool {
 	switch what {
+	case program, initial:
+		return false
 	case sidecar:
 		return main.Running != nil || main.Terminated != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	case helper:

@@ -53,7 +53,7 @@ var ruleOwn128 = rule("exit-128-program", "the program ended with an error of it
 	"The container ran, and its program ended with 128; git does so where it gives up.", "Why. Only its log says that.",
 	"Read the end of the container's log.")
 
-// AgainAndAgain: the attempts before this one failed for the user's own reasons, and nothing shows that
+// AgainAndAgain says that the attempts before this one failed for the user's own reasons, and nothing shows that
 // this one does not.
 var AgainAndAgain = rule("retried-again-and-again", "the job failed again and again, and is tried again", "python-exception-user-code", signature.Symptom,
 	signature.User, signature.Useless,

@@ -94,7 +94,6 @@ var (
 	exited   = &signature.Signature{ID: "exit-1", Category: "python-exception-user-code", Role: signature.Root, Depth: signature.Symptom}
 	sigterm  = &signature.Signature{ID: "exit-143", Category: "sigterm-preempted", Role: signature.Root, Depth: signature.Symptom}
 	crashed  = &signature.Signature{ID: "exit-139", Category: "segfault", Role: signature.Root, Depth: signature.Symptom}
-	killed   = &signature.Signature{ID: "exit-137", Category: "host-oom-killed", Role: signature.Root, Depth: signature.Symptom}
 	wire     = &signature.Signature{ID: "wire", Category: "nccl-init-network", Role: signature.Root}
 	absent   = &signature.Signature{ID: "absent", Category: "rendezvous-timeout", Role: signature.Root}
 	nodeLost = &signature.Signature{ID: "node", Category: "node-lost", Role: signature.Root}
@@ -115,13 +114,6 @@ func end(s *signature.Signature, pod string, after time.Duration) rank.Sighting 
 
 func ended(pod string, code int32, after time.Duration, read bool) gang.Member {
 	return gang.Member{Place: pod, Clock: "node-" + pod, Ended: noon.Add(after), ExitCode: code, Failed: true, Read: read}
-}
-
-// waiting is a member whose watchdog gave up on a collective.
-func waiting(pod string, after time.Duration) gang.Member {
-	m := ended(pod, 1, after, true)
-	m.Calls = []gang.Call{{Seq: 7, Enqueued: -1, Completed: -1}}
-	return m
 }
 
 func TestMark(t *testing.T) {
