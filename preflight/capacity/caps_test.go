@@ -155,3 +155,20 @@ func TestWhatIsNotRememberedIsWorkedOutAgain(t *testing.T) {
 		t.Errorf("%d of %d rows are forgotten, %d numbers are kept", forgot, rows, m.Size())
 	}
 }
+
+// TestLargeGangsThatSpreadAreDecided is about gangs as large as people run: their place is found within
+// the steps of a question, on nodes of which hardly two are alike.
+func TestLargeGangsThatSpreadAreDecided(t *testing.T) {
+	s := snapshotOf(fleet(5000, true))
+	for name, tie := range map[string]build.PodOption{
+		"spread over racks": even("rack", "w", 1), "spread over nodes": even("kubernetes.io/hostname", "w", 1), "in one pool": near("pool", "w"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gang(group("Worker", 256, build.Asks("1"), role("w"), selects("pool", "train"), tie))
+			r, steps := s.Within(t.Context(), g, 1<<30)
+			if got := s.Fit(t.Context(), g); got.Verdict != capacity.Fits || r.Verdict != capacity.Fits {
+				t.Errorf("256 pods: %.300s; it takes %d steps", got, steps)
+			}
+		})
+	}
+}

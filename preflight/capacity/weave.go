@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -216,12 +217,18 @@ func (b *seating) next(i int, largeFirst bool) bool {
 		p := &b.pieces[at]
 		consider(spot{piece: at, cell: p.cell, node: p.nodes[0], hole: b.hole(i, at)})
 	}
-	for cell, hole := range caps {
-		if hole > 0 && b.left(cell) > 0 {
-			consider(spot{piece: -1, cell: cell, node: b.fresh[cell][b.taken[cell]], hole: int(hole)})
+	emptiest, passed := b.emptiest(i), 0
+	for _, cell := range b.w.byHole(i, largeFirst) {
+		s := spot{piece: -1, cell: int(cell), hole: int(caps[cell]), fill: emptiest}
+		if found && !s.before(best, largeFirst) { // nor is any after it: holes only get worse
+			break
+		}
+		if passed++; b.left(s.cell) > 0 {
+			s.node = b.fresh[cell][b.taken[cell]]
+			consider(s)
 		}
 	}
-	if !b.w.q.on.budget.spend(looks*b.w.stepsPerLook+(len(caps)+len(b.pieces))/4) || !found {
+	if !b.w.q.on.budget.spend(looks*b.w.stepsPerLook+(passed+len(b.pieces))/4) || !found {
 		return false
 	}
 	if best.piece < 0 {
@@ -229,6 +236,45 @@ func (b *seating) next(i int, largeFirst bool) bool {
 	}
 	b.seat(i, best.piece)
 	return true
+}
+
+// emptiest is less than or as much as fill1 of any place that takes a pod of a kin.
+func (b *seating) emptiest(i int) (sum int) {
+	for at := range b.w.even {
+		if r := &b.w.even[at]; r.holders.has(i) && !r.unreal {
+			sum += int(b.least[at])
+		}
+	}
+	return sum
+}
+
+// byHole are the cells that take pods of a kin, the best holes first; ties by cell.
+func (w *web) byHole(i int, largeFirst bool) []int32 {
+	for len(w.holeOrder) < 2*len(w.kins) {
+		w.holeOrder = append(w.holeOrder, nil)
+	}
+	at := 2*i + bit(largeFirst)
+	if w.holeOrder[at] != nil {
+		return w.holeOrder[at]
+	}
+	caps := w.caps(w.kins[i])
+	out := make([]int32, 0, len(caps))
+	if !w.q.on.budget.spend(len(caps)) {
+		return out
+	}
+	for cell, hole := range caps {
+		if hole > 0 {
+			out = append(out, int32(cell))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int32) int {
+		if largeFirst {
+			return cmp.Compare(caps[b], caps[a])
+		}
+		return cmp.Compare(caps[a], caps[b])
+	})
+	w.holeOrder[at] = out
+	return out
 }
 
 // spot is a place for one pod: a node of a piece, or the next fresh one of a cell.

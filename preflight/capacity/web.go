@@ -30,6 +30,7 @@ type web struct {
 	stepsPerLook, stepsPerMix int
 	spare                     *seating // of no use any more
 	roomsOf                   [][]int64
+	holeOrder                 [][]int32 // by kin and whether large holes come first; see byHole
 }
 
 // stepsPerMatch is what it costs to compare the pods of a kin with a selector.
@@ -79,6 +80,7 @@ type evenRule struct {
 	real                   []bool  // by domain: it is one of those that are compared
 	cells                  []bool  // by cell: pods there are counted
 	short                  bool    // there are fewer than the rule wants: the fewest is taken as 0
+	unreal                 bool    // some nodes are in domains that are not compared
 
 	level, held, heldCounted, heldSelf int // counters: level counts what the rule does, less base
 }
@@ -181,7 +183,7 @@ func (w *web) count() {
 	}
 	w.feeds = make([][]int, len(w.kins))
 	rules := len(w.apart) + len(w.near) + len(w.even) + len(w.share) + len(w.slots)
-	w.stepsPerLook, w.stepsPerMix = 2+rules/2, 4+rules+(len(w.counters)+len(w.kins))/2
+	w.stepsPerLook, w.stepsPerMix = 1+rules/2, 4+rules+(len(w.counters)+len(w.kins))/2
 	for at := range w.counters {
 		for i := range w.counters[at].of.all() {
 			w.feeds[i] = append(w.feeds[i], at)
@@ -323,6 +325,12 @@ func (w *web) addEven(i int, k *kin) {
 					r.real[d], domains = true, domains+1
 				}
 				r.base[d] += counts[node]
+			}
+		}
+		for cell, members := range w.q.on.grid.nodes {
+			for _, node := range members {
+				d := w.tops[top].domain(cell, node)
+				r.unreal = r.unreal || d >= 0 && !r.real[d]
 			}
 		}
 		r.short = domains < e.domains
