@@ -362,11 +362,11 @@ func (b bar) fill(cells []rune, s scale) {
 	if b.start.Before(s.from) {
 		cells[0] = cellEdge
 	}
-	if b.mark != cellLives {
-		cells[end] = b.mark
-	}
 	if !b.sign.IsZero() && !b.sign.Before(s.from) {
 		cells[s.at(b.sign)] = cellSign
+	}
+	if b.mark != cellLives {
+		cells[end] = b.mark // an end says more than the sign of trouble that came with it
 	}
 	if b.first {
 		cells[s.at(b.trouble())] = cellFirst
