@@ -46,9 +46,9 @@ var launcherDirectoryNotMounted = &check.Check{
 	},
 }
 
-// publishedImages are images that a framework publishes, without anybody's own code in them
-// (https://hub.docker.com/r/hpcaitech/colossalai, read 2026-11).
-var publishedImages = map[string]bool{"hpcaitech/colossalai": true, "hpcaitech/pytorch-cuda": true}
+// publishedImages are images that a framework publishes: without a mount there is no code of the
+// user's in them. The one here is what the examples of TensorStack's manual for ColossalAIJob run.
+var publishedImages = map[string]bool{"hpcaitech/colossalai": true}
 
 // mountsAround says whether something is mounted at a directory, above it or below it.
 func mountsAround(c *corev1.Container, dir string) bool {
