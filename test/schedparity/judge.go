@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -28,12 +27,12 @@ type outcome struct {
 }
 
 // judge asks the fit, and then the real scheduler whether that is so.
-func (o *oracle) judge(ctx context.Context, s *scenario, orders int) (outcome, error) {
+func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 	snapshot, err := s.snapshot()
 	if err != nil {
 		return outcome{}, err
 	}
-	r := snapshot.Fit(ctx, s.gang)
+	r := snapshot.Fit(o.ctx, s.gang)
 	out := outcome{scenario: s.name, about: s.about, verdict: r.Verdict, said: r.String()}
 	switch r.Verdict {
 	case capacity.Fits:
@@ -47,7 +46,7 @@ func (o *oracle) judge(ctx context.Context, s *scenario, orders int) (outcome, e
 		}
 	case capacity.Full, capacity.Fragmented:
 		if out.differs, err = o.refute(s, &s.cluster, orders); out.differs == "" && err == nil {
-			out.differs, err = o.moved(ctx, s, r, orders)
+			out.differs, err = o.moved(s, r, orders)
 		}
 	default:
 		out.said = strings.Join(r.Assumed, "; ")

@@ -90,7 +90,7 @@ func run(ctx context.Context, o options) (bool, error) {
 				if s == nil {
 					s = newScenario(o.seed + uint64(at-len(given)))
 				}
-				if results[at], errs[w] = oracle.judge(ctx, s, o.orders); errs[w] != nil { //nolint:contextcheck // an oracle lives as long as its context
+				if results[at], errs[w] = oracle.judge(s, o.orders); errs[w] != nil { //nolint:contextcheck // an oracle lives as long as its context
 					errs[w] = fmt.Errorf("%s: %w", s.name, errs[w])
 				}
 			}
@@ -138,7 +138,7 @@ func runOne(ctx context.Context, s *scenario, o options) (bool, error) {
 		return false, err
 	}
 	fmt.Println(s)
-	r, err := oracle.judge(ctx, s, o.orders) //nolint:contextcheck // an oracle lives as long as its context
+	r, err := oracle.judge(s, o.orders) //nolint:contextcheck // an oracle lives as long as its context
 	if err != nil {
 		return false, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,7 +51,7 @@ func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 // moved asks the real scheduler about who would have to go. Without the victims it takes
 // the plan of the fit; with any one of them there, it leaves a pod. Where nobody would have
 // to go, it leaves one even without all pods that might.
-func (o *oracle) moved(ctx context.Context, s *scenario, r capacity.Result, orders int) (string, error) {
+func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, error) {
 	if len(s.ranks) == 0 || r.Verdict != capacity.Full && r.Verdict != capacity.Fragmented {
 		return "", nil
 	}
@@ -76,7 +75,7 @@ func (o *oracle) moved(ctx context.Context, s *scenario, r capacity.Result, orde
 	if err != nil {
 		return "", err
 	}
-	if then := snapshot.Fit(ctx, s.gang); then.Verdict != capacity.Fits {
+	if then := snapshot.Fit(o.ctx, s.gang); then.Verdict != capacity.Fits {
 		return fmt.Sprintf("without %s the fit still says %s", strings.Join(victims, ", "), then), nil
 	} else if why, err := o.confirm(rest, then); why != "" || err != nil {
 		return "without the victims " + why, err
