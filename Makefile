@@ -39,7 +39,7 @@ demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends 
 
 .PHONY: test
 test: controlplane prometheus build ## everything: unit, command line, integration, end to end
-	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
+	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
 .PHONY: test-unit
@@ -48,7 +48,7 @@ test-unit: ## the fast half: no control plane, no race detector
 
 .PHONY: race
 race: ## unit tests under the race detector
-	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on $(UNIT)
+	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 
 .PHONY: e2e
 e2e: controlplane prometheus build ## only the tests that need the control plane
