@@ -101,9 +101,7 @@ func BenchmarkMillion(b *testing.B) {
 }
 
 func TestAReviewTakesTheSameMemoryHoweverManyNodesThereAre(t *testing.T) {
-	// A walk over 15,000 nodes took 5.8 MB, a review that makes none takes 0.1. The race detector
-	// doubles that; how little it is without one is the benchmark's to say.
-	const mostBytes, rounds = 400_000, 20
+	const mostBytes, rounds = 200_000 * raceFactor, 20
 	taken := map[int]uint64{}
 	for _, nodes := range []int{100, 15000} {
 		h := benchHandler(t, nodes)
