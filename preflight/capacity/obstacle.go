@@ -20,7 +20,7 @@ func (w *web) limit() string {
 	return ""
 }
 
-// mostRoles is how many roles a rule names.
+// mostRoles is how many roles a sentence names.
 const mostRoles = 8
 
 // pods of some kins, and their roles: "1 Master + 5 Workers".
@@ -34,24 +34,38 @@ func (w *web) pods(kins kinSet) (n int, who string) {
 
 // podsOf are the pods of some kins, and their roles.
 func (q *question) podsOf(kins []*kin) (n int, who string) {
-	var roles []string
-	more := 0
+	var roles roleList
 	for _, k := range kins {
 		n = int(plus(int64(n), int64(k.count)))
 		for _, g := range k.groups {
-			switch pods := q.need[g]; {
-			case pods <= 0:
-			case len(roles) < mostRoles:
-				roles = append(roles, roleText(q.gang.Groups[g].Name, pods))
-			default:
-				more += pods
-			}
+			roles.add(q.gang.Groups[g].Name, q.need[g])
 		}
 	}
-	if more > 0 {
-		roles = append(roles, many(more, "pod more", "pods more"))
+	return n, roles.String()
+}
+
+// roleList names the first mostRoles roles, and counts the pods of the others.
+type roleList struct {
+	named []string
+	more  int
+}
+
+func (l *roleList) add(role string, pods int) {
+	switch {
+	case pods <= 0:
+	case len(l.named) < mostRoles:
+		l.named = append(l.named, roleText(role, pods))
+	default:
+		l.more += pods
 	}
-	return n, strings.Join(roles, " + ")
+}
+
+func (l *roleList) String() string {
+	all := l.named
+	if l.more > 0 {
+		all = append(slices.Clone(all), many(l.more, "pod more", "pods more"))
+	}
+	return strings.Join(all, " + ")
 }
 
 func (w *web) limitShare() string {

@@ -249,16 +249,16 @@ func (r Result) planText() string {
 		return ""
 	}
 	nodes := make(map[string]bool, len(r.Plan))
-	var roles []string
+	var roles roleList
 	for i := 0; i < len(r.Plan); {
 		group, pods := r.Plan[i].Group, 0
 		for ; i < len(r.Plan) && r.Plan[i].Group == group; i++ {
 			pods += r.Plan[i].Count
 			nodes[r.Plan[i].Node] = true
 		}
-		roles = append(roles, roleText(group, pods))
+		roles.add(group, pods)
 	}
-	return fmt.Sprintf("%s on %s", strings.Join(roles, " + "), many(len(nodes), "node", "nodes"))
+	return fmt.Sprintf("%s on %s", &roles, many(len(nodes), "node", "nodes"))
 }
 
 // String names the nodes that do not count, in the order of the gates; empty: all do.
@@ -295,8 +295,11 @@ func (r Result) Lines() []string {
 			out = append(out, fmt.Sprintf("  %-8s %s", head, text))
 		}
 	}
-	for _, a := range r.Asks {
+	for _, a := range r.Asks[:min(mostRoles, len(r.Asks))] {
 		line("asked", a.String())
+	}
+	if more := len(r.Asks) - mostRoles; more > 0 {
+		line("", "and "+many(more, "role more", "roles more"))
 	}
 	for i, l := range r.Limits {
 		line([]string{"limit", ""}[min(i, 1)], l.String())
