@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // admission is which cells admit pods that choose nodes alike, whatever they ask for.
@@ -67,7 +68,7 @@ func (q *question) admit(k *kin) *admission {
 		}
 	}
 	a := &admission{on: q.on, traits: k.traits, pod: k.pod, lift: q.lift}
-	if q.on.budget.spend(len(q.s.cols.taintSets) + len(q.on.grid.class)/8) {
+	if q.on.budget.spend(len(q.s.columns().taintSets) + len(q.on.grid.class)/8) {
 		a.tolerate(q.s)
 		a.sort(q.s)
 	}
@@ -83,8 +84,8 @@ func (t *traits) shuts(u *traits) bool {
 
 // tolerate finds the taints that refuse the pods.
 func (a *admission) tolerate(s *Snapshot) {
-	a.refuse = make([]int, len(s.cols.taintSets))
-	for set, taints := range s.cols.taintSets {
+	a.refuse = make([]int, len(s.columns().taintSets))
+	for set, taints := range s.columns().taintSets {
 		if a.lift {
 			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return transient(t.Key) })
 		}
@@ -113,7 +114,7 @@ func (a *admission) sort(s *Snapshot) {
 		a.open = [][]int32{free}
 		return
 	}
-	families := a.on.grid.families(&s.cols)
+	families := a.on.grid.families(s.columns())
 	for i, cells := range families.cells {
 		if g := gate(cells[0]); g != open {
 			a.refused = append(a.refused, refusal{g, cells, families.nodes[i]})
@@ -125,7 +126,7 @@ func (a *admission) sort(s *Snapshot) {
 
 // gateOf prepares the first gate that a cell is behind, whatever room it has.
 func (a *admission) gateOf(s *Snapshot, byName bool) func(cell int32) gate {
-	g, spec := a.on.grid, &a.pod.Spec
+	g, spec, columns := a.on.grid, &a.pod.Spec, s.columns()
 	match, selected := selects(spec), make([]int8, g.kinds+1)
 	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
 	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
@@ -146,13 +147,13 @@ func (a *admission) gateOf(s *Snapshot, byName bool) func(cell int32) gate {
 	}
 	return func(cell int32) gate {
 		switch class := g.class[cell]; {
-		case !s.cols.ready[class] && !a.lift:
+		case !columns.ready[class] && !a.lift:
 			return notReady
-		case s.cols.cordoned[class] && !toleratesCordon:
+		case columns.cordoned[class] && !toleratesCordon:
 			return cordoned
 		case !admits(cell):
 			return notSelected
-		case a.refuse[s.cols.taintSet[class]] > 0:
+		case a.refuse[columns.taintSet[class]] > 0:
 			return tainted
 		case a.traits.closed != nil && a.traits.closed[g.nodes[cell][0]]:
 			return closed
@@ -170,7 +171,7 @@ func (a *admission) holes(needs []need, alone bool) *holes {
 		}
 	}
 	h := &holes{admission: a, needs: needs, alone: alone}
-	h.now = h.count(a.on.s.cols.free, nil, a.traits.barredNow, &h.sums)
+	h.now = h.count(a.on.s.columns().free, nil, a.traits.barredNow, &h.sums)
 	a.rooms = append(a.rooms, h)
 	return h
 }
@@ -178,7 +179,7 @@ func (a *admission) holes(needs []need, alone bool) *holes {
 // count is how many pods go on a node of each cell, and what that adds up to. Cells that
 // stand idle take from known what they have; barred nodes take none.
 func (h *holes) count(room [][]int64, known []int32, barred []bool, sums *sums) []int32 {
-	g, busy := h.on.grid, h.on.s.cols.busy
+	g, busy := h.on.grid, h.on.s.columns().busy
 	out := h.on.numbers(len(g.class))
 	most := int32(math.MaxInt32)
 	if h.alone {
@@ -205,7 +206,7 @@ func (h *holes) count(room [][]int64, known []int32, barred []bool, sums *sums) 
 			}
 			out[cell] = left
 			nodes := int64(g.size[cell])
-			sums.total = plus(sums.total, int64(left)*nodes)
+			sums.total = saturate.Add(sums.total, int64(left)*nodes)
 			sums.peak = max(sums.peak, left)
 			sums.takers += nodes
 			sums.sizes[min(largestHole, left)]++
@@ -258,13 +259,13 @@ func (h *holes) settle() {
 	if h.traits.barredNow == nil {
 		known = h.now
 	}
-	h.idle = h.count(h.on.s.cols.idle, known, h.traits.barredIdle, &h.idleSums)
+	h.idle = h.count(h.on.s.columns().idle, known, h.traits.barredIdle, &h.idleSums)
 }
 
 // refuses prepares why cells that let the pods in take none of them now; open: because
 // of their number.
 func (h *holes) refuses() func(cell int32) gate {
-	cols, grid, barred := &h.on.s.cols, h.on.grid, h.traits.barredNow
+	cols, grid, barred := h.on.s.columns(), h.on.grid, h.traits.barredNow
 	free, served := rowsOf(h.needs, cols.free)
 	idle, _ := rowsOf(h.needs, cols.idle)
 	takes := func(rows []row, class int32) bool {

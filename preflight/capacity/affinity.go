@@ -267,7 +267,7 @@ func (s *Snapshot) close(out []bool, at int, topology string) {
 	if out[at] && topology == corev1.LabelHostname {
 		return
 	}
-	column := s.byLabel.column(s.nodes, []string{topology}).of
+	column := s.labelColumn([]string{topology}).of
 	for i := range out {
 		out[i] = out[i] || column[i] == column[at]
 	}

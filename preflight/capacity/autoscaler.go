@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // nodePoolObject is what of Karpenter's NodePool is read: what nodes it makes and how
@@ -211,7 +212,7 @@ func (o *obstacle) pools() {
 		var asked, most int64
 		limited := true
 		for i := range each {
-			asked = plus(asked, times(each[i][name], o.wanted(i)))
+			asked = saturate.Add(asked, saturate.Mul(each[i][name], o.wanted(i)))
 		}
 		var names []string
 		for _, p := range s.rules.pools {
@@ -220,12 +221,12 @@ func (o *obstacle) pools() {
 			}
 			limit, ok := p.limits[name]
 			limited = limited && ok
-			most = plus(most, max(0, limit))
+			most = saturate.Add(most, max(0, limit))
 			names = append(names, p.name)
 		}
 		for _, n := range s.Alike(karpenterNodePool) {
 			if _, made := n.Labels[karpenterNodePool]; !made {
-				most = plus(most, times(max(0, n.Allocatable[name]), int64(n.Count)))
+				most = saturate.Add(most, saturate.Mul(max(0, n.Allocatable[name]), int64(n.Count)))
 			}
 		}
 		if asked == 0 || len(names) == 0 || !limited || asked <= most {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // answer is what is known about kins on some room.
@@ -48,14 +50,14 @@ func (q *question) decide(kins []*kin, idle bool) answer {
 func plenty(kins []*kin, idle bool) bool {
 	all := int64(0)
 	for _, k := range kins {
-		all = plus(all, int64(k.count))
+		all = saturate.Add(all, int64(k.count))
 	}
 	for _, k := range kins {
 		peak := int64(k.peak)
 		if idle {
 			peak = int64(k.idleSums.peak)
 		}
-		if k.most(idle)-min(math.MaxInt64/2, times(peak, all-int64(k.count))) < int64(k.count) {
+		if k.most(idle)-min(math.MaxInt64/2, saturate.Mul(peak, all-int64(k.count))) < int64(k.count) {
 			return false
 		}
 	}
@@ -122,9 +124,9 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 			}
 		}
 	}
-	room := on.s.cols.free
+	room := on.s.columns().free
 	if idle {
-		room = on.s.cols.idle
+		room = on.s.columns().idle
 	}
 	for cell, class := range on.grid.class {
 		if !on.budget.spend(len(kins)) {
@@ -140,7 +142,7 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 			r.have[set] = have
 		}
 		for i, column := range r.columns {
-			have[i] = plus(have[i], times(room[column][class], on.grid.weight(cell)))
+			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], on.grid.weight(cell)))
 		}
 	}
 	on.sums = append(on.sums, r)
@@ -176,12 +178,12 @@ func (r *roomSums) short(kins []*kin, set int) bool {
 		want, have := int64(0), int64(0)
 		for at, k := range kins {
 			if set == everyKin || set>>at&1 == 1 {
-				want = plus(want, times(k.takesOf(column), int64(k.count)))
+				want = saturate.Add(want, saturate.Mul(k.takesOf(column), int64(k.count)))
 			}
 		}
 		for takes, sums := range r.have {
 			if takes&set != 0 {
-				have = plus(have, sums[i])
+				have = saturate.Add(have, sums[i])
 			}
 		}
 		// A sum that saturated is no sum.
@@ -226,12 +228,12 @@ func (q *question) sum(of need, kins []*kin, room [][]int64, beside crowd, may f
 			continue
 		}
 		askers = append(askers, k)
-		s.Asked = plus(s.Asked, times(n, int64(k.count)))
+		s.Asked = saturate.Add(s.Asked, saturate.Mul(n, int64(k.count)))
 		if n > s.NeededHole {
 			s.NeededHole, s.Largest, largest = n, 0, nil
 		}
 		if n == s.NeededHole {
-			s.Largest, largest = int(plus(int64(s.Largest), int64(k.count))), append(largest, k)
+			s.Largest, largest = int(saturate.Add(int64(s.Largest), int64(k.count))), append(largest, k)
 		}
 	}
 	if of.column < 0 {
@@ -261,9 +263,9 @@ func (q *question) sum(of need, kins []*kin, room [][]int64, beside crowd, may f
 
 // hole adds what some nodes have each; large says that they take the largest pods.
 func (s *Shortfall) hole(free, nodes int64, large bool) {
-	s.Free, s.LargestHole = plus(s.Free, times(free, nodes)), max(s.LargestHole, free)
+	s.Free, s.LargestHole = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestHole, free)
 	if large && free >= s.NeededHole {
-		s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), times(free/s.NeededHole, nodes))))
+		s.Holes = int(min(math.MaxInt32, saturate.Add(int64(s.Holes), saturate.Mul(free/s.NeededHole, nodes))))
 	}
 }
 

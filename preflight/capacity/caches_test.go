@@ -62,7 +62,7 @@ func TestLabelKeysThatUsersWriteGrowNoView(t *testing.T) {
 	}
 	for i := range 1_000_000 {
 		key := fmt.Sprint("user-", i)
-		s.byLabel.column(s.nodes, []string{key, "key-1"})
+		s.labelColumn([]string{key, "key-1"})
 		s.gridBy([]string{key})
 	}
 	if grown := heap() - before; grown > mostGrowth {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // What a search for changes may spend, beside the steps that are left of the question: fits
@@ -179,7 +180,7 @@ func (q *quest) smallerPods() {
 		if Requested(g.Pod)[name] != each {
 			continue
 		}
-		total = plus(total, int64(g.Count))
+		total = saturate.Add(total, int64(g.Count))
 		if !g.Single && (grow < 0 || g.Count > q.gang.Groups[grow].Count) {
 			grow = i
 		}
@@ -368,7 +369,7 @@ func (q *quest) toleration() {
 // tolerating adds a toleration of a taint, given as text, to every group. Taints that
 // follow the health of a node are not for tolerating.
 func (q *quest) tolerating(g Gang, text string) (Gang, bool) {
-	for _, set := range q.s.cols.taintSets {
+	for _, set := range q.s.columns().taintSets {
 		for i := range set {
 			if taintText(&set[i]) != text || transient(set[i].Key) {
 				continue
@@ -473,7 +474,7 @@ func (q *quest) spreads() []string {
 			}
 		}
 	}
-	return sorted(keys)
+	return distinct(keys)
 }
 
 // drop tries the gang without a rule.

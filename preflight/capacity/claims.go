@@ -328,7 +328,7 @@ func (s *Snapshot) users(on *ground, t *traits, claim *corev1.PersistentVolumeCl
 	}
 	for _, idle := range []bool{false, true} {
 		there := map[int]bool{} // nodes where the claim is in use
-		for _, p := range s.storage.users.called(claim.Namespace, claim.Name) {
+		for p := range s.claimUsers(claim.Namespace, claim.Name) {
 			if node, ok := s.nodeAt(p.node); ok && (!idle || p.resident || on.stays[p]) {
 				there[node] = true
 			}

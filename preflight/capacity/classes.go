@@ -194,9 +194,9 @@ func (l *line) numbered() (classes []*class, of []int32) {
 	return classes, of
 }
 
-// columns are the numbers of the line. They are made when the first fit asks for them:
+// makeColumns works out the numbers of the line. They are made when the first fit asks for them:
 // most snapshots are replaced before anybody asks.
-func (l *line) columns() columns {
+func (l *line) makeColumns() columns {
 	classes, of := l.numbered()
 	n, resources := len(classes), len(l.index)
 	c := columns{
@@ -226,4 +226,15 @@ func (l *line) columns() columns {
 		c.taintSet[at] = lastAt
 	}
 	return c
+}
+
+// separate makes each node a class of its own, so that the room on one can change alone. It is for
+// whoever has the snapshot for himself and has not asked for its columns yet.
+func (l *line) separate() {
+	classes := make([]*class, len(l.nodes))
+	for at := range l.nodes {
+		classes[at] = l.classes[l.of[at]]
+		l.of[at] = int32(at)
+	}
+	l.classes = classes
 }

@@ -65,3 +65,10 @@ func (c *columns) needsOf(requests job.Resources) []need {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

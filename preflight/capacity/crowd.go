@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // crowd is what earlier stages take on nodes, where they linger.
@@ -123,9 +125,9 @@ func (q *question) stay() crowd {
 		if !ok || p.record.resident { // which is counted on an idle cluster already
 			continue
 		}
-		needs := []need{{q.s.cols.index[corev1.ResourcePods], corev1.ResourcePods, 1}}
+		needs := []need{{q.s.columns().index[corev1.ResourcePods], corev1.ResourcePods, 1}}
 		for _, a := range p.record.requests {
-			if column, ok := q.s.cols.index[a.name]; ok && a.name != corev1.ResourcePods {
+			if column, ok := q.s.columns().index[a.name]; ok && a.name != corev1.ResourcePods {
 				needs = append(needs, need{column, a.name, a.n})
 			}
 		}
@@ -141,7 +143,7 @@ func (c crowd) take(node int32, needs []need, pods int) {
 		c[node] = taken
 	}
 	for _, n := range needs {
-		taken[n.column] = plus(taken[n.column], times(n.n, int64(pods)))
+		taken[n.column] = saturate.Add(taken[n.column], saturate.Mul(n.n, int64(pods)))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // How many running jobs are looked at: those that are taken away together until the gang
@@ -101,7 +102,7 @@ func (j *runningJob) add(p *Pod) {
 	j.pods = append(j.pods, p)
 	for _, a := range p.requests {
 		if job.AcceleratorUnit(a.name) != job.NotAccelerator {
-			j.devices = plus(j.devices, a.n)
+			j.devices = saturate.Add(j.devices, a.n)
 		}
 	}
 }

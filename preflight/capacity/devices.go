@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // claimUse is what the claims that are made for one pod count for in quotas: their
@@ -32,7 +33,7 @@ func (s *Snapshot) claimUse(namespace string, spec *corev1.PodSpec) job.Resource
 		for _, request := range template.Spec.Spec.Devices.Requests {
 			for class, n := range mostDevicesOf(&request) {
 				name := corev1.ResourceName(class + corev1.ResourceClaimsPerClass)
-				out[name] = plus(out[name], n)
+				out[name] = saturate.Add(out[name], n)
 			}
 		}
 	}
@@ -112,7 +113,7 @@ func requestText(spec *resourcev1.ResourceClaimSpec) string {
 	least := map[string]int64{}
 	for i := range spec.Devices.Requests {
 		class, n := leastDevicesOf(&spec.Devices.Requests[i])
-		least[class] = plus(least[class], n)
+		least[class] = saturate.Add(least[class], n)
 	}
 	var of []string
 	for _, class := range slices.Sorted(maps.Keys(least)) {
@@ -210,15 +211,15 @@ func (o *obstacle) devices() {
 			if asked == 0 || o.wanted(i) == 0 {
 				continue
 			}
-			if asked > plus(p.most, p.shared) {
-				o.lacksDevices(&o.gang.Groups[i], class, asked, plus(p.most, p.shared),
-					fmt.Sprintf("one %s asks for %d devices; no node publishes more than %d", o.gang.Groups[i].Name, asked, plus(p.most, p.shared)))
+			if asked > saturate.Add(p.most, p.shared) {
+				o.lacksDevices(&o.gang.Groups[i], class, asked, saturate.Add(p.most, p.shared),
+					fmt.Sprintf("one %s asks for %d devices; no node publishes more than %d", o.gang.Groups[i].Name, asked, saturate.Add(p.most, p.shared)))
 				return
 			}
 			if first < 0 {
 				first = i
 			}
-			all = plus(all, times(asked, o.wanted(i)))
+			all = saturate.Add(all, saturate.Mul(asked, o.wanted(i)))
 			sums[corev1.ResourceName(class)] = 0
 		}
 		if all > p.total {
@@ -249,7 +250,7 @@ func (s *Snapshot) leastDevices(namespace string, pod *job.Pod) (class string, d
 		}
 		for i := range template.Spec.Spec.Devices.Requests {
 			of, n := leastDevicesOf(&template.Spec.Spec.Devices.Requests[i])
-			class, devices = cmp.Or(class, of), plus(devices, n)
+			class, devices = cmp.Or(class, of), saturate.Add(devices, n)
 		}
 	}
 	for name, n := range Requested(*pod) {
@@ -260,7 +261,7 @@ func (s *Snapshot) leastDevices(namespace string, pod *job.Pod) (class string, d
 		if class == "" || of < class {
 			class = of
 		}
-		devices = plus(devices, n)
+		devices = saturate.Add(devices, n)
 	}
 	return class, devices
 }

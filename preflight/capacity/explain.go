@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // explain fills in why nodes were refused to the first kin without a place, and what the
@@ -68,7 +69,7 @@ func (q *question) reject(out *Rejections, k *kin) {
 	for _, r := range k.refused {
 		out.add(r.gate, int(r.nodes))
 		if r.gate == tainted {
-			taints[k.taints[k.refuse[q.s.cols.taintSet[q.on.grid.class[r.cells[0]]]]-1]] += int(r.nodes)
+			taints[k.taints[k.refuse[q.s.columns().taintSet[q.on.grid.class[r.cells[0]]]]-1]] += int(r.nodes)
 		}
 	}
 	out.Open = int(k.takers)
@@ -114,7 +115,7 @@ func (q *question) askOf(k *kin) Ask {
 		g := &q.gang.Groups[i]
 		pods := max(0, g.Count) - q.settled[i]
 		roles = append(roles, roleText(g.Name, pods))
-		a.Pods = int(plus(int64(a.Pods), int64(pods)))
+		a.Pods = int(saturate.Add(int64(a.Pods), int64(pods)))
 	}
 	a.Roles = strings.Join(roles, " + ")
 	for _, n := range k.needs {

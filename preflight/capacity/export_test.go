@@ -17,8 +17,7 @@ func (s *Snapshot) Within(ctx context.Context, g Gang, steps int) (r Result, use
 
 // Classes is the number of nodes that differ in more than names and labels.
 func (s *Snapshot) Classes() int {
-	s.lineUp()
-	return len(s.cols.ready)
+	return len(s.columns().ready)
 }
 
 // Memo is the memory of a search.

@@ -77,10 +77,10 @@ func labelsOf(selectors ...labels.Selector) []labelHash {
 	return out
 }
 
-// ownLabels are labels that pods of the gang have for certain.
-func (g *Gang) ownLabels() []labelHash {
+// hashesOf stand for labels.
+func hashesOf(labels map[string]string) []labelHash {
 	var out []labelHash
-	for key, value := range g.OwnLabels {
+	for key, value := range labels {
 		out = append(out, hashOf(key, value))
 	}
 	return out

@@ -8,6 +8,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
@@ -159,7 +161,7 @@ func (q *question) stretch(p *packing) {
 	for i, k := range p.kins {
 		extra := int64(0)
 		for _, group := range k.groups {
-			extra = plus(extra, int64(q.extra[group]))
+			extra = saturate.Add(extra, int64(q.extra[group]))
 		}
 		if p.seating != nil {
 			p.seating.more(i, int(min(extra, math.MaxInt32)))
@@ -359,7 +361,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	if !idleKnown {
 		q.note("that they would fit on the idle cluster is not proven")
 	}
-	sums := q.sums(kins, q.s.cols.free, nil, gate.passes)
+	sums := q.sums(kins, q.s.columns().free, nil, gate.passes)
 	r.Verdict = Fragmented
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
 		r.Verdict = Full
@@ -449,7 +451,7 @@ func (k *kin) crowdedOut() bool {
 func (q *question) tooBig(r *Result, kins []*kin) {
 	r.Verdict = TooBig
 	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && k.most(true) == 0 })
-	r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, q.stay(), func(g gate) bool { return g.passes() || g == tooSmall }))
+	r.Shortfall = lacking(q.sums(kins, q.s.columns().idle, q.stay(), func(g gate) bool { return g.passes() || g == tooSmall }))
 	r.WithNodesBack = q.fitsWithNodesBack()
 }
 

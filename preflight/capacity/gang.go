@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 // Gang is what has to run together.
@@ -59,7 +61,8 @@ func GangOf(j *job.Job) Gang {
 		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "",
 	}
 	if gvk := schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind); gvk.Kind != "" {
-		g.Self = resourceOf(gvk)
+		plural, _ := meta.UnsafeGuessKindToResource(gvk) // the plural in lower case
+		g.Self = plural.GroupResource()
 	}
 	g.System, g.At = queueSystem(j)
 	for i := range j.Roles {
@@ -78,7 +81,7 @@ func GangOf(j *job.Job) Gang {
 func (g Gang) Pods() int {
 	n := int64(0)
 	for _, group := range g.Groups {
-		n = plus(n, int64(max(0, group.Count)))
+		n = saturate.Add(n, int64(max(0, group.Count)))
 	}
 	return int(n)
 }

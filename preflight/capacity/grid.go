@@ -224,14 +224,17 @@ type labelPair struct{ before, value int32 }
 // gridBy parts the classes by labels; made when first asked for and kept.
 func (s *Snapshot) gridBy(keys []string) *grid {
 	if keys = s.byLabel.known(keys); len(keys) == 0 {
-		return s.cols.plain
+		return s.columns().plain
 	}
 	name := strings.Join(keys, "\x00")
 	if g, ok := s.grids.Get(name); ok {
 		return g.(*grid)
 	}
-	column := s.byLabel.column(s.nodes, keys)
-	g := s.cols.plain.split(func(at int32) int32 { return column.of[at] }).labelled(column)
+	column := s.labelColumn(keys)
+	g := s.columns().plain.split(func(at int32) int32 { return column.of[at] }).labelled(column)
 	s.grids.Add(name, g)
 	return g
 }
+
+// labelColumn numbers the combinations of values that some labels have on the nodes.
+func (s *Snapshot) labelColumn(keys []string) *labelColumn { return s.byLabel.column(s.nodes, keys) }

@@ -79,7 +79,10 @@ func (on *ground) meets(rule relation, group int, ask func() (yes bool, doubt st
 	row := on.met[rule]
 	if row == nil {
 		row = make([]int8, len(on.traits))
-		put(&on.met, rule, row)
+		if on.met == nil {
+			on.met = map[relation][]int8{}
+		}
+		on.met[rule] = row
 	}
 	group = on.twins[group]
 	switch {
@@ -128,8 +131,7 @@ type ownPod struct {
 }
 
 func (s *Snapshot) ground(g Gang, b *budget) *ground {
-	s.lineUp()
-	on := &ground{s: s, budget: b, traits: make([]traits, len(g.Groups)), memory: s.borrow()}
+	on := &ground{s: s, budget: b, traits: make([]traits, len(g.Groups)), stays: map[*Pod]bool{}, memory: s.borrow()}
 	on.countOwn(g)
 	on.findTwins(g)
 	keys, byName := map[string]bool{}, false
@@ -145,7 +147,7 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 		more, fixed := selectorKeys(spec)
 		byName = byName || fixed
 		if class := s.runtimeClassOf(spec); class != nil && class.Scheduling != nil {
-			more = append(more, sortedKeys(class.Scheduling.NodeSelector)...)
+			more = append(more, slices.Collect(maps.Keys(class.Scheduling.NodeSelector))...)
 		}
 		for _, key := range more {
 			keys[key] = true
@@ -163,7 +165,7 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 		t := &on.traits[i]
 		for _, flags := range [][]bool{t.barredIdle, t.barredNow, t.closed} {
 			if flags != nil {
-				on.grid = on.grid.split(func(at int32) int32 { return int32(bit(flags[at])) })
+				on.grid = on.grid.split(func(at int32) int32 { return int32(number(flags[at])) })
 			}
 		}
 	}
@@ -173,14 +175,15 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 		on.part(on.topologyKeys())
 	}
 	if on.grid != byLabels && len(keys) > 0 {
-		on.grid = on.grid.labelled(s.byLabel.column(s.nodes, slices.Sorted(maps.Keys(keys))))
+		on.grid = on.grid.labelled(s.labelColumn(slices.Sorted(maps.Keys(keys))))
 	} else if on.grid.labels == nil {
 		on.grid.labels, on.grid.kinds = make([]int32, len(on.grid.nodes)), 1
 	}
 	return on
 }
 
-func bit(b bool) int {
+// number is 1 for what is so.
+func number(b bool) int {
 	if b {
 		return 1
 	}
@@ -195,13 +198,13 @@ func (on *ground) countOwn(g Gang) {
 		return
 	}
 	var scratch corev1.Pod
-	for p := range in.with(g.ownLabels()) {
+	for p := range in.with(hashesOf(g.OwnLabels)) {
 		if p.node == "" || p.deleted {
 			continue
 		}
 		if name, ok := g.Own(p.seen(&scratch)); ok && g.group(name) >= 0 {
 			on.own = append(on.own, ownPod{g.group(name), p})
-			put(&on.stays, p, true)
+			on.stays[p] = true
 		}
 	}
 	slices.SortFunc(on.own, func(a, b ownPod) int { return a.record.compare(b.record) })
@@ -272,7 +275,7 @@ func (s *Snapshot) byLabels(match func(*corev1.Node) bool, terms []corev1.NodeSe
 
 // onLabels asks once about nodes that agree on some labels, on which the answer rests.
 func (s *Snapshot) onLabels(keys []string, holds func(at int) bool) func(at int) bool {
-	column := s.byLabel.column(s.nodes, sorted(slices.Clone(keys)))
+	column := s.labelColumn(sorted(slices.Clone(keys)))
 	known := make([]int8, column.values+1)
 	return func(at int) bool {
 		known := &known[column.of[at]]
@@ -295,7 +298,8 @@ func selectorKeys(spec *corev1.PodSpec) (keys []string, byName bool) {
 	for key := range spec.NodeSelector {
 		keys = append(keys, key)
 	}
-	return sorted(keys), byName || spec.NodeName != ""
+	slices.Sort(keys)
+	return slices.Compact(keys), byName || spec.NodeName != ""
 }
 
 func termKeys(terms []corev1.NodeSelectorTerm) (keys []string, byName bool) {
@@ -319,7 +323,8 @@ func either(a, b []bool) []bool {
 	return a
 }
 
-func sorted(keys []string) []string {
+// distinct sorts keys and drops repeated ones.
+func distinct(keys []string) []string {
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }

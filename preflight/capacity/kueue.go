@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // The parts of Kueue's objects that are read; v1beta1 and v1beta2 differ in the name of
@@ -200,7 +201,7 @@ func (k *kueueing) group(at int) {
 		for _, name := range g.CoveredResources {
 			// Who asks for nothing of a resource, and says so, needs a flavor all the same.
 			if n, said := k.asks[i][name]; said && n >= 0 && k.wanted(i) > 0 {
-				set.asks[name] = times(n, k.wanted(i))
+				set.asks[name] = saturate.Mul(n, k.wanted(i))
 			}
 		}
 		if len(set.asks) == 0 {
@@ -306,7 +307,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 		var asked, has, hard int64
 		usable := map[string]bool{}
 		for _, set := range sets {
-			asked = plus(asked, set.asks[name])
+			asked = saturate.Add(asked, set.asks[name])
 			for _, f := range set.flavors {
 				usable[f] = set.asks[name] > 0 || usable[f]
 			}
@@ -315,8 +316,8 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 		for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
 			if usable[f.Name] {
 				names = append(names, f.Name)
-				has = plus(has, max(0, capacity(flavored{f.Name, name})))
-				hard = plus(hard, max(0, k.node.most(flavored{f.Name, name})))
+				has = saturate.Add(has, max(0, capacity(flavored{f.Name, name})))
+				hard = saturate.Add(hard, max(0, k.node.most(flavored{f.Name, name})))
 			}
 		}
 		if asked == 0 {
@@ -391,7 +392,7 @@ func (f *flavoring) holds(from int) bool {
 		fits := true
 		for r, n := range set.asks {
 			fr := flavored{name, r}
-			fits = fits && plus(f.taken[fr], n) <= max(0, f.capacity(fr)) // a queue in debt has nothing, not less
+			fits = fits && saturate.Add(f.taken[fr], n) <= max(0, f.capacity(fr)) // a queue in debt has nothing, not less
 		}
 		if !fits {
 			continue

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // flavored is a resource of a flavor, the unit in which Kueue counts.
@@ -126,10 +127,10 @@ func (n *quotaNode) add() {
 	for _, child := range n.children {
 		child.add()
 		for fr, all := range child.subtree {
-			n.subtree[fr] = plus(n.subtree[fr], all-child.kept(fr))
+			n.subtree[fr] = saturate.Add(n.subtree[fr], all-child.kept(fr))
 		}
 		for fr, used := range child.usage {
-			n.usage[fr] = plus(n.usage[fr], max(0, used-child.kept(fr)))
+			n.usage[fr] = saturate.Add(n.usage[fr], max(0, used-child.kept(fr)))
 		}
 	}
 }
@@ -147,9 +148,9 @@ func (n *quotaNode) most(fr flavored) int64 {
 	if n.parent == nil {
 		return n.subtree[fr]
 	}
-	out := plus(n.kept(fr), n.parent.most(fr))
+	out := saturate.Add(n.kept(fr), n.parent.most(fr))
 	if q, ok := n.quotas[fr]; ok && q.borrow >= 0 {
-		out = min(out, plus(n.subtree[fr], q.borrow))
+		out = min(out, saturate.Add(n.subtree[fr], q.borrow))
 	}
 	return out
 }
@@ -162,7 +163,7 @@ func (n *quotaNode) left(fr flavored) int64 {
 	kept := n.kept(fr)
 	above := n.parent.left(fr)
 	if q, ok := n.quotas[fr]; ok && q.borrow >= 0 {
-		above = min(above, plus(n.subtree[fr]-kept-max(0, n.usage[fr]-kept), q.borrow))
+		above = min(above, saturate.Add(n.subtree[fr]-kept-max(0, n.usage[fr]-kept), q.borrow))
 	}
 	return max(0, kept-n.usage[fr]) + above
 }

@@ -234,7 +234,7 @@ func (l *Ledger) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		grids: lru.New(mostGrids), slots: lru.New(mostDrivers),
 	}
 	if l.memory == nil {
-		l.memory = &sync.Pool{New: func() any { return &scratch{} }}
+		l.memory = &sync.Pool{}
 	}
 	s.memory = l.memory
 	if s.incomplete == "" && len(l.order) == 0 && !l.complete[nodesResource] {

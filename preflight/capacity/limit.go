@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Limit is a rule between the job and the nodes that the job does not keep. Whatever room
@@ -199,7 +200,7 @@ func (s *Snapshot) exist(g Gang) []int {
 		return out
 	}
 	var scratch corev1.Pod
-	for p := range in.with(g.ownLabels()) {
+	for p := range in.with(hashesOf(g.OwnLabels)) {
 		if p.deleted {
 			continue
 		}
@@ -233,7 +234,7 @@ func (o *obstacle) largest(each []job.Resources, name corev1.ResourceName) (at j
 	best := int64(-1)
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]
-		if n := times(each[i][name], o.wanted(i)); n > best {
+		if n := saturate.Mul(each[i][name], o.wanted(i)); n > best {
 			best, at = n, g.Path
 		}
 	}

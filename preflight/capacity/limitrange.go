@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // The API server fills in what containers do not say, and then refuses pods outside the
@@ -242,9 +243,9 @@ func (m measured) ratio(name corev1.ResourceName, bound resource.Quantity) (brea
 // ratioOf is so many times an amount, rounded down: the largest limit that is allowed.
 func ratioOf(n int64, ratio resource.Quantity) int64 {
 	if ratio.Value() > resource.MaxMilliValue || n > resource.MaxMilliValue/max(1, ratio.Value()) {
-		return times(n, ratio.Value())
+		return saturate.Mul(n, ratio.Value())
 	}
-	return times(n, ratio.MilliValue()) / 1000
+	return saturate.Mul(n, ratio.MilliValue()) / 1000
 }
 
 // ratioText is a ratio as people write one: 1.5, not 1500m.

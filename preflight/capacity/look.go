@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // lookPast records what of the pod the fit does not model.
@@ -80,14 +81,13 @@ func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
 	if class.Overhead != nil && len(pod.Spec.Overhead) == 0 {
 		requests = maps.Clone(requests)
 		for name, n := range job.ResourcesOf(class.Overhead.PodFixed) {
-			requests[name] = plus(max(0, requests[name]), max(0, n))
+			requests[name] = saturate.Add(max(0, requests[name]), max(0, n))
 		}
 	}
 	if class.Scheduling != nil {
-		pod.Spec.NodeSelector = maps.Clone(pod.Spec.NodeSelector)
-		for key, value := range class.Scheduling.NodeSelector {
-			put(&pod.Spec.NodeSelector, key, value)
-		}
+		pod.Spec.NodeSelector = map[string]string{}
+		maps.Copy(pod.Spec.NodeSelector, k.pod.Spec.NodeSelector)
+		maps.Copy(pod.Spec.NodeSelector, class.Scheduling.NodeSelector)
 		pod.Spec.Tolerations = slices.Concat(pod.Spec.Tolerations, class.Scheduling.Tolerations)
 	}
 	k.pod = &pod

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Node is what the fit knows of one node. Amounts are as in job.Resources.
@@ -246,8 +245,7 @@ func conflict(a, b []hostPort) bool {
 	return false
 }
 
-// plus adds amounts that are not negative and saturates.
-func plus(a, b int64) int64 { return saturate.Add(a, b) }
-
-// times multiplies and saturates.
-func times(a, b int64) int64 { return saturate.Mul(a, b) }
+// freeWithout is Free if so much less were used.
+func (n *Node) freeWithout(r corev1.ResourceName, gone int64) int64 {
+	return left(offer(n.Allocatable, r), n.used.of(r)-gone)
+}

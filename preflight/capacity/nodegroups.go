@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // NodeGroup is nodes that agree in what they offer, in their taints and in some labels,
@@ -197,7 +198,7 @@ func (s *Snapshot) groups(keys []string) []nodeGroup {
 	if known, ok := s.shapes.made.Get(name); ok {
 		return known.([]nodeGroup)
 	}
-	column := s.byLabel.column(s.nodes, keys)
+	column := s.labelColumn(keys)
 	var out []nodeGroup
 	enter := func(at int, known int32) int32 {
 		if known == 0 {
@@ -227,7 +228,7 @@ func (s *Snapshot) groups(keys []string) []nodeGroup {
 // Offered is how much of a resource all nodes offer in sum.
 func (s *Snapshot) Offered(name corev1.ResourceName) (sum int64) {
 	for _, g := range s.Alike() {
-		sum = plus(sum, times(max(0, g.Allocatable[name]), int64(g.Count)))
+		sum = saturate.Add(sum, saturate.Mul(max(0, g.Allocatable[name]), int64(g.Count)))
 	}
 	return sum
 }
@@ -238,10 +239,15 @@ func (s *Snapshot) DevicesPerNode() (most int64) {
 		here := int64(0)
 		for name, n := range g.Allocatable {
 			if job.AcceleratorUnit(name) == job.Device {
-				here = plus(here, max(0, n))
+				here = saturate.Add(here, max(0, n))
 			}
 		}
 		most = max(most, here)
 	}
 	return most
+}
+
+func sorted(keys []string) []string {
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // nodeInfo is a node in a ledger and the pods on it. It changes with every pod that comes or
@@ -137,7 +138,7 @@ func (s amounts) plus(p *Pod) amounts {
 		if !ok {
 			s = slices.Insert(s, at, amount{name, 0})
 		}
-		s[at].n = plus(s[at].n, n)
+		s[at].n = saturate.Add(s[at].n, n)
 	}
 	for _, a := range p.requests {
 		add(a.name, a.n)

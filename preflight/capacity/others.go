@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // waiting describes pods of others that wait for a place too: they take no room, and
@@ -19,7 +20,7 @@ func (s *Snapshot) waiting(g Gang) string {
 	count := func(n int, asked job.Resources) {
 		pods += n
 		for name, n := range asked {
-			sum[name] = plus(sum[name], n)
+			sum[name] = saturate.Add(sum[name], n)
 		}
 	}
 	for namespace, there := range s.podsIn {
@@ -46,7 +47,7 @@ func (r *podsView) askedByOthers(g Gang) (pods int, sum job.Resources) {
 	var scratch corev1.Pod
 	pods, all := r.asked()
 	sum = maps.Clone(all)
-	for p := range r.waiting(g.ownLabels()) {
+	for p := range r.waiting(hashesOf(g.OwnLabels)) {
 		if _, own := g.Own(p.seen(&scratch)); !own {
 			continue
 		}

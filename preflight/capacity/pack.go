@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // packing is kins on nodes: how many of each went where. Nodes that nothing was put on
@@ -96,9 +98,9 @@ func (p *packing) carve(cell, n int) (at int) {
 }
 
 func (p *packing) add(cell int, nodes []int32) (at int) {
-	columns, class := p.q.s.cols.free, p.q.on.grid.class[cell]
+	columns, class := p.q.s.columns().free, p.q.on.grid.class[cell]
 	if p.idle {
-		columns = p.q.s.cols.idle
+		columns = p.q.s.columns().idle
 	}
 	from := len(p.rooms)
 	p.rooms = slices.Grow(p.rooms, len(p.column))[:from+len(p.column)]
@@ -160,7 +162,7 @@ func (p *packing) put(i, at, n int) {
 	p.placed[i] += n * len(p.pieces[at].nodes)
 	room := p.room(at)
 	for _, need := range p.needs[i] {
-		room[need.column] -= times(need.n, int64(n))
+		room[need.column] -= saturate.Mul(need.n, int64(n))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // groupMark is how a pod says that it waits for others, and where the group says for how many.
@@ -84,7 +85,7 @@ func (o *obstacle) members() {
 		if at < 0 {
 			at, all = len(all), append(all, &named{mark: mark, name: name, first: g})
 		}
-		all[at].pods = plus(all[at].pods, int64(max(0, g.Count)))
+		all[at].pods = saturate.Add(all[at].pods, int64(max(0, g.Count)))
 	}
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]

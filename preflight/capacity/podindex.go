@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // podsView is the live pods of a namespace as a snapshot has them, in no order: there may be very many, and one
@@ -69,7 +70,7 @@ func (r *podsView) asked() (pods int, sum job.Resources) {
 		for p := range r.waiting(nil) {
 			r.count++
 			for _, a := range p.requests {
-				r.sum[a.name] = plus(r.sum[a.name], a.n)
+				r.sum[a.name] = saturate.Add(r.sum[a.name], a.n)
 			}
 		}
 	})

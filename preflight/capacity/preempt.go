@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Preemption is who would have to go for a gang of higher priority. It is said, never
@@ -286,7 +287,7 @@ func (h *hunt) roomy(n *Node, gone []*Pod) bool {
 		for name, asked := range asks {
 			free := n.Free(name)
 			for _, p := range gone {
-				free = plus(free, p.takes(name))
+				free = saturate.Add(free, p.takes(name))
 			}
 			if free < asked {
 				return false

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // question is a gang on a snapshot, prepared for counting.
@@ -142,7 +143,7 @@ func (q *question) gather(stage []int) []*kin {
 			out = append(out, k)
 		}
 		k.groups = append(k.groups, i)
-		k.count = int(plus(int64(k.count), int64(q.need[i])))
+		k.count = int(saturate.Add(int64(k.count), int64(q.need[i])))
 	}
 	for _, k := range out {
 		q.prepare(k, q.runtimeClass(k, q.requested(k.groups[0])))
@@ -191,14 +192,14 @@ func (q *question) equal(x, y *job.Pod) bool {
 func (q *question) several(k *kin) bool {
 	n := int64(0)
 	for _, i := range k.groups {
-		n = plus(n, int64(q.need[i])+int64(q.extra[i]))
+		n = saturate.Add(n, int64(q.need[i])+int64(q.extra[i]))
 	}
 	return n > 1
 }
 
 // prepare finds out how many pods of the kin each cell takes, and why not.
 func (q *question) prepare(k *kin, requests job.Resources) {
-	k.needs = q.s.cols.needsOf(requests)
+	k.needs = q.s.columns().needsOf(requests)
 	for _, name := range requests.Names() {
 		if n := requests[name]; n < 0 {
 			q.note("%s asks for %s %s; counted as 0", k.name, job.Format(name, n), name)

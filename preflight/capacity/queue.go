@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // QueueSystem is who keeps a queue.
@@ -194,7 +195,7 @@ func (o *obstacle) least(each []job.Resources, name corev1.ResourceName) int64 {
 	sum := int64(0)
 	for _, i := range order {
 		pods := min(left, o.wanted(i))
-		sum = plus(sum, times(each[i][name], pods))
+		sum = saturate.Add(sum, saturate.Mul(each[i][name], pods))
 		left -= pods
 	}
 	return sum
@@ -218,7 +219,7 @@ func (o *obstacle) queueAmounts(kind, namespace, name string, hard, used job.Res
 		case asked > hard[r]:
 			l.When = Never
 			l.Message = fmt.Sprintf("%s %s asked by %s; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(hard[r]))
-		case known && plus(used[r], asked) > hard[r]:
+		case known && saturate.Add(used[r], asked) > hard[r]:
 			l.When = Now
 			l.Message = fmt.Sprintf("%s %s asked by %s beside %s in use; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(used[r]), f(hard[r]))
 		default:

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // The API server counts a pod against every ResourceQuota of its namespace whose scopes
@@ -110,7 +111,7 @@ func (o *obstacle) bound(quota *storedQuota, name corev1.ResourceName, each func
 	all, more := o.sum(name, each)
 	taken, known := quota.used[name]
 	never := all > hard
-	if !never && (!known || more <= 0 || plus(taken, more) <= hard) {
+	if !never && (!known || more <= 0 || saturate.Add(taken, more) <= hard) {
 		return
 	}
 	counts := make([]job.Resources, len(o.gang.Groups))
@@ -146,8 +147,8 @@ func (o *obstacle) sum(name corev1.ResourceName, each func(group int) int64) (al
 	for _, set := range sets {
 		var a, m int64
 		for _, i := range set {
-			a = plus(a, times(each(i), o.wanted(i)))
-			m = plus(m, times(each(i), o.missing(i)))
+			a = saturate.Add(a, saturate.Mul(each(i), o.wanted(i)))
+			m = saturate.Add(m, saturate.Mul(each(i), o.missing(i)))
 		}
 		all, missing = max(all, a), max(missing, m)
 	}

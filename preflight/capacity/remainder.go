@@ -55,15 +55,9 @@ func (m *remainder) look() {
 	if !m.amount {
 		return
 	}
-	line := &m.view.line
-	classes := make([]*class, len(line.nodes))
-	for at := range line.nodes {
-		classes[at] = line.classes[line.of[at]]
-		line.of[at] = int32(at)
-	}
-	line.classes = classes
+	m.view.separate()
 	m.on = m.view.ground(m.gang, m.budget)
-	m.gone = make([]map[corev1.ResourceName]int64, len(line.nodes))
+	m.gone = make([]map[corev1.ResourceName]int64, len(m.view.nodes))
 }
 
 // take takes a pod away.
@@ -92,11 +86,14 @@ func (m *remainder) move(p *Pod, sign int64) {
 	if !ok {
 		return
 	}
-	n, cols := m.view.nodes[at], &m.view.cols
+	n, cols := m.view.nodes[at], m.view.columns()
 	change := func(name corev1.ResourceName, by int64) {
-		put(&m.gone[at], name, m.gone[at][name]+by)
+		if m.gone[at] == nil {
+			m.gone[at] = map[corev1.ResourceName]int64{}
+		}
+		m.gone[at][name] += by
 		if column, ok := cols.index[name]; ok {
-			cols.free[column][at] = left(offer(n.Allocatable, name), n.used.of(name)-m.gone[at][name])
+			cols.free[column][at] = n.freeWithout(name, m.gone[at][name])
 		}
 	}
 	for _, a := range p.requests {

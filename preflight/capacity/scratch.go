@@ -26,10 +26,12 @@ const (
 
 // borrow gives memory that release takes back; not giving it back costs nothing else.
 func (s *Snapshot) borrow() *scratch {
-	if s.memory == nil {
-		return &scratch{}
+	if pool := s.memory; pool != nil {
+		if m, ok := pool.Get().(*scratch); ok {
+			return m
+		}
 	}
-	return s.memory.Get().(*scratch)
+	return &scratch{}
 }
 
 // release gives back the memory of a ground on which nobody counts any more.

@@ -37,7 +37,7 @@ func (on *ground) attach() {
 			}
 		}
 	}
-	for _, driver := range sorted(drivers) {
+	for _, driver := range distinct(drivers) {
 		row := on.s.slotsOf(driver)
 		if row.now == nil {
 			continue
@@ -103,7 +103,7 @@ func (s *Snapshot) slotsOf(driver string) *slotRow {
 			for i := range n.attached {
 				if a := &n.attached[i]; a.driver == driver {
 					row.now[at] = max(0, row.now[at]-1)
-					row.idle[at] = max(0, row.idle[at]-int32(bit(a.idle)))
+					row.idle[at] = max(0, row.idle[at]-int32(number(a.idle)))
 				}
 			}
 		}
@@ -121,7 +121,7 @@ func (s *Snapshot) whereAttached(driver, handle string) (there []int32) {
 				if there == nil {
 					there = make([]int32, len(s.nodes))
 				}
-				there[at] = int32(1 + bit(a.idle))
+				there[at] = int32(1 + number(a.idle))
 			}
 		}
 	}

@@ -49,8 +49,11 @@ type Snapshot struct {
 	lacking bool          // some nodes are not ready or take no pods
 }
 
-// lineUp makes the columns, where nobody has yet.
-func (s *Snapshot) lineUp() { s.lined.Do(func() { s.cols = s.columns() }) }
+// columns are the numbers of all nodes, made when first asked for. Read-only.
+func (s *Snapshot) columns() *columns {
+	s.lined.Do(func() { s.cols = s.makeColumns() })
+	return &s.cols
+}
 
 // objectKey identifies an object of any kind.
 type objectKey struct {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Standing is what a node is to a gang.
@@ -38,7 +39,7 @@ func (s *Snapshot) Standings(g Gang, of corev1.ResourceName) []Standing {
 		if at, ok := s.nodeAt(own.record.node); ok {
 			i := slices.IndexFunc(own.record.requests, func(a amount) bool { return a.name == of })
 			if i >= 0 {
-				out[at].Own = plus(out[at].Own, own.record.requests[i].n)
+				out[at].Own = saturate.Add(out[at].Own, own.record.requests[i].n)
 			}
 		}
 	}
@@ -86,11 +87,11 @@ func (q *question) standing(kins []*kin, cell int, of corev1.ResourceName) Stand
 	case notSelected:
 		return Standing{Closed: true, Why: "not selected"}
 	case tainted:
-		return Standing{Closed: true, Why: "taint " + best.taints[best.refuse[q.s.cols.taintSet[class]]-1]}
+		return Standing{Closed: true, Why: "taint " + best.taints[best.refuse[q.s.columns().taintSet[class]]-1]}
 	case tooSmall:
-		return best.lack(class, of, q.s.cols.idle, "too small for")
+		return best.lack(class, of, q.s.columns().idle, "too small for")
 	case full:
-		return best.lack(class, of, q.s.cols.free, "short of")
+		return best.lack(class, of, q.s.columns().free, "short of")
 	case otherwise:
 		return Standing{Closed: true, Why: "closed by other pods"}
 	case closed:

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // The exhaustive search for tied pods gives up beyond these sizes; then the answer is
@@ -223,7 +225,7 @@ func (x *sweep) prepare() bool {
 			x.rooms[j][i] += int64(most)
 		}
 		for i, has := range x.roomOf(j) {
-			x.sums[j][i] = plus(x.sums[j][i], max(0, has))
+			x.sums[j][i] = saturate.Add(x.sums[j][i], max(0, has))
 		}
 	}
 	for top := range w.tops {
@@ -297,9 +299,9 @@ func (x *sweep) roomOf(j int) []int64 {
 	if x.nodes[j].piece >= 0 {
 		return x.p.room(x.nodes[j].piece)
 	}
-	columns := x.w.q.s.cols.free
+	columns := x.w.q.s.columns().free
 	if x.w.idle {
-		columns = x.w.q.s.cols.idle
+		columns = x.w.q.s.columns().idle
 	}
 	out := make([]int64, 0, len(x.p.column))
 	for _, column := range x.p.column {
@@ -387,7 +389,7 @@ func (x *sweep) enough(j int) bool {
 		for i, n := range x.left {
 			for _, need := range x.p.needs[i] {
 				if need.column == column {
-					want = plus(want, times(need.n, int64(n)))
+					want = saturate.Add(want, saturate.Mul(need.n, int64(n)))
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package capacity
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -226,13 +227,13 @@ func (on *ground) topologyKeys() []string {
 			add(e.topology)
 		}
 	}
-	return sorted(out)
+	return distinct(out)
 }
 
 // part splits the cells until all nodes of one are alike for everything that ties pods.
 func (on *ground) part(keys []string) {
 	for _, key := range keys {
-		column := on.s.byLabel.column(on.s.nodes, []string{key})
+		column := on.s.labelColumn([]string{key})
 		on.grid = on.grid.split(func(at int32) int32 { return column.of[at] })
 	}
 	for i := range on.traits {
@@ -246,7 +247,7 @@ func (on *ground) part(keys []string) {
 			if term.topology == corev1.LabelHostname {
 				on.grid = on.grid.split(func(at int32) int32 {
 					_, seeded := slices.BinarySearch(t.seeds, at)
-					return int32(bit(seeded))
+					return int32(number(seeded))
 				})
 			}
 		}
@@ -254,7 +255,7 @@ func (on *ground) part(keys []string) {
 	for i := range on.slots {
 		row := &on.slots[i]
 		on.grid = on.grid.split(func(at int32) int32 { return row.now[at] }).split(func(at int32) int32 { return row.idle[at] })
-		for _, handle := range sortedKeys(row.there) {
+		for _, handle := range slices.Sorted(maps.Keys(row.there)) {
 			there := row.there[handle]
 			on.grid = on.grid.split(func(at int32) int32 { return there[at] })
 		}

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -484,4 +485,15 @@ func plainQuota(o *unstructured.Unstructured) *corev1.ResourceQuota {
 		return nil
 	}
 	return q
+}
+
+// claimUsers are the pods with a node that use a claim.
+func (s *Snapshot) claimUsers(namespace, claim string) iter.Seq[*Pod] {
+	return func(yield func(*Pod) bool) {
+		for _, p := range s.storage.users.called(namespace, claim) {
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }

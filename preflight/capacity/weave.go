@@ -3,6 +3,8 @@ package capacity
 import (
 	"cmp"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // mostAnchors is how many beginnings of a set that must stay together are tried.
@@ -166,7 +168,7 @@ func (w *web) rooms(top int) []int64 {
 					break
 				}
 				at := int(d)*len(w.kins) + i
-				out[at] = plus(out[at], int64(n))
+				out[at] = saturate.Add(out[at], int64(n))
 			}
 		}
 	}
@@ -253,7 +255,7 @@ func (w *web) byHole(i int, largeFirst bool) []int32 {
 	for len(w.holeOrder) < 2*len(w.kins) {
 		w.holeOrder = append(w.holeOrder, nil)
 	}
-	at := 2*i + bit(largeFirst)
+	at := 2*i + number(largeFirst)
 	if w.holeOrder[at] != nil {
 		return w.holeOrder[at]
 	}

@@ -137,7 +137,7 @@ func (w *web) topology(key string) int {
 	}
 	t := topology{key: key, size: len(w.q.s.nodes)}
 	if key != corev1.LabelHostname {
-		column := w.q.s.byLabel.column(w.q.s.nodes, []string{key})
+		column := w.q.s.labelColumn([]string{key})
 		t.of, t.size = make([]int32, len(w.q.on.grid.nodes)), column.values+1
 		for cell, members := range w.q.on.grid.nodes {
 			t.of[cell] = -1
@@ -290,7 +290,7 @@ func (w *web) domainOf(top int, node int32) int32 {
 	if w.tops[top].of == nil {
 		return node
 	}
-	return w.q.s.byLabel.column(w.q.s.nodes, []string{w.tops[top].key}).of[node]
+	return w.q.s.labelColumn([]string{w.tops[top].key}).of[node]
 }
 
 func (w *web) addEven(i int, k *kin) {
