@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -119,16 +120,16 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 	for _, k := range kins {
 		r.holes = append(r.holes, k.holes)
 		for _, n := range k.needs {
-			if n.column >= 0 && !slices.Contains(r.columns, n.column) {
-				r.columns = append(r.columns, n.column)
+			if n.Column >= 0 && !slices.Contains(r.columns, n.Column) {
+				r.columns = append(r.columns, n.Column)
 			}
 		}
 	}
-	room := on.s.columns().free
+	room := on.s.Columns().Free
 	if idle {
-		room = on.s.columns().idle
+		room = on.s.Columns().Idle
 	}
-	for cell, class := range on.grid.class {
+	for cell, class := range on.grid.Class {
 		if !on.budget.spend(len(kins)) {
 			break
 		}
@@ -142,7 +143,7 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 			r.have[set] = have
 		}
 		for i, column := range r.columns {
-			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], on.grid.weight(cell)))
+			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], on.grid.Weight(cell)))
 		}
 	}
 	on.sums = append(on.sums, r)
@@ -197,8 +198,8 @@ func (r *roomSums) short(kins []*kin, set int) bool {
 // takesOf is what one pod takes of a column.
 func (k *kin) takesOf(column int) int64 {
 	for _, n := range k.needs {
-		if n.column == column {
-			return n.n
+		if n.Column == column {
+			return n.N
 		}
 	}
 	return 0
@@ -210,7 +211,7 @@ func (q *question) sums(kins []*kin, room [][]int64, beside crowd, may func(gate
 	var out []Shortfall
 	for _, k := range kins {
 		for _, n := range k.needs {
-			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.name }) {
+			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.Name }) {
 				out = append(out, q.sum(n, kins, room, beside, may))
 			}
 		}
@@ -219,11 +220,11 @@ func (q *question) sums(kins []*kin, room [][]int64, beside crowd, may func(gate
 }
 
 // sum is the comparison for one resource.
-func (q *question) sum(of need, kins []*kin, room [][]int64, beside crowd, may func(gate) bool) Shortfall {
-	s := Shortfall{Resource: of.name}
+func (q *question) sum(of cluster.Need, kins []*kin, room [][]int64, beside crowd, may func(gate) bool) Shortfall {
+	s := Shortfall{Resource: of.Name}
 	var askers, largest []*kin
 	for _, k := range kins {
-		n := k.needOf(of.name)
+		n := k.needOf(of.Name)
 		if n == 0 {
 			continue
 		}
@@ -236,21 +237,21 @@ func (q *question) sum(of need, kins []*kin, room [][]int64, beside crowd, may f
 			s.Largest, largest = int(saturate.Add(int64(s.Largest), int64(k.count))), append(largest, k)
 		}
 	}
-	if of.column < 0 {
+	if of.Column < 0 {
 		return s
 	}
 	some, most := cellsFor(askers, may), cellsFor(largest, may)
-	for cell, class := range q.on.grid.class {
+	for cell, class := range q.on.grid.Class {
 		if !some[cell] {
 			continue
 		}
-		free, nodes := room[of.column][class], q.on.grid.weight(cell)
-		for _, node := range q.on.grid.nodes[cell] {
+		free, nodes := room[of.Column][class], q.on.grid.Weight(cell)
+		for _, node := range q.on.grid.Nodes[cell] {
 			if len(beside) == 0 {
 				break
 			}
 			if taken, ok := beside[node]; ok {
-				s.hole(max(0, free-taken[of.column]), 1, most[cell])
+				s.hole(max(0, free-taken[of.Column]), 1, most[cell])
 				nodes--
 			}
 		}
@@ -291,8 +292,8 @@ func cellsFor(kins []*kin, may func(gate) bool) []bool {
 // needOf is what one pod asks for of a resource.
 func (k *kin) needOf(name corev1.ResourceName) int64 {
 	for _, n := range k.needs {
-		if n.name == name {
-			return n.n
+		if n.Name == name {
+			return n.N
 		}
 	}
 	return 0

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	nodev1 "k8s.io/api/node/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -18,11 +16,11 @@ import (
 func (q *question) lookPast(k *kin) {
 	spec := &k.pod.Spec
 	if len(spec.ResourceClaims) > 0 {
-		q.blur(k.name + ": resource claims (DRA) are not judged: " + q.s.claimText(q.gang.Namespace, spec))
+		q.blur(k.name + ": resource claims (DRA) are not judged: " + claimText(q.s, q.gang.Namespace, spec))
 	}
 	for _, n := range k.needs {
-		if class := q.s.deviceClass(n.name); class != "" {
-			q.dark = append(q.dark, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.name, class))
+		if class := q.s.DeviceClass(n.Name); class != "" {
+			q.dark = append(q.dark, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.Name, class))
 		}
 	}
 	if len(spec.SchedulingGates) > 0 {
@@ -37,34 +35,6 @@ func (q *question) lookPast(k *kin) {
 	}
 }
 
-// deviceClass is the class whose devices serve an extended resource; empty: none in the
-// view (https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/,
-// "extended resource allocation by DRA").
-func (s *Snapshot) deviceClass(name corev1.ResourceName) string {
-	if class, ok := strings.CutPrefix(string(name), "deviceclass.resource.kubernetes.io/"); ok {
-		return class
-	}
-	if class := s.rules.deviceClasses[name]; class != "" {
-		return class
-	}
-	if driver := s.driverOf(name); driver != "" {
-		return "that is not in the snapshot, of driver " + driver
-	}
-	return ""
-}
-
-// deviceClassesIn are the extended resources that device classes serve.
-func deviceClassesIn(all objects) map[corev1.ResourceName]string {
-	out := map[corev1.ResourceName]string{}
-	for key, o := range all[classesKind].all() {
-		name, _, _ := unstructured.NestedString(o.raw.Object, "spec", "extendedResourceName")
-		if was, ok := out[corev1.ResourceName(name)]; name != "" && (!ok || key.name < was) {
-			out[corev1.ResourceName(name)] = key.name
-		}
-	}
-	return out
-}
-
 // runtimeClass adds what the runtime class of a kin puts on its pods when they are
 // created: overhead, node selector, tolerations.
 func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
@@ -72,7 +42,7 @@ func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
 	if name == nil || *name == "" {
 		return requests
 	}
-	class := q.s.runtimeClassOf(&k.pod.Spec)
+	class := q.s.RuntimeClass(&k.pod.Spec)
 	if class == nil {
 		q.note("the runtime class %s is not in the snapshot; what it adds to %s is not counted", *name, k.name)
 		return requests
@@ -92,13 +62,4 @@ func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
 	}
 	k.pod = &pod
 	return requests
-}
-
-// runtimeClassOf is the runtime class that a pod names; nil where it names none, or one
-// that is not in the view.
-func (s *Snapshot) runtimeClassOf(spec *corev1.PodSpec) *nodev1.RuntimeClass {
-	if spec.RuntimeClassName == nil || *spec.RuntimeClassName == "" {
-		return nil
-	}
-	return one[nodev1.RuntimeClass](s.objects, runtimeKind, "", *spec.RuntimeClassName)
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // limit is the first rule that alone keeps some of the pods from a place, in words with
@@ -22,9 +23,6 @@ func (w *web) limit() string {
 	return ""
 }
 
-// mostRoles is how many roles a sentence names.
-const mostRoles = 8
-
 // pods of some kins, and their roles: "1 Master + 5 Workers".
 func (w *web) pods(kins kinSet) (n int, who string) {
 	var of []*kin
@@ -36,38 +34,14 @@ func (w *web) pods(kins kinSet) (n int, who string) {
 
 // podsOf are the pods of some kins, and their roles.
 func (q *question) podsOf(kins []*kin) (n int, who string) {
-	var roles roleList
+	var roles words.Roles
 	for _, k := range kins {
 		n = int(saturate.Add(int64(n), int64(k.count)))
 		for _, g := range k.groups {
-			roles.add(q.gang.Groups[g].Name, q.need[g])
+			roles.Add(q.gang.Groups[g].Name, q.need[g])
 		}
 	}
 	return n, roles.String()
-}
-
-// roleList names the first mostRoles roles, and counts the pods of the others.
-type roleList struct {
-	named []string
-	more  int
-}
-
-func (l *roleList) add(role string, pods int) {
-	switch {
-	case pods <= 0:
-	case len(l.named) < mostRoles:
-		l.named = append(l.named, roleText(role, pods))
-	default:
-		l.more += pods
-	}
-}
-
-func (l *roleList) String() string {
-	all := l.named
-	if l.more > 0 {
-		all = append(slices.Clone(all), many(l.more, "pod more", "pods more"))
-	}
-	return strings.Join(all, " + ")
 }
 
 func (w *web) limitShare() string {
@@ -89,7 +63,7 @@ func (w *web) limitShare() string {
 // onOneNode is the most pods of some kins that one node takes, each kin counted alone.
 func (w *web) onOneNode(kins kinSet, all int) int {
 	best := 0
-	for cell := range w.q.on.grid.nodes {
+	for cell := range w.q.on.grid.Nodes {
 		sum := int64(0)
 		for i := range kins.all() {
 			k := w.kins[i]
@@ -110,7 +84,7 @@ func (w *web) limitApart() string {
 		n, who := w.pods(kins)
 		domains, outside := w.domainsFor(r.top, kins)
 		if int64(n) > saturate.Add(int64(domains), outside) {
-			return fmt.Sprintf("%s keep apart over %s; the nodes that may take them are in %s", who, w.tops[r.top].key, many(domains, "domain", "domains"))
+			return fmt.Sprintf("%s keep apart over %s; the nodes that may take them are in %s", who, w.tops[r.top].key, words.Count(domains, "domain", "domains"))
 		}
 	}
 	return ""
@@ -128,7 +102,7 @@ func (w *web) domainsFor(top int, kins kinSet) (domains int, outside int64) {
 			}
 		}
 	}
-	for cell, nodes := range w.q.on.grid.nodes {
+	for cell, nodes := range w.q.on.grid.Nodes {
 		if w.tops[top].domain(cell, nodes[0]) >= 0 {
 			continue
 		}

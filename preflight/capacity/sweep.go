@@ -299,13 +299,13 @@ func (x *sweep) roomOf(j int) []int64 {
 	if x.nodes[j].piece >= 0 {
 		return x.p.room(x.nodes[j].piece)
 	}
-	columns := x.w.q.s.columns().free
+	columns := x.w.q.s.Columns().Free
 	if x.w.idle {
-		columns = x.w.q.s.columns().idle
+		columns = x.w.q.s.Columns().Idle
 	}
 	out := make([]int64, 0, len(x.p.column))
 	for _, column := range x.p.column {
-		out = append(out, columns[column][x.w.q.on.grid.class[x.nodes[j].cell]])
+		out = append(out, columns[column][x.w.q.on.grid.Class[x.nodes[j].cell]])
 	}
 	return out
 }
@@ -388,8 +388,8 @@ func (x *sweep) enough(j int) bool {
 		want := int64(0)
 		for i, n := range x.left {
 			for _, need := range x.p.needs[i] {
-				if need.column == column {
-					want = saturate.Add(want, saturate.Mul(need.n, int64(n)))
+				if need.Column == column {
+					want = saturate.Add(want, saturate.Mul(need.N, int64(n)))
 				}
 			}
 		}

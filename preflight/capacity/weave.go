@@ -152,7 +152,7 @@ func (w *web) rooms(top int) []int64 {
 	out := make([]int64, w.tops[top].size*len(w.kins))
 	w.roomsOf[top] = out
 	for i, k := range w.kins {
-		if !w.q.on.budget.spend((len(w.q.on.grid.nodes) + len(w.q.s.nodes)) / 4) {
+		if !w.q.on.budget.spend((len(w.q.on.grid.Nodes) + len(w.q.s.Nodes())) / 4) {
 			return out
 		}
 		for cell, n := range w.caps(k) {
@@ -162,7 +162,7 @@ func (w *web) rooms(top int) []int64 {
 			if !w.mayAttach(i, cell, nil) {
 				continue
 			}
-			for _, node := range w.q.on.grid.nodes[cell] {
+			for _, node := range w.q.on.grid.Nodes[cell] {
 				d := w.tops[top].domain(cell, node)
 				if d < 0 {
 					break

@@ -3,8 +3,8 @@ package checks
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -41,7 +41,7 @@ func outOfReach(p *check.Pass) (out []claimUse) {
 
 // reaching is a pod that chooses the nodes which reach the volume of a bound claim; nil: all
 // do, or it is not known.
-func reaching(view *capacity.Snapshot, claim *corev1.PersistentVolumeClaim) *corev1.PodSpec {
+func reaching(view *cluster.Snapshot, claim *corev1.PersistentVolumeClaim) *corev1.PodSpec {
 	if claim.Spec.VolumeName == "" {
 		return nil
 	}

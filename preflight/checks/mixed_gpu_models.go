@@ -10,8 +10,10 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -53,7 +55,7 @@ const gpuProduct = "nvidia.com/gpu.product"
 
 // gpuGang is the pods of a job that compute together on NVIDIA GPUs.
 type gpuGang struct {
-	view  *capacity.Snapshot
+	view  *cluster.Snapshot
 	roles []*job.Role
 	pods  int
 	holds map[string]map[*job.Role]int64 // model, role: pods that the model's nodes could hold if they were empty
@@ -132,14 +134,14 @@ func worksWithPeers(j *job.Job, r *job.Role) bool {
 
 // candidates are the nodes that could take one pod of a role if they were empty, in groups of
 // nodes that agree in some labels.
-func candidates(view *capacity.Snapshot, r *job.Role, keys ...string) []capacity.NodeGroup {
+func candidates(view *cluster.Snapshot, r *job.Role, keys ...string) []cluster.NodeGroup {
 	return takers(view, r, keys)
 }
 
 // takers are the candidates that some other pods choose too.
-func takers(view *capacity.Snapshot, r *job.Role, keys []string, and ...*corev1.PodSpec) []capacity.NodeGroup {
-	asked := capacity.Requested(r.Pod)
-	return keep(view.Chosen(keys, append(and, &r.Pod.Spec)...), func(n capacity.NodeGroup) bool {
+func takers(view *cluster.Snapshot, r *job.Role, keys []string, and ...*corev1.PodSpec) []cluster.NodeGroup {
+	asked := podspec.Requested(r.Pod)
+	return keep(view.Chosen(keys, append(and, &r.Pod.Spec)...), func(n cluster.NodeGroup) bool {
 		if n.Untolerated(r.Pod.Spec.Tolerations) != nil {
 			return false
 		}

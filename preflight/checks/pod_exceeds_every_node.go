@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -53,7 +54,7 @@ func largest(e excess, open, all int) string {
 
 // meantResource is what to say about a resource that no node has, but for a slip of the pen in
 // its name.
-func meantResource(e excess, nodes []capacity.NodeGroup) (meant, remedy string) {
+func meantResource(e excess, nodes []cluster.NodeGroup) (meant, remedy string) {
 	if e.most > 0 {
 		return "", ""
 	}
@@ -72,7 +73,7 @@ func meantResource(e excess, nodes []capacity.NodeGroup) (meant, remedy string) 
 
 // bringsNodes says whether nodes may come that fit the role: an autoscaler adds nodes of
 // kinds that the view has never seen, unless all its node pools keep such pods away.
-func bringsNodes(view *capacity.Snapshot, r *job.Role) bool {
-	brings, _ := view.Brings(&r.Pod.Spec)
+func bringsNodes(view *cluster.Snapshot, r *job.Role) bool {
+	brings, _ := capacity.Brings(view, &r.Pod.Spec)
 	return brings != job.Absent
 }
