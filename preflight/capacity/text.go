@@ -18,7 +18,7 @@ func (r Result) String() string {
 	out := r.Headline()
 	_, stopped := r.stopper()
 	if stopped {
-		out += ": " + r.limitsText()
+		out += ": " + r.violationsText()
 	}
 	if s := r.reason(); s != "" && stopped && r.refused() {
 		out += "; " + s
@@ -38,7 +38,7 @@ func (r Result) refused() bool {
 
 // Headline is the answer in a few words, without a reason: what lies before the nodes,
 // where that decides, and how far the pods get on them.
-func (r Result) Headline() string { return r.limited(r.onNodes()) }
+func (r Result) Headline() string { return r.withViolations(r.onNodes()) }
 
 // onNodes is the headline about the nodes.
 func (r Result) onNodes() string {

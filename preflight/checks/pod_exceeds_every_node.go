@@ -5,11 +5,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 var podExceedsEveryNode = &check.Check{
@@ -74,6 +74,6 @@ func meantResource(e excess, nodes []cluster.NodeGroup) (meant, remedy string) {
 // bringsNodes says whether nodes may come that fit the role: an autoscaler adds nodes of
 // kinds that the view has never seen, unless all its node pools keep such pods away.
 func bringsNodes(view *cluster.Snapshot, r *job.Role) bool {
-	brings, _ := capacity.Brings(view, &r.Pod.Spec)
+	brings, _ := quota.Brings(view, &r.Pod.Spec)
 	return brings != job.Absent
 }
