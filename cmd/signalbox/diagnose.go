@@ -25,6 +25,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -37,6 +38,7 @@ type diagnoseFlags struct {
 	annotate, timeline bool
 	watch, exitCode    bool
 	signatures         []string // folders
+	model              modelFlags
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
@@ -64,6 +66,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
+			if f.model.explain && f.model.only {
+				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
+			}
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
@@ -74,11 +79,10 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			return to.verdict()
 		},
 	}
-	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
-	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
-	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
-	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
-	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
+	f.addSources(c)
+	f.model.add(c)
+	c.Flags().BoolVar(&f.model.explain, "explain", false, "have the model of --config explain what the rules found, as far as the evidence supports it")
+	c.Flags().BoolVar(&f.model.only, "prompt-only", false, "print what a model would be asked, and ask nobody")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
@@ -88,6 +92,15 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
+}
+
+// addSources adds the flags that name saved evidence.
+func (f *diagnoseFlags) addSources(c *cobra.Command) {
+	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
+	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
+	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
 }
 
 // printer writes diagnoses one after the other and remembers what they amount to.
@@ -166,7 +179,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return to(r)
+		return f.asked(ctx, sh, c, r, nil, to)
 	case len(args) == 0:
 		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe")
 	}
@@ -364,7 +377,8 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 			}
 			if now := diagnose.Text(r); !f.watch || now != before {
 				before = now
-				if err := to(r); err != nil {
+				r.Story = controller.StoryOn(c.Job.Source, r)
+				if err := f.asked(ctx, sh, c, r, live, to); err != nil {
 					return err
 				}
 			}

@@ -74,16 +74,9 @@ func FromConfig(c config.Config) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	model, err := llm.New(llm.Profile{
-		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
-		APIKeyFile: c.LLM.APIKeyFile, APIKey: os.Getenv(c.LLM.APIKeyEnv), CAFile: c.LLM.CAFile,
-		Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
-	})
+	model, err := Model(c)
 	if err != nil {
 		return Options{}, err
-	}
-	if model != llm.Off {
-		model = llm.Limited(model, c.LLM.PerMinute)
 	}
 	d := c.Diagnosis
 	use, err := gpuUse(d.Running.Prometheus)
@@ -110,6 +103,19 @@ func FromConfig(c config.Config) (Options, error) {
 			IdleBelow: d.Running.Prometheus.IdleBelow, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
 		},
 	}, nil
+}
+
+// Model is the model that the file names, asked no more often than it allows; llm.Off: it names none.
+func Model(c config.Config) (llm.Client, error) {
+	model, err := llm.New(llm.Profile{
+		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
+		APIKeyFile: c.LLM.APIKeyFile, APIKey: os.Getenv(c.LLM.APIKeyEnv), CAFile: c.LLM.CAFile,
+		Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
+	})
+	if err != nil || model == llm.Off {
+		return llm.Off, err
+	}
+	return llm.Limited(model, c.LLM.PerMinute), nil
 }
 
 func selectKinds(names []string) ([]*kinds.Kind, error) {

@@ -126,7 +126,7 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 		return s.story
 	}
 	if before, ok := f.toldBefore(u); ok {
-		told := &diagnose.Story{Text: before.Story.Text, Model: before.Model, Cites: before.Story.Cites, Dropped: before.Story.Dropped, LeftOut: before.Story.LeftOut}
+		told := before.told()
 		r.memory.setStory(u.GetUID(), f.toldAs(), stance{story: told, done: true})
 		known.slim()
 		return told // from before a restart: the model is not asked twice
@@ -149,8 +149,7 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 // tells says that a model may be asked about the finding. It is not asked about jobs that wait: their
 // numbers change with the cluster, and a story about numbers of before would be wrong, and dear.
 func (r *Reconciler) tells(u *unstructured.Unstructured, f finding) bool {
-	return r.Tell != nil && f.result.Waiting == "" && (f.result.Verdict == diagnose.Diagnosed || f.result.Verdict == diagnose.Inconclusive) &&
-		r.mayLeave(u.GetNamespace())
+	return r.Tell != nil && explain.Worth(f.result) && r.mayLeave(u.GetNamespace())
 }
 
 // untold says that a model is yet to be asked.
@@ -172,13 +171,16 @@ func (f finding) toldBefore(u *unstructured.Unstructured) (stored, bool) {
 	return before, ok && before.Story != nil && before.Fingerprint == f.print && before.Asked == cut(f.asked, 64)
 }
 
+// MayLeave says whether the labels of a namespace allow masked logs of its jobs to be shown to a model.
+func MayLeave(labels map[string]string) bool { return labels[llmLabel] == llmEnabled }
+
 // mayLeave says whether somebody allowed logs of the namespace to be shown to the model.
 func (r *Reconciler) mayLeave(namespace string) bool {
 	if r.Namespace == nil {
 		return false
 	}
 	labels, known := r.Namespace(namespace)
-	return known && labels[llmLabel] == llmEnabled
+	return known && MayLeave(labels)
 }
 
 // tell asks about one finding, a few times if need be.

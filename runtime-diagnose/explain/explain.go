@@ -65,6 +65,12 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens}, Template: t.Name, Problem: problem}
 }
 
+// Worth says whether there is something to explain: a failure, and no job that waits for the cluster, whose
+// numbers have changed before they are told.
+func Worth(r diagnose.Result) bool {
+	return r.Waiting == "" && (r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive)
+}
+
 // Explain asks the question. Where evidence supports nothing of the answer, the story has no text and says
 // how much was left out and why; that is no error. An error is the model's, never the job's.
 func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (*diagnose.Story, llm.Response, error) {
