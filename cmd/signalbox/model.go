@@ -87,19 +87,19 @@ func spoken(q explainer.Question) string {
 func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *diagnose.Result) {
 	p := sh.progress()
 	p.step("asking %s …", m.name)
-	story, _, err := m.Explain(ctx, q, *r)
+	told, err := m.Explain(ctx, q, *r)
 	p.done()
 	switch {
 	case err != nil:
 		sh.tell("%v; the finding stands without it", err)
-	case story.Text == "":
-		left := story.LeftOut
+	case told.Story.Text == "":
+		left := told.Story.LeftOut
 		if left == "" {
 			left = "the answer has no sentence"
 		}
-		sh.tell("nothing of what %s wrote is shown: %s", story.Model, left)
+		sh.tell("nothing of what %s wrote is shown: %s", told.Story.Model, left)
 	default:
-		r.Story = story
+		r.Story = told.Story
 	}
 }
 

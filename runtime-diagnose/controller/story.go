@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -199,9 +200,12 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 	wait := wait.Backoff{Duration: s.backoff, Factor: 2, Jitter: 0.1, Steps: s.attempts}
 	for range s.attempts {
 		began := time.Now()
-		story, answer, err := s.explain.Explain(ctx, q, t.result)
-		s.metrics.asked(err, answer, story, time.Since(began))
-		s.tired.note(err == nil, time.Now())
+		told, err := s.explain.Explain(ctx, q, t.result)
+		story := told.Story
+		s.metrics.asked(err, told, time.Since(began))
+		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
+			s.tired.note(err == nil, time.Now())
+		}
 		if err == nil {
 			s.memory.setStory(uid, t.print, stance{story: story, done: true})
 			if story.Text == "" {
@@ -212,7 +216,7 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		}
 		last = err
 		after, again := llm.Retry(err)
-		if !again || after > longestWait || !sleep(ctx, max(after, wait.Step())) {
+		if errors.Is(err, explain.ErrBudget) || !again || after > longestWait || !sleep(ctx, max(after, wait.Step())) {
 			break
 		}
 	}

@@ -40,6 +40,9 @@ type Template struct {
 	text string
 }
 
+// Source is the template as it is written.
+func (t *Template) Source() string { return t.text }
+
 // Parse reads a template. Templates may not define or call other templates, so that they
 // cannot recurse. The error names the place.
 func Parse(name, text string) (*Template, error) {
