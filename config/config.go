@@ -143,8 +143,9 @@ type Logs struct {
 
 // LLM is the language model; the zero value is none.
 type LLM struct {
-	Provider    string            `yaml:"provider"` // "openai"; empty: no model
-	BaseURL     string            `yaml:"baseURL"`  // up to and including /v1
+	Provider    string            `yaml:"provider"`   // "openai" or "azure"; empty: no model
+	BaseURL     string            `yaml:"baseURL"`    // up to and including /v1; of Azure: of the resource
+	APIVersion  string            `yaml:"apiVersion"` // of Azure
 	Model       string            `yaml:"model"`
 	Reasoning   bool              `yaml:"reasoning"`  // other names for its limits, no temperature
 	APIKeyFile  string            `yaml:"apiKeyFile"` // read anew for each call

@@ -114,12 +114,18 @@ func (r Running) validate(bad func(string, ...any)) {
 func (l LLM) validate(bad func(string, ...any)) {
 	if l.Provider == "" {
 		if l.BaseURL != "" || l.Model != "" {
-			bad("llm.provider is empty, but llm.baseURL or llm.model is set; expected provider openai, or neither")
+			bad("llm.provider is empty, but llm.baseURL or llm.model is set; expected provider openai or azure, or neither")
 		}
 		return
 	}
-	if l.Provider != "openai" {
-		bad("llm.provider is %q; expected openai, or nothing for no model", l.Provider)
+	switch l.Provider {
+	case "openai":
+	case "azure":
+		if l.APIVersion == "" {
+			bad("llm.apiVersion is empty; expected that of the Azure resource, like 2024-10-21")
+		}
+	default:
+		bad("llm.provider is %q; expected openai or azure, or nothing for no model", l.Provider)
 	}
 	if u, err := url.Parse(l.BaseURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		bad("llm.baseURL is %q; expected an address like https://host/v1", l.BaseURL)

@@ -77,6 +77,7 @@ func Add(m manager.Manager, o Options) error {
 			case <-ctx.Done():
 			}
 		})
+		r.Tell.longest = o.ModelLongest
 		if err := m.Add(leading{r.Tell.Start}); err != nil {
 			return fmt.Errorf("set up controller: %w", err)
 		}

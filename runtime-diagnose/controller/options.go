@@ -35,13 +35,14 @@ type Options struct {
 	// Namespace answers with a namespace's labels; known is false where nobody can say. nil: never known.
 	Namespace func(name string) (labels map[string]string, known bool)
 
-	Model       llm.Client // llm.Off: none
-	ModelName   string
-	ModelBudget *explain.Budget // of a day; nil: none
-	Attempts    int             // calls of the model for one finding
-	MaxTokens   int
-	PromptBytes int
-	Prompts     Prompts
+	Model        llm.Client // llm.Off: none
+	ModelName    string
+	ModelBudget  *explain.Budget // of a day; nil: none
+	ModelLongest time.Duration   // of all calls for one finding; 0: no limit
+	Attempts     int             // calls of the model for one finding
+	MaxTokens    int
+	PromptBytes  int
+	Prompts      Prompts
 
 	Concurrency  int
 	PendingAfter time.Duration // waiting longer is unhealthy
@@ -95,7 +96,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Limits: collect.Limits{
 			Pods: d.Logs.Pods, Parallel: d.Logs.Parallel, HeadBytes: d.Logs.HeadBytes, TailBytes: d.Logs.TailBytes, TotalBytes: d.Logs.TotalBytes,
 		},
-		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, ModelBudget: &explain.Budget{
+		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
 			Calls: c.LLM.PerDay.Calls, Tokens: c.LLM.PerDay.Tokens, NamespaceCalls: c.LLM.PerDay.NamespaceCalls, NamespaceTokens: c.LLM.PerDay.NamespaceTokens,
 		},
 		Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes,
@@ -114,7 +115,7 @@ func FromConfig(c config.Config) (Options, error) {
 // Model is the model that the file names, asked no more often than it allows; llm.Off: it names none.
 func Model(c config.Config) (llm.Client, error) {
 	model, err := llm.New(llm.Profile{
-		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
+		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, APIVersion: c.LLM.APIVersion, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
 		APIKeyFile: c.LLM.APIKeyFile, APIKey: os.Getenv(c.LLM.APIKeyEnv), CAFile: c.LLM.CAFile,
 		Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
 	})

@@ -31,6 +31,7 @@ type storyteller struct {
 	explain  explain.Explainer
 	attempts int
 	backoff  time.Duration // after the first failure; doubled after each
+	longest  time.Duration // of all calls for one finding; 0: no limit
 	writer   Writer
 	metrics  *metrics
 	memory   *memory
@@ -197,10 +198,16 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		return
 	}
 	var last error
+	asking := ctx
+	if s.longest > 0 {
+		var stop context.CancelFunc
+		asking, stop = context.WithTimeout(ctx, s.longest)
+		defer stop()
+	}
 	wait := wait.Backoff{Duration: s.backoff, Factor: 2, Jitter: 0.1, Steps: s.attempts}
 	for range s.attempts {
 		began := time.Now()
-		told, err := s.explain.Explain(ctx, q, t.result)
+		told, err := s.explain.Explain(asking, q, t.result)
 		story := told.Story
 		s.metrics.asked(err, told, time.Since(began))
 		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
@@ -216,7 +223,7 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		}
 		last = err
 		after, again := llm.Retry(err)
-		if errors.Is(err, explain.ErrBudget) || !again || after > longestWait || !sleep(ctx, max(after, wait.Step())) {
+		if errors.Is(err, explain.ErrBudget) || !again || after > longestWait || !sleep(asking, max(after, wait.Step())) {
 			break
 		}
 	}

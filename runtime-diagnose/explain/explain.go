@@ -66,7 +66,7 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 			problem = errors.Join(problem, err)
 		}
 	}
-	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens}, Template: t.Name, source: t.Source(), Problem: problem}
+	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens, JSONSchema: []byte(prompt.Schema)}, Template: t.Name, source: t.Source(), Problem: problem}
 }
 
 // Worth says whether there is something to explain: a failure, and no job that waits for the cluster, whose
