@@ -95,6 +95,7 @@ func TestTheOperatorsTemplateIsAsked(t *testing.T) {
 	}
 	e, s := explainer(t, fakellm.Grounded, source)
 	r := oom()
+	r.Evidence[1].Text = "loading shard 12 of 96"
 	q := e.Ask(t.Context(), diagnose.Case{}, r)
 	told, err := e.Explain(t.Context(), q, r)
 	if err != nil || q.Problem != nil {
