@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -22,13 +23,13 @@ const (
 )
 
 // Standing is how well a cause is supported.
-type Standing string
+type Standing = attribute.Standing
 
 // The standings, weakest first.
 const (
-	Hypothesis  Standing = "hypothesis"  // fits what was seen; other causes do too
-	Supported   Standing = "supported"   // one source says so
-	Established Standing = "established" // the platform says so, or two independent sources agree
+	Hypothesis  = attribute.Hypothesis
+	Supported   = attribute.Supported
+	Established = attribute.Established
 )
 
 // Result is a diagnosis. It is complete without a model.
@@ -52,7 +53,10 @@ type Result struct {
 	Story     *Story          // nil: no model, it failed, or it cited nothing; never required
 	Coverage  Coverage
 	Observed  time.Time
-	Printed   *Printed // of a job that ended well, to compare the next run with; nil: nothing
+	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
+	Candidates []attribute.Candidate
+	Confidence attribute.Confidence
+	Printed    *Printed // of a job that ended well, to compare the next run with; nil: nothing
 
 	Plain string // Analysis without what Text shows in another form
 }

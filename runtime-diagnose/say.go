@@ -40,7 +40,7 @@ func (d *diagnosis) sayCause(r *Result) {
 		r.Solution = []string{d.logToRead()}
 		return
 	}
-	root := d.ranking.Root
+	root := d.root
 	r.Error = d.sentence(root)
 	var b strings.Builder
 	b.WriteString(fill(root.Signature.Proves, root.Facts))
@@ -68,8 +68,8 @@ func (d *diagnosis) sayCause(r *Result) {
 	if r.Order != nil {
 		b.WriteString(" " + r.Order.Why)
 	}
-	if len(d.ranking.Rivals) > 0 {
-		other := d.ranking.Rivals[0]
+	if len(d.answer.Rivals) > 0 {
+		other := d.answer.Rivals[0]
 		fmt.Fprintf(&b, " As likely: %s [%s]; nothing sets the two apart.", other.Signature.Title, other.Item.ID)
 	}
 	if root.Signature.DoesNotProve != "" {
@@ -220,9 +220,9 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 // members say is folded in Followers.
 func (d *diagnosis) followed(r *Result) string {
 	var parts []string
-	place := gang.PlaceOf(d.ranking.Root.Item.Source)
-	effects := slices.DeleteFunc(slices.Clone(d.ranking.Effects), func(s rank.Sighting) bool {
-		return s.Signature.Category == d.ranking.Root.Signature.Category || // the same cause in other words
+	place := gang.PlaceOf(d.root.Item.Source)
+	effects := slices.DeleteFunc(slices.Clone(d.answer.Effects), func(s rank.Sighting) bool {
+		return s.Signature.Category == d.root.Signature.Category || // the same cause in other words
 			s.Explained || len(r.Followers) > 0 && gang.PlaceOf(s.Item.Source) != place
 	})
 	for _, s := range effects {
@@ -291,7 +291,7 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 	default:
 		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
 	}
-	if n := len(d.ranking.Aside); n > 0 {
+	if n := len(d.answer.Aside); n > 0 {
 		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
 	}
 	return b.String() + "."
