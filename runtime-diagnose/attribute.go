@@ -17,8 +17,8 @@ import (
 // attribute finds the cause among all that was seen. Nothing replaces it afterwards.
 func (d *diagnosis) attribute(ctx context.Context) {
 	in := attribute.Input{
-		Seen: d.sightings, Failed: d.failed, When: d.when, Members: headcount(d.all), Spread: d.places, IsMember: d.isMember,
-		Follow:   func(lead *rank.Sighting) []rank.Sighting { return d.pointedAt(ctx, lead) },
+		Seen: d.sightings, Failed: d.failed, When: d.when, Members: headcount(d.all), Spread: d.spread, IsMember: d.isMember,
+		Follow:   func(lead *rank.Sighting) (rank.Sighting, bool) { return d.pointedAt(ctx, lead) },
 		Category: d.categoryOf, Table: d.options.Weights,
 	}
 	if lines, ok := d.good(); ok {
@@ -36,6 +36,22 @@ func (d *diagnosis) take(a attribute.Answer) {
 	}
 }
 
+// spread counts the members that say what a sighting says.
+func (d *diagnosis) spread(s *rank.Sighting) int {
+	members := map[string]bool{gang.PlaceOf(s.Item.Source): true}
+	for _, item := range s.Also {
+		members[gang.PlaceOf(item.Source)] = true
+	}
+	delete(members, "")
+	n := len(members)
+	for i := range d.echoing {
+		if c := &d.echoing[i]; c.says(s, members) {
+			n += len(c.echoes)
+		}
+	}
+	return n
+}
+
 // categoryOf is the category of the answer that a candidate would be. An end that a program decided itself is
 // an exception of Python's only where there is evidence of Python.
 func (d *diagnosis) categoryOf(s *rank.Sighting) string {
@@ -46,19 +62,87 @@ func (d *diagnosis) categoryOf(s *rank.Sighting) string {
 }
 
 // pointedAt is what the candidate that leads points at: who complains of a collective that timed out is
-// never who is missing in it, and a bare exit code says less than the line before it that was new.
-func (d *diagnosis) pointedAt(ctx context.Context, lead *rank.Sighting) []rank.Sighting {
-	found, ok := rank.Sighting{}, false
+// never who is missing in it, what all members but one say is said of that one, and a bare exit code says less
+// than the line before it that was new.
+func (d *diagnosis) pointedAt(ctx context.Context, lead *rank.Sighting) (rank.Sighting, bool) {
 	switch {
-	case lead.Signature.Category == gang.Awaited.Category && lead.Signature.Role == signature.Cascade && !lead.Platform:
-		found, ok = d.awaited(lead)
-	case decidedItself(lead) && d.State.Phase != kinds.Succeeded:
-		found, ok = d.unfamiliar(ctx, lead)
+	case decidedItself(lead):
+		if d.State.Phase == kinds.Succeeded {
+			break
+		}
+		return d.unfamiliar(ctx, lead)
+	case lead.Platform || lead.Item.Kind != evidence.Log:
+	case lead.Signature.Category == gang.Awaited.Category && lead.Signature.Role == signature.Cascade:
+		if s, ok := d.awaited(lead); ok || d.waited != nil && len(d.waited.Behind) > 0 {
+			return s, ok
+		}
+		return d.quiet(lead)
+	case gang.OfOthers(lead), lead.Signature.DepthOf() < signature.Precise && d.spread(lead) > 1:
+		return d.quiet(lead)
 	}
-	if !ok {
-		return nil
+	return rank.Sighting{}, false
+}
+
+// quiet is the member that does not say what the others say, nor complains of anybody: it vanished, left
+// early or hangs. Where they all say it, or not nearly all, there is none.
+func (d *diagnosis) quiet(lead *rank.Sighting) (rank.Sighting, bool) {
+	loud := map[string]bool{}
+	for i := range d.sightings {
+		if s := &d.sightings[i]; !s.Over && (gang.OfOthers(s) || s.Signature == lead.Signature && s.Facts["type"] == lead.Facts["type"]) {
+			loud[gang.PlaceOf(s.Item.Source)] = true
+		}
 	}
-	return []rank.Sighting{found}
+	var quiet []*gang.Member
+	n := 0
+	for i := range d.all {
+		m := &d.all[i]
+		switch {
+		case loud[m.Place]:
+			n += 1 + m.Alike
+		case m.Alike > 0, m.Source.Attempt > 0:
+			return rank.Sighting{}, false
+		case m.Read:
+			quiet = append(quiet, m)
+		}
+	}
+	if len(quiet) != 1 || n == 0 {
+		return rank.Sighting{}, false
+	}
+	m := quiet[0]
+	if own, ok := d.ownOf(m.Place); ok {
+		return own, true
+	}
+	if !gang.OfOthers(lead) || m.Failed {
+		return rank.Sighting{}, false
+	}
+	facts := map[string]string{"loud": fmt.Sprint(n), "says": lead.Signature.Title}
+	switch {
+	case !m.Done.IsZero():
+		return d.silentMember(gang.LeftEarly, m, facts), true
+	case gang.Waits(lead) || m.Running:
+		return d.silentMember(gang.Silent, m, facts), true
+	}
+	return d.silentMember(gang.Vanished, m, facts), true
+}
+
+// ownOf is the best of what a member names as its own cause.
+func (d *diagnosis) ownOf(place string) (best rank.Sighting, found bool) {
+	for i := range d.sightings {
+		s := &d.sightings[i]
+		if gang.PlaceOf(s.Item.Source) != place || s.Over || s.Explained || s.Mild || s.Signature.Weak || s.Signature.Role != signature.Root ||
+			s.Item.Kind != evidence.Log || s.Item.Source.Attempt > 0 {
+			continue
+		}
+		if !found || s.Signature.DepthOf() > best.Signature.DepthOf() {
+			best, found = *s, true
+		}
+	}
+	return best, found
+}
+
+// silentMember is a rule of package gang about a member that says nothing, at the last line of its log.
+func (d *diagnosis) silentMember(rule *signature.Signature, m *gang.Member, facts map[string]string) rank.Sighting {
+	return d.missing(rule, m, m.LastNumber, m.LastText, -1, facts)
 }
 
 // awaited is the rank that the others waited for in a collective, where what their watchdogs say together
@@ -92,17 +176,21 @@ func (d *diagnosis) awaited(lead *rank.Sighting) (rank.Sighting, bool) {
 				said = &m.Calls[i]
 			}
 		}
-		return d.missing(rule, m, said.Line, said.Text, w.Behind[0], w.Why), true
+		return d.missing(rule, m, said.Line, said.Text, w.Behind[0], d.waitFacts(w.Why)), true
 	case w.AllThere:
 		if silent := d.silent(); len(silent) > 0 {
-			return d.missing(gang.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, "says nothing of it"), true
+			return d.missing(gang.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, d.waitFacts("says nothing of it")), true
 		}
 	}
 	return rank.Sighting{}, false
 }
 
+func (d *diagnosis) waitFacts(why string) map[string]string {
+	return map[string]string{"waiting": fmt.Sprint(d.waited.Ranks), "seq": fmt.Sprint(d.waited.Seq), "op": d.waited.Op, "why": why}
+}
+
 // missing is a rule of package gang about a member.
-func (d *diagnosis) missing(rule *signature.Signature, m *gang.Member, line int, text string, of int, why string) rank.Sighting {
+func (d *diagnosis) missing(rule *signature.Signature, m *gang.Member, line int, text string, of int, facts map[string]string) rank.Sighting {
 	source := m.Source
 	for i := range d.logs.tracks {
 		if t := &d.logs.tracks[i]; gang.PlaceOf(t.source) == m.Place && t.source.Attempt == 0 {
@@ -116,7 +204,7 @@ func (d *diagnosis) missing(rule *signature.Signature, m *gang.Member, line int,
 	s := rank.Sighting{
 		Signature: rule, Line: strings.TrimSpace(text),
 		Item:  evidence.Item{ID: lineID(source), Kind: evidence.Log, At: m.LastLine, Clock: m.Clock, Source: source, Text: strings.TrimSpace(text), Times: 1},
-		Facts: map[string]string{"waiting": fmt.Sprint(d.waited.Ranks), "seq": fmt.Sprint(d.waited.Seq), "op": d.waited.Op, "why": why},
+		Facts: facts,
 	}
 	for i := range d.sightings {
 		if o := &d.sightings[i]; o.Item.ID == s.Item.ID {

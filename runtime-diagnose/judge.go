@@ -65,13 +65,19 @@ func (d *diagnosis) judge(r *Result) {
 var python = regexp.MustCompile(`\bpython[\d.]*\b|\.py\b|\b(?:torchrun|accelerate|deepspeed|colossalai|ipython|pytest)\b`)
 
 // isPython says that there is evidence of Python where an exit code is all that is known: its command, or a
-// traceback in its log. A shell script's exit code is no exception.
+// traceback in its log or in that of another pod of the same image, which runs the same program. A shell
+// script's exit code is no exception.
 func (d *diagnosis) isPython(s evidence.Source) bool {
+	image, images := "", map[string]string{}
 	for i := range d.Pods {
 		p := &d.Pods[i]
+		if len(p.Spec.Containers) == 1 {
+			images[p.Name] = p.Spec.Containers[0].Image
+		}
 		if p.Name != s.Pod {
 			continue
 		}
+		image = images[p.Name]
 		for k := range p.Spec.Containers {
 			c := &p.Spec.Containers[k]
 			if (s.Container == "" || c.Name == s.Container) && (slices.ContainsFunc(c.Command, python.MatchString) || slices.ContainsFunc(c.Args, python.MatchString)) {
@@ -81,7 +87,7 @@ func (d *diagnosis) isPython(s evidence.Source) bool {
 	}
 	for i := range d.sightings {
 		o := &d.sightings[i]
-		if o.Raised && o.Item.Source.Pod == s.Pod {
+		if o.Raised && (o.Item.Source.Pod == s.Pod || image != "" && images[o.Item.Source.Pod] == image) {
 			return true
 		}
 	}

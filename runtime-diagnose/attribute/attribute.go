@@ -34,8 +34,9 @@ type Input struct {
 	// Baseline compares a line with what the last good run printed; nil: none is known.
 	Baseline func(*rank.Sighting) (known, isNew bool)
 	// Follow is asked once about the candidate that leads: a complaint about another member points at that
-	// one, a bare exit code at the line that was new in its log. Nil: nothing is.
-	Follow func(lead *rank.Sighting) []rank.Sighting
+	// one, a bare exit code at the line that was new in its log. What is pointed at stands where the one
+	// stands that points at it. Nil: nothing is.
+	Follow func(lead *rank.Sighting) (rank.Sighting, bool)
 	// Table is the points; nil: Weights.
 	Table *Table
 }
@@ -49,7 +50,8 @@ type Candidate struct {
 	Veto     string   // why it cannot be the cause, whatever its score; empty: it can
 	Position int      // among all by time: of equal scores the first one counts
 
-	pointedAt, placed bool
+	by     *rank.Sighting // the candidate that points at it; nil: none does
+	placed bool
 }
 
 // Reason is one feature of a candidate.
@@ -86,10 +88,13 @@ func Decide(in Input) Answer {
 	slices.SortStableFunc(all, func(x, y Candidate) int { return in.byTime(&x.Sighting, &y.Sighting) })
 	in.score(all)
 	if in.Follow != nil && len(all) > 0 && all[0].Veto == "" {
-		if more := in.Follow(&all[0].Sighting); len(more) > 0 {
-			for _, s := range more {
-				all = append(all, Candidate{Sighting: s, pointedAt: true})
+		lead := all[0].Sighting
+		if to, ok := in.Follow(&lead); ok {
+			at := slices.IndexFunc(all, func(c Candidate) bool { return says(&c.Sighting, &to) })
+			if at < 0 {
+				at, all = len(all), append(all, Candidate{Sighting: to})
 			}
+			all[at].by = &lead
 			in.score(all)
 		}
 	}
@@ -109,7 +114,6 @@ func Decide(in Input) Answer {
 	}
 	slices.SortStableFunc(a.Effects, func(x, y rank.Sighting) int { return in.byTime(&x, &y) })
 	if a.Cause != nil {
-		in.setApart(&a)
 		a.Confidence = in.confidence(&a)
 	}
 	return a
@@ -149,9 +153,29 @@ func (in *Input) score(all []Candidate) {
 			c.Because = append(c.Because, Reason{f, table[f], cites[:min(len(cites), mostCited)]})
 		}
 	}
+	for i := range all {
+		if c := &all[i]; c.by != nil {
+			stand(c, all, table)
+		}
+	}
 	slices.SortStableFunc(all, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(min(len(a.Veto), 1), min(len(b.Veto), 1)), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Position, b.Position))
 	})
+}
+
+// stand gives a candidate that is pointed at the features of the one that points at it.
+func stand(c *Candidate, all []Candidate, table *Table) {
+	at := slices.IndexFunc(all, func(o Candidate) bool { return o.by == nil && says(&o.Sighting, c.by) })
+	if at < 0 || all[at].Score+table[PointedAt] < c.Score {
+		return
+	}
+	c.Because = append(slices.Clone(all[at].Because), Reason{PointedAt, table[PointedAt], []evidence.ID{c.by.Item.ID}})
+	c.Score = all[at].Score + table[PointedAt]
+}
+
+// says that two sightings are one: of the same evidence, and of the same signature.
+func says(a, b *rank.Sighting) bool {
+	return a.Item.ID == b.Item.ID && a.Signature.ID == b.Signature.ID
 }
 
 // mostCited is how many others a feature cites.
@@ -164,7 +188,8 @@ func showsFailure(s rank.Sighting) bool {
 // rival says that nothing sets another candidate apart from the cause: it is of another kind and as deep,
 // it was not seen by another way, and times do not show which was first.
 func (in *Input) rival(cause, c *Candidate) bool {
-	if c.Veto != "" || c.Signature.Role != signature.Root || c.Signature.Category == cause.Signature.Category ||
+	otherKind := c.Signature.Category != cause.Signature.Category || c.Signature.ID == genericException && cause.Signature.ID == genericException && c.Facts["type"] != cause.Facts["type"]
+	if c.Veto != "" || c.Signature.Role != signature.Root || !otherKind ||
 		c.Signature.Weak != cause.Signature.Weak || c.Platform != cause.Platform || c.Signature.DepthOf() < cause.Signature.DepthOf() {
 		return false
 	}

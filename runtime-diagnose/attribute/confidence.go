@@ -40,7 +40,7 @@ func (in *Input) confidence(a *Answer) Confidence {
 	c := a.Cause
 	out := Confidence{Standing: Supported, Margin: in.margin(a), Sources: in.sources(a)}
 	switch {
-	case c.Score < supportedFrom:
+	case c.Score < supportedFrom, c.Signature.DepthOf() == signature.Symptom, c.Signature.Role == signature.Cascade:
 		out.Standing = Hypothesis
 	case out.Sources > 1 && out.Margin >= establishedLead:
 		out.Standing = Established

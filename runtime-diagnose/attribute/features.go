@@ -23,6 +23,7 @@ const (
 	Mild
 	LastResort
 	BareEnd
+	Killed
 	Platform
 	LauncherFirst
 	Raised
@@ -31,6 +32,7 @@ const (
 	AfterAnother
 	BeforeOthers
 	Alone
+	AllButOne
 	Everywhere
 	Attested
 	CameBack
@@ -55,6 +57,7 @@ var about = [features]struct {
 	Mild:          {"mild", "its own program calls it a warning, or information", -8},
 	LastResort:    {"last-resort", "no signature knows it; its program calls it an error", -5},
 	BareEnd:       {"bare-end", "an exit code, and no word of why", -6},
+	Killed:        {"killed", "a signal ended its container", 0},
 	Platform:      {"platform", "the platform reports it, not a program about itself", 4},
 	LauncherFirst: {"launcher-first", "a launcher names it as the first failure of its group", 2},
 	Raised:        {"raised", "it ends a traceback", 0},
@@ -63,6 +66,7 @@ var about = [features]struct {
 	AfterAnother:  {"after-another", "another member's candidate was surely before it", 0},
 	BeforeOthers:  {"before-others", "it was surely before every other member's candidate", 0},
 	Alone:         {"alone", "of three members and more, one says it", 0},
+	AllButOne:     {"all-but-one", "of three members and more, all but one say it", 0},
 	Everywhere:    {"everywhere", "of three members and more, all say it", 0},
 	Attested:      {"attested", "evidence of another kind says the same", 0},
 	CameBack:      {"came-back", "another attempt ended with it as well", 0},
@@ -143,12 +147,12 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	f.add(s.Mild, Mild)
 	f.add(s.Signature.LastResort, LastResort)
 	f.add(BareEndOf(&s), BareEnd)
+	f.add(s.Item.Kind == evidence.Exit && !gang.DecidedItself(&s), Killed)
 	f.add(s.Platform, Platform)
 	f.add(s.First, LauncherFirst)
 	f.add(s.Raised, Raised)
 	f.add(gang.OfOthers(&s), OfOthers)
 	f.add(s.Item.Kind == evidence.Log && s.Item.Source.Line > 0 && s.FromEnd < nearEnd, NearEnd)
-	f.add(c.pointedAt, PointedAt)
 	if in.Baseline != nil && s.Item.Kind == evidence.Log {
 		known, isNew := in.Baseline(&s)
 		f.add(known, KnownLine)
@@ -157,6 +161,7 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	if in.Members >= fewest {
 		n := in.Spread(&s)
 		f.add(n == 1, Alone)
+		f.add(n == in.Members-1, AllButOne)
 		f.add(n >= in.Members, Everywhere)
 	}
 	f.add(slices.ContainsFunc(s.Also, func(i evidence.Item) bool {

@@ -26,14 +26,19 @@ func (in *Input) merge(seen []rank.Sighting) []rank.Sighting {
 	})
 	slices.SortStableFunc(order, in.byTime)
 	type key struct {
-		id                                  string
+		id, raised                          string
 		over, platform, explained, follower bool
 	}
 	var out []rank.Sighting
 	at := map[key]int{}
+	types := map[string]bool{}
 	for _, one := range order {
 		s := *one
-		k := key{s.Signature.ID, s.Over, s.Platform, s.Explained, s.Follower}
+		k := key{s.Signature.ID, "", s.Over, s.Platform, s.Explained, s.Follower}
+		if s.Signature.ID == genericException && (types[s.Facts["type"]] || len(types) < mostTypes) {
+			k.raised = s.Facts["type"] // a KeyError is no copy of a ValueError
+			types[k.raised] = true
+		}
 		i, ok := at[k]
 		if !ok {
 			at[k] = len(out)
@@ -53,31 +58,11 @@ func (in *Input) merge(seen []rank.Sighting) []rank.Sighting {
 	return out
 }
 
+// mostTypes bounds how many types of exceptions that no signature knows are told apart.
+const mostTypes = 16
+
 // genericException is the signature of exceptions that no other signature knows.
 const genericException = "python-exception"
-
-// setApart takes exceptions of other types from those that say the same as a cause which no signature
-// knows: a KeyError is no copy of a ValueError. Those that may as well have come first stand beside it.
-func (in *Input) setApart(a *Answer) {
-	c := a.Cause
-	if c.Signature.ID != genericException || c.Facts["type"] == "" {
-		return
-	}
-	other := map[evidence.ID]bool{}
-	c.Also = slices.DeleteFunc(slices.Clone(c.Also), func(item evidence.Item) bool {
-		if strings.Contains(item.Text, c.Facts["type"]) || sameMember(item.Source, c.Item.Source) {
-			return false
-		}
-		other[item.ID] = true
-		return true
-	})
-	for i := range in.Seen {
-		s := &in.Seen[i]
-		if other[s.Item.ID] && s.Signature == c.Signature && !s.Over && !s.Follower && !s.Explained && in.when(c.Item, s.Item) == 0 {
-			a.Rivals = append(a.Rivals, *s)
-		}
-	}
-}
 
 // closeBy is how many lines apart two copies of one message are printed.
 const closeBy = 6

@@ -36,13 +36,22 @@ func folds(o diagnose.Options) (out []score.Fold, whole bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		fold, err := score.FoldOf(from.name, cases)
+		fold, err := score.FoldOf(from.name, cases, from.weight())
 		if err != nil {
 			return nil, false, err
 		}
 		out = append(out, fold)
 	}
 	return out, whole, nil
+}
+
+// weight is what a case of the origin weighs: situations of clusters that have one right answer are no matter
+// of majorities.
+func (o origin) weight() int {
+	if o.name == "scenarios" {
+		return 5 * score.OneCase
+	}
+	return score.OneCase
 }
 
 // own says that an origin is the project's own, of which a third is held out.

@@ -30,16 +30,17 @@ type Fold struct {
 	puzzles []puzzle
 }
 
-// A right cause is worth two of a right line or pod. A case that is handed over in several ways is one case.
+// A right cause is worth two of a right line or pod. OneCase is what a case weighs; one
+// that is handed over in several ways is one case.
 const (
-	oneCase   = 60
+	OneCase   = 60
 	causeIs   = 2
 	lineOrPod = 1
 	perPoint  = 1 // a point away from where fitting starts costs so much: nothing moves for nothing
 )
 
 // FoldOf makes a fold of failures that have something to choose from.
-func FoldOf(name string, cases []Case) (Fold, error) {
+func FoldOf(name string, cases []Case, weight int) (Fold, error) {
 	ways := map[string]int{}
 	for i := range cases {
 		ways[cases[i].Name]++
@@ -57,7 +58,7 @@ func FoldOf(name string, cases []Case) (Fold, error) {
 			if err != nil {
 				return f, fmt.Errorf("read label of %s: %w", c.Name, err)
 			}
-			one := choice{vetoed: a.Veto != "", position: a.Position, mark: m, worth: c.worth(m) * oneCase / ways[c.Name]}
+			one := choice{vetoed: a.Veto != "", position: a.Position, mark: m, worth: c.worth(m) * weight / ways[c.Name]}
 			for _, r := range a.Because {
 				one.has = append(one.has, r.Feature)
 			}
@@ -118,10 +119,10 @@ func worthOf(folds []Fold, t *attribute.Table) int {
 // tried are by how many points a feature is moved at once.
 var tried = []int{1, 2, 3, 5, 8, 12, 20, 30, 45}
 
-// mostRounds bounds how often all features are tried; fitting ends when a round moves none.
-const mostRounds = 8
+// mostMoves bounds how many moves are made; fitting ends when none is worth it.
+const mostMoves = 40
 
-// Fit moves the points of one feature at a time to where the answers come to most, and as little as that
+// Fit makes one move after the other, each the one by which the answers gain most, and as short as that
 // takes. It starts from the same table always, so that the same cases give the same points.
 func Fit(folds []Fold) attribute.Table {
 	start := attribute.Start()
@@ -134,23 +135,24 @@ func Fit(folds []Fold) attribute.Table {
 		return n
 	}
 	best := value(&t)
-	for range mostRounds {
-		moved := false
+	for range mostMoves {
+		feature, to := -1, 0
 		for f := range t {
-			old, to := t[f], t[f]
+			old := t[f]
 			for _, by := range tried {
-				for _, n := range []int{old - by, old + by, start[f]} {
+				for _, n := range []int{old - by, old + by} {
 					t[f] = n
 					if v := value(&t); v > best {
-						best, to, moved = v, n, true
+						best, feature, to = v, f, n
 					}
 				}
 			}
-			t[f] = to
+			t[f] = old
 		}
-		if !moved {
+		if feature < 0 {
 			break
 		}
+		t[feature] = to
 	}
 	return t
 }
