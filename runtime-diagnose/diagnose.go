@@ -173,6 +173,7 @@ func (d *diagnosis) result() Result {
 	}
 	d.sayOrder(&r)
 	d.collectEvidence(&r)
+	r.Hypotheses = d.hypotheses(&r)
 	d.say(&r)
 	r.Printed = d.printed(&r)
 	return r

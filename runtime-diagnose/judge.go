@@ -56,6 +56,8 @@ func (d *diagnosis) judge(r *Result) {
 		r.Verdict = Inconclusive
 	case d.healthy():
 		r.Verdict, r.Category = Healthy, signature.HealthyCategory
+	case d.badEnd() != nil:
+		r.Verdict = Inconclusive
 	default:
 		r.Verdict = Unknown
 	}

@@ -121,7 +121,7 @@ func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank
 
 // wrong are words of a line that says that something is wrong. They choose among lines that are new;
 // nothing depends on them where there is one.
-var wrong = regexp.MustCompile(`(?i)error|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
+var wrong = regexp.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
 
 // lastMessage is the line that speaks for the last message of new lines near the end of a log: the
 // first that says that something is wrong, else its first.
