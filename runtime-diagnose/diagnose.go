@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
@@ -23,6 +24,7 @@ type Options struct {
 	Evidence  int // items in the result (40)
 	Apart     int // logs that are kept apart; of more, those that say what others said are counted (1024)
 	Running   Thresholds
+	Weights   *attribute.Table // points of features; nil: those in use
 }
 
 // Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx ends; what it could not read is in Coverage. A nil
@@ -57,11 +59,9 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.remarkRestarts()
 	d.remarkRetries()
 	d.remarkDebugged()
-	d.marks = gang.Mark(d.sightings, d.all, d.time)
-	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
-	d.setApart()
-	d.point()
-	d.compareRuns(ctx)
+	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time)
+	d.attribute(ctx)
+	d.compareRuns()
 	d.compareAttempts()
 	d.rereadRoot(ctx)
 	d.giveWords(ctx)
@@ -84,7 +84,8 @@ type diagnosis struct {
 	logs      logsRead
 	sightings []rank.Sighting
 	failed    bool
-	ranking   rank.Ranking
+	answer    attribute.Answer
+	root      *rank.Sighting // the answer's cause; nil: there is none
 	all       []gang.Member
 	at        map[string]int // in all, by place
 	echoing   []chorus
@@ -167,8 +168,12 @@ func (d *diagnosis) result() Result {
 	}
 	r.Waiting, r.Remarks = d.waiting(), d.remarks
 	d.judge(&r)
+	if r.Verdict != Healthy {
+		r.Candidates, r.Confidence = d.answer.Candidates, d.answer.Confidence
+	}
 	d.sayOrder(&r)
 	d.collectEvidence(&r)
+	r.Hypotheses = d.hypotheses(&r)
 	d.say(&r)
 	r.Printed = d.printed(&r)
 	return r

@@ -278,7 +278,7 @@ func (e Excerpt) within(bytes int) Excerpt {
 // rereadRoot gets the decisive line and those around it where the gang is so large that they were not
 // kept whole.
 func (d *diagnosis) rereadRoot(ctx context.Context) {
-	root := d.ranking.Root
+	root := d.root
 	if root == nil || root.Item.Kind != evidence.Log {
 		return
 	}

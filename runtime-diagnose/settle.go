@@ -177,10 +177,10 @@ func (r *logReader) anchor(ended time.Time) {
 		}
 	}
 	early := ended.Sub(last)
-	agrees := early < utcWithin && early > -rank.Skew
+	agrees := early < utcWithin && early > -gang.Skew
 	for i := range r.sightings {
 		item := &r.sightings[i].Item
-		impossible := item.At.IsZero() || item.At.After(ended.Add(rank.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
+		impossible := item.At.IsZero() || item.At.After(ended.Add(gang.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
 		if impossible {
 			item.At = ended
 		}

@@ -146,7 +146,8 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 		t.losses = r.steps.Losses()
 	}
 	for i := range r.sightings {
-		r.sightings[i].Item.Clock = t.clock()
+		s := &r.sightings[i]
+		s.Item.Clock, s.FromEnd = t.clock(), max(0, d.Last.Number-s.Item.Source.Line)
 	}
 	r.firstByElastic(t.elastic)
 	return t

@@ -56,10 +56,11 @@ func (w *worst) advance() {
 	}
 }
 
-// lastResort records the worst line if nothing else in the log tells of a failure.
+// lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
+// a launcher's word that a process called abort, says that there is one.
 func (r *logReader) lastResort() {
 	for i := range r.sightings {
-		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context {
+		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
 			return
 		}
 	}

@@ -36,6 +36,7 @@ type diagnoseFlags struct {
 	bundle             string
 	logs, events, pods []string
 	annotate, timeline bool
+	why                bool
 	watch, exitCode    bool
 	signatures         []string // folders
 	model              modelFlags
@@ -61,7 +62,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
   %[1]s diagnose pytorchjob train-a train-b -n ml -o md
   %[1]s diagnose pod/train-worker-3 -n ml --timeline
   %[1]s diagnose --bundle train.tgz -o json
-  %[1]s diagnose logs/
+  %[1]s diagnose logs/ --why
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,7 +73,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
-			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline}
+			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why}
 			if err := f.run(c.Context(), sh, args, to.print); err != nil || !f.exitCode {
 				return own(err)
 			}
@@ -85,6 +86,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().BoolVar(&f.model.only, "prompt-only", false, "print what a model would be asked, and ask nobody")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
+	c.Flags().BoolVar(&f.why, "why", false, "show what could be the cause, and the points for and against each")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
 	f.kube.AddFlags(c.Flags())
@@ -109,6 +111,7 @@ type printer struct {
 	format    string
 	paint     painter
 	timeline  bool
+	why       bool
 	printed   int
 	sick, dim bool // one is not healthy; of one nobody can say
 }
@@ -123,6 +126,7 @@ func (p *printer) print(r diagnose.Result) error {
 	}
 	p.sick = p.sick || r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	p.dim = p.dim || r.Verdict == diagnose.Unknown
+	r.Why = p.why
 	if err := renderDiagnosis(p.sh.out, p.format, r, p.paint); err != nil || !p.timeline {
 		return err
 	}
@@ -436,9 +440,17 @@ func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
 func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint painter) error {
 	switch format {
 	case "text":
-		return newPage(to).quoting().write(painted(diagnose.Text(r), paint))
+		text := diagnose.Text(r)
+		if r.Why {
+			text += "\n" + diagnose.Why(r)
+		}
+		return newPage(to).quoting().write(painted(text, paint))
 	case "md":
-		return page{to: to}.write(diagnosisMarkdown(r))
+		text := diagnosisMarkdown(r)
+		if r.Why {
+			text += "\n```\n" + diagnose.Why(r) + "```\n"
+		}
+		return page{to: to}.write(text)
 	}
 	text, err := diagnose.JSON(r)
 	if err != nil {

@@ -14,10 +14,12 @@ import (
 // tearing down a process with its communicators takes that long, seldom longer.
 const nearEnd = 2 * time.Minute
 
-// Mark sets Explained and Follower on sightings, where the members show it, and says what it
-// made of each member.
-func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
-	return newMarker(seen, members, clocks).mark()
+// Mark gives the sightings back with Explained and Follower set where the members show it, and says what it
+// made of each member. What it is given stays as it is.
+func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) ([]rank.Sighting, Marks) {
+	m := newMarker(slices.Clone(seen), members, clocks)
+	marks := m.mark()
+	return m.seen, marks
 }
 
 func newMarker(seen []rank.Sighting, members []Member, clocks *Clocks) *marker {
@@ -113,12 +115,12 @@ func live(s *rank.Sighting) bool {
 
 // own is a cause that a member names as its own.
 func own(s *rank.Sighting) bool {
-	return live(s) && s.Signature.Role == signature.Root && s.Signature.DepthOf() > signature.Symptom && !s.Mild && !ofOthers(s)
+	return live(s) && s.Signature.Role == signature.Root && s.Signature.DepthOf() > signature.Symptom && !s.Mild && !OfOthers(s)
 }
 
-// ofOthers is a complaint about other members: they went away, or did not come in time. By
+// OfOthers is a complaint about other members: they went away, or did not come in time. By
 // itself it says nothing about who makes it.
-func ofOthers(s *rank.Sighting) bool {
+func OfOthers(s *rank.Sighting) bool {
 	switch s.Signature.Category {
 	case "rendezvous-timeout", "nccl-timeout", "hang-no-progress":
 		return live(s)
@@ -145,6 +147,12 @@ func endOnly(s *rank.Sighting) bool {
 	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
+// DecidedItself is an end by a code that the program chose, for a reason that the code does not tell. A signal
+// says more.
+func DecidedItself(s *rank.Sighting) bool {
+	return endOnly(s) && s.Signature.Category == "python-exception-user-code"
+}
+
 func momentOf(s *rank.Sighting) Moment { return Moment{s.Item.Clock, s.Item.At} }
 
 func (m *marker) learn(a *about, i int) {
@@ -161,7 +169,7 @@ func (m *marker) learn(a *about, i int) {
 		a.wire = append(a.wire, i)
 	case own(s):
 		a.own = append(a.own, i)
-	case ofOthers(s):
+	case OfOthers(s):
 		if a.near(s) {
 			a.lost = true
 			if at := momentOf(s); a.lostAt.At.IsZero() || !at.At.IsZero() && at.At.Before(a.lostAt.At) {
@@ -260,7 +268,7 @@ func (m *marker) followLost() {
 			continue
 		}
 		for _, i := range a.index {
-			if s := &m.seen[i]; ofOthers(s) || slices.Contains(a.wire, i) {
+			if s := &m.seen[i]; OfOthers(s) || slices.Contains(a.wire, i) {
 				s.Follower = true
 			}
 		}

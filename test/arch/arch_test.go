@@ -19,7 +19,7 @@ var layers = map[string]int{
 	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
 	"preflight/manifest": 2, "preflight/capacity/board": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"runtime-diagnose/rank": 2, "runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
@@ -35,10 +35,11 @@ var sideways = map[string][]string{
 	"preflight/checks":            {"preflight/check"},
 	"policies":                    {"preflight"}, // it implements the engine that preflight declares
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
-	"runtime-diagnose/control":    {"runtime-diagnose/rank"},    // what it finds are sightings
-	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},    // it marks sightings
-	"runtime-diagnose/progress":   {"runtime-diagnose/rank"},    // what a job that runs suffers from are sightings
-	"runtime-diagnose/bare":       {"runtime-diagnose/control"}, // where a pasted line is kept
+	"runtime-diagnose/control":    {"runtime-diagnose/rank"},                          // what it finds are sightings
+	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},                          // it marks sightings
+	"runtime-diagnose/attribute":  {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // it decides among sightings
+	"runtime-diagnose/progress":   {"runtime-diagnose/rank"},                          // what a job that runs suffers from are sightings
+	"runtime-diagnose/bare":       {"runtime-diagnose/control"},                       // where a pasted line is kept
 	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config", "config/labelled"},
 	"runtime-diagnose/capture":    {"runtime-diagnose/collect"}, // it keeps what collect reads
 	"runtime-diagnose/prompt":     {"runtime-diagnose"},         // it asks about a Result

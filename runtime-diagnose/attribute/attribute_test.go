@@ -1,4 +1,4 @@
-package rank_test
+package attribute_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -30,10 +31,25 @@ func seen(s *signature.Signature, pod string, after time.Duration, line int) ran
 	}}
 }
 
+// input is sightings of as many members as there are pods.
+func input(all []rank.Sighting, failed bool) attribute.Input {
+	pods := map[string]bool{}
+	for _, s := range all {
+		pods[s.Item.Source.Pod] = true
+	}
+	return attribute.Input{Seen: all, Failed: failed, Members: len(pods), Spread: func(s *rank.Sighting) int {
+		in := map[string]bool{s.Item.Source.Pod: true}
+		for _, i := range s.Also {
+			in[i.Source.Pod] = true
+		}
+		return len(in)
+	}}
+}
+
 func platform(s rank.Sighting) rank.Sighting { s.Platform = true; return s }
 func over(s rank.Sighting) rank.Sighting     { s.Over = true; return s }
 
-func TestOrder(t *testing.T) {
+func TestDecide(t *testing.T) {
 	cases := map[string]struct {
 		seen   []rank.Sighting
 		failed bool
@@ -58,10 +74,10 @@ func TestOrder(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := rank.Order(tc.seen, tc.failed)
+			r := attribute.Decide(input(tc.seen, tc.failed))
 			got := []string{""}
-			if r.Root != nil {
-				got[0] = string(r.Root.Item.ID)
+			if r.Cause != nil {
+				got[0] = string(r.Cause.Item.ID)
 			}
 			for _, e := range r.Effects {
 				got = append(got, string(e.Item.ID))
@@ -80,12 +96,12 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestOrderDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
+func TestAnAnswerDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
 	all := []rank.Sighting{seen(oom, "a", 0, 5), seen(watchdog, "b", time.Minute, 3), seen(oom, "c", 0, 7), seen(general, "d", 0, 1)}
-	want := rank.Order(all, true).Root.Item.ID
+	want := attribute.Decide(input(all, true)).Cause.Item.ID
 	for i := range all {
 		turned := append(append([]rank.Sighting(nil), all[i:]...), all[:i]...)
-		if got := rank.Order(turned, true).Root.Item.ID; got != want {
+		if got := attribute.Decide(input(turned, true)).Cause.Item.ID; got != want {
 			t.Errorf("turned by %d: root %s, want %s", i, got, want)
 		}
 	}
@@ -113,7 +129,7 @@ func TestEqualSightingsBecomeOne(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := rank.Merge(tc.in)
+			got := attribute.Decide(input(tc.in, true)).Candidates
 			if len(got) != 1 || got[0].Item.Source.Line != tc.line || len(got[0].Also) != tc.also {
 				t.Errorf("got %d sightings, line %d with %d others; want 1, line %d with %d", len(got), got[0].Item.Source.Line, len(got[0].Also), tc.line, tc.also)
 			}
