@@ -1,6 +1,7 @@
 package signature_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -92,5 +93,15 @@ func TestFilesAreNamedAfterTheirSignature(t *testing.T) {
 	_, err = signature.Load(fstest.MapFS{"own-failure.yaml": {Data: []byte(own)}}, fstest.MapFS{"own-failure.yaml": {Data: []byte(own)}})
 	if err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("Load of one signature twice: %v", err)
+	}
+}
+
+// The files that ship are not proven again at every start: what the finder cannot hold is named all the same.
+func TestALiteralTooShortIsNamedAndNeverPanics(t *testing.T) {
+	for literal, want := range map[string]string{"oom": `signature "own-failure": literal "oom" is shorter than 4 bytes`, "": `literal "" is shorter`, "boom": ""} {
+		_, err := signature.Shipped(fstest.MapFS{"own-failure.yaml": {Data: []byte(strings.Replace(own, "[boom]", "["+strconv.Quote(literal)+"]", 1))}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("literal %q: %v, want %q", literal, err, want)
+		}
 	}
 }
