@@ -25,6 +25,17 @@ type branch struct {
 	parts [][]string // and one of each of these sets, in order; see factorsOf
 }
 
+// may says that a folded text, in which a literal stands, holds what one of the alternatives needs besides.
+func (m *matcher) may(folded, literal string) bool {
+	m.once.Do(m.prepare)
+	for i := range m.branches {
+		if b := &m.branches[i]; slices.Contains(b.needs, literal) && holdsAll(folded, b.parts) {
+			return true
+		}
+	}
+	return false
+}
+
 // find looks for the pattern in a text that holds some of the literals.
 func (m *matcher) find(text string, holds func(literal string) bool) (*regexp.Regexp, []int) {
 	m.once.Do(m.prepare)

@@ -24,6 +24,7 @@ type Catalog struct {
 	literals *finder
 	calm     func() *finder   // without the literals of nothing but signs that training advances
 	index    map[string]int32 // literal, as the finder compares it
+	keys     []string         // literals, as the finder compares them
 	owners   [][]int32        // literal → signatures that list it
 }
 
@@ -136,6 +137,7 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 		}
 		c.matchers = append(c.matchers, m)
 	}
+	c.keys = literals
 	c.literals = newFinder(literals, func(int32) bool { return false })
 	c.calm = sync.OnceValue(func() *finder {
 		return newFinder(literals, func(lit int32) bool {
