@@ -240,7 +240,7 @@ func (d *diagnosis) scheduledWell() bool {
 func (d *diagnosis) cause(s rank.Sighting) Cause {
 	c := Cause{
 		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
-		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.At,
+		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.Told(),
 		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
 	}
 	if c.Owner == signature.Nobody {
@@ -265,7 +265,7 @@ func (d *diagnosis) collectEvidence(r *Result) {
 	have := map[evidence.ID]bool{}
 	add := func(item evidence.Item) {
 		if len(r.Evidence) < d.options.Evidence && !have[item.ID] {
-			have[item.ID] = true
+			have[item.ID], item.At = true, item.Told()
 			r.Evidence = append(r.Evidence, item)
 		}
 	}

@@ -115,7 +115,7 @@ func saysNodes(text string) bool {
 
 // goesOn says that the line before was a scheduler's message cut at a comma.
 func (r *logReader) goesOn() bool {
-	return strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped)
+	return r.wrapped != "" && (strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped))
 }
 
 // cutWithin is a scheduler's message that ends where none of its reasons can end.

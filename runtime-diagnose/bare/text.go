@@ -292,6 +292,7 @@ func (t *text) addEvent(line, age, kind, reason, object, message string) {
 	word, _, _ := strings.Cut(age, " ")
 	if d, ok := parseAge(word); ok && !t.now.IsZero() {
 		e.LastTimestamp.Time = t.now.Add(-d)
+		e.Annotations[control.OriginAge] = word
 	}
 	t.part.Events = append(t.part.Events, e)
 	t.part.Understood = append(t.part.Understood, t.number)

@@ -83,9 +83,17 @@ var statements = []string{"except", "raise ", ":raise", "class ", "def ", "print
 // isStatement asks statement of the few lines that may be one.
 func isStatement(body string) bool {
 	s := strings.TrimLeft(body, " \t")
-	word, rest, ok := strings.Cut(s, " ")
-	if !ok || !strings.HasPrefix(rest, "= ") || len(word) > mostName {
-		if s == "" || !strings.ContainsRune("er:cdps_lL", rune(s[0])) || !slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) {
+	if s == "" || !isWord(s[0]) && s[0] != ':' {
+		return false
+	}
+	space := strings.IndexByte(s[:min(len(s), mostName+1)], ' ')
+	if space < 0 || !strings.HasPrefix(s[space:], " = ") {
+		switch s[0] {
+		case 'e', 'r', ':', 'c', 'd', 'p', 's', '_', 'l', 'L':
+		default:
+			return false
+		}
+		if !slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) {
 			return false
 		}
 	}
@@ -155,7 +163,7 @@ func newFolder() *folder {
 func (f *folder) fold(l *Line) {
 	body := l.Body()
 	l.Code = f.isCode(l.Lane, body)
-	if before, rest, found := strings.Cut(body, tracebackStart); found {
+	if before, rest, found := cutHeading(body); found {
 		if l.Trace = oneLine(l.Number, rest); l.Trace != nil {
 			l.Trace.Ignored = l.Trace.Ignored || f.after[l.Lane]
 			delete(f.open, l.Lane)
@@ -168,10 +176,6 @@ func (f *folder) fold(l *Line) {
 		return
 	}
 	switch {
-	case strings.Contains(body, causedBy):
-		f.link(l.Lane, CausedBy)
-	case strings.Contains(body, during):
-		f.link(l.Lane, During)
 	case strings.HasPrefix(body, "Exception ignored in"):
 		if len(f.after) < mostLanes {
 			f.after[strings.Clone(l.Lane)] = true
@@ -180,6 +184,7 @@ func (f *folder) fold(l *Line) {
 	}
 	if len(f.open) > 0 { // most lines of a log meet no open traceback at all
 		if t := f.open[l.Lane]; t != nil {
+			f.chained(l.Lane, body)
 			f.step(l, t, body)
 			return
 		}
@@ -189,11 +194,48 @@ func (f *folder) fold(l *Line) {
 		l.Code = l.Code || quoted
 		delete(f.after, l.Lane)
 	}
+	f.chained(l.Lane, body)
 	if l.Code && len(f.open) < mostLanes {
 		f.join(l, body)
 		return
 	}
 	f.foreign(l, body)
+}
+
+// cutHeading cuts a line at the heading of a traceback. Every line passes here: the bracket in it is rarer than
+// its first letter.
+func cutHeading(body string) (before, rest string, found bool) {
+	const bracket = len("Traceback ")
+	for at := 0; ; at++ {
+		next := strings.IndexByte(body[at:], '(')
+		if next < 0 {
+			return "", "", false
+		}
+		if at += next; at >= bracket && strings.HasPrefix(body[at-bracket:], tracebackStart) {
+			return body[:at-bracket], body[at-bracket+len(tracebackStart):], true
+		}
+	}
+}
+
+// chained is told of every line: one may say how the traceback below it hangs on the one above. Both forms end
+// alike.
+func (f *folder) chained(lane, body string) {
+	for at := 0; ; at++ {
+		next := strings.IndexByte(body[at:], 'x') // of "exception", rare in logs
+		if next < 0 {
+			return
+		}
+		if at += next; at == 0 || !strings.HasPrefix(body[at-1:], "exception") {
+			continue
+		}
+		switch {
+		case strings.Contains(body, causedBy):
+			f.link(lane, CausedBy)
+		case strings.Contains(body, during):
+			f.link(lane, During)
+		}
+		return
+	}
 }
 
 // join opens a traceback at a frame whose heading is not there: texts are cut, and collectors drop lines.
