@@ -41,6 +41,8 @@ var podValueRefused = &check.Check{
 
 type refuse func(at job.Path, format string, args ...any)
 
+// The rules are those of k8s.io/kubernetes v1.37 pkg/apis/core/validation/validation.go.
+
 // refusedPorts: numbers from 1 to 65535, names of at most 15 characters with a letter in them.
 func refusedPorts(r *job.Role, refuse refuse) {
 	for k := range r.Pod.Spec.Containers {

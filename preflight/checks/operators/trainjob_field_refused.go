@@ -39,6 +39,8 @@ var trainJobFieldRefused = &check.Check{
 	},
 }
 
+// The rules are those of github.com/kubeflow/trainer v2.1.0 pkg/runtime/framework/plugins.
+
 // refusedInitializers (jobset/jobset.go): an initializer needs a Job and a container of its name.
 func refusedInitializers(p *check.Pass, runtime string) {
 	for _, step := range []string{"dataset", "model"} {
