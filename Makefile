@@ -197,7 +197,7 @@ uninstall: ## and out again
 .PHONY: new-kind new-check new-signature new-policy
 new-kind: ## a reader from a template: NAME=RayJob
 	@cd preflight/kinds && $(GO) run new.go $(NAME)
-new-check: ## a check from a template: NAME=gpu-request-exceeds-node
+new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 	@cd preflight/checks && $(GO) run new.go $(NAME)
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
 	@cd runtime-diagnose/signature && $(GO) run new.go $(NAME)

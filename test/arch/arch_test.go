@@ -31,9 +31,9 @@ var layers = map[string]int{
 var sideways = map[string][]string{
 	"preflight/job":               {"preflight/saturate"},
 	"preflight/finding":           {"preflight/job"},
-	"preflight/kinds":             {"preflight/capacity"}, // what a pod takes is counted in one place
-	"preflight/checks":            {"preflight/check"},
-	"policies":                    {"preflight"}, // it implements the engine that preflight declares
+	"preflight/kinds":             {"preflight/capacity"},                  // what a pod takes is counted in one place
+	"preflight/checks":            {"preflight/check", "preflight/checks"}, // and its families: see familyOf
+	"policies":                    {"preflight"},                           // it implements the engine that preflight declares
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
 	"runtime-diagnose/control":    {"runtime-diagnose/rank"},                          // what it finds are sightings
 	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},                          // it marks sightings
@@ -62,6 +62,24 @@ var homes = map[string][]string{
 // pure layers know no clock, no files, no processes, no network and no logger.
 var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "io/ioutil", "k8s.io/klog/v2", "github.com/go-logr/logr"}
 
+// familyOf says for a package of checks which family it is; all of them stand in the table as
+// preflight/checks. Empty: it is none, or the facts that all of them use.
+func familyOf(name string) string {
+	family, _ := strings.CutPrefix(name, "preflight/checks/")
+	if family == name || strings.HasPrefix(family, "internal/") {
+		return ""
+	}
+	return family
+}
+
+// tableName is the name under which the table has a package.
+func tableName(name string) string {
+	if strings.HasPrefix(name, "preflight/checks/") {
+		return "preflight/checks"
+	}
+	return name
+}
+
 type pkg struct {
 	ImportPath string
 	Imports    []string
@@ -73,7 +91,7 @@ func TestImportsPointDown(t *testing.T) {
 		if strings.HasPrefix(name, "test/") {
 			continue
 		}
-		layer, known := layers[name]
+		layer, known := layers[tableName(name)]
 		if !known {
 			t.Errorf("%s has no layer: add it to the table in test/arch and to docs/architecture.md", name)
 			continue
@@ -98,6 +116,10 @@ func checkOwn(t *testing.T, name string, layer int, imported string) {
 		t.Errorf("%s imports %s: only tests may import test/", name, own)
 		return
 	}
+	if familyOf(own) != "" && name != "preflight/checks" {
+		t.Errorf("%s imports %s: only preflight/checks lists the families; what several need is in internal/facts", name, own)
+	}
+	name, own = tableName(name), tableName(own)
 	other, known := layers[own]
 	switch {
 	case !known, other < layer:
