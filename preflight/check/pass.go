@@ -6,12 +6,14 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // Pass is the only door between a check and its driver.
 type Pass struct {
 	Job       *job.Job
 	Old       *job.Job           // set where the check needs Update
+	Operator  *kinds.Operator    // what the operator of the job's kind does; never nil
 	Cluster   *capacity.Snapshot // may be nil unless the check needs Cluster or Objects
 	Namespace map[string]string  // labels of the namespace; nil: unknown
 	Params    any

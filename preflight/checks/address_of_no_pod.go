@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var addressOfNoPod = &check.Check{
@@ -19,14 +20,14 @@ var addressOfNoPod = &check.Check{
 	Doc:      readme("address-of-no-pod"),
 	Remedy:   "Write the name that the operator gives the pod.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"JobSet", "PyTorchJob"},
+	Where: func(o *kinds.Operator) bool { return o.Hosts != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if name := p.Job.Source.GetName(); name == "" || field(p.Job, "spec.network.enableDNSHostnames") == false {
 			return nil
 		}
 		judge := func(at job.Path, what, address string) {
-			if problem := noPod(p.Job, address); problem != "" {
+			if problem := noPod(p.Job, p.Operator, address); problem != "" {
 				p.Reportf(at, "%s is %s; %s", what, quoted(address), problem)
 			}
 		}
@@ -53,7 +54,7 @@ var addressVariables = []string{
 
 // noPod says why nothing answers at an address that is meant for a pod of the job; empty
 // where it is one, or means something else.
-func noPod(j *job.Job, address string) string {
+func noPod(j *job.Job, operator *kinds.Operator, address string) string {
 	host, _, _ := strings.Cut(strings.TrimPrefix(address, "tcp://"), ":")
 	name, domain, _ := strings.Cut(host, ".")
 	if strings.ContainsAny(host, "$(){}<>") || !strings.HasPrefix(name, j.Source.GetName()+"-") {
@@ -63,80 +64,17 @@ func noPod(j *job.Job, address string) string {
 	if _, err := strconv.Atoi(last); err != nil {
 		return "" // a service of one's own
 	}
-	names := podHosts(j)
-	if !slices.ContainsFunc(names, func(h hosts) bool { return h.has(name) }) {
-		var said []string
-		for _, h := range names {
-			said = append(said, h.String())
-		}
-		return "the pods are called " + strings.Join(said, ", ")
-	}
-	if sub := subdomain(j); j.Ref.Kind == "JobSet" && strings.SplitN(domain, ".", 2)[0] != sub {
-		return fmt.Sprintf("the pod's name in the network is %s.%s", name, sub)
-	}
-	return ""
-}
-
-// hosts are the names of the pods of one role: prefix-i, or prefix-i-j in a JobSet.
-type hosts struct {
-	prefix     string
-	jobs, pods int // jobs 0: there is only one number
-}
-
-func podHosts(j *job.Job) (out []hosts) {
+	var said []string
 	for i := range j.Roles {
-		r := &j.Roles[i]
-		h := hosts{prefix: j.Source.GetName() + "-" + strings.ToLower(r.Name) + "-", pods: r.Replicas.Max}
-		if j.Ref.Kind == "JobSet" {
-			h.jobs = 1
-			if n, ok := number(j, r.Path.Child("replicas")); ok {
-				h.jobs = int(n)
-			}
-			spec := r.Path.Child("template", "spec")
-			h.pods = 1
-			for _, field := range []string{"parallelism", "completions"} {
-				if n, ok := number(j, spec.Child(field)); ok {
-					h.pods = max(h.pods, int(n))
-				}
-			}
+		h := operator.Hosts(j, &j.Roles[i])
+		if !h.Has(name) {
+			said = append(said, h.String())
+			continue
 		}
-		out = append(out, h)
+		if h.Domain != "" && strings.SplitN(domain, ".", 2)[0] != h.Domain {
+			return fmt.Sprintf("the pod's name in the network is %s.%s", name, h.Domain)
+		}
+		return ""
 	}
-	return out
-}
-
-func (h hosts) has(name string) bool {
-	rest, ok := strings.CutPrefix(name, h.prefix)
-	if !ok {
-		return false
-	}
-	first, second, two := strings.Cut(rest, "-")
-	if h.jobs == 0 {
-		return !two && below(first, h.pods)
-	}
-	return two && below(first, h.jobs) && below(second, h.pods)
-}
-
-func below(text string, n int) bool {
-	i, err := strconv.Atoi(text)
-	return err == nil && i >= 0 && i < n
-}
-
-func (h hosts) String() string {
-	first, last := "0", strconv.Itoa(h.pods-1)
-	if h.jobs > 0 {
-		first, last = "0-0", fmt.Sprintf("%d-%d", h.jobs-1, h.pods-1)
-	}
-	if first == last {
-		return h.prefix + first
-	}
-	return h.prefix + first + " to " + h.prefix + last
-}
-
-// subdomain is the domain of the pods of a JobSet (v0.10.1 pkg/controllers, GetSubdomain).
-func subdomain(j *job.Job) string {
-	if s, ok := text(j, "spec.network.subdomain"); ok && s != "" {
-		return s
-	}
-	return j.Source.GetName()
+	return "the pods are called " + strings.Join(said, ", ")
 }

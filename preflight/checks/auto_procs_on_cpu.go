@@ -15,7 +15,7 @@ var autoProcsOnCPU = &check.Check{
 	Doc:      readme("auto-procs-on-cpu"),
 	Remedy:   "Write numProcPerNode as the number of devices per node.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.trainer.numProcPerNode")

@@ -1,9 +1,12 @@
 package checks
 
 import (
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var backoffLimitNoEffect = &check.Check{
@@ -12,7 +15,9 @@ var backoffLimitNoEffect = &check.Check{
 	Doc:      readme("backoff-limit-no-effect"),
 	Remedy:   "Bound the job by activeDeadlineSeconds, or use restartPolicy OnFailure.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: trainingKinds,
+	Where: func(o *kinds.Operator) bool {
+		return slices.Contains(o.RestartPolicies, "ExitCode") && o.LauncherRole == ""
+	},
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runPolicy.backoffLimit")
 		limit, ok := number(p.Job, at)

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var choiceMisspelt = &check.Check{
@@ -32,13 +33,23 @@ var choiceMisspelt = &check.Check{
 			}
 			p.Reportf(at, "%s is %q; it takes %s%s", lastStep(at), word, `"`+strings.Join(known, `", "`)+`"`, meant)
 		}
-		for _, c := range choicesOf[p.Job.Ref.Kind] {
-			judge(c.at, c.known)
+		choose := func(c kinds.Choice, at job.Path) {
+			if c.Each == "" {
+				judge(at, c.Words)
+				return
+			}
+			list, _ := field(p.Job, at).([]any)
+			for k := range list {
+				judge(at.Index(k).Join(c.Each), c.Words)
+			}
+		}
+		for _, c := range p.Operator.Choices {
+			choose(c, c.At)
 		}
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			for _, c := range roleChoicesOf[p.Job.Ref.Kind] {
-				judge(r.Path.Join(c.at), c.known)
+			for _, c := range p.Operator.RoleChoices {
+				choose(c, r.Path.Join(c.At))
 			}
 			judge(r.Pod.At("dnsPolicy"), []string{"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"})
 			for k := range r.Pod.Spec.Volumes {
@@ -48,42 +59,6 @@ var choiceMisspelt = &check.Check{
 		eachContainer(p.Job, func(r *job.Role, _ *corev1.Container, rel job.Path) {
 			judge(r.Pod.At(rel.Child("imagePullPolicy")), []string{"Always", "IfNotPresent", "Never"})
 		})
-		if p.Job.Ref.Kind == "JobSet" {
-			rules, _ := field(p.Job, "spec.failurePolicy.rules").([]any)
-			for k := range rules {
-				judge(job.Path("spec.failurePolicy.rules").Index(k).Child("action"), []string{"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts"})
-			}
-		}
 		return nil
 	},
 }
-
-// choice is a field that takes one of a few words.
-type choice struct {
-	at    job.Path
-	known []string
-}
-
-var completionMode = []string{"Indexed", "NonIndexed"}
-
-// choicesOf and roleChoicesOf, below a role, are the fields of the kinds: jobset v0.12.0
-// api/jobset/v1alpha2/jobset_types.go; k8s.io/api batch/v1; training-operator v1.9.3
-// pkg/apis/kubeflow.org/v1/tensorflow_types.go; mpi-operator v0.7.0 pkg/apis/kubeflow/v2beta1;
-// frameworkcontroller d6e70787 pkg/apis/frameworkcontroller/v1/types.go. restartPolicy and
-// cleanPodPolicy have checks of their own.
-var (
-	choicesOf = map[string][]choice{
-		"JobSet": {
-			{"spec.successPolicy.operator", []string{"All", "Any"}},
-			{"spec.startupPolicy.startupPolicyOrder", []string{"AnyOrder", "InOrder"}},
-			{"spec.failurePolicy.restartStrategy", []string{"Recreate", "BlockingRecreate", "InPlaceRestart"}},
-		},
-		"Job":       {{"spec.completionMode", completionMode}},
-		"TFJob":     {{"spec.successPolicy", []string{"AllWorkers"}}},
-		"MPIJob":    {{"spec.mpiImplementation", []string{"OpenMPI", "Intel", "MPICH"}}, {"spec.launcherCreationPolicy", []string{"AtStartup", "WaitForWorkersReady"}}},
-		"Framework": {{"spec.executionType", []string{"Create", "Start", "Stop"}}},
-	}
-	roleChoicesOf = map[string][]choice{
-		"JobSet": {{"template.spec.completionMode", completionMode}, {"dependsOn[0].status", []string{"Ready", "Complete"}}},
-	}
-)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -15,20 +14,20 @@ var cleanUpDeletesLogs = &check.Check{
 	Doc:      readme("clean-up-deletes-logs"),
 	Remedy:   "Leave the pods where they are, and let ttlSecondsAfterFinished remove them later.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "ColossalAIJob"},
+	Where: func(o *kinds.Operator) bool { return o.CleanPods != nil || o.CleanWorkers != "" },
 	Run: func(p *check.Pass) error {
-		for _, at := range []job.Path{"spec.runPolicy.cleanPodPolicy", "spec.cleanPodPolicy"} {
+		for _, at := range p.Operator.CleanPods {
 			if policy, _ := text(p.Job, at); policy == "All" {
 				p.Reportf(at, "cleanPodPolicy is All: %s and their logs are deleted when the job ends, also when it fails", count(p.Job.MaxPods(), "pod"))
 			}
 		}
-		const at = job.Path("spec.runPolicy.cleanUpWorkers")
-		if clean, _ := field(p.Job, at).(bool); clean && p.Job.Ref.Kind == "ColossalAIJob" {
+		at := p.Operator.CleanWorkers
+		if clean, _ := field(p.Job, at).(bool); clean && at != "" {
 			if worker := p.Job.Role("worker"); worker != nil {
 				p.Report(finding.Finding{
 					Path:    at,
 					Message: fmt.Sprintf("cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails; only the launcher's log stays", count(worker.Replicas.Max, "worker")),
-					Remedy:  kinds.Of(p.Job.Ref).KeepsLogs,
+					Remedy:  p.Operator.KeepsLogs,
 				})
 			}
 		}

@@ -12,7 +12,7 @@ var commandIgnored = &check.Check{
 	Doc:      readme("command-ignored"),
 	Remedy:   "Move the training command to spec.worker.command.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		const containers = job.Path("spec.worker.template.spec.containers")
 		list, _ := field(p.Job, containers).([]any)

@@ -20,7 +20,7 @@ var commandIsOneWord = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
-			if len(c.Command) == 0 || p.Job.Ref.Kind == "ColossalAIJob" {
+			if len(c.Command) == 0 || p.Operator.SSHD.Replaces {
 				return // sshd runs instead
 			}
 			words := strings.Fields(c.Command[0])

@@ -16,7 +16,6 @@ var containerImageMissing = &check.Check{
 	Doc:      readme("container-image-missing"),
 	Remedy:   "Write the image of the container.",
 	Severity: finding.Error, Since: "0.1",
-	OperatorRejects: append([]string{"Job"}, trainingKinds...),
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if strings.TrimSpace(c.Image) == "" && !r.Pod.Partial {

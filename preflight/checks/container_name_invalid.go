@@ -17,8 +17,7 @@ var containerNameInvalid = &check.Check{
 	Doc:      readme("container-name-invalid"),
 	Remedy:   "Name the container with lower-case letters, digits and dashes.",
 	Severity: finding.Error, Since: "0.1",
-	OperatorRejects: []string{"Job"},
-	Eclipses:        []string{"container-name-missing"},
+	Eclipses: []string{"container-name-missing"},
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			_, _, templated := job.Placeholder(c.Name)

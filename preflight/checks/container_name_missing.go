@@ -14,7 +14,6 @@ var containerNameMissing = &check.Check{
 	Doc:      readme("container-name-missing"),
 	Remedy:   "Give the container that trains the name that the operator looks for.",
 	Severity: finding.Error, Since: "0.1",
-	OperatorRejects: trainingKinds,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
@@ -30,7 +29,3 @@ var containerNameMissing = &check.Check{
 		return nil
 	},
 }
-
-// trainingKinds are the kinds with a webhook in training-operator v1.9.3
-// (pkg/webhooks; MPIJob has none).
-var trainingKinds = []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"}

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -56,7 +57,8 @@ func procsAtLeast(j *job.Job, r *job.Role) int64 {
 	if n := r.Launch.ProcsPerNode.Min; n > 1 {
 		return int64(n)
 	}
-	if _, n, ok := procsWritten(j); ok && trains(j, r) {
+	operator := kinds.Of(j.Ref)
+	if _, n, ok := procsWritten(j, operator.Procs); ok && trains(operator, r) {
 		return n
 	}
 	return 1

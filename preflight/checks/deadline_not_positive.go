@@ -12,22 +12,17 @@ var deadlineNotPositive = &check.Check{
 	Doc:      readme("deadline-not-positive"),
 	Remedy:   "Write how many seconds the job may run, or leave the deadline out.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job", "Framework"},
 	Run: func(p *check.Pass) error {
 		var places []job.Path
-		switch p.Job.Ref.Kind {
-		case "Job":
-			places = append(places, "spec.activeDeadlineSeconds")
-		case "JobSet":
-			for i := range p.Job.Roles {
-				places = append(places, p.Job.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds"))
-			}
-		case "Framework":
-		default:
-			places = append(places, "spec.runPolicy.activeDeadlineSeconds")
+		if at := p.Operator.Deadline; at != "" {
+			places = append(places, at)
 		}
 		for i := range p.Job.Roles {
-			places = append(places, p.Job.Roles[i].Pod.At("activeDeadlineSeconds"))
+			r := &p.Job.Roles[i]
+			if spec, ok := p.Operator.JobSpec(r); ok && spec.Child("activeDeadlineSeconds") != p.Operator.Deadline {
+				places = append(places, spec.Child("activeDeadlineSeconds"))
+			}
+			places = append(places, r.Pod.At("activeDeadlineSeconds"))
 		}
 		for _, at := range places {
 			if seconds, ok := number(p.Job, at); ok && seconds < 1 {

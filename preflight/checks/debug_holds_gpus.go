@@ -7,7 +7,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var debugHoldsGPUs = &check.Check{
@@ -16,7 +15,7 @@ var debugHoldsGPUs = &check.Check{
 	Doc:      readme("debug-holds-gpus"),
 	Remedy:   "Switch debug mode off when the environment is right, or debug without GPUs.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.debug.enabled")
@@ -25,7 +24,7 @@ var debugHoldsGPUs = &check.Check{
 		case on && gpus > 0 && p.Job.Suspended:
 			p.Report(finding.Finding{
 				Path: at, Severity: finding.Note,
-				Message: fmt.Sprintf("debug mode is on, and so is pause: no pods start until %s is false", strings.TrimPrefix(kinds.Of(p.Job.Ref).Hold, "spec.runMode.")),
+				Message: fmt.Sprintf("debug mode is on, and so is pause: no pods start until %s is false", strings.TrimPrefix(p.Operator.Hold, "spec.runMode.")),
 				Remedy:  "Switch pause off to debug, or debug mode off to train when the job resumes.",
 			})
 		case on && gpus > 0:

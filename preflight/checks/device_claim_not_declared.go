@@ -16,7 +16,6 @@ var deviceClaimNotDeclared = &check.Check{
 	Doc:      readme("device-claim-not-declared"),
 	Remedy:   "Declare the claim under resourceClaims of the pod, or correct its name.",
 	Severity: finding.Error, Since: "0.1",
-	OperatorRejects: []string{"Job"},
 	Run: func(p *check.Pass) error {
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			if r.Pod.Partial {

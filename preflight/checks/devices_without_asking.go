@@ -22,7 +22,7 @@ var devicesWithoutAsking = &check.Check{
 			if !ok || e.Name != "NVIDIA_VISIBLE_DEVICES" || slices.Contains([]string{"", "void", "none"}, value) || r.Pod.Partial || r.Pod.GPUs().N > 0 || overwritten(p.Job, r, c, e.Name) {
 				return
 			}
-			if p.Job.Ref.Kind == "MPIJob" && r.Name == "Launcher" || len(c.Resources.Claims) > 0 {
+			if p.Operator.HidesGPUs && r.Name == p.Operator.LauncherRole || len(c.Resources.Claims) > 0 {
 				return // the operator sets it to nothing there
 			}
 			for name := range r.Pod.Requests {

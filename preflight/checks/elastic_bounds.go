@@ -5,7 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var elasticBounds = &check.Check{
@@ -14,9 +14,9 @@ var elasticBounds = &check.Check{
 	Doc:      readme("elastic-bounds"),
 	Remedy:   "Keep minReplicas ≤ replicas ≤ maxReplicas.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "PaddleJob"},
+	Where: func(o *kinds.Operator) bool { return o.Elastic != nil },
 	Run: func(p *check.Pass) error {
-		const policy = job.Path("spec.elasticPolicy")
+		policy := p.Operator.Elastic.At
 		least, hasLeast := number(p.Job, policy.Child("minReplicas"))
 		most, hasMost := number(p.Job, policy.Child("maxReplicas"))
 		if hasLeast && hasMost && least > most {
@@ -31,7 +31,7 @@ var elasticBounds = &check.Check{
 		join, who := replicas, count(replicas, "worker")
 		// The operator tells the bounds to the Master too, which joins as one node more
 		// (https://github.com/kubeflow/trainer/blob/v1.9.3/pkg/controller.v1/pytorch/envvar.go).
-		if master := p.Job.Role("Master"); master != nil && master.Replicas.Max > 0 && p.Job.Ref.Kind == "PyTorchJob" {
+		if master := p.Job.Role("Master"); master != nil && master.Replicas.Max > 0 && p.Operator.Elastic.Masters {
 			join, who = replicas+int64(master.Replicas.Max), who+" and "+count(master.Replicas.Max, "master")
 		}
 		switch {

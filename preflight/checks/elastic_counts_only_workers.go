@@ -14,7 +14,7 @@ var elasticCountsOnlyWorkers = &check.Check{
 	Doc:      readme("elastic-counts-only-workers"),
 	Remedy:   "Leave the Master out of an elastic job, or raise maxReplicas by one.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob"},
+	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const policy = job.Path("spec.elasticPolicy")

@@ -12,7 +12,7 @@ var elasticNoEffect = &check.Check{
 	Doc:      readme("elastic-no-effect"),
 	Remedy:   "Write numNodes as the number of nodes that is wanted; it alone counts.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		const policy = job.Path("spec.mlPolicy.torch.elasticPolicy")

@@ -12,9 +12,8 @@ var elasticWithoutWorker = &check.Check{
 	Doc:      readme("elastic-without-worker"),
 	Remedy:   "Put the pods that train into Worker, or remove elasticPolicy.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"PyTorchJob"},
-	Needs:           check.Whole,
-	OperatorRejects: []string{"PyTorchJob"},
+	Kinds: []string{"PyTorchJob.kubeflow.org"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.elasticPolicy")
 		if field(p.Job, at) != nil && p.Job.Role("Worker") == nil && len(p.Job.Roles) > 0 {

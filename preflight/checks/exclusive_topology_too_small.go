@@ -17,7 +17,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 	Doc:      readme("exclusive-topology-too-small"),
 	Remedy:   "Ask for fewer Jobs, or name a label that the nodes have.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"JobSet"},
+	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Cluster,
 	Run: func(p *check.Pass) error {
 		if p.Cluster.Autoscaler() != "" || p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {

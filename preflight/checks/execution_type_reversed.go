@@ -15,7 +15,7 @@ var executionTypeReversed = &check.Check{
 	Doc:      readme("execution-type-reversed"),
 	Remedy:   "Create the framework anew under another name.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"Framework"},
+	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Update,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.executionType")

@@ -12,11 +12,10 @@ var fieldsOfAnotherVersion = &check.Check{
 	Doc:      readme("fields-of-another-version"),
 	Remedy:   "Write podTemplateOverrides for Trainer v2.1, runtimePatches for v2.2 and later, and not both.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds:    []string{"TrainJob"},
+	Kinds:    []string{"TrainJob.trainer.kubeflow.org"},
 	Eclipses: []string{"unknown-field"},
 	// A field that is still there when the job reaches us in the cluster is one that the
 	// version there has: the API server drops the others first.
-	OperatorRejects: []string{"TrainJob"},
 	Run: func(p *check.Pass) error {
 		const overrides, patches = job.Path("spec.podTemplateOverrides"), job.Path("spec.runtimePatches")
 		switch {

@@ -12,7 +12,7 @@ var frameworkFailuresHidden = &check.Check{
 	Doc:      readme("framework-failures-hidden"),
 	Remedy:   "Write minFailedTaskCount: 1 for the roles whose failure fails the job.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"Framework"},
+	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const roles = job.Path("spec.taskRoles")

@@ -12,7 +12,7 @@ var frameworkNoTasks = &check.Check{
 	Doc:      readme("framework-no-tasks"),
 	Remedy:   "Write a taskNumber of 1 or more.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"Framework"},
+	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const roles = job.Path("spec.taskRoles")

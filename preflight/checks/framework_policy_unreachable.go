@@ -11,7 +11,7 @@ var frameworkPolicyUnreachable = &check.Check{
 	Doc:      readme("framework-policy-unreachable"),
 	Remedy:   "Write a count of at most taskNumber, or -1 where the role is not to end the job.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"Framework"},
+	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {

@@ -12,7 +12,7 @@ var frameworkRoleTwice = &check.Check{
 	Doc:      readme("framework-role-twice"),
 	Remedy:   "Give every task role a name of its own.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"Framework"},
+	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Run: func(p *check.Pass) error {
 		const roles = job.Path("spec.taskRoles")
 		list, _ := field(p.Job, roles).([]any)

@@ -15,7 +15,7 @@ var frameworkWaitsForServers = &check.Check{
 	Doc:      readme("framework-waits-for-servers"),
 	Remedy:   "Write minSucceededTaskCount for the workers: the number of their tasks.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"Framework"},
+	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		servers, others := -1, 0

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var gangMinBelowPods = &check.Check{
@@ -13,7 +14,7 @@ var gangMinBelowPods = &check.Check{
 	Doc:      readme("gang-min-below-pods"),
 	Remedy:   "Raise the minimum to the number of pods, or leave it out.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "JAXJob", "XGBoostJob", "MPIJob"},
+	Where: func(o *kinds.Operator) bool { return o.Collective },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		g, pods := p.Job.Gang, p.Job.MaxPods()

@@ -2,13 +2,13 @@ package checks
 
 import (
 	"cmp"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var gangSchedulerMismatch = &check.Check{
@@ -17,10 +17,10 @@ var gangSchedulerMismatch = &check.Check{
 	Doc:      readme("gang-scheduler-mismatch"),
 	Remedy:   "Write the schedulerName that the mark belongs to, in every role.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "TrainJob", "JobSet", "Job", "Framework"},
+	Where: func(o *kinds.Operator) bool { return o.SchedulerField == "" },
 	Run: func(p *check.Pass) error {
 		// Operators of the training kinds may be set to name the scheduler where the job does not.
-		filledIn := slices.Contains(trainingKinds, p.Job.Ref.Kind) || p.Job.Ref.Kind == "MPIJob"
+		filledIn := p.Operator.PodGroups == kinds.PodGroupsByFlag
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			mark, wants := markOf(r)

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var gangSchedulingUnused = &check.Check{
@@ -17,7 +18,7 @@ var gangSchedulingUnused = &check.Check{
 	Doc:      readme("gang-scheduling-unused"),
 	Remedy:   "Name a queue: label kueue.x-k8s.io/queue-name, or schedulerName volcano.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "TrainJob", "JobSet", "Job"},
+	Where: func(o *kinds.Operator) bool { return o.Kueue },
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		pods, gpus, at := gangOfGPUs(p.Job)
@@ -35,11 +36,12 @@ var gangSchedulingUnused = &check.Check{
 // gangOfGPUs is how many pods with GPUs train together, and where their number is written.
 // The pods of a Job without indices are on their own.
 func gangOfGPUs(j *job.Job) (pods int, gpus int64, at job.Path) {
-	if mode, _ := text(j, "spec.completionMode"); j.Ref.Kind == "Job" && mode != "Indexed" {
-		return 0, 0, ""
-	}
+	operator := kinds.Of(j.Ref)
 	for i := range j.Roles {
 		r := &j.Roles[i]
+		if spec, ok := operator.JobSpec(r); ok && !operator.Jobs.Indexed && textAt(j, spec.Child("completionMode")) != "Indexed" {
+			continue
+		}
 		if n := r.Pod.GPUs().N; n > 0 && r.Replicas.Max > 0 {
 			pods, gpus, at = pods+r.Replicas.Max, gpus+n*int64(r.Replicas.Max), r.ReplicasPath
 		}
@@ -56,7 +58,7 @@ func marked(j *job.Job) bool {
 
 // grouped says whether the runtime of a TrainJob makes a gang of its pods, or may.
 func grouped(p *check.Pass) bool {
-	if p.Job.Ref.Kind != "TrainJob" {
+	if field(p.Job, "spec.runtimeRef") == nil {
 		return false
 	}
 	gvk, namespace, name := runtimeOf(p.Job)
@@ -78,7 +80,7 @@ func offered(p *check.Pass) string {
 	if len(queues) > 0 {
 		return "namespace " + p.Job.Ref.Namespace + " has " + count(len(queues), "queue") + " of Kueue"
 	}
-	if volcano, _ := p.Cluster.Objects(schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "Queue"}, ""); len(volcano) > 0 && !slices.Contains(trainingKinds, p.Job.Ref.Kind) && p.Job.Ref.Kind != "MPIJob" {
+	if volcano, _ := p.Cluster.Objects(schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "Queue"}, ""); len(volcano) > 0 && p.Operator.PodGroups != kinds.PodGroupsByFlag {
 		return "the cluster has " + count(len(volcano), "queue") + " of Volcano" // operators of the others may be set to use it
 	}
 	return ""

@@ -17,7 +17,7 @@ var gpusHeldBySleep = &check.Check{
 	Doc:      readme("gpus-held-by-sleep"),
 	Remedy:   "Start the training itself, or debug with activeDeadlineSeconds set.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "JobSet", "Job", "TrainJob", "Framework"},
+	Where: func(o *kinds.Operator) bool { return o.LauncherRole == "" },
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

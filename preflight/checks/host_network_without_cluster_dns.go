@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var hostNetworkWithoutClusterDNS = &check.Check{
@@ -15,7 +16,7 @@ var hostNetworkWithoutClusterDNS = &check.Check{
 	Doc:      readme("host-network-without-cluster-dns"),
 	Remedy:   "Write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "JobSet", "Job", "TrainJob"},
+	Where: func(o *kinds.Operator) bool { return o.Peers != kinds.PeersUnknown },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if p.Job.MaxPods() < 2 {
@@ -25,7 +26,7 @@ var hostNetworkWithoutClusterDNS = &check.Check{
 			r := &p.Job.Roles[i]
 			spec := &r.Pod.Spec
 			plain := slices.Contains([]corev1.DNSPolicy{"", corev1.DNSClusterFirst, corev1.DNSDefault}, spec.DNSPolicy)
-			if !spec.HostNetwork || !plain || spec.DNSConfig != nil || p.Job.Ref.Kind == "Job" && spec.Subdomain == "" {
+			if !spec.HostNetwork || !plain || spec.DNSConfig != nil || p.Operator.Peers == kinds.PeersBySubdomain && spec.Subdomain == "" {
 				continue
 			}
 			p.Reportf(r.Pod.At("hostNetwork"), "%s use the network and the name servers of their node, which do not know the names of the job's pods", podsOf(r))

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var imageWithoutSSHD = &check.Check{
@@ -17,10 +18,10 @@ var imageWithoutSSHD = &check.Check{
 	Doc:      readme("image-without-sshd"),
 	Remedy:   "Use an image with openssh-server in it for the workers.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"MPIJob", "ColossalAIJob"},
+	Where: func(o *kinds.Operator) bool { return o.SSHD.Role != "" },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		c, rel, r := sshdContainer(p.Job)
+		c, rel, r := sshdContainer(p.Job, p.Operator.SSHD)
 		if c == nil || r.Replicas.Max == 0 || r.Pod.Partial {
 			return nil
 		}
@@ -36,19 +37,18 @@ var imageWithoutSSHD = &check.Check{
 
 // sshdContainer is the container in which the operator starts sshd, unless the job starts
 // something of its own there; nil: there is none.
-func sshdContainer(j *job.Job) (*corev1.Container, job.Path, *job.Role) {
-	switch {
-	case j.Ref.Kind == "ColossalAIJob":
-		if r := j.Role("worker"); r != nil {
-			c, k := r.Trainer()
-			return c, job.Path("containers").Index(max(k, 0)), r
-		}
-	case j.Ref.APIVersion == "kubeflow.org/v2beta1":
-		// mpi-operator v0.7.0 pkg/controller/mpi_job_controller.go, newWorker
-		if r := j.Role("Worker"); r != nil && len(r.Pod.Spec.Containers) > 0 {
-			if c := &r.Pod.Spec.Containers[0]; len(c.Command) == 0 && len(c.Args) == 0 || startsOnlySSHD(c) {
-				return c, "containers[0]", r
-			}
+func sshdContainer(j *job.Job, sshd kinds.SSHD) (*corev1.Container, job.Path, *job.Role) {
+	r := j.Role(sshd.Role)
+	if r == nil {
+		return nil, "", nil
+	}
+	if sshd.Replaces {
+		c, k := r.Trainer()
+		return c, job.Path("containers").Index(max(k, 0)), r
+	}
+	if len(r.Pod.Spec.Containers) > 0 {
+		if c := &r.Pod.Spec.Containers[0]; len(c.Command) == 0 && len(c.Args) == 0 || startsOnlySSHD(c) {
+			return c, "containers[0]", r
 		}
 	}
 	return nil, "", nil

@@ -4,6 +4,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var imagesDiffer = &check.Check{
@@ -12,7 +13,7 @@ var imagesDiffer = &check.Check{
 	Doc:      readme("images-differ"),
 	Remedy:   "Use one image, with one tag or digest, for all pods that train together.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "XGBoostJob"},
+	Where: func(o *kinds.Operator) bool { return o.Collective },
 	Run: func(p *check.Pass) error {
 		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")
 		if master == nil || worker == nil {

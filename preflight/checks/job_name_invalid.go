@@ -2,8 +2,6 @@ package checks
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -18,7 +16,6 @@ var jobNameInvalid = &check.Check{
 	Doc:      readme("job-name-invalid"),
 	Remedy:   "Use lower-case letters, digits and dashes, and begin with a letter.",
 	Severity: finding.Error, Since: "0.1",
-	OperatorRejects: append([]string{"JobSet", "TrainJob"}, trainingKinds...),
 	Run: func(p *check.Pass) error {
 		if p.Job.Source == nil || p.Job.Source.GetName() == "" {
 			return nil
@@ -28,23 +25,13 @@ var jobNameInvalid = &check.Check{
 			return nil // unreadable-field says so
 		}
 		form, ok := "lower-case letters, digits, dashes and dots", len(validation.IsDNS1123Subdomain(name)) == 0
-		switch kind := p.Job.Ref.Kind; {
-		case kind == "Framework":
-			form, ok = "lower-case letters and digits only", frameworkName.MatchString(name)
-		case kind == "TrainJob", kind == "JobSet", slices.Contains(trainingKinds, kind):
-			form, ok = "lower-case letters, digits and dashes, with a letter first, 63 at most", len(validation.IsDNS1035Label(name)) == 0
+		remedy := ""
+		if names := p.Operator.Names; names != nil {
+			form, ok, remedy = names.Says, names.Takes(name), names.Remedy
 		}
 		if !ok {
-			f := finding.Finding{Path: "metadata.name", Message: fmt.Sprintf("name %q is not valid for a %s; it takes %s", name, p.Job.Ref.Kind, form)}
-			if p.Job.Ref.Kind == "Framework" {
-				f.Remedy = "Use lower-case letters and digits alone."
-			}
-			p.Report(f)
+			p.Report(finding.Finding{Path: "metadata.name", Remedy: remedy, Message: fmt.Sprintf("name %q is not valid for a %s; it takes %s", name, p.Job.Ref.Kind, form)})
 		}
 		return nil
 	},
 }
-
-// frameworkName is the pattern in the CRD (microsoft/frameworkcontroller d6e70787
-// pkg/apis/frameworkcontroller/v1/crd.go).
-var frameworkName = regexp.MustCompile(`^[a-z0-9]{1,63}$`)

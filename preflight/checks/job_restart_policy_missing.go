@@ -11,9 +11,8 @@ var jobRestartPolicyMissing = &check.Check{
 	Doc:      readme("job-restart-policy-missing"),
 	Remedy:   "Write restartPolicy: Never, or OnFailure, in the pod template.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"Job"},
-	Needs:           check.Whole,
-	OperatorRejects: []string{"Job"},
+	Kinds: []string{"Job.batch"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			if r := &p.Job.Roles[i]; r.Pod.Spec.RestartPolicy == "" && len(r.Pod.Spec.Containers) > 0 {

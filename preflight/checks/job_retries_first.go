@@ -11,7 +11,7 @@ var jobRetriesFirst = &check.Check{
 	Doc:      readme("job-retries-first"),
 	Remedy:   "Write backoffLimit: 0 in the Job, so that a failure starts all pods again together.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"JobSet"},
+	Kinds: []string{"JobSet.jobset.x-k8s.io"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		restarts, _ := number(p.Job, "spec.failurePolicy.maxRestarts")

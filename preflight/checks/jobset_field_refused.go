@@ -17,9 +17,8 @@ var jobSetFieldRefused = &check.Check{
 	Doc:      readme("jobset-field-refused"),
 	Remedy:   "Write a value that JobSet takes.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"JobSet"},
-	Needs:           check.Whole,
-	OperatorRejects: []string{"JobSet"},
+	Kinds: []string{"JobSet.jobset.x-k8s.io"},
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if name, ok := text(p.Job, "spec.network.subdomain"); ok && name != "" && len(validation.IsDNS1035Label(name)) > 0 {
 			p.Reportf("spec.network.subdomain", "subdomain is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)

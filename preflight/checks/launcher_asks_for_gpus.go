@@ -16,7 +16,7 @@ var launcherAsksForGPUs = &check.Check{
 	Doc:      readme("launcher-asks-for-gpus"),
 	Remedy:   "Remove the GPUs from the launcher.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"MPIJob", "ColossalAIJob"},
+	Where: func(o *kinds.Operator) bool { return o.LauncherRole != "" },
 	Run: func(p *check.Pass) error {
 		if works, _ := field(p.Job, "spec.runLauncherAsWorker").(bool); works {
 			return nil
@@ -37,7 +37,7 @@ var launcherAsksForGPUs = &check.Check{
 			p.Report(finding.Finding{
 				Path:    gpus.Path,
 				Message: fmt.Sprintf("the launcher asks for %d %s; it only starts and watches the %s, which have their own", gpus.N, gpus.Resource, count(worker.Replicas.Max, "worker")),
-				Remedy:  kinds.Of(p.Job.Ref).Launcher,
+				Remedy:  p.Operator.Launcher,
 			})
 		}
 		return nil

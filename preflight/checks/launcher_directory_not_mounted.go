@@ -17,7 +17,7 @@ var launcherDirectoryNotMounted = &check.Check{
 	Doc:      readme("launcher-directory-not-mounted"),
 	Remedy:   "Mount the volume with the code at the launcher's workingDir in the workers.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.launcher.workingDir")

@@ -4,6 +4,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var masterCount = &check.Check{
@@ -12,9 +13,8 @@ var masterCount = &check.Check{
 	Doc:      readme("master-count"),
 	Remedy:   "Declare one master, and put further pods into Worker.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob"},
-	Needs:           check.Whole,
-	OperatorRejects: []string{"PyTorchJob", "TFJob", "XGBoostJob"},
+	Where: func(o *kinds.Operator) bool { return o.Masters != nil },
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		masters, last := 0, (*job.Role)(nil)
 		for i := range p.Job.Roles {
@@ -22,12 +22,12 @@ var masterCount = &check.Check{
 				masters, last = masters+r.Replicas.Max, r
 			}
 		}
-		switch {
-		case last == nil && p.Job.Ref.Kind == "XGBoostJob" && len(p.Job.Roles) > 0:
-			p.Reportf("spec.xgbReplicaSpecs", "the job has no Master; the operator requires exactly one")
-		case last != nil && p.Job.Ref.Kind != "TFJob" && masters != 1:
+		switch want := p.Operator.Masters; {
+		case last == nil && want.Required && len(p.Job.Roles) > 0:
+			p.Reportf(p.Job.Roles[0].Path.Parent(), "the job has no Master; the operator requires exactly one")
+		case last != nil && want.Least == want.Most && masters != want.Most:
 			p.Reportf(last.ReplicasPath, "the job has %d Masters; the operator requires exactly one", masters)
-		case last != nil && masters > 1:
+		case last != nil && masters > want.Most:
 			p.Reportf(last.ReplicasPath, "Chief and Master have %d pods together; the operator takes at most one", masters)
 		}
 		return nil

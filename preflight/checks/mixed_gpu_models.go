@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -122,8 +123,7 @@ func (g *gpuGang) spread(plan []capacity.Placement) []string {
 // worksWithPeers says whether the pods of a role compute one thing with each other, as far as
 // the kind or the command tells: a Job may as well be a row of trainings.
 func worksWithPeers(j *job.Job, r *job.Role) bool {
-	switch j.Ref.Kind {
-	case "Job", "JobSet", "Framework":
+	if kinds.Of(j.Ref).World == kinds.WorldOfPod {
 		c, _ := r.Trainer()
 		return r.Launch.Nodes.Max > 1 || c != nil && sets(c, "MASTER_ADDR", "WORLD_SIZE", "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "TF_CONFIG")
 	}

@@ -11,7 +11,7 @@ var mpiLauncherCount = &check.Check{
 	Doc:      readme("mpi-launcher-count"),
 	Remedy:   "Declare one Launcher with replicas 1.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"MPIJob"},
+	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if len(p.Job.Roles) == 0 {

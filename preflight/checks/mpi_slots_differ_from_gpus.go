@@ -14,7 +14,7 @@ var mpiSlotsDifferFromGPUs = &check.Check{
 	Doc:      readme("mpi-slots-differ-from-gpus"),
 	Remedy:   "Write as many slots per worker as it has GPUs.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"MPIJob"},
+	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.slotsPerWorker")

@@ -11,7 +11,7 @@ var mpiWorkerCount = &check.Check{
 	Doc:      readme("mpi-worker-count"),
 	Remedy:   "Write how many workers there are; the operator's default is none.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"MPIJob"},
+	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		worker := p.Job.Role("Worker")
@@ -19,8 +19,7 @@ var mpiWorkerCount = &check.Check{
 			return nil
 		}
 		f := finding.Finding{Path: worker.ReplicasPath, Message: "Worker has 0 replicas: mpirun finds no host but the launcher's"}
-		if p.Job.Ref.APIVersion == "kubeflow.org/v2beta1" {
-			// mpi-operator v0.7.0 pkg/apis/kubeflow/validation: "must be greater than or equal to 1".
+		if p.Operator.NeedsWorkers {
 			f.Severity, f.Message = finding.Error, "Worker has 0 replicas; the operator requires at least one and makes no pods otherwise"
 		}
 		p.Report(f)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var mpiWorkerWithoutSSHD = &check.Check{
@@ -18,11 +19,11 @@ var mpiWorkerWithoutSSHD = &check.Check{
 	Doc:      readme("mpi-worker-without-sshd"),
 	Remedy:   "Remove the worker's command: the operator starts sshd, and mpirun the program.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"MPIJob"},
+	Where: func(o *kinds.Operator) bool { return o.SSHD.Role != "" && !o.SSHD.Replaces },
 	Run: func(p *check.Pass) error {
-		worker := p.Job.Role("Worker")
-		if p.Job.Ref.APIVersion != "kubeflow.org/v2beta1" || worker == nil || len(worker.Pod.Spec.Containers) == 0 {
-			return nil // v1 starts processes by kubectl exec
+		worker := p.Job.Role(p.Operator.SSHD.Role)
+		if worker == nil || len(worker.Pod.Spec.Containers) == 0 {
+			return nil
 		}
 		workers := count(worker.Replicas.Max, "worker")
 		if written, unread := text(p.Job, worker.ReplicasPath); unread {

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -15,7 +16,7 @@ var mpirunExceedsSlots = &check.Check{
 	Doc:      readme("mpirun-exceeds-slots"),
 	Remedy:   "Raise slotsPerWorker or the workers, or start fewer processes.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"MPIJob"},
+	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		launcher, worker := p.Job.Role("Launcher"), p.Job.Role("Worker")
@@ -52,7 +53,7 @@ func keepsToSlots(j *job.Job, launcher *job.Role) bool {
 	if implementation, _ := text(j, "spec.mpiImplementation"); implementation != "" && implementation != "OpenMPI" {
 		return false
 	}
-	if gpus := launcher.Pod.GPUs(); j.Ref.APIVersion == "kubeflow.org/v1" && gpus.N > 0 {
+	if gpus := launcher.Pod.GPUs(); kinds.Of(j.Ref).GPULauncherIsHost && gpus.N > 0 {
 		return false // then the launcher is one of the hosts
 	}
 	c, _ := launcher.Trainer()

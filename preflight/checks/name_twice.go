@@ -17,7 +17,6 @@ var nameTwice = &check.Check{
 	Doc:      readme("name-twice"),
 	Remedy:   "Give each container, volume and port a name of its own, and each mount its own path.",
 	Severity: finding.Error, Since: "0.1",
-	OperatorRejects: []string{"Job"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

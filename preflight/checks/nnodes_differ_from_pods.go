@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var nnodesDifferFromPods = &check.Check{
@@ -33,7 +34,7 @@ var nnodesDifferFromPods = &check.Check{
 				Facts:   []finding.Fact{{Name: "nodes", Value: int64(l.Nodes.Min)}, {Name: "pods", Value: int64(most)}},
 			}
 			switch {
-			case l.Nodes.Max == 1 && p.Job.Ref.Kind != "PyTorchJob" && p.Job.Ref.Kind != "TrainJob":
+			case l.Nodes.Max == 1 && p.Operator.World != kinds.WorldOfJob && p.Operator.World != kinds.WorldOfRole:
 				continue // as many trainings as pods, and nobody says otherwise
 			case l.Nodes.Max == 1:
 				f.Severity = finding.Warning

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -15,7 +16,7 @@ var noDeadlineOnWholeCluster = &check.Check{
 	Doc:      readme("no-deadline-on-whole-cluster"),
 	Remedy:   "Write activeDeadlineSeconds, or submit through a queue.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds:  []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job"},
+	Where:  func(o *kinds.Operator) bool { return o.Deadline != "" || o.Jobs != nil },
 	Needs:  check.Cluster,
 	Params: func() any { return &deadlineParams{SharePercent: 80, LeastGPUs: 16} },
 	Run: func(p *check.Pass) error {

@@ -13,20 +13,21 @@ var noPodsAsked = &check.Check{
 	Doc:      readme("no-pods-asked"),
 	Remedy:   "Write how many pods there are; to hold the job back, suspend it.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds:           []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "JobSet", "TrainJob", "ColossalAIJob"},
-	Needs:           check.Whole,
-	OperatorRejects: []string{"PyTorchJob"},
+	Where: func(o *kinds.Operator) bool { return !o.ZeroPods },
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		if len(p.Job.Roles) == 0 && p.Job.Ref.Kind == "TrainJob" {
-			p.Reportf("spec.runtimeRef", "the runtime has no replicated Jobs: there are no pods, and nothing trains")
-			return nil
+		for _, u := range p.Job.Unread {
+			if u.Kind == job.RuntimeWithoutJobs {
+				p.Reportf(u.Path, "the runtime has no replicated Jobs: there are no pods, and nothing trains")
+				return nil
+			}
 		}
-		if len(p.Job.Roles) == 0 || p.Job.MaxPods() > 0 && trainers(p.Job) > 0 || p.Job.Suspended {
+		if len(p.Job.Roles) == 0 || trainers(p.Job, p.Operator.LauncherRole) > 0 || p.Job.Suspended {
 			return nil
 		}
 		for i := range p.Job.Roles {
 			if r := &p.Job.Roles[i]; r.Replicas.Max == 0 {
-				p.Report(withoutPods(kinds.Of(p.Job.Ref), r))
+				p.Report(withoutPods(p.Operator, r))
 				return nil
 			}
 		}
@@ -35,7 +36,7 @@ var noPodsAsked = &check.Check{
 }
 
 // withoutPods is what becomes of a job whose role has no pods.
-func withoutPods(operator kinds.Operator, r *job.Role) finding.Finding {
+func withoutPods(operator *kinds.Operator, r *job.Role) finding.Finding {
 	f := finding.Finding{Path: r.ReplicasPath, Message: r.Name + " has 0 pods: nothing trains, and the job never ends"}
 	if operator.EndsWithoutPods {
 		f.Message = r.Name + " has 0 pods: nothing trains, and the operator reports the job complete at once"
@@ -47,10 +48,10 @@ func withoutPods(operator kinds.Operator, r *job.Role) finding.Finding {
 }
 
 // trainers is the number of pods that train: a launcher alone trains nothing.
-func trainers(j *job.Job) int {
+func trainers(j *job.Job, launcher string) int {
 	n := j.MaxPods()
-	if launcher := j.Role("launcher"); launcher != nil && j.Ref.Kind == "ColossalAIJob" {
-		n -= launcher.Replicas.Max
+	if r := j.Role(launcher); r != nil {
+		n -= r.Replicas.Max
 	}
 	return n
 }

@@ -11,7 +11,7 @@ var nobodyFinishes = &check.Check{
 	Doc:      readme("nobody-finishes"),
 	Remedy:   "Add a Chief or a Worker.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TFJob"},
+	Kinds: []string{"TFJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for _, name := range []string{"Chief", "Master", "Worker"} {

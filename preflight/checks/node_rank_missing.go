@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var nodeRankMissing = &check.Check{
@@ -13,7 +14,7 @@ var nodeRankMissing = &check.Check{
 	Doc:      readme("node-rank-missing"),
 	Remedy:   "Write --rdzv-backend=c10d and --rdzv-endpoint, or give every pod its own --node-rank.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "JobSet", "Job", "Framework"},
+	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfJob || o.World == kinds.WorldOfPod },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if p.Job.Role("Master") != nil || field(p.Job, "spec.elasticPolicy") != nil {

@@ -12,8 +12,7 @@ var nprocGivenTwice = &check.Check{
 	Doc:      readme("nproc-given-twice"),
 	Remedy:   "Keep spec.nprocPerNode, and remove elasticPolicy.nProcPerNode.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"PyTorchJob"},
-	OperatorRejects: []string{"PyTorchJob"},
+	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		const old = job.Path("spec.elasticPolicy.nProcPerNode")
 		n, ok := number(p.Job, old)

@@ -3,11 +3,11 @@ package checks
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var operatorLabelOverwritten = &check.Check{
@@ -16,12 +16,30 @@ var operatorLabelOverwritten = &check.Check{
 	Doc:      readme("operator-label-overwritten"),
 	Remedy:   "Remove the label, or use one with a prefix of your own.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "TrainJob", "Framework"},
+	Where: func(o *kinds.Operator) bool { return o.LabelsBy != "" },
 	Run: func(p *check.Pass) error {
-		for _, at := range templateMetadata(p.Job) {
+		var places []job.Path
+		var marks []job.Marks
+		for i := range p.Job.Roles {
+			places = append(places, p.Job.Roles[i].Pod.Path.Parent().Child("metadata"))
+			marks = append(marks, p.Job.Roles[i].Pod.Marks)
+		}
+		own := len(places)
+		if more := p.Operator.LabelsAt; more != nil {
+			places = append(places, more(p.Job)...)
+		}
+		for i, at := range places {
+			of := marks // of which role, an override does not say here
+			if i < own {
+				of = marks[i : i+1]
+			}
 			labels, _ := field(p.Job, at.Child("labels")).(map[string]any)
 			for _, key := range slices.Sorted(maps.Keys(labels)) {
-				if by := ownerOfLabel(p.Job.Ref.Kind, key); by != "" {
+				by := p.Operator.Labels[key]
+				if slices.ContainsFunc(of, func(m job.Marks) bool { return writes(m, key) }) {
+					by = p.Operator.LabelsBy
+				}
+				if by != "" {
 					value, _ := labels[key].(string)
 					p.Reportf(at.Child("labels").Key(key), "label %s is %s, but %s writes its own value there", key, quoted(value), by)
 				}
@@ -31,62 +49,8 @@ var operatorLabelOverwritten = &check.Check{
 	},
 }
 
-// templateMetadata are the places where a job writes labels for its pods.
-func templateMetadata(j *job.Job) []job.Path {
-	var out []job.Path
-	switch j.Ref.Kind {
-	case "TrainJob":
-		overrides, _ := field(j, "spec.podTemplateOverrides").([]any)
-		for i := range overrides {
-			out = append(out, job.Path("spec.podTemplateOverrides").Index(i).Child("metadata"))
-		}
-		patches, _ := field(j, "spec.runtimePatches").([]any)
-		for i := range patches {
-			jobs := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-			list, _ := field(j, jobs).([]any)
-			for k := range list {
-				out = append(out, jobs.Index(k).Child("template", "spec", "template", "metadata"))
-			}
-		}
-	case "JobSet":
-		for i := range j.Roles {
-			at := j.Roles[i].Path.Child("template")
-			out = append(out, at.Child("metadata"), at.Child("spec", "template", "metadata"))
-		}
-	case "Framework":
-		for i := range j.Roles {
-			out = append(out, j.Roles[i].Path.Child("task", "pod", "metadata"))
-		}
-	default:
-		for i := range j.Roles {
-			out = append(out, j.Roles[i].Path.Child("template", "metadata"))
-		}
-	}
-	return out
+// writes says whether pods get a label from the controller that makes them.
+func writes(m job.Marks, key string) bool {
+	_, same := m.Labels[key]
+	return same || slices.Contains(m.Varies, key) || slices.Contains(m.Some, key)
 }
-
-// ownerOfLabel names who writes a label over what the job says; empty: nobody. Sources:
-// training-operator v1.9.3 pkg/controller.v1/common/pod.go, createNewPod; jobset v0.10.1
-// pkg/controllers/jobset_controller.go, labelAndAnnotateObject; trainer v2.1.0
-// pkg/runtime/framework/plugins/{jobset/builder,coscheduling/coscheduling}.go;
-// frameworkcontroller d6e70787 pkg/controller/controller.go, createPod.
-func ownerOfLabel(kind, key string) string {
-	jobSets := strings.HasPrefix(key, "jobset.sigs.k8s.io/") || key == "batch.kubernetes.io/job-name" || key == "batch.kubernetes.io/controller-uid" || key == "batch.kubernetes.io/job-completion-index"
-	switch {
-	case kind == "TrainJob" && key == pluginsGroup:
-		return "the coscheduling plugin of Trainer"
-	case (kind == "JobSet" || kind == "TrainJob") && jobSets:
-		return "the controller of Jobs and JobSets"
-	case kind == "Framework" && strings.HasPrefix(key, "FC_"):
-		return "FrameworkController"
-	case kind == "JobSet" || kind == "TrainJob" || kind == "Framework":
-		return ""
-	case slices.Contains(operatorLabels, strings.TrimPrefix(key, "training.kubeflow.org/")) && strings.HasPrefix(key, "training.kubeflow.org/"):
-		return "the operator"
-	}
-	return ""
-}
-
-// operatorLabels are the names after training.kubeflow.org/
-// (training-operator v1.9.3 pkg/apis/kubeflow.org/v1/common_types.go).
-var operatorLabels = []string{"job-name", "operator-name", "replica-type", "replica-index", "job-role"}

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var operatorMountTaken = &check.Check{
@@ -17,7 +17,7 @@ var operatorMountTaken = &check.Check{
 	Doc:      readme("operator-mount-taken"),
 	Remedy:   "Remove the volume and its mount: the operator brings keys and list of hosts itself.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"MPIJob", "ColossalAIJob"},
+	Where: func(o *kinds.Operator) bool { return o.Mounts != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
@@ -25,10 +25,7 @@ var operatorMountTaken = &check.Check{
 			if len(r.Pod.Spec.Containers) == 0 {
 				continue
 			}
-			names, places := addedByMPI(p.Job, r.Name)
-			if p.Job.Ref.Kind == "ColossalAIJob" {
-				names, places = nil, []string{path.Clean(cmp.Or(textAt(p.Job, "spec.ssh.authMountPath"), "/root/.ssh"))}
-			}
+			names, places := p.Operator.Mounts(p.Job, r.Name)
 			for k, m := range r.Pod.Spec.Containers[0].VolumeMounts {
 				if at := path.Clean(m.MountPath); slices.Contains(places, at) {
 					p.Report(finding.Finding{
@@ -56,27 +53,4 @@ var operatorMountTaken = &check.Check{
 func textAt(j *job.Job, at job.Path) string {
 	s, _ := text(j, at)
 	return s
-}
-
-// addedByMPI is what the operators add to the pods of a role, and to the first container of
-// it: training-operator v1.9.3 pkg/controller.v1/mpi/mpijob_controller.go, newWorker and
-// newLauncher; github.com/kubeflow/mpi-operator v0.7 pkg/controller/mpi_job_controller.go,
-// setupSSHOnPod and newLauncherPodTemplate.
-func addedByMPI(j *job.Job, role string) (volumes, places []string) {
-	if j.Ref.APIVersion == "kubeflow.org/v1" {
-		volumes, places = []string{"mpi-job-config"}, []string{"/etc/mpi"}
-		if role == "Launcher" {
-			volumes, places = append(volumes, "mpi-job-kubectl"), append(places, "/opt/kube")
-		}
-		return volumes, places
-	}
-	keys, ok := text(j, "spec.sshAuthMountPath")
-	if !ok || keys == "" {
-		keys = "/root/.ssh"
-	}
-	volumes, places = []string{"ssh-auth"}, []string{path.Clean(keys)}
-	if role == "Launcher" {
-		volumes, places = append(volumes, "mpi-job-config"), append(places, "/etc/mpi")
-	}
-	return volumes, places
 }

@@ -56,8 +56,8 @@ func optionName(s string) bool {
 // commandsOf are the programs that train in a role, with absolute paths.
 func commandsOf(j *job.Job, r *job.Role) []kinds.Command {
 	c, i := r.Trainer()
-	if j.Ref.Kind == "ColossalAIJob" && r.Name == "worker" {
-		return colossalaiCommand(j)
+	if sshd := kinds.Of(j.Ref).SSHD; sshd.Replaces && r.Name == sshd.Role {
+		return launchedCommand(j, sshd.Command)
 	}
 	if c == nil {
 		return nil
@@ -74,9 +74,8 @@ func commandsOf(j *job.Job, r *job.Role) []kinds.Command {
 	return all
 }
 
-// colossalaiCommand is the command that the launcher starts on every worker.
-func colossalaiCommand(j *job.Job) []kinds.Command {
-	const at = job.Path("spec.worker.command")
+// launchedCommand is the command that the launcher starts on every worker.
+func launchedCommand(j *job.Job, at job.Path) []kinds.Command {
 	words, _ := field(j, at).([]any)
 	cmd := kinds.Command{}
 	for i, w := range words {

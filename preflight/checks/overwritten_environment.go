@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var overwrittenEnvironment = &check.Check{
@@ -14,7 +15,7 @@ var overwrittenEnvironment = &check.Check{
 	Doc:      readme("overwritten-environment"),
 	Remedy:   "Remove the variable, or give it another name if the program needs its own value.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"},
+	Where: func(o *kinds.Operator) bool { return o.Env != nil },
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

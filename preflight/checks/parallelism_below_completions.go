@@ -3,6 +3,7 @@ package checks
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var parallelismBelowCompletions = &check.Check{
@@ -11,21 +12,18 @@ var parallelismBelowCompletions = &check.Check{
 	Doc:      readme("parallelism-below-completions"),
 	Remedy:   "Let parallelism and completions both be the number of hosts in the slice.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"JobSet", "Job"},
+	Where: func(o *kinds.Operator) bool { return o.Jobs != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			spec := r.Path
-			if p.Job.Ref.Kind == "JobSet" {
-				spec = spec.Child("template", "spec")
-			}
+			spec, _ := p.Operator.JobSpec(r)
 			completions, written := number(p.Job, spec.Child("completions"))
 			together, ok := number(p.Job, spec.Child("parallelism"))
 			if !ok {
 				together = 1
 			}
-			if mode, _ := text(p.Job, spec.Child("completionMode")); mode == "NonIndexed" || p.Job.Ref.Kind == "Job" && mode == "" {
+			if mode, _ := text(p.Job, spec.Child("completionMode")); mode == "NonIndexed" || mode == "" && !p.Operator.Jobs.Indexed {
 				continue
 			}
 			if written && together < completions && r.Pod.Requests["google.com/tpu"] > 0 {

@@ -14,7 +14,7 @@ var parameterServerAsksForGPUs = &check.Check{
 	Doc:      readme("parameter-server-asks-for-gpus"),
 	Remedy:   "Remove the GPUs from PS.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TFJob"},
+	Kinds: []string{"TFJob.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		ps, worker := p.Job.Role("PS"), p.Job.Role("Worker")
 		if ps == nil || worker == nil || ps.Replicas.Max == 0 || worker.Replicas.Max == 0 {

@@ -12,8 +12,7 @@ var patchTargetMissing = &check.Check{
 	Doc:      readme("patch-target-missing"),
 	Remedy:   "Name a Job and a container that the runtime has.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"TrainJob"},
-	OperatorRejects: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.PatchedJobMissing || u.Kind == job.PatchedContainerMissing {

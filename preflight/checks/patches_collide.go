@@ -17,7 +17,7 @@ var patchesCollide = &check.Check{
 	Doc:      readme("patches-collide"),
 	Remedy:   "Keep one of the two, or give the volume another name.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		seen := map[string]patched{}
 		for _, c := range changesOf(p.Job) {

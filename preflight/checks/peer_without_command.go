@@ -12,7 +12,7 @@ var peerWithoutCommand = &check.Check{
 	Doc:      readme("peer-without-command"),
 	Remedy:   "Write the same command in both roles, unless the image starts the training by itself.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob"},
+	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")

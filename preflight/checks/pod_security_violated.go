@@ -22,7 +22,6 @@ var podSecurityViolated = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Namespace,
 	// The API server looks at the template of a Job itself, and warns.
-	OperatorRejects: []string{"Job"},
 	Run: func(p *check.Pass) error {
 		levels, errs := api.PolicyToEvaluate(p.Namespace, api.Policy{
 			Enforce: api.LevelVersion{Level: api.LevelPrivileged, Version: api.LatestVersion()},

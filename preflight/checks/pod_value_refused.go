@@ -20,7 +20,6 @@ var podValueRefused = &check.Check{
 	Doc:      readme("pod-value-refused"),
 	Remedy:   "Write a value that the API takes.",
 	Severity: finding.Error, Since: "0.1",
-	OperatorRejects: []string{"Job"},
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

@@ -12,7 +12,7 @@ var priorityOutOfRange = &check.Check{
 	Doc:      readme("priority-out-of-range"),
 	Remedy:   "Write a priority from 0 to 100.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.scheduler.t9kScheduler.priority")
 		if n, ok := number(p.Job, at); ok && (n < 0 || n > 100) {

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var procsDifferFromGPUs = &check.Check{
@@ -18,7 +19,7 @@ var procsDifferFromGPUs = &check.Check{
 	Doc:      readme("procs-differ-from-gpus"),
 	Remedy:   "Start one process per GPU, or ask for as many GPUs as there are processes.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TrainJob", "ColossalAIJob", "JobSet", "Job"},
+	Where: func(o *kinds.Operator) bool { return o.World != kinds.WorldUnknown },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		type mistake struct {
@@ -31,11 +32,11 @@ var procsDifferFromGPUs = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			gpus := r.Pod.GPUs()
-			at, procs, ok := procsWritten(p.Job)
+			at, procs, ok := procsWritten(p.Job, p.Operator.Procs)
 			if !ok && r.Launch.ProcsPath != at { // there it is a word, such as auto
 				at, procs, ok = procsStarted(r, gpus.N)
 			}
-			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !trains(p.Job, r) {
+			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !trains(p.Operator, r) {
 				continue
 			}
 			m := mistake{at, procs, gpus.N, gpus.Resource}
@@ -58,17 +59,10 @@ var procsDifferFromGPUs = &check.Check{
 // procsWritten is the number of processes per pod where the job says it as a number, and
 // the place. One torch process that drives several GPUs is a choice (model parallelism), so
 // an explicit 1 says nothing there.
-func procsWritten(j *job.Job) (at job.Path, procs int64, ok bool) {
-	switch j.Ref.Kind {
-	case "ColossalAIJob":
-		at = "spec.worker.procPerWorker"
-		if field(j, at) == nil {
-			return "spec.worker", 1, field(j, "spec.worker") != nil // the manual's default
-		}
-	case "TrainJob":
-		at = "spec.trainer.numProcPerNode"
-	default:
-		at = "spec.nprocPerNode"
+func procsWritten(j *job.Job, said kinds.Procs) (at job.Path, procs int64, ok bool) {
+	at = said.At
+	if parent := at.Parent(); said.Default > 0 && field(j, at) == nil {
+		return parent, said.Default, field(j, parent) != nil
 	}
 	if s, isText := text(j, at); isText {
 		n, err := strconv.ParseInt(s, 10, 32)
@@ -76,7 +70,7 @@ func procsWritten(j *job.Job) (at job.Path, procs int64, ok bool) {
 	} else {
 		procs, ok = number(j, at)
 	}
-	return at, procs, ok && procs > 0 && (procs > 1 || j.Ref.Kind == "ColossalAIJob")
+	return at, procs, ok && procs > 0 && (procs > 1 || said.Default > 0)
 }
 
 // procsStarted is the number of processes that the command starts on every node, where that
@@ -88,12 +82,6 @@ func procsStarted(r *job.Role, devices int64) (at job.Path, procs int64, ok bool
 }
 
 // trains says whether the processes are started in the role.
-func trains(j *job.Job, r *job.Role) bool {
-	switch j.Ref.Kind {
-	case "ColossalAIJob":
-		return r.Name == "worker"
-	case "TrainJob":
-		return r.Name == "node"
-	}
-	return true
+func trains(operator *kinds.Operator, r *job.Role) bool {
+	return operator.Trains == "" || r.Name == operator.Trains
 }

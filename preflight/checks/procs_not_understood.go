@@ -16,7 +16,6 @@ var procsNotUnderstood = &check.Check{
 	Doc:      readme("procs-not-understood"),
 	Remedy:   "Write a number of 1 or more, or auto where the kind takes it.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TrainJob", "MPIJob", "ColossalAIJob"},
 	Run: func(p *check.Pass) error {
 		for _, at := range []job.Path{"spec.nprocPerNode", "spec.trainer.numProcPerNode", "spec.slotsPerWorker", "spec.worker.procPerWorker", "spec.elasticPolicy.nProcPerNode"} {
 			if n, ok := number(p.Job, at); ok && n < 1 {

@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"slices"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -20,7 +18,7 @@ var queueLabelNotRead = &check.Check{
 			return nil
 		}
 		queue := p.Job.Source.GetLabels()[label]
-		covered := !slices.Contains([]string{"Framework", "ColossalAIJob"}, p.Job.Ref.Kind)
+		covered := p.Operator.Kueue
 		if queue != "" && !covered {
 			p.Report(finding.Finding{
 				Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler.",

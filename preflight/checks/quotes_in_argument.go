@@ -22,7 +22,7 @@ var quotesInArgument = &check.Check{
 		eachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			shell := false
 			eachWord(c, func(word string, _ job.Path) { shell = shell || isShell(word) })
-			if shell || p.Job.Ref.Kind == "ColossalAIJob" {
+			if shell || p.Operator.SSHD.Replaces {
 				return
 			}
 			first, flag, times := job.Path(""), "", 0

@@ -15,7 +15,6 @@ var rayHeadAfterWorkers = &check.Check{
 	Doc:      readme("ray-head-after-workers"),
 	Remedy:   "Let the head start first, and the workers join it by its name.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"JobSet", "Job", "Framework", "PyTorchJob", "TrainJob"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		heads, joins := map[string]rayStart{}, []rayStart{}
@@ -87,10 +86,10 @@ func choosesByItself(r *job.Role) bool {
 	return c == nil || mentions(c, "if ") || mentions(c, "case ") || mentions(c, "&&") || mentions(c, "||")
 }
 
-// waitsFor says whether one role of a JobSet starts only when the other is ready, and what says so.
+// waitsFor says whether one role starts only when the other is ready, and what says so.
 func waitsFor(j *job.Job, later, earlier string) (by string, waits bool) {
 	a, b := j.Role(later), j.Role(earlier)
-	if j.Ref.Kind != "JobSet" || a == nil || b == nil || a == b {
+	if a == nil || b == nil || a == b {
 		return "", false
 	}
 	depends, _ := field(j, a.Path.Child("dependsOn")).([]any)

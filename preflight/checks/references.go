@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // Reference is an object in the job's namespace that its pods name and cannot start without.
@@ -131,9 +132,7 @@ const (
 // groupReferences are pod groups that nobody but the user makes: operators with a gang
 // scheduler make their own.
 func groupReferences(j *job.Job, r *job.Role) (out []Reference) {
-	switch j.Ref.Kind {
-	case "Job", "JobSet", "Framework":
-	default:
+	if kinds.Of(j.Ref).PodGroups != kinds.PodGroupsOfUser {
 		return nil
 	}
 	at := r.Pod.Path.Parent().Child("metadata")

@@ -22,8 +22,8 @@ var rendezvousBackendUnknown = &check.Check{
 			}
 			p.Reportf(at, "torchrun has no rendezvous backend %q; it has %s%s", name, `"`+strings.Join(rendezvousBackends, `", "`)+`"`, check.DidYouMean(name, rendezvousBackends))
 		}
-		if name, ok := text(p.Job, "spec.elasticPolicy.rdzvBackend"); ok && p.Job.Ref.Kind == "PyTorchJob" {
-			judge("spec.elasticPolicy.rdzvBackend", name)
+		if elastic := p.Operator.Elastic; elastic != nil && elastic.Backend != "" {
+			judge(elastic.Backend, textAt(p.Job, elastic.Backend))
 		}
 		for i := range p.Job.Roles {
 			if l := &p.Job.Roles[i].Launch; l.Program == "torchrun" && !l.Has("job-id") {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var replicasChangedWhileRunning = &check.Check{
@@ -13,7 +14,7 @@ var replicasChangedWhileRunning = &check.Check{
 	Doc:      readme("replicas-changed-while-running"),
 	Remedy:   "Suspend the job before the change, or make it elastic.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"},
+	Where: func(o *kinds.Operator) bool { return o.CountsPods },
 	Needs: check.Update,
 	Run: func(p *check.Pass) error {
 		dynamic, _ := field(p.Job, "spec.enableDynamicWorker").(bool)

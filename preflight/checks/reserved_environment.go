@@ -15,7 +15,7 @@ var reservedEnvironment = &check.Check{
 	Doc:      readme("reserved-environment"),
 	Remedy:   "Remove the variable; numNodes and numProcPerNode say the same.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		const env = job.Path("spec.trainer.env")
 		list, _ := field(p.Job, env).([]any)

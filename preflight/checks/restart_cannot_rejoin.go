@@ -12,7 +12,7 @@ var restartCannotRejoin = &check.Check{
 	Doc:      readme("restart-cannot-rejoin"),
 	Remedy:   "Write restartPolicy Never, so that a failed worker shows as failed.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.worker.template.spec.restartPolicy")
 		if policy, _ := text(p.Job, at); policy == "OnFailure" || policy == "Always" {

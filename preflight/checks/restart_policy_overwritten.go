@@ -4,6 +4,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var restartPolicyOverwritten = &check.Check{
@@ -12,7 +13,7 @@ var restartPolicyOverwritten = &check.Check{
 	Doc:      readme("restart-policy-overwritten"),
 	Remedy:   "Write restartPolicy beside replicas, not inside the template.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: append([]string{"MPIJob"}, trainingKinds...),
+	Where: func(o *kinds.Operator) bool { return o.RestartPolicies != nil },
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.RestartPolicyOverwritten {

@@ -17,7 +17,7 @@ var resumeSpecsChanged = &check.Check{
 	Doc:      readme("resume-specs-changed"),
 	Remedy:   "Put the old value back, or delete the job and create it with the new one.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Update,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.pause.resumeSpecs")

@@ -14,7 +14,7 @@ var retriesDeleteLogs = &check.Check{
 	Doc:      readme("retries-delete-logs"),
 	Remedy:   "Write restartPolicy Never: every failed try then stays as a pod with its log.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"Job"},
+	Kinds: []string{"Job.batch"},
 	Run: func(p *check.Pass) error {
 		r := p.Job.Role("pod")
 		if r == nil || r.Pod.GPUs().N == 0 || r.Pod.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {

@@ -12,7 +12,7 @@ var retriesWithoutEnd = &check.Check{
 	Doc:      readme("retries-without-end"),
 	Remedy:   "Write a maxRetryCount of 0 or more; fancyRetryPolicy retries what the platform broke.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"Framework"},
+	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		gpus := p.Job.GPUs()

@@ -14,8 +14,6 @@ var roleMisspelt = &check.Check{
 	Doc:      readme("role-misspelt"),
 	Remedy:   "Write the role as the operator spells it.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"PyTorchJob", "XGBoostJob", "PaddleJob", "JAXJob"},
-	OperatorRejects: trainingKinds,
 	Run: func(p *check.Pass) error {
 		for _, u := range p.Job.Unread {
 			if u.Kind == job.RoleSpelling {

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var roleReferenceMissing = &check.Check{
@@ -14,14 +15,10 @@ var roleReferenceMissing = &check.Check{
 	Doc:      readme("role-reference-missing"),
 	Remedy:   "Name a role that the job has; dependsOn takes only those above.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"JobSet", "ColossalAIJob"},
-	Needs:           check.Whole,
-	OperatorRejects: []string{"JobSet"},
+	Where: func(o *kinds.Operator) bool { return o.DependsOn || o.TypeLists != nil },
+	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		if p.Job.Ref.Kind == "ColossalAIJob" {
-			missingTypes(p)
-			return nil
-		}
+		missingTypes(p)
 		var names []string
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
@@ -54,11 +51,13 @@ var roleReferenceMissing = &check.Check{
 	},
 }
 
-// missingTypes: what a ColossalAIJob says about debugging and resuming, it says about the
-// launcher or the worker.
+// missingTypes: what a job says about some of its roles in a list, it says by their type.
 func missingTypes(p *check.Pass) {
-	names := []string{"launcher", "worker"}
-	for _, list := range []job.Path{"spec.runMode.debug.replicaSpecs", "spec.runMode.pause.resumeSpecs"} {
+	var names []string
+	for i := range p.Job.Roles {
+		names = append(names, p.Job.Roles[i].Name)
+	}
+	for _, list := range p.Operator.TypeLists {
 		all, _ := field(p.Job, list).([]any)
 		for k := range all {
 			at := list.Index(k).Child("type")

@@ -12,7 +12,7 @@ var runtimeDeprecated = &check.Check{
 	Doc:      readme("runtime-deprecated"),
 	Remedy:   "Name the runtime that takes its place; ask who keeps the runtimes.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		gvk, namespace, name := runtimeOf(p.Job)

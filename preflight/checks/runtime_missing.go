@@ -14,7 +14,7 @@ var runtimeMissing = &check.Check{
 	Doc:      readme("runtime-missing"),
 	Remedy:   "Name a runtime that exists, or create it first.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		gvk, namespace, name := runtimeOf(p.Job)

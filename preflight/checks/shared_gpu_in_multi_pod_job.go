@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var sharedGPUInMultiPodJob = &check.Check{
@@ -14,7 +15,7 @@ var sharedGPUInMultiPodJob = &check.Check{
 	Doc:      readme("shared-gpu-in-multi-pod-job"),
 	Remedy:   "Ask for whole GPUs, or train in one pod on one slice.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "PaddleJob", "JAXJob", "MPIJob", "TrainJob", "ColossalAIJob"},
+	Where: func(o *kinds.Operator) bool { return o.NCCL },
 	Run: func(p *check.Pass) error {
 		var first job.Amount
 		var slices, pods int64

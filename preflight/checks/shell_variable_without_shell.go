@@ -22,7 +22,7 @@ var shellVariableWithoutShell = &check.Check{
 			r := &p.Job.Roles[i]
 			for k := range r.Pod.Spec.Containers {
 				c := &r.Pod.Spec.Containers[k]
-				if !startsItself(c) || p.Job.Ref.Kind == "ColossalAIJob" {
+				if !startsItself(c) || p.Operator.SSHD.Replaces {
 					continue
 				}
 				known := setByOperator(p.Job, r, k)

@@ -26,7 +26,7 @@ var shmMissing = &check.Check{
 			for k := range r.Pod.Spec.Containers {
 				c := &r.Pod.Spec.Containers[k]
 				gpus := job.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{*c}}, Requests: job.ResourcesOf(c.Resources.Limits)}.GPUs()
-				if c.Name == "worker" && p.Job.Ref.Kind == "ColossalAIJob" && gpus.N < 2 && r.Launch.ProcsPerNode.Max > 1 && !mountsSharedMemory(c) {
+				if sshd := p.Operator.SSHD; sshd.Replaces && r.Name == sshd.Role && c.Name == r.Container && gpus.N < 2 && r.Launch.ProcsPerNode.Max > 1 && !mountsSharedMemory(c) {
 					p.Reportf(r.Pod.At(job.Path("containers").Index(k)), "%s starts %d processes and has no volume at /dev/shm: they share the default of 64 MiB", whose(c.Name, r.Name), r.Launch.ProcsPerNode.Max)
 					continue
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var sidecarNeverEnds = &check.Check{
@@ -19,7 +20,7 @@ var sidecarNeverEnds = &check.Check{
 	Doc:      readme("sidecar-never-ends"),
 	Remedy:   "Make it an init container with restartPolicy: Always, which ends with the pod.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job", "TrainJob"},
+	Where: func(o *kinds.Operator) bool { return !o.PolicyEnds },
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

@@ -3,7 +3,7 @@ package checks
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var spotWithoutRetries = &check.Check{
@@ -12,7 +12,7 @@ var spotWithoutRetries = &check.Check{
 	Doc:      readme("spot-without-retries"),
 	Remedy:   "Allow retries for what the cloud takes back, or select nodes that stay.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"JobSet", "Job"},
+	Where: func(o *kinds.Operator) bool { return o.Jobs != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		restarts, _ := number(p.Job, "spec.failurePolicy.maxRestarts")
@@ -21,10 +21,7 @@ var spotWithoutRetries = &check.Check{
 		}
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			spec := job.Path("spec")
-			if p.Job.Ref.Kind == "JobSet" {
-				spec = r.Path.Child("template", "spec")
-			}
+			spec, _ := p.Operator.JobSpec(r)
 			_, what := spotSelection(&r.Pod.Spec)
 			tries, written := number(p.Job, spec.Child("backoffLimit"))
 			if what == "" || !written || tries > 0 || r.Replicas.Max == 0 || field(p.Job, spec.Child("podFailurePolicy")) != nil {

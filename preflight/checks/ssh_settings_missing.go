@@ -14,7 +14,7 @@ var sshSettingsMissing = &check.Check{
 	Doc:      readme("ssh-settings-missing"),
 	Remedy:   "Write spec.ssh.sshdPath as an absolute path, such as /usr/sbin/sshd, and authMountPath as one too.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		const sshd, keys = job.Path("spec.ssh.sshdPath"), job.Path("spec.ssh.authMountPath")
 		if path, written := text(p.Job, sshd); !written || path == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var sshdPathNotAbsolute = &check.Check{
@@ -20,10 +21,9 @@ var sshdPathNotAbsolute = &check.Check{
 	Doc:      readme("sshd-path-not-absolute"),
 	Remedy:   "Write where sshd lies in the image, such as /usr/sbin/sshd.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"ColossalAIJob", "MPIJob"},
+	Where: func(o *kinds.Operator) bool { return o.LauncherRole != "" },
 	Run: func(p *check.Pass) error {
-		const at = job.Path("spec.ssh.sshdPath")
-		if p.Job.Ref.Kind == "ColossalAIJob" {
+		if at := p.Operator.SSHD.Program; at != "" {
 			if path, ok := text(p.Job, at); ok && !strings.HasPrefix(path, "/") {
 				p.Reportf(at, "sshdPath is %q; sshd refuses to start unless it is called by an absolute path", path)
 			}

@@ -14,7 +14,7 @@ var storageURIWithoutScheme = &check.Check{
 	Doc:      readme("storage-uri-without-scheme"),
 	Remedy:   "Write the scheme in front: hf://, s3:// or cache://.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		for _, at := range []job.Path{"spec.initializer.dataset.storageUri", "spec.initializer.model.storageUri"} {
 			uri, ok := text(p.Job, at)

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var templateChangedWhileRunning = &check.Check{
@@ -14,18 +15,18 @@ var templateChangedWhileRunning = &check.Check{
 	Doc:      readme("template-changed-while-running"),
 	Remedy:   "Suspend the job before the change, or create it anew.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "TrainJob"},
+	Where: func(o *kinds.Operator) bool { return o.KeepsTemplates || o.KeptFields != nil },
 	Needs: check.Update,
 	Run: func(p *check.Pass) error {
 		if p.Old.Suspended || p.Job.Suspended {
 			return nil
 		}
-		if p.Job.Ref.Kind == "TrainJob" {
-			for _, at := range []job.Path{"spec.trainer", "spec.initializer"} {
-				if where, was, is, changed := firstDifference(at, field(p.Old, at), field(p.Job, at)); changed {
-					reportKept(p, where, was, is, "Trainer changes the JobSet of a job only while both are suspended")
-				}
+		for _, at := range p.Operator.KeptFields {
+			if where, was, is, changed := firstDifference(at, field(p.Old, at), field(p.Job, at)); changed {
+				reportKept(p, where, was, is, p.Operator.KeptWhy)
 			}
+		}
+		if !p.Operator.KeepsTemplates {
 			return nil
 		}
 		for i := range p.Job.Roles {

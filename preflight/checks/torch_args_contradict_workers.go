@@ -15,7 +15,7 @@ var torchArgsContradictWorkers = &check.Check{
 	Doc:      readme("torch-args-contradict-workers"),
 	Remedy:   "Leave the argument out: the operator starts as many nodes and processes as the job says.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		args, _ := field(p.Job, "spec.worker.torchArgs").([]any)

@@ -14,7 +14,7 @@ var trainerSettingsUnused = &check.Check{
 	Doc:      readme("trainer-settings-unused"),
 	Remedy:   "Label the runtime's replicated Job trainer.kubeflow.org/trainjob-ancestor-step: trainer, and call its container node.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		var lost []string
 		for _, name := range []string{"image", "command", "args", "env", "numNodes", "numProcPerNode", "resourcesPerNode"} {

@@ -11,7 +11,7 @@ var trainingCommandMissing = &check.Check{
 	Doc:      readme("training-command-missing"),
 	Remedy:   "Write the training script and its arguments under spec.worker.command.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"ColossalAIJob"},
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		debug, _ := field(p.Job, "spec.runMode.debug.enabled").(bool)

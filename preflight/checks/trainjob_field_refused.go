@@ -18,9 +18,8 @@ var trainJobFieldRefused = &check.Check{
 	Doc:      readme("trainjob-field-refused"),
 	Remedy:   "Leave the field out, or name a runtime that has it.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds:           []string{"TrainJob"},
-	Needs:           check.Objects,
-	OperatorRejects: []string{"TrainJob"},
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Needs: check.Objects,
 	Run: func(p *check.Pass) error {
 		gvk, namespace, name := runtimeOf(p.Job)
 		runtime, there := p.Cluster.Lookup(gvk, namespace, name)

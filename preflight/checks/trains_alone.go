@@ -4,6 +4,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var trainsAlone = &check.Check{
@@ -12,7 +13,7 @@ var trainsAlone = &check.Check{
 	Doc:      readme("trains-alone"),
 	Remedy:   "Write --nnodes and --rdzv-endpoint, or --standalone if each pod is meant to train alone.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"JobSet", "Job", "Framework"},
+	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfPod },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {

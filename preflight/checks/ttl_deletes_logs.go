@@ -5,7 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var ttlDeletesLogs = &check.Check{
@@ -14,18 +14,17 @@ var ttlDeletesLogs = &check.Check{
 	Doc:      readme("ttl-deletes-logs"),
 	Remedy:   "Leave time to read the logs of a failure: a day is ttlSecondsAfterFinished 86400.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds:  []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job"},
+	Where:  func(o *kinds.Operator) bool { return o.TTL != "" },
 	Params: func() any { return &ttlParams{LeastSeconds: 300} },
 	Run: func(p *check.Pass) error {
 		least := p.Params.(*ttlParams).LeastSeconds
-		for _, at := range []job.Path{"spec.runPolicy.ttlSecondsAfterFinished", "spec.ttlSecondsAfterFinished"} {
-			if ttl, ok := number(p.Job, at); ok && ttl >= 0 && ttl < least {
-				p.Report(finding.Finding{
-					Path:    at,
-					Message: fmt.Sprintf("ttlSecondsAfterFinished is %d: the job is deleted %s after it ends, with %s and their logs, even if it fails", ttl, count(ttl, "second"), count(p.Job.MaxPods(), "pod")),
-					Facts:   []finding.Fact{{Name: "seconds", Value: ttl}, {Name: "least", Value: least}},
-				})
-			}
+		at := p.Operator.TTL
+		if ttl, ok := number(p.Job, at); ok && ttl >= 0 && ttl < least {
+			p.Report(finding.Finding{
+				Path:    at,
+				Message: fmt.Sprintf("ttlSecondsAfterFinished is %d: the job is deleted %s after it ends, with %s and their logs, even if it fails", ttl, count(ttl, "second"), count(p.Job.MaxPods(), "pod")),
+				Facts:   []finding.Fact{{Name: "seconds", Value: ttl}, {Name: "least", Value: least}},
+			})
 		}
 		return nil
 	},

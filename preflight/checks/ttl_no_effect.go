@@ -1,9 +1,11 @@
 package checks
 
 import (
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var ttlNoEffect = &check.Check{
@@ -12,9 +14,11 @@ var ttlNoEffect = &check.Check{
 	Doc:      readme("ttl-no-effect"),
 	Remedy:   "Delete failed jobs by other means, or use restartPolicy OnFailure or Never.",
 	Severity: finding.Note, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"},
+	Where: func(o *kinds.Operator) bool {
+		return o.TTL != "" && slices.Contains(o.RestartPolicies, "ExitCode") && o.LauncherRole == ""
+	},
 	Run: func(p *check.Pass) error {
-		const at = job.Path("spec.runPolicy.ttlSecondsAfterFinished")
+		at := p.Operator.TTL
 		seconds, written := number(p.Job, at)
 		for i := range p.Job.Roles {
 			if policy, _ := text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); written && policy == "ExitCode" {

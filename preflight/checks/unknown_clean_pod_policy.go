@@ -6,7 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var unknownCleanPodPolicy = &check.Check{
@@ -15,10 +15,10 @@ var unknownCleanPodPolicy = &check.Check{
 	Doc:      readme("unknown-clean-pod-policy"),
 	Remedy:   "Write All, Running or None.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"},
+	Where: func(o *kinds.Operator) bool { return o.CleanPods != nil },
 	Run: func(p *check.Pass) error {
 		known := []string{"All", "Running", "None"}
-		for _, at := range []job.Path{"spec.runPolicy.cleanPodPolicy", "spec.cleanPodPolicy"} {
+		for _, at := range p.Operator.CleanPods {
 			if policy, _ := text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
 				p.Reportf(at, "cleanPodPolicy is %q, which is none of %s: all pods and their logs are deleted when the job ends", policy, strings.Join(known, ", "))
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var unknownRestartPolicy = &check.Check{
@@ -14,12 +15,9 @@ var unknownRestartPolicy = &check.Check{
 	Doc:      readme("unknown-restart-policy"),
 	Remedy:   "Write one of the policies that the operator knows.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"},
+	Where: func(o *kinds.Operator) bool { return o.RestartPolicies != nil },
 	Run: func(p *check.Pass) error {
-		known := []string{"Always", "OnFailure", "Never", "ExitCode"}
-		if p.Job.Ref.APIVersion == "kubeflow.org/v2beta1" {
-			known = []string{"OnFailure", "Never"} // mpi-operator v0.7.0 pkg/apis/kubeflow/validation
-		}
+		known := p.Operator.RestartPolicies
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("restartPolicy")
 			if policy, _ := text(p.Job, at); policy != "" && !slices.Contains(known, policy) {

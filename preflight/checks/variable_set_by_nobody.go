@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var variableSetByNobody = &check.Check{
@@ -18,7 +19,7 @@ var variableSetByNobody = &check.Check{
 	Doc:      readme("variable-set-by-nobody"),
 	Remedy:   "Set the variable in env, or name one that the operator of this kind sets.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "JobSet", "Job", "Framework"},
+	Where: func(o *kinds.Operator) bool { return o.NoEnv != "" },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
@@ -37,7 +38,7 @@ var variableSetByNobody = &check.Check{
 							continue
 						}
 						seen[name] = true
-						p.Reportf(r.Pod.At(list.Index(n)), "$%s is empty in %s: env does not set it, and %s", name, podsOf(r), setter(p.Job))
+						p.Reportf(r.Pod.At(list.Index(n)), "$%s is empty in %s: env does not set it, and %s", name, podsOf(r), setter(p.Job, p.Operator))
 					}
 				}
 			}
@@ -74,30 +75,17 @@ func assigns(c *corev1.Container, name string) bool {
 
 // setFor is what the operator of the kind sets in a container of the role.
 func setFor(j *job.Job, r *job.Role, container int) []string {
-	switch j.Ref.Kind {
-	case "PyTorchJob":
-		return setByOperator(j, r, container)
-	case "Job", "JobSet":
-		mode, _ := text(j, "spec.completionMode")
-		if j.Ref.Kind == "JobSet" {
-			if mode, _ = text(j, r.Path.Child("template", "spec", "completionMode")); mode == "" {
-				mode = "Indexed" // JobSet's own default, jobset v0.10.1 pkg/webhooks/jobset_webhook.go
-			}
-		}
-		if mode == "Indexed" {
-			return []string{"JOB_COMPLETION_INDEX"} // k8s.io/kubernetes pkg/controller/job/indexed_job_utils.go
-		}
+	out := setByOperator(j, r, container)
+	if unset := kinds.Of(j.Ref).EnvUnset; unset != nil {
+		out = slices.Concat(out, unset(j, r, container))
 	}
-	return nil
+	return out
 }
 
 // setter says why whoever might have set the variable does not.
-func setter(j *job.Job) string {
-	switch {
-	case j.Ref.Kind == "PyTorchJob" && j.Role("Master") == nil:
-		return "the operator does so only beside a Master, which the job does not have"
-	case j.Ref.Kind == "JobSet" || j.Ref.Kind == "Job":
-		return "neither does the controller of Jobs"
+func setter(j *job.Job, operator *kinds.Operator) string {
+	if beside := operator.EnvBeside; beside != "" && j.Role(beside) == nil {
+		return "the operator does so only beside a " + beside + ", which the job does not have"
 	}
-	return "neither does the operator"
+	return operator.NoEnv
 }

@@ -16,7 +16,6 @@ var volumeNotDeclared = &check.Check{
 	Doc:      readme("volume-not-declared"),
 	Remedy:   "Declare the volume under volumes, or correct the name in volumeMounts.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob", "JobSet", "Job", "TrainJob", "ColossalAIJob", "Framework"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		if field(p.Job, "spec.volumeClaimPolicies") != nil {

@@ -18,7 +18,7 @@ var workerLacksWhatMasterHas = &check.Check{
 	Doc:      readme("worker-lacks-what-master-has"),
 	Remedy:   "Give Master and Worker the same GPUs and the same data.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds:    []string{"PyTorchJob"},
+	Kinds:    []string{"PyTorchJob.kubeflow.org"},
 	Eclipses: []string{"gpu-not-requested"},
 	Needs:    check.Whole,
 	Run: func(p *check.Pass) error {

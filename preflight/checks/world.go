@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -11,8 +12,9 @@ import (
 // the operators of PyTorchJob and TrainJob leave no choice; elsewhere it may be the role,
 // one of its Jobs, or any roles together. Sorted; nil: not known.
 func podsThatJoin(j *job.Job, r *job.Role) []int {
-	switch j.Ref.Kind {
-	case "PyTorchJob":
+	operator := kinds.Of(j.Ref)
+	switch operator.World {
+	case kinds.WorldOfJob:
 		for i := range j.Roles {
 			if other := j.Roles[i].Launch.Program; other != "" && other != r.Launch.Program {
 				return nil // not all pods start the same
@@ -27,13 +29,14 @@ func podsThatJoin(j *job.Job, r *job.Role) []int {
 			pods = saturate.Add(pods, int(n))
 		}
 		return []int{pods}
-	case "TrainJob":
-		if r.Pod.Partial && field(j, "spec.trainer.numNodes") == nil {
+	case kinds.WorldOfRole:
+		if r.Pod.Partial && field(j, operator.Nodes) == nil {
 			return nil // the runtime says how many
 		}
 		return []int{r.Replicas.Max}
-	case "ColossalAIJob":
+	case kinds.WorldOfLauncher:
 		return nil // the operator starts the launcher itself
+	case kinds.WorldUnknown, kinds.WorldOfPod:
 	}
 	out := sums(j.Roles)
 	if out == nil {
@@ -41,7 +44,7 @@ func podsThatJoin(j *job.Job, r *job.Role) []int {
 	}
 	if n, ok := number(j, r.Path.Child("template", "spec", "parallelism")); ok {
 		out = append(out, int(n))
-	} else if j.Ref.Kind == "JobSet" {
+	} else if operator.Jobs != nil && operator.Jobs.Spec != "" {
 		out = append(out, 1)
 	}
 	slices.Sort(out)
@@ -72,14 +75,16 @@ func nodesOf(j *job.Job, r *job.Role) (n int64, ok bool) {
 	case l.NodesPath != "" || l.Nodes.Said():
 		return 0, false
 	}
-	switch j.Ref.Kind {
-	case "PyTorchJob": // PET_NNODES
-		return int64(j.MaxPods()), field(j, "spec.elasticPolicy") == nil
-	case "TrainJob":
-		return int64(r.Replicas.Max), field(j, "spec.trainer.numNodes") != nil
-	case "Job", "JobSet", "Framework":
+	operator := kinds.Of(j.Ref)
+	switch operator.World {
+	case kinds.WorldOfJob:
+		return int64(j.MaxPods()), operator.Elastic == nil || field(j, operator.Elastic.At) == nil
+	case kinds.WorldOfRole:
+		return int64(r.Replicas.Max), field(j, operator.Nodes) != nil
+	case kinds.WorldOfPod:
 		c, _ := r.Trainer()
 		return 1, c != nil && !sets(c, "PET_NNODES")
+	case kinds.WorldUnknown, kinds.WorldOfLauncher:
 	}
 	return 0, false
 }
@@ -92,12 +97,13 @@ func procsOn(j *job.Job, r *job.Role) (n int64, ok bool) {
 	case l.ProcsPath != "" || l.ProcsPerNode.Said():
 		return 0, false
 	}
-	switch gpus := r.Pod.GPUs(); j.Ref.Kind {
-	case "PyTorchJob": // nprocPerNode is auto unless it says something else
-		auto, written := text(j, "spec.nprocPerNode")
+	operator := kinds.Of(j.Ref)
+	switch gpus := r.Pod.GPUs(); {
+	case operator.Procs.PerGPU: // auto, unless the field says something else
+		auto, written := text(j, operator.Procs.At)
 		whole := job.AcceleratorUnit(gpus.Resource) == job.Device
 		return gpus.N, whole && gpus.N > 0 && (!written || auto == "auto" || auto == "gpu")
-	case "Job", "JobSet", "Framework":
+	case operator.World == kinds.WorldOfPod:
 		c, _ := r.Trainer()
 		return 1, c != nil && !sets(c, "PET_NPROC_PER_NODE")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var worldSizeDiffers = &check.Check{
@@ -17,7 +18,7 @@ var worldSizeDiffers = &check.Check{
 	Doc:      readme("world-size-differs"),
 	Remedy:   "Write the number of pods times processes per pod, or let the launcher set it.",
 	Severity: finding.Warning, Since: "0.1",
-	Kinds: []string{"PyTorchJob", "TrainJob", "JobSet", "Job", "Framework"},
+	Where: func(o *kinds.Operator) bool { return o.World != kinds.WorldUnknown && o.World != kinds.WorldOfLauncher },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		eachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {

@@ -16,7 +16,7 @@ var worldSizeTakenForNodes = &check.Check{
 	Doc:      readme("world-size-taken-for-nodes"),
 	Remedy:   "Write $PET_NNODES, or leave --nnodes out: the operator sets it.",
 	Severity: finding.Error, Since: "0.1",
-	Kinds: []string{"PyTorchJob"},
+	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		said, _ := text(p.Job, "spec.nprocPerNode")

@@ -20,10 +20,30 @@ var colossalaiJob = &Kind{
 	Place: t9kPlace("colossalaijob"),
 	State: t9kState,
 	Operator: Operator{
-		Hold:      "spec.runMode.pause.enabled",
-		KeepsLogs: "Leave cleanUpWorkers out, and delete the job when its logs have been read.",
-		Launcher:  "Remove the GPUs from spec.launcher.resources.",
+		LongestName:  colossalaiLongestName,
+		Hold:         "spec.runMode.pause.enabled",
+		CleanWorkers: "spec.runPolicy.cleanUpWorkers",
+		KeepsLogs:    "Leave cleanUpWorkers out, and delete the job when its logs have been read.",
+		TypeLists:    []job.Path{"spec.runMode.debug.replicaSpecs", "spec.runMode.pause.resumeSpecs"},
+		World:        WorldOfLauncher,
+		Procs:        Procs{At: "spec.worker.procPerWorker", Default: 1},
+		Trains:       "worker", LauncherRole: "launcher",
+		Launcher: "Remove the GPUs from spec.launcher.resources.",
+		SSHD:     SSHD{Role: "worker", Replaces: true, Command: "spec.worker.command", Program: "spec.ssh.sshdPath"},
+		NCCL:     true,
+		Mounts: func(j *job.Job, _ string) (volumes, places []string) {
+			return nil, []string{cleanPath(textIn(j, "spec.ssh.authMountPath"), "/root/.ssh")}
+		},
+		PodGroups: PodGroupsByField, SchedulerField: "spec.scheduler",
 	},
+}
+
+// colossalaiLongestName: the launcher has no number.
+func colossalaiLongestName(j *job.Job, r *job.Role, name string) (child, what string) {
+	if r.Name == "launcher" {
+		return name + "-launcher", "launcher"
+	}
+	return lastPod(j, r, name)
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/modules/jobs/colossalaijob.md.

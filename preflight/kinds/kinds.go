@@ -44,8 +44,10 @@ type Kind struct {
 	AlsoPods func(*unstructured.Unstructured) labels.Selector
 	// Place says which role and which index in the role a pod has.
 	Place func(pod *corev1.Pod) (role string, index int, ok bool)
-	// Operator is what the controller of the kind does.
+	// Operator is what the controller of the kind does, Versions what another one does that has the
+	// jobs of a version.
 	Operator Operator
+	Versions map[string]*Operator
 	// State reads the status the operator wrote, with the operator's quirks.
 	State func(*unstructured.Unstructured) State
 }
