@@ -16,11 +16,21 @@ var deepspeedJob = &Kind{
 		"public): the first of them runs deepspeed, which starts the others over ssh. The container that trains is " +
 		"called worker, else it is the first one. Restart policy Never on the pods because the controller restarts " +
 		"them. An elastic job is a range from minReplicas to expectedReplicas. Success is the first worker's.",
-	Read:     readDeepSpeedJob,
-	Pods:     t9kPods("deepspeedjob"),
-	Place:    t9kPlace("deepspeedjob"),
-	State:    t9kState,
-	Operator: Operator{Hold: "spec.runMode.pause.enabled", KeepsLogs: "Leave cleanUpPolicy out, or set it to None, and delete the job when its logs have been read."},
+	Read:  readDeepSpeedJob,
+	Pods:  t9kPods("deepspeedjob"),
+	Place: t9kPlace("deepspeedjob"),
+	State: t9kState,
+	Operator: t9kRestarts(Operator{
+		Choices: []Choice{
+			{At: "spec.worker.restartPolicy", Words: restartWords},
+			{At: "spec.config.autotune", Words: []string{"none", "run", "tune"}},
+		},
+		World: WorldOfLauncher, Procs: Procs{At: "spec.config.slotsPerWorker"}, Trains: "worker",
+		Collective: true, NCCL: true,
+		Mounts: func(*job.Job, string) (volumes, places []string) {
+			return nil, []string{"/root/.ssh", "/t9k/hostfile", "/root/.deepspeed_env"}
+		},
+	}),
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/deepspeedjob.md; the example of

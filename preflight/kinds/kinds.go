@@ -52,7 +52,7 @@ type Kind struct {
 	State func(*unstructured.Unstructured) State
 }
 
-// API is the name of the kind in the API: that of its objects.
+// API is the name of the kind in the API, which its objects bear: MPIJob of MPIJob.batch.tensorstack.dev.
 func (k *Kind) API() string { return k.GVKs[0].Kind }
 
 // Select is Pods and AlsoPods: a pod of the job is selected by one of them.

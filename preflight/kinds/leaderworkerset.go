@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,12 +25,30 @@ var leaderWorkerSet = &Kind{
 		"restart policy Always). All groups count, and all of them have to find a place. Workers that start when their leader is ready " +
 		"(startupPolicy) run together with it all the same. exclusive-topology ties each group to a place of its own. " +
 		"A set serves and does not end: there is no success.",
-	Scale:    "spec.replicas",
-	Read:     readLeaderWorkerSet,
-	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(lwsName, ref.Name)) },
-	Place:    placeInLeaderWorkerSet,
-	State:    leaderWorkerSetState,
-	Operator: Operator{Validates: Validation{Webhook: "vleaderworkerset.kb.io"}}, // lws v0.7.0 pkg/webhooks/leaderworkerset_webhook.go
+	Scale: "spec.replicas",
+	Read:  readLeaderWorkerSet,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(lwsName, ref.Name)) },
+	Place: placeInLeaderWorkerSet,
+	State: leaderWorkerSetState,
+	Operator: Operator{
+		Validates: Validation{
+			Webhook: "vleaderworkerset.kb.io", // lws v0.7.0 pkg/webhooks/leaderworkerset_webhook.go
+			Refuses: []string{"immutable-field-changed", "job-name-invalid"},
+		},
+		Names: dnsLabel1035, LongestName: lwsLongestName, Hosts: lwsHosts, Peers: PeersByService,
+		Fixed: []FixedField{{At: "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize", Reason: "the pods were put into subgroups when they were made"}},
+		Choices: []Choice{ // api/leaderworkerset/v1/leaderworkerset_types.go
+			{At: "spec.startupPolicy", Words: []string{"LeaderCreated", "LeaderReady"}},
+			{At: "spec.leaderWorkerTemplate.restartPolicy", Words: []string{"RecreateGroupOnPodRestart", "None", "Default"}},
+			{At: "spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType", Words: []string{"LeaderWorker", "LeaderExcluded"}},
+			{At: "spec.networkConfig.subdomainPolicy", Words: []string{"Shared", "UniquePerReplica"}},
+			{At: "spec.rolloutStrategy.type", Words: []string{"RollingUpdate"}},
+		},
+		ZeroPods: true,
+		Env:      variables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"), // pkg/utils/pod/pod_utils.go
+		NoEnv:    "LeaderWorkerSet sets only variables of its own, which begin with LWS_",
+		LabelsBy: "LeaderWorkerSet", PodGroups: PodGroupsByFlag, Kueue: true,
+	},
 }
 
 // Labels and annotations of LeaderWorkerSet (sigs.k8s.io/lws v0.7.0
@@ -104,8 +123,12 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 		})
 	}
 	for i := range j.Roles {
-		lwsMarks(r, j, &j.Roles[i], groups, t.SubGroupPolicy != nil)
-		settle(&j.Roles[i])
+		role := &j.Roles[i]
+		lwsMarks(j, role, groups, t.SubGroupPolicy != nil)
+		settle(role)
+		if groups > 1 { // a launcher counts the nodes of its own group
+			role.Launch.Nodes, role.Launch.NodesPath = job.Range{}, ""
+		}
 	}
 	gang(r, j)
 	return r.finish(j)
@@ -114,7 +137,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 // lwsMarks are the labels of the pods, and what the webhook adds so that a group has a place to itself
 // (lws v0.7.0 pkg/webhooks/pod_webhook.go, Default and SetExclusiveAffinities). Of several groups each
 // has a key of its own, which cannot be told of a role as a whole.
-func lwsMarks(r *reader, j *job.Job, role *job.Role, groups int, subgroups bool) {
+func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 	m := job.Marks{
 		Labels: map[string]string{lwsName: j.Ref.Name},
 		Varies: []string{lwsGroup, lwsWorker, lwsRevision},
@@ -167,6 +190,29 @@ func lwsTogether(p *job.Pod, topology, label, key string, at job.Path) {
 		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpExists},
 		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: []string{key}})
 	p.Spec.Affinity = affinity
+}
+
+// lwsLongestName is the label by which a StatefulSet knows the pods of a version: its own name, which is
+// <set> or <set>-<group>, with a hash of ten characters at most
+// (k8s.io/kubernetes v1.37 pkg/controller/history, ControllerRevisionName).
+func lwsLongestName(j *job.Job, r *job.Role, name string) (child, what string) {
+	if r.Name == "worker" {
+		name += "-" + strconv.Itoa(max(0, countIn(j, "spec.replicas", 1)-1))
+	}
+	return name + "-xxxxxxxxxx", "label controller-revision-hash of " + r.Name
+}
+
+// lwsHosts are <set>-<group> and <set>-<group>-<worker>, in the domain of the set unless each group has its own.
+func lwsHosts(j *job.Job, r *job.Role) Hosts {
+	groups := max(1, countIn(j, "spec.replicas", 1))
+	h := Hosts{Prefix: j.Source.GetName() + "-", Pods: groups, Domain: j.Source.GetName()}
+	if r.Name == "worker" {
+		h.Jobs, h.Pods = groups, max(1, countIn(j, "spec.leaderWorkerTemplate.size", 1))
+	}
+	if textIn(j, "spec.networkConfig.subdomainPolicy") == "UniquePerReplica" {
+		h.Domain = ""
+	}
+	return h
 }
 
 // placeInLeaderWorkerSet numbers the leaders by their group, and the workers group by group.

@@ -16,11 +16,15 @@ var pytorchTrainingJob = &Kind{
 		"restarts them. With torchrunConfig the container's own command is shown as written, although torchrun runs in " +
 		"its place. An elastic job with one kind of replica is a range from minReplicas to expectedReplicas. Success is " +
 		"that of the first replica.",
-	Read:     readPyTorchTrainingJob,
-	Pods:     t9kPods("pytorchtrainingjob"),
-	Place:    t9kPlace("pytorchtrainingjob"),
-	State:    t9kState,
-	Operator: Operator{Hold: "spec.runMode.pause.enabled", KeepsLogs: "Leave cleanUpPolicy out, or set it to None, and delete the job when its logs have been read."},
+	Read:  readPyTorchTrainingJob,
+	Pods:  t9kPods("pytorchtrainingjob"),
+	Place: t9kPlace("pytorchtrainingjob"),
+	State: t9kState,
+	Operator: t9kRestarts(Operator{
+		RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}},
+		World:       WorldOfLauncher, Procs: Procs{At: "spec.torchrunConfig.procPerNode"},
+		Collective: true, NCCL: true,
+	}),
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/pytorchtrainingjob.md

@@ -28,6 +28,12 @@ var rayCluster = &Kind{
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(rayClusterLabel, ref.Name)) },
 	Place: placeInRay,
 	State: rayClusterState,
+	Operator: rayOperator(53, Operator{
+		Choices: []Choice{
+			{At: "spec.autoscalerOptions.upscalingMode", Words: []string{"Default", "Aggressive", "Conservative"}},
+			{At: "spec.autoscalerOptions.version", Words: []string{"v1", "v2"}},
+		},
+	}),
 }
 
 // Labels of KubeRay on pods (github.com/ray-project/kuberay/ray-operator v1.5.1
@@ -112,6 +118,20 @@ func readRayCluster(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	rayGang(r, j)
 	return r.finish(j)
+}
+
+// rayOperator is what KubeRay does with both of its kinds (ray-operator v1.5.1
+// controllers/ray/utils/{constant,validation}.go). A name that is too long is refused by the controller only.
+func rayOperator(longest int, o Operator) Operator {
+	o.Names = &NameForm{
+		Takes:  func(s string) bool { return len(s) <= longest && dnsLabel1035.Takes(s) },
+		Says:   fmt.Sprintf("lower-case letters, digits and dashes, with a letter first, %d at most", longest),
+		Remedy: "Use a shorter name: what KubeRay makes is called after it.",
+	}
+	o.Peers = PeersByService
+	o.ManagedBy = ManagedBy{At: "spec.managedBy", Known: []string{kubeRay, multiKueue}}
+	o.LabelsBy, o.PodGroups, o.Kueue = "KubeRay", PodGroupsByFlag, true
+	return o
 }
 
 func rayManaged(j *job.Job, by *string) {

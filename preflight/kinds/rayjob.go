@@ -23,6 +23,14 @@ var rayJob = &Kind{
 	AlsoPods: rayJobCluster,
 	Place:    placeInRayJob,
 	State:    rayJobState,
+	Operator: rayOperator(47, Operator{
+		Deadline: "spec.activeDeadlineSeconds", TTL: "spec.ttlSecondsAfterFinished",
+		Choices: []Choice{
+			{At: "spec.submissionMode", Words: []string{submittedByJob, "HTTPMode", "InteractiveMode", sidecarMode}},
+			{At: "spec.rayClusterSpec.autoscalerOptions.upscalingMode", Words: []string{"Default", "Aggressive", "Conservative"}},
+			{At: "spec.rayClusterSpec.autoscalerOptions.version", Words: []string{"v1", "v2"}},
+		},
+	}),
 }
 
 const (

@@ -151,6 +151,27 @@ func named(name string) func(*corev1.PodSpec) string {
 	}
 }
 
+// t9kOperator is what the controllers of the group do, as far as the manual says. Their names for pods are
+// labels of them, so these may not be too long.
+func t9kOperator(o Operator) Operator {
+	o.Hold = "spec.runMode.pause.enabled"
+	o.LongestName = lastPod
+	o.TypeLists = []job.Path{"spec.runMode.debug.replicaSpecs", "spec.runMode.pause.resumeSpecs"}
+	o.LabelsBy, o.PodGroups, o.SchedulerField = "the operator", PodGroupsByField, "spec.scheduler"
+	return o
+}
+
+// t9kRestarts is what those controllers do besides that restart pods themselves.
+func t9kRestarts(o Operator) Operator {
+	o.KeepsLogs = "Leave cleanUpPolicy out, or set it to None, and delete the job when its logs have been read."
+	o.Deadline = "spec.runPolicy.activeDeadlineSeconds"
+	o.Choices = append(o.Choices, Choice{At: "spec.runPolicy.cleanUpPolicy", Words: []string{"None", "All", "Unfinished"}})
+	return t9kOperator(o)
+}
+
+// restartWords are what restartPolicy of a replica takes.
+var restartWords = []string{"Always", "OnFailure", "Never", "ExitCode"}
+
 // t9kPods selects the pods of a job: they are labelled with the kind in small letters.
 func t9kPods(kind string) func(job.Ref) labels.Selector {
 	return func(ref job.Ref) labels.Selector { return selector(requirement(kind, ref.Name)) }

@@ -20,10 +20,16 @@ var t9kMPIJob = &Kind{
 	Pods:  t9kPods("mpijob"),
 	Place: t9kPlace("mpijob"),
 	State: t9kState,
-	Operator: Operator{
-		Hold:      "spec.runMode.pause.enabled",
-		KeepsLogs: "Leave cleanUpWorkers out, and delete the job when its logs have been read.",
-	},
+	Operator: t9kOperator(Operator{
+		CleanWorkers: "spec.runPolicy.cleanUpWorkers",
+		KeepsLogs:    "Leave cleanUpWorkers out, and delete the job when its logs have been read.",
+		World:        WorldOfLauncher, Trains: "worker", LauncherRole: "launcher",
+		SSHD: SSHD{Role: "worker", Replaces: true, Command: "spec.worker.cmd", Program: "spec.ssh.sshdPath"},
+		NCCL: true,
+		Mounts: func(j *job.Job, _ string) (volumes, places []string) {
+			return nil, []string{cleanPath(textIn(j, "spec.ssh.sshAuthMountPath"), "/root/.ssh")}
+		},
+	}),
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/mpijob.md and

@@ -20,7 +20,7 @@ var tensorflowTrainingJob = &Kind{
 	Pods:     t9kPods("tensorflowtrainingjob"),
 	Place:    t9kPlace("tensorflowtrainingjob"),
 	State:    t9kState,
-	Operator: Operator{Hold: "spec.runMode.pause.enabled", KeepsLogs: "Leave cleanUpPolicy out, or set it to None, and delete the job when its logs have been read."},
+	Operator: t9kRestarts(Operator{RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}}}),
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/tensorflowtrainingjob.md.

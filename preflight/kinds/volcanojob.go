@@ -19,11 +19,49 @@ var volcanoJob = &Kind{
 		"default, a task's minAvailable is its replicas): a task that can do with fewer is a range. The gang waits for " +
 		"minAvailable pods. A task that depends on another starts after that one runs, and both run together. " +
 		"Volumes of the job are part of the pods; environment, secrets and host files of its plugins are not.",
-	Read:     readVolcanoJob,
-	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(volcanoJobName, ref.Name)) },
-	Place:    placeInVolcanoJob,
-	State:    volcanoJobState,
-	Operator: Operator{Validates: Validation{Webhook: "validatejob.volcano.sh"}}, // volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go
+	Read:  readVolcanoJob,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(volcanoJobName, ref.Name)) },
+	Place: placeInVolcanoJob,
+	State: volcanoJobState,
+	Operator: Operator{
+		Validates: Validation{
+			Webhook: "validatejob.volcano.sh", // volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go
+			Refuses: []string{"gang-min-above-replicas", "immutable-field-changed", "job-name-too-long", "role-name-invalid"},
+		},
+		RoleNames: dnsLabel, LongestName: lastPod, Hosts: volcanoHosts,
+		TTL:   "spec.ttlSecondsAfterFinished",
+		Fixed: volcanoFixed,
+		Choices: []Choice{
+			{At: "spec.networkTopology.mode", Words: []string{"hard", "soft"}},
+			{At: "spec.policies", Each: "action", Words: volcanoActions},
+		},
+		RoleChoices: []Choice{
+			{At: "topologyPolicy", Words: []string{"none", "best-effort", "restricted", "single-numa-node"}},
+			{At: "dependsOn.iteration", Words: []string{"any", "all"}},
+			{At: "policies", Each: "action", Words: volcanoActions},
+		},
+		PolicyEnds: true, ZeroPods: true,
+		LabelsBy: "Volcano", PodGroups: PodGroupsByField, SchedulerField: "spec.schedulerName",
+	},
+}
+
+// volcanoActions: volcano.sh/apis v1.14.0 pkg/apis/bus/v1alpha1/actions.go.
+var volcanoActions = []string{
+	"AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob", "ResumeJob", "SyncJob", "EnqueueJob",
+}
+
+// volcanoFixed: volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go, validateJobUpdate.
+var volcanoFixed = []FixedField{
+	{At: "spec.queue", Default: volcanoDefaultQueue, Reason: "the pod group waits in the queue that it was made for"},
+	{At: "spec.schedulerName", Default: volcanoScheduler, Reason: "the pods name their scheduler when they are made"},
+	{At: "spec.plugins", Reason: "what the plugins add is settled when the job is created"},
+	{At: "spec.policies", Reason: "what an event leads to is settled when the job is created"},
+	{At: "spec.volumes", Reason: "the pods mount what the job had when it was created"},
+}
+
+// volcanoHosts are the names of the pods, which the plugin svc makes known in a domain of the job's.
+func volcanoHosts(j *job.Job, r *job.Role) Hosts {
+	return Hosts{Prefix: j.Source.GetName() + "-" + r.Name + "-", Pods: r.Replicas.Max, Domain: j.Source.GetName()}
 }
 
 // Labels of Volcano on the pods of a Job (volcano.sh/apis v1.14.0 pkg/apis/batch/v1alpha1/labels.go).

@@ -18,7 +18,7 @@ var xgboostTrainingJob = &Kind{
 	Pods:     t9kPods("xgboosttrainingjob"),
 	Place:    t9kPlace("xgboosttrainingjob"),
 	State:    t9kState,
-	Operator: Operator{Hold: "spec.runMode.pause.enabled", KeepsLogs: "Leave cleanUpPolicy out, or set it to None, and delete the job when its logs have been read."},
+	Operator: t9kRestarts(Operator{RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}}, Collective: true}),
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/xgboosttrainingjob.md.
