@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -72,6 +73,9 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 // colossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with
 // 0 whatever happened (t9k ColossalAIJob manual).
 const colossalAI = "ColossalAIJob"
+
+// t9kGroup begins the apiVersion of TensorStack's jobs.
+const t9kGroup = "batch.tensorstack.dev/"
 
 func noRejoin(c Case) bool { return c.Job != nil && c.Job.Ref.Kind == colossalAI }
 
@@ -147,7 +151,9 @@ func complete(c Case) bool {
 		return false
 	}
 	switch c.Job.Ref.Kind {
-	case "Job", "JobSet", "TrainJob":
+	case "Job":
+		return strings.HasPrefix(c.Job.Ref.APIVersion, "batch/")
+	case "JobSet", "TrainJob", "RayJob":
 		return true
 	}
 	return false

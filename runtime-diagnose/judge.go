@@ -191,10 +191,10 @@ func (d *diagnosis) healthy() bool {
 }
 
 // unverifiedSuccess is a success that only the launcher's exit code claims: the launcher
-// of a ColossalAIJob ends with 0 even when training failed
-// (t9k ColossalAIJob manual, "launcher").
+// of a ColossalAIJob ends with 0 even when training failed, and so does that of T9k's MPIJob
+// (t9k ColossalAIJob manual, "launcher"; MPIJob manual, "status").
 func (d *diagnosis) unverifiedSuccess() bool {
-	if d.Job == nil || d.Job.Ref.Kind != colossalAI {
+	if d.Job == nil || d.Job.Ref.Kind != colossalAI && (d.Job.Ref.Kind != "MPIJob" || !strings.HasPrefix(d.Job.Ref.APIVersion, t9kGroup)) {
 		return false
 	}
 	return d.logs.pods == 0

@@ -164,7 +164,7 @@ func (f *contents) job(c *diagnose.Case) error {
 		j = &job.Job{Source: u}
 	}
 	if j.Ref.Name == "" {
-		j.Ref = job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
+		j.Ref = job.Ref{Kind: k.API(), APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
 	}
 	c.Job = j
 	return nil
