@@ -38,7 +38,7 @@ demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends 
 	@bin/demo $(if $(ONCE),--once)
 
 .PHONY: test
-test: controlplane prometheus build ## everything: unit, command line, integration, end to end
+test: controlplane prometheus build bin/tools/helm ## everything: unit, command line, integration, end to end
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
@@ -51,7 +51,7 @@ race: ## unit tests under the race detector
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 
 .PHONY: e2e
-e2e: controlplane prometheus build ## only the tests that need the control plane
+e2e: controlplane prometheus build bin/tools/helm ## only the tests that need the control plane
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
 .PHONY: fuzz
@@ -166,6 +166,15 @@ bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@cd test/tools/golangci-lint && $(GO) build -ldflags '-s -w' -o ../../../bin/tools/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
+# Built outside its own repository helm takes itself for one of Kubernetes 1.20, and refuses charts for newer ones.
+HELMVERSION := -X helm.sh/helm/v3/internal/version.version=v3.22.0 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36
+
+bin/tools/helm: test/tools/helm/go.mod
+	@echo "building helm (once: about 2 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/helm && $(GO) build -trimpath -ldflags '-s -w $(HELMVERSION)' -o ../../../bin/tools/helm helm.sh/helm/v3/cmd/helm
+	@touch $@
+
 .PHONY: generate
 generate: ## lists, manifests and reference pages that are made from code
 	@$(GO) generate ./...
@@ -188,7 +197,7 @@ image: ## a container image: IMAGE=registry/signalbox:1.0
 
 .PHONY: install
 install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry/signalbox:1.0
-	kubectl kustomize config/default | sed 's|image: signalbox:latest$$|image: $(IMAGE)|' | kubectl apply -f -
+	kubectl kustomize config/default | sed 's|image: signalbox:.*$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall
 uninstall: ## and out again

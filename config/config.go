@@ -51,6 +51,7 @@ type Webhook struct {
 	Concurrency    int      `yaml:"concurrency"`    // reviews at a time; 0: two for each CPU
 	Operators      []string `yaml:"operators"`      // users whose parts of reviewed jobs are not reviewed again
 	ClientCAFile   string   `yaml:"clientCAFile"`   // who may call; empty: anybody
+	Exclude        []string `yaml:"exclude"`        // namespaces whose jobs are never looked at
 }
 
 // Checks tunes checks, everywhere and by namespace.

@@ -92,6 +92,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	registry.MustRegister(expiry)
 	expiry.WithLabelValues("serving").Set(1)
 	m.policies(nil)
+	m.late("denied")
 	m.observe("Job", request0(), answer{gaps: []gap{{reason: reasonBusy}}, report: &preflight.Report{Findings: []finding.Finding{shortOfNodes}}}, 0)
 	families, err := registry.Gather()
 	if err != nil {

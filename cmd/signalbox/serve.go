@@ -66,6 +66,7 @@ type server struct {
 	registry *prometheus.Registry
 	log      logr.Logger
 	ready    []func() error
+	sweep    *webhook.Sweep // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }
