@@ -75,6 +75,7 @@ var categories = [...]Category{
 	{"evicted", "evicted for node pressure or storage limits", Platform, Precise},
 	{"node-lost", "the node was lost", Platform, Precise},
 	{"sigterm-preempted", "preempted, drained or told to stop", Platform, Symptom},
+	{"operator-silent", "nothing acts on the job", Platform, Precise},
 }
 
 // Categories lists every class of causes.
