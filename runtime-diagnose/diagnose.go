@@ -47,6 +47,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.fit = sync.OnceValues(func() (capacity.Result, bool) { return d.fitOfJob(ctx) })
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
+	d.readSilence()
 	dateSightings(d.sightings)
 	d.getPast()
 	d.failed = d.jobFailed()

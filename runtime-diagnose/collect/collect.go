@@ -1,7 +1,8 @@
 // Package collect reads everything about one job that a diagnosis can use: the object, the pods
 // that belong to it, what stands between, events, nodes and logs — from a cluster (Cluster) or
 // from a bundle of saved evidence (Open). It judges nothing, writes nothing to the cluster, and
-// reads no namespace but the job's own and, for events of nodes, default.
+// reads no namespace but the job's own, for events of nodes, default, and for the workload of an operator
+// that leaves a job alone, all of them, by its name.
 //
 // What cannot be read is a sentence in Case.Missing, not an error: a diagnosis from half of the
 // evidence is better than none, if it says so. Start reading at Cluster.Case.
@@ -111,6 +112,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readEvents(ctx)
 	r.readNodeEvents(ctx)
 	r.readLogs(ctx)
+	r.readOperator(ctx)
 	r.out.Objects = r.owners.objects()
 	if err == nil {
 		err = ctx.Err()

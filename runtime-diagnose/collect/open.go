@@ -49,7 +49,7 @@ func (f *contents) parse() (diagnose.Case, error) {
 	if ix.Schema != bundleSchema {
 		return diagnose.Case{}, fmt.Errorf("%s: schema is %q; expected %q", indexFile, ix.Schema, bundleSchema)
 	}
-	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing}
+	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing, Absent: ix.Absent}
 	if err := errors.Join(
 		decodeList(f, "pods.yaml", &c.Pods), decodeList(f, "events.yaml", &c.Events), decodeList(f, "nodes.yaml", &c.Nodes),
 		f.between(&c), f.job(&c), f.good(&c),
