@@ -92,7 +92,7 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model
 // says of it.
-func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result, live *cluster, to func(diagnose.Result) error) error {
+func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result, live *liveCluster, to func(diagnose.Result) error) error {
 	if !f.model.explain && !f.model.only {
 		return to(r)
 	}
