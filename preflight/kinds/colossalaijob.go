@@ -85,6 +85,10 @@ type colossalaiReplica struct {
 // t9kScheduler is the scheduler that spec.scheduler.t9kScheduler asks for.
 const t9kScheduler = "t9k-scheduler"
 
+// t9kQueue is where a PodGroup of T9k waits that names no queue (PodGroup of
+// scheduler.tensorstack.dev/v1beta1, spec.queue).
+const t9kQueue = "default"
+
 func readColossalAIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	r, o := open[colossalaiSpec]("ColossalAIJob", u)
 	if o == nil {
@@ -93,7 +97,7 @@ func readColossalAIJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	j := r.start(u, o.APIVersion, &o.Metadata)
 	j.Suspended = o.Spec.RunMode.Pause.Enabled
 	if t := o.Spec.Scheduler.T9kScheduler; t != nil {
-		j.Gang.Scheduler, j.Gang.Queue = t9kScheduler, t.Queue
+		j.Gang.Scheduler, j.Gang.Queue = t9kScheduler, cmp.Or(t.Queue, t9kQueue)
 	}
 	j.Roles = []job.Role{colossalaiLauncher(r, o.Spec.Launcher), colossalaiWorkers(r, &o.Spec.Worker)}
 	gang(r, j)

@@ -1,0 +1,32 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var elasticRangeByHand = &check.Check{
+	Name:     "elastic-range-by-hand",
+	Title:    "torchrun is told a range of nodes, and the number of pods is fixed",
+	Doc:      readme("elastic-range-by-hand"),
+	Remedy:   "Write the number of nodes, or leave --nnodes to Trainer.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"TrainJob"},
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			o, ok := find(optionsOf(p.Job, r), "nnodes")
+			least, most, ranges := strings.Cut(o.value, ":")
+			low, fine := atLeastOne(least)
+			high, also := atLeastOne(most)
+			if !ok || !ranges || !fine || !also || low == high {
+				continue
+			}
+			p.Reportf(o.at, "--nnodes is %s; Trainer starts %s and makes no more of them: nothing grows to %d", o.value, count(r.Replicas.Max, "pod"), high)
+			return nil
+		}
+		return nil
+	},
+}
