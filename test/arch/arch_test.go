@@ -39,7 +39,7 @@ var sideways = map[string][]string{
 	"preflight/checks":            {"preflight/check", "preflight/capacity", "preflight/checks"}, // and its families: see familyOf
 	"policies":                    {"preflight"},                                                 // it implements the engine that preflight declares
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
-	"runtime-diagnose/control":    {"runtime-diagnose/rank"},                          // what it finds are sightings
+	"runtime-diagnose/control":    {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // what it finds are sightings, at times with bounds
 	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},                          // it marks sightings
 	"runtime-diagnose/attribute":  {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // it decides among sightings
 	"runtime-diagnose/progress":   {"runtime-diagnose/rank"},                          // what a job that runs suffers from are sightings

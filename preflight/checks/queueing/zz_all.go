@@ -21,5 +21,6 @@ func All() []*check.Check {
 		queueQuotaExceeded,
 		quotaAmountMissing,
 		quotaExceeded,
+		trainJobGangPolicy,
 	}
 }
