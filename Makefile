@@ -42,6 +42,10 @@ test: controlplane prometheus build bin/tools/helm ## everything: unit, command 
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
+.PHONY: test-release
+test-release: ## images and archives: two builds are one, and an image runs from its layers (compiles everything anew)
+	@cd test/tools/release && $(GO) test -timeout 25m ./...
+
 .PHONY: test-unit
 test-unit: ## the fast half: no control plane, no race detector
 	@$(GO) run ./test/summary -- $(GO) test -shuffle=on $(UNIT)
@@ -187,17 +191,27 @@ verify: generate lint test ## what CI runs: generated files are current, lint, a
 
 IMAGE ?= signalbox:$(VERSION)
 
-.PHONY: image
-image: ## a container image: IMAGE=registry/signalbox:1.0
-	docker build --build-arg VERSION=$(VERSION) -t $(IMAGE) .
+.PHONY: images
+images: ## container images for amd64 and arm64, made without a container engine, in dist/images
+	@cd test/tools/release && $(GO) run . images -version '$(VERSION)' -out ../../../dist/images
+
+.PHONY: push
+push: ## the same into a registry, with what each is made of: IMAGE=registry.example/signalbox:0.1.0
+	@cd test/tools/release && $(GO) run . images -version '$(VERSION)' -push '$(IMAGE)'
+
+.PHONY: release-dry-run
+release-dry-run: images ## what a release publishes, in dist: images, archives, checksums, SBOMs, krew's manifest; nothing is published
+	@cd test/tools/release && $(GO) run . archives -version '$(VERSION)' -out ../../../dist/archives
+	@cd dist/archives && sha256sum --check --quiet SHA256SUMS && ls -1
 
 .PHONY: install
-install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry/signalbox:1.0
-	kubectl kustomize config/default | sed 's|image: signalbox:.*$$|image: $(IMAGE)|' | kubectl apply -f -
+CERTS ?= default
+install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry.example/signalbox:0.1.0 [CERTS=cert-manager]
+	kubectl kustomize config/$(CERTS) | sed 's|image: signalbox:.*$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall
 uninstall: ## and out again
-	kubectl delete --ignore-not-found -k config/default
+	kubectl delete --ignore-not-found -k config/$(CERTS)
 
 .PHONY: new-kind new-check new-signature new-policy
 new-kind: ## a reader from a template: NAME=RayJob

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -128,6 +129,42 @@ var _ = Describe("A release of the chart", Ordered, func() {
 		own, err = cluster.Start(context.Background(), cluster.Options{Progress: GinkgoWriter})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() error { return own.Stop() })
+	})
+
+	It("installs as the README prints it, both ways", func(ctx SpecContext) {
+		root, err := filepath.Abs(filepath.Join("..", ".."))
+		Expect(err).NotTo(HaveOccurred())
+		bin := GinkgoT().TempDir() // the programs of the control plane and helm, as on somebody's machine
+		for name, program := range map[string]string{"kubectl": own.Program("kubectl"), "helm": filepath.Join(root, "bin", "tools", "helm")} {
+			Expect(os.Symlink(program, filepath.Join(bin, name))).To(Succeed())
+		}
+		shell := func(line string) {
+			GinkgoHelper()
+			cmd := exec.CommandContext(ctx, "bash", "-euc", line)
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+GinkgoT().TempDir(), "KUBECONFIG="+own.Kubeconfig())
+			text, err := cmd.CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), "%s\n%s", line, text)
+		}
+		readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+		Expect(err).NotTo(HaveOccurred())
+		_, section, _ := strings.Cut(string(readme), "## Install\n")
+		byHelm := regexp.MustCompile(`(?m)^\$ (helm install .*)$`).FindStringSubmatch(section)
+		byMake := regexp.MustCompile("`(make install [^`]*)`").FindStringSubmatch(section)
+		Expect(byHelm).NotTo(BeNil())
+		Expect(byMake).NotTo(BeNil())
+		image := func() string {
+			GinkgoHelper()
+			deployment, err := own.Clientset().AppsV1().Deployments("signalbox-system").Get(ctx, "signalbox", metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			return deployment.Spec.Template.Spec.Containers[0].Image
+		}
+		shell(byHelm[1])
+		Expect(image()).To(Equal("registry.example/signalbox:0.1.0"))
+		shell("helm uninstall signalbox --namespace signalbox-system")
+		shell(byMake[1])
+		Expect(image()).To(Equal("registry.example/signalbox:0.1.0"))
+		shell("kubectl delete -k config/default --wait=false")
 	})
 
 	It("installs into a namespace of any name, whose account issues the certificate", func(ctx SpecContext) {
