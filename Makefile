@@ -38,7 +38,7 @@ demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends 
 	@bin/demo $(if $(ONCE),--once)
 
 .PHONY: test
-test: controlplane prometheus build bin/tools/helm ## everything: unit, command line, integration, end to end
+test: controlplane prometheus build bin/tools/helm bin/tools/promtool ## everything: unit, command line, integration, end to end
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
@@ -164,6 +164,12 @@ bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@echo "building golangci-lint (once: about 5 minutes)" >&2
 	@mkdir -p bin/tools
 	@cd test/tools/golangci-lint && $(GO) build -ldflags '-s -w' -o ../../../bin/tools/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@touch $@
+
+bin/tools/promtool: test/tools/promtool/go.mod
+	@echo "building promtool (once: about 4 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/promtool && $(GO) build -trimpath -tags remove_all_sd -ldflags '-s -w' -o ../../../bin/tools/promtool github.com/prometheus/prometheus/cmd/promtool
 	@touch $@
 
 # Built outside its own repository helm takes itself for one of Kubernetes 1.20, and refuses charts for newer ones.

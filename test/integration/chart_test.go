@@ -62,8 +62,11 @@ func plain(text string) map[string]any {
 		u.SetLabels(labels)
 		switch u.GetKind() {
 		case "ConfigMap":
+			settings, ok, _ := unstructured.NestedString(o, "data", "config.yaml")
+			if !ok {
+				break
+			}
 			u.SetName("signalbox-config")
-			settings, _, _ := unstructured.NestedString(o, "data", "config.yaml")
 			read, err := config.Read(strings.NewReader(settings))
 			Expect(err).NotTo(HaveOccurred())
 			o["data"] = read
@@ -93,6 +96,17 @@ var _ = Describe("The chart", func() {
 			Expect(cmp.Diff(plain(rendered(folder)), plain(text))).To(BeEmpty(), "-kustomize +helm")
 		})
 	}
+
+	It("makes the objects of config/monitoring", func(ctx SpecContext) {
+		text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system",
+			"--set", "monitoring.podMonitor=true,monitoring.rules=true,monitoring.dashboard=true")
+		Expect(err).NotTo(HaveOccurred())
+		made := plain(text)
+		for name, want := range plain(rendered("monitoring")) {
+			Expect(made).To(HaveKey(name))
+			Expect(cmp.Diff(want, made[name])).To(BeEmpty(), name+" -kustomize +helm")
+		}
+	})
 
 	It("refuses values that it does not know", func(ctx SpecContext) {
 		for _, wrong := range []string{"replica=3", "certificates.mode=vault", "config.webhok.deadline=1s", "config.webhook.dedline=1s", "image.digest=latest"} {
