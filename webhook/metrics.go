@@ -76,8 +76,14 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 			return nil, err
 		}
 	}
+	for _, decision := range []string{string(preflight.Allowed), string(preflight.Warned), string(preflight.Denied), lateUnchecked} {
+		m.reviewed.WithLabelValues(decision) // the first job is an increase, too
+	}
 	return m, nil
 }
+
+// lateUnchecked is the decision where the review that came late failed, too.
+const lateUnchecked = "unchecked"
 
 // observe counts one answer.
 func (m *Metrics) observe(kind string, req admission.Request, a answer, took time.Duration) {

@@ -220,7 +220,7 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 	}
 	s.o.Log.Error(err, "review a job that was admitted without a review", "kind", j.kind.Kind, "namespace", j.namespace, "name", j.name, "try", w.tries)
 	if w.tries == mostTries {
-		s.o.Metrics.late("unchecked")
+		s.o.Metrics.late(lateUnchecked)
 		return nil
 	}
 	return err

@@ -30,6 +30,7 @@ var sources = []source{
 	{"service.yaml", []string{"config/webhook/service.yaml"}, ""},
 	{"disruption.yaml", []string{"config/manager/disruption.yaml"}, ""},
 	{"network.yaml", []string{"config/manager/network.yaml"}, ".Values.networkPolicy.enabled"},
+	{"monitor.yaml", []string{"config/monitoring/monitor.yaml"}, ".Values.monitoring.podMonitor"},
 	{"cert-manager.yaml", []string{"certs/issuer.yaml", "certs/certificate.yaml"}, `eq .Values.certificates.mode "cert-manager"`},
 }
 
@@ -63,6 +64,20 @@ func Templates(root string) (map[string]string, error) {
 		out[s.template] = text
 	}
 	return out, parametrise(out)
+}
+
+// Copies are the files below config/chart/files by name: what a template takes as it is, because Prometheus and
+// Grafana fill in what stands in braces.
+func Copies(root string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, name := range []string{"rules.yaml", "dashboard.json"} {
+		text, err := os.ReadFile(filepath.Join(root, "config", "monitoring", name))
+		if err != nil {
+			return nil, fmt.Errorf("copy a file: %w", err)
+		}
+		out[name] = string(text)
+	}
+	return out, nil
 }
 
 // template is a manifest with the namespace of the release and the labels of the chart.

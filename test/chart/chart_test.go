@@ -19,14 +19,20 @@ func TestTemplatesAreThoseOfTheManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		have, err := os.ReadFile(filepath.Join(root, "config", "chart", "templates", name))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if diff := cmp.Diff(files[name], string(have)); diff != "" {
-			t.Errorf("config/chart/templates/%s (-want +got):\n%s\nRun: make generate", name, diff)
+	copies, err := Copies(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, files := range map[string]map[string]string{"templates": files, "files": copies} {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			have, err := os.ReadFile(filepath.Join(root, "config", "chart", folder, name))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if diff := cmp.Diff(files[name], string(have)); diff != "" {
+				t.Errorf("config/chart/%s/%s (-want +got):\n%s\nRun: make generate", folder, name, diff)
+			}
 		}
 	}
 }

@@ -17,9 +17,15 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(root, "config", "chart", "templates", name), []byte(text), 0o644); err != nil {
-			log.Fatal(err)
+	copies, err := chart.Copies(root)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for folder, files := range map[string]map[string]string{"templates": files, "files": copies} {
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(root, "config", "chart", folder, name), []byte(text), 0o644); err != nil {
+				log.Fatal(err)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,8 +62,11 @@ func plain(text string) map[string]any {
 		u.SetLabels(labels)
 		switch u.GetKind() {
 		case "ConfigMap":
+			settings, ok, _ := unstructured.NestedString(o, "data", "config.yaml")
+			if !ok {
+				break
+			}
 			u.SetName("signalbox-config")
-			settings, _, _ := unstructured.NestedString(o, "data", "config.yaml")
 			read, err := config.Read(strings.NewReader(settings))
 			Expect(err).NotTo(HaveOccurred())
 			o["data"] = read
@@ -92,6 +96,17 @@ var _ = Describe("The chart", func() {
 			Expect(cmp.Diff(plain(rendered(folder)), plain(text))).To(BeEmpty(), "-kustomize +helm")
 		})
 	}
+
+	It("makes the objects of config/monitoring", func(ctx SpecContext) {
+		text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system",
+			"--set", "monitoring.podMonitor=true,monitoring.rules=true,monitoring.dashboard=true")
+		Expect(err).NotTo(HaveOccurred())
+		made := plain(text)
+		for name, want := range plain(rendered("monitoring")) {
+			Expect(made).To(HaveKey(name))
+			Expect(cmp.Diff(want, made[name])).To(BeEmpty(), name+" -kustomize +helm")
+		}
+	})
 
 	It("refuses values that it does not know", func(ctx SpecContext) {
 		for _, wrong := range []string{"replica=3", "certificates.mode=vault", "config.webhok.deadline=1s", "config.webhook.dedline=1s", "image.digest=latest"} {
@@ -128,6 +143,42 @@ var _ = Describe("A release of the chart", Ordered, func() {
 		own, err = cluster.Start(context.Background(), cluster.Options{Progress: GinkgoWriter})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() error { return own.Stop() })
+	})
+
+	It("installs as the README prints it, both ways", func(ctx SpecContext) {
+		root, err := filepath.Abs(filepath.Join("..", ".."))
+		Expect(err).NotTo(HaveOccurred())
+		bin := GinkgoT().TempDir() // the programs of the control plane and helm, as on somebody's machine
+		for name, program := range map[string]string{"kubectl": own.Program("kubectl"), "helm": filepath.Join(root, "bin", "tools", "helm")} {
+			Expect(os.Symlink(program, filepath.Join(bin, name))).To(Succeed())
+		}
+		shell := func(line string) {
+			GinkgoHelper()
+			cmd := exec.CommandContext(ctx, "bash", "-euc", line)
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+GinkgoT().TempDir(), "KUBECONFIG="+own.Kubeconfig())
+			text, err := cmd.CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), "%s\n%s", line, text)
+		}
+		readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+		Expect(err).NotTo(HaveOccurred())
+		_, section, _ := strings.Cut(string(readme), "## Install\n")
+		byHelm := regexp.MustCompile(`(?m)^\$ (helm install .*)$`).FindStringSubmatch(section)
+		byMake := regexp.MustCompile("`(make install [^`]*)`").FindStringSubmatch(section)
+		Expect(byHelm).NotTo(BeNil())
+		Expect(byMake).NotTo(BeNil())
+		image := func() string {
+			GinkgoHelper()
+			deployment, err := own.Clientset().AppsV1().Deployments("signalbox-system").Get(ctx, "signalbox", metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			return deployment.Spec.Template.Spec.Containers[0].Image
+		}
+		shell(byHelm[1])
+		Expect(image()).To(Equal("registry.example/signalbox:0.1.0"))
+		shell("helm uninstall signalbox --namespace signalbox-system")
+		shell(byMake[1])
+		Expect(image()).To(Equal("registry.example/signalbox:0.1.0"))
+		shell("kubectl delete -k config/default --wait=false")
 	})
 
 	It("installs into a namespace of any name, whose account issues the certificate", func(ctx SpecContext) {
