@@ -21,6 +21,7 @@ const (
 	Cascade
 	Weak
 	Mild
+	AfterOrder
 	LastResort
 	BareEnd
 	Killed
@@ -55,6 +56,7 @@ var about = [features]struct {
 	Cascade:       {"cascade", "its signature says that somebody else failed first", -90},
 	Weak:          {"weak", "runs that end well print it as well", -8},
 	Mild:          {"mild", "its own program calls it a warning, or information", -8},
+	AfterOrder:    {"after-order", "its log says before it that somebody ordered the end, and why", -20},
 	LastResort:    {"last-resort", "no signature knows it; its program calls it an error", -5},
 	BareEnd:       {"bare-end", "an exit code, and no word of why", -6},
 	Killed:        {"killed", "a signal ended its container", 0},
@@ -180,6 +182,7 @@ func (in *Input) compared(f found, c *Candidate, all []Candidate) {
 			continue
 		}
 		f.add(o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
+		f.add(orders(&o.Sighting) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 		f.add(o.Signature.Category == c.Signature.Category && o.Item.Kind != c.Item.Kind && !o.Explained, Attested, o.Item.ID)
 		if o.Veto != "" || gang.PlaceOf(o.Item.Source) == gang.PlaceOf(c.Item.Source) || gang.PlaceOf(o.Item.Source) == "" {
 			continue
@@ -194,6 +197,11 @@ func (in *Input) compared(f found, c *Candidate, all []Candidate) {
 		}
 	}
 	f.add(first && others > 0 && gang.PlaceOf(c.Item.Source) != "", BeforeOthers)
+}
+
+// orders says that somebody ordered the end, and gave a reason: what a program says after that is of no account.
+func orders(s *rank.Sighting) bool {
+	return s.Signature.Category == "sigterm-preempted" && s.Item.Kind == evidence.Log && s.Facts["reason"] != ""
 }
 
 func sameMember(a, b evidence.Source) bool { return gang.PlaceOf(a) == gang.PlaceOf(b) }

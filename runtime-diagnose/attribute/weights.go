@@ -10,6 +10,7 @@ var weights = Table{
 	Cascade:       -90, // its signature says that somebody else failed first
 	Weak:          -8,  // runs that end well print it as well
 	Mild:          -8,  // its own program calls it a warning, or information
+	AfterOrder:    -20, // its log says before it that somebody ordered the end, and why
 	LastResort:    0,   // no signature knows it; its program calls it an error
 	BareEnd:       -6,  // an exit code, and no word of why
 	Killed:        0,   // a signal ended its container
