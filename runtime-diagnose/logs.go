@@ -50,6 +50,7 @@ func sourceName(s evidence.Source) string {
 // logReader turns the lines of one log into sightings.
 type logReader struct {
 	log          *Log
+	options      *Options
 	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear
@@ -207,7 +208,7 @@ func (r *logReader) enough(s *signature.Signature) {
 // translation ("the direct cause of") and a signature knows that one: the library that
 // raised it knows better than the words of the first what went wrong.
 func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
-	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy {
+	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy || !r.options.uses(translates) {
 		return
 	}
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {

@@ -16,13 +16,19 @@ import (
 // settle looks back from the end of the log.
 func (r *logReader) settle(d reduce.Digest) {
 	r.series = r.steps.Series()
-	r.explainAway()
-	r.onlyLast()
-	r.lastResort()
+	if r.options.uses(harmless) {
+		r.explainAway()
+	}
+	if r.options.uses(lastLaunch) {
+		r.onlyLast()
+	}
+	if r.options.uses(lastWords) {
+		r.lastResort()
+	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if r.refuted(i) || r.survived(i) {
+		if r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i) {
 			s.Over = true
 		}
 	}
@@ -107,6 +113,9 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
 // codes do not show.
 func (r *logReader) heed(word control.Word) {
+	if !r.options.uses(platformsWord) {
+		return
+	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Over = s.Over || word == control.Past || word == control.EndedWell && !neverSurvived(s.Signature.Category)
