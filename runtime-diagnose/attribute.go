@@ -67,12 +67,15 @@ func (d *diagnosis) categoryOf(s *rank.Sighting) string {
 func (d *diagnosis) pointedAt(ctx context.Context, lead *rank.Sighting) (rank.Sighting, bool) {
 	switch {
 	case decidedItself(lead):
-		if d.State.Phase == kinds.Succeeded {
+		if d.State.Phase == kinds.Succeeded || !d.options.uses(newLine) {
 			break
 		}
 		return d.unfamiliar(ctx, lead)
 	case lead.Platform || lead.Item.Kind != evidence.Log:
 	case lead.Signature.Category == gang.Awaited.Category && lead.Signature.Role == signature.Cascade:
+		if !d.options.uses(watchdogs) {
+			return d.quiet(lead)
+		}
 		if s, ok := d.awaited(lead); ok || d.waited != nil && len(d.waited.Behind) > 0 {
 			return s, ok
 		}
@@ -86,6 +89,9 @@ func (d *diagnosis) pointedAt(ctx context.Context, lead *rank.Sighting) (rank.Si
 // quiet is the member that does not say what the others say, nor complains of anybody: it vanished, left
 // early or hangs. Where they all say it, or not nearly all, there is none.
 func (d *diagnosis) quiet(lead *rank.Sighting) (rank.Sighting, bool) {
+	if !d.options.uses(quietMember) {
+		return rank.Sighting{}, false
+	}
 	loud := map[string]bool{}
 	for i := range d.sightings {
 		if s := &d.sightings[i]; !s.Over && (gang.OfOthers(s) || s.Signature == lead.Signature && s.Facts["type"] == lead.Facts["type"]) {

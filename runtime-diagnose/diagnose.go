@@ -26,7 +26,37 @@ type Options struct {
 	Apart     int // logs that are kept apart; of more, those that say what others said are counted (1024)
 	Running   Thresholds
 	Weights   *attribute.Table // points of features; nil: those in use
+	Without   []Heuristic      // left out, to measure what they are worth
 }
+
+// Heuristic is one rule that may be wrong, by name.
+type Heuristic string
+
+// Heuristics are all of them, in the order in which they are asked.
+func Heuristics() []Heuristic {
+	return []Heuristic{
+		unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, platformsWord, pastAttempts,
+		"explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine,
+	}
+}
+
+const (
+	unwraps       Heuristic = "unwrap"         // an exception that hands on another one gives way to it
+	translates    Heuristic = "translate"      // an exception that is the direct cause of a known one gives way to it
+	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
+	lastLaunch    Heuristic = "last-launch"    // of several runs in one file the last one counts
+	harmless      Heuristic = "harmless"       // what a context says is harmless below it
+	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
+	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
+	survival      Heuristic = "survival"       // what training goes on after was survived
+	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
+	pastAttempts  Heuristic = "past-attempts"  // a later attempt that got further takes back an earlier one
+	watchdogs     Heuristic = "watchdogs"      // sequence numbers of collectives name who was behind
+	quietMember   Heuristic = "quiet-member"   // the member that does not say what all others say
+	newLine       Heuristic = "new-line"       // what only the log of the one that ended says
+)
+
+func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }
 
 // Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx ends; what it could not read is in Coverage. A nil
 // catalog knows no signatures: the platform's side is still read.
@@ -49,7 +79,9 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
 	d.readSilence()
 	dateSightings(d.sightings)
-	d.getPast()
+	if o.uses(pastAttempts) {
+		d.getPast()
+	}
 	d.failed = d.jobFailed()
 	d.all, d.time = d.members(), d.clocks()
 	d.at = byPlace(d.all)
@@ -61,7 +93,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.remarkRestarts()
 	d.remarkRetries()
 	d.remarkDebugged()
-	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time)
+	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(o.Without)...)
 	d.attribute(ctx)
 	d.compareRuns()
 	d.compareAttempts()
@@ -69,6 +101,14 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.giveWords(ctx)
 	d.readEnding(ctx)
 	return d.result()
+}
+
+func passes(of []Heuristic) []string {
+	var out []string
+	for _, h := range of {
+		out = append(out, string(h))
+	}
+	return out
 }
 
 // colossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with

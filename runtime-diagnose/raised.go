@@ -19,7 +19,7 @@ const raisedBy = "raised by "
 //	raised by File "arguments.py", line 7, in validate_args: assert args.tp > 0: AssertionError
 func (r *logReader) byRaiser(l reduce.Line) []signature.Match {
 	t := l.Trace
-	if t.Frame == "" {
+	if t.Frame == "" || !r.options.uses(asksRaiser) {
 		return nil
 	}
 	text := raisedBy + t.Frame + ": "
@@ -54,7 +54,7 @@ const originalWithin = 200
 
 // unwrap puts the original exception in the place of the one that wraps it, and notes the next one.
 func (r *logReader) unwrap(l reduce.Line) {
-	if l.Trace == nil {
+	if l.Trace == nil || !r.options.uses(unwraps) {
 		return
 	}
 	if w, ok := r.wrapper[l.Lane]; ok {

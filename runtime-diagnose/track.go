@@ -75,9 +75,9 @@ func (r *logReader) watch(l *reduce.Line) {
 		}
 		t.last = l.At
 	}
-	r.onlySpokenOf(r.prose.see(l))
 	r.launched(l)
 	body := l.Body()
+	r.wentOn(l.Number, body)
 	if r.progress < enoughProgress {
 		r.counters.See(l.Number, body)
 	}
@@ -182,7 +182,7 @@ func (r *logReader) spoil(s progress.Step) {
 	source := r.log.Source
 	source.Line = s.Line
 	text := strings.Clone(strings.TrimSpace(reduce.Mask(s.Text)))
-	r.lanes = append(r.lanes, "")
+	r.lanes, r.before = append(r.lanes, ""), append(r.before, r.steps.Lines())
 	r.sightings = append(r.sightings, rank.Sighting{
 		Signature: found, Line: text, Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
 	})

@@ -21,21 +21,13 @@ const (
 	Cascade
 	Weak
 	Mild
-	LastResort
+	AfterOrder
 	BareEnd
-	Killed
 	Platform
 	LauncherFirst
-	Raised
 	OfOthers
 	Superseded
-	AfterAnother
-	BeforeOthers
 	Alone
-	AllButOne
-	Everywhere
-	Attested
-	CameBack
 	NearEnd
 	NewLine
 	KnownLine
@@ -55,21 +47,13 @@ var about = [features]struct {
 	Cascade:       {"cascade", "its signature says that somebody else failed first", -90},
 	Weak:          {"weak", "runs that end well print it as well", -8},
 	Mild:          {"mild", "its own program calls it a warning, or information", -8},
-	LastResort:    {"last-resort", "no signature knows it; its program calls it an error", -5},
+	AfterOrder:    {"after-order", "its log says before it that somebody ordered the end, and why", -20},
 	BareEnd:       {"bare-end", "an exit code, and no word of why", -6},
-	Killed:        {"killed", "a signal ended its container", 0},
 	Platform:      {"platform", "the platform reports it, not a program about itself", 4},
 	LauncherFirst: {"launcher-first", "a launcher names it as the first failure of its group", 2},
-	Raised:        {"raised", "it ends a traceback", 0},
 	OfOthers:      {"of-others", "it complains of other members", 0},
 	Superseded:    {"superseded", "another candidate explains it by what it is", -70},
-	AfterAnother:  {"after-another", "another member's candidate was surely before it", 0},
-	BeforeOthers:  {"before-others", "it was surely before every other member's candidate", 0},
 	Alone:         {"alone", "of three members and more, one says it", 0},
-	AllButOne:     {"all-but-one", "of three members and more, all but one say it", 0},
-	Everywhere:    {"everywhere", "of three members and more, all say it", 0},
-	Attested:      {"attested", "evidence of another kind says the same", 0},
-	CameBack:      {"came-back", "another attempt ended with it as well", 0},
 	NearEnd:       {"near-end", "it stands near the end of its log", 0},
 	NewLine:       {"new-line", "the last good run did not print it", 2},
 	KnownLine:     {"known-line", "the last good run printed it, and ended well", -12},
@@ -118,7 +102,7 @@ func Weights() Table { return weights }
 // nearEnd is how many lines of a log are its end: a traceback, and what the launcher says after it.
 const nearEnd = 60
 
-// fewest is how many members it takes before one or all of them mean something.
+// fewest is how many members it takes before one that says something else means something.
 const fewest = 3
 
 // found is the features of a candidate, with what shows them besides its own line.
@@ -145,12 +129,9 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	f.add(s.Signature.Role == signature.Cascade, Cascade)
 	f.add(s.Signature.Weak, Weak)
 	f.add(s.Mild, Mild)
-	f.add(s.Signature.LastResort, LastResort)
-	f.add(BareEndOf(&s), BareEnd)
-	f.add(s.Item.Kind == evidence.Exit && !gang.DecidedItself(&s), Killed)
+	f.add(bareEnd(&s), BareEnd)
 	f.add(s.Platform, Platform)
 	f.add(s.First, LauncherFirst)
-	f.add(s.Raised, Raised)
 	f.add(gang.OfOthers(&s), OfOthers)
 	f.add(s.Item.Kind == evidence.Log && s.Item.Source.Line > 0 && s.FromEnd < nearEnd, NearEnd)
 	if in.Baseline != nil && s.Item.Kind == evidence.Log {
@@ -158,48 +139,25 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		f.add(known, KnownLine)
 		f.add(isNew, NewLine)
 	}
-	if in.Members >= fewest {
-		n := in.Spread(&s)
-		f.add(n == 1, Alone)
-		f.add(n == in.Members-1, AllButOne)
-		f.add(n >= in.Members, Everywhere)
-	}
-	f.add(slices.ContainsFunc(s.Also, func(i evidence.Item) bool {
-		return i.Source.Attempt != s.Item.Source.Attempt && sameMember(i.Source, s.Item.Source)
-	}), CameBack)
-	in.compared(f, c, all)
-	return f
-}
-
-// compared adds the features that a candidate has beside the others.
-func (in *Input) compared(f found, c *Candidate, all []Candidate) {
-	first, others := true, 0
+	f.add(in.Members >= fewest && in.Spread(&s) == 1, Alone)
 	for i := range all {
 		o := &all[i]
 		if o == c {
 			continue
 		}
 		f.add(o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
-		f.add(o.Signature.Category == c.Signature.Category && o.Item.Kind != c.Item.Kind && !o.Explained, Attested, o.Item.ID)
-		if o.Veto != "" || gang.PlaceOf(o.Item.Source) == gang.PlaceOf(c.Item.Source) || gang.PlaceOf(o.Item.Source) == "" {
-			continue
-		}
-		others++
-		switch in.when(o.Item, c.Item) {
-		case -1:
-			f.add(true, AfterAnother, o.Item.ID)
-			first = false
-		case 0:
-			first = false
-		}
+		f.add(orders(&o.Sighting) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 	}
-	f.add(first && others > 0 && gang.PlaceOf(c.Item.Source) != "", BeforeOthers)
+	return f
 }
 
-func sameMember(a, b evidence.Source) bool { return gang.PlaceOf(a) == gang.PlaceOf(b) }
+// orders says that somebody ordered the end, and gave a reason: what a program says after that is of no account.
+func orders(s *rank.Sighting) bool {
+	return s.Signature.Category == "sigterm-preempted" && s.Item.Kind == evidence.Log && s.Facts["reason"] != ""
+}
 
-// BareEndOf says that a sighting is an exit code that says nothing of why, or only what a line of the log
+// bareEnd says that a sighting is an exit code that says nothing of why, or only what a line of the log
 // says better.
-func BareEndOf(s *rank.Sighting) bool {
+func bareEnd(s *rank.Sighting) bool {
 	return s.Item.Kind == evidence.Exit && (s.FromLog || s.Signature.DepthOf() == signature.Symptom)
 }

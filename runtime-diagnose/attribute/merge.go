@@ -103,12 +103,15 @@ func (in *Input) when(a, b evidence.Item) int {
 // two places; then the file and the line decide, for the sake of one order.
 func (in *Input) byTime(a, b *rank.Sighting) int {
 	x, y := a.Item.Source, b.Item.Source
-	sameLog := x.File == y.File && x.Pod == y.Pod && x.Container == y.Container && x.Attempt == y.Attempt
-	if sameLog && x.Line > 0 && y.Line > 0 {
+	if sameLog(x, y) && x.Line > 0 && y.Line > 0 {
 		return cmp.Compare(x.Line, y.Line)
 	}
 	if sure := in.when(a.Item, b.Item); sure != 0 {
 		return sure
 	}
 	return cmp.Or(-cmp.Compare(x.Attempt, y.Attempt), strings.Compare(string(a.Item.ID), string(b.Item.ID)))
+}
+
+func sameLog(x, y evidence.Source) bool {
+	return x.File == y.File && x.Pod == y.Pod && x.Container == y.Container && x.Attempt == y.Attempt
 }

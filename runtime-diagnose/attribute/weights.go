@@ -10,21 +10,13 @@ var weights = Table{
 	Cascade:       -90, // its signature says that somebody else failed first
 	Weak:          -8,  // runs that end well print it as well
 	Mild:          -8,  // its own program calls it a warning, or information
-	LastResort:    0,   // no signature knows it; its program calls it an error
+	AfterOrder:    -20, // its log says before it that somebody ordered the end, and why
 	BareEnd:       -6,  // an exit code, and no word of why
-	Killed:        0,   // a signal ended its container
 	Platform:      4,   // the platform reports it, not a program about itself
 	LauncherFirst: 2,   // a launcher names it as the first failure of its group
-	Raised:        0,   // it ends a traceback
 	OfOthers:      -1,  // it complains of other members
 	Superseded:    -70, // another candidate explains it by what it is
-	AfterAnother:  0,   // another member's candidate was surely before it
-	BeforeOthers:  0,   // it was surely before every other member's candidate
 	Alone:         19,  // of three members and more, one says it
-	AllButOne:     0,   // of three members and more, all but one say it
-	Everywhere:    0,   // of three members and more, all say it
-	Attested:      0,   // evidence of another kind says the same
-	CameBack:      0,   // another attempt ended with it as well
 	NearEnd:       1,   // it stands near the end of its log
 	NewLine:       2,   // the last good run did not print it
 	KnownLine:     -12, // the last good run printed it, and ended well

@@ -15,9 +15,11 @@ import (
 const nearEnd = 2 * time.Minute
 
 // Mark gives the sightings back with Explained and Follower set where the members show it, and says what it
-// made of each member. What it is given stays as it is.
-func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) ([]rank.Sighting, Marks) {
+// made of each member. What it is given stays as it is. Passes that are named are left out: explain-ends,
+// follow-told, follow-lost, follow-later.
+func Mark(seen []rank.Sighting, members []Member, clocks *Clocks, without ...string) ([]rank.Sighting, Marks) {
 	m := newMarker(slices.Clone(seen), members, clocks)
+	m.without = without
 	marks := m.mark()
 	return m.seen, marks
 }
@@ -44,10 +46,14 @@ func (m *marker) mark() Marks {
 		}
 		m.splitOwn(a)
 	}
-	m.explainEnds()
-	m.followTold()
-	m.followLost()
-	m.followLater()
+	for _, pass := range []struct {
+		name string
+		mark func()
+	}{{"explain-ends", m.explainEnds}, {"follow-told", m.followTold}, {"follow-lost", m.followLost}, {"follow-later", m.followLater}} {
+		if !slices.Contains(m.without, pass.name) {
+			pass.mark()
+		}
+	}
 	out := Marks{States: map[string]State{}}
 	for _, a := range m.all {
 		out.States[a.Place] = State{Own: len(a.own) > 0, Lost: a.lost, Told: a.told, First: a.first(), Sign: a.sign}
@@ -75,6 +81,8 @@ type marker struct {
 	all    []*about
 	at     map[string]*about
 	asked  int // how often two moments were compared
+
+	without []string // passes
 }
 
 // about is what the sightings say of one member.

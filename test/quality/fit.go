@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"go/format"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/test/faults"
 	"github.com/signalbox-dev/signalbox/test/quality/score"
 )
 
@@ -97,6 +101,68 @@ func printAblation() error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(score.Ablation(all))
+	fmt.Print(score.Ablation(all), "\n")
+	return ablateHeuristics()
+}
+
+// ablateHeuristics says by origin what is lost where a heuristic is left out.
+func ablateHeuristics() error {
+	with, names, err := counts(diagnose.Options{})
+	if err != nil {
+		return err
+	}
+	fmt.Println("| heuristic | " + strings.Join(names, " | ") + " |\n|---|" + strings.Repeat("---|", len(names)))
+	for _, h := range diagnose.Heuristics() {
+		without, _, err := counts(diagnose.Options{Without: []diagnose.Heuristic{h}})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("| %s |", h)
+		for i := range with {
+			fmt.Printf(" %s |", score.Lost(with[i], without[i]))
+		}
+		fmt.Println()
+	}
 	return nil
+}
+
+// counts are what the cases of each origin that is here come to.
+func counts(o diagnose.Options) (out []score.Count, names []string, err error) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, from := range origins {
+		if score.Dir(from.dir) == "" {
+			continue
+		}
+		cases, err := score.Folder(context.Background(), catalog, from.dir, score.All, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, names = append(out, score.CountOf(cases)), append(names, from.name)
+	}
+	cases, err := simulated(catalog, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(out, score.CountOf(cases)), append(names, "simulated gangs"), nil
+}
+
+// simulated are the faults of test/faults in gangs of 8 to 16 ranks. They are of the hand that wrote the rules,
+// and so only show which rule they need.
+func simulated(catalog *signature.Catalog, o diagnose.Options) ([]score.Case, error) {
+	var out []score.Case
+	for _, f := range faults.Faults {
+		for i, shape := range faults.Shapes[:2] {
+			story, truth := faults.Make(f, shape, uint64(i))
+			label := score.Label{Category: f.Categories[0], AlsoAcceptable: f.Categories, HangNobody: f.Open, FirstPod: slices.Sorted(maps.Keys(truth.Pods))}
+			c, err := score.Judged(f.Name, label, diagnose.Diagnose(context.Background(), story, catalog, o))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
 }

@@ -35,22 +35,22 @@ type Label struct {
 	KeyPatterns    []string `json:"key_patterns"` // any of them is the decisive line as well
 	SymptomLines   []string `json:"symptom_lines"`
 	Confidence     string   `json:"confidence"` // "low" counts in no score
-	FirstPod       names    `json:"first_pod"`  // any of them; none: nobody can know
+	FirstPod       Names    `json:"first_pod"`  // any of them; none: nobody can know
 	HangNobody     bool     `json:"hang_nobody"`
 	Running        bool     `json:"running"` // healthy so far: "cannot tell yet" is as good
 	Taken          string   `json:"taken"`   // when a gang was looked at; empty: after its last sign
 	Never          []string `json:"never"`   // categories that would be wrong, and texts no root may hold
 }
 
-// names are one name or several.
-type names []string
+// Names are one name or several.
+type Names []string
 
 // UnmarshalJSON reads a text or a list of texts; null is none.
-func (n *names) UnmarshalJSON(data []byte) error {
+func (n *Names) UnmarshalJSON(data []byte) error {
 	var one *string
 	if json.Unmarshal(data, &one) == nil {
 		if *n = nil; one != nil {
-			*n = names{*one}
+			*n = Names{*one}
 		}
 		return nil
 	}
@@ -66,7 +66,7 @@ func (n *names) UnmarshalJSON(data []byte) error {
 type expectation struct {
 	Healthy  string `json:"healthy"` // Yes, No, Unknown
 	Category string `json:"category"`
-	Pod      names  `json:"pod"`
+	Pod      Names  `json:"pod"`
 	Line     string `json:"line"`
 }
 
@@ -305,6 +305,13 @@ func (c *Case) mark(category, line string, at evidence.Source) (Mark, error) {
 // MarkOf is what would be right and wrong if a candidate were the answer.
 func (c *Case) MarkOf(a *attribute.Candidate) (Mark, error) {
 	return c.mark(a.Category, a.Line, a.Item.Source)
+}
+
+// Judged is a case whose diagnosis was made elsewhere.
+func Judged(name string, label Label, r diagnose.Result) (Case, error) {
+	c := Case{Name: name, Mode: "bundle", Label: label, Result: r}
+	err := c.judge()
+	return c, err
 }
 
 func (c *Case) judge() error {

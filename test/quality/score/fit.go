@@ -242,6 +242,16 @@ func differs(with, without Tally) string {
 	return fmt.Sprintf("%+d/%+d/%+d", c, l, p)
 }
 
+// Lost is how many answers more or less are right without something, as "cause/line/pod/healthy"; "·" where
+// none is.
+func Lost(with, without Count) string {
+	d := [...]int{without.Cause.N - with.Cause.N, without.Line.N - with.Line.N, without.Pod.N - with.Pod.N, without.Well.N - with.Well.N}
+	if d == [4]int{} {
+		return "·"
+	}
+	return fmt.Sprintf("%+d/%+d/%+d/%+d", d[0], d[1], d[2], d[3])
+}
+
 // The calibration that is wanted, in percent of answers with nothing wrong.
 var wanted = map[diagnose.Standing]float64{diagnose.Established: 99, diagnose.Supported: 93, diagnose.Hypothesis: 60}
 
