@@ -12,6 +12,7 @@ type Trace struct {
 	Type    string // "torch.OutOfMemoryError"
 	Message string // on the line of the type; further lines of the message are not read
 	Frame   string // the innermost frame: `File "train.py", line 3, in main`
+	Caller  string // the innermost frame outside Python's standard library, where Frame is inside it: who asked for what failed
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
 	Ignored bool // printed while nothing depends on it: "Exception ignored in", or raised by a finaliser
@@ -109,6 +110,7 @@ var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit
 type openTrace struct {
 	first   int
 	frame   string
+	caller  string // the last frame that is none of the standard library's
 	source  string
 	frames  int
 	ignored bool
@@ -310,6 +312,9 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		}
 		t.frames++
 		t.frame, t.source, t.atFrame = strings.Clone(strings.TrimSpace(trimmed)), "", true
+		if !standardLibrary(t.frame) {
+			t.caller = t.frame
+		}
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
 		return
 	case atFrame && rest != trimmed:
@@ -330,12 +335,34 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		return
 	}
 	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Ignored: t.ignored}
+	if t.caller != t.frame {
+		l.Trace.Caller = t.caller
+	}
 	if t.headed = false; strings.HasSuffix(message, " raised:") {
 		return // a wrapper: what it was raised for stands on the next line
 	}
 	delete(f.open, l.Lane)
 	delete(f.chain, l.Lane)
 	delete(f.after, l.Lane)
+}
+
+// standardLibrary says that a frame lies in a module that comes with Python: below lib/python3.x and not
+// in a folder of packages, or in no file.
+func standardLibrary(frame string) bool {
+	path, _, _ := strings.Cut(strings.TrimPrefix(frame, `File "`), `"`)
+	if strings.HasPrefix(path, "<frozen ") {
+		return true
+	}
+	return strings.Contains(path, "/lib/python3") && !strings.Contains(path, "-packages/")
+}
+
+// parsers are the types by which parsers of the standard library and of YAML say that a text is not what they
+// were given it for.
+var parsers = []string{"JSONDecodeError", "UnicodeDecodeError", "TOMLDecodeError", "ScannerError", "ParserError", "ParseError", "ExpatError"}
+
+// Parsing says that a text could not be parsed. Of what kind it was, configuration or data, the frames tell.
+func (t *Trace) Parsing() bool {
+	return slices.ContainsFunc(parsers, func(end string) bool { return strings.HasSuffix(t.Type, end) })
 }
 
 func looksLikeException(name string) bool {
