@@ -15,12 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // UnknownKindError says that no reader covers a kind, and which kinds are covered.
@@ -136,10 +138,10 @@ func (p *Pending) check(ctx context.Context) {
 	report, req, j := &p.report, p.req, p.job
 	asked, gang := false, gangOf(p.kind, j)
 	report.Gang = &gang
-	fit := sync.OnceValue(func() capacity.Result { asked = true; return capacity.Fit(ctx, req.Cluster, gang) })
-	limits := sync.OnceValue(func() []capacity.Limit { return capacity.Limits(req.Cluster, gang) })
+	answer := sync.OnceValue(func() fit.Result { asked = true; return whatif.Answer(ctx, req.Cluster, gang) })
+	limits := sync.OnceValue(func() []quota.Violation { return quota.Violations(req.Cluster, gang) })
 	in := check.Input{
-		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
+		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: answer, Limits: limits,
 	}
 	if req.Admission {
 		in.Answers = answers(p.kind, req)
@@ -151,7 +153,7 @@ func (p *Pending) check(ctx context.Context) {
 		report.file(set.Run(ctx, in))
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
-		report.Fit = fitOf(fit, gang.Pods(), p.half, req.Cluster)
+		report.Fit = fitOf(answer, gang.Pods(), p.half, req.Cluster)
 	}
 }
 
@@ -164,9 +166,9 @@ func (r *Reviewer) checksIn(namespace string) *check.Set {
 }
 
 // fitOf is the answer of the capacity engine about so many pods, or an unknown that says why.
-func fitOf(fit func() capacity.Result, pods int, partial bool, view *cluster.Snapshot) (out *capacity.Result) {
-	unknown := func(why string) *capacity.Result {
-		return &capacity.Result{Verdict: capacity.Unknown, Assumed: []string{why}}
+func fitOf(answer func() fit.Result, pods int, partial bool, view *cluster.Snapshot) (out *fit.Result) {
+	unknown := func(why string) *fit.Result {
+		return &fit.Result{Verdict: fit.Unknown, Assumed: []string{why}}
 	}
 	switch {
 	case partial:
@@ -181,7 +183,7 @@ func fitOf(fit func() capacity.Result, pods int, partial bool, view *cluster.Sna
 			out = unknown(fmt.Sprintf("the fit failed: %v", p))
 		}
 	}()
-	result := fit()
+	result := answer()
 	return &result
 }
 

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
@@ -74,7 +74,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	logs.answer(c.Logs, seen.Pods)
 	objects := readObjects(c, catalog)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.fit = sync.OnceValues(func() (capacity.Result, bool) { return d.fitOfJob(ctx) })
+	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
 	d.readSilence()
@@ -138,10 +138,10 @@ type diagnosis struct {
 	marks     gang.Marks
 	attempts  attempts
 	remarks   []string
-	fit       func() (capacity.Result, bool) // of the whole job; see fitOfJob
-	end       Excerpt                        // of the log that a bare exit code is the last word of
-	compared  string                         // how the root's line compares with the last good run
-	waited    *gang.Waited                   // what the watchdogs of all ranks say together; nil: nothing
+	fit       func() (fit.Result, bool) // of the whole job; see fitOfJob
+	end       Excerpt                   // of the log that a bare exit code is the last word of
+	compared  string                    // how the root's line compares with the last good run
+	waited    *gang.Waited              // what the watchdogs of all ranks say together; nil: nothing
 }
 
 // when orders two items by the clocks that dated them.

@@ -1,15 +1,15 @@
 package queueing
 
 import (
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // limits are the rules of one sort, between the job and the nodes, that the job does not keep.
-func limits(p *check.Pass, rule capacity.Rule) []capacity.Limit {
-	var out []capacity.Limit
+func limits(p *check.Pass, rule quota.Rule) []quota.Violation {
+	var out []quota.Violation
 	for _, l := range p.Limits() {
 		if l.Rule == rule {
 			out = append(out, l)
@@ -19,7 +19,7 @@ func limits(p *check.Pass, rule capacity.Rule) []capacity.Limit {
 }
 
 // limitFinding says what a limit is, where the job asks for it.
-func limitFinding(l capacity.Limit) finding.Finding {
+func limitFinding(l quota.Violation) finding.Finding {
 	f := finding.Finding{Path: l.At, Message: l.String()}
 	if f.Path == "" {
 		f.Path = job.Path("spec")

@@ -1,9 +1,9 @@
 package queueing
 
 import (
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 var queueMissing = &check.Check{
@@ -13,7 +13,7 @@ var queueMissing = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Objects | check.Whole,
 	Run: func(p *check.Pass) error {
-		for _, l := range limits(p, capacity.RuleQueueMissing) {
+		for _, l := range limits(p, quota.RuleQueueMissing) {
 			p.Report(limitFinding(l))
 		}
 		return nil

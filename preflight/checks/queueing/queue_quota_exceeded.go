@@ -1,9 +1,9 @@
 package queueing
 
 import (
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 var queueQuotaExceeded = &check.Check{
@@ -13,8 +13,8 @@ var queueQuotaExceeded = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Objects | check.Whole,
 	Run: func(p *check.Pass) error {
-		for _, l := range limits(p, capacity.RuleQueueQuota) {
-			if l.When != capacity.Never {
+		for _, l := range limits(p, quota.RuleQueueQuota) {
+			if l.When != quota.Never {
 				continue // waiting is what a queue is for
 			}
 			p.Report(limitFinding(l))

@@ -1,9 +1,9 @@
 package queueing
 
 import (
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 var quotaExceeded = &check.Check{
@@ -13,9 +13,9 @@ var quotaExceeded = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Objects | check.Whole,
 	Run: func(p *check.Pass) error {
-		for _, l := range limits(p, capacity.RuleQuota) {
+		for _, l := range limits(p, quota.RuleQuota) {
 			f := limitFinding(l)
-			if l.When == capacity.Now {
+			if l.When == quota.Now {
 				f.Severity, f.Remedy = finding.Warning, "Wait for other pods of the namespace to end, or ask for less."
 			}
 			p.Report(f)
