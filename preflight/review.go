@@ -114,8 +114,8 @@ func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
 	if j.Ref.UID == "" || kind.Pods == nil || kind.Place == nil {
 		return g
 	}
-	pods := kind.Pods(j.Ref)
-	if requirements, _ := pods.Requirements(); len(requirements) > 0 {
+	own := kind.Select(j.Ref, j.Source)
+	if requirements, _ := own[0].Requirements(); len(own) == 1 && len(requirements) > 0 {
 		g.OwnLabels = map[string]string{}
 		for i := range requirements {
 			if values := requirements[i].ValuesUnsorted(); requirements[i].Operator() == selection.In && len(values) == 1 {
@@ -124,7 +124,7 @@ func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
 		}
 	}
 	g.Own = func(pod *corev1.Pod) (string, bool) {
-		if !pods.Matches(labels.Set(pod.Labels)) {
+		if !slices.ContainsFunc(own, func(s labels.Selector) bool { return s.Matches(labels.Set(pod.Labels)) }) {
 			return "", false
 		}
 		role, _, ok := kind.Place(pod)

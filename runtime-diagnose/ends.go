@@ -135,7 +135,7 @@ func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
 
 // readEnding keeps the end of the log that a bare exit code is the last word of.
 func (d *diagnosis) readEnding(ctx context.Context) {
-	if root := d.ranking.Root; root != nil && bareExit(root) {
+	if root := d.root; root != nil && bareExit(root) {
 		d.end = d.ending(ctx, root.Item.Source)
 	}
 }

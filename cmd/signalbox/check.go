@@ -184,9 +184,23 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	} else {
 		w.askServer(ctx, &report, req)
 	}
+	ledBack(&report, d)
 	ours := faults(report, w.cluster.Incomplete())
 	report.Skipped = append(report.Skipped, w.skipped...)
 	return &reviewed{report, d, ours, w.quotes}, nil
+}
+
+// ledBack gives the paths of a job that was made of another form as its author wrote them.
+func ledBack(r *preflight.Report, d manifest.Document) {
+	if !d.OpenPAI() {
+		return
+	}
+	for i := range r.Findings {
+		r.Findings[i].Path = d.Written(r.Findings[i].Path)
+	}
+	for i := range r.Rulings {
+		r.Rulings[i].Path = d.Written(r.Rulings[i].Path)
+	}
 }
 
 // askServer adds what the API server and the webhooks behind it say of a job: everything where

@@ -237,7 +237,7 @@ func samples(t *testing.T) []scene {
 // fixtures are the examples of the checks.
 func fixtures(t *testing.T) []scene {
 	t.Helper()
-	dirs, err := filepath.Glob("../../preflight/checks/testdata/*")
+	dirs, err := filepath.Glob("../../preflight/checks/*/testdata/*")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
@@ -14,6 +15,7 @@ import (
 type Pass struct {
 	Job       *job.Job
 	Old       *job.Job          // set where the check needs Update
+	Operator  *kinds.Operator   // what the operator of the job's kind does; never nil
 	Cluster   *cluster.Snapshot // may be nil unless the check needs Cluster or Objects
 	Namespace map[string]string // labels of the namespace; nil: unknown
 	Params    any

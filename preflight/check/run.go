@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
@@ -25,7 +26,7 @@ type Input struct {
 	Namespace map[string]string // labels; nil: unknown
 	// Live says that the view is one that somebody keeps up to date: what it lacks is our fault.
 	Live bool
-	// Answers says who else refuses what Check.OperatorRejects names, before the job is stored:
+	// Answers says who else refuses what kinds.Validation.Refuses names, before the job is stored:
 	// the API server, or the operator's webhook. Empty: nobody is known to.
 	Answers string
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
@@ -61,13 +62,15 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 		in.Limits = sync.OnceValue(func() []quota.Violation { return quota.Violations(in.Cluster, gang.Of(in.Job)) })
 	}
 	ignored, notes := s.ignored(in.Job)
+	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")
+	who := kindOf{groupKind: in.Job.Ref.Kind + "." + group, operator: kinds.Of(in.Job.Ref)}
 	out := make([]Outcome, len(s.entries))
 	// What needs the cluster costs most and goes last: a deadline that passes in the fit
 	// must not silence what reads only the job.
 	for _, costly := range []bool{false, true} {
 		for i := range s.entries {
 			if e := &s.entries[i]; costly == (e.check.Needs&Cluster != 0) {
-				out[i] = e.run(ctx, in, ignored[e.check.Name])
+				out[i] = e.run(ctx, in, who, ignored[e.check.Name])
 			}
 		}
 	}
@@ -81,9 +84,15 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	return out
 }
 
-func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome) {
+// kindOf is the kind of a job, as checks are chosen by it.
+type kindOf struct {
+	groupKind string
+	operator  *kinds.Operator
+}
+
+func (e *entry) run(ctx context.Context, in Input, who kindOf, ignored string) (out Outcome) {
 	out.Check = e.check.Name
-	out.Skipped = e.skip(in)
+	out.Skipped = e.skip(in, who)
 	switch {
 	case out.Skipped.Reason != Ran:
 		out.Failed = in.Live && out.Skipped.Reason == ViewUntrusted
@@ -107,7 +116,7 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 		return out
 	}
 	pass := &Pass{
-		Job: in.Job, Old: in.Old, Cluster: in.Cluster, Namespace: in.Namespace, Params: params,
+		Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, Params: params,
 		fit: in.Fit, limits: in.Limits, check: e.check, severity: e.severity, sink: &out.Findings,
 	}
 	if err := e.check.Run(pass); err != nil {
@@ -117,12 +126,12 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 	return out
 }
 
-func (e *entry) skip(in Input) Skip {
+func (e *entry) skip(in Input, who kindOf) Skip {
 	needs := func(n Needs) bool { return e.check.Needs&n != 0 }
 	switch {
-	case !e.check.Covers(in.Job.Ref.Kind):
+	case !e.check.covers(who.groupKind, who.operator):
 		return Skip{Reason: KindNotCovered}
-	case in.Answers != "" && slices.Contains(e.check.OperatorRejects, in.Job.Ref.Kind):
+	case in.Answers != "" && slices.Contains(who.operator.Validates.Refuses, e.check.Name):
 		return Skip{OperatorAnswers, in.Answers}
 	case needs(Update) && in.Old == nil:
 		return Skip{Reason: NothingChanged}

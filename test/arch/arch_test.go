@@ -19,7 +19,7 @@ var layers = map[string]int{
 	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"runtime-diagnose/rank": 2, "runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
@@ -39,13 +39,14 @@ var sideways = map[string][]string{
 	"preflight/fit":                 {"preflight/quota", "preflight/fit/internal/assign", "preflight/fit/topology"},
 	"preflight/fit/whatif":          {"preflight/quota", "preflight/fit", "preflight/fit/internal/assign"},
 	"preflight/check":               {"preflight/fit", "preflight/fit/whatif", "preflight/quota"},
-	"preflight/checks":              {"preflight/check", "preflight/fit", "preflight/quota"},
+	"preflight/checks":              {"preflight/check", "preflight/checks", "preflight/fit", "preflight/quota"},
 	"policies":                      {"preflight"}, // it implements the engine that preflight declares
 	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
-	"runtime-diagnose/control":      {"runtime-diagnose/rank"},    // what it finds are sightings
-	"runtime-diagnose/gang":         {"runtime-diagnose/rank"},    // it marks sightings
-	"runtime-diagnose/progress":     {"runtime-diagnose/rank"},    // what a job that runs suffers from are sightings
-	"runtime-diagnose/bare":         {"runtime-diagnose/control"}, // where a pasted line is kept
+	"runtime-diagnose/control":      {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // what it finds are sightings
+	"runtime-diagnose/gang":         {"runtime-diagnose/rank"},                          // it marks sightings
+	"runtime-diagnose/attribute":    {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // it decides among sightings
+	"runtime-diagnose/progress":     {"runtime-diagnose/rank"},                          // what a job that runs suffers from are sightings
+	"runtime-diagnose/bare":         {"runtime-diagnose/control"},                       // where a pasted line is kept
 	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
 	"runtime-diagnose/capture":      {"runtime-diagnose/collect"}, // it keeps what collect reads
 	"runtime-diagnose/prompt":       {"runtime-diagnose"},         // it asks about a Result
@@ -68,6 +69,24 @@ var homes = map[string][]string{
 // pure layers know no clock, no files, no processes, no network and no logger.
 var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "io/ioutil", "k8s.io/klog/v2", "github.com/go-logr/logr"}
 
+// familyOf says for a package of checks which family it is; all of them stand in the table as
+// preflight/checks. Empty: it is none, or the facts that all of them use.
+func familyOf(name string) string {
+	family, _ := strings.CutPrefix(name, "preflight/checks/")
+	if family == name || strings.HasPrefix(family, "internal/") {
+		return ""
+	}
+	return family
+}
+
+// tableName is the name under which the table has a package.
+func tableName(name string) string {
+	if strings.HasPrefix(name, "preflight/checks/") {
+		return "preflight/checks"
+	}
+	return name
+}
+
 type pkg struct {
 	ImportPath string
 	Imports    []string
@@ -79,7 +98,7 @@ func TestImportsPointDown(t *testing.T) {
 		if strings.HasPrefix(name, "test/") {
 			continue
 		}
-		layer, known := layers[name]
+		layer, known := layers[tableName(name)]
 		if !known {
 			t.Errorf("%s has no layer: add it to the table in test/arch and to docs/architecture.md", name)
 			continue
@@ -104,6 +123,10 @@ func checkOwn(t *testing.T, name string, layer int, imported string) {
 		t.Errorf("%s imports %s: only tests may import test/", name, own)
 		return
 	}
+	if familyOf(own) != "" && name != "preflight/checks" {
+		t.Errorf("%s imports %s: only preflight/checks lists the families; what several need is in internal/facts", name, own)
+	}
+	name, own = tableName(name), tableName(own)
 	other, known := layers[own]
 	switch {
 	case !known, other < layer:

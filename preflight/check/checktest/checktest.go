@@ -139,7 +139,8 @@ func (f Fixture) Problems(ctx context.Context, c *check.Check) (out []string) {
 		if o.Err != nil {
 			out = append(out, o.Err.Error())
 		}
-		if o.Skipped.Reason != check.Ran {
+		otherOperator := o.Skipped.Reason == check.KindNotCovered && c.Where != nil && !f.Fires
+		if o.Skipped.Reason != check.Ran && !otherOperator {
 			out = append(out, fmt.Sprintf("%s was skipped: %s", o.Check, o.Skipped))
 		}
 		out = append(out, f.compare(o.Findings)...)
