@@ -1,4 +1,4 @@
-package fit_test
+package podspec_test
 
 import (
 	"math/rand/v2"
