@@ -33,9 +33,9 @@ func record(q *assign.Solver, p *assign.Assignment) (placed int) {
 	for i, k := range p.PodSets {
 		placed += p.Placed[i]
 		shares, group := shares(q, k, p.Placed[i]), 0
-		seats := p.PlacedOn(i)
-		q.Plan = slices.Grow(q.Plan, len(seats)+len(shares))
-		for _, on := range seats {
+		onNodes := p.PlacedOn(i)
+		q.Plan = slices.Grow(q.Plan, len(onNodes)+len(shares))
+		for _, on := range onNodes {
 			for n := int(on.Count); n > 0 && group < len(shares); {
 				take := min(n, shares[group])
 				if take > 0 {

@@ -12,34 +12,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// besideEarlier is the answer for a stage whose pods come among those of earlier stages that are still there.
-// Where these stand is our choice: that proves nothing against the others, as only what finds no room
-// even together does. And what they keep from nodes by more than what they take is not modelled, so
-// that a plan proves nothing either.
-func besideEarlier(q *assign.Solver, a assign.Answer, early, late []*assign.PodSet, stage []int) assign.Answer {
-	tied := topology.Tied(q, early, late)
-	if a.Yes && !tied {
-		return a
-	}
-	together := placeable(q, q.PodSets(q.Gang.Beside(stage)), false)
-	switch {
-	case together.No && a.Yes:
-		return assign.Answer{No: true, Rule: together.Rule}
-	case tied && !together.No:
-		q.DoubtYes(fmt.Sprintf("%s may still run when %s starts: ports, volumes and affinity between them are not judged", kinNames(early), kinNames(late)))
-	}
-	a.No = together.No
-	return a
-}
-
-func kinNames(podSets []*assign.PodSet) string {
-	names := make([]string, len(podSets))
-	for i, k := range podSets {
-		names[i] = k.Name
-	}
-	return strings.Join(names, ", ")
-}
-
 // Run places stage after stage. It returns the answer of the stage that could not be
 // placed whole (nil: there is none) and the pod sets to talk about.
 func Run(q *assign.Solver, r *Result) (*assign.Answer, []*assign.PodSet) {
@@ -87,6 +59,34 @@ func solveStage(q *assign.Solver, podSets []*assign.PodSet, beside assign.Reserv
 	default:
 		return q.Solve(podSets, false, beside)
 	}
+}
+
+// besideEarlier is the answer for a stage whose pods come among those of earlier stages that are still there.
+// Where these stand is our choice: that proves nothing against the others, as only what finds no room
+// even together does. And what they keep from nodes by more than what they take is not modelled, so
+// that a plan proves nothing either.
+func besideEarlier(q *assign.Solver, a assign.Answer, early, late []*assign.PodSet, stage []int) assign.Answer {
+	tied := topology.Tied(q, early, late)
+	if a.Yes && !tied {
+		return a
+	}
+	together := placeable(q, q.PodSets(q.Gang.Beside(stage)), false)
+	switch {
+	case together.No && a.Yes:
+		return assign.Answer{No: true, Rule: together.Rule}
+	case tied && !together.No:
+		q.DoubtYes(fmt.Sprintf("%s may still run when %s starts: ports, volumes and affinity between them are not judged", podSetNames(early), podSetNames(late)))
+	}
+	a.No = together.No
+	return a
+}
+
+func podSetNames(podSets []*assign.PodSet) string {
+	names := make([]string, len(podSets))
+	for i, k := range podSets {
+		names[i] = k.Name
+	}
+	return strings.Join(names, ", ")
 }
 
 func mostPods(podSets []*assign.PodSet) int {

@@ -29,21 +29,21 @@ func Violations(s *cluster.Snapshot, g gang.Gang) []Violation {
 	if s == nil || s.Rules() == nil {
 		return nil
 	}
-	limits, _ := Check(s, Stored(s, g))
-	return limits
+	violations, _ := Check(s, Stored(s, g))
+	return violations
 }
 
 // Check finds the rules between the gang and the nodes that it does not keep, and
-// what could not be judged. The pods are those of admitted.
-func Check(s *cluster.Snapshot, g gang.Gang) (limits []Violation, notes []string) {
+// what could not be judged. The pods are those of Stored.
+func Check(s *cluster.Snapshot, g gang.Gang) (violations []Violation, notes []string) {
 	if g.Pods() == 0 {
 		return nil, nil
 	}
 	return CheckWith(s, g, Existing(s, g))
 }
 
-// CheckWith is obstacles for a gang of whose groups so many pods exist.
-func CheckWith(s *cluster.Snapshot, g gang.Gang, exist []int) (limits []Violation, notes []string) {
+// CheckWith is Check for a gang of whose groups so many pods exist.
+func CheckWith(s *cluster.Snapshot, g gang.Gang, exist []int) (violations []Violation, notes []string) {
 	o := &check{s: s, gang: g, exist: exist}
 	o.judge()
 	return o.violations, o.notes

@@ -35,13 +35,13 @@ func (w *RuleSet) pods(podSets podSetSet) (n int, who string) {
 
 func (w *RuleSet) boundSharedVolumes() string {
 	for _, r := range w.sharedVolumes {
-		n, who := w.pods(r.kins)
+		n, who := w.pods(r.members)
 		switch {
 		case !r.hard || n < 2:
 		case r.once:
 			return fmt.Sprintf("%s mount the claim %s, which one pod at a time may use (ReadWriteOncePod)", who, r.claim)
 		default:
-			if most := w.onOneNode(r.kins, n); most < n {
+			if most := w.onOneNode(r.members, n); most < n {
 				return fmt.Sprintf("%s mount the claim %s, which is attached to one node at a time (ReadWriteOnce); at most %d of them fit on one", who, r.claim, most)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // mostAnchors is how many beginnings of a set that must stay together are tried.
 const mostAnchors = 8
 
-// SolveConstrained places pod sets that are tied. What does not fit without the ties does not fit with
+// SolveConstrained places pod sets between which rules hold. What does not fit without the rules does not fit with
 // them; a way to bind pod after pod by all rules is a plan; where neither is found, bounds
 // of single rules and then an exhaustive search decide.
 func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assign.Answer {

@@ -40,7 +40,7 @@ func (w *RuleSet) spans(first int) bool {
 	return slices.ContainsFunc(w.antiAffinity, func(r antiAffinityRule) bool { return across(r.holders, r.with) }) ||
 		slices.ContainsFunc(w.affinity, func(r affinityRule) bool { return across(r.holders, r.with) }) ||
 		slices.ContainsFunc(w.spread, func(r spreadRule) bool { return r.holders.meets(late) && r.counted.meets(early) }) ||
-		slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return across(r.kins, r.kins) }) ||
+		slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return across(r.members, r.members) }) ||
 		slices.ContainsFunc(w.attachLimits, func(r attachLimitRule) bool { users := r.users(); return across(users, users) })
 }
 
@@ -58,7 +58,7 @@ func (r *attachLimitRule) users() podSetSet {
 	return set
 }
 
-// RuleSet is what ties the pods of a stage to each other and to pods that exist, beyond what
+// RuleSet is the rules between the pods of a stage, and between them and pods that exist, beyond what
 // a node alone decides: affinity, anti-affinity and spread over any topology, volumes that
 // one pod or one node may use, and how many volumes a node attaches.
 type RuleSet struct {
@@ -133,11 +133,11 @@ type spreadRule struct {
 
 // sharedVolumeRule: pods of these pod sets share a volume that one pod, or one node, may use.
 type sharedVolumeRule struct {
-	kins  podSetSet
-	once  bool // one pod
-	hard  bool // proven; else not known
-	why   string
-	claim string
+	members podSetSet
+	once    bool // one pod
+	hard    bool // proven; else not known
+	why     string
+	claim   string
 }
 
 // attachLimitRule: volumes of a driver that nodes attach up to a limit, by node group.
@@ -156,7 +156,7 @@ type counter struct {
 	nodeGroups []bool
 }
 
-// NewRuleSet makes the rule set of a stage; nil where nothing ties its pods.
+// NewRuleSet makes the rule set of a stage; nil where no rule holds between its pods.
 func NewRuleSet(q *assign.Solver, podSets []*assign.PodSet, idle bool) *RuleSet {
 	if !q.Cycle.Constrained || len(podSets) == 0 {
 		return nil
@@ -427,14 +427,14 @@ func (w *RuleSet) addSharedVolumes() {
 			if c.Claim == "" || !c.Once && c.Node == assign.AnyNode || slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return r.claim == c.Claim }) {
 				continue
 			}
-			r := sharedVolumeRule{kins: w.set(), once: c.Once, hard: c.Once || c.Node == assign.SameNode, why: c.Why, claim: c.Claim}
+			r := sharedVolumeRule{members: w.set(), once: c.Once, hard: c.Once || c.Node == assign.SameNode, why: c.Why, claim: c.Claim}
 			pods := 0
 			for j := i; j < len(w.podSets); j++ {
 				if !w.solver.Cycle.Budget.Spend(1 + len(w.podSets[j].Facts.Claims)) {
 					return
 				}
 				if slices.ContainsFunc(w.podSets[j].Facts.Claims, func(o assign.ClaimUse) bool { return o.Claim == c.Claim }) {
-					r.kins.add(j)
+					r.members.add(j)
 					pods += w.podSets[j].Count
 				}
 			}

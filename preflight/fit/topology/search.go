@@ -9,14 +9,14 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// The exhaustive search for tied pods gives up beyond these sizes; then the answer is
+// The exhaustive search gives up beyond these sizes; then the answer is
 // "unknown" rather than late.
 const (
 	mostSwept = 64   // nodes that take any of the pods
 	mostMixes = 1024 // ways to fill one node
 )
 
-// search decides whether tied pod sets can stand on the nodes together: node by node it tries
+// search decides whether pod sets can stand on the nodes together: node by node it tries
 // every mix of pods, and never goes on twice from states that leave the same to decide. A
 // state is how many pods are left and what matters of the domains that are begun.
 //
@@ -90,7 +90,7 @@ func (x *search) closed(j int) closing {
 // search returns a simulation on which all pods are bound, or nil. decided says that the search
 // came to an end: nil then proves that there is none.
 func (w *RuleSet) search(beside assign.Reserved) (found *simulation, decided bool) {
-	x := &search{rules: w, p: w.solver.NewPacking(w.podSets, w.idle, beside), seen: w.solver.Cycle.Memo()}
+	x := &search{rules: w, p: w.solver.NewAssignment(w.podSets, w.idle, beside), seen: w.solver.Cycle.Memo()}
 	if !x.collect() {
 		return nil, false
 	}

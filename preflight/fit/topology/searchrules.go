@@ -87,7 +87,7 @@ func (x *search) keepsSpread(j int, m *mix, c *closing) bool {
 func (x *search) keepsSharedVolumes(m *mix, c *closing) bool {
 	for at := range x.rules.sharedVolumes {
 		r := &x.rules.sharedVolumes[at]
-		n := r.kins.podsOf(m.pods)
+		n := r.members.podsOf(m.pods)
 		if n == 0 || !r.hard {
 			continue
 		}

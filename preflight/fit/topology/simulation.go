@@ -7,7 +7,7 @@ import (
 )
 
 // simulation is pods of a stage on nodes, one after the other as a scheduler binds them, with
-// all that ties them. A pod can be taken back; then everything is as if it had not come.
+// all rules between them. A pod can be taken back; then everything is as if it had not come.
 type simulation struct {
 	*assign.Assignment
 	rules        *RuleSet
@@ -26,7 +26,7 @@ type simulation struct {
 func (w *RuleSet) simulate(beside assign.Reserved) *simulation {
 	b := w.spare
 	if b == nil {
-		b = &simulation{Assignment: w.solver.NewPacking(w.podSets, w.idle, beside), rules: w, in: w.zeros()}
+		b = &simulation{Assignment: w.solver.NewAssignment(w.podSets, w.idle, beside), rules: w, in: w.zeros()}
 	} else {
 		b.Reset(beside)
 		for _, counts := range b.in {
@@ -158,7 +158,7 @@ func (b *simulation) maySpread(i, nodeGroup int, node int32) bool {
 
 func (b *simulation) maySharedVolume(i int, node int32) bool {
 	for at := range b.rules.sharedVolumes {
-		if r := &b.rules.sharedVolumes[at]; r.kins.has(i) && (r.hard || !b.ignoreDoubt) && b.held[at] > 0 && (r.once || b.at[at] != node) {
+		if r := &b.rules.sharedVolumes[at]; r.members.has(i) && (r.hard || !b.ignoreDoubt) && b.held[at] > 0 && (r.once || b.at[at] != node) {
 			return false
 		}
 	}
@@ -201,7 +201,7 @@ func (b *simulation) bind(i, at int) {
 		}
 	}
 	for rule := range b.rules.sharedVolumes {
-		if b.rules.sharedVolumes[rule].kins.has(i) {
+		if b.rules.sharedVolumes[rule].members.has(i) {
 			b.at[rule] = node
 			b.held[rule]++
 		}
@@ -220,7 +220,7 @@ func (b *simulation) unbind(i, at int) {
 		}
 	}
 	for rule := range b.rules.sharedVolumes {
-		if !b.rules.sharedVolumes[rule].kins.has(i) {
+		if !b.rules.sharedVolumes[rule].members.has(i) {
 			continue
 		}
 		if b.held[rule]--; b.held[rule] == 0 {

@@ -23,7 +23,7 @@ type evictions struct {
 	amount bool              // the gang asks for nothing but amounts
 
 	view    *cluster.Snapshot
-	on      *assign.Cycle
+	cycle   *assign.Cycle
 	asks    []job.Resources // by group, once they are known
 	evicted []map[corev1.ResourceName]int64
 }
@@ -61,7 +61,7 @@ func (m *evictions) look() {
 		return
 	}
 	m.view.Separate()
-	m.on = assign.NewCycle(m.view, m.gang, m.budget)
+	m.cycle = assign.NewCycle(m.view, m.gang, m.budget)
 	m.evicted = make([]map[corev1.ResourceName]int64, len(m.view.Nodes()))
 }
 
@@ -118,11 +118,11 @@ func (m *evictions) fits() (yes, known bool) {
 		cycle.Release()
 		return r.Verdict == fit.Fits, r.Verdict != fit.Unknown
 	}
-	if !m.budget.Spend(len(m.on.Grouping.Nodes) * (1 + len(m.gang.Groups))) {
+	if !m.budget.Spend(len(m.cycle.Grouping.Nodes) * (1 + len(m.gang.Groups))) {
 		return false, false
 	}
-	m.on.Forget()
-	q := assign.NewSolver(m.view, m.gang, m.on)
+	m.cycle.Forget()
+	q := assign.NewSolver(m.view, m.gang, m.cycle)
 	q.Purpose, q.Requests = assign.Deciding, m.asks
 	var r fit.Result
 	failed, _ := fit.Run(q, &r)

@@ -26,7 +26,7 @@ func (p *Assignment) PlacedOn(i int) []NodePods {
 	byNode := func(a, b NodePods) int { return int(a.Node) - int(b.Node) }
 	switch {
 	case slices.IsSortedFunc(out, byNode):
-	case len(out) < fewSeats:
+	case len(out) < fewNodes:
 		slices.SortFunc(out, byNode)
 	default:
 		p.q.sortByNode(out)
@@ -34,21 +34,21 @@ func (p *Assignment) PlacedOn(i int) []NodePods {
 	return out
 }
 
-// fewSeats is the number of places up to which sorting is cheaper than marking all nodes.
-const fewSeats = 64
+// fewNodes is the number of places up to which sorting is cheaper than marking all nodes.
+const fewNodes = 64
 
 // sortByNode sorts places, no two of which are on one node, by marking the nodes.
-func (q *Solver) sortByNode(seats []NodePods) {
+func (q *Solver) sortByNode(onNodes []NodePods) {
 	counts, marked := q.Cycle.Numbers(len(q.Snapshot.Nodes())), make([]uint64, len(q.Snapshot.Nodes())/64+1)
-	for _, on := range seats {
+	for _, on := range onNodes {
 		counts[on.Node] = on.Count
 		marked[on.Node/64] |= 1 << (on.Node % 64)
 	}
-	seats = seats[:0]
+	onNodes = onNodes[:0]
 	for at, bitmap := range marked {
 		for ; bitmap != 0; bitmap &= bitmap - 1 {
 			node := int32(at*64 + bits.TrailingZeros64(bitmap))
-			seats = append(seats, NodePods{node, counts[node]})
+			onNodes = append(onNodes, NodePods{node, counts[node]})
 		}
 	}
 }
@@ -89,8 +89,8 @@ type bin struct {
 	Nodes     []int32
 }
 
-// NewPacking starts with nothing placed, beside what is there already.
-func (q *Solver) NewPacking(podSets []*PodSet, idle bool, beside Reserved) *Assignment {
+// NewAssignment starts with nothing placed, beside what is there already.
+func (q *Solver) NewAssignment(podSets []*PodSet, idle bool, beside Reserved) *Assignment {
 	p := &Assignment{q: q, PodSets: podSets, idle: idle, Placed: make([]int, len(podSets)), Fresh: q.Cycle.Grouping.Nodes}
 	p.Taken = q.Cycle.Numbers(len(p.Fresh))
 	q.Cycle.Budget.Spend(len(p.Fresh)/16 + len(podSets))
@@ -379,7 +379,7 @@ func (q *Solver) pack(podSets []*PodSet, idle bool, beside Reserved, hopeless bo
 	var best *Assignment
 	for _, largeFirst := range []bool{false, true} {
 		for _, kinOrder := range PodSetOrders(podSets, idle) {
-			p := q.NewPacking(podSets, idle, beside)
+			p := q.NewAssignment(podSets, idle, beside)
 			for _, i := range kinOrder {
 				p.Fill(i, podSets[i].Count, largeFirst)
 			}

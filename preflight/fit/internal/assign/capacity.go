@@ -40,22 +40,22 @@ func (a *nodeFilter) capacityFor(needs []cluster.Need, alone bool) *capacity {
 		}
 	}
 	h := &capacity{nodeFilter: a, needs: needs, onePerNode: alone}
-	h.Now = h.count(a.on.s.Columns().Free, nil, a.facts.closedNow, &h.sums)
+	h.Now = h.count(a.cycle.s.Columns().Free, nil, a.facts.closedNow, &h.sums)
 	a.Capacities = append(a.Capacities, h)
 	return h
 }
 
 // count is how many pods go on a node of each node group, and what that adds up to. Node groups that
-// stand idle take from known what they have; barred nodes take none.
-func (h *capacity) count(room [][]int64, known []int32, barred []bool, sums *sums) []int32 {
-	g, busy := h.on.Grouping, h.on.s.Columns().Busy
-	out := h.on.Numbers(len(g.Class))
+// stand idle take from known what they have; closed nodes take none.
+func (h *capacity) count(room [][]int64, known []int32, closed []bool, sums *sums) []int32 {
+	g, busy := h.cycle.Grouping, h.cycle.s.Columns().Busy
+	out := h.cycle.Numbers(len(g.Class))
 	most := int32(math.MaxInt32)
 	if h.onePerNode {
 		most = 1
 	}
 	rows, ok := rowsOf(h.needs, room)
-	if !ok || !h.on.Budget.Spend(len(g.Class)/2) {
+	if !ok || !h.cycle.Budget.Spend(len(g.Class)/2) {
 		return out
 	}
 	for _, nodeGroups := range h.Open {
@@ -70,7 +70,7 @@ func (h *capacity) count(room [][]int64, known []int32, barred []bool, sums *sum
 					}
 				}
 			}
-			if left == 0 || barred != nil && barred[g.Nodes[nodeGroup][0]] {
+			if left == 0 || closed != nil && closed[g.Nodes[nodeGroup][0]] {
 				continue
 			}
 			out[nodeGroup] = left
@@ -128,13 +128,13 @@ func (h *capacity) CountIdle() {
 	if h.facts.closedNow == nil {
 		known = h.Now
 	}
-	h.Idle = h.count(h.on.s.Columns().Idle, known, h.facts.closedIdle, &h.IdleSums)
+	h.Idle = h.count(h.cycle.s.Columns().Idle, known, h.facts.closedIdle, &h.IdleSums)
 }
 
 // Refuses prepares why node groups that let the pods in take none of them now; open: because
 // of their number.
 func (h *capacity) Refuses() func(nodeGroup int32) FilterReason {
-	cols, grid, barred := h.on.s.Columns(), h.on.Grouping, h.facts.closedNow
+	cols, grid, closed := h.cycle.s.Columns(), h.cycle.Grouping, h.facts.closedNow
 	free, served := rowsOf(h.needs, cols.Free)
 	idle, _ := rowsOf(h.needs, cols.Idle)
 	takes := func(rows []row, class int32) bool {
@@ -151,7 +151,7 @@ func (h *capacity) Refuses() func(nodeGroup int32) FilterReason {
 			return TooSmall
 		case !takes(free, class):
 			return Full
-		case barred != nil && barred[grid.Nodes[nodeGroup][0]]:
+		case closed != nil && closed[grid.Nodes[nodeGroup][0]]:
 			return Otherwise
 		default:
 			return Open
@@ -164,7 +164,7 @@ func (h *capacity) Reasons() []FilterReason {
 	if h.finalReasons != nil {
 		return h.finalReasons
 	}
-	h.finalReasons = make([]FilterReason, len(h.on.Grouping.Class))
+	h.finalReasons = make([]FilterReason, len(h.cycle.Grouping.Class))
 	for _, r := range h.Refused {
 		for _, nodeGroup := range r.NodeGroups {
 			h.finalReasons[nodeGroup] = r.Reason
@@ -202,7 +202,7 @@ func (h *capacity) inOrder(idle bool, n int) (nodeGroups []int32, all bool) {
 const largestCount = 255
 
 // enough is the size up to which node groups have to be looked at to place n pods, the small
-// ones first; largestHole where that is not much less than all of them.
+// ones first; largestCount where that is not much less than all of them.
 func (s *sums) enough(n int) int32 {
 	all, nodeGroups, pods := int32(0), int32(0), int64(0)
 	for _, n := range s.sizes[1:] {
@@ -225,7 +225,7 @@ func (h *capacity) bySize(counts []int32, sizes *[largestCount + 1]int32, upTo i
 		starts[size] = total
 		total += sizes[size]
 	}
-	out := h.on.Numbers(int(total))
+	out := h.cycle.Numbers(int(total))
 	for nodeGroup, n := range counts {
 		if n == 0 {
 			continue

@@ -52,7 +52,7 @@ func (q *Solver) dynamicProgram(podSets []*PodSet, idle bool, beside Reserved) (
 	if len(podSets) == 0 {
 		return nil, false
 	}
-	x := &dp{q: q, p: q.NewPacking(podSets, idle, beside)}
+	x := &dp{q: q, p: q.NewAssignment(podSets, idle, beside)}
 	if !x.number() || !x.collect() {
 		return nil, false
 	}

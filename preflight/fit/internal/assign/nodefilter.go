@@ -13,7 +13,7 @@ import (
 
 // nodeFilter is which node groups admit pods that choose nodes alike, whatever they ask for.
 type nodeFilter struct {
-	on            *Cycle
+	cycle         *Cycle
 	facts         *podFacts
 	pod           *job.Pod
 	ignoreHealth  bool
@@ -44,7 +44,7 @@ func (q *Solver) nodeFilter(k *PodSet) *nodeFilter {
 			return a
 		}
 	}
-	a := &nodeFilter{on: q.Cycle, facts: k.Facts, pod: k.Pod, ignoreHealth: q.IgnoreHealth}
+	a := &nodeFilter{cycle: q.Cycle, facts: k.Facts, pod: k.Pod, ignoreHealth: q.IgnoreHealth}
 	if q.Cycle.Budget.Spend(len(q.Snapshot.Columns().TaintSets) + len(q.Cycle.Grouping.Class)/8) {
 		a.tolerate(q.Snapshot)
 		a.filter(q.Snapshot)
@@ -81,9 +81,9 @@ func (a *nodeFilter) filter(s *cluster.Snapshot) {
 	reason := a.reasonOf(s, byName)
 	if byName || a.facts.neverOpen != nil {
 		var free []int32
-		for nodeGroup := range a.on.Grouping.Class {
+		for nodeGroup := range a.cycle.Grouping.Class {
 			if g := reason(int32(nodeGroup)); g != Open {
-				a.Refused = append(a.Refused, refusal{g, []int32{int32(nodeGroup)}, a.on.Grouping.Weight(nodeGroup)})
+				a.Refused = append(a.Refused, refusal{g, []int32{int32(nodeGroup)}, a.cycle.Grouping.Weight(nodeGroup)})
 			} else {
 				free = append(free, int32(nodeGroup))
 			}
@@ -91,7 +91,7 @@ func (a *nodeFilter) filter(s *cluster.Snapshot) {
 		a.Open = [][]int32{free}
 		return
 	}
-	selections := a.on.Grouping.Selections(s.Columns())
+	selections := a.cycle.Grouping.Selections(s.Columns())
 	for i, nodeGroups := range selections.Groups {
 		if g := reason(nodeGroups[0]); g != Open {
 			a.Refused = append(a.Refused, refusal{g, nodeGroups, selections.Nodes[i]})
@@ -103,7 +103,7 @@ func (a *nodeFilter) filter(s *cluster.Snapshot) {
 
 // reasonOf prepares the first reason why a node group is refused, whatever room it has.
 func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(nodeGroup int32) FilterReason {
-	g, spec, columns := a.on.Grouping, &a.pod.Spec, s.Columns()
+	g, spec, columns := a.cycle.Grouping, &a.pod.Spec, s.Columns()
 	match, selected := podspec.Selects(spec), make([]int8, g.LabelSets+1)
 	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
 	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}

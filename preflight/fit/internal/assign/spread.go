@@ -231,7 +231,7 @@ func (cycle *Cycle) topologyKeys() []string {
 	return Distinct(out)
 }
 
-// splitByTopology splits the node groups until all nodes of one are alike for everything that ties pods.
+// splitByTopology splits the node groups until all nodes of one are alike for every rule between pods.
 func (cycle *Cycle) splitByTopology(keys []string) {
 	for _, key := range keys {
 		column := cycle.s.LabelColumn([]string{key})
