@@ -132,6 +132,7 @@ type diagnosis struct {
 	time      *gang.Clocks
 	marks     gang.Marks
 	attempts  attempts
+	pythons   map[string]bool // see findPython; nil: not looked for yet
 	remarks   []string
 	fit       func() (capacity.Result, bool) // of the whole job; see fitOfJob
 	end       Excerpt                        // of the log that a bare exit code is the last word of
