@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -41,6 +42,9 @@ func (d *diagnosis) judge(r *Result) {
 		}
 		root.Category = d.answer.Cause.Category
 		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
+		if gang.NamesMissing(d.root.Signature) {
+			r.Missing = []string{gang.PlaceOf(root.Source)}
+		}
 		if saysLittle(d.root) {
 			r.Verdict = Inconclusive
 		}
@@ -261,6 +265,13 @@ func (d *diagnosis) cause(s rank.Sighting) Cause {
 		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
 		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.At,
 		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
+		Role: s.Item.Source.Role, Index: s.Item.Source.Rank,
+	}
+	if c.Role == "" { // a line that names its process
+		c.Index = -1
+		if k, ok := d.at[gang.PlaceOf(c.Source)]; ok && d.all[k].Source.Role != "" {
+			c.Role, c.Index = d.all[k].Source.Role, d.all[k].Source.Rank
+		}
 	}
 	if c.Owner == signature.Nobody {
 		if category, ok := signature.CategoryOf(c.Category); ok {
