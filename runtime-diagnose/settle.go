@@ -20,7 +20,7 @@ func (r *logReader) settle(d reduce.Digest) {
 	r.survive()
 	r.cutShort()
 	r.onlyLast()
-	r.lastResort()
+	r.lastResort(d.Last.Number)
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))

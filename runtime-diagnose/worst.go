@@ -18,6 +18,10 @@ type worst struct {
 	steps int
 }
 
+// linesAfterWorst is how many lines may follow the last of a block: a program that gives up prints little more, a
+// client that could not report something is one of many that went on.
+const linesAfterWorst = 40
+
 // blockOf is how many lines may stand between two errors of one block.
 const blockOf = 20
 
@@ -57,7 +61,10 @@ func (w *worst) advance() {
 }
 
 // lastResort records the worst line if nothing else in the log tells of a failure.
-func (r *logReader) lastResort() {
+func (r *logReader) lastResort(lines int) {
+	if lines-r.worst.last > linesAfterWorst {
+		return // the program went on, whatever it did
+	}
 	for i := range r.sightings {
 		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context {
 			return
