@@ -285,7 +285,7 @@ func TestAPassedDeadlineAllowsAndSaysSo(t *testing.T) {
 func TestUnknownKinds(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
 		"another version": {"apiVersion: kubeflow.org/v1alpha2\nkind: TFJob", "TFJob (kubeflow.org/v1alpha2) is not covered; there is TFJob (kubeflow.org/v1)"},
-		"another kind":    {"apiVersion: apps/v1\nkind: Deployment", "Deployment (apps/v1) is not covered; covered are ColossalAIJob (batch.tensorstack.dev/v1beta1), Framework"},
+		"another kind":    {"apiVersion: apps/v1\nkind: Deployment", "Deployment (apps/v1) is not covered; covered are ColossalAIJob (batch.tensorstack.dev/v1beta1), DeepSpeedJob"},
 		"no kind":         {"metadata: {name: x}", "an object without apiVersion and kind is not covered"},
 	}
 	for name, tc := range cases {
