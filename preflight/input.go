@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -112,7 +113,7 @@ func privileged(s *corev1.SecurityContext) bool {
 	return s != nil && s.Privileged != nil && *s.Privileged
 }
 
-func factsOf(view *capacity.Snapshot, fit capacity.Verdict) ClusterFacts {
+func factsOf(view *cluster.Snapshot, fit capacity.Verdict) ClusterFacts {
 	facts := ClusterFacts{Fit: fit.String()}
 	if view == nil || view.Incomplete() != "" {
 		return facts

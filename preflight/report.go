@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -16,7 +17,7 @@ type Report struct {
 	Source    string
 	Decision  Decision
 	Fit       *capacity.Result // nil: not asked (no cluster view, or no time)
-	Gang      *capacity.Gang   // that Fit is about; nil: the job could not be read
+	Gang      *gang.Gang       // that Fit is about; nil: the job could not be read
 	Findings  []finding.Finding
 	Rulings   []Ruling
 	Skipped   []Skip

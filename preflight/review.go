@@ -17,6 +17,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -105,8 +107,8 @@ func ended(kind *kinds.Kind, o *unstructured.Unstructured) bool {
 }
 
 // gangOf is what has to run together. Pods of the job that exist keep their places.
-func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
-	g := capacity.GangOf(j)
+func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
+	g := gang.Of(j)
 	if j.Ref.UID == "" || kind.Pods == nil || kind.Place == nil {
 		return g
 	}
@@ -134,8 +136,8 @@ func (p *Pending) check(ctx context.Context) {
 	report, req, j := &p.report, p.req, p.job
 	asked, gang := false, gangOf(p.kind, j)
 	report.Gang = &gang
-	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(ctx, gang) })
-	limits := sync.OnceValue(func() []capacity.Limit { return req.Cluster.Limits(gang) })
+	fit := sync.OnceValue(func() capacity.Result { asked = true; return capacity.Fit(ctx, req.Cluster, gang) })
+	limits := sync.OnceValue(func() []capacity.Limit { return capacity.Limits(req.Cluster, gang) })
 	in := check.Input{
 		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
 	}
@@ -162,7 +164,7 @@ func (r *Reviewer) checksIn(namespace string) *check.Set {
 }
 
 // fitOf is the answer of the capacity engine about so many pods, or an unknown that says why.
-func fitOf(fit func() capacity.Result, pods int, partial bool, view *capacity.Snapshot) (out *capacity.Result) {
+func fitOf(fit func() capacity.Result, pods int, partial bool, view *cluster.Snapshot) (out *capacity.Result) {
 	unknown := func(why string) *capacity.Result {
 		return &capacity.Result{Verdict: capacity.Unknown, Assumed: []string{why}}
 	}
@@ -199,7 +201,7 @@ func (r *Report) file(outcomes []check.Outcome) {
 }
 
 // read reads an object with what the cluster view knows. A panic of the reader is an error.
-func read(kind *kinds.Kind, object *unstructured.Unstructured, view *capacity.Snapshot) (j *job.Job, err error) {
+func read(kind *kinds.Kind, object *unstructured.Unstructured, view *cluster.Snapshot) (j *job.Job, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			j, err = nil, fmt.Errorf("read %s: panic: %v", refOf(object), p)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/test/golden"
@@ -92,7 +93,7 @@ func object(t testing.TB, text string) *unstructured.Unstructured {
 	return nil
 }
 
-func snapshot(t testing.TB, text string) *capacity.Snapshot {
+func snapshot(t testing.TB, text string) *cluster.Snapshot {
 	t.Helper()
 	view := manifest.View{Complete: []schema.GroupResource{{Resource: "nodes"}, {Resource: "pods"}}}
 	for doc, err := range manifest.Read("cluster.yaml", strings.NewReader(text)) {
@@ -195,8 +196,8 @@ func TestReviewDecides(t *testing.T) {
 	}
 }
 
-func untrusted() *capacity.Snapshot {
-	var b capacity.Builder
+func untrusted() *cluster.Snapshot {
+	var b cluster.Builder
 	b.Incomplete("caches not synced")
 	return b.Snapshot(time.Time{})
 }
@@ -327,7 +328,7 @@ func TestModeOf(t *testing.T) {
 }
 
 func BenchmarkReview(b *testing.B) {
-	for name, view := range map[string]*capacity.Snapshot{"offline": nil, "nodes=4": snapshot(b, four), "nodes=1000": large(b, 1000)} {
+	for name, view := range map[string]*cluster.Snapshot{"offline": nil, "nodes=4": snapshot(b, four), "nodes=1000": large(b, 1000)} {
 		b.Run(name, func(b *testing.B) {
 			r := &preflight.Reviewer{Checks: allChecks(b)}
 			req := preflight.Request{Object: object(b, sixPods), Cluster: view}
@@ -340,7 +341,7 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-func large(t testing.TB, nodes int) *capacity.Snapshot {
+func large(t testing.TB, nodes int) *cluster.Snapshot {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(strings.SplitAfter(four, "items:\n")[0])

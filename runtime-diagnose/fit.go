@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
@@ -20,7 +21,7 @@ func (d *diagnosis) fitOfJob(ctx context.Context) (result capacity.Result, ok bo
 	if d.Cluster == nil || d.Job == nil {
 		return result, false
 	}
-	gang := capacity.GangOf(d.Job)
+	gang := gang.Of(d.Job)
 	gang.MinMembers, gang.NodesOnly = 0, true
 	gang.Groups = slices.Clone(gang.Groups)
 	roles, waits := d.bound(gang), false
@@ -41,13 +42,13 @@ func (d *diagnosis) fitOfJob(ctx context.Context) (result capacity.Result, ok bo
 	if !waits {
 		return result, false
 	}
-	result = d.Cluster.Fit(ctx, gang)
+	result = capacity.Fit(ctx, d.Cluster, gang)
 	return result, result.Verdict != capacity.Unknown
 }
 
 // bound are the roles of pods of the job that the view of the cluster counts on their
 // nodes, by name.
-func (d *diagnosis) bound(gang capacity.Gang) map[string]string {
+func (d *diagnosis) bound(gang gang.Gang) map[string]string {
 	roles := map[string]string{}
 	for _, p := range d.seen.Pods {
 		if p.Placed && !p.Deleted && d.Cluster.Bound(gang.Namespace, p.Name) {

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -386,11 +386,11 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 
 // collector reads jobs through this cluster. The view of the whole cluster is made when
 // it is asked for; without the right to list nodes there is none.
-func (c *cluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
+func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
 	return &collect.Cluster{
 		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
-		Snapshot: func() *capacity.Snapshot {
+		Snapshot: func() *cluster.Snapshot {
 			view, _, err := c.gather(ctx, sh.now(), p)
 			if err != nil {
 				return nil

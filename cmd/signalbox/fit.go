@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
@@ -150,7 +151,7 @@ func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble.
-func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *capacity.Snapshot, []preflight.Trouble, error) {
+func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *cluster.Snapshot, []preflight.Trouble, error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
 		return nil, nil, nil, err
@@ -172,7 +173,7 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		if j.Fit == nil || j.Gang == nil || w.nodeless {
 			continue
 		}
-		if text := w.cluster.Departures(ctx, *j.Gang, *j.Fit); text != "" {
+		if text := capacity.Departures(ctx, w.cluster, *j.Gang, *j.Fit); text != "" {
 			j.Fit.Changes = append(j.Fit.Changes, text)
 			j.Fit.Change = j.Fit.Changes[0]
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -121,7 +123,7 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 }
 
 // apply writes a value into the job, where the job writes it.
-func (s setting) apply(req preflight.Request, view *capacity.Snapshot, v string) error {
+func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) error {
 	j := readJob(req.Object, view)
 	if j == nil {
 		return fmt.Errorf("the job cannot be read")
@@ -155,7 +157,7 @@ func (s setting) apply(req preflight.Request, view *capacity.Snapshot, v string)
 // requests and in limits.
 func (s setting) places(j *job.Job, role *job.Role) ([]job.Path, error) {
 	if s.field == "replicas" {
-		for _, g := range capacity.GangOf(j).Groups {
+		for _, g := range gang.Of(j).Groups {
 			if g.Name == role.Name && g.Path != "" {
 				return []job.Path{g.Path}, nil
 			}

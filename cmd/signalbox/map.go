@@ -10,12 +10,12 @@ import (
 	"github.com/fatih/color"
 	"golang.org/x/term"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/capacity/board"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 )
 
 // mapOf is the cluster as one job sees it.
-func mapOf(j reviewed, cluster *capacity.Snapshot, width int, paint painter) string {
+func mapOf(j reviewed, cluster *cluster.Snapshot, width int, paint painter) string {
 	if j.Gang == nil {
 		return "no map: the job could not be read\n"
 	}

@@ -38,7 +38,7 @@ type rehearsal struct {
 	warnings *collector
 }
 
-func (c *cluster) rehearse() (*rehearsal, error) {
+func (c *liveCluster) rehearse() (*rehearsal, error) {
 	config := rest.CopyConfig(c.config)
 	heard := &collector{}
 	config.WarningHandlerWithContext = heard
@@ -58,7 +58,7 @@ type heard struct {
 
 // dryRun creates a job, or changes the stored one, without storing anything. Signalbox's
 // webhook is asked whether the job fits.
-func (c *cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *heard {
+func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *heard {
 	out := &heard{job: job.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
 	config, said := rest.CopyConfig(c.config), &collector{}
 	config.WarningHandlerWithContext = said

@@ -9,22 +9,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // million are gangs of a million pods.
-func million() map[string]capacity.Gang {
-	worker := func(options ...build.PodOption) capacity.Group { return group("Worker", 1_000_000, options...) }
+func million() map[string]gang.Gang {
+	worker := func(options ...build.PodOption) gang.Group { return group("Worker", 1_000_000, options...) }
 	tiny := worker(build.Requests("cpu=1m"))
 	elastic := worker(build.Asks("1"))
 	elastic.Min = 1
-	return map[string]capacity.Gang{
-		"one_GPU_each":       gang(worker(build.Asks("1"))),
-		"next_to_nothing":    gang(tiny),
-		"three_roles":        gang(worker(build.Asks("8")), group("Launcher", 1, build.Requests("cpu=2")), group("Server", 1_000_000, build.Requests("memory=1Gi"))),
-		"elastic_from_one":   gang(elastic),
-		"larger_than_a_node": gang(worker(build.Asks("9"))),
+	return map[string]gang.Gang{
+		"one_GPU_each":       gangOf(worker(build.Asks("1"))),
+		"next_to_nothing":    gangOf(tiny),
+		"three_roles":        gangOf(worker(build.Asks("8")), group("Launcher", 1, build.Requests("cpu=2")), group("Server", 1_000_000, build.Requests("memory=1Gi"))),
+		"elastic_from_one":   gangOf(elastic),
+		"larger_than_a_node": gangOf(worker(build.Asks("9"))),
 	}
 }
 
@@ -37,7 +38,7 @@ func BenchmarkMillion(b *testing.B) {
 		if name == "elastic_from_one" {
 			want = capacity.Fits
 		}
-		bench(b, name, s, g, want, (*capacity.Snapshot).Fit)
+		bench(b, name, s, g, want, capacity.Fit)
 	}
 }
 
@@ -45,7 +46,7 @@ func TestAMillionPodsHaveAnAnswer(t *testing.T) {
 	s := snapshotOf(fleet(40, true))
 	for name, g := range million() {
 		t.Run(name, func(t *testing.T) {
-			got := s.Fit(t.Context(), g)
+			got := capacity.Fit(t.Context(), s, g)
 			if got.Verdict == capacity.Unknown || got.Wanted < 1_000_000 {
 				t.Errorf("Fit says %s, %d wanted; want a proven answer about a million", got, got.Wanted)
 			}
@@ -73,12 +74,12 @@ func FuzzAbsurd(f *testing.F) {
 		p := build.Pod("p", build.On("a"))
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{build.GPU: odd(takes), "cpu": odd(more)}
 		s := build.Cluster(n, bare, p, build.Pod("q", build.On("nowhere")))
-		g := gang(
-			capacity.Group{Name: "Worker", Count: count, Min: least, Pod: job.Pod{Requests: job.Resources{build.GPU: asks, "cpu": more}}},
-			capacity.Group{Name: "Other", Count: least, Min: count, Pod: job.Pod{Requests: job.Resources{build.GPU: 1}}, After: []string{"Worker", "Other"}},
+		g := gangOf(
+			gang.Group{Name: "Worker", Count: count, Min: least, Pod: job.Pod{Requests: job.Resources{build.GPU: asks, "cpu": more}}},
+			gang.Group{Name: "Other", Count: least, Min: count, Pod: job.Pod{Requests: job.Resources{build.GPU: 1}}, After: []string{"Worker", "Other"}},
 		)
 		g.Groups[0].After = []string{"Other"} // a circle
-		r := s.Fit(t.Context(), g)
+		r := capacity.Fit(t.Context(), s, g)
 		if r.Rejected.Total != 2 && r.Verdict != capacity.Unknown {
 			t.Errorf("%d nodes were judged, want 2: %s", r.Rejected.Total, r)
 		}
@@ -96,12 +97,12 @@ func FuzzAbsurd(f *testing.F) {
 		}
 		_ = r.String()
 		_ = r.Lines()
-		s.Standings(g, build.GPU)
+		capacity.Standings(s, g, build.GPU)
 	})
 }
 
 func TestAffinityInACircleIsNoNever(t *testing.T) {
-	follows := func(name, other string) capacity.Group {
+	follows := func(name, other string) gang.Group {
 		g := group(name, 2, build.Asks("1"), build.Spec(func(s *corev1.PodSpec) {
 			s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 				TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": other}},
@@ -111,7 +112,7 @@ func TestAffinityInACircleIsNoNever(t *testing.T) {
 		return g
 	}
 	s := build.Cluster(build.Node("a", build.GPUs(8)), build.Node("b", build.GPUs(8)))
-	if got := s.Fit(t.Context(), gang(follows("x", "y"), follows("y", "x"))); got.Verdict == capacity.TooBig {
+	if got := capacity.Fit(t.Context(), s, gangOf(follows("x", "y"), follows("y", "x"))); got.Verdict == capacity.TooBig {
 		t.Errorf("Fit says %s; a circle of affinities proves no never", got)
 	}
 }

@@ -8,7 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // admission is which cells admit pods that choose nodes alike, whatever they ask for.
@@ -34,7 +37,7 @@ type refusal struct {
 // holes are how many pods of a kin alone each cell takes on each of its nodes.
 type holes struct {
 	*admission
-	needs []need
+	needs []cluster.Need
 	alone bool
 	now   []int32 // by cell
 	order []int32 // cells that take pods now, by how many; ties by cell; nil: not asked yet
@@ -67,7 +70,7 @@ func (q *question) admit(k *kin) *admission {
 		}
 	}
 	a := &admission{on: q.on, traits: k.traits, pod: k.pod, lift: q.lift}
-	if q.on.budget.spend(len(q.s.cols.taintSets) + len(q.on.grid.class)/8) {
+	if q.on.budget.spend(len(q.s.Columns().TaintSets) + len(q.on.grid.Class)/8) {
 		a.tolerate(q.s)
 		a.sort(q.s)
 	}
@@ -82,14 +85,14 @@ func (t *traits) shuts(u *traits) bool {
 }
 
 // tolerate finds the taints that refuse the pods.
-func (a *admission) tolerate(s *Snapshot) {
-	a.refuse = make([]int, len(s.cols.taintSets))
-	for set, taints := range s.cols.taintSets {
+func (a *admission) tolerate(s *cluster.Snapshot) {
+	a.refuse = make([]int, len(s.Columns().TaintSets))
+	for set, taints := range s.Columns().TaintSets {
 		if a.lift {
-			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return transient(t.Key) })
+			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return podspec.HealthTaint(t.Key) })
 		}
-		if t := untolerated(taints, a.pod.Spec.Tolerations); t != nil {
-			a.taints = append(a.taints, taintText(t))
+		if t := podspec.Untolerated(taints, a.pod.Spec.Tolerations); t != nil {
+			a.taints = append(a.taints, podspec.TaintText(t))
 			a.refuse[set] = len(a.taints)
 		}
 	}
@@ -97,15 +100,15 @@ func (a *admission) tolerate(s *Snapshot) {
 
 // sort goes through the gates that lie in the nodes themselves. It asks once for each
 // family of cells, unless pods choose nodes by their names or some nodes are closed to them.
-func (a *admission) sort(s *Snapshot) {
+func (a *admission) sort(s *cluster.Snapshot) {
 	spec := &a.pod.Spec
-	_, byName := selectorKeys(spec)
+	_, byName := podspec.SelectorKeys(spec)
 	gate := a.gateOf(s, byName)
 	if byName || a.traits.closed != nil {
 		var free []int32
-		for cell := range a.on.grid.class {
+		for cell := range a.on.grid.Class {
 			if g := gate(int32(cell)); g != open {
-				a.refused = append(a.refused, refusal{g, []int32{int32(cell)}, a.on.grid.weight(cell)})
+				a.refused = append(a.refused, refusal{g, []int32{int32(cell)}, a.on.grid.Weight(cell)})
 			} else {
 				free = append(free, int32(cell))
 			}
@@ -113,10 +116,10 @@ func (a *admission) sort(s *Snapshot) {
 		a.open = [][]int32{free}
 		return
 	}
-	families := a.on.grid.families(&s.cols)
-	for i, cells := range families.cells {
+	families := a.on.grid.Selections(s.Columns())
+	for i, cells := range families.Groups {
 		if g := gate(cells[0]); g != open {
-			a.refused = append(a.refused, refusal{g, cells, families.nodes[i]})
+			a.refused = append(a.refused, refusal{g, cells, families.Nodes[i]})
 		} else {
 			a.open = append(a.open, cells)
 		}
@@ -124,37 +127,37 @@ func (a *admission) sort(s *Snapshot) {
 }
 
 // gateOf prepares the first gate that a cell is behind, whatever room it has.
-func (a *admission) gateOf(s *Snapshot, byName bool) func(cell int32) gate {
-	g, spec := a.on.grid, &a.pod.Spec
-	match, selected := selects(spec), make([]int8, g.kinds+1)
+func (a *admission) gateOf(s *cluster.Snapshot, byName bool) func(cell int32) gate {
+	g, spec, columns := a.on.grid, &a.pod.Spec, s.Columns()
+	match, selected := podspec.Selects(spec), make([]int8, g.LabelSets+1)
 	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
 	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
-	toleratesCordon := a.lift || untolerated(cordon, spec.Tolerations) == nil
+	toleratesCordon := a.lift || podspec.Untolerated(cordon, spec.Tolerations) == nil
 	admits := func(cell int32) bool {
 		if free {
 			return true
 		}
-		known := &selected[g.labels[cell]]
+		known := &selected[g.LabelSet[cell]]
 		if *known == 0 || byName {
-			n := s.nodes[g.nodes[cell][0]]
+			n := s.Nodes()[g.Nodes[cell][0]]
 			*known = -1
-			if match(n.object) && (spec.NodeName == "" || spec.NodeName == n.Name) {
+			if match(n.Object()) && (spec.NodeName == "" || spec.NodeName == n.Name) {
 				*known = 1
 			}
 		}
 		return *known > 0
 	}
 	return func(cell int32) gate {
-		switch class := g.class[cell]; {
-		case !s.cols.ready[class] && !a.lift:
+		switch class := g.Class[cell]; {
+		case !columns.Ready[class] && !a.lift:
 			return notReady
-		case s.cols.cordoned[class] && !toleratesCordon:
+		case columns.Cordoned[class] && !toleratesCordon:
 			return cordoned
 		case !admits(cell):
 			return notSelected
-		case a.refuse[s.cols.taintSet[class]] > 0:
+		case a.refuse[columns.TaintSet[class]] > 0:
 			return tainted
-		case a.traits.closed != nil && a.traits.closed[g.nodes[cell][0]]:
+		case a.traits.closed != nil && a.traits.closed[g.Nodes[cell][0]]:
 			return closed
 		default:
 			return open
@@ -163,14 +166,14 @@ func (a *admission) gateOf(s *Snapshot, byName bool) func(cell int32) gate {
 }
 
 // holes finds the holes for pods that ask for so much, or works them out.
-func (a *admission) holes(needs []need, alone bool) *holes {
+func (a *admission) holes(needs []cluster.Need, alone bool) *holes {
 	for _, h := range a.rooms {
 		if h.alone == alone && slices.Equal(h.needs, needs) {
 			return h
 		}
 	}
 	h := &holes{admission: a, needs: needs, alone: alone}
-	h.now = h.count(a.on.s.cols.free, nil, a.traits.barredNow, &h.sums)
+	h.now = h.count(a.on.s.Columns().Free, nil, a.traits.barredNow, &h.sums)
 	a.rooms = append(a.rooms, h)
 	return h
 }
@@ -178,19 +181,19 @@ func (a *admission) holes(needs []need, alone bool) *holes {
 // count is how many pods go on a node of each cell, and what that adds up to. Cells that
 // stand idle take from known what they have; barred nodes take none.
 func (h *holes) count(room [][]int64, known []int32, barred []bool, sums *sums) []int32 {
-	g, busy := h.on.grid, h.on.s.cols.busy
-	out := h.on.numbers(len(g.class))
+	g, busy := h.on.grid, h.on.s.Columns().Busy
+	out := h.on.numbers(len(g.Class))
 	most := int32(math.MaxInt32)
 	if h.alone {
 		most = 1
 	}
 	rows, ok := rowsOf(h.needs, room)
-	if !ok || !h.on.budget.spend(len(g.class)/2) {
+	if !ok || !h.on.budget.spend(len(g.Class)/2) {
 		return out
 	}
 	for _, cells := range h.open {
 		for _, cell := range cells {
-			class, left := g.class[cell], most
+			class, left := g.Class[cell], most
 			if known != nil && !busy[class] {
 				left = known[cell]
 			} else {
@@ -200,12 +203,12 @@ func (h *holes) count(room [][]int64, known []int32, barred []bool, sums *sums) 
 					}
 				}
 			}
-			if left == 0 || barred != nil && barred[g.nodes[cell][0]] {
+			if left == 0 || barred != nil && barred[g.Nodes[cell][0]] {
 				continue
 			}
 			out[cell] = left
-			nodes := int64(g.size[cell])
-			sums.total = plus(sums.total, int64(left)*nodes)
+			nodes := int64(g.Size[cell])
+			sums.total = saturate.Add(sums.total, int64(left)*nodes)
 			sums.peak = max(sums.peak, left)
 			sums.takers += nodes
 			sums.sizes[min(largestHole, left)]++
@@ -222,16 +225,16 @@ type row struct {
 
 // rowsOf are the needs with their columns, false if one has none. Those come first that
 // most nodes cannot serve.
-func rowsOf(needs []need, room [][]int64) ([]row, bool) {
+func rowsOf(needs []cluster.Need, room [][]int64) ([]row, bool) {
 	var first, then []row
 	for _, n := range needs {
 		switch {
-		case n.column < 0:
+		case n.Column < 0:
 			return nil, false
-		case job.AcceleratorUnit(n.name) != job.NotAccelerator:
-			first = append(first, row{room[n.column], n.n})
+		case job.AcceleratorUnit(n.Name) != job.NotAccelerator:
+			first = append(first, row{room[n.Column], n.N})
 		default:
-			then = append(then, row{room[n.column], n.n})
+			then = append(then, row{room[n.Column], n.N})
 		}
 	}
 	return append(first, then...), true
@@ -258,15 +261,15 @@ func (h *holes) settle() {
 	if h.traits.barredNow == nil {
 		known = h.now
 	}
-	h.idle = h.count(h.on.s.cols.idle, known, h.traits.barredIdle, &h.idleSums)
+	h.idle = h.count(h.on.s.Columns().Idle, known, h.traits.barredIdle, &h.idleSums)
 }
 
 // refuses prepares why cells that let the pods in take none of them now; open: because
 // of their number.
 func (h *holes) refuses() func(cell int32) gate {
-	cols, grid, barred := &h.on.s.cols, h.on.grid, h.traits.barredNow
-	free, served := rowsOf(h.needs, cols.free)
-	idle, _ := rowsOf(h.needs, cols.idle)
+	cols, grid, barred := h.on.s.Columns(), h.on.grid, h.traits.barredNow
+	free, served := rowsOf(h.needs, cols.Free)
+	idle, _ := rowsOf(h.needs, cols.Idle)
 	takes := func(rows []row, class int32) bool {
 		for i := range rows {
 			if rows[i].has[class] < rows[i].n {
@@ -276,12 +279,12 @@ func (h *holes) refuses() func(cell int32) gate {
 		return served
 	}
 	return func(cell int32) gate {
-		switch class := grid.class[cell]; {
+		switch class := grid.Class[cell]; {
 		case !takes(idle, class):
 			return tooSmall
 		case !takes(free, class):
 			return full
-		case barred != nil && barred[grid.nodes[cell][0]]:
+		case barred != nil && barred[grid.Nodes[cell][0]]:
 			return otherwise
 		default:
 			return open
@@ -294,7 +297,7 @@ func (h *holes) gatesNow() []gate {
 	if h.final != nil {
 		return h.final
 	}
-	h.final = make([]gate, len(h.on.grid.class))
+	h.final = make([]gate, len(h.on.grid.Class))
 	for _, r := range h.refused {
 		for _, cell := range r.cells {
 			h.final[cell] = r.gate

@@ -14,13 +14,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // hostile is a question that somebody who wants the webhook to be slow would ask.
 type hostile struct {
-	on   *capacity.Snapshot
-	gang capacity.Gang
+	on   *cluster.Snapshot
+	gang gang.Gang
 }
 
 // hostiles are such questions, by what makes them hard.
@@ -45,7 +47,7 @@ func BenchmarkAdversary(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			asked := all[name](b)
 			for i := range asked { // the first question to a snapshot pays for its columns
-				asked[i].on.Fit(b.Context(), gpus(1, "1"))
+				capacity.Fit(b.Context(), asked[i].on, gpus(1, "1"))
 			}
 			runtime.GC()
 			runtime.LockOSThread()
@@ -57,7 +59,7 @@ func BenchmarkAdversary(b *testing.B) {
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
 					start := spent()
-					r := h.on.Fit(b.Context(), h.gang)
+					r := capacity.Fit(b.Context(), h.on, h.gang)
 					took = append(took, spent()-start)
 					runtime.ReadMemStats(&after)
 					most = max(most, after.TotalAlloc-before.TotalAlloc)
@@ -71,7 +73,7 @@ func BenchmarkAdversary(b *testing.B) {
 			longest := time.Duration(0)
 			for _, h := range asked { // all of this is work that does not end with the context
 				start := spent()
-				h.on.Fit(ended, h.gang)
+				capacity.Fit(ended, h.on, h.gang)
 				longest = max(longest, spent()-start)
 			}
 			b.ReportMetric(float64(longest.Nanoseconds()), "ended-ns")
@@ -106,7 +108,7 @@ func constrained(n int) (out []hostile) {
 			}
 		}
 		roles := []string{"a", "b", "c"}[:2+r.IntN(2)]
-		var g capacity.Gang
+		var g gang.Gang
 		for _, name := range roles {
 			other, topology := roles[r.IntN(len(roles))], []string{"zone", "rack", corev1.LabelHostname}[r.IntN(3)]
 			o := []build.PodOption{build.Asks(fmt.Sprint(1 + r.IntN(8))), build.Requests("cpu=" + fmt.Sprint(1+r.IntN(30))), role(name)}
@@ -123,7 +125,7 @@ func constrained(n int) (out []hostile) {
 			}
 			g.Groups = append(g.Groups, group(name, 4+r.IntN(30), o...))
 		}
-		out = append(out, hostile{cluster(items...), gang(g.Groups...)})
+		out = append(out, hostile{clusterOf(items...), gangOf(g.Groups...)})
 	}
 	return out
 }
@@ -142,7 +144,7 @@ func eightTopologies(testing.TB) (out []hostile) {
 			name := fmt.Sprintf("n%04d", i)
 			items = append(items, build.Node(name, o...), build.Pod("p"+name, build.On(name), build.Asks(fmt.Sprint(r.IntN(9)))))
 		}
-		var groups []capacity.Group
+		var groups []gang.Group
 		for i, name := range []string{"a", "b", "c"} {
 			o := []build.PodOption{build.Asks(fmt.Sprint(2 + i)), role(name)}
 			for t := range 8 {
@@ -153,7 +155,7 @@ func eightTopologies(testing.TB) (out []hostile) {
 			}
 			groups = append(groups, group(name, 20, o...))
 		}
-		out = append(out, hostile{cluster(items...), gang(groups...)})
+		out = append(out, hostile{clusterOf(items...), gangOf(groups...)})
 	}
 	return out
 }
@@ -172,7 +174,7 @@ func manyPriorities(b testing.TB) []hostile {
 			items = append(items, p)
 		}
 	}
-	return []hostile{{ruled(b, text, nil, items...), gang(group("Worker", 64, build.Asks("8"), build.Spec(func(s *corev1.PodSpec) { s.PriorityClassName = "high" })))}}
+	return []hostile{{ruled(b, text, nil, items...), gangOf(group("Worker", 64, build.Asks("8"), build.Spec(func(s *corev1.PodSpec) { s.PriorityClassName = "high" })))}}
 }
 
 // manyQuotas is a namespace with 2,000 quotas.
@@ -207,7 +209,7 @@ func manyClaims(b testing.TB) []hostile {
 	mounts := build.Spec(func(s *corev1.PodSpec) {
 		s.Volumes = append(s.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c7"}}})
 	})
-	return []hostile{{ruled(b, text.String(), nil, items...), in("ml", gang(group("Worker", 2, build.Asks("8"), mounts)))}}
+	return []hostile{{ruled(b, text.String(), nil, items...), in("ml", gangOf(group("Worker", 2, build.Asks("8"), mounts)))}}
 }
 
 // manyGuards is a gang of several roles on a cluster whose pods keep pods with many labels away.
@@ -223,16 +225,16 @@ func manyGuards(testing.TB) []hostile {
 		}}}}
 		items = append(items, p)
 	}
-	var groups []capacity.Group
+	var groups []gang.Group
 	for i := range 20 {
 		groups = append(groups, group(fmt.Sprintf("w%d", i), 60, build.Asks(fmt.Sprint(1+i%5)), build.Requests(fmt.Sprintf("cpu=%d", i+1)), build.PodLabel("app", fmt.Sprint(i))))
 	}
-	return []hostile{{cluster(items...), gang(groups...)}}
+	return []hostile{{clusterOf(items...), gangOf(groups...)}}
 }
 
 // shapes are as many roles that ask for the same and choose nodes by labels of their own.
-func shapes(roles int) capacity.Gang {
-	var g capacity.Gang
+func shapes(roles int) gang.Gang {
+	var g gang.Gang
 	for i := range roles {
 		g.Groups = append(g.Groups, group(fmt.Sprintf("w%d", i), 1, build.Asks("1"), selects(fmt.Sprintf("k%d", i), "v"), role(fmt.Sprint(i)), apartOver("zone", fmt.Sprint(i+1))))
 	}

@@ -3,218 +3,71 @@ package capacity
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
-
-// antiAffinity are the required terms that keep pods apart.
-func antiAffinity(spec *corev1.PodSpec) []corev1.PodAffinityTerm {
-	if spec.Affinity == nil || spec.Affinity.PodAntiAffinity == nil {
-		return nil
-	}
-	return spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-}
-
-// podAffinity are the required terms that draw pods to others.
-func podAffinity(spec *corev1.PodSpec) []corev1.PodAffinityTerm {
-	if spec.Affinity == nil || spec.Affinity.PodAffinity == nil {
-		return nil
-	}
-	return spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-}
-
-// podTerm is a required term of pod affinity or anti-affinity, ready to be compared with
-// pods.
-type podTerm struct {
-	topology   string
-	selector   labels.Selector
-	namespaces []string
-	chosen     labels.Selector // of namespaces; nil: only those listed
-	unread     string          // why the term cannot be judged; empty: it can
-	number     int             // of an own term; see ground.number
-	must       [2]string       // a label that pods need for it to be about them; empty: none, or several
-}
-
-// podTermsOf reads the terms of a pod that exists.
-func podTermsOf(terms []corev1.PodAffinityTerm, namespace string) []podTerm {
-	if len(terms) == 0 {
-		return nil
-	}
-	out := make([]podTerm, len(terms))
-	for i, t := range terms {
-		out[i] = podTermOf(t, namespace)
-	}
-	return out
-}
-
-// equal says that two terms are about the same pods and topology.
-func (k podTerm) equal(o podTerm) bool {
-	return k.topology == o.topology && k.unread == o.unread && slices.Equal(k.namespaces, o.namespaces) &&
-		reflect.DeepEqual(k.selector, o.selector) && reflect.DeepEqual(k.chosen, o.chosen)
-}
-
-// podTermOf reads a term of a pod that exists.
-func podTermOf(t corev1.PodAffinityTerm, namespace string) podTerm {
-	k := podTerm{topology: t.TopologyKey, namespaces: t.Namespaces}
-	var err error
-	if k.selector, err = metav1.LabelSelectorAsSelector(t.LabelSelector); err != nil {
-		k.selector, k.unread = labels.Nothing(), "a label selector that cannot be read"
-	}
-	if t.LabelSelector != nil {
-		for key, value := range t.LabelSelector.MatchLabels {
-			if k.must[0] == "" || key < k.must[0] {
-				k.must = [2]string{key, value}
-			}
-		}
-	}
-	if t.NamespaceSelector != nil {
-		if k.chosen, err = metav1.LabelSelectorAsSelector(t.NamespaceSelector); err != nil {
-			k.unread = "a namespace selector that cannot be read"
-		}
-	} else if len(t.Namespaces) == 0 {
-		k.namespaces = []string{namespace}
-	}
-	return k
-}
-
-// ownTermOf reads a term of a pod that is to be made. The API server writes what its label
-// keys mean into the selector when it makes the pod
-// (https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#matchlabelkeys).
-func ownTermOf(t corev1.PodAffinityTerm, namespace string, own *job.Pod) podTerm {
-	if t.LabelSelector != nil && len(t.MatchLabelKeys)+len(t.MismatchLabelKeys) > 0 {
-		selector := t.LabelSelector.DeepCopy()
-		add := func(keys []string, op metav1.LabelSelectorOperator) {
-			for _, key := range keys {
-				if value, is, _, _ := own.Label(key); is == job.Present {
-					selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: op, Values: []string{value}})
-				}
-			}
-		}
-		add(t.MatchLabelKeys, metav1.LabelSelectorOpIn)
-		add(t.MismatchLabelKeys, metav1.LabelSelectorOpNotIn)
-		t.LabelSelector = selector
-	}
-	k := podTermOf(t, namespace)
-	for _, key := range slices.Concat(t.MatchLabelKeys, t.MismatchLabelKeys) {
-		if _, _, _, doubt := own.Label(key); doubt != "" && k.unread == "" {
-			k.unread = doubt
-		}
-	}
-	return k
-}
-
-// covers says whether the term looks at pods of the namespace; known is false where that
-// depends on labels of the namespace that are not in the view.
-func (k *podTerm) covers(s *Snapshot, namespace string) (yes, known bool) {
-	if slices.Contains(k.namespaces, namespace) {
-		return true, true
-	}
-	if k.chosen == nil {
-		return false, true
-	}
-	if k.chosen.Empty() {
-		return true, true
-	}
-	object, presence := s.Lookup(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "", namespace)
-	if presence != job.Present {
-		return false, false
-	}
-	return k.chosen.Matches(labels.Set(object.GetLabels())), true
-}
-
-// matches says whether the term is about a pod.
-func (k *podTerm) matches(s *Snapshot, namespace string, set map[string]string) (yes, known bool) {
-	if k.unread != "" {
-		return false, false
-	}
-	if !k.selector.Matches(labels.Set(set)) {
-		return false, true
-	}
-	return k.covers(s, namespace)
-}
-
-// meets says whether the term is about the pods of a group; doubt is what that cannot be
-// told for.
-func (k *podTerm) meets(s *Snapshot, namespace string, p *job.Pod) (yes bool, doubt string) {
-	if k.unread != "" {
-		return false, k.unread
-	}
-	yes, doubt = p.Meets(k.selector)
-	if !yes && doubt == "" {
-		return false, ""
-	}
-	switch covers, known := k.covers(s, namespace); {
-	case known && !covers:
-		return false, ""
-	case !known:
-		return false, cmp.Or(doubt, unseenNamespaces)
-	default:
-		return yes, doubt
-	}
-}
 
 // notJudged says that a term could not be compared with pods.
 func notJudged(who, what, doubt string) string {
-	return fmt.Sprintf("%s: %s by %s is not judged", who, what, cmp.Or(doubt, unseenNamespaces))
+	return fmt.Sprintf("%s: %s by %s is not judged", who, what, cmp.Or(doubt, cluster.UnseenNamespaces))
 }
 
 // barred marks the nodes that pods which exist close to a group: by their ports, by their
 // anti-affinity, by its anti-affinity; nil: none. idle counts only pods that stay on an
 // idle cluster: those that come back by themselves, and those of the gang.
-func (on *ground) barred(t *traits, namespace string, g *Group) (idle, now []bool) {
+func (on *ground) barred(t *traits, namespace string, g *gang.Group) (idle, now []bool) {
 	s := on.s
-	stays := func(p *Pod) bool { return p.resident || on.stays[p] }
-	if len(t.ports) == 0 && len(t.disks) == 0 && len(t.apart) == 0 && len(s.guarded) == 0 {
+	stays := func(p *cluster.Pod) bool { return p.Resident() || on.stays[p] }
+	if len(t.ports) == 0 && len(t.disks) == 0 && len(t.apart) == 0 && len(s.Guarded()) == 0 {
 		return nil, nil
 	}
-	idle, now = make([]bool, len(s.nodes)), make([]bool, len(s.nodes))
-	bar := func(p *Pod, term *podTerm) {
-		if at, ok := s.nodeAt(p.node); ok {
-			s.close(now, at, term.topology)
+	idle, now = make([]bool, len(s.Nodes())), make([]bool, len(s.Nodes()))
+	bar := func(p *cluster.Pod, term *cluster.PodTerm) {
+		if at, ok := s.NodeAt(p.Node()); ok {
+			close(s, now, at, term.Topology)
 			if stays(p) {
-				s.close(idle, at, term.topology)
+				close(s, idle, at, term.Topology)
 			}
 		}
 	}
 	if len(t.ports)+len(t.disks) > 0 {
-		for at, n := range s.nodes {
-			for _, p := range n.pods {
-				if conflict(p.ports, t.ports) || len(t.disks) > 0 && diskConflict(p.disks, t.disks) {
+		for at, n := range s.Nodes() {
+			for _, p := range n.Pods() {
+				if podspec.PortConflict(p.HostPorts(), t.ports) || len(t.disks) > 0 && podspec.DiskConflict(p.Disks(), t.disks) {
 					now[at], idle[at] = true, idle[at] || stays(p)
 				}
 			}
 		}
 	}
 	for i := range t.apart {
-		s.eachKeptAway(&t.apart[i], func(p *Pod, known bool) {
+		eachKeptAway(s, &t.apart[i], func(p *cluster.Pod, known bool) {
 			if !known {
-				t.blur(notJudged(g.Name, "anti-affinity", t.apart[i].unread))
+				t.blur(notJudged(g.Name, "anti-affinity", t.apart[i].Unread))
 				return
 			}
 			bar(p, &t.apart[i])
 		})
 	}
 	has := map[[2]string]bool{}
-	for _, p := range s.guarded {
-		if !on.budget.spend(3 * len(p.apart)) {
+	for _, p := range s.Guarded() {
+		if !on.budget.spend(3 * len(p.AntiAffinity())) {
 			return idle, now
 		}
-		for i := range p.apart {
-			term := &p.apart[i]
-			if !mayHave(&g.Pod, term.must, has) {
+		for i := range p.AntiAffinity() {
+			term := &p.AntiAffinity()[i]
+			if !mayHave(&g.Pod, term.Must, has) {
 				continue
 			}
 			if !on.budget.spend(stepsPerMatch) {
 				return idle, now
 			}
-			switch yes, doubt := term.meets(s, namespace, &g.Pod); {
+			switch yes, doubt := term.Meets(s, namespace, &g.Pod); {
 			case doubt != "":
 				t.blur(notJudged(g.Name, "anti-affinity", doubt))
 			case yes:
@@ -242,16 +95,16 @@ func mayHave(p *job.Pod, label [2]string, known map[[2]string]bool) bool {
 
 // eachKeptAway calls back for each pod on a node that a term keeps its own pod away from,
 // or of which that is not known.
-func (s *Snapshot) eachKeptAway(term *podTerm, call func(p *Pod, known bool)) {
-	for namespace, pods := range s.podsIn {
-		if yes, known := term.covers(s, namespace); !yes && known {
+func eachKeptAway(s *cluster.Snapshot, term *cluster.PodTerm, call func(p *cluster.Pod, known bool)) {
+	for namespace, pods := range s.PodLists() {
+		if yes, known := term.Covers(s, namespace); !yes && known {
 			continue
 		}
-		for p := range pods.with(labelsOf(term.selector)) {
-			if p.node == "" {
+		for p := range pods.With(cluster.HashesIn(term.Selector)) {
+			if p.Node() == "" {
 				continue
 			}
-			if yes, known := term.matches(s, namespace, p.labels); yes || !known {
+			if yes, known := term.Matches(s, namespace, p.Labels()); yes || !known {
 				call(p, known)
 			}
 		}
@@ -259,15 +112,15 @@ func (s *Snapshot) eachKeptAway(term *podTerm, call func(p *Pod, known bool)) {
 }
 
 // close marks the nodes of the domain of a node.
-func (s *Snapshot) close(out []bool, at int, topology string) {
-	if _, ok := s.nodes[at].Labels[topology]; !ok {
+func close(s *cluster.Snapshot, out []bool, at int, topology string) {
+	if _, ok := s.Nodes()[at].Labels[topology]; !ok {
 		out[at] = out[at] || topology == corev1.LabelHostname
 		return
 	}
 	if out[at] && topology == corev1.LabelHostname {
 		return
 	}
-	column := s.byLabel.column(s.nodes, []string{topology}).of
+	column := s.LabelColumn([]string{topology}).Of
 	for i := range out {
 		out[i] = out[i] || column[i] == column[at]
 	}
@@ -276,7 +129,7 @@ func (s *Snapshot) close(out []bool, at int, topology string) {
 // clashes says whether pods of two kins (or of one, with itself) cannot share a node.
 // What they cannot share beyond a node is for the web.
 func (q *question) clashes(a, b *kin) bool {
-	if conflict(a.traits.ports, b.traits.ports) || diskConflict(a.traits.disks, b.traits.disks) {
+	if podspec.PortConflict(a.traits.ports, b.traits.ports) || podspec.DiskConflict(a.traits.disks, b.traits.disks) {
 		return true
 	}
 	return q.apart(a, b) || q.apart(b, a)
@@ -286,11 +139,11 @@ func (q *question) apart(a, b *kin) bool {
 	apart := false
 	for i := range a.traits.apart {
 		term := &a.traits.apart[i]
-		rejects, doubt := q.on.meets(relation{antiAffine, term.number, 0}, b.groups[0], func() (bool, string) { return term.meets(q.s, q.gang.Namespace, b.pod) })
+		rejects, doubt := q.on.meets(relation{antiAffine, term.Number, 0}, b.groups[0], func() (bool, string) { return term.Meets(q.s, q.gang.Namespace, b.pod) })
 		switch {
 		case doubt != "":
 			q.blur(notJudged(a.name, "anti-affinity", doubt))
-		case rejects && term.topology == corev1.LabelHostname:
+		case rejects && term.Topology == corev1.LabelHostname:
 			apart = true
 		}
 	}

@@ -9,68 +9,27 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
-
-// nodePoolObject is what of Karpenter's NodePool is read: what nodes it makes and how
-// much of them (https://karpenter.sh/docs/concepts/nodepools/).
-type nodePoolObject struct {
-	Spec struct {
-		Template struct {
-			Metadata struct {
-				Labels map[string]string `json:"labels"`
-			} `json:"metadata"`
-			Spec struct {
-				Requirements []corev1.NodeSelectorRequirement `json:"requirements"`
-				Taints       []corev1.Taint                   `json:"taints"`
-			} `json:"spec"`
-		} `json:"template"`
-		Limits corev1.ResourceList `json:"limits"`
-	} `json:"spec"`
-	Status struct {
-		Resources corev1.ResourceList `json:"resources"`
-	} `json:"status"`
-}
-
-// pool is a NodePool, read.
-type pool struct {
-	name         string
-	requirements map[string][]corev1.NodeSelectorRequirement // by key
-	taints       []corev1.Taint
-	limits, used job.Resources
-}
-
-// pool sorts what the object says.
-func (o *nodePoolObject) pool(name string) *pool {
-	t := &o.Spec.Template
-	p := &pool{
-		name: name, taints: t.Spec.Taints, requirements: map[string][]corev1.NodeSelectorRequirement{},
-		limits: job.ResourcesOf(o.Spec.Limits), used: job.ResourcesOf(o.Status.Resources),
-	}
-	for _, r := range t.Spec.Requirements {
-		p.requirements[r.Key] = append(p.requirements[r.Key], r)
-	}
-	for key, value := range t.Metadata.Labels {
-		p.requirements[key] = append(p.requirements[key], corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}})
-	}
-	// The label by which its nodes are known.
-	p.requirements[karpenterNodePool] = []corev1.NodeSelectorRequirement{{Key: karpenterNodePool, Operator: corev1.NodeSelectorOpIn, Values: []string{name}}}
-	return p
-}
 
 // Brings says whether an autoscaler could add a node that takes a pod, as far as selectors
 // and taints go; sizes are nobody's but the cloud's. Absent is proven: every node pool
 // there is keeps such pods away. why is the first reason, "node pool gpu has the taint
 // gpu=yes:NoSchedule".
-func (s *Snapshot) Brings(spec *corev1.PodSpec) (is job.Presence, why string) {
+func Brings(s *cluster.Snapshot, spec *corev1.PodSpec) (is job.Presence, why string) {
 	switch {
-	case s == nil || s.autoscaler == "":
+	case s == nil || s.Autoscaler() == "":
 		return job.Absent, "nobody adds nodes"
-	case !s.poolsKnown():
+	case !s.PoolsKnown():
 		return job.Unknown, ""
 	}
-	for _, p := range s.rules.pools {
-		reason := p.refuses(spec)
+	for _, p := range s.Rules().Pools {
+		reason := refuses(p, spec)
 		if reason == "" {
 			return job.Unknown, "" // it may; how large its nodes are is not known
 		}
@@ -81,46 +40,36 @@ func (s *Snapshot) Brings(spec *corev1.PodSpec) (is job.Presence, why string) {
 	return job.Absent, why
 }
 
-// poolsKnown says that the node pools in the view are all there is to say about nodes to
-// come.
-func (s *Snapshot) poolsKnown() bool {
-	if s.autoscaler != karpenter || s.rules == nil || len(s.rules.pools) == 0 || !s.Holds(resourceOf(nodePool.WithVersion(""))) {
-		return false
-	}
-	_, status := s.objects[configMap].get(objectName{autoscalerStatus[0], autoscalerStatus[1], "v1"})
-	return !status && s.objects[provisioning].length() == 0 // or another one may add nodes too
-}
-
 // barren finds out that nobody adds nodes for a pod that none of the nodes there are could
 // ever hold: then it is impossible here, autoscaler or not.
-func (s *Snapshot) barren(r *Result, g Gang) {
-	at := g.group(r.Group)
+func barren(s *cluster.Snapshot, r *Result, g gang.Gang) {
+	at := g.Index(r.Group)
 	if r.Verdict != TooBig || !r.ByShape || r.Grows == "" || at < 0 {
 		return
 	}
-	if brings, why := s.Brings(&g.Groups[at].Pod.Spec); brings == job.Absent {
+	if brings, why := Brings(s, &g.Groups[at].Pod.Spec); brings == job.Absent {
 		r.Grows = ""
-		r.Assumed = append(r.Assumed, fmt.Sprintf("%s adds no nodes for %s: %s", s.autoscaler, r.Group, why))
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%s adds no nodes for %s: %s", s.Autoscaler(), r.Group, why))
 	}
 }
 
 // refuses is why nodes of the pool never take the pod; empty: they may.
-func (p *pool) refuses(spec *corev1.PodSpec) string {
-	if t := untolerated(p.taints, spec.Tolerations); t != nil {
-		return "node pool " + p.name + " has the taint " + taintText(t)
+func refuses(p *cluster.NodePool, spec *corev1.PodSpec) string {
+	if t := podspec.Untolerated(p.Taints, spec.Tolerations); t != nil {
+		return "node pool " + p.Name + " has the taint " + podspec.TaintText(t)
 	}
 	for _, key := range slices.Sorted(maps.Keys(spec.NodeSelector)) {
-		if !p.allows(corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{spec.NodeSelector[key]}}) {
-			return "node pool " + p.name + " makes no nodes with " + key + "=" + spec.NodeSelector[key]
+		if !allows(p, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{spec.NodeSelector[key]}}) {
+			return "node pool " + p.Name + " makes no nodes with " + key + "=" + spec.NodeSelector[key]
 		}
 	}
 	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-			if len(term.MatchFields) == 0 && !slices.ContainsFunc(term.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return !p.allows(r) }) {
+			if len(term.MatchFields) == 0 && !slices.ContainsFunc(term.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return !allows(p, r) }) {
 				return ""
 			}
 		}
-		return "node pool " + p.name + " makes no nodes that the required node affinity takes"
+		return "node pool " + p.Name + " makes no nodes that the required node affinity takes"
 	}
 	return ""
 }
@@ -132,8 +81,8 @@ func (p *pool) refuses(spec *corev1.PodSpec) string {
 // (https://karpenter.sh/docs/concepts/scheduling/#user-defined-labels). NotIn and DoesNotExist
 // go together, in any order
 // (https://github.com/kubernetes-sigs/karpenter/blob/main/pkg/scheduling/requirements.go, Intersects).
-func (p *pool) allows(r corev1.NodeSelectorRequirement) bool {
-	own := p.requirements[r.Key]
+func allows(p *cluster.NodePool, r corev1.NodeSelectorRequirement) bool {
+	own := p.Requirements[r.Key]
 	if len(own) == 0 {
 		return wellKnown(r.Key) || r.Operator == corev1.NodeSelectorOpNotIn || r.Operator == corev1.NodeSelectorOpDoesNotExist
 	}
@@ -200,7 +149,7 @@ func wellKnown(key string) bool {
 // beside the nodes there are: limits are on all nodes of a pool, those that exist included.
 func (o *obstacle) pools() {
 	s := o.s
-	if !s.poolsKnown() {
+	if !s.PoolsKnown() {
 		return
 	}
 	each := o.demands()
@@ -211,21 +160,21 @@ func (o *obstacle) pools() {
 		var asked, most int64
 		limited := true
 		for i := range each {
-			asked = plus(asked, times(each[i][name], o.wanted(i)))
+			asked = saturate.Add(asked, saturate.Mul(each[i][name], o.wanted(i)))
 		}
 		var names []string
-		for _, p := range s.rules.pools {
+		for _, p := range s.Rules().Pools {
 			if !o.usable(p, each, name) {
 				continue
 			}
-			limit, ok := p.limits[name]
+			limit, ok := p.Limits[name]
 			limited = limited && ok
-			most = plus(most, max(0, limit))
-			names = append(names, p.name)
+			most = saturate.Add(most, max(0, limit))
+			names = append(names, p.Name)
 		}
-		for _, n := range s.Alike(karpenterNodePool) {
-			if _, made := n.Labels[karpenterNodePool]; !made {
-				most = plus(most, times(max(0, n.Allocatable[name]), int64(n.Count)))
+		for _, n := range s.Alike(cluster.KarpenterNodePool) {
+			if _, made := n.Labels[cluster.KarpenterNodePool]; !made {
+				most = saturate.Add(most, saturate.Mul(max(0, n.Allocatable[name]), int64(n.Count)))
 			}
 		}
 		if asked == 0 || len(names) == 0 || !limited || asked <= most {
@@ -233,18 +182,18 @@ func (o *obstacle) pools() {
 		}
 		at := o.largest(each, name)
 		o.add(Limit{
-			Rule: RulePool, When: Never, Kind: nodePool.Kind, Name: strings.Join(names, ","), Resource: string(name),
+			Rule: RulePool, When: Never, Kind: cluster.NodePoolKind.Kind, Name: strings.Join(names, ","), Resource: string(name),
 			Asked: asked, Hard: most, Path: job.Path("spec.limits").Key(string(name)), At: at,
 			Message: fmt.Sprintf("%s %s asked by %s; %s is what the limits of %s and other nodes allow", job.Format(name, asked), name,
-				o.rolesFor(each, name), job.Format(name, most), many(len(names), "node pool", "node pools")),
+				o.rolesFor(each, name), job.Format(name, most), words.Count(len(names), "node pool", "node pools")),
 		})
 	}
 }
 
 // usable says whether a pool may make nodes for some pods that ask for a resource.
-func (o *obstacle) usable(p *pool, each []job.Resources, name corev1.ResourceName) bool {
+func (o *obstacle) usable(p *cluster.NodePool, each []job.Resources, name corev1.ResourceName) bool {
 	for i := range each {
-		if each[i][name] > 0 && p.refuses(&o.gang.Groups[i].Pod.Spec) == "" {
+		if each[i][name] > 0 && refuses(p, &o.gang.Groups[i].Pod.Spec) == "" {
 			return true
 		}
 	}

@@ -59,13 +59,13 @@ func TestWhetherAnAutoscalerCouldBringANode(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := build.Pod("x", tc.pod)
-			is, why := ruled(t, tc.objects, tc.whole).Brings(&p.Spec)
+			is, why := capacity.Brings(ruled(t, tc.objects, tc.whole), &p.Spec)
 			if want := map[bool]job.Presence{true: job.Unknown, false: job.Absent}[tc.want == ""]; is != want || why != tc.want {
 				t.Errorf("Brings says %v, %q; want %v, %q", is, why, want, tc.want)
 			}
 		})
 	}
-	if is, _ := build.Cluster(build.Node("a")).Brings(&corev1.PodSpec{}); is != job.Absent {
+	if is, _ := capacity.Brings(build.Cluster(build.Node("a")), &corev1.PodSpec{}); is != job.Absent {
 		t.Errorf("where nobody adds nodes: %v; want absent", is)
 	}
 }
@@ -73,12 +73,12 @@ func TestWhetherAnAutoscalerCouldBringANode(t *testing.T) {
 func TestUnderAnAutoscalerOnlyWhatNoPoolTakesIsWorthAWarning(t *testing.T) {
 	tainted := nodePoolOf("gpu", "", ", taints: [{key: a, effect: NoSchedule}]")
 	node := build.Node("n", build.GPUs(8), build.Taint("a:NoSchedule"))
-	r := ruled(t, tainted, []string{"nodepools.karpenter.sh"}, node).Fit(t.Context(), gpus(1, "8"))
+	r := capacity.Fit(t.Context(), ruled(t, tainted, []string{"nodepools.karpenter.sh"}, node), gpus(1, "8"))
 	if r.Verdict != capacity.TooBig || !r.Speaks() || !strings.Contains(strings.Join(r.Assumed, ";"), "Karpenter adds no nodes for Worker: node pool gpu has the taint a:NoSchedule") {
 		t.Errorf("%s, speaks %t, assumed %q; want too-big, true, and why nobody adds nodes", r.Verdict, r.Speaks(), r.Assumed)
 	}
 	open := nodePoolOf("gpu", "", "")
-	if r := ruled(t, open, []string{"nodepools.karpenter.sh"}, node).Fit(t.Context(), gpus(1, "8")); r.Speaks() {
+	if r := capacity.Fit(t.Context(), ruled(t, open, []string{"nodepools.karpenter.sh"}, node), gpus(1, "8")); r.Speaks() {
 		t.Errorf("%s is worth a warning; want silence, a node may come", r)
 	}
 }

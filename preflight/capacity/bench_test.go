@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -29,21 +31,21 @@ func BenchmarkFit(b *testing.B) {
 				runtime.GC()
 				for _, roles := range []int{1, 3} {
 					for _, pods := range []int{8, 128, 1024} {
-						bench(b, fmt.Sprintf("pods=%d/roles=%d/yes", pods, roles), s, crew(pods, roles, "1"), capacity.Fits, (*capacity.Snapshot).Fit)
+						bench(b, fmt.Sprintf("pods=%d/roles=%d/yes", pods, roles), s, crew(pods, roles, "1"), capacity.Fits, capacity.Fit)
 					}
 					// As many whole nodes would do it on the idle cluster.
 					pods := nodes / 4
-					bench(b, fmt.Sprintf("pods=%d/roles=%d/no", pods, roles), s, crew(pods, roles, "8"), capacity.Fragmented, (*capacity.Snapshot).Fit)
-					bench(b, fmt.Sprintf("pods=%d/roles=%d/verdict-no", pods, roles), s, crew(pods, roles, "8"), capacity.Fragmented, (*capacity.Snapshot).Verdict)
+					bench(b, fmt.Sprintf("pods=%d/roles=%d/no", pods, roles), s, crew(pods, roles, "8"), capacity.Fragmented, capacity.Fit)
+					bench(b, fmt.Sprintf("pods=%d/roles=%d/verdict-no", pods, roles), s, crew(pods, roles, "8"), capacity.Fragmented, capacity.VerdictOf)
 				}
 			})
 		}
 	}
 }
 
-func bench(b *testing.B, name string, s *capacity.Snapshot, g capacity.Gang, want capacity.Verdict, fit func(*capacity.Snapshot, context.Context, capacity.Gang) capacity.Result) {
+func bench(b *testing.B, name string, s *cluster.Snapshot, g gang.Gang, want capacity.Verdict, fit func(context.Context, *cluster.Snapshot, gang.Gang) capacity.Result) {
 	b.Run(name, func(b *testing.B) {
-		r := fit(s, b.Context(), g)
+		r := fit(b.Context(), s, g)
 		if r.Verdict != want {
 			b.Fatalf("the verdict is %s, want %s: %s", r.Verdict, want, r)
 		}
@@ -53,11 +55,11 @@ func bench(b *testing.B, name string, s *capacity.Snapshot, g capacity.Gang, wan
 		var took laps
 		for b.Loop() {
 			start := spent()
-			fit(s, b.Context(), g)
+			fit(b.Context(), s, g)
 			took = append(took, spent()-start)
 		}
 		took.report(b, "")
-		b.ReportMetric(float64(s.Classes()), "classes")
+		b.ReportMetric(float64(capacity.Classes(s)), "classes")
 	})
 }
 
@@ -75,12 +77,12 @@ func (l laps) report(b *testing.B, of string) {
 }
 
 // crew is a gang of pods of one role, or of three of which two are small.
-func crew(pods, roles int, gpus string) capacity.Gang {
+func crew(pods, roles int, gpus string) gang.Gang {
 	worker := []build.PodOption{build.Requests("cpu=4", "memory=16Gi", "nvidia.com/gpu="+gpus), selects("pool", "train")}
 	if roles == 1 {
-		return gang(group("Worker", pods, worker...))
+		return gangOf(group("Worker", pods, worker...))
 	}
-	return gang(
+	return gangOf(
 		group("Worker", pods-3, worker...),
 		group("Launcher", 1, build.Requests("cpu=2")),
 		group("Server", 2, build.Requests("cpu=8", "memory=32Gi"), selects("pool", "train")),
@@ -88,9 +90,9 @@ func crew(pods, roles int, gpus string) capacity.Gang {
 }
 
 // fleet is a cluster of nodes with 20 pods each.
-func fleet(nodes int, fragmented bool) *capacity.Ledger {
+func fleet(nodes int, fragmented bool) *cluster.Store {
 	r := rand.New(rand.NewPCG(uint64(nodes), 5))
-	l := &capacity.Ledger{}
+	l := &cluster.Store{}
 	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
 	for i := range nodes {
 		name := fmt.Sprintf("n%05d", i)
@@ -124,7 +126,7 @@ func fleetNode(i int) *corev1.Node {
 	return n
 }
 
-func snapshotOf(l *capacity.Ledger) *capacity.Snapshot { return l.Snapshot(build.Taken, "") }
+func snapshotOf(l *cluster.Store) *cluster.Snapshot { return l.Snapshot(build.Taken, "") }
 
 // BenchmarkEvents is what 100 events cost a view, and the snapshot after them: a view that
 // gets 1,000 events a second makes a snapshot every 100 ms. Pods come and go, nodes change
@@ -136,7 +138,7 @@ func BenchmarkEvents(b *testing.B) {
 			b.Run(fmt.Sprintf("of=%s/nodes=%d", kind, nodes), func(b *testing.B) {
 				l := fleet(nodes, true)
 				g := crew(1024, 3, "1")
-				snapshotOf(l).Fit(b.Context(), g)
+				capacity.Fit(b.Context(), snapshotOf(l), g)
 				events, next := churn(kind, nodes), 0
 				var took, first laps
 				runtime.LockOSThread()
@@ -153,7 +155,7 @@ func BenchmarkEvents(b *testing.B) {
 					took = append(took, spent()-start)
 					b.StopTimer()
 					start = spent()
-					s.Fit(b.Context(), g)
+					capacity.Fit(b.Context(), s, g)
 					first = append(first, spent()-start)
 					b.StartTimer()
 				}
@@ -202,8 +204,8 @@ func BenchmarkTied(b *testing.B) {
 			{"spread_over_nodes", 128, even(host), capacity.Fits},
 			{"all_in_one_rack", 64, near, capacity.Fits},
 		} {
-			g := gang(group("Worker", c.pods, build.Asks("1"), build.PodLabel("job", "train"), selects("pool", "train"), c.tie))
-			bench(b, fmt.Sprintf("nodes=%d/%s", nodes, c.name), s, g, c.want, (*capacity.Snapshot).Fit)
+			g := gangOf(group("Worker", c.pods, build.Asks("1"), build.PodLabel("job", "train"), selects("pool", "train"), c.tie))
+			bench(b, fmt.Sprintf("nodes=%d/%s", nodes, c.name), s, g, c.want, capacity.Fit)
 		}
 	}
 }
@@ -213,7 +215,7 @@ func BenchmarkTied(b *testing.B) {
 // what attaching a volume changes, and a quota that counts the pods.
 func BenchmarkClaims(b *testing.B) {
 	const nodes, each = 5000, 4
-	l := &capacity.Ledger{}
+	l := &cluster.Store{}
 	whole(l)
 	for _, r := range []string{"persistentvolumeclaims", "persistentvolumes"} {
 		l.SetComplete(schema.GroupResource{Resource: r}, true)
@@ -240,11 +242,11 @@ func BenchmarkClaims(b *testing.B) {
 	unbound := stored("claims", nodes*each, nodes)
 	delete(unbound.Object["spec"].(map[string]any), "volumeName")
 	l.SetObject(unbound)
-	g := gang(group("Worker", 8, build.Asks("1"), mounts("c-7")))
-	fresh := gang(group("Worker", 1, build.Asks("1"), mounts(unbound.GetName())))
+	g := gangOf(group("Worker", 8, build.Asks("1"), mounts("c-7")))
+	fresh := gangOf(group("Worker", 1, build.Asks("1"), mounts(unbound.GetName())))
 	s := snapshotOf(l)
-	bench(b, "bound", s, g, capacity.Full, (*capacity.Snapshot).Fit)
-	bench(b, "unbound", s, fresh, capacity.Fits, (*capacity.Snapshot).Fit)
+	bench(b, "bound", s, g, capacity.Full, capacity.Fit)
+	bench(b, "unbound", s, fresh, capacity.Fits, capacity.Fit)
 	b.Run("absent", func(b *testing.B) {
 		for b.Loop() {
 			s.Lookup(volumeKinds["PersistentVolumeClaim"], "default", "nobody")
@@ -284,7 +286,7 @@ func BenchmarkClaims(b *testing.B) {
 				took = append(took, (spent()-start)/perSnapshot)
 				b.StopTimer()
 				start = spent()
-				s.Fit(b.Context(), g)
+				capacity.Fit(b.Context(), s, g)
 				first = append(first, spent()-start)
 				b.StartTimer()
 			}
@@ -337,9 +339,9 @@ func stored(kind string, i, nodes int) *unstructured.Unstructured {
 }
 
 // churn are events that leave the cluster as it was once all have happened twice.
-func churn(kind string, nodes int) []func(*capacity.Ledger) {
+func churn(kind string, nodes int) []func(*cluster.Store) {
 	r := rand.New(rand.NewPCG(1, uint64(nodes)))
-	var out []func(*capacity.Ledger)
+	var out []func(*cluster.Store)
 	for i := range 20000 {
 		at := r.IntN(nodes)
 		name := fmt.Sprintf("n%05d", at)
@@ -347,13 +349,13 @@ func churn(kind string, nodes int) []func(*capacity.Ledger) {
 		case kind == "nodes":
 			n := fleetNode(at)
 			n.Status.Allocatable[corev1.ResourceCPU] = *resource.NewQuantity(int64(90+i%7), resource.DecimalSI)
-			out = append(out, func(l *capacity.Ledger) { l.SetNode(n) })
+			out = append(out, func(l *cluster.Store) { l.SetNode(n) })
 		case i%2 == 0:
 			p := lean(fmt.Sprintf("new-%d", i), name, 100*(1+r.Int64N(40)), (1+r.Int64N(16<<10))<<20, 0)
-			out = append(out, func(l *capacity.Ledger) { l.SetPod(p) })
+			out = append(out, func(l *cluster.Store) { l.SetPod(p) })
 		default:
 			gone := fmt.Sprintf("new-%d", i-1)
-			out = append(out, func(l *capacity.Ledger) { l.DropPod("default", gone) })
+			out = append(out, func(l *cluster.Store) { l.DropPod("default", gone) })
 		}
 	}
 	return out
@@ -368,14 +370,14 @@ func BenchmarkDifference(b *testing.B) {
 		name := fmt.Sprintf("different=%d/podsPerNode=%d", c.different, c.pods)
 		b.Run(name, func(b *testing.B) {
 			s := snapshotOf(graded(nodes, c.different, c.pods))
-			bench(b, "answer", s, g, capacity.Fits, (*capacity.Snapshot).Fit)
+			bench(b, "answer", s, g, capacity.Fits, capacity.Fit)
 		})
 	}
 }
 
 // graded is nodes of which so many differ in what is left of them.
-func graded(nodes, different, pods int) *capacity.Ledger {
-	l := &capacity.Ledger{}
+func graded(nodes, different, pods int) *cluster.Store {
+	l := &cluster.Store{}
 	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
 	for i := range nodes {
 		name := fmt.Sprintf("n%05d", i)

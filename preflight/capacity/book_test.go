@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -34,15 +36,15 @@ func FuzzRules(f *testing.F) {
 		if yaml.Unmarshal([]byte(text), &o.Object) != nil {
 			return
 		}
-		var b capacity.Builder
+		var b cluster.Builder
 		b.Node(build.Node("a", build.GPUs(8), build.Label("karpenter.sh/nodepool", "p")))
 		b.Complete(schema.GroupResource{Group: "karpenter.sh", Resource: "nodepools"})
 		b.Object(o)
 		s := b.Snapshot(build.Taken)
-		for _, system := range []capacity.QueueSystem{capacity.Kueue, capacity.Volcano, capacity.T9k} {
+		for _, system := range []gang.QueueSystem{gang.Kueue, gang.Volcano, gang.T9k} {
 			g := queued(system, "team", gpus(3, "8"))
 			g.Groups[0].Pod.Labels = map[string]string{"scheduling.x-k8s.io/pod-group": "g"}
-			for _, l := range s.Limits(g) {
+			for _, l := range capacity.Limits(s, g) {
 				if l.When == capacity.Unsure || l.Message == "" || l.Name == "" {
 					t.Errorf("half a limit: %+v", l)
 				}
@@ -52,10 +54,10 @@ func FuzzRules(f *testing.F) {
 }
 
 func TestRulesAreReadAnewWhenTheyChange(t *testing.T) {
-	var l capacity.Ledger
+	var l cluster.Store
 	g := in("ml", gpus(3, "8"))
 	set := func(text string) { l.SetObject(objects(t, text)[0]) }
-	count := func() int { return len(l.Snapshot(build.Taken, "").Limits(g)) }
+	count := func() int { return len(capacity.Limits(l.Snapshot(build.Taken, ""), g)) }
 	set(gpuQuota)
 	before := l.Snapshot(build.Taken, "")
 	if n := count(); n != 1 {
@@ -70,7 +72,7 @@ func TestRulesAreReadAnewWhenTheyChange(t *testing.T) {
 	if n := count(); n != 0 {
 		t.Errorf("%d limits after the quota was deleted; want 0", n)
 	}
-	if n := len(before.Limits(g)); n != 1 {
+	if n := len(capacity.Limits(before, g)); n != 1 {
 		t.Errorf("the snapshot taken before changed its answer to %d limits; want 1", n)
 	}
 }
@@ -81,7 +83,7 @@ func TestAmountsThatTakeForEverToReadAreRefused(t *testing.T) {
 		if got := told(ruled(t, text, nil), in("ml", gpus(3, "8"))); got != "" {
 			t.Errorf("%s: %s; want nothing, the quota cannot be read", amount, got)
 		}
-		if r := ruled(t, text, nil, build.Nodes(3, "a", build.GPUs(8))).Fit(t.Context(), in("ml", gpus(3, "8"))); !strings.Contains(strings.Join(r.Assumed, "; "), "read ResourceQuota ml/gpu") {
+		if r := capacity.Fit(t.Context(), ruled(t, text, nil, build.Nodes(3, "a", build.GPUs(8))), in("ml", gpus(3, "8"))); !strings.Contains(strings.Join(r.Assumed, "; "), "read ResourceQuota ml/gpu") {
 			t.Errorf("%s: assumed %q; want the quota that could not be read", amount, r.Assumed)
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // answer is what is known about kins on some room.
@@ -48,14 +51,14 @@ func (q *question) decide(kins []*kin, idle bool) answer {
 func plenty(kins []*kin, idle bool) bool {
 	all := int64(0)
 	for _, k := range kins {
-		all = plus(all, int64(k.count))
+		all = saturate.Add(all, int64(k.count))
 	}
 	for _, k := range kins {
 		peak := int64(k.peak)
 		if idle {
 			peak = int64(k.idleSums.peak)
 		}
-		if k.most(idle)-min(math.MaxInt64/2, times(peak, all-int64(k.count))) < int64(k.count) {
+		if k.most(idle)-min(math.MaxInt64/2, saturate.Mul(peak, all-int64(k.count))) < int64(k.count) {
 			return false
 		}
 	}
@@ -117,16 +120,16 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 	for _, k := range kins {
 		r.holes = append(r.holes, k.holes)
 		for _, n := range k.needs {
-			if n.column >= 0 && !slices.Contains(r.columns, n.column) {
-				r.columns = append(r.columns, n.column)
+			if n.Column >= 0 && !slices.Contains(r.columns, n.Column) {
+				r.columns = append(r.columns, n.Column)
 			}
 		}
 	}
-	room := on.s.cols.free
+	room := on.s.Columns().Free
 	if idle {
-		room = on.s.cols.idle
+		room = on.s.Columns().Idle
 	}
-	for cell, class := range on.grid.class {
+	for cell, class := range on.grid.Class {
 		if !on.budget.spend(len(kins)) {
 			break
 		}
@@ -140,7 +143,7 @@ func (on *ground) roomOf(kins []*kin, idle bool) *roomSums {
 			r.have[set] = have
 		}
 		for i, column := range r.columns {
-			have[i] = plus(have[i], times(room[column][class], on.grid.weight(cell)))
+			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], on.grid.Weight(cell)))
 		}
 	}
 	on.sums = append(on.sums, r)
@@ -176,12 +179,12 @@ func (r *roomSums) short(kins []*kin, set int) bool {
 		want, have := int64(0), int64(0)
 		for at, k := range kins {
 			if set == everyKin || set>>at&1 == 1 {
-				want = plus(want, times(k.takesOf(column), int64(k.count)))
+				want = saturate.Add(want, saturate.Mul(k.takesOf(column), int64(k.count)))
 			}
 		}
 		for takes, sums := range r.have {
 			if takes&set != 0 {
-				have = plus(have, sums[i])
+				have = saturate.Add(have, sums[i])
 			}
 		}
 		// A sum that saturated is no sum.
@@ -195,8 +198,8 @@ func (r *roomSums) short(kins []*kin, set int) bool {
 // takesOf is what one pod takes of a column.
 func (k *kin) takesOf(column int) int64 {
 	for _, n := range k.needs {
-		if n.column == column {
-			return n.n
+		if n.Column == column {
+			return n.N
 		}
 	}
 	return 0
@@ -208,7 +211,7 @@ func (q *question) sums(kins []*kin, room [][]int64, beside crowd, may func(gate
 	var out []Shortfall
 	for _, k := range kins {
 		for _, n := range k.needs {
-			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.name }) {
+			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.Name }) {
 				out = append(out, q.sum(n, kins, room, beside, may))
 			}
 		}
@@ -217,38 +220,38 @@ func (q *question) sums(kins []*kin, room [][]int64, beside crowd, may func(gate
 }
 
 // sum is the comparison for one resource.
-func (q *question) sum(of need, kins []*kin, room [][]int64, beside crowd, may func(gate) bool) Shortfall {
-	s := Shortfall{Resource: of.name}
+func (q *question) sum(of cluster.Need, kins []*kin, room [][]int64, beside crowd, may func(gate) bool) Shortfall {
+	s := Shortfall{Resource: of.Name}
 	var askers, largest []*kin
 	for _, k := range kins {
-		n := k.needOf(of.name)
+		n := k.needOf(of.Name)
 		if n == 0 {
 			continue
 		}
 		askers = append(askers, k)
-		s.Asked = plus(s.Asked, times(n, int64(k.count)))
+		s.Asked = saturate.Add(s.Asked, saturate.Mul(n, int64(k.count)))
 		if n > s.NeededHole {
 			s.NeededHole, s.Largest, largest = n, 0, nil
 		}
 		if n == s.NeededHole {
-			s.Largest, largest = int(plus(int64(s.Largest), int64(k.count))), append(largest, k)
+			s.Largest, largest = int(saturate.Add(int64(s.Largest), int64(k.count))), append(largest, k)
 		}
 	}
-	if of.column < 0 {
+	if of.Column < 0 {
 		return s
 	}
 	some, most := cellsFor(askers, may), cellsFor(largest, may)
-	for cell, class := range q.on.grid.class {
+	for cell, class := range q.on.grid.Class {
 		if !some[cell] {
 			continue
 		}
-		free, nodes := room[of.column][class], q.on.grid.weight(cell)
-		for _, node := range q.on.grid.nodes[cell] {
+		free, nodes := room[of.Column][class], q.on.grid.Weight(cell)
+		for _, node := range q.on.grid.Nodes[cell] {
 			if len(beside) == 0 {
 				break
 			}
 			if taken, ok := beside[node]; ok {
-				s.hole(max(0, free-taken[of.column]), 1, most[cell])
+				s.hole(max(0, free-taken[of.Column]), 1, most[cell])
 				nodes--
 			}
 		}
@@ -261,9 +264,9 @@ func (q *question) sum(of need, kins []*kin, room [][]int64, beside crowd, may f
 
 // hole adds what some nodes have each; large says that they take the largest pods.
 func (s *Shortfall) hole(free, nodes int64, large bool) {
-	s.Free, s.LargestHole = plus(s.Free, times(free, nodes)), max(s.LargestHole, free)
+	s.Free, s.LargestHole = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestHole, free)
 	if large && free >= s.NeededHole {
-		s.Holes = int(min(math.MaxInt32, plus(int64(s.Holes), times(free/s.NeededHole, nodes))))
+		s.Holes = int(min(math.MaxInt32, saturate.Add(int64(s.Holes), saturate.Mul(free/s.NeededHole, nodes))))
 	}
 }
 
@@ -289,8 +292,8 @@ func cellsFor(kins []*kin, may func(gate) bool) []bool {
 // needOf is what one pod asks for of a resource.
 func (k *kin) needOf(name corev1.ResourceName) int64 {
 	for _, n := range k.needs {
-		if n.name == name {
-			return n.n
+		if n.Name == name {
+			return n.N
 		}
 	}
 	return 0

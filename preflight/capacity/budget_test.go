@@ -9,20 +9,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // rivals are as many roles of one pod each that differ in what they ask for and keep apart over zones.
-func rivals(roles int) capacity.Gang {
-	var g capacity.Gang
+func rivals(roles int) gang.Gang {
+	var g gang.Gang
 	for i := range roles {
 		g.Groups = append(g.Groups, group(fmt.Sprintf("w%d", i), 1, build.Requests(fmt.Sprintf("cpu=%dm", i+1)), role("x"), apartOver("zone", "x")))
 	}
-	return gang(g.Groups...)
+	return gangOf(g.Groups...)
 }
 
-func twoZones() *capacity.Snapshot {
-	return cluster(build.Node("n0", build.Label("zone", "a")), build.Node("n1", build.Label("zone", "b")))
+func twoZones() *cluster.Snapshot {
+	return clusterOf(build.Node("n0", build.Label("zone", "a")), build.Node("n1", build.Label("zone", "b")))
 }
 
 func TestRulesBetweenPodsHoldHoweverManyRolesThereAre(t *testing.T) {
@@ -31,7 +33,7 @@ func TestRulesBetweenPodsHoldHoweverManyRolesThereAre(t *testing.T) {
 		if roles <= 2 {
 			want = capacity.Fits
 		}
-		if got := twoZones().Fit(t.Context(), rivals(roles)); got.Verdict != want {
+		if got := capacity.Fit(t.Context(), twoZones(), rivals(roles)); got.Verdict != want {
 			t.Errorf("%d roles that keep apart over two zones are %s, want %s: %.200s %q", roles, got.Verdict, want, got, got.Assumed)
 		}
 	}
@@ -50,7 +52,7 @@ func TestAQuestionEndsWithItsContext(t *testing.T) {
 		"too late":  {late, "the time was up before the answer was found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := threeZones().Fit(tc.ctx, gpus(60, "8"))
+			got := capacity.Fit(tc.ctx, threeZones(), gpus(60, "8"))
 			if got.Verdict != capacity.Unknown || !strings.Contains(strings.Join(got.Assumed, "; "), tc.want) || len(got.Changes) > 0 {
 				t.Errorf("Fit = %s, assumed %q, want unknown for %q", got, got.Assumed, tc.want)
 			}
@@ -59,15 +61,15 @@ func TestAQuestionEndsWithItsContext(t *testing.T) {
 }
 
 // sortsOfQuestions are of all sorts: some fit, some do not, some are hard to decide.
-func sortsOfQuestions() map[string]func() (*capacity.Snapshot, capacity.Gang) {
-	out := map[string]func() (*capacity.Snapshot, capacity.Gang){
-		"roles that keep apart": func() (*capacity.Snapshot, capacity.Gang) { return twoZones(), rivals(9) },
-		"spread and near": func() (*capacity.Snapshot, capacity.Gang) {
-			return threeZones(), gang(group("Worker", 4, build.Asks("8"), role("w"), even("zone", "w", 1)), group("Master", 1, build.Asks("8"), role("m"), near("zone", "w")))
+func sortsOfQuestions() map[string]func() (*cluster.Snapshot, gang.Gang) {
+	out := map[string]func() (*cluster.Snapshot, gang.Gang){
+		"roles that keep apart": func() (*cluster.Snapshot, gang.Gang) { return twoZones(), rivals(9) },
+		"spread and near": func() (*cluster.Snapshot, gang.Gang) {
+			return threeZones(), gangOf(group("Worker", 4, build.Asks("8"), role("w"), even("zone", "w", 1)), group("Master", 1, build.Asks("8"), role("m"), near("zone", "w")))
 		},
-		"too large": func() (*capacity.Snapshot, capacity.Gang) { return threeZones(), gpus(2, "9") },
-		"too many":  func() (*capacity.Snapshot, capacity.Gang) { return threeZones(), gpus(7, "8") },
-		"fits":      func() (*capacity.Snapshot, capacity.Gang) { return threeZones(), gpus(6, "8") },
+		"too large": func() (*cluster.Snapshot, gang.Gang) { return threeZones(), gpus(2, "9") },
+		"too many":  func() (*cluster.Snapshot, gang.Gang) { return threeZones(), gpus(7, "8") },
+		"fits":      func() (*cluster.Snapshot, gang.Gang) { return threeZones(), gpus(6, "8") },
 	}
 	return out
 }
@@ -76,12 +78,12 @@ func TestMoreStepsNeverChangeAnAnswer(t *testing.T) {
 	for name, ask := range sortsOfQuestions() {
 		t.Run(name, func(t *testing.T) {
 			s, g := ask()
-			full, all := s.Within(t.Context(), g, 1<<30)
+			full, all := capacity.Within(t.Context(), s, g, 1<<30)
 			if full.Verdict == capacity.Unknown {
 				t.Fatalf("not answered at all: %s", full)
 			}
 			for steps := 1; steps < all; steps += max(1, all/200) {
-				got, used := s.Within(t.Context(), g, steps)
+				got, used := capacity.Within(t.Context(), s, g, steps)
 				if used > steps {
 					t.Fatalf("%d steps were made of %d", used, steps)
 				}

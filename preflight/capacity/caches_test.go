@@ -1,4 +1,4 @@
-package capacity
+package capacity_test
 
 import (
 	"fmt"
@@ -10,13 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // labelled is a view of nodes, each with a value of its own under so many keys.
-func labelledNodes(nodes, keys int) *Snapshot {
-	l := &Ledger{}
-	l.SetComplete(podsResource, true)
+func labelledNodes(nodes, keys int) *cluster.Snapshot {
+	l := &cluster.Store{}
+	l.SetComplete(cluster.PodsResource, true)
 	for i := range nodes {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%04d", i), Labels: map[string]string{}}}
 		for k := range keys {
@@ -29,7 +32,7 @@ func labelledNodes(nodes, keys int) *Snapshot {
 }
 
 // choosing is a gang that chooses nodes by labels in every way there is.
-func choosing(keys ...string) Gang {
+func choosing(keys ...string) gang.Gang {
 	pod := job.Pod{Requests: job.Resources{corev1.ResourceCPU: 1000}, Labels: map[string]string{"job": "a"}}
 	term := corev1.NodeSelectorTerm{}
 	for _, key := range keys {
@@ -41,7 +44,7 @@ func choosing(keys ...string) Gang {
 	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 		NodeSelectorTerms: []corev1.NodeSelectorTerm{term},
 	}}}
-	return Gang{Name: "g", Namespace: "ml", Groups: []Group{{Name: "Worker", Count: 2, Pod: pod}}}
+	return gang.Gang{Name: "g", Namespace: "ml", Groups: []gang.Group{{Name: "Worker", Count: 2, Pod: pod}}}
 }
 
 func heap() int64 {
@@ -55,44 +58,43 @@ func heap() int64 {
 func TestLabelKeysThatUsersWriteGrowNoView(t *testing.T) {
 	const mostGrowth = 16 << 20
 	s := labelledNodes(5000, 3)
-	s.Fit(t.Context(), choosing("key-0"))
+	capacity.Fit(t.Context(), s, choosing("key-0"))
 	before := heap()
 	for i := range 300 {
-		s.Fit(t.Context(), choosing(fmt.Sprint("user-", i), "key-1"))
+		capacity.Fit(t.Context(), s, choosing(fmt.Sprint("user-", i), "key-1"))
 	}
 	for i := range 1_000_000 {
 		key := fmt.Sprint("user-", i)
-		s.byLabel.column(s.nodes, []string{key, "key-1"})
-		s.gridBy([]string{key})
+		s.LabelColumn([]string{key, "key-1"})
+		s.GroupNodes([]string{key})
 	}
 	if grown := heap() - before; grown > mostGrowth {
 		t.Errorf("the view has grown by %d bytes; want at most %d", grown, mostGrowth)
 	}
-	if n := s.byLabel.made.Len(); n > 4 {
-		t.Errorf("%d columns are kept; want those of the keys that nodes have, and no more", n)
+	if c := s.Caches()[0]; c.Kept > 4 {
+		t.Errorf("%d %s are kept; want those of the keys that nodes have, and no more", c.Kept, c.Of)
 	}
 	runtime.KeepAlive(s)
 }
 
 func TestEveryCacheOfAViewHasABound(t *testing.T) {
-	s := labelledNodes(50, mostColumns+2)
-	want := map[string]Result{}
+	const labelKeys = 65 // one above the largest bound
+	s := labelledNodes(50, labelKeys+1)
+	want := map[string]capacity.Result{}
 	for _, round := range []string{"made", "kept or made again"} {
-		for k := range mostColumns + 1 {
+		for k := range labelKeys {
 			key := fmt.Sprint("key-", k)
-			r := s.Fit(t.Context(), choosing(key))
+			r := capacity.Fit(t.Context(), s, choosing(key))
 			if was, ok := want[key]; ok && was.String() != r.String() {
 				t.Errorf("%s, %s: %s; before: %s", key, round, r, was)
 			}
 			want[key] = r
-			s.slotsOf(key)
+			s.AttachLimits(key)
 		}
 	}
-	for what, n := range map[string][2]int{
-		"columns": {s.byLabel.made.Len(), mostColumns}, "grids": {s.grids.Len(), mostGrids}, "drivers": {s.slots.Len(), mostDrivers},
-	} {
-		if n[0] != n[1] {
-			t.Errorf("%d %s are kept of %d that were asked for; want %d", n[0], what, mostColumns+1, n[1])
+	for _, c := range s.Caches() {
+		if c.Kept != c.Most || c.Most >= labelKeys {
+			t.Errorf("%d %s are kept of %d that were asked for; want %d", c.Kept, c.Of, labelKeys, c.Most)
 		}
 	}
 }

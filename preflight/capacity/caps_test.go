@@ -7,32 +7,34 @@ import (
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // torn are roles a, which spreads evenly over two zones, and b, which keeps away from zones of a: no
 // rule alone is broken, so that only a search can show that it does not fit.
-func torn(a, b int) capacity.Gang {
-	return gang(
+func torn(a, b int) gang.Gang {
+	return gangOf(
 		group("A", a, build.Asks("1"), role("a"), even("zone", "a", 1)),
 		group("B", b, build.Asks("1"), role("b"), apartOver("zone", "a")),
 	)
 }
 
 // inZones are nodes in two zones.
-func inZones(nodes, gpus int) *capacity.Snapshot {
+func inZones(nodes, gpus int) *cluster.Snapshot {
 	var items []any
 	for i := range nodes {
 		items = append(items, build.Node(fmt.Sprintf("n%03d", i), build.GPUs(gpus), build.Label("zone", fmt.Sprint(i%2))))
 	}
-	return cluster(items...)
+	return clusterOf(items...)
 }
 
 // halves are two roles of which a node takes one pod of the first or two of the second, one more of
 // these than there is room for; in sum there would be enough.
-func halves(large int) (*capacity.Snapshot, capacity.Gang) {
-	return cluster(build.Nodes(2*large, "n", build.Allocatable("cpu", "10"))),
-		gang(group("A", large, build.Requests("cpu=6")), group("B", 2*large+1, build.Requests("cpu=5")))
+func halves(large int) (*cluster.Snapshot, gang.Gang) {
+	return clusterOf(build.Nodes(2*large, "n", build.Allocatable("cpu", "10"))),
+		gangOf(group("A", large, build.Requests("cpu=6")), group("B", 2*large+1, build.Requests("cpu=5")))
 }
 
 // TestOneAboveEachLimitIsUnknown holds the searches to their word: what is too large for them to
@@ -40,7 +42,7 @@ func halves(large int) (*capacity.Snapshot, capacity.Gang) {
 func TestOneAboveEachLimitIsUnknown(t *testing.T) {
 	const unproven = "the pods could not be placed, and it could not be proven that they cannot"
 	const steps = "steps that a question may cost"
-	one := func(s *capacity.Snapshot, g capacity.Gang) []hostile { return []hostile{{s, g}} }
+	one := func(s *cluster.Snapshot, g gang.Gang) []hostile { return []hostile{{s, g}} }
 	large, gang4096 := halves(4096)
 	small, gang9 := halves(9)
 	cases := map[string]struct {
@@ -61,7 +63,7 @@ func TestOneAboveEachLimitIsUnknown(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := tc.asked[0].on.Fit(t.Context(), tc.asked[0].gang)
+			r := capacity.Fit(t.Context(), tc.asked[0].on, tc.asked[0].gang)
 			why := strings.Join(r.Assumed, "; ")
 			switch {
 			case r.Verdict == capacity.Fits:
@@ -74,8 +76,8 @@ func TestOneAboveEachLimitIsUnknown(t *testing.T) {
 }
 
 // crowdOf are as many roles that differ, of one GPU each.
-func crowdOf(roles int) capacity.Gang {
-	var g capacity.Gang
+func crowdOf(roles int) gang.Gang {
+	var g gang.Gang
 	for i := range roles {
 		g.Groups = append(g.Groups, group(fmt.Sprintf("w%d", i), 1, build.Asks("1"), build.Requests(fmt.Sprintf("cpu=%dm", i+1))))
 	}
@@ -84,14 +86,14 @@ func crowdOf(roles int) capacity.Gang {
 
 // TestWhatIsNotTriedIsSaid is about limits of what is suggested: the verdict stays as it is.
 func TestWhatIsNotTriedIsSaid(t *testing.T) {
-	selecting := func(keys int) capacity.Gang {
+	selecting := func(keys int) gang.Gang {
 		var o []build.PodOption
 		for i := range keys {
 			o = append(o, selects(fmt.Sprintf("k%d", i), "v"))
 		}
-		return gang(group("Worker", 1, append(o, build.Asks("1"))...))
+		return gangOf(group("Worker", 1, append(o, build.Asks("1"))...))
 	}
-	taken := func(nodes int) *capacity.Snapshot {
+	taken := func(nodes int) *cluster.Snapshot {
 		var items []any
 		for i := range nodes {
 			name := fmt.Sprintf("n%03d", i)
@@ -99,12 +101,12 @@ func TestWhatIsNotTriedIsSaid(t *testing.T) {
 		}
 		return ruled(t, highClass, nil, items...)
 	}
-	whole := func(pods int) capacity.Gang {
-		return in("ml", gang(group("Worker", pods, build.Asks("8"), class("high"))))
+	whole := func(pods int) gang.Gang {
+		return in("ml", gangOf(group("Worker", pods, build.Asks("8"), class("high"))))
 	}
 	cases := map[string]struct {
-		on   *capacity.Snapshot
-		gang capacity.Gang
+		on   *cluster.Snapshot
+		gang gang.Gang
 		want string // empty: all was tried
 		is   capacity.Verdict
 	}{
@@ -118,7 +120,7 @@ func TestWhatIsNotTriedIsSaid(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := tc.on.Fit(t.Context(), tc.gang)
+			r := capacity.Fit(t.Context(), tc.on, tc.gang)
 			if r.Verdict != tc.is {
 				t.Errorf("the verdict is %s, want %s: %.300s", r.Verdict, tc.is, r)
 			}
@@ -130,8 +132,8 @@ func TestWhatIsNotTriedIsSaid(t *testing.T) {
 }
 
 // pairs are roles of many pods each.
-func pairs(roles int) capacity.Gang {
-	var g capacity.Gang
+func pairs(roles int) gang.Gang {
+	var g gang.Gang
 	for i := range roles {
 		g.Groups = append(g.Groups, group(fmt.Sprintf("w%d", i), 16, build.Asks("1"), build.Requests(fmt.Sprintf("cpu=%dm", i+1))))
 	}
@@ -164,9 +166,9 @@ func TestLargeGangsThatSpreadAreDecided(t *testing.T) {
 		"spread over racks": even("rack", "w", 1), "spread over nodes": even("kubernetes.io/hostname", "w", 1), "in one pool": near("pool", "w"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := gang(group("Worker", 256, build.Asks("1"), role("w"), selects("pool", "train"), tie))
-			r, steps := s.Within(t.Context(), g, 1<<30)
-			if got := s.Fit(t.Context(), g); got.Verdict != capacity.Fits || r.Verdict != capacity.Fits {
+			g := gangOf(group("Worker", 256, build.Asks("1"), role("w"), selects("pool", "train"), tie))
+			r, steps := capacity.Within(t.Context(), s, g, 1<<30)
+			if got := capacity.Fit(t.Context(), s, g); got.Verdict != capacity.Fits || r.Verdict != capacity.Fits {
 				t.Errorf("256 pods: %.300s; it takes %d steps", got, steps)
 			}
 		})

@@ -8,7 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // What a search for changes may spend, beside the steps that are left of the question: fits
@@ -22,8 +27,8 @@ const (
 // quest looks for changes of a gang that would make it fit. Every change it names was
 // tried: it fits, with a plan.
 type quest struct {
-	s      *Snapshot
-	gang   Gang
+	s      *cluster.Snapshot
+	gang   gang.Gang
 	was    *Result
 	on     *ground
 	tries  int
@@ -33,7 +38,7 @@ type quest struct {
 
 // changes are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
-func (s *Snapshot) changes(g Gang, was *Result, on *ground) (found, passed []string) {
+func changes(s *cluster.Snapshot, g gang.Gang, was *Result, on *ground) (found, passed []string) {
 	q := &quest{s: s, gang: g, was: was, on: on}
 	q.smallerRequest()
 	q.fewerPods()
@@ -60,10 +65,10 @@ type attempt struct {
 }
 
 // try says whether a changed gang fits; nil: enough was tried.
-func (q *quest) try(g Gang, what purpose) (a *attempt, fits bool) { return q.tryOn(g, q.on, what) }
+func (q *quest) try(g gang.Gang, what purpose) (a *attempt, fits bool) { return q.tryOn(g, q.on, what) }
 
 // tryOn is try for a change that alters what the ground rests on.
-func (q *quest) tryOn(g Gang, on *ground, what purpose) (a *attempt, fits bool) {
+func (q *quest) tryOn(g gang.Gang, on *ground, what purpose) (a *attempt, fits bool) {
 	q.tries++
 	switch {
 	case on.budget.over != "":
@@ -74,19 +79,19 @@ func (q *quest) tryOn(g Gang, on *ground, what purpose) (a *attempt, fits bool) 
 		return nil, false
 	}
 	done := on.budget.try(mostTrySteps)
-	a = &attempt{question: q.s.question(g, on)}
+	a = &attempt{question: newQuestion(q.s, g, on)}
 	a.trying = what
 	failed, kins := a.run(&a.result)
 	a.kins = kins
-	return a, done() && failed == nil && len(a.blind) == 0 && q.s.podsKnown && g.Pods() > 0
+	return a, done() && failed == nil && len(a.blind) == 0 && q.s.PodsKnown() && g.Pods() > 0
 }
 
 // keep tries a change and keeps its text if it fits.
-func (q *quest) keep(g Gang, format string, args ...any) bool {
+func (q *quest) keep(g gang.Gang, format string, args ...any) bool {
 	return q.keepOn(g, q.on, format, args...)
 }
 
-func (q *quest) keepOn(g Gang, on *ground, format string, args ...any) bool {
+func (q *quest) keepOn(g gang.Gang, on *ground, format string, args ...any) bool {
 	a, ok := q.tryOn(g, on, keeping)
 	if ok {
 		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+Result{Plan: a.planned()}.planText()+")")
@@ -96,12 +101,12 @@ func (q *quest) keepOn(g Gang, on *ground, format string, args ...any) bool {
 
 // with is a copy of the gang, each group changed. The pod spec is copied as far as the
 // searches below write to it.
-func (q *quest) with(change func(i int, g *Group)) Gang {
+func (q *quest) with(change func(i int, g *gang.Group)) gang.Gang {
 	out := q.gang
 	out.Groups = slices.Clone(q.gang.Groups)
 	for i := range out.Groups {
 		g := &out.Groups[i]
-		g.Pod.Requests = maps.Clone(Requested(g.Pod))
+		g.Pod.Requests = maps.Clone(podspec.Requested(g.Pod))
 		g.Pod.Spec.NodeSelector = maps.Clone(g.Pod.Spec.NodeSelector)
 		g.Pod.Spec.Tolerations = slices.Clone(g.Pod.Spec.Tolerations)
 		change(i, g)
@@ -125,7 +130,7 @@ func largest(below int64, ok func(int64) bool) int64 {
 
 // fewest finds the role that has to give up fewest pods for the gang to fit and a function
 // to hold, which holds for fewer pods if it does for more; -1: none.
-func (q *quest) fewest(holds func(Gang) bool) (best, pods int) {
+func (q *quest) fewest(holds func(gang.Gang) bool) (best, pods int) {
 	best = -1
 	for i, g := range q.gang.Groups {
 		if g.Single || g.Count < 2 || g.Min > 0 && g.Min < g.Count {
@@ -148,15 +153,15 @@ func (q *quest) fewest(holds func(Gang) bool) (best, pods int) {
 
 // fewerPods takes pods from one role.
 func (q *quest) fewerPods() {
-	best, pods := q.fewest(func(Gang) bool { return true })
+	best, pods := q.fewest(func(gang.Gang) bool { return true })
 	if best >= 0 {
 		g := q.gang.Groups[best]
-		q.keep(q.resized(best, pods), "fits with %s instead of %d", roleText(g.Name, pods), g.Count)
+		q.keep(q.resized(best, pods), "fits with %s instead of %d", words.Pods(g.Name, pods), g.Count)
 	}
 }
 
-func (q *quest) resized(i, pods int) Gang {
-	return q.with(func(at int, g *Group) {
+func (q *quest) resized(i, pods int) gang.Gang {
+	return q.with(func(at int, g *gang.Group) {
 		if at == i {
 			g.Count, g.Min = pods, 0
 		}
@@ -176,10 +181,10 @@ func (q *quest) smallerPods() {
 	grow := -1 // the role that takes the additional pods
 	total := int64(0)
 	for i, g := range q.gang.Groups {
-		if Requested(g.Pod)[name] != each {
+		if podspec.Requested(g.Pod)[name] != each {
 			continue
 		}
-		total = plus(total, int64(g.Count))
+		total = saturate.Add(total, int64(g.Count))
 		if !g.Single && (grow < 0 || g.Count > q.gang.Groups[grow].Count) {
 			grow = i
 		}
@@ -192,7 +197,7 @@ func (q *quest) smallerPods() {
 			continue
 		}
 		more := int(total*(each/size) - total)
-		g := q.with(func(i int, g *Group) {
+		g := q.with(func(i int, g *gang.Group) {
 			if g.Pod.Requests[name] != each {
 				return
 			}
@@ -221,8 +226,8 @@ func shareOf(n, part, whole int64) int64 {
 // it that one pod asks for.
 func (q *quest) devices() (name corev1.ResourceName, each int64) {
 	for _, g := range q.gang.Groups {
-		for _, r := range Requested(g.Pod).Names() {
-			if n := Requested(g.Pod)[r]; job.AcceleratorUnit(r) == job.Device && n > each {
+		for _, r := range podspec.Requested(g.Pod).Names() {
+			if n := podspec.Requested(g.Pod)[r]; job.AcceleratorUnit(r) == job.Device && n > each {
 				name, each = r, n
 			}
 		}
@@ -231,11 +236,11 @@ func (q *quest) devices() (name corev1.ResourceName, each int64) {
 }
 
 // rolesWith lists the roles that ask for a resource: "1 Master + 11 Workers".
-func (q *quest) rolesWith(g Gang, name corev1.ResourceName) string {
+func (q *quest) rolesWith(g gang.Gang, name corev1.ResourceName) string {
 	var out []string
 	for i := range g.Groups {
-		if Requested(q.gang.Groups[i].Pod)[name] > 0 {
-			out = append(out, roleText(g.Groups[i].Name, g.Groups[i].Count))
+		if podspec.Requested(q.gang.Groups[i].Pod)[name] > 0 {
+			out = append(out, words.Pods(g.Groups[i].Name, g.Groups[i].Count))
 		}
 	}
 	return strings.Join(out, " + ")
@@ -253,8 +258,8 @@ func (q *quest) smallerRequest() {
 			return
 		}
 	}
-	capped := func() Gang {
-		return q.with(func(_ int, g *Group) {
+	capped := func() gang.Gang {
+		return q.with(func(_ int, g *gang.Group) {
 			for name, n := range caps {
 				if g.Pod.Requests[name] > n*units[name] {
 					g.Pod.Requests[name] = n * units[name]
@@ -284,7 +289,7 @@ func (q *quest) smallerRequest() {
 func (q *quest) mostAsked(name corev1.ResourceName) string {
 	most := int64(0)
 	for _, g := range q.gang.Groups {
-		most = max(most, Requested(g.Pod)[name])
+		most = max(most, podspec.Requested(g.Pod)[name])
 	}
 	return job.Format(name, most)
 }
@@ -308,7 +313,7 @@ func unitOf(name corev1.ResourceName, size int64) int64 {
 // freerSelector drops one key of the node selector, or the required node affinity.
 func (q *quest) freerSelector() {
 	for _, label := range q.selectors() {
-		g := q.with(func(_ int, g *Group) {
+		g := q.with(func(_ int, g *gang.Group) {
 			if label.in(g) {
 				delete(g.Pod.Spec.NodeSelector, label.key)
 			}
@@ -316,7 +321,7 @@ func (q *quest) freerSelector() {
 		q.keep(g, "fits without the node selector %s=%s", label.key, label.value)
 	}
 	affine := false
-	g := q.with(func(_ int, g *Group) {
+	g := q.with(func(_ int, g *gang.Group) {
 		if a := g.Pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 			affine = true
 			free := *a
@@ -332,7 +337,7 @@ func (q *quest) freerSelector() {
 type label struct{ key, value string }
 
 // in says whether the group selects nodes by the label.
-func (l label) in(g *Group) bool {
+func (l label) in(g *gang.Group) bool {
 	value, ok := g.Pod.Spec.NodeSelector[l.key]
 	return ok && value == l.value
 }
@@ -367,10 +372,10 @@ func (q *quest) toleration() {
 
 // tolerating adds a toleration of a taint, given as text, to every group. Taints that
 // follow the health of a node are not for tolerating.
-func (q *quest) tolerating(g Gang, text string) (Gang, bool) {
-	for _, set := range q.s.cols.taintSets {
+func (q *quest) tolerating(g gang.Gang, text string) (gang.Gang, bool) {
+	for _, set := range q.s.Columns().TaintSets {
 		for i := range set {
-			if taintText(&set[i]) != text || transient(set[i].Key) {
+			if podspec.TaintText(&set[i]) != text || podspec.HealthTaint(set[i].Key) {
 				continue
 			}
 			t := corev1.Toleration{Key: set[i].Key, Operator: corev1.TolerationOpEqual, Value: set[i].Value, Effect: set[i].Effect}
@@ -390,7 +395,7 @@ func (q *quest) tolerating(g Gang, text string) (Gang, bool) {
 func (q *quest) otherPool() {
 	for _, was := range q.selectors() {
 		values := map[string]bool{}
-		for _, n := range q.s.nodes {
+		for _, n := range q.s.Nodes() {
 			if v, ok := n.Labels[was.key]; ok && v != was.value {
 				values[v] = true
 			}
@@ -399,7 +404,7 @@ func (q *quest) otherPool() {
 			continue
 		}
 		for _, value := range firstOf(q, "values of "+was.key, slices.Sorted(maps.Keys(values))) {
-			g := q.with(func(_ int, g *Group) {
+			g := q.with(func(_ int, g *gang.Group) {
 				if was.in(g) {
 					g.Pod.Spec.NodeSelector[was.key] = value
 				}
@@ -418,7 +423,7 @@ func (q *quest) otherPool() {
 }
 
 // taintOf is the taint that refuses most nodes to a changed gang.
-func (q *quest) taintOf(g Gang) string {
+func (q *quest) taintOf(g gang.Gang) string {
 	a, fits := q.try(g, keeping)
 	if a == nil || fits || len(a.kins) == 0 {
 		return ""
@@ -442,9 +447,9 @@ func (q *quest) looserRules() {
 		})
 	}
 	has := func(terms func(*corev1.PodSpec) []corev1.PodAffinityTerm) bool {
-		return slices.ContainsFunc(q.gang.Groups, func(g Group) bool { return len(terms(&g.Pod.Spec)) > 0 })
+		return slices.ContainsFunc(q.gang.Groups, func(g gang.Group) bool { return len(terms(&g.Pod.Spec)) > 0 })
 	}
-	if has(podAffinity) {
+	if has(podspec.PodAffinity) {
 		q.drop("fits without the required pod affinity", func(spec *corev1.PodSpec) {
 			if spec.Affinity != nil {
 				free := *spec.Affinity
@@ -452,7 +457,7 @@ func (q *quest) looserRules() {
 			}
 		})
 	}
-	if has(antiAffinity) {
+	if has(podspec.AntiAffinity) {
 		q.drop("fits without the required pod anti-affinity", func(spec *corev1.PodSpec) {
 			if spec.Affinity != nil {
 				free := *spec.Affinity
@@ -473,13 +478,13 @@ func (q *quest) spreads() []string {
 			}
 		}
 	}
-	return sorted(keys)
+	return distinct(keys)
 }
 
 // drop tries the gang without a rule.
 func (q *quest) drop(text string, change func(*corev1.PodSpec)) {
-	g := q.with(func(_ int, g *Group) { change(&g.Pod.Spec) })
-	q.keepOn(g, q.s.ground(g, q.on.budget), "%s", text)
+	g := q.with(func(_ int, g *gang.Group) { change(&g.Pod.Spec) })
+	q.keepOn(g, newGround(q.s, g, q.on.budget), "%s", text)
 }
 
 // widerClaim asks whether it is a claim for one pod or one node that stands in the way.
@@ -489,7 +494,7 @@ func (q *quest) widerClaim() {
 			if c.claim == "" || !c.once && c.node != sameNode {
 				continue
 			}
-			on := q.s.ground(q.gang, q.on.budget)
+			on := newGround(q.s, q.gang, q.on.budget)
 			for at := range on.traits {
 				for k := range on.traits[at].claims {
 					if u := &on.traits[at].claims[k]; u.claim == c.claim {

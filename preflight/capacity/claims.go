@@ -6,18 +6,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
-)
-
-var (
-	claimKind      = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
-	volumeKind     = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
-	classKind      = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}
-	driverKind     = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "CSIDriver"}
-	csiNodeKind    = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "CSINode"}
-	attachmentKind = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "VolumeAttachment"}
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // claimUse is a volume that the pods of a group mount.
@@ -41,25 +34,25 @@ const (
 )
 
 // volumes reads what the volumes of a group mean for its place.
-func (s *Snapshot) volumes(on *ground, t *traits, namespace string, g *Group) {
+func volumes(s *cluster.Snapshot, on *ground, t *traits, namespace string, g *gang.Group) {
 	for i := range g.Pod.Spec.Volumes {
 		switch v := &g.Pod.Spec.Volumes[i]; {
 		case v.PersistentVolumeClaim != nil:
-			s.claim(on, t, namespace, v.PersistentVolumeClaim.ClaimName, g.Name)
+			claim(s, on, t, namespace, v.PersistentVolumeClaim.ClaimName, g.Name)
 		case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
 			claim := &corev1.PersistentVolumeClaim{Spec: v.Ephemeral.VolumeClaimTemplate.Spec}
 			claim.Namespace, claim.Annotations = namespace, v.Ephemeral.VolumeClaimTemplate.Annotations
-			s.unbound(t, claim, "the volume "+v.Name, g.Name, true)
+			unbound(s, t, claim, "the volume "+v.Name, g.Name, true)
 		default:
-			t.disks = append(t.disks, disksOf(v)...)
+			t.disks = append(t.disks, podspec.Disks(v)...)
 		}
 	}
 	slices.Sort(t.blind)
 }
 
 // claim reads a claim that exists, or says what it means that it does not.
-func (s *Snapshot) claim(on *ground, t *traits, namespace, name, group string) {
-	claim, there := readOf[corev1.PersistentVolumeClaim](s, claimKind, namespace, name)
+func claim(s *cluster.Snapshot, on *ground, t *traits, namespace, name, group string) {
+	claim, there := cluster.ReadOf[corev1.PersistentVolumeClaim](s, cluster.ClaimKind, namespace, name)
 	switch there {
 	case job.Unknown:
 		t.note("the claim %s is not in the snapshot; it may bind %s to some nodes", name, group)
@@ -75,18 +68,18 @@ func (s *Snapshot) claim(on *ground, t *traits, namespace, name, group string) {
 	case claim.Status.Phase == corev1.ClaimLost:
 		t.stop("the claim %s has lost its volume %s", name, claim.Spec.VolumeName)
 	case claim.Spec.VolumeName == "":
-		s.unbound(t, claim, "the claim "+name, group, false)
+		unbound(s, t, claim, "the claim "+name, group, false)
 	default:
-		s.bound(t, claim, group)
+		bound(s, t, claim, group)
 	}
-	s.users(on, t, claim)
+	users(s, on, t, claim)
 }
 
 // bound reads the volume that a claim has.
-func (s *Snapshot) bound(t *traits, claim *corev1.PersistentVolumeClaim, group string) {
+func bound(s *cluster.Snapshot, t *traits, claim *corev1.PersistentVolumeClaim, group string) {
 	name := claim.Spec.VolumeName
 	use := claimUse{claim: claim.Name, once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
-	pv, there := readOf[storedVolume](s, volumeKind, "", name)
+	pv, there := cluster.ReadOf[cluster.Volume](s, cluster.VolumeKind, "", name)
 	switch there {
 	case job.Unknown:
 		t.note("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim.Name, group)
@@ -95,23 +88,23 @@ func (s *Snapshot) bound(t *traits, claim *corev1.PersistentVolumeClaim, group s
 	case job.Present:
 		if pv.Spec.NodeAffinity != nil && pv.Spec.NodeAffinity.Required != nil {
 			required := pv.Spec.NodeAffinity.Required
-			s.closeWhereNot(t, s.byLabels(reachableFrom(required), required.NodeSelectorTerms, nil))
+			closeWhereNot(s, t, s.ByLabels(podspec.ReachableFrom(required), required.NodeSelectorTerms, nil))
 		}
-		s.zones(t, pv.PersistentVolume)
+		zones(s, t, pv.PersistentVolume)
 		if csi := pv.Spec.CSI; csi != nil {
-			use.driver, use.handle = csi.Driver, handleOf(pv.PersistentVolume)
+			use.driver, use.handle = csi.Driver, cluster.HandleOf(pv.PersistentVolume)
 		}
-		use.node, use.why = s.attaches(use.driver, claim)
+		use.node, use.why = attaches(s, use.driver, claim)
 	}
 	t.claims = append(t.claims, use)
 }
 
 // unbound reads a claim without a volume: own says that each pod has one of its own.
-func (s *Snapshot) unbound(t *traits, claim *corev1.PersistentVolumeClaim, what, group string, own bool) {
+func unbound(s *cluster.Snapshot, t *traits, claim *corev1.PersistentVolumeClaim, what, group string, own bool) {
 	var class *storagev1.StorageClass
-	name, found := classOf(claim), job.Absent
+	name, found := podspec.ClaimClass(claim), job.Absent
 	if name != "" {
-		class, found = readOf[storagev1.StorageClass](s, classKind, "", name)
+		class, found = cluster.ReadOf[storagev1.StorageClass](s, cluster.ClassKind, "", name)
 	}
 	switch {
 	case found == job.Unknown:
@@ -127,15 +120,15 @@ func (s *Snapshot) unbound(t *traits, claim *corev1.PersistentVolumeClaim, what,
 	} else {
 		use.handle = class.Provisioner + "/" + claim.Namespace + "/" + claim.Name
 		use.node, use.why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
-		if must, _ := s.attaches(use.driver, claim); must == sameNode {
+		if must, _ := attaches(s, use.driver, claim); must == sameNode {
 			use.node = sameNode
 		}
 	}
-	if s.hasUnclaimed(class.Name) {
+	if s.HasUnclaimed(class.Name) {
 		use.from = class.Name
 	}
 	t.claims = append(t.claims, use)
-	s.closeWhereNot(t, s.provisions(t, claim, class, what, own))
+	closeWhereNot(s, t, provisions(s, t, claim, class, what, own))
 }
 
 // compete blurs the answer where several claims wait for volumes of one class that are
@@ -158,9 +151,9 @@ func (on *ground) compete() {
 
 // provisions says from which nodes a claim that waits for its first pod can be served: by
 // a volume that is there, or by one that is made.
-func (s *Snapshot) provisions(t *traits, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, what string, own bool) func(at int) bool {
-	whole := s.Holds(resourceOf(volumeKind))
-	makes := class.Provisioner != "" && class.Provisioner != noProvisioner
+func provisions(s *cluster.Snapshot, t *traits, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, what string, own bool) func(at int) bool {
+	whole := s.Holds(cluster.ResourceOf(cluster.VolumeKind))
+	makes := class.Provisioner != "" && class.Provisioner != podspec.NoProvisioner
 	topology := func(int) bool { return makes }
 	if makes && len(class.AllowedTopologies) > 0 {
 		var keys []string
@@ -169,80 +162,26 @@ func (s *Snapshot) provisions(t *traits, claim *corev1.PersistentVolumeClaim, cl
 				keys = append(keys, e.Key)
 			}
 		}
-		topology = s.onLabels(keys, func(at int) bool { return allowed(class, s.nodes[at].Labels) })
+		topology = s.OnLabels(keys, func(at int) bool { return allowed(class, s.Nodes()[at].Labels) })
 	}
-	if node, ok := claim.Annotations[selectedNode]; ok {
-		return func(at int) bool { return s.nodes[at].Name == node && topology(at) }
+	if node, ok := claim.Annotations[podspec.SelectedNode]; ok {
+		return func(at int) bool { return s.Nodes()[at].Name == node && topology(at) }
 	}
 	if !makes && !whole {
 		t.note("volumes of the class %s are not in the snapshot; %s may bind its pods to some nodes", class.Name, what)
 		return func(int) bool { return true }
 	}
-	if own && s.hasUnclaimed(class.Name) {
+	if own && s.HasUnclaimed(class.Name) {
 		t.blur(what + " may take volumes that are there; how many there are is not judged")
 	}
 	if makes {
-		driver, there := readOf[storagev1.CSIDriver](s, driverKind, "", class.Provisioner)
+		driver, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", class.Provisioner)
 		if there == job.Present && driver.Spec.StorageCapacity != nil && *driver.Spec.StorageCapacity {
 			t.blur(fmt.Sprintf("%s needs storage that %s has on some nodes only, which is not judged", what, class.Provisioner))
 		}
 	}
-	served := s.served(claim, class.Name)
+	served := s.Served(claim, class.Name)
 	return func(at int) bool { return topology(at) || served(at) }
-}
-
-// hasUnclaimed says that there are volumes of a class that no claim has.
-func (s *Snapshot) hasUnclaimed(class string) bool {
-	for range s.storage.unclaimed.in(class) {
-		return true
-	}
-	return false
-}
-
-// served says on which nodes a volume that is there can become that of a claim. A volume
-// that is meant for the claim is the only one to ask.
-func (s *Snapshot) served(claim *corev1.PersistentVolumeClaim, class string) func(at int) bool {
-	for name := range s.storage.claimed.called(claim.Namespace, claim.Name) {
-		v := one[storedVolume](s.objects, volumeKind, "", name.version)
-		if v != nil && classOfVolume(v.PersistentVolume) == class && suits(claim, v.PersistentVolume) {
-			return s.reaches([]*storedVolume{v})
-		}
-	}
-	var suited []*storedVolume
-	for name := range s.storage.unclaimed.in(class) {
-		if v := one[storedVolume](s.objects, volumeKind, "", name.name); v != nil && suits(claim, v.PersistentVolume) {
-			suited = append(suited, v)
-		}
-	}
-	return s.reaches(suited)
-}
-
-// reaches says which nodes reach one of some volumes at least.
-func (s *Snapshot) reaches(volumes []*storedVolume) func(at int) bool {
-	hosts, asked := map[string]bool{}, map[string]bool{}
-	var some []func(at int) bool
-	for _, v := range volumes {
-		switch {
-		case v.hosts != nil:
-			for _, host := range v.hosts {
-				hosts[host] = true
-			}
-		case v.reach == "":
-			return func(int) bool { return true }
-		case !asked[v.reach]:
-			asked[v.reach] = true
-			required := v.Spec.NodeAffinity.Required
-			some = append(some, s.byLabels(reachableFrom(required), required.NodeSelectorTerms, nil))
-		}
-	}
-	return func(at int) bool {
-		if len(hosts) > 0 {
-			if host, ok := s.nodes[at].Labels[corev1.LabelHostname]; ok && hosts[host] {
-				return true
-			}
-		}
-		return slices.ContainsFunc(some, func(reaches func(int) bool) bool { return reaches(at) })
-	}
 }
 
 // allowed says whether a class makes volumes for a node with these labels. The terms are
@@ -266,14 +205,14 @@ func allowed(class *storagev1.StorageClass, labels map[string]string) bool {
 
 // zones closes nodes of other zones than those written on a volume's labels, as the
 // scheduler's VolumeZone does. Nodes without any such label are left alone.
-func (s *Snapshot) zones(t *traits, pv *corev1.PersistentVolume) {
+func zones(s *cluster.Snapshot, t *traits, pv *corev1.PersistentVolume) {
 	for _, key := range zoneLabels {
 		if _, ok := pv.Labels[key[0]]; !ok {
 			continue
 		}
-		values := zonesIn(pv.Labels[key[0]])
-		s.closeWhereNot(t, s.onLabels(zoneLabelKeys, func(at int) bool {
-			labels := s.nodes[at].Labels
+		values := podspec.ZonesIn(pv.Labels[key[0]])
+		closeWhereNot(s, t, s.OnLabels(zoneLabelKeys, func(at int) bool {
+			labels := s.Nodes()[at].Labels
 			has := func(k [2]string) bool { _, ok := labels[k[0]]; return ok }
 			if !slices.ContainsFunc(zoneLabels, has) {
 				return true
@@ -302,12 +241,12 @@ var zoneLabelKeys = []string{corev1.LabelFailureDomainBetaRegion, corev1.LabelFa
 // which then is refused on a second node
 // (https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes,
 // https://kubernetes-csi.github.io/docs/skip-attach.html).
-func (s *Snapshot) attaches(driver string, claim *corev1.PersistentVolumeClaim) (oneNode, string) {
+func attaches(s *cluster.Snapshot, driver string, claim *corev1.PersistentVolumeClaim) (oneNode, string) {
 	modes := claim.Spec.AccessModes
 	if driver == "" || !slices.Contains(modes, corev1.ReadWriteOnce) || slices.Contains(modes, corev1.ReadWriteMany) || slices.Contains(modes, corev1.ReadOnlyMany) {
 		return anyNode, ""
 	}
-	object, there := readOf[storagev1.CSIDriver](s, driverKind, "", driver)
+	object, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", driver)
 	switch there {
 	case job.Unknown:
 		return maybe, fmt.Sprintf("the claim %s is ReadWriteOnce; whether %s serves it to two nodes at once is not known", claim.Name, driver)
@@ -321,15 +260,15 @@ func (s *Snapshot) attaches(driver string, claim *corev1.PersistentVolumeClaim) 
 }
 
 // users closes the nodes where a claim cannot be used for the pods that use it already.
-func (s *Snapshot) users(on *ground, t *traits, claim *corev1.PersistentVolumeClaim) {
+func users(s *cluster.Snapshot, on *ground, t *traits, claim *corev1.PersistentVolumeClaim) {
 	at := slices.IndexFunc(t.claims, func(u claimUse) bool { return u.claim == claim.Name })
 	if at < 0 || !t.claims[at].once && t.claims[at].node != sameNode {
 		return
 	}
 	for _, idle := range []bool{false, true} {
 		there := map[int]bool{} // nodes where the claim is in use
-		for _, p := range s.storage.users.called(claim.Namespace, claim.Name) {
-			if node, ok := s.nodeAt(p.node); ok && (!idle || p.resident || on.stays[p]) {
+		for p := range s.ClaimUsers(claim.Namespace, claim.Name) {
+			if node, ok := s.NodeAt(p.Node()); ok && (!idle || p.Resident() || on.stays[p]) {
 				there[node] = true
 			}
 		}
@@ -342,85 +281,25 @@ func (s *Snapshot) users(on *ground, t *traits, claim *corev1.PersistentVolumeCl
 		}
 		*bar = slices.Clone(*bar)
 		if *bar == nil {
-			*bar = make([]bool, len(s.nodes))
+			*bar = make([]bool, len(s.Nodes()))
 		}
-		for node := range s.nodes {
+		for node := range s.Nodes() {
 			(*bar)[node] = (*bar)[node] || t.claims[at].once || !there[node]
 		}
 	}
 	if t.barredNow != nil && t.barredIdle == nil {
-		t.barredIdle = make([]bool, len(s.nodes))
+		t.barredIdle = make([]bool, len(s.Nodes()))
 	}
-}
-
-// claimsOf are the claims that a pod uses; a volume that is the pod's own has a claim
-// named after both
-// (https://kubernetes.io/docs/concepts/storage/ephemeral-volumes/#persistentvolumeclaim-naming).
-func claimsOf(p *corev1.Pod) []string {
-	var out []string
-	for i := range p.Spec.Volumes {
-		switch v := &p.Spec.Volumes[i]; {
-		case v.PersistentVolumeClaim != nil:
-			out = append(out, v.PersistentVolumeClaim.ClaimName)
-		case v.Ephemeral != nil:
-			out = append(out, p.Name+"-"+v.Name)
-		}
-	}
-	return out
 }
 
 // closeWhereNot closes the nodes, for good, for which a function does not hold.
-func (s *Snapshot) closeWhereNot(t *traits, reachable func(at int) bool) {
+func closeWhereNot(s *cluster.Snapshot, t *traits, reachable func(at int) bool) {
 	if t.closed == nil {
-		t.closed = make([]bool, len(s.nodes))
+		t.closed = make([]bool, len(s.Nodes()))
 	}
-	for at := range s.nodes {
+	for at := range s.Nodes() {
 		t.closed[at] = t.closed[at] || !reachable(at)
 	}
-}
-
-// disk is a volume that is written into the pod itself and that no two pods of a node
-// may use, unless both only read it
-// (https://kubernetes.io/docs/reference/scheduling/config/, VolumeRestrictions).
-type disk struct {
-	id    string
-	reads bool // is enough where all only read
-}
-
-// disksOf are the disks of a volume; RBD images are told apart by each of their monitors.
-func disksOf(v *corev1.Volume) []disk {
-	switch {
-	case v.GCEPersistentDisk != nil:
-		return []disk{{"gce " + v.GCEPersistentDisk.PDName, v.GCEPersistentDisk.ReadOnly}}
-	case v.AWSElasticBlockStore != nil:
-		return []disk{{"aws " + v.AWSElasticBlockStore.VolumeID, false}}
-	case v.ISCSI != nil:
-		return []disk{{"iscsi " + v.ISCSI.IQN, v.ISCSI.ReadOnly}}
-	case v.RBD != nil:
-		var out []disk
-		for _, monitor := range v.RBD.CephMonitors {
-			out = append(out, disk{"rbd " + monitor + " " + v.RBD.RBDPool + " " + v.RBD.RBDImage, v.RBD.ReadOnly})
-		}
-		return out
-	default:
-		return nil
-	}
-}
-
-// diskConflict says whether two pods cannot be on one node for their disks.
-func diskConflict(a, b []disk) bool {
-	return slices.ContainsFunc(a, func(x disk) bool {
-		return slices.ContainsFunc(b, func(y disk) bool { return x.id == y.id && !(x.reads && y.reads) })
-	})
-}
-
-// disksOn are the disks of a pod that exists.
-func disksOn(p *corev1.Pod) []disk {
-	var out []disk
-	for i := range p.Spec.Volumes {
-		out = append(out, disksOf(&p.Spec.Volumes[i])...)
-	}
-	return out
 }
 
 // note says something that does not change the answer.

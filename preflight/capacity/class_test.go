@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -33,17 +34,17 @@ func TestCountingEqualNodesOnceChangesNoAnswer(t *testing.T) {
 	worlds(t, 400, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
 		w = tripled(w)
 		together := w.snapshot()
-		want := together.Fit(t.Context(), w.gang)
+		want := capacity.Fit(t.Context(), together, w.gang)
 		for i, n := range w.nodes { // an offer nobody asks for makes every node a different one
 			own := n.DeepCopy()
 			own.Status.Allocatable[corev1.ResourceName(fmt.Sprintf("example.com/node-%d", i))] = quantity(1)
 			w.nodes[i] = own
 		}
 		apart := w.snapshot()
-		if together.Classes() < apart.Classes() {
+		if capacity.Classes(together) < capacity.Classes(apart) {
 			fewer++
 		}
-		got := apart.Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), apart, w.gang)
 		which := cmpopts.IgnoreFields(capacity.Result{}, "Plan", "Placed", "Change", "Changes", "Group", "Assumed")
 		if want.Verdict == capacity.Unknown || got.Verdict == capacity.Unknown {
 			return // which of both finds a packing is luck
@@ -62,11 +63,11 @@ func TestNodesThatDifferInNamesAndLabelsOnlyAreOneClass(t *testing.T) {
 	for i, n := range nodes {
 		n.GetLabels()["rack"] = fmt.Sprint(i / 5)
 	}
-	s := cluster(nodes, build.Nodes(3, "b", build.GPUs(4)), build.Pod("x", build.On("a-7"), build.Asks("1")))
-	if got := s.Classes(); got != 3 {
+	s := clusterOf(nodes, build.Nodes(3, "b", build.GPUs(4)), build.Pod("x", build.On("a-7"), build.Asks("1")))
+	if got := capacity.Classes(s); got != 3 {
 		t.Errorf("there are %d classes; want 3: free nodes of 8, one with 7 left, nodes of 4", got)
 	}
-	got := s.Fit(t.Context(), gang(group("Worker", 6, build.Asks("8"), selects("rack", "1"))))
+	got := capacity.Fit(t.Context(), s, gangOf(group("Worker", 6, build.Asks("8"), selects("rack", "1"))))
 	const want = "4 of 6 pods fit now, and not all of them on the idle cluster: 6 Workers ask for 8 nvidia.com/gpu each (48); the 5 nodes that may take them have 40 nvidia.com/gpu in all, even idle; 48 nodes not selected, 1 full"
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("Fit of one rack, in which one node is in use (-want +got):\n%s", diff)
@@ -74,13 +75,13 @@ func TestNodesThatDifferInNamesAndLabelsOnlyAreOneClass(t *testing.T) {
 }
 
 func TestALabelThatChangesIsSeen(t *testing.T) {
-	var l capacity.Ledger
+	var l cluster.Store
 	for _, n := range build.Nodes(3, "a", build.GPUs(8), build.Label("pool", "x")) {
 		l.SetNode(n.(*corev1.Node))
 	}
 	l.SetPod(build.Pod("p", build.On("a-1"), build.Asks("1")))
 	fits := func() int {
-		return l.Snapshot(build.Taken, "").Fit(t.Context(), gang(group("Worker", 3, build.Asks("7"), selects("pool", "x")))).Placed
+		return capacity.Fit(t.Context(), l.Snapshot(build.Taken, ""), gangOf(group("Worker", 3, build.Asks("7"), selects("pool", "x")))).Placed
 	}
 	steps := []struct {
 		name string

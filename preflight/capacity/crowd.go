@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // crowd is what earlier stages take on nodes, where they linger.
@@ -50,7 +53,7 @@ func (q *question) among(a answer, early, late []*kin, stage []int) answer {
 	if a.yes && !tied {
 		return a
 	}
-	together := q.ever(q.gather(q.gang.beside(stage)), false)
+	together := q.ever(q.gather(q.gang.Beside(stage)), false)
 	switch {
 	case together.no && a.yes:
 		return answer{no: true, rule: together.rule}
@@ -119,14 +122,14 @@ func (r *slotRule) users() kinSet {
 func (q *question) stay() crowd {
 	out := crowd{}
 	for _, p := range q.on.own {
-		at, ok := q.s.nodeAt(p.record.node)
-		if !ok || p.record.resident { // which is counted on an idle cluster already
+		at, ok := q.s.NodeAt(p.record.Node())
+		if !ok || p.record.Resident() { // which is counted on an idle cluster already
 			continue
 		}
-		needs := []need{{q.s.cols.index[corev1.ResourcePods], corev1.ResourcePods, 1}}
-		for _, a := range p.record.requests {
-			if column, ok := q.s.cols.index[a.name]; ok && a.name != corev1.ResourcePods {
-				needs = append(needs, need{column, a.name, a.n})
+		needs := []cluster.Need{{Column: q.s.Columns().Index[corev1.ResourcePods], Name: corev1.ResourcePods, N: 1}}
+		for _, a := range p.record.Requests() {
+			if column, ok := q.s.Columns().Index[a.Name]; ok && a.Name != corev1.ResourcePods {
+				needs = append(needs, cluster.Need{Column: column, Name: a.Name, N: a.N})
 			}
 		}
 		out.take(int32(at), needs, 1)
@@ -134,14 +137,14 @@ func (q *question) stay() crowd {
 	return out
 }
 
-func (c crowd) take(node int32, needs []need, pods int) {
+func (c crowd) take(node int32, needs []cluster.Need, pods int) {
 	taken := c[node]
 	if taken == nil {
 		taken = map[int]int64{}
 		c[node] = taken
 	}
 	for _, n := range needs {
-		taken[n.column] = plus(taken[n.column], times(n.n, int64(pods)))
+		taken[n.Column] = saturate.Add(taken[n.Column], saturate.Mul(n.N, int64(pods)))
 	}
 }
 

@@ -9,7 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // How many running jobs are looked at: those that are taken away together until the gang
@@ -25,7 +28,7 @@ const (
 //
 // It looks at pods that carry the name of a job, costs O(pods), and is therefore not part
 // of Fit.
-func (s *Snapshot) Departures(ctx context.Context, g Gang, was Result) string {
+func Departures(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was Result) string {
 	if s == nil || was.Verdict != Full && was.Verdict != Fragmented {
 		return ""
 	}
@@ -53,17 +56,17 @@ func (s *Snapshot) Departures(ctx context.Context, g Gang, was Result) string {
 
 // departures looks for running jobs in whose place a gang would fit.
 type departures struct {
-	s      *Snapshot
-	gang   Gang
+	s      *cluster.Snapshot
+	gang   gang.Gang
 	budget *budget
 	jobs   []*runningJob // the one that holds most first
-	l      *Ledger
+	l      *cluster.Store
 }
 
 // runningJob is the pods that have a node and carry the name of one job.
 type runningJob struct {
 	namespace, name string
-	pods            []*Pod
+	pods            []*cluster.Pod
 	devices         int64 // accelerators they hold
 }
 
@@ -78,13 +81,13 @@ var jobLabels = []string{
 // list finds the jobs of others that run.
 func (d *departures) list() {
 	seen := map[[2]string]*runningJob{}
-	for namespace, in := range d.s.podsIn {
-		for p := range in.all() {
-			at := slices.IndexFunc(jobLabels, func(key string) bool { return p.labels[key] != "" })
-			if p.node == "" || p.resident || at < 0 || d.own(p) {
+	for namespace, in := range d.s.PodLists() {
+		for p := range in.All() {
+			at := slices.IndexFunc(jobLabels, func(key string) bool { return p.Labels()[key] != "" })
+			if p.Node() == "" || p.Resident() || at < 0 || d.own(p) {
 				continue
 			}
-			key := [2]string{namespace, p.labels[jobLabels[at]]}
+			key := [2]string{namespace, p.Labels()[jobLabels[at]]}
 			if seen[key] == nil {
 				seen[key] = &runningJob{namespace: key[0], name: key[1]}
 				d.jobs = append(d.jobs, seen[key])
@@ -97,33 +100,33 @@ func (d *departures) list() {
 	})
 }
 
-func (j *runningJob) add(p *Pod) {
+func (j *runningJob) add(p *cluster.Pod) {
 	j.pods = append(j.pods, p)
-	for _, a := range p.requests {
-		if job.AcceleratorUnit(a.name) != job.NotAccelerator {
-			j.devices = plus(j.devices, a.n)
+	for _, a := range p.Requests() {
+		if job.AcceleratorUnit(a.Name) != job.NotAccelerator {
+			j.devices = saturate.Add(j.devices, a.N)
 		}
 	}
 }
 
 // own says whether a pod is one of the gang's.
-func (d *departures) own(p *Pod) bool {
-	if d.gang.Own == nil || p.namespace != d.gang.Namespace {
+func (d *departures) own(p *cluster.Pod) bool {
+	if d.gang.Own == nil || p.Namespace() != d.gang.Namespace {
 		return false
 	}
 	var scratch corev1.Pod
-	_, own := d.gang.Own(p.seen(&scratch))
+	_, own := d.gang.Own(p.Metadata(&scratch))
 	return own
 }
 
 // copy is the view once more, to take pods from.
 func (d *departures) copy() {
-	d.l = d.s.fork()
-	for _, n := range d.s.nodes {
-		d.l.SetNode(n.object)
+	d.l = d.s.Fork()
+	for _, n := range d.s.Nodes() {
+		d.l.SetNode(n.Object())
 	}
-	for _, in := range d.s.podsIn {
-		for p := range in.all() {
+	for _, in := range d.s.PodLists() {
+		for p := range in.All() {
 			d.l.KeepPod(p)
 		}
 	}
@@ -171,11 +174,11 @@ func (d *departures) search() (jobs []*runningJob, plan string) {
 func (d *departures) without(jobs ...*runningJob) (plan string) {
 	for _, j := range jobs {
 		for _, p := range j.pods {
-			d.l.DropPod(p.namespace, p.name)
+			d.l.DropPod(p.Namespace(), p.Name())
 		}
 	}
 	done := d.budget.try(mostSteps)
-	r, on := d.l.Snapshot(d.s.taken, d.s.incomplete).fit(d.gang, d.budget)
+	r, on := fit(d.l.Snapshot(d.s.Taken(), d.s.Incomplete()), d.gang, d.budget)
 	on.release()
 	if !done() {
 		r.Verdict = Unknown

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -16,38 +18,38 @@ func TestWhichRunningJobsHaveToEnd(t *testing.T) {
 	}
 	nodes := build.Nodes(4, "a", build.GPUs(8))
 	cases := map[string]struct {
-		on   *capacity.Snapshot
-		gang capacity.Gang
+		on   *cluster.Snapshot
+		gang gang.Gang
 		want string
 	}{
 		"the smaller of two jobs is enough": {
-			cluster(nodes, of("large", "a-1", "8"), of("large", "a-2", "8"), of("small", "a-3", "8")), gpus(2, "8"),
+			clusterOf(nodes, of("large", "a-1", "8"), of("large", "a-2", "8"), of("small", "a-3", "8")), gpus(2, "8"),
 			"fits once the job ml/small ends (2 Workers on 2 nodes)",
 		},
 		"only the larger one is": {
-			cluster(nodes, of("large", "a-1", "8"), of("large", "a-2", "8"), of("small", "a-3", "8"), of("other", "a-4", "8")), gpus(2, "8"),
+			clusterOf(nodes, of("large", "a-1", "8"), of("large", "a-2", "8"), of("small", "a-3", "8"), of("other", "a-4", "8")), gpus(2, "8"),
 			"fits once the job ml/large ends (2 Workers on 2 nodes)",
 		},
 		"two of three": {
-			cluster(nodes, of("x", "a-1", "8"), of("y", "a-2", "7"), of("z", "a-3", "6")), gpus(3, "8"),
+			clusterOf(nodes, of("x", "a-1", "8"), of("y", "a-2", "7"), of("z", "a-3", "6")), gpus(3, "8"),
 			"fits once the jobs ml/x and ml/y end (3 Workers on 3 nodes)",
 		},
 		"a service does not end": {
-			cluster(nodes[:1], build.Pod("web", build.On("a-1"), build.Asks("1"))), gpus(1, "8"), "",
+			clusterOf(nodes[:1], build.Pod("web", build.On("a-1"), build.Asks("1"))), gpus(1, "8"), "",
 		},
 		"too big for the cluster without anybody": {
-			cluster(nodes, of("x", "a-1", "8")), gpus(5, "8"), "",
+			clusterOf(nodes, of("x", "a-1", "8")), gpus(5, "8"), "",
 		},
-		"it fits as it is": {cluster(nodes, of("x", "a-1", "8")), gpus(3, "8"), ""},
+		"it fits as it is": {clusterOf(nodes, of("x", "a-1", "8")), gpus(3, "8"), ""},
 		"a spread over what others filled": {
 			threeZones(build.Pod("w", build.On("a0"), build.Asks("8"), build.PodLabel("job-name", "first"))),
-			gang(group("Worker", 4, build.Asks("8"), role("w"), even("zone", "w", 1))),
+			gangOf(group("Worker", 4, build.Asks("8"), role("w"), even("zone", "w", 1))),
 			"fits once the job default/first ends (4 Workers on 4 nodes)",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.on.Departures(t.Context(), tc.gang, tc.on.Fit(t.Context(), tc.gang))); diff != "" {
+			if diff := cmp.Diff(tc.want, capacity.Departures(t.Context(), tc.on, tc.gang, capacity.Fit(t.Context(), tc.on, tc.gang))); diff != "" {
 				t.Errorf("Departures (-want +got):\n%s", diff)
 			}
 		})
@@ -56,10 +58,10 @@ func TestWhichRunningJobsHaveToEnd(t *testing.T) {
 
 func TestPodsOfTheGangItselfDoNotHaveToEnd(t *testing.T) {
 	g, running := sixOf(4, build.PodLabel("job-name", "train"))
-	s := cluster(append(running, build.Nodes(6, "a", build.GPUs(8)), build.Pod("x", build.On("a-5"), build.Asks("3"), build.PodLabel("job-name", "x")),
+	s := clusterOf(append(running, build.Nodes(6, "a", build.GPUs(8)), build.Pod("x", build.On("a-5"), build.Asks("3"), build.PodLabel("job-name", "x")),
 		build.Pod("y", build.On("a-6"), build.Asks("5"), build.PodLabel("job-name", "y")))...)
 	const want = "fits once the jobs default/x and default/y end (1 Master + 5 Workers on 6 nodes)"
-	if diff := cmp.Diff(want, s.Departures(t.Context(), g, s.Fit(t.Context(), g))); diff != "" {
+	if diff := cmp.Diff(want, capacity.Departures(t.Context(), s, g, capacity.Fit(t.Context(), s, g))); diff != "" {
 		t.Errorf("Departures (-want +got):\n%s", diff)
 	}
 }

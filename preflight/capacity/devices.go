@@ -12,27 +12,32 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// claimUse is what the claims that are made for one pod count for in quotas: their
+// claimUsage is what the claims that are made for one pod count for in quotas: their
 // number, and the devices of each class at most
 // (https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/quota/v1/evaluator/core/resource_claims.go).
-func (s *Snapshot) claimUse(namespace string, spec *corev1.PodSpec) job.Resources {
+func claimUsage(s *cluster.Snapshot, namespace string, spec *corev1.PodSpec) job.Resources {
 	out := job.Resources{}
 	for _, claim := range spec.ResourceClaims {
 		if claim.ResourceClaimTemplateName == nil {
 			continue // made by somebody, and counted when that was
 		}
 		out[claimCount]++
-		template := one[resourcev1.ResourceClaimTemplate](s.objects, templateKind, namespace, *claim.ResourceClaimTemplateName)
+		template := cluster.Find[resourcev1.ResourceClaimTemplate](s.Index(), cluster.TemplateKind, namespace, *claim.ResourceClaimTemplateName)
 		if template == nil {
 			continue
 		}
 		for _, request := range template.Spec.Spec.Devices.Requests {
 			for class, n := range mostDevicesOf(&request) {
 				name := corev1.ResourceName(class + corev1.ResourceClaimsPerClass)
-				out[name] = plus(out[name], n)
+				out[name] = saturate.Add(out[name], n)
 			}
 		}
 	}
@@ -60,33 +65,21 @@ func mostDevicesOf(r *resourcev1.DeviceRequest) map[string]int64 {
 	return out
 }
 
-// resourceSlice is what of a ResourceSlice is read: how many devices a driver publishes, and
-// where (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceSliceSpec).
-type resourceSlice struct {
-	Spec struct {
-		Driver   string  `json:"driver"`
-		NodeName *string `json:"nodeName"`
-		Devices  []struct {
-			AllowMultipleAllocations *bool `json:"allowMultipleAllocations"`
-		} `json:"devices"`
-	} `json:"spec"`
-}
-
 // claimText says what the claims of a pod ask for, and how many devices there are: "template
 // gpus asks for 4 devices of class gpu.nvidia.com; 8 devices are published, 3 are allocated".
-func (s *Snapshot) claimText(namespace string, spec *corev1.PodSpec) string {
+func claimText(s *cluster.Snapshot, namespace string, spec *corev1.PodSpec) string {
 	var parts []string
 	for _, c := range spec.ResourceClaims {
 		switch {
 		case c.ResourceClaimTemplateName != nil:
 			var spec *resourcev1.ResourceClaimSpec
-			if template := one[resourcev1.ResourceClaimTemplate](s.objects, templateKind, namespace, *c.ResourceClaimTemplateName); template != nil {
+			if template := cluster.Find[resourcev1.ResourceClaimTemplate](s.Index(), cluster.TemplateKind, namespace, *c.ResourceClaimTemplateName); template != nil {
 				spec = &template.Spec.Spec
 			}
 			parts = append(parts, "template "+*c.ResourceClaimTemplateName+requestText(spec))
 		case c.ResourceClaimName != nil:
 			var spec *resourcev1.ResourceClaimSpec
-			if claim := one[resourcev1.ResourceClaim](s.objects, claimGVK, namespace, *c.ResourceClaimName); claim != nil {
+			if claim := cluster.Find[resourcev1.ResourceClaim](s.Index(), cluster.ClaimGVK, namespace, *c.ResourceClaimName); claim != nil {
 				spec = &claim.Spec
 			}
 			parts = append(parts, "claim "+*c.ResourceClaimName+requestText(spec))
@@ -94,15 +87,13 @@ func (s *Snapshot) claimText(namespace string, spec *corev1.PodSpec) string {
 	}
 	all := "the devices that are published are not all in the snapshot"
 	if s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
-		all = many(int(min(s.rules.published.total, math.MaxInt32)), "device is", "devices are") + " published"
-		if s.Holds(resourceOf(claimGVK)) {
-			all += fmt.Sprintf(", %d allocated", s.allocated)
+		all = words.Count(int(min(s.Rules().Published.Total, math.MaxInt32)), "device is", "devices are") + " published"
+		if s.Holds(cluster.ResourceOf(cluster.ClaimGVK)) {
+			all += fmt.Sprintf(", %d allocated", s.Allocated())
 		}
 	}
 	return strings.Join(append(parts, all), "; ")
 }
-
-var claimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")
 
 // requestText is what a claim asks for at least, behind its name; nil: it is not known.
 func requestText(spec *resourcev1.ResourceClaimSpec) string {
@@ -112,11 +103,11 @@ func requestText(spec *resourcev1.ResourceClaimSpec) string {
 	least := map[string]int64{}
 	for i := range spec.Devices.Requests {
 		class, n := leastDevicesOf(&spec.Devices.Requests[i])
-		least[class] = plus(least[class], n)
+		least[class] = saturate.Add(least[class], n)
 	}
 	var of []string
 	for _, class := range slices.Sorted(maps.Keys(least)) {
-		of = append(of, many(int(min(least[class], math.MaxInt32)), "device", "devices")+" of class "+class)
+		of = append(of, words.Count(int(min(least[class], math.MaxInt32)), "device", "devices")+" of class "+class)
 	}
 	if len(of) == 0 {
 		return " asks for no device"
@@ -124,112 +115,41 @@ func requestText(spec *resourcev1.ResourceClaimSpec) string {
 	return " asks for " + strings.Join(of, " and ")
 }
 
-// allocatedDevices are the devices that claims hold, and how many claims each
-// (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceAllocationResult).
-type allocatedDevices map[device]int
-
-type device struct{ driver, pool, name string }
-
-// count adds the devices of a claim, or takes them out.
-func (a *allocatedDevices) count(claim *resourcev1.ResourceClaim, n int) {
-	if claim == nil || claim.Status.Allocation == nil {
-		return
-	}
-	for _, r := range claim.Status.Allocation.Devices.Results {
-		if r.AdminAccess != nil && *r.AdminAccess {
-			continue
-		}
-		d := device{r.Driver, r.Pool, r.Device}
-		put((*map[device]int)(a), d, (*a)[d]+n)
-		if (*a)[d] == 0 {
-			delete(*a, d)
-		}
-	}
-}
-
-// published is how many devices there are, whatever they are: an upper bound for every
-// class. Which of them a class or a request selects is written in CEL and not worked out.
-type published struct {
-	drivers map[string]bool
-	on      map[string]int64 // by node
-	most    int64            // on one node
-	shared  int64            // not bound to a node
-	total   int64
-	endless bool // some device may be allocated many times: there is no bound
-}
-
-func (p *published) add(s *resourceSlice) {
-	put(&p.drivers, s.Spec.Driver, true)
-	n := int64(len(s.Spec.Devices))
-	for _, d := range s.Spec.Devices {
-		p.endless = p.endless || d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
-	}
-	p.total += n
-	if s.Spec.NodeName == nil || *s.Spec.NodeName == "" {
-		p.shared += n
-		return
-	}
-	put(&p.on, *s.Spec.NodeName, p.on[*s.Spec.NodeName]+n)
-	p.most = max(p.most, p.on[*s.Spec.NodeName])
-}
-
-// Devices says whether an extended resource is, or may be, served as devices (DRA) instead
-// of by the nodes that name it: a device class offers it, or classes are not known and a
-// driver of the same vendor publishes devices.
-func (s *Snapshot) Devices(name corev1.ResourceName) bool {
-	return s != nil && s.deviceClass(name) != ""
-}
-
-// driverOf is the driver that may serve an extended resource where device classes are not
-// known: one in the domain of the resource. Empty: none, or classes are known.
-func (s *Snapshot) driverOf(name corev1.ResourceName) string {
-	domain, _, ok := strings.Cut(string(name), "/")
-	if !ok || s.rules == nil || s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}) {
-		return ""
-	}
-	for _, driver := range slices.Sorted(maps.Keys(s.rules.published.drivers)) {
-		if driver == domain || strings.HasSuffix(driver, "."+domain) {
-			return driver
-		}
-	}
-	return ""
-}
-
 // devices reports pods that ask for more devices than any node publishes, and gangs that ask
 // for more than there are. Nobody may be adding nodes, and all slices must be in the view.
 func (o *obstacle) devices() {
-	p := &o.s.rules.published
-	if p.endless || o.s.autoscaler != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
+	p := &o.s.Rules().Published
+	if p.Endless || o.s.Autoscaler() != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
 		return
 	}
 	sums := job.Resources{}
 	for _, set := range o.together() {
 		all, first := int64(0), -1
 		for _, i := range set {
-			class, asked := o.s.leastDevices(o.gang.Namespace, &o.gang.Groups[i].Pod)
+			class, asked := leastDevices(o.s, o.gang.Namespace, &o.gang.Groups[i].Pod)
 			if asked == 0 || o.wanted(i) == 0 {
 				continue
 			}
-			if asked > plus(p.most, p.shared) {
-				o.lacksDevices(&o.gang.Groups[i], class, asked, plus(p.most, p.shared),
-					fmt.Sprintf("one %s asks for %d devices; no node publishes more than %d", o.gang.Groups[i].Name, asked, plus(p.most, p.shared)))
+			if asked > saturate.Add(p.Most, p.Shared) {
+				o.lacksDevices(&o.gang.Groups[i], class, asked, saturate.Add(p.Most, p.Shared),
+					fmt.Sprintf("one %s asks for %d devices; no node publishes more than %d", o.gang.Groups[i].Name, asked, saturate.Add(p.Most, p.Shared)))
 				return
 			}
 			if first < 0 {
 				first = i
 			}
-			all = plus(all, times(asked, o.wanted(i)))
+			all = saturate.Add(all, saturate.Mul(asked, o.wanted(i)))
 			sums[corev1.ResourceName(class)] = 0
 		}
-		if all > p.total {
-			o.lacksDevices(&o.gang.Groups[first], string(sums.Names()[0]), all, p.total,
-				fmt.Sprintf("the pods ask for %d devices; %d are all that is published", all, p.total))
+		if all > p.Total {
+			o.lacksDevices(&o.gang.Groups[first], string(sums.Names()[0]), all, p.Total,
+				fmt.Sprintf("the pods ask for %d devices; %d are all that is published", all, p.Total))
 			return
 		}
 	}
 }
 
-func (o *obstacle) lacksDevices(g *Group, class string, asked, hard int64, message string) {
+func (o *obstacle) lacksDevices(g *gang.Group, class string, asked, hard int64, message string) {
 	o.add(Limit{
 		Rule: RuleDevices, When: Never, Kind: "DeviceClass", Name: class, Resource: "devices", Asked: asked, Hard: hard,
 		Path: "spec.selectors", Role: g.Name, At: g.Path, Message: message,
@@ -238,29 +158,29 @@ func (o *obstacle) lacksDevices(g *Group, class string, asked, hard int64, messa
 
 // leastDevices is how many devices one pod takes for itself at least, and a class it asks
 // for; 0 where nobody can say.
-func (s *Snapshot) leastDevices(namespace string, pod *job.Pod) (class string, devices int64) {
+func leastDevices(s *cluster.Snapshot, namespace string, pod *job.Pod) (class string, devices int64) {
 	for _, claim := range pod.Spec.ResourceClaims {
 		if claim.ResourceClaimTemplateName == nil {
 			continue
 		}
-		template := one[resourcev1.ResourceClaimTemplate](s.objects, templateKind, namespace, *claim.ResourceClaimTemplateName)
+		template := cluster.Find[resourcev1.ResourceClaimTemplate](s.Index(), cluster.TemplateKind, namespace, *claim.ResourceClaimTemplateName)
 		if template == nil {
 			continue
 		}
 		for i := range template.Spec.Spec.Devices.Requests {
 			of, n := leastDevicesOf(&template.Spec.Spec.Devices.Requests[i])
-			class, devices = cmp.Or(class, of), plus(devices, n)
+			class, devices = cmp.Or(class, of), saturate.Add(devices, n)
 		}
 	}
-	for name, n := range Requested(*pod) {
-		of := s.deviceClass(name)
+	for name, n := range podspec.Requested(*pod) {
+		of := s.DeviceClass(name)
 		if of == "" || n <= 0 || s.Offered(name) > 0 {
 			continue // or a node that names the resource may serve it
 		}
 		if class == "" || of < class {
 			class = of
 		}
-		devices = plus(devices, n)
+		devices = saturate.Add(devices, n)
 	}
 	return class, devices
 }

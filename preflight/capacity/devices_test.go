@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -29,8 +30,8 @@ func claimOf(request string) string {
 
 const gpuClass = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu.nvidia.com}\nspec: {extendedResourceName: nvidia.com/gpu}"
 
-func claims(n int) capacity.Gang {
-	return in("ml", gang(group("Worker", n, spec(func(s *corev1.PodSpec) {
+func claims(n int) gang.Gang {
+	return in("ml", gangOf(group("Worker", n, spec(func(s *corev1.PodSpec) {
 		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpus", ResourceClaimTemplateName: new("gpus")}}
 	}))))
 }
@@ -45,7 +46,7 @@ func TestDevicesThatArePublishedAreAnUpperBound(t *testing.T) {
 	cases := map[string]struct {
 		objects string
 		whole   []string
-		gang    capacity.Gang
+		gang    gang.Gang
 		want    string
 	}{
 		"as many as a node has":                    {two + exactly(4), whole, claims(2), ""},
@@ -83,7 +84,7 @@ func TestWhereDevicesMayServeAResourceItsAbsenceIsNoProof(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := ruled(t, tc.objects, tc.whole, build.Node("a"))
-			r := s.Fit(t.Context(), in("ml", gpus(1, "2")))
+			r := capacity.Fit(t.Context(), s, in("ml", gpus(1, "2")))
 			if r.Verdict != tc.want || !strings.Contains(strings.Join(r.Assumed, ";"), tc.why) {
 				t.Errorf("%s, assumed %q; want %s, %q", r.Verdict, r.Assumed, tc.want, tc.why)
 			}
@@ -102,13 +103,13 @@ func TestWhatIsUnknownOfClaimsIsSaid(t *testing.T) {
 			"status: {allocation: {devices: {results: [{request: r, driver: gpu.nvidia.com, pool: a, device: " + device + more + "}]}}}"
 	}
 	template := claimOf("exactly: {deviceClassName: gpu.nvidia.com, count: 2}")
-	named := in("ml", gang(group("Worker", 1, spec(func(s *corev1.PodSpec) {
+	named := in("ml", gangOf(group("Worker", 1, spec(func(s *corev1.PodSpec) {
 		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimName: new("mine")}, {Name: "d", ResourceClaimName: new("none")}}
 	}))))
 	cases := map[string]struct {
 		objects string
 		whole   []string
-		gang    capacity.Gang
+		gang    gang.Gang
 		want    string
 	}{
 		"a template": {two + template, whole, claims(1), "template gpus asks for 2 devices of class gpu.nvidia.com; 8 devices are published, 0 allocated"},
@@ -123,7 +124,7 @@ func TestWhatIsUnknownOfClaimsIsSaid(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ruled(t, tc.objects, tc.whole, build.Node("a"), build.Node("b")).Fit(t.Context(), tc.gang)
+			r := capacity.Fit(t.Context(), ruled(t, tc.objects, tc.whole, build.Node("a"), build.Node("b")), tc.gang)
 			want := "Worker: resource claims (DRA) are not judged: " + tc.want
 			if r.Verdict != capacity.Unknown || !slices.Contains(r.Assumed, want) {
 				t.Errorf("%s, assumed %q; want unknown and %q", r.Verdict, r.Assumed, want)

@@ -1,6 +1,10 @@
 package capacity
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
 
 // mostStates is the size beyond which the exact search does not begin; what it tries, states
 // times patterns times nodes, counts as steps of the question.
@@ -119,7 +123,7 @@ func (x *search) seat(cell, piece, like, nodes, looked int) {
 	if !slices.ContainsFunc(x.small, func(i int) bool { return x.p.hole(i, like) > 0 }) {
 		looked = 0
 	}
-	x.sure = int(plus(int64(x.sure), times(int64(main), int64(nodes-looked))))
+	x.sure = int(saturate.Add(int64(x.sure), saturate.Mul(int64(main), int64(nodes-looked))))
 	if looked == 0 {
 		return
 	}
@@ -131,7 +135,7 @@ func (x *search) seat(cell, piece, like, nodes, looked int) {
 
 func (x *search) done() bool {
 	most := x.best[x.states-1]
-	return most >= 0 && plus(int64(most), int64(x.sure)) >= int64(x.p.kins[x.main].count)
+	return most >= 0 && saturate.Add(int64(most), int64(x.sure)) >= int64(x.p.kins[x.main].count)
 }
 
 // patterns are all ways to put small kins on a node, with the pods of the main kin that

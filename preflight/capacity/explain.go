@@ -9,14 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // explain fills in why nodes were refused to the first kin without a place, and what the
 // text will talk about.
 func (q *question) explain(r *Result, kins []*kin) {
-	r.Rejected.Total = len(q.s.nodes)
+	r.Rejected.Total = len(q.s.Nodes())
 	if len(kins) == 0 {
-		r.Rejected.Open = len(q.s.nodes)
+		r.Rejected.Open = len(q.s.Nodes())
 		return
 	}
 	subject := kins[0]
@@ -32,14 +34,14 @@ func (q *question) explain(r *Result, kins []*kin) {
 
 // usable counts the nodes that may take pods of any of the kins, or could when idle.
 func (q *question) usable(kins []*kin) (nodes int) {
-	seen := make([]bool, len(q.on.grid.class))
+	seen := make([]bool, len(q.on.grid.Class))
 	for _, k := range kins {
 		refuses := k.refuses()
 		for _, cells := range k.open {
 			for _, cell := range cells {
 				if !seen[cell] && (k.now[cell] > 0 || refuses(cell).passes()) {
 					seen[cell] = true
-					nodes += int(q.on.grid.size[cell])
+					nodes += int(q.on.grid.Size[cell])
 				}
 			}
 		}
@@ -55,7 +57,7 @@ func (q *question) firstWithout(kins []*kin) (*kin, string) {
 	}
 	for i, g := range q.gang.Groups {
 		for _, k := range kins {
-			if slices.Contains(k.groups, i) && placed[g.Name] < g.least() {
+			if slices.Contains(k.groups, i) && placed[g.Name] < g.Least() {
 				return k, g.Name
 			}
 		}
@@ -68,7 +70,7 @@ func (q *question) reject(out *Rejections, k *kin) {
 	for _, r := range k.refused {
 		out.add(r.gate, int(r.nodes))
 		if r.gate == tainted {
-			taints[k.taints[k.refuse[q.s.cols.taintSet[q.on.grid.class[r.cells[0]]]]-1]] += int(r.nodes)
+			taints[k.taints[k.refuse[q.s.Columns().TaintSet[q.on.grid.Class[r.cells[0]]]]-1]] += int(r.nodes)
 		}
 	}
 	out.Open = int(k.takers)
@@ -76,7 +78,7 @@ func (q *question) reject(out *Rejections, k *kin) {
 	for _, cells := range k.open {
 		for _, cell := range cells {
 			if k.now[cell] == 0 {
-				out.add(refuses(cell), int(q.on.grid.size[cell]))
+				out.add(refuses(cell), int(q.on.grid.Size[cell]))
 			}
 		}
 	}
@@ -113,13 +115,13 @@ func (q *question) askOf(k *kin) Ask {
 	for _, i := range k.groups {
 		g := &q.gang.Groups[i]
 		pods := max(0, g.Count) - q.settled[i]
-		roles = append(roles, roleText(g.Name, pods))
-		a.Pods = int(plus(int64(a.Pods), int64(pods)))
+		roles = append(roles, words.Pods(g.Name, pods))
+		a.Pods = int(saturate.Add(int64(a.Pods), int64(pods)))
 	}
 	a.Roles = strings.Join(roles, " + ")
 	for _, n := range k.needs {
-		if n.name != corev1.ResourcePods {
-			a.Each[n.name] = n.n
+		if n.Name != corev1.ResourcePods {
+			a.Each[n.Name] = n.N
 		}
 	}
 	return a

@@ -1,24 +1,28 @@
 package capacity
 
-import "context"
+import (
+	"context"
 
-// Verdict is Fit without the search for a change.
-func (s *Snapshot) Verdict(ctx context.Context, g Gang) Result {
-	r, _ := s.fit(g, newBudget(ctx, mostSteps))
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+)
+
+// VerdictOf is Fit without the search for a change.
+func VerdictOf(ctx context.Context, s *cluster.Snapshot, g gang.Gang) Result {
+	r, _ := fit(s, g, newBudget(ctx, mostSteps))
 	return r
 }
 
 // Within is Fit with so many steps, and how many of them it made.
-func (s *Snapshot) Within(ctx context.Context, g Gang, steps int) (r Result, used int) {
+func Within(ctx context.Context, s *cluster.Snapshot, g gang.Gang, steps int) (r Result, used int) {
 	b := newBudget(ctx, steps)
-	r = s.answer(g, b)
+	r = answerAll(s, g, b)
 	return r, b.used
 }
 
 // Classes is the number of nodes that differ in more than names and labels.
-func (s *Snapshot) Classes() int {
-	s.lineUp()
-	return len(s.cols.ready)
+func Classes(s *cluster.Snapshot) int {
+	return len(s.Columns().Ready)
 }
 
 // Memo is the memory of a search.

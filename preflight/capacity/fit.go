@@ -8,6 +8,12 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
@@ -17,24 +23,24 @@ import (
 //
 // The nodes are one thing, what lies before them another: the verdict is about nodes,
 // Limits are the rules that keep the pods from ever reaching them.
-func (s *Snapshot) Fit(ctx context.Context, g Gang) Result {
-	return s.answer(g, newBudget(ctx, mostSteps))
+func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang) Result {
+	return answerAll(s, g, newBudget(ctx, mostSteps))
 }
 
-func (s *Snapshot) answer(g Gang, b *budget) Result {
-	g = s.asStored(g)
-	r, on := s.fit(g, b)
+func answerAll(s *cluster.Snapshot, g gang.Gang, b *budget) Result {
+	g = asStored(s, g)
+	r, on := fit(s, g, b)
 	defer on.release()
 	if b.gone {
 		return r
 	}
-	s.limit(&r, g)
-	s.moveAside(&r, g, b)
-	if within := s.within(g, &r, on); within != "" {
+	limit(s, &r, g)
+	moveAside(s, &r, g, b)
+	if within := within(s, g, &r, on); within != "" {
 		r.Changes = append(r.Changes, within)
 	}
 	if r.refused() {
-		found, passed := s.changes(g, &r, on)
+		found, passed := changes(s, g, &r, on)
 		r.Changes = append(r.Changes, found...)
 		r.Assumed = append(r.Assumed, passed...)
 	}
@@ -45,18 +51,18 @@ func (s *Snapshot) answer(g Gang, b *budget) Result {
 }
 
 // fit is Fit without the search for a change, which can go on from the same ground.
-func (s *Snapshot) fit(g Gang, b *budget) (Result, *ground) {
+func fit(s *cluster.Snapshot, g gang.Gang, b *budget) (Result, *ground) {
 	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
-	if s == nil || s.incomplete != "" {
+	if s == nil || s.Incomplete() != "" {
 		r.Assumed = []string{s.Incomplete()}
 		return r, nil
 	}
-	on := s.ground(g, b)
+	on := newGround(s, g, b)
 	if b.over != "" {
 		r.Assumed = []string{b.over}
 		return r, on
 	}
-	q := s.question(g, on)
+	q := newQuestion(s, g, on)
 	a, kins := q.run(&r)
 	cut := b.over
 	if b.gone {
@@ -90,7 +96,7 @@ func (s *Snapshot) fit(g Gang, b *budget) (Result, *ground) {
 func (q *question) run(r *Result) (*answer, []*kin) {
 	var talk []*kin
 	var placed []*packing
-	stages := q.gang.stages()
+	stages := q.gang.Stages()
 	for i, stage := range stages {
 		kins := q.gather(stage)
 		if !q.on.budget.spend(1) {
@@ -146,7 +152,7 @@ func mostPods(kins []*kin) int {
 func (q *question) gone(k *kin, stage []int) bool {
 	for _, a := range k.groups {
 		for _, b := range stage {
-			if !q.gang.completedBefore(a, b) {
+			if !q.gang.CompletedBefore(a, b) {
 				return false
 			}
 		}
@@ -159,7 +165,7 @@ func (q *question) stretch(p *packing) {
 	for i, k := range p.kins {
 		extra := int64(0)
 		for _, group := range k.groups {
-			extra = plus(extra, int64(q.extra[group]))
+			extra = saturate.Add(extra, int64(q.extra[group]))
 		}
 		if p.seating != nil {
 			p.seating.more(i, int(min(extra, math.MaxInt32)))
@@ -252,7 +258,7 @@ const fewSeats = 64
 
 // byNode sorts places, no two of which are on one node, by marking the nodes.
 func (q *question) byNode(seats []seated) {
-	counts, marked := q.on.numbers(len(q.s.nodes)), make([]uint64, len(q.s.nodes)/64+1)
+	counts, marked := q.on.numbers(len(q.s.Nodes())), make([]uint64, len(q.s.Nodes())/64+1)
 	for _, on := range seats {
 		counts[on.node] = on.count
 		marked[on.node/64] |= 1 << (on.node % 64)
@@ -296,17 +302,17 @@ func (q *question) placement(p place) Placement {
 
 // nodeName is the name of a node of the view, or of one that only pods of the gang name.
 func (q *question) nodeName(at int32) string {
-	if known := len(q.s.nodes); int(at) >= known {
+	if known := len(q.s.Nodes()); int(at) >= known {
 		return q.strange[int(at)-known]
 	}
-	return q.s.nodes[at].Name
+	return q.s.Nodes()[at].Name
 }
 
 // planned is the plan by group, as the gang lists them, then node, with equals added up.
 func (q *question) planned() []Placement {
 	first := make([]int, len(q.gang.Groups)) // of groups with one name
 	for i, g := range q.gang.Groups {
-		first[i] = q.gang.group(g.Name)
+		first[i] = q.gang.Index(g.Name)
 	}
 	for i := range q.plan {
 		q.plan[i].group = first[q.plan[i].group]
@@ -339,8 +345,8 @@ func (q *question) planned() []Placement {
 // stand in the way: those of a stage that can never run, else those that cannot run now.
 func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	idleKnown := true
-	for _, stage := range q.gang.stages() {
-		ever := q.gather(q.gang.beside(stage))
+	for _, stage := range q.gang.Stages() {
+		ever := q.gather(q.gang.Beside(stage))
 		idle := q.ever(ever, true)
 		if !q.on.budget.spend(0) { // what was counted in part proves nothing
 			idle = answer{}
@@ -359,7 +365,7 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 	if !idleKnown {
 		q.note("that they would fit on the idle cluster is not proven")
 	}
-	sums := q.sums(kins, q.s.cols.free, nil, gate.passes)
+	sums := q.sums(kins, q.s.Columns().Free, nil, gate.passes)
 	r.Verdict = Fragmented
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(kins, (*kin).crowdedOut) {
 		r.Verdict = Full
@@ -372,9 +378,9 @@ func (q *question) judge(r *Result, a answer, kins []*kin) []*kin {
 func (q *question) nodeEach(kins []*kin, idle bool) string {
 	for _, k := range kins {
 		if takers := k.takersOf(idle); k.alone && takers < int64(k.count) {
-			nodes := many(int(takers), "node takes", "nodes take") + " one now"
+			nodes := words.Count(int(takers), "node takes", "nodes take") + " one now"
 			if idle {
-				nodes = many(int(takers), "node", "nodes") + " could take one, even idle"
+				nodes = words.Count(int(takers), "node", "nodes") + " could take one, even idle"
 			}
 			_, who := q.podsOf([]*kin{k})
 			return fmt.Sprintf("%s need a node each (%s); %s", who, k.whyAlone(), nodes)
@@ -395,9 +401,9 @@ func (k *kin) takersOf(idle bool) int64 {
 // whyAlone is what keeps two pods of a kin from one node.
 func (k *kin) whyAlone() string {
 	switch {
-	case conflict(k.traits.ports, k.traits.ports):
+	case podspec.PortConflict(k.traits.ports, k.traits.ports):
 		return "they take the same port of it"
-	case diskConflict(k.traits.disks, k.traits.disks):
+	case podspec.DiskConflict(k.traits.disks, k.traits.disks):
 		return "they use the same disk"
 	default:
 		return "required pod anti-affinity"
@@ -449,20 +455,20 @@ func (k *kin) crowdedOut() bool {
 func (q *question) tooBig(r *Result, kins []*kin) {
 	r.Verdict = TooBig
 	r.ByShape = slices.ContainsFunc(kins, func(k *kin) bool { return k.count > 0 && k.most(true) == 0 })
-	r.Shortfall = lacking(q.sums(kins, q.s.cols.idle, q.stay(), func(g gate) bool { return g.passes() || g == tooSmall }))
+	r.Shortfall = lacking(q.sums(kins, q.s.Columns().Idle, q.stay(), func(g gate) bool { return g.passes() || g == tooSmall }))
 	r.WithNodesBack = q.fitsWithNodesBack()
 }
 
 // fitsWithNodesBack says whether the gang would fit on the idle cluster if all its nodes
 // were ready and took pods. Then "too big" is true, but no reason to change the job.
 func (q *question) fitsWithNodesBack() bool {
-	if !q.s.lacking {
+	if !q.s.Lacking() {
 		return false
 	}
-	lifted := q.s.question(q.gang, q.on)
+	lifted := newQuestion(q.s, q.gang, q.on)
 	lifted.lift = true
-	for _, stage := range q.gang.stages() {
-		if !lifted.ever(lifted.gather(q.gang.beside(stage)), true).yes || !q.on.budget.spend(0) {
+	for _, stage := range q.gang.Stages() {
+		if !lifted.ever(lifted.gather(q.gang.Beside(stage)), true).yes || !q.on.budget.spend(0) {
 			return false
 		}
 	}
@@ -487,7 +493,7 @@ func lacking(all []Shortfall) []Shortfall {
 // assume finishes the verdict with what was not looked at.
 func (q *question) assume(r *Result) {
 	s := q.s
-	if !s.podsKnown && len(s.nodes) > 0 {
+	if !s.PodsKnown() && len(s.Nodes()) > 0 {
 		if r.Verdict != TooBig {
 			r.Verdict = Unknown
 		}
@@ -503,22 +509,22 @@ func (q *question) assume(r *Result) {
 	}
 	r.Assumed = append(r.Assumed, q.blind...)
 	r.Assumed = append(r.Assumed, q.notes...)
-	if s.podsScope != "" {
-		r.Assumed = append(r.Assumed, fmt.Sprintf("all pods of the snapshot are in namespace %s; pods of others are not counted", s.podsScope))
+	if s.PodsScope() != "" {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("all pods of the snapshot are in namespace %s; pods of others are not counted", s.PodsScope()))
 	}
-	if text := s.waiting(q.gang); text != "" && r.Verdict != TooBig {
+	if text := waiting(s, q.gang); text != "" && r.Verdict != TooBig {
 		r.Assumed = append(r.Assumed, text)
 	}
-	if n := s.silent; n > 0 {
-		r.Assumed = append(r.Assumed, fmt.Sprintf("%s nothing about health; counted as ready", many(n, "node says", "nodes say")))
+	if n := s.Silent(); n > 0 {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%s nothing about health; counted as ready", words.Count(n, "node says", "nodes say")))
 	}
 	if least := q.gang.MinMembers; r.refused() && least > 0 && least < r.Wanted && r.Placed >= least {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("the gang may start with %d of its %d pods, and %d fit", least, r.Wanted, r.Placed))
 	}
-	if class := q.gang.priorityClass(); class != "" && (r.Verdict == Full || r.Verdict == Fragmented) && !q.s.ranked(q.gang) {
+	if class := q.gang.PriorityClass(); class != "" && (r.Verdict == Full || r.Verdict == Fragmented) && !ranked(q.s, q.gang) {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("the priority class %s may move others aside; that is not considered", class))
 	}
 	r.Queue = q.gang.Queue
-	r.Grows = s.autoscaler
+	r.Grows = s.Autoscaler()
 	r.WaitsForOthers = r.Verdict == Full || r.Verdict == Fragmented
 }

@@ -11,11 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 func TestEachNodeIsRefusedOnceAtItsFirstGate(t *testing.T) {
-	s := cluster(
+	s := clusterOf(
 		build.Node("a-not-ready-and-cordoned", build.GPUs(8), build.NotReady(), build.Cordoned()),
 		build.Node("b-cordoned-and-tainted", build.GPUs(8), build.Cordoned(), build.Taint("x:NoSchedule")),
 		build.Node("c-other-pool-and-tainted", build.GPUs(8), build.Taint("x:NoSchedule")),
@@ -25,7 +27,7 @@ func TestEachNodeIsRefusedOnceAtItsFirstGate(t *testing.T) {
 		build.Node("g-port-taken", build.Label("pool", "a"), build.GPUs(8)), build.Pod("q", build.On("g-port-taken"), build.HostPort(2222)),
 		build.Node("h-open", build.Label("pool", "a"), build.GPUs(8), build.Taint("soft:PreferNoSchedule")),
 	)
-	got := s.Fit(t.Context(), gang(group("Worker", 2, build.Asks("8"), build.HostPort(2222), selects("pool", "a"))))
+	got := capacity.Fit(t.Context(), s, gangOf(group("Worker", 2, build.Asks("8"), build.HostPort(2222), selects("pool", "a"))))
 	want := capacity.Rejections{Total: 8, NotReady: 1, Cordoned: 1, Selector: 1, Taint: 1, TooSmall: 1, Full: 1, Other: 1, Open: 1, Taints: []string{"x=1:NoExecute"}}
 	if diff := cmp.Diff(want, got.Rejected); diff != "" {
 		t.Errorf("Rejected (-want +got):\n%s", diff)
@@ -47,12 +49,12 @@ func expr(key string, op corev1.NodeSelectorOperator, values ...string) corev1.N
 // placedOn is where one pod with these options goes on three nodes: a and b in pool x
 // with 8 and 16 (label gpus), c in pool y; empty: nowhere.
 func placedOn(t *testing.T, options ...build.PodOption) string {
-	s := cluster(
+	s := clusterOf(
 		build.Node("a", build.Label("pool", "x"), build.Label("gpus", "8")),
 		build.Node("b", build.Label("pool", "x"), build.Label("gpus", "16")),
 		build.Node("c", build.Label("pool", "y"), build.Taint("k=v:NoSchedule")),
 	)
-	r := s.Fit(t.Context(), gang(group("Worker", 3, append(options, build.Spec(func(s *corev1.PodSpec) {
+	r := capacity.Fit(t.Context(), s, gangOf(group("Worker", 3, append(options, build.Spec(func(s *corev1.PodSpec) {
 		s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 1, HostPort: 1}} // one per node
 	}))...)))
 	var nodes []string
@@ -92,7 +94,7 @@ func TestWhichNodesAPodMayUse(t *testing.T) {
 
 func TestWhatTakesRoom(t *testing.T) {
 	free := func(p *corev1.Pod) int64 {
-		return cluster(build.Node("a", build.GPUs(8)), p).Nodes()[0].Free(build.GPU)
+		return clusterOf(build.Node("a", build.GPUs(8)), p).Nodes()[0].Free(build.GPU)
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	asks := func(n string) corev1.ResourceRequirements {
@@ -135,30 +137,30 @@ func TestPodsThatKeepApart(t *testing.T) {
 			p.Spec.Affinity = apartFrom(topology, "role", "w")
 		}
 	}
-	three := func(extra ...any) *capacity.Snapshot {
-		return cluster(append(extra, build.Node("a", build.GPUs(8), build.Label("zone", "1")), build.Node("b", build.GPUs(8), build.Label("zone", "1")), build.Node("c", build.GPUs(8), build.Label("zone", "2")))...)
+	three := func(extra ...any) *cluster.Snapshot {
+		return clusterOf(append(extra, build.Node("a", build.GPUs(8), build.Label("zone", "1")), build.Node("b", build.GPUs(8), build.Label("zone", "1")), build.Node("c", build.GPUs(8), build.Label("zone", "2")))...)
 	}
 	cases := map[string]struct {
-		on   *capacity.Snapshot
-		gang capacity.Gang
+		on   *cluster.Snapshot
+		gang gang.Gang
 		want capacity.Verdict
 	}{
-		"one per node, and as many nodes":          {three(), gang(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Fits},
-		"one per node, and too few nodes":          {three(), gang(group("Worker", 4, build.Asks("1"), apart(corev1.LabelHostname))), capacity.TooBig},
-		"another job's pod of that label is there": {three(build.Pod("x", build.On("a"), build.PodLabel("role", "w"))), gang(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Full},
-		"such a pod in another namespace":          {three(build.Pod("x", build.In("other"), build.On("a"), build.PodLabel("role", "w"))), gang(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Fits},
-		"a pod that is there keeps ours away":      {three(build.Pod("x", build.On("a"), build.Spec(func(s *corev1.PodSpec) { s.Affinity = apartFrom("zone", "role", "w") }))), gang(group("Worker", 2, build.Asks("8"), build.PodLabel("role", "w"))), capacity.Full},
-		"over zones, and as many zones":            {three(), gang(group("Worker", 2, build.Asks("1"), apart("zone"))), capacity.Fits},
-		"over zones, and too few zones":            {three(), gang(group("Worker", 3, build.Asks("1"), apart("zone"))), capacity.TooBig},
-		"over zones, but too big without that":     {three(), gang(group("Worker", 4, build.Asks("8"), apart("zone"))), capacity.TooBig},
-		"one pod over zones clashes with nobody":   {three(), gang(group("Worker", 1, build.Asks("1"), apart("zone"))), capacity.Fits},
-		"one host port, and two pods for one node": {cluster(build.Node("a", build.GPUs(8))), gang(group("Worker", 2, build.Asks("1"), build.HostPort(22))), capacity.TooBig},
-		"two roles with one host port":             {cluster(build.Node("a", build.GPUs(8))), gang(group("Master", 1, build.HostPort(22)), group("Worker", 1, build.Asks("1"), build.HostPort(22))), capacity.TooBig},
-		"two roles with two host ports":            {cluster(build.Node("a", build.GPUs(8))), gang(group("Master", 1, build.HostPort(22)), group("Worker", 1, build.Asks("1"), build.HostPort(23))), capacity.Fits},
+		"one per node, and as many nodes":          {three(), gangOf(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Fits},
+		"one per node, and too few nodes":          {three(), gangOf(group("Worker", 4, build.Asks("1"), apart(corev1.LabelHostname))), capacity.TooBig},
+		"another job's pod of that label is there": {three(build.Pod("x", build.On("a"), build.PodLabel("role", "w"))), gangOf(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Full},
+		"such a pod in another namespace":          {three(build.Pod("x", build.In("other"), build.On("a"), build.PodLabel("role", "w"))), gangOf(group("Worker", 3, build.Asks("1"), apart(corev1.LabelHostname))), capacity.Fits},
+		"a pod that is there keeps ours away":      {three(build.Pod("x", build.On("a"), build.Spec(func(s *corev1.PodSpec) { s.Affinity = apartFrom("zone", "role", "w") }))), gangOf(group("Worker", 2, build.Asks("8"), build.PodLabel("role", "w"))), capacity.Full},
+		"over zones, and as many zones":            {three(), gangOf(group("Worker", 2, build.Asks("1"), apart("zone"))), capacity.Fits},
+		"over zones, and too few zones":            {three(), gangOf(group("Worker", 3, build.Asks("1"), apart("zone"))), capacity.TooBig},
+		"over zones, but too big without that":     {three(), gangOf(group("Worker", 4, build.Asks("8"), apart("zone"))), capacity.TooBig},
+		"one pod over zones clashes with nobody":   {three(), gangOf(group("Worker", 1, build.Asks("1"), apart("zone"))), capacity.Fits},
+		"one host port, and two pods for one node": {clusterOf(build.Node("a", build.GPUs(8))), gangOf(group("Worker", 2, build.Asks("1"), build.HostPort(22))), capacity.TooBig},
+		"two roles with one host port":             {clusterOf(build.Node("a", build.GPUs(8))), gangOf(group("Master", 1, build.HostPort(22)), group("Worker", 1, build.Asks("1"), build.HostPort(22))), capacity.TooBig},
+		"two roles with two host ports":            {clusterOf(build.Node("a", build.GPUs(8))), gangOf(group("Master", 1, build.HostPort(22)), group("Worker", 1, build.Asks("1"), build.HostPort(23))), capacity.Fits},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.on.Fit(t.Context(), tc.gang); got.Verdict != tc.want {
+			if got := capacity.Fit(t.Context(), tc.on, tc.gang); got.Verdict != tc.want {
 				t.Errorf("Fit says %s, want %s\n%s\nassumed: %q", got.Verdict, tc.want, got, got.Assumed)
 			}
 		})
@@ -185,7 +187,7 @@ func TestWhatIsNotModelledIsSaid(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := demo().Fit(t.Context(), gang(group("Worker", 2, build.Asks("8"), build.Spec(tc.change))))
+			got := capacity.Fit(t.Context(), demo(), gangOf(group("Worker", 2, build.Asks("8"), build.Spec(tc.change))))
 			if got.Verdict != tc.want {
 				t.Errorf("Fit says %s, want %s: %q", got.Verdict, tc.want, got.Assumed)
 			}

@@ -8,27 +8,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // ground is what a gang and all changes tried of it have in common; it is worked out
 // once. Changes alter counts, requests, selectors, node affinity and tolerations of
 // groups, and nothing else.
 type ground struct {
-	s          *Snapshot
+	s          *cluster.Snapshot
 	budget     *budget
-	grid       *grid
+	grid       *cluster.NodeGrouping
 	traits     []traits // by group
 	own        []ownPod
-	stays      map[*Pod]bool   // pods of the gang: they keep their places on an idle cluster too
-	slots      []slotRow       // of drivers that attach the gang's volumes and have a limit
-	ties       bool            // pods of the gang decide where others of it may go, beyond their node
-	asked      map[string]bool // keys of labels of pods that some rule looks at; nil: not gathered yet
+	stays      map[*cluster.Pod]bool  // pods of the gang: they keep their places on an idle cluster too
+	slots      []cluster.AttachLimits // of drivers that attach the gang's volumes and have a limit
+	ties       bool                   // pods of the gang decide where others of it may go, beyond their node
+	asked      map[string]bool        // keys of labels of pods that some rule looks at; nil: not gathered yet
 	memory     *scratch
 	admissions []*admission
 	sums       []*roomSums
 	met        map[relation][]int8 // by group: whether a rule of one is about another; 0: not asked yet
-	terms      []podTerm           // of anti-affinity, equal ones once
+	terms      []cluster.PodTerm   // of anti-affinity, equal ones once
 	twins      []int               // by group: the first one whose pods have the same labels
 }
 
@@ -39,9 +42,9 @@ type relation struct {
 }
 
 // number is the number of a term of anti-affinity; equal ones have the same.
-func (on *ground) number(term *podTerm) int {
+func (on *ground) number(term *cluster.PodTerm) int {
 	for at := range on.terms {
-		if on.budget.spend(stepsPerMatch) && on.terms[at].equal(*term) {
+		if on.budget.spend(stepsPerMatch) && on.terms[at].Equal(*term) {
 			return at
 		}
 	}
@@ -50,7 +53,7 @@ func (on *ground) number(term *podTerm) int {
 }
 
 // findTwins finds the groups whose pods have the same labels.
-func (on *ground) findTwins(g Gang) {
+func (on *ground) findTwins(g gang.Gang) {
 	on.twins = make([]int, len(g.Groups))
 	var first []int
 	for i := range g.Groups {
@@ -79,7 +82,10 @@ func (on *ground) meets(rule relation, group int, ask func() (yes bool, doubt st
 	row := on.met[rule]
 	if row == nil {
 		row = make([]int8, len(on.traits))
-		put(&on.met, rule, row)
+		if on.met == nil {
+			on.met = map[relation][]int8{}
+		}
+		on.met[rule] = row
 	}
 	group = on.twins[group]
 	switch {
@@ -101,11 +107,11 @@ func (on *ground) meets(rule relation, group int, ask func() (yes bool, doubt st
 
 // traits are what of a group no change alters.
 type traits struct {
-	ports                         []hostPort
-	disks                         []disk
-	apart, near                   []podTerm  // required anti-affinity and affinity
-	seeds                         []int32    // nodes of pods that match every term of near
-	even                          []evenTerm // topology spread that must hold
+	ports                         []podspec.HostPort
+	disks                         []podspec.Disk
+	apart, near                   []cluster.PodTerm // required anti-affinity and affinity
+	seeds                         []int32           // nodes of pods that match every term of near
+	even                          []evenTerm        // topology spread that must hold
 	claims                        []claimUse
 	barredIdle, barredNow, closed []bool   // by node; nil: none
 	stuck                         string   // why no pod is scheduled, whatever room there is; empty: nothing
@@ -124,12 +130,11 @@ const stepsPerGroup = 100
 // ownPod is a pod of the gang that has a node.
 type ownPod struct {
 	group  int
-	record *Pod
+	record *cluster.Pod
 }
 
-func (s *Snapshot) ground(g Gang, b *budget) *ground {
-	s.lineUp()
-	on := &ground{s: s, budget: b, traits: make([]traits, len(g.Groups)), memory: s.borrow()}
+func newGround(s *cluster.Snapshot, g gang.Gang, b *budget) *ground {
+	on := &ground{s: s, budget: b, traits: make([]traits, len(g.Groups)), stays: map[*cluster.Pod]bool{}, memory: borrow(s)}
 	on.countOwn(g)
 	on.findTwins(g)
 	keys, byName := map[string]bool{}, false
@@ -142,10 +147,10 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 		}
 		on.traits[i] = on.traitsOf(g.Namespace, &g.Groups[i])
 		spec := &g.Groups[i].Pod.Spec
-		more, fixed := selectorKeys(spec)
+		more, fixed := podspec.SelectorKeys(spec)
 		byName = byName || fixed
-		if class := s.runtimeClassOf(spec); class != nil && class.Scheduling != nil {
-			more = append(more, sortedKeys(class.Scheduling.NodeSelector)...)
+		if class := s.RuntimeClass(spec); class != nil && class.Scheduling != nil {
+			more = append(more, slices.Collect(maps.Keys(class.Scheduling.NodeSelector))...)
 		}
 		for _, key := range more {
 			keys[key] = true
@@ -154,16 +159,16 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 	if byName {
 		keys[corev1.LabelHostname] = true
 	}
-	on.grid = s.gridBy(slices.Sorted(maps.Keys(keys)))
+	on.grid = s.GroupNodes(slices.Sorted(maps.Keys(keys)))
 	byLabels := on.grid
 	if byName {
-		on.grid = on.grid.split(func(at int32) int32 { return at })
+		on.grid = on.grid.Split(func(at int32) int32 { return at })
 	}
 	for i := range on.traits {
 		t := &on.traits[i]
 		for _, flags := range [][]bool{t.barredIdle, t.barredNow, t.closed} {
 			if flags != nil {
-				on.grid = on.grid.split(func(at int32) int32 { return int32(bit(flags[at])) })
+				on.grid = on.grid.Split(func(at int32) int32 { return int32(number(flags[at])) })
 			}
 		}
 	}
@@ -173,14 +178,15 @@ func (s *Snapshot) ground(g Gang, b *budget) *ground {
 		on.part(on.topologyKeys())
 	}
 	if on.grid != byLabels && len(keys) > 0 {
-		on.grid = on.grid.labelled(s.byLabel.column(s.nodes, slices.Sorted(maps.Keys(keys))))
-	} else if on.grid.labels == nil {
-		on.grid.labels, on.grid.kinds = make([]int32, len(on.grid.nodes)), 1
+		on.grid = on.grid.Labelled(s.LabelColumn(slices.Sorted(maps.Keys(keys))))
+	} else if on.grid.LabelSet == nil {
+		on.grid.LabelSet, on.grid.LabelSets = make([]int32, len(on.grid.Nodes)), 1
 	}
 	return on
 }
 
-func bit(b bool) int {
+// number is 1 for what is so.
+func number(b bool) int {
 	if b {
 		return 1
 	}
@@ -189,32 +195,32 @@ func bit(b bool) int {
 
 // countOwn finds the pods of the gang that have a node and keep it. A pod that is being
 // deleted takes room but will be replaced.
-func (on *ground) countOwn(g Gang) {
-	in := on.s.podsIn[g.Namespace]
+func (on *ground) countOwn(g gang.Gang) {
+	in := on.s.PodLists()[g.Namespace]
 	if g.Own == nil || in == nil {
 		return
 	}
 	var scratch corev1.Pod
-	for p := range in.with(g.ownLabels()) {
-		if p.node == "" || p.deleted {
+	for p := range in.With(cluster.HashLabels(g.OwnLabels)) {
+		if p.Node() == "" || p.Deleted() {
 			continue
 		}
-		if name, ok := g.Own(p.seen(&scratch)); ok && g.group(name) >= 0 {
-			on.own = append(on.own, ownPod{g.group(name), p})
-			put(&on.stays, p, true)
+		if name, ok := g.Own(p.Metadata(&scratch)); ok && g.Index(name) >= 0 {
+			on.own = append(on.own, ownPod{g.Index(name), p})
+			on.stays[p] = true
 		}
 	}
-	slices.SortFunc(on.own, func(a, b ownPod) int { return a.record.compare(b.record) })
+	slices.SortFunc(on.own, func(a, b ownPod) int { return a.record.Compare(b.record) })
 }
 
-func (on *ground) traitsOf(namespace string, g *Group) traits {
-	t := traits{ports: hostPortsOf(&g.Pod.Spec)}
+func (on *ground) traitsOf(namespace string, g *gang.Group) traits {
+	t := traits{ports: podspec.HostPorts(&g.Pod.Spec)}
 	if len(g.Pod.Spec.Volumes) > 0 {
-		on.s.volumes(on, &t, namespace, g)
+		volumes(on.s, on, &t, namespace, g)
 	}
-	for _, term := range antiAffinity(&g.Pod.Spec) {
-		own := ownTermOf(term, namespace, &g.Pod)
-		own.number = on.number(&own)
+	for _, term := range podspec.AntiAffinity(&g.Pod.Spec) {
+		own := cluster.OwnTermOf(term, namespace, &g.Pod)
+		own.Number = on.number(&own)
 		t.apart = append(t.apart, own)
 	}
 	on.attract(&t, namespace, g)
@@ -222,7 +228,7 @@ func (on *ground) traitsOf(namespace string, g *Group) traits {
 	idle, now := on.barred(&t, namespace, g)
 	t.barredIdle, t.barredNow = either(t.barredIdle, idle), either(t.barredNow, now)
 	if t.stuck != "" {
-		on.s.closeWhereNot(&t, func(int) bool { return false })
+		closeWhereNot(on.s, &t, func(int) bool { return false })
 	}
 	return t
 }
@@ -240,15 +246,15 @@ func (on *ground) alike(x, y *job.Pod) bool {
 		}
 		for i := range on.traits {
 			for _, term := range slices.Concat(on.traits[i].apart, on.traits[i].near) {
-				ask(term.selector)
+				ask(term.Selector)
 			}
 			for _, e := range on.traits[i].even {
 				ask(e.selector)
 			}
 		}
-		for _, p := range on.s.guarded {
-			for i := range p.apart {
-				ask(p.apart[i].selector)
+		for _, p := range on.s.Guarded() {
+			for i := range p.AntiAffinity() {
+				ask(p.AntiAffinity()[i].Selector)
 			}
 		}
 	}
@@ -259,53 +265,6 @@ func (on *ground) alike(x, y *job.Pod) bool {
 		}
 	}
 	return true
-}
-
-// byLabels asks once about nodes that agree on every label that is looked at.
-func (s *Snapshot) byLabels(match func(*corev1.Node) bool, terms []corev1.NodeSelectorTerm, keys []string) func(at int) bool {
-	more, byName := termKeys(terms)
-	if byName {
-		return func(at int) bool { return match(s.nodes[at].object) }
-	}
-	return s.onLabels(append(more, keys...), func(at int) bool { return match(s.nodes[at].object) })
-}
-
-// onLabels asks once about nodes that agree on some labels, on which the answer rests.
-func (s *Snapshot) onLabels(keys []string, holds func(at int) bool) func(at int) bool {
-	column := s.byLabel.column(s.nodes, sorted(slices.Clone(keys)))
-	known := make([]int8, column.values+1)
-	return func(at int) bool {
-		known := &known[column.of[at]]
-		if *known == 0 {
-			*known = -1
-			if holds(at) {
-				*known = 1
-			}
-		}
-		return *known > 0
-	}
-}
-
-// selectorKeys are the label keys that the choice of nodes rests on; byName: it rests on
-// names of nodes too.
-func selectorKeys(spec *corev1.PodSpec) (keys []string, byName bool) {
-	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		keys, byName = termKeys(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
-	}
-	for key := range spec.NodeSelector {
-		keys = append(keys, key)
-	}
-	return sorted(keys), byName || spec.NodeName != ""
-}
-
-func termKeys(terms []corev1.NodeSelectorTerm) (keys []string, byName bool) {
-	for _, term := range terms {
-		byName = byName || len(term.MatchFields) > 0
-		for _, e := range term.MatchExpressions {
-			keys = append(keys, e.Key)
-		}
-	}
-	return keys, byName
 }
 
 // either marks what one of two lists marks; nil is a list without marks.
@@ -319,7 +278,8 @@ func either(a, b []bool) []bool {
 	return a
 }
 
-func sorted(keys []string) []string {
+// distinct sorts keys and drops repeated ones.
+func distinct(keys []string) []string {
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }

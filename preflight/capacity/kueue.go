@@ -9,132 +9,62 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
-
-// The parts of Kueue's objects that are read; v1beta1 and v1beta2 differ in the name of
-// the cohort only (https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta2/).
-type (
-	localQueue struct {
-		Spec struct {
-			ClusterQueue string `json:"clusterQueue"`
-			StopPolicy   string `json:"stopPolicy"`
-		} `json:"spec"`
-		Status queueStatus `json:"status"`
-	}
-	clusterQueue struct {
-		Spec struct {
-			ResourceGroups    []resourceGroup       `json:"resourceGroups"`
-			Cohort            string                `json:"cohort"`     // v1beta1
-			CohortName        string                `json:"cohortName"` // v1beta2
-			NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
-			StopPolicy        string                `json:"stopPolicy"`
-		} `json:"spec"`
-		Status queueStatus `json:"status"`
-	}
-	cohort struct {
-		Spec struct {
-			ParentName     string          `json:"parentName"`
-			Parent         string          `json:"parent"` // v1alpha1
-			ResourceGroups []resourceGroup `json:"resourceGroups"`
-		} `json:"spec"`
-	}
-	resourceFlavor struct {
-		Spec struct {
-			NodeLabels  map[string]string   `json:"nodeLabels"`
-			NodeTaints  []corev1.Taint      `json:"nodeTaints"`
-			Tolerations []corev1.Toleration `json:"tolerations"`
-		} `json:"spec"`
-	}
-	resourceGroup struct {
-		CoveredResources []corev1.ResourceName `json:"coveredResources"`
-		Flavors          []flavorQuotas        `json:"flavors"`
-	}
-	flavorQuotas struct {
-		Name      string        `json:"name"`
-		Resources []flavorQuota `json:"resources"`
-	}
-	flavorQuota struct {
-		Name           corev1.ResourceName `json:"name"`
-		NominalQuota   resource.Quantity   `json:"nominalQuota"`
-		BorrowingLimit *resource.Quantity  `json:"borrowingLimit"`
-		LendingLimit   *resource.Quantity  `json:"lendingLimit"`
-	}
-	queueStatus struct {
-		FlavorsReservation []flavorUsage      `json:"flavorsReservation"`
-		Conditions         []metav1.Condition `json:"conditions"`
-	}
-	flavorUsage struct {
-		Name      string `json:"name"`
-		Resources []struct {
-			Name  corev1.ResourceName `json:"name"`
-			Total resource.Quantity   `json:"total"`
-		} `json:"resources"`
-	}
-)
-
-func (q *clusterQueue) cohort() string { return cmp.Or(q.Spec.CohortName, q.Spec.Cohort) }
-
-// inactive is the reason why a queue takes no jobs; empty: it does, or nobody says.
-func (s *queueStatus) inactive() string {
-	for _, c := range s.Conditions {
-		if c.Type == "Active" && c.Status == metav1.ConditionFalse {
-			return cmp.Or(c.Reason, "inactive")
-		}
-	}
-	return ""
-}
 
 // kueue asks Kueue's queues: do they exist, do they take jobs, and could their quota ever
 // hold the gang, or hold it now.
 func (o *obstacle) kueue() {
-	local := o.s.localQueue(o.gang.Namespace, o.gang.Queue)
+	local := o.s.LocalQueue(o.gang.Namespace, o.gang.Queue)
 	if local == nil {
-		o.missingQueue(localKind, o.gang.Namespace, o.gang.Queue)
+		o.missingQueue(cluster.LocalKind, o.gang.Namespace, o.gang.Queue)
 		return
 	}
 	o.stopped("LocalQueue", o.gang.Namespace, o.gang.Queue, local.Spec.StopPolicy, &local.Status)
 	name := local.Spec.ClusterQueue
-	queue := o.s.rules.cluster[name]
+	queue := o.s.Rules().Cluster[name]
 	if queue == nil {
-		o.missingQueue(clusterKind, "", name)
+		o.missingQueue(cluster.ClusterKind, "", name)
 		return
 	}
 	o.stopped("ClusterQueue", "", name, queue.Spec.StopPolicy, &queue.Status)
 	o.welcome(name, queue)
-	for _, r := range []schema.GroupKind{clusterKind, cohortKind} {
-		if queue.cohort() != "" && !o.s.Holds(resourceOf(r.WithVersion(""))) {
-			o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.cohort(), name)
+	for _, r := range []schema.GroupKind{cluster.ClusterKind, cluster.CohortKind} {
+		if queue.Cohort() != "" && !o.s.Holds(cluster.ResourceOf(r.WithVersion(""))) {
+			o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
 			return
 		}
 	}
-	tree := o.s.rules.tree
-	if tree.circle {
+	tree := o.s.Rules().Tree
+	if tree.Circle {
 		o.note("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
 		return
 	}
-	k := &kueueing{obstacle: o, name: name, queue: queue, node: tree.queues[name], asks: o.demands()}
+	k := &kueueing{obstacle: o, name: name, queue: queue, node: tree.Queues[name], asks: o.demands()}
 	k.judge()
 }
 
 // stopped reports a queue that somebody stopped, or that says of itself that it is not active.
-func (o *obstacle) stopped(kind, namespace, name, policy string, status *queueStatus) {
+func (o *obstacle) stopped(kind, namespace, name, policy string, status *cluster.QueueStatus) {
 	if policy != "" && policy != "None" {
 		o.closedQueue(kind, namespace, name, "spec.stopPolicy", "stopPolicy is %s; it admits no jobs until that is None", policy)
 		return
 	}
-	if why := status.inactive(); why != "" {
+	if why := status.Inactive(); why != "" {
 		o.closedQueue(kind, namespace, name, "status.conditions", "it is not active: %s", why)
 	}
 }
 
 // welcome reports a namespace whose jobs a ClusterQueue does not take.
-func (o *obstacle) welcome(name string, queue *clusterQueue) {
+func (o *obstacle) welcome(name string, queue *cluster.ClusterQueue) {
 	selector, err := metav1.LabelSelectorAsSelector(queue.Spec.NamespaceSelector)
 	if err != nil || selector.Empty() {
 		return
@@ -161,8 +91,8 @@ func (o *obstacle) welcome(name string, queue *clusterQueue) {
 type kueueing struct {
 	*obstacle
 	name  string
-	queue *clusterQueue
-	node  *quotaNode
+	queue *cluster.ClusterQueue
+	node  *cluster.QuotaNode
 	asks  []job.Resources // by group, one pod
 }
 
@@ -200,7 +130,7 @@ func (k *kueueing) group(at int) {
 		for _, name := range g.CoveredResources {
 			// Who asks for nothing of a resource, and says so, needs a flavor all the same.
 			if n, said := k.asks[i][name]; said && n >= 0 && k.wanted(i) > 0 {
-				set.asks[name] = times(n, k.wanted(i))
+				set.asks[name] = saturate.Mul(n, k.wanted(i))
 			}
 		}
 		if len(set.asks) == 0 {
@@ -219,9 +149,9 @@ func (k *kueueing) group(at int) {
 	}
 	for _, capacity := range []struct {
 		when When
-		of   func(flavored) int64
-	}{{Never, k.node.most}, {Now, k.node.left}} {
-		search := &flavoring{sets: sets, capacity: capacity.of, taken: map[flavored]int64{}, budget: mostFlavorings}
+		of   func(cluster.FlavorResource) int64
+	}{{Never, k.node.Most}, {Now, k.node.Left}} {
+		search := &flavoring{sets: sets, capacity: capacity.of, taken: map[cluster.FlavorResource]int64{}, budget: mostFlavorings}
 		if search.holds(0) {
 			continue
 		}
@@ -237,16 +167,16 @@ func (k *kueueing) group(at int) {
 // anything (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/scheduler/flavorassigner/flavorassigner.go,
 // checkFlavorForPodSets).
 func (k *kueueing) matches(name string, group int) bool {
-	flavor := k.s.rules.flavors[name]
+	flavor := k.s.Rules().Flavors[name]
 	if flavor == nil {
 		return true
 	}
 	spec := &k.gang.Groups[group].Pod.Spec
-	if untolerated(flavor.Spec.NodeTaints, slices.Concat(spec.Tolerations, flavor.Spec.Tolerations)) != nil {
+	if podspec.Untolerated(flavor.Spec.NodeTaints, slices.Concat(spec.Tolerations, flavor.Spec.Tolerations)) != nil {
 		return false
 	}
 	only := onlyKeys(spec, flavor.Spec.NodeLabels)
-	return selects(&only)(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}})
+	return podspec.Selects(&only)(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}})
 }
 
 // onlyKeys is what a pod says about some labels of nodes, and nothing else.
@@ -289,16 +219,16 @@ func (k *kueueing) noFlavor(at, group int) {
 	k.add(Limit{
 		Rule: RuleQueueQuota, When: Never, Kind: "ClusterQueue", Name: k.name, Role: g.Name, At: cmp.Or(k.gang.At, g.Path),
 		Path:    job.Path("spec.resourceGroups").Index(at).Child("flavors"),
-		Message: fmt.Sprintf("node selector and tolerations of %s match none of its %s: %s", g.Name, many(len(names), "flavor", "flavors"), strings.Join(names, ", ")),
+		Message: fmt.Sprintf("node selector and tolerations of %s match none of its %s: %s", g.Name, words.Count(len(names), "flavor", "flavors"), strings.Join(names, ", ")),
 	})
 }
 
 // over reports what of a resource group is short: the resource that lacks most, in share
 // of what is asked.
 func (k *kueueing) over(at int, sets []podSet, when When) {
-	capacity := k.node.most
+	capacity := k.node.Most
 	if when == Now {
-		capacity = k.node.left
+		capacity = k.node.Left
 	}
 	var worst Limit
 	lack := math.Inf(-1)
@@ -306,7 +236,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 		var asked, has, hard int64
 		usable := map[string]bool{}
 		for _, set := range sets {
-			asked = plus(asked, set.asks[name])
+			asked = saturate.Add(asked, set.asks[name])
 			for _, f := range set.flavors {
 				usable[f] = set.asks[name] > 0 || usable[f]
 			}
@@ -315,8 +245,8 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 		for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
 			if usable[f.Name] {
 				names = append(names, f.Name)
-				has = plus(has, max(0, capacity(flavored{f.Name, name})))
-				hard = plus(hard, max(0, k.node.most(flavored{f.Name, name})))
+				has = saturate.Add(has, max(0, capacity(cluster.FlavorResource{Flavor: f.Name, Resource: name})))
+				hard = saturate.Add(hard, max(0, k.node.Most(cluster.FlavorResource{Flavor: f.Name, Resource: name})))
 			}
 		}
 		if asked == 0 {
@@ -344,7 +274,7 @@ func (k *kueueing) shortText(name corev1.ResourceName, asked, has int64, flavors
 		where = "in flavors " + strings.Join(flavors, ", ")
 	}
 	borrowed := ""
-	if c := k.queue.cohort(); c != "" {
+	if c := k.queue.Cohort(); c != "" {
 		borrowed = ", with what cohort " + c + " may lend"
 	}
 	text := fmt.Sprintf("%s %s asked by %s; ", f(asked), name, k.rolesFor(k.asks, name))
@@ -372,8 +302,8 @@ const mostFlavorings = 1 << 14
 // flavoring looks for a flavor for every pod set.
 type flavoring struct {
 	sets     []podSet
-	capacity func(flavored) int64
-	taken    map[flavored]int64
+	capacity func(cluster.FlavorResource) int64
+	taken    map[cluster.FlavorResource]int64
 	budget   int // 0: the search was not finished
 }
 
@@ -390,20 +320,20 @@ func (f *flavoring) holds(from int) bool {
 		}
 		fits := true
 		for r, n := range set.asks {
-			fr := flavored{name, r}
-			fits = fits && plus(f.taken[fr], n) <= max(0, f.capacity(fr)) // a queue in debt has nothing, not less
+			fr := cluster.FlavorResource{Flavor: name, Resource: r}
+			fits = fits && saturate.Add(f.taken[fr], n) <= max(0, f.capacity(fr)) // a queue in debt has nothing, not less
 		}
 		if !fits {
 			continue
 		}
 		for r, n := range set.asks {
-			f.taken[flavored{name, r}] += n
+			f.taken[cluster.FlavorResource{Flavor: name, Resource: r}] += n
 		}
 		if f.holds(from + 1) {
 			return true
 		}
 		for r, n := range set.asks {
-			f.taken[flavored{name, r}] -= n
+			f.taken[cluster.FlavorResource{Flavor: name, Resource: r}] -= n
 		}
 	}
 	return false

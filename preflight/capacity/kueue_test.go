@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -54,27 +55,27 @@ func flavorQ(name, spec string) string {
 }
 
 // queued puts a gang into a queue.
-func queued(system capacity.QueueSystem, queue string, g capacity.Gang) capacity.Gang {
+func queued(system gang.QueueSystem, queue string, g gang.Gang) gang.Gang {
 	g = in("ml", g)
 	g.Queue, g.System, g.At = queue, system, "metadata.labels.queue"
 	return g
 }
 
 func TestKueue(t *testing.T) {
-	workers := func(n int, options ...build.PodOption) capacity.Gang {
-		return queued(capacity.Kueue, "team", gang(group("Worker", n, append([]build.PodOption{build.Asks("8")}, options...)...)))
+	workers := func(n int, options ...build.PodOption) gang.Gang {
+		return queued(gang.Kueue, "team", gangOf(group("Worker", n, append([]build.PodOption{build.Asks("8")}, options...)...)))
 	}
 	const cohort = ", cohort: all"
 	cases := map[string]struct {
 		objects string
-		gang    capacity.Gang
+		gang    gang.Gang
 		want    string
 	}{
 		"within its quota":           {localQ("") + clusterQ("cq", "", "h100=16", ""), workers(2), ""},
 		"above its quota":            {localQ("") + clusterQ("cq", "", "h100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 24 nvidia.com/gpu asked by 3 Workers; 16 is the quota in flavor h100\n"},
 		"its quota is in use":        {localQ("") + clusterQ("cq", "", "h100=16", "h100=8"), workers(2), "now queue-quota ClusterQueue cq: 16 nvidia.com/gpu asked by 2 Workers; 8 is left in flavor h100\n"},
 		"one role has one flavor":    {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 24 nvidia.com/gpu asked by 3 Workers; 32 is the quota in flavors h100, a100, but no choice of one flavor for each role holds them all\n"},
-		"two roles have two flavors": {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), queued(capacity.Kueue, "team", gang(group("Master", 2, build.Asks("8")), group("Worker", 2, build.Asks("8")))), ""},
+		"two roles have two flavors": {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), queued(gang.Kueue, "team", gangOf(group("Master", 2, build.Asks("8")), group("Worker", 2, build.Asks("8")))), ""},
 		"what a cohort lends": {
 			localQ("") + clusterQ("cq", cohort, "h100=16", "") + "\n---\n" + clusterQ("other", cohort, "h100=8", ""), workers(3), "",
 		},
@@ -106,12 +107,12 @@ func TestKueue(t *testing.T) {
 		},
 		"who asks for nothing, and says so, needs a flavor": {
 			localQ("") + clusterQ("cq", "", "a100=8", "") + flavorQ("a100", "nodeLabels: {gpu: a100}"),
-			queued(capacity.Kueue, "team", gang(group("Worker", 2, build.Asks("0"), selects("gpu", "h100")))),
+			queued(gang.Kueue, "team", gangOf(group("Worker", 2, build.Asks("0"), selects("gpu", "h100")))),
 			"never queue-quota ClusterQueue cq: node selector and tolerations of Worker match none of its 1 flavor: a100\n",
 		},
 		"a queue in debt takes who asks for nothing": {
 			localQ("") + clusterQ("cq", "", "h100=8", "h100=16"),
-			queued(capacity.Kueue, "team", gang(group("Worker", 2, build.Asks("0")))), "",
+			queued(gang.Kueue, "team", gangOf(group("Worker", 2, build.Asks("0")))), "",
 		},
 		"a selector that no flavor knows is for the nodes": {
 			localQ("") + clusterQ("cq", "", "h100=16", "") + flavorQ("h100", "nodeLabels: {gpu: h100}"), workers(2, selects("zone", "b")), "",
@@ -143,7 +144,7 @@ func TestKueue(t *testing.T) {
 			"never queue-missing ClusterQueue cq: it takes no jobs of namespace ml: its namespaceSelector is team=blue\n",
 		},
 		"an elastic role counts at its least": {
-			localQ("") + clusterQ("cq", "", "h100=16", ""), queued(capacity.Kueue, "team", capacity.Gang{Groups: []capacity.Group{elastic(2, 8)}}), "",
+			localQ("") + clusterQ("cq", "", "h100=16", ""), queued(gang.Kueue, "team", gang.Gang{Groups: []gang.Group{elastic(2, 8)}}), "",
 		},
 	}
 	for name, tc := range cases {
@@ -155,14 +156,14 @@ func TestKueue(t *testing.T) {
 	}
 }
 
-func elastic(least, most int) capacity.Group {
+func elastic(least, most int) gang.Group {
 	g := group("Worker", most, build.Asks("8"))
 	g.Min = least
 	return g
 }
 
 func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
-	g := queued(capacity.Kueue, "team", gpus(3, "8"))
+	g := queued(gang.Kueue, "team", gpus(3, "8"))
 	node := build.Nodes(3, "a", build.GPUs(8))
 	cases := map[string]struct {
 		objects string
@@ -179,7 +180,7 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ruled(t, tc.objects, tc.whole, node).Fit(t.Context(), g)
+			r := capacity.Fit(t.Context(), ruled(t, tc.objects, tc.whole, node), g)
 			for _, l := range r.Limits {
 				if l.Rule != capacity.RuleQuota {
 					t.Errorf("a limit: %s", l)
@@ -196,12 +197,12 @@ func TestTheDefaultQueueIsFilledIn(t *testing.T) {
 	objects := strings.Replace(localQ("")+clusterQ("cq", "", "h100=8", ""), "name: team", "name: default", 1)
 	g := in("ml", gpus(2, "8"))
 	g.Self.Group, g.Self.Resource = "kubeflow.org", "pytorchjobs"
-	r := ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))).Fit(t.Context(), g)
+	r := capacity.Fit(t.Context(), ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))), g)
 	if r.Queue != "default" || !r.Blocked() || r.Speaks() {
 		t.Errorf("queue %q, blocked %t, speaks %t; want default, true, false", r.Queue, r.Blocked(), r.Speaks())
 	}
 	g.Self.Group = "frameworkcontroller.microsoft.com"
-	if r := ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))).Fit(t.Context(), g); r.Queue != "" || r.Held() {
+	if r := capacity.Fit(t.Context(), ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))), g); r.Queue != "" || r.Held() {
 		t.Errorf("a kind that Kueue does not queue: queue %q, limits %v; want none", r.Queue, r.Limits)
 	}
 }
@@ -222,7 +223,7 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 			ownUsed, lendsUsed = append(ownUsed, fmt.Sprintf("%s=%d", f, used)), append(lendsUsed, fmt.Sprintf("%s=%d", f, lentUsed))
 			most[f], left[f] = nominal+lent, nominal+lent-used-lentUsed
 		}
-		var g capacity.Gang
+		var g gang.Gang
 		var asks []int64
 		for i := range 1 + rng.IntN(3) {
 			each, n := 1+rng.Int64N(5), 1+rng.IntN(3)
@@ -255,7 +256,7 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 		objects := localQ("") + clusterQ("cq", ", cohort: all", strings.Join(own, " "), strings.Join(ownUsed, " ")) + "\n---\n" +
 			clusterQ("other", ", cohort: all", strings.Join(lends, " "), strings.Join(lendsUsed, " "))
 		got := "fits"
-		if limits := ruled(t, objects, kueueWhole).Limits(queued(capacity.Kueue, "team", g)); len(limits) > 0 {
+		if limits := capacity.Limits(ruled(t, objects, kueueWhole), queued(gang.Kueue, "team", g)); len(limits) > 0 {
 			got = limits[0].When.String()
 		}
 		if seen[want]++; got != want {
@@ -276,27 +277,27 @@ func TestOtherQueues(t *testing.T) {
 	t9k := func(spec, status string) string {
 		return "apiVersion: scheduler.tensorstack.dev/v1beta1\nkind: Queue\nmetadata: {name: q, namespace: t9k-system}\nspec: {" + spec + "}\nstatus: {" + status + "}"
 	}
-	least := queued(capacity.Volcano, "q", gang(group("Master", 1, build.Asks("1")), group("Worker", 3, build.Asks("8"))))
+	least := queued(gang.Volcano, "q", gangOf(group("Master", 1, build.Asks("1")), group("Worker", 3, build.Asks("8"))))
 	least.MinMembers = 2
 	cases := map[string]struct {
 		objects string
-		gang    capacity.Gang
+		gang    gang.Gang
 		want    string
 	}{
-		"Volcano: within":                      {volcano("capability: {nvidia.com/gpu: 16}", "state: Open"), queued(capacity.Volcano, "q", gpus(2, "8")), ""},
-		"Volcano: above":                       {volcano("capability: {nvidia.com/gpu: 15}", ""), queued(capacity.Volcano, "q", gpus(2, "8")), "never queue-quota Queue q: 16 nvidia.com/gpu asked by 2 Workers; 15 is all that it may hold\n"},
-		"Volcano: in use":                      {volcano("capability: {nvidia.com/gpu: 16}", "allocated: {nvidia.com/gpu: 4}"), queued(capacity.Volcano, "q", gpus(2, "8")), "now queue-quota Queue q: 16 nvidia.com/gpu asked by 2 Workers beside 4 in use; 16 is all that it may hold\n"},
-		"Volcano: no cpu is no limit":          {volcano("capability: {cpu: 0}", ""), queued(capacity.Volcano, "q", gang(group("Worker", 2, build.Requests("cpu=8")))), ""},
-		"Volcano: closing":                     {volcano("", "state: Closing"), queued(capacity.Volcano, "q", gpus(1, "8")), "now queue-closed Queue q: its state is Closing; it takes jobs when that is Open\n"},
-		"Volcano: a queue above it":            {volcano("parent: p", "") + "\n---\n" + strings.Replace(volcano("capability: {nvidia.com/gpu: 8}", ""), "name: q", "name: p", 1), queued(capacity.Volcano, "q", gpus(2, "8")), "never queue-quota Queue p: 16 nvidia.com/gpu asked by 2 Workers; 8 is all that it may hold\n"},
+		"Volcano: within":                      {volcano("capability: {nvidia.com/gpu: 16}", "state: Open"), queued(gang.Volcano, "q", gpus(2, "8")), ""},
+		"Volcano: above":                       {volcano("capability: {nvidia.com/gpu: 15}", ""), queued(gang.Volcano, "q", gpus(2, "8")), "never queue-quota Queue q: 16 nvidia.com/gpu asked by 2 Workers; 15 is all that it may hold\n"},
+		"Volcano: in use":                      {volcano("capability: {nvidia.com/gpu: 16}", "allocated: {nvidia.com/gpu: 4}"), queued(gang.Volcano, "q", gpus(2, "8")), "now queue-quota Queue q: 16 nvidia.com/gpu asked by 2 Workers beside 4 in use; 16 is all that it may hold\n"},
+		"Volcano: no cpu is no limit":          {volcano("capability: {cpu: 0}", ""), queued(gang.Volcano, "q", gangOf(group("Worker", 2, build.Requests("cpu=8")))), ""},
+		"Volcano: closing":                     {volcano("", "state: Closing"), queued(gang.Volcano, "q", gpus(1, "8")), "now queue-closed Queue q: its state is Closing; it takes jobs when that is Open\n"},
+		"Volcano: a queue above it":            {volcano("parent: p", "") + "\n---\n" + strings.Replace(volcano("capability: {nvidia.com/gpu: 8}", ""), "name: q", "name: p", 1), queued(gang.Volcano, "q", gpus(2, "8")), "never queue-quota Queue p: 16 nvidia.com/gpu asked by 2 Workers; 8 is all that it may hold\n"},
 		"Volcano: what has to start is enough": {volcano("capability: {nvidia.com/gpu: 9}", ""), least, ""},
 		"Volcano: what has to start is above":  {volcano("capability: {nvidia.com/gpu: 8}", ""), least, "never queue-quota Queue q: 9 nvidia.com/gpu asked by 1 Master + 3 Workers; 8 is all that it may hold\n"},
-		"Volcano: missing":                     {volcano("", ""), queued(capacity.Volcano, "other", gpus(1, "8")), "never queue-missing Queue other: there is no Queue of that name; there is q\n"},
-		"T9k: above":                           {t9k("quota: {requests: {nvidia.com/gpu: 8}}", ""), queued(capacity.T9k, "q", gpus(2, "8")), "never queue-quota Queue t9k-system/q: 16 nvidia.com/gpu asked by 2 Workers; 8 is all that it may hold\n"},
-		"T9k: in use":                          {t9k("quota: {requests: {nvidia.com/gpu: 16}}", "allocated: {nvidia.com/gpu: 4}"), queued(capacity.T9k, "q", gpus(2, "8")), "now queue-quota Queue t9k-system/q: 16 nvidia.com/gpu asked by 2 Workers beside 4 in use; 16 is all that it may hold\n"},
-		"T9k: closed":                          {t9k("closed: true", ""), queued(capacity.T9k, "q", gpus(1, "8")), "now queue-closed Queue t9k-system/q: it is closed; it takes no jobs until it is opened\n"},
-		"T9k: missing":                         {t9k("", ""), queued(capacity.T9k, "other", gpus(1, "8")), "never queue-missing Queue other: there is no Queue of that name; there is q\n"},
-		"KAI is not judged":                    {t9k("", ""), queued(capacity.KAI, "other", gpus(1, "8")), ""},
+		"Volcano: missing":                     {volcano("", ""), queued(gang.Volcano, "other", gpus(1, "8")), "never queue-missing Queue other: there is no Queue of that name; there is q\n"},
+		"T9k: above":                           {t9k("quota: {requests: {nvidia.com/gpu: 8}}", ""), queued(gang.T9k, "q", gpus(2, "8")), "never queue-quota Queue t9k-system/q: 16 nvidia.com/gpu asked by 2 Workers; 8 is all that it may hold\n"},
+		"T9k: in use":                          {t9k("quota: {requests: {nvidia.com/gpu: 16}}", "allocated: {nvidia.com/gpu: 4}"), queued(gang.T9k, "q", gpus(2, "8")), "now queue-quota Queue t9k-system/q: 16 nvidia.com/gpu asked by 2 Workers beside 4 in use; 16 is all that it may hold\n"},
+		"T9k: closed":                          {t9k("closed: true", ""), queued(gang.T9k, "q", gpus(1, "8")), "now queue-closed Queue t9k-system/q: it is closed; it takes no jobs until it is opened\n"},
+		"T9k: missing":                         {t9k("", ""), queued(gang.T9k, "other", gpus(1, "8")), "never queue-missing Queue other: there is no Queue of that name; there is q\n"},
+		"KAI is not judged":                    {t9k("", ""), queued(gang.KAI, "other", gpus(1, "8")), ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -309,7 +310,7 @@ func TestOtherQueues(t *testing.T) {
 }
 
 func TestAJobThatRunsHasPassedItsQueue(t *testing.T) {
-	g := queued(capacity.Kueue, "team", gpus(3, "8"))
+	g := queued(gang.Kueue, "team", gpus(3, "8"))
 	g.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Name == "own" }
 	s := ruled(t, localQ("")+clusterQ("cq", "", "h100=16", ""), kueueWhole, build.Pod("own", build.In("ml"), build.On("a")))
 	if got := told(s, g); got != "" {
@@ -321,7 +322,7 @@ func TestPodGroups(t *testing.T) {
 	group1 := func(apiVersion, spec string) string {
 		return "apiVersion: " + apiVersion + "\nkind: PodGroup\nmetadata: {name: g, namespace: ml}\nspec: {" + spec + "}"
 	}
-	mark := func(key string, annotation bool) capacity.Gang {
+	mark := func(key string, annotation bool) gang.Gang {
 		g := in("ml", gpus(4, "1"))
 		if annotation {
 			g.Groups[0].Pod.Annotations = map[string]string{key: "g"}
@@ -330,11 +331,11 @@ func TestPodGroups(t *testing.T) {
 		}
 		return g
 	}
-	native := in("ml", gang(group("Worker", 4, spec(func(s *corev1.PodSpec) { s.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("g")} }))))
+	native := in("ml", gangOf(group("Worker", 4, spec(func(s *corev1.PodSpec) { s.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("g")} }))))
 	const five = "never members PodGroup ml/g: it waits for 5 pods; the job has 4 that name it\n"
 	cases := map[string]struct {
 		objects string
-		gang    capacity.Gang
+		gang    gang.Gang
 		want    string
 	}{
 		"scheduler-plugins": {group1("scheduling.x-k8s.io/v1alpha1", "minMember: 5"), mark("scheduling.x-k8s.io/pod-group", false), five},
@@ -344,7 +345,7 @@ func TestPodGroups(t *testing.T) {
 		"Kubernetes 1.36":   {group1("scheduling.k8s.io/v1alpha2", "schedulingPolicy: {gang: {minCount: 5}}"), native, five},
 		"Kubernetes 1.35": {
 			"apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\nmetadata: {name: w, namespace: ml}\nspec: {podGroups: [{name: other, policy: {gang: {minCount: 9}}}, {name: workers, policy: {gang: {minCount: 5}}}]}",
-			in("ml", capacity.Gang{Groups: []capacity.Group{{Name: "Worker", Count: 4, Workload: "w", WorkloadGroup: "workers", Pod: group("x", 1).Pod}}}),
+			in("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 4, Workload: "w", WorkloadGroup: "workers", Pod: group("x", 1).Pod}}}),
 			"never members Workload ml/w: it waits for 5 pods; the job has 4 that name it\n",
 		},
 		"as many as there are":         {group1("scheduling.k8s.io/v1beta1", "schedulingPolicy: {gang: {minCount: 4}}"), native, ""},
@@ -364,7 +365,7 @@ func TestPodGroups(t *testing.T) {
 func TestPodsOfKubernetes135NameAWorkloadWhereTheJobIsWritten(t *testing.T) {
 	source := objects(t, "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: train}\nspec: {template: {spec: {workloadRef: {name: w, podGroup: workers}}}}")[0]
 	j := &job.Job{Source: source, Roles: []job.Role{{Name: "Worker", Replicas: job.Exactly(4), Pod: job.Pod{Path: "spec.template.spec"}}}}
-	if g := capacity.GangOf(j).Groups[0]; g.Workload != "w" || g.WorkloadGroup != "workers" {
+	if g := gang.Of(j).Groups[0]; g.Workload != "w" || g.WorkloadGroup != "workers" {
 		t.Errorf("workload %q, group %q; want w and workers", g.Workload, g.WorkloadGroup)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // worlds calls a function with many worlds of up to 12 nodes and 4 groups.
@@ -30,7 +32,7 @@ func worlds(t *testing.T, n int, check func(t *testing.T, seed uint64, r *rand.R
 
 func TestAPlanNeverOvercommitsAndKeepsEveryRule(t *testing.T) {
 	worlds(t, 1500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
-		got := w.snapshot().Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		if err := replay(w, got); err != "" {
 			t.Errorf("seed %d: %s\n%s\nplan %v", seed, err, w, got.Plan)
 		}
@@ -46,7 +48,7 @@ func replay(w world, r capacity.Result) string {
 			room[n.Name], on[n.Name] = roomOn(n, w.pods, false), map[string]int{}
 		}
 		for _, p := range r.Plan {
-			at := slices.IndexFunc(stage, func(g capacity.Group) bool { return g.Name == p.Group })
+			at := slices.IndexFunc(stage, func(g gang.Group) bool { return g.Name == p.Group })
 			if at < 0 {
 				continue
 			}
@@ -63,7 +65,7 @@ func replay(w world, r capacity.Result) string {
 	total := 0
 	for _, g := range w.gang.Groups {
 		total += placed[g.Name]
-		least := need([]capacity.Group{g})
+		least := need([]gang.Group{g})
 		if placed[g.Name] > g.Count || r.Verdict == capacity.Fits && placed[g.Name] < least {
 			return fmt.Sprintf("%d of %s are placed; want %d to %d", placed[g.Name], g.Name, least, g.Count)
 		}
@@ -76,7 +78,7 @@ func replay(w world, r capacity.Result) string {
 
 func TestEveryNodeIsCountedOnce(t *testing.T) {
 	worlds(t, 500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
-		got := w.snapshot().Fit(t.Context(), w.gang).Rejected
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang).Rejected
 		sum := got.NotReady + got.Cordoned + got.Selector + got.Taint + got.TooSmall + got.Full + got.Other + got.Open
 		if sum != got.Total || got.Total != len(w.nodes) {
 			t.Errorf("seed %d: %+v sums to %d; there are %d nodes", seed, got, sum, len(w.nodes))
@@ -86,13 +88,13 @@ func TestEveryNodeIsCountedOnce(t *testing.T) {
 
 func TestOneMoreNodeNeverHurts(t *testing.T) {
 	worlds(t, 600, func(t *testing.T, seed uint64, r *rand.Rand, w world) {
-		if w.snapshot().Fit(t.Context(), w.gang).Verdict != capacity.Fits {
+		if capacity.Fit(t.Context(), w.snapshot(), w.gang).Verdict != capacity.Fits {
 			return
 		}
 		more := newWorld(r, 1, 1).nodes[0]
 		more.Name = "n99"
 		w.nodes = append(w.nodes, more)
-		if got := w.snapshot().Fit(t.Context(), w.gang); got.Verdict != capacity.Fits {
+		if got := capacity.Fit(t.Context(), w.snapshot(), w.gang); got.Verdict != capacity.Fits {
 			t.Errorf("seed %d: with one more node the fit says %s\n%s", seed, got, w)
 		}
 	})
@@ -100,10 +102,10 @@ func TestOneMoreNodeNeverHurts(t *testing.T) {
 
 func TestTheOrderOfNodesAndPodsChangesNothing(t *testing.T) {
 	worlds(t, 300, func(t *testing.T, seed uint64, r *rand.Rand, w world) {
-		want := w.snapshot().Fit(t.Context(), w.gang)
+		want := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		r.Shuffle(len(w.nodes), func(i, j int) { w.nodes[i], w.nodes[j] = w.nodes[j], w.nodes[i] })
 		r.Shuffle(len(w.pods), func(i, j int) { w.pods[i], w.pods[j] = w.pods[j], w.pods[i] })
-		got := w.snapshot().Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("seed %d: Fit (-before +after shuffling):\n%s", seed, diff)
 		}
@@ -115,10 +117,10 @@ func TestTheOrderOfNodesAndPodsChangesNothing(t *testing.T) {
 
 func TestPlacedAgreesWithTheVerdict(t *testing.T) {
 	worlds(t, 500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
-		got := w.snapshot().Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		least := 0
 		for _, g := range w.gang.Groups {
-			least += need([]capacity.Group{g})
+			least += need([]gang.Group{g})
 		}
 		if fits := got.Verdict == capacity.Fits; fits && got.Placed < least || got.Placed > got.Wanted {
 			t.Errorf("seed %d: %s with %d placed of %d (at least %d)", seed, got.Verdict, got.Placed, got.Wanted, least)
@@ -139,13 +141,13 @@ func FuzzFit(f *testing.F) {
 		w := newWorld(r, 8, 5)
 		g := &w.gang.Groups[0]
 		g.Count, g.Min = count, least
-		g.Pod.Requests = capacity.Effective(&g.Pod.Spec)
+		g.Pod.Requests = podspec.Effective(&g.Pod.Spec)
 		g.Pod.Requests["example.com/a"] = asks
 		g.Pod.Spec.NodeSelector = map[string]string{key: ""}
 		g.After = append(g.After, w.gang.Groups[len(w.gang.Groups)-1].Name) // a circle, or itself
 		w.nodes[0].Labels[key] = ""
 		w.nodes[0].Status.Allocatable["example.com/a"] = quantity(has)
-		got := w.snapshot().Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		for _, line := range append(got.Lines(), got.String(), got.Change) {
 			if strings.Contains(line, "%!") {
 				t.Errorf("text is broken: %s", line)
@@ -166,13 +168,13 @@ func quantity(n int64) resource.Quantity { return *resource.NewQuantity(n, resou
 func TestTooBigByShapeMeansThatOnePodAloneIs(t *testing.T) {
 	found := 0
 	worlds(t, 1500, func(t *testing.T, seed uint64, _ *rand.Rand, w world) {
-		got := w.snapshot().Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		if got.Verdict != capacity.TooBig {
 			return
 		}
-		alone := slices.ContainsFunc(w.gang.Groups, func(g capacity.Group) bool {
+		alone := slices.ContainsFunc(w.gang.Groups, func(g gang.Group) bool {
 			g.Count, g.Min, g.After = min(1, g.Count), 0, nil
-			return w.snapshot().Fit(t.Context(), capacity.Gang{Namespace: w.gang.Namespace, Groups: []capacity.Group{g}}).Verdict == capacity.TooBig
+			return capacity.Fit(t.Context(), w.snapshot(), gang.Gang{Namespace: w.gang.Namespace, Groups: []gang.Group{g}}).Verdict == capacity.TooBig
 		})
 		if got.ByShape && !alone {
 			t.Errorf("seed %d: too big by shape, but one pod of any group is not\n%s", seed, w)
@@ -188,12 +190,12 @@ func TestTooBigByShapeMeansThatOnePodAloneIs(t *testing.T) {
 
 func TestManyAnswersAtOnceAreTheSame(t *testing.T) {
 	s := snapshotOf(fleet(300, true))
-	var gangs []capacity.Gang
+	var gangs []gang.Gang
 	var want []capacity.Result
 	for _, pods := range []int{1, 5, 40, 128, 300, 900} {
 		for _, gpus := range []string{"1", "2", "8"} {
 			g := crew(pods+3, 3, gpus)
-			gangs, want = append(gangs, g), append(want, snapshotOf(fleet(300, true)).Fit(t.Context(), g))
+			gangs, want = append(gangs, g), append(want, capacity.Fit(t.Context(), snapshotOf(fleet(300, true)), g))
 		}
 	}
 	var wait sync.WaitGroup
@@ -201,7 +203,7 @@ func TestManyAnswersAtOnceAreTheSame(t *testing.T) {
 		wait.Go(func() {
 			for range 5 {
 				for i, g := range gangs {
-					if diff := cmp.Diff(want[i], s.Fit(t.Context(), g)); diff != "" {
+					if diff := cmp.Diff(want[i], capacity.Fit(t.Context(), s, g)); diff != "" {
 						t.Errorf("gang %d (-alone +beside others):\n%s", i, diff)
 						return
 					}

@@ -14,13 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // town is a cluster under change, kept in a ledger and written down beside it.
 type town struct {
 	r     *rand.Rand
-	kept  capacity.Ledger
+	kept  cluster.Store
 	nodes map[string]*corev1.Node
 	pods  map[types.NamespacedName]*corev1.Pod
 }
@@ -95,8 +97,8 @@ func (c *town) pod(node string) *corev1.Pod {
 	return p
 }
 
-func (c *town) fresh() *capacity.Snapshot {
-	var l capacity.Ledger
+func (c *town) fresh() *cluster.Snapshot {
+	var l cluster.Store
 	for _, n := range c.nodes {
 		l.SetNode(n)
 	}
@@ -107,13 +109,13 @@ func (c *town) fresh() *capacity.Snapshot {
 	return l.Snapshot(build.Taken, "")
 }
 
-func whole(l *capacity.Ledger) {
+func whole(l *cluster.Store) {
 	l.SetComplete(schema.GroupResource{Resource: "nodes"}, true)
 	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
 }
 
 // questions look at every part of a snapshot.
-func questions() []capacity.Gang {
+func questions() []gang.Gang {
 	labelled := group("Server", 3, build.Asks("1"), build.HostPort(80))
 	labelled.Pod.Labels = map[string]string{"app": "x"}
 	apart := group("Apart", 2, build.Spec(func(s *corev1.PodSpec) {
@@ -121,13 +123,13 @@ func questions() []capacity.Gang {
 			TopologyKey: "pool", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "y"}},
 		}}}}
 	}))
-	own := gang(group("Worker", 6, build.Asks("2")))
+	own := gangOf(group("Worker", 6, build.Asks("2")))
 	own.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Labels["app"] == "x" }
-	return []capacity.Gang{
-		gang(group("Worker", 4, build.Asks("2"))),
-		gang(group("Worker", 9, build.Asks("1"), selects("pool", "a"))),
-		gang(labelled), gang(apart), own,
-		gang(group("Worker", 1, build.Requests("example.com/rare=1", "memory=1Gi"))),
+	return []gang.Gang{
+		gangOf(group("Worker", 4, build.Asks("2"))),
+		gangOf(group("Worker", 9, build.Asks("1"), selects("pool", "a"))),
+		gangOf(labelled), gangOf(apart), own,
+		gangOf(group("Worker", 1, build.Requests("example.com/rare=1", "memory=1Gi"))),
 	}
 }
 
@@ -137,7 +139,7 @@ func TestALedgerInWhichEverythingChangesEqualsAFreshOne(t *testing.T) {
 		c := &town{r: rand.New(rand.NewPCG(seed, 11)), nodes: map[string]*corev1.Node{}, pods: map[types.NamespacedName]*corev1.Pod{}}
 		whole(&c.kept)
 		type taken struct {
-			s    *capacity.Snapshot
+			s    *cluster.Snapshot
 			want []capacity.Result
 		}
 		var earlier []taken
@@ -146,15 +148,15 @@ func TestALedgerInWhichEverythingChangesEqualsAFreshOne(t *testing.T) {
 				c.change()
 			}
 			kept, fresh := c.kept.Snapshot(build.Taken, ""), c.fresh()
-			if diff := cmp.Diff(fresh.Nodes(), kept.Nodes(), cmpopts.IgnoreUnexported(capacity.Node{})); diff != "" {
+			if diff := cmp.Diff(fresh.Nodes(), kept.Nodes(), cmpopts.IgnoreUnexported(cluster.Node{})); diff != "" {
 				t.Fatalf("seed %d: nodes (-fresh +kept):\n%s", seed, diff)
 			}
-			if fresh.Classes() != kept.Classes() || fresh.Autoscaler() != kept.Autoscaler() {
-				t.Fatalf("seed %d: %d classes and autoscaler %q; fresh: %d, %q", seed, kept.Classes(), kept.Autoscaler(), fresh.Classes(), fresh.Autoscaler())
+			if capacity.Classes(fresh) != capacity.Classes(kept) || fresh.Autoscaler() != kept.Autoscaler() {
+				t.Fatalf("seed %d: %d classes and autoscaler %q; fresh: %d, %q", seed, capacity.Classes(kept), kept.Autoscaler(), capacity.Classes(fresh), fresh.Autoscaler())
 			}
 			now := taken{s: kept}
 			for i, g := range questions() {
-				want, got := fresh.Fit(t.Context(), g), kept.Fit(t.Context(), g)
+				want, got := capacity.Fit(t.Context(), fresh, g), capacity.Fit(t.Context(), kept, g)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("seed %d, question %d: Fit (-fresh +kept):\n%s", seed, i, diff)
 				}
@@ -165,7 +167,7 @@ func TestALedgerInWhichEverythingChangesEqualsAFreshOne(t *testing.T) {
 		}
 		for at, was := range earlier {
 			for i, g := range questions() {
-				if diff := cmp.Diff(was.want[i], was.s.Fit(t.Context(), g)); diff != "" {
+				if diff := cmp.Diff(was.want[i], capacity.Fit(t.Context(), was.s, g)); diff != "" {
 					t.Fatalf("seed %d: snapshot %d answers question %d otherwise than when it was taken (-then +now):\n%s", seed, at, i, diff)
 				}
 			}
@@ -182,12 +184,12 @@ func TestSnapshotsAreReadWhileTheirLedgerChanges(t *testing.T) {
 	c := &town{r: rand.New(rand.NewPCG(1, 12)), nodes: map[string]*corev1.Node{}, pods: map[types.NamespacedName]*corev1.Pod{}}
 	whole(&c.kept)
 	done := make(chan struct{})
-	snapshots := make(chan *capacity.Snapshot, 4)
+	snapshots := make(chan *cluster.Snapshot, 4)
 	go func() { // the race detector is the judge
 		defer close(done)
 		for s := range snapshots {
 			for _, g := range questions() {
-				s.Fit(t.Context(), g)
+				capacity.Fit(t.Context(), s, g)
 			}
 			s.Bound("default", "p01")
 		}
@@ -215,7 +217,7 @@ func FuzzLedger(f *testing.F) {
 		}
 		kept, fresh := c.kept.Snapshot(build.Taken, ""), c.fresh()
 		for _, g := range questions() {
-			if diff := cmp.Diff(fresh.Fit(t.Context(), g), kept.Fit(t.Context(), g)); diff != "" {
+			if diff := cmp.Diff(capacity.Fit(t.Context(), fresh, g), capacity.Fit(t.Context(), kept, g)); diff != "" {
 				t.Fatalf("Fit (-fresh +kept):\n%s", diff)
 			}
 		}

@@ -8,7 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Limit is a rule between the job and the nodes that the job does not keep. Whatever room
@@ -116,33 +120,33 @@ func sortLimits(all []Limit) {
 
 // asStored is the gang with its pods as the API server would store them, and in the queue
 // that is filled in where it names none.
-func (s *Snapshot) asStored(g Gang) Gang {
-	if s == nil || s.rules == nil {
+func asStored(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	if s == nil || s.Rules() == nil {
 		return g
 	}
-	return s.defaulted(s.admitted(g))
+	return defaulted(s, admitted(s, g))
 }
 
 // Limits are the rules between a gang and the nodes that it does not keep, gravest first;
 // they are in the Result of its Fit too. The nodes do not matter.
-func (s *Snapshot) Limits(g Gang) []Limit {
-	if s == nil || s.rules == nil {
+func Limits(s *cluster.Snapshot, g gang.Gang) []Limit {
+	if s == nil || s.Rules() == nil {
 		return nil
 	}
-	limits, _ := s.obstacles(s.asStored(g))
+	limits, _ := obstacles(s, asStored(s, g))
 	return limits
 }
 
 // limit adds what lies before the nodes to an answer about them.
-func (s *Snapshot) limit(r *Result, g Gang) {
-	if s == nil || s.incomplete != "" || s.rules == nil || g.NodesOnly {
+func limit(s *cluster.Snapshot, r *Result, g gang.Gang) {
+	if s == nil || s.Incomplete() != "" || s.Rules() == nil || g.NodesOnly {
 		return
 	}
-	limits, notes := s.obstacles(g)
+	limits, notes := obstacles(s, g)
 	r.Limits = limits
 	r.Assumed = append(r.Assumed, notes...)
-	r.Assumed = append(r.Assumed, s.unreadRules(g.Namespace)...)
-	s.barren(r, g)
+	r.Assumed = append(r.Assumed, s.UnreadRules(g.Namespace)...)
+	barren(s, r, g)
 	switch {
 	case r.Blocked():
 		r.WaitsForOthers = false
@@ -153,11 +157,11 @@ func (s *Snapshot) limit(r *Result, g Gang) {
 
 // obstacles finds the rules between the gang and the nodes that it does not keep, and
 // what could not be judged. The pods are those of admitted.
-func (s *Snapshot) obstacles(g Gang) (limits []Limit, notes []string) {
+func obstacles(s *cluster.Snapshot, g gang.Gang) (limits []Limit, notes []string) {
 	if g.Pods() == 0 {
 		return nil, nil
 	}
-	o := &obstacle{s: s, gang: g, exist: s.exist(g)}
+	o := &obstacle{s: s, gang: g, exist: exist(s, g)}
 	o.judge()
 	return o.limits, o.notes
 }
@@ -175,8 +179,8 @@ func (o *obstacle) judge() {
 
 // obstacle collects what lies between one gang and the nodes.
 type obstacle struct {
-	s      *Snapshot
-	gang   Gang
+	s      *cluster.Snapshot
+	gang   gang.Gang
 	exist  []int   // pods by group that exist: they have been let in, and are counted as used
 	sets   [][]int // of groups that run together; set where quotas are judged
 	limits []Limit
@@ -192,19 +196,19 @@ func (o *obstacle) note(format string, args ...any) {
 }
 
 // exist counts the live pods of the gang, group by group, whether they have a node or not.
-func (s *Snapshot) exist(g Gang) []int {
+func exist(s *cluster.Snapshot, g gang.Gang) []int {
 	out := make([]int, len(g.Groups))
-	in := s.podsIn[g.Namespace]
+	in := s.PodLists()[g.Namespace]
 	if g.Own == nil || in == nil {
 		return out
 	}
 	var scratch corev1.Pod
-	for p := range in.with(g.ownLabels()) {
-		if p.deleted {
+	for p := range in.With(cluster.HashLabels(g.OwnLabels)) {
+		if p.Deleted() {
 			continue
 		}
-		if name, ok := g.Own(p.seen(&scratch)); ok {
-			if i := g.group(name); i >= 0 {
+		if name, ok := g.Own(p.Metadata(&scratch)); ok {
+			if i := g.Index(name); i >= 0 {
 				out[i]++
 			}
 		}
@@ -214,15 +218,15 @@ func (s *Snapshot) exist(g Gang) []int {
 
 // wanted is how many pods of a group the gang cannot do without; missing is how many of
 // them do not exist yet.
-func (o *obstacle) wanted(i int) int64 { return int64(o.gang.Groups[i].least()) }
+func (o *obstacle) wanted(i int) int64 { return int64(o.gang.Groups[i].Least()) }
 
 func (o *obstacle) missing(i int) int64 { return max(0, o.wanted(i)-int64(o.exist[i])) }
 
 // together are the sets of groups whose pods certainly exist at the same time.
 func (o *obstacle) together() [][]int {
 	var out [][]int
-	for _, stage := range o.gang.stages() {
-		out = append(out, o.gang.beside(stage))
+	for _, stage := range o.gang.Stages() {
+		out = append(out, o.gang.Beside(stage))
 	}
 	return out
 }
@@ -233,7 +237,7 @@ func (o *obstacle) largest(each []job.Resources, name corev1.ResourceName) (at j
 	best := int64(-1)
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]
-		if n := times(each[i][name], o.wanted(i)); n > best {
+		if n := saturate.Mul(each[i][name], o.wanted(i)); n > best {
 			best, at = n, g.Path
 		}
 	}
@@ -245,7 +249,7 @@ func (o *obstacle) rolesFor(each []job.Resources, name corev1.ResourceName) stri
 	var out []string
 	for i := range o.gang.Groups {
 		if each[i][name] > 0 && o.wanted(i) > 0 {
-			out = append(out, roleText(o.gang.Groups[i].Name, int(o.wanted(i))))
+			out = append(out, words.Pods(o.gang.Groups[i].Name, int(o.wanted(i))))
 		}
 	}
 	return strings.Join(out, " + ")
@@ -337,7 +341,7 @@ func (r Result) limited(nodes string) string {
 		return nodes
 	}
 	if r.Verdict == Fits {
-		nodes = fmt.Sprintf("the nodes would take %d of %s", r.Placed, many(r.Wanted, "pod", "pods"))
+		nodes = fmt.Sprintf("the nodes would take %d of %s", r.Placed, words.Count(r.Wanted, "pod", "pods"))
 		if r.Wanted == 1 {
 			nodes = "a node would take the pod"
 		}

@@ -9,15 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // ruled is a cluster of nodes and pods, and further objects; whole are resources of which
 // it holds all.
-func ruled(t testing.TB, text string, whole []string, items ...any) *capacity.Snapshot {
+func ruled(t testing.TB, text string, whole []string, items ...any) *cluster.Snapshot {
 	t.Helper()
-	var b capacity.Builder
+	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
 	for _, r := range whole {
 		b.Complete(schema.ParseGroupResource(r))
@@ -45,16 +47,16 @@ func ruled(t testing.TB, text string, whole []string, items ...any) *capacity.Sn
 }
 
 // told are the limits a gang meets, one line each, gravest first.
-func told(s *capacity.Snapshot, g capacity.Gang) string {
+func told(s *cluster.Snapshot, g gang.Gang) string {
 	var b strings.Builder
-	for _, l := range s.Limits(g) {
+	for _, l := range capacity.Limits(s, g) {
 		b.WriteString(l.When.String() + " " + string(l.Rule) + " " + l.String() + "\n")
 	}
 	return b.String()
 }
 
 // in puts a gang into a namespace, with the paths that a kind would give it.
-func in(namespace string, g capacity.Gang) capacity.Gang {
+func in(namespace string, g gang.Gang) gang.Gang {
 	g.Namespace = namespace
 	for i := range g.Groups {
 		g.Groups[i].Path = job.Path("spec.roles").Key(g.Groups[i].Name).Child("replicas")
@@ -74,8 +76,8 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 	four := build.Nodes(4, "h100", build.GPUs(8))
 	busy := build.Pod("x", build.On("h100-1"), build.Asks("8"))
 	cases := map[string]struct {
-		on           *capacity.Snapshot
-		gang         capacity.Gang
+		on           *cluster.Snapshot
+		gang         gang.Gang
 		answer, want string
 		waits        bool
 	}{
@@ -108,7 +110,7 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := tc.on.Fit(t.Context(), tc.gang)
+			r := capacity.Fit(t.Context(), tc.on, tc.gang)
 			if diff := cmp.Diff(tc.answer+": "+tc.want, r.Answer()+": "+r.String()); diff != "" {
 				t.Errorf("Fit (-want +got):\n%s", diff)
 			}
@@ -120,7 +122,7 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 }
 
 func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
-	r := ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))).Fit(t.Context(), in("ml", gpus(3, "8")))
+	r := capacity.Fit(t.Context(), ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))), in("ml", gpus(3, "8")))
 	want := []capacity.Limit{{
 		Rule: capacity.RuleQuota, When: capacity.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu",
 		Resource: "requests.nvidia.com/gpu", Asked: 24, Used: 4, Hard: 16,
@@ -141,7 +143,7 @@ func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
 func TestNodesOnlyAsksNobodyElse(t *testing.T) {
 	g := in("ml", gpus(3, "8"))
 	g.NodesOnly = true
-	if r := ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))).Fit(t.Context(), g); r.Held() || r.Answer() != "fits" {
+	if r := capacity.Fit(t.Context(), ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))), g); r.Held() || r.Answer() != "fits" {
 		t.Errorf("%s with %v; want fits and no limits", r.Answer(), r.Limits)
 	}
 }

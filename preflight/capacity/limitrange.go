@@ -9,7 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // The API server fills in what containers do not say, and then refuses pods outside the
@@ -19,16 +23,16 @@ import (
 // Admitted is a pod template as the API server would store a pod of it in a namespace,
 // as far as amounts go: with the defaults of the LimitRanges there. The template itself
 // stays as it is.
-func (s *Snapshot) Admitted(namespace string, p job.Pod) job.Pod {
-	if s == nil || s.rules == nil || len(p.Spec.Containers) == 0 {
+func Admitted(s *cluster.Snapshot, namespace string, p job.Pod) job.Pod {
+	if s == nil || s.Rules() == nil || len(p.Spec.Containers) == 0 {
 		return p
 	}
 	limits, requests := corev1.ResourceList{}, corev1.ResourceList{}
-	for _, r := range within[corev1.LimitRange](s.objects, rangeKind, namespace) {
+	for _, r := range cluster.In[corev1.LimitRange](s.Index(), cluster.RangeKind, namespace) {
 		for i := range r.Spec.Limits {
 			if item := &r.Spec.Limits[i]; item.Type == corev1.LimitTypeContainer {
-				maps.Copy(limits, withMissing(limits, item.Default))
-				maps.Copy(requests, withMissing(requests, item.DefaultRequest))
+				maps.Copy(limits, podspec.WithMissing(limits, item.Default))
+				maps.Copy(requests, podspec.WithMissing(requests, item.DefaultRequest))
 			}
 		}
 	}
@@ -38,50 +42,36 @@ func (s *Snapshot) Admitted(namespace string, p job.Pod) job.Pod {
 	// Pod-level requests follow from what the containers say themselves: they are filled in
 	// when the pod is read, before the defaults of the namespace are.
 	pod := &corev1.Pod{Spec: p.Spec}
-	pod.Spec.Containers = requestsFromLimits(p.Spec.Containers)
-	pod.Spec.InitContainers = requestsFromLimits(p.Spec.InitContainers)
-	pod.Spec.Resources = podRequestsFromLimits(pod)
+	pod.Spec.Containers = podspec.RequestsFromLimits(p.Spec.Containers)
+	pod.Spec.InitContainers = podspec.RequestsFromLimits(p.Spec.InitContainers)
+	pod.Spec.Resources = podspec.PodRequestsFromLimits(pod)
 	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
 		for i := range list {
-			list[i].Resources.Limits = withMissing(list[i].Resources.Limits, limits)
-			list[i].Resources.Requests = withMissing(list[i].Resources.Requests, requests)
+			list[i].Resources.Limits = podspec.WithMissing(list[i].Resources.Limits, limits)
+			list[i].Resources.Requests = podspec.WithMissing(list[i].Resources.Requests, requests)
 		}
 	}
 	p.Spec = pod.Spec
-	p.Requests = Effective(&p.Spec)
+	p.Requests = podspec.Effective(&p.Spec)
 	return p
 }
 
 // admitted is the gang with its pods as they would be stored.
-func (s *Snapshot) admitted(g Gang) Gang {
-	if s == nil || s.rules == nil || !some(within[corev1.LimitRange](s.objects, rangeKind, g.Namespace)) {
+func admitted(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	if s == nil || s.Rules() == nil || !cluster.Any(cluster.In[corev1.LimitRange](s.Index(), cluster.RangeKind, g.Namespace)) {
 		return g
 	}
 	g.Groups = slices.Clone(g.Groups)
 	for i := range g.Groups {
-		g.Groups[i].Pod = s.Admitted(g.Namespace, g.Groups[i].Pod)
+		g.Groups[i].Pod = Admitted(s, g.Namespace, g.Groups[i].Pod)
 	}
 	return g
-}
-
-// fillRange completes a LimitRange as the API server does when it stores one; in a file
-// written by hand that has not happened yet
-// (https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/apis/core/v1/defaults.go, SetDefaults_LimitRangeItem).
-func fillRange(r *corev1.LimitRange) {
-	for i := range r.Spec.Limits {
-		item := &r.Spec.Limits[i]
-		if item.Type != corev1.LimitTypeContainer {
-			continue
-		}
-		item.Default = withMissing(item.Default, item.Max)
-		item.DefaultRequest = withMissing(withMissing(item.DefaultRequest, item.Default), item.Min)
-	}
 }
 
 // ranges reports pods and containers outside the bounds of a LimitRange. Pods that exist
 // have passed.
 func (o *obstacle) ranges() {
-	for _, r := range within[corev1.LimitRange](o.s.objects, rangeKind, o.gang.Namespace) {
+	for _, r := range cluster.In[corev1.LimitRange](o.s.Index(), cluster.RangeKind, o.gang.Namespace) {
 		for i := range o.gang.Groups {
 			g := &o.gang.Groups[i]
 			if len(g.Pod.Spec.Containers) == 0 || g.Pod.Partial || g.Count == 0 || o.exist[i] > 0 {
@@ -102,18 +92,18 @@ type measured struct {
 }
 
 // rangeItem compares a group with one entry of a LimitRange.
-func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *Group) {
+func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *gang.Group) {
 	item := &r.Spec.Limits[at]
 	var parts []measured
 	switch item.Type {
 	case corev1.LimitTypeContainer:
 		for part, list := range containerLists(&g.Pod.Spec) {
-			for i, c := range requestsFromLimits(list) {
+			for i, c := range podspec.RequestsFromLimits(list) {
 				parts = append(parts, measured{"container " + c.Name + " of " + g.Name, part.Index(i).Child("resources"), c.Resources.Requests, c.Resources.Limits})
 			}
 		}
 	case corev1.LimitTypePod:
-		requests, limits := rangeAmounts(&g.Pod.Spec)
+		requests, limits := podspec.RangeAmounts(&g.Pod.Spec)
 		parts = append(parts, measured{"one pod of " + g.Name, "", requests, limits})
 	case corev1.LimitTypePersistentVolumeClaim:
 		return
@@ -150,7 +140,7 @@ func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *Group) {
 // filled reports a limit that is filled in and does not go with the request that is
 // written: the API server refuses a request above its limit, and devices whose request and
 // limit differ.
-func (o *obstacle) filled(r *corev1.LimitRange, path job.Path, item *corev1.LimitRangeItem, m measured, g *Group) {
+func (o *obstacle) filled(r *corev1.LimitRange, path job.Path, item *corev1.LimitRangeItem, m measured, g *gang.Group) {
 	if item.Type != corev1.LimitTypeContainer {
 		return
 	}
@@ -242,9 +232,9 @@ func (m measured) ratio(name corev1.ResourceName, bound resource.Quantity) (brea
 // ratioOf is so many times an amount, rounded down: the largest limit that is allowed.
 func ratioOf(n int64, ratio resource.Quantity) int64 {
 	if ratio.Value() > resource.MaxMilliValue || n > resource.MaxMilliValue/max(1, ratio.Value()) {
-		return times(n, ratio.Value())
+		return saturate.Mul(n, ratio.Value())
 	}
-	return times(n, ratio.MilliValue()) / 1000
+	return saturate.Mul(n, ratio.MilliValue()) / 1000
 }
 
 // ratioText is a ratio as people write one: 1.5, not 1500m.

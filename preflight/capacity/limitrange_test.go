@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -18,8 +19,8 @@ func rangeOf(entry string) string {
 }
 
 func TestLimitRanges(t *testing.T) {
-	one := func(options ...build.PodOption) capacity.Gang {
-		return in("ml", gang(group("Worker", 1, options...)))
+	one := func(options ...build.PodOption) gang.Gang {
+		return in("ml", gangOf(group("Worker", 1, options...)))
 	}
 	beside := func(c corev1.Container) build.PodOption {
 		return spec(func(s *corev1.PodSpec) { s.Containers = append(s.Containers, c) })
@@ -35,7 +36,7 @@ func TestLimitRanges(t *testing.T) {
 	const path = "spec.roles.Worker.template.spec."
 	cases := map[string]struct {
 		entry string
-		gang  capacity.Gang
+		gang  gang.Gang
 		want  string // and where
 	}{
 		"within": {"type: Container, min: {cpu: 1}, max: {cpu: 4}", one(limited("cpu", "4")), ""},
@@ -85,7 +86,7 @@ func TestLimitRanges(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, l := range ruled(t, rangeOf(tc.entry), nil).Limits(tc.gang) {
+			for _, l := range capacity.Limits(ruled(t, rangeOf(tc.entry), nil), tc.gang) {
 				got += l.String() + " at " + string(l.At)
 				if l.When != capacity.Never {
 					t.Errorf("%s holds %s; want never", l, l.When)
@@ -102,18 +103,18 @@ func TestDefaultsOfTheNamespaceCountBeforeTheFit(t *testing.T) {
 	node := build.Node("a", build.Allocatable("cpu", "8"), build.GPUs(8))
 	cases := map[string]struct {
 		entry string
-		gang  capacity.Gang
+		gang  gang.Gang
 		want  string
 	}{
-		"nothing written, nothing filled in": {"type: Pod, max: {storage: 1Gi}", in("ml", gang(group("Worker", 2, build.Asks("4")))), "fits"},
-		"a request is filled in":             {"type: Container, defaultRequest: {cpu: 5}", in("ml", gang(group("Worker", 2, build.Asks("4")))), "too-big"},
+		"nothing written, nothing filled in": {"type: Pod, max: {storage: 1Gi}", in("ml", gangOf(group("Worker", 2, build.Asks("4")))), "fits"},
+		"a request is filled in":             {"type: Container, defaultRequest: {cpu: 5}", in("ml", gangOf(group("Worker", 2, build.Asks("4")))), "too-big"},
 		"a limit is filled in, and its request": {
-			"type: Container, default: {cpu: 5}", in("ml", gang(group("Worker", 2, build.Asks("4")))), "too-big",
+			"type: Container, default: {cpu: 5}", in("ml", gangOf(group("Worker", 2, build.Asks("4")))), "too-big",
 		},
-		"what is written stays": {"type: Container, defaultRequest: {cpu: 5}", in("ml", gang(group("Worker", 2, build.Requests("cpu=4", "nvidia.com/gpu=4")))), "fits"},
-		"another namespace":     {"type: Container, defaultRequest: {cpu: 5}", in("web", gang(group("Worker", 2, build.Asks("4")))), "fits"},
+		"what is written stays": {"type: Container, defaultRequest: {cpu: 5}", in("ml", gangOf(group("Worker", 2, build.Requests("cpu=4", "nvidia.com/gpu=4")))), "fits"},
+		"another namespace":     {"type: Container, defaultRequest: {cpu: 5}", in("web", gangOf(group("Worker", 2, build.Asks("4")))), "fits"},
 		"what the job was read to ask for is worked out anew": {
-			"type: Container, defaultRequest: {cpu: 5}", in("ml", capacity.Gang{Groups: []capacity.Group{{
+			"type: Container, defaultRequest: {cpu: 5}", in("ml", gang.Gang{Groups: []gang.Group{{
 				Name: "Worker", Count: 2, Pod: job.Pod{Spec: build.Pod("x", build.Asks("4")).Spec, Requests: job.Resources{"nvidia.com/gpu": 4}},
 			}}}), "too-big",
 		},
@@ -121,7 +122,7 @@ func TestDefaultsOfTheNamespaceCountBeforeTheFit(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			before := tc.gang.Groups[0].Pod.Spec.DeepCopy()
-			if got := ruled(t, rangeOf(tc.entry), nil, node).Fit(t.Context(), tc.gang).Verdict.String(); got != tc.want {
+			if got := capacity.Fit(t.Context(), ruled(t, rangeOf(tc.entry), nil, node), tc.gang).Verdict.String(); got != tc.want {
 				t.Errorf("Fit says %s, want %s", got, tc.want)
 			}
 			if diff := cmp.Diff(before, tc.gang.Groups[0].Pod.Spec.DeepCopy()); diff != "" {
@@ -133,7 +134,7 @@ func TestDefaultsOfTheNamespaceCountBeforeTheFit(t *testing.T) {
 
 func TestPodLevelRequestsFollowWhatTheContainersSayThemselves(t *testing.T) {
 	s := ruled(t, rangeOf("type: Container, defaultRequest: {cpu: 5}"), nil)
-	p := s.Admitted("ml", job.Pod{Spec: build.Pod("x", spec(podLimit("cpu", "2"))).Spec})
+	p := capacity.Admitted(s, "ml", job.Pod{Spec: build.Pod("x", spec(podLimit("cpu", "2"))).Spec})
 	if got := p.Requests["cpu"]; got != 2000 {
 		t.Errorf("the pod requests %dm; want 2000m, its own limit, since no container said anything", got)
 	}
@@ -141,8 +142,7 @@ func TestPodLevelRequestsFollowWhatTheContainersSayThemselves(t *testing.T) {
 
 func TestTheBoundOfARatioIsTheLargestLimitThatIsAllowed(t *testing.T) {
 	for entry, want := range map[string]int64{"{cpu: 1.5}": 3000, "{cpu: 1500m}": 3000, "{cpu: 1}": 2000, "{cpu: 0.0015}": 4} {
-		limits := ruled(t, rangeOf("type: Container, maxLimitRequestRatio: "+entry), nil).
-			Limits(in("ml", gang(group("Worker", 1, build.Requests("cpu=2"), limited("cpu", "4")))))
+		limits := capacity.Limits(ruled(t, rangeOf("type: Container, maxLimitRequestRatio: "+entry), nil), in("ml", gangOf(group("Worker", 1, build.Requests("cpu=2"), limited("cpu", "4")))))
 		if len(limits) != 1 || limits[0].Asked != 4000 || limits[0].Hard != want {
 			t.Errorf("%s: %+v; want 4000 asked where %d is the most", entry, limits, want)
 		}

@@ -7,21 +7,20 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	nodev1 "k8s.io/api/node/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // lookPast records what of the pod the fit does not model.
 func (q *question) lookPast(k *kin) {
 	spec := &k.pod.Spec
 	if len(spec.ResourceClaims) > 0 {
-		q.blur(k.name + ": resource claims (DRA) are not judged: " + q.s.claimText(q.gang.Namespace, spec))
+		q.blur(k.name + ": resource claims (DRA) are not judged: " + claimText(q.s, q.gang.Namespace, spec))
 	}
 	for _, n := range k.needs {
-		if class := q.s.deviceClass(n.name); class != "" {
-			q.dark = append(q.dark, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.name, class))
+		if class := q.s.DeviceClass(n.Name); class != "" {
+			q.dark = append(q.dark, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.Name, class))
 		}
 	}
 	if len(spec.SchedulingGates) > 0 {
@@ -36,34 +35,6 @@ func (q *question) lookPast(k *kin) {
 	}
 }
 
-// deviceClass is the class whose devices serve an extended resource; empty: none in the
-// view (https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/,
-// "extended resource allocation by DRA").
-func (s *Snapshot) deviceClass(name corev1.ResourceName) string {
-	if class, ok := strings.CutPrefix(string(name), "deviceclass.resource.kubernetes.io/"); ok {
-		return class
-	}
-	if class := s.rules.deviceClasses[name]; class != "" {
-		return class
-	}
-	if driver := s.driverOf(name); driver != "" {
-		return "that is not in the snapshot, of driver " + driver
-	}
-	return ""
-}
-
-// deviceClassesIn are the extended resources that device classes serve.
-func deviceClassesIn(all objects) map[corev1.ResourceName]string {
-	out := map[corev1.ResourceName]string{}
-	for key, o := range all[classesKind].all() {
-		name, _, _ := unstructured.NestedString(o.raw.Object, "spec", "extendedResourceName")
-		if was, ok := out[corev1.ResourceName(name)]; name != "" && (!ok || key.name < was) {
-			out[corev1.ResourceName(name)] = key.name
-		}
-	}
-	return out
-}
-
 // runtimeClass adds what the runtime class of a kin puts on its pods when they are
 // created: overhead, node selector, tolerations.
 func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
@@ -71,7 +42,7 @@ func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
 	if name == nil || *name == "" {
 		return requests
 	}
-	class := q.s.runtimeClassOf(&k.pod.Spec)
+	class := q.s.RuntimeClass(&k.pod.Spec)
 	if class == nil {
 		q.note("the runtime class %s is not in the snapshot; what it adds to %s is not counted", *name, k.name)
 		return requests
@@ -80,25 +51,15 @@ func (q *question) runtimeClass(k *kin, requests job.Resources) job.Resources {
 	if class.Overhead != nil && len(pod.Spec.Overhead) == 0 {
 		requests = maps.Clone(requests)
 		for name, n := range job.ResourcesOf(class.Overhead.PodFixed) {
-			requests[name] = plus(max(0, requests[name]), max(0, n))
+			requests[name] = saturate.Add(max(0, requests[name]), max(0, n))
 		}
 	}
 	if class.Scheduling != nil {
-		pod.Spec.NodeSelector = maps.Clone(pod.Spec.NodeSelector)
-		for key, value := range class.Scheduling.NodeSelector {
-			put(&pod.Spec.NodeSelector, key, value)
-		}
+		pod.Spec.NodeSelector = map[string]string{}
+		maps.Copy(pod.Spec.NodeSelector, k.pod.Spec.NodeSelector)
+		maps.Copy(pod.Spec.NodeSelector, class.Scheduling.NodeSelector)
 		pod.Spec.Tolerations = slices.Concat(pod.Spec.Tolerations, class.Scheduling.Tolerations)
 	}
 	k.pod = &pod
 	return requests
-}
-
-// runtimeClassOf is the runtime class that a pod names; nil where it names none, or one
-// that is not in the view.
-func (s *Snapshot) runtimeClassOf(spec *corev1.PodSpec) *nodev1.RuntimeClass {
-	if spec.RuntimeClassName == nil || *spec.RuntimeClassName == "" {
-		return nil
-	}
-	return one[nodev1.RuntimeClass](s.objects, runtimeKind, "", *spec.RuntimeClassName)
 }

@@ -9,13 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // marked is a job of two roles as its operator makes the pods: 1 Master and 3 Workers that
 // keep away from what a selector finds.
-func marked(apart metav1.LabelSelector) capacity.Gang {
+func marked(apart metav1.LabelSelector) gang.Gang {
 	role := func(name, kind string, n int, options ...build.PodOption) job.Role {
 		p := build.Pod(name, append(options, build.Asks("1"))...)
 		return job.Role{Name: name, Replicas: job.Exactly(n), Single: n == 1, Pod: job.Pod{Spec: p.Spec, Marks: job.Marks{
@@ -28,7 +29,7 @@ func marked(apart metav1.LabelSelector) capacity.Gang {
 			{TopologyKey: corev1.LabelHostname, LabelSelector: &apart},
 		}}}
 	})
-	return capacity.GangOf(&job.Job{Ref: job.Ref{Name: "train", Namespace: "default"}, Roles: []job.Role{role("Master", "master", 1), role("Worker", "worker", 3, away)}})
+	return gang.Of(&job.Job{Ref: job.Ref{Name: "train", Namespace: "default"}, Roles: []job.Role{role("Master", "master", 1), role("Worker", "worker", 3, away)}})
 }
 
 func TestLabelsThatTheOperatorAdds(t *testing.T) {
@@ -60,7 +61,7 @@ func TestLabelsThatTheOperatorAdds(t *testing.T) {
 			for i := range tc.nodes {
 				nodes = append(nodes, build.Node(string(rune('a'+i)), build.GPUs(8)))
 			}
-			got := build.Cluster(nodes...).Fit(t.Context(), marked(tc.apart))
+			got := capacity.Fit(t.Context(), build.Cluster(nodes...), marked(tc.apart))
 			if got.Verdict != tc.want {
 				t.Errorf("the verdict is %s, want %s: %s", got.Verdict, tc.want, got)
 			}
@@ -77,7 +78,7 @@ func TestAPodThatRunsKeepsAJobAwayByTheLabelsOfItsOperator(t *testing.T) {
 	guard := build.Pod("guard", build.On("a"), build.Spec(func(s *corev1.PodSpec) {
 		s.Affinity = apartFrom(corev1.LabelHostname, "training.kubeflow.org/job-name", "train")
 	}))
-	got := build.Cluster(build.Node("a", build.GPUs(8)), guard).Fit(t.Context(), marked(metav1.LabelSelector{MatchLabels: map[string]string{"x": "y"}}))
+	got := capacity.Fit(t.Context(), build.Cluster(build.Node("a", build.GPUs(8)), guard), marked(metav1.LabelSelector{MatchLabels: map[string]string{"x": "y"}}))
 	if got.Verdict != capacity.Full || got.Rejected.Other != 1 {
 		t.Errorf("the verdict is %s with %d nodes closed by pods; want full, 1: %s", got.Verdict, got.Rejected.Other, got)
 	}

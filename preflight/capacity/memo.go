@@ -1,6 +1,8 @@
 package capacity
 
-import "slices"
+import (
+	"slices"
+)
 
 // memo remembers rows of numbers, each with the smallest mark that was given with it.
 type memo struct {

@@ -10,12 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // grouped says of each group how many nodes it has, and of its first node what they agree in.
-func grouped(groups []capacity.NodeGroup, keys ...string) (out []string) {
+func grouped(groups []cluster.NodeGroup, keys ...string) (out []string) {
 	for _, g := range groups {
 		text := fmt.Sprint(g.Name, " ×", g.Count, " ", g.Allocatable, g.Taints)
 		for _, key := range keys {
@@ -27,12 +27,12 @@ func grouped(groups []capacity.NodeGroup, keys ...string) (out []string) {
 }
 
 // oneByOne groups nodes by looking at each.
-func oneByOne(s *capacity.Snapshot, keys []string, specs ...*corev1.PodSpec) (out []capacity.NodeGroup) {
+func oneByOne(s *cluster.Snapshot, keys []string, specs ...*corev1.PodSpec) (out []cluster.NodeGroup) {
 	for _, n := range s.Nodes() {
-		if slices.ContainsFunc(specs, func(spec *corev1.PodSpec) bool { return !capacity.Selects(spec)(n) }) {
+		if slices.ContainsFunc(specs, func(spec *corev1.PodSpec) bool { return !cluster.Selects(spec)(n) }) {
 			continue
 		}
-		at := slices.IndexFunc(out, func(g capacity.NodeGroup) bool {
+		at := slices.IndexFunc(out, func(g cluster.NodeGroup) bool {
 			differs := func(key string) bool {
 				a, isA := g.Labels[key]
 				b, isB := n.Labels[key]
@@ -41,7 +41,7 @@ func oneByOne(s *capacity.Snapshot, keys []string, specs ...*corev1.PodSpec) (ou
 			return cmp.Equal(g.Allocatable, n.Allocatable) && cmp.Equal(g.Taints, n.Taints) && !slices.ContainsFunc(keys, differs)
 		})
 		if at < 0 {
-			at, out = len(out), append(out, capacity.NodeGroup{Node: n})
+			at, out = len(out), append(out, cluster.NodeGroup{Node: n})
 		}
 		out[at].Count++
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // limit is the first rule that alone keeps some of the pods from a place, in words with
@@ -20,9 +23,6 @@ func (w *web) limit() string {
 	return ""
 }
 
-// mostRoles is how many roles a sentence names.
-const mostRoles = 8
-
 // pods of some kins, and their roles: "1 Master + 5 Workers".
 func (w *web) pods(kins kinSet) (n int, who string) {
 	var of []*kin
@@ -34,38 +34,14 @@ func (w *web) pods(kins kinSet) (n int, who string) {
 
 // podsOf are the pods of some kins, and their roles.
 func (q *question) podsOf(kins []*kin) (n int, who string) {
-	var roles roleList
+	var roles words.Roles
 	for _, k := range kins {
-		n = int(plus(int64(n), int64(k.count)))
+		n = int(saturate.Add(int64(n), int64(k.count)))
 		for _, g := range k.groups {
-			roles.add(q.gang.Groups[g].Name, q.need[g])
+			roles.Add(q.gang.Groups[g].Name, q.need[g])
 		}
 	}
 	return n, roles.String()
-}
-
-// roleList names the first mostRoles roles, and counts the pods of the others.
-type roleList struct {
-	named []string
-	more  int
-}
-
-func (l *roleList) add(role string, pods int) {
-	switch {
-	case pods <= 0:
-	case len(l.named) < mostRoles:
-		l.named = append(l.named, roleText(role, pods))
-	default:
-		l.more += pods
-	}
-}
-
-func (l *roleList) String() string {
-	all := l.named
-	if l.more > 0 {
-		all = append(slices.Clone(all), many(l.more, "pod more", "pods more"))
-	}
-	return strings.Join(all, " + ")
 }
 
 func (w *web) limitShare() string {
@@ -87,7 +63,7 @@ func (w *web) limitShare() string {
 // onOneNode is the most pods of some kins that one node takes, each kin counted alone.
 func (w *web) onOneNode(kins kinSet, all int) int {
 	best := 0
-	for cell := range w.q.on.grid.nodes {
+	for cell := range w.q.on.grid.Nodes {
 		sum := int64(0)
 		for i := range kins.all() {
 			k := w.kins[i]
@@ -107,8 +83,8 @@ func (w *web) limitApart() string {
 		}
 		n, who := w.pods(kins)
 		domains, outside := w.domainsFor(r.top, kins)
-		if int64(n) > plus(int64(domains), outside) {
-			return fmt.Sprintf("%s keep apart over %s; the nodes that may take them are in %s", who, w.tops[r.top].key, many(domains, "domain", "domains"))
+		if int64(n) > saturate.Add(int64(domains), outside) {
+			return fmt.Sprintf("%s keep apart over %s; the nodes that may take them are in %s", who, w.tops[r.top].key, words.Count(domains, "domain", "domains"))
 		}
 	}
 	return ""
@@ -126,12 +102,12 @@ func (w *web) domainsFor(top int, kins kinSet) (domains int, outside int64) {
 			}
 		}
 	}
-	for cell, nodes := range w.q.on.grid.nodes {
+	for cell, nodes := range w.q.on.grid.Nodes {
 		if w.tops[top].domain(cell, nodes[0]) >= 0 {
 			continue
 		}
 		for i := range kins.all() {
-			outside = plus(outside, times(int64(w.caps(w.kins[i])[cell]), int64(len(nodes))))
+			outside = saturate.Add(outside, saturate.Mul(int64(w.caps(w.kins[i])[cell]), int64(len(nodes))))
 		}
 	}
 	return domains, outside
@@ -157,8 +133,8 @@ func (w *web) limitNear() string {
 				return fmt.Sprintf("%s must share %s with pods that do not run", who, domainWord(key))
 			case !self && begun < int64(n):
 				return fmt.Sprintf("%s must share %s with pods that run; at most %d of %d find room there", who, domainWord(key), begun, n)
-			case self && plus(begun, one) < int64(n):
-				return fmt.Sprintf("%s must all share %s; at most %d of %d find room in one", who, domainWord(key), plus(begun, one), n)
+			case self && saturate.Add(begun, one) < int64(n):
+				return fmt.Sprintf("%s must all share %s; at most %d of %d find room in one", who, domainWord(key), saturate.Add(begun, one), n)
 			}
 		}
 	}
@@ -180,10 +156,10 @@ func (w *web) roomNear(r *nearRule, j int) (begun, one int64) {
 	for d := range w.tops[r.tops[j]].size {
 		sum := int64(0)
 		for i := range r.holders.all() {
-			sum = plus(sum, min(rooms[d*len(w.kins)+i], int64(w.kins[i].count)))
+			sum = saturate.Add(sum, min(rooms[d*len(w.kins)+i], int64(w.kins[i].count)))
 		}
 		if r.seeded[j][d] {
-			begun = plus(begun, sum)
+			begun = saturate.Add(begun, sum)
 		} else {
 			one = max(one, sum)
 		}
@@ -206,12 +182,12 @@ func (w *web) limitEven() string {
 		}
 		for d := range r.base {
 			if r.real[d] {
-				fewest = min(fewest, plus(int64(r.base[d]), w.roomIn(rooms, d, r.counted)))
+				fewest = min(fewest, saturate.Add(int64(r.base[d]), w.roomIn(rooms, d, r.counted)))
 			}
 		}
 		most := int64(0)
 		for d := range r.base {
-			most = plus(most, max(0, min(w.roomIn(rooms, d, kins), fewest+int64(r.skew)-int64(r.base[d]))))
+			most = saturate.Add(most, max(0, min(w.roomIn(rooms, d, kins), fewest+int64(r.skew)-int64(r.base[d]))))
 		}
 		if most < int64(n) {
 			return fmt.Sprintf("%s spread over %s with a skew of at most %d: at most %d of %d pods, for the emptiest domain gets no further than %d", who, w.tops[r.top].key, r.skew, most, n, fewest)
@@ -223,7 +199,7 @@ func (w *web) limitEven() string {
 // roomIn is how many pods of some kins a domain takes, each counted alone.
 func (w *web) roomIn(rooms []int64, d int, kins kinSet) (sum int64) {
 	for i := range kins.all() {
-		sum = plus(sum, min(rooms[d*len(w.kins)+i], int64(w.kins[i].count)))
+		sum = saturate.Add(sum, min(rooms[d*len(w.kins)+i], int64(w.kins[i].count)))
 	}
 	return sum
 }

@@ -8,11 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // sixOf is a gang of 1+5 pods of 8 GPUs of which some run, one on each node from a-1 on.
-func sixOf(running int, options ...build.PodOption) (capacity.Gang, []any) {
+func sixOf(running int, options ...build.PodOption) (gang.Gang, []any) {
 	var pods []any
 	for i := range running {
 		role := "Worker"
@@ -23,7 +25,7 @@ func sixOf(running int, options ...build.PodOption) (capacity.Gang, []any) {
 		pods = append(pods, build.Pod(fmt.Sprintf("train-%d", i), options...))
 	}
 	mine := append(options, build.Asks("8"), build.PodLabel("job", "train"))
-	g := gang(group("Master", 1, mine...), group("Worker", 5, mine...))
+	g := gangOf(group("Master", 1, mine...), group("Worker", 5, mine...))
 	g.Own = func(p *corev1.Pod) (string, bool) { return p.Labels["role"], p.Labels["job"] == "train" }
 	return g, pods
 }
@@ -33,36 +35,36 @@ func TestWhatIsAskedForPodsThatWaitBesideThoseThatRun(t *testing.T) {
 	apart := func(p *corev1.Pod) { p.Spec.Affinity = apartFrom(corev1.LabelHostname, "job", "train") }
 	lonely, spread := sixOf(4, apart)
 	cases := map[string]struct {
-		gang capacity.Gang
-		on   *capacity.Snapshot
+		gang gang.Gang
+		on   *cluster.Snapshot
 		want string
 		do   string
 	}{
 		"others are in the way": {
-			g, cluster(append(running, build.Nodes(6, "a", build.GPUs(8)),
+			g, clusterOf(append(running, build.Nodes(6, "a", build.GPUs(8)),
 				build.Pod("x", build.On("a-5"), build.Asks("3")), build.Pod("y", build.On("a-6"), build.Asks("5")))...),
 			"4 of 6 pods fit now: 2 Workers ask for 8 nvidia.com/gpu each (16); 8 nvidia.com/gpu are free on the 6 nodes that may take them, at most 5 on one; 6 nodes full",
 			"fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)",
 		},
 		"the cluster is too small, its own pods in place": {
-			g, cluster(append(running, build.Nodes(5, "a", build.GPUs(8)))...),
+			g, clusterOf(append(running, build.Nodes(5, "a", build.GPUs(8)))...),
 			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers ask for 8 nvidia.com/gpu each (16); the 5 nodes that may take them have 8 nvidia.com/gpu beside the 4 pods that run, even idle; 4 nodes full",
 			"fits with 4 Workers instead of 5 (1 Master + 4 Workers on 5 nodes)",
 		},
 		"a node of its own for each, and too few nodes": {
-			lonely, cluster(append(spread, build.Nodes(5, "a", build.GPUs(16)))...),
+			lonely, clusterOf(append(spread, build.Nodes(5, "a", build.GPUs(16)))...),
 			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers need a node each (required pod anti-affinity); 1 node could take one, even idle; 4 nodes closed by ports, volumes or affinity",
 			"fits with 4 Workers instead of 5 (1 Master + 4 Workers on 5 nodes)",
 		},
 		"a node was cordoned under a pod that runs": {
-			g, cluster(append(running, build.Node("a-1", build.GPUs(8), build.Cordoned()), build.Node("a-2", build.GPUs(8)), build.Node("a-3", build.GPUs(8)),
+			g, clusterOf(append(running, build.Node("a-1", build.GPUs(8), build.Cordoned()), build.Node("a-2", build.GPUs(8)), build.Node("a-3", build.GPUs(8)),
 				build.Node("a-4", build.GPUs(8)), build.Nodes(2, "b", build.GPUs(8)))...),
 			"6 of 6 pods fit: 1 Master + 5 Workers on 6 nodes", "",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := tc.on.Fit(t.Context(), tc.gang)
+			got := capacity.Fit(t.Context(), tc.on, tc.gang)
 			if diff := cmp.Diff(tc.want, got.String()); diff != "" {
 				t.Errorf("Fit (-want +got):\n%s", diff)
 			}
@@ -85,15 +87,15 @@ func TestOnlyPodsThatMayBeTheGangsAreAskedAbout(t *testing.T) {
 		l.SetPod(mine(i))
 	}
 	asked := 0
-	g := gang(group("Worker", 12))
+	g := gangOf(group("Worker", 12))
 	g.Own = func(p *corev1.Pod) (string, bool) { asked++; return p.Labels["role"], p.Labels["job"] == "train" }
 	without := func() (capacity.Result, int) {
 		asked, g.OwnLabels = 0, nil
-		return snapshotOf(l).Fit(t.Context(), g), asked
+		return capacity.Fit(t.Context(), snapshotOf(l), g), asked
 	}
 	with := func() (capacity.Result, int) {
 		asked, g.OwnLabels = 0, map[string]string{"job": "train"}
-		return snapshotOf(l).Fit(t.Context(), g), asked
+		return capacity.Fit(t.Context(), snapshotOf(l), g), asked
 	}
 	for round := range 40 {
 		want, all := without()

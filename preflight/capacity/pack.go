@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // packing is kins on nodes: how many of each went where. Nodes that nothing was put on
@@ -12,11 +15,11 @@ type packing struct {
 	q       *question
 	kins    []*kin
 	idle    bool
-	clash   [][]bool  // kins that cannot share a node; with itself: one per node
-	column  []int     // that the kins ask for, of all columns
-	needs   [][]need  // by kin; column is a place in the list above
-	fresh   [][]int32 // by cell: nodes in no piece, and those taken from them
-	taken   []int32   // by cell: how many of them are in pieces
+	clash   [][]bool         // kins that cannot share a node; with itself: one per node
+	column  []int            // that the kins ask for, of all columns
+	needs   [][]cluster.Need // by kin; column is a place in the list above
+	fresh   [][]int32        // by cell: nodes in no piece, and those taken from them
+	taken   []int32          // by cell: how many of them are in pieces
 	pieces  []piece
 	rooms   []int64  // by piece, then column of the packing: what is left on each node
 	counts  []int32  // by piece, then kin: pods on each node
@@ -32,23 +35,23 @@ type piece struct {
 
 // newPacking starts with nothing placed, beside what is there already.
 func (q *question) newPacking(kins []*kin, idle bool, beside crowd) *packing {
-	p := &packing{q: q, kins: kins, idle: idle, placed: make([]int, len(kins)), fresh: q.on.grid.nodes}
+	p := &packing{q: q, kins: kins, idle: idle, placed: make([]int, len(kins)), fresh: q.on.grid.Nodes}
 	p.taken = q.on.numbers(len(p.fresh))
 	q.on.budget.spend(len(p.fresh)/16 + len(kins))
 	q.on.memory.furnish(p)
 	p.clash = q.clashing(kins)
 	for _, k := range kins {
-		var needs []need
+		var needs []cluster.Need
 		for _, n := range k.needs {
-			if n.column < 0 {
+			if n.Column < 0 {
 				continue
 			}
-			at := slices.Index(p.column, n.column)
+			at := slices.Index(p.column, n.Column)
 			if at < 0 {
 				at = len(p.column)
-				p.column = append(p.column, n.column)
+				p.column = append(p.column, n.Column)
 			}
-			needs = append(needs, need{at, n.name, n.n})
+			needs = append(needs, cluster.Need{Column: at, Name: n.Name, N: n.N})
 		}
 		p.needs = append(p.needs, needs)
 	}
@@ -75,7 +78,7 @@ func (q *question) clashing(kins []*kin) [][]bool {
 func (p *packing) reset(beside crowd) {
 	clear(p.taken)
 	clear(p.placed)
-	p.fresh, p.pieces, p.rooms, p.counts, p.seating = p.q.on.grid.nodes, p.pieces[:0], p.rooms[:0], p.counts[:0], nil
+	p.fresh, p.pieces, p.rooms, p.counts, p.seating = p.q.on.grid.Nodes, p.pieces[:0], p.rooms[:0], p.counts[:0], nil
 	p.share(beside)
 }
 
@@ -96,9 +99,9 @@ func (p *packing) carve(cell, n int) (at int) {
 }
 
 func (p *packing) add(cell int, nodes []int32) (at int) {
-	columns, class := p.q.s.cols.free, p.q.on.grid.class[cell]
+	columns, class := p.q.s.Columns().Free, p.q.on.grid.Class[cell]
 	if p.idle {
-		columns = p.q.s.cols.idle
+		columns = p.q.s.Columns().Idle
 	}
 	from := len(p.rooms)
 	p.rooms = slices.Grow(p.rooms, len(p.column))[:from+len(p.column)]
@@ -118,7 +121,8 @@ func (p *packing) drop() {
 	p.pieces, p.rooms, p.counts = p.pieces[:at], p.rooms[:at*len(p.column)], p.counts[:at*len(p.kins)]
 }
 
-func (p *packing) room(at int) []int64  { return p.rooms[at*len(p.column):][:len(p.column)] }
+func (p *packing) room(at int) []int64 { return p.rooms[at*len(p.column):][:len(p.column)] }
+
 func (p *packing) count(at int) []int32 { return p.counts[at*len(p.kins):][:len(p.kins)] }
 
 // split leaves n nodes in a piece and makes another of the rest.
@@ -147,7 +151,7 @@ func (p *packing) hole(i, at int) int {
 	}
 	room := p.room(at)
 	for _, need := range p.needs[i] {
-		if most = fits(most, room[need.column], need.n); most == 0 {
+		if most = fits(most, room[need.Column], need.N); most == 0 {
 			break
 		}
 	}
@@ -160,7 +164,7 @@ func (p *packing) put(i, at, n int) {
 	p.placed[i] += n * len(p.pieces[at].nodes)
 	room := p.room(at)
 	for _, need := range p.needs[i] {
-		room[need.column] -= times(need.n, int64(n))
+		room[need.Column] -= saturate.Mul(need.N, int64(n))
 	}
 }
 

@@ -8,7 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // groupMark is how a pod says that it waits for others, and where the group says for how many.
@@ -42,39 +45,19 @@ var nativeGroups = groupMark{
 	least: []job.Path{"spec.schedulingPolicy.gang.minCount"},
 }
 
-// workloadKind holds the groups of Kubernetes 1.35, and workloadRef is how a pod names one;
-// the field is gone from later versions, so it is looked up where the job is written
-// (https://github.com/kubernetes/kubernetes/blob/v1.35.0/staging/src/k8s.io/api/scheduling/v1alpha1/types.go).
-var workloadKind = schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1alpha1", Kind: "Workload"}
-
-func workloadRef(j *job.Job, r *job.Role) (name, group string) {
-	if j.Source == nil {
-		return "", ""
-	}
-	text := func(field string) string {
-		v, err := r.Pod.At(job.Path("workloadRef").Child(field)).Resolve(j.Source.Object)
-		s, ok := v.(string)
-		if err != nil || !ok {
-			return ""
-		}
-		return s
-	}
-	return text("name"), text("podGroup")
-}
-
 // named is a pod group that pods name.
 type named struct {
 	mark  groupMark
 	name  string
 	pods  int64
-	first *Group
+	first *gang.Group
 }
 
 // members compares pod groups that the pods name, and that exist, with the number of pods.
 // A group that does not exist may be made later.
 func (o *obstacle) members() {
 	var all []*named
-	count := func(g *Group, mark groupMark, name string) {
+	count := func(g *gang.Group, mark groupMark, name string) {
 		if name == "" {
 			return
 		}
@@ -84,7 +67,7 @@ func (o *obstacle) members() {
 		if at < 0 {
 			at, all = len(all), append(all, &named{mark: mark, name: name, first: g})
 		}
-		all[at].pods = plus(all[at].pods, int64(max(0, g.Count)))
+		all[at].pods = saturate.Add(all[at].pods, int64(max(0, g.Count)))
 	}
 	for i := range o.gang.Groups {
 		g := &o.gang.Groups[i]
@@ -92,7 +75,7 @@ func (o *obstacle) members() {
 			count(g, m, cmp.Or(g.Pod.Labels[m.label], g.Pod.Annotations[m.annotation]))
 		}
 		if g.Workload != "" {
-			m := groupMark{kinds: []schema.GroupVersionKind{workloadKind}, least: []job.Path{job.Path("spec.podGroups").Named(g.WorkloadGroup).Child("policy", "gang", "minCount")}}
+			m := groupMark{kinds: []schema.GroupVersionKind{gang.WorkloadKind}, least: []job.Path{job.Path("spec.podGroups").Named(g.WorkloadGroup).Child("policy", "gang", "minCount")}}
 			count(g, m, g.Workload)
 		}
 		if s := g.Pod.Spec.SchedulingGroup; s != nil && s.PodGroupName != nil {
@@ -107,11 +90,11 @@ func (o *obstacle) members() {
 // group compares one pod group with the pods that name it.
 func (o *obstacle) group(n *named) {
 	for _, gvk := range n.mark.kinds {
-		object, there := o.s.objects[gvk.GroupKind()].get(objectName{o.gang.Namespace, n.name, gvk.Version})
+		object, there := o.s.Index()[gvk.GroupKind()].Get(cluster.Name{Namespace: o.gang.Namespace, Name: n.name, Version: gvk.Version})
 		if !there {
 			continue
 		}
-		least, at := leastMembers(object.raw, n.mark.least)
+		least, at := leastMembers(object.Raw, n.mark.least)
 		if least > n.pods {
 			o.add(Limit{
 				Rule: RuleMembers, When: Never, Kind: gvk.Kind, Namespace: o.gang.Namespace, Name: n.name,

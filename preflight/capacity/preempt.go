@@ -12,7 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Preemption is who would have to go for a gang of higher priority. It is said, never
@@ -35,7 +40,7 @@ type Victim struct {
 
 // String is "3 pods of PyTorchJob ml/x (priority 0)".
 func (v Victim) String() string {
-	who := many(v.Pods, "pod", "pods") + " of " + v.Kind + " "
+	who := words.Count(v.Pods, "pod", "pods") + " of " + v.Kind + " "
 	if v.Kind == "" {
 		who = "pod "
 	}
@@ -68,18 +73,18 @@ const mostPreemptSteps = mostSteps / 2
 // no room now would fit, and proves it by a fit without them. Smallest means that none of
 // them can stay. nil where nobody has to, may, or can be made to go; why says what was not
 // looked at.
-func (s *Snapshot) preempts(g Gang, r *Result, b *budget) (out *Preemption, why string) {
+func preempts(s *cluster.Snapshot, g gang.Gang, r *Result, b *budget) (out *Preemption, why string) {
 	if r.Verdict != Full && r.Verdict != Fragmented {
 		return nil, ""
 	}
-	class, priority, known := s.gangPriority(g)
+	class, priority, known := gangPriority(s, g)
 	switch {
 	case !known:
 		return nil, ""
-	case class.never:
-		return nil, fmt.Sprintf("the priority class %s moves nobody aside (preemptionPolicy Never)", class.name)
-	case len(s.guarded) > 0 || !plain(g) || s.sharesClaims(g):
-		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.name)
+	case class.Never:
+		return nil, fmt.Sprintf("the priority class %s moves nobody aside (preemptionPolicy Never)", class.Name)
+	case len(s.Guarded()) > 0 || !plain(g) || sharesClaims(s, g):
+		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.Name)
 	}
 	h := &hunt{s: s, gang: g, budget: b, priority: priority}
 	done := b.try(mostPreemptSteps)
@@ -87,23 +92,23 @@ func (s *Snapshot) preempts(g Gang, r *Result, b *budget) (out *Preemption, why 
 	victims := h.fewest()
 	switch {
 	case !done():
-		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.name)
+		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
 	case h.unsure:
-		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.name)
+		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.Name)
 	case len(victims) == 0 && h.passed:
-		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.name)
+		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
 	case len(victims) == 0:
 		return nil, ""
 	}
-	return &Preemption{Class: class.name, Priority: priority, Victims: s.owners(victims)}, ""
+	return &Preemption{Class: class.Name, Priority: priority, Victims: owners(s, victims)}, ""
 }
 
 // moveAside adds to an answer who would have to go.
-func (s *Snapshot) moveAside(r *Result, g Gang, b *budget) {
-	if s == nil || s.rules == nil {
+func moveAside(s *cluster.Snapshot, r *Result, g gang.Gang, b *budget) {
+	if s == nil || s.Rules() == nil {
 		return
 	}
-	out, why := s.preempts(g, r, b)
+	out, why := preempts(s, g, r, b)
 	r.Preempts = out
 	if why != "" {
 		r.Assumed = append(r.Assumed, why)
@@ -111,65 +116,39 @@ func (s *Snapshot) moveAside(r *Result, g Gang, b *budget) {
 }
 
 // ranked says that the priority of the gang is known.
-func (s *Snapshot) ranked(g Gang) bool {
-	_, _, known := s.gangPriority(g)
+func ranked(s *cluster.Snapshot, g gang.Gang) bool {
+	_, _, known := gangPriority(s, g)
 	return known
 }
 
-// priorityClass is what a priority class says, or what the system says for it.
-type priorityClass struct {
-	name  string
-	value int32
-	never bool
-}
-
-// systemPriorities are those classes that exist in every cluster
-// (https://kubernetes.io/docs/tasks/administer-cluster/guaranteed-scheduling-critical-addon-pods/).
-var systemPriorities = map[string]int32{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
-
 // gangPriority is the lowest priority of any pod of the gang; known is false where it is
 // not above 0 or nobody can say.
-func (s *Snapshot) gangPriority(g Gang) (lowest priorityClass, value int32, known bool) {
+func gangPriority(s *cluster.Snapshot, g gang.Gang) (lowest cluster.PriorityClass, value int32, known bool) {
 	value = math.MaxInt32
 	for i := range g.Groups {
 		spec := &g.Groups[i].Pod.Spec
 		if g.Groups[i].Count <= 0 {
 			continue
 		}
-		class, ok := s.classOf(spec)
+		class, ok := s.PriorityClass(spec)
 		if !ok || spec.SchedulerName != "" && spec.SchedulerName != corev1.DefaultSchedulerName {
-			return priorityClass{}, 0, false
+			return cluster.PriorityClass{}, 0, false
 		}
-		if class.value < value {
-			lowest, value = class, class.value
+		if class.Value < value {
+			lowest, value = class, class.Value
 		}
 	}
-	return lowest, value, lowest.name != ""
-}
-
-func (s *Snapshot) classOf(spec *corev1.PodSpec) (priorityClass, bool) {
-	never := spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever
-	if v, ok := systemPriorities[spec.PriorityClassName]; ok {
-		return priorityClass{spec.PriorityClassName, v, never}, true
-	}
-	c := s.rules.fallback
-	if spec.PriorityClassName != "" {
-		c = s.rules.priorities[spec.PriorityClassName]
-	}
-	if c == nil {
-		return priorityClass{}, false
-	}
-	return priorityClass{c.Name, c.Value, never || c.PreemptionPolicy != nil && *c.PreemptionPolicy == corev1.PreemptNever}, true
+	return lowest, value, lowest.Name != ""
 }
 
 // plain says that where the pods of a gang may go depends on nodes and not on other pods
 // of other nodes: then what fits on some nodes fits on more of them.
-func plain(g Gang) bool {
+func plain(g gang.Gang) bool {
 	for i := range g.Groups {
 		spec := &g.Groups[i].Pod.Spec
 		hard := func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable != corev1.ScheduleAnyway }
 		apart := func(t corev1.PodAffinityTerm) bool { return t.TopologyKey != corev1.LabelHostname }
-		if slices.ContainsFunc(spec.TopologySpreadConstraints, hard) || slices.ContainsFunc(antiAffinity(spec), apart) {
+		if slices.ContainsFunc(spec.TopologySpreadConstraints, hard) || slices.ContainsFunc(podspec.AntiAffinity(spec), apart) {
 			return false
 		}
 		if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
@@ -181,7 +160,7 @@ func plain(g Gang) bool {
 
 // sharesClaims says that a claim of the gang is in use already: then the nodes that matter
 // are not all that does.
-func (s *Snapshot) sharesClaims(g Gang) bool {
+func sharesClaims(s *cluster.Snapshot, g gang.Gang) bool {
 	var claims []string
 	for i := range g.Groups {
 		for j := range g.Groups[i].Pod.Spec.Volumes {
@@ -190,12 +169,12 @@ func (s *Snapshot) sharesClaims(g Gang) bool {
 			}
 		}
 	}
-	in := s.podsIn[g.Namespace]
+	in := s.PodLists()[g.Namespace]
 	if len(claims) == 0 || in == nil {
 		return false
 	}
-	for p := range in.all() {
-		if slices.ContainsFunc(p.claims, func(c string) bool { return slices.Contains(claims, c) }) {
+	for p := range in.All() {
+		if slices.ContainsFunc(p.Claims(), func(c string) bool { return slices.Contains(claims, c) }) {
 			return true
 		}
 	}
@@ -205,22 +184,22 @@ func (s *Snapshot) sharesClaims(g Gang) bool {
 // hunt is a search for victims on the nodes that matter: those of the plan as far as it
 // got, and those that could be cleared, with least to clear first.
 type hunt struct {
-	s        *Snapshot
-	gang     Gang
+	s        *cluster.Snapshot
+	gang     gang.Gang
 	budget   *budget
 	priority int32
-	stay     []*Node // of the plan
+	stay     []*cluster.Node // of the plan
 	clear    []lair
-	passed   bool               // there are more nodes that could be cleared
-	unsure   bool               // an answer without some pods was unknown
-	asks     []job.Resources    // by group
-	selects  []func(*Node) bool // by group
+	passed   bool                       // there are more nodes that could be cleared
+	unsure   bool                       // an answer without some pods was unknown
+	asks     []job.Resources            // by group
+	selects  []func(*cluster.Node) bool // by group
 }
 
 // lair is a node with pods that may have to go.
 type lair struct {
-	node    *Node
-	victims []*Pod
+	node    *cluster.Node
+	victims []*cluster.Pod
 }
 
 func (h *hunt) gather(r *Result) {
@@ -230,8 +209,8 @@ func (h *hunt) gather(r *Result) {
 		planned[p.Node] = true
 	}
 	roomy := 0
-	for _, n := range h.s.nodes {
-		if !h.budget.spend(stepsPerMove * (1 + len(n.pods))) {
+	for _, n := range h.s.Nodes() {
+		if !h.budget.spend(stepsPerMove * (1 + len(n.Pods()))) {
 			return
 		}
 		if !n.Ready || n.Cordoned || !h.suits(n) {
@@ -264,15 +243,15 @@ func (h *hunt) gather(r *Result) {
 func (h *hunt) prepare() {
 	for i := range h.gang.Groups {
 		g := &h.gang.Groups[i]
-		h.asks = append(h.asks, Requested(g.Pod))
-		h.selects = append(h.selects, Selects(&g.Pod.Spec))
+		h.asks = append(h.asks, podspec.Requested(g.Pod))
+		h.selects = append(h.selects, cluster.Selects(&g.Pod.Spec))
 	}
 }
 
 // suits says whether some group may use the node.
-func (h *hunt) suits(n *Node) bool {
+func (h *hunt) suits(n *cluster.Node) bool {
 	for i := range h.gang.Groups {
-		if h.gang.Groups[i].Count > 0 && h.selects[i](n) && untolerated(n.Taints, h.gang.Groups[i].Pod.Spec.Tolerations) == nil {
+		if h.gang.Groups[i].Count > 0 && h.selects[i](n) && podspec.Untolerated(n.Taints, h.gang.Groups[i].Pod.Spec.Tolerations) == nil {
 			return true
 		}
 	}
@@ -281,12 +260,12 @@ func (h *hunt) suits(n *Node) bool {
 
 // roomy says whether the node takes a pod of some group once some pods are gone, as far
 // as amounts go.
-func (h *hunt) roomy(n *Node, gone []*Pod) bool {
+func (h *hunt) roomy(n *cluster.Node, gone []*cluster.Pod) bool {
 	return slices.ContainsFunc(h.asks, func(asks job.Resources) bool {
 		for name, asked := range asks {
 			free := n.Free(name)
 			for _, p := range gone {
-				free = plus(free, p.takes(name))
+				free = saturate.Add(free, p.Takes(name))
 			}
 			if free < asked {
 				return false
@@ -296,25 +275,12 @@ func (h *hunt) roomy(n *Node, gone []*Pod) bool {
 	})
 }
 
-// takes is what a pod takes of a resource.
-func (p *Pod) takes(name corev1.ResourceName) int64 {
-	if name == corev1.ResourcePods {
-		return 1
-	}
-	for _, a := range p.requests {
-		if a.name == name {
-			return a.n
-		}
-	}
-	return 0
-}
-
 // victims are the pods of a node that pods of the gang may move aside: of lower priority,
 // not the gang's own, and none that comes back to the node by itself.
-func (h *hunt) victims(n *Node) []*Pod {
-	var out []*Pod
-	for _, p := range n.pods {
-		if p.resident || h.s.priorityOf(p) >= h.priority || h.own(p) {
+func (h *hunt) victims(n *cluster.Node) []*cluster.Pod {
+	var out []*cluster.Pod
+	for _, p := range n.Pods() {
+		if p.Resident() || h.s.PriorityOf(p) >= h.priority || h.own(p) {
 			continue
 		}
 		out = append(out, p)
@@ -322,18 +288,18 @@ func (h *hunt) victims(n *Node) []*Pod {
 	return out
 }
 
-func (h *hunt) own(p *Pod) bool {
-	if h.gang.Own == nil || p.namespace != h.gang.Namespace {
+func (h *hunt) own(p *cluster.Pod) bool {
+	if h.gang.Own == nil || p.Namespace() != h.gang.Namespace {
 		return false
 	}
 	var scratch corev1.Pod
-	_, own := h.gang.Own(p.seen(&scratch))
+	_, own := h.gang.Own(p.Metadata(&scratch))
 	return own
 }
 
 // fewest clears as few nodes as it can, and lets every pod stay that can; nil: not even
 // without all of them does the gang fit.
-func (h *hunt) fewest() []*Pod {
+func (h *hunt) fewest() []*cluster.Pod {
 	if len(h.clear) == 0 {
 		return nil
 	}
@@ -341,7 +307,7 @@ func (h *hunt) fewest() []*Pod {
 	for _, l := range h.clear {
 		nodes = append(nodes, l.node)
 	}
-	rest := h.s.remainderOf(nodes, h.gang, h.budget)
+	rest := remainderOf(h.s, nodes, h.gang, h.budget)
 	cleared := 0
 	fits := func(nodes int) bool {
 		for ; cleared < nodes; cleared++ {
@@ -364,15 +330,15 @@ func (h *hunt) fewest() []*Pod {
 	if !fits(few) {
 		return nil
 	}
-	var gone []*Pod
+	var gone []*cluster.Pod
 	for _, l := range h.clear[:few] {
 		gone = append(gone, l.victims...)
 	}
 	// Those of higher priority may stay first, as kube-scheduler has it.
-	slices.SortStableFunc(gone, func(a, b *Pod) int {
-		return cmp.Or(cmp.Compare(h.s.priorityOf(b), h.s.priorityOf(a)), a.compare(b))
+	slices.SortStableFunc(gone, func(a, b *cluster.Pod) int {
+		return cmp.Or(cmp.Compare(h.s.PriorityOf(b), h.s.PriorityOf(a)), a.Compare(b))
 	})
-	return slices.DeleteFunc(gone, func(p *Pod) bool {
+	return slices.DeleteFunc(gone, func(p *cluster.Pod) bool {
 		rest.put(p)
 		stays := h.fits(rest)
 		if !stays {
@@ -390,22 +356,13 @@ func (h *hunt) fits(rest *remainder) bool {
 	return yes
 }
 
-// priorityOf is the priority of a pod that exists.
-func (s *Snapshot) priorityOf(p *Pod) int32 {
-	if p.class == "" {
-		return p.priority // a pod without class and number has priority 0, or none is written
-	}
-	class, _ := s.classOf(&corev1.PodSpec{PriorityClassName: p.class})
-	return class.value
-}
-
 // owners counts victims by who owns them, most pods first.
-func (s *Snapshot) owners(victims []*Pod) []Victim {
+func owners(s *cluster.Snapshot, victims []*cluster.Pod) []Victim {
 	var out []Victim
 	for _, p := range victims {
-		v := Victim{Namespace: p.namespace, Name: p.name, Priority: s.priorityOf(p)}
-		if p.owner.kind != "" {
-			v.Kind, v.Name = p.owner.kind, p.owner.name
+		v := Victim{Namespace: p.Namespace(), Name: p.Name(), Priority: s.PriorityOf(p)}
+		if p.Owner().Kind != "" {
+			v.Kind, v.Name = p.Owner().Kind, p.Owner().Name
 		}
 		at := slices.IndexFunc(out, func(o Victim) bool {
 			return v.Kind != "" && o.Kind == v.Kind && o.Namespace == v.Namespace && o.Name == v.Name && o.Priority == v.Priority
@@ -414,7 +371,7 @@ func (s *Snapshot) owners(victims []*Pod) []Victim {
 			at, out = len(out), append(out, v)
 		}
 		out[at].Pods++
-		for _, guard := range s.guards(p.namespace, p.labels) {
+		for _, guard := range guards(s, p.Namespace(), p.Labels()) {
 			if !slices.Contains(out[at].Guards, guard) {
 				out[at].Guards = append(out[at].Guards, guard)
 			}
@@ -428,9 +385,9 @@ func (s *Snapshot) owners(victims []*Pod) []Victim {
 
 // guards are the PodDisruptionBudgets in the view that select a pod and allow no
 // disruption now.
-func (s *Snapshot) guards(namespace string, of map[string]string) []string {
+func guards(s *cluster.Snapshot, namespace string, of map[string]string) []string {
 	var out []string
-	for _, b := range within[policyv1.PodDisruptionBudget](s.objects, budgetKind, namespace) {
+	for _, b := range cluster.In[policyv1.PodDisruptionBudget](s.Index(), cluster.BudgetKind, namespace) {
 		if b.Spec.Selector == nil || b.Status.DisruptionsAllowed > 0 {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -21,7 +22,7 @@ func priority(n int32) build.PodOption {
 }
 
 // ownedBy makes pods with a label those of the gang's first group.
-func ownedBy(g capacity.Gang, label string) capacity.Gang {
+func ownedBy(g gang.Gang, label string) gang.Gang {
 	g.Own = func(p *corev1.Pod) (string, bool) { return g.Groups[0].Name, p.Labels["gang"] == label }
 	return g
 }
@@ -39,13 +40,13 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 		return build.Pod(name, build.On(node), build.Asks(gpus), build.OwnedBy("PyTorchJob", strings.TrimRight(name, "-0123456789")), priority(0))
 	}
 	two := build.Nodes(2, "a", build.GPUs(8))
-	high := func(n int, each string) capacity.Gang {
-		return in("ml", gang(group("Worker", n, build.Asks(each), class("high"))))
+	high := func(n int, each string) gang.Gang {
+		return in("ml", gangOf(group("Worker", n, build.Asks(each), class("high"))))
 	}
 	const guard = highClass + "\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: stay, namespace: default}\nspec: {selector: {matchLabels: {app: x}}}\nstatus: {disruptionsAllowed: 0}"
 	cases := map[string]struct {
 		objects string
-		gang    capacity.Gang
+		gang    gang.Gang
 		items   []any
 		want    string // and what is assumed
 	}{
@@ -68,14 +69,14 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 			"1 pod of PyTorchJob default/x (priority 0) would have to go for the priority class high (1000)",
 		},
 		"where a fit would not be known, nobody is named": {
-			highClass, in("ml", gang(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) {
+			highClass, in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) {
 				s.ResourceClaims = []corev1.PodResourceClaim{{Name: "nic", ResourceClaimTemplateName: new("nic")}}
 			})))),
 			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")},
 			"whom the priority class high may move aside is not worked out: whether the gang fits without them is not known",
 		},
 		"whom the gang keeps away from goes": {
-			highClass, in("ml", gang(group("Worker", 2, build.Asks("1"), class("high"), role("w"), apartOver(corev1.LabelHostname, "w")))),
+			highClass, in("ml", gangOf(group("Worker", 2, build.Asks("1"), class("high"), role("w"), apartOver(corev1.LabelHostname, "w")))),
 			[]any{two, build.Pod("old-0", build.In("ml"), build.On("a-1"), build.Asks("1"), role("w"), priority(0))},
 			"pod ml/old-0 (priority 0) would have to go for the priority class high (1000)",
 		},
@@ -88,9 +89,9 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 		"no daemon goes":                     {highClass, high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), build.Pod("x", build.On("a-1"), build.Asks("1"), build.OwnedBy("DaemonSet", "d"), priority(0)), low("y-0", "a-1", "7")}, ""},
 		"a class that moves nobody aside":    {highClass + "\npreemptionPolicy: Never", high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")}, "the priority class high moves nobody aside (preemptionPolicy Never)"},
 		"a class that is not in the view":    {gpuQuota[1:], high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")}, "the priority class high may move others aside; that is not considered"},
-		"another scheduler has its own ways": {highClass, in("ml", gang(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) { s.SchedulerName = "volcano" })))), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")}, "the priority class high may move others aside; that is not considered"},
+		"another scheduler has its own ways": {highClass, in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) { s.SchedulerName = "volcano" })))), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")}, "the priority class high may move others aside; that is not considered"},
 		"a claim that others use may bind pods elsewhere": {
-			highClass, in("ml", gang(group("Worker", 1, build.Asks("8"), class("high"), mountOf("data")))),
+			highClass, in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), mountOf("data")))),
 			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8"), build.Pod("user", build.In("ml"), build.On("b"), mountOf("data"), priority(2000))},
 			"whom the priority class high may move aside is not worked out for pods that look at other pods",
 		},
@@ -98,7 +99,7 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := ruled(t, tc.objects, nil, tc.items...).Fit(t.Context(), tc.gang)
+			r := capacity.Fit(t.Context(), ruled(t, tc.objects, nil, tc.items...), tc.gang)
 			got := ""
 			if r.Preempts != nil {
 				got = r.Preempts.String()
@@ -135,8 +136,8 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 				pods, names = append(pods, p), append(names, p)
 			}
 		}
-		g := in("ml", gang(group("Worker", 1+rng.IntN(3), build.Asks(fmt.Sprint(2+rng.IntN(6))), class("high"))))
-		r := ruled(t, highClass, nil, append(nodes, pods...)...).Fit(t.Context(), g)
+		g := in("ml", gangOf(group("Worker", 1+rng.IntN(3), build.Asks(fmt.Sprint(2+rng.IntN(6))), class("high"))))
+		r := capacity.Fit(t.Context(), ruled(t, highClass, nil, append(nodes, pods...)...), g)
 		if r.Preempts == nil {
 			continue
 		}
@@ -155,7 +156,7 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 					items = append(items, p)
 				}
 			}
-			return ruled(t, highClass, nil, items...).Fit(t.Context(), g).Verdict == capacity.Fits
+			return capacity.Fit(t.Context(), ruled(t, highClass, nil, items...), g).Verdict == capacity.Fits
 		}
 		if !fits("") {
 			t.Fatalf("round %d: without %v it does not fit", round, r.Preempts)
@@ -173,7 +174,7 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 
 func TestVictimsOfALargeGangAreProven(t *testing.T) {
 	asked := manyPriorities(t)[0]
-	r := asked.on.Fit(t.Context(), asked.gang)
+	r := capacity.Fit(t.Context(), asked.on, asked.gang)
 	if r.Preempts == nil {
 		t.Fatalf("nobody is named who would have to go for 64 nodes: %q", r.Assumed)
 	}

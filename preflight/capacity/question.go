@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // question is a gang on a snapshot, prepared for counting.
 type question struct {
-	s       *Snapshot
+	s       *cluster.Snapshot
 	on      *ground
-	gang    Gang
+	gang    gang.Gang
 	need    []int // by group: pods that must be placed yet
 	extra   []int // by group: pods above the minimum of an elastic group
 	plan    []place
@@ -57,7 +60,7 @@ type kin struct {
 	groups []int
 	source *job.Pod // as the gang has it
 	pod    *job.Pod // with what its runtime class adds
-	needs  []need
+	needs  []cluster.Need
 	traits *traits // of the first group
 	*holes
 	count int  // pods to place
@@ -82,11 +85,11 @@ const (
 // passes says whether a node may take pods of the kin once it is idle.
 func (g gate) passes() bool { return g == open || g == full || g == otherwise }
 
-func (s *Snapshot) question(g Gang, on *ground) *question {
+func newQuestion(s *cluster.Snapshot, g gang.Gang, on *ground) *question {
 	q := &question{s: s, on: on, gang: g, need: make([]int, len(g.Groups)), extra: make([]int, len(g.Groups)), settled: make([]int, len(g.Groups))}
 	for i := range g.Groups {
 		group := &g.Groups[i]
-		q.need[i] = group.least()
+		q.need[i] = group.Least()
 		q.extra[i] = max(0, group.Count) - q.need[i]
 	}
 	for _, p := range on.own {
@@ -100,10 +103,10 @@ func (s *Snapshot) question(g Gang, on *ground) *question {
 		}
 		q.own++
 		q.settled[p.group]++
-		at, ok := s.nodeAt(p.record.node)
+		at, ok := s.NodeAt(p.record.Node())
 		if !ok {
-			at = len(s.nodes) + len(q.strange)
-			q.strange = append(q.strange, p.record.node)
+			at = len(s.Nodes()) + len(q.strange)
+			q.strange = append(q.strange, p.record.Node())
 		}
 		q.plan = append(q.plan, place{p.group, int32(at), 1})
 	}
@@ -142,7 +145,7 @@ func (q *question) gather(stage []int) []*kin {
 			out = append(out, k)
 		}
 		k.groups = append(k.groups, i)
-		k.count = int(plus(int64(k.count), int64(q.need[i])))
+		k.count = int(saturate.Add(int64(k.count), int64(q.need[i])))
 	}
 	for _, k := range out {
 		q.prepare(k, q.runtimeClass(k, q.requested(k.groups[0])))
@@ -169,7 +172,7 @@ func (q *question) requested(group int) job.Resources {
 		q.asks = make([]job.Resources, len(q.gang.Groups))
 	}
 	if q.asks[group] == nil {
-		q.asks[group] = Requested(q.gang.Groups[group].Pod)
+		q.asks[group] = podspec.Requested(q.gang.Groups[group].Pod)
 	}
 	return q.asks[group]
 }
@@ -182,8 +185,8 @@ func (q *question) equal(x, y *job.Pod) bool {
 		same(a.Volumes, b.Volumes) && same(a.ResourceClaims, b.ResourceClaims) && same(a.SchedulingGates, b.SchedulingGates) &&
 		same(a.RuntimeClassName, b.RuntimeClassName) &&
 		a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
-		slices.Equal(hostPortsOf(a), hostPortsOf(b)) &&
-		(!q.on.ties && len(antiAffinity(a)) == 0 && len(q.s.guarded) == 0 || q.on.alike(x, y))
+		slices.Equal(podspec.HostPorts(a), podspec.HostPorts(b)) &&
+		(!q.on.ties && len(podspec.AntiAffinity(a)) == 0 && len(q.s.Guarded()) == 0 || q.on.alike(x, y))
 }
 
 // several says that the kin has more than one pod, so that it matters whether they agree
@@ -191,14 +194,14 @@ func (q *question) equal(x, y *job.Pod) bool {
 func (q *question) several(k *kin) bool {
 	n := int64(0)
 	for _, i := range k.groups {
-		n = plus(n, int64(q.need[i])+int64(q.extra[i]))
+		n = saturate.Add(n, int64(q.need[i])+int64(q.extra[i]))
 	}
 	return n > 1
 }
 
 // prepare finds out how many pods of the kin each cell takes, and why not.
 func (q *question) prepare(k *kin, requests job.Resources) {
-	k.needs = q.s.cols.needsOf(requests)
+	k.needs = q.s.Columns().NeedsOf(requests)
 	for _, name := range requests.Names() {
 		if n := requests[name]; n < 0 {
 			q.note("%s asks for %s %s; counted as 0", k.name, job.Format(name, n), name)
@@ -213,9 +216,4 @@ func (q *question) prepare(k *kin, requests job.Resources) {
 		q.blur(why)
 	}
 	k.holes = q.admit(k).holes(k.needs, k.alone)
-}
-
-// nodeAt is the position of a node.
-func (s *Snapshot) nodeAt(name string) (int, bool) {
-	return slices.BinarySearchFunc(s.nodes, name, func(n *Node, name string) int { return strings.Compare(n.Name, name) })
 }

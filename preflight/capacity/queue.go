@@ -10,71 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
-
-// QueueSystem is who keeps a queue.
-type QueueSystem string
-
-// The systems whose queues are known; the zero value is a queue of nobody we know.
-const (
-	Kueue   QueueSystem = "Kueue"
-	Volcano QueueSystem = "Volcano"
-	T9k     QueueSystem = "T9k"
-	KAI     QueueSystem = "KAI"
-)
-
-// Marks by which queue systems know a job. Sources: Kueue v0.15 pkg/controller/constants;
-// volcano.sh/apis v1.13 pkg/apis/scheduling/v1beta1/labels.go; KAI's documents; the
-// T9k manual (https://github.com/t9k/user-manuals, src/modules/jobs).
-var queueMarks = []struct {
-	key    string
-	system QueueSystem
-}{
-	{"kueue.x-k8s.io/queue-name", Kueue},
-	{"scheduling.volcano.sh/queue-name", Volcano},
-	{"volcano.sh/queue-name", Volcano},
-	{"kai.scheduler/queue", KAI},
-	{"runai/queue", KAI},
-}
-
-// Fields of the kinds themselves that name a queue.
-var queueFields = []struct {
-	path   job.Path
-	system QueueSystem
-}{
-	{"spec.scheduler.t9kScheduler.queue", T9k},
-	{"spec.runPolicy.schedulingPolicy.queue", Volcano},
-}
-
-// queueSystem finds who keeps the queue of a job, and where the job names it.
-func queueSystem(j *job.Job) (QueueSystem, job.Path) {
-	if j.Gang.Queue == "" || j.Source == nil {
-		return "", ""
-	}
-	for _, f := range queueFields {
-		if v, err := f.path.Resolve(j.Source.Object); err == nil && v == j.Gang.Queue {
-			return f.system, f.path
-		}
-	}
-	for _, m := range queueMarks {
-		if j.Source.GetLabels()[m.key] == j.Gang.Queue {
-			return m.system, job.Path("metadata.labels").Key(m.key)
-		}
-		if j.Source.GetAnnotations()[m.key] == j.Gang.Queue {
-			return m.system, job.Path("metadata.annotations").Key(m.key)
-		}
-	}
-	for i := range j.Roles {
-		p := &j.Roles[i].Pod
-		for _, m := range queueMarks {
-			if p.Labels[m.key] == j.Gang.Queue || p.Annotations[m.key] == j.Gang.Queue {
-				return m.system, j.Roles[i].Path
-			}
-		}
-	}
-	return "", ""
-}
 
 var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
@@ -87,11 +27,11 @@ var kueueKinds = map[string]bool{
 // defaulted is the gang with the queue that Kueue fills in where a job names none: the
 // LocalQueue called default, if the namespace has one
 // (https://kueue.sigs.k8s.io/docs/tasks/manage/enforce_job_management/setup_default_local_queue/).
-func (s *Snapshot) defaulted(g Gang) Gang {
-	if g.Queue != "" || s.rules == nil || !kueueKinds[g.Self.Group] || s.localQueue(g.Namespace, defaultQueue) == nil {
+func defaulted(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	if g.Queue != "" || s.Rules() == nil || !kueueKinds[g.Self.Group] || s.LocalQueue(g.Namespace, defaultQueue) == nil {
 		return g
 	}
-	g.Queue, g.System = defaultQueue, Kueue
+	g.Queue, g.System = defaultQueue, gang.Kueue
 	return g
 }
 
@@ -103,13 +43,13 @@ func (o *obstacle) queue() {
 		return
 	}
 	switch o.gang.System {
-	case Kueue:
+	case gang.Kueue:
 		o.kueue()
-	case Volcano:
+	case gang.Volcano:
 		o.volcano()
-	case T9k:
+	case gang.T9k:
 		o.t9k()
-	case KAI:
+	case gang.KAI:
 		o.note("the queue %s of KAI is not judged", o.gang.Queue)
 	default:
 	}
@@ -127,7 +67,7 @@ func (o *obstacle) started() bool {
 
 // missingQueue reports a queue that does not exist, if the view would hold it.
 func (o *obstacle) missingQueue(gk schema.GroupKind, namespace, name string) {
-	if !o.s.Holds(resourceOf(gk.WithVersion(""))) {
+	if !o.s.Holds(cluster.ResourceOf(gk.WithVersion(""))) {
 		o.note("the %s %s is not in the snapshot; what it allows is not known", gk.Kind, name)
 		return
 	}
@@ -139,7 +79,7 @@ func (o *obstacle) missingQueue(gk schema.GroupKind, namespace, name string) {
 	if namespace != "" {
 		message += " in namespace " + namespace
 	}
-	if names := o.s.namesOf(gk, namespace); len(names) > 0 {
+	if names := namesOf(o.s, gk, namespace); len(names) > 0 {
 		message += "; there is " + strings.Join(names[:min(4, len(names))], ", ")
 		if more := len(names) - 4; more > 0 {
 			message += fmt.Sprintf(" and %d more", more)
@@ -152,7 +92,7 @@ func (o *obstacle) missingQueue(gk schema.GroupKind, namespace, name string) {
 }
 
 // namesOf are the names of objects of a kind in the view, in order.
-func (s *Snapshot) namesOf(gk schema.GroupKind, namespace string) []string {
+func namesOf(s *cluster.Snapshot, gk schema.GroupKind, namespace string) []string {
 	var out []string
 	objects, _ := s.Objects(gk, namespace)
 	for _, o := range objects {
@@ -173,7 +113,7 @@ func (o *obstacle) closedQueue(kind, namespace, name string, path job.Path, form
 func (o *obstacle) demands() []job.Resources {
 	out := make([]job.Resources, len(o.gang.Groups))
 	for i := range o.gang.Groups {
-		requests, _ := o.s.amountsOf(&o.gang.Groups[i].Pod)
+		requests, _ := amountsOf(o.s, &o.gang.Groups[i].Pod)
 		out[i] = requests
 	}
 	return out
@@ -194,7 +134,7 @@ func (o *obstacle) least(each []job.Resources, name corev1.ResourceName) int64 {
 	sum := int64(0)
 	for _, i := range order {
 		pods := min(left, o.wanted(i))
-		sum = plus(sum, times(each[i][name], pods))
+		sum = saturate.Add(sum, saturate.Mul(each[i][name], pods))
 		left -= pods
 	}
 	return sum
@@ -218,7 +158,7 @@ func (o *obstacle) queueAmounts(kind, namespace, name string, hard, used job.Res
 		case asked > hard[r]:
 			l.When = Never
 			l.Message = fmt.Sprintf("%s %s asked by %s; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(hard[r]))
-		case known && plus(used[r], asked) > hard[r]:
+		case known && saturate.Add(used[r], asked) > hard[r]:
 			l.When = Now
 			l.Message = fmt.Sprintf("%s %s asked by %s beside %s in use; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(used[r]), f(hard[r]))
 		default:

@@ -13,43 +13,23 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
-
-// The API server counts a pod against every ResourceQuota of its namespace whose scopes
-// match it, when it is created. The rules below are those of
-// https://github.com/kubernetes/kubernetes/blob/v1.36.3/pkg/quota/v1/evaluator/core/pods.go
-// and staging/src/k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go.
-
-// storedQuota is a quota with its amounts in base units, by the quota's own names of resources.
-// The API server goes by the status; without one, as in a file written by hand, nothing is
-// known to be used.
-type storedQuota struct {
-	*corev1.ResourceQuota
-	hard, used job.Resources
-	names      []corev1.ResourceName // of hard, in order
-	unscoped   bool
-}
-
-func storedQuotaOf(q *corev1.ResourceQuota) *storedQuota {
-	list := q.Status.Hard
-	if list == nil {
-		list = q.Spec.Hard
-	}
-	hard := quotaAmounts(list)
-	return &storedQuota{q, hard, quotaAmounts(q.Status.Used), hard.Names(), len(q.Spec.Scopes) == 0 && q.Spec.ScopeSelector == nil}
-}
 
 // quotas compares the sum of the gang with each ResourceQuota of its namespace.
 func (o *obstacle) quotas() {
-	all := within[storedQuota](o.s.objects, quotaKind, o.gang.Namespace)
-	if !some(all) {
+	all := cluster.In[cluster.Quota](o.s.Index(), cluster.QuotaKind, o.gang.Namespace)
+	if !cluster.Any(all) {
 		return
 	}
 	uses := make([]job.Resources, len(o.gang.Groups))
 	said := make([][]saidPart, len(o.gang.Groups))
 	for i := range o.gang.Groups {
-		uses[i] = o.s.podUse(o.gang.Namespace, &o.gang.Groups[i].Pod)
+		uses[i] = podUse(o.s, o.gang.Namespace, &o.gang.Groups[i].Pod)
 		said[i] = saidBy(&o.gang.Groups[i].Pod)
 	}
 	o.sets = o.together()
@@ -59,12 +39,12 @@ func (o *obstacle) quotas() {
 }
 
 // quota compares the gang with one quota.
-func (o *obstacle) quota(quota *storedQuota, uses []job.Resources, said [][]saidPart) {
+func (o *obstacle) quota(quota *cluster.Quota, uses []job.Resources, said [][]saidPart) {
 	matches := make([]bool, len(uses)) // by group: its pods are counted
 	counted := make([]bool, len(uses)) // by group: whether they are is known
 	for i := range uses {
 		pod := &o.gang.Groups[i].Pod
-		if matches[i], counted[i] = o.s.inScope(quota.ResourceQuota, &pod.Spec); !counted[i] {
+		if matches[i], counted[i] = inScope(o.s, quota.ResourceQuota, &pod.Spec); !counted[i] {
 			o.note("whether the ResourceQuota %s counts %s depends on a default PriorityClass that is not in the snapshot", quota.Name, o.gang.Groups[i].Name)
 			continue
 		}
@@ -72,8 +52,8 @@ func (o *obstacle) quota(quota *storedQuota, uses []job.Resources, said [][]said
 			o.unsaid(quota, &o.gang.Groups[i], said[i])
 		}
 	}
-	for _, name := range quota.names {
-		counts := quota.unscoped || !claimed(name)
+	for _, name := range quota.Names {
+		counts := quota.Unscoped || !claimed(name)
 		o.bound(quota, name, func(i int) int64 {
 			if !counts || !counted[i] || !matches[i] && !claimed(name) {
 				return 0
@@ -84,33 +64,14 @@ func (o *obstacle) quota(quota *storedQuota, uses []job.Resources, said [][]said
 	o.self(quota)
 }
 
-// quotaAmounts are amounts in base units, by the quota's own names of resources.
-func quotaAmounts(list corev1.ResourceList) job.Resources {
-	out := make(job.Resources, len(list))
-	for name, q := range list {
-		out[name] = job.InBaseUnits(plainName(name), q)
-	}
-	return out
-}
-
-// plainName is the resource that a quota's name is about: cpu of limits.cpu.
-func plainName(name corev1.ResourceName) corev1.ResourceName {
-	for _, prefix := range []string{corev1.DefaultResourceRequestsPrefix, "limits."} {
-		if rest, ok := strings.CutPrefix(string(name), prefix); ok {
-			return corev1.ResourceName(rest)
-		}
-	}
-	return name
-}
-
 // bound compares the sum of the gang with one bound of a quota; each is what one pod of a group
 // counts for.
-func (o *obstacle) bound(quota *storedQuota, name corev1.ResourceName, each func(group int) int64) {
-	hard := quota.hard[name]
+func (o *obstacle) bound(quota *cluster.Quota, name corev1.ResourceName, each func(group int) int64) {
+	hard := quota.Hard[name]
 	all, more := o.sum(name, each)
-	taken, known := quota.used[name]
+	taken, known := quota.Used[name]
 	never := all > hard
-	if !never && (!known || more <= 0 || plus(taken, more) <= hard) {
+	if !never && (!known || more <= 0 || saturate.Add(taken, more) <= hard) {
 		return
 	}
 	counts := make([]job.Resources, len(o.gang.Groups))
@@ -121,7 +82,7 @@ func (o *obstacle) bound(quota *storedQuota, name corev1.ResourceName, each func
 		Rule: RuleQuota, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
 		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)), At: o.largest(counts, name),
 	}
-	format := func(n int64) string { return job.Format(plainName(name), n) }
+	format := func(n int64) string { return job.Format(cluster.PlainName(name), n) }
 	if never {
 		l.When, l.Asked = Never, all
 		l.Message = fmt.Sprintf("%s asked by %s; %s is the hard limit", format(all)+" "+string(name), o.rolesFor(counts, name), format(hard))
@@ -146,8 +107,8 @@ func (o *obstacle) sum(name corev1.ResourceName, each func(group int) int64) (al
 	for _, set := range sets {
 		var a, m int64
 		for _, i := range set {
-			a = plus(a, times(each(i), o.wanted(i)))
-			m = plus(m, times(each(i), o.missing(i)))
+			a = saturate.Add(a, saturate.Mul(each(i), o.wanted(i)))
+			m = saturate.Add(m, saturate.Mul(each(i), o.missing(i)))
 		}
 		all, missing = max(all, a), max(missing, m)
 	}
@@ -155,14 +116,14 @@ func (o *obstacle) sum(name corev1.ResourceName, each func(group int) int64) (al
 }
 
 // self compares the job itself with a quota on the number of objects of its kind.
-func (o *obstacle) self(quota *storedQuota) {
+func (o *obstacle) self(quota *cluster.Quota) {
 	if o.gang.Self.Empty() || o.gang.Exists {
 		return
 	}
 	name := countOf(o.gang.Self)
-	most, bound := quota.hard[name]
-	taken, known := quota.used[name]
-	if !bound || most >= 1 && (!known || taken < most) || !quota.unscoped {
+	most, bound := quota.Hard[name]
+	taken, known := quota.Used[name]
+	if !bound || most >= 1 && (!known || taken < most) || !quota.Unscoped {
 		return
 	}
 	l := Limit{
@@ -183,7 +144,7 @@ func countOf(r schema.GroupResource) corev1.ResourceName {
 }
 
 var (
-	podCount   = countOf(podsResource)
+	podCount   = countOf(cluster.PodsResource)
 	claimCount = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
 )
 
@@ -194,8 +155,8 @@ func claimed(name corev1.ResourceName) bool {
 
 // podUse is what one pod counts for in quotas, by their names of resources, and the claims
 // that are made for it.
-func (s *Snapshot) podUse(namespace string, pod *job.Pod) job.Resources {
-	requests, limits := s.amountsOf(pod)
+func podUse(s *cluster.Snapshot, namespace string, pod *job.Pod) job.Resources {
+	requests, limits := amountsOf(s, pod)
 	out := job.Resources{corev1.ResourcePods: 1, podCount: 1}
 	for name, n := range requests {
 		switch {
@@ -212,38 +173,34 @@ func (s *Snapshot) podUse(namespace string, pod *job.Pod) job.Resources {
 			out["limits."+name] = n
 		}
 	}
-	maps.Copy(out, s.claimUse(namespace, &pod.Spec))
+	maps.Copy(out, claimUsage(s, namespace, &pod.Spec))
 	return out
 }
 
 // amountsOf are the effective requests and limits of a pod, with what its runtime class
 // adds. Negative amounts count as nothing.
-func (s *Snapshot) amountsOf(pod *job.Pod) (requests, limits job.Resources) {
+func amountsOf(s *cluster.Snapshot, pod *job.Pod) (requests, limits job.Resources) {
 	spec := pod.Spec
-	if class := s.runtimeClassOf(&spec); class != nil && class.Overhead != nil && len(spec.Overhead) == 0 {
+	if class := s.RuntimeClass(&spec); class != nil && class.Overhead != nil && len(spec.Overhead) == 0 {
 		spec.Overhead = class.Overhead.PodFixed
 	}
 	if len(spec.Containers) == 0 {
-		return Requested(*pod), job.Resources{}
+		return podspec.Requested(*pod), job.Resources{}
 	}
-	return Effective(&spec), EffectiveLimits(&spec)
+	return podspec.Effective(&spec), podspec.EffectiveLimits(&spec)
 }
 
 // extended says whether a resource is counted as requests.<name> only: it has a domain that
 // is not Kubernetes' own, or is a device class by its implicit name.
 func extended(name corev1.ResourceName) bool {
 	text := string(name)
-	if strings.HasPrefix(text, implicitDevices) {
+	if strings.HasPrefix(text, cluster.ImplicitDevices) {
 		return true
 	}
 	return strings.Contains(text, "/") && !strings.Contains(text, corev1.ResourceDefaultNamespacePrefix) &&
 		!strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) &&
 		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+text)) == 0
 }
-
-// implicitDevices is the prefix of resource names that stand for the devices of a class
-// (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceDeviceClassPrefix).
-const implicitDevices = "deviceclass.resource.kubernetes.io/"
 
 // saidPart is a container and the amounts that it says, with what follows from its limits.
 type saidPart struct {
@@ -259,7 +216,7 @@ func saidBy(pod *job.Pod) (out []saidPart) {
 		return nil
 	}
 	for part, list := range containerLists(spec) {
-		for i, c := range requestsFromLimits(list) {
+		for i, c := range podspec.RequestsFromLimits(list) {
 			out = append(out, saidPart{c.Name, pod.At(part.Index(i).Child("resources")), c.Resources.Requests, c.Resources.Limits})
 		}
 	}
@@ -269,10 +226,10 @@ func saidBy(pod *job.Pod) (out []saidPart) {
 // unsaid reports containers that do not say an amount which a quota needs: the API server
 // refuses their pods. Only cpu and memory are needed, and only where the pod has no
 // amounts of its own (podEvaluator.Constraints).
-func (o *obstacle) unsaid(quota *storedQuota, g *Group, said []saidPart) {
+func (o *obstacle) unsaid(quota *cluster.Quota, g *gang.Group, said []saidPart) {
 	for i := range said {
-		for _, name := range quota.names {
-			base := plainName(name)
+		for _, name := range quota.Names {
+			base := cluster.PlainName(name)
 			if base != corev1.ResourceCPU && base != corev1.ResourceMemory {
 				continue
 			}
@@ -316,7 +273,7 @@ func podLevel(spec *corev1.PodSpec) bool {
 }
 
 // inScope says whether the scopes of a quota match a pod: all of them must.
-func (s *Snapshot) inScope(quota *corev1.ResourceQuota, spec *corev1.PodSpec) (matches, known bool) {
+func inScope(s *cluster.Snapshot, quota *corev1.ResourceQuota, spec *corev1.PodSpec) (matches, known bool) {
 	var scopes []corev1.ScopedResourceSelectorRequirement
 	for _, scope := range quota.Spec.Scopes {
 		scopes = append(scopes, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists})
@@ -326,7 +283,7 @@ func (s *Snapshot) inScope(quota *corev1.ResourceQuota, spec *corev1.PodSpec) (m
 	}
 	known = true
 	for _, scope := range scopes {
-		in, sure := s.scoped(scope, spec)
+		in, sure := scoped(s, scope, spec)
 		if sure && !in {
 			return false, true
 		}
@@ -336,7 +293,7 @@ func (s *Snapshot) inScope(quota *corev1.ResourceQuota, spec *corev1.PodSpec) (m
 }
 
 // scoped says whether one scope matches a pod, and whether that is known.
-func (s *Snapshot) scoped(scope corev1.ScopedResourceSelectorRequirement, spec *corev1.PodSpec) (matches, known bool) {
+func scoped(s *cluster.Snapshot, scope corev1.ScopedResourceSelectorRequirement, spec *corev1.PodSpec) (matches, known bool) {
 	switch scope.ScopeName {
 	case corev1.ResourceQuotaScopeTerminating:
 		return ends(spec), true
@@ -349,7 +306,7 @@ func (s *Snapshot) scoped(scope corev1.ScopedResourceSelectorRequirement, spec *
 	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
 		return looksAcross(spec.Affinity), true
 	case corev1.ResourceQuotaScopePriorityClass:
-		class, known := s.priorityClassName(spec)
+		class, known := s.PriorityClassName(spec)
 		return known && classIn(scope, class), known
 	case corev1.ResourceQuotaScopeVolumeAttributesClass:
 	}
@@ -401,18 +358,6 @@ func looksAcross(a *corev1.Affinity) bool {
 	}
 	return a.PodAffinity != nil && terms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution) ||
 		a.PodAntiAffinity != nil && terms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-}
-
-// priorityClassName is the priority class that a pod has once it is created; known is
-// false where a default class may be filled in that the view does not hold.
-func (s *Snapshot) priorityClassName(spec *corev1.PodSpec) (name string, known bool) {
-	switch {
-	case spec.PriorityClassName != "":
-		return spec.PriorityClassName, true
-	case s.rules.fallback != nil:
-		return s.rules.fallback.Name, true
-	}
-	return "", s.Holds(schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"})
 }
 
 // classIn says whether a scope over priority classes matches a class.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -34,12 +35,12 @@ func limited(name corev1.ResourceName, amount string) build.PodOption {
 func spec(change func(*corev1.PodSpec)) build.PodOption { return build.Spec(change) }
 
 func TestQuotas(t *testing.T) {
-	two := func(options ...build.PodOption) capacity.Gang {
-		return in("ml", gang(group("Worker", 2, options...)))
+	two := func(options ...build.PodOption) gang.Gang {
+		return in("ml", gangOf(group("Worker", 2, options...)))
 	}
 	cases := map[string]struct {
 		objects string
-		gang    capacity.Gang
+		gang    gang.Gang
 		want    string
 	}{
 		"cpu is counted under three names": {
@@ -84,9 +85,9 @@ func TestQuotas(t *testing.T) {
 		"an amount that has to be said":       {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(build.Requests("cpu=2")), "never amount ResourceQuota ml/q: container main of Worker does not say limits.cpu, which the quota needs of every container\n"},
 		"an amount of the pod is said":        {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(spec(podLimit("cpu", "8"))), ""},
 		"a runtime class adds to every pod":   {quotaOf("requests.cpu: 5", "requests.cpu: 0", "") + "\n---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\noverhead: {podFixed: {cpu: 1}}", two(build.Requests("cpu=2"), spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })), "never quota ResourceQuota ml/q: 6 requests.cpu asked by 2 Workers; 5 is the hard limit\n"},
-		"an elastic role counts at its least": {quotaOf("pods: 3", "pods: 0", ""), in("ml", capacity.Gang{Groups: []capacity.Group{{Name: "Worker", Count: 8, Min: 3, Pod: job.Pod{Spec: build.Pod("x").Spec}}}}), ""},
+		"an elastic role counts at its least": {quotaOf("pods: 3", "pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 8, Min: 3, Pod: job.Pod{Spec: build.Pod("x").Spec}}}}), ""},
 		"roles that run one after the other do not add up": {
-			quotaOf("pods: 2, count/pods: 3", "pods: 0, count/pods: 0", ""), in("ml", capacity.Gang{Groups: []capacity.Group{
+			quotaOf("pods: 2, count/pods: 3", "pods: 0, count/pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{
 				{Name: "prepare", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}},
 				{Name: "train", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}, After: []string{"prepare"}},
 			}}),
@@ -199,7 +200,7 @@ func TestQuotaAgreesWithCreatingPodsOneByOne(t *testing.T) {
 			hardText = append(hardText, fmt.Sprintf("%s: %d", name, hard[name]))
 			usedText = append(usedText, fmt.Sprintf("%s: %d", name, used[name]))
 		}
-		var g capacity.Gang
+		var g gang.Gang
 		var pods []map[string]int64
 		for i := range 1 + rng.IntN(3) {
 			cpu, gpu := amounts()
@@ -234,7 +235,7 @@ func TestQuotaAgreesWithCreatingPodsOneByOne(t *testing.T) {
 			want = "now"
 		}
 		got := "fits"
-		if limits := ruled(t, quotaOf(strings.Join(hardText, ", "), strings.Join(usedText, ", "), ""), nil).Limits(in("ml", g)); len(limits) > 0 {
+		if limits := capacity.Limits(ruled(t, quotaOf(strings.Join(hardText, ", "), strings.Join(usedText, ", "), ""), nil), in("ml", g)); len(limits) > 0 {
 			got = limits[0].When.String()
 		}
 		if verdicts[want]++; got != want {

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -17,7 +19,7 @@ import (
 // referenceFit is the slow and obvious fit: it tries every distribution of every group
 // over the nodes, by rules written down once more and on their own. It knows what world
 // below makes, not all of Kubernetes.
-func referenceFit(nodes []*corev1.Node, pods []*corev1.Pod, g capacity.Gang, idle bool) bool {
+func referenceFit(nodes []*corev1.Node, pods []*corev1.Pod, g gang.Gang, idle bool) bool {
 	for _, stage := range stagesOf(g) {
 		room := make([]map[corev1.ResourceName]int64, len(nodes))
 		for i, n := range nodes {
@@ -30,7 +32,7 @@ func referenceFit(nodes []*corev1.Node, pods []*corev1.Pod, g capacity.Gang, idl
 	return true
 }
 
-func need(stage []capacity.Group) int {
+func need(stage []gang.Group) int {
 	if len(stage) == 0 {
 		return 0
 	}
@@ -41,8 +43,8 @@ func need(stage []capacity.Group) int {
 }
 
 // stagesOf knows one shape: groups that wait for nobody, then groups that wait for all of those.
-func stagesOf(g capacity.Gang) [][]capacity.Group {
-	var first, second []capacity.Group
+func stagesOf(g gang.Gang) [][]gang.Group {
+	var first, second []gang.Group
 	for _, group := range g.Groups {
 		if len(group.After) == 0 {
 			first = append(first, group)
@@ -50,7 +52,7 @@ func stagesOf(g capacity.Gang) [][]capacity.Group {
 			second = append(second, group)
 		}
 	}
-	return [][]capacity.Group{first, second}
+	return [][]gang.Group{first, second}
 }
 
 func roomOn(n *corev1.Node, pods []*corev1.Pod, idle bool) map[corev1.ResourceName]int64 {
@@ -74,7 +76,7 @@ func roomOn(n *corev1.Node, pods []*corev1.Pod, idle bool) map[corev1.ResourceNa
 
 // place puts the pods of the first group of the stage that are left on nodes from at on,
 // then the other groups.
-func place(nodes []*corev1.Node, room []map[corev1.ResourceName]int64, on []map[string]int, stage []capacity.Group, at, left int) bool {
+func place(nodes []*corev1.Node, room []map[corev1.ResourceName]int64, on []map[string]int, stage []gang.Group, at, left int) bool {
 	if len(stage) == 0 {
 		return true
 	}
@@ -101,7 +103,7 @@ func place(nodes []*corev1.Node, room []map[corev1.ResourceName]int64, on []map[
 	return ok
 }
 
-func admits(n *corev1.Node, g capacity.Group) bool {
+func admits(n *corev1.Node, g gang.Group) bool {
 	if n.Status.Conditions[0].Status != corev1.ConditionTrue || n.Spec.Unschedulable {
 		return false
 	}
@@ -123,11 +125,11 @@ func admits(n *corev1.Node, g capacity.Group) bool {
 }
 
 // apart knows one anti-affinity: pods of the group keep away from each other.
-func apart(on map[string]int, g capacity.Group) bool {
+func apart(on map[string]int, g gang.Group) bool {
 	return g.Pod.Spec.Affinity == nil || on[g.Name] == 0
 }
 
-func takes(room map[corev1.ResourceName]int64, g capacity.Group, sign int64) bool {
+func takes(room map[corev1.ResourceName]int64, g gang.Group, sign int64) bool {
 	requests := map[corev1.ResourceName]int64{corev1.ResourcePods: 1000}
 	for name, q := range g.Pod.Spec.Containers[0].Resources.Requests {
 		requests[name] = q.MilliValue()
@@ -147,10 +149,10 @@ func takes(room map[corev1.ResourceName]int64, g capacity.Group, sign int64) boo
 type world struct {
 	nodes []*corev1.Node
 	pods  []*corev1.Pod
-	gang  capacity.Gang
+	gang  gang.Gang
 }
 
-func (w world) snapshot() *capacity.Snapshot {
+func (w world) snapshot() *cluster.Snapshot {
 	var items []build.Item
 	for _, n := range w.nodes {
 		items = append(items, n)
@@ -228,7 +230,7 @@ func newWorld(r *rand.Rand, nodes, groups int) world {
 	return w
 }
 
-func newGroup(r *rand.Rand, i int) capacity.Group {
+func newGroup(r *rand.Rand, i int) gang.Group {
 	name := string(rune('A' + i))
 	p := build.Pod("x", build.Requests(fmt.Sprintf("cpu=%d", r.IntN(5)), fmt.Sprintf("%s=%d", build.GPU, r.IntN(5))), build.PodLabel("role", name))
 	if one(r, 4) {
@@ -240,7 +242,7 @@ func newGroup(r *rand.Rand, i int) capacity.Group {
 	if one(r, 4) {
 		p.Spec.Affinity = apartFrom(corev1.LabelHostname, "role", name)
 	}
-	g := capacity.Group{Name: name, Count: 1 + r.IntN(4), Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}}
+	g := gang.Group{Name: name, Count: 1 + r.IntN(4), Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}}
 	if one(r, 6) {
 		g.Min = 1 + r.IntN(g.Count)
 	}
@@ -264,7 +266,7 @@ func TestFitAgreesWithTheExhaustiveOne(t *testing.T) {
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w := newWorld(r, 6, 4)
-		got := w.snapshot().Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		tally[got.Verdict]++
 		fits := referenceFit(w.nodes, w.pods, w.gang, false)
 		want := "no"

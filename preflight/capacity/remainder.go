@@ -3,7 +3,10 @@ package capacity
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // remainder is some nodes of a view, of which pods are taken away and put back one by one to see
@@ -11,31 +14,31 @@ import (
 // forth, and nothing is built anew. Where a gang asks for more of a node than amounts (host ports,
 // disks, volumes, pods that are not there), the view is made again for each question.
 type remainder struct {
-	gang   Gang
+	gang   gang.Gang
 	budget *budget
-	ledger *Ledger
-	taken  *Snapshot // the view of which the nodes are
-	amount bool      // the gang asks for nothing but amounts
+	ledger *cluster.Store
+	taken  *cluster.Snapshot // the view of which the nodes are
+	amount bool              // the gang asks for nothing but amounts
 
-	view *Snapshot
+	view *cluster.Snapshot
 	on   *ground
 	asks []job.Resources // by group, once they are known
 	gone []map[corev1.ResourceName]int64
 }
 
 // remainderOf is the nodes with all their pods.
-func (s *Snapshot) remainderOf(nodes []*Node, g Gang, b *budget) *remainder {
-	m := &remainder{gang: g, budget: b, ledger: s.fork(), taken: s, amount: true}
+func remainderOf(s *cluster.Snapshot, nodes []*cluster.Node, g gang.Gang, b *budget) *remainder {
+	m := &remainder{gang: g, budget: b, ledger: s.Fork(), taken: s, amount: true}
 	for i := range g.Groups {
 		spec := &g.Groups[i].Pod.Spec
-		m.amount = m.amount && len(spec.Volumes) == 0 && len(hostPortsOf(spec)) == 0 && len(antiAffinity(spec)) == 0
+		m.amount = m.amount && len(spec.Volumes) == 0 && len(podspec.HostPorts(spec)) == 0 && len(podspec.AntiAffinity(spec)) == 0
 	}
 	for _, n := range nodes {
-		m.ledger.SetNode(n.object)
-		if !b.spend(stepsPerPod * (1 + len(n.pods))) {
+		m.ledger.SetNode(n.Object())
+		if !b.spend(stepsPerPod * (1 + len(n.Pods()))) {
 			return m
 		}
-		for _, p := range n.pods {
+		for _, p := range n.Pods() {
 			m.ledger.KeepPod(p)
 		}
 	}
@@ -51,32 +54,26 @@ const (
 
 // look makes the view. Each node is a class of its own: its room changes alone.
 func (m *remainder) look() {
-	m.view = m.ledger.Snapshot(m.taken.taken, "")
+	m.view = m.ledger.Snapshot(m.taken.Taken(), "")
 	if !m.amount {
 		return
 	}
-	line := &m.view.line
-	classes := make([]*class, len(line.nodes))
-	for at := range line.nodes {
-		classes[at] = line.classes[line.of[at]]
-		line.of[at] = int32(at)
-	}
-	line.classes = classes
-	m.on = m.view.ground(m.gang, m.budget)
-	m.gone = make([]map[corev1.ResourceName]int64, len(line.nodes))
+	m.view.Separate()
+	m.on = newGround(m.view, m.gang, m.budget)
+	m.gone = make([]map[corev1.ResourceName]int64, len(m.view.Nodes()))
 }
 
 // take takes a pod away.
-func (m *remainder) take(p *Pod) {
+func (m *remainder) take(p *cluster.Pod) {
 	if !m.amount {
-		m.ledger.DropPod(p.namespace, p.name)
+		m.ledger.DropPod(p.Namespace(), p.Name())
 		return
 	}
 	m.move(p, 1)
 }
 
 // put puts a pod back that was taken away.
-func (m *remainder) put(p *Pod) {
+func (m *remainder) put(p *cluster.Pod) {
 	if !m.amount {
 		m.ledger.KeepPod(p)
 		return
@@ -84,23 +81,26 @@ func (m *remainder) put(p *Pod) {
 	m.move(p, -1)
 }
 
-func (m *remainder) move(p *Pod, sign int64) {
+func (m *remainder) move(p *cluster.Pod, sign int64) {
 	if !m.budget.spend(stepsPerMove) {
 		return
 	}
-	at, ok := m.view.nodeAt(p.node)
+	at, ok := m.view.NodeAt(p.Node())
 	if !ok {
 		return
 	}
-	n, cols := m.view.nodes[at], &m.view.cols
+	n, cols := m.view.Nodes()[at], m.view.Columns()
 	change := func(name corev1.ResourceName, by int64) {
-		put(&m.gone[at], name, m.gone[at][name]+by)
-		if column, ok := cols.index[name]; ok {
-			cols.free[column][at] = left(offer(n.Allocatable, name), n.used.of(name)-m.gone[at][name])
+		if m.gone[at] == nil {
+			m.gone[at] = map[corev1.ResourceName]int64{}
+		}
+		m.gone[at][name] += by
+		if column, ok := cols.Index[name]; ok {
+			cols.Free[column][at] = n.FreeWithout(name, m.gone[at][name])
 		}
 	}
-	for _, a := range p.requests {
-		change(a.name, sign*a.n)
+	for _, a := range p.Requests() {
+		change(a.Name, sign*a.N)
 	}
 	change(corev1.ResourcePods, sign)
 }
@@ -108,19 +108,19 @@ func (m *remainder) move(p *Pod, sign int64) {
 // fits says whether the gang fits on what is there now; known is false where that cannot be told.
 func (m *remainder) fits() (yes, known bool) {
 	if !m.amount {
-		if !m.budget.spend(stepsPerPod * len(m.view.nodes)) {
+		if !m.budget.spend(stepsPerPod * len(m.view.Nodes())) {
 			return false, false
 		}
-		m.view = m.ledger.Snapshot(m.taken.taken, "")
-		r, on := m.view.fit(m.gang, m.budget)
+		m.view = m.ledger.Snapshot(m.taken.Taken(), "")
+		r, on := fit(m.view, m.gang, m.budget)
 		on.release()
 		return r.Verdict == Fits, r.Verdict != Unknown
 	}
-	if !m.budget.spend(len(m.on.grid.nodes) * (1 + len(m.gang.Groups))) {
+	if !m.budget.spend(len(m.on.grid.Nodes) * (1 + len(m.gang.Groups))) {
 		return false, false
 	}
 	m.on.forget()
-	q := m.view.question(m.gang, m.on)
+	q := newQuestion(m.view, m.gang, m.on)
 	q.trying, q.asks = deciding, m.asks
 	var r Result
 	failed, _ := q.run(&r)

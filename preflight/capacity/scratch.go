@@ -1,5 +1,9 @@
 package capacity
 
+import (
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+)
+
 // scratch is memory in which an answer is worked out. What is counted per cell is large and
 // of no use afterwards; the next answer works in the same place, so that nobody has to
 // clear it away. For one answer at a time.
@@ -25,16 +29,18 @@ const (
 )
 
 // borrow gives memory that release takes back; not giving it back costs nothing else.
-func (s *Snapshot) borrow() *scratch {
-	if s.memory == nil {
-		return &scratch{}
+func borrow(s *cluster.Snapshot) *scratch {
+	if pool := s.Pool(); pool != nil {
+		if m, ok := pool.Get().(*scratch); ok {
+			return m
+		}
 	}
-	return s.memory.Get().(*scratch)
+	return &scratch{}
 }
 
 // release gives back the memory of a ground on which nobody counts any more.
 func (on *ground) release() {
-	if on == nil || on.s.memory == nil || on.memory == nil {
+	if on == nil || on.s.Pool() == nil || on.memory == nil {
 		return
 	}
 	m := on.memory
@@ -50,7 +56,7 @@ func (on *ground) release() {
 	if len(m.block) > mostKept {
 		m.block = nil
 	}
-	on.s.memory.Put(m)
+	on.s.Pool().Put(m)
 }
 
 // numbers are as many zeros.

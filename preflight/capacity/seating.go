@@ -1,6 +1,8 @@
 package capacity
 
-import "math"
+import (
+	"math"
+)
 
 // seating is pods of a stage on nodes, one after the other as a scheduler binds them, with
 // all that ties them. A pod can be taken back; then everything is as if it had not come.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -69,7 +69,7 @@ func TestALeanPodCountsAsTheWholeOne(t *testing.T) {
 	lighter := 0
 	for i := range 2000 {
 		p := wholePod(c)
-		lean := capacity.LeanPod(p)
+		lean := cluster.LeanPod(p)
 		text, err := json.Marshal(lean)
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestALeanPodCountsAsTheWholeOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Annotations = lean.Annotations // all others are left out on purpose
-		if !capacity.PodOf(read).Equal(capacity.PodOf(p)) {
+		if !cluster.PodOf(read).Equal(cluster.PodOf(p)) {
 			t.Fatalf("pod %d: the lean one counts otherwise than\n%+v\nit is\n%s", i, p, text)
 		}
 		if strings.Contains(string(text), "hunter2") {
@@ -113,11 +113,11 @@ func TestPodsThatCountOtherwiseAreNotEqual(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			a, b := build.Pod("p", build.On("n")), build.Pod("p", build.On("n"))
-			if !capacity.PodOf(a).Equal(capacity.PodOf(b)) {
+			if !cluster.PodOf(a).Equal(cluster.PodOf(b)) {
 				t.Fatal("equal pods are not equal")
 			}
 			change(b)
-			if capacity.PodOf(a).Equal(capacity.PodOf(b)) {
+			if cluster.PodOf(a).Equal(cluster.PodOf(b)) {
 				t.Errorf("another %s, and the pods are equal", name)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -52,7 +53,7 @@ items:
 `
 
 func TestASnapshotFromWhatKubectlPrints(t *testing.T) {
-	s, errs := capacity.FromObjects(objects(t, asKubectlPrints), build.Taken)
+	s, errs := cluster.FromObjects(objects(t, asKubectlPrints), build.Taken)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
@@ -60,7 +61,7 @@ func TestASnapshotFromWhatKubectlPrints(t *testing.T) {
 	if n.Free(build.GPU) != 4 || n.Free("cpu") != 95500 || !n.Ready {
 		t.Errorf("node a has %d GPUs and %d milli-CPU free, ready %t; want 4, 95500, true", n.Free(build.GPU), n.Free("cpu"), n.Ready)
 	}
-	got := s.Fit(t.Context(), gpus(1, "4"))
+	got := capacity.Fit(t.Context(), s, gpus(1, "4"))
 	if got.Verdict != capacity.Fits {
 		t.Errorf("Fit says %s", got)
 	}
@@ -76,8 +77,8 @@ func TestWhatASnapshotLacksIsUnknownUnlessItHoldsTheKindWhole(t *testing.T) {
 	runtime := schema.GroupVersionKind{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: "ClusterTrainingRuntime"}
 	whole := strings.Replace(asKubectlPrints, "kind: List", `kind: List
 metadata: {annotations: {signalbox.dev/complete: "pods, persistentvolumeclaims,priorityclasses.scheduling.k8s.io,clustertrainingruntimes.trainer.kubeflow.org"}}`, 1)
-	part, errs := capacity.FromObjects(objects(t, asKubectlPrints), build.Taken)
-	all, more := capacity.FromObjects(objects(t, whole), build.Taken)
+	part, errs := cluster.FromObjects(objects(t, asKubectlPrints), build.Taken)
+	all, more := cluster.FromObjects(objects(t, whole), build.Taken)
 	if len(errs)+len(more) > 0 {
 		t.Fatal(errs, more)
 	}
@@ -107,7 +108,7 @@ metadata: {annotations: {signalbox.dev/complete: "pods, persistentvolumeclaims,p
 	if found, whole := all.Objects(claim.GroupKind(), "ml"); len(found) != 1 || !whole {
 		t.Errorf("Objects finds %d claims, whole %t; want 1, true", len(found), whole)
 	}
-	if got := all.Fit(t.Context(), gpus(1, "4")); len(got.Assumed) > 0 {
+	if got := capacity.Fit(t.Context(), all, gpus(1, "4")); len(got.Assumed) > 0 {
 		t.Errorf("pods are whole, and still %q is assumed", got.Assumed)
 	}
 }
@@ -134,7 +135,7 @@ func TestAnObjectThatCannotBeReadIsNamedWithItsField(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			good := objects(t, asKubectlPrints)
-			s, errs := capacity.FromObjects(append(objects(t, tc.text), good...), build.Taken)
+			s, errs := cluster.FromObjects(append(objects(t, tc.text), good...), build.Taken)
 			if len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), tc.want) {
 				t.Errorf("errors are %v; want one that begins with %q", errs, tc.want)
 			}
@@ -149,11 +150,11 @@ func TestAnObjectThatCannotBeReadIsNamedWithItsField(t *testing.T) {
 }
 
 func TestANodeWrittenByHandIsTakenAtItsWord(t *testing.T) {
-	s, errs := capacity.FromObjects(objects(t, `{apiVersion: v1, kind: Node, metadata: {name: a}, status: {capacity: {nvidia.com/gpu: 8}}}`), build.Taken, schema.GroupResource{Resource: "pods"})
+	s, errs := cluster.FromObjects(objects(t, `{apiVersion: v1, kind: Node, metadata: {name: a}, status: {capacity: {nvidia.com/gpu: 8}}}`), build.Taken, schema.GroupResource{Resource: "pods"})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	got := s.Fit(t.Context(), gpus(1, "8"))
+	got := capacity.Fit(t.Context(), s, gpus(1, "8"))
 	if got.Verdict != capacity.Fits || len(got.Assumed) != 1 || got.Assumed[0] != "1 node says nothing about health; counted as ready" {
 		t.Errorf("Fit says %s, assumed %q; want fits, and that the node does not say whether it is ready", got, got.Assumed)
 	}
@@ -163,7 +164,7 @@ func TestALedgerThatChangedEqualsAFreshOne(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		w := newWorld(r, 6, 3)
-		var kept capacity.Ledger
+		var kept cluster.Store
 		for _, n := range w.nodes {
 			kept.SetNode(n)
 		}
@@ -186,7 +187,7 @@ func TestALedgerThatChangedEqualsAFreshOne(t *testing.T) {
 			}
 		}
 		kept.SetComplete(schema.GroupResource{Resource: "pods"}, true)
-		want, got := w.snapshot().Fit(t.Context(), w.gang), kept.Snapshot(build.Taken, "").Fit(t.Context(), w.gang)
+		want, got := capacity.Fit(t.Context(), w.snapshot(), w.gang), capacity.Fit(t.Context(), kept.Snapshot(build.Taken, ""), w.gang)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("seed %d: Fit (-fresh +kept):\n%s", seed, diff)
 		}
@@ -204,7 +205,7 @@ func without(pods []*corev1.Pod, name string) []*corev1.Pod {
 }
 
 func TestASnapshotDoesNotChangeWithItsLedger(t *testing.T) {
-	var l capacity.Ledger
+	var l cluster.Store
 	l.SetNode(build.Node("a", build.GPUs(8)))
 	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
 	claim := schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
@@ -219,7 +220,7 @@ func TestASnapshotDoesNotChangeWithItsLedger(t *testing.T) {
 	after := l.Snapshot(build.Taken, "")
 	l.DropNode("a")
 	l.DropKind(claim.GroupKind())
-	if before.Fit(t.Context(), gpus(1, "8")).Verdict != capacity.Fits || after.Fit(t.Context(), gpus(1, "8")).Verdict != capacity.Full {
+	if capacity.Fit(t.Context(), before, gpus(1, "8")).Verdict != capacity.Fits || capacity.Fit(t.Context(), after, gpus(1, "8")).Verdict != capacity.Full {
 		t.Error("a snapshot changed after it was taken: its nodes")
 	}
 	_, was := before.Lookup(claim, "ml", "data")

@@ -7,7 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // Standing is what a node is to a gang.
@@ -21,24 +25,24 @@ type Standing struct {
 
 // Standings are what the nodes of the snapshot, in their order, are to those pods of a
 // gang that ask for a resource; to all of its pods, if none does.
-func (s *Snapshot) Standings(g Gang, of corev1.ResourceName) []Standing {
-	if s == nil || s.incomplete != "" {
+func Standings(s *cluster.Snapshot, g gang.Gang, of corev1.ResourceName) []Standing {
+	if s == nil || s.Incomplete() != "" {
 		return nil
 	}
-	q := s.question(g, s.ground(g, newBudget(context.Background(), 16*mostSteps)))
-	out := make([]Standing, len(s.nodes))
+	q := newQuestion(s, g, newGround(s, g, newBudget(context.Background(), 16*mostSteps)))
+	out := make([]Standing, len(s.Nodes()))
 	kins := q.askers(of)
-	for cell, members := range q.on.grid.nodes {
+	for cell, members := range q.on.grid.Nodes {
 		st := q.standing(kins, cell, of)
 		for _, at := range members {
 			out[at] = st
 		}
 	}
 	for _, own := range q.on.own {
-		if at, ok := s.nodeAt(own.record.node); ok {
-			i := slices.IndexFunc(own.record.requests, func(a amount) bool { return a.name == of })
+		if at, ok := s.NodeAt(own.record.Node()); ok {
+			i := slices.IndexFunc(own.record.Requests(), func(a cluster.Amount) bool { return a.Name == of })
 			if i >= 0 {
-				out[at].Own = plus(out[at].Own, own.record.requests[i].n)
+				out[at].Own = saturate.Add(out[at].Own, own.record.Requests()[i].N)
 			}
 		}
 	}
@@ -51,7 +55,7 @@ func (q *question) askers(of corev1.ResourceName) []*kin {
 	for i := range q.need { // pods that have a place count as well: they may lose it
 		q.need[i] = max(q.need[i], min(1, q.gang.Groups[i].Count))
 	}
-	for _, stage := range q.gang.stages() {
+	for _, stage := range q.gang.Stages() {
 		all = append(all, q.gather(stage)...)
 	}
 	for _, k := range all {
@@ -77,7 +81,7 @@ func (q *question) standing(kins []*kin, cell int, of corev1.ResourceName) Stand
 	if best == nil {
 		return Standing{}
 	}
-	class := q.on.grid.class[cell]
+	class := q.on.grid.Class[cell]
 	switch best.gatesNow()[cell] {
 	case notReady:
 		return Standing{Closed: true, Why: "not ready"}
@@ -86,11 +90,11 @@ func (q *question) standing(kins []*kin, cell int, of corev1.ResourceName) Stand
 	case notSelected:
 		return Standing{Closed: true, Why: "not selected"}
 	case tainted:
-		return Standing{Closed: true, Why: "taint " + best.taints[best.refuse[q.s.cols.taintSet[class]]-1]}
+		return Standing{Closed: true, Why: "taint " + best.taints[best.refuse[q.s.Columns().TaintSet[class]]-1]}
 	case tooSmall:
-		return best.lack(class, of, q.s.cols.idle, "too small for")
+		return best.lack(class, of, q.s.Columns().Idle, "too small for")
 	case full:
-		return best.lack(class, of, q.s.cols.free, "short of")
+		return best.lack(class, of, q.s.Columns().Free, "short of")
 	case otherwise:
 		return Standing{Closed: true, Why: "closed by other pods"}
 	case closed:
@@ -106,36 +110,19 @@ var gateRanks = [...]gate{open, full, otherwise, tooSmall, tainted, notSelected,
 // lack says what nodes of a class lack for one pod. Where that is the resource itself the
 // nodes are not closed: smaller pods could use them.
 func (k *kin) lack(class int32, of corev1.ResourceName, room [][]int64, words string) Standing {
-	short := func(n need) bool { return n.column < 0 || room[n.column][class] < n.n }
+	short := func(n cluster.Need) bool { return n.Column < 0 || room[n.Column][class] < n.N }
 	for _, n := range k.needs {
-		if n.name == of && short(n) {
-			return Standing{Why: "a pod needs " + job.Format(of, n.n)}
+		if n.Name == of && short(n) {
+			return Standing{Why: "a pod needs " + job.Format(of, n.N)}
 		}
 	}
 	for _, n := range k.needs {
 		if short(n) {
-			return Standing{Closed: true, Why: fmt.Sprintf("%s %s", words, n.name)}
+			return Standing{Closed: true, Why: fmt.Sprintf("%s %s", words, n.Name)}
 		}
 	}
 	return Standing{}
 }
 
-// Missing is how many devices the node has and does not offer: the device plugin found
-// them unhealthy. 0 for what is not counted in devices.
-func (n *Node) Missing(r corev1.ResourceName) int64 {
-	if n.object == nil || job.AcceleratorUnit(r) != job.Device {
-		return 0
-	}
-	has, ok := n.object.Status.Capacity[r]
-	if _, offered := n.object.Status.Allocatable[r]; !ok || !offered {
-		return 0
-	}
-	return max(0, job.InBaseUnits(r, has)-n.Allocatable[r])
-}
-
-// PodsKnown says that the view holds pods, or knows that there are none: what is used on
-// the nodes is a number, not a guess.
-func (s *Snapshot) PodsKnown() bool { return s != nil && s.podsKnown }
-
 // Count is a number of pods of a role as people say it: "1 Master", "5 Workers".
-func Count(role string, n int) string { return roleText(role, n) }
+func Count(role string, n int) string { return words.Pods(role, n) }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // The exhaustive search for tied pods gives up beyond these sizes; then the answer is
@@ -223,7 +225,7 @@ func (x *sweep) prepare() bool {
 			x.rooms[j][i] += int64(most)
 		}
 		for i, has := range x.roomOf(j) {
-			x.sums[j][i] = plus(x.sums[j][i], max(0, has))
+			x.sums[j][i] = saturate.Add(x.sums[j][i], max(0, has))
 		}
 	}
 	for top := range w.tops {
@@ -297,13 +299,13 @@ func (x *sweep) roomOf(j int) []int64 {
 	if x.nodes[j].piece >= 0 {
 		return x.p.room(x.nodes[j].piece)
 	}
-	columns := x.w.q.s.cols.free
+	columns := x.w.q.s.Columns().Free
 	if x.w.idle {
-		columns = x.w.q.s.cols.idle
+		columns = x.w.q.s.Columns().Idle
 	}
 	out := make([]int64, 0, len(x.p.column))
 	for _, column := range x.p.column {
-		out = append(out, columns[column][x.w.q.on.grid.class[x.nodes[j].cell]])
+		out = append(out, columns[column][x.w.q.on.grid.Class[x.nodes[j].cell]])
 	}
 	return out
 }
@@ -386,8 +388,8 @@ func (x *sweep) enough(j int) bool {
 		want := int64(0)
 		for i, n := range x.left {
 			for _, need := range x.p.needs[i] {
-				if need.column == column {
-					want = plus(want, times(need.n, int64(n)))
+				if need.Column == column {
+					want = saturate.Add(want, saturate.Mul(need.N, int64(n)))
 				}
 			}
 		}

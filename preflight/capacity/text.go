@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // String is the result in one stable paragraph: how many pods fit, both numbers of what
@@ -42,7 +42,7 @@ func (r Result) Headline() string { return r.limited(r.onNodes()) }
 
 // onNodes is the headline about the nodes.
 func (r Result) onNodes() string {
-	pods := many(r.Wanted, "pod", "pods")
+	pods := words.Count(r.Wanted, "pod", "pods")
 	switch {
 	case r.Wanted == 0 && (r.Verdict == Unknown || r.Verdict == Fits):
 		return "there are no pods to place"
@@ -165,7 +165,7 @@ func (r Result) askText(s Shortfall) string {
 		}
 	}
 	if s.Resource == corev1.ResourcePods || len(parts) == 0 {
-		return "room for " + many(int(s.Asked), "pod", "pods") + " is asked"
+		return "room for " + words.Count(int(s.Asked), "pod", "pods") + " is asked"
 	}
 	text := strings.Join(parts, ", ")
 	if s.Asked != s.NeededHole {
@@ -177,7 +177,7 @@ func (r Result) askText(s Shortfall) string {
 // haveText is what there is of a resource.
 func (r Result) haveText(s Shortfall) string {
 	f := func(n int64) string { return job.Format(s.Resource, n) }
-	nodes := "the " + many(r.Usable, "node", "nodes") + " that may take " + r.them()
+	nodes := "the " + words.Count(r.Usable, "node", "nodes") + " that may take " + r.them()
 	what := string(s.Resource)
 	if s.Resource == corev1.ResourcePods {
 		what = "places for pods"
@@ -189,13 +189,13 @@ func (r Result) haveText(s Shortfall) string {
 	case r.Usable == 0:
 		return "no node may take " + r.them()
 	case r.Verdict == TooBig && r.Running > 0:
-		return fmt.Sprintf("%s have %s %s beside the %s, even idle", nodes, f(s.Free), what, many(r.Running, "pod that runs", "pods that run"))
+		return fmt.Sprintf("%s have %s %s beside the %s, even idle", nodes, f(s.Free), what, words.Count(r.Running, "pod that runs", "pods that run"))
 	case r.Verdict == TooBig:
 		return fmt.Sprintf("%s have %s %s in all, even idle", nodes, f(s.Free), what)
 	case s.Free == 0:
 		return fmt.Sprintf("no %s are free on %s", what, nodes)
 	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes < s.Largest:
-		return fmt.Sprintf("%s %s are free on %s, in holes for %s of %s", f(s.Free), what, nodes, many(s.Holes, "pod", "pods"), f(s.NeededHole))
+		return fmt.Sprintf("%s %s are free on %s, in holes for %s of %s", f(s.Free), what, nodes, words.Count(s.Holes, "pod", "pods"), f(s.NeededHole))
 	default:
 		return fmt.Sprintf("%s %s %s free on %s, at most %s on one", f(s.Free), what, isAre(s.Free), nodes, f(s.LargestHole))
 	}
@@ -219,7 +219,7 @@ func isAre(n int64) string {
 // togetherText is for pods that find enough of each resource, though not on the same nodes.
 func (r Result) togetherText(a, b Shortfall) string {
 	return fmt.Sprintf("%s, %s; %s and %s are free on the %s that may take %s, but not enough of both on the same nodes",
-		r.askText(a), r.askText(b), amountText(a.Resource, a.Free), amountText(b.Resource, b.Free), many(r.Usable, "node", "nodes"), r.them())
+		r.askText(a), r.askText(b), amountText(a.Resource, a.Free), amountText(b.Resource, b.Free), words.Count(r.Usable, "node", "nodes"), r.them())
 }
 
 // shortLine is a shortfall in one line of its own.
@@ -233,14 +233,14 @@ func (r Result) shortLine(s Shortfall) string {
 		free = "there even when idle"
 	}
 	return fmt.Sprintf("%s: %s asked, %s by one pod; %s %s on %s, at most %s on one",
-		s.Resource, f(s.Asked), f(s.NeededHole), f(s.Free), free, many(r.Usable, "node", "nodes"), f(s.LargestHole))
+		s.Resource, f(s.Asked), f(s.NeededHole), f(s.Free), free, words.Count(r.Usable, "node", "nodes"), f(s.LargestHole))
 }
 
 func (r Result) backText() string {
 	if !r.WithNodesBack {
 		return ""
 	}
-	return fmt.Sprintf("; all would with the %s back", many(r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node", "unready or cordoned nodes"))
+	return fmt.Sprintf("; all would with the %s back", words.Count(r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node", "unready or cordoned nodes"))
 }
 
 // planText is where the pods go, in short: "1 Master + 3 Workers on 4 nodes".
@@ -249,16 +249,16 @@ func (r Result) planText() string {
 		return ""
 	}
 	nodes := make(map[string]bool, len(r.Plan))
-	var roles roleList
+	var roles words.Roles
 	for i := 0; i < len(r.Plan); {
 		group, pods := r.Plan[i].Group, 0
 		for ; i < len(r.Plan) && r.Plan[i].Group == group; i++ {
 			pods += r.Plan[i].Count
 			nodes[r.Plan[i].Node] = true
 		}
-		roles.add(group, pods)
+		roles.Add(group, pods)
 	}
-	return fmt.Sprintf("%s on %s", &roles, many(len(nodes), "node", "nodes"))
+	return fmt.Sprintf("%s on %s", &roles, words.Count(len(nodes), "node", "nodes"))
 }
 
 // String names the nodes that do not count, in the order of the gates; empty: all do.
@@ -267,7 +267,7 @@ func (r Rejections) String() string {
 	add := func(count int, what string) {
 		switch {
 		case count > 0 && out == nil:
-			out = append(out, many(count, "node", "nodes")+" "+what)
+			out = append(out, words.Count(count, "node", "nodes")+" "+what)
 		case count > 0:
 			out = append(out, fmt.Sprintf("%d %s", count, what))
 		}
@@ -295,11 +295,11 @@ func (r Result) Lines() []string {
 			out = append(out, fmt.Sprintf("  %-8s %s", head, text))
 		}
 	}
-	for _, a := range r.Asks[:min(mostRoles, len(r.Asks))] {
+	for _, a := range r.Asks[:min(words.MostRoles, len(r.Asks))] {
 		line("asked", a.String())
 	}
-	if more := len(r.Asks) - mostRoles; more > 0 {
-		line("", "and "+many(more, "role more", "roles more"))
+	if more := len(r.Asks) - words.MostRoles; more > 0 {
+		line("", "and "+words.Count(more, "role more", "roles more"))
 	}
 	for i, l := range r.Limits {
 		line([]string{"limit", ""}[min(i, 1)], l.String())
@@ -346,7 +346,7 @@ func (r Result) placements() []string {
 			pods += r.Plan[j].Count
 			nodes = append(nodes, fmt.Sprintf("%s (%d)", r.Plan[j].Node, r.Plan[j].Count))
 		}
-		text := roleText(r.Plan[i].Group, pods) + " on " + strings.Join(nodes[:min(mostNodes, len(nodes))], ", ")
+		text := words.Pods(r.Plan[i].Group, pods) + " on " + strings.Join(nodes[:min(mostNodes, len(nodes))], ", ")
 		if more := len(nodes) - mostNodes; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
@@ -369,29 +369,6 @@ func (a Ask) String() string {
 		text += " each"
 	}
 	return text
-}
-
-// roleText is a number of pods of a role: "1 Master", "5 Workers", "2 pods of node".
-func roleText(role string, n int) string {
-	word := role != "" && strings.IndexFunc(role, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
-	switch {
-	case role == "":
-		return many(n, "pod", "pods")
-	case !word || strings.EqualFold(role, "node"):
-		return fmt.Sprintf("%s of %s", many(n, "pod", "pods"), role)
-	case n == 1 || strings.HasSuffix(role, "s") || strings.HasSuffix(role, "S"):
-		return fmt.Sprintf("%d %s", n, role)
-	default:
-		return fmt.Sprintf("%d %ss", n, role)
-	}
-}
-
-// many is a count with its noun: "1 node", "4 nodes".
-func many(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 // amountText is "8 nvidia.com/gpu", "24 cpu", "64Gi memory".

@@ -3,13 +3,17 @@ package capacity
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // evenTerm is a topology spread constraint that must hold, ready to be counted.
@@ -70,7 +74,7 @@ func (e *evenTerm) countsOf(p *job.Pod) (yes bool, doubt string) {
 }
 
 // level reads the constraints of a group and counts the pods that are there.
-func (on *ground) level(t *traits, namespace string, g *Group) {
+func (on *ground) level(t *traits, namespace string, g *gang.Group) {
 	for i := range g.Pod.Spec.TopologySpreadConstraints {
 		c := &g.Pod.Spec.TopologySpreadConstraints[i]
 		if c.WhenUnsatisfiable == corev1.ScheduleAnyway {
@@ -81,15 +85,15 @@ func (on *ground) level(t *traits, namespace string, g *Group) {
 			t.blur(fmt.Sprintf("%s: topology spread by %s is not judged", g.Name, unread))
 			continue
 		}
-		e.now, e.idle = make([]int32, len(on.s.nodes)), make([]int32, len(on.s.nodes))
-		if in := on.s.podsIn[namespace]; in != nil {
-			for p := range in.with(labelsOf(e.selector)) {
-				if p.deleted || !e.counts(p.labels) {
+		e.now, e.idle = make([]int32, len(on.s.Nodes())), make([]int32, len(on.s.Nodes()))
+		if in := on.s.PodLists()[namespace]; in != nil {
+			for p := range in.With(cluster.HashesIn(e.selector)) {
+				if p.Deleted() || !e.counts(p.Labels()) {
 					continue
 				}
-				if at, ok := on.s.nodeAt(p.node); ok {
+				if at, ok := on.s.NodeAt(p.Node()); ok {
 					e.now[at]++
-					if p.resident || on.stays[p] {
+					if p.Resident() || on.stays[p] {
 						e.idle[at]++
 					}
 				}
@@ -101,33 +105,33 @@ func (on *ground) level(t *traits, namespace string, g *Group) {
 
 // attract reads the required affinity of a group and finds the pods that are there for it:
 // those that match all of its terms.
-func (on *ground) attract(t *traits, namespace string, g *Group) {
-	for _, term := range podAffinity(&g.Pod.Spec) {
-		t.near = append(t.near, ownTermOf(term, namespace, &g.Pod))
+func (on *ground) attract(t *traits, namespace string, g *gang.Group) {
+	for _, term := range podspec.PodAffinity(&g.Pod.Spec) {
+		t.near = append(t.near, cluster.OwnTermOf(term, namespace, &g.Pod))
 	}
 	if len(t.near) == 0 {
 		return
 	}
 	unread, unseen := false, false
 	for i := range t.near {
-		if t.near[i].unread != "" {
+		if t.near[i].Unread != "" {
 			unread = true
-			t.blur(notJudged(g.Name, "affinity", t.near[i].unread))
+			t.blur(notJudged(g.Name, "affinity", t.near[i].Unread))
 		}
 	}
-	var must []labelHash
+	var must []cluster.LabelHash
 	for i := range t.near {
-		must = append(must, labelsOf(t.near[i].selector)...)
+		must = append(must, cluster.HashesIn(t.near[i].Selector)...)
 	}
-	for in, pods := range on.s.podsIn {
-		for p := range pods.with(must) {
-			at, ok := on.s.nodeAt(p.node)
+	for in, pods := range on.s.PodLists() {
+		for p := range pods.With(must) {
+			at, ok := on.s.NodeAt(p.Node())
 			if !ok {
 				continue
 			}
-			switch yes, known := on.s.matchesAll(t.near, in, p.labels); {
+			switch yes, known := matchesAll(on.s, t.near, in, p.Labels()); {
 			case !known && !unread:
-				t.blur(notJudged(g.Name, "affinity", unseenNamespaces))
+				t.blur(notJudged(g.Name, "affinity", cluster.UnseenNamespaces))
 				unseen = true
 			case yes:
 				t.seeds = append(t.seeds, int32(at))
@@ -142,13 +146,11 @@ func (on *ground) attract(t *traits, namespace string, g *Group) {
 	t.seeds = slices.Compact(t.seeds)
 }
 
-const unseenNamespaces = "labels of namespaces that are not in the view"
-
 // matchesAll says whether a pod matches every one of some terms.
-func (s *Snapshot) matchesAll(terms []podTerm, namespace string, set map[string]string) (yes, known bool) {
+func matchesAll(s *cluster.Snapshot, terms []cluster.PodTerm, namespace string, set map[string]string) (yes, known bool) {
 	known = true
 	for i := range terms {
-		match, sure := terms[i].matches(s, namespace, set)
+		match, sure := terms[i].Matches(s, namespace, set)
 		if sure && !match {
 			return false, true
 		}
@@ -158,9 +160,9 @@ func (s *Snapshot) matchesAll(terms []podTerm, namespace string, set map[string]
 }
 
 // meetsAll says whether the pods of a group match every one of some terms.
-func (s *Snapshot) meetsAll(terms []podTerm, namespace string, p *job.Pod) (yes bool, doubt string) {
+func meetsAll(s *cluster.Snapshot, terms []cluster.PodTerm, namespace string, p *job.Pod) (yes bool, doubt string) {
 	for i := range terms {
-		match, why := terms[i].meets(s, namespace, p)
+		match, why := terms[i].Meets(s, namespace, p)
 		if !match && why == "" {
 			return false, ""
 		}
@@ -171,7 +173,7 @@ func (s *Snapshot) meetsAll(terms []podTerm, namespace string, p *job.Pod) (yes 
 
 // tied says that the pods of the gang decide where others of it may go, beyond their node:
 // then they cannot be counted each kin on its own.
-func (on *ground) tied(g Gang) bool {
+func (on *ground) tied(g gang.Gang) bool {
 	pods, claims := 0, map[string]int{}
 	for i := range g.Groups {
 		pods += min(2, max(0, g.Groups[i].Count))
@@ -192,8 +194,8 @@ func (on *ground) tied(g Gang) bool {
 				return true
 			}
 		}
-		wide := func(term podTerm) bool { return term.topology != corev1.LabelHostname }
-		if pods > 1 && slices.ContainsFunc(t.apart, func(term podTerm) bool { return wide(term) && on.concerns(&term, g) }) {
+		wide := func(term cluster.PodTerm) bool { return term.Topology != corev1.LabelHostname }
+		if pods > 1 && slices.ContainsFunc(t.apart, func(term cluster.PodTerm) bool { return wide(term) && on.concerns(&term, g) }) {
 			return true
 		}
 	}
@@ -201,9 +203,9 @@ func (on *ground) tied(g Gang) bool {
 }
 
 // concerns says whether a term may be about pods of the gang itself.
-func (on *ground) concerns(term *podTerm, g Gang) bool {
-	return slices.ContainsFunc(g.Groups, func(other Group) bool {
-		yes, doubt := term.meets(on.s, g.Namespace, &other.Pod)
+func (on *ground) concerns(term *cluster.PodTerm, g gang.Gang) bool {
+	return slices.ContainsFunc(g.Groups, func(other gang.Group) bool {
+		yes, doubt := term.Meets(on.s, g.Namespace, &other.Pod)
 		return other.Count > 0 && (yes || doubt != "")
 	})
 }
@@ -220,43 +222,43 @@ func (on *ground) topologyKeys() []string {
 	for i := range on.traits {
 		t := &on.traits[i]
 		for _, term := range slices.Concat(t.near, t.apart) {
-			add(term.topology)
+			add(term.Topology)
 		}
 		for _, e := range t.even {
 			add(e.topology)
 		}
 	}
-	return sorted(out)
+	return distinct(out)
 }
 
 // part splits the cells until all nodes of one are alike for everything that ties pods.
 func (on *ground) part(keys []string) {
 	for _, key := range keys {
-		column := on.s.byLabel.column(on.s.nodes, []string{key})
-		on.grid = on.grid.split(func(at int32) int32 { return column.of[at] })
+		column := on.s.LabelColumn([]string{key})
+		on.grid = on.grid.Split(func(at int32) int32 { return column.Of[at] })
 	}
 	for i := range on.traits {
 		t := &on.traits[i]
 		for _, e := range t.even {
 			if e.topology == corev1.LabelHostname {
-				on.grid = on.grid.split(func(at int32) int32 { return e.now[at] }).split(func(at int32) int32 { return e.idle[at] })
+				on.grid = on.grid.Split(func(at int32) int32 { return e.now[at] }).Split(func(at int32) int32 { return e.idle[at] })
 			}
 		}
 		for _, term := range t.near {
-			if term.topology == corev1.LabelHostname {
-				on.grid = on.grid.split(func(at int32) int32 {
+			if term.Topology == corev1.LabelHostname {
+				on.grid = on.grid.Split(func(at int32) int32 {
 					_, seeded := slices.BinarySearch(t.seeds, at)
-					return int32(bit(seeded))
+					return int32(number(seeded))
 				})
 			}
 		}
 	}
 	for i := range on.slots {
 		row := &on.slots[i]
-		on.grid = on.grid.split(func(at int32) int32 { return row.now[at] }).split(func(at int32) int32 { return row.idle[at] })
-		for _, handle := range sortedKeys(row.there) {
-			there := row.there[handle]
-			on.grid = on.grid.split(func(at int32) int32 { return there[at] })
+		on.grid = on.grid.Split(func(at int32) int32 { return row.Now[at] }).Split(func(at int32) int32 { return row.Idle[at] })
+		for _, handle := range slices.Sorted(maps.Keys(row.There)) {
+			there := row.There[handle]
+			on.grid = on.grid.Split(func(at int32) int32 { return there[at] })
 		}
 	}
 }

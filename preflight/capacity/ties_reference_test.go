@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -19,10 +21,10 @@ import (
 type tiedWorld struct {
 	nodes []*corev1.Node
 	pods  []*corev1.Pod
-	gang  capacity.Gang
+	gang  gang.Gang
 }
 
-func (w tiedWorld) snapshot() *capacity.Snapshot {
+func (w tiedWorld) snapshot() *cluster.Snapshot {
 	var items []build.Item
 	for _, n := range w.nodes {
 		items = append(items, n)
@@ -48,7 +50,7 @@ func (w tiedWorld) String() string {
 }
 
 func newTiedWorld(r *rand.Rand) tiedWorld {
-	w := tiedWorld{gang: capacity.Gang{Name: "train", Namespace: "default"}}
+	w := tiedWorld{gang: gang.Gang{Name: "train", Namespace: "default"}}
 	for i := range 2 + r.IntN(3) {
 		o := []build.NodeOption{build.Allocatable("pods", fmt.Sprint(1+r.IntN(3)))}
 		if !one(r, 6) {
@@ -77,7 +79,7 @@ func newTiedWorld(r *rand.Rand) tiedWorld {
 		case 2:
 			apartOver(topology, to)(p)
 		}
-		w.gang.Groups = append(w.gang.Groups, capacity.Group{Name: name, Count: 1 + r.IntN(4), Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}})
+		w.gang.Groups = append(w.gang.Groups, gang.Group{Name: name, Count: 1 + r.IntN(4), Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}})
 	}
 	return w
 }
@@ -102,7 +104,7 @@ func (w tiedWorld) start(idle bool) (out []standing) {
 
 // allowed is the scheduler's judgement on one more pod, worked out from nothing but who
 // stands where.
-func (w tiedWorld) allowed(all []standing, g *capacity.Group, n *corev1.Node) bool {
+func (w tiedWorld) allowed(all []standing, g *gang.Group, n *corev1.Node) bool {
 	room := n.Status.Allocatable.Pods().Value()
 	for _, s := range all {
 		if s.node == n {
@@ -224,7 +226,7 @@ func (w tiedWorld) replay(r capacity.Result) string {
 	}
 	placed := map[string]int{}
 	for _, p := range order {
-		g := &w.gang.Groups[slices.IndexFunc(w.gang.Groups, func(g capacity.Group) bool { return g.Name == p.Group })]
+		g := &w.gang.Groups[slices.IndexFunc(w.gang.Groups, func(g gang.Group) bool { return g.Name == p.Group })]
 		n := w.nodes[slices.IndexFunc(w.nodes, func(n *corev1.Node) bool { return n.Name == p.Node })]
 		for range p.Count {
 			if !w.allowed(all, g, n) {
@@ -249,7 +251,7 @@ func TestTiedPodsAgreeWithTheExhaustiveSearch(t *testing.T) {
 	}
 	for seed := range uint64(rounds) {
 		w := newTiedWorld(rand.New(rand.NewPCG(seed, 11)))
-		got := w.snapshot().Fit(t.Context(), w.gang)
+		got := capacity.Fit(t.Context(), w.snapshot(), w.gang)
 		tally[got.Verdict]++
 		if why := w.replay(got); why != "" {
 			t.Fatalf("seed %d: the plan cannot be bound in its order %v: %s\n%s\n%s", seed, got.Order, why, w, got)

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -42,25 +44,25 @@ func even(topology, name string, skew int32, more ...func(*corev1.TopologySpread
 }
 
 // threeZones are zones of one, two and three nodes of 8 GPUs.
-func threeZones(more ...any) *capacity.Snapshot {
+func threeZones(more ...any) *cluster.Snapshot {
 	for zone := range 3 {
 		for node := range zone + 1 {
 			more = append(more, build.Node(fmt.Sprintf("%c%d", 'a'+zone, node), build.GPUs(8), build.Label("zone", string(rune('a'+zone)))))
 		}
 	}
-	return cluster(more...)
+	return clusterOf(more...)
 }
 
 func TestPodsThatDecideWhereOthersGo(t *testing.T) {
-	workers := func(count int, options ...build.PodOption) capacity.Gang {
-		return gang(group("Worker", count, append([]build.PodOption{build.Asks("8"), role("w")}, options...)...))
+	workers := func(count int, options ...build.PodOption) gang.Gang {
+		return gangOf(group("Worker", count, append([]build.PodOption{build.Asks("8"), role("w")}, options...)...))
 	}
 	w := func(node string) *corev1.Pod {
 		return build.Pod("w-"+node, build.On(node), role("w"), build.Asks("8"))
 	}
 	cases := map[string]struct {
-		on   *capacity.Snapshot
-		gang capacity.Gang
+		on   *cluster.Snapshot
+		gang gang.Gang
 		want string
 	}{
 		"spread over zones, as far as the smallest lets them": {
@@ -104,21 +106,21 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 			"0 of 2 pods fit now, and not all of them on the idle cluster: 2 Workers must share one zone with pods that do not run",
 		},
 		"the master decides the zone of its workers": {
-			threeZones(), gang(group("Worker", 2, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 1, build.Asks("8"), role("m"))),
+			threeZones(), gangOf(group("Worker", 2, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 1, build.Asks("8"), role("m"))),
 			"3 of 3 pods fit: 2 Workers + 1 Master on 3 nodes",
 		},
 		"two masters apart, each with its workers": {
-			threeZones(), gang(group("Worker", 3, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 2, build.Asks("8"), role("m"), apartOver("zone", "m"))),
+			threeZones(), gangOf(group("Worker", 3, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 2, build.Asks("8"), role("m"), apartOver("zone", "m"))),
 			"5 of 5 pods fit: 3 Workers + 2 Masters on 5 nodes",
 		},
 		"spread over zones and over nodes at once": {
-			threeZones(), gang(group("Worker", 10, build.Asks("2"), role("w"), even("zone", "w", 1), even(corev1.LabelHostname, "w", 1))),
+			threeZones(), gangOf(group("Worker", 10, build.Asks("2"), role("w"), even("zone", "w", 1), even(corev1.LabelHostname, "w", 1))),
 			"5 of 10 pods fit now, and not all of them on the idle cluster: no placement keeps spread over zone, spread over kubernetes.io/hostname and the room on the nodes",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := tc.on.Fit(t.Context(), tc.gang)
+			got := capacity.Fit(t.Context(), tc.on, tc.gang)
 			text := got.String()
 			if got.Obstacle != "" {
 				text = got.Headline() + ": " + got.Obstacle
@@ -131,12 +133,12 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 }
 
 func TestAnOrderIsGivenWhereItMatters(t *testing.T) {
-	got := threeZones().Fit(t.Context(), gang(group("Worker", 2, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 1, build.Asks("8"), role("m"))))
+	got := capacity.Fit(t.Context(), threeZones(), gangOf(group("Worker", 2, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 1, build.Asks("8"), role("m"))))
 	want := []capacity.Placement{{Group: "Master", Node: "c0", Count: 1}, {Group: "Worker", Node: "c1", Count: 1}, {Group: "Worker", Node: "c2", Count: 1}}
 	if diff := cmp.Diff(want, got.Order); diff != "" {
 		t.Errorf("Order: the master first, its workers in its zone (-want +got):\n%s", diff)
 	}
-	if got := threeZones().Fit(t.Context(), gpus(6, "8")); got.Order != nil {
+	if got := capacity.Fit(t.Context(), threeZones(), gpus(6, "8")); got.Order != nil {
 		t.Errorf("Order of pods that any order will do for is %v; want none", got.Order)
 	}
 }
@@ -144,14 +146,14 @@ func TestAnOrderIsGivenWhereItMatters(t *testing.T) {
 // TestOnlyWhatIsInTheWayIsNamed is about rules that no room helps against: there is enough of every
 // resource, and none is named.
 func TestOnlyWhatIsInTheWayIsNamed(t *testing.T) {
-	two := cluster(build.Nodes(2, "a", build.GPUs(8)))
-	apart := gang(group("Worker", 3, build.Asks("1"), role("w"), apartOver(corev1.LabelHostname, "w")))
-	port := gang(group("Worker", 3, build.Asks("1"), build.HostPort(2222)))
-	lost := in("ml", gang(group("Worker", 1, build.Asks("1"), mountOf("data"))))
+	two := clusterOf(build.Nodes(2, "a", build.GPUs(8)))
+	apart := gangOf(group("Worker", 3, build.Asks("1"), role("w"), apartOver(corev1.LabelHostname, "w")))
+	port := gangOf(group("Worker", 3, build.Asks("1"), build.HostPort(2222)))
+	lost := in("ml", gangOf(group("Worker", 1, build.Asks("1"), mountOf("data"))))
 	noClaims := ruled(t, "", []string{"persistentvolumeclaims"}, build.Node("a", build.GPUs(8)))
 	cases := map[string]struct {
-		on   *capacity.Snapshot
-		gang capacity.Gang
+		on   *cluster.Snapshot
+		gang gang.Gang
 		want string
 	}{
 		"anti-affinity over nodes": {two, apart, "too-big 2 of 3 pods fit now, and not all of them on the idle cluster: 3 Workers need a node each (required pod anti-affinity); 2 nodes could take one, even idle"},
@@ -160,7 +162,7 @@ func TestOnlyWhatIsInTheWayIsNamed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := tc.on.Fit(t.Context(), tc.gang)
+			r := capacity.Fit(t.Context(), tc.on, tc.gang)
 			if diff := cmp.Diff(tc.want, r.Answer()+" "+r.String()); diff != "" {
 				t.Errorf("Fit (-want +got):\n%s", diff)
 			}

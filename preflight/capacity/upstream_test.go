@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // TestWhatAPodOccupiesIsWhatUpstreamSays: most pods are counted without the helper; that
@@ -19,7 +19,7 @@ func TestWhatAPodOccupiesIsWhatUpstreamSays(t *testing.T) {
 	for seed := range uint64(20000) {
 		p := livingPod(rand.New(rand.NewPCG(seed, 3)))
 		want := job.ResourcesOf(resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true}))
-		if diff := cmp.Diff(want, capacity.Occupied(p)); diff != "" {
+		if diff := cmp.Diff(want, podspec.Occupied(p)); diff != "" {
 			t.Fatalf("seed %d (-upstream +ours):\n%s\nspec %+v\nstatus %+v", seed, diff, p.Spec, p.Status)
 		}
 	}

@@ -3,22 +3,9 @@ package capacity
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
-
-// volcanoQueue is what of Volcano's Queue is read: capability is what its jobs may hold
-// together, deserved and guarantee are shares that no job breaks
-// (https://github.com/volcano-sh/apis/blob/v1.13.0/pkg/apis/scheduling/v1beta1/types.go).
-type volcanoQueue struct {
-	Spec struct {
-		Capability corev1.ResourceList `json:"capability"`
-		Parent     string              `json:"parent"`
-	} `json:"spec"`
-	Status struct {
-		State     string              `json:"state"`
-		Allocated corev1.ResourceList `json:"allocated"`
-	} `json:"status"`
-}
 
 // mostParents is how deep queues are followed; a circle ends there too.
 const mostParents = 16
@@ -26,20 +13,20 @@ const mostParents = 16
 // volcano asks Volcano's queue and those above it.
 func (o *obstacle) volcano() {
 	name := o.gang.Queue
-	queue := o.s.rules.volcano[name]
+	queue := o.s.Rules().Volcano[name]
 	if queue == nil {
-		o.missingQueue(volcanoKind, "", name)
+		o.missingQueue(cluster.VolcanoKind, "", name)
 		return
 	}
 	for range mostParents {
 		if state := queue.Status.State; state == "Closed" || state == "Closing" {
 			o.closedQueue("Queue", "", name, "status.state", "its state is %s; it takes jobs when that is Open", state)
 		}
-		o.queueAmounts("Queue", "", name, capability(queue.Spec.Capability), quotaAmounts(queue.Status.Allocated), queue.Status.Allocated != nil, "spec.capability")
-		if name = queue.Spec.Parent; name == "" || o.s.rules.volcano[name] == nil {
+		o.queueAmounts("Queue", "", name, capability(queue.Spec.Capability), cluster.QuotaAmounts(queue.Status.Allocated), queue.Status.Allocated != nil, "spec.capability")
+		if name = queue.Spec.Parent; name == "" || o.s.Rules().Volcano[name] == nil {
 			return
 		}
-		queue = o.s.rules.volcano[name]
+		queue = o.s.Rules().Volcano[name]
 	}
 }
 

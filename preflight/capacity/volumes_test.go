@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -38,7 +40,7 @@ func manifest(kind, namespace, name string, fields map[string]any) *unstructured
 // harbour is a cluster of six nodes whose volumes change, and the same written down.
 type harbour struct {
 	r    *rand.Rand
-	kept capacity.Ledger
+	kept cluster.Store
 	has  map[string]*unstructured.Unstructured
 	pods map[string]*corev1.Pod
 }
@@ -50,7 +52,7 @@ func newHarbour(seed uint64) *harbour {
 }
 
 // furnish adds what stays.
-func (h *harbour) furnish(l *capacity.Ledger) {
+func (h *harbour) furnish(l *cluster.Store) {
 	whole(l)
 	for _, r := range []string{"persistentvolumeclaims", "persistentvolumes"} {
 		l.SetComplete(schema.GroupResource{Resource: r}, true)
@@ -155,8 +157,8 @@ func (h *harbour) object() *unstructured.Unstructured {
 	}
 }
 
-func (h *harbour) fresh() *capacity.Snapshot {
-	var l capacity.Ledger
+func (h *harbour) fresh() *cluster.Snapshot {
+	var l cluster.Store
 	for _, p := range h.pods {
 		l.SetPod(p)
 	}
@@ -178,8 +180,8 @@ func mounts(claims ...string) build.PodOption {
 	})
 }
 
-func volumeQuestions() []capacity.Gang {
-	own := gang(group("Worker", 3, build.Asks("1"), mounts("c1")))
+func volumeQuestions() []gang.Gang {
+	own := gangOf(group("Worker", 3, build.Asks("1"), mounts("c1")))
 	own.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Name < "p3" }
 	each := build.Spec(func(s *corev1.PodSpec) {
 		class := "s1"
@@ -189,11 +191,11 @@ func volumeQuestions() []capacity.Gang {
 			}},
 		}}}}
 	})
-	return []capacity.Gang{
-		gang(group("Worker", 2, build.Asks("1"), mounts("c0"))),
-		gang(group("Worker", 4, build.Asks("1"), mounts("c1", "c2"))),
-		gang(group("Worker", 1, build.Asks("1"), mounts("c3")), group("Server", 2, mounts("c3", "c4"))),
-		gang(group("Worker", 7, each)),
+	return []gang.Gang{
+		gangOf(group("Worker", 2, build.Asks("1"), mounts("c0"))),
+		gangOf(group("Worker", 4, build.Asks("1"), mounts("c1", "c2"))),
+		gangOf(group("Worker", 1, build.Asks("1"), mounts("c3")), group("Server", 2, mounts("c3", "c4"))),
+		gangOf(group("Worker", 7, each)),
 		own,
 	}
 }
@@ -206,7 +208,7 @@ func TestALedgerWhoseVolumesChangeEqualsAFreshOne(t *testing.T) {
 			h.change()
 		}
 		type taken struct {
-			s    *capacity.Snapshot
+			s    *cluster.Snapshot
 			want []capacity.Result
 		}
 		var earlier []taken
@@ -217,7 +219,7 @@ func TestALedgerWhoseVolumesChangeEqualsAFreshOne(t *testing.T) {
 			kept, fresh := h.kept.Snapshot(build.Taken, ""), h.fresh()
 			now := taken{s: kept}
 			for i, g := range volumeQuestions() {
-				want, got := fresh.Fit(t.Context(), g), kept.Fit(t.Context(), g)
+				want, got := capacity.Fit(t.Context(), fresh, g), capacity.Fit(t.Context(), kept, g)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("seed %d, question %d: Fit (-fresh +kept):\n%s", seed, i, diff)
 				}
@@ -228,7 +230,7 @@ func TestALedgerWhoseVolumesChangeEqualsAFreshOne(t *testing.T) {
 		}
 		for at, was := range earlier {
 			for i, g := range volumeQuestions() {
-				if diff := cmp.Diff(was.want[i], was.s.Fit(t.Context(), g)); diff != "" {
+				if diff := cmp.Diff(was.want[i], capacity.Fit(t.Context(), was.s, g)); diff != "" {
 					t.Fatalf("seed %d: snapshot %d answers question %d otherwise than when it was taken (-then +now):\n%s", seed, at, i, diff)
 				}
 			}

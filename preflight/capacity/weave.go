@@ -3,6 +3,8 @@ package capacity
 import (
 	"cmp"
 	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // mostAnchors is how many beginnings of a set that must stay together are tried.
@@ -150,7 +152,7 @@ func (w *web) rooms(top int) []int64 {
 	out := make([]int64, w.tops[top].size*len(w.kins))
 	w.roomsOf[top] = out
 	for i, k := range w.kins {
-		if !w.q.on.budget.spend((len(w.q.on.grid.nodes) + len(w.q.s.nodes)) / 4) {
+		if !w.q.on.budget.spend((len(w.q.on.grid.Nodes) + len(w.q.s.Nodes())) / 4) {
 			return out
 		}
 		for cell, n := range w.caps(k) {
@@ -160,13 +162,13 @@ func (w *web) rooms(top int) []int64 {
 			if !w.mayAttach(i, cell, nil) {
 				continue
 			}
-			for _, node := range w.q.on.grid.nodes[cell] {
+			for _, node := range w.q.on.grid.Nodes[cell] {
 				d := w.tops[top].domain(cell, node)
 				if d < 0 {
 					break
 				}
 				at := int(d)*len(w.kins) + i
-				out[at] = plus(out[at], int64(n))
+				out[at] = saturate.Add(out[at], int64(n))
 			}
 		}
 	}
@@ -253,7 +255,7 @@ func (w *web) byHole(i int, largeFirst bool) []int32 {
 	for len(w.holeOrder) < 2*len(w.kins) {
 		w.holeOrder = append(w.holeOrder, nil)
 	}
-	at := 2*i + bit(largeFirst)
+	at := 2*i + number(largeFirst)
 	if w.holeOrder[at] != nil {
 		return w.holeOrder[at]
 	}

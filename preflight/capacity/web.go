@@ -6,7 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // web is what ties the pods of a stage to each other and to pods that exist, beyond what
@@ -135,14 +137,14 @@ func (w *web) topology(key string) int {
 	if at := slices.IndexFunc(w.tops, func(t topology) bool { return t.key == key }); at >= 0 {
 		return at
 	}
-	t := topology{key: key, size: len(w.q.s.nodes)}
+	t := topology{key: key, size: len(w.q.s.Nodes())}
 	if key != corev1.LabelHostname {
-		column := w.q.s.byLabel.column(w.q.s.nodes, []string{key})
-		t.of, t.size = make([]int32, len(w.q.on.grid.nodes)), column.values+1
-		for cell, members := range w.q.on.grid.nodes {
+		column := w.q.s.LabelColumn([]string{key})
+		t.of, t.size = make([]int32, len(w.q.on.grid.Nodes)), column.Values+1
+		for cell, members := range w.q.on.grid.Nodes {
 			t.of[cell] = -1
-			if _, ok := w.q.s.nodes[members[0]].Labels[key]; ok {
-				t.of[cell] = column.of[members[0]]
+			if _, ok := w.q.s.Nodes()[members[0]].Labels[key]; ok {
+				t.of[cell] = column.Of[members[0]]
 			}
 		}
 	}
@@ -227,16 +229,16 @@ func (w *web) addApart(i int, k *kin) {
 	for at := range k.traits.apart {
 		term := &k.traits.apart[at]
 		with := w.matching(func(other *kin) bool {
-			yes, doubt := w.q.on.meets(relation{antiAffine, term.number, 0}, other.groups[0], func() (bool, string) { return term.meets(w.q.s, w.q.gang.Namespace, other.pod) })
+			yes, doubt := w.q.on.meets(relation{antiAffine, term.Number, 0}, other.groups[0], func() (bool, string) { return term.Meets(w.q.s, w.q.gang.Namespace, other.pod) })
 			if doubt != "" {
 				w.q.blur(notJudged(k.name, "anti-affinity", doubt))
 			}
 			return yes
 		})
-		if with.empty() || term.topology == corev1.LabelHostname {
+		if with.empty() || term.Topology == corev1.LabelHostname {
 			continue
 		}
-		top := w.topology(term.topology)
+		top := w.topology(term.Topology)
 		at := slices.IndexFunc(w.apart, func(r apartRule) bool { return r.top == top && r.with.equal(with) })
 		if at < 0 {
 			at, w.apart = len(w.apart), append(w.apart, apartRule{top: top, holders: w.set(), with: with})
@@ -247,25 +249,25 @@ func (w *web) addApart(i int, k *kin) {
 
 func (w *web) addNear(i int, k *kin) {
 	terms := k.traits.near
-	if len(terms) == 0 || slices.ContainsFunc(terms, func(t podTerm) bool { return t.unread != "" }) {
+	if len(terms) == 0 || slices.ContainsFunc(terms, func(t cluster.PodTerm) bool { return t.Unread != "" }) {
 		return
 	}
 	r := nearRule{holders: w.set(i), open: true}
-	with, doubt := w.meeting(relation{affine, k.groups[0], 0}, func(p *job.Pod) (bool, string) { return w.q.s.meetsAll(terms, w.q.gang.Namespace, p) })
+	with, doubt := w.meeting(relation{affine, k.groups[0], 0}, func(p *job.Pod) (bool, string) { return meetsAll(w.q.s, terms, w.q.gang.Namespace, p) })
 	if doubt != "" { // without the rule a no is still proven
 		w.q.blur(notJudged(k.name, "affinity", doubt))
 		return
 	}
 	r.with = with
 	for at := range terms {
-		top := w.topology(terms[at].topology)
+		top := w.topology(terms[at].Topology)
 		if slices.Contains(r.tops, top) {
 			continue
 		}
 		r.tops = append(r.tops, top)
 		seeded := make([]bool, w.tops[top].size)
 		for _, node := range k.traits.seeds {
-			if _, ok := w.q.s.nodes[node].Labels[w.tops[top].key]; !ok && w.tops[top].of != nil {
+			if _, ok := w.q.s.Nodes()[node].Labels[w.tops[top].key]; !ok && w.tops[top].of != nil {
 				continue // a pod on a node in no domain is near to nobody
 			}
 			seeded[w.domainOf(top, node)] = true
@@ -290,7 +292,7 @@ func (w *web) domainOf(top int, node int32) int32 {
 	if w.tops[top].of == nil {
 		return node
 	}
-	return w.q.s.byLabel.column(w.q.s.nodes, []string{w.tops[top].key}).of[node]
+	return w.q.s.LabelColumn([]string{w.tops[top].key}).Of[node]
 }
 
 func (w *web) addEven(i int, k *kin) {
@@ -298,10 +300,10 @@ func (w *web) addEven(i int, k *kin) {
 	for at := range k.traits.even {
 		e := &k.traits.even[at]
 		top := w.topology(e.topology)
-		if !w.q.on.budget.spend(w.tops[top].size/4 + len(w.q.s.nodes)/4) {
+		if !w.q.on.budget.spend(w.tops[top].size/4 + len(w.q.s.Nodes())/4) {
 			return
 		}
-		r := evenRule{holders: w.set(i), top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.nodes))}
+		r := evenRule{holders: w.set(i), top: top, skew: e.skew, base: make([]int32, w.tops[top].size), real: make([]bool, w.tops[top].size), cells: make([]bool, len(w.q.on.grid.Nodes))}
 		counted, doubt := w.meeting(relation{spread, k.groups[0], at}, e.countsOf)
 		if doubt != "" {
 			w.q.blur(notJudged(k.name, "topology spread", doubt))
@@ -314,7 +316,7 @@ func (w *web) addEven(i int, k *kin) {
 		if w.idle {
 			counts = e.idle
 		}
-		for cell, members := range w.q.on.grid.nodes {
+		for cell, members := range w.q.on.grid.Nodes {
 			if !eligible(cell, e) {
 				continue
 			}
@@ -327,7 +329,7 @@ func (w *web) addEven(i int, k *kin) {
 				r.base[d] += counts[node]
 			}
 		}
-		for cell, members := range w.q.on.grid.nodes {
+		for cell, members := range w.q.on.grid.Nodes {
 			for _, node := range members {
 				d := w.tops[top].domain(cell, node)
 				r.unreal = r.unreal || d >= 0 && !r.real[d]
@@ -356,19 +358,19 @@ func (w *web) joinEven(r evenRule) {
 // eligible says which cells have domains that a constraint of a kin compares: those with
 // every topology label of its constraints, and that it may choose where it honors that.
 func (w *web) eligible(k *kin) func(cell int, e *evenTerm) bool {
-	s, match := w.q.s, selects(&k.pod.Spec)
+	s, match := w.q.s, podspec.Selects(&k.pod.Spec)
 	return func(cell int, e *evenTerm) bool {
-		n := s.nodes[w.q.on.grid.nodes[cell][0]]
+		n := s.Nodes()[w.q.on.grid.Nodes[cell][0]]
 		for i := range k.traits.even {
 			key := k.traits.even[i].topology
 			if _, ok := n.Labels[key]; !ok && key != corev1.LabelHostname {
 				return false
 			}
 		}
-		if e.honorsAffinity && !match(n.object) {
+		if e.honorsAffinity && !match(n.Object()) {
 			return false
 		}
-		return !e.honorsTaints || untolerated(n.Taints, k.pod.Spec.Tolerations) == nil
+		return !e.honorsTaints || podspec.Untolerated(n.Taints, k.pod.Spec.Tolerations) == nil
 	}
 }
 
@@ -400,19 +402,19 @@ func (w *web) addShares() {
 func (w *web) addSlots() {
 	for at := range w.q.on.slots {
 		row := &w.q.on.slots[at]
-		left, attached := row.now, int32(1)
+		left, attached := row.Now, int32(1)
 		if w.idle {
-			left, attached = row.idle, 2
+			left, attached = row.Idle, 2
 		}
-		r := slotRule{driver: row.driver, own: make([]int32, len(w.kins))}
-		for _, members := range w.q.on.grid.nodes {
+		r := slotRule{driver: row.Driver, own: make([]int32, len(w.kins))}
+		for _, members := range w.q.on.grid.Nodes {
 			r.left = append(r.left, left[members[0]])
 		}
 		var handles []string
 		for i, k := range w.kins {
 			for _, c := range k.traits.claims {
 				switch seen := slices.Index(handles, c.handle); {
-				case c.driver != row.driver:
+				case c.driver != row.Driver:
 				case c.claim == "":
 					r.own[i]++
 				case seen >= 0:
@@ -420,8 +422,8 @@ func (w *web) addSlots() {
 				default:
 					handles, r.shared = append(handles, c.handle), append(r.shared, w.set(i))
 					there := make([]bool, len(r.left))
-					for cell, members := range w.q.on.grid.nodes {
-						there[cell] = row.there[c.handle] != nil && row.there[c.handle][members[0]] >= attached
+					for cell, members := range w.q.on.grid.Nodes {
+						there[cell] = row.There[c.handle] != nil && row.There[c.handle][members[0]] >= attached
 					}
 					r.there = append(r.there, there)
 				}

@@ -4,20 +4,24 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // within is the largest gang that the quotas leave room for, where they are all that is
 // asked too much of: one role with fewer pods, the one that has to give up fewest. It is
 // proven twice, by what lies before the nodes and by a fit. Empty: there is none, or what a
 // quota counts is not certain.
-func (s *Snapshot) within(g Gang, r *Result, on *ground) string {
+func within(s *cluster.Snapshot, g gang.Gang, r *Result, on *ground) string {
 	about := func(l Limit) bool { return l.Rule == RuleQuota || l.Rule == RuleQueueQuota }
 	if on == nil || len(r.Limits) == 0 || r.Verdict == Unknown || slices.ContainsFunc(r.Limits, func(l Limit) bool { return !about(l) }) {
 		return ""
 	}
 	q := &quest{s: s, gang: g, was: r, on: on}
-	exist := s.exist(g)
-	kept := func(g Gang) bool {
+	exist := exist(s, g)
+	kept := func(g gang.Gang) bool {
 		o := &obstacle{s: s, gang: g, exist: exist}
 		o.judge()
 		return len(o.limits)+len(o.notes) == 0
@@ -33,7 +37,7 @@ func (s *Snapshot) within(g Gang, r *Result, on *ground) string {
 		}
 	}
 	fewer := q.resized(best, pods)
-	text := fmt.Sprintf("fits with %s instead of %d, which is within %s", roleText(g.Groups[best].Name, pods), g.Groups[best].Count, strings.Join(owners, " and "))
+	text := fmt.Sprintf("fits with %s instead of %d, which is within %s", words.Pods(g.Groups[best].Name, pods), g.Groups[best].Count, strings.Join(owners, " and "))
 	if !kept(fewer) || !q.keep(fewer, "%s", text) {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -12,10 +13,10 @@ import (
 // Pass is the only door between a check and its driver.
 type Pass struct {
 	Job       *job.Job
-	Old       *job.Job           // set where the check needs Update
-	Operator  *kinds.Operator    // what the operator of the job's kind does; never nil
-	Cluster   *capacity.Snapshot // may be nil unless the check needs Cluster or Objects
-	Namespace map[string]string  // labels of the namespace; nil: unknown
+	Old       *job.Job          // set where the check needs Update
+	Operator  *kinds.Operator   // what the operator of the job's kind does; never nil
+	Cluster   *cluster.Snapshot // may be nil unless the check needs Cluster or Objects
+	Namespace map[string]string // labels of the namespace; nil: unknown
 	Params    any
 	fit       func() capacity.Result
 	limits    func() []capacity.Limit

@@ -9,17 +9,19 @@ import (
 	"sync"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // Input is what a set looks at.
 type Input struct {
-	Job, Old  *job.Job           // Old only on update
-	Partial   bool               // the job could not be read whole: its numbers may be wrong
-	Cluster   *capacity.Snapshot // nil: no cluster view
-	Namespace map[string]string  // labels; nil: unknown
+	Job, Old  *job.Job          // Old only on update
+	Partial   bool              // the job could not be read whole: its numbers may be wrong
+	Cluster   *cluster.Snapshot // nil: no cluster view
+	Namespace map[string]string // labels; nil: unknown
 	// Live says that the view is one that somebody keeps up to date: what it lacks is our fault.
 	Live bool
 	// Answers says who else refuses what kinds.Validation.Refuses names, before the job is stored:
@@ -52,10 +54,10 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 		return nil
 	}
 	if in.Fit == nil {
-		in.Fit = sync.OnceValue(func() capacity.Result { return in.Cluster.Fit(ctx, capacity.GangOf(in.Job)) })
+		in.Fit = sync.OnceValue(func() capacity.Result { return capacity.Fit(ctx, in.Cluster, gang.Of(in.Job)) })
 	}
 	if in.Limits == nil {
-		in.Limits = sync.OnceValue(func() []capacity.Limit { return in.Cluster.Limits(capacity.GangOf(in.Job)) })
+		in.Limits = sync.OnceValue(func() []capacity.Limit { return capacity.Limits(in.Cluster, gang.Of(in.Job)) })
 	}
 	ignored, notes := s.ignored(in.Job)
 	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")

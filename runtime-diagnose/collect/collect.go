@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -34,7 +34,7 @@ type Cluster struct {
 	Dynamic dynamic.Interface
 	Mapper  meta.RESTMapper
 	// Snapshot is the view of the cluster, for why a job waits; nil: unknown.
-	Snapshot func() *capacity.Snapshot
+	Snapshot func() *cluster.Snapshot
 	// Kept answers with what was kept of the job's containers before their pods went; it knows
 	// which are still present. nil: the ConfigMap beside the job is read.
 	Kept func(ctx context.Context, of job.Ref, present map[types.UID]bool) (*keep.Set, error)

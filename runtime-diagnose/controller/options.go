@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/config"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
@@ -30,7 +30,7 @@ type Options struct {
 	Core       diagnose.Options
 	Limits     collect.Limits
 	// Snapshot is the current view of the cluster, for why a job waits; nil: unknown.
-	Snapshot func() *capacity.Snapshot
+	Snapshot func() *cluster.Snapshot
 	// Namespace answers with a namespace's labels; known is false where nobody can say. nil: never known.
 	Namespace func(name string) (labels map[string]string, known bool)
 

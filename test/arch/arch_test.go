@@ -15,14 +15,14 @@ const module = "github.com/signalbox-dev/signalbox/"
 // layers are the packages by what they may know; a package imports only lower layers,
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
-	"preflight/job": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
-	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
+	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
+	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/capacity": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
 	"preflight/manifest": 2, "preflight/capacity/board": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
 	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
-	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
+	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4,
 	"cmd/signalbox": 5,
 }
@@ -31,31 +31,34 @@ var layers = map[string]int{
 var sideways = map[string][]string{
 	"preflight/job":               {"preflight/saturate"},
 	"preflight/finding":           {"preflight/job"},
-	"preflight/kinds":             {"preflight/capacity"},                  // what a pod takes is counted in one place
-	"preflight/checks":            {"preflight/check", "preflight/checks"}, // and its families: see familyOf
-	"policies":                    {"preflight"},                           // it implements the engine that preflight declares
+	"preflight/gang":              {"preflight/job", "preflight/saturate"},
+	"preflight/podspec":           {"preflight/job"},
+	"preflight/capacity/board":    {"preflight/capacity"},
+	"preflight/check":             {"preflight/capacity"},
+	"preflight/checks":            {"preflight/check", "preflight/capacity", "preflight/checks"}, // and its families: see familyOf
+	"policies":                    {"preflight"},                                                 // it implements the engine that preflight declares
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
 	"runtime-diagnose/control":    {"runtime-diagnose/rank"},    // what it finds are sightings
 	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},    // it marks sightings
 	"runtime-diagnose/progress":   {"runtime-diagnose/rank"},    // what a job that runs suffers from are sightings
 	"runtime-diagnose/bare":       {"runtime-diagnose/control"}, // where a pasted line is kept
-	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config", "config/labelled"},
+	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
 	"runtime-diagnose/capture":    {"runtime-diagnose/collect"}, // it keeps what collect reads
 	"runtime-diagnose/prompt":     {"runtime-diagnose"},         // it asks about a Result
 	"runtime-diagnose/explain":    {"runtime-diagnose", "runtime-diagnose/prompt"},
-	"webhook":                     {"preflight/capacity/live", "certs", "config", "config/labelled"},
+	"webhook":                     {"preflight/cluster/live", "certs", "config", "config/labelled"},
 }
 
 // homes are packages that may import a heavy dependency; nobody else may.
 var homes = map[string][]string{
 	"github.com/open-policy-agent/opa":    {"policies"},
 	"github.com/sashabaranov/go-openai":   {"runtime-diagnose/llm"},
-	"k8s.io/component-helpers":            {"preflight/capacity"},
+	"k8s.io/component-helpers":            {"preflight/podspec"},
 	"github.com/spf13/cobra":              {"cmd/signalbox"},
 	"github.com/owenrumney/go-sarif":      {"cmd/signalbox"},
-	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/capacity/live", "certs", "cmd/signalbox"},
-	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "certs", "config/labelled", "cmd/signalbox"},
-	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/capacity/live"},
+	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/cluster/live", "certs", "cmd/signalbox"},
+	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "certs", "config/labelled", "cmd/signalbox"},
+	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/cluster/live"},
 }
 
 // pure layers know no clock, no files, no processes, no network and no logger.

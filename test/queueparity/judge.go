@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -114,19 +116,19 @@ func ask(ctx context.Context, s *scenario, o *oracle) (*capacity.Limit, string, 
 	group := func(plural string) schema.GroupResource {
 		return schema.GroupResource{Group: kueue.SchemeGroupVersion.Group, Resource: plural}
 	}
-	view, problems := capacity.FromObjects(objects, time.Unix(0, 0), group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), schema.GroupResource{Resource: "namespaces"})
+	view, problems := cluster.FromObjects(objects, time.Unix(0, 0), group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), schema.GroupResource{Resource: "namespaces"})
 	if len(problems) > 0 {
 		return nil, "", problems[0]
 	}
-	gang := capacity.Gang{Name: "asked", Namespace: namespace, Queue: localName, System: capacity.Kueue}
+	asked := gang.Gang{Name: "asked", Namespace: namespace, Queue: localName, System: gang.Kueue}
 	for _, set := range s.sets {
 		spec := set.Template.Spec
-		gang.Groups = append(gang.Groups, capacity.Group{
+		asked.Groups = append(asked.Groups, gang.Group{
 			Name: string(set.Name), Count: int(set.Count), Min: int(set.Count),
 			Pod: job.Pod{Spec: spec, Requests: job.ResourcesOf(spec.Containers[0].Resources.Requests)},
 		})
 	}
-	r := view.Fit(ctx, gang)
+	r := capacity.Fit(ctx, view, asked)
 	assumed := strings.Join(r.Assumed, "; ")
 	switch {
 	case len(r.Limits) == 0:

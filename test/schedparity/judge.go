@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 )
 
 // outcome is what came of one scenario.
@@ -32,20 +34,20 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	r := snapshot.Fit(o.ctx, s.gang)
+	r := capacity.Fit(o.ctx, snapshot, s.gang)
 	out := outcome{scenario: s.name, about: s.about, verdict: r.Verdict, said: r.String()}
 	switch r.Verdict {
 	case capacity.Fits:
 		out.differs, err = o.confirm(s, r)
 	case capacity.TooBig:
-		if out.differs, err = o.refute(s, &s.cluster, orders); out.differs == "" && err == nil {
+		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.refute(s, s.idle(), orders)
 			if out.differs != "" {
 				out.differs = "on the idle cluster " + out.differs
 			}
 		}
 	case capacity.Full, capacity.Fragmented:
-		if out.differs, err = o.refute(s, &s.cluster, orders); out.differs == "" && err == nil {
+		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.moved(s, r, orders)
 		}
 	default:
@@ -103,7 +105,7 @@ func (s *scenario) binds(plan []capacity.Placement, pods map[string][]*corev1.Po
 
 // refute lets the real scheduler try to place the pods, in several orders. All pods placed
 // and able to run would show the fit to be wrong.
-func (o *oracle) refute(s *scenario, c *cluster, orders int) (string, error) {
+func (o *oracle) refute(s *scenario, c *clusterState, orders int) (string, error) {
 	pods := s.pending(true)
 	on := *c
 	on.objects = s.claims(on.objects, pods)
@@ -176,7 +178,7 @@ func (s *scenario) pending(least bool) map[string][]*corev1.Pod {
 	return out
 }
 
-func (s *scenario) least(g *capacity.Group) int {
+func (s *scenario) least(g *gang.Group) int {
 	if g.Min > 0 && g.Min < g.Count {
 		return g.Min
 	}
@@ -207,8 +209,8 @@ func (s *scenario) withoutOwn(plan []capacity.Placement) (out []capacity.Placeme
 }
 
 // with is the cluster with the claims that controllers make for pods.
-func (s *scenario) with(pods map[string][]*corev1.Pod) *cluster {
-	c := s.cluster
+func (s *scenario) with(pods map[string][]*corev1.Pod) *clusterState {
+	c := s.clusterState
 	c.objects = s.claims(c.objects, pods)
 	return &c
 }
@@ -236,8 +238,8 @@ func (s *scenario) claims(objects []runtime.Object, pods map[string][]*corev1.Po
 
 // idle is the cluster without the pods that can go away: those of DaemonSets stay, and
 // those of the gang.
-func (s *scenario) idle() *cluster {
-	c := s.cluster
+func (s *scenario) idle() *clusterState {
+	c := s.clusterState
 	c.pods = nil
 	for _, p := range s.pods {
 		daemon := len(p.OwnerReferences) > 0 && p.OwnerReferences[0].Kind == "DaemonSet"
@@ -255,8 +257,8 @@ func (s *scenario) idle() *cluster {
 }
 
 // snapshot is the scenario as the fit sees it. It holds everything whole.
-func (s *scenario) snapshot() (*capacity.Snapshot, error) {
-	var b capacity.Builder
+func (s *scenario) snapshot() (*cluster.Snapshot, error) {
+	var b cluster.Builder
 	for _, n := range s.nodes {
 		b.Node(n)
 	}

@@ -147,7 +147,7 @@ func runOne(ctx context.Context, s *scenario, o options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	fit := snapshot.Fit(ctx, s.gang)
+	fit := capacity.Fit(ctx, snapshot, s.gang)
 	fmt.Println(strings.Join(fit.Lines(), "\n"))
 	fmt.Println("order:", fit.Order)
 	if r.differs != "" {

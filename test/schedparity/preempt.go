@@ -59,7 +59,7 @@ func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, erro
 		if slices.ContainsFunc(r.Assumed, func(a string) bool { return strings.Contains(a, "priority class") }) {
 			return "", nil // not worked out, and said so
 		}
-		why, err := o.refute(s, &s.without(s.mayGo).cluster, orders)
+		why, err := o.refute(s, &s.without(s.mayGo).clusterState, orders)
 		if why != "" {
 			why = "nobody is said to have to go, and without all that may " + why
 		}
@@ -75,7 +75,7 @@ func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if then := snapshot.Fit(o.ctx, s.gang); then.Verdict != capacity.Fits {
+	if then := capacity.Fit(o.ctx, snapshot, s.gang); then.Verdict != capacity.Fits {
 		return fmt.Sprintf("without %s the fit still says %s", strings.Join(victims, ", "), then), nil
 	} else if why, err := o.confirm(rest, then); why != "" || err != nil {
 		return "without the victims " + why, err
@@ -88,7 +88,7 @@ func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, erro
 			return p.Name + " cannot be moved aside", nil
 		}
 		others := s.without(func(q *corev1.Pod) bool { return q != p && gone(q) })
-		if why, err := o.refute(s, &others.cluster, orders); why != "" || err != nil {
+		if why, err := o.refute(s, &others.clusterState, orders); why != "" || err != nil {
 			return p.Name + " could stay: " + why, err
 		}
 	}

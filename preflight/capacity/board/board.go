@@ -14,13 +14,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // Question is a gang, the cluster it was put on, and the answer.
 type Question struct {
-	Cluster *capacity.Snapshot
-	Gang    capacity.Gang
+	Cluster *cluster.Snapshot
+	Gang    gang.Gang
 	Fit     capacity.Result
 }
 
@@ -261,7 +264,7 @@ func (p *panel) legend() {
 func resourceOf(q Question) corev1.ResourceName {
 	best, most := corev1.ResourceName(""), int64(0)
 	for _, g := range q.Gang.Groups {
-		requests := capacity.Requested(g.Pod)
+		requests := podspec.Requested(g.Pod)
 		for _, name := range requests.Names() {
 			unit := job.AcceleratorUnit(name)
 			if unit == job.NotAccelerator || unit == job.Portion {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/capacity/board"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 	"github.com/signalbox-dev/signalbox/test/golden"
@@ -25,12 +27,12 @@ const (
 func product(name string) build.NodeOption { return build.Label("nvidia.com/gpu.product", name) }
 
 // gang is roles of pods: role, count, what each asks for.
-func gang(groups ...capacity.Group) capacity.Gang {
-	return capacity.Gang{Name: "llama", Namespace: "default", Groups: groups}
+func gangOf(groups ...gang.Group) gang.Gang {
+	return gang.Gang{Name: "llama", Namespace: "default", Groups: groups}
 }
 
-func group(name string, count int, options ...build.PodOption) capacity.Group {
-	return capacity.Group{Name: name, Count: count, Pod: job.Pod{Spec: build.Pod(name, options...).Spec}}
+func group(name string, count int, options ...build.PodOption) gang.Group {
+	return gang.Group{Name: name, Count: count, Pod: job.Pod{Spec: build.Pod(name, options...).Spec}}
 }
 
 // pods fill a node: one pod for each amount of GPUs.
@@ -42,7 +44,7 @@ func pods(node string, gpus ...int) []build.Item {
 	return out
 }
 
-func three() *capacity.Snapshot {
+func three() *cluster.Snapshot {
 	items := []build.Item{
 		build.Node("gpu-a", build.GPUs(8), product(a100)),
 		build.Node("gpu-b", build.GPUs(8), product(a100)),
@@ -52,7 +54,7 @@ func three() *capacity.Snapshot {
 }
 
 // twelve are two pools of GPUs, some of them closed for one reason each, and CPU nodes.
-func twelve() *capacity.Snapshot {
+func twelve() *cluster.Snapshot {
 	var items []build.Item
 	for i := 1; i <= 6; i++ {
 		options := []build.NodeOption{build.GPUs(8), product(a100)}
@@ -80,7 +82,7 @@ func twelve() *capacity.Snapshot {
 }
 
 // many are 5,000 nodes in several pools, with everything that happens in one.
-func many() *capacity.Snapshot {
+func many() *cluster.Snapshot {
 	r := rand.New(rand.NewPCG(1, 2))
 	var items []build.Item
 	for i := range 5000 {
@@ -98,7 +100,7 @@ func many() *capacity.Snapshot {
 	return build.Cluster(items...)
 }
 
-func cpuOnly() *capacity.Snapshot {
+func cpuOnly() *cluster.Snapshot {
 	var items []build.Item
 	for i := 1; i <= 4; i++ {
 		items = append(items, build.Node(fmt.Sprintf("cpu-%d", i), build.Label(corev1.LabelInstanceTypeStable, "c6i.24xlarge")))
@@ -108,24 +110,24 @@ func cpuOnly() *capacity.Snapshot {
 }
 
 func TestTheMapOf(t *testing.T) {
-	var nodesOnly capacity.Builder
+	var nodesOnly cluster.Builder
 	nodesOnly.Node(build.Node("gpu-a", build.GPUs(8), product(a100)))
-	worker := func(n int, gpus string) capacity.Gang {
-		return gang(group("Master", 1, build.Asks(gpus)), group("Worker", n, build.Asks(gpus)))
+	worker := func(n int, gpus string) gang.Gang {
+		return gangOf(group("Master", 1, build.Asks(gpus)), group("Worker", n, build.Asks(gpus)))
 	}
 	cases := map[string]struct {
-		cluster *capacity.Snapshot
-		gang    capacity.Gang
+		cluster *cluster.Snapshot
+		gang    gang.Gang
 	}{
 		"three-nodes-fits":        {three(), worker(1, "4")},
 		"three-nodes-full":        {three(), worker(3, "8")},
-		"pools-and-reasons":       {twelve(), gang(group("Worker", 1, build.Requests("cpu=4", "nvidia.com/gpu=4")), group("Launcher", 1, build.Requests("cpu=1")))},
+		"pools-and-reasons":       {twelve(), gangOf(group("Worker", 1, build.Requests("cpu=4", "nvidia.com/gpu=4")), group("Launcher", 1, build.Requests("cpu=1")))},
 		"5000-nodes":              {many(), worker(255, "4")},
-		"cpu-only":                {cpuOnly(), gang(group("Worker", 3, build.Requests("cpu=30")))},
+		"cpu-only":                {cpuOnly(), gangOf(group("Worker", 3, build.Requests("cpu=30")))},
 		"no-pods-in-the-view":     {nodesOnly.Snapshot(build.Taken), worker(1, "4")},
-		"a-view-without-nodes":    {new(capacity.Ledger).Snapshot(build.Taken, ""), worker(1, "4")},
+		"a-view-without-nodes":    {new(cluster.Store).Snapshot(build.Taken, ""), worker(1, "4")},
 		"gpus-nobody-has":         {cpuOnly(), worker(1, "4")},
-		"shares-of-devices":       {shares(), gang(group("Worker", 10, build.Requests("nvidia.com/gpu.shared=4")))},
+		"shares-of-devices":       {shares(), gangOf(group("Worker", 10, build.Requests("nvidia.com/gpu.shared=4")))},
 		"names-that-are-too-long": {longNames(), worker(1, "8")},
 	}
 	for name, tc := range cases {
@@ -141,7 +143,7 @@ func TestTheMapOf(t *testing.T) {
 					o.Ink = func(m board.Mark, text string) string { return fmt.Sprintf("\x1b[3%dm%s\x1b[0m", m, text) }
 				}
 				t.Run(file, func(t *testing.T) {
-					got := board.Draw(board.Question{Cluster: tc.cluster, Gang: tc.gang, Fit: tc.cluster.Fit(t.Context(), tc.gang)}, o)
+					got := board.Draw(board.Question{Cluster: tc.cluster, Gang: tc.gang, Fit: capacity.Fit(t.Context(), tc.cluster, tc.gang)}, o)
 					golden.Equal(t, file+".txt", []byte(got))
 					checkShape(t, got, width)
 				})
@@ -151,7 +153,7 @@ func TestTheMapOf(t *testing.T) {
 }
 
 // shares are nodes that offer each device to ten pods.
-func shares() *capacity.Snapshot {
+func shares() *cluster.Snapshot {
 	var items []build.Item
 	for i := 1; i <= 3; i++ {
 		items = append(items, build.Node(fmt.Sprintf("shared-%d", i), build.Allocatable("nvidia.com/gpu.shared", "80"), product("Tesla-T4-SHARED")))
@@ -160,7 +162,7 @@ func shares() *capacity.Snapshot {
 	return build.Cluster(items...)
 }
 
-func longNames() *capacity.Snapshot {
+func longNames() *cluster.Snapshot {
 	var items []build.Item
 	for i := 1; i <= 3; i++ {
 		name := fmt.Sprintf("gke-production-europe-west4-a100-80g-spot-pool-%d-4f7b9c2e-x%d.c.some-project.internal", i, i)
@@ -195,8 +197,8 @@ func withoutColour(s string) string {
 
 func TestWithoutUTF8TheMapIsASCII(t *testing.T) {
 	s := twelve()
-	g := gang(group("Worker", 1, build.Asks("4")))
-	got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(t.Context(), g)}, board.Options{Width: 80, ASCII: true})
+	g := gangOf(group("Worker", 1, build.Asks("4")))
+	got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: capacity.Fit(t.Context(), s, g)}, board.Options{Width: 80, ASCII: true})
 	golden.Equal(t, "testdata/ascii.80.txt", []byte(got))
 	for _, r := range got {
 		if r > 126 {
@@ -218,11 +220,11 @@ func TestTheMapIsTheSameHoweverNodesAreOrdered(t *testing.T) {
 			items = append(items, build.Node(name, options...))
 			items = append(items, pods(name, r.IntN(9))...)
 		}
-		g := gang(group("Worker", 1+r.IntN(20), build.Asks(fmt.Sprint(1+r.IntN(8)))))
+		g := gangOf(group("Worker", 1+r.IntN(20), build.Asks(fmt.Sprint(1+r.IntN(8)))))
 		width := 60 + r.IntN(60)
 		draw := func() string {
 			s := build.Cluster(items...)
-			return board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(t.Context(), g)}, board.Options{Width: width})
+			return board.Draw(board.Question{Cluster: s, Gang: g, Fit: capacity.Fit(t.Context(), s, g)}, board.Options{Width: width})
 		}
 		want := draw()
 		r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
@@ -245,9 +247,9 @@ func FuzzDraw(f *testing.F) {
 		p := build.Pod("p", build.On(n.Name))
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{build.GPU: *resource.NewQuantity(used, resource.DecimalSI)}
 		s := build.Cluster(n, p)
-		g := gang(capacity.Group{Name: name, Count: count, Pod: job.Pod{Requests: job.Resources{build.GPU: asks}}})
+		g := gangOf(gang.Group{Name: name, Count: count, Pod: job.Pod{Requests: job.Resources{build.GPU: asks}}})
 		width = min(width, 500)
-		got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: s.Fit(t.Context(), g)}, board.Options{Width: width})
+		got := board.Draw(board.Question{Cluster: s, Gang: g, Fit: capacity.Fit(t.Context(), s, g)}, board.Options{Width: width})
 		checkShape(t, got, max(width, 60))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -17,7 +18,7 @@ type counts [Hidden + 1]int64
 
 // countsOf parts what one node has. What the job's own pods hold is the job's; what the
 // plan adds comes out of what is free.
-func countsOf(n *capacity.Node, of corev1.ResourceName, st capacity.Standing, plan *share, known bool) counts {
+func countsOf(n *cluster.Node, of corev1.ResourceName, st capacity.Standing, plan *share, known bool) counts {
 	var c counts
 	total := max(0, n.Allocatable[of])
 	c[Broken] = n.Missing(of)

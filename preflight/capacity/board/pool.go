@@ -11,7 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // models are labels that say which device a node has, the first one that is there counts:
@@ -57,7 +59,7 @@ type remainder struct {
 // then the largest.
 func poolsOf(q Question, of corev1.ResourceName) []*pool {
 	plan := planOf(q, of)
-	standings := q.Cluster.Standings(q.Gang, of)
+	standings := capacity.Standings(q.Cluster, q.Gang, of)
 	byName := map[string]*pool{}
 	rows := map[*pool]map[string]*row{}
 	for at, n := range q.Cluster.Nodes() {
@@ -186,7 +188,7 @@ func merged(rows []*row, state int) []*row {
 }
 
 // poolOf is the device or the machine, and how many a node of the pool has of it.
-func poolOf(n *capacity.Node, of corev1.ResourceName) (name string, each int64) {
+func poolOf(n *cluster.Node, of corev1.ResourceName) (name string, each int64) {
 	each = max(0, n.Allocatable[of]) + n.Missing(of)
 	if unit := job.AcceleratorUnit(of); unit != job.NotAccelerator {
 		if each == 0 {
@@ -230,7 +232,7 @@ func planOf(q Question, of corev1.ResourceName) map[string]*share {
 	each := map[string]int64{}
 	for _, g := range q.Gang.Groups {
 		if _, twice := each[g.Name]; !twice {
-			each[g.Name] = max(0, capacity.Requested(g.Pod)[of])
+			each[g.Name] = max(0, podspec.Requested(g.Pod)[of])
 		}
 	}
 	out := map[string]*share{}

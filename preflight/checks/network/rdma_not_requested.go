@@ -5,9 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -37,7 +37,7 @@ var rdmaNotRequested = &check.Check{
 
 // fastNetwork is the network device that all of the nodes have, and the least amount of it,
 // where a pod takes all accelerators of each; empty: there is none, or the nodes are shared.
-func fastNetwork(nodes []capacity.NodeGroup, gpus job.Amount) (name corev1.ResourceName, least int64) {
+func fastNetwork(nodes []cluster.NodeGroup, gpus job.Amount) (name corev1.ResourceName, least int64) {
 	for i, n := range nodes {
 		if n.Allocatable[gpus.Resource] != gpus.N {
 			return "", 0

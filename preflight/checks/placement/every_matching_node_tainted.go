@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -32,7 +32,7 @@ var everyMatchingNodeTainted = &check.Check{
 }
 
 // taintsOf are the first taints that keep the role away, most frequent first.
-func taintsOf(nodes []capacity.NodeGroup, r *job.Role) []string {
+func taintsOf(nodes []cluster.NodeGroup, r *job.Role) []string {
 	times := map[string]int{}
 	for _, n := range nodes {
 		if t := n.Untolerated(r.Pod.Spec.Tolerations); t != nil {

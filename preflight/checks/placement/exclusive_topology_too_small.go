@@ -4,11 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -77,9 +78,9 @@ func exclusiveBy(j *job.Job, r *job.Role) (key string, at job.Path) {
 }
 
 // podsOn is how many pods of a role a node could hold if it were empty, by what it says it has.
-func podsOn(r *job.Role, n *capacity.Node) int64 {
+func podsOn(r *job.Role, n *cluster.Node) int64 {
 	most := int64(1 << 31)
-	for name, amount := range capacity.Requested(r.Pod) {
+	for name, amount := range podspec.Requested(r.Pod) {
 		if has, said := n.Allocatable[name]; said && amount > 0 {
 			most = min(most, has/amount)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -51,7 +52,7 @@ const gpuProduct = "nvidia.com/gpu.product"
 
 // gpuGang is the pods of a job that compute together on NVIDIA GPUs.
 type gpuGang struct {
-	view  *capacity.Snapshot
+	view  *cluster.Snapshot
 	roles []*job.Role
 	pods  int
 	holds map[string]map[*job.Role]int64 // model, role: pods that the model's nodes could hold if they were empty

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -31,7 +31,7 @@ var nodeSelectorMatchesNoNode = &check.Check{
 }
 
 // emptySelection names the one label that no node has, if it is one.
-func emptySelection(view *capacity.Snapshot, r *job.Role) (job.Path, string) {
+func emptySelection(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
 	nodes := view.Nodes()
 	selector := r.Pod.Spec.NodeSelector
 	for _, key := range slices.Sorted(maps.Keys(selector)) {

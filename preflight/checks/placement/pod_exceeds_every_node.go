@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -53,7 +53,7 @@ func largest(e facts.Excess, open, all int) string {
 
 // meantResource is what to say about a resource that no node has, but for a slip of the pen in
 // its name.
-func meantResource(e facts.Excess, nodes []capacity.NodeGroup) (meant, remedy string) {
+func meantResource(e facts.Excess, nodes []cluster.NodeGroup) (meant, remedy string) {
 	if e.Most > 0 {
 		return "", ""
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // OutOfReach are the claims whose volume no node reaches that their pods may use.
@@ -28,7 +30,7 @@ func OutOfReach(p *check.Pass) (out []ClaimUse) {
 
 // Reaching is a pod that chooses the nodes which reach the volume of a bound claim; nil: all
 // do, or it is not known.
-func Reaching(view *capacity.Snapshot, claim *corev1.PersistentVolumeClaim) *corev1.PodSpec {
+func Reaching(view *cluster.Snapshot, claim *corev1.PersistentVolumeClaim) *corev1.PodSpec {
 	if claim.Spec.VolumeName == "" {
 		return nil
 	}
@@ -43,14 +45,14 @@ func Reaching(view *capacity.Snapshot, claim *corev1.PersistentVolumeClaim) *cor
 
 // Candidates are the nodes that could take one pod of a role if they were empty, in groups of
 // nodes that agree in some labels.
-func Candidates(view *capacity.Snapshot, r *job.Role, keys ...string) []capacity.NodeGroup {
+func Candidates(view *cluster.Snapshot, r *job.Role, keys ...string) []cluster.NodeGroup {
 	return takers(view, r, keys)
 }
 
 // takers are the candidates that some other pods choose too.
-func takers(view *capacity.Snapshot, r *job.Role, keys []string, and ...*corev1.PodSpec) []capacity.NodeGroup {
-	asked := capacity.Requested(r.Pod)
-	return keep(view.Chosen(keys, append(and, &r.Pod.Spec)...), func(n capacity.NodeGroup) bool {
+func takers(view *cluster.Snapshot, r *job.Role, keys []string, and ...*corev1.PodSpec) []cluster.NodeGroup {
+	asked := podspec.Requested(r.Pod)
+	return keep(view.Chosen(keys, append(and, &r.Pod.Spec)...), func(n cluster.NodeGroup) bool {
 		if n.Untolerated(r.Pod.Spec.Tolerations) != nil {
 			return false
 		}
@@ -65,8 +67,8 @@ func takers(view *capacity.Snapshot, r *job.Role, keys []string, and ...*corev1.
 
 // BringsNodes says whether nodes may come that fit the role: an autoscaler adds nodes of
 // kinds that the view has never seen, unless all its node pools keep such pods away.
-func BringsNodes(view *capacity.Snapshot, r *job.Role) bool {
-	brings, _ := view.Brings(&r.Pod.Spec)
+func BringsNodes(view *cluster.Snapshot, r *job.Role) bool {
+	brings, _ := capacity.Brings(view, &r.Pod.Spec)
 	return brings != job.Absent
 }
 

@@ -5,8 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // misfit is why no node of the cluster could ever take one pod of a role, whatever else
@@ -22,7 +23,7 @@ const (
 
 // ShapeOf judges one pod of a role; left are the nodes that passed all gates before the
 // one that failed, in groups of equal ones.
-func ShapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []capacity.NodeGroup) {
+func ShapeOf(view *cluster.Snapshot, r *job.Role) (why misfit, left []cluster.NodeGroup) {
 	if len(view.Nodes()) == 0 || r.Replicas.Max == 0 {
 		return Fitting, nil
 	}
@@ -30,7 +31,7 @@ func ShapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []capacity.
 	if len(chosen) == 0 {
 		return Unselected, nil
 	}
-	open := keep(chosen, func(n capacity.NodeGroup) bool { return n.Untolerated(r.Pod.Spec.Tolerations) == nil })
+	open := keep(chosen, func(n cluster.NodeGroup) bool { return n.Untolerated(r.Pod.Spec.Tolerations) == nil })
 	if len(open) == 0 {
 		return Tainted, chosen
 	}
@@ -42,9 +43,9 @@ func ShapeOf(view *capacity.Snapshot, r *job.Role) (why misfit, left []capacity.
 
 // Exceeding are the resources of which one pod asks for more than any of the nodes has,
 // in the order of their names. What is served as devices is not on nodes to be compared.
-func Exceeding(view *capacity.Snapshot, p job.Pod, nodes []capacity.NodeGroup) []Excess {
+func Exceeding(view *cluster.Snapshot, p job.Pod, nodes []cluster.NodeGroup) []Excess {
 	var out []Excess
-	requests := capacity.Requested(p)
+	requests := podspec.Requested(p)
 	for _, name := range requests.Names() {
 		if view.Devices(name) {
 			continue
@@ -71,15 +72,15 @@ type Excess struct {
 }
 
 // NodesIn is how many nodes some groups have.
-func NodesIn(groups []capacity.NodeGroup) (n int) {
+func NodesIn(groups []cluster.NodeGroup) (n int) {
 	for _, g := range groups {
 		n += g.Count
 	}
 	return n
 }
 
-func keep(nodes []capacity.NodeGroup, ok func(capacity.NodeGroup) bool) []capacity.NodeGroup {
-	var out []capacity.NodeGroup
+func keep(nodes []cluster.NodeGroup, ok func(cluster.NodeGroup) bool) []cluster.NodeGroup {
+	var out []cluster.NodeGroup
 	for _, n := range nodes {
 		if ok(n) {
 			out = append(out, n)
