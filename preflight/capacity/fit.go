@@ -52,7 +52,7 @@ func answerAll(s *cluster.Snapshot, g gang.Gang, b *budget) Result {
 
 // fit is Fit without the search for a change, which can go on from the same ground.
 func fit(s *cluster.Snapshot, g gang.Gang, b *budget) (Result, *ground) {
-	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
+	r := Result{Paused: g.Held(), Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
 	if s == nil || s.Incomplete() != "" {
 		r.Assumed = []string{s.Incomplete()}
 		return r, nil

@@ -38,7 +38,12 @@ func (r Result) refused() bool {
 
 // Headline is the answer in a few words, without a reason: what lies before the nodes,
 // where that decides, and how far the pods get on them.
-func (r Result) Headline() string { return r.limited(r.onNodes()) }
+func (r Result) Headline() string {
+	if r.Paused != "" {
+		return r.Paused + "; " + r.limited(r.onNodes())
+	}
+	return r.limited(r.onNodes())
+}
 
 // onNodes is the headline about the nodes.
 func (r Result) onNodes() string {

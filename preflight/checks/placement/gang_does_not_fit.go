@@ -53,6 +53,9 @@ var gangDoesNotFit = &check.Check{
 		default:
 			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
 		}
+		if fit.Paused != "" {
+			f.Message = fit.Paused + "; " + f.Message
+		}
 		if fit.Change != "" {
 			f.Message += "; " + fit.Change
 		}
