@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // UnknownKindError says that no reader covers a kind, and which kinds are covered.
@@ -137,7 +138,7 @@ func (p *Pending) check(ctx context.Context) {
 	asked, gang := false, gangOf(p.kind, j)
 	report.Gang = &gang
 	fit := sync.OnceValue(func() capacity.Result { asked = true; return capacity.Fit(ctx, req.Cluster, gang) })
-	limits := sync.OnceValue(func() []capacity.Limit { return capacity.Limits(req.Cluster, gang) })
+	limits := sync.OnceValue(func() []quota.Violation { return quota.Violations(req.Cluster, gang) })
 	in := check.Input{
 		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // AskAnnotation with the value AskFit on a job that is created in a dry run asks for the whole
@@ -75,11 +76,11 @@ func FitOf(warnings []string) (r capacity.Result, ok bool) {
 			ok = true
 			r.Verdict, r.Placed, r.Wanted, r.WaitsForOthers = verdictOf(head.Verdict), head.Placed, head.Wanted, head.Waits
 			if head.Rule != "" {
-				limit := capacity.Limit{Rule: capacity.Rule(head.Rule), When: capacity.Now}
+				limit := quota.Violation{Rule: quota.Rule(head.Rule), When: quota.Now}
 				if head.Never {
-					limit.When = capacity.Never
+					limit.When = quota.Never
 				}
-				r.Limits = []capacity.Limit{limit}
+				r.Limits = []quota.Violation{limit}
 			}
 			continue
 		}
@@ -108,7 +109,7 @@ func verdictOf(word string) capacity.Verdict {
 }
 
 // limitOf is a limit with what "ResourceQuota ml/gpu: …" says of it.
-func limitOf(l capacity.Limit, text string) capacity.Limit {
+func limitOf(l quota.Violation, text string) quota.Violation {
 	owner, message, _ := strings.Cut(text, ": ")
 	kind, name, _ := strings.Cut(owner, " ")
 	l.Kind, l.Name, l.Message = kind, name, message

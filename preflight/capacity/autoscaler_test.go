@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -59,13 +60,13 @@ func TestWhetherAnAutoscalerCouldBringANode(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := build.Pod("x", tc.pod)
-			is, why := capacity.Brings(ruled(t, tc.objects, tc.whole), &p.Spec)
+			is, why := quota.Brings(ruled(t, tc.objects, tc.whole), &p.Spec)
 			if want := map[bool]job.Presence{true: job.Unknown, false: job.Absent}[tc.want == ""]; is != want || why != tc.want {
 				t.Errorf("Brings says %v, %q; want %v, %q", is, why, want, tc.want)
 			}
 		})
 	}
-	if is, _ := capacity.Brings(build.Cluster(build.Node("a")), &corev1.PodSpec{}); is != job.Absent {
+	if is, _ := quota.Brings(build.Cluster(build.Node("a")), &corev1.PodSpec{}); is != job.Absent {
 		t.Errorf("where nobody adds nodes: %v; want absent", is)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -44,8 +45,8 @@ func FuzzRules(f *testing.F) {
 		for _, system := range []gang.QueueSystem{gang.Kueue, gang.Volcano, gang.T9k} {
 			g := queued(system, "team", gpus(3, "8"))
 			g.Groups[0].Pod.Labels = map[string]string{"scheduling.x-k8s.io/pod-group": "g"}
-			for _, l := range capacity.Limits(s, g) {
-				if l.When == capacity.Unsure || l.Message == "" || l.Name == "" {
+			for _, l := range quota.Violations(s, g) {
+				if l.When == quota.Unsure || l.Message == "" || l.Name == "" {
 					t.Errorf("half a limit: %+v", l)
 				}
 			}
@@ -57,7 +58,7 @@ func TestRulesAreReadAnewWhenTheyChange(t *testing.T) {
 	var l cluster.Store
 	g := in("ml", gpus(3, "8"))
 	set := func(text string) { l.SetObject(objects(t, text)[0]) }
-	count := func() int { return len(capacity.Limits(l.Snapshot(build.Taken, ""), g)) }
+	count := func() int { return len(quota.Violations(l.Snapshot(build.Taken, ""), g)) }
 	set(gpuQuota)
 	before := l.Snapshot(build.Taken, "")
 	if n := count(); n != 1 {
@@ -72,7 +73,7 @@ func TestRulesAreReadAnewWhenTheyChange(t *testing.T) {
 	if n := count(); n != 0 {
 		t.Errorf("%d limits after the quota was deleted; want 0", n)
 	}
-	if n := len(capacity.Limits(before, g)); n != 1 {
+	if n := len(quota.Violations(before, g)); n != 1 {
 		t.Errorf("the snapshot taken before changed its answer to %d limits; want 1", n)
 	}
 }

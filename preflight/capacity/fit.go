@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
@@ -28,13 +29,13 @@ func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang) Result {
 }
 
 func answerAll(s *cluster.Snapshot, g gang.Gang, b *budget) Result {
-	g = asStored(s, g)
+	g = quota.Stored(s, g)
 	r, on := fit(s, g, b)
 	defer on.release()
 	if b.gone {
 		return r
 	}
-	limit(s, &r, g)
+	addViolations(s, &r, g)
 	moveAside(s, &r, g, b)
 	if within := within(s, g, &r, on); within != "" {
 		r.Changes = append(r.Changes, within)

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -182,7 +183,7 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := capacity.Fit(t.Context(), ruled(t, tc.objects, tc.whole, node), g)
 			for _, l := range r.Limits {
-				if l.Rule != capacity.RuleQuota {
+				if l.Rule != quota.RuleQuota {
 					t.Errorf("a limit: %s", l)
 				}
 			}
@@ -256,7 +257,7 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 		objects := localQ("") + clusterQ("cq", ", cohort: all", strings.Join(own, " "), strings.Join(ownUsed, " ")) + "\n---\n" +
 			clusterQ("other", ", cohort: all", strings.Join(lends, " "), strings.Join(lendsUsed, " "))
 		got := "fits"
-		if limits := capacity.Limits(ruled(t, objects, kueueWhole), queued(gang.Kueue, "team", g)); len(limits) > 0 {
+		if limits := quota.Violations(ruled(t, objects, kueueWhole), queued(gang.Kueue, "team", g)); len(limits) > 0 {
 			got = limits[0].When.String()
 		}
 		if seen[want]++; got != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -49,7 +50,7 @@ func ruled(t testing.TB, text string, whole []string, items ...any) *cluster.Sna
 // told are the limits a gang meets, one line each, gravest first.
 func told(s *cluster.Snapshot, g gang.Gang) string {
 	var b strings.Builder
-	for _, l := range capacity.Limits(s, g) {
+	for _, l := range quota.Violations(s, g) {
 		b.WriteString(l.When.String() + " " + string(l.Rule) + " " + l.String() + "\n")
 	}
 	return b.String()
@@ -123,8 +124,8 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 
 func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
 	r := capacity.Fit(t.Context(), ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))), in("ml", gpus(3, "8")))
-	want := []capacity.Limit{{
-		Rule: capacity.RuleQuota, When: capacity.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu",
+	want := []quota.Violation{{
+		Rule: quota.RuleQuota, When: quota.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu",
 		Resource: "requests.nvidia.com/gpu", Asked: 24, Used: 4, Hard: 16,
 		Path: `spec.hard["requests.nvidia.com/gpu"]`, At: "spec.roles.Worker.replicas",
 		Message: "24 requests.nvidia.com/gpu asked by 3 Workers; 16 is the hard limit",

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -86,9 +87,9 @@ func TestLimitRanges(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, l := range capacity.Limits(ruled(t, rangeOf(tc.entry), nil), tc.gang) {
+			for _, l := range quota.Violations(ruled(t, rangeOf(tc.entry), nil), tc.gang) {
 				got += l.String() + " at " + string(l.At)
-				if l.When != capacity.Never {
+				if l.When != quota.Never {
 					t.Errorf("%s holds %s; want never", l, l.When)
 				}
 			}
@@ -134,7 +135,7 @@ func TestDefaultsOfTheNamespaceCountBeforeTheFit(t *testing.T) {
 
 func TestPodLevelRequestsFollowWhatTheContainersSayThemselves(t *testing.T) {
 	s := ruled(t, rangeOf("type: Container, defaultRequest: {cpu: 5}"), nil)
-	p := capacity.Admitted(s, "ml", job.Pod{Spec: build.Pod("x", spec(podLimit("cpu", "2"))).Spec})
+	p := quota.Admitted(s, "ml", job.Pod{Spec: build.Pod("x", spec(podLimit("cpu", "2"))).Spec})
 	if got := p.Requests["cpu"]; got != 2000 {
 		t.Errorf("the pod requests %dm; want 2000m, its own limit, since no container said anything", got)
 	}
@@ -142,7 +143,7 @@ func TestPodLevelRequestsFollowWhatTheContainersSayThemselves(t *testing.T) {
 
 func TestTheBoundOfARatioIsTheLargestLimitThatIsAllowed(t *testing.T) {
 	for entry, want := range map[string]int64{"{cpu: 1.5}": 3000, "{cpu: 1500m}": 3000, "{cpu: 1}": 2000, "{cpu: 0.0015}": 4} {
-		limits := capacity.Limits(ruled(t, rangeOf("type: Container, maxLimitRequestRatio: "+entry), nil), in("ml", gangOf(group("Worker", 1, build.Requests("cpu=2"), limited("cpu", "4")))))
+		limits := quota.Violations(ruled(t, rangeOf("type: Container, maxLimitRequestRatio: "+entry), nil), in("ml", gangOf(group("Worker", 1, build.Requests("cpu=2"), limited("cpu", "4")))))
 		if len(limits) != 1 || limits[0].Asked != 4000 || limits[0].Hard != want {
 			t.Errorf("%s: %+v; want 4000 asked where %d is the most", entry, limits, want)
 		}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -16,7 +17,7 @@ import (
 func (q *question) lookPast(k *kin) {
 	spec := &k.pod.Spec
 	if len(spec.ResourceClaims) > 0 {
-		q.blur(k.name + ": resource claims (DRA) are not judged: " + claimText(q.s, q.gang.Namespace, spec))
+		q.blur(k.name + ": resource claims (DRA) are not judged: " + quota.ClaimText(q.s, q.gang.Namespace, spec))
 	}
 	for _, n := range k.needs {
 		if class := q.s.DeviceClass(n.Name); class != "" {

@@ -10,9 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -235,7 +235,7 @@ func TestQuotaAgreesWithCreatingPodsOneByOne(t *testing.T) {
 			want = "now"
 		}
 		got := "fits"
-		if limits := capacity.Limits(ruled(t, quotaOf(strings.Join(hardText, ", "), strings.Join(usedText, ", "), ""), nil), in("ml", g)); len(limits) > 0 {
+		if limits := quota.Violations(ruled(t, quotaOf(strings.Join(hardText, ", "), strings.Join(usedText, ", "), ""), nil), in("ml", g)); len(limits) > 0 {
 			got = limits[0].When.String()
 		}
 		if verdicts[want]++; got != want {

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // Verdict is the answer to "will this gang fit?".
@@ -32,24 +33,24 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 
 // Result is a fit and its proof. A failed fit is a value, never an error.
 type Result struct {
-	Verdict        Verdict     `json:"verdict"`
-	Paused         string      `json:"paused,omitempty"` // why no pods start now, whatever room there is; empty: the job is not paused
-	Placed         int         `json:"placed"`           // pods we found a place for
-	Wanted         int         `json:"wanted"`
-	Plan           []Placement `json:"plan"`               // proof of Fits, or how far we got
-	Shortfall      []Shortfall `json:"shortfall"`          // what the pods without a place lack
-	Rejected       Rejections  `json:"rejected"`           // why nodes were refused to the first group without a place
-	Change         string      `json:"change"`             // the smallest change that would make it fit; empty: none found
-	Changes        []string    `json:"changes,omitempty"`  // all changes found, Change first
-	Limits         []Limit     `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
-	Preempts       *Preemption `json:"preempts,omitempty"` // who would have to go for a gang of higher priority; nil: nobody is known
-	Assumed        []string    `json:"assumed"`            // what was not looked at
-	Group          string      `json:"-"`                  // the first group without a place
-	WaitsForOthers bool        `json:"-"`                  // the only objection is that the cluster is busy now
-	ByShape        bool        `json:"-"`                  // TooBig because of one pod alone, not of their number
-	WithNodesBack  bool        `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
-	Grows          string      `json:"-"`                  // who may add nodes to the cluster; empty: nobody seen
-	Queue          string      `json:"-"`                  // who else decides when the pods start; empty: nobody
+	Verdict        Verdict           `json:"verdict"`
+	Paused         string            `json:"paused,omitempty"` // why no pods start now, whatever room there is; empty: the job is not paused
+	Placed         int               `json:"placed"`           // pods we found a place for
+	Wanted         int               `json:"wanted"`
+	Plan           []Placement       `json:"plan"`               // proof of Fits, or how far we got
+	Shortfall      []Shortfall       `json:"shortfall"`          // what the pods without a place lack
+	Rejected       Rejections        `json:"rejected"`           // why nodes were refused to the first group without a place
+	Change         string            `json:"change"`             // the smallest change that would make it fit; empty: none found
+	Changes        []string          `json:"changes,omitempty"`  // all changes found, Change first
+	Limits         []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
+	Preempts       *Preemption       `json:"preempts,omitempty"` // who would have to go for a gang of higher priority; nil: nobody is known
+	Assumed        []string          `json:"assumed"`            // what was not looked at
+	Group          string            `json:"-"`                  // the first group without a place
+	WaitsForOthers bool              `json:"-"`                  // the only objection is that the cluster is busy now
+	ByShape        bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
+	WithNodesBack  bool              `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
+	Grows          string            `json:"-"`                  // who may add nodes to the cluster; empty: nobody seen
+	Queue          string            `json:"-"`                  // who else decides when the pods start; empty: nobody
 
 	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
 	Usable int   `json:"-"` // nodes that may take pods, or could when idle

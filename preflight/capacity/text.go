@@ -18,7 +18,7 @@ func (r Result) String() string {
 	out := r.Headline()
 	_, stopped := r.stopper()
 	if stopped {
-		out += ": " + r.limitsText()
+		out += ": " + r.violationsText()
 	}
 	if s := r.reason(); s != "" && stopped && r.refused() {
 		out += "; " + s
@@ -40,9 +40,9 @@ func (r Result) refused() bool {
 // where that decides, and how far the pods get on them.
 func (r Result) Headline() string {
 	if r.Paused != "" {
-		return r.Paused + "; " + r.limited(r.onNodes())
+		return r.Paused + "; " + r.withViolations(r.onNodes())
 	}
-	return r.limited(r.onNodes())
+	return r.withViolations(r.onNodes())
 }
 
 // onNodes is the headline about the nodes.

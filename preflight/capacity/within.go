@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
@@ -15,16 +16,15 @@ import (
 // proven twice, by what lies before the nodes and by a fit. Empty: there is none, or what a
 // quota counts is not certain.
 func within(s *cluster.Snapshot, g gang.Gang, r *Result, on *ground) string {
-	about := func(l Limit) bool { return l.Rule == RuleQuota || l.Rule == RuleQueueQuota }
-	if on == nil || len(r.Limits) == 0 || r.Verdict == Unknown || slices.ContainsFunc(r.Limits, func(l Limit) bool { return !about(l) }) {
+	about := func(l quota.Violation) bool { return l.Rule == quota.RuleQuota || l.Rule == quota.RuleQueueQuota }
+	if on == nil || len(r.Limits) == 0 || r.Verdict == Unknown || slices.ContainsFunc(r.Limits, func(l quota.Violation) bool { return !about(l) }) {
 		return ""
 	}
 	q := &quest{s: s, gang: g, was: r, on: on}
-	exist := exist(s, g)
+	exist := quota.Existing(s, g)
 	kept := func(g gang.Gang) bool {
-		o := &obstacle{s: s, gang: g, exist: exist}
-		o.judge()
-		return len(o.limits)+len(o.notes) == 0
+		limits, notes := quota.CheckWith(s, g, exist)
+		return len(limits)+len(notes) == 0
 	}
 	best, pods := q.fewest(kept)
 	if best < 0 {

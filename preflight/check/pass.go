@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // Pass is the only door between a check and its driver.
@@ -19,7 +20,7 @@ type Pass struct {
 	Namespace map[string]string // labels of the namespace; nil: unknown
 	Params    any
 	fit       func() capacity.Result
-	limits    func() []capacity.Limit
+	limits    func() []quota.Violation
 	check     *Check
 	severity  finding.Severity // from the configuration; 0: what the check says
 	sink      *[]finding.Finding
@@ -31,7 +32,7 @@ func (p *Pass) Fit() capacity.Result { return p.fit() }
 
 // Limits are the rules between the job and the nodes that the job does not keep; worked
 // out once per review. Only checks that need Cluster or Objects may call it.
-func (p *Pass) Limits() []capacity.Limit { return p.limits() }
+func (p *Pass) Limits() []quota.Violation { return p.limits() }
 
 // Reportf reports at a path with the severity and the remedy of the check.
 func (p *Pass) Reportf(at job.Path, format string, args ...any) {

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // Input is what a set looks at.
@@ -30,7 +31,7 @@ type Input struct {
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
 	Fit func() capacity.Result
 	// Limits answers what lies before the nodes; nil: asked of Cluster, as with Fit.
-	Limits func() []capacity.Limit
+	Limits func() []quota.Violation
 }
 
 // Outcome is what became of one check.
@@ -57,7 +58,7 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 		in.Fit = sync.OnceValue(func() capacity.Result { return capacity.Fit(ctx, in.Cluster, gang.Of(in.Job)) })
 	}
 	if in.Limits == nil {
-		in.Limits = sync.OnceValue(func() []capacity.Limit { return capacity.Limits(in.Cluster, gang.Of(in.Job)) })
+		in.Limits = sync.OnceValue(func() []quota.Violation { return quota.Violations(in.Cluster, gang.Of(in.Job)) })
 	}
 	ignored, notes := s.ignored(in.Job)
 	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")

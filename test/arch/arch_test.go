@@ -16,7 +16,7 @@ const module = "github.com/signalbox-dev/signalbox/"
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
 	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
-	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/capacity": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
+	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/capacity": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
 	"preflight/manifest": 2, "preflight/capacity/board": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
 	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
@@ -34,9 +34,10 @@ var sideways = map[string][]string{
 	"preflight/gang":              {"preflight/job", "preflight/saturate"},
 	"preflight/podspec":           {"preflight/job"},
 	"preflight/capacity/board":    {"preflight/capacity"},
-	"preflight/check":             {"preflight/capacity"},
-	"preflight/checks":            {"preflight/check", "preflight/capacity", "preflight/checks"}, // and its families: see familyOf
-	"policies":                    {"preflight"},                                                 // it implements the engine that preflight declares
+	"preflight/capacity":          {"preflight/quota"},
+	"preflight/check":             {"preflight/capacity", "preflight/quota"},
+	"preflight/checks":            {"preflight/check", "preflight/capacity", "preflight/quota", "preflight/checks"}, // and its families: see familyOf
+	"policies":                    {"preflight"},                                                                    // it implements the engine that preflight declares
 	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
 	"runtime-diagnose/control":    {"runtime-diagnose/rank"},    // what it finds are sightings
 	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},    // it marks sightings

@@ -80,7 +80,7 @@ func follow(b *testing.B, plane *cluster.Cluster, nodes int) {
 	b.ReportMetric(float64(heap()-before)/(1<<20), "MiB/heap")
 	b.ReportMetric(resident.Peak(), "MiB/peak")
 	start := time.Now()
-	r := view.Snapshot().Fit(context.Background(), asked())
+	r := capacity.Fit(context.Background(), view.Snapshot(), asked())
 	b.ReportMetric(float64(time.Since(start).Microseconds())/1e3, "ms/first-fit")
 	if r.Verdict != capacity.Fits {
 		b.Fatalf("the gang does not fit: %s", r)

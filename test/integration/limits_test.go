@@ -20,11 +20,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // What Signalbox says about quotas and limit ranges is held against what the API server
@@ -56,16 +56,16 @@ var _ = Describe("quotas and limit ranges", Ordered, func() {
 			c := newLimitsCase(rng, fmt.Sprintf("limits-%d", i))
 			c.create(ctx)
 			view := c.view(ctx)
-			limits := capacity.Limits(view, c.gang)
+			limits := quota.Violations(view, c.gang)
 			now, pods := c.submit(ctx)
 			Expect(now).To(Equal(len(limits) == 0), "case %d: the API server lets all pods in: %t; Signalbox says %v\n%s", i, now, limits, c)
 			for _, p := range pods {
-				admitted := capacity.Admitted(view, c.namespace, job.Pod{Spec: c.spec(p)})
+				admitted := quota.Admitted(view, c.namespace, job.Pod{Spec: c.spec(p)})
 				Expect(podspec.Requested(admitted)).To(Equal(podspec.Effective(&p.Spec)), "case %d: what a stored pod takes\n%s", i, c)
 			}
 			c.clear(ctx, pods)
 			ever, pods := c.submit(ctx)
-			never := len(limits) > 0 && limits[0].When == capacity.Never
+			never := len(limits) > 0 && limits[0].When == quota.Never
 			Expect(ever).To(Equal(!never), "case %d: the API server lets all pods in when nothing is used: %t; Signalbox says %v\n%s", i, ever, limits, c)
 			c.clear(ctx, pods)
 			seen[map[bool]string{true: "in", false: "out"}[now]+"/"+map[bool]string{true: "in", false: "out"}[ever]]++

@@ -22,6 +22,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // verdict is what one scenario showed.
@@ -95,7 +96,7 @@ func judge(ctx context.Context, s *scenario) (verdict, error) {
 	return v, err
 }
 
-func message(l *capacity.Limit) string {
+func message(l *quota.Violation) string {
 	if l == nil {
 		return ""
 	}
@@ -108,7 +109,7 @@ func (s *scenario) queue() *kueue.ClusterQueue {
 }
 
 // ask is our answer: the limit about quota, nil where there is none, and what was not looked at.
-func ask(ctx context.Context, s *scenario, o *oracle) (*capacity.Limit, string, error) {
+func ask(ctx context.Context, s *scenario, o *oracle) (*quota.Violation, string, error) {
 	objects, err := s.objects(o)
 	if err != nil {
 		return nil, "", err
@@ -133,7 +134,7 @@ func ask(ctx context.Context, s *scenario, o *oracle) (*capacity.Limit, string, 
 	switch {
 	case len(r.Limits) == 0:
 		return nil, assumed, nil
-	case r.Limits[0].Rule == capacity.RuleQueueQuota:
+	case r.Limits[0].Rule == quota.RuleQueueQuota:
 		return &r.Limits[0], assumed, nil
 	default:
 		return nil, "", fmt.Errorf("a limit that no scenario has: %+v", r.Limits[0])
@@ -257,7 +258,7 @@ func (c *choices) from(o *oracle, i int, taken resources.FlavorResourceQuantitie
 
 // compare holds the numbers of a limit against Kueue's: what the flavors that the pods may
 // use could ever hold, and what is left of that. It returns the disagreement.
-func (s *scenario) compare(ctx context.Context, l *capacity.Limit, o *oracle) (string, error) {
+func (s *scenario) compare(ctx context.Context, l *quota.Violation, o *oracle) (string, error) {
 	name := corev1.ResourceName(l.Resource)
 	q := s.queue()
 	view := o.view.ClusterQueue(kueue.ClusterQueueReference(s.asked))
@@ -290,7 +291,7 @@ func (s *scenario) compare(ctx context.Context, l *capacity.Limit, o *oracle) (s
 		}
 	}
 	used := max(0, hard-left)
-	if l.When == capacity.Never {
+	if l.When == quota.Never {
 		used = 0
 	}
 	if l.Asked != asked || l.Hard != hard || l.Used != used {

@@ -7,11 +7,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // OutOfReach are the claims whose volume no node reaches that their pods may use.
@@ -68,7 +68,7 @@ func takers(view *cluster.Snapshot, r *job.Role, keys []string, and ...*corev1.P
 // BringsNodes says whether nodes may come that fit the role: an autoscaler adds nodes of
 // kinds that the view has never seen, unless all its node pools keep such pods away.
 func BringsNodes(view *cluster.Snapshot, r *job.Role) bool {
-	brings, _ := capacity.Brings(view, &r.Pod.Spec)
+	brings, _ := quota.Brings(view, &r.Pod.Spec)
 	return brings != job.Absent
 }
 

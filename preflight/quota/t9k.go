@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -7,7 +7,7 @@ import (
 
 // t9k asks the queue of the T9k scheduler. Of queues of one name in several namespaces
 // nobody knows which is meant.
-func (o *obstacle) t9k() {
+func (o *check) t9k() {
 	queues := o.s.Rules().T9k[o.gang.Queue]
 	switch len(queues) {
 	case 0:

@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"cmp"
@@ -45,27 +45,27 @@ var nativeGroups = groupMark{
 	least: []job.Path{"spec.schedulingPolicy.gang.minCount"},
 }
 
-// named is a pod group that pods name.
-type named struct {
+// namedGroup is a pod group that pods name.
+type namedGroup struct {
 	mark  groupMark
 	name  string
 	pods  int64
 	first *gang.Group
 }
 
-// members compares pod groups that the pods name, and that exist, with the number of pods.
+// podGroups compares pod groups that the pods name, and that exist, with the number of pods.
 // A group that does not exist may be made later.
-func (o *obstacle) members() {
-	var all []*named
+func (o *check) podGroups() {
+	var all []*namedGroup
 	count := func(g *gang.Group, mark groupMark, name string) {
 		if name == "" {
 			return
 		}
-		at := slices.IndexFunc(all, func(n *named) bool {
+		at := slices.IndexFunc(all, func(n *namedGroup) bool {
 			return n.name == name && n.mark.kinds[0] == mark.kinds[0] && slices.Equal(n.mark.least, mark.least)
 		})
 		if at < 0 {
-			at, all = len(all), append(all, &named{mark: mark, name: name, first: g})
+			at, all = len(all), append(all, &namedGroup{mark: mark, name: name, first: g})
 		}
 		all[at].pods = saturate.Add(all[at].pods, int64(max(0, g.Count)))
 	}
@@ -83,12 +83,12 @@ func (o *obstacle) members() {
 		}
 	}
 	for _, n := range all {
-		o.group(n)
+		o.podGroup(n)
 	}
 }
 
-// group compares one pod group with the pods that name it.
-func (o *obstacle) group(n *named) {
+// podGroup compares one pod group with the pods that name it.
+func (o *check) podGroup(n *namedGroup) {
 	for _, gvk := range n.mark.kinds {
 		object, there := o.s.Index()[gvk.GroupKind()].Get(cluster.Name{Namespace: o.gang.Namespace, Name: n.name, Version: gvk.Version})
 		if !there {
@@ -96,7 +96,7 @@ func (o *obstacle) group(n *named) {
 		}
 		least, at := leastMembers(object.Raw, n.mark.least)
 		if least > n.pods {
-			o.add(Limit{
+			o.add(Violation{
 				Rule: RuleMembers, When: Never, Kind: gvk.Kind, Namespace: o.gang.Namespace, Name: n.name,
 				Resource: "pods", Asked: n.pods, Hard: least, Path: at, At: n.first.Path,
 				Message: fmt.Sprintf("it waits for %d pods; the job has %d that name it", least, n.pods),

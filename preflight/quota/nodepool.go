@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
-	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -38,19 +37,6 @@ func Brings(s *cluster.Snapshot, spec *corev1.PodSpec) (is job.Presence, why str
 		}
 	}
 	return job.Absent, why
-}
-
-// barren finds out that nobody adds nodes for a pod that none of the nodes there are could
-// ever hold: then it is impossible here, autoscaler or not.
-func barren(s *cluster.Snapshot, r *Result, g gang.Gang) {
-	at := g.Index(r.Group)
-	if r.Verdict != TooBig || !r.ByShape || r.Grows == "" || at < 0 {
-		return
-	}
-	if brings, why := Brings(s, &g.Groups[at].Pod.Spec); brings == job.Absent {
-		r.Grows = ""
-		r.Assumed = append(r.Assumed, fmt.Sprintf("%s adds no nodes for %s: %s", s.Autoscaler(), r.Group, why))
-	}
 }
 
 // refuses is why nodes of the pool never take the pod; empty: they may.
@@ -145,9 +131,9 @@ func wellKnown(key string) bool {
 	return false
 }
 
-// pools reports a gang that asks for more than the node pools which may take it ever add,
+// nodePools reports a gang that asks for more than the node pools which may take it ever add,
 // beside the nodes there are: limits are on all nodes of a pool, those that exist included.
-func (o *obstacle) pools() {
+func (o *check) nodePools() {
 	s := o.s
 	if !s.PoolsKnown() {
 		return
@@ -181,7 +167,7 @@ func (o *obstacle) pools() {
 			continue
 		}
 		at := o.largest(each, name)
-		o.add(Limit{
+		o.add(Violation{
 			Rule: RulePool, When: Never, Kind: cluster.NodePoolKind.Kind, Name: strings.Join(names, ","), Resource: string(name),
 			Asked: asked, Hard: most, Path: job.Path("spec.limits").Key(string(name)), At: at,
 			Message: fmt.Sprintf("%s %s asked by %s; %s is what the limits of %s and other nodes allow", job.Format(name, asked), name,
@@ -191,7 +177,7 @@ func (o *obstacle) pools() {
 }
 
 // usable says whether a pool may make nodes for some pods that ask for a resource.
-func (o *obstacle) usable(p *cluster.NodePool, each []job.Resources, name corev1.ResourceName) bool {
+func (o *check) usable(p *cluster.NodePool, each []job.Resources, name corev1.ResourceName) bool {
 	for i := range each {
 		if each[i][name] > 0 && refuses(p, &o.gang.Groups[i].Pod.Spec) == "" {
 			return true

@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"fmt"
@@ -68,9 +68,9 @@ func admitted(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 	return g
 }
 
-// ranges reports pods and containers outside the bounds of a LimitRange. Pods that exist
+// limitRanges reports pods and containers outside the bounds of a LimitRange. Pods that exist
 // have passed.
-func (o *obstacle) ranges() {
+func (o *check) limitRanges() {
 	for _, r := range cluster.In[corev1.LimitRange](o.s.Index(), cluster.RangeKind, o.gang.Namespace) {
 		for i := range o.gang.Groups {
 			g := &o.gang.Groups[i]
@@ -92,7 +92,7 @@ type measured struct {
 }
 
 // rangeItem compares a group with one entry of a LimitRange.
-func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *gang.Group) {
+func (o *check) rangeItem(r *corev1.LimitRange, at int, g *gang.Group) {
 	item := &r.Spec.Limits[at]
 	var parts []measured
 	switch item.Type {
@@ -127,7 +127,7 @@ func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *gang.Group) {
 				if b.field != "" && m.at != "" {
 					where = g.Pod.At(m.at.Child(b.field).Key(string(name)))
 				}
-				o.add(Limit{
+				o.add(Violation{
 					Rule: RuleRange, When: Never, Kind: "LimitRange", Namespace: r.Namespace, Name: r.Name,
 					Resource: string(name), Asked: b.asked, Hard: b.hard, Path: base.Child(bounds.name).Key(string(name)),
 					Role: g.Name, At: where, Message: m.who + " " + b.text,
@@ -140,7 +140,7 @@ func (o *obstacle) rangeItem(r *corev1.LimitRange, at int, g *gang.Group) {
 // filled reports a limit that is filled in and does not go with the request that is
 // written: the API server refuses a request above its limit, and devices whose request and
 // limit differ.
-func (o *obstacle) filled(r *corev1.LimitRange, path job.Path, item *corev1.LimitRangeItem, m measured, g *gang.Group) {
+func (o *check) filled(r *corev1.LimitRange, path job.Path, item *corev1.LimitRangeItem, m measured, g *gang.Group) {
 	if item.Type != corev1.LimitTypeContainer {
 		return
 	}
@@ -150,7 +150,7 @@ func (o *obstacle) filled(r *corev1.LimitRange, path job.Path, item *corev1.Limi
 		if limit.Cmp(item.Default[name]) != 0 || c == 0 || c < 0 && !extended(name) {
 			continue
 		}
-		o.add(Limit{
+		o.add(Violation{
 			Rule: RuleRange, When: Never, Kind: "LimitRange", Namespace: r.Namespace, Name: r.Name,
 			Resource: string(name), Asked: job.InBaseUnits(name, request), Hard: job.InBaseUnits(name, limit), Path: path.Key(string(name)),
 			Role: g.Name, At: g.Pod.At(m.at.Child("requests").Key(string(name))),

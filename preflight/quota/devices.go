@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"cmp"
@@ -65,9 +65,9 @@ func mostDevicesOf(r *resourcev1.DeviceRequest) map[string]int64 {
 	return out
 }
 
-// claimText says what the claims of a pod ask for, and how many devices there are: "template
+// ClaimText says what the claims of a pod ask for, and how many devices there are: "template
 // gpus asks for 4 devices of class gpu.nvidia.com; 8 devices are published, 3 are allocated".
-func claimText(s *cluster.Snapshot, namespace string, spec *corev1.PodSpec) string {
+func ClaimText(s *cluster.Snapshot, namespace string, spec *corev1.PodSpec) string {
 	var parts []string
 	for _, c := range spec.ResourceClaims {
 		switch {
@@ -117,7 +117,7 @@ func requestText(spec *resourcev1.ResourceClaimSpec) string {
 
 // devices reports pods that ask for more devices than any node publishes, and gangs that ask
 // for more than there are. Nobody may be adding nodes, and all slices must be in the view.
-func (o *obstacle) devices() {
+func (o *check) devices() {
 	p := &o.s.Rules().Published
 	if p.Endless || o.s.Autoscaler() != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
 		return
@@ -149,8 +149,8 @@ func (o *obstacle) devices() {
 	}
 }
 
-func (o *obstacle) lacksDevices(g *gang.Group, class string, asked, hard int64, message string) {
-	o.add(Limit{
+func (o *check) lacksDevices(g *gang.Group, class string, asked, hard int64, message string) {
+	o.add(Violation{
 		Rule: RuleDevices, When: Never, Kind: "DeviceClass", Name: class, Resource: "devices", Asked: asked, Hard: hard,
 		Path: "spec.selectors", Role: g.Name, At: g.Path, Message: message,
 	})

@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +11,7 @@ import (
 const mostParents = 16
 
 // volcano asks Volcano's queue and those above it.
-func (o *obstacle) volcano() {
+func (o *check) volcano() {
 	name := o.gang.Queue
 	queue := o.s.Rules().Volcano[name]
 	if queue == nil {

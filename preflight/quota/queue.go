@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ func defaulted(s *cluster.Snapshot, g gang.Gang) gang.Gang {
 const defaultQueue = "default"
 
 // queue asks the queue of the gang. A gang with pods has been let in.
-func (o *obstacle) queue() {
+func (o *check) queue() {
 	if o.gang.Queue == "" || o.started() {
 		return
 	}
@@ -56,7 +56,7 @@ func (o *obstacle) queue() {
 }
 
 // started says that some pod of the gang exists.
-func (o *obstacle) started() bool {
+func (o *check) started() bool {
 	for _, n := range o.exist {
 		if n > 0 {
 			return true
@@ -66,7 +66,7 @@ func (o *obstacle) started() bool {
 }
 
 // missingQueue reports a queue that does not exist, if the view would hold it.
-func (o *obstacle) missingQueue(gk schema.GroupKind, namespace, name string) {
+func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 	if !o.s.Holds(cluster.ResourceOf(gk.WithVersion(""))) {
 		o.note("the %s %s is not in the snapshot; what it allows is not known", gk.Kind, name)
 		return
@@ -85,7 +85,7 @@ func (o *obstacle) missingQueue(gk schema.GroupKind, namespace, name string) {
 			message += fmt.Sprintf(" and %d more", more)
 		}
 	}
-	o.add(Limit{
+	o.add(Violation{
 		Rule: RuleQueueMissing, When: Never, Kind: gk.Kind, Namespace: namespace, Name: name,
 		Path: "metadata.name", At: o.gang.At, Message: message,
 	})
@@ -102,15 +102,15 @@ func namesOf(s *cluster.Snapshot, gk schema.GroupKind, namespace string) []strin
 }
 
 // closedQueue reports a queue that takes no jobs now.
-func (o *obstacle) closedQueue(kind, namespace, name string, path job.Path, format string, args ...any) {
-	o.add(Limit{
+func (o *check) closedQueue(kind, namespace, name string, path job.Path, format string, args ...any) {
+	o.add(Violation{
 		Rule: RuleQueueClosed, When: Now, Kind: kind, Namespace: namespace, Name: name,
 		Path: path, At: o.gang.At, Message: fmt.Sprintf(format, args...),
 	})
 }
 
 // demands are what each group asks for, for all the pods that it cannot do without.
-func (o *obstacle) demands() []job.Resources {
+func (o *check) demands() []job.Resources {
 	out := make([]job.Resources, len(o.gang.Groups))
 	for i := range o.gang.Groups {
 		requests, _ := amountsOf(o.s, &o.gang.Groups[i].Pod)
@@ -121,7 +121,7 @@ func (o *obstacle) demands() []job.Resources {
 
 // least is how much of a resource those pods ask for that have to start together: all of
 // them, or the ones that ask for least where fewer may start.
-func (o *obstacle) least(each []job.Resources, name corev1.ResourceName) int64 {
+func (o *check) least(each []job.Resources, name corev1.ResourceName) int64 {
 	order := make([]int, len(each))
 	for i := range order {
 		order[i] = i
@@ -142,11 +142,11 @@ func (o *obstacle) least(each []job.Resources, name corev1.ResourceName) int64 {
 
 // queueAmounts compares the gang with what a queue may hold and holds, by resource.
 // Resources that the queue does not name are not limited.
-func (o *obstacle) queueAmounts(kind, namespace, name string, hard, used job.Resources, known bool, path job.Path) {
+func (o *check) queueAmounts(kind, namespace, name string, hard, used job.Resources, known bool, path job.Path) {
 	each := o.demands()
 	for _, r := range hard.Names() {
 		asked := o.least(each, r)
-		l := Limit{
+		l := Violation{
 			Rule: RuleQueueQuota, Kind: kind, Namespace: namespace, Name: name, Resource: string(r),
 			Asked: asked, Used: used[r], Hard: hard[r], Path: path.Key(string(r)),
 		}

@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// quotas compares the sum of the gang with each ResourceQuota of its namespace.
-func (o *obstacle) quotas() {
+// resourceQuotas compares the sum of the gang with each ResourceQuota of its namespace.
+func (o *check) resourceQuotas() {
 	all := cluster.In[cluster.Quota](o.s.Index(), cluster.QuotaKind, o.gang.Namespace)
 	if !cluster.Any(all) {
 		return
@@ -34,39 +34,39 @@ func (o *obstacle) quotas() {
 	}
 	o.sets = o.together()
 	for _, quota := range all {
-		o.quota(quota, uses, said)
+		o.resourceQuota(quota, uses, said)
 	}
 }
 
-// quota compares the gang with one quota.
-func (o *obstacle) quota(quota *cluster.Quota, uses []job.Resources, said [][]saidPart) {
+// resourceQuota compares the gang with one quota.
+func (o *check) resourceQuota(resourceQuota *cluster.Quota, uses []job.Resources, said [][]saidPart) {
 	matches := make([]bool, len(uses)) // by group: its pods are counted
 	counted := make([]bool, len(uses)) // by group: whether they are is known
 	for i := range uses {
 		pod := &o.gang.Groups[i].Pod
-		if matches[i], counted[i] = inScope(o.s, quota.ResourceQuota, &pod.Spec); !counted[i] {
-			o.note("whether the ResourceQuota %s counts %s depends on a default PriorityClass that is not in the snapshot", quota.Name, o.gang.Groups[i].Name)
+		if matches[i], counted[i] = inScope(o.s, resourceQuota.ResourceQuota, &pod.Spec); !counted[i] {
+			o.note("whether the ResourceQuota %s counts %s depends on a default PriorityClass that is not in the snapshot", resourceQuota.Name, o.gang.Groups[i].Name)
 			continue
 		}
 		if matches[i] {
-			o.unsaid(quota, &o.gang.Groups[i], said[i])
+			o.unsaid(resourceQuota, &o.gang.Groups[i], said[i])
 		}
 	}
-	for _, name := range quota.Names {
-		counts := quota.Unscoped || !claimed(name)
-		o.bound(quota, name, func(i int) int64 {
+	for _, name := range resourceQuota.Names {
+		counts := resourceQuota.Unscoped || !claimed(name)
+		o.bound(resourceQuota, name, func(i int) int64 {
 			if !counts || !counted[i] || !matches[i] && !claimed(name) {
 				return 0
 			}
 			return uses[i][name]
 		})
 	}
-	o.self(quota)
+	o.self(resourceQuota)
 }
 
 // bound compares the sum of the gang with one bound of a quota; each is what one pod of a group
 // counts for.
-func (o *obstacle) bound(quota *cluster.Quota, name corev1.ResourceName, each func(group int) int64) {
+func (o *check) bound(quota *cluster.Quota, name corev1.ResourceName, each func(group int) int64) {
 	hard := quota.Hard[name]
 	all, more := o.sum(name, each)
 	taken, known := quota.Used[name]
@@ -78,7 +78,7 @@ func (o *obstacle) bound(quota *cluster.Quota, name corev1.ResourceName, each fu
 	for i := range counts {
 		counts[i] = job.Resources{name: each(i)}
 	}
-	l := Limit{
+	l := Violation{
 		Rule: RuleQuota, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
 		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)), At: o.largest(counts, name),
 	}
@@ -96,7 +96,7 @@ func (o *obstacle) bound(quota *cluster.Quota, name corev1.ResourceName, each fu
 // sum is how much of a resource the pods take that certainly exist together: all of
 // them, and those that do not exist yet. Whatever has been created counts as an object
 // until it is deleted, groups that completed included.
-func (o *obstacle) sum(name corev1.ResourceName, each func(group int) int64) (all, missing int64) {
+func (o *check) sum(name corev1.ResourceName, each func(group int) int64) (all, missing int64) {
 	sets := o.sets
 	if strings.HasPrefix(string(name), "count/") {
 		sets = [][]int{make([]int, len(o.gang.Groups))}
@@ -116,7 +116,7 @@ func (o *obstacle) sum(name corev1.ResourceName, each func(group int) int64) (al
 }
 
 // self compares the job itself with a quota on the number of objects of its kind.
-func (o *obstacle) self(quota *cluster.Quota) {
+func (o *check) self(quota *cluster.Quota) {
 	if o.gang.Self.Empty() || o.gang.Exists {
 		return
 	}
@@ -126,7 +126,7 @@ func (o *obstacle) self(quota *cluster.Quota) {
 	if !bound || most >= 1 && (!known || taken < most) || !quota.Unscoped {
 		return
 	}
-	l := Limit{
+	l := Violation{
 		Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
 		Resource: string(name), Asked: 1, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
 		Message: fmt.Sprintf("1 %s asked beside %d in use; %d is the hard limit", name, taken, most),
@@ -226,7 +226,7 @@ func saidBy(pod *job.Pod) (out []saidPart) {
 // unsaid reports containers that do not say an amount which a quota needs: the API server
 // refuses their pods. Only cpu and memory are needed, and only where the pod has no
 // amounts of its own (podEvaluator.Constraints).
-func (o *obstacle) unsaid(quota *cluster.Quota, g *gang.Group, said []saidPart) {
+func (o *check) unsaid(quota *cluster.Quota, g *gang.Group, said []saidPart) {
 	for i := range said {
 		for _, name := range quota.Names {
 			base := cluster.PlainName(name)
@@ -240,7 +240,7 @@ func (o *obstacle) unsaid(quota *cluster.Quota, g *gang.Group, said []saidPart) 
 			if _, ok := list[base]; ok {
 				continue
 			}
-			o.add(Limit{
+			o.add(Violation{
 				Rule: RuleAmount, When: Never, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
 				Resource: string(name), Path: job.Path("spec.hard").Key(string(name)), Role: g.Name, At: said[i].at,
 				Message: fmt.Sprintf("container %s of %s does not say %s, which the quota needs of every container", said[i].name, g.Name, name),

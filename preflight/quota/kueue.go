@@ -1,4 +1,4 @@
-package capacity
+package quota
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 
 // kueue asks Kueue's queues: do they exist, do they take jobs, and could their quota ever
 // hold the gang, or hold it now.
-func (o *obstacle) kueue() {
+func (o *check) kueue() {
 	local := o.s.LocalQueue(o.gang.Namespace, o.gang.Queue)
 	if local == nil {
 		o.missingQueue(cluster.LocalKind, o.gang.Namespace, o.gang.Queue)
@@ -36,7 +36,7 @@ func (o *obstacle) kueue() {
 		return
 	}
 	o.stopped("ClusterQueue", "", name, queue.Spec.StopPolicy, &queue.Status)
-	o.welcome(name, queue)
+	o.namespaceSelected(name, queue)
 	for _, r := range []schema.GroupKind{cluster.ClusterKind, cluster.CohortKind} {
 		if queue.Cohort() != "" && !o.s.Holds(cluster.ResourceOf(r.WithVersion(""))) {
 			o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
@@ -48,12 +48,12 @@ func (o *obstacle) kueue() {
 		o.note("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
 		return
 	}
-	k := &kueueing{obstacle: o, name: name, queue: queue, node: tree.Queues[name], asks: o.demands()}
+	k := &clusterQueueCheck{check: o, name: name, queue: queue, node: tree.Queues[name], asks: o.demands()}
 	k.judge()
 }
 
 // stopped reports a queue that somebody stopped, or that says of itself that it is not active.
-func (o *obstacle) stopped(kind, namespace, name, policy string, status *cluster.QueueStatus) {
+func (o *check) stopped(kind, namespace, name, policy string, status *cluster.QueueStatus) {
 	if policy != "" && policy != "None" {
 		o.closedQueue(kind, namespace, name, "spec.stopPolicy", "stopPolicy is %s; it admits no jobs until that is None", policy)
 		return
@@ -63,8 +63,8 @@ func (o *obstacle) stopped(kind, namespace, name, policy string, status *cluster
 	}
 }
 
-// welcome reports a namespace whose jobs a ClusterQueue does not take.
-func (o *obstacle) welcome(name string, queue *cluster.ClusterQueue) {
+// namespaceSelected reports a namespace whose jobs a ClusterQueue does not take.
+func (o *check) namespaceSelected(name string, queue *cluster.ClusterQueue) {
 	selector, err := metav1.LabelSelectorAsSelector(queue.Spec.NamespaceSelector)
 	if err != nil || selector.Empty() {
 		return
@@ -81,15 +81,15 @@ func (o *obstacle) welcome(name string, queue *cluster.ClusterQueue) {
 	if queue.Spec.NamespaceSelector != nil {
 		what = "its namespaceSelector is " + metav1.FormatLabelSelector(queue.Spec.NamespaceSelector)
 	}
-	o.add(Limit{
+	o.add(Violation{
 		Rule: RuleQueueMissing, When: Never, Kind: "ClusterQueue", Name: name, Path: "spec.namespaceSelector", At: o.gang.At,
 		Message: fmt.Sprintf("it takes no jobs of namespace %s: %s", o.gang.Namespace, what),
 	})
 }
 
-// kueueing is one gang before one ClusterQueue.
-type kueueing struct {
-	*obstacle
+// clusterQueueCheck is one gang before one ClusterQueue.
+type clusterQueueCheck struct {
+	*check
 	name  string
 	queue *cluster.ClusterQueue
 	node  *cluster.QuotaNode
@@ -98,7 +98,7 @@ type kueueing struct {
 
 // judge compares the gang with the quota, one resource group after the other: a group of
 // pods takes all resources of a resource group from one flavor.
-func (k *kueueing) judge() {
+func (k *clusterQueueCheck) judge() {
 	covered := map[corev1.ResourceName]bool{}
 	for _, g := range k.queue.Spec.ResourceGroups {
 		for _, name := range g.CoveredResources {
@@ -122,7 +122,7 @@ func (k *kueueing) judge() {
 }
 
 // group compares the gang with one resource group.
-func (k *kueueing) group(at int) {
+func (k *clusterQueueCheck) group(at int) {
 	g := &k.queue.Spec.ResourceGroups[at]
 	var sets []podSet
 	for i := range k.asks {
@@ -151,8 +151,8 @@ func (k *kueueing) group(at int) {
 		when When
 		of   func(cluster.FlavorResource) int64
 	}{{Never, k.node.Most}, {Now, k.node.Left}} {
-		search := &flavoring{sets: sets, capacity: capacity.of, taken: map[cluster.FlavorResource]int64{}, budget: mostFlavorings}
-		if search.holds(0) {
+		search := &flavorSearch{sets: sets, capacity: capacity.of, taken: map[cluster.FlavorResource]int64{}, budget: mostFlavorTries}
+		if search.fits(0) {
 			continue
 		}
 		if search.budget > 0 {
@@ -166,7 +166,7 @@ func (k *kueueing) group(at int) {
 // the pods say about its labels is true of them. A flavor that is not in the view may be
 // anything (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/scheduler/flavorassigner/flavorassigner.go,
 // checkFlavorForPodSets).
-func (k *kueueing) matches(name string, group int) bool {
+func (k *clusterQueueCheck) matches(name string, group int) bool {
 	flavor := k.s.Rules().Flavors[name]
 	if flavor == nil {
 		return true
@@ -210,13 +210,13 @@ func onlyKeys(spec *corev1.PodSpec, keys map[string]string) corev1.PodSpec {
 }
 
 // noFlavor reports pods that no flavor of a resource group takes.
-func (k *kueueing) noFlavor(at, group int) {
+func (k *clusterQueueCheck) noFlavor(at, group int) {
 	g := &k.gang.Groups[group]
 	var names []string
 	for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
 		names = append(names, f.Name)
 	}
-	k.add(Limit{
+	k.add(Violation{
 		Rule: RuleQueueQuota, When: Never, Kind: "ClusterQueue", Name: k.name, Role: g.Name, At: cmp.Or(k.gang.At, g.Path),
 		Path:    job.Path("spec.resourceGroups").Index(at).Child("flavors"),
 		Message: fmt.Sprintf("node selector and tolerations of %s match none of its %s: %s", g.Name, words.Count(len(names), "flavor", "flavors"), strings.Join(names, ", ")),
@@ -225,12 +225,12 @@ func (k *kueueing) noFlavor(at, group int) {
 
 // over reports what of a resource group is short: the resource that lacks most, in share
 // of what is asked.
-func (k *kueueing) over(at int, sets []podSet, when When) {
+func (k *clusterQueueCheck) over(at int, sets []podSet, when When) {
 	capacity := k.node.Most
 	if when == Now {
 		capacity = k.node.Left
 	}
-	var worst Limit
+	var worst Violation
 	lack := math.Inf(-1)
 	for _, name := range k.queue.Spec.ResourceGroups[at].CoveredResources {
 		var asked, has, hard int64
@@ -258,7 +258,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 		}
 		lack = short
 		where := k.largest(k.asks, name)
-		worst = Limit{
+		worst = Violation{
 			Rule: RuleQueueQuota, When: when, Kind: "ClusterQueue", Name: k.name, Resource: string(name), Asked: asked, Used: max(0, hard-has), Hard: hard,
 			Path: job.Path("spec.resourceGroups").Index(at), At: cmp.Or(where, k.gang.At), Message: k.shortText(name, asked, has, names, when),
 		}
@@ -267,7 +267,7 @@ func (k *kueueing) over(at int, sets []podSet, when When) {
 }
 
 // shortText says what of a resource there is in the flavors that the pods may use.
-func (k *kueueing) shortText(name corev1.ResourceName, asked, has int64, flavors []string, when When) string {
+func (k *clusterQueueCheck) shortText(name corev1.ResourceName, asked, has int64, flavors []string, when When) string {
 	f := func(n int64) string { return job.Format(name, n) }
 	where := "in flavor " + strings.Join(flavors, ", ")
 	if len(flavors) > 1 {
@@ -296,19 +296,19 @@ type podSet struct {
 	flavors []string // it may use
 }
 
-// mostFlavorings bounds the search for flavors; real queues need a handful of steps.
-const mostFlavorings = 1 << 14
+// mostFlavorTries bounds the search for flavors; real queues need a handful of steps.
+const mostFlavorTries = 1 << 14
 
-// flavoring looks for a flavor for every pod set.
-type flavoring struct {
+// flavorSearch looks for a flavor for every pod set.
+type flavorSearch struct {
 	sets     []podSet
 	capacity func(cluster.FlavorResource) int64
 	taken    map[cluster.FlavorResource]int64
 	budget   int // 0: the search was not finished
 }
 
-// holds says whether the pod sets from one on find flavors beside those before.
-func (f *flavoring) holds(from int) bool {
+// fits says whether the pod sets from one on find flavors beside those before.
+func (f *flavorSearch) fits(from int) bool {
 	if from == len(f.sets) {
 		return true
 	}
@@ -329,7 +329,7 @@ func (f *flavoring) holds(from int) bool {
 		for r, n := range set.asks {
 			f.taken[cluster.FlavorResource{Flavor: name, Resource: r}] += n
 		}
-		if f.holds(from + 1) {
+		if f.fits(from + 1) {
 			return true
 		}
 		for r, n := range set.asks {
