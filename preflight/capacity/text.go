@@ -200,7 +200,7 @@ func (r Result) haveText(s Shortfall) string {
 	case s.Free == 0:
 		return fmt.Sprintf("no %s are free on %s", what, nodes)
 	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes < s.Largest:
-		return fmt.Sprintf("%s %s are free on %s, in holes for %s of %s", f(s.Free), what, nodes, words.Count(s.Holes, "pod", "pods"), f(s.NeededHole))
+		return fmt.Sprintf("%s %s are free on %s, enough on single nodes for %s of %s", f(s.Free), what, nodes, words.Count(s.Holes, "pod", "pods"), f(s.NeededHole))
 	default:
 		return fmt.Sprintf("%s %s %s free on %s, at most %s on one", f(s.Free), what, isAre(s.Free), nodes, f(s.LargestHole))
 	}

@@ -101,7 +101,7 @@ func misfitMessage(fit capacity.Result) string {
 	}
 	r := fit.Rejected
 	if r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
-		return message + "of " + facts.Count(r.Total, "node") + " " + refused(r)
+		return message + "no node takes its pods (of " + facts.Count(r.Total, "node") + " " + refused(r) + ")"
 	}
 	if fit.Obstacle != "" {
 		return message + fit.Obstacle
@@ -111,22 +111,22 @@ func misfitMessage(fit capacity.Result) string {
 		return message + "the rest finds no place"
 	}
 	amount := func(n int64) string { return job.Format(s.Resource, n) }
-	where := "free in sum"
+	free, total := " free", amount(s.Free)+" in total"
 	if fit.Verdict == capacity.TooBig {
-		where = "all that the nodes they may use have"
+		free, total = "", amount(s.Free)+" in total"
 		if away := (capacity.Rejections{NotReady: r.NotReady, Cordoned: r.Cordoned}); away.NotReady+away.Cordoned > 0 {
-			where += " (of " + facts.Count(r.Total, "node") + " " + refused(away) + ")"
+			total += ", without " + refused(away)
 		}
 	}
 	switch {
 	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes > 0:
-		return message + fmt.Sprintf("%s %s are %s, but in holes for %s of %s", amount(s.Free), s.Resource, where, facts.Count(s.Holes, "pod"), amount(s.NeededHole))
+		return message + fmt.Sprintf("each needs %s %s on one node, and only %s of that size finds room (%s)", amount(s.NeededHole), s.Resource, facts.Count(s.Holes, "pod"), total)
 	case s.Free >= s.Asked:
-		return message + fmt.Sprintf("%s %s are %s, but the largest hole is %s and a pod needs %s", amount(s.Free), s.Resource, where, amount(s.LargestHole), amount(s.NeededHole))
+		return message + fmt.Sprintf("each needs %s %s on one node, but no node has more than %s%s (%s)", amount(s.NeededHole), s.Resource, amount(s.LargestHole), free, total)
 	case fit.Verdict == capacity.TooBig:
-		return message + fmt.Sprintf("they ask for %s %s; %s is %s", amount(s.Asked), s.Resource, amount(s.Free), where)
+		return message + fmt.Sprintf("they ask for %s %s, but the nodes they may use have %s", amount(s.Asked), s.Resource, total)
 	}
-	return message + fmt.Sprintf("they ask for %s %s; %s are free", amount(s.Asked), s.Resource, amount(s.Free))
+	return message + fmt.Sprintf("they ask for %s %s, but only %s are free", amount(s.Asked), s.Resource, amount(s.Free))
 }
 
 // refused counts the nodes by why they take none of the pods.
