@@ -15,9 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -113,8 +114,8 @@ func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
 	if j.Ref.UID == "" || kind.Pods == nil || kind.Place == nil {
 		return g
 	}
-	pods := kind.Pods(j.Ref)
-	if requirements, _ := pods.Requirements(); len(requirements) > 0 {
+	own := kind.Select(j.Ref, j.Source)
+	if requirements, _ := own[0].Requirements(); len(own) == 1 && len(requirements) > 0 {
 		g.OwnLabels = map[string]string{}
 		for i := range requirements {
 			if values := requirements[i].ValuesUnsorted(); requirements[i].Operator() == selection.In && len(values) == 1 {
@@ -123,7 +124,7 @@ func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
 		}
 	}
 	g.Own = func(pod *corev1.Pod) (string, bool) {
-		if !pods.Matches(labels.Set(pod.Labels)) {
+		if !slices.ContainsFunc(own, func(s labels.Selector) bool { return s.Matches(labels.Set(pod.Labels)) }) {
 			return "", false
 		}
 		role, _, ok := kind.Place(pod)
@@ -137,10 +138,10 @@ func (p *Pending) check(ctx context.Context) {
 	report, req, j := &p.report, p.req, p.job
 	asked, gang := false, gangOf(p.kind, j)
 	report.Gang = &gang
-	fit := sync.OnceValue(func() capacity.Result { asked = true; return capacity.Fit(ctx, req.Cluster, gang) })
+	answer := sync.OnceValue(func() fit.Result { asked = true; return whatif.Answer(ctx, req.Cluster, gang) })
 	limits := sync.OnceValue(func() []quota.Violation { return quota.Violations(req.Cluster, gang) })
 	in := check.Input{
-		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
+		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: answer, Limits: limits,
 	}
 	if req.Admission {
 		in.Answers = answers(p.kind, req)
@@ -152,7 +153,7 @@ func (p *Pending) check(ctx context.Context) {
 		report.file(set.Run(ctx, in))
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
-		report.Fit = fitOf(fit, gang.Pods(), p.half, req.Cluster)
+		report.Fit = fitOf(answer, gang.Pods(), p.half, req.Cluster)
 	}
 }
 
@@ -165,9 +166,9 @@ func (r *Reviewer) checksIn(namespace string) *check.Set {
 }
 
 // fitOf is the answer of the capacity engine about so many pods, or an unknown that says why.
-func fitOf(fit func() capacity.Result, pods int, partial bool, view *cluster.Snapshot) (out *capacity.Result) {
-	unknown := func(why string) *capacity.Result {
-		return &capacity.Result{Verdict: capacity.Unknown, Assumed: []string{why}}
+func fitOf(answer func() fit.Result, pods int, partial bool, view *cluster.Snapshot) (out *fit.Result) {
+	unknown := func(why string) *fit.Result {
+		return &fit.Result{Verdict: fit.Unknown, Assumed: []string{why}}
 	}
 	switch {
 	case partial:
@@ -182,7 +183,7 @@ func fitOf(fit func() capacity.Result, pods int, partial bool, view *cluster.Sna
 			out = unknown(fmt.Sprintf("the fit failed: %v", p))
 		}
 	}()
-	result := fit()
+	result := answer()
 	return &result
 }
 

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/test/golden"
@@ -263,7 +263,7 @@ error [unreadable-field] spec.pytorchReplicaSpecs.Worker.replicas: is "$WORKERS"
 	if diff := cmp.Diff([]job.Path{"spec.pytorchReplicaSpecs.Worker.replicas"}, r.Unread); diff != "" {
 		t.Errorf("Unread (-want +got; an image is a text like any other):\n%s", diff)
 	}
-	if r.Fit == nil || r.Fit.Verdict != capacity.Unknown {
+	if r.Fit == nil || r.Fit.Verdict != fit.Unknown {
 		t.Errorf("fit of half a job: %+v; want unknown", r.Fit)
 	}
 	if engine.asked == nil {
@@ -286,7 +286,7 @@ func TestAPassedDeadlineAllowsAndSaysSo(t *testing.T) {
 func TestUnknownKinds(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
 		"another version": {"apiVersion: kubeflow.org/v1alpha2\nkind: TFJob", "TFJob (kubeflow.org/v1alpha2) is not covered; there is TFJob (kubeflow.org/v1)"},
-		"another kind":    {"apiVersion: apps/v1\nkind: Deployment", "Deployment (apps/v1) is not covered; covered are ColossalAIJob (batch.tensorstack.dev/v1beta1), Framework"},
+		"another kind":    {"apiVersion: apps/v1\nkind: Deployment", "Deployment (apps/v1) is not covered; covered are ColossalAIJob (batch.tensorstack.dev/v1beta1), DeepSpeedJob"},
 		"no kind":         {"metadata: {name: x}", "an object without apiVersion and kind is not covered"},
 	}
 	for name, tc := range cases {

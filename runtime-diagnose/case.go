@@ -30,6 +30,7 @@ type Case struct {
 	Good    *keep.Good        // the last run of the same job that ended well; nil: none is known
 	Watched []rank.Sighting   // what somebody who watched the job while it ran has found
 	Missing []string          // sources that failed, as sentences for Coverage
+	Absent  []string          // what was looked for and is not there: "Deployment training-operator"
 	Now     time.Time
 }
 

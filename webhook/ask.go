@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
@@ -32,7 +32,7 @@ type fitHead struct {
 }
 
 // fitLines are an answer about the fit as warnings; each is within the API server's budget.
-func fitLines(r *capacity.Result) []string {
+func fitLines(r *fit.Result) []string {
 	if r == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func fitLines(r *capacity.Result) []string {
 	if r.Held() {
 		line("limit", r.Limits[0].String())
 	}
-	if why, ok := strings.CutPrefix(r.String(), r.Headline()+": "); ok && r.Verdict != capacity.Fits && !r.Held() {
+	if why, ok := strings.CutPrefix(r.String(), r.Headline()+": "); ok && r.Verdict != fit.Fits && !r.Held() {
 		line("because", why)
 	}
 	line("change", r.Change)
@@ -62,7 +62,7 @@ func fitLines(r *capacity.Result) []string {
 
 // FitOf reads the answer about the fit from the warnings of a dry run; ok is false where
 // nobody gave one, because no webhook of Signalbox looked at the job.
-func FitOf(warnings []string) (r capacity.Result, ok bool) {
+func FitOf(warnings []string) (r fit.Result, ok bool) {
 	for _, w := range warnings {
 		text, ours := strings.CutPrefix(w, fitPrefix)
 		if !ours {
@@ -88,7 +88,7 @@ func FitOf(warnings []string) (r capacity.Result, ok bool) {
 		switch {
 		case word == "limit" && len(r.Limits) > 0:
 			r.Limits[0] = limitOf(r.Limits[0], text)
-		case word == "because" && r.Verdict == capacity.Unknown:
+		case word == "because" && r.Verdict == fit.Unknown:
 			r.Assumed = append(r.Assumed, text)
 		case word == "because":
 			r.Obstacle = text
@@ -99,13 +99,13 @@ func FitOf(warnings []string) (r capacity.Result, ok bool) {
 	return r, ok
 }
 
-func verdictOf(word string) capacity.Verdict {
-	for _, v := range []capacity.Verdict{capacity.Fits, capacity.TooBig, capacity.Full, capacity.Fragmented} {
+func verdictOf(word string) fit.Verdict {
+	for _, v := range []fit.Verdict{fit.Fits, fit.TooBig, fit.Full, fit.Fragmented} {
 		if v.String() == word {
 			return v
 		}
 	}
-	return capacity.Unknown
+	return fit.Unknown
 }
 
 // limitOf is a limit with what "ResourceQuota ml/gpu: …" says of it.

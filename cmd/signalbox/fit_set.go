@@ -12,9 +12,9 @@ import (
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -193,7 +193,7 @@ func (s setting) places(j *job.Job, role *job.Role) ([]job.Path, error) {
 func largest(all []variant) int {
 	best := -1
 	for i, v := range all {
-		if v.Fit != nil && v.Fit.Verdict == capacity.Fits && !v.Fit.Held() && (best < 0 || v.gpu > all[best].gpu) {
+		if v.Fit != nil && v.Fit.Verdict == fit.Fits && !v.Fit.Held() && (best < 0 || v.gpu > all[best].gpu) {
 			best = i
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -94,7 +94,7 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 }
 
 // fitInstead is the webhook's answer, or an unknown that says why there is none.
-func (h *heard) fitInstead(unknown *capacity.Result) *capacity.Result {
+func (h *heard) fitInstead(unknown *fit.Result) *fit.Result {
 	if r, ok := webhook.FitOf(h.warnings); ok {
 		r.Assumed = append(r.Assumed, "you may not list nodes: the answer is that of Signalbox's webhook in the cluster")
 		return &r

@@ -18,8 +18,8 @@ import (
 	runtimeobject "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -340,6 +340,6 @@ func FuzzReadView(f *testing.F) {
 		if err != nil {
 			return
 		}
-		capacity.Fit(t.Context(), s, gang.Gang{Groups: []gang.Group{{Name: "w", Count: 3}}})
+		whatif.Answer(t.Context(), s, gang.Gang{Groups: []gang.Group{{Name: "w", Count: 3}}})
 	})
 }

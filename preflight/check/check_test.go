@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -241,7 +241,7 @@ func TestAGivenFitReachesTheChecks(t *testing.T) {
 		return c
 	}
 	var b cluster.Builder
-	newSet(t, asks("a"), asks("b")).Run(t.Context(), check.Input{Job: train(nil), Cluster: b.Snapshot(noon), Fit: func() capacity.Result { asked++; return capacity.Result{} }})
+	newSet(t, asks("a"), asks("b")).Run(t.Context(), check.Input{Job: train(nil), Cluster: b.Snapshot(noon), Fit: func() fit.Result { asked++; return fit.Result{} }})
 	if asked != 2 {
 		t.Errorf("the given answer was asked %d times; want 2, once by each check", asked)
 	}

@@ -3,9 +3,9 @@ package check
 import (
 	"fmt"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
@@ -19,7 +19,7 @@ type Pass struct {
 	Cluster   *cluster.Snapshot // may be nil unless the check needs Cluster or Objects
 	Namespace map[string]string // labels of the namespace; nil: unknown
 	Params    any
-	fit       func() capacity.Result
+	fit       func() fit.Result
 	limits    func() []quota.Violation
 	check     *Check
 	severity  finding.Severity // from the configuration; 0: what the check says
@@ -28,7 +28,7 @@ type Pass struct {
 
 // Fit is the answer of the capacity engine for the whole job; computed once per review.
 // Only checks that need Cluster may call it.
-func (p *Pass) Fit() capacity.Result { return p.fit() }
+func (p *Pass) Fit() fit.Result { return p.fit() }
 
 // Limits are the rules between the job and the nodes that the job does not keep; worked
 // out once per review. Only checks that need Cluster or Objects may call it.

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -29,7 +30,7 @@ type Input struct {
 	// the API server, or the operator's webhook. Empty: nobody is known to.
 	Answers string
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
-	Fit func() capacity.Result
+	Fit func() fit.Result
 	// Limits answers what lies before the nodes; nil: asked of Cluster, as with Fit.
 	Limits func() []quota.Violation
 }
@@ -55,7 +56,7 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 		return nil
 	}
 	if in.Fit == nil {
-		in.Fit = sync.OnceValue(func() capacity.Result { return capacity.Fit(ctx, in.Cluster, gang.Of(in.Job)) })
+		in.Fit = sync.OnceValue(func() fit.Result { return whatif.Answer(ctx, in.Cluster, gang.Of(in.Job)) })
 	}
 	if in.Limits == nil {
 		in.Limits = sync.OnceValue(func() []quota.Violation { return quota.Violations(in.Cluster, gang.Of(in.Job)) })

@@ -117,6 +117,10 @@ var alsoFires = map[string]map[string]bool{
 	"pod-exceeds-every-node/stays-silent-on-a-whole-node":         {"gang-does-not-fit": true},
 	// The operator's value wins: nothing fails, and there is something to know.
 	"rank-same-everywhere/stays-silent-on-the-operator": {"overwritten-environment": true},
+	// Both are about what a job does when it is resumed, so it is paused.
+	"job-held/stays-silent-on-debug":            {"debug-holds-gpus": true},
+	"resume-specs-changed/fires-on-new-command": {"job-held": true},
+	"role-reference-missing/fires-on-a-type":    {"job-held": true},
 }
 
 // folders are the folders of testdata of all families.

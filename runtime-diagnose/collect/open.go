@@ -49,7 +49,7 @@ func (f *contents) parse() (diagnose.Case, error) {
 	if ix.Schema != bundleSchema {
 		return diagnose.Case{}, fmt.Errorf("%s: schema is %q; expected %q", indexFile, ix.Schema, bundleSchema)
 	}
-	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing}
+	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing, Absent: ix.Absent}
 	if err := errors.Join(
 		decodeList(f, "pods.yaml", &c.Pods), decodeList(f, "events.yaml", &c.Events), decodeList(f, "nodes.yaml", &c.Nodes),
 		f.between(&c), f.job(&c), f.good(&c),
@@ -164,7 +164,7 @@ func (f *contents) job(c *diagnose.Case) error {
 		j = &job.Job{Source: u}
 	}
 	if j.Ref.Name == "" {
-		j.Ref = job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
+		j.Ref = job.Ref{Kind: k.API(), APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
 	}
 	c.Job = j
 	return nil

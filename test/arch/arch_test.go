@@ -16,10 +16,10 @@ const module = "github.com/signalbox-dev/signalbox/"
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
 	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
-	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/capacity": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
-	"preflight/manifest": 2, "preflight/capacity/board": 2,
+	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
+	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"runtime-diagnose/rank": 2, "runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
@@ -29,25 +29,29 @@ var layers = map[string]int{
 
 // sideways are the imports inside one layer, one by one.
 var sideways = map[string][]string{
-	"preflight/job":               {"preflight/saturate"},
-	"preflight/finding":           {"preflight/job"},
-	"preflight/gang":              {"preflight/job", "preflight/saturate"},
-	"preflight/podspec":           {"preflight/job"},
-	"preflight/capacity/board":    {"preflight/capacity"},
-	"preflight/capacity":          {"preflight/quota"},
-	"preflight/check":             {"preflight/capacity", "preflight/quota"},
-	"preflight/checks":            {"preflight/check", "preflight/capacity", "preflight/quota", "preflight/checks"}, // and its families: see familyOf
-	"policies":                    {"preflight"},                                                                    // it implements the engine that preflight declares
-	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
-	"runtime-diagnose/control":    {"runtime-diagnose/rank"},    // what it finds are sightings
-	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},    // it marks sightings
-	"runtime-diagnose/progress":   {"runtime-diagnose/rank"},    // what a job that runs suffers from are sightings
-	"runtime-diagnose/bare":       {"runtime-diagnose/control"}, // where a pasted line is kept
-	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
-	"runtime-diagnose/capture":    {"runtime-diagnose/collect"}, // it keeps what collect reads
-	"runtime-diagnose/prompt":     {"runtime-diagnose"},         // it asks about a Result
-	"runtime-diagnose/explain":    {"runtime-diagnose", "runtime-diagnose/prompt"},
-	"webhook":                     {"preflight/cluster/live", "certs", "config", "config/labelled"},
+	"preflight/job":                 {"preflight/saturate"},
+	"preflight/finding":             {"preflight/job"},
+	"preflight/gang":                {"preflight/job", "preflight/saturate"},
+	"preflight/podspec":             {"preflight/job"},
+	"preflight/fit/nodemap":         {"preflight/fit"},
+	"preflight/fit/internal/assign": {"preflight/quota"},               // what devices (DRA) there are is told in one place
+	"preflight/fit/topology":        {"preflight/fit/internal/assign"}, // rules between pods are solved on counted nodes
+	"preflight/fit":                 {"preflight/quota", "preflight/fit/internal/assign", "preflight/fit/topology"},
+	"preflight/fit/whatif":          {"preflight/quota", "preflight/fit", "preflight/fit/internal/assign"},
+	"preflight/check":               {"preflight/fit", "preflight/fit/whatif", "preflight/quota"},
+	"preflight/checks":              {"preflight/check", "preflight/checks", "preflight/fit", "preflight/quota"},
+	"policies":                      {"preflight"}, // it implements the engine that preflight declares
+	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
+	"runtime-diagnose/control":      {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // what it finds are sightings
+	"runtime-diagnose/gang":         {"runtime-diagnose/rank"},                          // it marks sightings
+	"runtime-diagnose/attribute":    {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // it decides among sightings
+	"runtime-diagnose/progress":     {"runtime-diagnose/rank"},                          // what a job that runs suffers from are sightings
+	"runtime-diagnose/bare":         {"runtime-diagnose/control"},                       // where a pasted line is kept
+	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
+	"runtime-diagnose/capture":      {"runtime-diagnose/collect"}, // it keeps what collect reads
+	"runtime-diagnose/prompt":       {"runtime-diagnose"},         // it asks about a Result
+	"runtime-diagnose/explain":      {"runtime-diagnose", "runtime-diagnose/prompt"},
+	"webhook":                       {"preflight/cluster/live", "certs", "config", "config/labelled"},
 }
 
 // homes are packages that may import a heavy dependency; nobody else may.

@@ -20,8 +20,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/cluster"
@@ -80,9 +81,9 @@ func follow(b *testing.B, plane *cluster.Cluster, nodes int) {
 	b.ReportMetric(float64(heap()-before)/(1<<20), "MiB/heap")
 	b.ReportMetric(resident.Peak(), "MiB/peak")
 	start := time.Now()
-	r := capacity.Fit(context.Background(), view.Snapshot(), asked())
+	r := whatif.Answer(context.Background(), view.Snapshot(), asked())
 	b.ReportMetric(float64(time.Since(start).Microseconds())/1e3, "ms/first-fit")
-	if r.Verdict != capacity.Fits {
+	if r.Verdict != fit.Fits {
 		b.Fatalf("the gang does not fit: %s", r)
 	}
 	b.ReportMetric(float64((stir(b, plane, nodes)-alone).Nanoseconds())/1e3, "µs-cpu/event")

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/workload"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
@@ -129,7 +129,7 @@ func ask(ctx context.Context, s *scenario, o *oracle) (*quota.Violation, string,
 			Pod: job.Pod{Spec: spec, Requests: job.ResourcesOf(spec.Containers[0].Resources.Requests)},
 		})
 	}
-	r := capacity.Fit(ctx, view, asked)
+	r := whatif.Answer(ctx, view, asked)
 	assumed := strings.Join(r.Assumed, "; ")
 	switch {
 	case len(r.Limits) == 0:

@@ -14,8 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 )
 
@@ -23,7 +24,7 @@ import (
 type outcome struct {
 	scenario string
 	about    []string
-	verdict  capacity.Verdict
+	verdict  fit.Verdict
 	said     string // the fit's answer
 	differs  string // how the real scheduler disagrees; empty: it agrees, or the fit does not know
 }
@@ -34,19 +35,19 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	r := capacity.Fit(o.ctx, snapshot, s.gang)
+	r := whatif.Answer(o.ctx, snapshot, s.gang)
 	out := outcome{scenario: s.name, about: s.about, verdict: r.Verdict, said: r.String()}
 	switch r.Verdict {
-	case capacity.Fits:
+	case fit.Fits:
 		out.differs, err = o.confirm(s, r)
-	case capacity.TooBig:
+	case fit.TooBig:
 		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.refute(s, s.idle(), orders)
 			if out.differs != "" {
 				out.differs = "on the idle cluster " + out.differs
 			}
 		}
-	case capacity.Full, capacity.Fragmented:
+	case fit.Full, fit.Fragmented:
 		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.moved(s, r, orders)
 		}
@@ -57,15 +58,15 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 }
 
 // confirm binds the plan pod by pod, in its order; where any order will do, in two.
-func (o *oracle) confirm(s *scenario, r capacity.Result) (string, error) {
+func (o *oracle) confirm(s *scenario, r fit.Result) (string, error) {
 	pods := s.pending(false)
-	plans := [][]capacity.Placement{r.Order}
+	plans := [][]fit.Placement{r.Order}
 	if len(r.Order) == 0 {
-		backwards := make([]capacity.Placement, 0, len(r.Plan))
+		backwards := make([]fit.Placement, 0, len(r.Plan))
 		for _, p := range slices.Backward(r.Plan) {
 			backwards = append(backwards, p)
 		}
-		plans = [][]capacity.Placement{s.withoutOwn(r.Plan), s.withoutOwn(backwards)}
+		plans = [][]fit.Placement{s.withoutOwn(r.Plan), s.withoutOwn(backwards)}
 	}
 	for _, plan := range plans {
 		binds, why := s.binds(plan, pods)
@@ -83,7 +84,7 @@ func (o *oracle) confirm(s *scenario, r capacity.Result) (string, error) {
 }
 
 // binds says which pod goes where, and whether those are all that have to.
-func (s *scenario) binds(plan []capacity.Placement, pods map[string][]*corev1.Pod) (out []binding, why string) {
+func (s *scenario) binds(plan []fit.Placement, pods map[string][]*corev1.Pod) (out []binding, why string) {
 	next := map[string]int{}
 	for _, p := range plan {
 		for range p.Count {
@@ -196,7 +197,7 @@ func (s *scenario) ownOf(role string) (n int) {
 }
 
 // withoutOwn is a plan without the pods that run already.
-func (s *scenario) withoutOwn(plan []capacity.Placement) (out []capacity.Placement) {
+func (s *scenario) withoutOwn(plan []fit.Placement) (out []fit.Placement) {
 	for _, p := range plan {
 		for _, own := range s.pods {
 			if own.Annotations[gangMark] == p.Group && own.Spec.NodeName == p.Node && own.DeletionTimestamp == nil {

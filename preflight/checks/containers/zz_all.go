@@ -12,6 +12,7 @@ func All() []*check.Check {
 		containerNameInvalid,
 		containerNameMissing,
 		imageNameInvalid,
+		imageWithoutGPUBuild,
 		imagesDiffer,
 		podSecurityViolated,
 		podValueRefused,

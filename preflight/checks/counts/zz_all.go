@@ -13,6 +13,7 @@ func All() []*check.Check {
 		elasticBounds,
 		elasticCountsOnlyWorkers,
 		elasticNoEffect,
+		elasticRangeByHand,
 		elasticWithoutWorker,
 		frameworkNoTasks,
 		gangMinAboveReplicas,

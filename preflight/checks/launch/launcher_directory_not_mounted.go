@@ -37,7 +37,7 @@ var launcherDirectoryNotMounted = &check.Check{
 			return nil
 		}
 		for _, m := range c.VolumeMounts {
-			if v := volumeOf(&r.Pod.Spec, m.Name); v != nil && facts.LastingOf(v) == facts.Kept {
+			if v := facts.VolumeOf(&r.Pod.Spec, m.Name); v != nil && facts.LastingOf(v) == facts.Kept {
 				p.Reportf(at, "the launcher starts %s in %s, where the workers mount nothing; they mount volume %s at %s", facts.Quoted(script), dir, m.Name, m.MountPath)
 				return nil
 			}
@@ -61,14 +61,4 @@ func mountsAround(c *corev1.Container, dir string) bool {
 		}
 	}
 	return false
-}
-
-// volumeOf is the volume of that name; nil where the pod declares none.
-func volumeOf(spec *corev1.PodSpec, name string) *corev1.Volume {
-	for i := range spec.Volumes {
-		if spec.Volumes[i].Name == name {
-			return &spec.Volumes[i]
-		}
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ func All() []*check.Check {
 		frameworkPolicyUnreachable,
 		frameworkWaitsForServers,
 		immutableFieldChanged,
+		jobHeld,
 		jobRestartPolicyMissing,
 		jobRetriesFirst,
 		nobodyFinishes,

@@ -6,10 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -29,35 +29,35 @@ var gangDoesNotFit = &check.Check{
 		if len(facts.OutOfReach(p)) > 0 {
 			return nil // claim-out-of-reach
 		}
-		fit := p.Fit()
-		if fit.Stuck || spreadNeverHolds(p) {
+		answer := p.Fit()
+		if answer.Stuck || spreadNeverHolds(p) {
 			return nil // a check of its own says what is missing, or which rule cannot hold
 		}
 		// Whoever waits in a queue or may get new nodes is told only of a pod that no node
 		// could ever hold; whoever is suspended is not told that there is no room now.
-		if !fit.Speaks() || p.Job.Suspended && fit.Verdict != capacity.TooBig {
+		if !answer.Speaks() || p.Job.Suspended && answer.Verdict != fit.TooBig {
 			return nil
 		}
-		f := finding.Finding{Path: rolePath(p.Job, fit.Group), Message: misfitMessage(fit), Facts: []finding.Fact{
-			{Name: "verdict", Value: fit.Verdict.String()}, {Name: "placed", Value: int64(fit.Placed)}, {Name: "wanted", Value: int64(fit.Wanted)},
+		f := finding.Finding{Path: rolePath(p.Job, answer.Group), Message: misfitMessage(answer), Facts: []finding.Fact{
+			{Name: "verdict", Value: answer.Verdict.String()}, {Name: "placed", Value: int64(answer.Placed)}, {Name: "wanted", Value: int64(answer.Wanted)},
 		}}
 		switch {
-		case fit.Verdict != capacity.TooBig:
-		case fit.Rejected.NotReady+fit.Rejected.Cordoned == 0:
+		case answer.Verdict != fit.TooBig:
+		case answer.Rejected.NotReady+answer.Rejected.Cordoned == 0:
 			f.Severity, f.Remedy = finding.Error, "Ask for fewer or smaller pods: even idle, the cluster cannot hold them."
-			if fit.Obstacle != "" {
+			if answer.Obstacle != "" {
 				f.Remedy = "Relax that rule, or ask for fewer pods: it does not hold for all of them on the idle cluster either."
 			}
-		case fit.Queue != "" || fit.Grows != "" || p.Job.Suspended:
+		case answer.Queue != "" || answer.Grows != "" || p.Job.Suspended:
 			return nil // the nodes that are away may come back in time
 		default:
 			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
 		}
-		if fit.Paused != "" {
-			f.Message = fit.Paused + "; " + f.Message
+		if answer.Paused != "" {
+			f.Message = answer.Paused + "; " + f.Message
 		}
-		if fit.Change != "" {
-			f.Message += "; " + fit.Change
+		if answer.Change != "" {
+			f.Message += "; " + answer.Change
 		}
 		p.Report(f)
 		return nil
@@ -94,27 +94,27 @@ func rolePath(j *job.Job, role string) job.Path {
 }
 
 // misfitMessage says how far the pods got, and what the rest lacks in numbers.
-func misfitMessage(fit capacity.Result) string {
-	message := fmt.Sprintf("%d of %s fit: ", fit.Placed, facts.Count(fit.Wanted, "pod"))
-	if fit.Wanted == 1 {
+func misfitMessage(answer fit.Result) string {
+	message := fmt.Sprintf("%d of %s fit: ", answer.Placed, facts.Count(answer.Wanted, "pod"))
+	if answer.Wanted == 1 {
 		message = "the pod does not fit: "
 	}
-	r := fit.Rejected
+	r := answer.Rejected
 	if r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
 		return message + "no node takes its pods (of " + facts.Count(r.Total, "node") + " " + refused(r) + ")"
 	}
-	if fit.Obstacle != "" {
-		return message + fit.Obstacle
+	if answer.Obstacle != "" {
+		return message + answer.Obstacle
 	}
-	s, ok := scarcest(fit.Shortfall)
+	s, ok := scarcest(answer.Shortfall)
 	if !ok {
 		return message + "the rest finds no place"
 	}
 	amount := func(n int64) string { return job.Format(s.Resource, n) }
 	free, total := " free", amount(s.Free)+" in total"
-	if fit.Verdict == capacity.TooBig {
-		free, total = "", amount(s.Free)+" in total"
-		if away := (capacity.Rejections{NotReady: r.NotReady, Cordoned: r.Cordoned}); away.NotReady+away.Cordoned > 0 {
+	if answer.Verdict == fit.TooBig {
+		free = ""
+		if away := (fit.Rejections{NotReady: r.NotReady, Cordoned: r.Cordoned}); away.NotReady+away.Cordoned > 0 {
 			total += ", without " + refused(away)
 		}
 	}
@@ -123,14 +123,14 @@ func misfitMessage(fit capacity.Result) string {
 		return message + fmt.Sprintf("each needs %s %s on one node, and only %s of that size finds room (%s)", amount(s.NeededHole), s.Resource, facts.Count(s.Holes, "pod"), total)
 	case s.Free >= s.Asked:
 		return message + fmt.Sprintf("each needs %s %s on one node, but no node has more than %s%s (%s)", amount(s.NeededHole), s.Resource, amount(s.LargestHole), free, total)
-	case fit.Verdict == capacity.TooBig:
+	case answer.Verdict == fit.TooBig:
 		return message + fmt.Sprintf("they ask for %s %s, but the nodes they may use have %s", amount(s.Asked), s.Resource, total)
 	}
 	return message + fmt.Sprintf("they ask for %s %s, but only %s are free", amount(s.Asked), s.Resource, amount(s.Free))
 }
 
 // refused counts the nodes by why they take none of the pods.
-func refused(r capacity.Rejections) string {
+func refused(r fit.Rejections) string {
 	var parts []string
 	for _, why := range []struct {
 		n    int
@@ -144,14 +144,14 @@ func refused(r capacity.Rejections) string {
 }
 
 // scarcest is the accelerator that falls short, else the first resource that does.
-func scarcest(all []capacity.Shortfall) (capacity.Shortfall, bool) {
+func scarcest(all []fit.Shortfall) (fit.Shortfall, bool) {
 	for _, s := range all {
 		if job.AcceleratorUnit(s.Resource) != job.NotAccelerator {
 			return s, true
 		}
 	}
 	if len(all) == 0 {
-		return capacity.Shortfall{}, false
+		return fit.Shortfall{}, false
 	}
 	return all[0], true
 }

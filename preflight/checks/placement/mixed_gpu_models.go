@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -35,11 +35,11 @@ var mixedGPUModels = &check.Check{
 			return nil
 		}
 		// A queue decides when the pods start, and so on which nodes.
-		fit := p.Fit()
-		if fit.Verdict != capacity.Fits || fit.Queue != "" {
+		answer := p.Fit()
+		if answer.Verdict != fit.Fits || answer.Queue != "" {
 			return nil
 		}
-		if parts := g.spread(fit.Plan); len(parts) > 1 {
+		if parts := g.spread(answer.Plan); len(parts) > 1 {
 			p.Reportf(at, "%s train together, but now they would run on %d models of GPU: %s", facts.Count(g.pods, "pod"), len(parts), facts.ShortList(parts))
 		}
 		return nil
@@ -102,7 +102,7 @@ func (g *gpuGang) poolsTooSmall() (parts []string, never bool) {
 }
 
 // spread counts the pods of a plan by the model of their nodes: "2 on Tesla-T4".
-func (g *gpuGang) spread(plan []capacity.Placement) []string {
+func (g *gpuGang) spread(plan []fit.Placement) []string {
 	pods := map[string]int{}
 	for _, placed := range plan {
 		if slices.ContainsFunc(g.roles, func(r *job.Role) bool { return r.Name == placed.Group }) {

@@ -16,5 +16,6 @@ func All() []*check.Check {
 		gangSchedulingUnused,
 		priorityOutOfRange,
 		queueLabelNotRead,
+		trainJobGangPolicy,
 	})
 }

@@ -10,6 +10,7 @@ func All() []*check.Check {
 	return []*check.Check{
 		amountInWrongUnit,
 		cpuBelowDataLoaders,
+		cpuSmallBesideGPUs,
 		debugHoldsGPUs,
 		deviceClaimNotDeclared,
 		deviceClaimShared,

@@ -18,6 +18,7 @@ func All() []*check.Check {
 		shmAboveEveryNode,
 		shmAboveMemoryLimit,
 		shmMissing,
+		shmOnDisk,
 		shmWithoutSize,
 		spotWithoutCheckpoints,
 		storageURIWithoutScheme,

@@ -24,8 +24,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
@@ -124,7 +125,7 @@ func one(asks string) gang.Gang {
 
 func TestBeforeTheFirstReadNothingIsTrusted(t *testing.T) {
 	c := newCluster(build.Node("a", build.GPUs(8)))
-	if got := capacity.Fit(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != capacity.Unknown || !strings.Contains(got.String(), "has not been read yet") {
+	if got := whatif.Answer(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != fit.Unknown || !strings.Contains(got.String(), "has not been read yet") {
 		t.Errorf("before Start the fit says %s; want unknown and why", got)
 	}
 	if c.live.Synced() {
@@ -146,7 +147,7 @@ func TestTheSnapshotFollowsTheCluster(t *testing.T) {
 		if err := c.live.WaitForSync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := capacity.Fit(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != capacity.Full {
+		if got := whatif.Answer(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != fit.Full {
 			t.Errorf("with a busy pod the fit says %s; want full", got)
 		}
 		if got := c.live.Namespace("ml")["team"]; got != "red" {
@@ -160,10 +161,10 @@ func TestTheSnapshotFollowsTheCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		if got := capacity.Fit(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != capacity.Fits {
+		if got := whatif.Answer(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != fit.Fits {
 			t.Errorf("after the pod went the fit says %s; want fits", got)
 		}
-		if got := capacity.Fit(t.Context(), before, one("8")); got.Verdict != capacity.Full {
+		if got := whatif.Answer(t.Context(), before, one("8")); got.Verdict != fit.Full {
 			t.Errorf("the snapshot taken before changed its answer to %s", got)
 		}
 		still := c.live.Snapshot()
@@ -227,7 +228,7 @@ func TestWhatMayNotBeListedStaysUnknownAndStopsNothingElse(t *testing.T) {
 		if !c.live.Synced() {
 			t.Fatalf("not synced: %v", c.live.Problems())
 		}
-		if got := capacity.Fit(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != capacity.Fits {
+		if got := whatif.Answer(t.Context(), c.live.Snapshot(), one("8")); got.Verdict != fit.Fits {
 			t.Errorf("the fit says %s; want fits", got)
 		}
 		if _, there := c.live.Snapshot().Lookup(claimKind, "ml", "data"); there != job.Unknown {
@@ -247,8 +248,8 @@ func TestWithoutPodsTheSnapshotSaysSo(t *testing.T) {
 		if !c.live.Synced() {
 			t.Fatal("a refusal must not hold up everything else")
 		}
-		got := capacity.Fit(t.Context(), c.live.Snapshot(), one("8"))
-		if got.Verdict != capacity.Unknown || !strings.Contains(got.String(), "pods cannot be listed: pods is forbidden") {
+		got := whatif.Answer(t.Context(), c.live.Snapshot(), one("8"))
+		if got.Verdict != fit.Unknown || !strings.Contains(got.String(), "pods cannot be listed: pods is forbidden") {
 			t.Errorf("the fit says %s; want unknown, because pods cannot be listed", got)
 		}
 	})

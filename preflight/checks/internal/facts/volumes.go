@@ -84,3 +84,13 @@ func MountsBelow(c *corev1.Container, file string) bool {
 		return strings.HasPrefix(m.MountPath, strings.TrimSuffix(file, "/")+"/")
 	})
 }
+
+// VolumeOf is the volume of that name; nil where the pod declares none.
+func VolumeOf(spec *corev1.PodSpec, name string) *corev1.Volume {
+	for i := range spec.Volumes {
+		if spec.Volumes[i].Name == name {
+			return &spec.Volumes[i]
+		}
+	}
+	return nil
+}
