@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
@@ -267,12 +266,13 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	if j, err := k.Read(u, nil); err == nil && j != nil {
 		v.declared = j.MinPods()
 	}
-	var pods corev1.PodList
-	selector := k.Pods(job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())})
-	if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return view{}, err
+	for _, selector := range k.Select(refOf(k, u), u) {
+		var pods corev1.PodList
+		if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+			return view{}, err
+		}
+		v.pods = append(v.pods, pods.Items...)
 	}
-	v.pods = pods.Items
 	return v, nil
 }
 
