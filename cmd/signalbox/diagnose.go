@@ -44,7 +44,7 @@ type diagnoseFlags struct {
 
 func newDiagnose(sh *shell) *cobra.Command {
 	f := &diagnoseFlags{kube: kubeFlags()}
-	output, colour := oneOf("text", "json", "yaml", "md"), oneOf("auto", "always", "never")
+	output, colour := oneOf("text", "json", "yaml", "md", "aegis"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "diagnose KIND/NAME… | KIND NAME… | pod/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
 		Short: "say why a job waits or failed, with evidence",
@@ -452,6 +452,8 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 			text += "\n```\n" + diagnose.Why(r) + "```\n"
 		}
 		return page{to: to}.write(text)
+	case "aegis":
+		return page{to: to}.write(visible(aegisForm(r)))
 	}
 	text, err := diagnose.JSON(r)
 	if err != nil {
