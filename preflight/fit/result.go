@@ -34,7 +34,8 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 // Result is a fit and its proof. A failed fit is a value, never an error.
 type Result struct {
 	Verdict        Verdict           `json:"verdict"`
-	Placed         int               `json:"placed"` // pods we found a place for
+	Paused         string            `json:"paused,omitempty"` // why no pods start now, whatever room there is; empty: the job is not paused
+	Placed         int               `json:"placed"`           // pods we found a place for
 	Wanted         int               `json:"wanted"`
 	Plan           []Placement       `json:"plan"`               // proof of Fits, or how far we got
 	Shortfall      []Shortfall       `json:"shortfall"`          // what the pods without a place lack

@@ -277,16 +277,16 @@ func (k *clusterQueueCheck) shortText(name corev1.ResourceName, asked, has int64
 	if c := k.queue.Cohort(); c != "" {
 		borrowed = ", with what cohort " + c + " may lend"
 	}
-	text := fmt.Sprintf("%s %s asked by %s; ", f(asked), name, k.rolesFor(k.asks, name))
-	switch {
-	case has >= asked && when == Never:
-		return text + fmt.Sprintf("%s is the quota %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
-	case has >= asked:
-		return text + fmt.Sprintf("%s is left %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
-	case when == Never:
-		return text + fmt.Sprintf("%s is the quota %s%s", f(has), where, borrowed)
+	text := k.asksFor(k.asks, name, f(asked)) + "; "
+	if when == Never {
+		text += fmt.Sprintf("the quota %s is %s%s", where, f(has), borrowed)
+	} else { // reserved by workloads that are admitted, whether their pods run or not
+		text += fmt.Sprintf("other workloads leave %s %s%s", f(has), where, borrowed)
 	}
-	return text + fmt.Sprintf("%s is left %s%s", f(has), where, borrowed)
+	if has >= asked {
+		text += ", but no choice of one flavor for each role holds them all"
+	}
+	return text
 }
 
 // podSet is what one group asks of one resource group, in sum.

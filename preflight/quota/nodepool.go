@@ -170,8 +170,8 @@ func (o *check) nodePools() {
 		o.add(Violation{
 			Rule: RulePool, When: Never, Kind: cluster.NodePoolKind.Kind, Name: strings.Join(names, ","), Resource: string(name),
 			Asked: asked, Hard: most, Path: job.Path("spec.limits").Key(string(name)), At: at,
-			Message: fmt.Sprintf("%s %s asked by %s; %s is what the limits of %s and other nodes allow", job.Format(name, asked), name,
-				o.rolesFor(each, name), job.Format(name, most), words.Count(len(names), "node pool", "node pools")),
+			Message: fmt.Sprintf("%s; the limits of %s and other nodes allow %s", o.asksFor(each, name, job.Format(name, asked)),
+				words.Count(len(names), "node pool", "node pools"), job.Format(name, most)),
 		})
 	}
 }
