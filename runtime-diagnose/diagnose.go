@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
@@ -93,9 +94,10 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.fit = sync.OnceValues(func() (capacity.Result, bool) { return d.fitOfJob(ctx) })
+	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, readObjects(c, catalog), readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
+	d.readSilence()
 	dateSightings(d.sightings)
 	return d
 }
@@ -148,6 +150,9 @@ func passes(of []Heuristic) []string {
 // 0 whatever happened (t9k ColossalAIJob manual).
 const colossalAI = "ColossalAIJob"
 
+// t9kGroup begins the apiVersion of TensorStack's jobs.
+const t9kGroup = "batch.tensorstack.dev/"
+
 func noRejoin(c Case) bool { return c.Job != nil && c.Job.Ref.Kind == colossalAI }
 
 // diagnosis is the state of one call of Diagnose.
@@ -169,10 +174,10 @@ type diagnosis struct {
 	attempts  attempts
 	pythons   map[string]bool // see findPython; nil: not looked for yet
 	remarks   []string
-	fit       func() (capacity.Result, bool) // of the whole job; see fitOfJob
-	end       Excerpt                        // of the log that a bare exit code is the last word of
-	compared  string                         // how the root's line compares with the last good run
-	waited    *gang.Waited                   // what the watchdogs of all ranks say together; nil: nothing
+	fit       func() (fit.Result, bool) // of the whole job; see fitOfJob
+	end       Excerpt                   // of the log that a bare exit code is the last word of
+	compared  string                    // how the root's line compares with the last good run
+	waited    *gang.Waited              // what the watchdogs of all ranks say together; nil: nothing
 }
 
 // when orders two items by the clocks that dated them.
@@ -223,7 +228,9 @@ func complete(c Case) bool {
 		return false
 	}
 	switch c.Job.Ref.Kind {
-	case "Job", "JobSet", "TrainJob":
+	case "Job":
+		return strings.HasPrefix(c.Job.Ref.APIVersion, "batch/")
+	case "JobSet", "TrainJob", "RayJob":
 		return true
 	}
 	return false

@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -194,8 +194,8 @@ func (d *diagnosis) neverFits() bool {
 	if d.Cluster == nil {
 		return false
 	}
-	fit, ok := d.fit()
-	return ok && fit.Verdict == capacity.TooBig
+	answer, ok := d.fit()
+	return ok && answer.Verdict == fit.TooBig
 }
 
 // readTheLog is a step that sends people to a log.

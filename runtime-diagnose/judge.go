@@ -214,10 +214,10 @@ func (d *diagnosis) healthy() bool {
 }
 
 // unverifiedSuccess is a success that only the launcher's exit code claims: the launcher
-// of a ColossalAIJob ends with 0 even when training failed
-// (t9k ColossalAIJob manual, "launcher").
+// of a ColossalAIJob ends with 0 even when training failed, and so does that of T9k's MPIJob
+// (t9k ColossalAIJob manual, "launcher"; MPIJob manual, "status").
 func (d *diagnosis) unverifiedSuccess() bool {
-	if d.Job == nil || d.Job.Ref.Kind != colossalAI {
+	if d.Job == nil || d.Job.Ref.Kind != colossalAI && (d.Job.Ref.Kind != "MPIJob" || !strings.HasPrefix(d.Job.Ref.APIVersion, t9kGroup)) {
 		return false
 	}
 	return d.logs.pods == 0
@@ -263,7 +263,7 @@ func (d *diagnosis) scheduledWell() bool {
 func (d *diagnosis) cause(s rank.Sighting) Cause {
 	c := Cause{
 		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
-		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.At,
+		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.Told(),
 		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
 		Role: s.Item.Source.Role, Index: s.Item.Source.Rank,
 	}
@@ -295,7 +295,7 @@ func (d *diagnosis) collectEvidence(r *Result) {
 	have := map[evidence.ID]bool{}
 	add := func(item evidence.Item) {
 		if len(r.Evidence) < d.options.Evidence && !have[item.ID] {
-			have[item.ID] = true
+			have[item.ID], item.At = true, item.Told()
 			r.Evidence = append(r.Evidence, item)
 		}
 	}

@@ -20,6 +20,9 @@ import (
 // genericException is the signature for exceptions that no other signature knows.
 const genericException = "python-exception"
 
+// quotedException is the signature for exceptions that a line only quotes: what is raised is none.
+const quotedException = "said-exception"
+
 // autoscaler is the signature for what the cluster autoscaler says of a pod.
 const autoscaler = "autoscaler-no-scale-up"
 
@@ -85,7 +88,10 @@ func (r *logReader) suspect(text string) bool {
 // unquoted is a line with the quotes inside quotes as they were: a message that a program quotes
 // within a string of its own, in JSON or by Go's %q, says the same as one that it prints.
 func unquoted(text string) string {
-	const quote = `\"`
+	const quote, strong = `\"`, "**"
+	if strings.Contains(text, strong) && !strings.Contains(text, "***") && strings.Count(text, strong)%2 == 0 {
+		text = strings.ReplaceAll(text, strong, "") // Markdown's, around a part of a quoted line
+	}
 	if !strings.Contains(text, quote) {
 		return text
 	}
@@ -112,7 +118,7 @@ func saysNodes(text string) bool {
 
 // goesOn says that the line before was a scheduler's message cut at a comma.
 func (r *logReader) goesOn() bool {
-	return strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped)
+	return r.wrapped != "" && (strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped))
 }
 
 // cutWithin is a scheduler's message that ends where none of its reasons can end.
@@ -146,6 +152,7 @@ func (r *logReader) visit(l reduce.Line) bool {
 	}
 	r.unwrap(l)
 	matches := r.notScaled(text, match(text, r.kinds()...))
+	matches = slices.DeleteFunc(matches, func(m signature.Match) bool { return l.Trace != nil && m.Signature.ID == quotedException })
 	if strings.HasPrefix(strings.TrimLeft(text, " \t"), "- ") {
 		matches = slices.DeleteFunc(matches, onlyNamed)
 	}
@@ -155,6 +162,11 @@ func (r *logReader) visit(l reduce.Line) bool {
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		matches = append(matches, r.byRaiser(l)...)
+	}
+	if l.Trace != nil && l.Trace.Parsing() {
+		if by := r.byFrame(l, l.Trace.Caller); len(by) > 0 {
+			matches = by // whoever gave the text to a parser knows what it was
+		}
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {

@@ -20,11 +20,12 @@ import (
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -38,6 +39,7 @@ type diagnoseFlags struct {
 	why                bool
 	watch, exitCode    bool
 	signatures         []string // folders
+	model              modelFlags
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
@@ -65,6 +67,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
+			if f.model.explain && f.model.only {
+				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
+			}
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
@@ -75,11 +80,10 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			return to.verdict()
 		},
 	}
-	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
-	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
-	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
-	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
-	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
+	f.addSources(c)
+	f.model.add(c)
+	c.Flags().BoolVar(&f.model.explain, "explain", false, "have the model of --config explain what the rules found, as far as the evidence supports it")
+	c.Flags().BoolVar(&f.model.only, "prompt-only", false, "print what a model would be asked, and ask nobody")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
 	c.Flags().BoolVar(&f.why, "why", false, "show what could be the cause, and the points for and against each")
@@ -90,6 +94,15 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
+}
+
+// addSources adds the flags that name saved evidence.
+func (f *diagnoseFlags) addSources(c *cobra.Command) {
+	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
+	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
+	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
 }
 
 // printer writes diagnoses one after the other and remembers what they amount to.
@@ -170,7 +183,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return to(r)
+		return f.asked(ctx, sh, c, r, nil, to)
 	case len(args) == 0:
 		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe")
 	}
@@ -368,7 +381,8 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 			}
 			if now := diagnose.Text(r); !f.watch || now != before {
 				before = now
-				if err := to(r); err != nil {
+				r.Story = controller.StoryOn(c.Job.Source, r)
+				if err := f.asked(ctx, sh, c, r, live, to); err != nil {
 					return err
 				}
 			}
@@ -390,11 +404,11 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 
 // collector reads jobs through this cluster. The view of the whole cluster is made when
 // it is asked for; without the right to list nodes there is none.
-func (c *cluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
+func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
 	return &collect.Cluster{
 		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
-		Snapshot: func() *capacity.Snapshot {
+		Snapshot: func() *cluster.Snapshot {
 			view, _, err := c.gather(ctx, sh.now(), p)
 			if err != nil {
 				return nil

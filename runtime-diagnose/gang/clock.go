@@ -208,11 +208,14 @@ func (c *Clocks) Between(a, b Moment) (later, give time.Duration, known bool) {
 		return 0, 0, false
 	}
 	least, most := c.apart(a, b)
-	if least == math.MinInt64 {
+	if least == math.MinInt64 || most == math.MaxInt64 {
 		return 0, 0, false
 	}
 	return least + (most-least)/2, (most - least) / 2, true
 }
+
+// aged says that a moment is an age that was taken from now.
+func aged(m Moment) bool { return strings.HasPrefix(m.Clock, agePrefix) }
 
 // apart is how much later b was than a: at least and at most.
 func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
@@ -222,6 +225,15 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 	if a.Clock == b.Clock {
 		jump := c.jumps[a.Clock]
 		return least - jump, most + jump
+	}
+	if aged(a) || aged(b) { // the latest that it can have been: earlier by nobody knows how much
+		if aged(b) {
+			least = math.MinInt64
+		}
+		if aged(a) {
+			most = math.MaxInt64
+		}
+		return least, most
 	}
 	x, y := c.Ahead(a.Clock), c.Ahead(b.Clock)
 	// b's truth is b - y, a's is a - x.
