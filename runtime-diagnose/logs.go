@@ -321,7 +321,10 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 			}
 		} else {
 			r.progress++
-			r.steps.Learn(l.Body())
+			if r.steps.Lines() == 0 { // this line is the first one
+				r.steps.Learn(l.Body())
+				r.steps.See(l.Number, l.Body(), l.At)
+			}
 			r.worst.advance()
 		}
 		return false
