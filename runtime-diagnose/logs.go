@@ -58,6 +58,7 @@ func sourceName(s evidence.Source) string {
 // logReader turns the lines of one log into sightings.
 type logReader struct {
 	log          *Log
+	options      *Options
 	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear
@@ -66,29 +67,25 @@ type logReader struct {
 	scheduling   reduce.Line    // where the last scheduler's message began
 	wrapped      string         // that message, as far as it was read
 	rootCause    int            // line of torchrun's heading "Root Cause"
+	generic      map[string]int // lane → the sighting of its last exception that no signature knows
+	wrapper      map[string]wrapped
 	lanes        []string       // of the sightings: the prefix that tells processes apart
+	before       []int          // of the sightings: how many lines had counted steps
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
-	passing      passing
-	prose        prose
 	track        track
 	steps        progress.Tracker
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
 	remember     bool            // what is printed is
 	elastic      gang.ElasticReader
-	generic      map[string]int // lane → the sighting of its last exception that no signature knows
-	wrapper      map[string]wrapped
 	worst        worst
 	launches     launches
 	counters     progress.Counters
 }
 
 func (r *logReader) suspect(text string) bool {
-	if r.passing.announce(text) {
-		r.listen()
-	}
 	text = unquoted(text)
 	return r.ear.Suspects(text) || r.goesOn() || saysNodes(text)
 }
@@ -136,7 +133,7 @@ var cutWithin = regexp.MustCompile(`\b(?:available:|Insufficient|node\(s\)|had|u
 const rootCauseBlock = 8
 
 func (r *logReader) visit(l reduce.Line) bool {
-	if l.Code || (l.Trace != nil && l.Trace.Ignored) || r.prose.quoted(l) {
+	if l.Code || (l.Trace != nil && l.Trace.Ignored) {
 		return false
 	}
 	if _, known := slices.BinarySearch(r.log.Understood, l.Number); known {
@@ -159,14 +156,13 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return matters
 	}
 	r.unwrap(l)
-	if l.Trace != nil && speaksOf(l, text, 0) {
-		return false
-	}
 	matches := r.notScaled(text, match(text, r.kinds()...))
 	if l.Trace != nil {
 		matches = slices.DeleteFunc(matches, leastOfAll)
 	}
-	matches = slices.DeleteFunc(matches, func(m signature.Match) bool { return says(m) && speaksOf(l, text, named(text, m)) })
+	if strings.HasPrefix(strings.TrimLeft(text, " \t"), "- ") {
+		matches = slices.DeleteFunc(matches, onlyNamed)
+	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
@@ -205,10 +201,16 @@ func (r *logReader) visit(l reduce.Line) bool {
 	return matters
 }
 
+// onlyNamed says that a match is an exception's type and no more: as an item of a list, settings name what is
+// to be tried again or passed over.
+func onlyNamed(m signature.Match) bool {
+	return m.Signature.ID == genericException && m.Facts["message"] == ""
+}
+
 // listen stops listening for signs of health where there were enough of them, and begins again
 // where something has to be survived.
 func (r *logReader) listen() {
-	r.ear.Calm(r.progress >= enoughProgress && !r.passing.open() && !r.worst.open)
+	r.ear.Calm(r.progress >= enoughProgress && !r.worst.open)
 }
 
 // full says that no further sighting of a signature is kept.
@@ -228,7 +230,7 @@ func (r *logReader) enough(s *signature.Signature) {
 // translation ("the direct cause of") and a signature knows that one: the library that
 // raised it knows better than the words of the first what went wrong.
 func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
-	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy {
+	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy || !r.options.uses(translates) {
 		return
 	}
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
@@ -266,7 +268,7 @@ func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done b
 		return false, false
 	}
 	if n := len(r.sightings); goesOn && n > 0 && r.sightings[n-1].Item.Source.Line == r.scheduling.Number {
-		r.sightings, r.lanes = r.sightings[:n-1], r.lanes[:n-1] // said by its first half alone
+		r.sightings, r.lanes, r.before = r.sightings[:n-1], r.lanes[:n-1], r.before[:n-1] // said by its first half alone
 	}
 	r.scheduled()
 	r.scheduling, r.wrapped = l, strings.TrimSpace(text)
@@ -320,7 +322,6 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		} else {
 			r.progress++
 			r.steps.Learn(l.Body())
-			r.passing.advance(l.Number)
 			r.worst.advance()
 		}
 		return false
@@ -348,10 +349,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
-	r.passing.sighted(l, len(r.sightings), r.prose.sighted(l, len(r.sightings), m))
-	r.lanes = append(r.lanes, strings.Clone(l.Lane))
+	r.lanes, r.before = append(r.lanes, strings.Clone(l.Lane)), append(r.before, r.steps.Lines())
 	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && mild(l.Body()),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true

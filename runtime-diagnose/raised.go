@@ -24,7 +24,7 @@ func (r *logReader) byRaiser(l reduce.Line) []signature.Match {
 // byFrame asks about an exception and one of its frames.
 func (r *logReader) byFrame(l reduce.Line, frame string) []signature.Match {
 	t := l.Trace
-	if frame == "" {
+	if frame == "" || !r.options.uses(asksRaiser) {
 		return nil
 	}
 	text := raisedBy + frame + ": "
@@ -59,7 +59,7 @@ const originalWithin = 200
 
 // unwrap puts the original exception in the place of the one that wraps it, and notes the next one.
 func (r *logReader) unwrap(l reduce.Line) {
-	if l.Trace == nil {
+	if l.Trace == nil || !r.options.uses(unwraps) {
 		return
 	}
 	if w, ok := r.wrapper[l.Lane]; ok {

@@ -13,6 +13,10 @@ import (
 // machines of one cluster keep time by NTP, and two of them are then within twice this.
 const Drift = time.Second
 
+// Skew is how far the clocks of two nodes may be apart before an order of events counts, where nothing was
+// seen of either.
+const Skew = 2 * Drift
+
 // Moment is a time as a clock showed it. Times that name no fraction of a second were cut to
 // the second: the truth may be up to one second later.
 type Moment struct {

@@ -215,9 +215,9 @@ func TestMark(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			gang.Mark(tc.seen, tc.members, &gang.Clocks{})
+			seen, _ := gang.Mark(tc.seen, tc.members, &gang.Clocks{})
 			var got []string
-			for _, s := range tc.seen {
+			for _, s := range seen {
 				if s.Explained {
 					got = append(got, string(s.Item.ID)+" explained")
 				}

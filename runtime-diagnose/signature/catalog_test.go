@@ -122,7 +122,7 @@ func TestEveryCategoryHasASignatureOrARule(t *testing.T) {
 	have := map[string]bool{
 		// by structure, in package control
 		"unschedulable-gpu": true, "unschedulable-cpu-memory": true, "unschedulable-affinity": true,
-		"unschedulable-taint": true, "unschedulable-pvc": true,
+		"unschedulable-taint": true, "unschedulable-pvc": true, "operator-silent": true,
 	}
 	for _, s := range builtin(t).All() {
 		have[s.Category] = true

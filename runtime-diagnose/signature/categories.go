@@ -78,6 +78,7 @@ var categories = [...]Category{
 	{Slug: "evicted", Title: "evicted for node pressure or storage limits", Owner: Platform, Depth: Precise},
 	{Slug: "node-lost", Title: "the node was lost", Owner: Platform, Depth: Precise},
 	{Slug: "sigterm-preempted", Title: "preempted, drained or told to stop", Owner: Platform, Depth: Symptom, Says: ToldToStop},
+	{Slug: "operator-silent", Title: "nothing acts on the job", Owner: Platform, Depth: Precise},
 }
 
 // Categories lists every class of causes.
