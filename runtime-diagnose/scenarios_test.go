@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +59,61 @@ func TestScenarios(t *testing.T) {
 			want.compare(t, diagnose.Diagnose(t.Context(), scenario(t, dir), catalog, diagnose.Options{}))
 		})
 	}
+}
+
+// A text that must not be said shows what it prevents: the program says it of another scenario, or it stands in
+// what the scenario gives to read, as a line that might be blamed. One that nothing could bring up guards nothing.
+func TestWhatAScenarioRulesOutCouldBeSaid(t *testing.T) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := filepath.Glob("testdata/scenarios/*/expect.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, wants := map[string]string{}, map[string]expectation{}
+	for _, file := range all {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want expectation
+		if err := yaml.UnmarshalStrict(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Dir(file)
+		wants[dir], said[dir] = want, diagnose.Text(diagnose.Diagnose(t.Context(), scenario(t, dir), catalog, diagnose.Options{}))
+	}
+	for dir, want := range wants {
+		for _, part := range want.Never {
+			found := given(t, dir, part)
+			for other, text := range said {
+				found = found || other != dir && strings.Contains(text, part)
+			}
+			if !found {
+				t.Errorf("%s: never: %q is said of no other scenario and stands in nothing that this one gives to read", dir, part)
+			}
+		}
+	}
+}
+
+// given says that a text stands in a file of a scenario besides what is expected of it.
+func given(t *testing.T, dir, part string) bool {
+	t.Helper()
+	found := false
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == "expect.yaml" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		found = found || strings.Contains(string(text), part)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func (e expectation) compare(t *testing.T, r diagnose.Result) {

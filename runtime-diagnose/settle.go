@@ -65,7 +65,7 @@ var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
 // survived says that training went on after a sighting.
 func (r *logReader) survived(i int) bool {
 	s := &r.sightings[i]
-	if r.log.Pasted || neverSurvived(s.Signature.Category) && !skips.MatchString(s.Line) {
+	if r.log.Pasted || s.Signature.Lasts() && !skips.MatchString(s.Line) {
 		return false
 	}
 	steps, number := 0, int64(-1)
@@ -89,7 +89,7 @@ func (r *logReader) refuted(i int) bool {
 	s := &r.sightings[i]
 	ended, said := r.success[r.lanes[i]]
 	switch {
-	case neverSurvived(s.Signature.Category), r.failed && r.lanes[i] == "":
+	case s.Signature.Lasts(), r.failed && r.lanes[i] == "":
 		return false
 	case said && s.Item.Source.Line < ended:
 		return true
@@ -118,7 +118,7 @@ func (r *logReader) heed(word control.Word) {
 	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
-		s.Over = s.Over || word == control.Past || word == control.EndedWell && !neverSurvived(s.Signature.Category)
+		s.Over = s.Over || word == control.Past || word == control.EndedWell && !s.Signature.Lasts()
 	}
 }
 
@@ -135,11 +135,6 @@ func (r *logReader) explainAway() {
 			}
 		}
 	}
-}
-
-// neverSurvived are causes that a run which goes on, or ends, does not refute.
-func neverSurvived(category string) bool {
-	return category == "nan-loss" || category == "no-convergence"
 }
 
 func count(all []rank.Sighting, id string) int {

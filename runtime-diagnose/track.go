@@ -201,7 +201,7 @@ func (r *logReader) firstByElastic(found []gang.Elastic) {
 		for i := range r.sightings {
 			s := &r.sightings[i]
 			apart := s.Item.Source.Line - e.Line
-			if s.Signature.Category == "sigterm-preempted" && s.Signature.DepthOf() == signature.Symptom && apart < elasticReport && -apart < elasticReport {
+			if s.Signature.SaysOf() == signature.ToldToStop && apart < elasticReport && -apart < elasticReport {
 				s.Over = true
 			}
 			if s.Item.Source.Rank == e.Rank && s.Item.Source.Role == "" && s.Item.Source.Line < e.Line {

@@ -129,26 +129,18 @@ func own(s *rank.Sighting) bool {
 // OfOthers is a complaint about other members: they went away, or did not come in time. By
 // itself it says nothing about who makes it.
 func OfOthers(s *rank.Sighting) bool {
-	switch s.Signature.Category {
-	case "rendezvous-timeout", "nccl-timeout", "hang-no-progress":
-		return live(s)
-	}
-	return live(s) && s.Signature.Role == signature.Cascade
+	return live(s) && (s.Signature.SaysOf() == signature.Waited || s.Signature.Role == signature.Cascade)
 }
 
 // ofWires is a failure of the connection between two members. Both ends report one alike,
 // whichever of them it was, and so does the end that is left when the other one died.
 func ofWires(s *rank.Sighting) bool {
-	switch s.Signature.Category {
-	case "nccl-init-network", "infiniband-fault":
-		return own(s)
-	}
-	return false
+	return s.Signature.SaysOf() == signature.PeerLost && own(s)
 }
 
 // toldToStop is an end that somebody else asked for.
 func toldToStop(s *rank.Sighting) bool {
-	return live(s) && s.Signature.Category == "sigterm-preempted" && s.Signature.DepthOf() == signature.Symptom
+	return live(s) && s.Signature.SaysOf() == signature.ToldToStop
 }
 
 func endOnly(s *rank.Sighting) bool {

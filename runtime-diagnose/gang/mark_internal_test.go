@@ -42,3 +42,21 @@ func TestMarkAsksAFewQuestionsForEachMember(t *testing.T) {
 		}
 	}
 }
+
+// What a category of ours says of other members, a signature of somebody's own says by its field.
+func TestASignatureOfOnesOwnIsHeardAsOursAre(t *testing.T) {
+	sighted := func(says signature.Says) *rank.Sighting {
+		return &rank.Sighting{Signature: &signature.Signature{ID: "own", Category: "python-exception-user-code", Role: signature.Root, Says: says}}
+	}
+	for says, want := range map[signature.Says][3]bool{
+		"":                   {false, false, false},
+		signature.Waited:     {true, false, false},
+		signature.PeerLost:   {false, true, false},
+		signature.ToldToStop: {false, false, true},
+	} {
+		s := sighted(says)
+		if got := [3]bool{OfOthers(s), ofWires(s), toldToStop(s)}; got != want {
+			t.Errorf("%q: of others, of wires, told to stop: %v, want %v", says, got, want)
+		}
+	}
+}

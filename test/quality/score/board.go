@@ -65,7 +65,7 @@ func CountOf(cases []Case) Count {
 				at.add(c.Right())
 			}
 		}
-		if len(c.Label.Never) > 0 {
+		if c.Label.rulesOut() {
 			n.Never.add(c.Forbidden)
 		}
 		if c.Healthy() {

@@ -40,6 +40,7 @@ type Label struct {
 	Running        bool     `json:"running"` // healthy so far: "cannot tell yet" is as good
 	Taken          string   `json:"taken"`   // when a gang was looked at; empty: after its last sign
 	Never          []string `json:"never"`   // categories that would be wrong, and texts no root may hold
+	unsaid         []string // what the text for people may not hold, of a scenario
 }
 
 // Names are one name or several.
@@ -62,12 +63,21 @@ func (n *Names) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// rulesOut says that the label forbids answers.
+func (l Label) rulesOut() bool { return len(l.Never)+len(l.unsaid) > 0 }
+
+// saysOneOf says that a text for people holds what it may not.
+func (l Label) saysOneOf(text string) bool {
+	return slices.ContainsFunc(l.unsaid, func(part string) bool { return strings.Contains(text, part) })
+}
+
 // expectation is the label of a scenario.
 type expectation struct {
-	Healthy  string `json:"healthy"` // Yes, No, Unknown
-	Category string `json:"category"`
-	Pod      Names  `json:"pod"`
-	Line     string `json:"line"`
+	Healthy  string   `json:"healthy"` // Yes, No, Unknown
+	Category string   `json:"category"`
+	Pod      Names    `json:"pod"`
+	Line     string   `json:"line"`
+	Never    []string `json:"never"` // in the text for people
 }
 
 // Case is one case in one way of handing it over, with its diagnosis.
@@ -195,7 +205,7 @@ func expected(dir string) (Label, error) {
 	if err := yaml.Unmarshal(text, &e); err != nil {
 		return Label{}, fmt.Errorf("read expectation of %s: %w", dir, err)
 	}
-	label := Label{Category: e.Category, FirstPod: e.Pod}
+	label := Label{Category: e.Category, FirstPod: e.Pod, unsaid: e.Never}
 	if e.Line != "" {
 		label.KeyPatterns = []string{regexp.QuoteMeta(e.Line)}
 	}
@@ -324,7 +334,7 @@ func (c *Case) judge() error {
 	if err != nil {
 		return err
 	}
-	c.Forbidden = m.Forbidden
+	c.Forbidden = m.Forbidden || c.Label.saysOneOf(diagnose.Text(r))
 	sick := r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	if c.Healthy() {
 		c.Cause = r.Verdict == diagnose.Healthy || c.Label.Running && !sick
