@@ -245,7 +245,7 @@ func (r Result) PlanText() string {
 	return fmt.Sprintf("%s on %s", &roles, words.Count(len(nodes), "node", "nodes"))
 }
 
-// String names the nodes that do not count, in the order of the gates; empty: all do.
+// String names the nodes that do not count, in the order of FilterReason; empty: all do.
 func (r Rejections) String() string {
 	var out []string
 	add := func(count int, what string) {

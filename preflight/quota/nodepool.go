@@ -17,7 +17,7 @@ import (
 )
 
 // Brings says whether an autoscaler could add a node that takes a pod, as far as selectors
-// and taints go; sizes are nobody's but the cloud's. Absent is proven: every node pool
+// and taints go; the sizes of nodes are up to the cloud. Absent is proven: every node pool
 // there is keeps such pods away. why is the first reason, "node pool gpu has the taint
 // gpu=yes:NoSchedule".
 func Brings(s *cluster.Snapshot, spec *corev1.PodSpec) (is job.Presence, why string) {
@@ -116,7 +116,7 @@ func meets(value string, r corev1.NodeSelectorRequirement) bool {
 	return true
 }
 
-// wellKnown says whether a label may be on a node without anybody declaring it: those of
+// wellKnown says whether a label may be on a node without being declared: those of
 // Kubernetes, of Karpenter and of clouds.
 func wellKnown(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
