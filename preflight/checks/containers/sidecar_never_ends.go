@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -24,7 +25,7 @@ var sidecarNeverEnds = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			trainer, _ := r.Trainer()
-			if trainer == nil || len(r.Pod.Spec.Containers) < 2 || !endDecides(p.Job, r) {
+			if trainer == nil || len(r.Pod.Spec.Containers) < 2 || !facts.EndDecides(p.Job, r) {
 				continue
 			}
 			for k := range r.Pod.Spec.Containers {
@@ -39,16 +40,6 @@ var sidecarNeverEnds = &check.Check{
 		}
 		return nil
 	},
-}
-
-// endDecides says whether the job ends only when pods of this role have.
-func endDecides(j *job.Job, r *job.Role) bool {
-	for i := range j.Roles {
-		if j.Roles[i].Single {
-			return r.Single
-		}
-	}
-	return r.Name != "PS" && r.Name != "Evaluator"
 }
 
 // services are images whose program serves until it is stopped.

@@ -30,22 +30,10 @@ var restartPolicyAlways = &check.Check{
 				continue
 			}
 			at := r.Path.Child("restartPolicy")
-			if policy, _ := facts.Text(p.Job, at); policy == "Always" && decides(p.Operator.LauncherRole != "", r.Name, p.Job.Role("Master") != nil || p.Job.Role("Chief") != nil) {
+			if policy, _ := facts.Text(p.Job, at); policy == "Always" && facts.EndDecides(p.Job, r) {
 				p.Reportf(at, "restartPolicy of %s is Always: a container that ends well is started again, and the job never succeeds", r.Name)
 			}
 		}
 		return nil
 	},
-}
-
-// decides says whether the end of the role's pods is the end of the job
-// (training-operator v1.9.3 pkg/controller.v1/*/…_controller.go, UpdateJobStatus).
-func decides(hasLauncher bool, role string, hasMaster bool) bool {
-	switch role {
-	case "Master", "Chief", "Launcher":
-		return true
-	case "Worker":
-		return !hasMaster && !hasLauncher
-	}
-	return false
 }

@@ -158,3 +158,14 @@ func TextAt(j *job.Job, at job.Path) string {
 }
 
 func Itoa(n int64) string { return saturate.Text(n) }
+
+// EndDecides says whether the job ends only when pods of this role have
+// (training-operator v1.9.3 pkg/controller.v1/*/…_controller.go, UpdateJobStatus).
+func EndDecides(j *job.Job, r *job.Role) bool {
+	for i := range j.Roles {
+		if j.Roles[i].Single {
+			return r.Single
+		}
+	}
+	return r.Name != "PS" && r.Name != "Evaluator"
+}
