@@ -38,9 +38,13 @@ demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends 
 	@bin/demo $(if $(ONCE),--once)
 
 .PHONY: test
-test: controlplane prometheus build ## everything: unit, command line, integration, end to end
+test: controlplane prometheus build bin/tools/helm bin/tools/promtool ## everything: unit, command line, integration, end to end
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
+
+.PHONY: test-release
+test-release: ## images and archives: two builds are one, and an image runs from its layers (compiles everything anew)
+	@cd test/tools/release && $(GO) test -timeout 25m ./...
 
 .PHONY: test-unit
 test-unit: ## the fast half: no control plane, no race detector
@@ -51,7 +55,7 @@ race: ## unit tests under the race detector
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
 
 .PHONY: e2e
-e2e: controlplane prometheus build ## only the tests that need the control plane
+e2e: controlplane prometheus build bin/tools/helm ## only the tests that need the control plane
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
 .PHONY: fuzz
@@ -62,8 +66,12 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
 
 .PHONY: quality
-quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others)
+quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others, QUALITY=-ablate says what each feature and rule is worth)
 	@$(GO) run ./test/quality $(QUALITY)
+
+.PHONY: weights
+weights: ## fits the points by which a cause is chosen to all labelled cases but those held out, prints what they are worth on other sources, and writes runtime-diagnose/attribute/weights.go
+	@$(GO) run ./test/quality -fit -write
 
 .PHONY: gangs
 gangs: ## runs 65 real gangs with a fault in one member each and records them in bin/gangs (root, python3-torch, python3-mpi4py, openmpi-bin, python3-xgboost); then scores them
@@ -121,7 +129,7 @@ MEASURED   := { date -u '+date: %Y-%m-%d'; uptime | sed 's/.*load average/load-a
 bench-fit: bin/tools/benchstat ## what the fit and the view cost, on 2 cores, into docs/benchmarks.md
 	@mkdir -p $(BENCHDIR)
 	@$(MEASURED) > $(BENCHDIR)/fit.txt
-	@GOMAXPROCS=2 $(GO) test -run '^$$' -bench '^Benchmark(Fit|Difference|Tied|Adversary|Events|Claims|Million)$$' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -timeout 60m ./preflight/capacity ./webhook >> $(BENCHDIR)/fit.txt || { cat $(BENCHDIR)/fit.txt; exit 1; }
+	@GOMAXPROCS=2 $(GO) test -run '^$$' -bench '^Benchmark(Fit|Difference|Tied|Adversary|Events|Claims|Million)$$' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -timeout 60m ./preflight/fit ./webhook >> $(BENCHDIR)/fit.txt || { cat $(BENCHDIR)/fit.txt; exit 1; }
 	@$(MAKE) --no-print-directory bench-snapshot
 
 .PHONY: bench-snapshot
@@ -162,6 +170,21 @@ bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@cd test/tools/golangci-lint && $(GO) build -ldflags '-s -w' -o ../../../bin/tools/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	@touch $@
 
+bin/tools/promtool: test/tools/promtool/go.mod
+	@echo "building promtool (once: about 4 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/promtool && $(GO) build -trimpath -tags remove_all_sd -ldflags '-s -w' -o ../../../bin/tools/promtool github.com/prometheus/prometheus/cmd/promtool
+	@touch $@
+
+# Built outside its own repository helm takes itself for one of Kubernetes 1.20, and refuses charts for newer ones.
+HELMVERSION := -X helm.sh/helm/v3/internal/version.version=v3.22.0 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=36
+
+bin/tools/helm: test/tools/helm/go.mod
+	@echo "building helm (once: about 2 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/helm && $(GO) build -trimpath -ldflags '-s -w $(HELMVERSION)' -o ../../../bin/tools/helm helm.sh/helm/v3/cmd/helm
+	@touch $@
+
 .PHONY: generate
 generate: ## lists, manifests and reference pages that are made from code
 	@$(GO) generate ./...
@@ -178,22 +201,32 @@ verify: generate lint test ## what CI runs: generated files are current, lint, a
 
 IMAGE ?= signalbox:$(VERSION)
 
-.PHONY: image
-image: ## a container image: IMAGE=registry/signalbox:1.0
-	docker build --build-arg VERSION=$(VERSION) -t $(IMAGE) .
+.PHONY: images
+images: ## container images for amd64 and arm64, made without a container engine, in dist/images
+	@cd test/tools/release && $(GO) run . images -version '$(VERSION)' -out ../../../dist/images
+
+.PHONY: push
+push: ## the same into a registry, with what each is made of: IMAGE=registry.example/signalbox:0.1.0
+	@cd test/tools/release && $(GO) run . images -version '$(VERSION)' -push '$(IMAGE)'
+
+.PHONY: release-dry-run
+release-dry-run: images ## what a release publishes, in dist: images, archives, checksums, SBOMs, krew's manifest; nothing is published
+	@cd test/tools/release && $(GO) run . archives -version '$(VERSION)' -out ../../../dist/archives
+	@cd dist/archives && sha256sum --check --quiet SHA256SUMS && ls -1
 
 .PHONY: install
-install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry/signalbox:1.0
-	kubectl kustomize config/default | sed 's|image: signalbox:latest$$|image: $(IMAGE)|' | kubectl apply -f -
+CERTS ?= default
+install: ## Signalbox into the cluster of the current kubeconfig: IMAGE=registry.example/signalbox:0.1.0 [CERTS=cert-manager]
+	kubectl kustomize config/$(CERTS) | sed 's|image: signalbox:.*$$|image: $(IMAGE)|' | kubectl apply -f -
 
 .PHONY: uninstall
 uninstall: ## and out again
-	kubectl delete --ignore-not-found -k config/default
+	kubectl delete --ignore-not-found -k config/$(CERTS)
 
 .PHONY: new-kind new-check new-signature new-policy
 new-kind: ## a reader from a template: NAME=RayJob
 	@cd preflight/kinds && $(GO) run new.go $(NAME)
-new-check: ## a check from a template: NAME=gpu-request-exceeds-node
+new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 	@cd preflight/checks && $(GO) run new.go $(NAME)
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
 	@cd runtime-diagnose/signature && $(GO) run new.go $(NAME)

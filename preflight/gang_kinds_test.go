@@ -8,13 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 // readJob reads a manifest on one line per field.
-func readJob(t *testing.T, text string) capacity.Gang {
+func readJob(t *testing.T, text string) gang.Gang {
 	t.Helper()
 	u := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
@@ -24,7 +25,7 @@ func readJob(t *testing.T, text string) capacity.Gang {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return capacity.GangOf(j)
+	return gang.Of(j)
 }
 
 const whole = `{spec: {containers: [{name: main, image: "a:1", resources: {limits: {nvidia.com/gpu: 8}}}]}}`
@@ -74,7 +75,7 @@ func TestGangsOfTheKinds(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := build.Cluster(tc.nodes...).Fit(t.Context(), readJob(t, tc.job)).String()
+			got := fit.Fit(t.Context(), build.Cluster(tc.nodes...), readJob(t, tc.job)).String()
 			if !strings.HasPrefix(got, tc.want) {
 				t.Errorf("Fit (-want +got):\n%s", cmp.Diff(tc.want, got))
 			}

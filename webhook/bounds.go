@@ -23,9 +23,9 @@ const (
 	ownVerb    = "own"     // on configmaps: in a namespace where all ConfigMaps are the account's
 )
 
-// annotations are what the controller writes on jobs; a test holds them to it.
+// annotations are what the controller and the sweep write on jobs; a test holds them to it.
 func annotations() []string {
-	return []string{"signalbox.dev/analysis", "signalbox.dev/diagnosis", "signalbox.dev/error", "signalbox.dev/healthy", "signalbox.dev/solution", "signalbox.dev/waiting"}
+	return []string{"signalbox.dev/analysis", "signalbox.dev/diagnosis", "signalbox.dev/error", "signalbox.dev/healthy", ReviewAnnotation, "signalbox.dev/solution", "signalbox.dev/waiting"}
 }
 
 // bounds are the admission policies and their bindings.

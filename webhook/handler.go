@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,7 +68,7 @@ func (p pending) Conclude(ctx context.Context) Review { return pending{p.Pending
 // View is the cluster as informers hold it. None of its methods calls the API or blocks.
 type View interface {
 	// Snapshot is the cluster as it is now; its Incomplete says what it lacks.
-	Snapshot() *capacity.Snapshot
+	Snapshot() *cluster.Snapshot
 	// Namespace is the labels of a namespace; nil where they are not known.
 	Namespace(name string) map[string]string
 }
@@ -106,7 +106,8 @@ type HandlerOptions struct {
 	// Excluded are namespaces whose jobs are never looked at, besides kube-system and
 	// Signalbox's own.
 	Excluded []string
-	Metrics  *Metrics // nil: not measured
+	Reviewed *Reviewed // nil: nobody asks what was reviewed
+	Metrics  *Metrics  // nil: not measured
 	Log      logr.Logger
 }
 
@@ -143,6 +144,9 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 		return
 	}
 	a = h.within(ctx, req)
+	if a.whole() && (req.DryRun == nil || !*req.DryRun) {
+		h.o.Reviewed.add(a.state)
+	}
 	return
 }
 
@@ -165,6 +169,7 @@ type begun struct {
 	review Review
 	answer *answer // there is no review, and this is why
 	fit    bool    // the author asks for the fit
+	state  state   // of the job
 }
 
 // within reviews in stages, each under a deadline of its own. What an author can make slow, the
@@ -187,11 +192,11 @@ func (h *Handler) within(parent context.Context, req admission.Request) answer {
 	case g != nil:
 		return h.unasked(ask, *g)
 	case first.answer != nil:
-		return *first.answer
+		return first.answer.of(first.state)
 	}
 	report := first.review.Report()
 	if why := needless(report); why != "" {
-		return answer{silent: why}
+		return answer{silent: why} // nothing was looked at: its state is not known to be reviewed
 	}
 	// The time of the checks begins when the request arrives, and stands still for the policies.
 	checked, g := stage(ctx, h, h.working, req, h.o.Deadline, start.Sub(arrived), first.review.Check)
@@ -202,7 +207,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) answer {
 	if g != nil {
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
-	a := reported(concluded.Report(), ask.Cluster.Incomplete())
+	a := reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.state)
 	if first.fit {
 		a.fit = fitLines(concluded.Report().Fit)
 	}

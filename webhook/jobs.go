@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -20,8 +23,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// Jobs are the jobs that are stored, as informers hold them: of kinds that can be scaled with their
-// spec, of those that own others with their UID. It implements Stored. Make it with NewJobs.
+// Jobs are the jobs that are stored, as informers hold them: of all their UID and a fingerprint of what
+// is reviewed of them, of kinds that can be scaled with their spec. It implements Stored. Make it with NewJobs.
 type Jobs struct {
 	client    dynamic.Interface
 	discovery discovery.DiscoveryInterface
@@ -31,10 +34,12 @@ type Jobs struct {
 
 	mu       sync.Mutex
 	followed map[schema.GroupKind]*followedJobs
+	asked    bool // the API has said at least once what it serves
 }
 
 type followedJobs struct {
 	kind     schema.GroupVersionKind
+	resource string
 	informer cache.SharedIndexInformer
 	stop     context.CancelFunc
 }
@@ -98,9 +103,6 @@ func (j *Jobs) discover(ctx context.Context, running *sync.WaitGroup) {
 		}
 	}
 	for _, k := range j.kinds {
-		if k.Resource == "jobs" { // of batch: it owns no other job, and there are many
-			continue
-		}
 		var served *schema.GroupVersionKind
 		for _, gvk := range k.GVKs {
 			gv := gvk.GroupVersion()
@@ -122,6 +124,9 @@ func (j *Jobs) discover(ctx context.Context, running *sync.WaitGroup) {
 		}
 		j.adjust(ctx, running, k, served)
 	}
+	j.mu.Lock()
+	j.asked = true
+	j.mu.Unlock()
 }
 
 func (j *Jobs) adjust(ctx context.Context, running *sync.WaitGroup, k *kinds.Kind, served *schema.GroupVersionKind) {
@@ -147,38 +152,47 @@ func (j *Jobs) adjust(ctx context.Context, running *sync.WaitGroup, k *kinds.Kin
 		},
 	}, j.client)
 	informer := cache.NewSharedIndexInformer(door, &unstructured.Unstructured{}, 0, cache.Indexers{})
-	if err := informer.SetTransform(keepJob(k.Scale != "")); err != nil {
+	if err := informer.SetTransform(keepJob(k)); err != nil {
 		j.log.Error(err, "follow jobs", "kind", k.Name)
 		return
 	}
 	following, stop := context.WithCancel(ctx)
-	j.followed[gk] = &followedJobs{kind: *served, informer: informer, stop: stop}
+	j.followed[gk] = &followedJobs{kind: *served, resource: k.Resource, informer: informer, stop: stop}
 	running.Go(func() { informer.RunWithContext(following) })
 }
 
 // heldJob is a job as the informer holds it: its text takes a fraction of the decoded object.
 type heldJob struct {
-	meta metav1.ObjectMeta
-	text []byte // labels, annotations that readers look at, spec; empty: not kept
+	meta    metav1.ObjectMeta
+	text    []byte // labels, annotations that readers look at, spec; empty: not kept
+	state   state
+	changed time.Time // what is reviewed of it, in the API server's time
+	over    bool      // it has ended or is being deleted
+	noted   bool      // it carries ReviewAnnotation
+	owner   *metav1.OwnerReference
 }
 
 // GetObjectMeta is what an informer asks for.
 func (h *heldJob) GetObjectMeta() metav1.Object { return &h.meta }
 
-// keepJob keeps what is looked at: the UID, and of kinds that can be scaled what a review reads.
-func keepJob(whole bool) cache.TransformFunc {
+// keepJob keeps what is looked at: the UID and the state, and of kinds that can be scaled what a review reads.
+func keepJob(k *kinds.Kind) cache.TransformFunc {
 	return func(object any) (any, error) {
 		u, ok := object.(*unstructured.Unstructured)
 		if !ok {
 			return object, nil
 		}
-		held := &heldJob{meta: metav1.ObjectMeta{
-			Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
-		}}
-		if !whole {
+		annotations := u.GetAnnotations()
+		_, noted := annotations[ReviewAnnotation]
+		held := &heldJob{
+			meta: metav1.ObjectMeta{
+				Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
+			},
+			state: stateOf(u), changed: changedAt(u), over: isOver(k, u), noted: noted, owner: metav1.GetControllerOf(u),
+		}
+		if k.Scale == "" {
 			return held, nil
 		}
-		annotations := u.GetAnnotations()
 		for key, value := range annotations {
 			if len(value) > 1024 { // kubectl's last-applied, and what diagnoses write
 				delete(annotations, key)
@@ -194,4 +208,82 @@ func keepJob(whole bool) cache.TransformFunc {
 		held.text = text
 		return held, nil
 	}
+}
+
+// reviewedFields are how the names of fields begin that make up a state, as managers of fields have them.
+var reviewedFields = [][]byte{[]byte(`"f:spec"`), []byte(`"f:labels"`), []byte(`"f:signalbox.dev/ignore`)}
+
+// changedAt is when what is reviewed of a job was last written, as the API server notes it for each manager.
+func changedAt(u *unstructured.Unstructured) time.Time {
+	out := u.GetCreationTimestamp().Time
+	for _, f := range u.GetManagedFields() {
+		if f.Time == nil || f.FieldsV1 == nil || !f.Time.After(out) {
+			continue
+		}
+		if slices.ContainsFunc(reviewedFields, func(field []byte) bool { return bytes.Contains(f.FieldsV1.Raw, field) }) {
+			out = f.Time.Time
+		}
+	}
+	return out
+}
+
+// isOver says whether nobody has to look at a job any more.
+func isOver(k *kinds.Kind, u *unstructured.Unstructured) bool {
+	if u.GetDeletionTimestamp() != nil {
+		return true
+	}
+	if k.State == nil {
+		return false
+	}
+	defer func() { _ = recover() }() // a status nobody understands has not ended
+	phase := k.State(u).Phase
+	return phase == kinds.Succeeded || phase == kinds.Failed
+}
+
+// storedJob is one job as the sweep looks at it.
+type storedJob struct {
+	kind            schema.GroupVersionKind
+	plural          string
+	namespace, name string
+	uid             types.UID
+	*heldJob
+}
+
+func (j storedJob) resource() schema.GroupVersionResource {
+	return j.kind.GroupVersion().WithResource(j.plural)
+}
+
+func (j storedJob) ownerKind() schema.GroupKind {
+	return schema.FromAPIVersionAndKind(j.owner.APIVersion, j.owner.Kind).GroupKind()
+}
+
+// Synced says whether all jobs that there are have been seen.
+func (j *Jobs) Synced() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, f := range j.followed {
+		if !f.informer.HasSynced() {
+			return false
+		}
+	}
+	return j.asked
+}
+
+// all are the jobs of all kinds, in no order.
+func (j *Jobs) all() (out []storedJob) {
+	j.mu.Lock()
+	followed := slices.Collect(maps.Values(j.followed))
+	j.mu.Unlock()
+	for _, f := range followed {
+		for _, object := range f.informer.GetStore().List() {
+			held, ok := object.(*heldJob)
+			if !ok {
+				continue
+			}
+			out = append(out, storedJob{
+				kind: f.kind, plural: f.resource, namespace: held.meta.Namespace, name: held.meta.Name, uid: held.meta.UID, heldJob: held,
+			})
+		}
+	}
+	return out
 }

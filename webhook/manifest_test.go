@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/config"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
@@ -208,7 +208,7 @@ func TestAdmissionBoundsWhatMayBeWritten(t *testing.T) {
 			}
 			text := fmt.Sprint(policy.Spec)
 			for _, want := range map[string][]string{
-				"signalbox-jobs":     {controller.Healthy, controller.Error, controller.Analysis, controller.Solution, controller.Diagnosis, controller.Waiting},
+				"signalbox-jobs":     {controller.Healthy, controller.Error, controller.Analysis, controller.Solution, controller.Diagnosis, controller.Waiting, ReviewAnnotation},
 				"signalbox-evidence": {keep.Prefix, keep.Label},
 			}[name] {
 				if !strings.Contains(text, want) {
@@ -262,7 +262,7 @@ func TestTheViewMayReadWhatItFollows(t *testing.T) {
 
 func TestTheSecretIsReachableByNameOnly(t *testing.T) {
 	settings := config.Default()
-	role := only[rbacv1.Role](t, build(t, "default"), "Role", "signalbox")
+	role := only[rbacv1.Role](t, build(t, "default"), "Role", "signalbox-certificate")
 	for _, r := range role.Rules {
 		if !slices.Contains(r.Resources, "secrets") || slices.Equal(r.Verbs, []string{"create"}) {
 			continue
@@ -271,8 +271,11 @@ func TestTheSecretIsReachableByNameOnly(t *testing.T) {
 			t.Errorf("secrets %v may be %v; want %s only", r.ResourceNames, r.Verbs, settings.Certificates.Secret)
 		}
 	}
-	if role := only[rbacv1.Role](t, build(t, "cert-manager"), "Role", "signalbox"); role != nil {
-		for _, r := range role.Rules {
+	for _, u := range build(t, "cert-manager") {
+		if k := u.GetKind(); k != "Role" && k != "ClusterRole" {
+			continue
+		}
+		for _, r := range only[rbacv1.Role](t, []*unstructured.Unstructured{u}, u.GetKind(), u.GetName()).Rules {
 			if slices.Contains(r.Resources, "secrets") {
 				t.Errorf("with cert-manager secrets may still be %v", r.Verbs)
 			}

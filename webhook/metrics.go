@@ -19,6 +19,7 @@ type Metrics struct {
 	findings   *prometheus.CounterVec
 	loads      *prometheus.CounterVec
 	loaded     prometheus.Gauge
+	reviewed   *prometheus.CounterVec
 }
 
 // MetricText documents one metric, for the reference.
@@ -48,6 +49,10 @@ func MetricTexts() []MetricText {
 			"1 while the ConfigMaps hold a policy set that does not load, and the last good one decides.",
 		},
 		{certs.ExpiryMetric, "gauge", "certificate", certs.ExpiryHelp},
+		{
+			"signalbox_reviewed_late_total", "counter", "decision",
+			"Jobs that were admitted without a whole review and reviewed afterwards: allowed, warned, denied (a policy that enforces would have denied them), unchecked (that failed, too).",
+		},
 	}
 }
 
@@ -64,14 +69,21 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		findings:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[2].Name, Help: t[2].Help}, []string{"check", "severity"}),
 		loads:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[3].Name, Help: t[3].Help}, []string{"result"}),
 		loaded:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[4].Name, Help: t[4].Help}),
+		reviewed:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[6].Name, Help: t[6].Help}, []string{"decision"}),
 	}
-	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded} {
+	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
 	}
+	for _, decision := range []string{string(preflight.Allowed), string(preflight.Warned), string(preflight.Denied), lateUnchecked} {
+		m.reviewed.WithLabelValues(decision) // the first job is an increase, too
+	}
 	return m, nil
 }
+
+// lateUnchecked is the decision where the review that came late failed, too.
+const lateUnchecked = "unchecked"
 
 // observe counts one answer.
 func (m *Metrics) observe(kind string, req admission.Request, a answer, took time.Duration) {
@@ -121,4 +133,11 @@ func (m *Metrics) policies(err error) {
 	}
 	m.loads.WithLabelValues(result).Inc()
 	m.loaded.Set(broken)
+}
+
+// late counts one job that was reviewed after it was admitted.
+func (m *Metrics) late(decision string) {
+	if m != nil {
+		m.reviewed.WithLabelValues(decision).Inc()
+	}
 }

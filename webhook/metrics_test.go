@@ -75,6 +75,10 @@ func TestMetricsCountWhatWasAnswered(t *testing.T) {
 		"signalbox_admission_not_checked_total{reason=undecodable} 1",
 		"signalbox_findings_total{check=gang-does-not-fit,severity=warning} 1",
 		"signalbox_policy_set_broken{} 0",
+		"signalbox_reviewed_late_total{decision=allowed} 0",
+		"signalbox_reviewed_late_total{decision=denied} 0",
+		"signalbox_reviewed_late_total{decision=unchecked} 0",
+		"signalbox_reviewed_late_total{decision=warned} 0",
 	}
 	if diff := cmp.Diff(want, gathered(t, registry)); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
@@ -92,6 +96,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	registry.MustRegister(expiry)
 	expiry.WithLabelValues("serving").Set(1)
 	m.policies(nil)
+	m.late("denied")
 	m.observe("Job", request0(), answer{gaps: []gap{{reason: reasonBusy}}, report: &preflight.Report{Findings: []finding.Finding{shortOfNodes}}}, 0)
 	families, err := registry.Gather()
 	if err != nil {

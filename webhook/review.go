@@ -56,15 +56,18 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 			}
 		}
 	}
+	now := stateOf(ask.Object)
 	if owner := h.madeByOperator(req, ask.Object); owner != "" {
-		return instead(answer{silent: "made by the operator of " + owner + ", which was reviewed itself"})
+		out := instead(answer{silent: "made by the operator of " + owner + ", which was reviewed itself"})
+		out.state = now
+		return out
 	}
 	review, err := h.o.Reviewer.Begin(ctx, ask)
 	if err != nil {
 		return unread(err.Error())
 	}
 	asks := ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskFit
-	return begun{review: review, fit: asks}
+	return begun{review: review, fit: asks, state: now}
 }
 
 // needless says why the reviewer found nothing to review (an update that changes only

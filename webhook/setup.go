@@ -29,6 +29,7 @@ type Options struct {
 	Certificates certs.Source // started by the webhook
 	Policies     *PolicyMaps  // started by the webhook; nil: no policies from ConfigMaps
 	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
+	Reviewed     *Reviewed    // started by the webhook; nil: nobody asks what was reviewed
 	Operators    []string
 	ClientCAFile string // certificates of those who may call; empty: anybody
 	Kinds        []*kinds.Kind
@@ -65,7 +66,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 	}
 	options := HandlerOptions{
 		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Operators: o.Operators, Deadline: o.Deadline,
-		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Metrics: o.Metrics, Log: o.Log,
+		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Metrics: o.Metrics, Log: o.Log,
 	}
 	if o.Jobs != nil {
 		options.Stored = o.Jobs
@@ -104,6 +105,9 @@ func (w *Webhook) Run(ctx context.Context) error {
 	}
 	if w.o.Jobs != nil {
 		group.Go(func() error { return w.o.Jobs.Start(ctx) })
+	}
+	if w.o.Reviewed != nil {
+		group.Go(func() error { return w.o.Reviewed.Start(ctx) })
 	}
 	group.Go(func() error {
 		err := server.Serve(tls.NewListener(w.listener, w.tls()))

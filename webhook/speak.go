@@ -59,6 +59,22 @@ type answer struct {
 	fit    []string // warnings for who asked by AskAnnotation
 	// unchecked says that the report is not of a review: only what policies say to there being none.
 	unchecked bool
+	state     state // of the job; zero: it was not read
+}
+
+// of is the answer about a state of a job.
+func (a answer) of(s state) answer {
+	a.state = s
+	return a
+}
+
+// whole says whether a review now would find no more: nothing is missing that time, another moment or the end
+// of a fault of ours would give.
+func (a answer) whole() bool {
+	if a.silent != "" {
+		return true
+	}
+	return a.report != nil && !a.unchecked && !slices.ContainsFunc(a.gaps, func(g gap) bool { return g.reason != reasonUndecodable })
 }
 
 // notChecked is the answer where no review came about.

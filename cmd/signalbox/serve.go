@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
@@ -22,9 +21,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/signalbox-dev/signalbox/config"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
@@ -66,13 +66,15 @@ type server struct {
 	registry *prometheus.Registry
 	log      logr.Logger
 	ready    []func() error
+	sweep    *webhook.Sweep // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }
 
-// Gather implements prometheus.Gatherer: what every part counts.
+// Gather implements prometheus.Gatherer: what every part counts, and what controller-runtime does of the
+// process, of Go, of queues, leases and calls of the API server.
 func (s *server) Gather() ([]*dto.MetricFamily, error) {
-	all := prometheus.Gatherers{s.registry}
+	all := prometheus.Gatherers{s.registry, metrics.Registry}
 	if now := s.diagnosing.Load(); now != nil {
 		all = append(all, now)
 	}
@@ -199,9 +201,18 @@ func listen(ctx context.Context, group *errgroup.Group, what, address string, ha
 	return nil
 }
 
+// buildMetric says what runs: joined to other metrics, it tells versions apart.
+const buildMetric = "signalbox_build_info"
+
+func buildInfo() *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: buildMetric, Help: "1, with the version of the program and of Go."}, []string{"version", "go"})
+}
+
 func newRegistry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	info := buildInfo()
+	info.WithLabelValues(build().Version, build().Go).Set(1)
+	r.MustRegister(info)
 	return r
 }
 

@@ -69,6 +69,11 @@ func (s *server) lead(ctx context.Context, options controller.Options) error {
 	if err := controller.Add(m, options); err != nil {
 		return fmt.Errorf("prepare the controller: %w", err)
 	}
+	if s.sweep != nil {
+		if err := m.Add(manager.RunnableFunc(s.sweep.Run)); err != nil {
+			return fmt.Errorf("prepare the controller: %w", err)
+		}
+	}
 	s.diagnosing.Store(counts)
 	return m.Start(ctx)
 }

@@ -40,8 +40,10 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	options := webhook.Options{
 		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: engine}),
 		Jobs:         webhook.NewJobs(s.clients.Dynamic, s.clients.Discovery, covered, s.log.WithName("jobs")),
+		Reviewed:     webhook.NewReviewed(s.clients.Kube, s.settings.Namespace, s.log.WithName("reviewed")),
 		Operators:    s.settings.Webhook.Operators,
 		ClientCAFile: s.settings.Webhook.ClientCAFile,
+		Excluded:     append([]string{s.settings.Namespace}, s.settings.Webhook.Exclude...),
 		View:         s.view,
 		Certificates: certificates,
 		Kinds:        covered,
@@ -59,6 +61,10 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	if err != nil {
 		return nil, err
 	}
+	s.sweep = webhook.NewSweep(webhook.SweepOptions{
+		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
+		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),
+	})
 	s.ready = append(s.ready, w.Ready)
 	return w.Run, nil
 }

@@ -12,9 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -178,7 +179,7 @@ func TestRun(t *testing.T) {
 	hops.Where = func(o *kinds.Operator) bool { return o.LauncherRole != "" }
 	cause, effect := rule("cause", "spec.a"), rule("effect", "spec.a.b", "spec.ab")
 	cause.Eclipses = []string{"effect"}
-	var b capacity.Builder
+	var b cluster.Builder
 	b.Incomplete("caches not synced")
 	untrusted := b.Snapshot(noon)
 
@@ -239,8 +240,8 @@ func TestAGivenFitReachesTheChecks(t *testing.T) {
 		c.Run = func(p *check.Pass) error { p.Fit(); return nil }
 		return c
 	}
-	var b capacity.Builder
-	newSet(t, asks("a"), asks("b")).Run(t.Context(), check.Input{Job: train(nil), Cluster: b.Snapshot(noon), Fit: func() capacity.Result { asked++; return capacity.Result{} }})
+	var b cluster.Builder
+	newSet(t, asks("a"), asks("b")).Run(t.Context(), check.Input{Job: train(nil), Cluster: b.Snapshot(noon), Fit: func() fit.Result { asked++; return fit.Result{} }})
 	if asked != 2 {
 		t.Errorf("the given answer was asked %d times; want 2, once by each check", asked)
 	}
@@ -288,7 +289,7 @@ func TestADeadlineInTheFitSparesWhatReadsOnlyTheJob(t *testing.T) {
 	fits, costly := rule("a-fits"), rule("b-costly", "spec")
 	fits.Needs, costly.Needs = check.Cluster, check.Cluster
 	fits.Run = func(p *check.Pass) error { cancel(); return nil }
-	var b capacity.Builder
+	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"})
 	got := told(newSet(t, fits, costly, rule("c-cheap", "spec")).Run(ctx, check.Input{Job: train(nil), Cluster: b.Snapshot(noon)}))
 	want := "a-fits:\nb-costly: skipped, deadline passed before it ran (our fault)\nc-cheap: warning at spec\n"

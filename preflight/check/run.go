@@ -8,27 +8,31 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // Input is what a set looks at.
 type Input struct {
-	Job, Old  *job.Job           // Old only on update
-	Partial   bool               // the job could not be read whole: its numbers may be wrong
-	Cluster   *capacity.Snapshot // nil: no cluster view
-	Namespace map[string]string  // labels; nil: unknown
+	Job, Old  *job.Job          // Old only on update
+	Partial   bool              // the job could not be read whole: its numbers may be wrong
+	Cluster   *cluster.Snapshot // nil: no cluster view
+	Namespace map[string]string // labels; nil: unknown
 	// Live says that the view is one that somebody keeps up to date: what it lacks is our fault.
 	Live bool
 	// Answers says who else refuses what kinds.Validation.Refuses names, before the job is stored:
 	// the API server, or the operator's webhook. Empty: nobody is known to.
 	Answers string
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
-	Fit func() capacity.Result
+	Fit func() fit.Result
 	// Limits answers what lies before the nodes; nil: asked of Cluster, as with Fit.
-	Limits func() []capacity.Limit
+	Limits func() []quota.Violation
 }
 
 // Outcome is what became of one check.
@@ -52,10 +56,10 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 		return nil
 	}
 	if in.Fit == nil {
-		in.Fit = sync.OnceValue(func() capacity.Result { return in.Cluster.Fit(ctx, capacity.GangOf(in.Job)) })
+		in.Fit = sync.OnceValue(func() fit.Result { return whatif.Answer(ctx, in.Cluster, gang.Of(in.Job)) })
 	}
 	if in.Limits == nil {
-		in.Limits = sync.OnceValue(func() []capacity.Limit { return in.Cluster.Limits(capacity.GangOf(in.Job)) })
+		in.Limits = sync.OnceValue(func() []quota.Violation { return quota.Violations(in.Cluster, gang.Of(in.Job)) })
 	}
 	ignored, notes := s.ignored(in.Job)
 	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")

@@ -26,6 +26,10 @@ func t9k(kind string) schema.GroupVersionKind {
 // t9kScheduler is the scheduler that spec.scheduler.t9kScheduler asks for.
 const t9kScheduler = "t9k-scheduler"
 
+// t9kQueue is where a PodGroup of T9k waits that names no queue (PodGroup of
+// scheduler.tensorstack.dev/v1beta1, spec.queue).
+const t9kQueue = "default"
+
 // t9kShared is the part of spec that all kinds of the group have.
 type t9kShared struct {
 	Scheduler t9kSchedulePolicy `json:"scheduler"`
@@ -61,7 +65,7 @@ type t9kCommand struct {
 func (s *t9kShared) apply(j *job.Job) {
 	j.Suspended = s.RunMode.Pause.Enabled
 	if t := s.Scheduler.T9kScheduler; t != nil {
-		j.Gang.Scheduler, j.Gang.Queue = t9kScheduler, t.Queue
+		j.Gang.Scheduler, j.Gang.Queue = t9kScheduler, cmp.Or(t.Queue, t9kQueue)
 	}
 }
 

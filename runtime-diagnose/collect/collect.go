@@ -1,7 +1,8 @@
 // Package collect reads everything about one job that a diagnosis can use: the object, the pods
 // that belong to it, what stands between, events, nodes and logs — from a cluster (Cluster) or
 // from a bundle of saved evidence (Open). It judges nothing, writes nothing to the cluster, and
-// reads no namespace but the job's own and, for events of nodes, default.
+// reads no namespace but the job's own, for events of nodes, default, and for the workload of an operator
+// that leaves a job alone, all of them, by its name.
 //
 // What cannot be read is a sentence in Case.Missing, not an error: a diagnosis from half of the
 // evidence is better than none, if it says so. Start reading at Cluster.Case.
@@ -22,7 +23,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -35,7 +36,7 @@ type Cluster struct {
 	Dynamic dynamic.Interface
 	Mapper  meta.RESTMapper
 	// Snapshot is the view of the cluster, for why a job waits; nil: unknown.
-	Snapshot func() *capacity.Snapshot
+	Snapshot func() *cluster.Snapshot
 	// Kept answers with what was kept of the job's containers before their pods went; it knows
 	// which are still present. nil: the ConfigMap beside the job is read.
 	Kept func(ctx context.Context, of job.Ref, present map[types.UID]bool) (*keep.Set, error)
@@ -111,6 +112,7 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readEvents(ctx)
 	r.readNodeEvents(ctx)
 	r.readLogs(ctx)
+	r.readOperator(ctx)
 	r.out.Objects = r.owners.objects()
 	if err == nil {
 		err = ctx.Err()

@@ -21,6 +21,8 @@
 //	get, list, watch   pods, nodes, namespaces
 //	get                pods/log
 //	list               events
+//	list               deployments, statefulsets (apps), by the name of an operator that leaves a job alone;
+//	                   validatingwebhookconfigurations (admissionregistration.k8s.io)
 //	create             events (events.k8s.io)
 //	get                pods and statefulsets (apps), by which a LeaderWorkerSet has its pods
 //	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh,

@@ -28,8 +28,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -185,10 +185,10 @@ func says(f finding.Finding) string { return f.Severity.String() + ": " + f.Mess
 
 func parse(archive *txtar.Archive) (Fixture, error) {
 	f := Fixture{Caption: strings.TrimSpace(string(archive.Comment))}
-	var view *capacity.Builder
-	builder := func() *capacity.Builder {
+	var view *cluster.Builder
+	builder := func() *cluster.Builder {
 		if view == nil {
-			view = &capacity.Builder{}
+			view = &cluster.Builder{}
 		}
 		return view
 	}

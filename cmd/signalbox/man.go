@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// newMan writes the manual that packages bring along.
+func newMan(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use:    "man FOLDER",
+		Short:  "write manual pages into a folder",
+		Long:   "Man writes one manual page for each command into a folder. Their date is SOURCE_DATE_EPOCH, where it is set.",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			at := sh.now()
+			if seconds := os.Getenv("SOURCE_DATE_EPOCH"); seconds != "" {
+				n, err := strconv.ParseInt(seconds, 10, 64)
+				if err != nil {
+					return usagef("read SOURCE_DATE_EPOCH: %w", err)
+				}
+				at = time.Unix(n, 0)
+			}
+			at = at.UTC()
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return usagef("write manual pages: %w", err)
+			}
+			root := c.Root()
+			root.DisableAutoGenTag = true
+			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "signalbox " + build().Version, Manual: "Signalbox", Date: &at}, args[0]); err != nil {
+				return own(fmt.Errorf("write manual pages: %w", err))
+			}
+			return nil
+		},
+	}
+}

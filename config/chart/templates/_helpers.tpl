@@ -1,0 +1,40 @@
+{{- define "signalbox.labels" -}}
+app.kubernetes.io/name: signalbox
+app.kubernetes.io/part-of: signalbox
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
+{{- end }}
+
+{{- define "signalbox.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- end -}}
+{{- end }}
+
+{{- /* What differs from the defaults of the program; .Values.config comes last. */ -}}
+{{- define "signalbox.config" -}}
+{{- $c := dict "leaderElection" (dict "enabled" true) "log" (dict "format" "json") -}}
+{{- if ne .Release.Namespace "signalbox-system" -}}
+{{- $_ := set $c "namespace" .Release.Namespace -}}
+{{- end -}}
+{{- if eq .Values.certificates.mode "cert-manager" -}}
+{{- $_ := set $c "certificates" (dict "mode" "files" "dir" "/var/run/signalbox/certs") -}}
+{{- end -}}
+{{- with .Values.namespaces.exclude -}}
+{{- $_ := set $c "webhook" (dict "exclude" .) -}}
+{{- end -}}
+{{- with .Values.model -}}
+{{- if .provider -}}
+{{- $llm := dict "provider" .provider "baseURL" .baseURL "model" .name -}}
+{{- if .apiKeySecret -}}
+{{- $_ := set $llm "apiKeyFile" "/var/run/signalbox/model/api-key" -}}
+{{- end -}}
+{{- $_ := set $c "llm" $llm -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite $c (deepCopy .Values.config)) -}}
+{{- end }}

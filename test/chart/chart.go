@@ -1,0 +1,118 @@
+// Package chart makes those templates of config/chart that are manifests of config with a namespace
+// and labels filled in by helm, so that nothing stands in two places. The Deployment and the settings
+// are templates written by hand; a test renders the chart and config/default and compares all objects.
+//
+// Start reading at Templates.
+package chart
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:generate go run generate.go
+
+// source is a template that is made of files below the repository.
+type source struct {
+	template string
+	files    []string
+	when     string // the condition of all of it; empty: always
+}
+
+var sources = []source{
+	{"account.yaml", []string{"config/rbac/account.yaml"}, ""},
+	{"rbac.yaml", []string{"config/rbac/jobs.yaml", "config/rbac/view.yaml", "config/rbac/evidence.yaml", "config/rbac/own.yaml", "config/rbac/bindings.yaml"}, ""},
+	{"rbac-certificate.yaml", []string{"config/rbac/certificate.yaml"}, `eq .Values.certificates.mode "builtin"`},
+	{"bounds.yaml", []string{"config/rbac/bounds.yaml"}, ""},
+	{"webhook.yaml", []string{"config/webhook/webhook.yaml"}, ""},
+	{"service.yaml", []string{"config/webhook/service.yaml"}, ""},
+	{"disruption.yaml", []string{"config/manager/disruption.yaml"}, ""},
+	{"network.yaml", []string{"config/manager/network.yaml"}, ".Values.networkPolicy.enabled"},
+	{"monitor.yaml", []string{"config/monitoring/monitor.yaml"}, ".Values.monitoring.podMonitor"},
+	{"cert-manager.yaml", []string{"certs/issuer.yaml", "certs/certificate.yaml"}, `eq .Values.certificates.mode "cert-manager"`},
+}
+
+// namespace is what stands in the manifests where helm fills in the namespace of the release.
+const namespace = "signalbox-system"
+
+// Templates are the files below config/chart/templates by name, made of the manifests below root.
+func Templates(root string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, s := range sources {
+		text := "{{- /* Code generated from " + strings.Join(s.files, ", ") + " by test/chart. DO NOT EDIT. */ -}}\n"
+		if s.when != "" {
+			text += "{{- if " + s.when + " }}\n"
+		}
+		for i, file := range s.files {
+			manifest, err := os.ReadFile(filepath.Join(root, file))
+			if err != nil {
+				return nil, fmt.Errorf("make a template: %w", err)
+			}
+			if strings.Contains(string(manifest), "{{") {
+				return nil, fmt.Errorf("make a template of %s: it holds {{, which helm would read", file)
+			}
+			if i > 0 {
+				text += "---\n"
+			}
+			text += template(string(manifest))
+		}
+		if s.when != "" {
+			text += "{{- end }}\n"
+		}
+		out[s.template] = text
+	}
+	return out, parametrise(out)
+}
+
+// Copies are the files below config/chart/files by name: what a template takes as it is, because Prometheus and
+// Grafana fill in what stands in braces.
+func Copies(root string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, name := range []string{"rules.yaml", "dashboard.json"} {
+		text, err := os.ReadFile(filepath.Join(root, "config", "monitoring", name))
+		if err != nil {
+			return nil, fmt.Errorf("copy a file: %w", err)
+		}
+		out[name] = string(text)
+	}
+	return out, nil
+}
+
+// template is a manifest with the namespace of the release and the labels of the chart.
+func template(manifest string) string {
+	manifest = strings.TrimPrefix(manifest, "# Code generated from preflight/kinds by webhook/generate.go. DO NOT EDIT.\n")
+	manifest = strings.ReplaceAll(manifest, namespace, "{{ .Release.Namespace }}")
+	var b strings.Builder
+	for line := range strings.Lines(manifest) {
+		b.WriteString(line)
+		if line == "metadata:\n" {
+			b.WriteString("  labels:\n    {{- include \"signalbox.labels\" . | nindent 4 }}\n")
+		}
+	}
+	return b.String()
+}
+
+// parametrise puts in what values decide inside of a manifest.
+func parametrise(templates map[string]string) error {
+	for _, p := range []struct{ name, at, text string }{
+		{"webhook.yaml", "  name: signalbox\nwebhooks:", `  name: signalbox
+  {{- if eq .Values.certificates.mode "cert-manager" }}
+  annotations:
+    cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/signalbox-webhook
+  {{- end }}
+webhooks:`},
+		{"webhook.yaml", "      - {{ .Release.Namespace }}\n    - key: signalbox.dev/mode", `      - {{ .Release.Namespace }}
+      {{- with .Values.namespaces.exclude }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    - key: signalbox.dev/mode`},
+	} {
+		if n := strings.Count(templates[p.name], p.at); n != 1 {
+			return fmt.Errorf("make the template %s: %q stands in it %d times; expected once", p.name, p.at, n)
+		}
+		templates[p.name] = strings.Replace(templates[p.name], p.at, p.text, 1)
+	}
+	return nil
+}

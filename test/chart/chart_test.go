@@ -1,0 +1,56 @@
+package chart
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+var root = filepath.Join("..", "..")
+
+func TestTemplatesAreThoseOfTheManifests(t *testing.T) {
+	files, err := Templates(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies, err := Copies(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, files := range map[string]map[string]string{"templates": files, "files": copies} {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			have, err := os.ReadFile(filepath.Join(root, "config", "chart", folder, name))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if diff := cmp.Diff(files[name], string(have)); diff != "" {
+				t.Errorf("config/chart/%s/%s (-want +got):\n%s\nRun: make generate", folder, name, diff)
+			}
+		}
+	}
+}
+
+// The image that the manifests name is the one that the chart names: that of one version.
+func TestManifestsAndChartNameOneVersion(t *testing.T) {
+	var chart struct{ Version, AppVersion string }
+	var manifests struct{ Images []struct{ NewTag string } }
+	for file, into := range map[string]any{"config/chart/Chart.yaml": &chart, "config/manager/kustomization.yaml": &manifests} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(text, into); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(chart.AppVersion) || chart.Version != chart.AppVersion || manifests.Images[0].NewTag != chart.AppVersion {
+		t.Errorf("the chart is %s of %s; the manifests name %s; want one version", chart.Version, chart.AppVersion, manifests.Images[0].NewTag)
+	}
+}

@@ -1,0 +1,152 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/test/cluster"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+// process is the program itself as it is installed: its account, its settings, both parts, one lease.
+type process struct {
+	session         *gexec.Session
+	health, metrics string
+}
+
+func start(ctx context.Context, program, address string) *process {
+	GinkgoHelper()
+	kubeconfig, err := plane.KubeconfigFor(ctx, "signalbox-system", "signalbox")
+	Expect(err).NotTo(HaveOccurred())
+	p := &process{health: freeAddress(), metrics: freeAddress()}
+	settings := filepath.Join(GinkgoT().TempDir(), "config.yaml")
+	Expect(os.WriteFile(settings, fmt.Appendf(nil, `
+listen: {webhook: %q, metrics: %q, health: %q}
+certificates: {hosts: [127.0.0.1]}
+leaderElection: {enabled: true}
+`, address, p.metrics, p.health), 0o600)).To(Succeed())
+	cmd := exec.Command(program, "serve", "--config", settings, "--kubeconfig", kubeconfig)
+	p.session, err = gexec.Start(cmd, GinkgoWriter, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { p.session.Kill().Wait() })
+	Eventually(func() error { return cluster.Answers(ctx, "http://"+p.health+"/readyz") }).WithTimeout(time.Minute).Should(Succeed())
+	return p
+}
+
+// counted is the value of one series of the process; empty: there is none.
+func (p *process) counted(series string) string {
+	GinkgoHelper()
+	answer, err := http.Get("http://" + p.metrics + "/metrics") //nolint:noctx // a test's own
+	Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	Expect(err).NotTo(HaveOccurred())
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, series+" "); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+var _ = Describe("A job that was admitted while no webhook answered", Ordered, func() {
+	const namespace = "swept"
+	var program, address string
+	job := func(name string, pods int) *unstructured.Unstructured {
+		u := withGPUs(name, pods)
+		u.SetNamespace(namespace)
+		return u
+	}
+	note := func(ctx context.Context, name string) string {
+		GinkgoHelper()
+		objects, err := dynamic.NewForConfig(plane.Config())
+		Expect(err).NotTo(HaveOccurred())
+		u, err := objects.Resource(pytorchJobs).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		return u.GetAnnotations()[webhook.ReviewAnnotation]
+	}
+	events := func(ctx context.Context, name string) (out []eventsv1.Event) {
+		GinkgoHelper()
+		all, err := plane.Clientset().EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		for _, e := range all.Items {
+			if e.Regarding.Name == name && (e.Reason == webhook.ReviewedLate || e.Reason == webhook.WouldHaveBeenDenied) {
+				out = append(out, e)
+			}
+		}
+		return out
+	}
+
+	BeforeAll(func(ctx SpecContext) {
+		var err error
+		program, err = gexec.Build("github.com/signalbox-dev/signalbox/cmd/signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		address = freeAddress()
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		Expect(plane.CreateNamespace(ctx, namespace, map[string]string{preflight.ModeLabel: preflight.ModeEnforce})).To(Succeed())
+		maps := plane.Clientset().CoreV1().ConfigMaps("signalbox-system")
+		_ = maps.Delete(ctx, webhook.ReviewedName, metav1.DeleteOptions{})
+		_, err = maps.Create(ctx, policyMap("swept-limits", map[string]string{"limits.yaml": "signalbox: {gpu_limit: {namespaces: {" + namespace + ": 4}}}"}), metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func(ctx SpecContext) { _ = maps.Delete(ctx, "swept-limits", metav1.DeleteOptions{}) })
+	})
+
+	It("is found and reviewed within a minute, and only it", func(ctx SpecContext) {
+		By("reviewing jobs while it is there")
+		first := start(ctx, program, address)
+		Eventually(func() error { return write(ctx, job("large", 8), metav1.DryRunAll).err }).Should(MatchError(ContainSubstring("[max-gpus-per-job]")))
+		Expect(write(ctx, job("seen", 2)).err).NotTo(HaveOccurred())
+		Eventually(func() error { // it knows from when on it is there
+			_, err := plane.Clientset().CoreV1().ConfigMaps("signalbox-system").Get(ctx, webhook.ReviewedName, metav1.GetOptions{})
+			return err
+		}).Should(Succeed())
+		first.session.Terminate()
+		Eventually(first.session).WithTimeout(30 * time.Second).Should(gexec.Exit(0))
+
+		By("admitting one while none of them is there")
+		missed := write(ctx, job("missed", 8))
+		Expect(missed.err).NotTo(HaveOccurred())
+		Expect(missed.open).To(BeTrue())
+
+		By("starting one again")
+		begun := time.Now()
+		again := start(ctx, program, address)
+		Eventually(func() string { return note(ctx, "missed") }).WithTimeout(time.Minute).Should(And(
+			HavePrefix("It was admitted without a whole review; it would have been denied by max-gpus-per-job:\n"), ContainSubstring("[max-gpus-per-job]")))
+		AddReportEntry("from the start to the annotation", time.Since(begun).Round(time.Second).String())
+		Eventually(func() []eventsv1.Event { return events(ctx, "missed") }).Should(HaveLen(1))
+		Expect(events(ctx, "missed")[0].Reason).To(Equal(webhook.WouldHaveBeenDenied))
+		Expect(again.counted(`signalbox_reviewed_late_total{decision="denied"}`)).To(Equal("1"))
+
+		By("leaving alone what was reviewed, and what is reviewed now")
+		Expect(write(ctx, job("new", 2)).err).NotTo(HaveOccurred())
+		Consistently(func() string { return note(ctx, "seen") + note(ctx, "new") }).WithTimeout(25 * time.Second).WithPolling(time.Second).Should(BeEmpty())
+		Expect(events(ctx, "missed")).To(HaveLen(1))
+
+		By("finding one whose webhook was cut off from the API server only")
+		again.session.Signal(syscall.SIGSTOP)
+		slow := write(ctx, job("stopped", 8))
+		again.session.Signal(syscall.SIGCONT)
+		Expect(slow.err).NotTo(HaveOccurred())
+		Eventually(func() string { return note(ctx, "stopped") }).WithTimeout(time.Minute).Should(ContainSubstring("would have been denied"))
+	})
+})

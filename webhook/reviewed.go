@@ -1,0 +1,248 @@
+package webhook
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+)
+
+// state is a fingerprint of what is reviewed of one job: its UID, spec and labels, and what silences
+// checks. Zero is none.
+type state uint64
+
+// stateOf is the state of a job that has a UID: the API server gives it one before it asks webhooks
+// (k8s.io/apiserver, pkg/registry/rest/create.go, BeforeCreate).
+func stateOf(u *unstructured.Unstructured) state {
+	if u.GetUID() == "" {
+		return 0
+	}
+	labels, notes := u.GetLabels(), u.GetAnnotations()
+	if len(labels) == 0 {
+		labels = nil
+	}
+	text, err := json.Marshal([]any{u.GetUID(), u.Object["spec"], labels, notes[check.IgnoreAnnotation], notes[check.ReasonAnnotation]})
+	if err != nil {
+		return 0
+	}
+	sum := sha256.Sum256(text) // an author must not find two jobs with one state
+	return state(binary.BigEndian.Uint64(sum[:]))
+}
+
+const (
+	// mostRemembered are the states that one process keeps: an hour of thirty jobs a second.
+	mostRemembered = 1 << 17
+	// mostPublished are the newest of them, which the other replicas learn; 32 KiB of a ConfigMap's MiB.
+	mostPublished = 1 << 12
+	// publishedFor is how long a state is told: by then whoever sweeps has seen the job.
+	publishedFor = 10 * time.Minute
+	// goneAfter is when the word of a replica that is no more is taken away.
+	goneAfter = publishedFor + 5*time.Minute
+)
+
+// Reviewed are the states of jobs that were reviewed whole, by all replicas. A webhook that only validates
+// cannot write on the job that it looks at; so each replica remembers, and tells the others in a ConfigMap.
+// Make it with NewReviewed; nil remembers nothing.
+type Reviewed struct {
+	client    kubernetes.Interface
+	namespace string
+	replica   string
+	every     time.Duration
+	log       logr.Logger
+	now       func() time.Time
+
+	mu    sync.Mutex
+	known map[state]bool
+	order []remembered // oldest first
+	told  bool         // the ConfigMap holds the newest
+}
+
+type remembered struct {
+	state state
+	at    time.Time
+}
+
+// ReviewedName is the ConfigMap by which replicas tell each other what they have reviewed.
+const ReviewedName = "signalbox-reviews"
+
+// sweptUntil is its key that says up to when all jobs have been dealt with, in the API server's time.
+const sweptUntil = "swept-until"
+
+var notInKeys = regexp.MustCompile(`[^-._a-zA-Z0-9]+`)
+
+// NewReviewed remembers nothing yet. The name of this replica is that of its host and its own: what a process
+// that ended has said stays for a while.
+func NewReviewed(c kubernetes.Interface, namespace string, log logr.Logger) *Reviewed {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return &Reviewed{
+		client: c, namespace: namespace, replica: "replica-" + notInKeys.ReplaceAllString(host, "-") + "-" + strings.ToLower(rand.Text()[:6]), every: 5 * time.Second,
+		log: log, now: time.Now, known: map[state]bool{}, told: true,
+	}
+}
+
+// add remembers that a state was reviewed whole.
+func (r *Reviewed) add(s state) {
+	if r == nil || s == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known[s] {
+		return
+	}
+	if len(r.order) == mostRemembered {
+		for _, old := range r.order[:mostRemembered/8] {
+			delete(r.known, old.state)
+		}
+		r.order = slices.Clone(r.order[mostRemembered/8:])
+	}
+	r.known[s], r.told = true, false
+	r.order = append(r.order, remembered{s, r.now()})
+}
+
+func (r *Reviewed) has(s state) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[s]
+}
+
+// Start tells the other replicas what is new until the context is done, and once more then: whoever comes
+// next is not to review again what this process has. Where nothing is new, nobody is asked.
+func (r *Reviewed) Start(ctx context.Context) error {
+	tick := time.NewTicker(r.every)
+	defer tick.Stop()
+	there := false // from when it is made, jobs are dealt with
+	for {
+		if !there {
+			_, _, err := r.others(ctx)
+			there = err == nil
+		}
+		if err := r.tell(ctx); err != nil && ctx.Err() == nil {
+			r.log.V(1).Info("tell the other replicas what was reviewed", "error", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
+			if err := r.tell(last); err != nil {
+				r.log.Info("what was reviewed last is not told", "error", err.Error())
+			}
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// tell publishes the newest states, unless the ConfigMap holds them.
+func (r *Reviewed) tell(ctx context.Context) error {
+	r.mu.Lock()
+	if r.told {
+		r.mu.Unlock()
+		return nil
+	}
+	newest := r.order[max(0, len(r.order)-mostPublished):]
+	text := binary.BigEndian.AppendUint64(nil, uint64(r.now().Unix()))
+	for _, s := range newest {
+		if r.now().Sub(s.at) < publishedFor {
+			text = binary.BigEndian.AppendUint64(text, uint64(s.state))
+		}
+	}
+	r.told = true
+	r.mu.Unlock()
+	err := r.patch(ctx, map[string]any{"binaryData": map[string]any{r.replica: base64.StdEncoding.EncodeToString(text)}})
+	if err != nil {
+		r.mu.Lock()
+		r.told = false
+		r.mu.Unlock()
+	}
+	return err
+}
+
+// patch merges into the ConfigMap, which is made where it is not there.
+func (r *Reviewed) patch(ctx context.Context, change map[string]any) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	text, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	maps := r.client.CoreV1().ConfigMaps(r.namespace)
+	options := metav1.PatchOptions{FieldManager: "signalbox-reviews"}
+	_, err = maps.Patch(ctx, ReviewedName, types.MergePatchType, text, options)
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	if _, err = r.make(ctx); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	_, err = maps.Patch(ctx, ReviewedName, types.MergePatchType, text, options)
+	return err
+}
+
+func (r *Reviewed) make(ctx context.Context) (*corev1.ConfigMap, error) {
+	empty := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: ReviewedName, Labels: map[string]string{"app.kubernetes.io/part-of": "signalbox"}}}
+	return r.client.CoreV1().ConfigMaps(r.namespace).Create(ctx, empty, metav1.CreateOptions{FieldManager: "signalbox-reviews"})
+}
+
+// others reads what the other replicas have reviewed, and up to when all jobs have been dealt with. Where nobody
+// has said so yet, that is when Signalbox came: what was there before is none of its business.
+func (r *Reviewed) others(ctx context.Context) (map[state]bool, time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	found, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, ReviewedName, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		found, err = r.make(ctx)
+	}
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("read what was reviewed: %w", err)
+	}
+	out := map[state]bool{}
+	gone := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(found.BinaryData)) {
+		words := found.BinaryData[key]
+		for i := 8; i+8 <= len(words); i += 8 { // the first is the time
+			out[state(binary.BigEndian.Uint64(words[i:]))] = true
+		}
+		if len(words) >= 8 && key != r.replica && r.now().Sub(time.Unix(int64(binary.BigEndian.Uint64(words)), 0)) > goneAfter {
+			gone[key] = nil
+		}
+	}
+	if len(gone) > 0 {
+		if err := r.patch(ctx, map[string]any{"binaryData": gone}); err != nil {
+			r.log.V(1).Info("forget replicas that are gone", "error", err.Error())
+		}
+	}
+	until, err := time.Parse(time.RFC3339, found.Data[sweptUntil])
+	if err != nil {
+		return out, found.CreationTimestamp.Time, nil //nolint:nilerr // what cannot be read was never said
+	}
+	return out, until, nil
+}
+
+// dealt writes up to when all jobs have been dealt with.
+func (r *Reviewed) dealt(ctx context.Context, until time.Time) error {
+	return r.patch(ctx, map[string]any{"data": map[string]any{sweptUntil: until.UTC().Format(time.RFC3339)}})
+}

@@ -1,0 +1,334 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+// ReviewAnnotation says on a job that was admitted without a whole review what the review found afterwards.
+const ReviewAnnotation = "signalbox.dev/review"
+
+// Reasons of the Events that the sweep writes on jobs.
+const (
+	// ReviewedLate (Warning): the job was admitted without a whole review, and one found something.
+	ReviewedLate = "ReviewedLate"
+	// WouldHaveBeenDenied (Warning): and a policy that enforces would have denied it.
+	WouldHaveBeenDenied = "WouldHaveBeenDenied"
+)
+
+// SweepOptions are what a Sweep is made of. All but Policies, Excluded, Metrics and the times are required.
+type SweepOptions struct {
+	Reviewer Reviewer
+	View     View
+	Policies *PolicyMaps // nil: no policies from ConfigMaps
+	Jobs     *Jobs
+	Reviewed *Reviewed
+	Kube     kubernetes.Interface
+	Dynamic  dynamic.Interface
+	Excluded []string
+	Metrics  *Metrics
+	Log      logr.Logger
+	Every    time.Duration // between two looks; 0: 5 s
+	// Grace is how long a job may stand unreviewed before it is looked at, because what another replica
+	// has reviewed is known a little later; 0: 15 s.
+	Grace time.Duration
+}
+
+// Sweep finds jobs that were admitted without a whole review, because no webhook answered or none had the
+// time, and reviews them. It denies nothing: what it finds stands in an annotation and an Event, and where a
+// policy would have denied the job, a metric counts it. Times of jobs are the API server's and are compared
+// with each other only, never with the clock of this process. Make it with NewSweep.
+type Sweep struct {
+	o        SweepOptions
+	excluded []string
+	now      func() time.Time
+
+	dealt   map[types.UID]state
+	waiting map[types.UID]*waits
+	from    time.Time // of the one who swept before
+	begun   bool
+	until   time.Time // as written
+	written time.Time // when
+}
+
+// waits is a state of a job that nobody has reviewed, as far as is known.
+type waits struct {
+	state state
+	since time.Time
+	tries int
+}
+
+const (
+	mostTries = 5
+	// unhurried bounds each stage of a review for which no API server waits.
+	unhurried = 5 * time.Second
+	// reviewBytes bounds the annotation.
+	reviewBytes = 2048
+	// noteBytes is the API's limit of an Event's note (k8s.io/kubernetes, pkg/apis/core/validation/events.go: 1 kB).
+	noteBytes = 1024
+)
+
+// NewSweep makes a sweep; Run runs it.
+func NewSweep(o SweepOptions) *Sweep {
+	o.Every, o.Grace = cmp.Or(o.Every, 5*time.Second), cmp.Or(o.Grace, 15*time.Second)
+	return &Sweep{
+		o: o, excluded: append(slices.Clone(o.Excluded), excludedNamespaces()...), now: time.Now,
+		dealt: map[types.UID]state{}, waiting: map[types.UID]*waits{},
+	}
+}
+
+// Run sweeps until the context is done: on one replica at a time, the one that leads.
+func (s *Sweep) Run(ctx context.Context) error {
+	s.begun = false
+	tick := time.NewTicker(s.o.Every)
+	defer tick.Stop()
+	for {
+		if err := s.step(ctx); err != nil && ctx.Err() == nil {
+			s.o.Log.Error(err, "look for jobs that nobody reviewed")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// step looks at all jobs once. A job is dealt with when its state was reviewed, by whomever.
+func (s *Sweep) step(ctx context.Context) error {
+	if !s.o.Jobs.Synced() || s.o.View.Snapshot().Incomplete() != "" || !s.o.Policies.Synced() {
+		return nil // a review now would not be whole, either
+	}
+	others, until, err := s.o.Reviewed.others(ctx)
+	if err != nil {
+		return err
+	}
+	jobs := s.o.Jobs.all()
+	if !s.begun {
+		s.begun, s.from, s.until = true, until, until
+	}
+	newest, pending := s.from, time.Time{}
+	there := make(map[types.UID]bool, len(jobs))
+	for _, j := range jobs {
+		there[j.uid] = true
+		if j.changed.After(newest) {
+			newest = j.changed
+		}
+		if s.dealt[j.uid] == j.state || ctx.Err() != nil {
+			continue
+		}
+		known := others[j.state] || s.o.Reviewed.has(j.state)
+		switch {
+		case known && j.noted: // what stands there is about another state, or another job
+			err = s.annotate(ctx, j, nil)
+		case known, s.passes(j), j.changed.Before(s.from.Add(-time.Second)):
+			err = nil
+		default:
+			if err = s.late(ctx, j); err != nil && (pending.IsZero() || j.changed.Before(pending)) {
+				pending = j.changed
+			}
+		}
+		if err == nil {
+			s.dealt[j.uid] = j.state
+			delete(s.waiting, j.uid)
+		}
+	}
+	s.forget(there)
+	if !pending.IsZero() {
+		newest = pending.Add(-time.Second)
+	}
+	return s.mark(ctx, newest)
+}
+
+func (s *Sweep) forget(there map[types.UID]bool) {
+	for uid := range s.dealt {
+		if !there[uid] {
+			delete(s.dealt, uid)
+		}
+	}
+	for uid := range s.waiting {
+		if !there[uid] {
+			delete(s.waiting, uid)
+		}
+	}
+}
+
+// mark writes up to when all jobs are dealt with, for whoever sweeps after this process.
+func (s *Sweep) mark(ctx context.Context, until time.Time) error {
+	if !until.After(s.until) || s.now().Sub(s.written) < 2*s.o.Every {
+		return nil
+	}
+	s.written = s.now()
+	if err := s.o.Reviewed.dealt(ctx, until); err != nil {
+		return fmt.Errorf("write up to when jobs were looked at: %w", err)
+	}
+	s.until = until
+	return nil
+}
+
+// passes says whether a job needs no review: nothing of its namespace is reviewed, or it is over.
+func (s *Sweep) passes(j storedJob) bool {
+	return slices.Contains(s.excluded, j.namespace) || preflight.ModeOf(s.o.View.Namespace(j.namespace)) == preflight.ModeOff || j.over
+}
+
+// isPart says whether a job names one that is stored as its owner. At admission the account of an operator
+// vouches for that; here nobody does, so of a part only denials are said: findings stand on the whole.
+func (s *Sweep) isPart(j storedJob) bool {
+	if j.owner == nil {
+		return false
+	}
+	owner := s.o.Jobs.Job(j.ownerKind(), j.namespace, j.owner.Name)
+	return owner != nil && owner.GetUID() == j.owner.UID
+}
+
+// errWaits says that a job is not dealt with yet.
+var errWaits = errors.New("the job has not stood unreviewed for long enough")
+
+// late reviews a job once it has stood unreviewed for long enough. An error: it is not dealt with yet.
+func (s *Sweep) late(ctx context.Context, j storedJob) error {
+	w := s.waiting[j.uid]
+	if w == nil || w.state != j.state {
+		w = &waits{state: j.state, since: s.now()}
+		s.waiting[j.uid] = w
+	}
+	if s.now().Sub(w.since) < s.o.Grace {
+		return errWaits
+	}
+	w.tries++
+	err := s.review(ctx, j)
+	if err == nil {
+		return nil
+	}
+	s.o.Log.Error(err, "review a job that was admitted without a review", "kind", j.kind.Kind, "namespace", j.namespace, "name", j.name, "try", w.tries)
+	if w.tries == mostTries {
+		s.o.Metrics.late(lateUnchecked)
+		return nil
+	}
+	return err
+}
+
+// review reviews a job as it is stored and says on it what was found.
+func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the review panicked: %v", v)
+		}
+	}()
+	u, err := s.o.Dynamic.Resource(j.resource()).Namespace(j.namespace).Get(ctx, j.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && (u.GetUID() != j.uid || u.GetDeletionTimestamp() != nil) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the job: %w", err)
+	}
+	limited := func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, unhurried) }
+	reading, stop := limited()
+	r, err := s.o.Reviewer.Begin(reading, preflight.Request{
+		Object: u, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
+	})
+	stop()
+	if err != nil {
+		return err
+	}
+	checking, stop := limited()
+	r = r.Check(checking)
+	stop()
+	concluding, stop := limited()
+	r = r.Conclude(concluding)
+	stop()
+	return s.say(ctx, j, u, r.Report())
+}
+
+// say writes what a late review found. Nothing found is nothing said; a metric counts it.
+func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructured, report preflight.Report) error {
+	if s.isPart(j) && report.Decision != preflight.Denied {
+		report = preflight.Report{Decision: preflight.Allowed}
+	}
+	lines := finding.Warnings(report.Lines(), finding.Budget{Lines: 8, Runes: 256, Bytes: reviewBytes - 512}, More)
+	before, stands := u.GetAnnotations()[ReviewAnnotation]
+	if len(lines) == 0 {
+		s.o.Metrics.late(string(report.Decision))
+		if !stands {
+			return nil
+		}
+		return s.annotate(ctx, j, nil)
+	}
+	reason, head := ReviewedLate, "It was admitted without a whole review"
+	if denied := deniedBy(report); len(denied) > 0 && report.Decision == preflight.Denied {
+		reason, head = WouldHaveBeenDenied, head+"; it would have been denied by "+strings.Join(denied, ", ")
+	}
+	for i := range lines {
+		lines[i] = oneLine(lines[i])
+	}
+	text := clip(head+":\n"+strings.Join(lines, "\n"), reviewBytes)
+	if stands && before == text {
+		return nil // whoever swept before this process has said it
+	}
+	if err := s.annotate(ctx, j, &text); err != nil {
+		return err
+	}
+	s.o.Metrics.late(string(report.Decision))
+	if err := s.event(ctx, u, reason, clip(strings.Join(append([]string{head + "."}, lines...), " "), noteBytes)); err != nil {
+		s.o.Log.Error(err, "write an Event on a job") // the annotation stands, and must not be undone
+	}
+	return nil
+}
+
+// deniedBy are the policies that deny, each once.
+func deniedBy(report preflight.Report) (out []string) {
+	for _, r := range report.Rulings {
+		if r.Effect == preflight.Deny && !slices.Contains(out, r.Policy) {
+			out = append(out, oneLine(r.Policy))
+		}
+	}
+	return out
+}
+
+// annotate writes the annotation, or takes it away. The UID keeps it off a job of the same name.
+func (s *Sweep) annotate(ctx context.Context, j storedJob, text *string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": j.uid, "annotations": map[string]*string{ReviewAnnotation: text}}})
+	if err != nil {
+		return err
+	}
+	_, err = s.o.Dynamic.Resource(j.resource()).Namespace(j.namespace).Patch(ctx, j.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "signalbox-review"})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it is gone
+	}
+	if err != nil {
+		return fmt.Errorf("annotate %s %s/%s: %w", j.kind.Kind, j.namespace, j.name, err)
+	}
+	return nil
+}
+
+func (s *Sweep) event(ctx context.Context, u *unstructured.Unstructured, reason, note string) error {
+	at := s.now()
+	_, err := s.o.Kube.EventsV1().Events(u.GetNamespace()).Create(ctx, &eventsv1.Event{
+		ObjectMeta:          metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: fmt.Sprintf("%s.%x", clip(u.GetName(), 200), at.UnixNano())},
+		EventTime:           metav1.MicroTime{Time: at},
+		ReportingController: "signalbox", ReportingInstance: "signalbox",
+		Action: "Review", Reason: reason, Type: corev1.EventTypeWarning, Note: note,
+		Regarding: corev1.ObjectReference{
+			APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(),
+		},
+	}, metav1.CreateOptions{})
+	return err
+}

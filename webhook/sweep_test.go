@@ -1,0 +1,395 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// installedAt is when Signalbox came to the cluster of the test.
+var installedAt = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
+
+// swept is a cluster with jobs that a sweep looks at.
+type swept struct {
+	t     *testing.T
+	kube  *fake.Clientset
+	jobs  *dynamicfake.FakeDynamicClient
+	seen  *Jobs
+	known *Reviewed
+	sweep *Sweep
+	clock time.Time
+	reg   *prometheus.Registry
+}
+
+var pytorch = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}
+
+// stored is a PyTorchJob of namespace ml as the API server has it, written so long after Signalbox came.
+func stored(name string, after time.Duration, changes ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
+	u, err := decode([]byte(train))
+	if err != nil {
+		panic(err) //nolint:forbidigo // the test is wrong
+	}
+	u.SetName(name)
+	u.SetUID(types.UID("uid-of-" + name))
+	u.SetCreationTimestamp(metav1.NewTime(installedAt.Add(after)))
+	for _, c := range changes {
+		c(u)
+	}
+	return u
+}
+
+// denying finds one thing wrong with every job, and a policy denies where the namespace enforces.
+func denying(_ context.Context, req preflight.Request) (preflight.Report, error) {
+	r := preflight.Report{Decision: preflight.Warned, Findings: []finding.Finding{{Check: "odd", Severity: finding.Warning, Path: "spec.x", Message: "x is odd"}}}
+	if preflight.ModeOf(req.Namespace) == preflight.ModeEnforce {
+		r.Decision, r.Rulings = preflight.Denied, []preflight.Ruling{{Policy: "max", Effect: preflight.Deny, Path: "spec", Message: "too many"}}
+	}
+	return r, nil
+}
+
+func newSwept(t *testing.T, mode string, objects ...*unstructured.Unstructured) *swept {
+	t.Helper()
+	s := &swept{t: t, clock: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), reg: prometheus.NewRegistry()} // our clock is years off
+	s.kube = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: ReviewedName, CreationTimestamp: metav1.NewTime(installedAt)}})
+	var all []runtime.Object
+	for _, o := range objects {
+		all = append(all, o)
+	}
+	s.jobs = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{pytorch: "PyTorchJobList"}, all...)
+	api, ok := s.kube.Discovery().(*fakediscovery.FakeDiscovery)
+	if !ok {
+		t.Fatal("the fake has no discovery")
+	}
+	api.Resources = []*metav1.APIResourceList{{GroupVersion: "kubeflow.org/v1", APIResources: []metav1.APIResource{{Name: "pytorchjobs"}}}}
+	s.seen = NewJobs(s.jobs, api, kinds.All(), logr.Discard())
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = s.seen.Start(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	s.again(mode)
+	s.until("the jobs are seen", func() bool { return s.seen.Synced() && len(s.seen.all()) == len(objects) })
+	return s
+}
+
+// again is a process that has just started.
+func (s *swept) again(mode string) {
+	s.known = NewReviewed(s.kube, Namespace, logr.Discard())
+	s.known.replica = "replica-" + fmt.Sprint(s.clock.Unix())
+	s.known.now = func() time.Time { return s.clock }
+	counts := prometheus.NewRegistry()
+	m, err := NewMetrics(counts)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.reg = counts
+	s.sweep = NewSweep(SweepOptions{
+		Reviewer: reviewFunc(denying), View: world{labels: map[string]map[string]string{"ml": {preflight.ModeLabel: mode}, "quiet": {preflight.ModeLabel: preflight.ModeOff}}},
+		Jobs: s.seen, Reviewed: s.known, Kube: s.kube, Dynamic: s.jobs, Excluded: []string{"sandbox"}, Metrics: m, Log: logr.Discard(),
+	})
+	s.sweep.now = s.known.now
+}
+
+func (s *swept) until(what string, ok func() bool) {
+	s.t.Helper()
+	for range 500 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // informers run in goroutines of their own
+	}
+	s.t.Fatalf("it did not come about that %s", what)
+}
+
+// wait is so many seconds of looks.
+func (s *swept) wait(seconds int) {
+	s.t.Helper()
+	for range seconds {
+		s.clock = s.clock.Add(time.Second)
+		if err := s.sweep.step(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// told is what stands on the jobs and in Events, and what was counted.
+func (s *swept) told() string {
+	s.t.Helper()
+	var b strings.Builder
+	for _, j := range s.seen.all() {
+		u, err := s.jobs.Resource(pytorch).Namespace(j.namespace).Get(s.t.Context(), j.name, metav1.GetOptions{})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if text, ok := u.GetAnnotations()[ReviewAnnotation]; ok {
+			fmt.Fprintf(&b, "%s: %s\n", j.name, text)
+		}
+	}
+	events, err := s.kube.EventsV1().Events("").List(s.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range events.Items {
+		fmt.Fprintf(&b, "%s %s on %s: %s\n", e.Type, e.Reason, e.Regarding.Name, e.Note)
+	}
+	page := httptest.NewRecorder()
+	promhttp.HandlerFor(s.reg, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+	for line := range strings.Lines(page.Body.String()) {
+		if strings.HasPrefix(line, "signalbox_reviewed_late_total{") && !strings.HasSuffix(line, " 0\n") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func TestJobsAdmittedUnreviewedAreReviewed(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
+	s.wait(10)
+	if got := s.told(); got != "" {
+		t.Errorf("a job was reviewed before others could say that they had:\n%s", got)
+	}
+	s.wait(10)
+	want := `train: It was admitted without a whole review; it would have been denied by max:
+[max] spec: too many
+[odd] spec.x: x is odd
+Warning WouldHaveBeenDenied on train: It was admitted without a whole review; it would have been denied by max. [max] spec: too many [odd] spec.x: x is odd
+signalbox_reviewed_late_total{decision="denied"} 1
+`
+	if diff := cmp.Diff(want, s.told()); diff != "" {
+		t.Errorf("what is told (-want +got):\n%s", diff)
+	}
+	s.wait(60)
+	if diff := cmp.Diff(want, s.told()); diff != "" {
+		t.Errorf("it is told again (-want +got):\n%s", diff)
+	}
+	// Whoever leads next knows that it was dealt with.
+	s.again(preflight.ModeEnforce)
+	s.wait(60)
+	if got := s.told(); strings.Contains(got, "_total") || strings.Count(got, "Warning ") != 1 {
+		t.Errorf("another process tells it again:\n%s", got)
+	}
+}
+
+func TestWhatIsNotReviewedLate(t *testing.T) {
+	cases := map[string]struct {
+		job    *unstructured.Unstructured
+		before func(*swept, *unstructured.Unstructured)
+	}{
+		"reviewed by this process": {stored("train", time.Minute), func(s *swept, u *unstructured.Unstructured) { s.known.add(stateOf(u)) }},
+		"reviewed by another": {stored("train", time.Minute), func(s *swept, u *unstructured.Unstructured) {
+			other := NewReviewed(s.kube, Namespace, logr.Discard())
+			other.replica, other.now = "replica-other", s.known.now
+			other.add(stateOf(u))
+			if err := other.tell(s.t.Context()); err != nil {
+				s.t.Fatal(err)
+			}
+		}},
+		"there before Signalbox was":      {stored("train", -time.Minute), nil},
+		"of a namespace that is excluded": {stored("train", time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace("sandbox") }), nil},
+		"of a namespace that is off":      {stored("train", time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace("quiet") }), nil},
+		"over": {stored("train", time.Minute, func(u *unstructured.Unstructured) {
+			u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Succeeded", "status": "True"}}}
+		}), nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newSwept(t, preflight.ModeEnforce, tc.job)
+			if tc.before != nil {
+				tc.before(s, tc.job)
+			}
+			s.wait(40)
+			if got := s.told(); got != "" {
+				t.Errorf("it was reviewed:\n%s", got)
+			}
+		})
+	}
+}
+
+// Of a part of a stored job nothing is said but a denial: who wrote the owner is not known. An owner that is
+// not stored under its UID is a claim.
+func TestPartsAreReviewedLateForDenials(t *testing.T) {
+	owned := func(by types.UID) *unstructured.Unstructured {
+		return stored("train", time.Minute, func(u *unstructured.Unstructured) {
+			u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: "parent", UID: by, Controller: new(true)}})
+		})
+	}
+	parent := stored("parent", -time.Hour)
+	cases := map[string]struct {
+		mode string
+		by   types.UID
+		want string
+	}{
+		"a part, with findings":  {preflight.ModeWarn, parent.GetUID(), ""},
+		"a part, denied":         {preflight.ModeEnforce, parent.GetUID(), WouldHaveBeenDenied},
+		"a claim, with findings": {preflight.ModeWarn, "0001", ReviewedLate},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newSwept(t, tc.mode, owned(tc.by), parent)
+			s.wait(20)
+			got := s.told()
+			if tc.want == "" && strings.Contains(got, "Warning") || !strings.Contains(got, tc.want) {
+				t.Errorf("told %q; want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAJobThatWasCorrectedLosesItsNote(t *testing.T) {
+	s := newSwept(t, preflight.ModeWarn, stored("train", time.Minute))
+	s.wait(20)
+	mended, err := s.jobs.Resource(pytorch).Namespace("ml").Get(t.Context(), "train", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mended.GetAnnotations()[ReviewAnnotation] == "" {
+		t.Fatal("nothing stands on the job")
+	}
+	if err := unstructured.SetNestedField(mended.Object, "2", "spec", "nprocPerNode"); err != nil {
+		t.Fatal(err)
+	}
+	s.known.add(stateOf(mended)) // by the webhook
+	if _, err := s.jobs.Resource(pytorch).Namespace("ml").Update(t.Context(), mended, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the update is seen", func() bool { return s.seen.all()[0].state == stateOf(mended) })
+	s.wait(5)
+	if got := s.told(); strings.HasPrefix(got, "train: ") {
+		t.Errorf("the note of the job before stays:\n%s", got)
+	}
+}
+
+// A spec that changed while nobody looked is found by the time that its manager of fields has.
+func TestAChangeIsAsNewAsItsFields(t *testing.T) {
+	changed := func(field string) *unstructured.Unstructured {
+		return stored("train", -time.Hour, func(u *unstructured.Unstructured) {
+			at := metav1.NewTime(installedAt.Add(time.Minute))
+			u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"` + field + `":{}}`)}}})
+		})
+	}
+	for field, want := range map[string]bool{"f:spec": true, "f:status": false} {
+		s := newSwept(t, preflight.ModeWarn, changed(field))
+		s.wait(20)
+		if got := s.told(); (got != "") != want {
+			t.Errorf("%s: told %q; want something %v", field, got, want)
+		}
+	}
+}
+
+// What counts as reviewed: an answer that lacks nothing, about an object that will be stored.
+func TestOnlyWholeReviewsCount(t *testing.T) {
+	withUID := func(r *admissionv1.AdmissionRequest) {
+		r.Object.Raw = []byte(strings.Replace(train, `"name":"train"`, `"name":"train","uid":"u1"`, 1))
+	}
+	whole := reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+		return preflight.Report{Decision: preflight.Warned, Ran: 1}, nil
+	})
+	cases := map[string]struct {
+		review  Reviewer
+		view    world
+		changes []change
+		want    bool
+	}{
+		"a whole review": {review: whole, changes: []change{withUID}, want: true},
+		"a dry run":      {review: whole, changes: []change{withUID, func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) }}},
+		"a review that took too long": {review: reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+			time.Sleep(300 * time.Millisecond) //nolint:forbidigo // it hears no context
+			return preflight.Report{Decision: preflight.Allowed, Ran: 1}, nil
+		}), changes: []change{withUID}},
+		"a view that is not whole": {review: whole, view: world{incomplete: "nodes"}, changes: []change{withUID}},
+		"a policy that was not asked": {review: reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+			return preflight.Report{Decision: preflight.Allowed, Ran: 1, Undecided: []string{"max: no time"}}, nil
+		}), changes: []change{withUID}},
+		"an update of other things": {review: Stages(&preflight.Reviewer{}), changes: []change{withUID, func(r *admissionv1.AdmissionRequest) {
+			r.Operation, r.OldObject = admissionv1.Update, r.Object
+		}}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			known := NewReviewed(fake.NewClientset(), Namespace, logr.Discard())
+			req := request(tc.changes...)
+			h := NewHandler(HandlerOptions{Reviewer: tc.review, View: tc.view, Reviewed: known, Log: logr.Discard()})
+			h.Handle(t.Context(), admission.Request{AdmissionRequest: *req})
+			u, err := decode(req.Object.Raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := known.has(stateOf(u)); got != tc.want {
+				t.Errorf("it counts as reviewed: %v; want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestReviewedIsBounded(t *testing.T) {
+	kube := fake.NewClientset()
+	r := NewReviewed(kube, Namespace, logr.Discard())
+	for i := range mostRemembered + 1 {
+		r.add(state(i + 1))
+	}
+	if len(r.known) > mostRemembered || len(r.order) != len(r.known) || r.has(1) || !r.has(mostRemembered+1) {
+		t.Errorf("%d states are remembered, %d in order; the first %v, the last %v", len(r.known), len(r.order), r.has(1), r.has(mostRemembered+1))
+	}
+	if err := r.tell(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := kube.CoreV1().ConfigMaps(Namespace).Get(t.Context(), ReviewedName, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got.BinaryData[r.replica]); n != 8*(mostPublished+1) {
+		t.Errorf("%d bytes are published; want the time and %d states", n, mostPublished)
+	}
+	others, _, err := r.others(t.Context())
+	if err != nil || len(others) != mostPublished || !others[mostRemembered+1] {
+		t.Errorf("%d states are read back, %v", len(others), err)
+	}
+	actions := len(kube.Actions())
+	if err := r.tell(t.Context()); err != nil || len(kube.Actions()) != actions {
+		t.Errorf("it tells again what is told: %v", err)
+	}
+}
+
+func TestAStateIsOfWhatIsReviewed(t *testing.T) {
+	base := stored("train", 0)
+	for what, tc := range map[string]struct {
+		change func(*unstructured.Unstructured)
+		same   bool
+	}{
+		"status":     {func(u *unstructured.Unstructured) { u.Object["status"] = map[string]any{"x": "y"} }, true},
+		"annotation": {func(u *unstructured.Unstructured) { u.SetAnnotations(map[string]string{"a": "b"}) }, true},
+		"no labels":  {func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{}) }, true},
+		"label":      {func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b"}) }, false},
+		"ignore":     {func(u *unstructured.Unstructured) { u.SetAnnotations(map[string]string{"signalbox.dev/ignore": "b"}) }, false},
+		"spec":       {func(u *unstructured.Unstructured) { u.Object["spec"] = map[string]any{} }, false},
+		"uid":        {func(u *unstructured.Unstructured) { u.SetUID("other") }, false},
+	} {
+		other := base.DeepCopy()
+		tc.change(other)
+		if got := stateOf(other) == stateOf(base); got != tc.same {
+			t.Errorf("%s: the same state %v; want %v", what, got, tc.same)
+		}
+	}
+}
