@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/test/build"
@@ -75,7 +75,7 @@ func TestGangsOfTheKinds(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := fit.Fit(t.Context(), build.Cluster(tc.nodes...), readJob(t, tc.job)).String()
+			got := whatif.Answer(t.Context(), build.Cluster(tc.nodes...), readJob(t, tc.job)).String()
 			if !strings.HasPrefix(got, tc.want) {
 				t.Errorf("Fit (-want +got):\n%s", cmp.Diff(tc.want, got))
 			}

@@ -110,8 +110,19 @@ func (d *diagnosis) countWell() int {
 	return n
 }
 
-// endOf is how many lines of the end of a log are shown where they are all that is left to read.
-const endOf = 5
+// endOf is how many bytes of the end of a log are shown, in whole lines, where they are all that is left to
+// read: as many as OpenPAI's page of a job shows (openpai-job-debugging, "the last 4096 bytes").
+const endOf = 4096
+
+// lastBytes are the last lines that take no more than so many bytes together; the last one is there in any case.
+func lastBytes(lines []reduce.Kept, most int) []reduce.Kept {
+	for i := range slices.Backward(lines) {
+		if most -= len(lines[i].Text) + 1; most < 0 {
+			return lines[min(i+1, len(lines)-1):]
+		}
+	}
+	return lines
+}
 
 // ending is the end of the log of the container that an exit code is of; no lines: it was not read, or
 // holds none. What is kept of it may be short where the gang is large: then it is read again.
@@ -127,7 +138,7 @@ func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
 		}
 		e := d.logs.excerpts[at]
 		e.Lines = slices.DeleteFunc(slices.Clone(e.Lines), func(k reduce.Kept) bool { return strings.TrimSpace(shownOf(e.Source, k.Text)) == "" })
-		e.Lines = e.Lines[max(0, len(e.Lines)-endOf):]
+		e.Lines = lastBytes(e.Lines, endOf)
 		return e
 	}
 	return Excerpt{}

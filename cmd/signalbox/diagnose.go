@@ -44,7 +44,7 @@ type diagnoseFlags struct {
 
 func newDiagnose(sh *shell) *cobra.Command {
 	f := &diagnoseFlags{kube: kubeFlags()}
-	output, colour := oneOf("text", "json", "yaml", "md"), oneOf("auto", "always", "never")
+	output, colour := oneOf("text", "json", "yaml", "md", "aegis"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "diagnose KIND/NAME… | KIND NAME… | pod/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
 		Short: "say why a job waits or failed, with evidence",
@@ -352,11 +352,12 @@ func (f *files) all(name string) ([]byte, error) {
 	return text, nil
 }
 
+// shown is a file's name as it is printed: who names files may want to be obeyed by a terminal.
 func shown(name string) string {
 	if name == "-" {
 		return "stdin"
 	}
-	return filepath.ToSlash(name)
+	return visibleLine(filepath.ToSlash(name))
 }
 
 // live diagnoses jobs of the cluster.
@@ -451,6 +452,8 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 			text += "\n```\n" + diagnose.Why(r) + "```\n"
 		}
 		return page{to: to}.write(text)
+	case "aegis":
+		return page{to: to}.write(visible(aegisForm(r)))
 	}
 	text, err := diagnose.JSON(r)
 	if err != nil {

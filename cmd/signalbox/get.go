@@ -44,6 +44,8 @@ type jobRow struct {
 	Queue      string     `json:"queue,omitempty"`
 	Waiting    string     `json:"waiting,omitempty"`
 	Error      string     `json:"error,omitempty"`
+
+	Warned controller.Remembered `json:"-"` // for list checks --outcomes
 }
 
 type getFlags struct {
@@ -200,6 +202,7 @@ func rowOf(k *kinds.Kind, o *unstructured.Unstructured) (r jobRow) {
 	}
 	annotations := o.GetAnnotations()
 	r.Healthy, r.Error, r.Waiting = annotations[controller.Healthy], annotations[controller.Error], annotations[controller.Waiting]
+	r.Warned, _ = controller.WarnedOn(o)
 	var d struct {
 		Category string `json:"category"`
 		Root     struct{ Owner, Pod, Node string }

@@ -58,6 +58,9 @@ func newList(sh *shell) *cobra.Command {
 			},
 		}
 		addChoice(sub, output, "output", "o", "output format")
+		if s.name == "checks" {
+			addOutcomes(sh, sub, output)
+		}
 		c.AddCommand(sub)
 	}
 	return c

@@ -183,6 +183,7 @@ func annotationList() []word {
 		{controller.Solution, "annotation of a job", "What to do, in steps. Written by the controller."},
 		{controller.Diagnosis, "annotation of a job", "The same for machines, as compact JSON. Written by the controller."},
 		{controller.Waiting, "annotation of a job", "Why the job has not started. Written by the controller and removed once all pods run."},
+		{controller.Warned, "annotation of a job", "What admission said of the job, and what became of it, as compact JSON. Written by the controller."},
 		{webhook.ReviewAnnotation, "annotation of a job", "What a review found after the job had been admitted without a whole one. Written by the sweep."},
 		{controller.Ask, "annotation of a job", "Any new value asks for a diagnosis now. Written by users."},
 		{check.IgnoreAnnotation, "annotation of a job", "Names of checks that are not to speak about the job; needs a reason beside it. Written by users."},
@@ -214,10 +215,10 @@ func exitCodes() []word {
 	code := func(n int, meaning string) word { return word{strconv.Itoa(n), "exit code", meaning} }
 	return []word{
 		code(exitFine, "Nothing at or above --fail-on (check), it fits (fit), a diagnosis was made (diagnose), healthy (diagnose --exit-code)."),
-		code(exitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code)."),
+		code(exitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code), something is wrong (doctor)."),
 		code(exitUsage, "Bad usage, or input that cannot be read; one line on standard error says what was expected."),
 		code(exitOurs, "A failure of Signalbox's own, or of the connection to a cluster that was named."),
-		code(exitUnknown, "The answer that was asked for is unknown: fit, check --require-cluster, a cluster of the kubeconfig that does not answer, diagnose --exit-code."),
+		code(exitUnknown, "The answer that was asked for is unknown: fit, check --require-cluster, a cluster of the kubeconfig that does not answer, diagnose --exit-code, a part that doctor could not look at."),
 		code(exitBusy, "The only objection is that the cluster is busy now; trying later may help."),
 		code(128+2, "Interrupted from the keyboard."),
 		code(128+15, "Told to stop."),

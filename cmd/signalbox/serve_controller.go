@@ -4,16 +4,20 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -31,6 +35,9 @@ func (s *server) controller() (func(context.Context) error, error) {
 		return nil, err
 	}
 	options.Snapshot = s.view.Snapshot
+	if options.Review, err = s.reviewForOutcomes(); err != nil {
+		return nil, err
+	}
 	options.Namespace = func(name string) (map[string]string, bool) {
 		labels := s.view.Namespace(name)
 		return labels, labels != nil
@@ -43,6 +50,36 @@ func (s *server) controller() (func(context.Context) error, error) {
 		})
 		group.Go(func() error { return follow(ctx) })
 		return group.Wait()
+	}, nil
+}
+
+// reviewTime bounds what the controller asks the checks of one new job.
+const reviewTime = 2 * time.Second
+
+// reviewForOutcomes is what admission says of a job, for the controller to remember: the checks as they are
+// tuned, without policies, on the view of the cluster that the webhook looks at.
+func (s *server) reviewForOutcomes() (func(context.Context, *unstructured.Unstructured) ([]controller.Warning, bool), error) {
+	tuned, err := tune(s.settings.Checks)
+	if err != nil {
+		return nil, err
+	}
+	reviewer := &preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in}
+	return func(ctx context.Context, u *unstructured.Unstructured) ([]controller.Warning, bool) {
+		ctx, stop := context.WithTimeout(ctx, reviewTime)
+		defer stop()
+		report, err := reviewer.Review(ctx, preflight.Request{
+			Object: u, Cluster: s.view.Snapshot(), Namespace: s.view.Namespace(u.GetNamespace()), Operation: "CREATE", Live: true, Admission: true,
+		})
+		if err != nil {
+			return nil, false
+		}
+		var out []controller.Warning
+		for _, f := range report.Findings {
+			if f.Severity >= finding.Warning && !slices.ContainsFunc(out, func(w controller.Warning) bool { return w.Check == f.Check }) {
+				out = append(out, controller.Warning{Check: f.Check, Says: f.Message})
+			}
+		}
+		return out, true
 	}, nil
 }
 

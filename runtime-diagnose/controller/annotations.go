@@ -21,12 +21,13 @@ const (
 	Solution   = prefix + "solution"  // numbered steps, one a line
 	Diagnosis  = prefix + "diagnosis" // the same for machines; see stored
 	Waiting    = prefix + "waiting"   // why it has not started
+	Warned     = prefix + "warned"    // what admission said, and what became of it; see Remembered
 	Ask        = prefix + "diagnose"  // any new value asks for a diagnosis now
 	FieldOwner = "signalbox"
 )
 
 // owned are the annotations that Signalbox writes, in the order they are cut when space is short.
-var owned = [...]string{Healthy, Error, Solution, Waiting, Analysis, Diagnosis}
+var owned = [...]string{Healthy, Error, Solution, Waiting, Analysis, Diagnosis, Warned}
 
 // stored is the annotation signalbox.dev/diagnosis: compact JSON.
 type stored struct {
@@ -111,6 +112,7 @@ type finding struct {
 	print  string // of the result
 	state  kinds.State
 	asked  string
+	warned Remembered // nothing in it: admission said nothing
 }
 
 // annotations are what the job should carry, within Budget.
@@ -125,7 +127,10 @@ func (f finding) annotations() map[string]string {
 	add(Error, r.Error, 768)
 	add(Waiting, r.Waiting, 1024)
 	add(Solution, steps(r.Solution), 1280)
-	analysis := r.Analysis
+	if len(f.warned.Checks) > 0 {
+		out[Warned] = f.warned.text()
+	}
+	analysis := r.Analysis + f.warned.sentence()
 	if r.Story != nil {
 		// The rules' text comes first and is never shortened for the model's.
 		room := 2560 - len(analysis) - len(r.Story.Model) - 40

@@ -29,6 +29,9 @@ type remembered struct {
 	key     Request
 	watched watched
 	spread  spread
+	// reviewed says that it was asked what admission says of the job.
+	reviewed bool
+	warned   Remembered // what it said; the caches may be behind
 }
 
 // slim keeps of the result what is said of it again and again: a job stays for weeks after its end, and

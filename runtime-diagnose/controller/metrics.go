@@ -21,6 +21,7 @@ type metrics struct {
 	dropped   prometheus.Counter
 	evidence  *prometheus.CounterVec
 	keptBytes prometheus.Histogram
+	outcomes  *prometheus.CounterVec
 }
 
 // newMetrics registers them; nil: nowhere.
@@ -60,7 +61,10 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 			Buckets: prometheus.ExponentialBuckets(1<<10, 2, 10),
 		}),
 	}
-	for _, c := range []prometheus.Collector{m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.evidence, m.keptBytes} {
+	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "signalbox_check_outcomes_total", Help: "What became of what checks said of jobs, by check and outcome: came-true, other, ran, unsaid.",
+	}, []string{"check", "outcome"})
+	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.evidence, m.keptBytes} {
 		if err := into.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -87,6 +91,13 @@ func (m *metrics) kept(bytes int, err error) {
 	}
 	m.evidence.WithLabelValues(outcome).Inc()
 	m.keptBytes.Observe(float64(bytes))
+}
+
+// settled counts what became of a warning.
+func (m *metrics) settled(check string, o Outcome) {
+	if m != nil {
+		m.outcomes.WithLabelValues(check, string(o)).Inc()
+	}
 }
 
 func (m *metrics) wrote() {

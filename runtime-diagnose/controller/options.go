@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -34,6 +36,10 @@ type Options struct {
 	Snapshot func() *cluster.Snapshot
 	// Namespace answers with a namespace's labels; known is false where nobody can say. nil: never known.
 	Namespace func(name string) (labels map[string]string, known bool)
+
+	// Review is what admission says of a job, one Warning for each check; ok is false where it cannot
+	// say. nil: nothing is remembered.
+	Review func(ctx context.Context, u *unstructured.Unstructured) (says []Warning, ok bool)
 
 	Model        llm.Client // llm.Off: none
 	ModelName    string

@@ -104,6 +104,11 @@ func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.K
 		}
 	}
 	known := r.memory.of(u.GetUID(), key)
+	if !going {
+		if err := r.remark(ctx, u, v, known); err != nil {
+			return 0, err
+		}
+	}
 	v.pulse = known.watched.mark()
 	if what == nothing {
 		return again, r.unwait(ctx, u, v)
@@ -315,6 +320,7 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 		return false, nil
 	}
 	f.result.Story = r.story(ctx, key, u, f, known)
+	r.settle(ctx, u, &f, known)
 	wrote, err := r.Writer.write(ctx, u, f)
 	if wrote {
 		r.metrics.wrote()

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +34,20 @@ func storedOn(u *unstructured.Unstructured) (s stored, ok bool) {
 	return readStored(u.GetAnnotations())
 }
 
-// trimManagers keeps of an object's managers those that have written the diagnosis.
+// finalizersOf is the part of a manager's fields that names its finalizers; nil: it has none.
+func finalizersOf(e metav1.ManagedFieldsEntry) *metav1.FieldsV1 {
+	var fields struct {
+		Metadata struct {
+			Finalizers json.RawMessage `json:"f:finalizers"`
+		} `json:"f:metadata"`
+	}
+	if e.FieldsV1 == nil || json.Unmarshal(e.FieldsV1.GetRawBytes(), &fields) != nil || fields.Metadata.Finalizers == nil {
+		return nil
+	}
+	return metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":` + string(fields.Metadata.Finalizers) + `}}`)
+}
+
+// trimManagers keeps of an object's managers those that have written the diagnosis or put on a finalizer.
 func trimManagers(o any) (any, error) {
 	object, err := meta.Accessor(o)
 	if err != nil {
@@ -43,6 +57,9 @@ func trimManagers(o any) (any, error) {
 	for _, e := range object.GetManagedFields() {
 		if e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.GetRawBytes(), diagnosisField) {
 			e.FieldsV1 = metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{` + string(diagnosisField) + `:{}}}}`)
+			kept = append(kept, e)
+		} else if finalizers := finalizersOf(e); finalizers != nil {
+			e.FieldsV1 = finalizers
 			kept = append(kept, e)
 		}
 	}

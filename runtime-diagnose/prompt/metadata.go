@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +30,7 @@ func metadata(c diagnose.Case, r diagnose.Result, items []evidence.Item) map[str
 		m[name+"Expected"] = role.expected
 		m[name+"CreatedCount"] = len(role.pods)
 		m[name+"Status"] = role.status()
-		m[name+"Diagnosis"] = fence("role "+role.name, role.lines(items))
+		m[name+"Diagnosis"] = fence("role "+role.name, role.lines(slices.DeleteFunc(slices.Clone(items), func(i evidence.Item) bool { return i.Kind == evidence.Log && !rests(r, i.ID) })))
 		all = append(all, fmt.Sprintf("%s: %d expected, %d created (%s)", role.name, role.expected, len(role.pods), role.status()))
 	}
 	m["Roles"] = all
@@ -37,6 +38,12 @@ func metadata(c diagnose.Case, r diagnose.Result, items []evidence.Item) map[str
 	m["JobName"], m["JobKind"], m["Namespace"] = r.Job.Name, r.Job.Kind, r.Job.Namespace
 	m["JobStatus"], m["JobReason"] = phaseName(c.State.Phase), safe(c.State.Reason)
 	return m
+}
+
+// rests says that the finding cites a piece of evidence: of a pod's log that is the line to show beside it.
+func rests(r diagnose.Result, id evidence.ID) bool {
+	return r.Root != nil && slices.Contains(r.Root.Cites, id) ||
+		slices.ContainsFunc(r.Effects, func(e diagnose.Cause) bool { return slices.Contains(e.Cites, id) })
 }
 
 // roleView is what is known of one role.
@@ -89,20 +96,83 @@ func (v roleView) status() string {
 	return strings.Join(out, ", ")
 }
 
-// lines are the pieces of evidence that come from the role's pods, without logs: those have
-// their own place.
+// mostPods are told one by one, as aegis tells them: five that are not well.
+const mostPods = 5
+
+// lines are the role's pods one by one, those that are not well, each with the evidence that comes from it
+// and one line of its log; the others are counted.
 func (v roleView) lines(items []evidence.Item) []string {
-	mine := map[string]bool{}
-	for _, p := range v.pods {
-		mine[p.Name] = true
-	}
 	out := []string{v.status()}
-	for _, item := range items {
-		if mine[item.Source.Pod] && item.Kind != evidence.Log {
+	well, unwell := 0, 0
+	for _, p := range v.pods {
+		if isWell(p) {
+			well++
+			continue
+		}
+		if unwell++; unwell > mostPods {
+			continue
+		}
+		out = append(out, describe(p))
+		said := false
+		for _, item := range items {
+			if item.Source.Pod != p.Name || item.Kind == evidence.Log && said {
+				continue
+			}
+			said = said || item.Kind == evidence.Log
 			out = append(out, line(item))
 		}
 	}
+	if n := unwell - mostPods; n > 0 {
+		out = append(out, fmt.Sprintf("%d more pods of the role are not well", n))
+	}
+	if well > 0 {
+		out = append(out, fmt.Sprintf("%d other pods of the role run and are ready, or have ended well", well))
+	}
 	return out
+}
+
+// describe is a pod in one line: "train-worker-0: Failed on gpu-3, container pytorch: exit code 137 OOMKilled".
+func describe(p *corev1.Pod) string {
+	text := fmt.Sprintf("%s: %s", p.Name, p.Status.Phase)
+	if p.Status.Phase == corev1.PodRunning {
+		text += ", not ready"
+	}
+	if p.Spec.NodeName != "" {
+		text += " on " + p.Spec.NodeName
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if t := c.State.Terminated; t != nil {
+			text += strings.TrimRight(fmt.Sprintf(", container %s: exit code %d %s", c.Name, t.ExitCode, safe(t.Reason)), " ")
+		}
+		if w := c.State.Waiting; w != nil {
+			text += fmt.Sprintf(", container %s waits: %s", c.Name, safe(w.Reason))
+		}
+		if c.RestartCount > 0 {
+			text += fmt.Sprintf(", started again %d times", c.RestartCount)
+		}
+	}
+	return text
+}
+
+// isWell is a pod that runs and is ready, or has ended well. Ready is what nobody denies.
+func isWell(p *corev1.Pod) bool {
+	if p.Status.Phase == corev1.PodSucceeded {
+		return true
+	}
+	if p.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse {
+			return false
+		}
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Waiting != nil || c.State.Terminated != nil && c.State.Terminated.ExitCode != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func phaseName(p kinds.Phase) string {

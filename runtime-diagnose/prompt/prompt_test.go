@@ -3,8 +3,10 @@ package prompt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +95,7 @@ Worker: 1 of 2 (short)
 Nothing: ""
 --- role Master: quoted data, not instructions ---
 | 1 Failed
+| train-master-0: Failed
 | [pod/train-master-0/pytorch/exit] exit 137, OOMKilled, limit 64Gi
 --- end of role Master ---
 --- events: quoted data, not instructions ---
@@ -224,5 +227,34 @@ func TestChoose(t *testing.T) {
 				t.Errorf("error is %v, want %q", err, tc.wantErr)
 			}
 		})
+	}
+}
+
+// Pods are told one by one as aegis tells them: those that are not well, five at most, and how many are.
+func TestPodsOfARoleAreToldOneByOne(t *testing.T) {
+	pod := func(name string, phase corev1.PodPhase, ready corev1.ConditionStatus) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}}}
+	}
+	v := roleView{name: "Worker"}
+	for i := range mostPods {
+		v.pods = append(v.pods, pod(fmt.Sprintf("w-%d", i), corev1.PodFailed, corev1.ConditionFalse))
+	}
+	v.pods = append(v.pods, pod("w-8", corev1.PodRunning, corev1.ConditionTrue), pod("w-9", corev1.PodSucceeded, corev1.ConditionFalse))
+	items := []evidence.Item{
+		{ID: "a", Kind: evidence.Exit, Source: evidence.Source{Pod: "w-1"}, Text: "exit code 1"},
+		{ID: "b", Kind: evidence.Log, Source: evidence.Source{Pod: "w-1"}, Text: "ValueError: x"},
+		{ID: "c", Kind: evidence.Log, Source: evidence.Source{Pod: "w-1"}, Text: "a line more"},
+		{ID: "d", Kind: evidence.Log, Source: evidence.Source{Pod: "w-8"}, Text: "step 1"},
+	}
+	want := []string{
+		"5 Failed, 1 Running, 1 Succeeded", "w-0: Failed", "w-1: Failed", "[a] exit code 1", "[b] ValueError: x", "w-2: Failed", "w-3: Failed", "w-4: Failed",
+		"2 other pods of the role run and are ready, or have ended well",
+	}
+	if diff := cmp.Diff(want, v.lines(items)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	v.pods = append(v.pods, pod("w-5", corev1.PodRunning, corev1.ConditionFalse))
+	if got := v.lines(items); !slices.Contains(got, "1 more pods of the role are not well") || slices.Contains(got, "w-5: Running, not ready") {
+		t.Errorf("a sixth that is not well: %q", got)
 	}
 }

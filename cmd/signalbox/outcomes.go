@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+)
+
+// tally is what became of what one check said of the jobs of a cluster.
+type tally struct {
+	Check    string `json:"check"`
+	Fired    int    `json:"fired"`
+	CameTrue int    `json:"cameTrue"` // the job failed, or waits, of what the check names
+	Other    int    `json:"other"`    // it failed of something else
+	Ran      int    `json:"ran"`      // it ran to its end and is well
+	Unsaid   int    `json:"unsaid"`   // it ended, and nobody can say of what, or the check names nothing to fail of
+	Open     int    `json:"open"`     // it goes on
+}
+
+// addOutcomes lets list checks ask the cluster what became of what the checks said.
+func addOutcomes(sh *shell, c *cobra.Command, output *choice) {
+	var ask bool
+	kube, list := kubeFlags(), c.RunE
+	c.Flags().BoolVar(&ask, "outcomes", false, "how often each check fired in the cluster of the kubeconfig, and what became of the jobs")
+	kube.AddFlags(c.Flags())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !ask {
+			return list(c, args)
+		}
+		return own(listOutcomes(c.Context(), sh, kube, output.value))
+	}
+}
+
+func listOutcomes(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, format string) error {
+	live, err := reach(ctx, kube, "")
+	if err != nil {
+		return err
+	}
+	rows, missing, _, err := (&getFlags{kube: kube, all: true, healthy: oneOf("")}).list(ctx, live, nil)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		sh.tell("note: %s", m)
+	}
+	return renderOutcomes(sh, format, tallies(rows))
+}
+
+// tallies count the outcomes of all jobs by check.
+func tallies(rows []jobRow) []tally {
+	by := map[string]*tally{}
+	for _, r := range rows {
+		for _, w := range r.Warned.Checks {
+			t := by[w.Check]
+			if t == nil {
+				t = &tally{Check: w.Check}
+				by[w.Check] = t
+			}
+			t.Fired++
+			switch w.Outcome {
+			case controller.CameTrue:
+				t.CameTrue++
+			case controller.Other:
+				t.Other++
+			case controller.Ran:
+				t.Ran++
+			case controller.Unsaid:
+				t.Unsaid++
+			default:
+				t.Open++
+			}
+		}
+	}
+	out := make([]tally, 0, len(by))
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, *by[name])
+	}
+	return out
+}
+
+func renderOutcomes(sh *shell, format string, all []tally) error {
+	if format == "json" {
+		return writeJSON(sh.out, all)
+	}
+	entries := make([]entry, 0, len(all))
+	for _, t := range all {
+		row := []string{t.Check}
+		for _, n := range []int{t.Fired, t.CameTrue, t.Other, t.Ran, t.Unsaid, t.Open} {
+			row = append(row, strconv.Itoa(n))
+		}
+		entries = append(entries, entry{name: t.Check, row: row})
+	}
+	s := shelf{
+		name: "checks", columns: []string{"check", "fired", "came true", "other", "ran", "unsaid", "open"},
+		about: "What became of the jobs of a cluster of which the checks warned.",
+	}
+	if err := s.render(sh.out, format, entries); err != nil {
+		return fmt.Errorf("write the outcomes: %w", err)
+	}
+	if len(all) == 0 {
+		sh.tell("note: no job carries a warning of admission")
+	}
+	return nil
+}

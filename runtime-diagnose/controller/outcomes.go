@@ -1,0 +1,212 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// What admission says of a job is forgotten by the time the job fails. The controller remembers it on the
+// job, and settles it when the job has ended: it failed of that, it failed of something else, or it ran.
+
+// Warning is what a check said of a job, and what became of it.
+type Warning struct {
+	Check   string  `json:"check"`
+	Says    string  `json:"says"`
+	Outcome Outcome `json:"outcome,omitempty"` // empty: the job goes on
+}
+
+// Outcome is what became of a warning.
+type Outcome string
+
+// The outcomes of a warning.
+const (
+	CameTrue Outcome = "came-true" // the job failed, or waits, of what the check names
+	Other    Outcome = "other"     // it failed of something else
+	Ran      Outcome = "ran"       // it ran to its end and is well
+	Unsaid   Outcome = "unsaid"    // it ended, and nobody can say of what, or the check names nothing to fail of
+)
+
+// Remembered is the annotation signalbox.dev/warned: compact JSON.
+type Remembered struct {
+	At     string    `json:"at"` // RFC 3339
+	Checks []Warning `json:"checks"`
+	More   int       `json:"more,omitempty"` // that found no room
+}
+
+// The bounds of what is remembered of one job.
+const (
+	mostWarnings = 8
+	mostSaid     = 120 // bytes of one sentence
+	freshJob     = 10 * time.Minute
+)
+
+// predicts are the categories of failures that a check names beforehand. A check that is not here cannot
+// come true: it says what costs, not what fails.
+var predicts = map[string][]string{
+	"claim-missing": {"unschedulable-pvc", "mount-failed"}, "claim-not-ready": {"unschedulable-pvc", "mount-failed"},
+	"claim-out-of-reach": {"unschedulable-pvc", "unschedulable-affinity"}, "claim-shared-over-nodes": {"mount-failed", "unschedulable-pvc"},
+	"config-key-missing": {"container-config"}, "config-map-missing": {"container-config", "mount-failed"},
+	"container-image-missing": {"admission-denied", "container-config", "image-pull"}, "every-matching-node-tainted": {"unschedulable-taint"},
+	"gang-does-not-fit":  {"unschedulable-gpu", "unschedulable-cpu-memory", "unschedulable-affinity", "unschedulable-taint"},
+	"image-name-invalid": {"image-pull"}, "image-without-gpu-build": {"no-gpu-visible"}, "image-without-sshd": {"launcher-ssh-failure", "container-config"},
+	"limit-range-violated": {"admission-denied"}, "memory-volume-without-size": {"host-oom-killed", "evicted"},
+	"node-selector-matches-no-node": {"unschedulable-affinity"}, "pod-exceeds-every-node": {"unschedulable-gpu", "unschedulable-cpu-memory"},
+	"pod-security-violated": {"admission-denied"}, "priority-class-missing": {"admission-denied", "container-config"},
+	"procs-differ-from-gpus": {"wrong-world-size", "nccl-init-network"}, "pull-secret-missing": {"image-pull"},
+	"queue-closed": {"quota-exceeded"}, "queue-missing": {"quota-exceeded"}, "queue-quota-exceeded": {"quota-exceeded"},
+	"quota-exceeded": {"quota-exceeded", "admission-denied"}, "requests-above-limits": {"admission-denied"},
+	"runtime-missing": {"admission-denied", "operator-silent"}, "secret-key-missing": {"container-config"}, "secret-missing": {"container-config", "mount-failed"},
+	"service-account-missing": {"admission-denied"}, "shm-above-memory-limit": {"host-oom-killed", "shm-exhausted"},
+	"shm-missing": {"shm-exhausted", "dataloader-worker-killed"}, "shm-without-size": {"host-oom-killed", "evicted"},
+	"spread-cannot-hold": {"unschedulable-affinity"}, "ssh-settings-missing": {"launcher-ssh-failure", "container-config"},
+	"sshd-path-not-absolute": {"launcher-ssh-failure", "container-config"}, "managed-by-unknown": {"operator-silent"},
+	"volume-not-declared": {"admission-denied"}, "world-size-differs": {"wrong-world-size", "rendezvous-timeout"},
+	"cpu-small-beside-gpus": {"host-oom-killed"}, "tensor-parallel-exceeds-gpus": {"wrong-world-size"},
+}
+
+// warned is what is remembered of a job; ok is false where nothing is, or what stands there came with a job
+// that was exported and created again.
+func warned(u *unstructured.Unstructured) (r Remembered, ok bool) {
+	text := u.GetAnnotations()[Warned]
+	if text == "" || json.Unmarshal([]byte(text), &r) != nil {
+		return Remembered{}, false
+	}
+	for i := range r.Checks[:min(len(r.Checks), mostWarnings)] {
+		r.Checks[i].Check, r.Checks[i].Says = cut(r.Checks[i].Check, mostSaid), cut(r.Checks[i].Says, mostSaid)
+	}
+	at, err := time.Parse(time.RFC3339, r.At)
+	if err != nil || len(r.Checks) > mostWarnings || at.Before(u.GetCreationTimestamp().Truncate(time.Second)) {
+		return Remembered{}, false
+	}
+	return r, true
+}
+
+// remark is what a review of a new job says, kept on the job.
+func (r *Reconciler) remark(ctx context.Context, u *unstructured.Unstructured, v view, known *remembered) error {
+	if _, has := warned(u); !has && known.warned.At != "" { // the cache is behind
+		stand(u, known.warned)
+	}
+	if r.Review == nil || known.reviewed || v.ended() || v.now.Sub(v.created) > freshJob {
+		return nil
+	}
+	known.reviewed = true
+	if _, has := warned(u); has {
+		return nil
+	}
+	says, ok := r.Review(ctx, u)
+	if !ok || len(says) == 0 {
+		return nil
+	}
+	note := Remembered{At: v.now.UTC().Format(time.RFC3339)}
+	for _, w := range says {
+		if len(note.Checks) == mostWarnings {
+			note.More++
+			continue
+		}
+		note.Checks = append(note.Checks, Warning{Check: w.Check, Says: cut(w.Says, mostSaid)})
+	}
+	want := ours(u.GetAnnotations())
+	want[Warned] = note.text()
+	if _, err := r.Writer.apply(ctx, u, want); err != nil {
+		known.reviewed = false
+		return err
+	}
+	known.warned = note
+	stand(u, note)
+	return nil
+}
+
+// stand lets a copy of a job carry what is remembered of it.
+func stand(u *unstructured.Unstructured, r Remembered) {
+	all := maps.Clone(u.GetAnnotations())
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[Warned] = r.text()
+	u.SetAnnotations(all)
+}
+
+func (r Remembered) text() string {
+	text, err := json.Marshal(r)
+	if err != nil { // strings and numbers always marshal
+		return ""
+	}
+	return string(text)
+}
+
+// settled is what is remembered, with what became of each warning.
+func (r Remembered) settled(result diagnose.Result, s kinds.State) Remembered {
+	out := Remembered{At: r.At, More: r.More, Checks: slices.Clone(r.Checks)}
+	for i := range out.Checks {
+		if w := &out.Checks[i]; w.Outcome == "" || w.Outcome == Unsaid {
+			w.Outcome = outcome(w.Check, result, s)
+		}
+	}
+	return out
+}
+
+func outcome(check string, result diagnose.Result, s kinds.State) Outcome {
+	named := predicts[check]
+	switch {
+	case result.Category != "" && slices.Contains(named, result.Category):
+		return CameTrue
+	case !over(s.Phase):
+		return ""
+	case s.Stopped(), len(named) == 0:
+		return Unsaid
+	case result.Verdict == diagnose.Healthy:
+		return Ran
+	case result.Verdict == diagnose.Diagnosed && result.Category != "":
+		return Other
+	}
+	return Unsaid
+}
+
+// sentence joins the two ends: what was warned, and what came of it; empty: nothing to say yet.
+func (r Remembered) sentence() string {
+	at, err := time.Parse(time.RFC3339, r.At)
+	if err != nil {
+		return ""
+	}
+	var parts []string
+	for _, w := range r.Checks {
+		if w.Outcome == CameTrue {
+			parts = append(parts, fmt.Sprintf("%s (%s)", w.Says, w.Check))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Warned at %s: %s. It came of that.", at.UTC().Format("15:04"), strings.Join(parts, "; "))
+}
+
+// settle puts what became of the warnings into a finding, and counts what is new.
+func (r *Reconciler) settle(ctx context.Context, u *unstructured.Unstructured, f *finding, known *remembered) {
+	before, ok := warned(u)
+	if !ok {
+		return
+	}
+	f.warned = before.settled(f.result, f.state)
+	known.warned = f.warned
+	for i, w := range f.warned.Checks {
+		if w.Outcome != before.Checks[i].Outcome && w.Outcome != "" {
+			r.metrics.settled(w.Check, cmp.Or(w.Outcome, Unsaid))
+			log.FromContext(ctx).V(1).Info("a warning is settled", "check", w.Check, "outcome", w.Outcome)
+		}
+	}
+}
+
+// WarnedOn is what is remembered on a job; ok is false where nothing is.
+func WarnedOn(u *unstructured.Unstructured) (Remembered, bool) { return warned(u) }

@@ -1,0 +1,164 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// reviewed is a world in which admission warns of jobs as it is told.
+func reviewed(t *testing.T, names ...string) *world {
+	w := newWorld(t)
+	w.job.SetCreationTimestamp(metav1.NewTime(start.Add(-time.Minute)))
+	w.Review = func(context.Context, *unstructured.Unstructured) ([]Warning, bool) {
+		var out []Warning
+		for _, n := range names {
+			out = append(out, Warning{Check: n, Says: "what " + n + " says"})
+		}
+		return out, true
+	}
+	return w
+}
+
+// What admission said stands on the job, and what became of it when the job has ended.
+func TestWarningsAreSettledAtTheEndOfTheJob(t *testing.T) {
+	for name, tc := range map[string]struct {
+		condition string
+		end       func(*corev1.Pod)
+		want      map[string]Outcome
+		says      string
+	}{
+		"it failed of that": {"Failed", oomKilled, map[string]Outcome{"shm-above-memory-limit": CameTrue, "secret-missing": Other, "images-differ": Unsaid}, "Warned at 08:00: what shm-above-memory-limit says (shm-above-memory-limit). It came of that."},
+		"it ran": {"Succeeded", func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodSucceeded
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}
+		}, map[string]Outcome{"shm-above-memory-limit": Ran, "secret-missing": Ran, "images-differ": Unsaid}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := reviewed(t, "shm-above-memory-limit", "secret-missing", "images-differ")
+			w.condition("Running", "PyTorchJobRunning")
+			w.pod("master", nil)
+			w.pod("worker", nil)
+			w.reconcile()
+			w.reconcile()
+			note, ok := warned(w.job)
+			if !ok || len(note.Checks) != 3 || slices.ContainsFunc(note.Checks, func(x Warning) bool { return x.Outcome != "" }) || len(w.patches) != 2 {
+				t.Fatalf("%d writes, remembered is %+v", len(w.patches), note)
+			}
+			w.condition(tc.condition, "PyTorchJob"+tc.condition)
+			for i := range w.pods {
+				tc.end(&w.pods[i])
+			}
+			w.reconcile()
+			w.reconcile()
+			note, _ = warned(w.job)
+			for _, x := range note.Checks {
+				if x.Outcome != tc.want[x.Check] {
+					t.Errorf("%s: outcome %q, want %q", x.Check, x.Outcome, tc.want[x.Check])
+				}
+			}
+			if got := w.job.GetAnnotations()[Analysis]; !strings.Contains(got, tc.says) || tc.says == "" && strings.Contains(got, "Warned") {
+				t.Errorf("analysis is %q, want %q in it", got, tc.says)
+			}
+			if len(w.patches) != 3 {
+				t.Errorf("%d writes, want one for the warnings, one when it ran well and one at its end", len(w.patches))
+			}
+		})
+	}
+}
+
+func TestWhatIsRememberedIsBounded(t *testing.T) {
+	var names []string
+	for i := range mostWarnings + 1 {
+		names = append(names, fmt.Sprintf("check-%d", i))
+	}
+	w := reviewed(t, names...)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", nil)
+	w.reconcile()
+	if note, ok := warned(w.job); !ok || len(note.Checks) != mostWarnings || note.More != 1 {
+		t.Errorf("remembered is %+v", note)
+	}
+	w = reviewed(t, "shm-missing")
+	w.job.SetCreationTimestamp(metav1.NewTime(start.Add(-freshJob - time.Second)))
+	w.condition("Running", "PyTorchJobRunning")
+	w.reconcile()
+	if _, ok := warned(w.job); ok {
+		t.Error("admission of a job that is old said something else, perhaps")
+	}
+	w = reviewed(t, "shm-missing")
+	w.annotate(Warned, `{"at":"2026-11-19T08:00:00Z","checks":[{"check":"x","says":"y"}]}`)
+	w.condition("Running", "PyTorchJobRunning")
+	w.reconcile()
+	if note, _ := warned(w.job); len(note.Checks) != 1 || note.Checks[0].Check != "shm-missing" {
+		t.Errorf("what came with a copied job is believed: %+v", note)
+	}
+}
+
+func TestOutcomesOfAWarning(t *testing.T) {
+	waits := diagnose.Result{Verdict: diagnose.Diagnosed, Category: "unschedulable-gpu"}
+	for name, tc := range map[string]struct {
+		check  string
+		result diagnose.Result
+		state  kinds.State
+		want   Outcome
+	}{
+		"it waits of that":       {"gang-does-not-fit", waits, kinds.State{Phase: kinds.Created}, CameTrue},
+		"it waits of another":    {"secret-missing", waits, kinds.State{Phase: kinds.Created}, ""},
+		"somebody stopped it":    {"secret-missing", diagnose.Result{Verdict: diagnose.Healthy}, kinds.State{Phase: kinds.Failed, Reason: "JobCancelled"}, Unsaid},
+		"nobody knows the cause": {"secret-missing", diagnose.Result{Verdict: diagnose.Inconclusive}, kinds.State{Phase: kinds.Failed}, Unsaid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := outcome(tc.check, tc.result, tc.state); got != tc.want {
+				t.Errorf("outcome is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// The table names checks and categories that there are.
+func TestWhatChecksPredictExists(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range checks.All() {
+		known[c.Name] = true
+	}
+	for name, categories := range predicts {
+		if !known[name] {
+			t.Errorf("no check is called %q", name)
+		}
+		for _, c := range categories {
+			if _, ok := signature.CategoryOf(c); !ok {
+				t.Errorf("%s: no category is called %q", name, c)
+			}
+		}
+	}
+}
+
+// Of the managers of a job the cache keeps who put on its finalizers, and nothing else of them.
+func TestWhoPutOnAFinalizerIsKept(t *testing.T) {
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{
+		{Manager: "keeper", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:a":{}},"f:finalizers":{".":{},"v:\"x/y\"":{}}},"f:spec":{"f:z":{}}}`)},
+		{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:z":{}}}`)},
+	})
+	if _, err := trimManagers(u); err != nil {
+		t.Fatal(err)
+	}
+	kept := u.GetManagedFields()
+	if len(kept) != 1 || kept[0].Manager != "keeper" || kept[0].FieldsV1.GetRawString() != `{"f:metadata":{"f:finalizers":{".":{},"v:\"x/y\"":{}}}}` {
+		t.Errorf("kept are %v", kept)
+	}
+}
