@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,10 +47,10 @@ var leaderWorkerSet = &Kind{
 		},
 		// Seen of v0.7.0, whose types are those of Kubernetes 1.33: they write a time that is not set as null.
 		Restamped: []job.Path{"spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"},
-		ZeroPods:  true,
-		Env:       variables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"), // pkg/utils/pod/pod_utils.go
-		NoEnv:     "LeaderWorkerSet sets only variables of its own, which begin with LWS_",
-		LabelsBy:  "LeaderWorkerSet", PodGroups: PodGroupsByFlag, Kueue: true,
+		ZeroPods:  true, PolicyEnds: true, // a set does not end
+		Env:      variables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"), // pkg/utils/pod/pod_utils.go
+		NoEnv:    "LeaderWorkerSet sets only variables of its own, which begin with LWS_",
+		LabelsBy: "LeaderWorkerSet", PodGroups: PodGroupsByFlag, Kueue: true,
 	},
 }
 
@@ -127,6 +128,7 @@ func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) 
 	for i := range j.Roles {
 		role := &j.Roles[i]
 		lwsMarks(j, role, groups, t.SubGroupPolicy != nil)
+		t.addClaims(&role.Pod)
 		settle(role)
 		if groups > 1 { // a launcher counts the nodes of its own group
 			role.Launch.Nodes, role.Launch.NodesPath = job.Range{}, ""
@@ -167,6 +169,19 @@ func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
 	}
 	if topology := annotations[lwsSubExclusive]; topology != "" && subgroups {
 		lwsTogether(&role.Pod, topology, lwsSubgroupKey, "", job.Path("metadata.annotations").Key(lwsSubExclusive))
+	}
+}
+
+// addClaims adds the volumes of which each pod gets a claim of its own, as of a StatefulSet: like one that is
+// ephemeral, only that it outlives the pod.
+func (t *lwsTemplate) addClaims(p *job.Pod) {
+	for i := range t.VolumeClaimTemplates {
+		claim := &t.VolumeClaimTemplates[i]
+		at := job.Path("spec.leaderWorkerTemplate.volumeClaimTemplates").Index(i)
+		inject(p, job.Path("volumes").Index(len(p.Spec.Volumes)), at)
+		p.Spec.Volumes = append(slices.Clone(p.Spec.Volumes), corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
+			Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim.Spec}},
+		}})
 	}
 }
 

@@ -130,6 +130,7 @@ func rayOperator(longest int, o Operator) Operator {
 	}
 	o.Peers = PeersByService
 	o.ManagedBy = ManagedBy{At: "spec.managedBy", Known: []string{kubeRay, multiKueue}}
+	o.PolicyEnds = true // a cluster does not end by its pods
 	o.LabelsBy, o.PodGroups, o.Kueue = "KubeRay", PodGroupsByFlag, true
 	return o
 }
@@ -160,6 +161,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 		Name: "head", Replicas: job.Exactly(1), Path: r.anchor(head), ReplicasPath: r.anchor(head), Single: true,
 		Pod: r.pod(&s.HeadGroupSpec.Template, head.Child("template")),
 	}
+	rayStart(r, &role.Pod, head.Child("template"))
 	addSharedMemory(&role.Pod, r.anchor(head.Child("template")))
 	s.addAutoscaler(r, &role.Pod, at)
 	rayMarks(&role.Pod, cluster, "head", rayHeadGroup, s.HeadGroupSpec.Labels)
@@ -172,6 +174,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 		}
 		worker := job.Role{Name: g.GroupName, Path: here, Pod: r.pod(&g.Template, here.Child("template"))}
 		worker.Replicas, worker.ReplicasPath = g.pods(r, here, s.autoscaled())
+		rayStart(r, &worker.Pod, here.Child("template"))
 		addSharedMemory(&worker.Pod, r.anchor(here.Child("template")))
 		addWaitForHead(&worker.Pod, r.anchor(here.Child("template")))
 		rayMarks(&worker.Pod, cluster, "worker", g.GroupName, g.Labels)
@@ -231,6 +234,30 @@ func (s *raySpec) addAutoscaler(r *reader, p *job.Pod, at job.Path) {
 	}
 	inject(p, job.Path("containers").Index(len(p.Spec.Containers)), where)
 	p.Spec.Containers = append(slices.Clone(p.Spec.Containers), c)
+}
+
+// rayStart is what KubeRay makes of the command of the first container: the words of the user in a shell, in
+// front of the ray start of its own (ray-operator v1.5.1 controllers/ray/common/pod.go, BuildPod; the
+// arguments of ray start are left out).
+func rayStart(r *reader, p *job.Pod, template job.Path) {
+	if len(p.Spec.Containers) == 0 || strings.EqualFold(p.Annotations[rayPrefix+"overwrite-container-cmd"], "true") {
+		return
+	}
+	c := &p.Spec.Containers[0]
+	words := strings.Join(append(slices.Clone(c.Command), c.Args...), " ")
+	if strings.Contains(words, "ray start") {
+		return
+	}
+	own := template.Child("spec", "containers").Index(0)
+	at := r.anchor(template)
+	if words != "" {
+		at, words = r.written(own.Child("command"), own.Child("args")), words+" && "
+	}
+	p.Spec.Containers = slices.Clone(p.Spec.Containers)
+	c = &p.Spec.Containers[0]
+	c.Command, c.Args = []string{"/bin/bash", "-c", "--"}, []string{words + "ulimit -n 65536; ray start"}
+	inject(p, "containers[0].command", at)
+	inject(p, "containers[0].args", at)
 }
 
 // addSharedMemory adds the volume at /dev/shm that Ray keeps its objects in, as large as the container's

@@ -58,7 +58,7 @@ spec:
     spec:
       restartPolicy: Never
       volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 1Gi}}]
-      containers: [{name: train, image: "registry.example/train:1", command: [python, train.py], volumeMounts: [{name: shm, mountPath: /dev/shm}], resources: {limits: {cpu: 1, memory: 4Gi, nvidia.com/gpu: %d}}}]
+      containers: [{name: train, image: "registry.example/train:1", command: [python, train.py], volumeMounts: [{name: shm, mountPath: /dev/shm}], resources: {limits: {cpu: 16, memory: 64Gi, nvidia.com/gpu: %d}}}]
 `, name, priority, gpus)
 }
 
