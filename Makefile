@@ -66,8 +66,12 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
 
 .PHONY: quality
-quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others)
+quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others, QUALITY=-ablate says what each feature and rule is worth)
 	@$(GO) run ./test/quality $(QUALITY)
+
+.PHONY: weights
+weights: ## fits the points by which a cause is chosen to all labelled cases but those held out, prints what they are worth on other sources, and writes runtime-diagnose/attribute/weights.go
+	@$(GO) run ./test/quality -fit -write
 
 .PHONY: gangs
 gangs: ## runs 65 real gangs with a fault in one member each and records them in bin/gangs (root, python3-torch, python3-mpi4py, openmpi-bin, python3-xgboost); then scores them
@@ -129,7 +133,7 @@ MEASURED   := { date -u '+date: %Y-%m-%d'; uptime | sed 's/.*load average/load-a
 bench-fit: bin/tools/benchstat ## what the fit and the view cost, on 2 cores, into docs/benchmarks.md
 	@mkdir -p $(BENCHDIR)
 	@$(MEASURED) > $(BENCHDIR)/fit.txt
-	@GOMAXPROCS=2 $(GO) test -run '^$$' -bench '^Benchmark(Fit|Difference|Tied|Adversary|Events|Claims|Million)$$' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -timeout 60m ./preflight/capacity ./webhook >> $(BENCHDIR)/fit.txt || { cat $(BENCHDIR)/fit.txt; exit 1; }
+	@GOMAXPROCS=2 $(GO) test -run '^$$' -bench '^Benchmark(Fit|Difference|Tied|Adversary|Events|Claims|Million)$$' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -timeout 60m ./preflight/fit ./webhook >> $(BENCHDIR)/fit.txt || { cat $(BENCHDIR)/fit.txt; exit 1; }
 	@$(MAKE) --no-print-directory bench-snapshot
 
 .PHONY: bench-snapshot
@@ -226,7 +230,7 @@ uninstall: ## and out again
 .PHONY: new-kind new-check new-signature new-policy
 new-kind: ## a reader from a template: NAME=RayJob
 	@cd preflight/kinds && $(GO) run new.go $(NAME)
-new-check: ## a check from a template: NAME=gpu-request-exceeds-node
+new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 	@cd preflight/checks && $(GO) run new.go $(NAME)
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
 	@cd runtime-diagnose/signature && $(GO) run new.go $(NAME)

@@ -144,8 +144,9 @@ type Logs struct {
 
 // LLM is the language model; the zero value is none.
 type LLM struct {
-	Provider    string            `yaml:"provider"` // "openai"; empty: no model
-	BaseURL     string            `yaml:"baseURL"`  // up to and including /v1
+	Provider    string            `yaml:"provider"`   // "openai" or "azure"; empty: no model
+	BaseURL     string            `yaml:"baseURL"`    // up to and including /v1; of Azure: of the resource
+	APIVersion  string            `yaml:"apiVersion"` // of Azure
 	Model       string            `yaml:"model"`
 	Reasoning   bool              `yaml:"reasoning"`  // other names for its limits, no temperature
 	APIKeyFile  string            `yaml:"apiKeyFile"` // read anew for each call
@@ -154,9 +155,18 @@ type LLM struct {
 	Headers     map[string]string `yaml:"headers"`
 	Timeout     Duration          `yaml:"timeout"`     // of one call
 	PerMinute   int               `yaml:"perMinute"`   // calls, over all jobs
+	PerDay      PerDay            `yaml:"perDay"`      // what may be spent in a day
 	Attempts    int               `yaml:"attempts"`    // calls for one finding
 	MaxTokens   int               `yaml:"maxTokens"`   // of one answer
 	PromptBytes int               `yaml:"promptBytes"` // of one prompt
+}
+
+// PerDay is what may be spent on the model in a day (UTC); 0 is no limit.
+type PerDay struct {
+	Calls           int `yaml:"calls"`
+	Tokens          int `yaml:"tokens"` // as the server counts them
+	NamespaceCalls  int `yaml:"namespaceCalls"`
+	NamespaceTokens int `yaml:"namespaceTokens"`
 }
 
 // Prompts says where prompts of the operator's own are.

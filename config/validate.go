@@ -61,6 +61,10 @@ func (c Config) validate() error {
 		{"diagnosis.running.pods", int64(c.Diagnosis.Running.Pods), 1},
 		{"diagnosis.running.hangIntervals", int64(c.Diagnosis.Running.HangIntervals), 1},
 		{"llm.perMinute", int64(c.LLM.PerMinute), 1},
+		{"llm.perDay.calls", int64(c.LLM.PerDay.Calls), 0},
+		{"llm.perDay.tokens", int64(c.LLM.PerDay.Tokens), 0},
+		{"llm.perDay.namespaceCalls", int64(c.LLM.PerDay.NamespaceCalls), 0},
+		{"llm.perDay.namespaceTokens", int64(c.LLM.PerDay.NamespaceTokens), 0},
 		{"llm.attempts", int64(c.LLM.Attempts), 1},
 		{"llm.maxTokens", int64(c.LLM.MaxTokens), 16},
 		{"llm.promptBytes", int64(c.LLM.PromptBytes), 4 << 10},
@@ -110,12 +114,18 @@ func (r Running) validate(bad func(string, ...any)) {
 func (l LLM) validate(bad func(string, ...any)) {
 	if l.Provider == "" {
 		if l.BaseURL != "" || l.Model != "" {
-			bad("llm.provider is empty, but llm.baseURL or llm.model is set; expected provider openai, or neither")
+			bad("llm.provider is empty, but llm.baseURL or llm.model is set; expected provider openai or azure, or neither")
 		}
 		return
 	}
-	if l.Provider != "openai" {
-		bad("llm.provider is %q; expected openai, or nothing for no model", l.Provider)
+	switch l.Provider {
+	case "openai":
+	case "azure":
+		if l.APIVersion == "" {
+			bad("llm.apiVersion is empty; expected that of the Azure resource, like 2024-10-21")
+		}
+	default:
+		bad("llm.provider is %q; expected openai or azure, or nothing for no model", l.Provider)
 	}
 	if u, err := url.Parse(l.BaseURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		bad("llm.baseURL is %q; expected an address like https://host/v1", l.BaseURL)

@@ -28,7 +28,7 @@ func TestTheLibraryWithoutDataRulesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dirs, err := filepath.Glob("../preflight/checks/testdata/*")
+	dirs, err := filepath.Glob("../preflight/checks/*/testdata/*")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@ package preflight
 import (
 	"encoding/json"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 )
 
 // Schema names the format of Document; it is a promise of the public surface.
@@ -44,7 +44,7 @@ type jobDocument struct {
 	Name       string            `json:"name"`
 	Source     string            `json:"source"`
 	Decision   Decision          `json:"decision"`
-	Fit        *capacity.Result  `json:"fit"`
+	Fit        *fit.Result       `json:"fit"`
 	Findings   []finding.Finding `json:"findings"`
 	Rulings    []Ruling          `json:"rulings"`
 	Skipped    []Skip            `json:"skipped"`
@@ -63,13 +63,13 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	})
 }
 
-func withLists(fit *capacity.Result) *capacity.Result {
-	if fit == nil {
+func withLists(answer *fit.Result) *fit.Result {
+	if answer == nil {
 		return nil
 	}
-	out := *fit
-	out.Plan, out.Shortfall = list(fit.Plan), list(fit.Shortfall)
-	out.Changes, out.Assumed = list(fit.Changes), list(fit.Assumed)
+	out := *answer
+	out.Plan, out.Shortfall = list(answer.Plan), list(answer.Shortfall)
+	out.Changes, out.Assumed = list(answer.Changes), list(answer.Assumed)
 	return &out
 }
 

@@ -8,18 +8,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // inputOf is what policies see of a review. Nothing in it is nil, so that a policy can
 // iterate without asking.
-func inputOf(j *job.Job, req Request, fit capacity.Verdict, findings []finding.Finding) Input {
+func inputOf(j *job.Job, req Request, answer fit.Verdict, findings []finding.Finding) Input {
 	in := Input{
 		Job:      viewOf(j),
 		Findings: slices.Concat([]finding.Finding{}, findings),
-		Cluster:  factsOf(req.Cluster, fit),
+		Cluster:  factsOf(req.Cluster, answer),
 		Request: RequestFacts{
 			User: req.User, Groups: slices.Concat([]string{}, req.Groups), Operation: req.Operation,
 			DryRun: req.DryRun, Mode: ModeOf(req.Namespace), NamespaceLabels: notNil(req.Namespace),
@@ -112,8 +113,8 @@ func privileged(s *corev1.SecurityContext) bool {
 	return s != nil && s.Privileged != nil && *s.Privileged
 }
 
-func factsOf(view *capacity.Snapshot, fit capacity.Verdict) ClusterFacts {
-	facts := ClusterFacts{Fit: fit.String()}
+func factsOf(view *cluster.Snapshot, answer fit.Verdict) ClusterFacts {
+	facts := ClusterFacts{Fit: answer.String()}
 	if view == nil || view.Incomplete() != "" {
 		return facts
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
@@ -59,7 +59,7 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")
 	} else {
-		p.ask(ctx, OnTheJob, inputOf(p.job, req, capacity.Unknown, nil))
+		p.ask(ctx, OnTheJob, inputOf(p.job, req, fit.Unknown, nil))
 	}
 	p.settle()
 	return p, nil
@@ -105,11 +105,11 @@ func (p Pending) Check(ctx context.Context) Pending {
 			break
 		}
 	}
-	switch fit := p.report.Fit; {
-	case fit == nil:
+	switch answer := p.report.Fit; {
+	case answer == nil:
 		p.lacks = append(p.lacks, Lack{"cluster.fit", "the deadline passed before the fit"})
-	case fit.Verdict == capacity.Unknown:
-		p.lacks = append(p.lacks, Lack{"cluster.fit", strings.Join(fit.Assumed, "; ")})
+	case answer.Verdict == fit.Unknown:
+		p.lacks = append(p.lacks, Lack{"cluster.fit", strings.Join(answer.Assumed, "; ")})
 	}
 	p.settle()
 	return p
@@ -121,7 +121,7 @@ func (p Pending) Conclude(ctx context.Context) Pending {
 		return p
 	}
 	p.own()
-	verdict := capacity.Unknown
+	verdict := fit.Unknown
 	if p.report.Fit != nil {
 		verdict = p.report.Fit.Verdict
 	}

@@ -3,8 +3,8 @@ package preflight
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -19,7 +19,7 @@ type Reviewer struct {
 // Request is one job to review and everything known about it.
 type Request struct {
 	Object, Old *unstructured.Unstructured // Old only on update
-	Cluster     *capacity.Snapshot         // nil: no cluster view
+	Cluster     *cluster.Snapshot          // nil: no cluster view
 	Namespace   map[string]string          // labels; nil: unknown
 	Operation   string                     // CREATE or UPDATE; empty: CREATE
 	User        string

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -15,8 +16,8 @@ type Report struct {
 	Job       job.Ref
 	Source    string
 	Decision  Decision
-	Fit       *capacity.Result // nil: not asked (no cluster view, or no time)
-	Gang      *capacity.Gang   // that Fit is about; nil: the job could not be read
+	Fit       *fit.Result // nil: not asked (no cluster view, or no time)
+	Gang      *gang.Gang  // that Fit is about; nil: the job could not be read
 	Findings  []finding.Finding
 	Rulings   []Ruling
 	Skipped   []Skip

@@ -15,10 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // UnknownKindError says that no reader covers a kind, and which kinds are covered.
@@ -105,13 +109,13 @@ func ended(kind *kinds.Kind, o *unstructured.Unstructured) bool {
 }
 
 // gangOf is what has to run together. Pods of the job that exist keep their places.
-func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
-	g := capacity.GangOf(j)
+func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
+	g := gang.Of(j)
 	if j.Ref.UID == "" || kind.Pods == nil || kind.Place == nil {
 		return g
 	}
-	pods := kind.Pods(j.Ref)
-	if requirements, _ := pods.Requirements(); len(requirements) > 0 {
+	own := kind.Select(j.Ref, j.Source)
+	if requirements, _ := own[0].Requirements(); len(own) == 1 && len(requirements) > 0 {
 		g.OwnLabels = map[string]string{}
 		for i := range requirements {
 			if values := requirements[i].ValuesUnsorted(); requirements[i].Operator() == selection.In && len(values) == 1 {
@@ -120,7 +124,7 @@ func gangOf(kind *kinds.Kind, j *job.Job) capacity.Gang {
 		}
 	}
 	g.Own = func(pod *corev1.Pod) (string, bool) {
-		if !pods.Matches(labels.Set(pod.Labels)) {
+		if !slices.ContainsFunc(own, func(s labels.Selector) bool { return s.Matches(labels.Set(pod.Labels)) }) {
 			return "", false
 		}
 		role, _, ok := kind.Place(pod)
@@ -134,10 +138,10 @@ func (p *Pending) check(ctx context.Context) {
 	report, req, j := &p.report, p.req, p.job
 	asked, gang := false, gangOf(p.kind, j)
 	report.Gang = &gang
-	fit := sync.OnceValue(func() capacity.Result { asked = true; return req.Cluster.Fit(ctx, gang) })
-	limits := sync.OnceValue(func() []capacity.Limit { return req.Cluster.Limits(gang) })
+	answer := sync.OnceValue(func() fit.Result { asked = true; return whatif.Answer(ctx, req.Cluster, gang) })
+	limits := sync.OnceValue(func() []quota.Violation { return quota.Violations(req.Cluster, gang) })
 	in := check.Input{
-		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: fit, Limits: limits,
+		Job: j, Partial: p.half, Cluster: req.Cluster, Namespace: req.Namespace, Live: req.Live, Fit: answer, Limits: limits,
 	}
 	if req.Admission {
 		in.Answers = answers(p.kind, req)
@@ -149,7 +153,7 @@ func (p *Pending) check(ctx context.Context) {
 		report.file(set.Run(ctx, in))
 	}
 	if req.Cluster != nil && (asked || ctx.Err() == nil) {
-		report.Fit = fitOf(fit, gang.Pods(), p.half, req.Cluster)
+		report.Fit = fitOf(answer, gang.Pods(), p.half, req.Cluster)
 	}
 }
 
@@ -162,9 +166,9 @@ func (r *Reviewer) checksIn(namespace string) *check.Set {
 }
 
 // fitOf is the answer of the capacity engine about so many pods, or an unknown that says why.
-func fitOf(fit func() capacity.Result, pods int, partial bool, view *capacity.Snapshot) (out *capacity.Result) {
-	unknown := func(why string) *capacity.Result {
-		return &capacity.Result{Verdict: capacity.Unknown, Assumed: []string{why}}
+func fitOf(answer func() fit.Result, pods int, partial bool, view *cluster.Snapshot) (out *fit.Result) {
+	unknown := func(why string) *fit.Result {
+		return &fit.Result{Verdict: fit.Unknown, Assumed: []string{why}}
 	}
 	switch {
 	case partial:
@@ -179,7 +183,7 @@ func fitOf(fit func() capacity.Result, pods int, partial bool, view *capacity.Sn
 			out = unknown(fmt.Sprintf("the fit failed: %v", p))
 		}
 	}()
-	result := fit()
+	result := answer()
 	return &result
 }
 
@@ -199,7 +203,7 @@ func (r *Report) file(outcomes []check.Outcome) {
 }
 
 // read reads an object with what the cluster view knows. A panic of the reader is an error.
-func read(kind *kinds.Kind, object *unstructured.Unstructured, view *capacity.Snapshot) (j *job.Job, err error) {
+func read(kind *kinds.Kind, object *unstructured.Unstructured, view *cluster.Snapshot) (j *job.Job, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			j, err = nil, fmt.Errorf("read %s: panic: %v", refOf(object), p)

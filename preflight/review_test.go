@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/test/golden"
@@ -92,7 +93,7 @@ func object(t testing.TB, text string) *unstructured.Unstructured {
 	return nil
 }
 
-func snapshot(t testing.TB, text string) *capacity.Snapshot {
+func snapshot(t testing.TB, text string) *cluster.Snapshot {
 	t.Helper()
 	view := manifest.View{Complete: []schema.GroupResource{{Resource: "nodes"}, {Resource: "pods"}}}
 	for doc, err := range manifest.Read("cluster.yaml", strings.NewReader(text)) {
@@ -195,8 +196,8 @@ func TestReviewDecides(t *testing.T) {
 	}
 }
 
-func untrusted() *capacity.Snapshot {
-	var b capacity.Builder
+func untrusted() *cluster.Snapshot {
+	var b cluster.Builder
 	b.Incomplete("caches not synced")
 	return b.Snapshot(time.Time{})
 }
@@ -262,7 +263,7 @@ error [unreadable-field] spec.pytorchReplicaSpecs.Worker.replicas: is "$WORKERS"
 	if diff := cmp.Diff([]job.Path{"spec.pytorchReplicaSpecs.Worker.replicas"}, r.Unread); diff != "" {
 		t.Errorf("Unread (-want +got; an image is a text like any other):\n%s", diff)
 	}
-	if r.Fit == nil || r.Fit.Verdict != capacity.Unknown {
+	if r.Fit == nil || r.Fit.Verdict != fit.Unknown {
 		t.Errorf("fit of half a job: %+v; want unknown", r.Fit)
 	}
 	if engine.asked == nil {
@@ -285,7 +286,7 @@ func TestAPassedDeadlineAllowsAndSaysSo(t *testing.T) {
 func TestUnknownKinds(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
 		"another version": {"apiVersion: kubeflow.org/v1alpha2\nkind: TFJob", "TFJob (kubeflow.org/v1alpha2) is not covered; there is TFJob (kubeflow.org/v1)"},
-		"another kind":    {"apiVersion: apps/v1\nkind: Deployment", "Deployment (apps/v1) is not covered; covered are ColossalAIJob (batch.tensorstack.dev/v1beta1), Framework"},
+		"another kind":    {"apiVersion: apps/v1\nkind: Deployment", "Deployment (apps/v1) is not covered; covered are ColossalAIJob (batch.tensorstack.dev/v1beta1), DeepSpeedJob"},
 		"no kind":         {"metadata: {name: x}", "an object without apiVersion and kind is not covered"},
 	}
 	for name, tc := range cases {
@@ -327,7 +328,7 @@ func TestModeOf(t *testing.T) {
 }
 
 func BenchmarkReview(b *testing.B) {
-	for name, view := range map[string]*capacity.Snapshot{"offline": nil, "nodes=4": snapshot(b, four), "nodes=1000": large(b, 1000)} {
+	for name, view := range map[string]*cluster.Snapshot{"offline": nil, "nodes=4": snapshot(b, four), "nodes=1000": large(b, 1000)} {
 		b.Run(name, func(b *testing.B) {
 			r := &preflight.Reviewer{Checks: allChecks(b)}
 			req := preflight.Request{Object: object(b, sixPods), Cluster: view}
@@ -340,7 +341,7 @@ func BenchmarkReview(b *testing.B) {
 	}
 }
 
-func large(t testing.TB, nodes int) *capacity.Snapshot {
+func large(t testing.TB, nodes int) *cluster.Snapshot {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString(strings.SplitAfter(four, "items:\n")[0])

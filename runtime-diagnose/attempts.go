@@ -19,7 +19,7 @@ type attempts struct {
 // compareAttempts holds the attempts of one member against each other: what comes back unchanged is not
 // cured by another one, and what was different each time has no cause in one line of the program.
 func (d *diagnosis) compareAttempts() {
-	root := d.ranking.Root
+	root := d.root
 	if root == nil {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -26,10 +26,11 @@ type Case struct {
 	Nodes   []corev1.Node  // those the pods run on
 	Objects []*unstructured.Unstructured
 	Logs    []Log
-	Cluster *capacity.Snapshot // for why a job waits; nil: unknown
-	Good    *keep.Good         // the last run of the same job that ended well; nil: none is known
-	Watched []rank.Sighting    // what somebody who watched the job while it ran has found
-	Missing []string           // sources that failed, as sentences for Coverage
+	Cluster *cluster.Snapshot // for why a job waits; nil: unknown
+	Good    *keep.Good        // the last run of the same job that ended well; nil: none is known
+	Watched []rank.Sighting   // what somebody who watched the job while it ran has found
+	Missing []string          // sources that failed, as sentences for Coverage
+	Absent  []string          // what was looked for and is not there: "Deployment training-operator"
 	Now     time.Time
 }
 

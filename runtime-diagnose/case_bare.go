@@ -83,9 +83,9 @@ func (c *Case) Adopt() {
 // "kubectl get pytorchjob/a,pods -o yaml" prints the pods of everybody. Pods without a UID
 // come from pasted text and stay.
 func (c *Case) onlyOwn() {
-	own, others := c.Kind.Pods(c.Job.Ref), map[string]bool{}
+	own, others := c.Kind.Select(c.Job.Ref, c.Job.Source), map[string]bool{}
 	c.Pods = slices.DeleteFunc(c.Pods, func(p corev1.Pod) bool {
-		others[p.Name] = p.UID != "" && !own.Matches(labels.Set(p.Labels))
+		others[p.Name] = p.UID != "" && !slices.ContainsFunc(own, func(s labels.Selector) bool { return s.Matches(labels.Set(p.Labels)) })
 		return others[p.Name]
 	})
 	c.Events = slices.DeleteFunc(c.Events, func(e corev1.Event) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
@@ -241,7 +242,7 @@ func TestTheCauseMayBeAnEcho(t *testing.T) {
 	}
 	last := read.sightings[logs-1]
 	d := &diagnosis{Case: c, catalog: catalog, logs: read, options: Options{Apart: 4}}
-	d.ranking.Root = &last
+	d.root = &last
 	d.rereadRoot(t.Context())
 	if !strings.Contains(last.Line, "CUDA out of memory") || last.Item.Text != last.Line || len(last.Facts) == 0 {
 		t.Errorf("the words of the cause are lost: %+v", last)
@@ -327,17 +328,17 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 	d := &diagnosis{catalog: catalog}
 	const line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 	d.Logs = []Log{{Source: source, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil }}}
-	d.ranking.Effects = []rank.Sighting{
+	d.answer.Effects = []rank.Sighting{
 		{Item: echo, Also: []evidence.Item{echo, kept}}, {Item: kept, Line: "x"}, {Item: echo, Signature: oom}, {Item: lone, Signature: oom},
 	}
 	d.giveWords(t.Context())
-	last := d.ranking.Effects[len(d.ranking.Effects)-1]
+	last := d.answer.Effects[len(d.answer.Effects)-1]
 	if last.Line != line || last.Item.Text != line || len(last.Facts) == 0 {
 		t.Errorf("read again, its log says %+v", last)
 	}
-	d.ranking.Effects = d.ranking.Effects[:len(d.ranking.Effects)-1]
+	d.answer.Effects = d.answer.Effects[:len(d.answer.Effects)-1]
 	want := []rank.Sighting{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}}
-	if diff := cmp.Diff(want, d.ranking.Effects); diff != "" {
+	if diff := cmp.Diff(want, d.answer.Effects); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -359,7 +360,7 @@ func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
 	s := rank.Sighting{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
 	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &gang.Clocks{}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}
-	d.ranking.Root = &s
+	d.take(attribute.Answer{Cause: &attribute.Candidate{Sighting: s}})
 	d.rereadRoot(t.Context())
 	r := d.result()
 	if r.Root == nil || len(r.Root.Cites) != 1 || !strings.Contains(Text(r), "it broke") {

@@ -3,12 +3,14 @@ package diagnose
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
@@ -23,7 +25,38 @@ type Options struct {
 	Evidence  int // items in the result (40)
 	Apart     int // logs that are kept apart; of more, those that say what others said are counted (1024)
 	Running   Thresholds
+	Weights   *attribute.Table // points of features; nil: those in use
+	Without   []Heuristic      // left out, to measure what they are worth
 }
+
+// Heuristic is one rule that may be wrong, by name.
+type Heuristic string
+
+// Heuristics are all of them, in the order in which they are asked.
+func Heuristics() []Heuristic {
+	return []Heuristic{
+		unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, platformsWord, pastAttempts,
+		"explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine,
+	}
+}
+
+const (
+	unwraps       Heuristic = "unwrap"         // an exception that hands on another one gives way to it
+	translates    Heuristic = "translate"      // an exception that is the direct cause of a known one gives way to it
+	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
+	lastLaunch    Heuristic = "last-launch"    // of several runs in one file the last one counts
+	harmless      Heuristic = "harmless"       // what a context says is harmless below it
+	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
+	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
+	survival      Heuristic = "survival"       // what training goes on after was survived
+	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
+	pastAttempts  Heuristic = "past-attempts"  // a later attempt that got further takes back an earlier one
+	watchdogs     Heuristic = "watchdogs"      // sequence numbers of collectives name who was behind
+	quietMember   Heuristic = "quiet-member"   // the member that does not say what all others say
+	newLine       Heuristic = "new-line"       // what only the log of the one that ended says
+)
+
+func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }
 
 // Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx ends; what it could not read is in Coverage. A nil
 // catalog knows no signatures: the platform's side is still read.
@@ -41,11 +74,14 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	logs.answer(c.Logs, seen.Pods)
 	objects := readObjects(c, catalog)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.fit = sync.OnceValues(func() (capacity.Result, bool) { return d.fitOfJob(ctx) })
+	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
+	d.readSilence()
 	dateSightings(d.sightings)
-	d.getPast()
+	if o.uses(pastAttempts) {
+		d.getPast()
+	}
 	d.failed = d.jobFailed()
 	d.all, d.time = d.members(), d.clocks()
 	d.at = byPlace(d.all)
@@ -57,11 +93,9 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.remarkRestarts()
 	d.remarkRetries()
 	d.remarkDebugged()
-	d.marks = gang.Mark(d.sightings, d.all, d.time)
-	d.ranking = rank.Judge{Failed: d.failed, When: d.when}.Order(d.sightings)
-	d.setApart()
-	d.point()
-	d.compareRuns(ctx)
+	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(o.Without)...)
+	d.attribute(ctx)
+	d.compareRuns()
 	d.compareAttempts()
 	d.rereadRoot(ctx)
 	d.giveWords(ctx)
@@ -69,9 +103,20 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	return d.result()
 }
 
+func passes(of []Heuristic) []string {
+	var out []string
+	for _, h := range of {
+		out = append(out, string(h))
+	}
+	return out
+}
+
 // colossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with
 // 0 whatever happened (t9k ColossalAIJob manual).
 const colossalAI = "ColossalAIJob"
+
+// t9kGroup begins the apiVersion of TensorStack's jobs.
+const t9kGroup = "batch.tensorstack.dev/"
 
 func noRejoin(c Case) bool { return c.Job != nil && c.Job.Ref.Kind == colossalAI }
 
@@ -84,7 +129,8 @@ type diagnosis struct {
 	logs      logsRead
 	sightings []rank.Sighting
 	failed    bool
-	ranking   rank.Ranking
+	answer    attribute.Answer
+	root      *rank.Sighting // the answer's cause; nil: there is none
 	all       []gang.Member
 	at        map[string]int // in all, by place
 	echoing   []chorus
@@ -92,10 +138,10 @@ type diagnosis struct {
 	marks     gang.Marks
 	attempts  attempts
 	remarks   []string
-	fit       func() (capacity.Result, bool) // of the whole job; see fitOfJob
-	end       Excerpt                        // of the log that a bare exit code is the last word of
-	compared  string                         // how the root's line compares with the last good run
-	waited    *gang.Waited                   // what the watchdogs of all ranks say together; nil: nothing
+	fit       func() (fit.Result, bool) // of the whole job; see fitOfJob
+	end       Excerpt                   // of the log that a bare exit code is the last word of
+	compared  string                    // how the root's line compares with the last good run
+	waited    *gang.Waited              // what the watchdogs of all ranks say together; nil: nothing
 }
 
 // when orders two items by the clocks that dated them.
@@ -146,7 +192,9 @@ func complete(c Case) bool {
 		return false
 	}
 	switch c.Job.Ref.Kind {
-	case "Job", "JobSet", "TrainJob":
+	case "Job":
+		return strings.HasPrefix(c.Job.Ref.APIVersion, "batch/")
+	case "JobSet", "TrainJob", "RayJob":
 		return true
 	}
 	return false
@@ -167,8 +215,12 @@ func (d *diagnosis) result() Result {
 	}
 	r.Waiting, r.Remarks = d.waiting(), d.remarks
 	d.judge(&r)
+	if r.Verdict != Healthy {
+		r.Candidates, r.Confidence = d.answer.Candidates, d.answer.Confidence
+	}
 	d.sayOrder(&r)
 	d.collectEvidence(&r)
+	r.Hypotheses = d.hypotheses(&r)
 	d.say(&r)
 	r.Printed = d.printed(&r)
 	return r

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -130,7 +130,7 @@ const lacksGPUs = "0/5 nodes are available: 1 node(s) were unschedulable, 4 Insu
 
 // sixNodes is a cluster of 8-GPU nodes, gpu-1 to gpu-6, on which the first four pods of the
 // job run. Others hold 3 GPUs of gpu-5 and 5 of gpu-6.
-func sixNodes(cordoned ...string) *capacity.Snapshot {
+func sixNodes(cordoned ...string) *cluster.Snapshot {
 	var items []build.Item
 	for i := range 6 {
 		name := fmt.Sprintf("gpu-%d", i+1)

@@ -227,7 +227,7 @@ const mostReadForWords = 4
 // is left to the followers, who are counted.
 func (d *diagnosis) giveWords(ctx context.Context) {
 	left := mostReadForWords
-	for _, all := range []*[]rank.Sighting{&d.ranking.Effects, &d.ranking.Rivals} {
+	for _, all := range []*[]rank.Sighting{&d.answer.Effects, &d.answer.Rivals} {
 		for i := range *all {
 			s := &(*all)[i]
 			if s.Item.Kind != evidence.Log || s.Item.Text != "" {

@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -135,7 +135,7 @@ func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
 
 // readEnding keeps the end of the log that a bare exit code is the last word of.
 func (d *diagnosis) readEnding(ctx context.Context) {
-	if root := d.ranking.Root; root != nil && bareExit(root) {
+	if root := d.root; root != nil && bareExit(root) {
 		d.end = d.ending(ctx, root.Item.Source)
 	}
 }
@@ -194,8 +194,8 @@ func (d *diagnosis) neverFits() bool {
 	if d.Cluster == nil {
 		return false
 	}
-	fit, ok := d.fit()
-	return ok && fit.Verdict == capacity.TooBig
+	answer, ok := d.fit()
+	return ok && answer.Verdict == fit.TooBig
 }
 
 // readTheLog is a step that sends people to a log.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,9 +18,9 @@ func TestStepsBeforeABadEndAreNoHealth(t *testing.T) {
 	steps := strings.Repeat("step 10 loss 2.31\n", 20)
 	for last, want := range map[string]Verdict{
 		"step 210 loss 1.98":                    Healthy,
-		"Aborting run.":                         Unknown,
-		"coordinator lost its lease, giving up": Unknown,
-		"Traceback (most recent call last):\n  File \"train.py\", line 9, in step\n    save()": Unknown,
+		"Aborting run.":                         Inconclusive,
+		"coordinator lost its lease, giving up": Inconclusive,
+		"Traceback (most recent call last):\n  File \"train.py\", line 9, in step\n    save()": Inconclusive,
 	} {
 		var c Case
 		c.AddLog("train.log", []byte(steps+last+"\n"))
@@ -35,17 +36,17 @@ func TestWhatWouldDecide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const neither = "Nothing that was read shows a failure, and nothing shows that the job is well. "
 	steps := strings.Repeat("step 10 loss 2.31\n", 20)
 	for text, want := range map[string]string{
-		"starting on 8 GPUs\n":    "A line that counts steps, prints a loss or says that the run ended well would show health; a container that ended, and its exit code, would show a failure.",
-		steps + "Aborting run.\n": `train.log ends with "Aborting run."; the lines above that one would decide.`,
-		steps + "Traceback (most recent call last):\n  File \"train.py\", line 9, in step\n    save()\n": "train.log stops within a traceback; the end of that would decide.",
+		"starting on 8 GPUs\n":    "unknown : Nothing that was read shows a failure, and nothing shows that the job is well. A line that counts steps, prints a loss or says that the run ended well would show health; a container that ended, and its exit code, would show a failure.",
+		steps + "Aborting run.\n": `inconclusive train.log ends with "Aborting run.": No signature knows the words, and programs that end well do not end with such; the lines above it would decide.`,
+		steps + "Traceback (most recent call last):\n  File \"train.py\", line 9, in step\n    save()\n": "inconclusive train.log stops within a traceback: A program that prints one and nothing after it has failed; the last line of it, which names the exception, would decide.",
+		"starting\nERR no quorum among the shards\n":                                                     "unknown : What may be a failure is said, in words that no signature knows [log/train.log#2], and nothing shows what became of it. A line that counts steps, prints a loss or says that the run ended well would show health; a container that ended, and its exit code, would show a failure.",
 	} {
 		var c Case
 		c.AddLog("train.log", []byte(text))
-		if got := Diagnose(t.Context(), c, catalog, Options{}); got.Verdict != Unknown || got.Analysis != neither+want {
-			t.Errorf("%q is %s: %s; want %s", text, got.Verdict, got.Analysis, neither+want)
+		if got := Diagnose(t.Context(), c, catalog, Options{}); fmt.Sprintf("%s %s: %s", got.Verdict, got.Error, got.Analysis) != want {
+			t.Errorf("%q is %s %s: %s; want %s", text, got.Verdict, got.Error, got.Analysis, want)
 		}
 	}
 }

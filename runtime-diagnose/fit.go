@@ -9,18 +9,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
 // fitOfJob asks the capacity side whether the whole job fits, the pods that have a node in
 // their places; ok is false where nothing is known, or no pod waits.
-func (d *diagnosis) fitOfJob(ctx context.Context) (result capacity.Result, ok bool) {
+func (d *diagnosis) fitOfJob(ctx context.Context) (result fit.Result, ok bool) {
 	if d.Cluster == nil || d.Job == nil {
 		return result, false
 	}
-	gang := capacity.GangOf(d.Job)
+	gang := gang.Of(d.Job)
 	gang.MinMembers, gang.NodesOnly = 0, true
 	gang.Groups = slices.Clone(gang.Groups)
 	roles, waits := d.bound(gang), false
@@ -41,13 +43,13 @@ func (d *diagnosis) fitOfJob(ctx context.Context) (result capacity.Result, ok bo
 	if !waits {
 		return result, false
 	}
-	result = d.Cluster.Fit(ctx, gang)
-	return result, result.Verdict != capacity.Unknown
+	result = whatif.Answer(ctx, d.Cluster, gang)
+	return result, result.Verdict != fit.Unknown
 }
 
 // bound are the roles of pods of the job that the view of the cluster counts on their
 // nodes, by name.
-func (d *diagnosis) bound(gang capacity.Gang) map[string]string {
+func (d *diagnosis) bound(gang gang.Gang) map[string]string {
 	roles := map[string]string{}
 	for _, p := range d.seen.Pods {
 		if p.Placed && !p.Deleted && d.Cluster.Bound(gang.Namespace, p.Name) {
@@ -70,7 +72,7 @@ func (d *diagnosis) lacks(u *control.Unschedulable) string {
 		}
 		amount := func(n int64) string { return job.Format(s.Resource, n) }
 		there := "%s free in all, %s on one node at most"
-		if result.Verdict == capacity.TooBig {
+		if result.Verdict == fit.TooBig {
 			there = "nodes that may take them have %s for them even idle, %s on one at most"
 		}
 		return fmt.Sprintf("the pods that wait ask for %s %s, %s each; "+there,
@@ -95,10 +97,10 @@ func (d *diagnosis) selects(pod string) string {
 }
 
 // unplaced is why pods wait, after a sentence that says how many have a place.
-func unplaced(fit capacity.Result, placed int) string {
-	busy := fit.Verdict == capacity.Full || fit.Verdict == capacity.Fragmented
-	if why, ok := strings.CutPrefix(fit.String(), fit.Headline()+": "); ok && busy && fit.Placed == placed {
+func unplaced(answer fit.Result, placed int) string {
+	busy := answer.Verdict == fit.Full || answer.Verdict == fit.Fragmented
+	if why, ok := strings.CutPrefix(answer.String(), answer.Headline()+": "); ok && busy && answer.Placed == placed {
 		return ": " + why + "." // nothing of the headline is new
 	}
-	return "; " + fit.String() + "."
+	return "; " + answer.String() + "."
 }

@@ -94,7 +94,6 @@ var scary = []string{
 	// words only
 	"eval/word_error_rate: 0.081 | eval/exact_match_error: 0.2 | timeout_rate: 0.0 | oom_count: 0 | killed: 0",
 	"test_permission_denied_is_reported PASSED; test_out_of_memory_handler PASSED; test_segfault_guard PASSED",
-	"Prompt: Why do I get 'CUDA error: out of memory'?  Reference answer: reduce the batch size.",
 	"args: Namespace(nccl_timeout=1800, ignore_errors=False, on_error='abort', max_restarts=3, fail_fast=True)",
 	"{\"config\": {\"error_handling\": \"raise\", \"oom_retry\": true, \"nan_check\": \"off\", \"preempt_signal\": \"SIGTERM\"}}",
 	"watchdog: heartbeat ok, 0 missed; last collective completed 3 ms ago",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -13,23 +14,26 @@ import (
 const Schema = "signalbox.dev/diagnosis/v1"
 
 type jsonResult struct {
-	Schema    string          `json:"schema"`
-	Job       jsonJob         `json:"job"`
-	Healthy   string          `json:"healthy"`
-	Verdict   Verdict         `json:"verdict"`
-	Waiting   string          `json:"waiting,omitempty"`
-	Category  string          `json:"category"`
-	Error     string          `json:"error"`
-	Analysis  string          `json:"analysis"`
-	Solution  []string        `json:"solution"`
-	Root      *jsonRoot       `json:"root"`
-	Effects   []jsonEffect    `json:"effects"`
-	Remarks   []string        `json:"remarks,omitempty"`
-	Order     *jsonOrder      `json:"order,omitempty"`
-	Followers []jsonFollowers `json:"followers,omitempty"`
-	Evidence  []evidence.Item `json:"evidence"`
-	Coverage  Coverage        `json:"coverage"`
-	Story     *jsonStory      `json:"story"`
+	Schema     string          `json:"schema"`
+	Job        jsonJob         `json:"job"`
+	Healthy    string          `json:"healthy"`
+	Verdict    Verdict         `json:"verdict"`
+	Waiting    string          `json:"waiting,omitempty"`
+	Category   string          `json:"category"`
+	Error      string          `json:"error"`
+	Analysis   string          `json:"analysis"`
+	Solution   []string        `json:"solution"`
+	Root       *jsonRoot       `json:"root"`
+	Effects    []jsonEffect    `json:"effects"`
+	Remarks    []string        `json:"remarks,omitempty"`
+	Order      *jsonOrder      `json:"order,omitempty"`
+	Followers  []jsonFollowers `json:"followers,omitempty"`
+	Hypotheses []jsonGuess     `json:"hypotheses,omitempty"`
+	Candidates []jsonCandidate `json:"candidates,omitempty"`
+	Confidence *jsonConfidence `json:"confidence,omitempty"`
+	Evidence   []evidence.Item `json:"evidence"`
+	Coverage   Coverage        `json:"coverage"`
+	Story      *jsonStory      `json:"story"`
 }
 
 type jsonJob struct {
@@ -113,6 +117,16 @@ func JSON(r Result) ([]byte, error) {
 		Healthy: HealthyWord(r.Verdict), Verdict: r.Verdict, Waiting: r.Waiting, Category: r.Category,
 		Error: r.Error, Analysis: r.Analysis, Solution: notNil(r.Solution),
 		Remarks: r.Remarks, Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
+	}
+	out.Hypotheses = guessesJSON(r.Hypotheses)
+	if r.Why {
+		out.Candidates = candidatesJSON(r)
+		if r.Root != nil {
+			out.Confidence = &jsonConfidence{r.Confidence.Standing, nil, r.Confidence.Sources}
+			if margin := r.Confidence.Margin; margin != attribute.NoOther {
+				out.Confidence.Margin = &margin
+			}
+		}
 	}
 	out.Coverage.Missing = notNil(out.Coverage.Missing)
 	if r.Root != nil {

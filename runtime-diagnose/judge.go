@@ -20,34 +20,31 @@ import (
 func (d *diagnosis) judge(r *Result) {
 	if d.queued() {
 		r.Verdict, r.Category = Healthy, signature.HealthyCategory
-		r.Waiting = strings.TrimRight(r.Waiting, ".") + ": " + d.ranking.Root.Line
-		d.ranking.Root = nil
+		r.Waiting = strings.TrimRight(r.Waiting, ".") + ": " + d.root.Line
 		return
 	}
 	if d.atRest() {
-		if s := d.ranking.Root; s != nil && !d.State.Stopped() {
+		if s := d.root; s != nil && !d.State.Stopped() {
 			d.remark("Before that: %s.", d.sentence(s))
 		}
-		r.Verdict, r.Category, d.ranking = Healthy, signature.HealthyCategory, rank.Ranking{}
+		r.Verdict, r.Category = Healthy, signature.HealthyCategory
 		return
 	}
-	if d.ranking.Root != nil {
-		root := d.cause(*d.ranking.Root)
-		root.Standing = d.standing(*d.ranking.Root)
-		if d.onlyNode(d.ranking.Root) != "" {
+	if d.root != nil {
+		root := d.cause(*d.root)
+		root.Standing = d.answer.Confidence.Standing
+		if d.onlyNode(d.root) != "" {
 			root.Owner, root.Retry = signature.Platform, signature.Helps
 		}
-		if d.schedulerOf(d.ranking.Root) != nil && d.neverFits() {
+		if d.schedulerOf(d.root) != nil && d.neverFits() {
 			root.Retry = signature.Useless
 		}
-		if decidedItself(d.ranking.Root) && !d.isPython(d.ranking.Root.Item.Source) {
-			root.Category = ""
-		}
+		root.Category = d.answer.Cause.Category
 		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
-		if saysLittle(d.ranking.Root) {
+		if saysLittle(d.root) {
 			r.Verdict = Inconclusive
 		}
-		for _, s := range append(slices.Clone(d.ranking.Effects), d.ranking.Rivals...) {
+		for _, s := range append(slices.Clone(d.answer.Effects), d.answer.Rivals...) {
 			effect := d.cause(s)
 			effect.Standing = Hypothesis
 			r.Effects = append(r.Effects, effect)
@@ -55,10 +52,12 @@ func (d *diagnosis) judge(r *Result) {
 		return
 	}
 	switch {
-	case d.failed || len(d.ranking.Effects) > 0:
+	case d.failed || len(d.answer.Effects) > 0:
 		r.Verdict = Inconclusive
 	case d.healthy():
 		r.Verdict, r.Category = Healthy, signature.HealthyCategory
+	case d.badEnd() != nil:
+		r.Verdict = Inconclusive
 	default:
 		r.Verdict = Unknown
 	}
@@ -68,13 +67,19 @@ func (d *diagnosis) judge(r *Result) {
 var python = regexp.MustCompile(`\bpython[\d.]*\b|\.py\b|\b(?:torchrun|accelerate|deepspeed|colossalai|ipython|pytest)\b`)
 
 // isPython says that there is evidence of Python where an exit code is all that is known: its command, or a
-// traceback in its log. A shell script's exit code is no exception.
+// traceback in its log or in that of another pod of the same image, which runs the same program. A shell
+// script's exit code is no exception.
 func (d *diagnosis) isPython(s evidence.Source) bool {
+	image, images := "", map[string]string{}
 	for i := range d.Pods {
 		p := &d.Pods[i]
+		if len(p.Spec.Containers) == 1 {
+			images[p.Name] = p.Spec.Containers[0].Image
+		}
 		if p.Name != s.Pod {
 			continue
 		}
+		image = images[p.Name]
 		for k := range p.Spec.Containers {
 			c := &p.Spec.Containers[k]
 			if (s.Container == "" || c.Name == s.Container) && (slices.ContainsFunc(c.Command, python.MatchString) || slices.ContainsFunc(c.Args, python.MatchString)) {
@@ -84,7 +89,7 @@ func (d *diagnosis) isPython(s evidence.Source) bool {
 	}
 	for i := range d.sightings {
 		o := &d.sightings[i]
-		if o.Raised && o.Item.Source.Pod == s.Pod {
+		if o.Raised && (o.Item.Source.Pod == s.Pod || image != "" && images[o.Item.Source.Pod] == image) {
 			return true
 		}
 	}
@@ -94,7 +99,7 @@ func (d *diagnosis) isPython(s evidence.Source) bool {
 // atRest is a job that somebody stopped, paused or suspended: that is a state, not a failure. What a queue
 // says of why it holds a job is another matter.
 func (d *diagnosis) atRest() bool {
-	root := d.ranking.Root
+	root := d.root
 	switch {
 	case d.State.Stopped():
 		return true
@@ -106,7 +111,7 @@ func (d *diagnosis) atRest() bool {
 
 // queued is a job that a queue holds back: it waits, and nothing is wrong with it.
 func (d *diagnosis) queued() bool {
-	root := d.ranking.Root
+	root := d.root
 	return d.State.Phase == kinds.Suspended && root != nil && root.Platform &&
 		(root.Signature.ID == "queue-quota" || root.Signature.ID == "kueue-preempted")
 }
@@ -186,10 +191,10 @@ func (d *diagnosis) healthy() bool {
 }
 
 // unverifiedSuccess is a success that only the launcher's exit code claims: the launcher
-// of a ColossalAIJob ends with 0 even when training failed
-// (t9k ColossalAIJob manual, "launcher").
+// of a ColossalAIJob ends with 0 even when training failed, and so does that of T9k's MPIJob
+// (t9k ColossalAIJob manual, "launcher"; MPIJob manual, "status").
 func (d *diagnosis) unverifiedSuccess() bool {
-	if d.Job == nil || d.Job.Ref.Kind != colossalAI {
+	if d.Job == nil || d.Job.Ref.Kind != colossalAI && (d.Job.Ref.Kind != "MPIJob" || !strings.HasPrefix(d.Job.Ref.APIVersion, t9kGroup)) {
 		return false
 	}
 	return d.logs.pods == 0
@@ -232,42 +237,10 @@ func (d *diagnosis) scheduledWell() bool {
 	})
 }
 
-func (d *diagnosis) standing(s rank.Sighting) Standing {
-	switch {
-	case s.Signature.DepthOf() == signature.Symptom, s.Signature.Role == signature.Cascade:
-		return Hypothesis
-	case (s.Platform || d.agrees(s)) && !d.contested(s):
-		return Established
-	case s.Platform:
-		return Supported
-	case s.Signature.Weak, len(d.ranking.Rivals) > 0:
-		return Hypothesis
-	default:
-		return Supported
-	}
-}
-
-// agrees looks for an independent second source: another pod that says the same, or a
-// sighting of the same category from another kind of evidence. A failure that says little
-// about why does not gain by being said twice: followers say the same as well.
-func (d *diagnosis) agrees(s rank.Sighting) bool {
-	if s.Signature.DepthOf() < signature.Precise {
-		return false
-	}
-	for _, item := range s.Also {
-		if item.Source.Pod != s.Item.Source.Pod || item.Source.File != s.Item.Source.File {
-			return true
-		}
-	}
-	return slices.ContainsFunc(d.ranking.Effects, func(e rank.Sighting) bool {
-		return e.Signature.Category == s.Signature.Category && e.Item.Kind != s.Item.Kind
-	})
-}
-
 func (d *diagnosis) cause(s rank.Sighting) Cause {
 	c := Cause{
 		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
-		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.At,
+		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.Told(),
 		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
 	}
 	if c.Owner == signature.Nobody {
@@ -292,13 +265,15 @@ func (d *diagnosis) collectEvidence(r *Result) {
 	have := map[evidence.ID]bool{}
 	add := func(item evidence.Item) {
 		if len(r.Evidence) < d.options.Evidence && !have[item.ID] {
-			have[item.ID] = true
+			have[item.ID], item.At = true, item.Told()
 			r.Evidence = append(r.Evidence, item)
 		}
 	}
-	sightings := append(slices.Clone(d.ranking.Effects), d.ranking.Rivals...)
-	if d.ranking.Root != nil {
-		sightings = append([]rank.Sighting{*d.ranking.Root}, sightings...)
+	sightings := append(slices.Clone(d.answer.Effects), d.answer.Rivals...)
+	if r.Verdict == Healthy { // a job at rest has no cause, whatever it suffered before
+		sightings = nil
+	} else if d.root != nil {
+		sightings = append([]rank.Sighting{*d.root}, sightings...)
 	}
 	for _, s := range sightings {
 		add(s.Item)
@@ -448,8 +423,8 @@ func (d *diagnosis) waitingForPods() string {
 	if len(d.seen.Transient) > 0 {
 		return text + " " + d.seen.Transient[0] + "."
 	}
-	if d.ranking.Root != nil && d.ranking.Root.Item.Kind != evidence.Log {
-		return text + " " + strings.TrimRight(d.ranking.Root.Line, ".") + "."
+	if d.root != nil && d.root.Item.Kind != evidence.Log {
+		return text + " " + strings.TrimRight(d.root.Line, ".") + "."
 	}
 	if fit, ok := d.fit(); ok && len(d.seen.Pods) == 0 {
 		return strings.TrimSuffix(text, ".") + "; " + fit.String() + "."

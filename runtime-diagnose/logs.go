@@ -20,6 +20,9 @@ import (
 // genericException is the signature for exceptions that no other signature knows.
 const genericException = "python-exception"
 
+// quotedException is the signature for exceptions that a line only quotes: what is raised is none.
+const quotedException = "said-exception"
+
 // autoscaler is the signature for what the cluster autoscaler says of a pod.
 const autoscaler = "autoscaler-no-scale-up"
 
@@ -50,6 +53,7 @@ func sourceName(s evidence.Source) string {
 // logReader turns the lines of one log into sightings.
 type logReader struct {
 	log          *Log
+	options      *Options
 	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear
@@ -58,29 +62,25 @@ type logReader struct {
 	scheduling   reduce.Line    // where the last scheduler's message began
 	wrapped      string         // that message, as far as it was read
 	rootCause    int            // line of torchrun's heading "Root Cause"
+	generic      map[string]int // lane → the sighting of its last exception that no signature knows
+	wrapper      map[string]wrapped
 	lanes        []string       // of the sightings: the prefix that tells processes apart
+	before       []int          // of the sightings: how many lines had counted steps
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
-	passing      passing
-	prose        prose
 	track        track
 	steps        progress.Tracker
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
 	remember     bool            // what is printed is
 	elastic      gang.ElasticReader
-	generic      map[string]int // lane → the sighting of its last exception that no signature knows
-	wrapper      map[string]wrapped
 	worst        worst
 	launches     launches
 	counters     progress.Counters
 }
 
 func (r *logReader) suspect(text string) bool {
-	if r.passing.announce(text) {
-		r.listen()
-	}
 	text = unquoted(text)
 	return r.ear.Suspects(text) || r.goesOn() || saysNodes(text)
 }
@@ -88,7 +88,10 @@ func (r *logReader) suspect(text string) bool {
 // unquoted is a line with the quotes inside quotes as they were: a message that a program quotes
 // within a string of its own, in JSON or by Go's %q, says the same as one that it prints.
 func unquoted(text string) string {
-	const quote = `\"`
+	const quote, strong = `\"`, "**"
+	if strings.Contains(text, strong) && !strings.Contains(text, "***") && strings.Count(text, strong)%2 == 0 {
+		text = strings.ReplaceAll(text, strong, "") // Markdown's, around a part of a quoted line
+	}
 	if !strings.Contains(text, quote) {
 		return text
 	}
@@ -115,7 +118,7 @@ func saysNodes(text string) bool {
 
 // goesOn says that the line before was a scheduler's message cut at a comma.
 func (r *logReader) goesOn() bool {
-	return strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped)
+	return r.wrapped != "" && (strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped))
 }
 
 // cutWithin is a scheduler's message that ends where none of its reasons can end.
@@ -125,7 +128,7 @@ var cutWithin = regexp.MustCompile(`\b(?:available:|Insufficient|node\(s\)|had|u
 const rootCauseBlock = 8
 
 func (r *logReader) visit(l reduce.Line) bool {
-	if l.Code || (l.Trace != nil && l.Trace.Ignored) || r.prose.quoted(l) {
+	if l.Code || (l.Trace != nil && l.Trace.Ignored) {
 		return false
 	}
 	if _, known := slices.BinarySearch(r.log.Understood, l.Number); known {
@@ -148,17 +151,22 @@ func (r *logReader) visit(l reduce.Line) bool {
 		return matters
 	}
 	r.unwrap(l)
-	if l.Trace != nil && speaksOf(l, text, 0) {
-		return false
-	}
 	matches := r.notScaled(text, match(text, r.kinds()...))
-	matches = slices.DeleteFunc(matches, func(m signature.Match) bool { return says(m) && speaksOf(l, text, named(text, m)) })
+	matches = slices.DeleteFunc(matches, func(m signature.Match) bool { return l.Trace != nil && m.Signature.ID == quotedException })
+	if strings.HasPrefix(strings.TrimLeft(text, " \t"), "- ") {
+		matches = slices.DeleteFunc(matches, onlyNamed)
+	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		// Where nobody knows the words, the library that raised them tells what it was busy with.
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
 		matches = append(matches, r.byRaiser(l)...)
+	}
+	if l.Trace != nil && l.Trace.Parsing() {
+		if by := r.byFrame(l, l.Trace.Caller); len(by) > 0 {
+			matches = by // whoever gave the text to a parser knows what it was
+		}
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, says) {
 		if generic := r.catalog.ByID(genericException); generic != nil {
@@ -183,10 +191,16 @@ func (r *logReader) visit(l reduce.Line) bool {
 	return matters
 }
 
+// onlyNamed says that a match is an exception's type and no more: as an item of a list, settings name what is
+// to be tried again or passed over.
+func onlyNamed(m signature.Match) bool {
+	return m.Signature.ID == genericException && m.Facts["message"] == ""
+}
+
 // listen stops listening for signs of health where there were enough of them, and begins again
 // where something has to be survived.
 func (r *logReader) listen() {
-	r.ear.Calm(r.progress >= enoughProgress && !r.passing.open() && !r.worst.open)
+	r.ear.Calm(r.progress >= enoughProgress && !r.worst.open)
 }
 
 // full says that no further sighting of a signature is kept.
@@ -206,7 +220,7 @@ func (r *logReader) enough(s *signature.Signature) {
 // translation ("the direct cause of") and a signature knows that one: the library that
 // raised it knows better than the words of the first what went wrong.
 func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
-	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy {
+	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy || !r.options.uses(translates) {
 		return
 	}
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
@@ -244,7 +258,7 @@ func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done b
 		return false, false
 	}
 	if n := len(r.sightings); goesOn && n > 0 && r.sightings[n-1].Item.Source.Line == r.scheduling.Number {
-		r.sightings, r.lanes = r.sightings[:n-1], r.lanes[:n-1] // said by its first half alone
+		r.sightings, r.lanes, r.before = r.sightings[:n-1], r.lanes[:n-1], r.before[:n-1] // said by its first half alone
 	}
 	r.scheduled()
 	r.scheduling, r.wrapped = l, strings.TrimSpace(text)
@@ -298,7 +312,6 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		} else {
 			r.progress++
 			r.steps.Learn(l.Body())
-			r.passing.advance(l.Number)
 			r.worst.advance()
 		}
 		return false
@@ -326,10 +339,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
-	r.passing.sighted(l, len(r.sightings), r.prose.sighted(l, len(r.sightings), m))
-	r.lanes = append(r.lanes, strings.Clone(l.Lane))
+	r.lanes, r.before = append(r.lanes, strings.Clone(l.Lane)), append(r.before, r.steps.Lines())
 	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && mild(l.Body()),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
 		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true

@@ -3,7 +3,7 @@ package diagnose
 import (
 	"testing"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 )
 
 func TestSentencesAboutOnePodCountOnePod(t *testing.T) {
@@ -15,7 +15,7 @@ func TestSentencesAboutOnePodCountOnePod(t *testing.T) {
 }
 
 func TestTheFitContinuesTheSentence(t *testing.T) {
-	never := capacity.Result{Verdict: capacity.TooBig, ByShape: true, Wanted: 1}
+	never := fit.Result{Verdict: fit.TooBig, ByShape: true, Wanted: 1}
 	if got, want := "1 waits"+unplaced(never, 0), "1 waits; the pod does not fit."; got != want {
 		t.Errorf("unplaced gives %q, want %q", got, want)
 	}

@@ -17,7 +17,7 @@ import (
 
 // readOperator reads what the job's own status says of single pods.
 func readOperator(c Case, pods []control.Pod) []rank.Sighting {
-	return slices.Concat(readFramework(c), readColossalAI(c, pods), readExitInMessage(c, pods))
+	return slices.Concat(readFramework(c), readT9k(c, pods), readExitInMessage(c, pods))
 }
 
 // exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137".
@@ -52,11 +52,11 @@ func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
 	}}
 }
 
-// readColossalAI reads what the status of a ColossalAIJob says of replicas whose pods do not: one that
-// failed and is gone, and workers that were started again, which do not rejoin the training
-// (t9k ColossalAIJob manual, status.tasks).
-func readColossalAI(c Case, pods []control.Pod) []rank.Sighting {
-	if c.Job == nil || c.Job.Ref.Kind != colossalAI || c.Job.Source == nil {
+// readT9k reads what the status of T9k's jobs says of replicas whose pods do not: one that failed and is
+// gone, and workers of a ColossalAIJob that were started again, which do not rejoin the training
+// (t9k manuals, status.tasks).
+func readT9k(c Case, pods []control.Pod) []rank.Sighting {
+	if c.Job == nil || !strings.HasPrefix(c.Job.Ref.APIVersion, t9kGroup) || c.Job.Source == nil {
 		return nil
 	}
 	tasks, _, err := unstructured.NestedSlice(c.Job.Source.Object, "status", "tasks")
@@ -84,7 +84,7 @@ func readColossalAI(c Case, pods []control.Pod) []rank.Sighting {
 			}
 		}
 		restarts, _ := number(task["restartCount"])
-		if role == "worker" && restarts > 0 && c.State.Phase == kinds.Running {
+		if noRejoin(c) && role == "worker" && restarts > 0 && c.State.Phase == kinds.Running {
 			say("status/worker/restarts", "", -1, fmt.Sprintf("the operator started workers again %d time%s; a restarted worker does not rejoin the training", restarts, plural(int(restarts))))
 		}
 	}

@@ -14,72 +14,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// point turns a collective that timed out, where nothing else was found on any rank, towards
-// the rank it waited for: who complains is never who is missing.
-func (d *diagnosis) point() {
-	root := d.ranking.Root
-	if root == nil || root.Signature.Category != gang.Awaited.Category || root.Platform {
-		return
-	}
-	by := map[int]*gang.Member{}
-	for i := range d.all {
-		m := &d.all[i]
-		for _, c := range m.Calls {
-			by[c.Rank] = m
-		}
-	}
-	w, ok := gang.Compare(d.calls)
-	if !ok || root.Signature.Role != signature.Cascade {
-		return
-	}
-	d.waited = &w
-	switch {
-	case len(w.Behind) > 0:
-		rule := gang.Awaited
-		if w.Desync {
-			rule = gang.Desync
-		}
-		m := d.memberThatSaid(w.Behind[0], by)
-		if m.Source.Pod == "" || m.Place == gang.PlaceOf(root.Item.Source) {
-			return // no pod to turn to: the line that complains says most, whatBehind says who
-		}
-		var said *gang.Call
-		for i := range m.Calls {
-			if m.Calls[i].Rank == w.Behind[0] {
-				said = &m.Calls[i]
-			}
-		}
-		d.turnTo(rule, m, said.Line, said.Text, w.Behind[0], w.Why)
-	case w.AllThere:
-		if silent := d.silent(); len(silent) > 0 {
-			d.turnTo(gang.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, "says nothing of it")
-		}
-	}
-}
-
-// setApart takes exceptions of other types from those that say the same as a root which no signature
-// knows: a KeyError is no copy of a ValueError. Those that may as well have come first stand beside it.
-func (d *diagnosis) setApart() {
-	root := d.ranking.Root
-	if root == nil || root.Signature.ID != genericException || root.Facts["type"] == "" {
-		return
-	}
-	other := map[evidence.ID]bool{}
-	root.Also = slices.DeleteFunc(slices.Clone(root.Also), func(item evidence.Item) bool {
-		if strings.Contains(item.Text, root.Facts["type"]) || gang.PlaceOf(item.Source) == gang.PlaceOf(root.Item.Source) {
-			return false
-		}
-		other[item.ID] = true
-		return true
-	})
-	for i := range d.sightings {
-		s := &d.sightings[i]
-		if other[s.Item.ID] && s.Signature == root.Signature && !s.Over && !s.Follower && !s.Explained && d.when(root.Item, s.Item) == 0 {
-			d.ranking.Rivals = append(d.ranking.Rivals, *s)
-		}
-	}
-}
-
 // whatBehind names the ranks that the others waited for.
 func (d *diagnosis) whatBehind() string {
 	if d.waited == nil || len(d.waited.Behind) == 0 {
@@ -91,111 +25,6 @@ func (d *diagnosis) whatBehind() string {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return fmt.Sprintf("%s: %s.", text, d.waited.Why)
-}
-
-// calls are what the watchdogs of all members said.
-func (d *diagnosis) calls(yield func(gang.Call) bool) {
-	for i := range d.all {
-		for _, c := range d.all[i].Calls {
-			if !yield(c) {
-				return
-			}
-		}
-	}
-	for _, c := range d.logs.calls {
-		if !yield(c.call()) {
-			return
-		}
-	}
-}
-
-// memberThatSaid is the member whose watchdog spoke for a rank; by are those that are known.
-func (d *diagnosis) memberThatSaid(rank int, by map[int]*gang.Member) *gang.Member {
-	if m := by[rank]; m != nil {
-		return m
-	}
-	i := slices.IndexFunc(d.logs.calls, func(c echoCall) bool { return int(c.rank) == rank })
-	return d.recall(d.logs.calls[i].place)
-}
-
-// silent are members whose log was read and in which no watchdog complains, while those of
-// most others do: a rank that never entered a collective has nothing to time out.
-func (d *diagnosis) silent() []*gang.Member {
-	var out []*gang.Member
-	silent, loud := 0, 0
-	for i := range d.all {
-		switch m := &d.all[i]; {
-		case len(m.Calls) > 0:
-			loud += 1 + m.Alike
-		case m.Read && m.Done.IsZero():
-			out = append(out, m)
-			silent += 1 + m.Alike
-		}
-	}
-	if silent > loud || loud < 2 {
-		return nil
-	}
-	// Of several, the one whose log ends first went quiet first.
-	slices.SortStableFunc(out, func(a, b *gang.Member) int {
-		if a.LastLine.IsZero() || b.LastLine.IsZero() {
-			return 0
-		}
-		return d.time.Order(gang.Moment{Clock: a.Clock, At: a.LastLine}, gang.Moment{Clock: b.Clock, At: b.LastLine})
-	})
-	return out
-}
-
-// turnTo puts a rule of package gang about a member in the place of the root, which becomes
-// an effect.
-func (d *diagnosis) turnTo(rule *signature.Signature, m *gang.Member, line int, text string, of int, why string) {
-	old := *d.ranking.Root
-	source := m.Source
-	source.Line = line
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; gang.PlaceOf(t.source) == m.Place && t.source.Attempt == 0 {
-			source = t.source
-		}
-	}
-	source.Line = line
-	if of >= 0 && len(m.Calls) > 0 {
-		source.Rank, source.Role = of, ""
-	}
-	s := rank.Sighting{
-		Signature: rule, Line: strings.TrimSpace(text),
-		Item:  evidence.Item{ID: lineID(source), Kind: evidence.Log, At: m.LastLine, Clock: m.Clock, Source: source, Text: strings.TrimSpace(text), Times: 1},
-		Facts: map[string]string{"waiting": fmt.Sprint(d.waited.Ranks), "seq": fmt.Sprint(d.waited.Seq), "op": d.waited.Op, "why": why},
-	}
-	for i := range d.sightings {
-		if o := &d.sightings[i]; o.Item.ID == s.Item.ID {
-			s.Item.At, s.Item.Clock = o.Item.At, o.Item.Clock
-		}
-	}
-	d.ranking.Root = &s
-	d.ranking.Effects = append([]rank.Sighting{old}, d.ranking.Effects...)
-}
-
-// contested says that another member has a cause of its own, of another kind, that may have
-// come before this one: then nobody can call this one established.
-func (d *diagnosis) contested(s rank.Sighting) bool {
-	place := gang.PlaceOf(s.Item.Source)
-	if place == "" {
-		return false
-	}
-	also := map[string]bool{}
-	for _, i := range s.Also {
-		also[gang.PlaceOf(i.Source)] = true
-	}
-	for i := range d.sightings {
-		o := &d.sightings[i]
-		if o.Over || o.Explained || o.Follower || o.Mild || o.Signature.Weak || o.Signature.Role != signature.Root ||
-			o.Signature.DepthOf() < signature.General || o.Signature.Category == s.Signature.Category {
-			continue
-		}
-		if other := gang.PlaceOf(o.Item.Source); d.isMember(other) && other != place && !also[other] && d.when(s.Item, o.Item) >= 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (d *diagnosis) isMember(place string) bool {
@@ -211,7 +40,7 @@ func (d *diagnosis) sayOrder(r *Result) {
 		b := d.time.Ahead(m.Clock)
 		m.Ahead, m.Sign = (b.Low+b.High)/2, d.marks.States[m.Place].Sign.At
 	}
-	root := d.ranking.Root
+	root := d.root
 	if root == nil || r.Verdict == Healthy {
 		return
 	}
@@ -383,7 +212,7 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 	}
 	for i := range d.echoing {
 		c := &d.echoing[i]
-		if c.says(d.ranking.Root, first) {
+		if c.says(d.root, first) {
 			continue
 		}
 		var s *rank.Sighting

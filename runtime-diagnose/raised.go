@@ -18,11 +18,16 @@ const raisedBy = "raised by "
 //
 //	raised by File "arguments.py", line 7, in validate_args: assert args.tp > 0: AssertionError
 func (r *logReader) byRaiser(l reduce.Line) []signature.Match {
+	return r.byFrame(l, l.Trace.Frame)
+}
+
+// byFrame asks about an exception and one of its frames.
+func (r *logReader) byFrame(l reduce.Line, frame string) []signature.Match {
 	t := l.Trace
-	if t.Frame == "" {
+	if frame == "" || !r.options.uses(asksRaiser) {
 		return nil
 	}
-	text := raisedBy + t.Frame + ": "
+	text := raisedBy + frame + ": "
 	if strings.HasPrefix(t.Source, "assert ") {
 		text += t.Source + ": "
 	}
@@ -31,7 +36,7 @@ func (r *logReader) byRaiser(l reduce.Line) []signature.Match {
 		text += ": " + t.Message
 	}
 	return slices.DeleteFunc(r.catalog.Match(strings.Clone(reduce.Mask(text)), r.kinds()...), func(m signature.Match) bool {
-		return !explainsMore(m) || m.Signature.Category == signature.HealthyCategory
+		return !explainsMore(m) || m.Signature.LastResort || m.Signature.Category == signature.HealthyCategory
 	})
 }
 
@@ -54,7 +59,7 @@ const originalWithin = 200
 
 // unwrap puts the original exception in the place of the one that wraps it, and notes the next one.
 func (r *logReader) unwrap(l reduce.Line) {
-	if l.Trace == nil {
+	if l.Trace == nil || !r.options.uses(unwraps) {
 		return
 	}
 	if w, ok := r.wrapper[l.Lane]; ok {

@@ -163,7 +163,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	placed := *log
 	log = &placed
 	log.Source = placedBy(pod, log.Source)
-	r := &logReader{log: log, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: c.wantsLines()}
+	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: c.wantsLines()}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
@@ -278,7 +278,7 @@ func (e Excerpt) within(bytes int) Excerpt {
 // rereadRoot gets the decisive line and those around it where the gang is so large that they were not
 // kept whole.
 func (d *diagnosis) rereadRoot(ctx context.Context) {
-	root := d.ranking.Root
+	root := d.root
 	if root == nil || root.Item.Kind != evidence.Log {
 		return
 	}

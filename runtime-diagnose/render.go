@@ -21,12 +21,17 @@ const widest = 200
 // context, what followed, what to do. No colours; the caller may add them. Nothing in it
 // is obeyed by a terminal: names may come from files of strangers.
 func Text(r Result) string {
+	return inert(text(r))
+}
+
+// inert is a text without what a terminal obeys.
+func inert(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' {
 			return -1
 		}
 		return c
-	}, text(r))
+	}, text)
 }
 
 func text(r Result) string {
@@ -56,6 +61,7 @@ func text(r Result) string {
 		}
 		fmt.Fprintf(&b, "\n%s\n", why)
 	}
+	b.WriteString(guessesText(r))
 	if r.Story != nil && r.Story.Text != "" {
 		fmt.Fprintf(&b, "\n%s says (%d sentences without evidence left out)\n  %s\n", r.Story.Model, r.Story.Dropped,
 			strings.ReplaceAll(strings.TrimSpace(r.Story.Text), "\n", "\n  "))

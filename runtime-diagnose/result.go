@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
@@ -22,37 +23,42 @@ const (
 )
 
 // Standing is how well a cause is supported.
-type Standing string
+type Standing = attribute.Standing
 
 // The standings, weakest first.
 const (
-	Hypothesis  Standing = "hypothesis"  // fits what was seen; other causes do too
-	Supported   Standing = "supported"   // one source says so
-	Established Standing = "established" // the platform says so, or two independent sources agree
+	Hypothesis  = attribute.Hypothesis
+	Supported   = attribute.Supported
+	Established = attribute.Established
 )
 
 // Result is a diagnosis. It is complete without a model.
 type Result struct {
-	Job       job.Ref
-	Verdict   Verdict
-	Waiting   string // why the job has not started, with numbers; empty when it has, or nobody can say
-	Category  string // slug of the cause; "healthy" when Verdict is Healthy
-	Error     string // one sentence
-	Analysis  string
-	Solution  []string // steps, imperative
-	Remarks   []string // what is worth knowing and no failure: a straggler, devices that idle
-	Root      *Cause
-	Effects   []Cause         // what Root explains; never competing roots
-	Evidence  []evidence.Item // every ID cited above is here
-	Excerpts  []Excerpt       // of the logs that say something: for reading in context and for a model
-	Ending    Excerpt         // the end of the log that a bare exit code is the last word of; no lines: none
-	Order     *Order          // who went first, by what; nil: one member, or nothing failed
-	Followers []Followers     // what became of the other members, most frequent first
-	Members   []gang.Member   // everybody, by role and index
-	Story     *Story          // nil: no model, it failed, or it cited nothing; never required
-	Coverage  Coverage
-	Observed  time.Time
-	Printed   *Printed // of a job that ended well, to compare the next run with; nil: nothing
+	Job        job.Ref
+	Verdict    Verdict
+	Waiting    string // why the job has not started, with numbers; empty when it has, or nobody can say
+	Category   string // slug of the cause; "healthy" when Verdict is Healthy
+	Error      string // one sentence
+	Analysis   string
+	Solution   []string // steps, imperative
+	Remarks    []string // what is worth knowing and no failure: a straggler, devices that idle
+	Root       *Cause
+	Effects    []Cause         // what Root explains; never competing roots
+	Evidence   []evidence.Item // every ID cited above is here
+	Excerpts   []Excerpt       // of the logs that say something: for reading in context and for a model
+	Ending     Excerpt         // the end of the log that a bare exit code is the last word of; no lines: none
+	Order      *Order          // who went first, by what; nil: one member, or nothing failed
+	Followers  []Followers     // what became of the other members, most frequent first
+	Members    []gang.Member   // everybody, by role and index
+	Story      *Story          // nil: no model, it failed, or it cited nothing; never required
+	Coverage   Coverage
+	Observed   time.Time
+	Hypotheses []Guess // where it is not sure: what fits, the best first
+	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
+	Candidates []attribute.Candidate
+	Confidence attribute.Confidence
+	Why        bool     // JSON shows the candidates
+	Printed    *Printed // of a job that ended well, to compare the next run with; nil: nothing
 
 	Plain string // Analysis without what Text shows in another form
 }

@@ -29,6 +29,10 @@ func (d *diagnosis) say(r *Result) {
 }
 
 func (d *diagnosis) sayCause(r *Result) {
+	if t := d.badEnd(); r.Root == nil && !d.failed && len(d.answer.Effects) == 0 && t != nil {
+		d.sayBadEnd(r, t)
+		return
+	}
 	if r.Root == nil {
 		r.Error = d.subject() + " failed, and nothing that was read says why"
 		r.Analysis = "What was seen names no cause."
@@ -40,7 +44,7 @@ func (d *diagnosis) sayCause(r *Result) {
 		r.Solution = []string{d.logToRead()}
 		return
 	}
-	root := d.ranking.Root
+	root := d.root
 	r.Error = d.sentence(root)
 	var b strings.Builder
 	b.WriteString(fill(root.Signature.Proves, root.Facts))
@@ -68,8 +72,8 @@ func (d *diagnosis) sayCause(r *Result) {
 	if r.Order != nil {
 		b.WriteString(" " + r.Order.Why)
 	}
-	if len(d.ranking.Rivals) > 0 {
-		other := d.ranking.Rivals[0]
+	if len(d.answer.Rivals) > 0 {
+		other := d.answer.Rivals[0]
 		fmt.Fprintf(&b, " As likely: %s [%s]; nothing sets the two apart.", other.Signature.Title, other.Item.ID)
 	}
 	if root.Signature.DoesNotProve != "" {
@@ -220,9 +224,9 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 // members say is folded in Followers.
 func (d *diagnosis) followed(r *Result) string {
 	var parts []string
-	place := gang.PlaceOf(d.ranking.Root.Item.Source)
-	effects := slices.DeleteFunc(slices.Clone(d.ranking.Effects), func(s rank.Sighting) bool {
-		return s.Signature.Category == d.ranking.Root.Signature.Category || // the same cause in other words
+	place := gang.PlaceOf(d.root.Item.Source)
+	effects := slices.DeleteFunc(slices.Clone(d.answer.Effects), func(s rank.Sighting) bool {
+		return s.Signature.Category == d.root.Signature.Category || // the same cause in other words
 			s.Explained || len(r.Followers) > 0 && gang.PlaceOf(s.Item.Source) != place
 	})
 	for _, s := range effects {
@@ -291,7 +295,7 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 	default:
 		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
 	}
-	if n := len(d.ranking.Aside); n > 0 {
+	if n := len(d.answer.Aside); n > 0 {
 		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
 	}
 	return b.String() + "."
@@ -314,8 +318,37 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 		return "The operator says that " + d.State.Message + "." + d.whatShowsHealth(r)
 	case len(d.seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
 		return "Nothing was there to read: no pod, no event, no log."
+	case len(r.Hypotheses) > 0:
+		return fmt.Sprintf("What may be a failure is said, in words that no signature knows [%s], and nothing shows what became of it.", r.Hypotheses[0].Cites[0]) + d.whatShowsHealth(r)
 	default:
 		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatShowsHealth(r)
+	}
+}
+
+// badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
+func (d *diagnosis) badEnd() *track {
+	for i := range d.logs.tracks {
+		if t := &d.logs.tracks[i]; !t.pasted && t.source.Attempt == 0 && (t.torn || endsBadly.MatchString(t.lastText)) {
+			return t
+		}
+	}
+	return nil
+}
+
+// sayBadEnd says how a log ends where nothing else tells of a failure.
+func (d *diagnosis) sayBadEnd(r *Result, t *track) {
+	name := sourceName(t.source)
+	r.Error = fmt.Sprintf("%s ends with %q", name, cut(t.lastText))
+	r.Analysis = "No signature knows the words, and programs that end well do not end with such; the lines above it would decide."
+	if t.torn {
+		r.Error = name + " stops within a traceback"
+		r.Analysis = "A program that prints one and nothing after it has failed; the last line of it, which names the exception, would decide."
+	}
+	source := t.source
+	source.Line = t.lastNumber
+	r.Solution = []string{"Read what stands above the end of the log."}
+	if command := d.around(source); command != "" {
+		r.Solution = []string{"Read what stands above the end of the log: " + command + "."}
 	}
 }
 
@@ -324,14 +357,6 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 func (d *diagnosis) whatShowsHealth(r *Result) string {
 	if d.logs.bytesRead == 0 || d.logs.broken != "" || len(d.Missing) > 0 || d.decides() != "" {
 		return d.whatDecides(r)
-	}
-	for i := range d.logs.tracks {
-		switch t := &d.logs.tracks[i]; {
-		case t.torn:
-			return " " + sourceName(t.source) + " stops within a traceback; the end of that would decide."
-		case endsBadly.MatchString(t.lastText):
-			return fmt.Sprintf(" %s ends with %q; the lines above that one would decide.", sourceName(t.source), cut(t.lastText))
-		}
 	}
 	text := " A line that counts steps, prints a loss or says that the run ended well would show health"
 	if len(d.seen.Pods) == 0 {

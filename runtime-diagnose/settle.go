@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -15,47 +16,69 @@ import (
 // settle looks back from the end of the log.
 func (r *logReader) settle(d reduce.Digest) {
 	r.series = r.steps.Series()
-	r.onlySpokenOf(r.prose.settle())
-	r.explainAway()
-	r.survive()
-	r.cutShort()
-	r.onlyLast()
-	r.lastResort()
+	if r.options.uses(harmless) {
+		r.explainAway()
+	}
+	if r.options.uses(lastLaunch) {
+		r.onlyLast()
+	}
+	if r.options.uses(lastWords) {
+		r.lastResort()
+	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if r.refuted(i) || r.outlived(i, d) {
+		if r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i) {
 			s.Over = true
 		}
 	}
 }
 
-// A run that goes on to the end of its log has survived what it said long before: so many steps before the
-// end, which is no more than so many lines below the last of them.
+// How many steps of training after it a run takes that has survived what it said. Where ranks write into
+// one log the others go on for a while without the one that failed, but they wait for it at the next step:
+// lines that count the same step are no progress, unless there are so many that no gang writes them while it
+// waits. What its own program calls less than an error, or says that it goes on after, is survived with the
+// step after the next: one may be an echo.
 const (
-	stepsSurvived = 12
-	linesToEnd    = 3
+	stepsSurvived     = 12
+	linesSurvived     = 24
+	stepsSurvivedMild = 2
 )
 
-// outlived says that training went on after a sighting to the end of the log. Where ranks write into one
-// log the others go on without the one that failed, but they wait for it at the next step: lines that count
-// the same step are no progress.
-func (r *logReader) outlived(i int, d reduce.Digest) bool {
-	if r.failed || r.log.Pasted || neverSurvived(r.sightings[i].Signature.Category) ||
-		d.Last.Number-r.series.Last.Line > linesToEnd || d.InTraceback || endsBadly.MatchString(d.Last.Text) {
+// saidBelow is how many lines below an error a program says that it tries again.
+const saidBelow = 2
+
+// wentOn is told of every line: one close below an error may say that it is tried again.
+func (r *logReader) wentOn(line int, body string) {
+	n := len(r.sightings)
+	if n == 0 {
+		return
+	}
+	if s := &r.sightings[n-1]; !s.Raised && !s.Mild && line > s.Item.Source.Line && line-s.Item.Source.Line <= saidBelow && goesOn.MatchString(body) {
+		s.Mild = true
+	}
+}
+
+// skips says that a value was left out, not used.
+var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
+
+// survived says that training went on after a sighting.
+func (r *logReader) survived(i int) bool {
+	s := &r.sightings[i]
+	if r.log.Pasted || neverSurvived(s.Signature.Category) && !skips.MatchString(s.Line) {
 		return false
 	}
 	steps, number := 0, int64(-1)
-	for k, s := range r.series.Recent {
-		if s.Line < r.sightings[i].Item.Source.Line {
+	for k, step := range r.series.Recent {
+		if step.Line < s.Item.Source.Line {
 			continue
 		}
-		if s.Number != number || s.Number < 0 && k > 0 {
+		if step.Number != number || step.Number < 0 && k > 0 {
 			steps++
 		}
-		number = s.Number
+		number = step.Number
 	}
-	return steps >= stepsSurvived
+	return steps >= stepsSurvived || r.steps.Lines()-r.before[i] >= linesSurvived || s.Mild && steps >= stepsSurvivedMild
 }
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks
@@ -90,25 +113,12 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
 // codes do not show.
 func (r *logReader) heed(word control.Word) {
+	if !r.options.uses(platformsWord) {
+		return
+	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Over = s.Over || word == control.Past || word == control.EndedWell && !neverSurvived(s.Signature.Category)
-	}
-}
-
-// cutShort makes what little is known of failures after the batch system gave its reason for
-// ending the job effects of that: ranks that lose each other, and exceptions of clean-up. A step
-// that is cancelled without a reason may itself follow from a task that failed.
-func (r *logReader) cutShort() {
-	at := -1
-	for i := range r.sightings {
-		s := &r.sightings[i]
-		switch {
-		case at < 0 && s.Signature.ID == "slurm-cancelled" && s.Facts["reason"] != "" && !s.Over:
-			at = i
-		case at >= 0 && s.Item.Source.Line > r.sightings[at].Item.Source.Line && s.Signature.DepthOf() <= signature.General && s.Signature.ID != "slurm-cancelled":
-			s.Explained = true
-		}
 	}
 }
 
@@ -124,23 +134,6 @@ func (r *logReader) explainAway() {
 				s.Over = true
 			}
 		}
-	}
-}
-
-// survive ends what training left behind. Numbers that are not finite are left behind only
-// where each of them was skipped, and not so many that nothing else happens.
-func (r *logReader) survive() {
-	skipped := map[string]int{}
-	passed := slices.DeleteFunc(r.passing.passed, func(i int) bool { return i >= len(r.sightings) })
-	for _, i := range passed {
-		skipped[r.sightings[i].Signature.ID]++
-	}
-	for _, i := range passed {
-		s := &r.sightings[i]
-		s.Over = s.Over || slices.Contains(r.passing.texts, i)
-		n := r.perSignature[s.Signature.ID]
-		s.Over = s.Over || !neverSurvived(s.Signature.Category) ||
-			(skips.MatchString(s.Line) && n == skipped[s.Signature.ID] && n < mostPerSignature)
 	}
 }
 
@@ -177,10 +170,10 @@ func (r *logReader) anchor(ended time.Time) {
 		}
 	}
 	early := ended.Sub(last)
-	agrees := early < utcWithin && early > -rank.Skew
+	agrees := early < utcWithin && early > -gang.Skew
 	for i := range r.sightings {
 		item := &r.sightings[i].Item
-		impossible := item.At.IsZero() || item.At.After(ended.Add(rank.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
+		impossible := item.At.IsZero() || item.At.After(ended.Add(gang.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
 		if impossible {
 			item.At = ended
 		}

@@ -75,9 +75,9 @@ func (r *logReader) watch(l *reduce.Line) {
 		}
 		t.last = l.At
 	}
-	r.onlySpokenOf(r.prose.see(l))
 	r.launched(l)
 	body := l.Body()
+	r.wentOn(l.Number, body)
 	if r.progress < enoughProgress {
 		r.counters.See(l.Number, body)
 	}
@@ -146,7 +146,8 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 		t.losses = r.steps.Losses()
 	}
 	for i := range r.sightings {
-		r.sightings[i].Item.Clock = t.clock()
+		s := &r.sightings[i]
+		s.Item.Clock, s.FromEnd = t.clock(), max(0, d.Last.Number-s.Item.Source.Line)
 	}
 	r.firstByElastic(t.elastic)
 	return t
@@ -181,7 +182,7 @@ func (r *logReader) spoil(s progress.Step) {
 	source := r.log.Source
 	source.Line = s.Line
 	text := strings.Clone(strings.TrimSpace(reduce.Mask(s.Text)))
-	r.lanes = append(r.lanes, "")
+	r.lanes, r.before = append(r.lanes, ""), append(r.before, r.steps.Lines())
 	r.sightings = append(r.sightings, rank.Sighting{
 		Signature: found, Line: text, Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
 	})

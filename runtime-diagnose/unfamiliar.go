@@ -30,15 +30,10 @@ func (d *diagnosis) good() (lines *familiar.Lines, ok bool) {
 	return &d.Good.Lines, d.Good.Lines.Tell()
 }
 
-// compareRuns holds the job against its last good run, and a member that says little of why it
-// ended against the others.
-func (d *diagnosis) compareRuns(ctx context.Context) {
-	root := d.ranking.Root
-	if root == nil || d.State.Phase == kinds.Succeeded {
-		return
-	}
-	if decidedItself(root) {
-		d.lookForUnfamiliar(ctx, root)
+// compareRuns holds the decisive line against the last good run.
+func (d *diagnosis) compareRuns() {
+	root := d.root
+	if root == nil || d.State.Phase == kinds.Succeeded || decidedItself(root) {
 		return
 	}
 	lines, ok := d.good()
@@ -71,36 +66,36 @@ const (
 	mostOthers       = 16
 )
 
-// lookForUnfamiliar puts the line in the place of a bare exit code that the member's log ends with and
-// that neither the last good run nor any other member has printed: a program that gives up by itself
-// says something that it does not say otherwise. It stays a hypothesis.
-func (d *diagnosis) lookForUnfamiliar(ctx context.Context, root *rank.Sighting) {
+// unfamiliar is the line that the log of a member with a bare exit code ends with and that neither the last
+// good run nor any other member has printed: a program that gives up by itself says something that it does
+// not say otherwise. It stays a hypothesis.
+func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank.Sighting, found bool) {
 	place := gang.PlaceOf(root.Item.Source)
 	from := slices.IndexFunc(d.logs.order, func(i int32) bool {
 		s := d.Logs[i].Source
 		return gang.PlaceOf(s) == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
 	})
 	if from < 0 {
-		return
+		return s, false
 	}
 	source := d.Logs[d.logs.order[from]].Source
 	d.excerptAgain(ctx, source)
 	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(source) })
 	if at < 0 {
-		return
+		return s, false
 	}
 	e := d.logs.excerpts[at]
 	goodLines, haveGood := d.good()
 	others, n := d.othersPrinted(ctx, place)
 	if !haveGood && n < fewestOthers {
-		return
+		return s, false
 	}
 	isNew := func(text string) bool {
 		return (!haveGood || goodLines.New(text)) && (n < fewestOthers || others.New(text))
 	}
 	i, ok := lastMessage(e.Lines, isNew)
 	if !ok {
-		return
+		return s, false
 	}
 	var than []string
 	switch {
@@ -117,18 +112,16 @@ func (d *diagnosis) lookForUnfamiliar(ctx context.Context, root *rank.Sighting) 
 	rule.Proves = "No signature knows the line, and none of these printed one like it: {{.than}}."
 	rule.DoesNotProve = "That it is why it ended: it only is what was new."
 	rule.Remedy = "Read the log around this line.\n" + root.Signature.Remedy
-	old := *root
 	item := e.Item(i)
-	item.At, item.Clock = old.Item.At, old.Item.Clock
-	d.ranking.Root = &rank.Sighting{
+	item.At, item.Clock = root.Item.At, root.Item.Clock
+	return rank.Sighting{
 		Signature: &rule, Item: item, Line: strings.TrimSpace(reduce.Written(e.Lines[i].Text)), Facts: map[string]string{"than": strings.Join(than, ", ")},
-	}
-	d.ranking.Effects = append([]rank.Sighting{old}, d.ranking.Effects...)
+	}, true
 }
 
 // wrong are words of a line that says that something is wrong. They choose among lines that are new;
 // nothing depends on them where there is one.
-var wrong = regexp.MustCompile(`(?i)error|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
+var wrong = regexp.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|unexpected`)
 
 // lastMessage is the line that speaks for the last message of new lines near the end of a log: the
 // first that says that something is wrong, else its first.

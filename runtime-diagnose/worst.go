@@ -3,6 +3,7 @@ package diagnose
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -17,6 +18,10 @@ type worst struct {
 	last  int // number of the last line of the block
 	steps int
 }
+
+// stepsTakeBack is how many lines that show training take an error back: one may be an echo of the step
+// that failed.
+const stepsTakeBack = 2
 
 // blockOf is how many lines may stand between two errors of one block.
 const blockOf = 20
@@ -51,19 +56,36 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 
 // advance is told of every line that shows training.
 func (w *worst) advance() {
-	if w.steps++; w.steps >= stepsAfter {
+	if w.steps++; w.steps >= stepsTakeBack {
 		w.open = false
 	}
 }
 
-// lastResort records the worst line if nothing else in the log tells of a failure.
+// lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
+// a launcher's word that a process called abort, says that there is one.
 func (r *logReader) lastResort() {
 	for i := range r.sightings {
-		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context {
+		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
 			return
 		}
 	}
 	if r.worst.open {
 		r.record(r.worst.line, r.worst.match)
 	}
+}
+
+// goesOn are the words of a retry that is still to come, not of one that was the last
+// ("Max retries exceeded"), and of a sample that is left out.
+var goesOn = regexp.MustCompile(`(?i)\b(?:re-?try(?:ing)?|re-?attempt\w*|still trying|try(?:ing)? again|attempt \d+ ?(?:of|/) ?\d+|fall(?:ing)? back|skipp(?:ing|ed)|ignor(?:ing|ed)|reconnect\w*|thrown while requesting|failed to allocate \S+ \(\d+ bytes\) from device)\b`)
+
+// saysItGoesOn is a line that announces no end.
+func saysItGoesOn(text string) bool { return goesOn.MatchString(text) || mild(text) }
+
+// mildLevel is a level below error at the head of a line, as logging, glog, c10d and logr
+// print it.
+var mildLevel = regexp.MustCompile(`^[\[\s]{0,3}[WI](?:\d{3,4} | \S+\.(?:cc|cpp|cu|py):\d+\] |\d* ?\w+\.(?:cpp|cc|cu):\d+\])|^(?:[^\s:]{1,40}[\s:|-]+){0,6}?\W?(?:WARN(?:ING)?|INFO|DEBUG)\b`)
+
+// mild is a line that its program calls less than an error. NCCL calls its errors WARN.
+func mild(text string) bool {
+	return mildLevel.MatchString(text[:min(len(text), 160)]) && !strings.Contains(text, "NCCL WARN")
 }

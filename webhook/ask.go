@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // AskAnnotation with the value AskFit on a job that is created in a dry run asks for the whole
@@ -31,7 +32,7 @@ type fitHead struct {
 }
 
 // fitLines are an answer about the fit as warnings; each is within the API server's budget.
-func fitLines(r *capacity.Result) []string {
+func fitLines(r *fit.Result) []string {
 	if r == nil {
 		return nil
 	}
@@ -52,7 +53,7 @@ func fitLines(r *capacity.Result) []string {
 	if r.Held() {
 		line("limit", r.Limits[0].String())
 	}
-	if why, ok := strings.CutPrefix(r.String(), r.Headline()+": "); ok && r.Verdict != capacity.Fits && !r.Held() {
+	if why, ok := strings.CutPrefix(r.String(), r.Headline()+": "); ok && r.Verdict != fit.Fits && !r.Held() {
 		line("because", why)
 	}
 	line("change", r.Change)
@@ -61,7 +62,7 @@ func fitLines(r *capacity.Result) []string {
 
 // FitOf reads the answer about the fit from the warnings of a dry run; ok is false where
 // nobody gave one, because no webhook of Signalbox looked at the job.
-func FitOf(warnings []string) (r capacity.Result, ok bool) {
+func FitOf(warnings []string) (r fit.Result, ok bool) {
 	for _, w := range warnings {
 		text, ours := strings.CutPrefix(w, fitPrefix)
 		if !ours {
@@ -75,11 +76,11 @@ func FitOf(warnings []string) (r capacity.Result, ok bool) {
 			ok = true
 			r.Verdict, r.Placed, r.Wanted, r.WaitsForOthers = verdictOf(head.Verdict), head.Placed, head.Wanted, head.Waits
 			if head.Rule != "" {
-				limit := capacity.Limit{Rule: capacity.Rule(head.Rule), When: capacity.Now}
+				limit := quota.Violation{Rule: quota.Rule(head.Rule), When: quota.Now}
 				if head.Never {
-					limit.When = capacity.Never
+					limit.When = quota.Never
 				}
-				r.Limits = []capacity.Limit{limit}
+				r.Limits = []quota.Violation{limit}
 			}
 			continue
 		}
@@ -87,7 +88,7 @@ func FitOf(warnings []string) (r capacity.Result, ok bool) {
 		switch {
 		case word == "limit" && len(r.Limits) > 0:
 			r.Limits[0] = limitOf(r.Limits[0], text)
-		case word == "because" && r.Verdict == capacity.Unknown:
+		case word == "because" && r.Verdict == fit.Unknown:
 			r.Assumed = append(r.Assumed, text)
 		case word == "because":
 			r.Obstacle = text
@@ -98,17 +99,17 @@ func FitOf(warnings []string) (r capacity.Result, ok bool) {
 	return r, ok
 }
 
-func verdictOf(word string) capacity.Verdict {
-	for _, v := range []capacity.Verdict{capacity.Fits, capacity.TooBig, capacity.Full, capacity.Fragmented} {
+func verdictOf(word string) fit.Verdict {
+	for _, v := range []fit.Verdict{fit.Fits, fit.TooBig, fit.Full, fit.Fragmented} {
 		if v.String() == word {
 			return v
 		}
 	}
-	return capacity.Unknown
+	return fit.Unknown
 }
 
 // limitOf is a limit with what "ResourceQuota ml/gpu: …" says of it.
-func limitOf(l capacity.Limit, text string) capacity.Limit {
+func limitOf(l quota.Violation, text string) quota.Violation {
 	owner, message, _ := strings.Cut(text, ": ")
 	kind, name, _ := strings.Cut(owner, " ")
 	l.Kind, l.Name, l.Message = kind, name, message

@@ -16,15 +16,15 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 )
 
 // still is a view of many nodes that does not change.
-type still struct{ snapshot *capacity.Snapshot }
+type still struct{ snapshot *cluster.Snapshot }
 
-func (s still) Snapshot() *capacity.Snapshot     { return s.snapshot }
+func (s still) Snapshot() *cluster.Snapshot      { return s.snapshot }
 func (still) Namespace(string) map[string]string { return map[string]string{} }
 
 // BenchmarkHandle is one creation, from the decoded AdmissionReview to the answer, with
@@ -53,7 +53,7 @@ func benchHandler(b testing.TB, nodes int) *Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var builder capacity.Builder
+	var builder cluster.Builder
 	builder.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
 	for i := range nodes {
 		amounts := corev1.ResourceList{

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,7 +68,7 @@ func (p pending) Conclude(ctx context.Context) Review { return pending{p.Pending
 // View is the cluster as informers hold it. None of its methods calls the API or blocks.
 type View interface {
 	// Snapshot is the cluster as it is now; its Incomplete says what it lacks.
-	Snapshot() *capacity.Snapshot
+	Snapshot() *cluster.Snapshot
 	// Namespace is the labels of a namespace; nil where they are not known.
 	Namespace(name string) map[string]string
 }

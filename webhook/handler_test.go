@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -75,8 +75,8 @@ func (w world) Job(kind schema.GroupKind, namespace, name string) *unstructured.
 	return u
 }
 
-func (w world) Snapshot() *capacity.Snapshot {
-	var b capacity.Builder
+func (w world) Snapshot() *cluster.Snapshot {
+	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
 	b.Incomplete(w.incomplete)
 	return b.Snapshot(time.Time{})

@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/config"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"

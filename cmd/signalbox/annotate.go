@@ -11,7 +11,7 @@ import (
 )
 
 // annotate writes a diagnosis on its job, with the controller's own hand.
-func (c *cluster) annotate(ctx context.Context, sh *shell, from diagnose.Case, r diagnose.Result) error {
+func (c *liveCluster) annotate(ctx context.Context, sh *shell, from diagnose.Case, r diagnose.Result) error {
 	w := controller.Writer{
 		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),

@@ -143,7 +143,7 @@ func jobsOfSnapshot(sh *shell, names []string) ([]*unstructured.Unstructured, er
 }
 
 // jobsOf are the jobs of the cluster.
-func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *cluster) (out []*unstructured.Unstructured, err error) {
+func (f *auditFlags) jobsOf(ctx context.Context, sh *shell, live *liveCluster) (out []*unstructured.Unstructured, err error) {
 	namespace := live.namespace
 	if f.everything {
 		namespace = metav1.NamespaceAll

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -133,7 +133,7 @@ func (w *world) unknown(jobs []reviewed, required bool) string {
 		return "--require-cluster, and no cluster was looked at"
 	}
 	for _, j := range jobs {
-		if j.Fit == nil || j.Fit.Verdict == capacity.Unknown {
+		if j.Fit == nil || j.Fit.Verdict == fit.Unknown {
 			return fmt.Sprintf("whether %s fits", j.Job)
 		}
 	}
@@ -184,15 +184,29 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	} else {
 		w.askServer(ctx, &report, req)
 	}
+	ledBack(&report, d)
 	ours := faults(report, w.cluster.Incomplete())
 	report.Skipped = append(report.Skipped, w.skipped...)
 	return &reviewed{report, d, ours, w.quotes}, nil
 }
 
+// ledBack gives the paths of a job that was made of another form as its author wrote them.
+func ledBack(r *preflight.Report, d manifest.Document) {
+	if !d.OpenPAI() {
+		return
+	}
+	for i := range r.Findings {
+		r.Findings[i].Path = d.Written(r.Findings[i].Path)
+	}
+	for i := range r.Rulings {
+		r.Rulings[i].Path = d.Written(r.Rulings[i].Path)
+	}
+}
+
 // askServer adds what the API server and the webhooks behind it say of a job: everything where
 // the user asks for it, and whether it fits where the nodes may not be listed.
 func (w *world) askServer(ctx context.Context, report *preflight.Report, req preflight.Request) {
-	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == capacity.Unknown
+	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
 	if w.rehearsal == nil && !blind || w.live == nil {
 		return
 	}

@@ -31,7 +31,7 @@ import (
 )
 
 // cluster is a live cluster, read with the user's own rights.
-type cluster struct {
+type liveCluster struct {
 	config    *rest.Config
 	objects   dynamic.Interface
 	clients   kubernetes.Interface
@@ -54,7 +54,7 @@ const answersWithin = 5 * time.Second
 
 // connect reaches the cluster of the kubeconfig. Where the user named a kubeconfig or a
 // context, not reaching it is an error; else it is a *noCluster.
-func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*cluster, error) {
+func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	named := *flags.KubeConfig != "" || *flags.Context != "" || *flags.ClusterName != ""
 	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -76,7 +76,7 @@ func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*cluste
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
 	config.QPS = -1
 	config.UserAgent = "signalbox/" + build().Version
-	c := &cluster{config: config}
+	c := &liveCluster{config: config}
 	if c.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.namespace == "" {
 		c.namespace = "default"
 	}
@@ -108,7 +108,7 @@ func noKubeconfig() string {
 }
 
 // greet learns what the cluster serves and who we are there.
-func (c *cluster) greet(ctx context.Context) error {
+func (c *liveCluster) greet(ctx context.Context) error {
 	quick := rest.CopyConfig(c.config)
 	quick.Timeout = answersWithin
 	hello, err := discovery.NewDiscoveryClientForConfig(quick)
@@ -142,7 +142,7 @@ func (c *cluster) greet(ctx context.Context) error {
 }
 
 // gather lists what check and fit look at. What may not be read is left unknown and said.
-func (c *cluster) gather(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
+func (c *liveCluster) gather(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
 	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
 	var skipped []preflight.Skip
 	for _, r := range viewed() {
@@ -169,7 +169,7 @@ func (c *cluster) gather(ctx context.Context, now time.Time, p *progress) (manif
 
 // autoscaler is the ConfigMap by which the cluster-autoscaler shows itself, without its
 // text; nil where there is none.
-func (c *cluster) autoscaler(ctx context.Context) *unstructured.Unstructured {
+func (c *liveCluster) autoscaler(ctx context.Context) *unstructured.Unstructured {
 	m, err := c.clients.CoreV1().ConfigMaps("kube-system").Get(ctx, "cluster-autoscaler-status", metav1.GetOptions{})
 	if err != nil {
 		return nil
@@ -182,7 +182,7 @@ func (c *cluster) autoscaler(ctx context.Context) *unstructured.Unstructured {
 
 // list is all objects of a resource, trimmed; whole is false where the cluster does not
 // serve it. (As in the webhook's view, what is not served is unknown, not absent.)
-func (c *cluster) list(ctx context.Context, r resource) (out []*unstructured.Unstructured, whole bool, err error) {
+func (c *liveCluster) list(ctx context.Context, r resource) (out []*unstructured.Unstructured, whole bool, err error) {
 	version := r.version(c.served[r.Group])
 	if version == "" {
 		return nil, false, nil
@@ -210,7 +210,7 @@ func (c *cluster) list(ctx context.Context, r resource) (out []*unstructured.Uns
 }
 
 // job is the stored job of the same name; nil where there is none, or nobody may look.
-func (c *cluster) job(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
+func (c *liveCluster) job(ctx context.Context, o *unstructured.Unstructured) *unstructured.Unstructured {
 	k := kinds.For(o.GroupVersionKind())
 	if k == nil || o.GetName() == "" {
 		return nil
@@ -230,7 +230,7 @@ const (
 )
 
 // policies are the files in the cluster's ConfigMaps; why says why they may not be read.
-func (c *cluster) policies(ctx context.Context) (fsys fs.FS, why string, err error) {
+func (c *liveCluster) policies(ctx context.Context) (fsys fs.FS, why string, err error) {
 	var files txtar.Archive
 	found, err := c.clients.CoreV1().ConfigMaps(ownNamespace).List(ctx, metav1.ListOptions{LabelSelector: policyLabel})
 	switch {

@@ -18,7 +18,7 @@ import (
 )
 
 // brokenCluster is a cluster that answers the list of one resource with an error.
-func brokenCluster(resource string, err error) *cluster {
+func brokenCluster(resource string, err error) *liveCluster {
 	lists, served := map[schema.GroupVersionResource]string{}, map[string][]string{}
 	for _, r := range viewed() {
 		for _, v := range r.versions {
@@ -28,7 +28,7 @@ func brokenCluster(resource string, err error) *cluster {
 	}
 	objects := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists)
 	objects.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
-	return &cluster{objects: objects, clients: kubefake.NewClientset(), served: served}
+	return &liveCluster{objects: objects, clients: kubefake.NewClientset(), served: served}
 }
 
 func TestGatherLeavesUnknownWhatTheServerDoesNotList(t *testing.T) {

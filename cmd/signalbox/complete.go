@@ -86,7 +86,7 @@ func completeJobs(kube *genericclioptions.ConfigFlags) cobra.CompletionFunc {
 }
 
 // connectSoon is the cluster, or nil where it does not answer at once.
-func connectSoon(parent context.Context, kube *genericclioptions.ConfigFlags) (ctx context.Context, live *cluster, stop func()) {
+func connectSoon(parent context.Context, kube *genericclioptions.ConfigFlags) (ctx context.Context, live *liveCluster, stop func()) {
 	ctx, stop = context.WithTimeout(parent, completesWithin)
 	live, err := connect(ctx, kube)
 	if err != nil {

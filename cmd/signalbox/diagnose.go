@@ -20,11 +20,12 @@ import (
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -35,8 +36,10 @@ type diagnoseFlags struct {
 	bundle             string
 	logs, events, pods []string
 	annotate, timeline bool
+	why                bool
 	watch, exitCode    bool
 	signatures         []string // folders
+	model              modelFlags
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
@@ -59,28 +62,31 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
   %[1]s diagnose pytorchjob train-a train-b -n ml -o md
   %[1]s diagnose pod/train-worker-3 -n ml --timeline
   %[1]s diagnose --bundle train.tgz -o json
-  %[1]s diagnose logs/
+  %[1]s diagnose logs/ --why
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
+			if f.model.explain && f.model.only {
+				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
+			}
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
-			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline}
+			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why}
 			if err := f.run(c.Context(), sh, args, to.print); err != nil || !f.exitCode {
 				return own(err)
 			}
 			return to.verdict()
 		},
 	}
-	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
-	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
-	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
-	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
-	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
+	f.addSources(c)
+	f.model.add(c)
+	c.Flags().BoolVar(&f.model.explain, "explain", false, "have the model of --config explain what the rules found, as far as the evidence supports it")
+	c.Flags().BoolVar(&f.model.only, "prompt-only", false, "print what a model would be asked, and ask nobody")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
+	c.Flags().BoolVar(&f.why, "why", false, "show what could be the cause, and the points for and against each")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
 	f.kube.AddFlags(c.Flags())
@@ -90,12 +96,22 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	return c
 }
 
+// addSources adds the flags that name saved evidence.
+func (f *diagnoseFlags) addSources(c *cobra.Command) {
+	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
+	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
+	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.pods, "pods", nil, "`file` with pods or nodes, as objects or as kubectl prints them; repeatable")
+	c.Flags().StringArrayVar(&f.signatures, "signatures", nil, "`folder` of signatures of your own, <id>.yaml; repeatable")
+}
+
 // printer writes diagnoses one after the other and remembers what they amount to.
 type printer struct {
 	sh        *shell
 	format    string
 	paint     painter
 	timeline  bool
+	why       bool
 	printed   int
 	sick, dim bool // one is not healthy; of one nobody can say
 }
@@ -110,6 +126,7 @@ func (p *printer) print(r diagnose.Result) error {
 	}
 	p.sick = p.sick || r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	p.dim = p.dim || r.Verdict == diagnose.Unknown
+	r.Why = p.why
 	if err := renderDiagnosis(p.sh.out, p.format, r, p.paint); err != nil || !p.timeline {
 		return err
 	}
@@ -166,7 +183,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return to(r)
+		return f.asked(ctx, sh, c, r, nil, to)
 	case len(args) == 0:
 		return usagef("nothing to diagnose; expected KIND/NAME, --bundle FILE, or logs: --log FILE, and --log - for a pipe")
 	}
@@ -365,7 +382,8 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 			}
 			if now := diagnose.Text(r); !f.watch || now != before {
 				before = now
-				if err := to(r); err != nil {
+				r.Story = controller.StoryOn(c.Job.Source, r)
+				if err := f.asked(ctx, sh, c, r, live, to); err != nil {
 					return err
 				}
 			}
@@ -387,11 +405,11 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 
 // collector reads jobs through this cluster. The view of the whole cluster is made when
 // it is asked for; without the right to list nodes there is none.
-func (c *cluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
+func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *collect.Cluster {
 	return &collect.Cluster{
 		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
-		Snapshot: func() *capacity.Snapshot {
+		Snapshot: func() *cluster.Snapshot {
 			view, _, err := c.gather(ctx, sh.now(), p)
 			if err != nil {
 				return nil
@@ -423,9 +441,17 @@ func renderTimeline(to io.Writer, r diagnose.Result, paint painter) error {
 func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint painter) error {
 	switch format {
 	case "text":
-		return newPage(to).quoting().write(painted(diagnose.Text(r), paint))
+		text := diagnose.Text(r)
+		if r.Why {
+			text += "\n" + diagnose.Why(r)
+		}
+		return newPage(to).quoting().write(painted(text, paint))
 	case "md":
-		return page{to: to}.write(diagnosisMarkdown(r))
+		text := diagnosisMarkdown(r)
+		if r.Why {
+			text += "\n```\n" + diagnose.Why(r) + "```\n"
+		}
+		return page{to: to}.write(text)
 	}
 	text, err := diagnose.JSON(r)
 	if err != nil {

@@ -130,7 +130,7 @@ func (c clockOf) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // reachWithClock reaches the cluster, and says how far its clock is from ours once it has answered.
-func reachWithClock(ctx context.Context, kube *genericclioptions.ConfigFlags, now func() time.Time) (*cluster, func() time.Duration, error) {
+func reachWithClock(ctx context.Context, kube *genericclioptions.ConfigFlags, now func() time.Time) (*liveCluster, func() time.Duration, error) {
 	var skew atomic.Int64
 	before := kube.WrapConfigFn
 	kube.WrapConfigFn = func(c *rest.Config) *rest.Config {

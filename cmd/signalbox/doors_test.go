@@ -21,8 +21,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -33,7 +33,7 @@ type scene struct {
 	name   string
 	text   []byte                     // job.yaml as a user has it
 	old    *unstructured.Unstructured // the stored job, on update
-	view   *capacity.Snapshot
+	view   *cluster.Snapshot
 	labels map[string]string
 }
 
@@ -157,7 +157,7 @@ func raw(t *testing.T, o *unstructured.Unstructured) []byte {
 }
 
 // Snapshot and Namespace make a scene the webhook's view of the cluster.
-func (s scene) Snapshot() *capacity.Snapshot       { return s.view }
+func (s scene) Snapshot() *cluster.Snapshot        { return s.view }
 func (s scene) Namespace(string) map[string]string { return s.labels }
 
 // listener keeps what the reviewer behind the webhook reports.
@@ -237,7 +237,7 @@ func samples(t *testing.T) []scene {
 // fixtures are the examples of the checks.
 func fixtures(t *testing.T) []scene {
 	t.Helper()
-	dirs, err := filepath.Glob("../../preflight/checks/testdata/*")
+	dirs, err := filepath.Glob("../../preflight/checks/*/testdata/*")
 	if err != nil {
 		t.Fatal(err)
 	}

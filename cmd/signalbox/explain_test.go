@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -26,14 +27,14 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		"findings":  {serverCheck, preflight.UnreadableField, "ignore-annotation", "namespace-mode", "namespace-missing", "unreadable-input"},
 		"exits":     {"0", "1", "2", "3", "4", "75"},
 	}
-	for v := capacity.Unknown; v <= capacity.Fragmented; v++ {
+	for v := fit.Unknown; v <= fit.Fragmented; v++ {
 		printed["fit"] = append(printed["fit"], v.String())
 	}
-	for _, rule := range []capacity.Rule{
-		capacity.RuleQueueMissing, capacity.RuleQueueClosed, capacity.RuleQueueQuota, capacity.RuleRange, capacity.RuleAmount,
-		capacity.RuleQuota, capacity.RuleMembers, capacity.RulePool, capacity.RuleDevices,
+	for _, rule := range []quota.Rule{
+		quota.RuleQueueMissing, quota.RuleQueueClosed, quota.RuleQueueQuota, quota.RuleRange, quota.RuleAmount,
+		quota.RuleQuota, quota.RuleMembers, quota.RulePool, quota.RuleDevices,
 	} {
-		held := capacity.Result{Verdict: capacity.Fits, Limits: []capacity.Limit{{Rule: rule, When: capacity.Never}}}
+		held := fit.Result{Verdict: fit.Fits, Limits: []quota.Violation{{Rule: rule, When: quota.Never}}}
 		printed["fit"] = append(printed["fit"], held.Answer())
 	}
 	for s := finding.Note; s <= finding.Error; s++ {

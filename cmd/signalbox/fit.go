@@ -11,9 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 )
 
 func newFit(sh *shell) *cobra.Command {
@@ -150,7 +152,7 @@ func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble.
-func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *capacity.Snapshot, []preflight.Trouble, error) {
+func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *cluster.Snapshot, []preflight.Trouble, error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
 		return nil, nil, nil, err
@@ -172,7 +174,7 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		if j.Fit == nil || j.Gang == nil || w.nodeless {
 			continue
 		}
-		if text := w.cluster.Departures(ctx, *j.Gang, *j.Fit); text != "" {
+		if text := whatif.Completions(ctx, w.cluster, *j.Gang, *j.Fit); text != "" {
 			j.Fit.Changes = append(j.Fit.Changes, text)
 			j.Fit.Change = j.Fit.Changes[0]
 		}
@@ -188,11 +190,11 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 		switch {
 		case j.Fit != nil && j.Fit.Blocked():
 			never = true
-		case j.Fit == nil || j.Fit.Verdict == capacity.Unknown:
+		case j.Fit == nil || j.Fit.Verdict == fit.Unknown:
 			unknown = true
 		case waits(j.Report):
 			busy = true
-		case j.Fit.Verdict != capacity.Fits:
+		case j.Fit.Verdict != fit.Fits:
 			never = true
 		}
 	}
@@ -213,12 +215,12 @@ func fitVerdict(jobs []reviewed, troubles []preflight.Trouble, failOn string) er
 
 // fitOnly is one element of "jobs" in the output of fit.
 type fitOnly struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	Namespace  string           `json:"namespace"`
-	Name       string           `json:"name"`
-	Source     string           `json:"source"`
-	Fit        *capacity.Result `json:"fit"`
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	Namespace  string      `json:"namespace"`
+	Name       string      `json:"name"`
+	Source     string      `json:"source"`
+	Fit        *fit.Result `json:"fit"`
 	// Set is what --set changed in the job.
 	Set map[string]string `json:"set,omitempty"`
 }
@@ -262,14 +264,14 @@ func renderFit(to io.Writer, format string, jobs []reviewed, troubles []prefligh
 }
 
 // withLists is the answer with empty lists instead of nulls.
-func withLists(fit *capacity.Result) *capacity.Result {
-	if fit == nil {
+func withLists(answer *fit.Result) *fit.Result {
+	if answer == nil {
 		return nil
 	}
-	out := *fit
-	out.Plan = append([]capacity.Placement{}, fit.Plan...)
-	out.Shortfall = append([]capacity.Shortfall{}, fit.Shortfall...)
-	out.Assumed = append([]string{}, fit.Assumed...)
+	out := *answer
+	out.Plan = append([]fit.Placement{}, answer.Plan...)
+	out.Shortfall = append([]fit.Shortfall{}, answer.Shortfall...)
+	out.Assumed = append([]string{}, answer.Assumed...)
 	return &out
 }
 

@@ -12,8 +12,10 @@ import (
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -121,7 +123,7 @@ func (w *world) variants(ctx context.Context, r *preflight.Reviewer, d manifest.
 }
 
 // apply writes a value into the job, where the job writes it.
-func (s setting) apply(req preflight.Request, view *capacity.Snapshot, v string) error {
+func (s setting) apply(req preflight.Request, view *cluster.Snapshot, v string) error {
 	j := readJob(req.Object, view)
 	if j == nil {
 		return fmt.Errorf("the job cannot be read")
@@ -155,7 +157,7 @@ func (s setting) apply(req preflight.Request, view *capacity.Snapshot, v string)
 // requests and in limits.
 func (s setting) places(j *job.Job, role *job.Role) ([]job.Path, error) {
 	if s.field == "replicas" {
-		for _, g := range capacity.GangOf(j).Groups {
+		for _, g := range gang.Of(j).Groups {
 			if g.Name == role.Name && g.Path != "" {
 				return []job.Path{g.Path}, nil
 			}
@@ -191,7 +193,7 @@ func (s setting) places(j *job.Job, role *job.Role) ([]job.Path, error) {
 func largest(all []variant) int {
 	best := -1
 	for i, v := range all {
-		if v.Fit != nil && v.Fit.Verdict == capacity.Fits && !v.Fit.Held() && (best < 0 || v.gpu > all[best].gpu) {
+		if v.Fit != nil && v.Fit.Verdict == fit.Fits && !v.Fit.Held() && (best < 0 || v.gpu > all[best].gpu) {
 			best = i
 		}
 	}

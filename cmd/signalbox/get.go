@@ -133,7 +133,7 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 	}
 }
 
-func (f *getFlags) namespaceOf(live *cluster) string {
+func (f *getFlags) namespaceOf(live *liveCluster) string {
 	if f.all {
 		return metav1.NamespaceAll
 	}
@@ -141,7 +141,7 @@ func (f *getFlags) namespaceOf(live *cluster) string {
 }
 
 // list reads the jobs of all kinds that the cluster serves, and says which may not be read.
-func (f *getFlags) list(ctx context.Context, live *cluster, names []string) (rows []jobRow, missing []string, versions map[schema.GroupVersionResource]string, err error) {
+func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) (rows []jobRow, missing []string, versions map[schema.GroupVersionResource]string, err error) {
 	versions = map[schema.GroupVersionResource]string{}
 	rows = []jobRow{}
 	for _, k := range kinds.All() {
@@ -353,7 +353,7 @@ func jobTable(sh *shell, rows []jobRow, all, wide, heading bool, paint painter) 
 }
 
 // anyChange waits until something of the resources changes, from the versions that were listed on.
-func (c *cluster) anyChange(ctx context.Context, versions map[schema.GroupVersionResource]string, namespace string) error {
+func (c *liveCluster) anyChange(ctx context.Context, versions map[schema.GroupVersionResource]string, namespace string) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	changed := make(chan struct{}, len(versions))

@@ -51,6 +51,9 @@ func inputOf(found []manifest.Source) (*input, error) {
 				lists++
 			case kinds.For(d.Object.GroupVersionKind()) != nil:
 				in.jobs = append(in.jobs, d)
+				if d.OpenPAI() {
+					in.notes = append(in.notes, d.Where()+": read as the Framework that OpenPAI makes of it; its label of nodes and what else it adds to every job are left out")
+				}
 			default:
 				in.others = append(in.others, d)
 			}

@@ -10,26 +10,26 @@ import (
 	"github.com/fatih/color"
 	"golang.org/x/term"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/board"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
 )
 
 // mapOf is the cluster as one job sees it.
-func mapOf(j reviewed, cluster *capacity.Snapshot, width int, paint painter) string {
+func mapOf(j reviewed, cluster *cluster.Snapshot, width int, paint painter) string {
 	if j.Gang == nil {
 		return "no map: the job could not be read\n"
 	}
-	o := board.Options{Width: width, ASCII: !speaksUTF8(runtime.GOOS, os.Getenv)}
+	o := nodemap.Options{Width: width, ASCII: !speaksUTF8(runtime.GOOS, os.Getenv)}
 	if paint.on {
 		o.Ink = ink
 	}
-	return board.Draw(board.Question{Cluster: cluster, Gang: *j.Gang, Fit: *j.Fit}, o)
+	return nodemap.Draw(nodemap.Question{Cluster: cluster, Gang: *j.Gang, Fit: *j.Fit}, o)
 }
 
 // ink colours what is worth a look: what is used keeps the colour of the text.
-func ink(m board.Mark, text string) string {
-	by := map[board.Mark]color.Attribute{
-		board.Ours: color.FgCyan, board.Free: color.FgGreen, board.Closed: color.FgYellow, board.Broken: color.FgRed, board.Hidden: color.FgYellow,
+func ink(m nodemap.Mark, text string) string {
+	by := map[nodemap.Mark]color.Attribute{
+		nodemap.Ours: color.FgCyan, nodemap.Free: color.FgGreen, nodemap.Closed: color.FgYellow, nodemap.Broken: color.FgRed, nodemap.Hidden: color.FgYellow,
 	}
 	attribute, ok := by[m]
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	names "k8s.io/client-go/metadata" // reads that objects are there, not what is in them
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -31,7 +31,7 @@ var plurals = map[string]string{
 
 // inquiry asks for objects by name and files what it learns.
 type inquiry struct {
-	cluster *cluster
+	cluster *liveCluster
 	client  names.Interface
 	view    *manifest.View
 	asked   map[manifest.Named]bool
@@ -42,7 +42,7 @@ type inquiry struct {
 // ask asks the cluster, with the user's own rights, for the Secrets, ConfigMaps, device
 // claims and pod groups that the jobs name, one by one. Nothing of them is read but that they
 // are there. What may not be read stays unknown and is said.
-func (c *cluster) ask(ctx context.Context, v *manifest.View, jobs []*job.Job) ([]preflight.Skip, error) {
+func (c *liveCluster) ask(ctx context.Context, v *manifest.View, jobs []*job.Job) ([]preflight.Skip, error) {
 	client, err := names.NewForConfig(c.config)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func readJobs(in *input, v manifest.View, namespace string) []*job.Job {
 
 // readJob reads one job; nil where nothing can be read. A reader that panics reads nothing:
 // the review says so.
-func readJob(object *unstructured.Unstructured, view *capacity.Snapshot) (j *job.Job) {
+func readJob(object *unstructured.Unstructured, view *cluster.Snapshot) (j *job.Job) {
 	defer func() {
 		if recover() != nil {
 			j = nil

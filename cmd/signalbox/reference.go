@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -101,11 +101,11 @@ var ownerTexts = map[string]string{
 // wordList is every name of our outputs that no other part of the reference has.
 func wordList() []word {
 	out := []word{
-		{capacity.Fits.String(), "fit", "There is a place for every pod at once; the plan says where."},
-		{capacity.TooBig.String(), "fit", "Never: not even if the cluster were idle. The job has to change."},
-		{capacity.Full.String(), "fit", "Not now: others hold what is missing. On the idle cluster it would fit."},
-		{capacity.Fragmented.String(), "fit", "Not now: enough is free in total, but not together on single nodes."},
-		{capacity.Unknown.String(), "fit", "Not enough was seen to say; the answer names what was not. It is never a pass: the exit code of fit is 4."},
+		{fit.Fits.String(), "fit", "There is a place for every pod at once; the plan says where."},
+		{fit.TooBig.String(), "fit", "Never: not even if the cluster were idle. The job has to change."},
+		{fit.Full.String(), "fit", "Not now: others hold what is missing. On the idle cluster it would fit."},
+		{fit.Fragmented.String(), "fit", "Not now: enough is free in total, but not together on single nodes."},
+		{fit.Unknown.String(), "fit", "Not enough was seen to say; the answer names what was not. It is never a pass: the exit code of fit is 4."},
 		{"no-queue", "fit", "The queue that the job names does not exist, so nobody will start it."},
 		{"queue-closed", "fit", "The queue takes no jobs: somebody stopped it."},
 		{"over-queue", "fit", "The queue has less than the job asks for, for good or now."},

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/signalbox-dev/signalbox/config"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 

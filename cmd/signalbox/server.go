@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -38,7 +38,7 @@ type rehearsal struct {
 	warnings *collector
 }
 
-func (c *cluster) rehearse() (*rehearsal, error) {
+func (c *liveCluster) rehearse() (*rehearsal, error) {
 	config := rest.CopyConfig(c.config)
 	heard := &collector{}
 	config.WarningHandlerWithContext = heard
@@ -58,7 +58,7 @@ type heard struct {
 
 // dryRun creates a job, or changes the stored one, without storing anything. Signalbox's
 // webhook is asked whether the job fits.
-func (c *cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *heard {
+func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *heard {
 	out := &heard{job: job.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
 	config, said := rest.CopyConfig(c.config), &collector{}
 	config.WarningHandlerWithContext = said
@@ -94,7 +94,7 @@ func (c *cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *hea
 }
 
 // fitInstead is the webhook's answer, or an unknown that says why there is none.
-func (h *heard) fitInstead(unknown *capacity.Result) *capacity.Result {
+func (h *heard) fitInstead(unknown *fit.Result) *fit.Result {
 	if r, ok := webhook.FitOf(h.warnings); ok {
 		r.Assumed = append(r.Assumed, "you may not list nodes: the answer is that of Signalbox's webhook in the cluster")
 		return &r

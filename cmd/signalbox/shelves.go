@@ -26,7 +26,7 @@ func checkShelf() shelf {
 			var out []entry
 			for _, c := range set.Checks() {
 				out = append(out, entry{
-					name: c.Name, row: []string{c.Name, c.Severity.String(), orAll(c.Kinds), needsText(c.Needs), c.Title},
+					name: c.Name, row: []string{c.Name, c.Severity.String(), orAll(c.KindNames()), needsText(c.Needs), c.Title},
 					page: checkPage(c), value: checkValue(c),
 				})
 			}
@@ -46,7 +46,7 @@ func checkValue(c *check.Check) any {
 		Params   []check.Parameter `json:"params,omitempty"`
 		Remedy   string            `json:"remedy"`
 		Since    string            `json:"since"`
-	}{c.Name, c.Title, c.Doc, c.Severity.String(), append([]string{}, c.Kinds...), needsWords(c.Needs), c.Parameters(), c.Remedy, c.Since}
+	}{c.Name, c.Title, c.Doc, c.Severity.String(), append([]string{}, c.KindNames()...), needsWords(c.Needs), c.Parameters(), c.Remedy, c.Since}
 }
 
 // needsWords are the inputs without which a check is skipped.
@@ -86,7 +86,7 @@ func orAll(kinds []string) string {
 // do, parameters, since when. Its examples are the fixtures of the tests.
 func checkPage(c *check.Check) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** (%s, %s)\n\n%s\n", c.Title, c.Severity, orAll(c.Kinds), strings.TrimSpace(c.Doc))
+	fmt.Fprintf(&b, "**%s** (%s, %s)\n\n%s\n", c.Title, c.Severity, orAll(c.KindNames()), strings.TrimSpace(c.Doc))
 	examples := checks.Examples(c.Name)
 	for _, fires := range []bool{true, false} {
 		i := slices.IndexFunc(examples, func(e checks.Example) bool { return e.Fires == fires })

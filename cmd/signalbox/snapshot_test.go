@@ -18,7 +18,9 @@ import (
 	runtimeobject "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	with "github.com/signalbox-dev/signalbox/test/build"
@@ -74,7 +76,7 @@ func TestASnapshotIsReadBackAsItWasWritten(t *testing.T) {
 		if len(got.Objects)+len(got.Pods) != len(want.Objects) {
 			t.Errorf("%s: %d objects and %d pods were read of %d", name, len(got.Objects), len(got.Pods), len(want.Objects))
 		}
-		if diff := cmp.Diff(mustSnapshot(t, &want).Nodes(), mustSnapshot(t, &got).Nodes(), cmpopts.IgnoreUnexported(capacity.Node{})); diff != "" {
+		if diff := cmp.Diff(mustSnapshot(t, &want).Nodes(), mustSnapshot(t, &got).Nodes(), cmpopts.IgnoreUnexported(cluster.Node{})); diff != "" {
 			t.Errorf("%s (-written +read):\n%s", name, diff)
 		}
 	}
@@ -300,7 +302,7 @@ spec:
 	}
 }
 
-func mustSnapshot(t *testing.T, v *manifest.View) *capacity.Snapshot {
+func mustSnapshot(t *testing.T, v *manifest.View) *cluster.Snapshot {
 	t.Helper()
 	s, err := v.Snapshot()
 	if err != nil {
@@ -338,6 +340,6 @@ func FuzzReadView(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s.Fit(t.Context(), capacity.Gang{Groups: []capacity.Group{{Name: "w", Count: 3}}})
+		whatif.Answer(t.Context(), s, gang.Gang{Groups: []gang.Group{{Name: "w", Count: 3}}})
 	})
 }

@@ -83,7 +83,7 @@ func hint(arg string) string {
 }
 
 // reach is the cluster, or an error that says what else would do.
-func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) (*cluster, error) {
+func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) (*liveCluster, error) {
 	live, err := connect(ctx, kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
 		return nil, usagef("%s; expected a kubeconfig whose cluster answers%s", none.why, or)
@@ -92,7 +92,7 @@ func reach(ctx context.Context, kube *genericclioptions.ConfigFlags, or string) 
 }
 
 // caseOf collects everything about a target.
-func (c *cluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose.Case, error) {
+func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose.Case, error) {
 	p := sh.progress()
 	defer p.done()
 	from := c.collector(ctx, sh, p)
@@ -115,7 +115,7 @@ func (c *cluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose.Cas
 
 // elsewhere says where a job of the name is, if its namespace is another one, or which name is
 // meant.
-func (c *cluster) elsewhere(ctx context.Context, t target) string {
+func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 	for _, gvr := range c.resources(t.kind) {
 		found, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + t.name, Limit: 1})
 		if err == nil && len(found.Items) > 0 {
@@ -135,7 +135,7 @@ func (c *cluster) elsewhere(ctx context.Context, t target) string {
 }
 
 // resources are the versions of a kind that the cluster serves, best first.
-func (c *cluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
+func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
 	for _, gvk := range k.GVKs {
 		if slices.Contains(c.served[gvk.Group], gvk.Version) {
 			out = append(out, gvk.GroupVersion().WithResource(k.Resource))
@@ -148,7 +148,7 @@ func (c *cluster) resources(k *kinds.Kind) (out []schema.GroupVersionResource) {
 const mostOwners = 8
 
 // jobOfPod is the job at the end of the owners of a pod.
-func (c *cluster) jobOfPod(ctx context.Context, name string) (target, error) {
+func (c *liveCluster) jobOfPod(ctx context.Context, name string) (target, error) {
 	pod, err := c.clients.CoreV1().Pods(c.namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -180,7 +180,7 @@ func (c *cluster) jobOfPod(ctx context.Context, name string) (target, error) {
 const everyChange = 5 * time.Second
 
 // change waits until the job of a case, or one of its pods, is another one.
-func (c *cluster) change(ctx context.Context, from diagnose.Case) error {
+func (c *liveCluster) change(ctx context.Context, from diagnose.Case) error {
 	before := ""
 	tick := time.NewTicker(everyChange)
 	defer tick.Stop()
@@ -204,7 +204,7 @@ func (c *cluster) change(ctx context.Context, from diagnose.Case) error {
 }
 
 // versions are the resource versions of a job and its pods, in one string.
-func (c *cluster) versions(ctx context.Context, from diagnose.Case) (string, error) {
+func (c *liveCluster) versions(ctx context.Context, from diagnose.Case) (string, error) {
 	ref := from.Job.Ref
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	o, err := c.objects.Resource(gvk.GroupVersion().WithResource(from.Kind.Resource)).Namespace(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})

@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
+
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -96,10 +97,10 @@ func shortenNode(node map[string]any) {
 // left as it is, for whoever reads it next to say what is wrong.
 func trimPod(o *unstructured.Unstructured) *unstructured.Unstructured {
 	p := &corev1.Pod{}
-	if err := capacity.Decode(o, p); err != nil {
+	if err := cluster.Decode(o, p); err != nil {
 		return o
 	}
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(capacity.LeanPod(p))
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(cluster.LeanPod(p))
 	if err != nil {
 		return o
 	}

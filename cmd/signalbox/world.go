@@ -19,8 +19,8 @@ import (
 	"github.com/signalbox-dev/signalbox/config"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -67,19 +67,19 @@ type world struct {
 	checks    *check.Set
 	tuned     map[string]*check.Set // by namespace, where they differ
 	engine    preflight.Engine
-	cluster   *capacity.Snapshot // nil: no view
-	seen      bool               // somebody looked at a cluster: the view is not only what the input brings
-	live      *cluster           // nil: offline
-	silent    string             // why a cluster that is configured was not looked at
-	nodeless  bool               // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
-	quotes    *quotes            // of the files that are reviewed
-	names     []string           // of the namespaces of the view
-	answers   bool               // the operators' own webhooks answer too, as they do on a live cluster
-	rehearsal *rehearsal         // nil: the API server is not asked about pods
-	skipped   []preflight.Skip   // what could not be seen
-	namespace string             // for objects that name none
-	forced    bool               // the user chose the namespace
-	asking    *asking            // who asks, where the user says so
+	cluster   *cluster.Snapshot // nil: no view
+	seen      bool              // somebody looked at a cluster: the view is not only what the input brings
+	live      *liveCluster      // nil: offline
+	silent    string            // why a cluster that is configured was not looked at
+	nodeless  bool              // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
+	quotes    *quotes           // of the files that are reviewed
+	names     []string          // of the namespaces of the view
+	answers   bool              // the operators' own webhooks answer too, as they do on a live cluster
+	rehearsal *rehearsal        // nil: the API server is not asked about pods
+	skipped   []preflight.Skip  // what could not be seen
+	namespace string            // for objects that name none
+	forced    bool              // the user chose the namespace
+	asking    *asking           // who asks, where the user says so
 
 	known  func(namespace string) map[string]string                      // labels; nil: from the cluster
 	before func(o *unstructured.Unstructured) *unstructured.Unstructured // the stored job; nil: from the cluster

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // Check is one rule. Metadata is data, so that docs, the command line, configuration
@@ -17,15 +18,16 @@ type Check struct {
 	Remedy   string // one imperative sentence with a full stop
 	Since    string
 	Severity finding.Severity
-	Kinds    []string // kinds it looks at; empty: every kind
-	Needs    Needs
-	Params   func() any // fresh defaults; nil: no parameters; decoded strictly
+	// Kinds are those whose own fields it looks at, with their group: JobSet.jobset.x-k8s.io; empty:
+	// every kind.
+	Kinds []string
+	// Where says by what the operator of a kind does whether the check looks at its jobs; nil: it does.
+	Where  func(*kinds.Operator) bool
+	Needs  Needs
+	Params func() any // fresh defaults; nil: no parameters; decoded strictly
 	// Eclipses names checks that stay silent at and below a path where this one fires:
 	// the cause hides the consequence.
 	Eclipses []string
-	// OperatorRejects names the kinds whose operator refuses this with a text of its own. The
-	// check stays silent where that answer is seen to come; see Input.Answers.
-	OperatorRejects []string
 	// Run reports through the pass. An error means that the check itself failed; the job
 	// is not blamed for it.
 	Run func(*Pass) error
@@ -43,7 +45,31 @@ const (
 	Whole                       // a job that could be read whole: what is missing in it is not there
 )
 
-// Covers says whether the check looks at jobs of the kind.
-func (c *Check) Covers(kind string) bool {
-	return len(c.Kinds) == 0 || slices.Contains(c.Kinds, kind)
+// covers says whether the check looks at jobs of a kind and its operator.
+func (c *Check) covers(groupKind string, operator *kinds.Operator) bool {
+	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, groupKind)) && (c.Where == nil || c.Where(operator))
+}
+
+// KindNames are the kinds that the check looks at, in the order of their names; empty: every kind.
+// Those of one name are told apart by their group.
+func (c *Check) KindNames() []string {
+	all, times := kinds.All(), map[string]int{}
+	for _, k := range all {
+		times[k.Name]++
+	}
+	out := []string{}
+	for _, k := range all {
+		if !slices.ContainsFunc(k.Operators(), func(o *kinds.Operator) bool { return c.covers(k.GroupKind(), o) }) {
+			continue
+		}
+		if times[k.Name] > 1 {
+			out = append(out, k.GroupKind())
+		} else {
+			out = append(out, k.Name)
+		}
+	}
+	if len(out) == len(all) {
+		return nil
+	}
+	return out
 }

@@ -12,10 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 // rule is a check that keeps all promises and reports at the paths.
@@ -43,7 +45,7 @@ func newSet(t testing.TB, checks ...*check.Check) *check.Set {
 func train(annotations map[string]string) *job.Job {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": map[string]any{"b": int64(1)}, "ab": int64(1), "b": int64(1), "z": int64(1)}}}
 	o.SetAnnotations(annotations)
-	return &job.Job{Ref: job.Ref{Kind: "PyTorchJob", Name: "train"}, Source: o}
+	return &job.Job{Ref: job.Ref{Kind: "PyTorchJob", APIVersion: "kubeflow.org/v1", Name: "train"}, Source: o}
 }
 
 // told prints outcomes the way the cases below are written.
@@ -168,12 +170,16 @@ func TestRun(t *testing.T) {
 	}
 	fails := rule("c-fails")
 	fails.Run = func(p *check.Pass) error { p.Reportf("spec", "half a thought"); return errors.New("no idea") }
-	nodes, objects, labels, update, whole, elsewhere, refused := rule("nodes", "spec"), rule("objects", "spec"), rule("labels", "spec"), rule("update", "spec"), rule("whole", "spec"), rule("elsewhere", "spec"), rule("refused", "spec")
+	nodes, objects, labels, update, whole, elsewhere, refused := rule("nodes", "spec"), rule("objects", "spec"), rule("labels", "spec"), rule("update", "spec"), rule("whole", "spec"), rule("elsewhere", "spec"), rule("master-count", "spec")
 	nodes.Needs, objects.Needs, labels.Needs, update.Needs, whole.Needs = check.Cluster, check.Objects, check.Namespace, check.Update, check.Whole
-	elsewhere.Kinds, refused.OperatorRejects = []string{"TFJob"}, []string{"PyTorchJob"}
+	elsewhere.Kinds = []string{"TFJob.kubeflow.org"}
+	namesake, here, leads, hops := rule("namesake", "spec"), rule("here", "spec"), rule("leads", "spec"), rule("hops", "spec")
+	namesake.Kinds, here.Kinds = []string{"PyTorchJob.example.com"}, []string{"PyTorchJob.kubeflow.org"}
+	leads.Where = func(o *kinds.Operator) bool { return o.Masters != nil }
+	hops.Where = func(o *kinds.Operator) bool { return o.LauncherRole != "" }
 	cause, effect := rule("cause", "spec.a"), rule("effect", "spec.a.b", "spec.ab")
 	cause.Eclipses = []string{"effect"}
-	var b capacity.Builder
+	var b cluster.Builder
 	b.Incomplete("caches not synced")
 	untrusted := b.Snapshot(noon)
 
@@ -194,9 +200,11 @@ func TestRun(t *testing.T) {
 		"nothing before":                     {[]*check.Check{update}, check.Input{}, "update: skipped, nothing was changed: there is no object before\n"},
 		"half a job":                         {[]*check.Check{whole}, check.Input{Partial: true}, "whole: skipped, needs all of the job; not all of it could be read\n"},
 		"another kind":                       {[]*check.Check{elsewhere}, check.Input{}, "elsewhere: skipped, kind not covered\n"},
-		"refused by the operator, offline":   {[]*check.Check{refused}, check.Input{}, "refused: warning at spec\n"},
-		"refused by the operator, live":      {[]*check.Check{refused}, check.Input{Live: true}, "refused: warning at spec\n"},
-		"refused by a webhook that is seen":  {[]*check.Check{refused}, check.Input{Answers: "webhook w"}, "refused: skipped, answered by webhook w\n"},
+		"another group's kind of that name":  {[]*check.Check{here, namesake}, check.Input{}, "here: warning at spec\nnamesake: skipped, kind not covered\n"},
+		"by what the operator does":          {[]*check.Check{leads, hops}, check.Input{}, "hops: skipped, kind not covered\nleads: warning at spec\n"},
+		"refused by the operator, offline":   {[]*check.Check{refused}, check.Input{}, "master-count: warning at spec\n"},
+		"refused by the operator, live":      {[]*check.Check{refused}, check.Input{Live: true}, "master-count: warning at spec\n"},
+		"refused by a webhook that is seen":  {[]*check.Check{refused}, check.Input{Answers: "webhook w"}, "master-count: skipped, answered by webhook w\n"},
 		"another kind's webhook":             {[]*check.Check{rule("a", "spec")}, check.Input{Answers: "webhook w"}, "a: warning at spec\n"},
 		"the cause hides what lies below it": {[]*check.Check{cause, effect}, check.Input{}, "cause: warning at spec.a\neffect: warning at spec.ab\n"},
 		"no job":                             {[]*check.Check{rule("a", "spec")}, check.Input{Job: nil}, ""},
@@ -232,8 +240,8 @@ func TestAGivenFitReachesTheChecks(t *testing.T) {
 		c.Run = func(p *check.Pass) error { p.Fit(); return nil }
 		return c
 	}
-	var b capacity.Builder
-	newSet(t, asks("a"), asks("b")).Run(t.Context(), check.Input{Job: train(nil), Cluster: b.Snapshot(noon), Fit: func() capacity.Result { asked++; return capacity.Result{} }})
+	var b cluster.Builder
+	newSet(t, asks("a"), asks("b")).Run(t.Context(), check.Input{Job: train(nil), Cluster: b.Snapshot(noon), Fit: func() fit.Result { asked++; return fit.Result{} }})
 	if asked != 2 {
 		t.Errorf("the given answer was asked %d times; want 2, once by each check", asked)
 	}
@@ -281,7 +289,7 @@ func TestADeadlineInTheFitSparesWhatReadsOnlyTheJob(t *testing.T) {
 	fits, costly := rule("a-fits"), rule("b-costly", "spec")
 	fits.Needs, costly.Needs = check.Cluster, check.Cluster
 	fits.Run = func(p *check.Pass) error { cancel(); return nil }
-	var b capacity.Builder
+	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"})
 	got := told(newSet(t, fits, costly, rule("c-cheap", "spec")).Run(ctx, check.Input{Job: train(nil), Cluster: b.Snapshot(noon)}))
 	want := "a-fits:\nb-costly: skipped, deadline passed before it ran (our fault)\nc-cheap: warning at spec\n"

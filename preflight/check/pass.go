@@ -3,20 +3,24 @@ package check
 import (
 	"fmt"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // Pass is the only door between a check and its driver.
 type Pass struct {
 	Job       *job.Job
-	Old       *job.Job           // set where the check needs Update
-	Cluster   *capacity.Snapshot // may be nil unless the check needs Cluster or Objects
-	Namespace map[string]string  // labels of the namespace; nil: unknown
+	Old       *job.Job          // set where the check needs Update
+	Operator  *kinds.Operator   // what the operator of the job's kind does; never nil
+	Cluster   *cluster.Snapshot // may be nil unless the check needs Cluster or Objects
+	Namespace map[string]string // labels of the namespace; nil: unknown
 	Params    any
-	fit       func() capacity.Result
-	limits    func() []capacity.Limit
+	fit       func() fit.Result
+	limits    func() []quota.Violation
 	check     *Check
 	severity  finding.Severity // from the configuration; 0: what the check says
 	sink      *[]finding.Finding
@@ -24,11 +28,11 @@ type Pass struct {
 
 // Fit is the answer of the capacity engine for the whole job; computed once per review.
 // Only checks that need Cluster may call it.
-func (p *Pass) Fit() capacity.Result { return p.fit() }
+func (p *Pass) Fit() fit.Result { return p.fit() }
 
 // Limits are the rules between the job and the nodes that the job does not keep; worked
 // out once per review. Only checks that need Cluster or Objects may call it.
-func (p *Pass) Limits() []capacity.Limit { return p.limits() }
+func (p *Pass) Limits() []quota.Violation { return p.limits() }
 
 // Reportf reports at a path with the severity and the remedy of the check.
 func (p *Pass) Reportf(at job.Path, format string, args ...any) {

@@ -8,26 +8,31 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // Input is what a set looks at.
 type Input struct {
-	Job, Old  *job.Job           // Old only on update
-	Partial   bool               // the job could not be read whole: its numbers may be wrong
-	Cluster   *capacity.Snapshot // nil: no cluster view
-	Namespace map[string]string  // labels; nil: unknown
+	Job, Old  *job.Job          // Old only on update
+	Partial   bool              // the job could not be read whole: its numbers may be wrong
+	Cluster   *cluster.Snapshot // nil: no cluster view
+	Namespace map[string]string // labels; nil: unknown
 	// Live says that the view is one that somebody keeps up to date: what it lacks is our fault.
 	Live bool
-	// Answers says who else refuses what Check.OperatorRejects names, before the job is stored:
+	// Answers says who else refuses what kinds.Validation.Refuses names, before the job is stored:
 	// the API server, or the operator's webhook. Empty: nobody is known to.
 	Answers string
 	// Fit answers for the whole job; nil: asked of Cluster when the first check wants to know.
-	Fit func() capacity.Result
+	Fit func() fit.Result
 	// Limits answers what lies before the nodes; nil: asked of Cluster, as with Fit.
-	Limits func() []capacity.Limit
+	Limits func() []quota.Violation
 }
 
 // Outcome is what became of one check.
@@ -51,19 +56,21 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 		return nil
 	}
 	if in.Fit == nil {
-		in.Fit = sync.OnceValue(func() capacity.Result { return in.Cluster.Fit(ctx, capacity.GangOf(in.Job)) })
+		in.Fit = sync.OnceValue(func() fit.Result { return whatif.Answer(ctx, in.Cluster, gang.Of(in.Job)) })
 	}
 	if in.Limits == nil {
-		in.Limits = sync.OnceValue(func() []capacity.Limit { return in.Cluster.Limits(capacity.GangOf(in.Job)) })
+		in.Limits = sync.OnceValue(func() []quota.Violation { return quota.Violations(in.Cluster, gang.Of(in.Job)) })
 	}
 	ignored, notes := s.ignored(in.Job)
+	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")
+	who := kindOf{groupKind: in.Job.Ref.Kind + "." + group, operator: kinds.Of(in.Job.Ref)}
 	out := make([]Outcome, len(s.entries))
 	// What needs the cluster costs most and goes last: a deadline that passes in the fit
 	// must not silence what reads only the job.
 	for _, costly := range []bool{false, true} {
 		for i := range s.entries {
 			if e := &s.entries[i]; costly == (e.check.Needs&Cluster != 0) {
-				out[i] = e.run(ctx, in, ignored[e.check.Name])
+				out[i] = e.run(ctx, in, who, ignored[e.check.Name])
 			}
 		}
 	}
@@ -77,9 +84,15 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	return out
 }
 
-func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome) {
+// kindOf is the kind of a job, as checks are chosen by it.
+type kindOf struct {
+	groupKind string
+	operator  *kinds.Operator
+}
+
+func (e *entry) run(ctx context.Context, in Input, who kindOf, ignored string) (out Outcome) {
 	out.Check = e.check.Name
-	out.Skipped = e.skip(in)
+	out.Skipped = e.skip(in, who)
 	switch {
 	case out.Skipped.Reason != Ran:
 		out.Failed = in.Live && out.Skipped.Reason == ViewUntrusted
@@ -103,7 +116,7 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 		return out
 	}
 	pass := &Pass{
-		Job: in.Job, Old: in.Old, Cluster: in.Cluster, Namespace: in.Namespace, Params: params,
+		Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, Params: params,
 		fit: in.Fit, limits: in.Limits, check: e.check, severity: e.severity, sink: &out.Findings,
 	}
 	if err := e.check.Run(pass); err != nil {
@@ -113,12 +126,12 @@ func (e *entry) run(ctx context.Context, in Input, ignored string) (out Outcome)
 	return out
 }
 
-func (e *entry) skip(in Input) Skip {
+func (e *entry) skip(in Input, who kindOf) Skip {
 	needs := func(n Needs) bool { return e.check.Needs&n != 0 }
 	switch {
-	case !e.check.Covers(in.Job.Ref.Kind):
+	case !e.check.covers(who.groupKind, who.operator):
 		return Skip{Reason: KindNotCovered}
-	case in.Answers != "" && slices.Contains(e.check.OperatorRejects, in.Job.Ref.Kind):
+	case in.Answers != "" && slices.Contains(who.operator.Validates.Refuses, e.check.Name):
 		return Skip{OperatorAnswers, in.Answers}
 	case needs(Update) && in.Old == nil:
 		return Skip{Reason: NothingChanged}

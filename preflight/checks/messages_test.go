@@ -28,7 +28,7 @@ func eachFinding(t *testing.T, visit func(fixture string, f checktest.Fixture, f
 		t.Fatal(err)
 	}
 	for _, c := range set.Checks() {
-		for _, f := range checktest.Load(t, filepath.Join("testdata", c.Name)) {
+		for _, f := range checktest.Load(t, checks.Dir(c.Name)) {
 			for _, o := range set.Run(t.Context(), f.Input) {
 				for _, found := range o.Findings {
 					visit(c.Name+"/"+f.Name, f, found)
@@ -99,9 +99,13 @@ var verbs = []string{
 // TestNoConstantIsFedInAsAValue: "of %d roles, %d", 0 is a number for its own sake. What is always
 // the same is written into the sentence.
 func TestNoConstantIsFedInAsAValue(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*/*.go", "internal/*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	fset, calls := token.NewFileSet(), 0
 	for _, name := range files {

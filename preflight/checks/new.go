@@ -3,7 +3,7 @@
 // Command new begins a check: a file with the rule, a page that says why, and two fixtures
 // that fail until they show something.
 //
-//	make new-check NAME=gpu-request-exceeds-node
+//	make new-check NAME=resources/gpu-request-exceeds-node
 package main
 
 import (
@@ -13,10 +13,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-const rule = `package checks
+const rule = `package FAMILY
 
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -26,7 +27,6 @@ import (
 var VARIABLE = &check.Check{
 	Name:     "NAME",
 	Title:    "what is wrong, in at most 72 characters",
-	Doc:      readme("NAME"),
 	Remedy:   "Say in one sentence what to do.",
 	Severity: finding.Warning, Since: "0.1",
 	Run: func(p *check.Pass) error {
@@ -60,13 +60,16 @@ func main() {
 	log.SetFlags(0)
 	dir := flag.String("dir", ".", "folder to write into")
 	flag.Parse()
-	name := flag.Arg(0)
+	family, name, _ := strings.Cut(flag.Arg(0), "/")
+	if families := folders(); !slices.Contains(families, family) {
+		log.Fatalf("%q is no family of checks: want family/slug, the family one of %s", family, strings.Join(families, ", "))
+	}
 	if !slug.MatchString(name) {
 		log.Fatalf("%q is no name for a check; want lower-case words joined by dashes, such as gpu-request-exceeds-node", name)
 	}
-	fill := strings.NewReplacer("VARIABLE", variable(name), "NAME", name)
-	fixtures := filepath.Join(*dir, "testdata", name)
-	write(filepath.Join(*dir, strings.ReplaceAll(name, "-", "_")+".go"), fill.Replace(rule))
+	fill := strings.NewReplacer("VARIABLE", variable(name), "FAMILY", family, "NAME", name)
+	fixtures := filepath.Join(*dir, family, "testdata", name)
+	write(filepath.Join(*dir, family, strings.ReplaceAll(name, "-", "_")+".go"), fill.Replace(rule))
 	write(filepath.Join(fixtures, "README.md"), page)
 	write(filepath.Join(fixtures, "fires-on-EDIT.txtar"), "Show the mistake, and say on the guilty line: # want `what the check says`\n"+job)
 	write(filepath.Join(fixtures, "stays-silent-on-EDIT.txtar"), "Show what looks like the mistake and is none.\n"+job)
@@ -82,8 +85,23 @@ func main() {
       4. make docs, and a line under Checks in CHANGELOG.md`)
 }
 
+// folders are the families: the packages here that list their checks.
+func folders() (out []string) {
+	lists, err := filepath.Glob(filepath.Join("*", "zz_all.go"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, list := range lists {
+		out = append(out, filepath.Dir(list))
+	}
+	return out
+}
+
 // addRule adds the row of the table of rules that every check needs.
 func addRule(table, name string) {
+	if err := os.MkdirAll(filepath.Dir(table), 0o755); err != nil {
+		log.Fatal(err)
+	}
 	f, err := os.OpenFile(table, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		log.Fatal(err)

@@ -18,13 +18,13 @@ func TestAFreshCheckCompilesAndProvesNothing(t *testing.T) {
 		t.Skip("runs the go command")
 	}
 	dir := t.TempDir()
-	run(t, "run", "new.go", "-dir", dir, "a-fresh-check")
+	run(t, "run", "new.go", "-dir", dir, "names/a-fresh-check")
 	here, err := filepath.Abs(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(here, "a_fresh_check.go"): filepath.Join(dir, "a_fresh_check.go"),
+		filepath.Join(here, "names", "a_fresh_check.go"): filepath.Join(dir, "names", "a_fresh_check.go"),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func TestAFreshCheckCompilesAndProvesNothing(t *testing.T) {
 	if err := os.WriteFile(file, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, "build", "-overlay", file, ".")
-	archive, err := txtar.ParseFile(filepath.Join(dir, "testdata", "a-fresh-check", "fires-on-EDIT.txtar"))
+	run(t, "build", "-overlay", file, "./names")
+	archive, err := txtar.ParseFile(filepath.Join(dir, "names", "testdata", "a-fresh-check", "fires-on-EDIT.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestNoScaffoldTextShips(t *testing.T) {
 		}
 	}
 	seen := 0
-	for _, pattern := range []string{"*.go", "testdata/rules.tsv", "testdata/*/README.md", "testdata/*/*.txtar"} {
+	for _, pattern := range []string{"*.go", "*/*.go", "testdata/rules.tsv", "*/testdata/*/README.md", "*/testdata/*/*.txtar"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -90,23 +90,35 @@ func TestNoScaffoldTextShips(t *testing.T) {
 	}
 }
 
-// TestTheListIsGenerated: zz_all.go is what generate.go writes now.
+// TestTheListIsGenerated: every zz_all.go is what generate.go writes now.
 func TestTheListIsGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the go command")
 	}
-	before, err := os.ReadFile("zz_all.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := lists(t)
 	run(t, "run", "generate.go")
-	after, err := os.ReadFile("zz_all.go")
-	if err != nil {
-		t.Fatal(err)
+	for name, after := range lists(t) {
+		if before[name] != after {
+			t.Errorf("%s was out of date and is rewritten now: commit it", name)
+		}
 	}
-	if string(before) != string(after) {
-		t.Error("zz_all.go was out of date and is rewritten now: commit it")
+}
+
+func lists(t *testing.T) map[string]string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join("*", "zz_all.go"))
+	if err != nil || len(found) < 12 {
+		t.Fatalf("%d families (%v); want 12 at least", len(found), err)
 	}
+	out := map[string]string{}
+	for _, name := range append(found, "zz_all.go") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = string(text)
+	}
+	return out
 }
 
 func run(t *testing.T, args ...string) {

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,11 +19,48 @@ var batchJob = &Kind{
 	GVKs:     []schema.GroupVersionKind{{Group: "batch", Version: "v1", Kind: "Job"}},
 	Doc: "The one role of a Job is called pod: as many pods as run at the same time, which is the parallelism (1) " +
 		"but no more than the completions.",
-	Read:     readBatchJob,
-	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
-	Place:    placeInBatchJob,
-	State:    batchJobState,
-	Operator: Operator{Validates: Validation{APIServer: true}},
+	Read:  readBatchJob,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
+	Place: placeInBatchJob,
+	State: batchJobState,
+	Operator: Operator{
+		Validates: Validation{APIServer: true, Refuses: []string{
+			"container-image-missing", "container-name-invalid", "device-claim-not-declared", "job-name-too-long", "job-restart-policy-missing",
+			"managed-by-unknown", "name-twice", "pod-security-violated", "pod-value-refused", "restart-policy-always",
+		}},
+		LongestName: batchLongestName,
+		Peers:       PeersBySubdomain,
+		ManagedBy:   ManagedBy{At: "spec.managedBy"},
+		Deadline:    "spec.activeDeadlineSeconds", TTL: "spec.ttlSecondsAfterFinished",
+		Choices:  []Choice{{At: "spec.completionMode", Words: completionModes}},
+		Jobs:     &Jobs{},
+		ZeroPods: true, // parallelism 0 holds a Job back
+		World:    WorldOfPod,
+		EnvUnset: jobEnv, NoEnv: "neither does the controller of Jobs",
+		Kueue: true,
+	},
+}
+
+var completionModes = []string{"Indexed", "NonIndexed"}
+
+// batchLongestName: pods with an index have it in their host's name.
+func batchLongestName(j *job.Job, r *job.Role, name string) (child, what string) {
+	if textIn(j, "spec.completionMode") == "Indexed" {
+		return name + "-" + strconv.Itoa(r.Replicas.Max-1), "host of the last pod"
+	}
+	return name, "label with the job's name"
+}
+
+// jobEnv is what the Job controller sets (k8s.io/kubernetes pkg/controller/job/indexed_job_utils.go).
+func jobEnv(j *job.Job, _ *job.Role, _ int) []string {
+	return indexEnv(textIn(j, "spec.completionMode"))
+}
+
+func indexEnv(mode string) []string {
+	if mode == "Indexed" {
+		return []string{"JOB_COMPLETION_INDEX"}
+	}
+	return nil
 }
 
 // batchRole is the name of the one role.

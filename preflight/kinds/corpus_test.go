@@ -133,10 +133,16 @@ func rangeText(r job.Range) string {
 
 // countedOtherwise are the manifests of which the count is not what a reader may say.
 var countedOtherwise = map[string]string{
-	"107-mpijob-davislcvb-scorehive.yaml": "a third role that the operator does not know, and does not start",
-	"176-trainjob-lucas-qwen-sft.yaml":    "processes were counted; GPUs are written in the runtime",
-	"298-framework-fc-tf-ps-hived.yaml":   "GPUs that another scheduler reads from an annotation",
-	"300-framework-hived-demo1.yaml":      "GPUs that another scheduler reads from an annotation",
+	"107-mpijob-davislcvb-scorehive.yaml":      "a third role that the operator does not know, and does not start",
+	"176-trainjob-lucas-qwen-sft.yaml":         "processes were counted; GPUs are written in the runtime",
+	"218-rayjob-gke-pytorch-mnist.yaml":        "the pod that submits was not counted",
+	"219-rayjob-gke-tpu-v6e-dws-template.yaml": "the pod that submits was not counted",
+	"221-rayjob-gke-kueue-autoscaling.yaml":    "the pod that submits was not counted",
+	"222-rayjob-gke-kueue-ephemeral.yaml":      "the pod that submits was not counted",
+	"224-rayjob-kueue-sample.yaml":             "the pod that submits was not counted",
+	"247-vcjob-doc-ascend-vnpu.yaml":           "cores of an NPU, which another scheduler shares out",
+	"298-framework-fc-tf-ps-hived.yaml":        "GPUs that another scheduler reads from an annotation",
+	"300-framework-hived-demo1.yaml":           "GPUs that another scheduler reads from an annotation",
 }
 
 // TestRealManifestsCount compares pods and GPUs with what somebody else counted in the

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +25,21 @@ var framework = &Kind{
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(frameworkName, ref.Name)) },
 	Place: placeInFramework,
 	State: frameworkState,
+	Operator: Operator{
+		Validates: Validation{Refuses: []string{"role-name-invalid"}},
+		Names:     &NameForm{Takes: frameworkNames.MatchString, Says: "lower-case letters and digits only", Remedy: "Use lower-case letters and digits alone."},
+		RoleNames: &NameForm{Takes: frameworkNames.MatchString, Says: "lower-case letters and digits, 63 at most"},
+		Choices:   []Choice{{At: "spec.executionType", Words: []string{"Create", "Start", "Stop"}}}, // pkg/apis/frameworkcontroller/v1/types.go
+		ZeroPods:  true,                                                                             // framework-no-tasks
+		World:     WorldOfPod,
+		NoEnv:     "neither does the operator",
+		LabelsBy:  "FrameworkController", PolicyEnds: true,
+	},
 }
+
+// frameworkNames is the pattern in the CRD (microsoft/frameworkcontroller d6e70787
+// pkg/apis/frameworkcontroller/v1/crd.go).
+var frameworkNames = regexp.MustCompile(`^[a-z0-9]{1,63}$`)
 
 // Labels of FrameworkController on pods (frameworkcontroller d6e70787
 // pkg/apis/frameworkcontroller/v1/constants.go).

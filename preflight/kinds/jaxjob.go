@@ -13,12 +13,15 @@ var jaxJob = &Kind{
 	GVKs:     []schema.GroupVersionKind{kubeflow("v1", "JAXJob")},
 	Doc: "The Worker of a JAXJob with the defaults of training-operator v1.9.3: one replica, restart policy Never, " +
 		"port 6666. All Workers must succeed.",
-	Scale:    "spec.jaxReplicaSpecs.Worker.replicas",
-	Read:     readJAXJob,
-	Pods:     kubeflowPods("jaxjob-controller"),
-	Place:    jaxRoles.place,
-	State:    kubeflowState,
-	Operator: trainingWebhook("jaxjob"),
+	Scale: "spec.jaxReplicaSpecs.Worker.replicas",
+	Read:  readJAXJob,
+	Pods:  kubeflowPods("jaxjob-controller"),
+	Place: jaxRoles.place,
+	State: kubeflowState,
+	Operator: trainingWebhook("jaxjob", Operator{
+		Env:        variables("COORDINATOR_ADDRESS", "COORDINATOR_PORT", "NUM_PROCESSES", "PROCESS_ID"), // pkg/controller.v1/jax/envvar.go
+		Collective: true, NCCL: true,
+	}),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/jax_{types,defaults}.go.

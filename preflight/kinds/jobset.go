@@ -1,8 +1,10 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,11 +22,85 @@ var jobSet = &Kind{
 	Doc: "Every replicated Job of a JobSet is a role of replicas × parallelism pods, with the defaults of JobSet's " +
 		"webhook (one replica, restart policy OnFailure). A role that depends on another's completion does not run " +
 		"together with it; readiness and startup order do not matter here. Fields newer than v0.10 are unread.",
-	Read:     readJobSet,
-	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
-	Place:    placeInJobSet,
-	State:    jobSetState,
-	Operator: Operator{Validates: Validation{Webhook: "vjobset.kb.io"}}, // jobset v0.10.1 pkg/webhooks/jobset_webhook.go
+	Read:  readJobSet,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },
+	Place: placeInJobSet,
+	State: jobSetState,
+	Operator: Operator{
+		Validates: Validation{
+			Webhook: "vjobset.kb.io", // jobset v0.10.1 pkg/webhooks/jobset_webhook.go
+			Refuses: []string{
+				"immutable-field-changed", "job-name-invalid", "job-name-too-long", "jobset-field-refused", "managed-by-unknown",
+				"role-name-invalid", "role-reference-missing",
+			},
+		},
+		Names: dnsLabel1035, RoleNames: dnsLabel,
+		LongestName: jobSetLongestName,
+		Hosts:       jobSetHosts,
+		Peers:       PeersByService,
+		ManagedBy:   ManagedBy{At: "spec.managedBy"},
+		TTL:         "spec.ttlSecondsAfterFinished",
+		Fixed:       jobSetFixed,
+		Choices: []Choice{ // v0.12.0 api/jobset/v1alpha2/jobset_types.go
+			{At: "spec.successPolicy.operator", Words: []string{"All", "Any"}},
+			{At: "spec.startupPolicy.startupPolicyOrder", Words: []string{"AnyOrder", "InOrder"}},
+			{At: "spec.failurePolicy.restartStrategy", Words: []string{"Recreate", "BlockingRecreate", "InPlaceRestart"}},
+			{At: "spec.failurePolicy.rules", Each: "action", Words: []string{"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob", "RestartJobAndIgnoreMaxRestarts"}},
+		},
+		RoleChoices: []Choice{
+			{At: "template.spec.completionMode", Words: completionModes},
+			{At: "dependsOn", Each: "status", Words: []string{"Ready", "Complete"}},
+		},
+		DependsOn: true,
+		Jobs:      &Jobs{Spec: "template.spec", Indexed: true}, // the webhook's default
+		World:     WorldOfPod,
+		EnvUnset:  jobSetEnv, NoEnv: "neither does the controller of Jobs",
+		LabelsBy: jobsController, LabelsAt: jobSetLabelsAt,
+		Kueue: true,
+	},
+}
+
+// jobsController is who writes labels on the pods of a JobSet (v0.10.1
+// pkg/controllers/jobset_controller.go, labelAndAnnotateObject).
+const jobsController = "the controller of Jobs and JobSets"
+
+// jobSetFixed: v0.10.1 pkg/webhooks/jobset_webhook.go, ValidateUpdate.
+var jobSetFixed = []FixedField{
+	{At: "spec.replicatedJobs", WhileRunning: true, Reason: "the Jobs are made once from the template; while the JobSet is suspended, labels, selectors and tolerations may change"},
+	{At: "spec.network", Reason: "the pods know their peers by these names"},
+	{At: "spec.successPolicy", Reason: "what success means is settled when the JobSet is created"},
+	{At: "spec.failurePolicy", Reason: "what a failure leads to is settled when the JobSet is created"},
+	{At: "spec.coordinator", Reason: "the pods know their coordinator by name"},
+	{At: "spec.managedBy", Default: jobSetController, Reason: "who reconciles a job is settled when it is created"},
+}
+
+// jobSetLongestName: the index of the Job inside the replicated Job is 0 at least, the pod's too.
+func jobSetLongestName(_ *job.Job, r *job.Role, name string) (child, what string) {
+	return name + "-" + r.Name + "-0-0-" + GeneratedSuffix, "shortest name of a pod of " + r.Name
+}
+
+// jobSetHosts are <jobset>-<role>-<job>-<pod> in a domain of the JobSet's
+// (v0.10.1 pkg/controllers, GetSubdomain); none where it makes no service.
+func jobSetHosts(j *job.Job, r *job.Role) Hosts {
+	spec := r.Path.Child("template", "spec")
+	pods := max(1, countIn(j, spec.Child("parallelism"), 1), countIn(j, spec.Child("completions"), 1))
+	return Hosts{
+		Prefix: j.Source.GetName() + "-" + strings.ToLower(r.Name) + "-",
+		Jobs:   countIn(j, r.Path.Child("replicas"), 1), Pods: pods,
+		Domain: cmp.Or(textIn(j, "spec.network.subdomain"), j.Source.GetName()),
+	}
+}
+
+func jobSetEnv(j *job.Job, r *job.Role, _ int) []string {
+	return indexEnv(cmp.Or(textIn(j, r.Path.Child("template", "spec", "completionMode")), "Indexed"))
+}
+
+// jobSetLabelsAt are the templates of the Jobs, whose labels the pods' are beside.
+func jobSetLabelsAt(j *job.Job) (out []job.Path) {
+	for i := range j.Roles {
+		out = append(out, j.Roles[i].Path.Child("template", "metadata"))
+	}
+	return out
 }
 
 // Labels of JobSet on pods (sigs.k8s.io/jobset v0.10.1 api/jobset/v1alpha2/jobset_types.go)

@@ -21,7 +21,9 @@ import (
 
 // Kind is one kind of training job: everything the rest of the project knows about it.
 type Kind struct {
-	Name     string                    // "PyTorchJob": appears in docs, flags, findings
+	// Name is "PyTorchJob", as docs and flags have it. It is unique: where two groups have a kind of one
+	// name, the one that most people mean has it, the other is called with its group, as kubectl does.
+	Name     string
 	Resource string                    // plural, for the API, RBAC and the webhook: "pytorchjobs"
 	GVKs     []schema.GroupVersionKind // all versions this reader understands
 	Doc      string                    // what it reads, what it ignores, in a few sentences
@@ -37,12 +39,31 @@ type Kind struct {
 	// Pods selects the pods of a job by label. It may select too much (jobs of two kinds with
 	// one name); the caller checks owners.
 	Pods func(job.Ref) labels.Selector
+	// AlsoPods selects pods that have no label in common with those, by what the operator wrote
+	// into the status; nil, or nil for an answer: there are none.
+	AlsoPods func(*unstructured.Unstructured) labels.Selector
 	// Place says which role and which index in the role a pod has.
 	Place func(pod *corev1.Pod) (role string, index int, ok bool)
-	// Operator is what the controller of the kind does.
+	// Operator is what the controller of the kind does, Versions what another one does that has the
+	// jobs of a version.
 	Operator Operator
+	Versions map[string]*Operator
 	// State reads the status the operator wrote, with the operator's quirks.
 	State func(*unstructured.Unstructured) State
+}
+
+// API is the name of the kind in the API, which its objects bear: MPIJob of MPIJob.batch.tensorstack.dev.
+func (k *Kind) API() string { return k.GVKs[0].Kind }
+
+// Select is Pods and AlsoPods: a pod of the job is selected by one of them.
+func (k *Kind) Select(ref job.Ref, u *unstructured.Unstructured) []labels.Selector {
+	out := []labels.Selector{k.Pods(ref)}
+	if k.AlsoPods != nil {
+		if also := k.AlsoPods(u); also != nil {
+			out = append(out, also)
+		}
+	}
+	return out
 }
 
 // Want names an object that a reader needs.
@@ -86,7 +107,7 @@ type State struct {
 
 // stopReasons are those with which operators end a job because somebody asked for it
 // (FrameworkController pkg/apis/frameworkcontroller/v1/completion.go, StopFrameworkRequested).
-var stopReasons = []string{"JobCancelled", "StopFrameworkRequested (-210)"}
+var stopReasons = []string{"JobCancelled", "StopFrameworkRequested (-210)", rayStopped, volcanoAborted, volcanoTerminated}
 
 // Stopped says that the job ended because somebody asked for it: operators call it failed.
 func (s State) Stopped() bool { return s.Phase == Failed && slices.Contains(stopReasons, s.Reason) }

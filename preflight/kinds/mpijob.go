@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,11 +21,89 @@ var mpiJob = &Kind{
 		"restart policy Never, the launcher's init container kubectl-delivery), v2beta1 with those of mpi-operator " +
 		"v0.7 (launcher restart policy OnFailure). Secrets, host files and volumes that the operators add are not " +
 		"part of the pods. Success is the Launcher's.",
-	Read:     readMPIJob,
-	Pods:     kubeflowPods("mpijob-controller", "mpi-operator"),
-	Place:    mpiRoles.place,
-	State:    kubeflowState,
-	Operator: Operator{Launcher: "Remove the GPUs from the launcher, or let it work: runLauncherAsWorker in v2beta1."},
+	Read:  readMPIJob,
+	Pods:  kubeflowPods("mpijob-controller", "mpi-operator"),
+	Place: mpiRoles.place,
+	State: kubeflowState,
+	Operator: withLauncher(underRunPolicy(trainingOperator, Operator{
+		CleanPods:         []job.Path{"spec.cleanPodPolicy"},
+		GPULauncherIsHost: true,
+		// v1 makes no services: only the label with the job's own name binds it.
+		LongestName: func(_ *job.Job, _ *job.Role, name string) (string, string) { return name, "label with the job's name" },
+		Env:         mpiEnv, Mounts: mpiMounts,
+	})),
+	Versions: map[string]*Operator{"v2beta1": new(withLauncher(underRunPolicy(mpiOperator, Operator{
+		LongestName:     mpiV2LongestName,
+		RestartPolicies: []string{"OnFailure", "Never"}, // mpi-operator v0.7.0 pkg/apis/kubeflow/validation
+		Choices: []Choice{
+			{At: "spec.mpiImplementation", Words: []string{"OpenMPI", "Intel", "MPICH"}},
+			{At: "spec.launcherCreationPolicy", Words: []string{"AtStartup", "WaitForWorkersReady"}},
+		},
+		NeedsWorkers: true,
+		SSHD:         SSHD{Role: "Worker"}, // pkg/controller/mpi_job_controller.go, newWorker
+		Env:          mpiV2Env, Mounts: mpiV2Mounts,
+	})))},
+}
+
+// withLauncher is what both operators do with a launcher.
+func withLauncher(o Operator) Operator {
+	o.LauncherRole, o.HidesGPUs = "Launcher", true
+	o.Launcher = "Remove the GPUs from the launcher, or let it work: runLauncherAsWorker in v2beta1."
+	o.ZeroPods = true // mpi-worker-count
+	o.Collective, o.NCCL = true, true
+	return o
+}
+
+// mpiV2LongestName: the launcher is a Job, the workers have names in a service.
+func mpiV2LongestName(_ *job.Job, r *job.Role, name string) (child, what string) {
+	if strings.EqualFold(r.Name, "launcher") {
+		return name + "-launcher", "launcher"
+	}
+	return name + "-worker-" + strconv.Itoa(r.Replicas.Max-1), "last worker"
+}
+
+// mpiEnv is what training-operator appends to the first container of the launcher
+// (v1.9.3 pkg/controller.v1/mpi/mpijob_controller.go, newLauncher).
+func mpiEnv(_ *job.Job, r *job.Role, container int) []string {
+	if container != 0 || r.Name != "Launcher" {
+		return nil
+	}
+	return []string{"OMPI_MCA_plm_rsh_agent", "OMPI_MCA_orte_default_hostfile"}
+}
+
+// mpiV2Env is what mpi-operator appends there
+// (github.com/kubeflow/mpi-operator v0.7 pkg/controller/mpi_job_controller.go, ompiEnvVars).
+func mpiV2Env(j *job.Job, r *job.Role, container int) []string {
+	if container != 0 || r.Name != "Launcher" {
+		return nil
+	}
+	switch textIn(j, "spec.mpiImplementation") {
+	case "", "OpenMPI":
+		return []string{"OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_default_hostfile", "OMPI_MCA_plm_rsh_args", "OMPI_MCA_orte_set_default_slots"}
+	case "Intel":
+		return []string{"I_MPI_HYDRA_HOST_FILE", "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", "I_MPI_PERHOST"}
+	case "MPICH":
+		return []string{"HYDRA_HOST_FILE", "HYDRA_LAUNCH_EXTRA_ARGS"}
+	}
+	return nil
+}
+
+// mpiMounts: v1.9.3 pkg/controller.v1/mpi/mpijob_controller.go, newWorker and newLauncher.
+func mpiMounts(_ *job.Job, role string) (volumes, places []string) {
+	volumes, places = []string{"mpi-job-config"}, []string{"/etc/mpi"}
+	if role == "Launcher" {
+		volumes, places = append(volumes, "mpi-job-kubectl"), append(places, "/opt/kube")
+	}
+	return volumes, places
+}
+
+// mpiV2Mounts: v0.7 pkg/controller/mpi_job_controller.go, setupSSHOnPod and newLauncherPodTemplate.
+func mpiV2Mounts(j *job.Job, role string) (volumes, places []string) {
+	volumes, places = []string{"ssh-auth"}, []string{cleanPath(textIn(j, "spec.sshAuthMountPath"), "/root/.ssh")}
+	if role == "Launcher" {
+		volumes, places = append(volumes, "mpi-job-config"), append(places, "/etc/mpi")
+	}
+	return volumes, places
 }
 
 // Sources: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/mpi_{types,defaults}.go;

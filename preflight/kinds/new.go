@@ -39,6 +39,10 @@ var {{.Variable}} = &Kind{
 	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement("example.com/job-name", ref.Name)) },
 	Place:    placeIn{{.Name}},
 	State:    {{.Variable}}State,
+	Operator: Operator{ // what its controller does, each with its source: checks go by it and know no kind
+		LongestName: lastPod,
+		Peers:       PeersByService,
+	},
 }
 
 // Source: where the types and the controller's defaults were read, with version.
@@ -121,7 +125,7 @@ func main() {
 			}
 		}
 	}
-	fmt.Println(`next: 1. fill in the reader, its group and version, and the sample in config/samples
+	fmt.Println(`next: 1. fill in the reader, its group and version, what its operator does, and the sample in config/samples
       2. go generate ./preflight/kinds ./webhook (the webhook's rules and the rights follow the group)
       3. go test ./preflight/kinds -update, and read what the reader says
       4. make docs, and a line under Kinds in CHANGELOG.md`)

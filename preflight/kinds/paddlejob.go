@@ -14,12 +14,17 @@ var paddleJob = &Kind{
 	Doc: "Master and Worker of a PaddleJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy OnFailure, port 36543. elasticPolicy makes the Worker a range: above its replicas only with metrics. Success is the Master's; without " +
 		"one all Workers must succeed.",
-	Scale:    "spec.paddleReplicaSpecs.Worker.replicas",
-	Read:     readPaddleJob,
-	Pods:     kubeflowPods("paddlejob-controller"),
-	Place:    paddleRoles.place,
-	State:    kubeflowState,
-	Operator: trainingWebhook("paddlejob"),
+	Scale: "spec.paddleReplicaSpecs.Worker.replicas",
+	Read:  readPaddleJob,
+	Pods:  kubeflowPods("paddlejob-controller"),
+	Place: paddleRoles.place,
+	State: kubeflowState,
+	Operator: trainingWebhook("paddlejob", Operator{
+		Validates: Validation{Refuses: []string{"immutable-field-changed", "managed-by-unknown"}},
+		Elastic:   &Elastic{At: "spec.elasticPolicy"},
+		Env:       variables("PADDLE_JOB_ID", "PADDLE_NNODES", "PADDLE_MASTER"), // pkg/controller.v1/paddlepaddle/envvar.go
+		NCCL:      true,
+	}),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/paddlepaddle_{types,defaults}.go.

@@ -3,8 +3,8 @@ package kinds
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
 // pod is the pod of a template that is written at the path. Whoever adds to it calls
@@ -51,7 +51,7 @@ func injectInit(p *job.Pod, c corev1.Container, at job.Path) {
 // settle computes what only the whole pod tells: what it takes on a node and how the
 // role starts its processes.
 func settle(role *job.Role) {
-	role.Pod.Requests = capacity.Effective(&role.Pod.Spec)
+	role.Pod.Requests = podspec.Effective(&role.Pod.Spec)
 	c, i := role.Trainer()
 	if c == nil && len(role.Pod.Spec.Containers) > 0 {
 		c, i = &role.Pod.Spec.Containers[0], 0

@@ -19,12 +19,20 @@ var pytorchJob = &Kind{
 		"restart policy OnFailure, port 23456, and the init container that waits for the Master. elasticPolicy " +
 		"makes the Worker a range: above its replicas only with metrics. The environment that the operator adds is not part of the pod. Success is the " +
 		"Master's; without one all Workers must succeed.",
-	Scale:    "spec.pytorchReplicaSpecs.Worker.replicas",
-	Read:     readPyTorchJob,
-	Pods:     kubeflowPods("pytorchjob-controller"),
-	Place:    pytorchRoles.place,
-	State:    kubeflowState,
-	Operator: trainingWebhook("pytorchjob"),
+	Scale: "spec.pytorchReplicaSpecs.Worker.replicas",
+	Read:  readPyTorchJob,
+	Pods:  kubeflowPods("pytorchjob-controller"),
+	Place: pytorchRoles.place,
+	State: kubeflowState,
+	Operator: trainingWebhook("pytorchjob", Operator{
+		Validates: Validation{Refuses: []string{"elastic-without-worker", "managed-by-unknown", "master-count", "no-pods-asked", "nproc-given-twice"}},
+		Masters:   &Masters{Least: 1, Most: 1},
+		World:     WorldOfJob, // PET_NNODES
+		Procs:     Procs{At: "spec.nprocPerNode", PerGPU: true},
+		Elastic:   &Elastic{At: "spec.elasticPolicy", Backend: "spec.elasticPolicy.rdzvBackend", Masters: true},
+		Env:       pytorchEnv, EnvBeside: "Master", NoEnv: "neither does the operator",
+		Collective: true, NCCL: true,
+	}),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/pytorch_{types,defaults}.go.
@@ -82,6 +90,22 @@ func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 	}
 	gang(r, j)
 	return r.finish(j)
+}
+
+// pytorchEnv is what the operator appends to all containers
+// (training-operator v1.9.3 pkg/controller.v1/pytorch/{envvar,master,elastic}.go).
+func pytorchEnv(j *job.Job, _ *job.Role, _ int) []string {
+	out := []string{"PET_NNODES"}
+	if writtenIn(j, "spec.elasticPolicy.nProcPerNode") == nil || writtenIn(j, "spec.nprocPerNode") != nil {
+		out = append(out, "PET_NPROC_PER_NODE")
+	}
+	if j.Role("Master") != nil {
+		out = append(out, "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NODE_RANK")
+	}
+	if writtenIn(j, "spec.elasticPolicy") != nil {
+		out = append(out, "PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND")
+	}
+	return out
 }
 
 // launch adds what the operator passes in PET_* variables: a launcher takes them where

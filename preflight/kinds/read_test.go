@@ -235,8 +235,8 @@ func TestAllIsSortedAndWhole(t *testing.T) {
 
 func TestKeyOnGroupAndVersion(t *testing.T) {
 	for _, api := range []string{
-		"mpioperator.xinli.com.cn/v1alpha1 MPIJob", "kubeflow.org/v1alpha2 MPIJob", "batch.volcano.sh/v1alpha1 Job",
-		"kubeflow.org/v1 pytorchjob", "trainer.kubeflow.org/v2alpha1 TrainJob", "batch.tensorstack.dev/v1beta1 MPIJob", "/v1 Pod",
+		"mpioperator.xinli.com.cn/v1alpha1 MPIJob", "kubeflow.org/v1alpha2 MPIJob", "batch.volcano.sh/v1 Job",
+		"kubeflow.org/v1 pytorchjob", "trainer.kubeflow.org/v2alpha1 TrainJob", "batch.tensorstack.dev/v1 MPIJob", "ray.io/v1 RayService", "/v1 Pod",
 	} {
 		version, kind, _ := strings.Cut(api, " ")
 		u := &unstructured.Unstructured{}
@@ -248,11 +248,39 @@ func TestKeyOnGroupAndVersion(t *testing.T) {
 	}
 }
 
+// Two groups have a MPIJob, and two a Job: each is read by its own reader, and objects say the kind of the API.
+func TestKindsOfOneName(t *testing.T) {
+	for api, want := range map[string]*Kind{
+		"batch/v1 Job": batchJob, "batch.volcano.sh/v1alpha1 Job": volcanoJob,
+		"kubeflow.org/v1 MPIJob": mpiJob, "kubeflow.org/v2beta1 MPIJob": mpiJob, "batch.tensorstack.dev/v1beta1 MPIJob": t9kMPIJob,
+	} {
+		version, kind, _ := strings.Cut(api, " ")
+		u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+		u.SetAPIVersion(version)
+		u.SetKind(kind)
+		k := For(u.GroupVersionKind())
+		if k != want {
+			t.Fatalf("For(%s) is %v; want %s", api, k, want.Name)
+		}
+		if j, _ := k.Read(u, nil); k.API() != kind || j == nil || j.Ref.Kind != kind || j.Ref.APIVersion != version {
+			t.Errorf("%s is read as %+v of %s", api, j, k.API())
+		}
+	}
+}
+
 func labelled(name string, pairs ...string) *corev1.Pod {
 	p := &corev1.Pod{}
 	p.Name, p.Labels = name, map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
 		p.Labels[pairs[i]] = pairs[i+1]
+	}
+	return p
+}
+
+func annotated(p *corev1.Pod, pairs ...string) *corev1.Pod {
+	p.Annotations = map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		p.Annotations[pairs[i]] = pairs[i+1]
 	}
 	return p
 }
@@ -278,6 +306,19 @@ func TestPlace(t *testing.T) {
 		"Job without indices":      {batchJob, labelled("x-abcde", "batch.kubernetes.io/job-name", "x"), "pod 0 true"},
 		"T9k worker by label":      {colossalaiJob, labelled("whatever", "colossalaijob", "my-job", "colossalaijob-replica", "my-job-worker-2"), "worker 2 true"},
 		"T9k launcher by name":     {colossalaiJob, labelled("my-job-launcher", "colossalaijob", "my-job"), "launcher 0 true"},
+		"T9k parameter server":     {tensorflowTrainingJob, labelled("x", "tensorflowtrainingjob", "my-job", "tensorflowtrainingjob-replica", "my-job-ps-1"), "ps 1 true"},
+		"T9k MPI launcher":         {t9kMPIJob, labelled("walk-launcher", "mpijob", "walk"), "launcher 0 true"},
+		"leader of group 2":        {leaderWorkerSet, annotated(labelled("s-2", lwsName, "s", lwsGroup, "2", lwsWorker, "0"), lwsSize, "4"), "leader 2 true"},
+		"worker of group 2":        {leaderWorkerSet, annotated(labelled("s-2-3", lwsName, "s", lwsGroup, "2", lwsWorker, "3"), lwsSize, "4"), "worker 8 true"},
+		"worker beyond the size":   {leaderWorkerSet, annotated(labelled("s-2-4", lwsName, "s", lwsGroup, "2", lwsWorker, "4"), lwsSize, "4"), "worker 0 false"},
+		"worker without a size":    {leaderWorkerSet, labelled("s-2-3", lwsName, "s", lwsGroup, "2", lwsWorker, "3"), "worker 0 false"},
+		"Ray head":                 {rayCluster, labelled("pool-head-x7k2p", rayClusterLabel, "pool", rayNodeType, "head", rayGroup, "headgroup"), "head 0 true"},
+		"Ray worker":               {rayJob, labelled("tune-x7k2p-gpu-worker-abcde", rayClusterLabel, "tune-x7k2p", rayNodeType, "worker", rayGroup, "gpu"), "gpu 0 true"},
+		"Ray worker with an index": {rayJob, labelled("x", rayNodeType, "worker", rayGroup, "gpu", "ray.io/worker-group-replica-index", "3"), "gpu 3 true"},
+		"Ray redis cleanup":        {rayCluster, labelled("x", rayNodeType, "redis-cleanup", rayGroup, "headgroup"), " 0 false"},
+		"who submits a RayJob":     {rayJob, labelled("tune-abcde", batchJobName, "tune"), "submitter 0 true"},
+		"Volcano task":             {volcanoJob, labelled("t-worker-3", volcanoJobName, "t", volcanoTask, "worker", volcanoIndex, "3"), "worker 3 true"},
+		"Volcano, before labels":   {volcanoJob, annotated(labelled("t-worker-3"), volcanoTask, "worker", volcanoIndex, "3"), "worker 3 true"},
 		"T9k stranger":             {colossalaiJob, labelled("my-job-worker", "colossalaijob", "my-job"), " 0 false"},
 		"Framework task":           {framework, labelled("f-worker-4", fc+"FRAMEWORK_NAME", "f", fc+"TASKROLE_NAME", "worker", fc+"TASK_INDEX", "4"), "worker 4 true"},
 	}
@@ -300,6 +341,10 @@ func TestPodsAreSelectedByLabel(t *testing.T) {
 		"Job":           "batch.kubernetes.io/job-name in (train)",
 		"ColossalAIJob": "colossalaijob in (train)",
 		"Framework":     "FC_FRAMEWORK_NAME in (train)",
+
+		"LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/name in (train)", "RayCluster": "ray.io/cluster in (train)",
+		"PyTorchTrainingJob": "pytorchtrainingjob in (train)", "MPIJob.batch.tensorstack.dev": "mpijob in (train)",
+		"Job.batch.volcano.sh": "volcano.sh/job-name in (train)",
 	}
 	for _, k := range All() {
 		if w, ok := want[k.Name]; ok {
@@ -310,6 +355,23 @@ func TestPodsAreSelectedByLabel(t *testing.T) {
 		// A name that no label can hold selects nothing, not everything.
 		if s := k.Pods(job.Ref{Name: strings.Repeat("x", 64)}); s.Empty() || s.String() != "" {
 			t.Errorf("%s: a name of 64 characters selects %q", k.Name, s)
+		}
+	}
+}
+
+// The pods of a RayJob have no label in common: its Job submits, and its cluster has a name of its own.
+func TestPodsOfARayJob(t *testing.T) {
+	for status, want := range map[string]string{
+		"{}":                           "batch.kubernetes.io/job-name in (tune)",
+		"{rayClusterName: tune-x7k2p}": "batch.kubernetes.io/job-name in (tune) | ray.io/cluster in (tune-x7k2p)",
+	} {
+		u := objectOf(t, "{metadata: {name: tune}, status: "+status+"}")
+		var got []string
+		for _, s := range rayJob.Select(job.Ref{Name: "tune"}, u) {
+			got = append(got, s.String())
+		}
+		if diff := cmp.Diff(want, strings.Join(got, " | ")); diff != "" {
+			t.Errorf("status %s (-want +got):\n%s", status, diff)
 		}
 	}
 }

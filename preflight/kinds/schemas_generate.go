@@ -41,6 +41,18 @@ var sources = []struct {
 		"sigs.k8s.io/jobset@v0.10.1:config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
 		"sigs.k8s.io/jobset@v0.12.0:config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
 	}},
+	{"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", []string{
+		"sigs.k8s.io/lws@v0.7.0:config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+		"sigs.k8s.io/lws@v0.8.0:config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml",
+	}},
+	{"ray.io/v1", "RayCluster", []string{
+		"github.com/ray-project/kuberay/ray-operator@v1.5.1:config/crd/bases/ray.io_rayclusters.yaml",
+		"github.com/ray-project/kuberay/ray-operator@v1.6.0:config/crd/bases/ray.io_rayclusters.yaml",
+	}},
+	{"ray.io/v1", "RayJob", []string{
+		"github.com/ray-project/kuberay/ray-operator@v1.5.1:config/crd/bases/ray.io_rayjobs.yaml",
+		"github.com/ray-project/kuberay/ray-operator@v1.6.0:config/crd/bases/ray.io_rayjobs.yaml",
+	}},
 	{"trainer.kubeflow.org/v1alpha1", "TrainJob", []string{
 		"github.com/kubeflow/trainer/v2@v2.1.0:manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",
 		"github.com/kubeflow/trainer/v2@v2.3.0:manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",

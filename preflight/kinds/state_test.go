@@ -45,6 +45,28 @@ func TestState(t *testing.T) {
 		"ColossalAIJob nobody knows of":        {colossalaiJob, `{phase: Unknown, conditions: [{type: Running, status: "True"}]}`, `unknown Unknown "the operator does not know how it stands"`},
 		"ColossalAIJob resuming":               {colossalaiJob, `{phase: Resuming}`, `created Resuming "it resumes after a pause"`},
 
+		"LeaderWorkerSet never ready":   {leaderWorkerSet, `{conditions: [{type: Progressing, status: "True", reason: GroupsProgressing}]}`, `created GroupsProgressing "0 of 1 group ready"`},
+		"LeaderWorkerSet serving":       {leaderWorkerSet, `{readyReplicas: 1, conditions: [{type: Available, status: "True", reason: AllGroupsReady}]}`, `running AllGroupsReady "1 of 1 group ready"`},
+		"LeaderWorkerSet lost a group":  {leaderWorkerSet, `{readyReplicas: 1, conditions: [{type: Available, status: "False"}, {type: Progressing, status: "True", reason: GroupsProgressing}]}`, `running GroupsProgressing "1 of 1 group ready"`},
+		"LeaderWorkerSet without words": {leaderWorkerSet, `{readyReplicas: 1}`, `unknown  ""`},
+
+		"RayCluster without words":        {rayCluster, `{}`, `unknown  ""`},
+		"RayCluster of v1.1 failed":       {rayCluster, `{state: failed, reason: "pods is forbidden: exceeded quota"}`, `created failed "pods is forbidden: exceeded quota"`},
+		"RayCluster that gets no pods":    {rayCluster, `{state: ready, conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreateWorkerPod, message: m}]}`, `created FailedCreateWorkerPod "m"`},
+		"RayCluster suspended":            {rayCluster, `{state: suspended, conditions: [{type: RayClusterSuspended, status: "True"}]}`, `suspended  ""`},
+		"RayCluster once provisioned":     {rayCluster, `{conditions: [{type: RayClusterProvisioned, status: "True", reason: AllPodRunningAndReadyFirstTime}]}`, `running AllPodRunningAndReadyFirstTime ""`},
+		"RayJob whose cluster starts":     {rayJob, `{jobDeploymentStatus: Initializing, rayClusterStatus: {conditions: [{type: HeadPodReady, status: "False", reason: HeadPodNotFound, message: m}]}}`, `created HeadPodNotFound "m"`},
+		"RayJob whose spec was refused":   {rayJob, `{jobDeploymentStatus: ValidationFailed, reason: ValidationFailed, message: "The RayJob spec is invalid"}`, `failed ValidationFailed "The RayJob spec is invalid"`},
+		"RayJob that somebody stopped":    {rayJob, `{jobDeploymentStatus: Complete, jobStatus: STOPPED}`, `failed STOPPED ""`},
+		"RayJob that ended well":          {rayJob, `{jobDeploymentStatus: Complete, jobStatus: SUCCEEDED, message: "Job finished successfully."}`, `succeeded  "Job finished successfully."`},
+		"RayJob that is tried again":      {rayJob, `{jobDeploymentStatus: Retrying, failed: 1}`, `restarting  ""`},
+		"RayJob in a state nobody knows":  {rayJob, `{jobDeploymentStatus: Dreaming}`, `unknown  ""`},
+		"Volcano waits":                   {volcanoJob, `{state: {phase: Pending}, pending: 4}`, `created  "4 pending, 0 running, 0 succeeded, 0 failed"`},
+		"Volcano was aborted":             {volcanoJob, `{state: {phase: Aborted, message: by hand}}`, `failed Aborted "by hand"`},
+		"Volcano failed":                  {volcanoJob, `{state: {phase: Failed, reason: MaxRetry, message: m}}`, `failed MaxRetry "m"`},
+		"Volcano says nothing":            {volcanoJob, `{}`, `unknown  ""`},
+		"T9k TensorFlow, a replica fails": {tensorflowTrainingJob, `{phase: Running, conditions: [{type: ReplicaFailure, status: "True", reason: R, message: m}]}`, `running R "m"`},
+
 		"Framework preparing":               {framework, `{state: AttemptPreparing}`, `created  ""`},
 		"Framework running":                 {framework, `{state: AttemptRunning}`, `running  ""`},
 		"Framework between attempts":        {framework, `{state: AttemptCompleted, attemptStatus: {completionStatus: {code: -1000, phrase: PodEvicted, type: {name: Failed}}}}`, `restarting PodEvicted (-1000) ""`},
@@ -67,7 +89,7 @@ func TestState(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
-	for reason, want := range map[string]bool{"JobCancelled": true, "StopFrameworkRequested (-210)": true, "PyTorchJobFailed": false, "": false} {
+	for reason, want := range map[string]bool{"STOPPED": true, "Aborted": true, "Terminated": true, "JobCancelled": true, "StopFrameworkRequested (-210)": true, "PyTorchJobFailed": false, "": false} {
 		if got := (State{Phase: Failed, Reason: reason}).Stopped(); got != want {
 			t.Errorf("stopped for reason %q = %t, want %t", reason, got, want)
 		}

@@ -14,11 +14,16 @@ var tfJob = &Kind{
 	Doc: "Chief, Master, PS, Worker and Evaluator of a TFJob with the defaults of training-operator v1.9.3: one " +
 		"replica, restart policy Never, port 2222. TF_CONFIG is not part of the pod. Success is the Chief's or " +
 		"Master's, else that of Worker 0, or of all Workers with successPolicy AllWorkers.",
-	Read:     readTFJob,
-	Pods:     kubeflowPods("tfjob-controller"),
-	Place:    tfRoles.place,
-	State:    kubeflowState,
-	Operator: trainingWebhook("tfjob"),
+	Read:  readTFJob,
+	Pods:  kubeflowPods("tfjob-controller"),
+	Place: tfRoles.place,
+	State: kubeflowState,
+	Operator: trainingWebhook("tfjob", Operator{
+		Validates: Validation{Refuses: []string{"immutable-field-changed", "managed-by-unknown", "master-count"}},
+		Masters:   &Masters{Most: 1},
+		Choices:   []Choice{{At: "spec.successPolicy", Words: []string{"AllWorkers"}}}, // pkg/apis/kubeflow.org/v1/tensorflow_types.go
+		Env:       tfEnv,
+	}),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/tensorflow_{types,defaults}.go.
@@ -34,6 +39,15 @@ type tfSpec struct {
 	SuccessPolicy       *string                 `json:"successPolicy"`
 	ReplicaSpecs        map[string]*replicaSpec `json:"tfReplicaSpecs"`
 	EnableDynamicWorker bool                    `json:"enableDynamicWorker"`
+}
+
+// tfEnv is what the operator appends to the container that trains
+// (training-operator v1.9.3 pkg/controller.v1/tensorflow/tfjob_controller.go, SetClusterSpec).
+func tfEnv(j *job.Job, r *job.Role, container int) []string {
+	if r.Pod.Spec.Containers[container].Name == r.Container && j.MaxPods() > 1 {
+		return []string{"TF_CONFIG"}
+	}
+	return nil
 }
 
 func readTFJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {

@@ -26,9 +26,53 @@ var trainJob = &Kind{
 	Place: placeInJobSet,
 	State: trainJobState,
 	Operator: Operator{
-		Validates:       Validation{Webhook: "validator.trainjob.trainer.kubeflow.org"}, // trainer v2.1.0 pkg/webhooks/trainjob_webhook.go
-		EndsWithoutPods: true,                                                           // its Jobs have 0 completions and are complete at once
+		Validates: Validation{
+			Webhook: "validator.trainjob.trainer.kubeflow.org", // trainer v2.1.0 pkg/webhooks/trainjob_webhook.go
+			Refuses: []string{
+				"fields-of-another-version", "immutable-field-changed", "job-name-invalid", "managed-by-unknown", "patch-target-missing",
+				"trainjob-field-refused",
+			},
+		},
+		Names: dnsLabel1035, RoleNames: dnsLabel,
+		LongestName: jobSetLongestName,
+		Peers:       PeersByService,
+		ManagedBy:   ManagedBy{At: "spec.managedBy", Known: []string{trainJobController, multiKueue}}, // pkg/apis/trainer/v1alpha1/trainjob_types.go
+		Fixed:       trainJobFixed,
+		KeptFields:  []job.Path{"spec.trainer", "spec.initializer"}, KeptWhy: "Trainer changes the JobSet of a job only while both are suspended",
+		EndsWithoutPods: true, // its Jobs have 0 completions and are complete at once
+		World:           WorldOfRole, Nodes: "spec.trainer.numNodes",
+		Procs: Procs{At: "spec.trainer.numProcPerNode"}, Trains: nodeName,
+		NCCL:     true,
+		LabelsBy: jobsController, LabelsAt: trainJobLabelsAt,
+		Labels:    map[string]string{"scheduling.x-k8s.io/pod-group": "the coscheduling plugin of Trainer"}, // pkg/runtime/framework/plugins/coscheduling
+		PodGroups: PodGroupsByField, Kueue: true,
 	},
+}
+
+// trainJobFixed: v2.1.0 pkg/apis/trainer/v1alpha1/trainjob_types.go (XValidation) and
+// pkg/runtime/framework/plugins/jobset; v2.3.0 for runtimePatches.
+var trainJobFixed = []FixedField{
+	{At: "spec.runtimeRef", Reason: "the JobSet of the job was made from that runtime"},
+	{At: "spec.managedBy", Default: trainJobController, Reason: "who reconciles a job is settled when it is created"},
+	{At: "spec.podTemplateOverrides", WhileRunning: true, Reason: "the pods exist: suspend the job, wait until none is active, and change it then"},
+	{At: "spec.runtimePatches", WhileRunning: true, Reason: "the pods exist: suspend the job, wait until none is active, and change it then"},
+}
+
+// trainJobLabelsAt are the places where a job writes over the runtime's templates.
+func trainJobLabelsAt(j *job.Job) (out []job.Path) {
+	overrides, _ := writtenIn(j, "spec.podTemplateOverrides").([]any)
+	for i := range overrides {
+		out = append(out, job.Path("spec.podTemplateOverrides").Index(i).Child("metadata"))
+	}
+	patches, _ := writtenIn(j, "spec.runtimePatches").([]any)
+	for i := range patches {
+		jobs := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+		list, _ := writtenIn(j, jobs).([]any)
+		for k := range list {
+			out = append(out, jobs.Index(k).Child("template", "spec", "template", "metadata"))
+		}
+	}
+	return out
 }
 
 // trainJobController is the value of managedBy that names Trainer itself.

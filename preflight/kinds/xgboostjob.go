@@ -14,11 +14,16 @@ var xgboostJob = &Kind{
 	Doc: "Master and Worker of an XGBoostJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy Never, port 9999. Success is the Master's. A failed pod under OnFailure ends the job: only " +
 		"ExitCode restarts.",
-	Read:     readXGBoostJob,
-	Pods:     kubeflowPods("xgboostjob-controller"),
-	Place:    xgboostRoles.place,
-	State:    kubeflowState,
-	Operator: trainingWebhook("xgboostjob"),
+	Read:  readXGBoostJob,
+	Pods:  kubeflowPods("xgboostjob-controller"),
+	Place: xgboostRoles.place,
+	State: kubeflowState,
+	Operator: trainingWebhook("xgboostjob", Operator{
+		Validates:  Validation{Refuses: []string{"immutable-field-changed", "managed-by-unknown", "master-count"}},
+		Masters:    &Masters{Least: 1, Most: 1, Required: true},
+		Env:        variables("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"), // pkg/controller.v1/xgboost, SetClusterSpec
+		Collective: true,
+	}),
 }
 
 // Source: training-operator v1.9.3 pkg/apis/kubeflow.org/v1/xgboost_{types,defaults}.go.

@@ -5,16 +5,25 @@ package kinds
 // All are the kinds in the order of their names.
 func All() []*Kind {
 	return []*Kind{
-		colossalaiJob, // ColossalAIJob
-		framework,     // Framework
-		jaxJob,        // JAXJob
-		batchJob,      // Job
-		jobSet,        // JobSet
-		mpiJob,        // MPIJob
-		paddleJob,     // PaddleJob
-		pytorchJob,    // PyTorchJob
-		tfJob,         // TFJob
-		trainJob,      // TrainJob
-		xgboostJob,    // XGBoostJob
+		colossalaiJob,         // ColossalAIJob
+		deepspeedJob,          // DeepSpeedJob
+		framework,             // Framework
+		jaxJob,                // JAXJob
+		batchJob,              // Job
+		volcanoJob,            // Job.batch.volcano.sh
+		jobSet,                // JobSet
+		leaderWorkerSet,       // LeaderWorkerSet
+		mpiJob,                // MPIJob
+		t9kMPIJob,             // MPIJob.batch.tensorstack.dev
+		paddleJob,             // PaddleJob
+		pytorchJob,            // PyTorchJob
+		pytorchTrainingJob,    // PyTorchTrainingJob
+		rayCluster,            // RayCluster
+		rayJob,                // RayJob
+		tfJob,                 // TFJob
+		tensorflowTrainingJob, // TensorFlowTrainingJob
+		trainJob,              // TrainJob
+		xgboostJob,            // XGBoostJob
+		xgboostTrainingJob,    // XGBoostTrainingJob
 	}
 }

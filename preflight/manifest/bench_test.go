@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	with "github.com/signalbox-dev/signalbox/test/build"
 	"github.com/signalbox-dev/signalbox/test/resident"
@@ -51,7 +51,7 @@ func bigCluster(b *testing.B, nodes int) manifest.View {
 				with.Requests(fmt.Sprintf("cpu=%dm", 100*(1+(i*7+j*3)%40)), fmt.Sprintf("memory=%dGi", 1+(i+j)%16)),
 				with.PodLabel("training.kubeflow.org/job-name", name), with.PodLabel("training.kubeflow.org/operator-name", "pytorchjob-controller"),
 				with.PodLabel("training.kubeflow.org/replica-index", strconv.Itoa(j)), with.PodLabel("training.kubeflow.org/replica-type", "worker"))
-			add(capacity.LeanPod(p), "Pod")
+			add(cluster.LeanPod(p), "Pod")
 		}
 	}
 	return v

@@ -30,10 +30,11 @@ type Document struct {
 	// their own: kind and metadata, no items.
 	List bool
 
-	node  *yaml.Node
-	base  int         // lines before the node's line 1
-	table *Table      // many objects; Object is what they share
-	pod   *corev1.Pod // instead of Object
+	origins []origin // where its parts were written, if the object was made of another form
+	node    *yaml.Node
+	base    int         // lines before the node's line 1
+	table   *Table      // many objects; Object is what they share
+	pod     *corev1.Pod // instead of Object
 }
 
 // count is how many objects the document stands for.
@@ -50,6 +51,7 @@ func (d Document) Where() string { return place(d.Source, d.Line) }
 // Position is the line, from 1, where a path was written; for a path that is not in the
 // object (a default, something missing) it is the line of its nearest ancestor that is.
 func (d Document) Position(path job.Path) int {
+	path = d.Written(path)
 	line, node := d.Line, d.node
 	for _, step := range steps(path) {
 		key, value := take(follow(node), step)
@@ -198,6 +200,7 @@ func isMerge(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.Sh
 // text of its value where that is a word on the line, else of its key. The column is 0 where only
 // the object's place is known.
 func (d Document) Place(path job.Path) (line, column int, word string) {
+	path = d.Written(path)
 	line, node := d.Line, d.node
 	for _, step := range steps(path) {
 		key, value := take(follow(node), step)

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
@@ -16,12 +16,12 @@ var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // podOf keeps what counts of a pod: a tree of a hundred thousand of them would fill the
 // memory of a laptop.
-func podOf(o *unstructured.Unstructured) (*capacity.Pod, error) {
+func podOf(o *unstructured.Unstructured) (*cluster.Pod, error) {
 	p := &corev1.Pod{}
-	if err := capacity.Decode(o, p); err != nil {
+	if err := cluster.Decode(o, p); err != nil {
 		return nil, err
 	}
-	return capacity.PodOf(capacity.LeanPod(p)), nil
+	return cluster.PodOf(cluster.LeanPod(p)), nil
 }
 
 // mostShapes bounds what is remembered of pods that take different things.
@@ -37,9 +37,9 @@ type cast struct {
 	names  map[int]*string
 	labels map[int]string // columns of labels, and their keys
 
-	who    capacity.PodName
-	said   map[string]string        // labels of the row above, shared with its pod
-	shapes map[string]*capacity.Pod // by the values of spec
+	who    cluster.PodName
+	said   map[string]string       // labels of the row above, shared with its pod
+	shapes map[string]*cluster.Pod // by the values of spec
 }
 
 // castFor is a cast for a table: the last one, where the tables share everything.
@@ -49,7 +49,7 @@ func castFor(t *Table, last *cast) *cast {
 		last.table = t
 		return last
 	}
-	c := &cast{table: t, head: head, names: map[int]*string{}, labels: map[int]string{}, shapes: map[string]*capacity.Pod{}, said: map[string]string{}}
+	c := &cast{table: t, head: head, names: map[int]*string{}, labels: map[int]string{}, shapes: map[string]*cluster.Pod{}, said: map[string]string{}}
 	at := func(path job.Path, to *string) {
 		if v, err := path.Resolve(t.Like); err == nil && v != nil {
 			*to, _ = v.(string)
@@ -93,8 +93,8 @@ func labelOf(path job.Path, labels map[string]any) (string, bool) {
 }
 
 // pods are those of the table, in its order.
-func (c *cast) pods() ([]*capacity.Pod, error) {
-	out := make([]*capacity.Pod, 0, len(c.table.Rows))
+func (c *cast) pods() ([]*cluster.Pod, error) {
+	out := make([]*cluster.Pod, 0, len(c.table.Rows))
 	err := c.table.read(func(values []any, changed []int) error {
 		words := c.note(values, changed)
 		shape := c.shape(values)

@@ -328,6 +328,9 @@ func (d *reading) object(node *yaml.Node, base int, value any, depth int) bool {
 	case isList(fields) && depth < 10:
 		return d.list(node, base, fields, depth)
 	}
+	if isProtocol(fields) {
+		return d.protocol(node, base, fields)
+	}
 	for _, name := range []string{"apiVersion", "kind"} {
 		if s, ok := fields[name].(string); !ok || s == "" {
 			key, _ := entry(follow(node), name)
@@ -343,10 +346,6 @@ func (d *reading) object(node *yaml.Node, base int, value any, depth int) bool {
 func missing(source string, line, base int, key *yaml.Node, name string, fields map[string]any) *Problem {
 	p := &Problem{Source: source, Line: line, Have: name + " is missing", Want: "a Kubernetes object with apiVersion and kind"}
 	p.NotObject = fields["apiVersion"] == nil && fields["kind"] == nil
-	if p.NotObject && fields["protocolVersion"] != nil {
-		p.Have = "an OpenPAI job protocol, no Kubernetes object"
-		p.Want = "the Framework that OpenPAI makes of it (kubectl get framework NAME -o yaml)"
-	}
 	if key != nil {
 		p.Line = base + key.Line
 		p.Have = fmt.Sprintf("%s is %s", name, written(fields[name]))

@@ -190,10 +190,6 @@ func TestReadNamesLineAndExpectation(t *testing.T) {
 		"no kind": {
 			text: "apiVersion: v1\n", want: "f.yaml:1: kind is missing; expected a Kubernetes object with apiVersion and kind",
 		},
-		"a job of OpenPAI's own form": {
-			text: "protocolVersion: 2\nname: x\ntype: job\n",
-			want: "f.yaml:1: an OpenPAI job protocol, no Kubernetes object; expected the Framework that OpenPAI makes of it (kubectl get framework NAME -o yaml)",
-		},
 		"kind is empty": {
 			text: "apiVersion: v1\nkind:\n", want: "f.yaml:2: kind is empty; expected a word such as PyTorchJob",
 		},

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 // View is a cluster view under construction: plain objects and what is known to be whole.
 type View struct {
 	Objects  []*unstructured.Unstructured
-	Pods     []*capacity.Pod // besides those among Objects: what counts of them
+	Pods     []*cluster.Pod // besides those among Objects: what counts of them
 	Complete []schema.GroupResource
 	Absent   []Named // asked for one by one, and not there
 	Taken    time.Time
@@ -92,7 +92,7 @@ func counted(list Document, items int) error {
 // add takes over what a document says.
 func (v *View) add(d Document, keep []func(*unstructured.Unstructured) *unstructured.Unstructured) error {
 	if d.pod != nil {
-		v.Pods = append(v.Pods, capacity.PodOf(capacity.LeanPod(d.pod)))
+		v.Pods = append(v.Pods, cluster.PodOf(cluster.LeanPod(d.pod)))
 		return nil
 	}
 	pods := d.Object.GroupVersionKind() == podKind
@@ -148,8 +148,8 @@ func (v *View) frame(d Document) error {
 
 // Snapshot builds what the fit and the checks look at. An object that cannot be read as
 // the Kubernetes type it claims to be is an error that names it.
-func (v View) Snapshot() (*capacity.Snapshot, error) {
-	var b capacity.Builder
+func (v View) Snapshot() (*cluster.Snapshot, error) {
+	var b cluster.Builder
 	for _, o := range v.Objects {
 		if err := build(&b, o); err != nil {
 			return nil, err
@@ -165,17 +165,17 @@ func (v View) Snapshot() (*capacity.Snapshot, error) {
 	return b.Snapshot(v.Taken), nil
 }
 
-func build(b *capacity.Builder, o *unstructured.Unstructured) error {
+func build(b *cluster.Builder, o *unstructured.Unstructured) error {
 	switch o.GroupVersionKind() {
 	case corev1.SchemeGroupVersion.WithKind("Node"):
 		n := &corev1.Node{}
-		if err := capacity.Decode(o, n); err != nil {
+		if err := cluster.Decode(o, n); err != nil {
 			return err
 		}
 		b.Node(n)
 	case podKind:
 		p := &corev1.Pod{}
-		if err := capacity.Decode(o, p); err != nil {
+		if err := cluster.Decode(o, p); err != nil {
 			return err
 		}
 		b.Pod(p)

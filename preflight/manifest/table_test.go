@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	with "github.com/signalbox-dev/signalbox/test/build"
 )
@@ -143,7 +143,7 @@ func anyPod(r *rand.Rand, i int) *corev1.Pod {
 func TestAPodInATableCountsAsThePodItWas(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	var v manifest.View
-	want := map[string]*capacity.Pod{}
+	want := map[string]*cluster.Pod{}
 	for i := range 6000 {
 		p := anyPod(r, i)
 		p.UID = "" // snapshots leave it out
@@ -159,7 +159,7 @@ func TestAPodInATableCountsAsThePodItWas(t *testing.T) {
 		o.SetAPIVersion("v1")
 		o.SetKind("Pod")
 		v.Objects = append(v.Objects, o)
-		want[p.Name] = capacity.PodOf(capacity.LeanPod(p))
+		want[p.Name] = cluster.PodOf(cluster.LeanPod(p))
 	}
 	read, err := manifest.ReadView([]string{"-"}, strings.NewReader(text(t, v, manifest.Form{})))
 	if err != nil {
@@ -298,7 +298,7 @@ func FuzzTable(f *testing.F) {
 		"columns", `["metadata.ownerReferences[0].name","spec.priority"]`, "rows", `[["o",1],["",2],["p"]]`))
 	f.Add(text(f, tenants(1003), manifest.Form{})[:4000])
 	f.Fuzz(func(t *testing.T, s string) {
-		objects, pods := 0, []*capacity.Pod{}
+		objects, pods := 0, []*cluster.Pod{}
 		var problem error
 		for d, err := range manifest.Read("-", strings.NewReader(s)) {
 			problem = errors.Join(problem, err)
@@ -308,10 +308,10 @@ func FuzzTable(f *testing.F) {
 			p := &corev1.Pod{}
 			if d.Object.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
 				objects++
-			} else if err := capacity.Decode(d.Object, p); err != nil {
+			} else if err := cluster.Decode(d.Object, p); err != nil {
 				problem = errors.Join(problem, err)
 			} else {
-				pods = append(pods, capacity.PodOf(capacity.LeanPod(p)))
+				pods = append(pods, cluster.PodOf(cluster.LeanPod(p)))
 			}
 		}
 		read, err := manifest.ReadView([]string{"-"}, strings.NewReader(s))

@@ -28,8 +28,8 @@ type Part struct {
 	Understood []int
 }
 
-// Read reads one file. Name is what evidence will call it; now turns ages into times and
-// may be zero, which leaves times unknown. It never fails: what it does not understand
+// Read reads one file. Name is what evidence will call it; now turns ages into the latest times that they
+// can mean (control.OriginAge), which order the rows of one text, and may be zero, which leaves them unknown. It never fails: what it does not understand
 // stays a line of text.
 func Read(name string, data []byte, now time.Time) Part {
 	if p, ok := readObjects(data); ok {

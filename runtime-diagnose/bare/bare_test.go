@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -167,6 +168,26 @@ func TestAgesWithoutAClockAreUnknown(t *testing.T) {
 	p := bare.Read("e", []byte("18m  Warning  Failed  pod/a  m\n"), time.Time{})
 	if len(p.Events) != 1 || !p.Events[0].LastTimestamp.IsZero() {
 		t.Errorf("got %v", p.Events)
+	}
+}
+
+// An age counts from when somebody printed the table, and nobody knows when that was.
+func TestAnAgeIsABoundAndNoTimeOfDay(t *testing.T) {
+	const table = "LAST SEEN   TYPE      REASON         OBJECT       MESSAGE\n10m         Warning   NodeNotReady   pod/train-3   Node is not ready\n18m         Warning   FailedMount    pod/train-3   MountVolume.SetUp failed\n"
+	events := bare.Read("events.txt", []byte(table), now).Events
+	if got := events[0].Annotations[control.OriginAge]; got != "10m" {
+		t.Errorf("the age is kept as %q", got)
+	}
+	for _, s := range control.Read(control.Input{Events: events, Now: now}).Sightings {
+		if !s.Item.Told().IsZero() || !strings.HasPrefix(s.Item.Clock, "age/") {
+			t.Errorf("%s is said to have been at %v by the clock %q", s.Item.Text, s.Item.Told(), s.Item.Clock)
+		}
+	}
+	dated := bare.Read("events.yaml", []byte("apiVersion: v1\nkind: Event\nmetadata: {name: e}\nreason: NodeNotReady\nmessage: Node is not ready\nlastTimestamp: 2026-03-01T11:00:00Z\ninvolvedObject: {kind: Pod, name: train-3}\n"), now).Events
+	for _, s := range control.Read(control.Input{Events: dated, Now: now}).Sightings {
+		if s.Item.Told().IsZero() {
+			t.Errorf("%s has a time of its own", s.Item.Text)
+		}
 	}
 }
 

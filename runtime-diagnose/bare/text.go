@@ -30,6 +30,12 @@ var (
 	getEvent      = regexp.MustCompile(`^\s*(\S+)\s+(Normal|Warning)\s+(\w[\w./-]*)\s+([A-Za-z.]+/\S+)\s+(.*)$`)
 	getEventNS    = regexp.MustCompile(`^\s*([a-z0-9-]+)\s+(\d\S*)\s+(Normal|Warning)\s+(\w[\w./-]*)\s+([A-Za-z.]+/\S+)\s+(.*)$`)
 	describeEvent = regexp.MustCompile(`^\s*(Normal|Warning)\s+(\w[\w./-]*)\s+((?:<\w+>|\d\w*)(?:\s+\(x\d+(?: over [^)]*)?\))?)\s+(.*)$`)
+	// describeEventOld is a row of kubectl describe until 1.8: FirstSeen, LastSeen, Count, From, SubObjectPath, Type, Reason, Message
+	// (https://github.com/kubernetes/kubernetes/blob/v1.8.0/pkg/printers/internalversion/describe.go, DescribeEvents).
+	describeEventOld = regexp.MustCompile(`^\s*(\d\w*)\s+(\d\w*)\s+(\d+)\s+(\{?\S[^\t]*?)\s+(?:spec\.\S+\s+)?(Normal|Warning)\s+(\w[\w./-]*)\s+(.*)$`)
+	// getEventOld is a row of kubectl get events until 1.13: LastSeen, FirstSeen, Count, Name, Kind, Subobject, Type, Reason, Source, Message
+	// (https://github.com/kubernetes/kubernetes/blob/v1.13.0/pkg/printers/internalversion/printers.go, printEvent).
+	getEventOld   = regexp.MustCompile(`^\s*(\d\w*)\s+(\d\w*)\s+(\d+)\s+([a-z0-9][\w.-]*)\s+([A-Z]\w+)\s+(?:spec\.\S+\s+)?(Normal|Warning)\s+(\w[\w./-]*)\s+(\S+(?:, \S+)?)\s+(.*)$`)
 	field         = regexp.MustCompile(`^(\s*)([A-Z][A-Za-z ]*):\s*(.*)$`)
 	timesOver     = regexp.MustCompile(`\(x(\d+)`)
 	containerName = regexp.MustCompile(`^  ([a-z0-9][a-z0-9-]*):\s*$`)
@@ -247,6 +253,20 @@ func (t *text) readEvent(s string) bool {
 		t.addEvent(s, m[2], m[3], m[4], m[5], m[6])
 		return true
 	}
+	if m := getEventOld.FindStringSubmatch(s); m != nil {
+		t.addEvent(s, m[1]+" (x"+m[3]+")", m[6], m[7], m[5]+"/"+strings.SplitN(m[4], ".", 2)[0], m[9])
+		t.part.Events[len(t.part.Events)-1].Source.Component = m[8]
+		return true
+	}
+	if m := describeEventOld.FindStringSubmatch(s); m != nil {
+		object := ""
+		if t.pod != nil {
+			object = "pod/" + t.pod.Name
+		}
+		t.addEvent(s, m[2]+" (x"+m[3]+")", m[5], m[6], object, m[7])
+		t.part.Events[len(t.part.Events)-1].Source.Component = strings.Trim(m[4], "{}")
+		return true
+	}
 	if m := describeEvent.FindStringSubmatch(s); m != nil {
 		from, message, ok := cutColumn(m[4])
 		if !ok {
@@ -292,6 +312,7 @@ func (t *text) addEvent(line, age, kind, reason, object, message string) {
 	word, _, _ := strings.Cut(age, " ")
 	if d, ok := parseAge(word); ok && !t.now.IsZero() {
 		e.LastTimestamp.Time = t.now.Add(-d)
+		e.Annotations[control.OriginAge] = word
 	}
 	t.part.Events = append(t.part.Events, e)
 	t.part.Understood = append(t.part.Understood, t.number)

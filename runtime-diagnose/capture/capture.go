@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -206,12 +207,12 @@ func (k *Keeper) ends(j Job, p *corev1.Pod) []task {
 	return out
 }
 
-// colossalAI is the kind whose launcher ends with 0 even where training failed
-// (t9k ColossalAIJob manual, "launcher"): its end is evidence whatever its code.
-const colossalAI = "ColossalAIJob"
+// endsWell are the kinds whose launcher ends with 0 even where training failed
+// (t9k ColossalAIJob manual, "launcher"; MPIJob manual, "status"): its end is evidence whatever its code.
+var endsWell = []string{"ColossalAIJob", "MPIJob.batch.tensorstack.dev"}
 
 func worth(k *kinds.Kind, t *corev1.ContainerStateTerminated) bool {
-	return t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled" || k.Name == colossalAI)
+	return t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled" || slices.Contains(endsWell, k.Name))
 }
 
 // failed says that a container of the job has ended badly: pods that are deleted after that

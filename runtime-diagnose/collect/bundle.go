@@ -46,6 +46,7 @@ type index struct {
 	Taken   time.Time  `json:"taken"`
 	Job     string     `json:"job,omitempty"` // for people
 	Missing []string   `json:"missing,omitempty"`
+	Absent  []string   `json:"absent,omitempty"`
 	Logs    []logEntry `json:"logs"`
 }
 
@@ -75,7 +76,7 @@ func Save(c diagnose.Case, w io.Writer) error {
 	b := &bundle{tar: tar.NewWriter(zip), taken: c.Now.UTC().Truncate(time.Second)}
 	b.objects(c)
 	b.logs(c)
-	b.index.Schema, b.index.Taken, b.index.Missing = bundleSchema, b.taken, append(c.Missing, b.index.Missing...)
+	b.index.Schema, b.index.Taken, b.index.Missing, b.index.Absent = bundleSchema, b.taken, append(c.Missing, b.index.Missing...), c.Absent
 	if c.Job != nil {
 		b.index.Job = c.Job.Ref.String()
 	}

@@ -1,7 +1,8 @@
 // Package collect reads everything about one job that a diagnosis can use: the object, the pods
 // that belong to it, what stands between, events, nodes and logs — from a cluster (Cluster) or
 // from a bundle of saved evidence (Open). It judges nothing, writes nothing to the cluster, and
-// reads no namespace but the job's own and, for events of nodes, default.
+// reads no namespace but the job's own, for events of nodes, default, and for the workload of an operator
+// that leaves a job alone, all of them, by its name.
 //
 // What cannot be read is a sentence in Case.Missing, not an error: a diagnosis from half of the
 // evidence is better than none, if it says so. Start reading at Cluster.Case.
@@ -17,11 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -34,7 +36,7 @@ type Cluster struct {
 	Dynamic dynamic.Interface
 	Mapper  meta.RESTMapper
 	// Snapshot is the view of the cluster, for why a job waits; nil: unknown.
-	Snapshot func() *capacity.Snapshot
+	Snapshot func() *cluster.Snapshot
 	// Kept answers with what was kept of the job's containers before their pods went; it knows
 	// which are still present. nil: the ConfigMap beside the job is read.
 	Kept func(ctx context.Context, of job.Ref, present map[types.UID]bool) (*keep.Set, error)
@@ -103,12 +105,14 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	r.readGood(ctx)
 	r.adoptPods()
 	r.readPodGroups(ctx)
+	r.readGroups(ctx)
 	r.readWorkloads(ctx)
 	r.readDevices(ctx)
 	r.readNodes(ctx)
 	r.readEvents(ctx)
 	r.readNodeEvents(ctx)
 	r.readLogs(ctx)
+	r.readOperator(ctx)
 	r.out.Objects = r.owners.objects()
 	if err == nil {
 		err = ctx.Err()
@@ -142,7 +146,7 @@ func (r *reading) missing(what string, err error) {
 func (r *reading) ref() job.Ref {
 	u := r.object
 	return job.Ref{
-		Kind: r.kind.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID()),
+		Kind: r.kind.API(), APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID()),
 	}
 }
 
@@ -182,7 +186,15 @@ func (r *reading) got(ctx context.Context) kinds.Got {
 }
 
 func (r *reading) readPods(ctx context.Context) error {
-	selector := r.kind.Pods(r.out.Job.Ref)
+	for _, selector := range r.kind.Select(r.out.Job.Ref, r.object) {
+		if err := r.readSelected(ctx, selector); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reading) readSelected(ctx context.Context, selector labels.Selector) error {
 	options := metav1.ListOptions{LabelSelector: selector.String(), Limit: 500}
 	for {
 		page, err := r.Kube.CoreV1().Pods(r.object.GetNamespace()).List(ctx, options)

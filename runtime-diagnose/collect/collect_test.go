@@ -73,10 +73,13 @@ func serving(objects ...runtime.Object) *Cluster {
 		gv, _ := schema.ParseGroupVersion(apiVersion)
 		lists[gv.WithResource("devicetaintrules")] = "DeviceTaintRuleList"
 	}
+	for kind, gv := range map[string]schema.GroupVersion{"StatefulSet": {Group: "apps", Version: "v1"}, "Pod": {Version: "v1"}} {
+		mapper.AddSpecific(gv.WithKind(kind), gv.WithResource(strings.ToLower(kind)+"s"), gv.WithResource(strings.ToLower(kind)), meta.RESTScopeNamespace)
+	}
 	for _, k := range kinds.All() {
 		gvk := k.GVKs[0]
-		mapper.AddSpecific(gvk, gvk.GroupVersion().WithResource(k.Resource), gvk.GroupVersion().WithResource(strings.ToLower(k.Name)), meta.RESTScopeNamespace)
-		lists[gvk.GroupVersion().WithResource(k.Resource)] = k.Name + "List"
+		mapper.AddSpecific(gvk, gvk.GroupVersion().WithResource(k.Resource), gvk.GroupVersion().WithResource(strings.ToLower(k.API())), meta.RESTScopeNamespace)
+		lists[gvk.GroupVersion().WithResource(k.Resource)] = k.API() + "List"
 	}
 	return &Cluster{
 		Kube: kubefake.NewClientset(typed...), Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, rest...),
@@ -114,6 +117,14 @@ func TestPodsFollowTheOwners(t *testing.T) {
 	if err := unstructured.SetNestedField(framework.Object, "cm-2", "status", "attemptStatus", "configMapUID"); err != nil {
 		t.Fatal(err)
 	}
+	ray := object("ray.io/v1", "RayJob", "train", "rj", nil, nil)
+	if err := unstructured.SetNestedField(ray.Object, "train-x7k2p", "status", "rayClusterName"); err != nil {
+		t.Fatal(err)
+	}
+	lws := func(group, worker string) map[string]string {
+		const at = "leaderworkerset.sigs.k8s.io/"
+		return map[string]string{at + "name": "train", at + "group-index": group, at + "worker-index": worker}
+	}
 	cases := map[string]struct {
 		kind        string
 		job         *unstructured.Unstructured
@@ -150,6 +161,51 @@ func TestPodsFollowTheOwners(t *testing.T) {
 			others: []runtime.Object{
 				pod("mine", by("v1", "ConfigMap", "train-attempt", "cm-2"), map[string]string{"FC_FRAMEWORK_NAME": "train"}),
 				pod("of-another-attempt", by("v1", "ConfigMap", "train-attempt", "cm-1"), map[string]string{"FC_FRAMEWORK_NAME": "train"}),
+			},
+			want: []string{"mine"},
+		},
+		"a RayJob by its cluster and by the Job that submits": {
+			kind: "RayJob", job: ray,
+			others: []runtime.Object{
+				object("ray.io/v1", "RayCluster", "train-x7k2p", "rc", by("ray.io/v1", "RayJob", "train", "rj"), nil),
+				object("batch/v1", "Job", "train", "submit", by("ray.io/v1", "RayJob", "train", "rj"), nil),
+				pod("head", by("ray.io/v1", "RayCluster", "train-x7k2p", "rc"), map[string]string{"ray.io/cluster": "train-x7k2p", "ray.io/node-type": "head"}),
+				pod("of-the-cluster-before", by("ray.io/v1", "RayCluster", "train-x7k2p", "older"), map[string]string{"ray.io/cluster": "train-x7k2p"}),
+				pod("of-another-cluster", by("ray.io/v1", "RayCluster", "train-abcde", "ab"), map[string]string{"ray.io/cluster": "train-abcde"}),
+				pod("submitter", by("batch/v1", "Job", "train", "submit"), map[string]string{"batch.kubernetes.io/job-name": "train"}),
+				pod("of-a-job-of-that-name", by("batch/v1", "Job", "train", "stranger"), map[string]string{"batch.kubernetes.io/job-name": "train"}),
+			},
+			want:        []string{"head", "submitter"},
+			wantObjects: []string{"Job train", "RayCluster train-x7k2p"},
+		},
+		"a LeaderWorkerSet by the leader of each group": {
+			kind: "LeaderWorkerSet", job: object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "train", "lws", nil, nil),
+			others: []runtime.Object{
+				object("apps/v1", "StatefulSet", "train", "leaders", by("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "train", "lws"), nil),
+				object("v1", "Pod", "train-0", "uid-train-0", by("apps/v1", "StatefulSet", "train", "leaders"), nil),
+				object("apps/v1", "StatefulSet", "train-0", "workers", by("v1", "Pod", "train-0", "uid-train-0"), nil),
+				pod("train-0", by("apps/v1", "StatefulSet", "train", "leaders"), lws("0", "0")),
+				pod("train-0-1", by("apps/v1", "StatefulSet", "train-0", "workers"), lws("0", "1")),
+				pod("of-the-set-before", by("apps/v1", "StatefulSet", "train", "older"), lws("1", "0")),
+				pod("of-a-database", by("apps/v1", "StatefulSet", "db", "db"), lws("0", "1")),
+			},
+			want:        []string{"train-0", "train-0-1"},
+			wantObjects: []string{"StatefulSet train", "StatefulSet train-0"},
+		},
+		"a Volcano Job, whatever batch has of its name": {
+			kind: "Job.batch.volcano.sh", job: object("batch.volcano.sh/v1alpha1", "Job", "train", "vc", nil, nil),
+			others: []runtime.Object{
+				object("batch/v1", "Job", "train", "bj", nil, nil),
+				pod("mine", by("batch.volcano.sh/v1alpha1", "Job", "train", "vc"), map[string]string{"volcano.sh/job-name": "train"}),
+				pod("of-the-other", by("batch/v1", "Job", "train", "bj"), map[string]string{"volcano.sh/job-name": "train"}),
+			},
+			want: []string{"mine"},
+		},
+		"T9k's MPIJob": {
+			kind: "MPIJob.batch.tensorstack.dev", job: object("batch.tensorstack.dev/v1beta1", "MPIJob", "train", "mj", nil, nil),
+			others: []runtime.Object{
+				pod("mine", by("batch.tensorstack.dev/v1beta1", "MPIJob", "train", "mj"), map[string]string{"mpijob": "train"}),
+				pod("of-kubeflows", by("kubeflow.org/v1", "MPIJob", "train", "kf"), map[string]string{"mpijob": "train"}),
 			},
 			want: []string{"mine"},
 		},
@@ -278,6 +334,8 @@ func TestResolve(t *testing.T) {
 		"pytorchjob.v1.kubeflow.org/train":  "PyTorchJob train",
 		"job/train":                         "Job train",
 		"jobs.batch/train":                  "Job train",
+		"jobs.batch.volcano.sh/train":       "Job.batch.volcano.sh train",
+		"mpijob.batch.tensorstack.dev/a":    "MPIJob.batch.tensorstack.dev a",
 		"mpijob.v2beta1.kubeflow.org/train": "MPIJob train",
 		"frameworks/train":                  "Framework train",
 	} {
@@ -294,7 +352,7 @@ func TestResolve(t *testing.T) {
 		"train":                      "expected KIND/NAME, for example pytorchjob/train",
 		"pytorchjob/":                "expected KIND/NAME",
 		"pytorchjob/a/b":             "expected KIND/NAME",
-		"deployment/train":           "no such kind of job; known are colossalaijob, framework",
+		"deployment/train":           "no such kind of job; known are colossalaijob, deepspeedjob, framework",
 		"pytorchjob.example.com/job": "no such kind of job",
 	} {
 		if _, _, err := Resolve(kinds.All(), arg); err == nil || !strings.Contains(err.Error(), want) {

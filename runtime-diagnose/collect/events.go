@@ -141,7 +141,7 @@ func (r *reading) subjects() subjects {
 		s.uids[uid] = true
 		s.names[[2]string{kind, name}] = true
 	}
-	add(r.kind.Name, r.object.GetName(), r.object.GetUID())
+	add(r.kind.API(), r.object.GetName(), r.object.GetUID())
 	for i := range r.out.Pods {
 		add("Pod", r.out.Pods[i].Name, r.out.Pods[i].UID)
 	}

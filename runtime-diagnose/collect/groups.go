@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 )
 
 // podGroups are the kinds of gang that schedulers wait for, and how a pod names its own.
@@ -67,7 +67,7 @@ var nativeWorkload = []string{"scheduling.k8s.io/v1alpha1"}
 
 func (r *reading) readNativeWorkloads(ctx context.Context) {
 	names := map[string]bool{}
-	for _, g := range capacity.GangOf(r.out.Job).Groups {
+	for _, g := range gang.Of(r.out.Job).Groups {
 		if g.Workload != "" {
 			names[g.Workload] = true
 		}

@@ -14,7 +14,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -49,7 +49,7 @@ func (f *contents) parse() (diagnose.Case, error) {
 	if ix.Schema != bundleSchema {
 		return diagnose.Case{}, fmt.Errorf("%s: schema is %q; expected %q", indexFile, ix.Schema, bundleSchema)
 	}
-	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing}
+	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing, Absent: ix.Absent}
 	if err := errors.Join(
 		decodeList(f, "pods.yaml", &c.Pods), decodeList(f, "events.yaml", &c.Events), decodeList(f, "nodes.yaml", &c.Nodes),
 		f.between(&c), f.job(&c), f.good(&c),
@@ -164,7 +164,7 @@ func (f *contents) job(c *diagnose.Case) error {
 		j = &job.Job{Source: u}
 	}
 	if j.Ref.Name == "" {
-		j.Ref = job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
+		j.Ref = job.Ref{Kind: k.API(), APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
 	}
 	c.Job = j
 	return nil
@@ -180,7 +180,7 @@ func (f *contents) between(c *diagnose.Case) error {
 func decodeList[T any](f *contents, name string, into *[]T) error {
 	return f.each(name, func(u *unstructured.Unstructured) error {
 		var v T
-		if err := capacity.Decode(u, &v); err != nil {
+		if err := cluster.Decode(u, &v); err != nil {
 			return err
 		}
 		*into = append(*into, v)

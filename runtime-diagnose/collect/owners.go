@@ -19,21 +19,25 @@ import (
 //
 //	PyTorchJob, TFJob … → Pod          Job → Pod          JobSet → Job → Pod
 //	TrainJob → JobSet → Job → Pod      MPIJob v2 → Job → Pod (launcher)
-//	Framework → ConfigMap → Pod
+//	Framework → ConfigMap → Pod         RayJob → RayCluster → Pod, RayJob → Job → Pod (submitter)
+//	LeaderWorkerSet → StatefulSet → Pod (leader) → StatefulSet → Pod (worker)
 type owners struct {
 	r       *reading
 	belongs map[types.UID]bool // what is known; the job itself is true
 	between map[types.UID]*unstructured.Unstructured
 }
 
-// longestChain is TrainJob → JobSet → Job → Pod.
-const longestChain = 4
+// longestChain is that of a worker of a LeaderWorkerSet.
+const longestChain = 5
 
 // passable are the kinds that may stand between a job and its pods. Anything else ends a chain
 // without being asked for, because Signalbox may not read it.
 var passable = []schema.GroupKind{
 	{Group: "batch", Kind: "Job"},
 	{Group: "jobset.x-k8s.io", Kind: "JobSet"},
+	{Group: "ray.io", Kind: "RayCluster"},
+	{Group: "apps", Kind: "StatefulSet"},
+	{Kind: "Pod"}, // the leader of a group owns what makes its workers
 }
 
 func newOwners(r *reading) *owners {
@@ -86,7 +90,7 @@ func (o *owners) add(ctx context.Context, u *unstructured.Unstructured, left int
 	}
 	yes := o.leads(ctx, metav1.GetControllerOf(u), left)
 	o.belongs[u.GetUID()] = yes
-	if yes {
+	if yes && u.GetKind() != "Pod" { // that one is read with the others
 		o.between[u.GetUID()] = u
 	}
 	return yes
@@ -124,6 +128,13 @@ func (r *reading) readBetween(ctx context.Context) {
 		jobs = true
 	}
 	namespace := r.object.GetNamespace()
+	switch r.kind.Name {
+	case "RayJob": // the Job that submits has its name
+		r.readMade(ctx, "ray.io/v1", "RayCluster", r.text("status", "rayClusterName"))
+		r.readMade(ctx, "batch/v1", "Job", r.object.GetName())
+	case "LeaderWorkerSet": // what makes its leaders has its name
+		r.readMade(ctx, "apps/v1", "StatefulSet", r.object.GetName())
+	}
 	if sets { // Trainer gives the JobSet its own name
 		if u, err := r.get(ctx, "jobset.x-k8s.io/v1alpha2", "JobSet", namespace, r.object.GetName()); err == nil {
 			r.owners.add(ctx, u, longestChain)
@@ -148,6 +159,45 @@ func (r *reading) readBetween(ctx context.Context) {
 		u.SetKind("Job")
 		r.owners.add(ctx, u, longestChain)
 	}
+}
+
+// mostGroups bounds of how many groups what makes the workers is asked for: why they cannot be made is the
+// same for all.
+const mostGroups = 64
+
+// readGroups looks for what makes the workers of a LeaderWorkerSet: it has the name of their leader, and
+// stands without pods where those are refused.
+func (r *reading) readGroups(ctx context.Context) {
+	if r.kind.Name != "LeaderWorkerSet" {
+		return
+	}
+	groups := 0
+	for i := range r.out.Pods {
+		if role, _, ok := r.kind.Place(&r.out.Pods[i]); ok && role == "leader" && groups < mostGroups {
+			groups++
+			r.readMade(ctx, "apps/v1", "StatefulSet", r.out.Pods[i].Name)
+		}
+	}
+}
+
+// readMade reads one object that the operator makes, if it is there.
+func (r *reading) readMade(ctx context.Context, apiVersion, kind, name string) {
+	if name == "" {
+		return
+	}
+	u, err := r.get(ctx, apiVersion, kind, r.object.GetNamespace(), name)
+	switch {
+	case err == nil:
+		r.owners.add(ctx, u, longestChain)
+	case !apierrors.IsNotFound(err):
+		r.missing(kind+" "+name, err)
+	}
+}
+
+// text is a text of the job; empty: it is not there.
+func (r *reading) text(path ...string) string {
+	text, _, _ := unstructured.NestedString(r.object.Object, path...)
+	return text
 }
 
 func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }

@@ -24,7 +24,7 @@ func Resolve(all []*kinds.Kind, arg string) (*kinds.Kind, string, error) {
 	}
 	word, group, _ := strings.Cut(strings.ToLower(word), ".")
 	for _, k := range all {
-		if word != strings.ToLower(k.Name) && word != k.Resource {
+		if word != strings.ToLower(k.API()) && word != k.Resource {
 			continue
 		}
 		if group == "" || slices.ContainsFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool {

@@ -27,6 +27,7 @@ func TestTheManifestsAllowWhatIsRead(t *testing.T) {
 	want := map[string]bool{
 		"get resourceclaims.resource.k8s.io": true, "list resourceslices.resource.k8s.io": true, "list devicetaintrules.resource.k8s.io": true, "get workloads.scheduling.k8s.io": true,
 		"list workloads.kueue.x-k8s.io": true, "get pods/log.": true, "list events.": true, "list nodes.": true, "get nodes.": true, "list pods.": true,
+		"list deployments.apps": true, "list statefulsets.apps": true, "list validatingwebhookconfigurations.admissionregistration.k8s.io": true,
 	}
 	for _, g := range podGroups {
 		for _, v := range g.apiVersions {

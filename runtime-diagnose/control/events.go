@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -138,6 +139,9 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 		Text: strings.TrimPrefix(e.Reason+": "+e.Message, ": "), Times: max(1, int(e.Count)),
 	}
 	item.ID += evidence.ID(fmt.Sprintf("#%d", i+1))
+	if e.Annotations[OriginAge] != "" {
+		item.Latest, item.Clock = true, gang.AgeClock(e.Annotations[OriginFile])
+	}
 	Origin(e.Annotations, "event", &item)
 	return item
 }

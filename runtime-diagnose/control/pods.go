@@ -15,6 +15,9 @@ import (
 const (
 	OriginFile   = "bare.signalbox.dev/file"
 	OriginPrefix = "bare.signalbox.dev/line." // + field; the value is "number:text"
+	// OriginAge is on an event of which a table only said how old it was. When the table was printed nobody
+	// knows, only that it was before now: the event's time is the latest that it can have been.
+	OriginAge = "bare.signalbox.dev/age"
 )
 
 // Origin puts the line of a pasted text that said a thing into an item, where there is one.

@@ -70,13 +70,14 @@ func Add(m manager.Manager, o Options) error {
 	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
-		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes}
+		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
 		r.Tell = newStoryteller(e, o.Attempts, writer, counts, &r.memory, func(ctx context.Context, key Request) {
 			select {
 			case woken <- event.TypedGenericEvent[Request]{Object: key}:
 			case <-ctx.Done():
 			}
 		})
+		r.Tell.longest = o.ModelLongest
 		if err := m.Add(leading{r.Tell.Start}); err != nil {
 			return fmt.Errorf("set up controller: %w", err)
 		}
@@ -118,11 +119,11 @@ type leading struct{ run func(context.Context) error }
 func (l leading) Start(ctx context.Context) error { return l.run(ctx) }
 func (leading) NeedLeaderElection() bool          { return true }
 
-// sources are the ConfigMap before the folder. The ConfigMap is read anew for each question, so
+// Sources are the ConfigMap before the folder; without a cluster, nil, the folder alone. The ConfigMap is read anew for each question, so
 // that a new prompt works at once and nothing has to watch ConfigMaps.
-func (p Prompts) sources(kube kubernetes.Interface) []prompt.Source {
+func (p Prompts) Sources(kube kubernetes.Interface) []prompt.Source {
 	var out []prompt.Source
-	if p.ConfigMap != "" {
+	if p.ConfigMap != "" && kube != nil {
 		out = append(out, func(ctx context.Context, key string) (string, bool, error) {
 			cm, err := kube.CoreV1().ConfigMaps(p.Namespace).Get(ctx, p.ConfigMap, metav1.GetOptions{})
 			if apierrors.IsNotFound(err) {

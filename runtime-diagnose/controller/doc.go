@@ -19,6 +19,8 @@
 //	get, list, watch   pods, nodes, namespaces
 //	get                pods/log
 //	list               events
+//	list               deployments, statefulsets (apps), by the name of an operator that leaves a job alone;
+//	                   validatingwebhookconfigurations (admissionregistration.k8s.io)
 //	create             events (events.k8s.io)
 //	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh,
 //	                   scheduler.tensorstack.dev, scheduling.k8s.io), workloads (scheduling.k8s.io),

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -131,12 +130,18 @@ var chains = []struct{ label, kind string }{
 	{"jobset.sigs.k8s.io/jobset-name", "JobSet"},
 	{"jobset.sigs.k8s.io/jobset-name", "TrainJob"}, // Trainer gives its JobSet the same name
 	{frameworkLabel, "Framework"},
+	{lwsLabel, "LeaderWorkerSet"},
 	{"training.kubeflow.org/job-name", "MPIJob"}, // the launcher of v2beta1 belongs to a Job
 	{"batch.kubernetes.io/job-name", "Job"},
 }
 
-// frameworkLabel names the Framework of a pod.
-const frameworkLabel = "FC_FRAMEWORK_NAME"
+// Labels of pods: frameworkLabel names their Framework, lwsLabel their LeaderWorkerSet and lwsGroupLabel
+// their group in it.
+const (
+	frameworkLabel = "FC_FRAMEWORK_NAME"
+	lwsLabel       = "leaderworkerset.sigs.k8s.io/name"
+	lwsGroupLabel  = "leaderworkerset.sigs.k8s.io/group-index"
+)
 
 // jobsOf are the jobs that a pod may belong to.
 func (w *watcher) jobsOf(p *corev1.Pod) []Request {
@@ -148,9 +153,8 @@ func (w *watcher) jobsOf(p *corev1.Pod) []Request {
 		}
 	}
 	if owner := metav1.GetControllerOf(p); owner != nil {
-		group, _, _ := strings.Cut(owner.APIVersion, "/")
-		if _, gvk, ok := w.served.find(owner.Kind); ok && gvk.Group == group {
-			add(owner.Kind, owner.Name)
+		if k, _, ok := w.served.findGVK(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)); ok {
+			add(k.Name, owner.Name)
 		}
 	}
 	for _, c := range chains {

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 )
 
 // metrics count what the controller does; a nil *metrics counts nothing.
@@ -40,7 +40,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 			Name: "signalbox_annotation_writes_total", Help: "Diagnoses written on jobs; unchanged ones are not.",
 		}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signalbox_llm_calls_total", Help: "Calls of the language model, by outcome: told, ungrounded, error.",
+			Name: "signalbox_llm_calls_total", Help: "Questions to the language model, by outcome: told, ungrounded, error; shared: answered about the same failure of another job, without a call.",
 		}, []string{"outcome"}),
 		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "signalbox_llm_duration_seconds", Help: "Time of one call of the language model, waiting for a turn included.",
@@ -95,8 +95,14 @@ func (m *metrics) wrote() {
 	}
 }
 
-func (m *metrics) asked(err error, a llm.Response, s *diagnose.Story, took time.Duration) {
+func (m *metrics) asked(err error, told explain.Told, took time.Duration) {
 	if m == nil {
+		return
+	}
+	a, s := told.Answer, told.Story
+	if told.Shared {
+		m.calls.WithLabelValues("shared").Inc()
+		m.dropped.Add(float64(s.Dropped))
 		return
 	}
 	outcome := "told"

@@ -31,6 +31,8 @@ type view struct {
 	asked        bool // a user asks for a diagnosis that was not made yet
 	spoken       bool // something that is not healthy stands on the job
 	silent       bool // nothing of ours stands on the job
+	deleted      time.Time
+	held         bool // by finalizers
 	declared     int  // pods that the job asks for at least; 0: unknown
 	pendingAfter time.Duration
 	refresh      time.Duration
@@ -46,6 +48,8 @@ func over(p kinds.Phase) bool { return p == kinds.Succeeded || p == kinds.Failed
 // decide says what the job needs, and after how long to look again; 0: when something changes.
 func (v view) decide() (need, time.Duration) {
 	switch {
+	case !v.deleted.IsZero():
+		return v.going()
 	case v.asked:
 		return thorough, v.again()
 	case v.ended():
@@ -66,13 +70,44 @@ func (v view) decide() (need, time.Duration) {
 		return thorough, v.refresh
 	case oldest.IsZero():
 		return v.wellAgain()
-	case waited >= v.pendingAfter:
+	case waited >= v.patience():
 		return thorough, v.refresh
 	case unscheduled:
-		return reason, min(v.refresh, v.pendingAfter-waited)
+		return reason, min(v.refresh, v.patience()-waited)
 	default:
-		return nothing, v.pendingAfter - waited
+		return nothing, v.patience() - waited
 	}
+}
+
+// patience is how long a job may wait before it says why: one to which nobody has answered at all waits for
+// its operator, not for room.
+func (v view) patience() time.Duration {
+	if len(v.pods) == 0 && v.state.Phase == kinds.PhaseUnknown {
+		return min(v.pendingAfter, control.SilentAfter)
+	}
+	return v.pendingAfter
+}
+
+// going is a job that is being deleted: it says what holds it when it should have been gone.
+func (v view) going() (need, time.Duration) {
+	if !v.held {
+		return nothing, 0
+	}
+	if left := control.StuckAfter - v.now.Sub(v.deleted); left > 0 {
+		return nothing, left
+	}
+	return thorough, v.refresh
+}
+
+// overdue marks which times have passed that make another diagnosis of what is the same otherwise.
+func (v view) overdue() string {
+	switch {
+	case v.held && v.now.Sub(v.deleted) >= control.StuckAfter:
+		return "held"
+	case len(v.pods) == 0 && v.now.Sub(v.created) >= control.SilentAfter:
+		return "unanswered"
+	}
+	return ""
 }
 
 // visible is how long what is wrong may be visible before the job says so.
@@ -213,7 +248,7 @@ func (v view) seen(generation int64, asked string) string {
 		marks[i] = mark(&v.pods[i])
 	}
 	slices.Sort(marks)
-	all := fmt.Appendln(nil, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked, v.pulse)
+	all := fmt.Appendln(nil, v.state.Phase, v.state.Reason, v.state.Message, v.state.Since, v.state.Trigger, generation, asked, v.pulse, v.overdue())
 	h := sha256.Sum256(append(all, strings.Join(marks, "\n")...))
 	return hex.EncodeToString(h[:])[:16]
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/config"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -30,15 +31,18 @@ type Options struct {
 	Core       diagnose.Options
 	Limits     collect.Limits
 	// Snapshot is the current view of the cluster, for why a job waits; nil: unknown.
-	Snapshot func() *capacity.Snapshot
+	Snapshot func() *cluster.Snapshot
 	// Namespace answers with a namespace's labels; known is false where nobody can say. nil: never known.
 	Namespace func(name string) (labels map[string]string, known bool)
 
-	Model       llm.Client // llm.Off: none
-	Attempts    int        // calls of the model for one finding
-	MaxTokens   int
-	PromptBytes int
-	Prompts     Prompts
+	Model        llm.Client // llm.Off: none
+	ModelName    string
+	ModelBudget  *explain.Budget // of a day; nil: none
+	ModelLongest time.Duration   // of all calls for one finding; 0: no limit
+	Attempts     int             // calls of the model for one finding
+	MaxTokens    int
+	PromptBytes  int
+	Prompts      Prompts
 
 	Concurrency  int
 	PendingAfter time.Duration // waiting longer is unhealthy
@@ -74,16 +78,9 @@ func FromConfig(c config.Config) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	model, err := llm.New(llm.Profile{
-		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
-		APIKeyFile: c.LLM.APIKeyFile, APIKey: os.Getenv(c.LLM.APIKeyEnv), CAFile: c.LLM.CAFile,
-		Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
-	})
+	model, err := Model(c)
 	if err != nil {
 		return Options{}, err
-	}
-	if model != llm.Off {
-		model = llm.Limited(model, c.LLM.PerMinute)
 	}
 	d := c.Diagnosis
 	use, err := gpuUse(d.Running.Prometheus)
@@ -99,7 +96,10 @@ func FromConfig(c config.Config) (Options, error) {
 		Limits: collect.Limits{
 			Pods: d.Logs.Pods, Parallel: d.Logs.Parallel, HeadBytes: d.Logs.HeadBytes, TailBytes: d.Logs.TailBytes, TotalBytes: d.Logs.TotalBytes,
 		},
-		Model: model, Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes,
+		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
+			Calls: c.LLM.PerDay.Calls, Tokens: c.LLM.PerDay.Tokens, NamespaceCalls: c.LLM.PerDay.NamespaceCalls, NamespaceTokens: c.LLM.PerDay.NamespaceTokens,
+		},
+		Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes,
 		Prompts:     Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: c.Prompts.Dir},
 		Concurrency: d.Concurrency, PendingAfter: time.Duration(d.PendingAfter), Debounce: time.Duration(d.Debounce),
 		Refresh: time.Duration(d.Refresh), Discovery: time.Duration(d.Discovery), Timeout: time.Duration(d.Timeout),
@@ -110,6 +110,19 @@ func FromConfig(c config.Config) (Options, error) {
 			IdleBelow: d.Running.Prometheus.IdleBelow, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
 		},
 	}, nil
+}
+
+// Model is the model that the file names, asked no more often than it allows; llm.Off: it names none.
+func Model(c config.Config) (llm.Client, error) {
+	model, err := llm.New(llm.Profile{
+		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, APIVersion: c.LLM.APIVersion, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
+		APIKeyFile: c.LLM.APIKeyFile, APIKey: os.Getenv(c.LLM.APIKeyEnv), CAFile: c.LLM.CAFile,
+		Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
+	})
+	if err != nil || model == llm.Off {
+		return llm.Off, err
+	}
+	return llm.Limited(model, c.LLM.PerMinute), nil
 }
 
 func selectKinds(names []string) ([]*kinds.Kind, error) {

@@ -33,6 +33,9 @@ func (o owners) of(ctx context.Context, p *corev1.Pod) (capture.Job, bool) {
 	if ref.Kind == "ConfigMap" {
 		return o.framework(ctx, p, ref.UID)
 	}
+	if ref.Kind == "StatefulSet" {
+		return o.leaderWorkerSet(ctx, p, ref.Name)
+	}
 	var found capture.Job
 	for range longestChain {
 		gv, err := schema.ParseGroupVersion(ref.APIVersion)
@@ -70,6 +73,23 @@ func (o owners) framework(ctx context.Context, p *corev1.Pod, attempt types.UID)
 	return capture.Job{Kind: k, Ref: refOf(k, u)}, err == nil && uid == string(attempt)
 }
 
+// leaderWorkerSet is the set of a pod that a StatefulSet made, which is in no cache: that of the leaders is
+// called as the set, each other one as its leader, and no pod is older than its set
+// (sigs.k8s.io/lws v0.7.0 pkg/controllers: constructLeaderStatefulSetApplyConfiguration,
+// constructWorkerStatefulSetApplyConfiguration).
+func (o owners) leaderWorkerSet(ctx context.Context, p *corev1.Pod, madeBy string) (capture.Job, bool) {
+	name := p.Labels[lwsLabel]
+	k, gvk, ok := o.served.find("LeaderWorkerSet")
+	if !ok || name == "" || madeBy != name && madeBy != name+"-"+p.Labels[lwsGroupLabel] {
+		return capture.Job{}, false
+	}
+	u, ok := o.get(ctx, gvk, p.Namespace, name)
+	if !ok || u.GetCreationTimestamp().After(p.CreationTimestamp.Time) {
+		return capture.Job{}, false
+	}
+	return capture.Job{Kind: k, Ref: refOf(k, u)}, true
+}
+
 func (o owners) get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, bool) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(gvk)
@@ -79,7 +99,7 @@ func (o owners) get(ctx context.Context, gvk schema.GroupVersionKind, namespace,
 
 // gone says that a job is not there any more, or is on its way out.
 func (o owners) gone(ctx context.Context, ref job.Ref) bool {
-	_, gvk, ok := o.served.find(ref.Kind)
+	_, gvk, ok := o.served.findGVK(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 	if !ok {
 		return false // nobody can say
 	}
@@ -88,5 +108,5 @@ func (o owners) gone(ctx context.Context, ref job.Ref) bool {
 }
 
 func refOf(k *kinds.Kind, u *unstructured.Unstructured) job.Ref {
-	return job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
+	return job.Ref{Kind: k.API(), APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
 }

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/capture"
@@ -68,7 +67,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 		return reconcile.Result{}, nil
 	}
 	r.forget(key, u.GetUID())
-	if u.GetDeletionTimestamp() != nil || r.belongsToAnother(u) {
+	if r.belongsToAnother(u) {
 		return reconcile.Result{}, nil
 	}
 	if k.Name == "Job" && !r.AllJobs && u.GetAnnotations()[Ask] == "" && !trains(u) {
@@ -90,9 +89,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, key Request) (reconcile.Resu
 
 // judge decides what the job needs and does it. It answers with after how long to look again.
 func (r *Reconciler) judge(ctx, reading context.Context, key Request, k *kinds.Kind, u *unstructured.Unstructured, v view) (again time.Duration, err error) {
-	r.keep(ctx, u, v)
 	what, again := v.decide()
-	if wrong, next := r.watch(reading, key, u, v); next > 0 {
+	going := !v.deleted.IsZero()
+	if going && what == nothing {
+		return again, nil
+	}
+	if !going {
+		r.keep(ctx, u, v)
+	}
+	if wrong, next := r.watch(reading, key, u, v); next > 0 && !going {
 		again = sooner(again, next)
 		if wrong && what == nothing {
 			what = thorough
@@ -242,8 +247,10 @@ func (r *Reconciler) now() time.Time {
 
 func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured) (view, error) {
 	v := view{created: u.GetCreationTimestamp().Time, pendingAfter: r.PendingAfter, refresh: r.Refresh, now: r.now()}
-	if k.State != nil {
-		v.state = k.State(u)
+	if at := u.GetDeletionTimestamp(); at != nil {
+		v.deleted, v.held = at.Time, len(u.GetFinalizers()) > 0
+	} else if k.State != nil {
+		v.state = k.State(u) // what a job said of itself is past when it is on its way out
 	}
 	before, _ := storedOn(u)
 	ask := u.GetAnnotations()[Ask]
@@ -254,12 +261,13 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	if j, err := k.Read(u, nil); err == nil && j != nil {
 		v.declared = j.MinPods()
 	}
-	var pods corev1.PodList
-	selector := k.Pods(job.Ref{Kind: k.Name, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())})
-	if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return view{}, err
+	for _, selector := range k.Select(refOf(k, u), u) {
+		var pods corev1.PodList
+		if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+			return view{}, err
+		}
+		v.pods = append(v.pods, pods.Items...)
 	}
-	v.pods = pods.Items
 	return v, nil
 }
 

@@ -100,6 +100,12 @@ func (s *served) soon(name string) bool {
 
 // findGVK finds a kind by group and kind, in whatever version.
 func (s *served) findGVK(gvk schema.GroupVersionKind) (*kinds.Kind, schema.GroupVersionKind, bool) {
-	k, have, ok := s.find(gvk.Kind)
-	return k, have, ok && have.Group == gvk.Group
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, k := range s.now { // of a group and a kind there is one at most
+		if k.gvk.GroupKind() == gvk.GroupKind() {
+			return k.kind, k.gvk, true
+		}
+	}
+	return nil, schema.GroupVersionKind{}, false
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,6 +31,7 @@ type storyteller struct {
 	explain  explain.Explainer
 	attempts int
 	backoff  time.Duration // after the first failure; doubled after each
+	longest  time.Duration // of all calls for one finding; 0: no limit
 	writer   Writer
 	metrics  *metrics
 	memory   *memory
@@ -126,7 +128,7 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 		return s.story
 	}
 	if before, ok := f.toldBefore(u); ok {
-		told := &diagnose.Story{Text: before.Story.Text, Model: before.Model, Cites: before.Story.Cites, Dropped: before.Story.Dropped, LeftOut: before.Story.LeftOut}
+		told := before.told()
 		r.memory.setStory(u.GetUID(), f.toldAs(), stance{story: told, done: true})
 		known.slim()
 		return told // from before a restart: the model is not asked twice
@@ -149,8 +151,7 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 // tells says that a model may be asked about the finding. It is not asked about jobs that wait: their
 // numbers change with the cluster, and a story about numbers of before would be wrong, and dear.
 func (r *Reconciler) tells(u *unstructured.Unstructured, f finding) bool {
-	return r.Tell != nil && f.result.Waiting == "" && (f.result.Verdict == diagnose.Diagnosed || f.result.Verdict == diagnose.Inconclusive) &&
-		r.mayLeave(u.GetNamespace())
+	return r.Tell != nil && explain.Worth(f.result) && r.mayLeave(u.GetNamespace())
 }
 
 // untold says that a model is yet to be asked.
@@ -172,13 +173,16 @@ func (f finding) toldBefore(u *unstructured.Unstructured) (stored, bool) {
 	return before, ok && before.Story != nil && before.Fingerprint == f.print && before.Asked == cut(f.asked, 64)
 }
 
+// MayLeave says whether the labels of a namespace allow masked logs of its jobs to be shown to a model.
+func MayLeave(labels map[string]string) bool { return labels[llmLabel] == llmEnabled }
+
 // mayLeave says whether somebody allowed logs of the namespace to be shown to the model.
 func (r *Reconciler) mayLeave(namespace string) bool {
 	if r.Namespace == nil {
 		return false
 	}
 	labels, known := r.Namespace(namespace)
-	return known && labels[llmLabel] == llmEnabled
+	return known && MayLeave(labels)
 }
 
 // tell asks about one finding, a few times if need be.
@@ -194,12 +198,21 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		return
 	}
 	var last error
+	asking := ctx
+	if s.longest > 0 {
+		var stop context.CancelFunc
+		asking, stop = context.WithTimeout(ctx, s.longest)
+		defer stop()
+	}
 	wait := wait.Backoff{Duration: s.backoff, Factor: 2, Jitter: 0.1, Steps: s.attempts}
 	for range s.attempts {
 		began := time.Now()
-		story, answer, err := s.explain.Explain(ctx, q, t.result)
-		s.metrics.asked(err, answer, story, time.Since(began))
-		s.tired.note(err == nil, time.Now())
+		told, err := s.explain.Explain(asking, q, t.result)
+		story := told.Story
+		s.metrics.asked(err, told, time.Since(began))
+		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
+			s.tired.note(err == nil, time.Now())
+		}
 		if err == nil {
 			s.memory.setStory(uid, t.print, stance{story: story, done: true})
 			if story.Text == "" {
@@ -210,7 +223,7 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		}
 		last = err
 		after, again := llm.Retry(err)
-		if !again || after > longestWait || !sleep(ctx, max(after, wait.Step())) {
+		if errors.Is(err, explain.ErrBudget) || !again || after > longestWait || !sleep(asking, max(after, wait.Step())) {
 			break
 		}
 	}

@@ -47,7 +47,7 @@ type Writer struct {
 }
 
 // Write puts a diagnosis on its job if it says anything new, and an Event if the verdict is
-// another. It reports whether it wrote. A job that is being deleted is left alone.
+// another. It reports whether it wrote. A job that goes is left alone; one that a finalizer holds is not.
 func (w Writer) Write(ctx context.Context, u *unstructured.Unstructured, r diagnose.Result, state kinds.State) (bool, error) {
 	f := finding{result: r, print: diagnose.Fingerprint(r), state: state, asked: u.GetAnnotations()[Ask]}
 	return w.write(ctx, u, f)
@@ -79,7 +79,7 @@ func (w Writer) writeReason(ctx context.Context, u *unstructured.Unstructured, w
 // apply makes ours the annotations of the job, by server-side apply: keys that are no longer
 // wanted go, keys of others stay. The UID keeps it from creating a job that was deleted since.
 func (w Writer) apply(ctx context.Context, u *unstructured.Unstructured, want map[string]string) (bool, error) {
-	if u.GetDeletionTimestamp() != nil || same(want, ours(u.GetAnnotations())) {
+	if u.GetDeletionTimestamp() != nil && len(u.GetFinalizers()) == 0 || same(want, ours(u.GetAnnotations())) {
 		return false, nil
 	}
 	m, err := w.Mapper.RESTMapping(u.GroupVersionKind().GroupKind(), u.GroupVersionKind().Version)

@@ -27,9 +27,18 @@ type Item struct {
 	Kind   Kind      `json:"kind"`
 	At     time.Time `json:"at,omitzero"` // zero: not known
 	Clock  string    `json:"-"`           // whose clock At is from; empty: the API server's
+	Latest bool      `json:"-"`           // At is the latest that it can have been, by an age in a pasted text: it orders, and is never told
 	Source Source    `json:"-"`
 	Text   string    `json:"text"`  // masked
 	Times  int       `json:"times"` // identical copies folded into this one; at least 1
+}
+
+// Told is when it was, for people; zero where only a bound is known.
+func (i Item) Told() time.Time {
+	if i.Latest {
+		return time.Time{}
+	}
+	return i.At
 }
 
 // Source is who was observed; empty fields are unknown. Rank is -1 where unknown.

@@ -24,6 +24,9 @@ import (
 type Explainer struct {
 	Client      llm.Client
 	Sources     []prompt.Source // of templates; the first that has one wins
+	Answers     *Answers        // of before; nil: each question is asked
+	Budget      *Budget         // nil: none
+	Name        string          // of the model: what another has said is not remembered for it
 	MaxTokens   int             // of an answer; 0: 1024
 	PromptBytes int             // of evidence; 0: 48 KiB
 }
@@ -32,6 +35,7 @@ type Explainer struct {
 type Question struct {
 	Request  llm.Request
 	Template string // where the question comes from
+	source   string // the text of the template
 	// Problem says why the operator's own template is not used; nil: nothing is wrong with it.
 	Problem error
 }
@@ -62,25 +66,72 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 			problem = errors.Join(problem, err)
 		}
 	}
-	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens}, Template: t.Name, Problem: problem}
+	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens, JSONSchema: []byte(prompt.Schema)}, Template: t.Name, source: t.Source(), Problem: problem}
 }
 
-// Explain asks the question. Where evidence supports nothing of the answer, the story has no text and says
-// how much was left out and why; that is no error. An error is the model's, never the job's.
-func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (*diagnose.Story, llm.Response, error) {
+// Worth says whether there is something to explain: a failure, and no job that waits for the cluster, whose
+// numbers have changed before they are told.
+func Worth(r diagnose.Result) bool {
+	return r.Waiting == "" && (r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive)
+}
+
+// Told is what came of a question.
+type Told struct {
+	Story  *diagnose.Story
+	Answer llm.Response // the zero value: nobody was asked
+	Shared bool         // the model had answered about the same failure of another job
+}
+
+// Explain asks the question, or tells what was answered about the same failure before. Where evidence
+// supports nothing of the answer, the story has no text and says how much was left out and why; that is no
+// error. An error is the model's, never the job's.
+func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (Told, error) {
+	if e.Answers == nil {
+		return e.ask(ctx, q, r, "")
+	}
+	k := key(q, r, e.Name)
+	if s, ok := e.Answers.find(k, q, r); ok {
+		return Told{Story: s, Shared: true}, nil
+	}
+	mine := false
+	got, err, _ := e.Answers.asked.Do(k, func() (any, error) {
+		mine = true
+		return e.ask(ctx, q, r, k)
+	})
+	switch told, ok := got.(Told); {
+	case mine && ok:
+		return told, err
+	case err == nil: // another job's answer has just come
+		if s, ok := e.Answers.find(k, q, r); ok {
+			return Told{Story: s, Shared: true}, nil
+		}
+	}
+	return e.ask(ctx, q, r, k)
+}
+
+// ask asks the model, and remembers under the key what it said; "" is no key.
+func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key string) (Told, error) {
 	client := e.Client
 	if client == nil {
 		client = llm.Off
 	}
+	if err := e.Budget.take(r.Job.Namespace); err != nil {
+		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
+	}
 	answer, err := client.Complete(ctx, q.Request)
+	e.Budget.spend(r.Job.Namespace, answer.TokensIn+answer.TokensOut)
 	if err != nil {
-		return nil, llm.Response{}, fmt.Errorf("explain %s: %w", r.Job, err)
+		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
 	kept := ground.Keep(ground.Parse(answer.Text), against(q, r))
-	if kept.Sentences == 0 {
-		kept.Why = map[ground.Reason]int{}
+	if key != "" {
+		e.Answers.add(key, r, answer.Text, answer.Model, kept)
 	}
-	return &diagnose.Story{Text: kept.Text(), Model: modelName(answer.Model), Cites: kept.Cites, Dropped: kept.Dropped, LeftOut: kept.LeftOut()}, answer, nil
+	return Told{Story: storyOf(kept, answer.Model), Answer: answer}, nil
+}
+
+func storyOf(kept ground.Kept, model string) *diagnose.Story {
+	return &diagnose.Story{Text: kept.Text(), Model: modelName(model), Cites: kept.Cites, Dropped: kept.Dropped, LeftOut: kept.LeftOut()}
 }
 
 // against is what the answer is held against.

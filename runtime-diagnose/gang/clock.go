@@ -13,6 +13,10 @@ import (
 // machines of one cluster keep time by NTP, and two of them are then within twice this.
 const Drift = time.Second
 
+// Skew is how far the clocks of two nodes may be apart before an order of events counts, where nothing was
+// seen of either.
+const Skew = 2 * Drift
+
 // Moment is a time as a clock showed it. Times that name no fraction of a second were cut to
 // the second: the truth may be up to one second later.
 type Moment struct {
@@ -204,11 +208,14 @@ func (c *Clocks) Between(a, b Moment) (later, give time.Duration, known bool) {
 		return 0, 0, false
 	}
 	least, most := c.apart(a, b)
-	if least == math.MinInt64 {
+	if least == math.MinInt64 || most == math.MaxInt64 {
 		return 0, 0, false
 	}
 	return least + (most-least)/2, (most - least) / 2, true
 }
+
+// aged says that a moment is an age that was taken from now.
+func aged(m Moment) bool { return strings.HasPrefix(m.Clock, agePrefix) }
 
 // apart is how much later b was than a: at least and at most.
 func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
@@ -218,6 +225,15 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 	if a.Clock == b.Clock {
 		jump := c.jumps[a.Clock]
 		return least - jump, most + jump
+	}
+	if aged(a) || aged(b) { // the latest that it can have been: earlier by nobody knows how much
+		if aged(b) {
+			least = math.MinInt64
+		}
+		if aged(a) {
+			most = math.MaxInt64
+		}
+		return least, most
 	}
 	x, y := c.Ahead(a.Clock), c.Ahead(b.Clock)
 	// b's truth is b - y, a's is a - x.

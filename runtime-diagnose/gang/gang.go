@@ -64,6 +64,13 @@ const ownPrefix = "own/"
 // OwnClock names the clock of a program's own stamps in a place's log.
 func OwnClock(place string) string { return ownPrefix + place }
 
+// agePrefix begins the names of clocks of ages: those of one text are the same, and when it was printed nobody
+// says, only that it was before now.
+const agePrefix = "age/"
+
+// AgeClock names the clock of ages that a pasted text prints.
+func AgeClock(file string) string { return agePrefix + file }
+
 // ClockOf names the clock that wrote the times of a source. Everything a node's kubelet and
 // container runtime write comes from one clock; what nobody places on a node has its own.
 func ClockOf(s evidence.Source) string {

@@ -215,9 +215,9 @@ func TestMark(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			gang.Mark(tc.seen, tc.members, &gang.Clocks{})
+			seen, _ := gang.Mark(tc.seen, tc.members, &gang.Clocks{})
 			var got []string
-			for _, s := range tc.seen {
+			for _, s := range seen {
 				if s.Explained {
 					got = append(got, string(s.Item.ID)+" explained")
 				}
@@ -345,4 +345,36 @@ func FuzzReadCall(f *testing.F) {
 		}
 		gang.Compare(slices.Values([]gang.Call{c, c}))
 	})
+}
+
+// What is known only by an age was before now; how long before, the text does not say.
+func TestAnAgeOrdersWithinItsTextAndIsABoundBesideOthers(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	age := func(file string, ago time.Duration) gang.Moment {
+		return gang.Moment{Clock: gang.AgeClock(file), At: at.Add(-ago)}
+	}
+	dated := func(ago time.Duration) gang.Moment { return gang.Moment{At: at.Add(-ago)} }
+	var clocks gang.Clocks
+	for name, tc := range map[string]struct {
+		a, b gang.Moment
+		want int
+	}{
+		"two rows of one table":                     {age("a", 42*time.Second), age("a", 34*time.Second), -1},
+		"rows of two tables":                        {age("a", time.Hour), age("b", time.Minute), 0},
+		"an age before a time that is later":        {age("a", time.Hour), dated(time.Minute), -1},
+		"a time before an age that may be older":    {dated(time.Hour), age("a", time.Minute), 0},
+		"an age that is earlier, and a later bound": {age("a", time.Minute), dated(time.Hour), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := clocks.Order(tc.a, tc.b); got != tc.want {
+				t.Errorf("order %d, want %d", got, tc.want)
+			}
+			if got := clocks.Order(tc.b, tc.a); got != -tc.want {
+				t.Errorf("the other way round %d, want %d", got, -tc.want)
+			}
+			if _, _, known := clocks.Between(tc.a, tc.b); known != (tc.a.Clock == tc.b.Clock) {
+				t.Errorf("how far they are apart is known: %v", known)
+			}
+		})
+	}
 }

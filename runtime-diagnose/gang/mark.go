@@ -14,10 +14,14 @@ import (
 // tearing down a process with its communicators takes that long, seldom longer.
 const nearEnd = 2 * time.Minute
 
-// Mark sets Explained and Follower on sightings, where the members show it, and says what it
-// made of each member.
-func Mark(seen []rank.Sighting, members []Member, clocks *Clocks) Marks {
-	return newMarker(seen, members, clocks).mark()
+// Mark gives the sightings back with Explained and Follower set where the members show it, and says what it
+// made of each member. What it is given stays as it is. Passes that are named are left out: explain-ends,
+// follow-told, follow-lost, follow-later.
+func Mark(seen []rank.Sighting, members []Member, clocks *Clocks, without ...string) ([]rank.Sighting, Marks) {
+	m := newMarker(slices.Clone(seen), members, clocks)
+	m.without = without
+	marks := m.mark()
+	return m.seen, marks
 }
 
 func newMarker(seen []rank.Sighting, members []Member, clocks *Clocks) *marker {
@@ -42,10 +46,14 @@ func (m *marker) mark() Marks {
 		}
 		m.splitOwn(a)
 	}
-	m.explainEnds()
-	m.followTold()
-	m.followLost()
-	m.followLater()
+	for _, pass := range []struct {
+		name string
+		mark func()
+	}{{"explain-ends", m.explainEnds}, {"follow-told", m.followTold}, {"follow-lost", m.followLost}, {"follow-later", m.followLater}} {
+		if !slices.Contains(m.without, pass.name) {
+			pass.mark()
+		}
+	}
 	out := Marks{States: map[string]State{}}
 	for _, a := range m.all {
 		out.States[a.Place] = State{Own: len(a.own) > 0, Lost: a.lost, Told: a.told, First: a.first(), Sign: a.sign}
@@ -73,6 +81,8 @@ type marker struct {
 	all    []*about
 	at     map[string]*about
 	asked  int // how often two moments were compared
+
+	without []string // passes
 }
 
 // about is what the sightings say of one member.
@@ -113,12 +123,12 @@ func live(s *rank.Sighting) bool {
 
 // own is a cause that a member names as its own.
 func own(s *rank.Sighting) bool {
-	return live(s) && s.Signature.Role == signature.Root && s.Signature.DepthOf() > signature.Symptom && !s.Mild && !ofOthers(s)
+	return live(s) && s.Signature.Role == signature.Root && s.Signature.DepthOf() > signature.Symptom && !s.Mild && !OfOthers(s)
 }
 
-// ofOthers is a complaint about other members: they went away, or did not come in time. By
+// OfOthers is a complaint about other members: they went away, or did not come in time. By
 // itself it says nothing about who makes it.
-func ofOthers(s *rank.Sighting) bool {
+func OfOthers(s *rank.Sighting) bool {
 	switch s.Signature.Category {
 	case "rendezvous-timeout", "nccl-timeout", "hang-no-progress":
 		return live(s)
@@ -145,6 +155,12 @@ func endOnly(s *rank.Sighting) bool {
 	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
+// DecidedItself is an end by a code that the program chose, for a reason that the code does not tell. A signal
+// says more.
+func DecidedItself(s *rank.Sighting) bool {
+	return endOnly(s) && s.Signature.Category == "python-exception-user-code"
+}
+
 func momentOf(s *rank.Sighting) Moment { return Moment{s.Item.Clock, s.Item.At} }
 
 func (m *marker) learn(a *about, i int) {
@@ -161,7 +177,7 @@ func (m *marker) learn(a *about, i int) {
 		a.wire = append(a.wire, i)
 	case own(s):
 		a.own = append(a.own, i)
-	case ofOthers(s):
+	case OfOthers(s):
 		if a.near(s) {
 			a.lost = true
 			if at := momentOf(s); a.lostAt.At.IsZero() || !at.At.IsZero() && at.At.Before(a.lostAt.At) {
@@ -260,7 +276,7 @@ func (m *marker) followLost() {
 			continue
 		}
 		for _, i := range a.index {
-			if s := &m.seen[i]; ofOthers(s) || slices.Contains(a.wire, i) {
+			if s := &m.seen[i]; OfOthers(s) || slices.Contains(a.wire, i) {
 				s.Follower = true
 			}
 		}

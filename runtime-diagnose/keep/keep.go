@@ -321,7 +321,7 @@ func trim(p *corev1.Pod) *corev1.Pod {
 	out := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Labels: p.Labels, OwnerReferences: p.OwnerReferences,
-			CreationTimestamp: p.CreationTimestamp,
+			CreationTimestamp: p.CreationTimestamp, DeletionTimestamp: p.DeletionTimestamp, DeletionGracePeriodSeconds: p.DeletionGracePeriodSeconds,
 		},
 		Spec: corev1.PodSpec{NodeName: p.Spec.NodeName},
 		Status: corev1.PodStatus{
@@ -375,5 +375,5 @@ func trimState(s corev1.ContainerState) corev1.ContainerState {
 func sameEnd(a, b *corev1.Pod) bool {
 	x, errA := a.Status.Marshal()
 	y, errB := b.Status.Marshal()
-	return errA == nil && errB == nil && bytes.Equal(x, y)
+	return errA == nil && errB == nil && bytes.Equal(x, y) && a.DeletionTimestamp.Equal(b.DeletionTimestamp)
 }

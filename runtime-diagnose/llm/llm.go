@@ -43,9 +43,10 @@ func (off) Complete(context.Context, Request) (Response, error) { return Respons
 
 // Profile says how to reach a model. The zero value is no model.
 type Profile struct {
-	Provider   string            // "openai"; empty only where the rest is empty too
-	BaseURL    string            // up to and including /v1
-	Model      string            // as the server knows it
+	Provider   string            // "openai" or "azure"; empty only where the rest is empty too
+	BaseURL    string            // up to and including /v1; of Azure: https://name.openai.azure.com
+	APIVersion string            // of Azure
+	Model      string            // as the server knows it; of Azure: the name of the deployment
 	Reasoning  bool              // a model that thinks first: max_completion_tokens, no temperature
 	APIKeyFile string            // read for each call, so that it may be replaced while running
 	APIKey     string            // where there is no file
@@ -54,15 +55,19 @@ type Profile struct {
 	Timeout    time.Duration     // of one call; 0: the caller's context decides
 }
 
+func (p Profile) azure() bool { return p.Provider == "azure" }
+
 // New is the client of a profile: Off for the zero profile. There is no default provider,
 // because text would go to an address that nobody wrote down.
 func New(p Profile) (Client, error) {
 	switch {
-	case p.Provider == "openai":
+	case p.Provider == "openai", p.azure() && p.APIVersion != "":
 		return newOpenAI(p)
+	case p.azure():
+		return nil, errors.New("set up language model: apiVersion is empty; expected that of the Azure resource, like 2024-10-21")
 	case p.Provider == "" && p.BaseURL == "" && p.Model == "":
 		return Off, nil
 	default:
-		return nil, fmt.Errorf("set up language model: provider is %q; known is openai", p.Provider)
+		return nil, fmt.Errorf("set up language model: provider is %q; known are openai and azure", p.Provider)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -184,12 +185,13 @@ func TestNew(t *testing.T) {
 		t.Errorf("Off answers %v, want ErrOff", err)
 	}
 	for want, p := range map[string]Profile{
-		`provider is ""; known is openai`:       {BaseURL: "http://x/v1", Model: "m"},
-		`provider is "oracle"; known is openai`: {Provider: "oracle"},
-		`baseURL is ""`:                         {Provider: "openai", Model: "m"},
-		`baseURL is "file:///etc"`:              {Provider: "openai", Model: "m", BaseURL: "file:///etc"},
-		`model is empty`:                        {Provider: "openai", BaseURL: "http://x/v1"},
-		`no such file`:                          {Provider: "openai", BaseURL: "http://x/v1", Model: "m", CAFile: "/no/such/ca"},
+		`provider is ""; known are openai and azure`:       {BaseURL: "http://x/v1", Model: "m"},
+		`provider is "oracle"; known are openai and azure`: {Provider: "oracle"},
+		`apiVersion is empty`:                              {Provider: "azure", Model: "m", BaseURL: "https://x.openai.azure.com"},
+		`baseURL is ""`:                                    {Provider: "openai", Model: "m"},
+		`baseURL is "file:///etc"`:                         {Provider: "openai", Model: "m", BaseURL: "file:///etc"},
+		`model is empty`:                                   {Provider: "openai", BaseURL: "http://x/v1"},
+		`no such file`:                                     {Provider: "openai", BaseURL: "http://x/v1", Model: "m", CAFile: "/no/such/ca"},
 	} {
 		if _, err := New(p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New(%+v): error %v, want one with %q", p, err, want)
@@ -241,5 +243,69 @@ func TestRecordedReplaysAndRefusesTheUnknown(t *testing.T) {
 	}
 	if _, err := Recorded(dir).Complete(t.Context(), Request{System: "su", User: ""}); err == nil || !strings.Contains(err.Error(), "never recorded") {
 		t.Errorf("an unknown request: error %v", err)
+	}
+}
+
+// A server that takes no schema is asked for plain JSON, one that takes neither for text; what it refused
+// once is not tried again, and what it refuses for another reason is told as it was.
+func TestTheFormatThatAServerTakes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		takes []string // the types it does not refuse; "" is none
+		want  []string // what is tried, by two questions
+		err   string
+	}{
+		"schemas":         {[]string{"json_schema", "json_object", ""}, []string{"json_schema", "json_schema"}, ""},
+		"JSON":            {[]string{"json_object", ""}, []string{"json_schema", "json_object", "json_object"}, ""},
+		"text":            {[]string{""}, []string{"json_schema", "json_object", "", ""}, ""},
+		"nothing of it":   {nil, []string{"json_schema", "json_object", "", "json_schema", "json_object", ""}, "refused json_schema"},
+		"text, then more": {[]string{"", "json_schema"}, []string{"json_schema", "json_schema"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var tried []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var in struct {
+					ResponseFormat struct{ Type string } `json:"response_format"`
+				}
+				_ = json.NewDecoder(r.Body).Decode(&in)
+				tried = append(tried, in.ResponseFormat.Type)
+				if !slices.Contains(tc.takes, in.ResponseFormat.Type) {
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = w.Write([]byte(`{"error": {"message": "refused ` + in.ResponseFormat.Type + `"}}`))
+					return
+				}
+				_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"{}"}}]}`))
+			}))
+			defer server.Close()
+			c, err := New(Profile{Provider: "openai", BaseURL: server.URL, Model: "m"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				_, err := c.Complete(t.Context(), Request{User: "?", JSONSchema: []byte(`{"type":"object"}`)})
+				if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("error is %v, want %q", err, tc.err)
+				}
+			}
+			if diff := cmp.Diff(tc.want, tried); diff != "" {
+				t.Errorf("tried (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Azure has the deployment and the version in the address, and the key in a header of its own.
+// https://learn.microsoft.com/azure/ai-services/openai/reference#chat-completions
+func TestAzure(t *testing.T) {
+	var path, version, key, bearer string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, version, key, bearer = r.URL.Path, r.URL.Query().Get("api-version"), r.Header.Get("api-key"), r.Header.Get("Authorization")
+		_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"fine"}}]}`))
+	}))
+	defer server.Close()
+	if _, err := ask(t, Profile{Provider: "azure", BaseURL: server.URL, APIVersion: "2024-10-21", Model: "my-gpt", APIKey: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	if path != "/openai/deployments/my-gpt/chat/completions" || version != "2024-10-21" || key != "k" || bearer != "" {
+		t.Errorf("asked %s, version %s, api-key %q, Authorization %q", path, version, key, bearer)
 	}
 }

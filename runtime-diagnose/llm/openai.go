@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ const maxBody = 1 << 20
 type openAI struct {
 	api     *openai.Client
 	profile Profile
+	formats formats
 }
 
 func newOpenAI(p Profile) (Client, error) {
@@ -40,6 +40,11 @@ func newOpenAI(p Profile) (Client, error) {
 		return nil, fmt.Errorf("set up language model: %w", err)
 	}
 	conf := openai.DefaultConfig("") // the key goes in by the transport: a file may change
+	if p.azure() {
+		conf = openai.DefaultAzureConfig("", p.BaseURL)
+		conf.AzureModelMapperFunc = nil // the model is the name of the deployment, as it is written
+		conf.APIVersion = p.APIVersion
+	}
 	conf.BaseURL = strings.TrimRight(p.BaseURL, "/")
 	conf.HTTPClient = &http.Client{Transport: transport, CheckRedirect: refuseRedirect}
 	return &openAI{api: openai.NewClientWithConfig(conf), profile: p}, nil
@@ -58,7 +63,9 @@ func (c *openAI) Complete(ctx context.Context, r Request) (Response, error) {
 		defer cancel()
 	}
 	var asks wanted
-	answer, err := c.api.CreateChatCompletion(context.WithValue(ctx, wantedKey{}, &asks), c.request(r))
+	answer, err := c.formats.complete(context.WithValue(ctx, wantedKey{}, &asks), r, func(ctx context.Context, r Request, f format) (openai.ChatCompletionResponse, error) {
+		return c.api.CreateChatCompletion(ctx, c.request(r, f))
+	})
 	if err != nil {
 		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(err, c.profile, time.Duration(asks.after.Load())))
 	}
@@ -79,7 +86,7 @@ func (c *openAI) Complete(ctx context.Context, r Request) (Response, error) {
 	}, nil
 }
 
-func (c *openAI) request(r Request) openai.ChatCompletionRequest {
+func (c *openAI) request(r Request, f format) openai.ChatCompletionRequest {
 	out := openai.ChatCompletionRequest{
 		Model: c.profile.Model,
 		Messages: []openai.ChatCompletionMessage{
@@ -96,14 +103,7 @@ func (c *openAI) request(r Request) openai.ChatCompletionRequest {
 		// https://github.com/sashabaranov/go-openai#frequently-asked-questions (read 2026-11).
 		out.Temperature = math.SmallestNonzeroFloat32
 	}
-	if r.JSONSchema != nil {
-		out.ResponseFormat = &openai.ChatCompletionResponseFormat{
-			Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
-				Name: "answer", Schema: json.RawMessage(r.JSONSchema), Strict: true,
-			},
-		}
-	}
+	out.ResponseFormat = f.of(r)
 	return out
 }
 
@@ -136,7 +136,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	r = r.Clone(r.Context())
 	r.Header.Del("Authorization")
-	if key != "" {
+	r.Header.Del(openai.AzureAPIKeyHeader)
+	switch {
+	case key != "" && t.profile.azure():
+		r.Header.Set(openai.AzureAPIKeyHeader, key)
+	case key != "":
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	for name, value := range t.profile.Headers {

@@ -77,6 +77,9 @@ func (t *Tracker) See(line int, text string, at time.Time) {
 	t.count++
 }
 
+// Lines is how many lines counted steps so far.
+func (t *Tracker) Lines() int { return t.count }
+
 // Series is what a log's step lines say together.
 type Series struct {
 	Count    int // step lines

@@ -13,7 +13,13 @@ Answer in this form, at most 1000 characters in all:
 Healthy: Yes or No
 Error: one sentence with the likely cause [ID].
 Analysis: a few sentences, cause before consequence [ID].
-Solution: the numbers of the remedies that apply, one a line, as "remedy 1". Remedies that were not offered are thrown away.`
+Solution: the numbers of the remedies that apply, one a line, as "remedy 1". Remedies that were not offered are thrown away.
+Where JSON is asked for, answer with an object of these four fields, in lower case.`
+
+// Schema is the form of an answer, for servers that hold a model to one.
+const Schema = `{"type":"object","properties":{"healthy":{"type":"string","enum":["Yes","No"]},"error":{"type":"string"},` +
+	`"analysis":{"type":"array","items":{"type":"string"}},"solution":{"type":"array","items":{"type":"string"}}},` +
+	`"required":["healthy","error","analysis","solution"],"additionalProperties":false}`
 
 // builtin is the question where nobody wrote another.
 const builtin = `{{.Metadata.JobKind}} {{.Metadata.JobName}} in namespace {{.Metadata.Namespace}} is {{.Metadata.JobStatus}}.

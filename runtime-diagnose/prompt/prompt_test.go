@@ -148,7 +148,7 @@ func TestTemplatesEndAndReachNothing(t *testing.T) {
 		"a wide number":           {`{{ printf "%1000000d" 1 }}`, "printf takes no width above 999"},
 		"a width from outside":    {`{{ printf "%*d" 1000000 1 }}`, "printf takes no width above 999"},
 		"a function":              {`{{ call .LogInfo }}`, "call is not available here"},
-		"comparing no number":     {`{{ if gt .Metadata.LauncherExpected 1 }}{{ end }}`, "incompatible types for comparison"},
+		"comparing no number":     {`{{ if gt .Metadata.Launcher 1 }}{{ end }}`, "incompatible types for comparison"},
 		"a book":                  {strings.Repeat("a", maxSource+1), "it has 65537 bytes; at most 65536 are allowed"},
 	}
 	for name, tc := range cases {

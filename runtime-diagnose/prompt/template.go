@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 	"text/template"
 	"text/template/parse"
@@ -38,6 +39,9 @@ type Template struct {
 	Name string // "pytorchjob.tmpl", or "built-in"
 	text string
 }
+
+// Source is the template as it is written.
+func (t *Template) Source() string { return t.text }
 
 // Parse reads a template. Templates may not define or call other templates, so that they
 // cannot recurse. The error names the place.
@@ -74,7 +78,7 @@ func (t *Template) compile(r *run) (*template.Template, error) {
 	return parsed, nil
 }
 
-// Render runs the template. Keys that Metadata lacks print as nothing. An error says where the
+// Render runs the template. Keys that Metadata lacks print as nothing, those of counts as 0. An error says where the
 // template went wrong; there is no output then.
 func (t *Template) Render(d Data) (string, error) {
 	r := &run{}
@@ -87,8 +91,12 @@ func (t *Template) Render(d Data) (string, error) {
 		d.Metadata = map[string]any{}
 	}
 	for name := range r.names {
-		if _, ok := d.Metadata[name]; !ok {
-			d.Metadata[name] = ""
+		if _, ok := d.Metadata[name]; ok {
+			continue
+		}
+		d.Metadata[name] = ""
+		if counts.MatchString(name) { // of a role that this job does not have: a template compares it
+			d.Metadata[name] = 0
 		}
 	}
 	var out bounded
@@ -97,6 +105,9 @@ func (t *Template) Render(d Data) (string, error) {
 	}
 	return out.String(), nil
 }
+
+// counts are names of numbers of pods.
+var counts = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(?:Expected|CreatedCount)$`)
 
 // bounded is a buffer that refuses more than maxOutput.
 type bounded struct{ bytes.Buffer }

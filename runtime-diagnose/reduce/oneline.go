@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -38,6 +39,14 @@ func oneLine(number int, rest string) *Trace {
 	}
 	at := frames[len(frames)-1]
 	t := &Trace{First: number, Frame: text[at[0]:at[1]], Chain: chained}
+	for _, f := range slices.Backward(frames) {
+		if caller := text[f[0]:f[1]]; !standardLibrary(caller) {
+			if caller != t.Frame {
+				t.Caller = caller
+			}
+			break
+		}
+	}
 	below := text[at[1]:]
 	m := inlineException.FindStringSubmatchIndex(below)
 	if m == nil {

@@ -12,6 +12,7 @@ type Trace struct {
 	Type    string // "torch.OutOfMemoryError"
 	Message string // on the line of the type; further lines of the message are not read
 	Frame   string // the innermost frame: `File "train.py", line 3, in main`
+	Caller  string // the innermost frame outside Python's standard library, where Frame is inside it: who asked for what failed
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
 	Ignored bool // printed while nothing depends on it: "Exception ignored in", or raised by a finaliser
@@ -83,9 +84,17 @@ var statements = []string{"except", "raise ", ":raise", "class ", "def ", "print
 // isStatement asks statement of the few lines that may be one.
 func isStatement(body string) bool {
 	s := strings.TrimLeft(body, " \t")
-	word, rest, ok := strings.Cut(s, " ")
-	if !ok || !strings.HasPrefix(rest, "= ") || len(word) > mostName {
-		if s == "" || !strings.ContainsRune("er:cdps_lL", rune(s[0])) || !slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) {
+	if s == "" || !isWord(s[0]) && s[0] != ':' {
+		return false
+	}
+	space := strings.IndexByte(s[:min(len(s), mostName+1)], ' ')
+	if space < 0 || !strings.HasPrefix(s[space:], " = ") {
+		switch s[0] {
+		case 'e', 'r', ':', 'c', 'd', 'p', 's', '_', 'l', 'L':
+		default:
+			return false
+		}
+		if !slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) {
 			return false
 		}
 	}
@@ -101,6 +110,7 @@ var finalizer = regexp.MustCompile(`, in (?:_run_finalizers|_run_exitfuncs|_exit
 type openTrace struct {
 	first   int
 	frame   string
+	caller  string // the last frame that is none of the standard library's
 	source  string
 	frames  int
 	ignored bool
@@ -155,7 +165,7 @@ func newFolder() *folder {
 func (f *folder) fold(l *Line) {
 	body := l.Body()
 	l.Code = f.isCode(l.Lane, body)
-	if before, rest, found := strings.Cut(body, tracebackStart); found {
+	if before, rest, found := cutHeading(body); found {
 		if l.Trace = oneLine(l.Number, rest); l.Trace != nil {
 			l.Trace.Ignored = l.Trace.Ignored || f.after[l.Lane]
 			delete(f.open, l.Lane)
@@ -168,10 +178,6 @@ func (f *folder) fold(l *Line) {
 		return
 	}
 	switch {
-	case strings.Contains(body, causedBy):
-		f.link(l.Lane, CausedBy)
-	case strings.Contains(body, during):
-		f.link(l.Lane, During)
 	case strings.HasPrefix(body, "Exception ignored in"):
 		if len(f.after) < mostLanes {
 			f.after[strings.Clone(l.Lane)] = true
@@ -180,6 +186,7 @@ func (f *folder) fold(l *Line) {
 	}
 	if len(f.open) > 0 { // most lines of a log meet no open traceback at all
 		if t := f.open[l.Lane]; t != nil {
+			f.chained(l.Lane, body)
 			f.step(l, t, body)
 			return
 		}
@@ -189,11 +196,48 @@ func (f *folder) fold(l *Line) {
 		l.Code = l.Code || quoted
 		delete(f.after, l.Lane)
 	}
+	f.chained(l.Lane, body)
 	if l.Code && len(f.open) < mostLanes {
 		f.join(l, body)
 		return
 	}
 	f.foreign(l, body)
+}
+
+// cutHeading cuts a line at the heading of a traceback. Every line passes here: the bracket in it is rarer than
+// its first letter.
+func cutHeading(body string) (before, rest string, found bool) {
+	const bracket = len("Traceback ")
+	for at := 0; ; at++ {
+		next := strings.IndexByte(body[at:], '(')
+		if next < 0 {
+			return "", "", false
+		}
+		if at += next; at >= bracket && strings.HasPrefix(body[at-bracket:], tracebackStart) {
+			return body[:at-bracket], body[at-bracket+len(tracebackStart):], true
+		}
+	}
+}
+
+// chained is told of every line: one may say how the traceback below it hangs on the one above. Both forms end
+// alike.
+func (f *folder) chained(lane, body string) {
+	for at := 0; ; at++ {
+		next := strings.IndexByte(body[at:], 'x') // of "exception", rare in logs
+		if next < 0 {
+			return
+		}
+		if at += next; at == 0 || !strings.HasPrefix(body[at-1:], "exception") {
+			continue
+		}
+		switch {
+		case strings.Contains(body, causedBy):
+			f.link(lane, CausedBy)
+		case strings.Contains(body, during):
+			f.link(lane, During)
+		}
+		return
+	}
 }
 
 // join opens a traceback at a frame whose heading is not there: texts are cut, and collectors drop lines.
@@ -268,6 +312,9 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		}
 		t.frames++
 		t.frame, t.source, t.atFrame = strings.Clone(strings.TrimSpace(trimmed)), "", true
+		if !standardLibrary(t.frame) {
+			t.caller = t.frame
+		}
 		t.ignored = t.ignored || finalizer.MatchString(t.frame)
 		return
 	case atFrame && rest != trimmed:
@@ -288,12 +335,34 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		return
 	}
 	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Ignored: t.ignored}
+	if t.caller != t.frame {
+		l.Trace.Caller = t.caller
+	}
 	if t.headed = false; strings.HasSuffix(message, " raised:") {
 		return // a wrapper: what it was raised for stands on the next line
 	}
 	delete(f.open, l.Lane)
 	delete(f.chain, l.Lane)
 	delete(f.after, l.Lane)
+}
+
+// standardLibrary says that a frame lies in a module that comes with Python: below lib/python3.x and not
+// in a folder of packages, or in no file.
+func standardLibrary(frame string) bool {
+	path, _, _ := strings.Cut(strings.TrimPrefix(frame, `File "`), `"`)
+	if strings.HasPrefix(path, "<frozen ") {
+		return true
+	}
+	return strings.Contains(path, "/lib/python3") && !strings.Contains(path, "-packages/")
+}
+
+// parsers are the types by which parsers of the standard library and of YAML say that a text is not what they
+// were given it for.
+var parsers = []string{"JSONDecodeError", "UnicodeDecodeError", "TOMLDecodeError", "ScannerError", "ParserError", "ParseError", "ExpatError"}
+
+// Parsing says that a text could not be parsed. Of what kind it was, configuration or data, the frames tell.
+func (t *Trace) Parsing() bool {
+	return slices.ContainsFunc(parsers, func(end string) bool { return strings.HasSuffix(t.Type, end) })
 }
 
 func looksLikeException(name string) bool {

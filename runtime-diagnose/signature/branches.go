@@ -21,7 +21,19 @@ type matcher struct {
 
 type branch struct {
 	re    *regexp.Regexp
-	needs []string // each of its matches holds one of these literals
+	needs []string   // each of its matches holds one of these literals
+	parts [][]string // and one of each of these sets, in order; see factorsOf
+}
+
+// may says that a folded text, in which a literal stands, holds what one of the alternatives needs besides.
+func (m *matcher) may(folded, literal string) bool {
+	m.once.Do(m.prepare)
+	for i := range m.branches {
+		if b := &m.branches[i]; slices.Contains(b.needs, literal) && holdsAll(folded, b.parts) {
+			return true
+		}
+	}
+	return false
 }
 
 // find looks for the pattern in a text that holds some of the literals.
@@ -29,10 +41,19 @@ func (m *matcher) find(text string, holds func(literal string) bool) (*regexp.Re
 	m.once.Do(m.prepare)
 	var best []int
 	var by *regexp.Regexp
+	folded := ""
 	for i := range m.branches {
 		b := &m.branches[i]
 		if !slices.ContainsFunc(b.needs, holds) {
 			continue
+		}
+		if len(b.parts) > 0 {
+			if folded == "" {
+				folded = folded7(text)
+			}
+			if !holdsAll(folded, b.parts) {
+				continue
+			}
 		}
 		if at := b.re.FindStringSubmatchIndex(text); at != nil && (best == nil || at[0] < best[0]) {
 			best, by = at, b.re
@@ -43,8 +64,19 @@ func (m *matcher) find(text string, holds func(literal string) bool) (*regexp.Re
 
 func (m *matcher) prepare() {
 	for _, source := range alternatives(m.pattern) {
-		m.branches = append(m.branches, branch{re: regexp.MustCompile(source), needs: needed(source, m.literals)})
+		m.branches = append(m.branches, newBranch(source, m.literals))
 	}
+}
+
+func newBranch(source string, literals []string) branch {
+	b := branch{re: regexp.MustCompile(source), needs: needed(source, literals)}
+	if re, err := syntax.Parse(source, syntax.Perl); err == nil {
+		b.parts = factorsOf(re)
+	}
+	if len(b.parts) == 1 && slices.Equal(b.parts[0], b.needs) {
+		b.parts = nil // known already
+	}
+	return b
 }
 
 // needed are few of the literals of which every match of the pattern holds one.

@@ -24,6 +24,7 @@ type Catalog struct {
 	literals *finder
 	calm     func() *finder   // without the literals of nothing but signs that training advances
 	index    map[string]int32 // literal, as the finder compares it
+	keys     []string         // literals, as the finder compares them
 	owners   [][]int32        // literal → signatures that list it
 }
 
@@ -36,8 +37,11 @@ type Match struct {
 
 // Builtin is the catalog that ships with the program. Its signatures are proven valid by the
 // tests of this package, not again at every start: the proofs take longer than the reading.
-func Builtin() (*Catalog, error) {
-	all, err := read(decode, catalogFiles)
+func Builtin() (*Catalog, error) { return shipped(catalogFiles) }
+
+// shipped is the catalog of files that tests have proven.
+func shipped(files fs.FS) (*Catalog, error) {
+	all, err := read(decode, files)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +119,9 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 	for i, s := range c.all {
 		m := &matcher{pattern: s.Pattern}
 		for _, lit := range s.Literals {
+			if len(lit) < LeastLiteral { // the finder reads so many bytes of each
+				return nil, fmt.Errorf("signature %q: literal %q is shorter than %d bytes", s.ID, lit, LeastLiteral)
+			}
 			if !hasCapital(lit) {
 				lit = folded7(lit)
 			}
@@ -130,6 +137,7 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 		}
 		c.matchers = append(c.matchers, m)
 	}
+	c.keys = literals
 	c.literals = newFinder(literals, func(int32) bool { return false })
 	c.calm = sync.OnceValue(func() *finder {
 		return newFinder(literals, func(lit int32) bool {

@@ -64,6 +64,9 @@ func (s *Signature) Validate() error {
 	if s.Depth < 0 || s.Depth > Precise {
 		bad("depth is %d; it goes from 1 to %d", s.Depth, Precise)
 	}
+	if s.Says != "" && !slices.Contains([]Says{OfItself, Waited, PeerLost, ToldToStop}, s.Says) {
+		bad("says %q is not of-itself, waited, peer-lost or told-to-stop", s.Says)
+	}
 	s.validateText(bad)
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
@@ -109,6 +112,25 @@ func (s *Signature) DepthOf() int {
 	}
 	c, _ := CategoryOf(s.Category)
 	return c.Depth
+}
+
+// SaysOf is what a match tells of the other members: the signature's own word, else that of its category. An end
+// that somebody asked for is told by symptoms only: a signature that is nearer to a cause knows why.
+func (s *Signature) SaysOf() Says {
+	c, _ := CategoryOf(s.Category)
+	switch {
+	case s.Says != "":
+		return s.Says
+	case c.Says == "", c.Says == ToldToStop && s.DepthOf() > Symptom:
+		return OfItself
+	}
+	return c.Says
+}
+
+// Lasts says that a run which goes on, or ends with 0, does not refute a match.
+func (s *Signature) Lasts() bool {
+	c, _ := CategoryOf(s.Category)
+	return s.Lasting || c.Lasting
 }
 
 // Steps is the remedy as single steps.

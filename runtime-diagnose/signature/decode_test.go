@@ -1,6 +1,7 @@
 package signature_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -35,6 +36,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		"no doubt":             {func(s *signature.Signature) { s.DoesNotProve = " " }, "doesNotProve is empty"},
 		"a root needs a cure":  {func(s *signature.Signature) { s.Remedy = "" }, "remedy is empty"},
 		"context needs no one": {func(s *signature.Signature) { s.Remedy, s.Role = "", signature.Context }, ""},
+		"says":                 {func(s *signature.Signature) { s.Says = "gossip" }, `says "gossip" is not of-itself`},
 		"depth":                {func(s *signature.Signature) { s.Depth = 9 }, "depth is 9"},
 	}
 	for name, tc := range cases {
@@ -92,5 +94,61 @@ func TestFilesAreNamedAfterTheirSignature(t *testing.T) {
 	_, err = signature.Load(fstest.MapFS{"own-failure.yaml": {Data: []byte(own)}}, fstest.MapFS{"own-failure.yaml": {Data: []byte(own)}})
 	if err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("Load of one signature twice: %v", err)
+	}
+}
+
+// The files that ship are not proven again at every start: what the finder cannot hold is named all the same.
+func TestALiteralTooShortIsNamedAndNeverPanics(t *testing.T) {
+	for literal, want := range map[string]string{"oom": `signature "own-failure": literal "oom" is shorter than 4 bytes`, "": `literal "" is shorter`, "boom": ""} {
+		_, err := signature.Shipped(fstest.MapFS{"own-failure.yaml": {Data: []byte(strings.Replace(own, "[boom]", "["+strconv.Quote(literal)+"]", 1))}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("literal %q: %v, want %q", literal, err, want)
+		}
+	}
+}
+
+// What the categories that ship say of other members, a signature of somebody's own can say too, whatever its category.
+func TestASignatureOfOnesOwnSaysOfOthersWhatOursDo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		add     string
+		want    signature.Says
+		lasting bool
+	}{
+		"nothing":      {"", signature.OfItself, false},
+		"waited":       {"says: waited\n", signature.Waited, false},
+		"peer lost":    {"says: peer-lost\n", signature.PeerLost, false},
+		"told to stop": {"says: told-to-stop\n", signature.ToldToStop, false},
+		"lasting":      {"lasting: true\n", signature.OfItself, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := signature.Load(fstest.MapFS{"own-failure.yaml": {Data: []byte(own + tc.add)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.ByID("own-failure")
+			if s.SaysOf() != tc.want || s.Lasts() != tc.lasting {
+				t.Errorf("says %q, lasts %v; want %q, %v", s.SaysOf(), s.Lasts(), tc.want, tc.lasting)
+			}
+		})
+	}
+	byCategory := map[string]signature.Says{"rendezvous-timeout": signature.Waited, "nccl-timeout": signature.Waited, "hang-no-progress": signature.Waited, "nccl-init-network": signature.PeerLost, "infiniband-fault": signature.PeerLost}
+	for _, c := range signature.Categories() {
+		s := &signature.Signature{Category: c.Slug}
+		want := byCategory[c.Slug]
+		if c.Slug == "sigterm-preempted" {
+			want = signature.ToldToStop
+		}
+		if want == "" {
+			want = signature.OfItself
+		}
+		if got := s.SaysOf(); got != want {
+			t.Errorf("%s says %q, want %q", c.Slug, got, want)
+		}
+		if lasts := c.Slug == "nan-loss" || c.Slug == "no-convergence"; s.Lasts() != lasts {
+			t.Errorf("%s lasts: %v", c.Slug, s.Lasts())
+		}
+	}
+	if (&signature.Signature{Category: "sigterm-preempted", Depth: signature.Precise}).SaysOf() != signature.OfItself {
+		t.Error("a signature that knows why it was stopped is no symptom")
 	}
 }

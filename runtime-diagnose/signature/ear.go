@@ -55,10 +55,17 @@ func (e *Ear) Suspects(text string) bool {
 	if e.calm {
 		finder = e.c.calm()
 	}
+	folded := ""
 	finder.find(text, func(lit int32) bool {
-		found = !e.quiet[lit]
-		if !found {
+		if e.quiet[lit] {
 			e.count(lit)
+			return true
+		}
+		if folded == "" {
+			folded = folded7(text)
+		}
+		for _, s := range e.c.owners[lit] {
+			found = found || !e.full[s] && e.c.matchers[s].may(folded, e.c.keys[lit])
 		}
 		return !found
 	})

@@ -93,3 +93,59 @@ func TestAPatternIsTakenApartAtItsOuterBars(t *testing.T) {
 		})
 	}
 }
+
+// What is looked for before an expression is tried must be in whatever it matches: each branch is held against
+// every line of the fixtures, with the letters' case turned around too.
+func TestPartsOfAPatternAdmitWhatItMatches(t *testing.T) {
+	c := builtin(t)
+	var lines []string
+	for _, s := range c.All() {
+		for _, name := range []string{"match", "other"} {
+			for _, text := range fixtures(t, s.ID, name) {
+				for line := range strings.Lines(text) {
+					lines = append(lines, strings.TrimRight(line, "\n"), strings.ToUpper(line), strings.ToLower(line))
+				}
+			}
+		}
+	}
+	for _, s := range c.All() {
+		for _, a := range signature.Alternatives(s.Pattern) {
+			matches, holds := signature.PartsOf(a)
+			for _, line := range lines {
+				if matches(line) && !holds(line) {
+					t.Errorf("%s: %s matches %q, and what is looked for before is not in it", s.ID, a, line)
+				}
+			}
+		}
+	}
+}
+
+func TestPartsOfAPattern(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pattern string
+		yes, no []string
+	}{
+		"two texts in order":                  {`size of .+ must match`, []string{"Size of a must match b"}, []string{"must match the size of", "size of must"}},
+		"a choice":                            {`(?:CPU|memory) limit`, []string{"memory limit"}, []string{"disk limit"}},
+		"a choice with nothing to look for":   {`(?:\d+|memory) limit`, []string{"7 limit"}, []string{"7 limes"}},
+		"what need not be there":              {`size(?: of memory)? \d`, []string{"size 7"}, []string{"seize"}},
+		"what is repeated":                    {`(?:disk ){2,}full`, []string{"disk disk full"}, []string{"full disk"}},
+		"what may be repeated no time at all": {`(?:disk ){0,2}full`, []string{"full"}, nil},
+		"letters beyond ASCII":                {`(?i)größe \d`, []string{"GRÖSSE 7", "größe 7"}, nil},
+		"the place of the earlier end":        {`(?:error in one|error) and one`, []string{"error in one and one", "error and one"}, []string{"one and error"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, holds := signature.PartsOf(tc.pattern)
+			for _, line := range tc.yes {
+				if !holds(line) {
+					t.Errorf("%q is not tried", line)
+				}
+			}
+			for _, line := range tc.no {
+				if holds(line) {
+					t.Errorf("%q is tried", line)
+				}
+			}
+		})
+	}
+}

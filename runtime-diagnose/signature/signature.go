@@ -15,6 +15,17 @@ const (
 	Context      Role = "context"      // advice; can never be a cause
 )
 
+// Says is what a match tells of the other members of a gang. It decides who of several that failed went first.
+type Says string
+
+// What a match can tell of others.
+const (
+	OfItself   Says = "of-itself"    // nothing: the trouble is the member's own
+	Waited     Says = "waited"       // somebody did not come in time
+	PeerLost   Says = "peer-lost"    // a connection between two members broke: both ends report it alike, whichever it was
+	ToldToStop Says = "told-to-stop" // somebody else asked for the end
+)
+
 // Domain is who has to act.
 type Domain string
 
@@ -54,6 +65,8 @@ type Signature struct {
 	Weak         bool            `json:"weak,omitempty"`       // also seen in runs that end well: counts only beside a failure seen elsewhere
 	LastResort   bool            `json:"lastResort,omitempty"` // counts only in a log where nothing else does; of several lines the one at the end
 	Depth        int             `json:"depth,omitempty"`      // overrides Category.Depth; 0: the category's
+	Says         Says            `json:"says,omitempty"`       // overrides Category.Says; empty: the category's
+	Lasting      bool            `json:"lasting,omitempty"`    // a run that goes on, or ends with 0, does not refute it; else the category decides
 	Proves       string          `json:"proves"`
 	DoesNotProve string          `json:"doesNotProve"`
 	Remedy       string          `json:"remedy"` // steps, one a line

@@ -15,51 +15,77 @@ const module = "github.com/signalbox-dev/signalbox/"
 // layers are the packages by what they may know; a package imports only lower layers,
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
-	"preflight/job": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
-	"preflight/kinds": 1, "preflight/capacity": 1, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
-	"preflight/manifest": 2, "preflight/capacity/board": 2,
+	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
+	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
+	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/rank": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"runtime-diagnose/rank": 2, "runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
-	"webhook": 4, "preflight/capacity/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
+	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4,
 	"cmd/signalbox": 5,
 }
 
 // sideways are the imports inside one layer, one by one.
 var sideways = map[string][]string{
-	"preflight/job":               {"preflight/saturate"},
-	"preflight/finding":           {"preflight/job"},
-	"preflight/kinds":             {"preflight/capacity"}, // what a pod takes is counted in one place
-	"preflight/checks":            {"preflight/check"},
-	"policies":                    {"preflight"}, // it implements the engine that preflight declares
-	"runtime-diagnose/ground":     {"runtime-diagnose/llm"},
-	"runtime-diagnose/control":    {"runtime-diagnose/rank"},    // what it finds are sightings
-	"runtime-diagnose/gang":       {"runtime-diagnose/rank"},    // it marks sightings
-	"runtime-diagnose/progress":   {"runtime-diagnose/rank"},    // what a job that runs suffers from are sightings
-	"runtime-diagnose/bare":       {"runtime-diagnose/control"}, // where a pasted line is kept
-	"runtime-diagnose/controller": {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "config", "config/labelled"},
-	"runtime-diagnose/capture":    {"runtime-diagnose/collect"}, // it keeps what collect reads
-	"runtime-diagnose/prompt":     {"runtime-diagnose"},         // it asks about a Result
-	"runtime-diagnose/explain":    {"runtime-diagnose", "runtime-diagnose/prompt"},
-	"webhook":                     {"preflight/capacity/live", "certs", "config", "config/labelled"},
+	"preflight/job":                 {"preflight/saturate"},
+	"preflight/finding":             {"preflight/job"},
+	"preflight/gang":                {"preflight/job", "preflight/saturate"},
+	"preflight/podspec":             {"preflight/job"},
+	"preflight/fit/nodemap":         {"preflight/fit"},
+	"preflight/fit/internal/assign": {"preflight/quota"},               // what devices (DRA) there are is told in one place
+	"preflight/fit/topology":        {"preflight/fit/internal/assign"}, // rules between pods are solved on counted nodes
+	"preflight/fit":                 {"preflight/quota", "preflight/fit/internal/assign", "preflight/fit/topology"},
+	"preflight/fit/whatif":          {"preflight/quota", "preflight/fit", "preflight/fit/internal/assign"},
+	"preflight/check":               {"preflight/fit", "preflight/fit/whatif", "preflight/quota"},
+	"preflight/checks":              {"preflight/check", "preflight/checks", "preflight/fit", "preflight/quota"},
+	"policies":                      {"preflight"}, // it implements the engine that preflight declares
+	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
+	"runtime-diagnose/control":      {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // what it finds are sightings
+	"runtime-diagnose/gang":         {"runtime-diagnose/rank"},                          // it marks sightings
+	"runtime-diagnose/attribute":    {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // it decides among sightings
+	"runtime-diagnose/progress":     {"runtime-diagnose/rank"},                          // what a job that runs suffers from are sightings
+	"runtime-diagnose/bare":         {"runtime-diagnose/control"},                       // where a pasted line is kept
+	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
+	"runtime-diagnose/capture":      {"runtime-diagnose/collect"}, // it keeps what collect reads
+	"runtime-diagnose/prompt":       {"runtime-diagnose"},         // it asks about a Result
+	"runtime-diagnose/explain":      {"runtime-diagnose", "runtime-diagnose/prompt"},
+	"webhook":                       {"preflight/cluster/live", "certs", "config", "config/labelled"},
 }
 
 // homes are packages that may import a heavy dependency; nobody else may.
 var homes = map[string][]string{
 	"github.com/open-policy-agent/opa":    {"policies"},
 	"github.com/sashabaranov/go-openai":   {"runtime-diagnose/llm"},
-	"k8s.io/component-helpers":            {"preflight/capacity"},
+	"k8s.io/component-helpers":            {"preflight/podspec"},
 	"github.com/spf13/cobra":              {"cmd/signalbox"},
 	"github.com/owenrumney/go-sarif":      {"cmd/signalbox"},
-	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/capacity/live", "certs", "cmd/signalbox"},
-	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/capacity/live", "certs", "config/labelled", "cmd/signalbox"},
-	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/capacity/live"},
+	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/cluster/live", "certs", "cmd/signalbox"},
+	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "certs", "config/labelled", "cmd/signalbox"},
+	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/cluster/live"},
 }
 
 // pure layers know no clock, no files, no processes, no network and no logger.
 var impure = []string{"os", "os/exec", "net", "net/http", "log", "log/slog", "io/ioutil", "k8s.io/klog/v2", "github.com/go-logr/logr"}
+
+// familyOf says for a package of checks which family it is; all of them stand in the table as
+// preflight/checks. Empty: it is none, or the facts that all of them use.
+func familyOf(name string) string {
+	family, _ := strings.CutPrefix(name, "preflight/checks/")
+	if family == name || strings.HasPrefix(family, "internal/") {
+		return ""
+	}
+	return family
+}
+
+// tableName is the name under which the table has a package.
+func tableName(name string) string {
+	if strings.HasPrefix(name, "preflight/checks/") {
+		return "preflight/checks"
+	}
+	return name
+}
 
 type pkg struct {
 	ImportPath string
@@ -72,7 +98,7 @@ func TestImportsPointDown(t *testing.T) {
 		if strings.HasPrefix(name, "test/") {
 			continue
 		}
-		layer, known := layers[name]
+		layer, known := layers[tableName(name)]
 		if !known {
 			t.Errorf("%s has no layer: add it to the table in test/arch and to docs/architecture.md", name)
 			continue
@@ -97,6 +123,10 @@ func checkOwn(t *testing.T, name string, layer int, imported string) {
 		t.Errorf("%s imports %s: only tests may import test/", name, own)
 		return
 	}
+	if familyOf(own) != "" && name != "preflight/checks" {
+		t.Errorf("%s imports %s: only preflight/checks lists the families; what several need is in internal/facts", name, own)
+	}
+	name, own = tableName(name), tableName(own)
 	other, known := layers[own]
 	switch {
 	case !known, other < layer:

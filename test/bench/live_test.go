@@ -20,8 +20,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/cluster"
 	"github.com/signalbox-dev/signalbox/test/resident"
@@ -79,9 +81,9 @@ func follow(b *testing.B, plane *cluster.Cluster, nodes int) {
 	b.ReportMetric(float64(heap()-before)/(1<<20), "MiB/heap")
 	b.ReportMetric(resident.Peak(), "MiB/peak")
 	start := time.Now()
-	r := view.Snapshot().Fit(context.Background(), gang())
+	r := whatif.Answer(context.Background(), view.Snapshot(), asked())
 	b.ReportMetric(float64(time.Since(start).Microseconds())/1e3, "ms/first-fit")
-	if r.Verdict != capacity.Fits {
+	if r.Verdict != fit.Fits {
 		b.Fatalf("the gang does not fit: %s", r)
 	}
 	b.ReportMetric(float64((stir(b, plane, nodes)-alone).Nanoseconds())/1e3, "µs-cpu/event")
@@ -202,8 +204,8 @@ func pod(node, i int) *corev1.Pod {
 }
 
 // gang is 1,024 pods of one GPU each.
-func gang() capacity.Gang {
-	return capacity.Gang{Name: "asked", Namespace: "team-00", Groups: []capacity.Group{{
+func asked() gang.Gang {
+	return gang.Gang{Name: "asked", Namespace: "team-00", Groups: []gang.Group{{
 		Name: "Worker", Count: 1024, Pod: job.Pod{Requests: job.Resources{"cpu": 1000, "memory": 4 << 30, "nvidia.com/gpu": 1}},
 	}}}
 }

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 )
 
 // GPU is the resource that GPUs and the GPU amounts of tests count.
@@ -25,8 +25,8 @@ var Taken = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 type Item interface{ metav1.Object }
 
 // Cluster is a snapshot that holds all nodes and pods there are.
-func Cluster(items ...Item) *capacity.Snapshot {
-	var b capacity.Builder
+func Cluster(items ...Item) *cluster.Snapshot {
+	var b cluster.Builder
 	for _, item := range items {
 		switch v := item.(type) {
 		case *corev1.Node:

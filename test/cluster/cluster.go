@@ -28,12 +28,16 @@ const (
 	JobSet                             // JobSet controller
 	Trainer                            // Kubeflow Trainer v2: TrainJob; brings JobSet along
 	CertManager                        // cert-manager's issuing loop and CA injector
+	LeaderWorkerSet                    // LeaderWorkerSet controller
+	MPIOperator                        // Kubeflow MPI operator: MPIJob v2beta1; its CRD has the name of TrainingOperator's
+	KubeRay                            // KubeRay: RayCluster, RayJob
+	Kueue                              // Kueue: queues and quotas for Jobs, MPIJobs of v2beta1, JobSets and RayJobs
 )
 
 // Machinery is what a cluster needs so that a pod is scheduled and runs.
 const Machinery = Scheduler | ControllerManager | Kwok
 
-// Everything is every part.
+// Everything is every part that the demo starts.
 const Everything = Machinery | TrainingOperator | JobSet | Trainer | CertManager
 
 // Options say what to start. The zero value is a bare API server.

@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +25,8 @@ type operator struct {
 	namespace string // where it would be installed
 	config    string // its configuration file, where it has one
 	args      []string
+	podLabel  string   // of the pods that its webhooks for pods are for, as its kustomization narrows them; empty: that of JobSet
+	webhooks  []string // those of its webhooks that it serves as it is configured, without their m or v; nil: all
 	// In config and args, $HEALTH and $WEBHOOK are ports, $CERTS the folder of the webhooks' certificate
 	// and $CONFIG the path of the configuration file.
 }
@@ -61,9 +65,47 @@ webhook: {host: 127.0.0.1, port: $WEBHOOK}
 `,
 	},
 	{
+		part: LeaderWorkerSet, name: "lws", namespace: "lws-system", args: []string{"--config=$CONFIG"}, podLabel: "leaderworkerset.sigs.k8s.io/name",
+		config: `apiVersion: config.lws.x-k8s.io/v1alpha1
+kind: Configuration
+leaderElection: {leaderElect: false}
+internalCertManagement: {enable: false}
+metrics: {bindAddress: "0"}
+health: {healthProbeBindAddress: "127.0.0.1:$HEALTH"}
+webhook: {host: 127.0.0.1, port: $WEBHOOK, certDir: $CERTS}
+`,
+	},
+	{
+		part: MPIOperator, name: "mpi-operator", namespace: "mpi-operator", args: []string{"--health-address=127.0.0.1:$HEALTH"},
+	},
+	{
+		part: KubeRay, name: "kuberay", namespace: "ray-system",
+		args: []string{"--health-probe-bind-address=127.0.0.1:$HEALTH", "--metrics-addr=0", "--enable-leader-election=false"},
+	},
+	{
+		part: Kueue, name: "kueue", namespace: "kueue-system", args: []string{"--config=$CONFIG"},
+		webhooks: []string{"clusterqueue.kb.io", "cohort.kb.io", "resourceflavor.kb.io", "workload.kb.io", "job.kb.io", "jobset.kb.io", "mpijob.kb.io", "rayjob.kb.io"},
+		config: `apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+namespace: kueue-system
+leaderElection: {leaderElect: false}
+internalCertManagement: {enable: false}
+metrics: {bindAddress: "0"}
+health: {healthProbeBindAddress: "127.0.0.1:$HEALTH"}
+webhook: {host: 127.0.0.1, port: $WEBHOOK, certDir: $CERTS}
+integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset, kubeflow.org/mpijob, ray.io/rayjob]}
+featureGates: {TopologyAwareScheduling: false, MultiKueue: false, VisibilityOnDemand: false}
+`,
+	},
+	{
 		part: CertManager, name: "cert-manager", namespace: "cert-manager",
 		args: []string{"--health-address=127.0.0.1:$HEALTH", "--cluster-resource-namespace=cert-manager"},
 	},
+}
+
+// serves says whether the operator has a handler for its webhook.
+func (o operator) serves(webhook string) bool {
+	return o.webhooks == nil || slices.Contains(o.webhooks, strings.TrimLeft(webhook[:1], "mv")+webhook[1:])
 }
 
 // startOperator returns when the operator says it is ready and its webhooks are served.
@@ -75,6 +117,9 @@ func (c *Cluster) startOperator(ctx context.Context, o operator) error {
 	needed := o.part
 	if o.part == Trainer {
 		needed |= JobSet
+	}
+	if o.part == Kueue { // it looks once, when it starts, which kinds there are
+		needed |= JobSet | MPIOperator | KubeRay
 	}
 	if err := c.InstallCRDs(ctx, needed); err != nil {
 		return fmt.Errorf("start %s: %w", o.name, err)
@@ -149,8 +194,9 @@ func (c *Cluster) installWebhook(ctx context.Context, o operator, port int, doc 
 			return nil, err
 		}
 		w.Name = o.name
+		w.Webhooks = slices.DeleteFunc(w.Webhooks, func(h admissionv1.ValidatingWebhook) bool { return !o.serves(h.Name) })
 		for i := range w.Webhooks {
-			urls = append(urls, c.point(port, w.Webhooks[i].Name, &w.Webhooks[i].ClientConfig, &w.Webhooks[i].ObjectSelector))
+			urls = append(urls, c.point(o, port, w.Webhooks[i].Name, &w.Webhooks[i].ClientConfig, &w.Webhooks[i].ObjectSelector))
 		}
 		return urls, c.createValidating(ctx, &w)
 	case "MutatingWebhookConfiguration":
@@ -159,8 +205,9 @@ func (c *Cluster) installWebhook(ctx context.Context, o operator, port int, doc 
 			return nil, err
 		}
 		w.Name = o.name
+		w.Webhooks = slices.DeleteFunc(w.Webhooks, func(h admissionv1.MutatingWebhook) bool { return !o.serves(h.Name) })
 		for i := range w.Webhooks {
-			urls = append(urls, c.point(port, w.Webhooks[i].Name, &w.Webhooks[i].ClientConfig, &w.Webhooks[i].ObjectSelector))
+			urls = append(urls, c.point(o, port, w.Webhooks[i].Name, &w.Webhooks[i].ClientConfig, &w.Webhooks[i].ObjectSelector))
 		}
 		return urls, c.createMutating(ctx, &w)
 	}
@@ -168,14 +215,14 @@ func (c *Cluster) installWebhook(ctx context.Context, o operator, port int, doc 
 }
 
 // point turns a webhook that names a Service into one that names a URL, and returns the URL.
-func (c *Cluster) point(port int, name string, at *admissionv1.WebhookClientConfig, selector **metav1.LabelSelector) string {
+func (c *Cluster) point(o operator, port int, name string, at *admissionv1.WebhookClientConfig, selector **metav1.LabelSelector) string {
 	url := fmt.Sprintf("https://127.0.0.1:%d%s", port, *at.Service.Path)
 	*at = admissionv1.WebhookClientConfig{URL: &url, CABundle: c.pki.CA}
-	// JobSet's kustomization narrows its pod webhooks to the pods of JobSets; the manifest alone would stop
-	// every pod while the operator is down.
+	// The kustomizations narrow webhooks for pods to the pods of the operator's kind; the manifest alone would
+	// stop every pod while the operator is down.
 	if strings.HasSuffix(name, "pod.kb.io") {
 		*selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-			{Key: "jobset.sigs.k8s.io/jobset-name", Operator: metav1.LabelSelectorOpExists},
+			{Key: cmp.Or(o.podLabel, "jobset.sigs.k8s.io/jobset-name"), Operator: metav1.LabelSelectorOpExists},
 		}}
 	}
 	return url

@@ -20,8 +20,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // What Signalbox says about quotas and limit ranges is held against what the API server
@@ -53,16 +56,16 @@ var _ = Describe("quotas and limit ranges", Ordered, func() {
 			c := newLimitsCase(rng, fmt.Sprintf("limits-%d", i))
 			c.create(ctx)
 			view := c.view(ctx)
-			limits := view.Limits(c.gang)
+			limits := quota.Violations(view, c.gang)
 			now, pods := c.submit(ctx)
 			Expect(now).To(Equal(len(limits) == 0), "case %d: the API server lets all pods in: %t; Signalbox says %v\n%s", i, now, limits, c)
 			for _, p := range pods {
-				admitted := view.Admitted(c.namespace, job.Pod{Spec: c.spec(p)})
-				Expect(capacity.Requested(admitted)).To(Equal(capacity.Effective(&p.Spec)), "case %d: what a stored pod takes\n%s", i, c)
+				admitted := quota.Admitted(view, c.namespace, job.Pod{Spec: c.spec(p)})
+				Expect(podspec.Requested(admitted)).To(Equal(podspec.Effective(&p.Spec)), "case %d: what a stored pod takes\n%s", i, c)
 			}
 			c.clear(ctx, pods)
 			ever, pods := c.submit(ctx)
-			never := len(limits) > 0 && limits[0].When == capacity.Never
+			never := len(limits) > 0 && limits[0].When == quota.Never
 			Expect(ever).To(Equal(!never), "case %d: the API server lets all pods in when nothing is used: %t; Signalbox says %v\n%s", i, ever, limits, c)
 			c.clear(ctx, pods)
 			seen[map[bool]string{true: "in", false: "out"}[now]+"/"+map[bool]string{true: "in", false: "out"}[ever]]++
@@ -82,7 +85,7 @@ type limitsCase struct {
 	namespace string
 	quotas    []*corev1.ResourceQuota
 	ranges    []*corev1.LimitRange
-	gang      capacity.Gang
+	gang      gang.Gang
 }
 
 func (c *limitsCase) String() string {
@@ -107,9 +110,9 @@ func (c *limitsCase) String() string {
 }
 
 func newLimitsCase(rng *rand.Rand, namespace string) *limitsCase {
-	c := &limitsCase{namespace: namespace, gang: capacity.Gang{Name: "train", Namespace: namespace}}
+	c := &limitsCase{namespace: namespace, gang: gang.Gang{Name: "train", Namespace: namespace}}
 	for i := range 1 + rng.IntN(2) {
-		c.gang.Groups = append(c.gang.Groups, capacity.Group{Name: fmt.Sprintf("role%d", i), Count: 1 + rng.IntN(3), Pod: job.Pod{Spec: randomPod(rng)}})
+		c.gang.Groups = append(c.gang.Groups, gang.Group{Name: fmt.Sprintf("role%d", i), Count: 1 + rng.IntN(3), Pod: job.Pod{Spec: randomPod(rng)}})
 	}
 	for i := range rng.IntN(3) {
 		c.quotas = append(c.quotas, randomQuota(rng, namespace, fmt.Sprintf("q%d", i)))
@@ -316,9 +319,9 @@ func (c *limitsCase) use(ctx SpecContext, some bool) {
 }
 
 // view is what Signalbox sees of the namespace, read back from the API server.
-func (c *limitsCase) view(ctx SpecContext) *capacity.Snapshot {
+func (c *limitsCase) view(ctx SpecContext) *cluster.Snapshot {
 	GinkgoHelper()
-	var b capacity.Builder
+	var b cluster.Builder
 	core := plane.Clientset().CoreV1()
 	quotas, err := core.ResourceQuotas(c.namespace).List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())

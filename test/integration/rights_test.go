@@ -29,7 +29,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	sigyaml "sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/test/cluster"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -55,6 +55,10 @@ var notShown = map[string]string{
 	"cluster list podgroups.scheduling.k8s.io":           "an alpha API of Kubernetes 1.36, off by default",
 	"cluster watch podgroups.scheduling.k8s.io":          "an alpha API of Kubernetes 1.36, off by default",
 	"cluster list devicetaintrules.resource.k8s.io":      "an API that is off by default",
+	"cluster get statefulsets.apps":                      "what makes the pods of a LeaderWorkerSet, whose controller does not run here",
+	"cluster get pods":                                   "the leader of a LeaderWorkerSet's group, whose controller does not run here",
+	"cluster list statefulsets.apps":                     "operators, of jobs on which nothing acts for minutes",
+	"cluster list deployments.apps":                      "operators, of jobs on which nothing acts for minutes",
 	"signalbox-system patch events":                      "client-go counts an Event that comes again instead of making another",
 	"signalbox-system update secrets":                    "a certificate that is renewed: certs_test.go",
 	"signalbox-system update leases.coordination.k8s.io": "a Lease that is renewed, two seconds after it was made",
@@ -273,7 +277,7 @@ var _ = Describe("The rights of the account", Ordered, ContinueOnFailure, func()
 		}}})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() error { return own.Stop() })
-		Expect(own.InstallCRDs(ctx, cluster.TrainingOperator|cluster.JobSet|cluster.Trainer, filepath.Join("..", "cluster", "crds"))).To(Succeed())
+		Expect(own.InstallCRDs(ctx, cluster.TrainingOperator|cluster.JobSet|cluster.Trainer)).To(Succeed())
 		objects, err = dynamic.NewForConfig(own.Config())
 		Expect(err).NotTo(HaveOccurred())
 		program, err = gexec.Build("github.com/signalbox-dev/signalbox/cmd/signalbox")
@@ -353,7 +357,7 @@ metadata: {name: `+webhook.ReviewedName+`, namespace: signalbox-system}
 		for where, everywhere := range map[string]bool{"everywhere": true, "in its namespaces": false} {
 			It("include no "+verb+" "+where+" that it does not use", func(ctx SpecContext) {
 				if verb == "patch" { // the CA that was put in is put in again
-					_, err := own.Kubectl(ctx, "patch", "validatingwebhookconfiguration", "signalbox", "--type=json", "-p", `[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"}]`)
+					_, err := own.Kubectl(ctx, "patch", "validatingwebhookconfiguration", "signalbox", "--type=json", "-p", `[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":""}]`)
 					Expect(err).NotTo(HaveOccurred())
 				}
 				if verb == "create" { // what was made before is made again
@@ -377,12 +381,19 @@ metadata: {name: `+webhook.ReviewedName+`, namespace: signalbox-system}
 // foreignKinds are CRDs, without a schema, of what is followed and comes with other programs.
 func foreignKinds() string {
 	wide := []string{"clusterqueues", "cohorts", "resourceflavors", "nodepools"}
+	words := map[schema.GroupResource]string{}
 	names := map[schema.GroupResource]string{{Group: "kueue.x-k8s.io", Resource: "workloads"}: "v1beta1"}
 	for _, r := range live.Resources() {
 		if strings.Contains(r.Group, ".") && !strings.HasSuffix(r.Group, ".k8s.io") || strings.HasSuffix(r.Group, ".x-k8s.io") {
 			if r.Group != "trainer.kubeflow.org" {
 				names[schema.GroupResource{Group: r.Group, Resource: r.Plural}] = r.Versions[0]
 			}
+		}
+	}
+	for _, k := range kinds.All() { // jobs of operators that are not installed
+		if group := k.GVKs[0].Group; !slices.Contains([]string{"batch", "kubeflow.org", "jobset.x-k8s.io", "trainer.kubeflow.org"}, group) {
+			names[schema.GroupResource{Group: group, Resource: k.Resource}] = k.GVKs[0].Version
+			words[schema.GroupResource{Group: group, Resource: k.Resource}] = k.GVKs[0].Kind
 		}
 	}
 	var b strings.Builder
@@ -393,6 +404,9 @@ func foreignKinds() string {
 		}
 		singular := strings.TrimSuffix(gr.Resource, "s")
 		kind := map[string]string{"podgroups": "PodGroup", "workloads": "Workload"}[gr.Resource]
+		if word := words[gr]; word != "" {
+			kind = word
+		}
 		if kind == "" {
 			kind = strings.ToUpper(singular[:1]) + singular[1:]
 		}

@@ -30,10 +30,10 @@ import (
 	"github.com/signalbox-dev/signalbox/certs"
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
-	"github.com/signalbox-dev/signalbox/preflight/capacity/live"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -49,8 +49,8 @@ const (
 // specs of its own.
 type fixed struct{ incomplete string }
 
-func (f fixed) Snapshot() *capacity.Snapshot {
-	var b capacity.Builder
+func (f fixed) Snapshot() *cluster.Snapshot {
+	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
 	for i := range 4 {
 		b.Node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}, Status: eightGPUs()})

@@ -24,9 +24,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -96,7 +96,7 @@ func (s *study) review(ctx context.Context, r *preflight.Reviewer, file string) 
 		if d.Object.GetNamespace() == "" {
 			d.Object.SetNamespace("default") // as the shell does without a kubeconfig
 		}
-		for _, view := range []*capacity.Snapshot{others, barren()} {
+		for _, view := range []*cluster.Snapshot{others, barren()} {
 			report, err := r.Review(ctx, preflight.Request{Object: d.Object, Cluster: view, Namespace: map[string]string{}, Source: d.Where(), Twice: d.Twice()})
 			if _, unknown := errors.AsType[*preflight.UnknownKindError](err); unknown {
 				s.uncovered++
@@ -122,7 +122,7 @@ func (s *study) review(ctx context.Context, r *preflight.Reviewer, file string) 
 }
 
 // open reads the documents of a file. A document that cannot be read is a trouble.
-func (s *study) open(file string) (jobs []manifest.Document, others *capacity.Snapshot, err error) {
+func (s *study) open(file string) (jobs []manifest.Document, others *cluster.Snapshot, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, nil, err
@@ -154,8 +154,8 @@ func (s *study) open(file string) (jobs []manifest.Document, others *capacity.Sn
 }
 
 // barren is a cluster in which everything is known and nothing is there.
-func barren() *capacity.Snapshot {
-	var b capacity.Builder
+func barren() *cluster.Snapshot {
+	var b cluster.Builder
 	for _, name := range []string{
 		"nodes", "pods", "persistentvolumeclaims", "persistentvolumes", "resourcequotas", "limitranges", "serviceaccounts",
 		"secrets", "configmaps", "priorityclasses.scheduling.k8s.io", "runtimeclasses.node.k8s.io", "storageclasses.storage.k8s.io",

@@ -18,8 +18,11 @@ import (
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/workload"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
 // verdict is what one scenario showed.
@@ -93,7 +96,7 @@ func judge(ctx context.Context, s *scenario) (verdict, error) {
 	return v, err
 }
 
-func message(l *capacity.Limit) string {
+func message(l *quota.Violation) string {
 	if l == nil {
 		return ""
 	}
@@ -106,7 +109,7 @@ func (s *scenario) queue() *kueue.ClusterQueue {
 }
 
 // ask is our answer: the limit about quota, nil where there is none, and what was not looked at.
-func ask(ctx context.Context, s *scenario, o *oracle) (*capacity.Limit, string, error) {
+func ask(ctx context.Context, s *scenario, o *oracle) (*quota.Violation, string, error) {
 	objects, err := s.objects(o)
 	if err != nil {
 		return nil, "", err
@@ -114,24 +117,24 @@ func ask(ctx context.Context, s *scenario, o *oracle) (*capacity.Limit, string, 
 	group := func(plural string) schema.GroupResource {
 		return schema.GroupResource{Group: kueue.SchemeGroupVersion.Group, Resource: plural}
 	}
-	view, problems := capacity.FromObjects(objects, time.Unix(0, 0), group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), schema.GroupResource{Resource: "namespaces"})
+	view, problems := cluster.FromObjects(objects, time.Unix(0, 0), group("clusterqueues"), group("cohorts"), group("localqueues"), group("resourceflavors"), schema.GroupResource{Resource: "namespaces"})
 	if len(problems) > 0 {
 		return nil, "", problems[0]
 	}
-	gang := capacity.Gang{Name: "asked", Namespace: namespace, Queue: localName, System: capacity.Kueue}
+	asked := gang.Gang{Name: "asked", Namespace: namespace, Queue: localName, System: gang.Kueue}
 	for _, set := range s.sets {
 		spec := set.Template.Spec
-		gang.Groups = append(gang.Groups, capacity.Group{
+		asked.Groups = append(asked.Groups, gang.Group{
 			Name: string(set.Name), Count: int(set.Count), Min: int(set.Count),
 			Pod: job.Pod{Spec: spec, Requests: job.ResourcesOf(spec.Containers[0].Resources.Requests)},
 		})
 	}
-	r := view.Fit(ctx, gang)
+	r := whatif.Answer(ctx, view, asked)
 	assumed := strings.Join(r.Assumed, "; ")
 	switch {
 	case len(r.Limits) == 0:
 		return nil, assumed, nil
-	case r.Limits[0].Rule == capacity.RuleQueueQuota:
+	case r.Limits[0].Rule == quota.RuleQueueQuota:
 		return &r.Limits[0], assumed, nil
 	default:
 		return nil, "", fmt.Errorf("a limit that no scenario has: %+v", r.Limits[0])
@@ -255,7 +258,7 @@ func (c *choices) from(o *oracle, i int, taken resources.FlavorResourceQuantitie
 
 // compare holds the numbers of a limit against Kueue's: what the flavors that the pods may
 // use could ever hold, and what is left of that. It returns the disagreement.
-func (s *scenario) compare(ctx context.Context, l *capacity.Limit, o *oracle) (string, error) {
+func (s *scenario) compare(ctx context.Context, l *quota.Violation, o *oracle) (string, error) {
 	name := corev1.ResourceName(l.Resource)
 	q := s.queue()
 	view := o.view.ClusterQueue(kueue.ClusterQueueReference(s.asked))
@@ -288,7 +291,7 @@ func (s *scenario) compare(ctx context.Context, l *capacity.Limit, o *oracle) (s
 		}
 	}
 	used := max(0, hard-left)
-	if l.When == capacity.Never {
+	if l.When == quota.Never {
 		used = 0
 	}
 	if l.Asked != asked || l.Hard != hard || l.Used != used {

@@ -33,9 +33,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -166,9 +166,9 @@ func review(set *check.Set, object *unstructured.Unstructured) cost {
 }
 
 // view is a cluster that does not change.
-type view struct{ snapshot *capacity.Snapshot }
+type view struct{ snapshot *cluster.Snapshot }
 
-func (v view) Snapshot() *capacity.Snapshot     { return v.snapshot }
+func (v view) Snapshot() *cluster.Snapshot      { return v.snapshot }
 func (view) Namespace(string) map[string]string { return map[string]string{} }
 
 // handle measures the webhook's review of one creation, from the decoded AdmissionReview to the
@@ -183,7 +183,7 @@ func handle(set *check.Set, manifest []byte, nodes int) (cost, error) {
 		return cost{}, err
 	}
 	h := webhook.NewHandler(webhook.HandlerOptions{
-		Reviewer: webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}), View: view{cluster(nodes)}, Deadline: time.Minute,
+		Reviewer: webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}), View: view{clusterOf(nodes)}, Deadline: time.Minute,
 	})
 	request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
 		UID: "1", Operation: admissionv1.Create, Namespace: "ml", Kind: metav1.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"},
@@ -206,8 +206,8 @@ func handle(set *check.Set, manifest []byte, nodes int) (cost, error) {
 }
 
 // cluster is nodes of two pools with twenty pods each.
-func cluster(nodes int) *capacity.Snapshot {
-	var b capacity.Builder
+func clusterOf(nodes int) *cluster.Snapshot {
+	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
 	amounts := func(cpu, memory, pods, gpus string) corev1.ResourceList {
 		return corev1.ResourceList{

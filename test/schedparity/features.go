@@ -337,7 +337,7 @@ func (w *writer) user(claim string) {
 	if !w.one(5) {
 		return
 	}
-	n := w.s.cluster.nodes[w.IntN(len(w.s.cluster.nodes))]
+	n := w.s.clusterState.nodes[w.IntN(len(w.s.clusterState.nodes))]
 	p := build.Pod("user-"+claim, build.In(home), build.On(n.Name))
 	mount(p, claim)
 	w.run(p, n)
@@ -406,7 +406,7 @@ func scratch(p *corev1.Pod) {
 
 func attachLimits(w *writer, p *corev1.Pod, role string, _ []string) {
 	w.about("attach limits")
-	for _, n := range w.s.cluster.nodes {
+	for _, n := range w.s.clusterState.nodes {
 		c := &storagev1.CSINode{}
 		c.Name = n.Name
 		d := storagev1.CSINodeDriver{Name: driver, NodeID: n.Name}

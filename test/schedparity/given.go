@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	apidefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -40,7 +40,7 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 	}
 	large := 0
 	for _, name := range sorted(jobs) {
-		g := capacity.GangOf(jobs[name])
+		g := gang.Of(jobs[name])
 		switch {
 		case g.Pods() > mostGiven:
 			large++
@@ -49,14 +49,14 @@ func givenScenarios(corpus string) (out []*scenario, skipped string, err error) 
 			continue
 		}
 		for _, on := range sorted(clusters) {
-			out = append(out, &scenario{name: name + " on " + on, cluster: *clusters[on], gang: g, about: []string{"given jobs"}})
+			out = append(out, &scenario{name: name + " on " + on, clusterState: *clusters[on], gang: g, about: []string{"given jobs"}})
 		}
 	}
 	return out, fmt.Sprintf("%d jobs on %d clusters; passed over: %d of more than %d pods", len(jobs)-large, len(clusters), large, mostGiven), nil
 }
 
 // twice says that two roles have one name, so that a plan does not tell them apart.
-func twice(g capacity.Gang) bool {
+func twice(g gang.Gang) bool {
 	seen := map[string]bool{}
 	for _, o := range g.Groups {
 		if seen[o.Name] {
@@ -77,7 +77,7 @@ func sorted[V any](m map[string]V) []string {
 }
 
 // standing are clusters that are always there.
-func standing() map[string]*cluster {
+func standing() map[string]*clusterState {
 	nodes := func(n int, options ...build.NodeOption) (out []*corev1.Node) {
 		for i := range n {
 			o := append([]build.NodeOption{build.Label(zone, fmt.Sprintf("z%d", i%2)), build.Label(rack, fmt.Sprintf("r%d", i/4)), build.Allocatable("ephemeral-storage", "500Gi")}, options...)
@@ -85,11 +85,11 @@ func standing() map[string]*cluster {
 		}
 		return out
 	}
-	half := &cluster{nodes: nodes(8, build.GPUs(8))}
+	half := &clusterState{nodes: nodes(8, build.GPUs(8))}
 	for i, n := range half.nodes {
 		half.pods = append(half.pods, build.Pod(fmt.Sprintf("busy-%d", i), build.On(n.Name), build.Asks(fmt.Sprint(1+i%7)), build.Requests("cpu=40")))
 	}
-	return map[string]*cluster{
+	return map[string]*clusterState{
 		"eight idle nodes": {nodes: nodes(8, build.GPUs(8))},
 		"a busy cluster":   half,
 		"two small nodes":  {nodes: nodes(2, build.GPUs(1), build.Allocatable("cpu", "8"), build.Allocatable("memory", "32Gi"))},
@@ -98,7 +98,7 @@ func standing() map[string]*cluster {
 
 // load reads a folder's jobs, and its files that hold nodes as clusters. A folder that is
 // not there is passed over.
-func load(folder string, jobs map[string]*job.Job, clusters map[string]*cluster) error {
+func load(folder string, jobs map[string]*job.Job, clusters map[string]*clusterState) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case os.IsNotExist(err):
@@ -114,7 +114,7 @@ func load(folder string, jobs map[string]*job.Job, clusters map[string]*cluster)
 		}
 		defer file.Close()
 		name := strings.TrimPrefix(path, "../../")
-		c := &cluster{}
+		c := &clusterState{}
 		for doc, err := range manifest.Read(path, file) {
 			if err != nil || doc.Object == nil || doc.List {
 				continue // what cannot be read is for other tests
@@ -134,7 +134,7 @@ func load(folder string, jobs map[string]*job.Job, clusters map[string]*cluster)
 }
 
 // keep adds an object to a cluster.
-func (c *cluster) keep(o *unstructured.Unstructured) {
+func (c *clusterState) keep(o *unstructured.Unstructured) {
 	switch o.GroupVersionKind().String() {
 	case "/v1, Kind=Node":
 		n := &corev1.Node{}

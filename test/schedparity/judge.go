@@ -14,14 +14,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 )
 
 // outcome is what came of one scenario.
 type outcome struct {
 	scenario string
 	about    []string
-	verdict  capacity.Verdict
+	verdict  fit.Verdict
 	said     string // the fit's answer
 	differs  string // how the real scheduler disagrees; empty: it agrees, or the fit does not know
 }
@@ -32,20 +35,20 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	r := snapshot.Fit(o.ctx, s.gang)
+	r := whatif.Answer(o.ctx, snapshot, s.gang)
 	out := outcome{scenario: s.name, about: s.about, verdict: r.Verdict, said: r.String()}
 	switch r.Verdict {
-	case capacity.Fits:
+	case fit.Fits:
 		out.differs, err = o.confirm(s, r)
-	case capacity.TooBig:
-		if out.differs, err = o.refute(s, &s.cluster, orders); out.differs == "" && err == nil {
+	case fit.TooBig:
+		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.refute(s, s.idle(), orders)
 			if out.differs != "" {
 				out.differs = "on the idle cluster " + out.differs
 			}
 		}
-	case capacity.Full, capacity.Fragmented:
-		if out.differs, err = o.refute(s, &s.cluster, orders); out.differs == "" && err == nil {
+	case fit.Full, fit.Fragmented:
+		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.moved(s, r, orders)
 		}
 	default:
@@ -55,15 +58,15 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 }
 
 // confirm binds the plan pod by pod, in its order; where any order will do, in two.
-func (o *oracle) confirm(s *scenario, r capacity.Result) (string, error) {
+func (o *oracle) confirm(s *scenario, r fit.Result) (string, error) {
 	pods := s.pending(false)
-	plans := [][]capacity.Placement{r.Order}
+	plans := [][]fit.Placement{r.Order}
 	if len(r.Order) == 0 {
-		backwards := make([]capacity.Placement, 0, len(r.Plan))
+		backwards := make([]fit.Placement, 0, len(r.Plan))
 		for _, p := range slices.Backward(r.Plan) {
 			backwards = append(backwards, p)
 		}
-		plans = [][]capacity.Placement{s.withoutOwn(r.Plan), s.withoutOwn(backwards)}
+		plans = [][]fit.Placement{s.withoutOwn(r.Plan), s.withoutOwn(backwards)}
 	}
 	for _, plan := range plans {
 		binds, why := s.binds(plan, pods)
@@ -81,7 +84,7 @@ func (o *oracle) confirm(s *scenario, r capacity.Result) (string, error) {
 }
 
 // binds says which pod goes where, and whether those are all that have to.
-func (s *scenario) binds(plan []capacity.Placement, pods map[string][]*corev1.Pod) (out []binding, why string) {
+func (s *scenario) binds(plan []fit.Placement, pods map[string][]*corev1.Pod) (out []binding, why string) {
 	next := map[string]int{}
 	for _, p := range plan {
 		for range p.Count {
@@ -103,7 +106,7 @@ func (s *scenario) binds(plan []capacity.Placement, pods map[string][]*corev1.Po
 
 // refute lets the real scheduler try to place the pods, in several orders. All pods placed
 // and able to run would show the fit to be wrong.
-func (o *oracle) refute(s *scenario, c *cluster, orders int) (string, error) {
+func (o *oracle) refute(s *scenario, c *clusterState, orders int) (string, error) {
 	pods := s.pending(true)
 	on := *c
 	on.objects = s.claims(on.objects, pods)
@@ -176,7 +179,7 @@ func (s *scenario) pending(least bool) map[string][]*corev1.Pod {
 	return out
 }
 
-func (s *scenario) least(g *capacity.Group) int {
+func (s *scenario) least(g *gang.Group) int {
 	if g.Min > 0 && g.Min < g.Count {
 		return g.Min
 	}
@@ -194,7 +197,7 @@ func (s *scenario) ownOf(role string) (n int) {
 }
 
 // withoutOwn is a plan without the pods that run already.
-func (s *scenario) withoutOwn(plan []capacity.Placement) (out []capacity.Placement) {
+func (s *scenario) withoutOwn(plan []fit.Placement) (out []fit.Placement) {
 	for _, p := range plan {
 		for _, own := range s.pods {
 			if own.Annotations[gangMark] == p.Group && own.Spec.NodeName == p.Node && own.DeletionTimestamp == nil {
@@ -207,8 +210,8 @@ func (s *scenario) withoutOwn(plan []capacity.Placement) (out []capacity.Placeme
 }
 
 // with is the cluster with the claims that controllers make for pods.
-func (s *scenario) with(pods map[string][]*corev1.Pod) *cluster {
-	c := s.cluster
+func (s *scenario) with(pods map[string][]*corev1.Pod) *clusterState {
+	c := s.clusterState
 	c.objects = s.claims(c.objects, pods)
 	return &c
 }
@@ -236,8 +239,8 @@ func (s *scenario) claims(objects []runtime.Object, pods map[string][]*corev1.Po
 
 // idle is the cluster without the pods that can go away: those of DaemonSets stay, and
 // those of the gang.
-func (s *scenario) idle() *cluster {
-	c := s.cluster
+func (s *scenario) idle() *clusterState {
+	c := s.clusterState
 	c.pods = nil
 	for _, p := range s.pods {
 		daemon := len(p.OwnerReferences) > 0 && p.OwnerReferences[0].Kind == "DaemonSet"
@@ -255,8 +258,8 @@ func (s *scenario) idle() *cluster {
 }
 
 // snapshot is the scenario as the fit sees it. It holds everything whole.
-func (s *scenario) snapshot() (*capacity.Snapshot, error) {
-	var b capacity.Builder
+func (s *scenario) snapshot() (*cluster.Snapshot, error) {
+	var b cluster.Builder
 	for _, n := range s.nodes {
 		b.Node(n)
 	}

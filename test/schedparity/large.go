@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -36,7 +36,7 @@ func (w *writer) large(seed uint64) bool {
 // manyRoles are more than 64 roles of a pod each, which look at each other in sets.
 func (w *writer) manyRoles() {
 	w.about("more than 64 roles")
-	w.s.gang = capacity.Gang{Name: "train", Namespace: home}
+	w.s.gang = gang.Gang{Name: "train", Namespace: home}
 	sets := 1 + w.IntN(4)
 	rules := []func(p *corev1.Pod, set string){
 		func(p *corev1.Pod, set string) { apart(w, p, pick(w, zone, rack), map[string]string{"set": set}) },
@@ -54,7 +54,7 @@ func (w *writer) manyRoles() {
 		if !only || i%sets == 0 {
 			rule(p, set)
 		}
-		w.s.gang.Groups = append(w.s.gang.Groups, capacity.Group{Name: fmt.Sprintf("role-%03d", i), Count: 1, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}})
+		w.s.gang.Groups = append(w.s.gang.Groups, gang.Group{Name: fmt.Sprintf("role-%03d", i), Count: 1, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}})
 	}
 }
 
@@ -74,7 +74,7 @@ func (w *writer) manyPods() {
 	if w.one(2) {
 		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spreadOver(w, pick(w, zone, host), map[string]string{"role": "worker"})}
 	}
-	w.s.gang = capacity.Gang{Name: "train", Namespace: home, Groups: []capacity.Group{
+	w.s.gang = gang.Gang{Name: "train", Namespace: home, Groups: []gang.Group{
 		{Name: "worker", Count: 256 + w.IntN(1793), Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}},
 	}}
 }

@@ -28,7 +28,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 )
 
 //go:embed disagreements.tsv
@@ -147,9 +148,9 @@ func runOne(ctx context.Context, s *scenario, o options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	fit := snapshot.Fit(ctx, s.gang)
-	fmt.Println(strings.Join(fit.Lines(), "\n"))
-	fmt.Println("order:", fit.Order)
+	answer := whatif.Answer(ctx, snapshot, s.gang)
+	fmt.Println(strings.Join(answer.Lines(), "\n"))
+	fmt.Println("order:", answer.Order)
 	if r.differs != "" {
 		fmt.Println("the scheduler:", r.differs)
 	}
@@ -163,7 +164,7 @@ const mostUnknown = 2
 // much is unknown.
 func report(results []outcome, given int, skipped string, took time.Duration, o options) bool {
 	known := explanations()
-	verdicts := map[capacity.Verdict]int{}
+	verdicts := map[fit.Verdict]int{}
 	per := map[string]*tally{}
 	unexplained, explainedCount, unknown := 0, 0, 0
 	reasons := map[string]int{}
@@ -171,7 +172,7 @@ func report(results []outcome, given int, skipped string, took time.Duration, o 
 		verdicts[r.verdict]++
 		differs := r.differs != ""
 		switch {
-		case r.verdict == capacity.Unknown:
+		case r.verdict == fit.Unknown:
 			unknown++
 			reasons[r.said]++
 		case differs && known[r.scenario] != "":
@@ -202,7 +203,7 @@ func report(results []outcome, given int, skipped string, took time.Duration, o 
 	}
 	judged := len(results) - unknown
 	fmt.Printf("fits %d, too-big %d, full %d, fragmented %d; %d given (%s), %d generated from seed %d, in %s\n",
-		verdicts[capacity.Fits], verdicts[capacity.TooBig], verdicts[capacity.Full], verdicts[capacity.Fragmented], given, skipped, len(results)-given, o.seed, took.Round(time.Second))
+		verdicts[fit.Fits], verdicts[fit.TooBig], verdicts[fit.Full], verdicts[fit.Fragmented], given, skipped, len(results)-given, o.seed, took.Round(time.Second))
 	if explainedCount > 0 {
 		fmt.Printf("explained in disagreements.tsv: %d\n", explainedCount)
 	}
@@ -224,9 +225,9 @@ type tally struct{ all, fits, no, unknown, differ int }
 func (t *tally) add(r outcome) {
 	t.all++
 	switch r.verdict {
-	case capacity.Unknown:
+	case fit.Unknown:
 		t.unknown++
-	case capacity.Fits:
+	case fit.Fits:
 		t.fits++
 	default:
 		t.no++

@@ -74,7 +74,7 @@ func (o *oracle) build(profile *config.KubeSchedulerProfile) (framework.Framewor
 }
 
 // load forgets the last cluster and learns another one.
-func (o *oracle) load(c *cluster) error {
+func (o *oracle) load(c *clusterState) error {
 	o.library.clear()
 	ctx, cancel := context.WithCancel(o.ctx)
 	cancel() // the cache's own goroutine only exports metrics

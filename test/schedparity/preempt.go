@@ -9,7 +9,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 )
 
 // Priorities of a scenario in which the gang may move others aside.
@@ -51,15 +52,15 @@ func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 // moved asks the real scheduler about who would have to go. Without the victims it takes
 // the plan of the fit; with any one of them there, it leaves a pod. Where nobody would have
 // to go, it leaves one even without all pods that might.
-func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, error) {
-	if len(s.ranks) == 0 || r.Verdict != capacity.Full && r.Verdict != capacity.Fragmented {
+func (o *oracle) moved(s *scenario, r fit.Result, orders int) (string, error) {
+	if len(s.ranks) == 0 || r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
 		return "", nil
 	}
 	if r.Preempts == nil {
 		if slices.ContainsFunc(r.Assumed, func(a string) bool { return strings.Contains(a, "priority class") }) {
 			return "", nil // not worked out, and said so
 		}
-		why, err := o.refute(s, &s.without(s.mayGo).cluster, orders)
+		why, err := o.refute(s, &s.without(s.mayGo).clusterState, orders)
 		if why != "" {
 			why = "nobody is said to have to go, and without all that may " + why
 		}
@@ -75,7 +76,7 @@ func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if then := snapshot.Fit(o.ctx, s.gang); then.Verdict != capacity.Fits {
+	if then := whatif.Answer(o.ctx, snapshot, s.gang); then.Verdict != fit.Fits {
 		return fmt.Sprintf("without %s the fit still says %s", strings.Join(victims, ", "), then), nil
 	} else if why, err := o.confirm(rest, then); why != "" || err != nil {
 		return "without the victims " + why, err
@@ -88,7 +89,7 @@ func (o *oracle) moved(s *scenario, r capacity.Result, orders int) (string, erro
 			return p.Name + " cannot be moved aside", nil
 		}
 		others := s.without(func(q *corev1.Pod) bool { return q != p && gone(q) })
-		if why, err := o.refute(s, &others.cluster, orders); why != "" || err != nil {
+		if why, err := o.refute(s, &others.clusterState, orders); why != "" || err != nil {
 			return p.Name + " could stay: " + why, err
 		}
 	}

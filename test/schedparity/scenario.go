@@ -12,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	apidefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// cluster is what the scheduler sees besides the pods it is to place.
-type cluster struct {
+// clusterState is what the scheduler sees besides the pods it is to place.
+type clusterState struct {
 	nodes   []*corev1.Node
 	pods    []*corev1.Pod
 	objects []runtime.Object // claims, volumes, classes, CSI nodes and drivers, namespaces
@@ -27,8 +28,8 @@ type cluster struct {
 // scenario is a cluster, a gang, and what it is about.
 type scenario struct {
 	name string
-	cluster
-	gang  capacity.Gang
+	clusterState
+	gang  gang.Gang
 	about []string         // predicates it is about
 	ranks []runtime.Object // priority classes, of which the scheduler's plugins know nothing
 }
@@ -119,8 +120,8 @@ func (w *writer) nodes() {
 
 // running pods are of others, or left from an earlier run.
 func (w *writer) running() {
-	for i := range w.IntN(3 + len(w.s.cluster.nodes)*2) {
-		n := w.s.cluster.nodes[w.IntN(len(w.s.cluster.nodes))]
+	for i := range w.IntN(3 + len(w.s.clusterState.nodes)*2) {
+		n := w.s.clusterState.nodes[w.IntN(len(w.s.clusterState.nodes))]
 		p := build.Pod(fmt.Sprintf("run-%d", i), build.In(pick(w, home, home, other)), build.On(n.Name),
 			build.PodLabel("app", pick(w, "web", "cache", "train")),
 			build.Requests(fmt.Sprintf("cpu=%d", w.IntN(6)), fmt.Sprintf("memory=%dGi", 1+w.IntN(8))))
@@ -161,7 +162,7 @@ func (w *writer) overcommits(p *corev1.Pod, n *corev1.Node) bool {
 	sum := job.Resources{corev1.ResourcePods: 1}
 	for _, q := range append(slices.Clone(w.s.pods), p) {
 		if q.Spec.NodeName == n.Name {
-			for name, v := range capacity.Occupied(q) {
+			for name, v := range podspec.Occupied(q) {
 				sum[name] += v
 			}
 			sum[corev1.ResourcePods]++
@@ -203,7 +204,7 @@ func (w *writer) size() int {
 }
 
 func (w *writer) roles() {
-	w.s.gang = capacity.Gang{Name: "train", Namespace: home}
+	w.s.gang = gang.Gang{Name: "train", Namespace: home}
 	names := []string{"worker", "master", "server"}[:pick(w, 1, 1, 1, 2, 2, 3)]
 	features := w.features()
 	left := w.size()
@@ -227,7 +228,7 @@ func (w *writer) roles() {
 				f(w, p, name, names)
 			}
 		}
-		g := capacity.Group{Name: name, Count: count, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels, Marks: marksOf(name)}.WithMarks()}
+		g := gang.Group{Name: name, Count: count, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels, Marks: marksOf(name)}.WithMarks()}
 		if w.one(15) && count > 1 {
 			w.about("elastic")
 			g.Min = 1 + w.IntN(count)
@@ -263,7 +264,7 @@ func (w *writer) own() {
 			continue
 		}
 		for at := range w.IntN(1 + min(3, g.Count)) {
-			n := w.s.cluster.nodes[w.IntN(len(w.s.cluster.nodes))]
+			n := w.s.clusterState.nodes[w.IntN(len(w.s.clusterState.nodes))]
 			p := created(w.s.gang, g, at)
 			p.Spec.NodeName, p.Status.Phase = n.Name, corev1.PodRunning
 			if w.run(p, n) {
@@ -279,7 +280,7 @@ func (w *writer) own() {
 
 // created is a pod of a group as the API server stores it: with its real defaults, and
 // with the label keys of affinity terms written into their selectors (k8s.io/kubernetes v1.37 pkg/registry/core/pod/strategy.go).
-func created(g capacity.Gang, group *capacity.Group, at int) *corev1.Pod {
+func created(g gang.Gang, group *gang.Group, at int) *corev1.Pod {
 	p := &corev1.Pod{Spec: *group.Pod.Spec.DeepCopy()}
 	p.Name, p.Namespace, p.Labels = fmt.Sprintf("%s-%s-%d", g.Name, group.Name, at), g.Namespace, group.Pod.Labels
 	if len(group.Pod.Marks.Varies) > 0 {

@@ -28,8 +28,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -139,7 +139,8 @@ func (f Fixture) Problems(ctx context.Context, c *check.Check) (out []string) {
 		if o.Err != nil {
 			out = append(out, o.Err.Error())
 		}
-		if o.Skipped.Reason != check.Ran {
+		otherOperator := o.Skipped.Reason == check.KindNotCovered && c.Where != nil && !f.Fires
+		if o.Skipped.Reason != check.Ran && !otherOperator {
 			out = append(out, fmt.Sprintf("%s was skipped: %s", o.Check, o.Skipped))
 		}
 		out = append(out, f.compare(o.Findings)...)
@@ -184,10 +185,10 @@ func says(f finding.Finding) string { return f.Severity.String() + ": " + f.Mess
 
 func parse(archive *txtar.Archive) (Fixture, error) {
 	f := Fixture{Caption: strings.TrimSpace(string(archive.Comment))}
-	var view *capacity.Builder
-	builder := func() *capacity.Builder {
+	var view *cluster.Builder
+	builder := func() *cluster.Builder {
 		if view == nil {
-			view = &capacity.Builder{}
+			view = &cluster.Builder{}
 		}
 		return view
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 )
 
@@ -22,7 +22,7 @@ var time0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // cluster is the short form of a cluster view. Where it names nodes, nodes and
 // pods that it does not name do not exist; complete names further resources of which the view holds all.
-type cluster struct {
+type clusterForm struct {
 	Nodes    []node   `json:"nodes"`
 	Pods     []pod    `json:"pods"`
 	Complete []string `json:"complete"` // "persistentvolumeclaims", "clustertrainingruntimes.trainer.kubeflow.org"
@@ -46,8 +46,8 @@ type pod struct {
 	Labels    map[string]string   `json:"labels"`
 }
 
-func addCluster(b *capacity.Builder, text []byte) error {
-	var c cluster
+func addCluster(b *cluster.Builder, text []byte) error {
+	var c clusterForm
 	if err := yaml.UnmarshalStrict(text, &c); err != nil {
 		return fmt.Errorf("read the short form of a cluster: %w", err)
 	}
@@ -116,7 +116,7 @@ func (p pod) object() *corev1.Pod {
 }
 
 // addObjects adds Kubernetes objects as kubectl prints them.
-func addObjects(b *capacity.Builder, text []byte) error {
+func addObjects(b *cluster.Builder, text []byte) error {
 	for doc, err := range manifest.Read("objects.yaml", strings.NewReader(string(text))) {
 		if err != nil {
 			return err

@@ -30,9 +30,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
-	"github.com/signalbox-dev/signalbox/preflight/capacity"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
@@ -49,9 +49,9 @@ func main() {
 }
 
 // still is a view that does not change.
-type still struct{ snapshot *capacity.Snapshot }
+type still struct{ snapshot *cluster.Snapshot }
 
-func (s still) Snapshot() *capacity.Snapshot     { return s.snapshot }
+func (s still) Snapshot() *cluster.Snapshot      { return s.snapshot }
 func (still) Namespace(string) map[string]string { return map[string]string{} }
 
 func run(hostile, others float64, lasts time.Duration, nodes int) error {
@@ -75,7 +75,7 @@ func run(hostile, others float64, lasts time.Duration, nodes int) error {
 		return err
 	}
 	for _, rate := range []float64{0, hostile} {
-		h := webhook.NewHandler(webhook.HandlerOptions{Reviewer: webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}), View: still{cluster(nodes)}})
+		h := webhook.NewHandler(webhook.HandlerOptions{Reviewer: webhook.Stages(&preflight.Reviewer{Checks: set, Policies: opa}), View: still{idle(nodes)}})
 		var all sync.WaitGroup
 		var they, she answers
 		all.Go(func() {
@@ -155,9 +155,9 @@ func request(user, kind string, object []byte) admission.Request {
 	return r
 }
 
-// cluster has nodes of eight GPUs in three zones, all idle.
-func cluster(nodes int) *capacity.Snapshot {
-	var b capacity.Builder
+// idle has nodes of eight GPUs in three zones, all idle.
+func idle(nodes int) *cluster.Snapshot {
+	var b cluster.Builder
 	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
 	for i := range nodes {
 		amounts := corev1.ResourceList{

@@ -73,6 +73,32 @@ var parts = []part{
 		Copies: []files{{"deploy/crds/*.yaml", "crds/cert-manager"}},
 	},
 	{
+		Name: "lws", Dir: "operators/lws", Package: "sigs.k8s.io/lws/cmd",
+		Module: "sigs.k8s.io/lws",
+		Copies: []files{
+			{"config/crd/bases/leaderworkerset.x-k8s.io_leaderworkersets.yaml", "crds/lws"},
+			{"config/webhook/manifests.yaml", "webhooks/lws"},
+		},
+	},
+	{
+		Name: "mpi-operator", Dir: "operators/mpi-operator", Package: ".",
+		Module: "github.com/kubeflow/mpi-operator",
+		Copies: []files{{"manifests/base/kubeflow.org_mpijobs.yaml", "crds/mpi-operator"}},
+	},
+	{
+		Name: "kuberay", Dir: "operators/kuberay", Package: "github.com/ray-project/kuberay/ray-operator",
+		Module: "github.com/ray-project/kuberay/ray-operator",
+		Copies: []files{{"config/crd/bases/ray.io_*.yaml", "crds/kuberay"}},
+	},
+	{
+		Name: "kueue", Dir: "operators/kueue", Package: ".",
+		Module: "sigs.k8s.io/kueue",
+		Copies: []files{
+			{"config/components/crd/bases/kueue.x-k8s.io_*.yaml", "crds/kueue"},
+			{"config/components/webhook/manifests.yaml", "webhooks/kueue"},
+		},
+	},
+	{
 		// Without the clients of clouds that it could find its targets in: a fifth of the time.
 		Name: "prometheus", Dir: "operators/prometheus", Package: "github.com/prometheus/prometheus/cmd/prometheus",
 		Tags: "remove_all_sd", Asked: true,

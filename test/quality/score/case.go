@@ -21,7 +21,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -33,22 +35,22 @@ type Label struct {
 	KeyPatterns    []string `json:"key_patterns"` // any of them is the decisive line as well
 	SymptomLines   []string `json:"symptom_lines"`
 	Confidence     string   `json:"confidence"` // "low" counts in no score
-	FirstPod       names    `json:"first_pod"`  // any of them; none: nobody can know
+	FirstPod       Names    `json:"first_pod"`  // any of them; none: nobody can know
 	HangNobody     bool     `json:"hang_nobody"`
 	Running        bool     `json:"running"` // healthy so far: "cannot tell yet" is as good
 	Taken          string   `json:"taken"`   // when a gang was looked at; empty: after its last sign
 	Never          []string `json:"never"`   // categories that would be wrong, and texts no root may hold
 }
 
-// names are one name or several.
-type names []string
+// Names are one name or several.
+type Names []string
 
 // UnmarshalJSON reads a text or a list of texts; null is none.
-func (n *names) UnmarshalJSON(data []byte) error {
+func (n *Names) UnmarshalJSON(data []byte) error {
 	var one *string
 	if json.Unmarshal(data, &one) == nil {
 		if *n = nil; one != nil {
-			*n = names{*one}
+			*n = Names{*one}
 		}
 		return nil
 	}
@@ -64,7 +66,7 @@ func (n *names) UnmarshalJSON(data []byte) error {
 type expectation struct {
 	Healthy  string `json:"healthy"` // Yes, No, Unknown
 	Category string `json:"category"`
-	Pod      names  `json:"pod"`
+	Pod      Names  `json:"pod"`
 	Line     string `json:"line"`
 }
 
@@ -133,7 +135,7 @@ func (p Part) has(name string) bool {
 
 // Folder diagnoses every case of a folder, by name. Cases whose label is of low confidence
 // are left out. An unreadable case is an error, and so is a folder that is not there.
-func Folder(ctx context.Context, catalog *signature.Catalog, dir string, part Part) ([]Case, error) {
+func Folder(ctx context.Context, catalog *signature.Catalog, dir string, part Part, o diagnose.Options) ([]Case, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list cases: %w", err)
@@ -159,7 +161,7 @@ func Folder(ctx context.Context, catalog *signature.Catalog, dir string, part Pa
 			return nil, err
 		}
 		for _, w := range ways {
-			c := Case{Name: e.Name(), Mode: w.mode, Label: label, Result: diagnose.Diagnose(ctx, w.story, catalog, diagnose.Options{})}
+			c := Case{Name: e.Name(), Mode: w.mode, Label: label, Result: diagnose.Diagnose(ctx, w.story, catalog, o)}
 			if err := c.judge(); err != nil {
 				return nil, fmt.Errorf("judge %s: %w", at, err)
 			}
@@ -265,21 +267,64 @@ var stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z `)
 // podOf is the pod that a file of a log was saved from.
 var podOf = regexp.MustCompile(`^(?:.*/)?log-(.*?)(?:\.txt)?$`)
 
-func (c *Case) judge() error {
-	r := c.Result
-	line := ""
-	if r.Root != nil {
-		line = stamp.ReplaceAllString(r.Root.Line, "")
-		pod := r.Root.Source.Pod
-		if m := podOf.FindStringSubmatch(r.Root.Source.File); pod == "" && m != nil && c.Mode != "" {
-			pod = m[1]
-		}
-		c.Named = pod != ""
-		c.Pod = slices.Contains(c.Label.FirstPod, pod)
+// Mark is what is right and wrong of one answer.
+type Mark struct {
+	Cause, Line, Pod bool
+	Named            bool // it names a pod, or a log that stands for one
+	Forbidden        bool
+}
+
+// mark holds an answer against the label: its category, its decisive line and where that stands.
+func (c *Case) mark(category, line string, at evidence.Source) (Mark, error) {
+	line = stamp.ReplaceAllString(line, "")
+	pod := at.Pod
+	if m := podOf.FindStringSubmatch(at.File); pod == "" && m != nil && c.Mode != "" {
+		pod = m[1]
+	}
+	m := Mark{
+		Cause: c.Label.Category == "" || category == c.Label.Category || slices.Contains(c.Label.AlsoAcceptable, category),
+		Line:  len(c.Label.KeyPatterns) == 0 && sameLine(line, c.Label.KeyLine),
+		Pod:   slices.Contains(c.Label.FirstPod, pod), Named: pod != "",
 	}
 	for _, never := range c.Label.Never {
-		c.Forbidden = c.Forbidden || r.Category == never || never != "" && strings.Contains(line, never)
+		m.Forbidden = m.Forbidden || category == never || never != "" && strings.Contains(line, never)
 	}
+	for _, p := range c.Label.KeyPatterns {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return m, fmt.Errorf("read key_patterns: %w", err)
+		}
+		m.Line = m.Line || re.MatchString(line)
+	}
+	if c.Mode != "" && c.Label.Category == "host-oom-killed" {
+		m.Line = m.Line || strings.Contains(line, "reason OOMKilled") // the platform's word is as good
+	}
+	return m, nil
+}
+
+// MarkOf is what would be right and wrong if a candidate were the answer.
+func (c *Case) MarkOf(a *attribute.Candidate) (Mark, error) {
+	return c.mark(a.Category, a.Line, a.Item.Source)
+}
+
+// Judged is a case whose diagnosis was made elsewhere.
+func Judged(name string, label Label, r diagnose.Result) (Case, error) {
+	c := Case{Name: name, Mode: "bundle", Label: label, Result: r}
+	err := c.judge()
+	return c, err
+}
+
+func (c *Case) judge() error {
+	r := c.Result
+	line, at := "", evidence.Source{}
+	if r.Root != nil {
+		line, at = r.Root.Line, r.Root.Source
+	}
+	m, err := c.mark(r.Category, line, at)
+	if err != nil {
+		return err
+	}
+	c.Forbidden = m.Forbidden
 	sick := r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	if c.Healthy() {
 		c.Cause = r.Verdict == diagnose.Healthy || c.Label.Running && !sick
@@ -287,26 +332,13 @@ func (c *Case) judge() error {
 		return nil
 	}
 	c.Missed = r.Verdict == diagnose.Healthy
-	c.Cause = !c.Missed && (c.Label.Category == "" || r.Category == c.Label.Category || slices.Contains(c.Label.AlsoAcceptable, r.Category))
+	c.Cause = !c.Missed && m.Cause
 	if r.Root == nil {
 		return nil
 	}
-	c.Line = sameLine(line, c.Label.KeyLine)
-	if len(c.Label.KeyPatterns) > 0 {
-		c.Line = false
-	}
-	for _, p := range c.Label.KeyPatterns {
-		re, err := regexp.Compile(p)
-		if err != nil {
-			return fmt.Errorf("read key_patterns: %w", err)
-		}
-		c.Line = c.Line || re.MatchString(line)
-	}
-	if c.Mode != "" && c.Label.Category == "host-oom-killed" {
-		c.Line = c.Line || strings.Contains(line, "reason OOMKilled") // the platform's word is as good
-	}
+	c.Line, c.Pod, c.Named = m.Line, m.Pod, m.Named
 	for _, symptom := range c.Label.SymptomLines {
-		c.Mistaken = c.Mistaken || (!c.Cause && !c.Line && sameLine(line, symptom))
+		c.Mistaken = c.Mistaken || (!c.Cause && !c.Line && sameLine(stamp.ReplaceAllString(line, ""), symptom))
 	}
 	return nil
 }

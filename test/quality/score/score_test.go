@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/test/quality/score"
 )
@@ -37,7 +38,7 @@ func scored(t *testing.T, cases map[string]map[string]string) []score.Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := score.Folder(t.Context(), catalog, folder(t, cases), score.All)
+	out, err := score.Folder(t.Context(), catalog, folder(t, cases), score.All, diagnose.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestAThirdIsHeldOut(t *testing.T) {
 	}
 	dir := folder(t, cases)
 	number := func(part score.Part) int {
-		found, err := score.Folder(t.Context(), nil, dir, part)
+		found, err := score.Folder(t.Context(), nil, dir, part, diagnose.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

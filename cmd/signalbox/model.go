@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/config"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	explainer "github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
+)
+
+// modelFlags say which model is asked, and how.
+type modelFlags struct {
+	settings string // file
+	prompts  string // folder
+	explain  bool
+	only     bool // print the question, ask nobody
+}
+
+func (f *modelFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings of the server: llm and prompts are read")
+	c.Flags().StringVar(&f.prompts, "prompts", "", "`folder` with prompts of your own, <kind>.tmpl and default.tmpl")
+}
+
+// model is what a shell asks a model with.
+type model struct {
+	explainer.Explainer
+	name string
+}
+
+// open reads the settings. Without asks a model need not be configured.
+func (f *modelFlags) open(asks bool) (*model, config.Config, error) {
+	settings := config.Default()
+	if f.settings != "" {
+		var err error
+		if settings, err = config.Load(f.settings); err != nil {
+			return nil, settings, usagef("%w", err)
+		}
+	}
+	client, err := controller.Model(settings)
+	switch {
+	case err != nil:
+		return nil, settings, usagef("%w", err)
+	case asks && client == llm.Off:
+		return nil, settings, usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
+	}
+	return &model{name: settings.LLM.Model, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes}}, settings, nil
+}
+
+// sources are where prompts come from: the folder of the command line, else what the server reads.
+func (f *modelFlags) sources(settings config.Config, kube kubernetes.Interface) []prompt.Source {
+	if f.prompts != "" {
+		return []prompt.Source{prompt.Dir(f.prompts)}
+	}
+	return controller.Prompts{Namespace: settings.Namespace, ConfigMap: settings.Prompts.ConfigMap, Dir: settings.Prompts.Dir}.Sources(kube)
+}
+
+// question is what a model would be asked. What is wrong with a template of the user's own is said.
+func (m *model) question(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result) (explainer.Question, error) {
+	if !explainer.Worth(r) {
+		return explainer.Question{}, usagef("%s is %s: there is no failure that a model could explain", r.Job, strings.ToLower(string(r.Verdict)))
+	}
+	q := m.Ask(ctx, c, r)
+	if q.Problem != nil {
+		sh.tell("the built-in prompt is used: %v", q.Problem)
+	}
+	return q, nil
+}
+
+// spoken is a question as people read it, or paste it into a chat of their own.
+func spoken(q explainer.Question) string {
+	return q.Request.System + "\n\n" + strings.TrimRight(q.Request.User, "\n") + "\n"
+}
+
+// tell asks the model about a finished diagnosis. That it fails or that nothing of its answer is supported
+// is said, and changes no finding.
+func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *diagnose.Result) {
+	p := sh.progress()
+	p.step("asking %s …", m.name)
+	told, err := m.Explain(ctx, q, *r)
+	p.done()
+	switch {
+	case err != nil:
+		sh.tell("%v; the finding stands without it", err)
+	case told.Story.Text == "":
+		left := told.Story.LeftOut
+		if left == "" {
+			left = "the answer has no sentence"
+		}
+		sh.tell("nothing of what %s wrote is shown: %s", told.Story.Model, left)
+	default:
+		r.Story = told.Story
+	}
+}
+
+// mayAsk refuses to send logs of a namespace whose owner has not allowed it.
+func mayAsk(ctx context.Context, kube kubernetes.Interface, namespace string) error {
+	n, err := kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	switch {
+	case apierrors.IsForbidden(err):
+		return usagef("the labels of namespace %s cannot be read, so nobody can say whether its logs may leave the cluster: %v; --prompt-only asks nobody", namespace, err)
+	case err != nil:
+		return fmt.Errorf("read namespace %s: %w", namespace, err)
+	case n.Status.Phase == corev1.NamespaceTerminating || !controller.MayLeave(n.Labels):
+		return usagef("namespace %s is not labelled signalbox.dev/llm=enabled, so its logs are not sent to a model; --prompt-only asks nobody", namespace)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/signalbox-dev/signalbox/test/fakellm"
+)
+
+// What the rules found is printed whatever the model says, and of what it says only what the evidence
+// holds.
+func TestExplainInTheShell(t *testing.T) {
+	script, err := txtar.ParseFile("../../test/cli/diagnose-explain.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range script.Files {
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server, err := fakellm.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct{ out, err string }{
+		fakellm.Grounded:   {out: "grounded says (1 sentences without evidence left out)"},
+		fakellm.Ungrounded: {err: "nothing of what ungrounded wrote is shown: "},
+		fakellm.Broken:     {err: "ask model broken: error, status code: 500"},
+	} {
+		settings := filepath.Join(dir, name+".yaml")
+		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: "+name+"}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &errs, now: time.Now}
+		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+			t.Errorf("%s: exit code %d, want 0: %s", name, code, errs.String())
+		}
+		if got := out.String(); !strings.Contains(got, "PyTorchJob ml/train: not healthy (host-oom-killed)") || !strings.Contains(got, tc.out) {
+			t.Errorf("%s: printed %s, want the finding and %q", name, got, tc.out)
+		}
+		if !strings.Contains(errs.String(), tc.err) {
+			t.Errorf("%s: said %s, want %q", name, errs.String(), tc.err)
+		}
+	}
+	for _, r := range server.Requests() {
+		if strings.Contains(r.User, "hunter2secret") {
+			t.Error("a secret of the log was sent")
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
+)
+
+func newPrompt(sh *shell) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "prompt render|lint",
+		Short: "show what a language model would be asked, and check prompts",
+		Args:  cobra.ArbitraryArgs,
+		RunE:  needsCommand,
+	}
+	c.AddCommand(newPromptRender(sh), newPromptLint(sh))
+	return c
+}
+
+func newPromptRender(sh *shell) *cobra.Command {
+	f := &diagnoseFlags{kube: kubeFlags(), model: modelFlags{only: true}}
+	c := &cobra.Command{
+		Use:   "render KIND/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE…",
+		Short: "print exactly what a model would be asked about a job, to the letter",
+		Long: `Prompt render diagnoses a job by the rules and prints the question that the server would send
+to a language model: the system message, then the prompt, with secrets masked. Nobody is asked.
+
+Exit codes: 0 printed · 2 bad usage, unreadable input, or a job without a failure · 3 our own failure.`,
+		Example: fmt.Sprintf("  %[1]s prompt render pytorchjob/train -n ml\n  %[1]s prompt render --bundle train.tgz --prompts prompts/", sh.name),
+		RunE: func(c *cobra.Command, args []string) error {
+			defer thrifty()()
+			return own(f.run(c.Context(), sh, args, func(diagnose.Result) error { return nil }))
+		},
+	}
+	f.addSources(c)
+	f.model.add(c)
+	f.kube.AddFlags(c.Flags())
+	completeCluster(c, f.kube)
+	return c
+}
+
+func newPromptLint(sh *shell) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint FILE…",
+		Short: "check prompts of your own: what does not parse or run, names that no job has",
+		Long: `Prompt lint reads templates (<kind>.tmpl, default.tmpl) as the server does and runs each on jobs of
+different shapes. A fault that keeps a template from being used is an error: the built-in prompt
+would stand in for it. Names that nothing fills, and a prompt that shows no evidence, are warnings.
+
+Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
+		Example: fmt.Sprintf("  %[1]s prompt lint prompts/*.tmpl", sh.name),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("nothing to check; expected FILE…")
+			}
+			bad := false
+			for _, name := range args {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					return usagef("%w", err)
+				}
+				faults := prompt.Lint(filepath.Base(name), string(text))
+				for _, f := range faults {
+					word := "warning"
+					if f.Fatal {
+						word, bad = "error", true
+					}
+					if _, err := fmt.Fprintf(sh.out, "%s: %s: %s\n", word, shown(name), f.Text); err != nil {
+						return err
+					}
+				}
+				if len(faults) == 0 {
+					if _, err := io.WriteString(sh.out, "ok: "+shown(name)+"\n"); err != nil {
+						return err
+					}
+				}
+			}
+			if bad {
+				return &exit{code: exitFindings}
+			}
+			return nil
+		},
+	}
+}
+
+// asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model
+// says of it.
+func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result, live *liveCluster, to func(diagnose.Result) error) error {
+	if !f.model.explain && !f.model.only {
+		return to(r)
+	}
+	m, settings, err := f.model.open(!f.model.only)
+	if err != nil {
+		return err
+	}
+	if live != nil {
+		m.Sources = f.model.sources(settings, live.clients)
+	} else {
+		m.Sources = f.model.sources(settings, nil)
+	}
+	q, err := m.question(ctx, sh, c, r)
+	if err != nil {
+		if f.model.only {
+			return err
+		}
+		sh.tell("%s", err)
+		return to(r)
+	}
+	if f.model.only {
+		_, err := io.WriteString(sh.out, spoken(q))
+		return err
+	}
+	if live != nil {
+		if err := mayAsk(ctx, live.clients, r.Job.Namespace); err != nil {
+			return err
+		}
+	}
+	m.tell(ctx, sh, q, &r)
+	return to(r)
+}

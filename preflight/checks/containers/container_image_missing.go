@@ -1,0 +1,27 @@
+package containers
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var containerImageMissing = &check.Check{
+	Name:     "container-image-missing",
+	Title:    "a container has no image",
+	Remedy:   "Write the image of the container.",
+	Severity: finding.Error, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			if strings.TrimSpace(c.Image) == "" && !r.Pod.Partial {
+				p.Reportf(r.Pod.At(rel), "container %q of %s has no image; the API server rejects its pods", c.Name, r.Name)
+			}
+		})
+		return nil
+	},
+}

@@ -1,0 +1,30 @@
+package containers
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var containerNameMissing = &check.Check{
+	Name:     "container-name-missing",
+	Title:    "no container has the name that the operator looks for",
+	Remedy:   "Give the container that trains the name that the operator looks for.",
+	Severity: finding.Error, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if c, _ := r.Trainer(); c != nil || r.Container == "" || len(r.Pod.Spec.Containers) == 0 {
+				continue
+			}
+			var names []string
+			for _, c := range r.Pod.Spec.Containers {
+				names = append(names, strconv.Quote(c.Name))
+			}
+			p.Reportf(r.Pod.At("containers"), "%s has no container named %q, which the operator requires; it has %s", r.Name, r.Container, strings.Join(names, ", "))
+		}
+		return nil
+	},
+}

@@ -1,0 +1,46 @@
+package containers
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var imageWithoutGPUBuild = &check.Check{
+	Name:     "image-without-gpu-build",
+	Title:    "the pod holds GPUs, and its image is a build for the CPU",
+	Remedy:   "Name the image's build for GPUs, or ask for no GPUs.",
+	Severity: finding.Warning, Since: "0.1",
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			c, k := r.Trainer()
+			gpus := r.Pod.GPUs()
+			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || gpus.N == 0 || !imageForCPU(c.Image) {
+				continue
+			}
+			p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("image")), "image %s is a build for the CPU: nothing uses %s of %s", facts.Quoted(c.Image), facts.Count(gpus.N, "GPU"), r.Name)
+		}
+		return nil
+	},
+}
+
+// cpuImage are tags and names that publishers give their builds for the CPU (-cpu, _cpu).
+var cpuImage = regexp.MustCompile(`[-_]cpu([-_:.]|$)|[:/]cpu([-_.]|$)`)
+
+// imageForCPU says whether an image is published as a build for the CPU: the name or the tag says so, or
+// it is TensorFlow's own without -gpu in the tag (https://www.tensorflow.org/install/docker).
+func imageForCPU(image string) bool {
+	image, _, _ = strings.Cut(strings.ToLower(image), "@")
+	if cpuImage.MatchString(image) {
+		return true
+	}
+	name, tag, tagged := strings.Cut(strings.TrimPrefix(image, "docker.io/"), ":")
+	return name == "tensorflow/tensorflow" && tagged && !strings.Contains(tag, "gpu")
+}

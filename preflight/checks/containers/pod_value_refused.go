@@ -1,0 +1,105 @@
+package containers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var podValueRefused = &check.Check{
+	Name:     "pod-value-refused",
+	Title:    "a value in the pod template is one that the API refuses in pods",
+	Remedy:   "Write a value that the API takes.",
+	Severity: finding.Error, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if r.Replicas.Max == 0 {
+				continue
+			}
+			refuse := func(at job.Path, format string, args ...any) {
+				if at != "" && facts.Field(p.Job, at) != nil { // what an operator or a runtime adds is not the author's
+					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
+				}
+			}
+			refusedPorts(r, refuse)
+			refusedTolerations(r, refuse)
+			refusedNames(r, refuse)
+		}
+		return nil
+	},
+}
+
+type refuse func(at job.Path, format string, args ...any)
+
+// The rules are those of k8s.io/kubernetes v1.37 pkg/apis/core/validation/validation.go.
+
+// refusedPorts: numbers from 1 to 65535, names of at most 15 characters with a letter in them.
+func refusedPorts(r *job.Role, refuse refuse) {
+	for k := range r.Pod.Spec.Containers {
+		c := &r.Pod.Spec.Containers[k]
+		for n, port := range c.Ports {
+			at := job.Path("containers").Index(k).Child("ports").Index(n)
+			if len(validation.IsValidPortNum(int(port.ContainerPort))) > 0 && port.ContainerPort != 0 {
+				refuse(r.Pod.At(at.Child("containerPort")), "port %d of container %s is outside 1 to 65535", port.ContainerPort, c.Name)
+			}
+			if port.Name != "" && len(validation.IsValidPortName(port.Name)) > 0 {
+				refuse(r.Pod.At(at.Child("name")), "port name %q is not valid: it takes at most 15 lower-case letters, digits and single dashes", port.Name)
+			}
+		}
+	}
+}
+
+// refusedTolerations: a value goes with Equal, seconds go with NoExecute.
+func refusedTolerations(r *job.Role, refuse refuse) {
+	for k, t := range r.Pod.Spec.Tolerations {
+		at := r.Pod.At(job.Path("tolerations").Index(k))
+		switch {
+		case t.Operator == corev1.TolerationOpExists && t.Value != "":
+			refuse(at, "a toleration of %s has operator Exists and the value %q, and takes only one of the two", t.Key, t.Value)
+		case t.Key == "" && t.Operator != corev1.TolerationOpExists:
+			refuse(at, "a toleration has no key and operator %q; without a key it must be Exists", t.Operator)
+		case t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute:
+			refuse(at, "a toleration of %s has tolerationSeconds %d and effect %q; seconds go with NoExecute only", t.Key, *t.TolerationSeconds, t.Effect)
+		case t.Effect != "" && !slices.Contains([]corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}, t.Effect):
+			refuse(at, "a toleration of %s has effect %q; known are NoSchedule, PreferNoSchedule, NoExecute", t.Key, t.Effect)
+		}
+	}
+}
+
+// refusedNames: names of volumes are DNS labels, values of labels and selectors at most 63 plain characters.
+func refusedNames(r *job.Role, refuse refuse) {
+	for k, v := range r.Pod.Spec.Volumes {
+		if v.Name == "" || len(validation.IsDNS1123Label(v.Name)) == 0 {
+			continue
+		}
+		if _, _, templated := job.Placeholder(v.Name); !templated {
+			refuse(r.Pod.At(job.Path("volumes").Index(k).Child("name")), "volume name %q is not valid: it takes at most 63 lower-case letters, digits and dashes", v.Name)
+		}
+	}
+	labels := func(at func(key string) job.Path, set map[string]string) {
+		for _, key := range slices.Sorted(maps.Keys(set)) {
+			badValue, badName := len(validation.IsValidLabelValue(set[key])) > 0, len(validation.IsQualifiedName(key)) > 0
+			if _, _, templated := job.Placeholder(key + set[key]); !badValue && !badName || templated {
+				continue
+			}
+			if badValue {
+				refuse(at(key), "label value %q is not valid: it takes at most 63 letters, digits, - _ and .", set[key])
+			} else {
+				refuse(at(key), "label name %q is not valid: it takes a domain, a slash and a name of at most 63 characters", key)
+			}
+		}
+	}
+	meta := job.Path(strings.TrimSuffix(string(r.Pod.Path), ".spec")).Child("metadata", "labels")
+	labels(func(key string) job.Path { return meta.Key(key) }, r.Pod.Labels)
+	labels(func(key string) job.Path { return r.Pod.At(job.Path("nodeSelector").Key(key)) }, r.Pod.Spec.NodeSelector)
+}

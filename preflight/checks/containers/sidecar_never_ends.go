@@ -1,0 +1,75 @@
+package containers
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var sidecarNeverEnds = &check.Check{
+	Name:     "sidecar-never-ends",
+	Title:    "a second container runs on when the training has ended",
+	Remedy:   "Make it an init container with restartPolicy: Always, which ends with the pod.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return !o.PolicyEnds },
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			trainer, _ := r.Trainer()
+			if trainer == nil || len(r.Pod.Spec.Containers) < 2 || !endDecides(p.Job, r) {
+				continue
+			}
+			for k := range r.Pod.Spec.Containers {
+				c := &r.Pod.Spec.Containers[k]
+				if what := endless(c); c != trainer && what != "" {
+					p.Report(finding.Finding{
+						Path:    r.Pod.At(job.Path("containers").Index(k)),
+						Message: fmt.Sprintf("container %s of %s runs %s, which does not end, so the pod never completes", c.Name, r.Name, what),
+					})
+				}
+			}
+		}
+		return nil
+	},
+}
+
+// endDecides says whether the job ends only when pods of this role have.
+func endDecides(j *job.Job, r *job.Role) bool {
+	for i := range j.Roles {
+		if j.Roles[i].Single {
+			return r.Single
+		}
+	}
+	return r.Name != "PS" && r.Name != "Evaluator"
+}
+
+// services are images whose program serves until it is stopped.
+var services = regexp.MustCompile(`(?:^|/)(node[-_]exporter|dcgm-exporter|fluent-?bit|fluentd|filebeat|promtail|telegraf|nginx|redis|envoy|proxyv2|cloud-sql-proxy|gce-proxy|opentelemetry-collector(?:-contrib)?|otel-collector|prometheus|grafana|tensorboard)(?:[:@]|$)`)
+
+// endless is what a container runs that does not end by itself; empty: not known to.
+func endless(c *corev1.Container) string {
+	flagsOnly := !slices.ContainsFunc(c.Args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+	if len(c.Command) == 0 && flagsOnly {
+		if m := services.FindStringSubmatch(c.Image); m != nil {
+			return m[1]
+		}
+	}
+	words := append(append([]string{}, c.Command...), c.Args...)
+	switch {
+	case slices.Equal(words, []string{"sleep", "infinity"}), slices.Equal(words, []string{"sleep", "inf"}):
+		return "sleep infinity"
+	case slices.Equal(words, []string{"tail", "-f", "/dev/null"}):
+		return "tail -f /dev/null"
+	case len(c.Command) > 0 && slices.Contains([]string{"tensorboard", "nginx", "node_exporter", "dcgm-exporter"}, c.Command[0]):
+		return c.Command[0]
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package containers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var workerLacksWhatMasterHas = &check.Check{
+	Name:     "worker-lacks-what-master-has",
+	Title:    "one role of a training has GPUs or data, and its peer has none",
+	Remedy:   "Give Master and Worker the same GPUs and the same data.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds:    []string{"PyTorchJob.kubeflow.org"},
+	Eclipses: []string{"gpu-not-requested"},
+	Needs:    check.Whole,
+	Run: func(p *check.Pass) error {
+		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")
+		if master == nil || worker == nil || master.Replicas.Max == 0 || worker.Replicas.Max == 0 {
+			return nil
+		}
+		m, _ := master.Trainer()
+		w, _ := worker.Trainer()
+		if m == nil || w == nil || m.Image == "" || m.Image != w.Image {
+			return nil // two programs may want different things
+		}
+		switch {
+		case !slices.Equal(m.Command, w.Command):
+		case oneWithoutGPUs(p, master, worker), oneWithoutGPUs(p, worker, master):
+		default:
+			dataMissing(p, master, worker, m, w)
+		}
+		return nil
+	},
+}
+
+// oneWithoutGPUs reports the role without where the other has some.
+func oneWithoutGPUs(p *check.Pass, with, without *job.Role) bool {
+	gpus := with.Pod.GPUs()
+	if gpus.N == 0 || without.Pod.GPUs().N > 0 || facts.ReachesGPUs(p.Job, without) {
+		return false
+	}
+	p.Reportf(without.Path, "%s asks for no GPU and %s for %d %s in every pod; both run %s", without.Name, with.Name, gpus.N, gpus.Resource, facts.Quoted(trainerImage(with)))
+	return true
+}
+
+func trainerImage(r *job.Role) string {
+	c, _ := r.Trainer()
+	return c.Image
+}
+
+// dataMissing reports a claim that only the Master mounts, at a path that both are told.
+func dataMissing(p *check.Pass, master, worker *job.Role, m, w *corev1.Container) {
+	for _, mount := range m.VolumeMounts {
+		claim := claimOf(&master.Pod.Spec, mount.Name)
+		at := strings.TrimSuffix(mount.MountPath, "/") + "/"
+		if claim == "" || mountedAt(w, mount.MountPath) {
+			continue
+		}
+		for _, word := range slices.Concat(m.Command, m.Args) {
+			if strings.Contains(word+"/", at) && slices.Contains(slices.Concat(w.Command, w.Args), word) {
+				p.Report(finding.Finding{
+					Path:    worker.Path,
+					Message: fmt.Sprintf("Worker mounts nothing at %s, where Master has claim %s; both are started with %s", mount.MountPath, claim, facts.Quoted(word)),
+				})
+				return
+			}
+		}
+	}
+}
+
+func claimOf(spec *corev1.PodSpec, volume string) string {
+	for i := range spec.Volumes {
+		if v := &spec.Volumes[i]; v.Name == volume && v.PersistentVolumeClaim != nil {
+			return v.PersistentVolumeClaim.ClaimName
+		}
+	}
+	return ""
+}
+
+// mountedAt says whether a container has a volume at a path, above it or below it.
+func mountedAt(c *corev1.Container, path string) bool {
+	path = strings.TrimSuffix(path, "/") + "/"
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+		at := strings.TrimSuffix(m.MountPath, "/") + "/"
+		return strings.HasPrefix(path, at) || strings.HasPrefix(at, path)
+	})
+}

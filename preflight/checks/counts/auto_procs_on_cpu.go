@@ -1,0 +1,73 @@
+package counts
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+var autoProcsOnCPU = &check.Check{
+	Name:     "auto-procs-on-cpu",
+	Title:    "auto counts cores, because the device has no gpu in its name",
+	Remedy:   "Write numProcPerNode as the number of devices per node.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.trainer.numProcPerNode")
+		node := p.Job.Role("node")
+		if node == nil || facts.Field(p.Job, "spec.trainer") == nil || procsOf(p, at) != "auto" {
+			return nil
+		}
+		devices := node.Pod.GPUs()
+		for name := range node.Pod.Requests {
+			if strings.Contains(strings.ToLower(string(name)), "gpu") {
+				return nil
+			}
+		}
+		if cores := saturate.Add(node.Pod.Requests["cpu"], 999) / 1000; devices.N > 0 && cores != devices.N {
+			where := at
+			if facts.Field(p.Job, at) == nil {
+				where = devices.Path
+			}
+			p.Reportf(where, "numProcPerNode is auto, which counts only resources with gpu in their name: %s start on %d %s", facts.Count(max(cores, 1), "process"), devices.N, devices.Resource)
+		}
+		return nil
+	},
+}
+
+// procsOf is what the job, or else its runtime, says about processes per node; empty where
+// the runtime is not known or is not torch. An omitted value in a torch runtime is auto
+// (trainer v2.1.0 pkg/apis/trainer/v1alpha1/trainingruntime_types.go).
+func procsOf(p *check.Pass, at job.Path) string {
+	if own, ok := facts.Text(p.Job, at); ok {
+		return own
+	}
+	if facts.Field(p.Job, at) != nil || p.Cluster == nil {
+		return ""
+	}
+	gvk, namespace, name := facts.RuntimeOf(p.Job)
+	runtime, there := p.Cluster.Lookup(gvk, namespace, name)
+	if there != job.Present || runtime == nil {
+		return ""
+	}
+	torch, err := job.Path("spec.mlPolicy.torch").Resolve(runtime.Object)
+	if err != nil {
+		return ""
+	}
+	policy, ok := torch.(map[string]any)
+	if !ok {
+		return ""
+	}
+	switch procs := policy["numProcPerNode"].(type) {
+	case nil:
+		return "auto"
+	case string:
+		return procs
+	}
+	return ""
+}

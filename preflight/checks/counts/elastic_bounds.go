@@ -1,0 +1,46 @@
+package counts
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var elasticBounds = &check.Check{
+	Name:     "elastic-bounds",
+	Title:    "the number of workers contradicts the elastic bounds",
+	Remedy:   "Keep minReplicas ≤ replicas ≤ maxReplicas.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.Elastic != nil },
+	Run: func(p *check.Pass) error {
+		policy := p.Operator.Elastic.At
+		least, hasLeast := facts.Number(p.Job, policy.Child("minReplicas"))
+		most, hasMost := facts.Number(p.Job, policy.Child("maxReplicas"))
+		if hasLeast && hasMost && least > most {
+			return nil // the reader says that nothing lies between them
+		}
+		worker := p.Job.Role("Worker")
+		if worker == nil {
+			return nil
+		}
+		at := worker.Path.Child("replicas")
+		replicas, ok := facts.Number(p.Job, at)
+		join, who := replicas, facts.Count(replicas, "worker")
+		// The operator tells the bounds to the Master too, which joins as one node more
+		// (https://github.com/kubeflow/trainer/blob/v1.9.3/pkg/controller.v1/pytorch/envvar.go).
+		if master := p.Job.Role("Master"); master != nil && master.Replicas.Max > 0 && p.Operator.Elastic.Masters {
+			join, who = replicas+int64(master.Replicas.Max), who+" and "+facts.Count(master.Replicas.Max, "master")
+		}
+		switch {
+		case !ok:
+		case hasLeast && join < least:
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas makes %s, fewer than elasticPolicy.minReplicas %d", who, least)})
+		case hasMost && replicas > most:
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas makes %s, more than elasticPolicy.maxReplicas %d", facts.Count(replicas, "worker"), most)})
+		}
+		return nil
+	},
+}

@@ -1,0 +1,33 @@
+package counts
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+)
+
+var elasticRangeByHand = &check.Check{
+	Name:     "elastic-range-by-hand",
+	Title:    "torchrun is told a range of nodes, and the number of pods is fixed",
+	Remedy:   "Write the number of nodes, or leave --nnodes to Trainer.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			o, ok := facts.Find(facts.OptionsOf(p.Job, r), "nnodes")
+			least, most, ranges := strings.Cut(o.Value, ":")
+			low, fine := facts.AtLeastOne(least)
+			high, also := facts.AtLeastOne(most)
+			if !ok || !ranges || !fine || !also || low == high {
+				continue
+			}
+			p.Reportf(o.At, "--nnodes is %s; Trainer starts %s and makes no more of them: nothing grows to %d", o.Value, facts.Count(r.Replicas.Max, "pod"), high)
+			return nil
+		}
+		return nil
+	},
+}

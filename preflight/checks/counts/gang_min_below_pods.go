@@ -1,0 +1,35 @@
+package counts
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var gangMinBelowPods = &check.Check{
+	Name:     "gang-min-below-pods",
+	Title:    "the gang starts before all pods that train together have a place",
+	Remedy:   "Raise the minimum to the number of pods, or leave it out.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.Collective },
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		g, pods := p.Job.Gang, p.Job.MaxPods()
+		gpus, needed := p.Job.GPUs(), pods
+		if launcher := p.Job.Role("Launcher"); launcher != nil {
+			needed -= launcher.Replicas.Max // it waits for the workers
+		}
+		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+			return nil
+		}
+		p.Report(finding.Finding{
+			Path:    g.Path,
+			Message: fmt.Sprintf("the gang starts with %d of %s; those that start hold GPUs and wait for the others", g.MinMembers, facts.Count(pods, "pod")),
+			Facts:   []finding.Fact{{Name: "minimum", Value: int64(g.MinMembers)}, {Name: "pods", Value: int64(pods)}},
+		})
+		return nil
+	},
+}

@@ -1,0 +1,50 @@
+package counts
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var nnodesDifferFromPods = &check.Check{
+	Name:     "nnodes-differ-from-pods",
+	Title:    "the launcher waits for another number of nodes than there are pods",
+	Remedy:   "Let the launcher's number of nodes be the number of pods, or leave it out where the operator sets it.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			l := &r.Launch
+			if !l.Nodes.Said() || l.NodesPath == "" || l.Has("standalone") || r.Replicas.Max == 0 {
+				continue
+			}
+			pods := facts.PodsThatJoin(p.Job, r)
+			if len(pods) == 0 || slices.ContainsFunc(pods, func(n int) bool { return l.Nodes.Min <= n && n <= l.Nodes.Max }) {
+				continue
+			}
+			most := pods[len(pods)-1]
+			f := finding.Finding{
+				Path:    l.NodesPath,
+				Message: fmt.Sprintf("%s waits for %s, but the job has %s", l.Program, facts.Count(l.Nodes.Min, "node"), facts.Count(most, "pod")),
+				Facts:   []finding.Fact{{Name: "nodes", Value: int64(l.Nodes.Min)}, {Name: "pods", Value: int64(most)}},
+			}
+			switch {
+			case l.Nodes.Max == 1 && p.Operator.World != kinds.WorldOfJob && p.Operator.World != kinds.WorldOfRole:
+				continue // as many trainings as pods, and nobody says otherwise
+			case l.Nodes.Max == 1:
+				f.Severity = finding.Warning
+				f.Message = fmt.Sprintf("%s runs with 1 node, so each of the %s trains alone", l.Program, facts.Count(most, "pod"))
+			case l.Nodes.Max < most:
+				f.Severity = finding.Warning
+				f.Message = fmt.Sprintf("%s takes %s, but the job has %s: %d too many", l.Program, facts.Count(l.Nodes.Max, "node"), facts.Count(most, "pod"), most-l.Nodes.Max)
+			}
+			p.Report(f)
+		}
+		return nil
+	},
+}

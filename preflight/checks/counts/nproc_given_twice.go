@@ -1,0 +1,24 @@
+package counts
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var nprocGivenTwice = &check.Check{
+	Name:     "nproc-given-twice",
+	Title:    "the number of processes is written in two places",
+	Remedy:   "Keep spec.nprocPerNode, and remove elasticPolicy.nProcPerNode.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"PyTorchJob.kubeflow.org"},
+	Run: func(p *check.Pass) error {
+		const old = job.Path("spec.elasticPolicy.nProcPerNode")
+		n, ok := facts.Number(p.Job, old)
+		if other, written := facts.Text(p.Job, "spec.nprocPerNode"); ok && written {
+			p.Reportf(old, "elasticPolicy.nProcPerNode %d and nprocPerNode %q are both set; the operator rejects a job with both", n, other)
+		}
+		return nil
+	},
+}

@@ -1,0 +1,64 @@
+package counts
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var procsDifferFromGPUs = &check.Check{
+	Name:     "procs-differ-from-gpus",
+	Title:    "processes per pod and GPUs per pod differ",
+	Remedy:   "Start one process per GPU, or ask for as many GPUs as there are processes.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.World != kinds.WorldUnknown },
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		type mistake struct {
+			at          job.Path
+			procs, gpus int64
+			resource    corev1.ResourceName
+		}
+		var all []mistake
+		roles := map[mistake][]string{} // one number serves every role: it is wrong once
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			gpus := r.Pod.GPUs()
+			at, procs, ok := facts.ProcsWritten(p.Job, p.Operator.Procs)
+			if !ok && r.Launch.ProcsPath != at { // there it is a word, such as auto
+				at, procs, ok = procsStarted(r, gpus.N)
+			}
+			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !facts.Trains(p.Operator, r) {
+				continue
+			}
+			m := mistake{at, procs, gpus.N, gpus.Resource}
+			if roles[m] == nil {
+				all = append(all, m)
+			}
+			roles[m] = append(roles[m], r.Name)
+		}
+		for _, m := range all {
+			p.Report(finding.Finding{
+				Path:    m.at,
+				Message: fmt.Sprintf("every %s starts %s, but has %d %s", strings.Join(roles[m], " and "), facts.Count(m.procs, "process"), m.gpus, m.resource),
+				Facts:   []finding.Fact{{Name: "processes", Value: m.procs}, {Name: "gpus", Value: m.gpus}},
+			})
+		}
+		return nil
+	},
+}
+
+// procsStarted is the number of processes that the command starts on every node, where that
+// is more than the devices. With fewer, each may well drive several.
+func procsStarted(r *job.Role, devices int64) (at job.Path, procs int64, ok bool) {
+	l := r.Launch
+	procs = int64(l.ProcsPerNode.Max)
+	return l.ProcsPath, procs, l.ProcsPath != "" && l.ProcsPerNode.Min == l.ProcsPerNode.Max && procs > devices
+}

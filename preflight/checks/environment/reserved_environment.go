@@ -1,0 +1,60 @@
+package environment
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var reservedEnvironment = &check.Check{
+	Name:     "reserved-environment",
+	Title:    "the job sets variables that its operator sets",
+	Remedy:   "Remove the variable; numNodes and numProcPerNode say the same.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Run: func(p *check.Pass) error {
+		const env = job.Path("spec.trainer.env")
+		list, _ := facts.Field(p.Job, env).([]any)
+		reserved := reservedByRuntime(p)
+		for i, e := range list {
+			e, _ := e.(map[string]any)
+			name, _ := e["name"].(string)
+			if !slices.Contains(reservedByTrainer, name) && !slices.Contains(reserved, name) {
+				continue
+			}
+			value := "a value"
+			if s, ok := e["value"].(string); ok {
+				value = strconv.Quote(s)
+			}
+			p.Reportf(env.Index(i), "%s is set to %s, but Trainer works it out itself: it rejects the job or is overruled by this value", name, value)
+		}
+		return nil
+	},
+}
+
+// reservedByTrainer is what Trainer sets for torch; v2.1.0 refuses them only where
+// numProcPerNode is set (pkg/constants/constants.go, TorchRunReservedEnvNames).
+var reservedByTrainer = []string{"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}
+
+// reservedByRuntime is what Trainer sets for the other frameworks, where the runtime is
+// known to be of one (v2.1.0 pkg/constants/constants.go; v2.3.0 refuses them, plugins mpi
+// and xgboost).
+func reservedByRuntime(p *check.Pass) []string {
+	gvk, namespace, name := facts.RuntimeOf(p.Job)
+	runtime, there := p.Cluster.Lookup(gvk, namespace, name)
+	if there != job.Present || runtime == nil {
+		return nil
+	}
+	policy := &job.Job{Source: runtime}
+	switch {
+	case facts.Field(policy, "spec.mlPolicy.mpi") != nil:
+		return []string{"OMPI_MCA_orte_default_hostfile", "OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_plm_rsh_args"}
+	case facts.Field(policy, "spec.mlPolicy.xgboost") != nil:
+		return []string{"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"}
+	}
+	return nil
+}

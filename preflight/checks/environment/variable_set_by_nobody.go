@@ -1,0 +1,91 @@
+package environment
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var variableSetByNobody = &check.Check{
+	Name:     "variable-set-by-nobody",
+	Title:    "the command counts on a variable that nobody sets",
+	Remedy:   "Set the variable in env, or name one that the operator of this kind sets.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.NoEnv != "" },
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			c, k := r.Trainer()
+			if c == nil || len(c.EnvFrom) > 0 || r.Replicas.Max == 0 {
+				continue
+			}
+			set := setFor(p.Job, r, k)
+			rel := job.Path("containers").Index(k)
+			seen := map[string]bool{}
+			visit := func(words []string, list job.Path) {
+				for n, w := range words {
+					for _, name := range referredTo(w) {
+						if e, _ := facts.Variable(c, name); seen[name] || e != nil || slices.Contains(set, name) || assigns(c, name) {
+							continue
+						}
+						seen[name] = true
+						p.Reportf(r.Pod.At(list.Index(n)), "$%s is empty in %s: env does not set it, and %s", name, facts.PodsOf(r), setter(p.Job, p.Operator))
+					}
+				}
+			}
+			visit(c.Command, rel.Child("command"))
+			visit(c.Args, rel.Child("args"))
+		}
+		return nil
+	},
+}
+
+// watched are variables that some operator or launcher sets and that people therefore take for
+// given. What an image may well bring (paths, devices) is not among them.
+var watched = regexp.MustCompile(`\$(?:\{(` + watchedNames + `)\}|\((` + watchedNames + `)\)|(` + watchedNames + `)\b)`)
+
+const watchedNames = `MASTER_ADDR|MASTER_PORT|WORLD_SIZE|RANK|PET_NODE_RANK|PET_NNODES|PET_MASTER_ADDR|PET_MASTER_PORT|JOB_COMPLETION_INDEX`
+
+// referredTo are the watched variables that a word refers to, without a default.
+func referredTo(word string) (out []string) {
+	if !strings.Contains(word, "$") {
+		return nil
+	}
+	for _, m := range watched.FindAllStringSubmatch(word, -1) {
+		if name := m[1] + m[2] + m[3]; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// assigns says whether the container's own script gives the variable a value, or may.
+func assigns(c *corev1.Container, name string) bool {
+	return facts.Mentions(c, name+"=") || facts.Mentions(c, "read "+name) || facts.Mentions(c, "source ") || facts.Mentions(c, "\n. ") || facts.Mentions(c, "eval ")
+}
+
+// setFor is what the operator of the kind sets in a container of the role.
+func setFor(j *job.Job, r *job.Role, container int) []string {
+	out := facts.SetByOperator(j, r, container)
+	if unset := kinds.Of(j.Ref).EnvUnset; unset != nil {
+		out = slices.Concat(out, unset(j, r, container))
+	}
+	return out
+}
+
+// setter says why whoever might have set the variable does not.
+func setter(j *job.Job, operator *kinds.Operator) string {
+	if beside := operator.EnvBeside; beside != "" && j.Role(beside) == nil {
+		return "the operator does so only beside a " + beside + ", which the job does not have"
+	}
+	return operator.NoEnv
+}

@@ -1,0 +1,160 @@
+// Package facts is what several checks need to know of a job or a cluster: values at paths,
+// commands and their options, variables, volumes, nodes that could take a pod. It reports
+// nothing and holds no rule. Start reading at the file that is called like what is looked for.
+package facts
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// EachContainer visits all containers of all roles, init containers last; at is where the
+// container is written.
+func EachContainer(j *job.Job, visit func(r *job.Role, c *corev1.Container, rel job.Path)) {
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		for k := range r.Pod.Spec.Containers {
+			visit(r, &r.Pod.Spec.Containers[k], job.Path("containers").Index(k))
+		}
+		for k := range r.Pod.Spec.InitContainers {
+			visit(r, &r.Pod.Spec.InitContainers[k], job.Path("initContainers").Index(k))
+		}
+	}
+}
+
+// Whose names a container and its role, once where both have one name.
+func Whose(container, role string) string {
+	switch container {
+	case role:
+		return "container " + container
+	case "":
+		return "the nameless container of " + role
+	}
+	return "container " + container + " of " + role
+}
+
+// Quoted is a value in quotes, cut to what a message has room for.
+func Quoted(value string) string {
+	const most = 60
+	if r := []rune(value); len(r) > most {
+		value = string(r[:most-1]) + "…"
+	}
+	return strconv.Quote(value)
+}
+
+// PodsOf is "4 Worker pods"; the one role of a Job has no name of its own.
+func PodsOf(r *job.Role) string {
+	if r.Name == "pod" {
+		return Count(r.Replicas.Max, "pod")
+	}
+	return Count(r.Replicas.Max, r.Name+" pod")
+}
+
+// LastStep is the field that a path leads to, as a sentence names it: limits["nvidia.com/gpu"].
+func LastStep(at job.Path) string {
+	above := at.Parent()
+	step := strings.TrimPrefix(string(at[len(above):]), ".")
+	if strings.HasPrefix(step, "[") && above != "" {
+		return strings.TrimPrefix(string(above[len(above.Parent()):]), ".") + step
+	}
+	return step
+}
+
+// Field is the value at a path of the object as it was written; nil where there is none.
+func Field(j *job.Job, at job.Path) any {
+	if j == nil || j.Source == nil {
+		return nil
+	}
+	v, err := at.Resolve(j.Source.Object)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// Text is the string at a path; ok is false where there is none.
+func Text(j *job.Job, at job.Path) (s string, ok bool) {
+	s, ok = Field(j, at).(string)
+	return s, ok
+}
+
+// Number is the whole number at a path; ok is false where there is none.
+func Number(j *job.Job, at job.Path) (n int64, ok bool) {
+	switch v := Field(j, at).(type) {
+	case int64:
+		return v, true
+	case int:
+		return int64(v), true
+	case float64:
+		return int64(v), v == float64(int64(v))
+	}
+	return 0, false
+}
+
+// Count is "1 pod" or "3 pods".
+func Count[N int | int64](n N, thing string) string {
+	s := Itoa(int64(n)) + " " + thing
+	if n == 1 {
+		return s
+	}
+	if strings.HasSuffix(thing, "s") {
+		return s + "es"
+	}
+	return s + "s"
+}
+
+// AndMore counts what a message that shows the first of several leaves out.
+func AndMore(times int) string {
+	if times < 2 {
+		return ""
+	}
+	return " (and " + Itoa(int64(times-1)) + " more)"
+}
+
+// NamesOf are the names of the objects of a kind that the view has.
+func NamesOf(p *check.Pass, kind schema.GroupKind, namespace string) []string {
+	objects, _ := p.Cluster.Objects(kind, namespace)
+	names := make([]string, 0, len(objects))
+	for _, o := range objects {
+		names = append(names, o.GetName())
+	}
+	return names
+}
+
+// HasDeadline says whether something ends the job in time.
+func HasDeadline(j *job.Job) bool {
+	if Field(j, "spec.runPolicy.activeDeadlineSeconds") != nil || Field(j, "spec.activeDeadlineSeconds") != nil {
+		return true
+	}
+	for i := range j.Roles {
+		if j.Roles[i].Pod.Spec.ActiveDeadlineSeconds != nil || Field(j, j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds")) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ShortList shows the first few of many values and counts the rest.
+func ShortList(values []string) string {
+	const most = 4
+	if len(values) <= most {
+		return strings.Join(values, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(values[:most], ", "), len(values)-most)
+}
+
+// TextAt is the string at a path; empty where there is none.
+func TextAt(j *job.Job, at job.Path) string {
+	s, _ := Text(j, at)
+	return s
+}
+
+func Itoa(n int64) string { return saturate.Text(n) }

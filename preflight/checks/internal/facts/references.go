@@ -1,0 +1,244 @@
+package facts
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// Reference is an object in the job's namespace that its pods name and cannot start without.
+type Reference struct {
+	Kind schema.GroupVersionKind
+	Name string
+	At   job.Path // where it is named
+	Use  string   // what names it: "variable HF_TOKEN of container pytorch"
+	Pull bool     // to pull images with
+}
+
+var (
+	SecretKind        = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	ConfigMapKind     = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	DeviceClaimKind   = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaim"}
+	ClaimTemplateKind = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaimTemplate"}
+	pluginsGroupKind  = schema.GroupVersionKind{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}
+	volcanoGroupKind  = schema.GroupVersionKind{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}
+)
+
+// References are the Secrets, ConfigMaps, device claims and pod groups that the pods of a
+// job name, in the order of its roles. What is marked optional is left out, and so is what
+// the job's operator makes itself.
+func References(j *job.Job) []Reference {
+	var out []Reference
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		add := func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string) {
+			if name != "" && (optional == nil || !*optional) {
+				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use})
+			}
+		}
+		for k, c := range r.Pod.Spec.Containers {
+			containerReferences(&c, job.Path("containers").Index(k), add)
+		}
+		for k, c := range r.Pod.Spec.InitContainers {
+			containerReferences(&c, job.Path("initContainers").Index(k), add)
+		}
+		for k := range r.Pod.Spec.Volumes {
+			volumeReferences(&r.Pod.Spec.Volumes[k], job.Path("volumes").Index(k), add)
+		}
+		for k, s := range r.Pod.Spec.ImagePullSecrets {
+			if s.Name != "" {
+				out = append(out, Reference{
+					Kind: SecretKind, Name: s.Name, Pull: true,
+					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecrets of " + r.Name,
+				})
+			}
+		}
+		for k, c := range r.Pod.Spec.ResourceClaims {
+			at := job.Path("resourceClaims").Index(k)
+			if c.ResourceClaimName != nil {
+				add(DeviceClaimKind, *c.ResourceClaimName, nil, at.Child("resourceClaimName"), "claim "+c.Name)
+			}
+			if c.ResourceClaimTemplateName != nil {
+				add(ClaimTemplateKind, *c.ResourceClaimTemplateName, nil, at.Child("resourceClaimTemplateName"), "claim "+c.Name)
+			}
+		}
+		out = append(out, groupReferences(j, r)...)
+	}
+	return out
+}
+
+type addReference func(kind schema.GroupVersionKind, name string, optional *bool, rel job.Path, use string)
+
+func containerReferences(c *corev1.Container, rel job.Path, add addReference) {
+	for i, e := range c.Env {
+		if e.ValueFrom == nil {
+			continue
+		}
+		at, use := rel.Child("env").Index(i).Child("valueFrom"), "variable "+e.Name+" of container "+c.Name
+		if s := e.ValueFrom.SecretKeyRef; s != nil {
+			add(SecretKind, s.Name, s.Optional, at.Child("secretKeyRef", "name"), use)
+		}
+		if m := e.ValueFrom.ConfigMapKeyRef; m != nil {
+			add(ConfigMapKind, m.Name, m.Optional, at.Child("configMapKeyRef", "name"), use)
+		}
+	}
+	for i, e := range c.EnvFrom {
+		at, use := rel.Child("envFrom").Index(i), "envFrom of container "+c.Name
+		if e.SecretRef != nil {
+			add(SecretKind, e.SecretRef.Name, e.SecretRef.Optional, at.Child("secretRef", "name"), use)
+		}
+		if e.ConfigMapRef != nil {
+			add(ConfigMapKind, e.ConfigMapRef.Name, e.ConfigMapRef.Optional, at.Child("configMapRef", "name"), use)
+		}
+	}
+}
+
+func volumeReferences(v *corev1.Volume, rel job.Path, add addReference) {
+	use := "volume " + v.Name
+	if v.Secret != nil {
+		add(SecretKind, v.Secret.SecretName, v.Secret.Optional, rel.Child("secret", "secretName"), use)
+	}
+	if v.ConfigMap != nil {
+		add(ConfigMapKind, v.ConfigMap.Name, v.ConfigMap.Optional, rel.Child("configMap", "name"), use)
+	}
+	if v.Projected == nil {
+		return
+	}
+	for i, s := range v.Projected.Sources {
+		at := rel.Child("projected", "sources").Index(i)
+		if s.Secret != nil {
+			add(SecretKind, s.Secret.Name, s.Secret.Optional, at.Child("secret", "name"), use)
+		}
+		if s.ConfigMap != nil {
+			add(ConfigMapKind, s.ConfigMap.Name, s.ConfigMap.Optional, at.Child("configMap", "name"), use)
+		}
+	}
+}
+
+// Marks by which pods name the group they are placed with
+// (sigs.k8s.io/scheduler-plugins apis/scheduling/v1alpha1/types.go,
+// volcano.sh/apis pkg/apis/scheduling/v1beta1/labels.go).
+const (
+	PluginsGroup = "scheduling.x-k8s.io/pod-group"
+	VolcanoGroup = "scheduling.k8s.io/group-name"
+)
+
+// groupReferences are pod groups that nobody but the user makes: operators with a gang
+// scheduler make their own.
+func groupReferences(j *job.Job, r *job.Role) (out []Reference) {
+	if kinds.Of(j.Ref).PodGroups != kinds.PodGroupsOfUser {
+		return nil
+	}
+	at := r.Pod.Path.Parent().Child("metadata")
+	if name := r.Pod.Labels[PluginsGroup]; name != "" {
+		out = append(out, Reference{Kind: pluginsGroupKind, Name: name, At: at.Child("labels").Key(PluginsGroup), Use: "label " + PluginsGroup + " of " + r.Name})
+	}
+	if name := r.Pod.Annotations[VolcanoGroup]; name != "" {
+		out = append(out, Reference{Kind: volcanoGroupKind, Name: name, At: at.Child("annotations").Key(VolcanoGroup), Use: "annotation " + VolcanoGroup + " of " + r.Name})
+	}
+	return out
+}
+
+// ReportMissing reports references that nobody holds; what is unknown is not missing.
+func ReportMissing(p *check.Pass, thing string, of func(Reference) bool) {
+	for _, ref := range References(p.Job) {
+		if !of(ref) {
+			continue
+		}
+		if _, there := p.Cluster.Lookup(ref.Kind, p.Job.Ref.Namespace, ref.Name); there != job.Absent {
+			continue
+		}
+		p.Reportf(ref.At, "%s needs %s %q, which %s", ref.Use, thing, ref.Name, OthersThan(p, ref.Kind, ref.Name))
+	}
+}
+
+// OthersThan says that the job's namespace lacks an object of the kind, how many others it
+// has where somebody listed them, and which is called nearly so.
+func OthersThan(p *check.Pass, kind schema.GroupVersionKind, name string) string {
+	names := NamesOf(p, kind.GroupKind(), p.Job.Ref.Namespace)
+	return "does not exist in namespace " + p.Job.Ref.Namespace + check.DidYouMean(name, names)
+}
+
+// keyReference is a key of a ConfigMap or Secret that a container or volume names.
+type keyReference struct {
+	kind           schema.GroupVersionKind
+	name, key, use string
+	at             job.Path // of the key
+}
+
+// keyReferences are the keys that the pods of a job name, without those that may be missing.
+func keyReferences(j *job.Job) (out []keyReference) {
+	EachVariable(j, func(_ *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
+		use := "variable " + e.Name
+		switch from := e.ValueFrom; {
+		case from == nil:
+		case from.ConfigMapKeyRef != nil && !optional(from.ConfigMapKeyRef.Optional):
+			out = append(out, keyReference{ConfigMapKind, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, use, at.Child("valueFrom", "configMapKeyRef", "key")})
+		case from.SecretKeyRef != nil && !optional(from.SecretKeyRef.Optional):
+			out = append(out, keyReference{SecretKind, from.SecretKeyRef.Name, from.SecretKeyRef.Key, use, at.Child("valueFrom", "secretKeyRef", "key")})
+		}
+	})
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		for k, v := range r.Pod.Spec.Volumes {
+			at := job.Path("volumes").Index(k)
+			items := func(kind schema.GroupVersionKind, name string, all []corev1.KeyToPath, rel job.Path) {
+				for n, item := range all {
+					out = append(out, keyReference{kind, name, item.Key, "volume " + v.Name, r.Pod.At(rel.Child("items").Index(n).Child("key"))})
+				}
+			}
+			if v.ConfigMap != nil && !optional(v.ConfigMap.Optional) {
+				items(ConfigMapKind, v.ConfigMap.Name, v.ConfigMap.Items, at.Child("configMap"))
+			}
+			if v.Secret != nil && !optional(v.Secret.Optional) {
+				items(SecretKind, v.Secret.SecretName, v.Secret.Items, at.Child("secret"))
+			}
+			if v.Projected == nil {
+				continue
+			}
+			for n, s := range v.Projected.Sources {
+				from := at.Child("projected", "sources").Index(n)
+				if s.ConfigMap != nil && !optional(s.ConfigMap.Optional) {
+					items(ConfigMapKind, s.ConfigMap.Name, s.ConfigMap.Items, from.Child("configMap"))
+				}
+				if s.Secret != nil && !optional(s.Secret.Optional) {
+					items(SecretKind, s.Secret.Name, s.Secret.Items, from.Child("secret"))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func optional(o *bool) bool { return o != nil && *o }
+
+// ReportMissingKeys reports keys that objects of the view lack. Objects whose content the view
+// does not hold say nothing; of their content only the names of keys are read.
+func ReportMissingKeys(p *check.Pass, kind schema.GroupVersionKind, thing string, fields ...string) {
+	for _, ref := range keyReferences(p.Job) {
+		if ref.kind != kind || ref.name == "" || ref.key == "" {
+			continue
+		}
+		o, there := p.Cluster.Lookup(kind, p.Job.Ref.Namespace, ref.name)
+		if there != job.Present || o == nil {
+			continue
+		}
+		var keys []string
+		held := false
+		for _, f := range fields {
+			content, ok := o.Object[f].(map[string]any)
+			held = held || ok
+			keys = append(keys, slices.Collect(maps.Keys(content))...)
+		}
+		if slices.Sort(keys); !held || slices.Contains(keys, ref.key) {
+			continue
+		}
+		p.Reportf(ref.at, "%s needs key %q of %s %q, which does not have it%s", ref.use, ref.key, thing, ref.name, check.DidYouMean(ref.key, keys))
+	}
+}

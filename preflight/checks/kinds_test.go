@@ -1,0 +1,91 @@
+package checks_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+// TestChecksKnowNoKind: what the operator of a kind does is data of the kind. A check names one
+// only to declare that it is about that kind's own fields.
+func TestChecksKnowNoKind(t *testing.T) {
+	forbidden := map[string]bool{}
+	for _, k := range kinds.All() {
+		forbidden[k.Name] = true
+		for _, gvk := range k.GVKs {
+			forbidden[gvk.GroupVersion().String()], forbidden[gvk.GroupKind().String()] = true, true
+		}
+	}
+	fset, declared, used := token.NewFileSet(), 0, map[string]bool{}
+	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "new.go" {
+			return err
+		}
+		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if pair, ok := n.(*ast.KeyValueExpr); ok {
+				if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "Kinds" {
+					declared++
+					return false
+				}
+			}
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil || !forbidden[text] {
+				return true
+			}
+			if place := filepath.Base(name) + ": " + text; otherThing[place] != "" {
+				used[place] = true
+			} else {
+				t.Errorf("%s: %q is a kind: ask what its operator does (kinds.Operator), or declare it under Kinds", fset.Position(literal.Pos()), text)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if declared < 20 {
+		t.Errorf("%d checks declare a kind; want 20 at least: is the field called otherwise?", declared)
+	}
+	stale(t, "otherThing", otherThing, used)
+}
+
+// otherThing are words that are the name of a kind and mean something else. It only shrinks.
+var otherThing = map[string]string{
+	"jobset_field_refused.go: Job": "the word by which messages call one of the Jobs of a JobSet",
+}
+
+// TestWhatOperatorsRefuseIsChecked: a check that leaves its answer to an operator is one that there
+// is, and one that looks at jobs of its kind.
+func TestWhatOperatorsRefuseIsChecked(t *testing.T) {
+	looksAt := map[string][]string{}
+	for _, c := range checks.All() {
+		looksAt[c.Name] = c.KindNames()
+	}
+	for _, k := range kinds.All() {
+		for _, o := range k.Operators() {
+			for _, name := range o.Validates.Refuses {
+				if names, ok := looksAt[name]; !ok || names != nil && !slices.Contains(names, k.Name) {
+					t.Errorf("%s: its operator answers for %q, which is no check of its jobs", k.Name, name)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,32 @@
+package launch
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var commandIgnored = &check.Check{
+	Name:     "command-ignored",
+	Title:    "the worker's own command is replaced by sshd",
+	Remedy:   "Move the training command to spec.worker.command.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
+	Run: func(p *check.Pass) error {
+		const containers = job.Path("spec.worker.template.spec.containers")
+		list, _ := facts.Field(p.Job, containers).([]any)
+		for i, c := range list {
+			c, _ := c.(map[string]any)
+			if c["name"] != "worker" {
+				continue
+			}
+			for _, key := range []string{"command", "args"} {
+				if words, _ := c[key].([]any); len(words) > 0 {
+					p.Reportf(containers.Index(i).Child(key), "the %s of container worker (%s) never runs: the operator starts sshd in its place", key, facts.Count(len(words), "word"))
+				}
+			}
+		}
+		return nil
+	},
+}

@@ -1,0 +1,81 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var imageWithoutSSHD = &check.Check{
+	Name:     "image-without-sshd",
+	Title:    "the workers have to run sshd, and their image has none",
+	Remedy:   "Use an image with openssh-server in it for the workers.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.SSHD.Role != "" },
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		c, rel, r := sshdContainer(p.Job, p.Operator.SSHD)
+		if c == nil || r.Replicas.Max == 0 || r.Pod.Partial {
+			return nil
+		}
+		base, bare := bareImage(c.Image)
+		if !bare {
+			return nil
+		}
+		at := r.Pod.At(rel.Child("image"))
+		p.Reportf(at, "image %s is %s as it is published, without openssh-server, but %s run sshd in it", facts.Quoted(c.Image), base, facts.Count(r.Replicas.Max, "worker"))
+		return nil
+	},
+}
+
+// sshdContainer is the container in which the operator starts sshd, unless the job starts
+// something of its own there; nil: there is none.
+func sshdContainer(j *job.Job, sshd kinds.SSHD) (*corev1.Container, job.Path, *job.Role) {
+	r := j.Role(sshd.Role)
+	if r == nil {
+		return nil, "", nil
+	}
+	if sshd.Replaces {
+		c, k := r.Trainer()
+		return c, job.Path("containers").Index(max(k, 0)), r
+	}
+	if len(r.Pod.Spec.Containers) > 0 {
+		if c := &r.Pod.Spec.Containers[0]; len(c.Command) == 0 && len(c.Args) == 0 || startsOnlySSHD(c) {
+			return c, "containers[0]", r
+		}
+	}
+	return nil, "", nil
+}
+
+// startsOnlySSHD says whether the container calls sshd and nothing that could install it.
+func startsOnlySSHD(c *corev1.Container) bool {
+	return len(c.Command) > 0 && strings.HasSuffix(c.Command[0], "/sshd")
+}
+
+// bareImages are images of Docker Hub whose Dockerfiles install no openssh-server
+// (github.com/docker-library/official-images; gitlab.com/nvidia/container-images/cuda;
+// github.com/pytorch/pytorch Dockerfile; github.com/tensorflow/tensorflow tools/dockerfiles).
+var bareImages = []string{
+	"alpine", "busybox", "debian", "python", "ubuntu", "rockylinux", "almalinux", "fedora", "continuumio/miniconda3", "condaforge/miniforge3",
+	"nvidia/cuda", "pytorch/pytorch", "tensorflow/tensorflow",
+}
+
+// bareImage names the published image that has no sshd; a copy in another registry may be
+// something else.
+func bareImage(image string) (name string, bare bool) {
+	name, _, _ = strings.Cut(image, "@")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name = name[:i]
+	}
+	for _, registry := range []string{"docker.io/", "index.docker.io/", "registry-1.docker.io/", "library/"} {
+		name = strings.TrimPrefix(name, registry)
+	}
+	return name, slices.Contains(bareImages, name)
+}

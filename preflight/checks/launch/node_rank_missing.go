@@ -1,0 +1,41 @@
+package launch
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var nodeRankMissing = &check.Check{
+	Name:     "node-rank-missing",
+	Title:    "every pod takes itself for node 0",
+	Remedy:   "Write --rdzv-backend=c10d and --rdzv-endpoint, or give every pod its own --node-rank.",
+	Severity: finding.Error, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfJob || o.World == kinds.WorldOfPod },
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		if p.Job.Role("Master") != nil || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+			return nil // the operator sets PET_NODE_RANK, or PET_RDZV_BACKEND
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			l := &r.Launch
+			c, _ := r.Trainer()
+			nodes, known := facts.NodesOf(p.Job, r)
+			if c == nil || l.Program != "torchrun" || !known || nodes < 2 || r.Replicas.Max < 2 {
+				continue
+			}
+			if l.Has("node-rank", "standalone") || !slices.Contains([]string{"", "static"}, l.Backend) || l.Has("rdzv-backend") && l.Backend == "" {
+				continue
+			}
+			if facts.Sets(c, "PET_NODE_RANK", "PET_RDZV_BACKEND", "PET_STANDALONE") {
+				continue
+			}
+			p.Reportf(l.Path, "torchrun runs with --nnodes=%d but without --node-rank: the %s all start as rank 0 and wait for each other", nodes, facts.Count(r.Replicas.Max, "pod"))
+		}
+		return nil
+	},
+}

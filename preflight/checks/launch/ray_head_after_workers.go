@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var rayHeadAfterWorkers = &check.Check{
+	Name:     "ray-head-after-workers",
+	Title:    "workers of Ray start before the head that they join",
+	Remedy:   "Let the head start first, and the workers join it by its name.",
+	Severity: finding.Warning, Since: "0.1",
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		heads, joins := map[string]rayStart{}, []rayStart{}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			head, join := rayStartsOf(p.Job, r)
+			if head.at != "" && join.at != "" {
+				continue // one script for both, and it decides by itself
+			}
+			if head.at != "" {
+				heads[r.Name] = head
+			}
+			if join.at != "" {
+				joins = append(joins, join)
+			}
+			if head.at != "" && r.Replicas.Min > 1 && !choosesByItself(r) {
+				p.Reportf(head.at, "ray start --head runs in all %s: that makes %d clusters of one node each", facts.PodsOf(r), r.Replicas.Min)
+			}
+		}
+		for _, join := range joins {
+			for _, name := range sortedNames(heads) {
+				if order, waits := waitsFor(p.Job, name, join.role.Name); waits {
+					p.Reportf(join.at, "%s join the Ray head in %s, which starts after %s: %s", facts.PodsOf(join.role), name, join.role.Name, order)
+				}
+			}
+		}
+		return nil
+	},
+}
+
+// rayStart is one call of ray start.
+type rayStart struct {
+	role *job.Role
+	at   job.Path
+}
+
+// rayStartsOf are the calls of ray start in the container that trains: for a head, and to join
+// one. The last of each counts.
+func rayStartsOf(j *job.Job, r *job.Role) (head, join rayStart) {
+	if !startsRay(r) {
+		return head, join
+	}
+	for _, cmd := range facts.CommandsOf(j, r) {
+		if len(cmd.Words) < 3 || cmd.Words[0] != "ray" || cmd.Words[1] != "start" {
+			continue
+		}
+		for i, w := range cmd.Words[2:] {
+			switch {
+			case w == "--head":
+				head = rayStart{r, cmd.At[i+2]}
+			case strings.HasPrefix(w, "--address"):
+				join = rayStart{r, cmd.At[i+2]}
+			}
+		}
+	}
+	return head, join
+}
+
+// startsRay says whether the container that trains may call ray start at all: reading a script
+// word by word costs more.
+func startsRay(r *job.Role) bool {
+	c, _ := r.Trainer()
+	return c != nil && facts.Mentions(c, "ray")
+}
+
+// choosesByItself says whether the script of a role looks at who it is before it starts.
+func choosesByItself(r *job.Role) bool {
+	c, _ := r.Trainer()
+	return c == nil || facts.Mentions(c, "if ") || facts.Mentions(c, "case ") || facts.Mentions(c, "&&") || facts.Mentions(c, "||")
+}
+
+// waitsFor says whether one role starts only when the other is ready, and what says so.
+func waitsFor(j *job.Job, later, earlier string) (by string, waits bool) {
+	a, b := j.Role(later), j.Role(earlier)
+	if a == nil || b == nil || a == b {
+		return "", false
+	}
+	depends, _ := facts.Field(j, a.Path.Child("dependsOn")).([]any)
+	for _, d := range depends {
+		if d, _ := d.(map[string]any); d["name"] == earlier {
+			return later + " depends on " + earlier, true
+		}
+	}
+	if order, _ := facts.Text(j, "spec.startupPolicy.startupPolicyOrder"); order != "InOrder" {
+		return "", false
+	}
+	first := slices.IndexFunc(j.Roles, func(r job.Role) bool { return r.Name == earlier || r.Name == later })
+	return "startupPolicyOrder is InOrder and " + earlier + " stands first", j.Roles[first].Name == earlier
+}
+
+func sortedNames(m map[string]rayStart) []string {
+	var out []string
+	for name := range m {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,42 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var backoffLimitNoEffect = &check.Check{
+	Name:     "backoff-limit-no-effect",
+	Title:    "backoffLimit does not stop retries by exit code",
+	Remedy:   "Bound the job by activeDeadlineSeconds, or use restartPolicy OnFailure.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool {
+		return slices.Contains(o.RestartPolicies, "ExitCode") && o.LauncherRole == ""
+	},
+	Run: func(p *check.Pass) error {
+		const at = job.Path("spec.runPolicy.backoffLimit")
+		limit, ok := facts.Number(p.Job, at)
+		if !ok || limit < 1 {
+			return nil
+		}
+		byExitCode := false
+		for i := range p.Job.Roles {
+			switch policy, _ := facts.Text(p.Job, p.Job.Roles[i].Path.Child("restartPolicy")); policy {
+			case "ExitCode":
+				byExitCode = true
+			case "Never":
+			default: // restarts in place, written or by default, are counted
+				return nil
+			}
+		}
+		if byExitCode {
+			p.Reportf(at, "backoffLimit is %d and is never reached: pods that restart by exit code are created anew, and count from 0 each time", limit)
+		}
+		return nil
+	},
+}

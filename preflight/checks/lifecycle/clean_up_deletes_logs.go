@@ -1,0 +1,36 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var cleanUpDeletesLogs = &check.Check{
+	Name:     "clean-up-deletes-logs",
+	Title:    "pods and their logs are deleted when the job ends, also when it fails",
+	Remedy:   "Leave the pods where they are, and let ttlSecondsAfterFinished remove them later.",
+	Severity: finding.Note, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.CleanPods != nil || o.CleanWorkers != "" },
+	Run: func(p *check.Pass) error {
+		for _, at := range p.Operator.CleanPods {
+			if policy, _ := facts.Text(p.Job, at); policy == "All" {
+				p.Reportf(at, "cleanPodPolicy is All: %s and their logs are deleted when the job ends, also when it fails", facts.Count(p.Job.MaxPods(), "pod"))
+			}
+		}
+		at := p.Operator.CleanWorkers
+		if clean, _ := facts.Field(p.Job, at).(bool); clean && at != "" {
+			if worker := p.Job.Role("worker"); worker != nil {
+				p.Report(finding.Finding{
+					Path:    at,
+					Message: fmt.Sprintf("cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails; only the launcher's log stays", facts.Count(worker.Replicas.Max, "worker")),
+					Remedy:  p.Operator.KeepsLogs,
+				})
+			}
+		}
+		return nil
+	},
+}

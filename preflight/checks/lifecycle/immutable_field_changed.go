@@ -1,0 +1,44 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var immutableFieldChanged = &check.Check{
+	Name:     "immutable-field-changed",
+	Title:    "the change is to a field that stays as it was created",
+	Remedy:   "Put the old value back, or delete the job and create it with the new one.",
+	Severity: finding.Error, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.Fixed != nil },
+	Needs: check.Update,
+	Run: func(p *check.Pass) error {
+		for _, f := range p.Operator.Fixed {
+			if f.WhileRunning && (p.Old.Suspended || p.Job.Suspended) {
+				continue
+			}
+			was, is := facts.Field(p.Old, f.At), facts.Field(p.Job, f.At)
+			if was == nil && is == f.Default || is == nil && was == f.Default {
+				continue // the default, written out
+			}
+			if where, was, is, changed := firstDifference(f.At, was, is); changed {
+				was, is = facts.Masked(where, was), facts.Masked(where, is)
+				p.Report(finding.Finding{Path: present(p.Job, where), Message: fmt.Sprintf("%s changed from %s to %s; %s", f.At, was, is, f.Reason)})
+			}
+		}
+		return nil
+	},
+}
+
+// present is the path, or the nearest place above it that the object has.
+func present(j *job.Job, at job.Path) job.Path {
+	for at != "" && facts.Field(j, at) == nil {
+		at = at.Parent()
+	}
+	return at
+}

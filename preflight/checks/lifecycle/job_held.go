@@ -1,0 +1,34 @@
+package lifecycle
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var jobHeld = &check.Check{
+	Name:     "job-held",
+	Title:    "the job is paused: no pods will start",
+	Remedy:   "Switch pause off when the job is to run.",
+	Severity: finding.Note, Since: "0.1",
+	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
+	Run: func(p *check.Pass) error {
+		hold := job.Path(kinds.Of(p.Job.Ref).Hold)
+		if on, _ := facts.Field(p.Job, hold).(bool); !on || !p.Job.Suspended || debugs(p.Job) {
+			return nil // debug-holds-gpus says it there
+		}
+		p.Reportf(hold, "paused: no pods will start until %s is false", strings.TrimPrefix(string(hold), "spec.runMode."))
+		return nil
+	},
+}
+
+// debugs says that the job is in debug mode and asks for GPUs.
+func debugs(j *job.Job) bool {
+	on, _ := facts.Field(j, "spec.runMode.debug.enabled").(bool)
+	return on && j.GPUs() > 0
+}

@@ -1,0 +1,38 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var replicasChangedWhileRunning = &check.Check{
+	Name:     "replicas-changed-while-running",
+	Title:    "pods that run count on the old number of pods",
+	Remedy:   "Suspend the job before the change, or make it elastic.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.CountsPods },
+	Needs: check.Update,
+	Run: func(p *check.Pass) error {
+		dynamic, _ := facts.Field(p.Job, "spec.enableDynamicWorker").(bool)
+		if p.Old.Suspended || p.Job.Suspended || dynamic || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			old := p.Old.Role(r.Name)
+			if old == nil || old.Replicas == r.Replicas {
+				continue
+			}
+			p.Report(finding.Finding{
+				Path:    r.ReplicasPath,
+				Message: fmt.Sprintf("%s changed from %s to %d, but the pods that run were told that %s train together", r.Name, facts.Count(old.Replicas.Max, "pod"), r.Replicas.Max, facts.Count(p.Old.MaxPods(), "pod")),
+				Facts:   []finding.Fact{{Name: "was", Value: int64(old.Replicas.Max)}, {Name: "is", Value: int64(r.Replicas.Max)}},
+			})
+		}
+		return nil
+	},
+}

@@ -1,0 +1,51 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var restartPolicyAlways = &check.Check{
+	Name:     "restart-policy-always",
+	Title:    "pods that end well are started again",
+	Remedy:   "Write restartPolicy OnFailure or Never.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.Jobs != nil || o.RestartPolicies != nil },
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if p.Operator.Jobs != nil {
+				if r.Pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
+					p.Report(finding.Finding{
+						Severity: finding.Error, Path: r.Pod.At("restartPolicy"),
+						Message: fmt.Sprintf("restartPolicy of %s is Always; a Job takes only OnFailure and Never", r.Name),
+					})
+				}
+				continue
+			}
+			at := r.Path.Child("restartPolicy")
+			if policy, _ := facts.Text(p.Job, at); policy == "Always" && decides(p.Operator.LauncherRole != "", r.Name, p.Job.Role("Master") != nil || p.Job.Role("Chief") != nil) {
+				p.Reportf(at, "restartPolicy of %s is Always: a container that ends well is started again, and the job never succeeds", r.Name)
+			}
+		}
+		return nil
+	},
+}
+
+// decides says whether the end of the role's pods is the end of the job
+// (training-operator v1.9.3 pkg/controller.v1/*/…_controller.go, UpdateJobStatus).
+func decides(hasLauncher bool, role string, hasMaster bool) bool {
+	switch role {
+	case "Master", "Chief", "Launcher":
+		return true
+	case "Worker":
+		return !hasMaster && !hasLauncher
+	}
+	return false
+}

@@ -1,0 +1,45 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var templateChangedWhileRunning = &check.Check{
+	Name:     "template-changed-while-running",
+	Title:    "pods that run keep the template that was changed",
+	Remedy:   "Suspend the job before the change, or create it anew.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.KeepsTemplates || o.KeptFields != nil },
+	Needs: check.Update,
+	Run: func(p *check.Pass) error {
+		if p.Old.Suspended || p.Job.Suspended {
+			return nil
+		}
+		for _, at := range p.Operator.KeptFields {
+			if where, was, is, changed := firstDifference(at, facts.Field(p.Old, at), facts.Field(p.Job, at)); changed {
+				reportKept(p, where, was, is, p.Operator.KeptWhy)
+			}
+		}
+		if !p.Operator.KeepsTemplates {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			at := p.Job.Roles[i].Path.Child("template")
+			if where, was, is, changed := firstDifference(at, facts.Field(p.Old, at), facts.Field(p.Job, at)); changed && facts.Field(p.Old, at) != nil {
+				reportKept(p, where, was, is, "running pods of "+p.Job.Roles[i].Name+" keep the old value")
+			}
+		}
+		return nil
+	},
+}
+
+func reportKept(p *check.Pass, where job.Path, was, is, why string) {
+	message := fmt.Sprintf("%s changed from %s to %s, but %s", facts.LastStep(where), facts.Masked(where, was), facts.Masked(where, is), why)
+	p.Report(finding.Finding{Path: present(p.Job, where), Message: message})
+}

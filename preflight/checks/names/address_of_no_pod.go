@@ -1,0 +1,80 @@
+package names
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var addressOfNoPod = &check.Check{
+	Name:     "address-of-no-pod",
+	Title:    "the address of the first process is that of no pod",
+	Remedy:   "Write the name that the operator gives the pod.",
+	Severity: finding.Error, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.Hosts != nil },
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		if name := p.Job.Source.GetName(); name == "" || facts.Field(p.Job, "spec.network.enableDNSHostnames") == false {
+			return nil
+		}
+		judge := func(at job.Path, what, address string) {
+			if problem := noPod(p.Job, p.Operator, address); problem != "" {
+				p.Reportf(at, "%s is %s; %s", what, facts.Quoted(address), problem)
+			}
+		}
+		for i := range p.Job.Roles {
+			if l := &p.Job.Roles[i].Launch; l.RendezvousPath != "" && slices.Contains([]string{"", "static", "c10d"}, l.Backend) {
+				judge(l.RendezvousPath, "the rendezvous of "+l.Program, l.Rendezvous)
+			}
+		}
+		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
+			if value, ok := facts.Literal(e); ok && slices.Contains(addressVariables, e.Name) && !facts.Overwritten(p.Job, r, c, e.Name) {
+				judge(at, e.Name, value)
+			}
+		})
+		return nil
+	},
+}
+
+// addressVariables hold where the first process listens: torch.distributed, torchrun,
+// jax.distributed, and what people call them in their own programs.
+var addressVariables = []string{
+	"MASTER_ADDR", "MASTER_ADDRESS", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "RDZV_ENDPOINT",
+	"COORDINATOR_ADDR", "COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_ADDR",
+}
+
+// noPod says why nothing answers at an address that is meant for a pod of the job; empty
+// where it is one, or means something else.
+func noPod(j *job.Job, operator *kinds.Operator, address string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(address, "tcp://"), ":")
+	name, domain, _ := strings.Cut(host, ".")
+	if strings.ContainsAny(host, "$(){}<>") || !strings.HasPrefix(name, j.Source.GetName()+"-") {
+		return ""
+	}
+	last := name[strings.LastIndexByte(name, '-')+1:]
+	if _, err := strconv.Atoi(last); err != nil {
+		return "" // a service of one's own
+	}
+	var said []string
+	for i := range j.Roles {
+		h := operator.Hosts(j, &j.Roles[i])
+		if !h.Has(name) {
+			said = append(said, h.String())
+			continue
+		}
+		if h.Domain != "" && strings.SplitN(domain, ".", 2)[0] != h.Domain {
+			return fmt.Sprintf("the pod's name in the network is %s.%s", name, h.Domain)
+		}
+		return ""
+	}
+	return "the pods are called " + strings.Join(said, ", ")
+}

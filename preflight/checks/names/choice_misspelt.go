@@ -1,0 +1,64 @@
+package names
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var choiceMisspelt = &check.Check{
+	Name:     "choice-misspelt",
+	Title:    "a word is not spelt as the API spells it",
+	Remedy:   "Write the word as the API spells it.",
+	Severity: finding.Error, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		judge := func(at job.Path, known []string) {
+			word, ok := facts.Text(p.Job, at)
+			if !ok || word == "" || slices.Contains(known, word) {
+				return
+			}
+			meant := check.DidYouMean(word, known)
+			if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) }); i >= 0 {
+				meant = check.DidYouMean(known[i], known[i:i+1])
+			}
+			if meant == "" {
+				return // a word of a newer release, or of nobody
+			}
+			p.Reportf(at, "%s is %q; it takes %s%s", facts.LastStep(at), word, `"`+strings.Join(known, `", "`)+`"`, meant)
+		}
+		choose := func(c kinds.Choice, at job.Path) {
+			if c.Each == "" {
+				judge(at, c.Words)
+				return
+			}
+			list, _ := facts.Field(p.Job, at).([]any)
+			for k := range list {
+				judge(at.Index(k).Join(c.Each), c.Words)
+			}
+		}
+		for _, c := range p.Operator.Choices {
+			choose(c, c.At)
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			for _, c := range p.Operator.RoleChoices {
+				choose(c, r.Path.Join(c.At))
+			}
+			judge(r.Pod.At("dnsPolicy"), []string{"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"})
+			for k := range r.Pod.Spec.Volumes {
+				judge(r.Pod.At(job.Path("volumes").Index(k).Child("emptyDir", "medium")), []string{"Memory", "HugePages"})
+			}
+		}
+		facts.EachContainer(p.Job, func(r *job.Role, _ *corev1.Container, rel job.Path) {
+			judge(r.Pod.At(rel.Child("imagePullPolicy")), []string{"Always", "IfNotPresent", "Never"})
+		})
+		return nil
+	},
+}

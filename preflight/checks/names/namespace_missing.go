@@ -1,0 +1,32 @@
+package names
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var namespaceMissing = &check.Check{
+	Name:     "namespace-missing",
+	Title:    "the namespace does not exist",
+	Remedy:   "Create the namespace, or name the one that was meant.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Objects,
+	Run: func(p *check.Pass) error {
+		name := p.Job.Ref.Namespace
+		if _, there := p.Cluster.Lookup(namespaceKind, "", name); name == "" || there != job.Absent {
+			return nil
+		}
+		all, _ := p.Cluster.Objects(namespaceKind.GroupKind(), "")
+		names := make([]string, len(all))
+		for i, o := range all {
+			names[i] = o.GetName()
+		}
+		p.Reportf("metadata.namespace", "namespace %q does not exist: the API server refuses the job%s", name, check.DidYouMean(name, names))
+		return nil
+	},
+}
+
+var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")

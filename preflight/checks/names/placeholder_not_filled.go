@@ -1,0 +1,92 @@
+package names
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var placeholderNotFilled = &check.Check{
+	Name:     "placeholder-not-filled",
+	Title:    "a name that was to be filled in stands there as in the example",
+	Remedy:   "Write the name of your own, or run the template through what fills it in.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			for k := range r.Pod.Spec.Volumes {
+				unfilledVolume(&r.Pod.Spec.Volumes[k], func(rel job.Path, written string) {
+					p.Reportf(r.Pod.At(job.Path("volumes").Index(k).Join(rel)), "volume %s of %s names %s, which nothing replaces there", r.Pod.Spec.Volumes[k].Name, facts.PodsOf(r), facts.Quoted(written))
+				})
+			}
+		}
+		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			if part := exampleOf(c.Image); part != "" {
+				p.Reportf(r.Pod.At(rel.Child("image")), "image %s still has %s in it, as in an example", facts.Quoted(c.Image), facts.Quoted(strings.Trim(part, "/:")))
+			}
+			visit := func(value string, at job.Path) {
+				if !strings.Contains(value, "://") {
+					return
+				}
+				if m := upperBucket.FindStringSubmatch(value); m != nil {
+					p.Reportf(at, "%s names a bucket %s in capitals; the name of a bucket is lower case", facts.Quoted(m[0]), facts.Quoted(m[1]))
+				}
+			}
+			for k, e := range c.Env {
+				visit(e.Value, r.Pod.At(rel.Child("env").Index(k)))
+			}
+			for k, w := range c.Command {
+				visit(w, r.Pod.At(rel.Child("command").Index(k)))
+			}
+			for k, w := range c.Args {
+				visit(w, r.Pod.At(rel.Child("args").Index(k)))
+			}
+		})
+		return nil
+	},
+}
+
+// unfilledVolume reports what a volume names by a placeholder: no shell and no kubelet reads it.
+func unfilledVolume(v *corev1.Volume, report func(rel job.Path, written string)) {
+	judge := func(rel job.Path, name string) {
+		if _, _, found := job.Placeholder(name); found {
+			report(rel, name)
+		}
+	}
+	switch {
+	case v.CSI != nil:
+		for _, key := range slices.Sorted(maps.Keys(v.CSI.VolumeAttributes)) {
+			judge(job.Path("csi.volumeAttributes").Key(key), v.CSI.VolumeAttributes[key])
+		}
+	case v.PersistentVolumeClaim != nil:
+		judge("persistentVolumeClaim.claimName", v.PersistentVolumeClaim.ClaimName)
+	case v.ConfigMap != nil:
+		judge("configMap.name", v.ConfigMap.Name)
+	case v.Secret != nil:
+		judge("secret.secretName", v.Secret.SecretName)
+	}
+}
+
+// exampleOf is the part of an image's name that addresses the reader; empty: none does.
+func exampleOf(image string) string {
+	if !strings.Contains(image, "your-") {
+		return ""
+	}
+	return exampleImage.FindString(image)
+}
+
+var (
+	// exampleImage is a part of an image's name that addresses the reader: your-registry.
+	exampleImage = regexp.MustCompile(`(^|/)your-(registry|repo|repository|project|org|organization|company|account|user|username|name|image|namespace)([/:]|$)`)
+	// upperBucket is a bucket whose name has capitals, which no store takes
+	// (cloud.google.com/storage/docs/buckets; docs.aws.amazon.com/AmazonS3, bucket naming rules).
+	upperBucket = regexp.MustCompile(`\b(?:gs|s3)://([A-Z][A-Z0-9_-]+)\b`)
+)

@@ -1,0 +1,28 @@
+package names
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var roleNameInvalid = &check.Check{
+	Name:     "role-name-invalid",
+	Title:    "a role has a name that its pods cannot carry",
+	Remedy:   "Use lower-case letters and digits, and dashes where the kind takes them.",
+	Severity: finding.Error, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.RoleNames != nil },
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if _, _, templated := job.Placeholder(r.Name); templated || r.Pod.Partial {
+				continue
+			}
+			if form := p.Operator.RoleNames; !form.Takes(r.Name) {
+				p.Reportf(r.Path, "role name %q is not valid in a %s; it takes %s", r.Name, p.Job.Ref.Kind, form.Says)
+			}
+		}
+		return nil
+	},
+}

@@ -1,0 +1,69 @@
+package names
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var roleReferenceMissing = &check.Check{
+	Name:     "role-reference-missing",
+	Title:    "the job speaks of a role that it does not have",
+	Remedy:   "Name a role that the job has; dependsOn takes only those above.",
+	Severity: finding.Error, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.DependsOn || o.TypeLists != nil },
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		missingTypes(p)
+		var names []string
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			before, _ := facts.Field(p.Job, r.Path.Child("dependsOn")).([]any)
+			for k := range before {
+				at := r.Path.Child("dependsOn").Index(k).Child("name")
+				if name, ok := facts.Text(p.Job, at); ok && !slices.Contains(names, name) {
+					p.Reportf(at, "%s depends on %q, which is not a replicated Job above it%s", r.Name, name, check.DidYouMean(name, names))
+				}
+			}
+			names = append(names, r.Name)
+		}
+		targets := func(list job.Path) {
+			all, _ := facts.Field(p.Job, list).([]any)
+			for k := range all {
+				if name, ok := facts.Text(p.Job, list.Index(k)); ok && !slices.Contains(names, name) {
+					p.Reportf(list.Index(k), "replicated Job %q does not exist in this JobSet%s", name, check.DidYouMean(name, names))
+				}
+			}
+		}
+		targets("spec.successPolicy.targetReplicatedJobs")
+		rules, _ := facts.Field(p.Job, "spec.failurePolicy.rules").([]any)
+		for k := range rules {
+			targets(job.Path("spec.failurePolicy.rules").Index(k).Child("targetReplicatedJobs"))
+		}
+		if name, ok := facts.Text(p.Job, "spec.coordinator.replicatedJob"); ok && !slices.Contains(names, name) {
+			p.Reportf("spec.coordinator.replicatedJob", "replicated Job %q does not exist in this JobSet%s", name, check.DidYouMean(name, names))
+		}
+		return nil
+	},
+}
+
+// missingTypes: what a job says about some of its roles in a list, it says by their type.
+func missingTypes(p *check.Pass) {
+	var names []string
+	for i := range p.Job.Roles {
+		names = append(names, p.Job.Roles[i].Name)
+	}
+	for _, list := range p.Operator.TypeLists {
+		all, _ := facts.Field(p.Job, list).([]any)
+		for k := range all {
+			at := list.Index(k).Child("type")
+			if name, ok := facts.Text(p.Job, at); ok && !slices.Contains(names, name) {
+				p.Reportf(at, "type %q does not exist in this job%s", name, check.DidYouMean(name, names))
+			}
+		}
+	}
+}

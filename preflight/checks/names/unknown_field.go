@@ -1,0 +1,34 @@
+package names
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var unknownField = &check.Check{
+	Name:     "unknown-field",
+	Title:    "a field or role that the kind does not have",
+	Remedy:   "Correct the name or move the field; as it is, it has no effect.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for _, u := range p.Job.Unread {
+			message := u.String()
+			switch {
+			case u.Kind == job.RuntimeFieldUnknown || u.Kind == job.RuntimeFieldNewer:
+			// What the server once wrote into metadata is found in every dump and harms nobody.
+			case u.NotAField() && u.Path != "metadata.clusterName":
+				message = facts.LastStep(u.Path) + " is " + message
+			default:
+				continue
+			}
+			f := finding.Finding{Path: u.Path, Message: message}
+			if u.Kind == job.FieldNewer || u.Kind == job.RuntimeFieldNewer {
+				f.Remedy = "Correct the name or move the field, unless the version in the cluster is newer: every other one drops it."
+			}
+			p.Report(f)
+		}
+		return nil
+	},
+}

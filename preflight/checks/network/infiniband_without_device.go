@@ -1,0 +1,48 @@
+package network
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var infinibandWithoutDevice = &check.Check{
+	Name:     "infiniband-without-device",
+	Title:    "NCCL is told which adapters to use, and the pod has none",
+	Remedy:   "Ask for the RDMA resource that the nodes offer, or remove NCCL_IB_HCA.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		if p.Job.MaxPods() < 2 {
+			return nil
+		}
+		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
+			value, ok := facts.Literal(e)
+			if !ok || e.Name != "NCCL_IB_HCA" || value == "" || r.Pod.Partial || privileged(c) {
+				return
+			}
+			if off, _ := facts.Variable(c, "NCCL_IB_DISABLE"); off != nil && off.Value != "0" {
+				return
+			}
+			if len(otherDevices(c)) > 0 || len(c.Resources.Claims) > 0 || seesAdapters(&r.Pod.Spec) || !onlyPodNetwork(r) {
+				return
+			}
+			p.Reportf(at, "NCCL_IB_HCA is %s, but %s asks for no RDMA device: NCCL falls back to TCP without a word", facts.Quoted(value), facts.Whose(c.Name, r.Name))
+		})
+		return nil
+	},
+}
+
+// seesAdapters says whether the pod has the adapters' device files from its node.
+func seesAdapters(spec *corev1.PodSpec) bool {
+	for _, v := range spec.Volumes {
+		if v.HostPath != nil && (strings.HasPrefix(v.HostPath.Path, "/dev") || v.HostPath.Path == "/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,29 @@
+package operators
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var fieldsOfAnotherVersion = &check.Check{
+	Name:     "fields-of-another-version",
+	Title:    "a field that only some versions of Trainer have",
+	Remedy:   "Write podTemplateOverrides for Trainer v2.1, runtimePatches for v2.2 and later, and not both.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds:    []string{"TrainJob.trainer.kubeflow.org"},
+	Eclipses: []string{"unknown-field"},
+	// A field that is still there when the job reaches us in the cluster is one that the
+	// version there has: the API server drops the others first.
+	Run: func(p *check.Pass) error {
+		const overrides, patches = job.Path("spec.podTemplateOverrides"), job.Path("spec.runtimePatches")
+		switch {
+		case facts.Field(p.Job, "spec.podSpecOverrides") != nil:
+			p.Reportf("spec.podSpecOverrides", "podSpecOverrides is of Trainer v2.0; v2.1 and later drop it, and the pods stay as the runtime has them")
+		case facts.Field(p.Job, overrides) != nil && facts.Field(p.Job, patches) != nil:
+			p.Reportf(patches, "podTemplateOverrides is of Trainer v2.1 and runtimePatches of v2.2 and later: every version drops one of the two")
+		}
+		return nil
+	},
+}

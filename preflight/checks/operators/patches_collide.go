@@ -1,0 +1,115 @@
+package operators
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var patchesCollide = &check.Check{
+	Name:     "patches-collide",
+	Title:    "two changes to the runtime contradict each other",
+	Remedy:   "Keep one of the two, or give the volume another name.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Run: func(p *check.Pass) error {
+		seen := map[string]patched{}
+		for _, c := range changesOf(p.Job) {
+			for _, w := range c.parts(p.Job) {
+				key := c.target + "\x00" + w.what
+				if old, twice := seen[key]; twice && old.at.Parent().Parent() != w.at.Parent().Parent() && !reflect.DeepEqual(old.value, w.value) {
+					here, there := "written here", "otherwise"
+					if a, ok := w.value.(string); ok {
+						b, _ := old.value.(string)
+						here, there = facts.Quoted(a)+" here", facts.Quoted(b)
+					}
+					p.Reportf(w.at, "%s for Job %q is %s and %s in %s: the last one counts", w.what, c.target, here, there, element(old.at))
+				}
+				seen[key] = w
+			}
+		}
+		return nil
+	},
+}
+
+// change is what a TrainJob says about one replicated Job of its runtime.
+type change struct {
+	target string
+	spec   job.Path // the pod spec
+}
+
+// patched is a part of a change that can be there once.
+type patched struct {
+	what  string
+	value any
+	at    job.Path
+}
+
+// changesOf are the changes in the order in which Trainer applies them.
+func changesOf(j *job.Job) (out []change) {
+	overrides, _ := facts.Field(j, "spec.podTemplateOverrides").([]any)
+	for i := range overrides {
+		at := job.Path("spec.podTemplateOverrides").Index(i)
+		targets, _ := facts.Field(j, at.Child("targetJobs")).([]any)
+		for k := range targets {
+			if name, ok := facts.Text(j, at.Child("targetJobs").Index(k).Child("name")); ok {
+				out = append(out, change{target: name, spec: at.Child("spec")})
+			}
+		}
+	}
+	patches, _ := facts.Field(j, "spec.runtimePatches").([]any)
+	for i := range patches {
+		jobs := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+		list, _ := facts.Field(j, jobs).([]any)
+		for k := range list {
+			if name, ok := facts.Text(j, jobs.Index(k).Child("name")); ok {
+				out = append(out, change{target: name, spec: jobs.Index(k).Child("template", "spec", "template", "spec")})
+			}
+		}
+	}
+	return out
+}
+
+// parts are what a change sets: volumes by name, node labels by key, and variables and mounts
+// of its containers by name and place.
+func (c change) parts(j *job.Job) (out []patched) {
+	add := func(list job.Path, key, what string) {
+		all, _ := facts.Field(j, list).([]any)
+		for i, e := range all {
+			m, _ := e.(map[string]any)
+			if name, _ := m[key].(string); name != "" {
+				out = append(out, patched{what: what + " " + name, value: m, at: list.Index(i)})
+			}
+		}
+	}
+	add(c.spec.Child("volumes"), "name", "volume")
+	selector, _ := facts.Field(j, c.spec.Child("nodeSelector")).(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(selector)) {
+		out = append(out, patched{what: "the node label " + key, value: selector[key], at: c.spec.Child("nodeSelector").Key(key)})
+	}
+	if account, ok := facts.Text(j, c.spec.Child("serviceAccountName")); ok {
+		out = append(out, patched{what: "serviceAccountName", value: account, at: c.spec.Child("serviceAccountName")})
+	}
+	for _, kind := range []string{"containers", "initContainers"} {
+		list, _ := facts.Field(j, c.spec.Child(kind)).([]any)
+		for i := range list {
+			at := c.spec.Child(kind).Index(i)
+			name, _ := facts.Text(j, at.Child("name"))
+			add(at.Child("env"), "name", "variable of container "+name+":")
+			add(at.Child("volumeMounts"), "mountPath", "what container "+name+" mounts at")
+		}
+	}
+	return out
+}
+
+// element is the element of the outermost list that a path leads through.
+func element(at job.Path) job.Path {
+	before, _, _ := strings.Cut(string(at), "]")
+	return job.Path(before + "]")
+}

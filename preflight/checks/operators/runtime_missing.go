@@ -1,0 +1,55 @@
+package operators
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var runtimeMissing = &check.Check{
+	Name:     "runtime-missing",
+	Title:    "the TrainJob names a runtime that does not exist",
+	Remedy:   "Name a runtime that exists, or create it first.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Needs: check.Objects,
+	Run: func(p *check.Pass) error {
+		gvk, namespace, name := facts.RuntimeOf(p.Job)
+		if name == "" {
+			return nil
+		}
+		if _, there := p.Cluster.Lookup(gvk, namespace, name); there != job.Absent {
+			return nil // present, or nobody can say
+		}
+		existing, _ := p.Cluster.Objects(gvk.GroupKind(), namespace)
+		var names []string
+		for _, o := range existing {
+			names = append(names, o.GetName())
+		}
+		p.Reportf("spec.runtimeRef.name", "%s %q does not exist%s%s", gvk.Kind, name, elsewhere(p, gvk, name), check.DidYouMean(name, names))
+		return nil
+	},
+}
+
+// elsewhere says where there is a runtime of that name which the job does not name: in another
+// namespace, or of the other kind.
+func elsewhere(p *check.Pass, gvk schema.GroupVersionKind, name string) string {
+	for _, kind := range []string{"ClusterTrainingRuntime", "TrainingRuntime"} {
+		objects, _ := p.Cluster.Objects(schema.GroupKind{Group: gvk.Group, Kind: kind}, "")
+		for _, o := range objects {
+			switch {
+			case o.GetName() != name:
+			case kind == "ClusterTrainingRuntime":
+				return "; there is a ClusterTrainingRuntime of that name, which runtimeRef.kind would have to say"
+			case o.GetNamespace() == p.Job.Ref.Namespace:
+				return "; there is a TrainingRuntime of that name, which runtimeRef.kind would have to say"
+			default:
+				return "; there is one in namespace " + o.GetNamespace() + ", which jobs of other namespaces cannot use"
+			}
+		}
+	}
+	return ""
+}

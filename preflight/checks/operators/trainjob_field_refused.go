@@ -1,0 +1,110 @@
+package operators
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var trainJobFieldRefused = &check.Check{
+	Name:     "trainjob-field-refused",
+	Title:    "the TrainJob asks its runtime for something it does not do",
+	Remedy:   "Leave the field out, or name a runtime that has it.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Needs: check.Objects,
+	Run: func(p *check.Pass) error {
+		gvk, namespace, name := facts.RuntimeOf(p.Job)
+		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
+		if there != job.Present || runtime == nil {
+			return nil
+		}
+		refusedInitializers(p, name)
+		refusedVariables(p)
+		policy := &job.Job{Source: runtime}
+		if facts.Field(policy, "spec.mlPolicy.mpi") != nil {
+			refusedForMPI(p)
+		}
+		if facts.Field(policy, "spec.mlPolicy.torch") != nil {
+			refusedForTune(p, name)
+		}
+		return nil
+	},
+}
+
+// The rules are those of github.com/kubeflow/trainer v2.1.0 pkg/runtime/framework/plugins.
+
+// refusedInitializers (jobset/jobset.go): an initializer needs a Job and a container of its name.
+func refusedInitializers(p *check.Pass, runtime string) {
+	for _, step := range []string{"dataset", "model"} {
+		at := job.Path("spec.initializer").Child(step)
+		if facts.Field(p.Job, at) == nil {
+			continue
+		}
+		r := p.Job.Role(step + "-initializer")
+		switch {
+		case r == nil:
+			p.Reportf(at, "initializer.%s needs a Job named %q, which runtime %s does not have", step, step+"-initializer", runtime)
+		case !slices.ContainsFunc(r.Pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == r.Name }):
+			p.Reportf(at, "initializer.%s needs a container named %q, which that Job of runtime %s does not have", step, r.Name, runtime)
+		}
+	}
+}
+
+// refusedVariables (jobset/jobset.go): variables of these containers come from spec.trainer and
+// spec.initializer.
+func refusedVariables(p *check.Pass) {
+	overrides, _ := facts.Field(p.Job, "spec.podTemplateOverrides").([]any)
+	for i := range overrides {
+		list := job.Path("spec.podTemplateOverrides").Index(i).Child("spec", "containers")
+		containers, _ := facts.Field(p.Job, list).([]any)
+		for k, c := range containers {
+			c, _ := c.(map[string]any)
+			env, _ := c["env"].([]any)
+			if name, _ := c["name"].(string); len(env) > 0 && slices.Contains([]string{"node", "dataset-initializer", "model-initializer"}, name) {
+				p.Reportf(list.Index(k).Child("env"), "an override sets %s of container %s, which takes them from spec.trainer or spec.initializer only", facts.Count(len(env), "variable"), name)
+			}
+		}
+	}
+}
+
+// refusedForMPI (mpi/mpi.go): mpirun wants a number.
+func refusedForMPI(p *check.Pass) {
+	const at = job.Path("spec.trainer.numProcPerNode")
+	if procs, isText := facts.Text(p.Job, at); isText {
+		p.Reportf(at, "numProcPerNode is %q; a runtime for MPI takes a number of 1 or more", procs)
+	}
+}
+
+// tuneModels are the models of TorchTune's runtimes (pkg/constants/constants.go); the last
+// trains on several nodes.
+var tuneModels = []string{"llama3_2/1B", "llama3_2/3B", "qwen2_5/1.5B", "llama3_3/70B"}
+
+// refusedForTune (torch/torchtune.go): Trainer looks at these only where numProcPerNode is written.
+func refusedForTune(p *check.Pass, runtime string) {
+	command, _ := facts.Field(p.Job, "spec.trainer.command").([]any)
+	if fmt.Sprint(command) != "[tune run]" || facts.Field(p.Job, "spec.trainer.numProcPerNode") == nil {
+		return
+	}
+	model := ""
+	if parts := strings.Split(runtime, "-"); len(parts) == 3 {
+		model = strings.ReplaceAll(parts[1], ".", "_") + "/" + strings.ToUpper(parts[2])
+	}
+	if !slices.Contains(tuneModels, model) {
+		p.Reportf("spec.runtimeRef.name", "tune run takes its model from the name of the runtime; %q names none of %s", runtime, strings.Join(tuneModels, ", "))
+		return
+	}
+	switch nodes, written := facts.Number(p.Job, "spec.trainer.numNodes"); {
+	case !written:
+		p.Reportf("spec.trainer", "tune run is told numProcPerNode and no numNodes: the webhook of Trainer v2.1 panics over it, and the job is rejected with an internal error")
+	case nodes > 1 && model != "llama3_3/70B":
+		p.Reportf("spec.trainer.numNodes", "numNodes is %d; tune run trains %s on one node only", nodes, model)
+	}
+}

@@ -1,0 +1,45 @@
+package placement
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var everyMatchingNodeTainted = &check.Check{
+	Name:     "every-matching-node-tainted",
+	Title:    "every node that the pods may use keeps them away by a taint",
+	Remedy:   "Tolerate the taint if the pods belong there, or select other nodes.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Cluster,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			why, chosen := facts.ShapeOf(p.Cluster, r)
+			if why != facts.Tainted || facts.BringsNodes(p.Cluster, r) {
+				continue
+			}
+			p.Reportf(r.Pod.At("tolerations"), "%s tolerates the taints of none of the %s that it may use: %s",
+				r.Name, facts.Count(facts.NodesIn(chosen), "node"), facts.ShortList(taintsOf(chosen, r)))
+		}
+		return nil
+	},
+}
+
+// taintsOf are the first taints that keep the role away, most frequent first.
+func taintsOf(nodes []cluster.NodeGroup, r *job.Role) []string {
+	times := map[string]int{}
+	for _, n := range nodes {
+		if t := n.Untolerated(r.Pod.Spec.Tolerations); t != nil {
+			times[t.ToString()] += n.Count
+		}
+	}
+	names := slices.Sorted(maps.Keys(times))
+	slices.SortStableFunc(names, func(a, b string) int { return times[b] - times[a] })
+	return names
+}

@@ -1,0 +1,89 @@
+package placement
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+var exclusiveTopologyTooSmall = &check.Check{
+	Name:     "exclusive-topology-too-small",
+	Title:    "there are fewer places than Jobs that want one to themselves",
+	Remedy:   "Ask for fewer Jobs, or name a label that the nodes have.",
+	Severity: finding.Error, Since: "0.1",
+	Kinds: []string{"JobSet.jobset.x-k8s.io"},
+	Needs: check.Cluster,
+	Run: func(p *check.Pass) error {
+		if p.Cluster.Autoscaler() != "" || p.Job.Source == nil || len(p.Cluster.Nodes()) == 0 {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			key, at := exclusiveBy(p.Job, r)
+			jobs, written := facts.Number(p.Job, r.Path.Child("replicas"))
+			if !written {
+				jobs = 1
+			}
+			if key == "" || jobs == 0 {
+				continue
+			}
+			nodes := p.Cluster.Chosen([]string{key}, &r.Pod.Spec)
+			places := map[string]int64{}
+			for _, n := range nodes {
+				if where, has := n.Labels[key]; has {
+					places[where] = saturate.Add(places[where], saturate.Mul(podsOn(r, n.Node), int64(n.Count)))
+				}
+			}
+			each := int64(r.Replicas.Max) / jobs
+			enough := 0
+			for _, where := range slices.Sorted(maps.Keys(places)) {
+				if places[where] >= each {
+					enough++
+				}
+			}
+			switch {
+			case len(nodes) == 0: // node-selector-matches-no-node
+			case len(places) == 0:
+				p.Reportf(at, "the %s need one %s each, but none of the %s that they may use has that label", facts.Count(jobs, r.Name+" Job"), key, facts.Count(facts.NodesIn(nodes), "node"))
+			case int64(enough) < jobs:
+				p.Reportf(at, "the %s need one %s each, but only %d of %d have room for %s, even when idle", facts.Count(jobs, r.Name+" Job"), key, enough, len(places), facts.Count(each, "pod"))
+			}
+		}
+		return nil
+	},
+}
+
+// exclusiveBy is the label by which JobSet gives every Job of a role a place to itself; empty:
+// it does not, or the nodes were labelled by hand (sigs.k8s.io/jobset v0.10.1
+// pkg/webhooks/pod_mutating_webhook.go, Default).
+func exclusiveBy(j *job.Job, r *job.Role) (key string, at job.Path) {
+	const exclusive, byHand = "alpha.jobset.sigs.k8s.io/exclusive-topology", "alpha.jobset.sigs.k8s.io/node-selector"
+	for _, at := range []job.Path{r.Path.Child("template", "metadata", "annotations"), "metadata.annotations"} {
+		marks, _ := facts.Field(j, at).(map[string]any)
+		if _, labelled := marks[byHand]; labelled {
+			return "", ""
+		}
+		if key, _ := marks[exclusive].(string); key != "" {
+			return key, at.Key(exclusive)
+		}
+	}
+	return "", ""
+}
+
+// podsOn is how many pods of a role a node could hold if it were empty, by what it says it has.
+func podsOn(r *job.Role, n *cluster.Node) int64 {
+	most := int64(1 << 31)
+	for name, amount := range podspec.Requested(r.Pod) {
+		if has, said := n.Allocatable[name]; said && amount > 0 {
+			most = min(most, has/amount)
+		}
+	}
+	return most
+}

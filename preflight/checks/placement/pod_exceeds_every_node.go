@@ -1,0 +1,71 @@
+package placement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var podExceedsEveryNode = &check.Check{
+	Name:     "pod-exceeds-every-node",
+	Title:    "one pod asks for more than any node has",
+	Remedy:   "Ask for no more than the largest node has, and spread the work over more pods.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Cluster,
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			why, open := facts.ShapeOf(p.Cluster, r)
+			if why != facts.Oversized || facts.BringsNodes(p.Cluster, r) {
+				continue
+			}
+			for _, e := range facts.Exceeding(p.Cluster, r.Pod, open) {
+				meant, remedy := meantResource(e, open)
+				p.Report(finding.Finding{
+					Path: r.Pod.AmountPath(e.Resource), Remedy: remedy,
+					Message: fmt.Sprintf("%s asks for %s %s per pod; %s%s", r.Name, job.Format(e.Resource, e.Asked), e.Resource, largest(e, facts.NodesIn(open), len(p.Cluster.Nodes())), meant),
+					Facts: []finding.Fact{
+						{Name: "resource", Value: string(e.Resource)}, {Name: "asked", Value: e.Asked}, {Name: "largest", Value: e.Most},
+					},
+				})
+			}
+		}
+		return nil
+	},
+}
+
+func largest(e facts.Excess, open, all int) string {
+	which := "the largest node has"
+	if open < all {
+		which = fmt.Sprintf("the largest of the %s it may use has", facts.Count(open, "node"))
+	}
+	if e.Most == 0 {
+		return which + " none"
+	}
+	return which + " " + job.Format(e.Resource, e.Most)
+}
+
+// meantResource is what to say about a resource that no node has, but for a slip of the pen in
+// its name.
+func meantResource(e facts.Excess, nodes []cluster.NodeGroup) (meant, remedy string) {
+	if e.Most > 0 {
+		return "", ""
+	}
+	names := map[string]bool{}
+	for _, n := range nodes {
+		for name := range n.Allocatable {
+			names[string(name)] = true
+		}
+	}
+	near := check.Nearest(string(e.Resource), slices.Sorted(maps.Keys(names)), 2)
+	if near == "" {
+		return "", ""
+	}
+	return fmt.Sprintf("; did you mean %q?", near), "Correct the name of the resource."
+}

@@ -1,0 +1,30 @@
+package placement
+
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var podsHeldByGates = &check.Check{
+	Name:     "pods-held-by-gates",
+	Title:    "the pods wait for somebody to open a scheduling gate",
+	Remedy:   "Remove the gate, unless something in the cluster opens it.",
+	Severity: finding.Note, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			for k, g := range r.Pod.Spec.SchedulingGates {
+				at := r.Pod.At(job.Path("schedulingGates").Index(k))
+				if r.Replicas.Max == 0 || strings.HasPrefix(g.Name, "kueue.x-k8s.io/") || facts.Field(p.Job, at) == nil {
+					continue
+				}
+				p.Reportf(at, "%s carry the scheduling gate %q: until something removes it they stay unscheduled, with SchedulingGated as the only sign", facts.PodsOf(r), g.Name)
+			}
+		}
+		return nil
+	},
+}

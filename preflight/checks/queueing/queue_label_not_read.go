@@ -1,0 +1,41 @@
+package queueing
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var queueLabelNotRead = &check.Check{
+	Name:     "queue-label-not-read",
+	Title:    "the name of the queue is where Kueue does not look",
+	Remedy:   "Write the label under metadata.labels of the job.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		const label = "kueue.x-k8s.io/queue-name"
+		if p.Job.Source == nil {
+			return nil
+		}
+		queue := p.Job.Source.GetLabels()[label]
+		covered := p.Operator.Kueue
+		if queue != "" && !covered {
+			p.Report(finding.Finding{
+				Path: job.Path("metadata.labels").Key(label), Remedy: "Remove the label, or put the job into a queue of its own scheduler.",
+				Message: "the job names queue " + facts.Quoted(queue) + ", but Kueue does not queue a " + p.Job.Ref.Kind + ": its " + facts.Count(p.Job.MaxPods(), "pod") + " may start at once",
+			})
+		}
+		if queue != "" || !covered || p.Job.Source.GetAnnotations()[label] != "" {
+			return nil
+		}
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			name := r.Pod.Labels[label]
+			if at := r.Pod.Path.Parent().Child("metadata", "labels").Key(label); name != "" && facts.Field(p.Job, at) != nil {
+				p.Reportf(at, "queue %s is named on the pods of %s, but Kueue reads it on the %s: the pods start without the queue", facts.Quoted(name), r.Name, p.Job.Ref.Kind)
+				return nil
+			}
+		}
+		return nil
+	},
+}

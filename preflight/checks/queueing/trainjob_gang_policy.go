@@ -1,0 +1,38 @@
+package queueing
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var trainJobGangPolicy = &check.Check{
+	Name:     "trainjob-gang-policy",
+	Title:    "the runtime's gang scheduling names two schedulers, or no time to wait",
+	Remedy:   "Leave one scheduler in the runtime's podGroupPolicy, with a scheduleTimeoutSeconds that the gang can meet (Trainer's default is 60).",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
+	Needs: check.Objects,
+	Run: func(p *check.Pass) error {
+		const policy = job.Path("spec.podGroupPolicy")
+		gvk, namespace, name := facts.RuntimeOf(p.Job)
+		runtime, there := p.Cluster.Lookup(gvk, namespace, name)
+		if there != job.Present || runtime == nil {
+			return nil
+		}
+		r := &job.Job{Source: runtime}
+		if facts.Field(r, policy.Child("coscheduling")) != nil && facts.Field(r, policy.Child("volcano")) != nil {
+			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
+		}
+		const perSecond = 50 // pods that kube-scheduler binds: its client's default queries a second (KubeSchedulerConfiguration v1, clientConnection.qps)
+		pods := int64(p.Job.MaxPods())
+		switch timeout, written := facts.Number(r, policy.Child("coscheduling", "scheduleTimeoutSeconds")); {
+		case written && timeout < 1:
+			p.Reportf("spec.runtimeRef", "runtime %s gives the gang %d s to be scheduled: it never is", name, timeout)
+		case written && timeout*perSecond < pods:
+			p.Reportf("spec.runtimeRef", "runtime %s gives the gang %s to be scheduled; kube-scheduler binds about %d pods a second, and there are %s", name, facts.Count(timeout, "second"), perSecond, facts.Count(pods, "pod"))
+		}
+		return nil
+	},
+}

@@ -1,0 +1,46 @@
+package resources
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var deviceClaimNotDeclared = &check.Check{
+	Name:     "device-claim-not-declared",
+	Title:    "a container uses a device claim that its pod does not have",
+	Remedy:   "Declare the claim under resourceClaims of the pod, or correct its name.",
+	Severity: finding.Error, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			if r.Pod.Partial {
+				return
+			}
+			var names []string
+			for _, claim := range r.Pod.Spec.ResourceClaims {
+				names = append(names, claim.Name)
+			}
+			for k, used := range c.Resources.Claims {
+				if at := r.Pod.At(rel.Child("resources", "claims").Index(k)); !slices.Contains(names, used.Name) {
+					p.Reportf(at, "%s uses claim %q, which the pod does not declare, so it is rejected%s", facts.Whose(c.Name, r.Name), used.Name, check.DidYouMean(used.Name, names))
+				}
+			}
+		})
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			for k, claim := range r.Pod.Spec.ResourceClaims {
+				both := claim.ResourceClaimName != nil && claim.ResourceClaimTemplateName != nil
+				neither := claim.ResourceClaimName == nil && claim.ResourceClaimTemplateName == nil
+				if both || neither {
+					p.Reportf(r.Pod.At(job.Path("resourceClaims").Index(k)), "claim %q of %s names %s resourceClaimName %s resourceClaimTemplateName; it takes exactly one", claim.Name, r.Name, map[bool]string{true: "both", false: "neither"}[both], map[bool]string{true: "and", false: "nor"}[both])
+				}
+			}
+		}
+		return nil
+	},
+}

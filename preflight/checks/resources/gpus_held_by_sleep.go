@@ -1,0 +1,62 @@
+package resources
+
+import (
+	"path"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+var gpusHeldBySleep = &check.Check{
+	Name:     "gpus-held-by-sleep",
+	Title:    "the command sleeps for ever and holds GPUs",
+	Remedy:   "Start the training itself, or debug with activeDeadlineSeconds set.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.LauncherRole == "" },
+	Run: func(p *check.Pass) error {
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			gpus := r.Pod.GPUs()
+			all := facts.CommandsOf(p.Job, r)
+			if gpus.N == 0 || len(all) == 0 || r.Replicas.Max == 0 || facts.HasDeadline(p.Job) {
+				continue
+			}
+			if last := all[len(all)-1]; sleepsForEver(last) {
+				p.Reportf(last.At[0], "%q is the last command in %s, with %s %s held until somebody deletes the job", strings.Join(last.Words, " "), facts.PodsOf(r), saturate.Text(saturate.Mul(gpus.N, int64(r.Replicas.Max))), gpus.Resource)
+			}
+		}
+		return nil
+	},
+}
+
+// sleepsForEver says whether a command waits for a day or more: sleep infinity, sleep 365d,
+// tail -f /dev/null.
+func sleepsForEver(c kinds.Command) bool {
+	if len(c.Words) < 2 {
+		return false
+	}
+	last := c.Words[len(c.Words)-1]
+	switch path.Base(c.Words[0]) {
+	case "tail":
+		return last == "/dev/null"
+	case "sleep":
+		if last == "inf" || last == "infinity" {
+			return true
+		}
+		if days, ok := strings.CutSuffix(last, "d"); ok {
+			n, isNumber := facts.AtLeastOne(days)
+			return isNumber && n >= 1
+		}
+		if !strings.ContainsAny(last, "smh") {
+			last += "s"
+		}
+		d, err := time.ParseDuration(last)
+		return err == nil && d >= 24*time.Hour
+	}
+	return false
+}

@@ -1,0 +1,45 @@
+package resources
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var launcherAsksForGPUs = &check.Check{
+	Name:     "launcher-asks-for-gpus",
+	Title:    "the launcher holds GPUs that it does not use",
+	Remedy:   "Remove the GPUs from the launcher.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.LauncherRole != "" },
+	Run: func(p *check.Pass) error {
+		if works, _ := facts.Field(p.Job, "spec.runLauncherAsWorker").(bool); works {
+			return nil
+		}
+		var launcher, worker *job.Role
+		for i := range p.Job.Roles {
+			switch r := &p.Job.Roles[i]; strings.ToLower(r.Name) {
+			case "launcher":
+				launcher = r
+			case "worker":
+				worker = r
+			}
+		}
+		if launcher == nil || worker == nil || worker.Replicas.Max == 0 || worker.Pod.GPUs().N == 0 {
+			return nil
+		}
+		if gpus := launcher.Pod.GPUs(); gpus.N > 0 {
+			p.Report(finding.Finding{
+				Path:    gpus.Path,
+				Message: fmt.Sprintf("the launcher asks for %d %s; it only starts and watches the %s, which have their own", gpus.N, gpus.Resource, facts.Count(worker.Replicas.Max, "worker")),
+				Remedy:  p.Operator.Launcher,
+			})
+		}
+		return nil
+	},
+}

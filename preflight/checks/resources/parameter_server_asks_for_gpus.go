@@ -1,0 +1,33 @@
+package resources
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+var parameterServerAsksForGPUs = &check.Check{
+	Name:     "parameter-server-asks-for-gpus",
+	Title:    "parameter servers hold GPUs that they do not use",
+	Remedy:   "Remove the GPUs from PS.",
+	Severity: finding.Warning, Since: "0.1",
+	Kinds: []string{"TFJob.kubeflow.org"},
+	Run: func(p *check.Pass) error {
+		ps, worker := p.Job.Role("PS"), p.Job.Role("Worker")
+		if ps == nil || worker == nil || ps.Replicas.Max == 0 || worker.Replicas.Max == 0 {
+			return nil
+		}
+		if gpus := ps.Pod.GPUs(); gpus.N > 0 {
+			all := saturate.Mul(gpus.N, int64(ps.Replicas.Max))
+			p.Report(finding.Finding{
+				Path:    gpus.Path,
+				Message: fmt.Sprintf("%s ask for %d %s each, but keep variables in main memory and compute nothing on them", facts.Count(ps.Replicas.Max, "parameter server"), gpus.N, gpus.Resource),
+				Facts:   []finding.Fact{{Name: "gpus", Value: all}},
+			})
+		}
+		return nil
+	},
+}

@@ -1,0 +1,45 @@
+package resources
+
+import (
+	"fmt"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
+
+var sharedGPUInMultiPodJob = &check.Check{
+	Name:     "shared-gpu-in-multi-pod-job",
+	Title:    "pods that train together get slices of GPUs",
+	Remedy:   "Ask for whole GPUs, or train in one pod on one slice.",
+	Severity: finding.Warning, Since: "0.1",
+	Where: func(o *kinds.Operator) bool { return o.NCCL },
+	Run: func(p *check.Pass) error {
+		var first job.Amount
+		var slices, pods int64
+		for i := range p.Job.Roles {
+			r := &p.Job.Roles[i]
+			if g := r.Pod.GPUs(); r.Replicas.Min > 0 && (job.AcceleratorUnit(g.Resource) == job.Partition || job.AcceleratorUnit(g.Resource) == job.Share) {
+				if slices == 0 {
+					first = g
+				}
+				slices, pods = slices+g.N*int64(r.Replicas.Min), pods+int64(r.Replicas.Min)
+			}
+		}
+		if slices < 2 {
+			return nil
+		}
+		what := "hardware slices of GPUs, between which there is no direct way"
+		if job.AcceleratorUnit(first.Resource) == job.Share {
+			what = "shares of GPUs, two of which may be one and the same GPU"
+		}
+		p.Report(finding.Finding{
+			Path:    first.Path,
+			Message: fmt.Sprintf("training runs on %d %s in each of %s: %s", first.N, first.Resource, facts.Count(pods, "pod"), what),
+			Facts:   []finding.Fact{{Name: "pods", Value: pods}, {Name: "slices", Value: slices}},
+		})
+		return nil
+	},
+}

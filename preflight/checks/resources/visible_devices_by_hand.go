@@ -1,0 +1,35 @@
+package resources
+
+import (
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var visibleDevicesByHand = &check.Check{
+	Name:     "visible-devices-by-hand",
+	Title:    "the job shows its processes another number of GPUs than it holds",
+	Remedy:   "Remove the variable: a container sees the GPUs it asked for, numbered from 0.",
+	Severity: finding.Warning, Since: "0.1",
+	Run: func(p *check.Pass) error {
+		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {
+			value, ok := facts.Literal(e)
+			held := c.Resources.Limits["nvidia.com/gpu"]
+			if !ok || e.Name != "CUDA_VISIBLE_DEVICES" || held.IsZero() || !deviceList.MatchString(value) {
+				return
+			}
+			if shown := int64(strings.Count(value, ",")) + 1; shown != held.Value() {
+				p.Reportf(at, "CUDA_VISIBLE_DEVICES is %s, but %s holds %s nvidia.com/gpu and uses only those", facts.Quoted(value), facts.Whose(c.Name, r.Name), held.String())
+			}
+		})
+		return nil
+	},
+}
+
+var deviceList = regexp.MustCompile(`^[0-9]+(?:,[0-9]+)*$`)

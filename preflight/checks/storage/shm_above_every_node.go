@@ -1,0 +1,43 @@
+package storage
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var shmAboveEveryNode = &check.Check{
+	Name:     "shm-above-every-node",
+	Title:    "/dev/shm may grow beyond the memory of any node",
+	Remedy:   "Lower sizeLimit, and write a memory limit that covers it and the process itself.",
+	Severity: finding.Warning, Since: "0.1",
+	Needs: check.Cluster,
+	Run: func(p *check.Pass) error {
+		var most int64
+		for _, n := range p.Cluster.Alike() {
+			most = max(most, n.Allocatable[corev1.ResourceMemory])
+		}
+		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, _ job.Path) {
+			v, rel := sharedMemory(&r.Pod.Spec, c)
+			if v == nil || v.EmptyDir == nil || v.EmptyDir.Medium != corev1.StorageMediumMemory || v.EmptyDir.SizeLimit == nil || facts.BringsNodes(p.Cluster, r) {
+				return
+			}
+			if _, limited, _ := facts.LimitOf(&r.Pod.Spec, c, corev1.ResourceMemory); limited > 0 {
+				return // shm-above-memory-limit
+			}
+			if size := job.InBaseUnits(corev1.ResourceMemory, *v.EmptyDir.SizeLimit); most > 0 && size > most {
+				p.Report(finding.Finding{
+					Path:    r.Pod.At(rel.Child("emptyDir", "sizeLimit")),
+					Message: fmt.Sprintf("/dev/shm of %s may grow to %s, with no memory limit to stop it; the largest node has %s", r.Name, v.EmptyDir.SizeLimit, job.Format(corev1.ResourceMemory, most)),
+					Facts:   []finding.Fact{{Name: "shm", Value: size}, {Name: "largest", Value: most}},
+				})
+			}
+		})
+		return nil
+	},
+}

@@ -1,0 +1,39 @@
+package storage
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var volumeNotDeclared = &check.Check{
+	Name:     "volume-not-declared",
+	Title:    "a container mounts a volume that the pod does not have",
+	Remedy:   "Declare the volume under volumes, or correct the name in volumeMounts.",
+	Severity: finding.Error, Since: "0.1",
+	Needs: check.Whole,
+	Run: func(p *check.Pass) error {
+		if facts.Field(p.Job, "spec.volumeClaimPolicies") != nil {
+			return nil // JobSet adds the volumes it makes claims for
+		}
+		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
+			var names []string
+			for _, v := range r.Pod.Spec.Volumes {
+				names = append(names, v.Name)
+			}
+			for i, m := range c.VolumeMounts {
+				if r.Pod.Partial || slices.Contains(names, m.Name) || m.Name == "" || facts.Field(p.Job, r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
+					continue
+				}
+				p.Reportf(r.Pod.At(rel.Child("volumeMounts").Index(i)), "%s mounts volume %q, which the pod does not declare%s",
+					facts.Whose(c.Name, r.Name), m.Name, check.DidYouMean(m.Name, names))
+			}
+		})
+		return nil
+	},
+}

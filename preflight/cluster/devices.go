@@ -1,0 +1,129 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// resourceSlice is what of a ResourceSlice is read: how many devices a driver publishes, and
+// where (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceSliceSpec).
+type resourceSlice struct {
+	Spec struct {
+		Driver   string  `json:"driver"`
+		NodeName *string `json:"nodeName"`
+		Devices  []struct {
+			AllowMultipleAllocations *bool `json:"allowMultipleAllocations"`
+		} `json:"devices"`
+	} `json:"spec"`
+}
+
+var ClaimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")
+
+// allocatedDevices are the devices that claims hold, and how many claims each
+// (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceAllocationResult).
+type allocatedDevices map[device]int
+
+type device struct{ driver, pool, name string }
+
+// count adds the devices of a claim, or takes them out.
+func (a *allocatedDevices) count(claim *resourcev1.ResourceClaim, n int) {
+	if claim == nil || claim.Status.Allocation == nil {
+		return
+	}
+	for _, r := range claim.Status.Allocation.Devices.Results {
+		if r.AdminAccess != nil && *r.AdminAccess {
+			continue
+		}
+		d := device{r.Driver, r.Pool, r.Device}
+		put((*map[device]int)(a), d, (*a)[d]+n)
+		if (*a)[d] == 0 {
+			delete(*a, d)
+		}
+	}
+}
+
+// PublishedDevices is how many devices there are, whatever they are: an upper bound for every
+// class. Which of them a class or a request selects is written in CEL and not worked out.
+type PublishedDevices struct {
+	drivers map[string]bool
+	on      map[string]int64 // by node
+	Most    int64            // on one node
+	Shared  int64            // not bound to a node
+	Total   int64
+	Endless bool // some device may be allocated many times: there is no bound
+}
+
+func (p *PublishedDevices) add(s *resourceSlice) {
+	put(&p.drivers, s.Spec.Driver, true)
+	n := int64(len(s.Spec.Devices))
+	for _, d := range s.Spec.Devices {
+		p.Endless = p.Endless || d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+	}
+	p.Total += n
+	if s.Spec.NodeName == nil || *s.Spec.NodeName == "" {
+		p.Shared += n
+		return
+	}
+	put(&p.on, *s.Spec.NodeName, p.on[*s.Spec.NodeName]+n)
+	p.Most = max(p.Most, p.on[*s.Spec.NodeName])
+}
+
+// Devices says whether an extended resource is, or may be, served as devices (DRA) instead
+// of by the nodes that name it: a device class offers it, or classes are not known and a
+// driver of the same vendor publishes devices.
+func (s *Snapshot) Devices(name corev1.ResourceName) bool {
+	return s != nil && s.DeviceClass(name) != ""
+}
+
+// driverOf is the driver that may serve an extended resource where device classes are not
+// known: one in the domain of the resource. Empty: none, or classes are known.
+func (s *Snapshot) driverOf(name corev1.ResourceName) string {
+	domain, _, ok := strings.Cut(string(name), "/")
+	if !ok || s.rules == nil || s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "deviceclasses"}) {
+		return ""
+	}
+	for _, driver := range slices.Sorted(maps.Keys(s.rules.Published.drivers)) {
+		if driver == domain || strings.HasSuffix(driver, "."+domain) {
+			return driver
+		}
+	}
+	return ""
+}
+
+// DeviceClass is the class whose devices serve an extended resource; empty: none in the
+// view (https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/,
+// "extended resource allocation by DRA").
+func (s *Snapshot) DeviceClass(name corev1.ResourceName) string {
+	if class, ok := strings.CutPrefix(string(name), "deviceclass.resource.kubernetes.io/"); ok {
+		return class
+	}
+	if class := s.rules.deviceClasses[name]; class != "" {
+		return class
+	}
+	if driver := s.driverOf(name); driver != "" {
+		return "that is not in the snapshot, of driver " + driver
+	}
+	return ""
+}
+
+// deviceClassesIn are the extended resources that device classes serve.
+func deviceClassesIn(all Objects) map[corev1.ResourceName]string {
+	out := map[corev1.ResourceName]string{}
+	for key, o := range all[classesKind].all() {
+		name, _, _ := unstructured.NestedString(o.Raw.Object, "spec", "extendedResourceName")
+		if was, ok := out[corev1.ResourceName(name)]; name != "" && (!ok || key.Name < was) {
+			out[corev1.ResourceName(name)] = key.Name
+		}
+	}
+	return out
+}
+
+// ImplicitDevices is the prefix of resource names that stand for the devices of a class
+// (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceDeviceClassPrefix).
+const ImplicitDevices = "deviceclass.resource.kubernetes.io/"

@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The parts of Kueue's objects that are read; v1beta1 and v1beta2 differ in the name of
+// the cohort only (https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta2/).
+type (
+	localQueue struct {
+		Spec struct {
+			ClusterQueue string `json:"clusterQueue"`
+			StopPolicy   string `json:"stopPolicy"`
+		} `json:"spec"`
+		Status QueueStatus `json:"status"`
+	}
+	ClusterQueue struct {
+		Spec struct {
+			ResourceGroups    []resourceGroup       `json:"resourceGroups"`
+			Cohort            string                `json:"cohort"`     // v1beta1
+			CohortName        string                `json:"cohortName"` // v1beta2
+			NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
+			StopPolicy        string                `json:"stopPolicy"`
+		} `json:"spec"`
+		Status QueueStatus `json:"status"`
+	}
+	cohort struct {
+		Spec struct {
+			ParentName     string          `json:"parentName"`
+			Parent         string          `json:"parent"` // v1alpha1
+			ResourceGroups []resourceGroup `json:"resourceGroups"`
+		} `json:"spec"`
+	}
+	resourceFlavor struct {
+		Spec struct {
+			NodeLabels  map[string]string   `json:"nodeLabels"`
+			NodeTaints  []corev1.Taint      `json:"nodeTaints"`
+			Tolerations []corev1.Toleration `json:"tolerations"`
+		} `json:"spec"`
+	}
+	resourceGroup struct {
+		CoveredResources []corev1.ResourceName `json:"coveredResources"`
+		Flavors          []flavorQuotas        `json:"flavors"`
+	}
+	flavorQuotas struct {
+		Name      string        `json:"name"`
+		Resources []flavorQuota `json:"resources"`
+	}
+	flavorQuota struct {
+		Name           corev1.ResourceName `json:"name"`
+		NominalQuota   resource.Quantity   `json:"nominalQuota"`
+		BorrowingLimit *resource.Quantity  `json:"borrowingLimit"`
+		LendingLimit   *resource.Quantity  `json:"lendingLimit"`
+	}
+	QueueStatus struct {
+		FlavorsReservation []flavorUsage      `json:"flavorsReservation"`
+		Conditions         []metav1.Condition `json:"conditions"`
+	}
+	flavorUsage struct {
+		Name      string `json:"name"`
+		Resources []struct {
+			Name  corev1.ResourceName `json:"name"`
+			Total resource.Quantity   `json:"total"`
+		} `json:"resources"`
+	}
+)
+
+func (q *ClusterQueue) Cohort() string { return cmp.Or(q.Spec.CohortName, q.Spec.Cohort) }
+
+// Inactive is the reason why a queue takes no jobs; empty: it does, or nobody says.
+func (s *QueueStatus) Inactive() string {
+	for _, c := range s.Conditions {
+		if c.Type == "Active" && c.Status == metav1.ConditionFalse {
+			return cmp.Or(c.Reason, "inactive")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// t9kQueue is what of TensorStack's Queue is read, as far as its manual says what it means
+// (https://github.com/t9k/user-manuals/tree/master/src/modules/scheduling). The shapes of
+// pods that a queue takes and the namespaces it serves are not judged.
+type t9kQueue struct {
+	Metadata struct {
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Spec struct {
+		Quota struct {
+			Requests corev1.ResourceList `json:"requests"`
+		} `json:"quota"`
+		Closed bool `json:"closed"`
+	} `json:"spec"`
+	Status struct {
+		Allocated corev1.ResourceList `json:"allocated"`
+	} `json:"status"`
+}
+
+// volcanoQueue is what of Volcano's Queue is read: capability is what its jobs may hold
+// together, deserved and guarantee are shares that no job breaks
+// (https://github.com/volcano-sh/apis/blob/v1.13.0/pkg/apis/scheduling/v1beta1/types.go).
+type volcanoQueue struct {
+	Spec struct {
+		Capability corev1.ResourceList `json:"capability"`
+		Parent     string              `json:"parent"`
+	} `json:"spec"`
+	Status struct {
+		State     string              `json:"state"`
+		Allocated corev1.ResourceList `json:"allocated"`
+	} `json:"status"`
+}

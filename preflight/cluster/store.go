@@ -1,0 +1,371 @@
+package cluster
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+)
+
+// Store keeps a cluster's objects up to date, one change at a time, and turns them into
+// snapshots. A change of a pod or a node costs what it changes; a snapshot costs O(nodes)
+// machine words to copy, and works out only what changed since the last one: nodes, the
+// classes they are in, the pieces of the lists of pods. The zero value is empty and ready
+// to use. It keeps what it is given, expects nobody to change it, and is not safe for
+// concurrent use; the snapshots are.
+type Store struct {
+	nodes   map[string]*nodeInfo
+	order   []*nodeInfo // of known nodes, by name
+	touched []*nodeInfo // since the last snapshot
+	moved   bool        // a node has come or gone since
+	line    line        // of the last snapshot; to be copied
+	classes classes
+	marks   marks
+
+	pods     map[types.NamespacedName]*podEntry
+	in       map[string]*namespacePods // by namespace
+	podsIn   map[string]*PodList       // of the last snapshot; nil: pods have changed
+	guards   map[types.NamespacedName]*Pod
+	guarded  []*Pod // the same, of known nodes
+	guardsOK bool   // guarded is up to date
+	sawPods  bool
+
+	objects    objectIndex
+	volumes    volumeIndex
+	rules      *Rules
+	complete   map[schema.GroupResource]bool
+	allocated  allocatedDevices
+	autoscaler string             // who may add nodes, where that is known beforehand
+	absent     map[objectKey]bool // set before the first snapshot only
+	memory     *sync.Pool         // of what its snapshots work in
+	byLabel    *labelColumns      // nil: a name or a label of a node has changed since
+	labelKeys  map[string]int     // on how many nodes each label is
+	shapes     shapeTable
+	shaped     *nodeShapes // nil: nodes have come or gone, or offer something else
+}
+
+// SetNode adds or replaces a node.
+func (l *Store) SetNode(n *corev1.Node) {
+	b := l.nodeInfo(n.Name)
+	switch {
+	case b.object == nil:
+		at, _ := l.find(n.Name)
+		l.order = slices.Insert(l.order, at, b)
+		l.byLabel, l.guardsOK, l.moved = nil, false, true
+	case !maps.Equal(b.object.Labels, n.Labels):
+		l.byLabel = nil
+	}
+	if l.byLabel == nil {
+		l.shaped = nil
+		l.countLabels(b.object, -1)
+		l.countLabels(n, 1)
+	}
+	l.marks.add(b, -1)
+	before := b.allocatable
+	if !b.take(n) {
+		l.classes.offer(before, b.allocatable)
+	}
+	if l.shapes.join(b) {
+		l.shaped = nil
+	}
+	l.marks.add(b, 1)
+	l.touch(b)
+}
+
+// countLabels counts the labels of a node, or counts them no more.
+func (l *Store) countLabels(node *corev1.Node, n int) {
+	if node == nil {
+		return
+	}
+	for key := range node.Labels {
+		if put(&l.labelKeys, key, l.labelKeys[key]+n); l.labelKeys[key] == 0 {
+			delete(l.labelKeys, key)
+		}
+	}
+}
+
+// DropNode forgets a node.
+func (l *Store) DropNode(name string) {
+	b := l.nodes[name]
+	if b == nil || b.object == nil {
+		return
+	}
+	at, _ := l.find(name)
+	l.order = slices.Delete(l.order, at, at+1)
+	l.byLabel, l.guardsOK, l.moved = nil, false, true
+	l.marks.add(b, -1)
+	l.classes.offer(b.allocatable, nil)
+	l.classes.leave(b)
+	l.countLabels(b.object, -1)
+	l.shapes.leave(b)
+	l.shaped = nil
+	b.object, b.node, b.allocatable = nil, nil, nil
+	l.abandon(b)
+}
+
+// SetPod adds or replaces a pod.
+func (l *Store) SetPod(p *corev1.Pod) { l.KeepPod(PodOf(p)) }
+
+// KeepPod is SetPod for a pod of which only what counts was kept.
+func (l *Store) KeepPod(p *Pod) {
+	l.sawPods = true
+	key := types.NamespacedName{Namespace: p.namespace, Name: p.name}
+	l.DropPod(p.namespace, p.name)
+	if p.ended {
+		return
+	}
+	q := l.in[p.namespace]
+	if q == nil {
+		q = &namespacePods{}
+		put(&l.in, p.namespace, q)
+	}
+	there := q.add(p)
+	put(&l.pods, key, there)
+	l.podsIn = nil
+	if p.node != "" {
+		b := l.nodeInfo(p.node)
+		there.on = b
+		b.addPod(p)
+		l.touch(b)
+		l.volumes.use(b, p)
+		if len(p.apart) > 0 {
+			put(&l.guards, key, p)
+			l.guardsOK = false
+		}
+	}
+}
+
+// DropPod forgets a pod.
+func (l *Store) DropPod(namespace, name string) {
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	there, ok := l.pods[key]
+	if !ok {
+		return
+	}
+	delete(l.pods, key)
+	q := l.in[namespace]
+	q.drop(there, func(moved *Pod) *podEntry {
+		return l.pods[types.NamespacedName{Namespace: moved.namespace, Name: moved.name}]
+	})
+	if q.all.size == 0 {
+		delete(l.in, namespace)
+	}
+	l.podsIn = nil
+	if b := there.on; b != nil {
+		b.removePod(there.pod)
+		l.volumes.unuse(b, there.pod)
+		l.touch(b)
+		l.abandon(b)
+	}
+	if l.guards[key] != nil {
+		delete(l.guards, key)
+		l.guardsOK = false
+	}
+}
+
+// SetObject adds or replaces any other object.
+func (l *Store) SetObject(o *unstructured.Unstructured) {
+	gvk := o.GroupVersionKind()
+	name, now := Name{o.GetNamespace(), o.GetName(), gvk.Version}, readObject(gvk, o)
+	before := l.objects.set(gvk, name, now)
+	l.objectChanged(gvk.GroupKind(), name, before, now)
+}
+
+// DropObject forgets an object.
+func (l *Store) DropObject(gvk schema.GroupVersionKind, namespace, name string) {
+	l.dropObject(gvk.GroupKind(), Name{namespace, name, gvk.Version})
+}
+
+func (l *Store) dropObject(gk schema.GroupKind, name Name) {
+	if before := l.objects.drop(gk, name); before != nil {
+		l.objectChanged(gk, name, before, nil)
+	}
+}
+
+// DropKind forgets all Objects of a kind, whatever their version.
+func (l *Store) DropKind(gk schema.GroupKind) {
+	var names []Name
+	for name := range l.objects.kinds[gk].all() {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		l.dropObject(gk, name)
+	}
+}
+
+// objectChanged follows a change of an object; nil: it is not there.
+func (l *Store) objectChanged(gk schema.GroupKind, name Name, before, now *object) {
+	if gk == ClaimGVK.GroupKind() {
+		l.allocated.count(readAs[resourcev1.ResourceClaim](before), -1)
+		l.allocated.count(readAs[resourcev1.ResourceClaim](now), 1)
+	}
+	l.volumesChanged(gk, name, before, now)
+}
+
+// SetComplete says whether the ledger holds all Objects of a resource.
+func (l *Store) SetComplete(r schema.GroupResource, whole bool) {
+	if l.complete[r] == whole {
+		return
+	}
+	complete := maps.Clone(l.complete)
+	put(&complete, r, whole)
+	l.complete = complete
+}
+
+// Snapshot is the view as it is now. incomplete says why it must not be trusted; empty:
+// nothing speaks against it.
+func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
+	if l.rules == nil || len(l.objects.stale) > 0 {
+		l.rules = rulesOf(l.objects.kinds, l.rules, l.objects.stale)
+		clear(l.objects.stale)
+	}
+	s := &Snapshot{
+		taken: taken, incomplete: incomplete, objects: l.objects.share(), storage: l.volumes.share(), rules: l.rules,
+		complete: l.complete, absent: l.absent, allocated: len(l.allocated),
+		groupings: lru.New(mostGroupings), slots: lru.New(mostDrivers),
+	}
+	if l.memory == nil {
+		l.memory = &sync.Pool{}
+	}
+	s.memory = l.memory
+	if s.incomplete == "" && len(l.order) == 0 && !l.complete[nodesResource] {
+		s.incomplete = "the snapshot holds no nodes"
+	}
+	l.digest()
+	s.line = l.line.copy()
+	s.podsIn = l.listPods()
+	s.podsKnown = l.sawPods || l.complete[PodsResource]
+	if !l.complete[PodsResource] && len(s.podsIn) == 1 {
+		for only := range s.podsIn {
+			s.podsScope = only
+		}
+	}
+	s.guarded = l.listGuarded()
+	s.autoscaler = cmp.Or(l.autoscaler, autoscalerOf(autoscalerIn(l.objects.kinds), &l.marks))
+	if l.byLabel == nil {
+		l.byLabel = labelColumnsOf(len(l.order), maps.Clone(l.labelKeys))
+	}
+	s.byLabel = l.byLabel
+	s.shapes = l.nodeShapes()
+	s.silent = l.marks.silent
+	s.lacking = l.marks.lacking > 0
+	return s
+}
+
+var (
+	nodesResource = schema.GroupResource{Resource: "nodes"}
+	PodsResource  = schema.GroupResource{Resource: "pods"}
+)
+
+// nodeInfo finds a node, known or not, or makes room for it.
+func (l *Store) nodeInfo(name string) *nodeInfo {
+	b := l.nodes[name]
+	if b == nil {
+		b = &nodeInfo{name: name}
+		put(&l.nodes, name, b)
+	}
+	return b
+}
+
+// abandon forgets a node that is neither known nor named by a pod.
+func (l *Store) abandon(b *nodeInfo) {
+	if b.object == nil && len(b.pods) == 0 {
+		delete(l.nodes, b.name)
+	}
+}
+
+// touch marks a node that the next snapshot has to look at.
+func (l *Store) touch(b *nodeInfo) {
+	if !b.touched {
+		b.touched = true
+		l.touched = append(l.touched, b)
+	}
+}
+
+// find is where a known node is in the order, or would be.
+func (l *Store) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(l.order, name, func(b *nodeInfo, name string) int { return strings.Compare(b.name, name) })
+}
+
+// digest works out the nodes that were touched.
+func (l *Store) digest() {
+	work := l.touched
+	if l.classes.reset() {
+		work, l.moved = l.order, true
+	}
+	for _, b := range l.touched {
+		b.touched = false
+	}
+	for _, b := range work {
+		if b.object != nil {
+			if !b.volumesKnown {
+				l.digestVolumes(b)
+			}
+			b.digest()
+			l.classes.join(b)
+		}
+	}
+	if l.moved {
+		work, l.moved = l.order, false
+		l.line.nodes, l.line.of = make([]*Node, len(l.order)), make([]int32, len(l.order))
+		for at, b := range l.order {
+			b.at = at
+		}
+	}
+	for _, b := range work {
+		if b.object != nil {
+			l.line.nodes[b.at], l.line.of[b.at] = b.node, b.class.slot
+		}
+	}
+	l.line.classes, l.line.index = l.classes.slots, l.classes.index
+	clear(l.touched)
+	l.touched = l.touched[:0]
+}
+
+func (l *Store) listPods() map[string]*PodList {
+	if l.podsIn == nil {
+		l.podsIn = make(map[string]*PodList, len(l.in))
+		for namespace, q := range l.in {
+			l.podsIn[namespace] = q.show()
+		}
+	}
+	return l.podsIn
+}
+
+// listGuarded are the pods on known nodes that keep others away.
+func (l *Store) listGuarded() []*Pod {
+	if !l.guardsOK {
+		l.guarded, l.guardsOK = make([]*Pod, 0, len(l.guards)), true
+		for _, p := range l.guards {
+			if l.nodes[p.node].object != nil {
+				l.guarded = append(l.guarded, p)
+			}
+		}
+	}
+	return l.guarded
+}
+
+// Fork is an empty store with the objects of a snapshot, to which nodes and pods are yet to
+// come. A question is tried on it.
+func (s *Snapshot) Fork() *Store {
+	return &Store{
+		objects: indexOf(s.objects), volumes: volumesOf(s.storage), rules: s.rules, complete: s.complete,
+		autoscaler: s.autoscaler, sawPods: s.podsKnown,
+	}
+}
+
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
+}

@@ -1,0 +1,563 @@
+package cluster
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+)
+
+var (
+	ClaimKind      = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	VolumeKind     = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
+	ClassKind      = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}
+	DriverKind     = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "CSIDriver"}
+	csiNodeKind    = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "CSINode"}
+	attachmentKind = schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "VolumeAttachment"}
+)
+
+// HasUnclaimed says that there are volumes of a class that no claim has.
+func (s *Snapshot) HasUnclaimed(class string) bool {
+	for range s.storage.unclaimed.in(class) {
+		return true
+	}
+	return false
+}
+
+// Served says on which nodes a volume that is there can become that of a claim. A volume
+// that is meant for the claim is the only one to ask.
+func (s *Snapshot) Served(claim *corev1.PersistentVolumeClaim, class string) func(at int) bool {
+	for name := range s.storage.claimed.called(claim.Namespace, claim.Name) {
+		v := Find[Volume](s.objects, VolumeKind, "", name.Version)
+		if v != nil && podspec.VolumeClass(v.PersistentVolume) == class && podspec.VolumeSuits(claim, v.PersistentVolume) {
+			return s.reaches([]*Volume{v})
+		}
+	}
+	var suited []*Volume
+	for name := range s.storage.unclaimed.in(class) {
+		if v := Find[Volume](s.objects, VolumeKind, "", name.Name); v != nil && podspec.VolumeSuits(claim, v.PersistentVolume) {
+			suited = append(suited, v)
+		}
+	}
+	return s.reaches(suited)
+}
+
+// reaches says which nodes reach one of some volumes at least.
+func (s *Snapshot) reaches(volumes []*Volume) func(at int) bool {
+	hosts, asked := map[string]bool{}, map[string]bool{}
+	var some []func(at int) bool
+	for _, v := range volumes {
+		switch {
+		case v.hosts != nil:
+			for _, host := range v.hosts {
+				hosts[host] = true
+			}
+		case v.reach == "":
+			return func(int) bool { return true }
+		case !asked[v.reach]:
+			asked[v.reach] = true
+			required := v.Spec.NodeAffinity.Required
+			some = append(some, s.ByLabels(podspec.ReachableFrom(required), required.NodeSelectorTerms, nil))
+		}
+	}
+	return func(at int) bool {
+		if len(hosts) > 0 {
+			if host, ok := s.nodes[at].Labels[corev1.LabelHostname]; ok && hosts[host] {
+				return true
+			}
+		}
+		return slices.ContainsFunc(some, func(reaches func(int) bool) bool { return reaches(at) })
+	}
+}
+
+// volume is a volume as its driver names it.
+type volume struct{ Driver, Handle string }
+
+// Volume is a PersistentVolume, and from where it is reached.
+type Volume struct {
+	*corev1.PersistentVolume
+	hosts []string // the only nodes that reach it, by their hostname label; nil: not said that way
+	reach string   // its node affinity as text, where that says something else; empty: all nodes
+}
+
+// attachment is a VolumeAttachment: a volume that is attached to a node, or about to be.
+type attachment struct{ attacher, node, volume string }
+
+// nodeAttachment is an attachment with the volume as its driver names it; without a
+// handle: the view does not hold it, or it is none of a driver's.
+type nodeAttachment struct {
+	*attachment
+	handle string
+}
+
+// mount is a claim that a pod on a node uses, and the volume behind it.
+type mount struct {
+	pod   *Pod
+	claim string
+	volume
+	known, found bool // whether the volume has been looked for, and found
+}
+
+// attachLimit is how many volumes of a driver a node attaches.
+type attachLimit struct {
+	driver string
+	most   int32
+}
+
+// AttachedVolume is a volume that is attached to a node.
+type AttachedVolume struct {
+	volume
+	hash uint64 // of the handle
+	Idle bool   // stays on an idle cluster: pods use it that stay
+}
+
+// volumeIndex is what of a store's volumes has to be found by something else than the name.
+// All lists are in the order of what they are found by.
+type volumeIndex struct {
+	users      sortedList[*Pod]           // by namespace, claim and pod: pods with a node
+	attached   sortedList[nodeAttachment] // by node and name
+	unclaimed  sortedList[struct{}]       // by class and name: volumes that no claim has
+	claimed    sortedList[struct{}]       // by the claim's namespace, the claim and the name of the volume
+	claimsOf   sortedList[struct{}]       // by volume, namespace and name of the claim
+	attachedAs sortedList[string]         // by volume and name of the attachment: the node
+	shown      *volumeLists               // nil: something has changed
+}
+
+// volumeLists are the lists of which snapshots have need; immutable.
+type volumeLists struct {
+	users     *sortedList[*Pod]
+	attached  *sortedList[nodeAttachment]
+	unclaimed *sortedList[struct{}]
+	claimed   *sortedList[struct{}]
+}
+
+func (x *volumeIndex) share() *volumeLists {
+	if x.shown == nil {
+		x.shown = &volumeLists{x.users.share(), x.attached.share(), x.unclaimed.share(), x.claimed.share()}
+	}
+	return x.shown
+}
+
+// volumesOf is the index of a store that begins with the objects of a snapshot; the pods
+// are yet to come.
+func volumesOf(shown *volumeLists) volumeIndex {
+	if shown == nil {
+		return volumeIndex{}
+	}
+	return volumeIndex{attached: *shown.attached, unclaimed: *shown.unclaimed, claimed: *shown.claimed}
+}
+
+// use notes which claims a pod on a node uses.
+func (x *volumeIndex) use(b *nodeInfo, p *Pod) {
+	for _, claim := range p.claims {
+		x.shown = nil
+		x.users.set(Name{p.namespace, claim, p.name}, p)
+		b.mounts = append(b.mounts, mount{pod: p, claim: claim})
+	}
+	b.volumesKnown = b.volumesKnown && len(p.claims) == 0
+}
+
+func (x *volumeIndex) unuse(b *nodeInfo, p *Pod) {
+	for _, claim := range p.claims {
+		x.shown = nil
+		x.users.drop(Name{p.namespace, claim, p.name})
+		b.mounts = slices.DeleteFunc(b.mounts, func(m mount) bool { return m.pod == p })
+	}
+	b.volumesKnown = b.volumesKnown && len(p.claims) == 0
+}
+
+// volumesChanged follows a change of an object: nodes whose volumes may be others now are
+// worked out again.
+func (l *Store) volumesChanged(gk schema.GroupKind, name Name, before, now *object) {
+	switch gk {
+	case ClaimKind.GroupKind():
+		l.claimChanged(name, readAs[corev1.PersistentVolumeClaim](before), readAs[corev1.PersistentVolumeClaim](now))
+	case VolumeKind.GroupKind():
+		l.volumeChanged(name, readAs[Volume](before), readAs[Volume](now))
+	case attachmentKind.GroupKind():
+		l.attachmentChanged(name, readAs[attachment](before), readAs[attachment](now))
+	case csiNodeKind.GroupKind():
+		l.volumesOn(name.Name)
+	case ClassKind.GroupKind():
+		for claim, p := range l.volumes.users.all() {
+			if c := Find[corev1.PersistentVolumeClaim](l.objects.kinds, ClaimKind, claim.Namespace, claim.Name); c != nil && podspec.ClaimClass(c) == name.Name {
+				l.mountOn(p, claim.Name)
+			}
+		}
+	}
+}
+
+// mountOn is about a claim that a pod uses.
+func (l *Store) mountOn(p *Pod, claim string) {
+	b := l.nodes[p.node]
+	for i := range b.mounts {
+		if m := &b.mounts[i]; m.pod == p && m.claim == claim {
+			m.known = false
+		}
+	}
+	l.volumesOn(p.node)
+}
+
+func readAs[T any](o *object) *T {
+	if o == nil {
+		return nil
+	}
+	v, _ := o.read.(*T)
+	return v
+}
+
+func (l *Store) claimChanged(name Name, before, now *corev1.PersistentVolumeClaim) {
+	was, is, wasClass, isClass := "", "", "", ""
+	if before != nil {
+		was, wasClass = before.Spec.VolumeName, podspec.ClaimClass(before)
+	}
+	if now != nil {
+		is, isClass = now.Spec.VolumeName, podspec.ClaimClass(now)
+	}
+	if (before == nil) == (now == nil) && was == is && wasClass == isClass {
+		return
+	}
+	if was != is {
+		if was != "" {
+			l.volumes.claimsOf.drop(Name{was, name.Namespace, name.Name})
+		}
+		if is != "" {
+			l.volumes.claimsOf.set(Name{is, name.Namespace, name.Name}, struct{}{})
+		}
+	}
+	l.claimOn(name.Namespace, name.Name)
+}
+
+// claimOn is about the nodes with pods that use a claim.
+func (l *Store) claimOn(namespace, claim string) {
+	for _, p := range l.volumes.users.called(namespace, claim) {
+		l.mountOn(p, claim)
+	}
+}
+
+func (l *Store) volumesOn(node string) {
+	if b := l.nodes[node]; b != nil {
+		b.volumesKnown = false
+		l.touch(b)
+	}
+}
+
+func (l *Store) volumeChanged(name Name, before, now *Volume) {
+	x := &l.volumes
+	wasClaimed, wasAt := before.found(name.Name)
+	isClaimed, isAt := now.found(name.Name)
+	if wasClaimed != isClaimed || wasAt != isAt {
+		x.shown = nil
+		if before != nil {
+			x.by(wasClaimed).drop(wasAt)
+		}
+		if now != nil {
+			x.by(isClaimed).set(isAt, struct{}{})
+		}
+	}
+	if before != nil && now != nil && sameHandle(before, now) {
+		return
+	}
+	for claim := range x.claimsOf.in(name.Name) {
+		l.claimOn(claim.Name, claim.Version)
+	}
+	for attached, node := range x.attachedAs.in(name.Name) {
+		at := Name{node, attached.Name, ""}
+		if a, ok := x.attached.Get(at); ok {
+			x.attached.set(at, l.resolved(a.attachment))
+			l.volumesOn(node)
+		}
+	}
+}
+
+// resolved finds the volume of an attachment.
+func (l *Store) resolved(a *attachment) nodeAttachment {
+	if pv := Find[Volume](l.objects.kinds, VolumeKind, "", a.volume); pv != nil && pv.Spec.CSI != nil {
+		return nodeAttachment{a, HandleOf(pv.PersistentVolume)}
+	}
+	return nodeAttachment{attachment: a}
+}
+
+// found is by what a volume is found besides its name: the claim that has it, or its class.
+func (v *Volume) found(name string) (claimed bool, at Name) {
+	if v == nil {
+		return false, Name{}
+	}
+	if ref := v.Spec.ClaimRef; ref != nil {
+		return true, Name{ref.Namespace, ref.Name, name}
+	}
+	return false, Name{podspec.VolumeClass(v.PersistentVolume), name, ""}
+}
+
+func (x *volumeIndex) by(claimed bool) *sortedList[struct{}] {
+	if claimed {
+		return &x.claimed
+	}
+	return &x.unclaimed
+}
+
+func sameHandle(a, b *Volume) bool {
+	return (a.Spec.CSI == nil) == (b.Spec.CSI == nil) && (a.Spec.CSI == nil || HandleOf(a.PersistentVolume) == HandleOf(b.PersistentVolume))
+}
+
+func (l *Store) attachmentChanged(name Name, before, now *attachment) {
+	if before != nil && now != nil && *before == *now {
+		return
+	}
+	x := &l.volumes
+	x.shown = nil
+	if before != nil {
+		x.attached.drop(Name{before.node, name.Name, ""})
+		x.attachedAs.drop(Name{before.volume, name.Name, ""})
+		l.volumesOn(before.node)
+	}
+	if now != nil {
+		x.attached.set(Name{now.node, name.Name, ""}, l.resolved(now))
+		x.attachedAs.set(Name{now.volume, name.Name, ""}, now.node)
+		l.volumesOn(now.node)
+	}
+}
+
+// digestVolumes works out what is attached to a node, and how much may be.
+func (l *Store) digestVolumes(b *nodeInfo) {
+	b.volumesKnown, b.attached, b.attachLimits = true, make([]AttachedVolume, 0, len(b.attached)), nil
+	if limits := Find[[]attachLimit](l.objects.kinds, csiNodeKind, "", b.name); limits != nil {
+		b.attachLimits = *limits
+	}
+	add := func(v volume, idle bool) {
+		at := slices.IndexFunc(b.attached, func(a AttachedVolume) bool { return a.Handle == v.Handle })
+		if at < 0 {
+			at, b.attached = len(b.attached), append(b.attached, AttachedVolume{hash: uint64(hashOf("", v.Handle))})
+		}
+		b.attached[at].volume, b.attached[at].Idle = v, b.attached[at].Idle || idle
+	}
+	for i := range b.mounts {
+		m := &b.mounts[i]
+		if !m.known {
+			m.volume, m.found = VolumeOf(l.objects.kinds, m.pod.namespace, m.claim)
+			m.known = true
+		}
+		if m.found {
+			add(m.volume, m.pod.resident)
+		}
+	}
+	// A pod that has just ended leaves its volume there for a while.
+	for _, a := range l.volumes.attached.in(b.name) {
+		if a.handle != "" {
+			add(volume{a.attacher, a.handle}, false)
+		}
+	}
+}
+
+// VolumeOf is the volume behind a claim: the one it is bound to, or the one that its class's
+// driver will make.
+func VolumeOf(all Objects, namespace, name string) (volume, bool) {
+	claim := Find[corev1.PersistentVolumeClaim](all, ClaimKind, namespace, name)
+	if claim == nil {
+		return volume{}, false
+	}
+	if v := claim.Spec.VolumeName; v != "" {
+		if pv := Find[Volume](all, VolumeKind, "", v); pv != nil {
+			if pv.Spec.CSI == nil {
+				return volume{}, false
+			}
+			return volume{pv.Spec.CSI.Driver, HandleOf(pv.PersistentVolume)}, true
+		}
+	}
+	if class := podspec.ClaimClass(claim); class != "" {
+		if c := Find[storagev1.StorageClass](all, ClassKind, "", class); c != nil {
+			return volume{c.Provisioner, c.Provisioner + "/" + namespace + "/" + name}, true
+		}
+	}
+	return volume{}, false
+}
+
+// Claim is what counts of a volume claim: its spec without what made it, its class, its phase and
+// whether it is being deleted. Read-only.
+func (s *Snapshot) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, job.Presence) {
+	if s == nil {
+		return nil, job.Unknown
+	}
+	return ReadOf[corev1.PersistentVolumeClaim](s, ClaimKind, namespace, name)
+}
+
+// Volume is what counts of a volume: what it holds and for whom, its driver, and which nodes
+// reach it. Read-only.
+func (s *Snapshot) Volume(name string) (*corev1.PersistentVolume, job.Presence) {
+	if s == nil {
+		return nil, job.Unknown
+	}
+	v, there := ReadOf[Volume](s, VolumeKind, "", name)
+	if there != job.Present {
+		return nil, there
+	}
+	return v.PersistentVolume, there
+}
+
+// HandleOf is what the driver calls a volume. Where that is not in the view, the name of
+// the volume tells it from others as well.
+func HandleOf(pv *corev1.PersistentVolume) string {
+	return pv.Spec.CSI.Driver + "/" + cmp.Or(pv.Spec.CSI.VolumeHandle, pv.Name)
+}
+
+// The readers below take what is plain and leave the rest to the converter, which is
+// slower: an attached volume changes three objects.
+
+func readClaim(o *unstructured.Unstructured) (any, error) {
+	var in plainFields
+	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
+	c := &corev1.PersistentVolumeClaim{}
+	c.Namespace, c.Name, c.UID = in.text(meta, "namespace"), in.text(meta, "name"), types.UID(in.text(meta, "uid"))
+	c.Annotations = in.texts(in.child(meta, "annotations"))
+	c.Spec.VolumeName, c.Spec.StorageClassName = in.text(spec, "volumeName"), in.optional(spec, "storageClassName")
+	for _, mode := range in.list(spec, "accessModes") {
+		c.Spec.AccessModes = append(c.Spec.AccessModes, corev1.PersistentVolumeAccessMode(mode))
+	}
+	c.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
+	c.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
+	c.Spec.Resources.Requests = in.amounts(in.child(spec, "resources"), "requests")
+	c.Status.Phase = corev1.PersistentVolumeClaimPhase(in.text(status, "phase"))
+	if in.odd || meta["deletionTimestamp"] != nil || spec["selector"] != nil {
+		return freely[corev1.PersistentVolumeClaim](o)
+	}
+	return c, nil
+}
+
+func readVolume(o *unstructured.Unstructured) (any, error) {
+	var in plainFields
+	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
+	v := &corev1.PersistentVolume{}
+	v.Name, v.Labels, v.Annotations = in.text(meta, "name"), in.texts(in.child(meta, "labels")), in.texts(in.child(meta, "annotations"))
+	v.Spec.Capacity = in.amounts(spec, "capacity")
+	for _, mode := range in.list(spec, "accessModes") {
+		v.Spec.AccessModes = append(v.Spec.AccessModes, corev1.PersistentVolumeAccessMode(mode))
+	}
+	v.Spec.StorageClassName = in.text(spec, "storageClassName")
+	v.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
+	v.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
+	v.Status.Phase = corev1.PersistentVolumePhase(in.text(status, "phase"))
+	if csi := in.child(spec, "csi"); csi != nil {
+		v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: in.text(csi, "driver"), VolumeHandle: in.text(csi, "volumeHandle")}
+	}
+	if ref := in.child(spec, "claimRef"); ref != nil {
+		v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: in.text(ref, "namespace"), Name: in.text(ref, "name"), UID: types.UID(in.text(ref, "uid"))}
+	}
+	v.Spec.NodeAffinity = in.affinity(in.child(spec, "nodeAffinity"))
+	if in.odd || meta["deletionTimestamp"] != nil {
+		read, err := freely[corev1.PersistentVolume](o)
+		if err != nil {
+			return nil, err
+		}
+		v, _ = read.(*corev1.PersistentVolume)
+	}
+	out := &Volume{PersistentVolume: v}
+	if a := v.Spec.NodeAffinity; a != nil && a.Required != nil {
+		if out.hosts = hostsOf(a.Required); out.hosts == nil {
+			out.reach = affinityText(a.Required)
+		}
+	}
+	return out, nil
+}
+
+// hostsOf are the nodes that an affinity names by their hostname label and by nothing else.
+func hostsOf(required *corev1.NodeSelector) []string {
+	if len(required.NodeSelectorTerms) != 1 {
+		return nil
+	}
+	term := &required.NodeSelectorTerms[0]
+	if len(term.MatchFields) > 0 || len(term.MatchExpressions) != 1 {
+		return nil
+	}
+	e := &term.MatchExpressions[0]
+	if e.Key != corev1.LabelHostname || e.Operator != corev1.NodeSelectorOpIn {
+		return nil
+	}
+	return e.Values
+}
+
+// affinityText tells affinities apart.
+func affinityText(required *corev1.NodeSelector) string {
+	var out []byte
+	add := func(parts ...string) {
+		for _, part := range parts {
+			out = append(append(out, part...), 0)
+		}
+	}
+	for i := range required.NodeSelectorTerms {
+		term := &required.NodeSelectorTerms[i]
+		for _, list := range [][]corev1.NodeSelectorRequirement{term.MatchExpressions, term.MatchFields} {
+			for _, e := range list {
+				add(e.Key, string(e.Operator))
+				add(e.Values...)
+				add("")
+			}
+			add(";")
+		}
+	}
+	return string(out)
+}
+
+func readAttachment(o *unstructured.Unstructured) (any, error) {
+	var in plainFields
+	spec := in.child(o.Object, "spec")
+	a := &attachment{attacher: in.text(spec, "attacher"), node: in.text(spec, "nodeName"), volume: in.text(in.child(spec, "source"), "persistentVolumeName")}
+	if in.odd {
+		_, err := freely[storagev1.VolumeAttachment](o)
+		return nil, err
+	}
+	if a.volume == "" { // it is written into a pod
+		return nil, nil
+	}
+	return a, nil
+}
+
+func readCSINode(o *unstructured.Unstructured) (any, error) {
+	read, err := freely[storagev1.CSINode](o)
+	if err != nil {
+		return nil, err
+	}
+	limits := []attachLimit{}
+	if n, ok := read.(*storagev1.CSINode); ok {
+		for _, d := range n.Spec.Drivers {
+			if d.Allocatable != nil && d.Allocatable.Count != nil {
+				limits = append(limits, attachLimit{d.Name, *d.Allocatable.Count})
+			}
+		}
+	}
+	return &limits, nil
+}
+
+// plainQuota reads a quota; nil: something in it needs a closer look.
+func plainQuota(o *unstructured.Unstructured) *corev1.ResourceQuota {
+	var in plainFields
+	meta, spec, status := in.child(o.Object, "metadata"), in.child(o.Object, "spec"), in.child(o.Object, "status")
+	q := &corev1.ResourceQuota{}
+	q.Namespace, q.Name = in.text(meta, "namespace"), in.text(meta, "name")
+	q.Spec.Hard, q.Status.Hard, q.Status.Used = in.amounts(spec, "hard"), in.amounts(status, "hard"), in.amounts(status, "used")
+	for _, scope := range in.list(spec, "scopes") {
+		q.Spec.Scopes = append(q.Spec.Scopes, corev1.ResourceQuotaScope(scope))
+	}
+	if in.odd || spec["scopeSelector"] != nil {
+		return nil
+	}
+	return q
+}
+
+// ClaimUsers are the pods with a node that use a claim.
+func (s *Snapshot) ClaimUsers(namespace, claim string) iter.Seq[*Pod] {
+	return func(yield func(*Pod) bool) {
+		for _, p := range s.storage.users.called(namespace, claim) {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}

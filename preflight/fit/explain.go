@@ -1,0 +1,129 @@
+package fit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// explain fills in why nodes were refused to the first kin without a place, and what the
+// text will talk about.
+func explain(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
+	r.Rejected.Total = len(q.Snapshot.Nodes())
+	if len(podSets) == 0 {
+		r.Rejected.Open = len(q.Snapshot.Nodes())
+		return
+	}
+	subject := podSets[0]
+	if r.Verdict != Fits {
+		subject, r.Group = FirstWithout(q, podSets)
+	}
+	Reject(q, &r.Rejected, subject)
+	for _, k := range podSets {
+		r.Asks = append(r.Asks, askOf(q, k))
+	}
+	r.Usable = usable(q, podSets)
+}
+
+// usable counts the nodes that may take pods of any of the kins, or could when idle.
+func usable(q *assign.Solver, podSets []*assign.PodSet) (nodes int) {
+	seen := make([]bool, len(q.Cycle.Grouping.Class))
+	for _, k := range podSets {
+		refuses := k.Refuses()
+		for _, cells := range k.Open {
+			for _, cell := range cells {
+				if !seen[cell] && (k.Now[cell] > 0 || refuses(cell).Passes()) {
+					seen[cell] = true
+					nodes += int(q.Cycle.Grouping.Size[cell])
+				}
+			}
+		}
+	}
+	return nodes
+}
+
+// FirstWithout is the first group that has not all its pods placed, and its kin.
+func FirstWithout(q *assign.Solver, podSets []*assign.PodSet) (*assign.PodSet, string) {
+	placed := map[string]int{}
+	for _, p := range q.Plan {
+		placed[q.Gang.Groups[p.Group].Name] += p.Count
+	}
+	for i, g := range q.Gang.Groups {
+		for _, k := range podSets {
+			if slices.Contains(k.Groups, i) && placed[g.Name] < g.Least() {
+				return k, g.Name
+			}
+		}
+	}
+	return podSets[0], podSets[0].Name
+}
+
+func Reject(q *assign.Solver, out *Rejections, k *assign.PodSet) {
+	taints := map[string]int{}
+	for _, r := range k.Refused {
+		out.add(r.Reason, int(r.Nodes))
+		if r.Reason == assign.Tainted {
+			taints[k.Taints[k.RefusingTaint[q.Snapshot.Columns().TaintSet[q.Cycle.Grouping.Class[r.Cells[0]]]]-1]] += int(r.Nodes)
+		}
+	}
+	out.Open = int(k.Takers)
+	refuses := k.Refuses()
+	for _, cells := range k.Open {
+		for _, cell := range cells {
+			if k.Now[cell] == 0 {
+				out.add(refuses(cell), int(q.Cycle.Grouping.Size[cell]))
+			}
+		}
+	}
+	out.Taints = slices.SortedFunc(maps.Keys(taints), func(a, b string) int {
+		return cmp.Or(cmp.Compare(taints[b], taints[a]), cmp.Compare(a, b))
+	})
+}
+
+// add counts nodes behind a gate.
+func (r *Rejections) add(g assign.FilterReason, nodes int) {
+	switch g {
+	case assign.NotReady:
+		r.NotReady += nodes
+	case assign.Cordoned:
+		r.Cordoned += nodes
+	case assign.NotSelected:
+		r.Selector += nodes
+	case assign.Tainted:
+		r.Taint += nodes
+	case assign.TooSmall:
+		r.TooSmall += nodes
+	case assign.Full:
+		r.Full += nodes
+	case assign.Otherwise, assign.Closed:
+		r.Other += nodes
+	default:
+		r.Open += nodes
+	}
+}
+
+func askOf(q *assign.Solver, k *assign.PodSet) Ask {
+	a := Ask{Role: k.Name, Each: job.Resources{}, Apart: k.OnePerNode, Nodes: int(k.Takers)}
+	var roles []string
+	for _, i := range k.Groups {
+		g := &q.Gang.Groups[i]
+		pods := max(0, g.Count) - q.Running[i]
+		roles = append(roles, words.Pods(g.Name, pods))
+		a.Pods = int(saturate.Add(int64(a.Pods), int64(pods)))
+	}
+	a.Roles = strings.Join(roles, " + ")
+	for _, n := range k.Needs {
+		if n.Name != corev1.ResourcePods {
+			a.Each[n.Name] = n.N
+		}
+	}
+	return a
+}

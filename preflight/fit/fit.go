@@ -1,0 +1,112 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
+// bound or an exhausted search; where there is neither, the answer is unknown. What it may
+// cost is counted, and a context that ends ends the search, with an unknown that says so.
+//
+// The nodes are one thing, what lies before them another: the verdict is about nodes,
+// Limits are the rules that keep the pods from ever reaching them. What would make a gang
+// fit is the matter of package whatif.
+func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang) Result {
+	b := assign.NewBudget(ctx, assign.MostSteps)
+	g = quota.Stored(s, g)
+	r, cycle := Solve(s, g, b)
+	defer cycle.Release()
+	if !b.Gone {
+		AddViolations(s, &r, g)
+	}
+	return r
+}
+
+// Solve is the verdict about the nodes alone, and what it rests on: a search for a change goes on from there.
+// Whoever asks gives the ground back.
+func Solve(s *cluster.Snapshot, g gang.Gang, b *assign.Budget) (Result, *assign.Cycle) {
+	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
+	if s == nil || s.Incomplete() != "" {
+		r.Assumed = []string{s.Incomplete()}
+		return r, nil
+	}
+	cycle := assign.NewCycle(s, g, b)
+	if b.Over != "" {
+		r.Assumed = []string{b.Over}
+		return r, cycle
+	}
+	q := assign.NewSolver(s, g, cycle)
+	a, podSets := Run(q, &r)
+	cut := b.Over
+	if b.Gone {
+		r.Assumed = []string{b.Over}
+		return r, cycle
+	}
+	r.Running = q.PlacedBefore
+	r.Placed += q.PlacedBefore
+	if a != nil && cut == "" {
+		podSets = judge(q, &r, *a, podSets)
+	}
+	if cut != "" {
+		r.Verdict = Unknown
+	}
+	if b.Over != "" {
+		q.Inform("%s", b.Over)
+	}
+	blocked(q, &r)
+	if r.Obstacle != "" { // what is not short has nothing to do with it
+		r.Shortfall = slices.DeleteFunc(r.Shortfall, func(s Shortfall) bool { return r.Stuck || !s.short() })
+	}
+	explain(q, &r, podSets)
+	r.Plan = Planned(q)
+	r.Order = ordered(q)
+	assume(q, &r)
+	return r, cycle
+}
+
+// assume finishes the verdict with what was not looked at.
+func assume(q *assign.Solver, r *Result) {
+	s := q.Snapshot
+	if !s.PodsKnown() && len(s.Nodes()) > 0 {
+		if r.Verdict != TooBig {
+			r.Verdict = Unknown
+		}
+		r.Assumed = append(r.Assumed, "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle")
+	}
+	if len(q.FlipsNo) > 0 && r.Refused() {
+		r.Verdict, r.ByShape, r.WithNodesBack = Unknown, false, false
+		r.Assumed = append(r.Assumed, q.FlipsNo...)
+	}
+	if len(q.FlipsYes) > 0 && r.Verdict == Fits {
+		r.Verdict = Unknown
+		q.Inform("resources and nodes alone would allow it")
+	}
+	r.Assumed = append(r.Assumed, q.FlipsYes...)
+	r.Assumed = append(r.Assumed, q.Info...)
+	if s.PodsScope() != "" {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("all pods of the snapshot are in namespace %s; pods of others are not counted", s.PodsScope()))
+	}
+	if text := pendingText(s, q.Gang); text != "" && r.Verdict != TooBig {
+		r.Assumed = append(r.Assumed, text)
+	}
+	if n := s.Silent(); n > 0 {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%s nothing about health; counted as ready", words.Count(n, "node says", "nodes say")))
+	}
+	if least := q.Gang.MinMembers; r.Refused() && least > 0 && least < r.Wanted && r.Placed >= least {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("the gang may start with %d of its %d pods, and %d fit", least, r.Wanted, r.Placed))
+	}
+	if class := q.Gang.PriorityClass(); class != "" && (r.Verdict == Full || r.Verdict == Fragmented) && !ranked(q.Snapshot, q.Gang) {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("the priority class %s may move others aside; that is not considered", class))
+	}
+	r.Queue = q.Gang.Queue
+	r.Grows = s.Autoscaler()
+	r.WaitsForOthers = r.Verdict == Full || r.Verdict == Fragmented
+}

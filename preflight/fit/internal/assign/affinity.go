@@ -1,0 +1,151 @@
+package assign
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+)
+
+// NotJudged says that a term could not be compared with pods.
+func NotJudged(who, what, doubt string) string {
+	return fmt.Sprintf("%s: %s by %s is not judged", who, what, cmp.Or(doubt, cluster.UnseenNamespaces))
+}
+
+// closedByPods marks the nodes that pods which exist close to a group: by their ports, by their
+// anti-affinity, by its anti-affinity; nil: none. idle counts only pods that stay on an
+// idle cluster: those that come back by themselves, and those of the gang.
+func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (idle, now []bool) {
+	s := cycle.s
+	stays := func(p *cluster.Pod) bool { return p.Resident() || cycle.stays[p] }
+	if len(t.Ports) == 0 && len(t.Disks) == 0 && len(t.AntiAffinity) == 0 && len(s.Guarded()) == 0 {
+		return nil, nil
+	}
+	idle, now = make([]bool, len(s.Nodes())), make([]bool, len(s.Nodes()))
+	bar := func(p *cluster.Pod, term *cluster.PodTerm) {
+		if at, ok := s.NodeAt(p.Node()); ok {
+			close(s, now, at, term.Topology)
+			if stays(p) {
+				close(s, idle, at, term.Topology)
+			}
+		}
+	}
+	if len(t.Ports)+len(t.Disks) > 0 {
+		for at, n := range s.Nodes() {
+			for _, p := range n.Pods() {
+				if podspec.PortConflict(p.HostPorts(), t.Ports) || len(t.Disks) > 0 && podspec.DiskConflict(p.Disks(), t.Disks) {
+					now[at], idle[at] = true, idle[at] || stays(p)
+				}
+			}
+		}
+	}
+	for i := range t.AntiAffinity {
+		eachKeptAway(s, &t.AntiAffinity[i], func(p *cluster.Pod, known bool) {
+			if !known {
+				t.doubtYes(NotJudged(g.Name, "anti-affinity", t.AntiAffinity[i].Unread))
+				return
+			}
+			bar(p, &t.AntiAffinity[i])
+		})
+	}
+	has := map[[2]string]bool{}
+	for _, p := range s.Guarded() {
+		if !cycle.Budget.Spend(3 * len(p.AntiAffinity())) {
+			return idle, now
+		}
+		for i := range p.AntiAffinity() {
+			term := &p.AntiAffinity()[i]
+			if !mayHave(&g.Pod, term.Must, has) {
+				continue
+			}
+			if !cycle.Budget.Spend(StepsPerMatch) {
+				return idle, now
+			}
+			switch yes, doubt := term.Meets(s, namespace, &g.Pod); {
+			case doubt != "":
+				t.doubtYes(NotJudged(g.Name, "anti-affinity", doubt))
+			case yes:
+				bar(p, term)
+			}
+		}
+	}
+	slices.Sort(t.flipsYes)
+	return idle, now
+}
+
+// mayHave says that the pods of a role may have a label; known keeps what was asked.
+func mayHave(p *job.Pod, label [2]string, known map[[2]string]bool) bool {
+	if label[0] == "" {
+		return true
+	}
+	may, asked := known[label]
+	if !asked {
+		value, is, _, _ := p.Label(label[0])
+		may = is == job.Unknown || is == job.Present && value == label[1]
+		known[label] = may
+	}
+	return may
+}
+
+// eachKeptAway calls back for each pod on a node that a term keeps its own pod away from,
+// or of which that is not known.
+func eachKeptAway(s *cluster.Snapshot, term *cluster.PodTerm, call func(p *cluster.Pod, known bool)) {
+	for namespace, pods := range s.PodLists() {
+		if yes, known := term.Covers(s, namespace); !yes && known {
+			continue
+		}
+		for p := range pods.With(cluster.HashesIn(term.Selector)) {
+			if p.Node() == "" {
+				continue
+			}
+			if yes, known := term.Matches(s, namespace, p.Labels()); yes || !known {
+				call(p, known)
+			}
+		}
+	}
+}
+
+// close marks the nodes of the domain of a node.
+func close(s *cluster.Snapshot, out []bool, at int, topology string) {
+	if _, ok := s.Nodes()[at].Labels[topology]; !ok {
+		out[at] = out[at] || topology == corev1.LabelHostname
+		return
+	}
+	if out[at] && topology == corev1.LabelHostname {
+		return
+	}
+	column := s.LabelColumn([]string{topology}).Of
+	for i := range out {
+		out[i] = out[i] || column[i] == column[at]
+	}
+}
+
+// Clashes says whether pods of two kins (or of one, with itself) cannot share a node.
+// What they cannot share beyond a node is for the web.
+func (q *Solver) Clashes(a, b *PodSet) bool {
+	if podspec.PortConflict(a.Facts.Ports, b.Facts.Ports) || podspec.DiskConflict(a.Facts.Disks, b.Facts.Disks) {
+		return true
+	}
+	return q.apart(a, b) || q.apart(b, a)
+}
+
+func (q *Solver) apart(a, b *PodSet) bool {
+	apart := false
+	for i := range a.Facts.AntiAffinity {
+		term := &a.Facts.AntiAffinity[i]
+		rejects, doubt := q.Cycle.Meets(Relation{AntiAffine, term.Number, 0}, b.Groups[0], func() (bool, string) { return term.Meets(q.Snapshot, q.Gang.Namespace, b.Pod) })
+		switch {
+		case doubt != "":
+			q.DoubtYes(NotJudged(a.Name, "anti-affinity", doubt))
+		case rejects && term.Topology == corev1.LabelHostname:
+			apart = true
+		}
+	}
+	return apart
+}

@@ -1,0 +1,215 @@
+package assign
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// Answer is what is known about kins on some room.
+type Answer struct {
+	Best *Assignment // the one that places most
+	Yes  bool        // best is whole
+	No   bool        // proven: no packing is whole
+	Rule string      // that no packing can keep; empty: there is no room
+}
+
+// Solve tries to prove that the kins cannot be placed, and places as many as it can.
+func (q *Solver) Solve(podSets []*PodSet, idle bool, beside Reserved) Answer {
+	a := Answer{No: !plenty(podSets, idle) && q.Cannot(podSets, idle)} // where there is plenty, sums need not be made
+	a.Best = q.pack(podSets, idle, beside, a.No)
+	if a.Yes = a.Best == nil || a.Best.Whole(); a.Yes || a.No {
+		return a
+	}
+	whole, decided := q.dynamicProgram(podSets, idle, beside)
+	if whole != nil {
+		return Answer{Best: whole, Yes: true}
+	}
+	a.No = decided
+	return a
+}
+
+// Decide is solve for those who do not ask where the pods go: it places none where
+// numbers alone decide.
+func (q *Solver) Decide(podSets []*PodSet, idle bool) Answer {
+	switch {
+	case q.Cannot(podSets, idle):
+		return Answer{No: true}
+	case plenty(podSets, idle):
+		return Answer{Yes: true}
+	default:
+		return q.Solve(podSets, idle, nil)
+	}
+}
+
+// plenty proves that there is a packing, and that any way to place the pods finds one: a
+// pod of another kin spoils no more than one node, and a node no more than takes most.
+func plenty(podSets []*PodSet, idle bool) bool {
+	all := int64(0)
+	for _, k := range podSets {
+		all = saturate.Add(all, int64(k.Count))
+	}
+	for _, k := range podSets {
+		peak := int64(k.peak)
+		if idle {
+			peak = int64(k.IdleSums.peak)
+		}
+		if k.Most(idle)-min(math.MaxInt64/2, saturate.Mul(peak, all-int64(k.Count))) < int64(k.Count) {
+			return false
+		}
+	}
+	return true
+}
+
+// Most is how many pods of the kin all nodes take, were there nobody else.
+func (k *PodSet) Most(idle bool) int64 {
+	if idle {
+		k.CountIdle()
+		return k.IdleSums.Total
+	}
+	return k.Total
+}
+
+// mostSubsets bounds the kins of which all subsets are looked at.
+const mostSubsets = 6
+
+// Cannot proves that there is no packing, by numbers that no packing can pass: pods of a
+// kin on the nodes that take it, and every resource in sum on the nodes that take any of
+// a set of kins.
+func (q *Solver) Cannot(podSets []*PodSet, idle bool) bool {
+	for _, k := range podSets {
+		if k.Most(idle) < int64(k.Count) {
+			return true
+		}
+	}
+	if len(podSets) < 2 {
+		return false
+	}
+	sums := q.Cycle.roomOf(podSets, idle)
+	if len(podSets) > mostSubsets {
+		return sums.short(podSets, everySet)
+	}
+	for set := 1; set < 1<<len(podSets); set++ {
+		if sums.short(podSets, set) {
+			return true
+		}
+	}
+	return false
+}
+
+// resourceSums are the room on nodes, added up by which of some kins they take.
+type resourceSums struct {
+	capacities []*capacity // of the kins
+	idle       bool
+	columns    []int
+	have       map[int][]int64 // by set of kins, then column
+}
+
+// roomOf adds up the room for kins, or finds it added up.
+func (cycle *Cycle) roomOf(podSets []*PodSet, idle bool) *resourceSums {
+	for _, r := range cycle.ResourceSums {
+		if r.idle == idle && slices.EqualFunc(r.capacities, podSets, func(h *capacity, k *PodSet) bool { return h == k.capacity }) {
+			return r
+		}
+	}
+	r := &resourceSums{idle: idle, have: map[int][]int64{}}
+	for _, k := range podSets {
+		r.capacities = append(r.capacities, k.capacity)
+		for _, n := range k.Needs {
+			if n.Column >= 0 && !slices.Contains(r.columns, n.Column) {
+				r.columns = append(r.columns, n.Column)
+			}
+		}
+	}
+	room := cycle.s.Columns().Free
+	if idle {
+		room = cycle.s.Columns().Idle
+	}
+	for cell, class := range cycle.Grouping.Class {
+		if !cycle.Budget.Spend(len(podSets)) {
+			break
+		}
+		set := r.takes(cell)
+		if set == 0 {
+			continue
+		}
+		have := r.have[set]
+		if have == nil {
+			have = make([]int64, len(r.columns))
+			r.have[set] = have
+		}
+		for i, column := range r.columns {
+			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], cycle.Grouping.Weight(cell)))
+		}
+	}
+	cycle.ResourceSums = append(cycle.ResourceSums, r)
+	return r
+}
+
+// everySet is the set of all kins where they are too many for all subsets to be looked at.
+const everySet = 1 << mostSubsets
+
+// takes is the set of kins that a cell takes.
+func (r *resourceSums) takes(cell int) int {
+	set, many := 0, len(r.capacities) > mostSubsets
+	for i, h := range r.capacities {
+		counts := h.Now
+		if r.idle {
+			counts = h.Idle
+		}
+		switch {
+		case counts[cell] == 0:
+		case many:
+			return everySet
+		default:
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// short says whether a set of kins asks for more of a resource than there is on all
+// nodes that take any of them.
+func (r *resourceSums) short(podSets []*PodSet, set int) bool {
+	for i, column := range r.columns {
+		want, have := int64(0), int64(0)
+		for at, k := range podSets {
+			if set == everySet || set>>at&1 == 1 {
+				want = saturate.Add(want, saturate.Mul(k.takesOf(column), int64(k.Count)))
+			}
+		}
+		for takes, sums := range r.have {
+			if takes&set != 0 {
+				have = saturate.Add(have, sums[i])
+			}
+		}
+		// A sum that saturated is no sum.
+		if have < want && want < math.MaxInt64 {
+			return true
+		}
+	}
+	return false
+}
+
+// takesOf is what one pod takes of a column.
+func (k *PodSet) takesOf(column int) int64 {
+	for _, n := range k.Needs {
+		if n.Column == column {
+			return n.N
+		}
+	}
+	return 0
+}
+
+// NeedOf is what one pod asks for of a resource.
+func (k *PodSet) NeedOf(name corev1.ResourceName) int64 {
+	for _, n := range k.Needs {
+		if n.Name == name {
+			return n.N
+		}
+	}
+	return 0
+}

@@ -1,0 +1,239 @@
+package assign
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// capacity are how many pods of a kin alone each cell takes on each of its nodes.
+type capacity struct {
+	*nodeFilter
+	needs      []cluster.Need
+	onePerNode bool
+	Now        []int32 // by cell
+	order      []int32 // cells that take pods now, by how many; ties by cell; nil: not asked yet
+	sums               // of now
+
+	Idle         []int32 // by cell, were it idle; nil: not asked yet
+	IdleSums     sums
+	finalReasons []FilterReason // by cell, room included; nil: not asked yet
+}
+
+// sums are what counts of pods by cell add up to.
+type sums struct {
+	Total  int64                   // pods that all nodes take
+	peak   int32                   // pods that one node takes, at most
+	Takers int64                   // nodes that take any
+	sizes  [largestCount + 1]int32 // cells by how many pods they take
+}
+
+// capacityFor finds the holes for pods that ask for so much, or works them out.
+func (a *nodeFilter) capacityFor(needs []cluster.Need, alone bool) *capacity {
+	for _, h := range a.Capacities {
+		if h.onePerNode == alone && slices.Equal(h.needs, needs) {
+			return h
+		}
+	}
+	h := &capacity{nodeFilter: a, needs: needs, onePerNode: alone}
+	h.Now = h.count(a.on.s.Columns().Free, nil, a.facts.barredNow, &h.sums)
+	a.Capacities = append(a.Capacities, h)
+	return h
+}
+
+// count is how many pods go on a node of each cell, and what that adds up to. Cells that
+// stand idle take from known what they have; barred nodes take none.
+func (h *capacity) count(room [][]int64, known []int32, barred []bool, sums *sums) []int32 {
+	g, busy := h.on.Grouping, h.on.s.Columns().Busy
+	out := h.on.Numbers(len(g.Class))
+	most := int32(math.MaxInt32)
+	if h.onePerNode {
+		most = 1
+	}
+	rows, ok := rowsOf(h.needs, room)
+	if !ok || !h.on.Budget.Spend(len(g.Class)/2) {
+		return out
+	}
+	for _, cells := range h.Open {
+		for _, cell := range cells {
+			class, left := g.Class[cell], most
+			if known != nil && !busy[class] {
+				left = known[cell]
+			} else {
+				for i := range rows {
+					if left = fits(left, rows[i].has[class], rows[i].n); left == 0 {
+						break
+					}
+				}
+			}
+			if left == 0 || barred != nil && barred[g.Nodes[cell][0]] {
+				continue
+			}
+			out[cell] = left
+			nodes := int64(g.Size[cell])
+			sums.Total = saturate.Add(sums.Total, int64(left)*nodes)
+			sums.peak = max(sums.peak, left)
+			sums.Takers += nodes
+			sums.sizes[min(largestCount, left)]++
+		}
+	}
+	return out
+}
+
+// row is what one pod takes of a column, and what there is, by class.
+type row struct {
+	has []int64
+	n   int64
+}
+
+// rowsOf are the needs with their columns, false if one has none. Those come first that
+// most nodes cannot serve.
+func rowsOf(needs []cluster.Need, room [][]int64) ([]row, bool) {
+	var first, then []row
+	for _, n := range needs {
+		switch {
+		case n.Column < 0:
+			return nil, false
+		case job.AcceleratorUnit(n.Name) != job.NotAccelerator:
+			first = append(first, row{room[n.Column], n.N})
+		default:
+			then = append(then, row{room[n.Column], n.N})
+		}
+	}
+	return append(first, then...), true
+}
+
+// fits is how many pods that take n each go into what there is, up to most.
+func fits(most int32, has, n int64) int32 {
+	if has < n {
+		return 0
+	}
+	// A product is cheaper than a quotient, and mostly enough.
+	if high, low := bits.Mul64(uint64(most), uint64(n)); high > 0 || low > uint64(has) {
+		return int32(has / n)
+	}
+	return most
+}
+
+// CountIdle finds out what the cells take when idle.
+func (h *capacity) CountIdle() {
+	if h.Idle != nil {
+		return
+	}
+	var known []int32
+	if h.facts.barredNow == nil {
+		known = h.Now
+	}
+	h.Idle = h.count(h.on.s.Columns().Idle, known, h.facts.barredIdle, &h.IdleSums)
+}
+
+// Refuses prepares why cells that let the pods in take none of them now; open: because
+// of their number.
+func (h *capacity) Refuses() func(cell int32) FilterReason {
+	cols, grid, barred := h.on.s.Columns(), h.on.Grouping, h.facts.barredNow
+	free, served := rowsOf(h.needs, cols.Free)
+	idle, _ := rowsOf(h.needs, cols.Idle)
+	takes := func(rows []row, class int32) bool {
+		for i := range rows {
+			if rows[i].has[class] < rows[i].n {
+				return false
+			}
+		}
+		return served
+	}
+	return func(cell int32) FilterReason {
+		switch class := grid.Class[cell]; {
+		case !takes(idle, class):
+			return TooSmall
+		case !takes(free, class):
+			return Full
+		case barred != nil && barred[grid.Nodes[cell][0]]:
+			return Otherwise
+		default:
+			return Open
+		}
+	}
+}
+
+// Reasons are the gates that refuse each cell, room included.
+func (h *capacity) Reasons() []FilterReason {
+	if h.finalReasons != nil {
+		return h.finalReasons
+	}
+	h.finalReasons = make([]FilterReason, len(h.on.Grouping.Class))
+	for _, r := range h.Refused {
+		for _, cell := range r.Cells {
+			h.finalReasons[cell] = r.Reason
+		}
+	}
+	refuses := h.Refuses()
+	for _, cells := range h.Open {
+		for _, cell := range cells {
+			if h.Now[cell] == 0 {
+				h.finalReasons[cell] = refuses(cell)
+			}
+		}
+	}
+	return h.finalReasons
+}
+
+// inOrder are the cells that take pods, by how many; ties by cell. Small holes first
+// leaves the large ones whole. At least so many are given, from the small end, as n pods
+// can need on fresh nodes; all says that there are no others.
+func (h *capacity) inOrder(idle bool, n int) (cells []int32, all bool) {
+	switch {
+	case idle:
+		return h.bySize(h.Idle, &h.IdleSums.sizes, largestCount), true
+	case h.order != nil:
+		return h.order, true
+	}
+	if upTo := h.enough(n); upTo < largestCount {
+		return h.bySize(h.Now, &h.sizes, upTo), false
+	}
+	h.order = h.bySize(h.Now, &h.sizes, largestCount)
+	return h.order, true
+}
+
+// largestCount is the number of pods from which on holes are not told apart by size.
+const largestCount = 255
+
+// enough is the size up to which holes have to be looked at to place n pods, the small
+// ones first; largestHole where that is not much less than all of them.
+func (s *sums) enough(n int) int32 {
+	all, cells, pods := int32(0), int32(0), int64(0)
+	for _, n := range s.sizes[1:] {
+		all += n
+	}
+	for size := int32(1); size < largestCount && 2*cells < all; size++ {
+		cells += s.sizes[size]
+		if pods += int64(size) * int64(s.sizes[size]); pods >= int64(n) {
+			return size
+		}
+	}
+	return largestCount
+}
+
+// bySize are the cells that take up to so many pods.
+func (h *capacity) bySize(counts []int32, sizes *[largestCount + 1]int32, upTo int32) []int32 {
+	var starts [largestCount + 1]int32
+	total := int32(0)
+	for size := int32(1); size <= upTo; size++ {
+		starts[size] = total
+		total += sizes[size]
+	}
+	out := h.on.Numbers(int(total))
+	for cell, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if n = min(largestCount, n); n <= upTo {
+			out[starts[n]] = int32(cell)
+			starts[n]++
+		}
+	}
+	return out
+}

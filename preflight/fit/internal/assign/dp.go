@@ -1,0 +1,227 @@
+package assign
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// mostStates is the size beyond which the exact search does not begin; what it tries, states
+// times patterns times nodes, counts as steps of the question.
+const mostStates = 4096
+
+// dp decides whether kins fit by trying everything worth trying: node by node it
+// keeps, for every number of pods of the smaller kins placed so far, the largest number
+// of pods of the main kin that is possible beside them. Of equal nodes it looks at no
+// more than there are pods of the smaller kins: the others can do without them.
+type dp struct {
+	q      *Solver
+	p      *Assignment // empty; gives rooms and holes
+	main   int         // the kin with most pods
+	small  []int       // the others
+	stride []int       // of each small kin in the numbering of states
+	states int
+	nodes  []dpNode // that take more than the main kin
+	sure   int      // pods of the main kin on all other nodes
+	best   []int    // by state: pods of the main kin; -1: not reachable
+	chose  [][]choice
+}
+
+// dpNode is a node of a cell, or a piece.
+type dpNode struct {
+	cell, piece int // piece is -1 for fresh nodes
+	patterns    []pattern
+}
+
+// choice is how a state was reached: a pattern on one node.
+type choice struct {
+	from    int32
+	pattern int32
+}
+
+// pattern is what one node takes: pods of the small kins, and of the main one beside them.
+type pattern struct {
+	counts []int // by small kin
+	step   int   // in the numbering of states
+	main   int
+}
+
+// dynamicProgram returns a whole packing, or nil. decided says that the search came to an end: nil
+// then proves that there is none.
+func (q *Solver) dynamicProgram(podSets []*PodSet, idle bool, beside Reserved) (whole *Assignment, decided bool) {
+	if len(podSets) == 0 {
+		return nil, false
+	}
+	x := &dp{q: q, p: q.NewPacking(podSets, idle, beside)}
+	if !x.number() || !x.collect() {
+		return nil, false
+	}
+	for i := range x.nodes {
+		if !x.step(x.nodes[i].patterns) {
+			return nil, false
+		}
+		if x.done() {
+			break
+		}
+	}
+	if !x.done() {
+		return nil, true
+	}
+	return x.readBack(), true
+}
+
+// number numbers the states; false if there are too many.
+func (x *dp) number() bool {
+	podSets := x.p.PodSets
+	for i, k := range podSets {
+		if k.Count > podSets[x.main].Count {
+			x.main = i
+		}
+	}
+	x.states = 1
+	for i, k := range podSets {
+		if i == x.main {
+			continue
+		}
+		if k.Count >= mostStates || x.states*(k.Count+1) > mostStates {
+			return false
+		}
+		x.small, x.stride = append(x.small, i), append(x.stride, x.states)
+		x.states *= k.Count + 1
+	}
+	x.best = make([]int, x.states)
+	for s := range x.best {
+		x.best[s] = -1
+	}
+	x.best[0] = 0
+	return true
+}
+
+// collect finds the nodes to look at, one by one; false if there are too many.
+func (x *dp) collect() bool {
+	small := 0
+	for _, i := range x.small {
+		small += x.p.PodSets[i].Count
+	}
+	for at := range x.p.Bins {
+		x.addNode(x.p.Bins[at].Cell, at, at, 1, 1)
+	}
+	for cell := range x.p.Fresh {
+		left := x.p.Left(cell)
+		if left == 0 || !slices.ContainsFunc(x.p.PodSets, func(k *PodSet) bool { return x.p.Capacities(k)[cell] > 0 }) {
+			continue
+		}
+		x.addNode(cell, -1, x.p.Add(cell, x.p.Fresh[cell][:1]), left, min(left, small))
+		x.p.Drop()
+	}
+	return true
+}
+
+// addNode adds as many nodes like that of a piece as have to be looked at.
+func (x *dp) addNode(cell, piece, like, nodes, looked int) {
+	main := min(x.p.PodsPerNode(x.main, like), x.p.PodSets[x.main].Count)
+	if !slices.ContainsFunc(x.small, func(i int) bool { return x.p.PodsPerNode(i, like) > 0 }) {
+		looked = 0
+	}
+	x.sure = int(saturate.Add(int64(x.sure), saturate.Mul(int64(main), int64(nodes-looked))))
+	if looked == 0 {
+		return
+	}
+	patterns := x.patterns(like)
+	for range looked {
+		x.nodes = append(x.nodes, dpNode{cell, piece, patterns})
+	}
+}
+
+func (x *dp) done() bool {
+	most := x.best[x.states-1]
+	return most >= 0 && saturate.Add(int64(most), int64(x.sure)) >= int64(x.p.PodSets[x.main].Count)
+}
+
+// patterns are all ways to put small kins on a node, with the pods of the main kin that
+// still go beside them. The room of the node is as it was afterwards.
+func (x *dp) patterns(on int) []pattern {
+	var out []pattern
+	counts, placed := make([]int, len(x.small)), slices.Clone(x.p.Placed)
+	var choose func(depth, step int)
+	choose = func(depth, step int) {
+		if !x.q.Cycle.Budget.Spend(4) {
+			return
+		}
+		if depth == len(x.small) {
+			main := min(x.p.PodsPerNode(x.main, on), x.p.PodSets[x.main].Count)
+			out = append(out, pattern{slices.Clone(counts), step, main})
+			return
+		}
+		i := x.small[depth]
+		most := min(x.p.PodsPerNode(i, on), x.p.PodSets[i].Count)
+		for n := 0; n <= most; n++ {
+			counts[depth] = n
+			x.p.Put(i, on, n)
+			choose(depth+1, step+n*x.stride[depth])
+			x.p.Put(i, on, -n)
+		}
+		counts[depth] = 0
+	}
+	choose(0, 0)
+	copy(x.p.Placed, placed)
+	return out
+}
+
+// step adds a node; false if that is more than the search may try.
+func (x *dp) step(patterns []pattern) bool {
+	if !x.q.Cycle.Budget.Spend(len(patterns) * x.states) {
+		return false
+	}
+	next, chose := make([]int, x.states), make([]choice, x.states)
+	for s := range next {
+		next[s] = -1
+	}
+	for s, have := range x.best {
+		if have < 0 {
+			continue
+		}
+		for i := range patterns {
+			p := &patterns[i]
+			if to := s + p.step; x.within(s, p) && have+p.main > next[to] {
+				next[to], chose[to] = have+p.main, choice{int32(s), int32(i)}
+			}
+		}
+	}
+	x.best, x.chose = next, append(x.chose, chose)
+	return true
+}
+
+// within says that a pattern places no more pods of a small kin than are left.
+func (x *dp) within(state int, p *pattern) bool {
+	for d, i := range x.small {
+		size := x.p.PodSets[i].Count + 1
+		if state/x.stride[d]%size+p.counts[d] >= size {
+			return false
+		}
+	}
+	return true
+}
+
+// readBack turns the choices into a packing.
+func (x *dp) readBack() *Assignment {
+	state := x.states - 1
+	for step, chosen := range slices.Backward(x.chose) {
+		c := chosen[state]
+		on := &x.nodes[step]
+		p := &on.patterns[c.pattern]
+		state = int(c.from)
+		if p.step == 0 {
+			continue
+		}
+		there := on.piece
+		if there < 0 {
+			there = x.p.Reserve(on.cell, 1)
+		}
+		for d, i := range x.small {
+			x.p.Put(i, there, p.counts[d])
+		}
+	}
+	x.p.Fill(x.main, x.p.PodSets[x.main].Count, false)
+	return x.p
+}

@@ -1,0 +1,141 @@
+package assign
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+)
+
+// nodeFilter is which cells admit pods that choose nodes alike, whatever they ask for.
+type nodeFilter struct {
+	on            *Cycle
+	facts         *podFacts
+	pod           *job.Pod
+	ignoreHealth  bool
+	Refused       []refusal // cells behind a gate; nothing about room
+	Open          [][]int32 // the other cells, in lists
+	RefusingTaint []int     // by taint set: index+1 into the taints that refuse
+	Taints        []string  // that refuse
+	Capacities    []*capacity
+}
+
+// refusal is cells that are behind one gate, all of one taint set.
+type refusal struct {
+	Reason FilterReason
+	Cells  []int32
+	Nodes  int64
+}
+
+// nodeFilter finds the admission of a kin, or works it out.
+func (q *Solver) nodeFilter(k *PodSet) *nodeFilter {
+	x := &k.Pod.Spec
+	same := equality.Semantic.DeepEqual
+	for _, a := range q.Cycle.Filters {
+		y := &a.pod.Spec
+		if !q.Cycle.Budget.Spend(2) {
+			break
+		}
+		if a.ignoreHealth == q.IgnoreHealth && a.facts.filtersAlike(k.Facts) && x.NodeName == y.NodeName && same(x.NodeSelector, y.NodeSelector) && same(x.Tolerations, y.Tolerations) && same(x.Affinity, y.Affinity) {
+			return a
+		}
+	}
+	a := &nodeFilter{on: q.Cycle, facts: k.Facts, pod: k.Pod, ignoreHealth: q.IgnoreHealth}
+	if q.Cycle.Budget.Spend(len(q.Snapshot.Columns().TaintSets) + len(q.Cycle.Grouping.Class)/8) {
+		a.tolerate(q.Snapshot)
+		a.filter(q.Snapshot)
+	}
+	q.Cycle.Filters = append(q.Cycle.Filters, a)
+	return a
+}
+
+// filtersAlike says that two groups find the same nodes shut, for certain.
+func (t *podFacts) filtersAlike(u *podFacts) bool {
+	free := func(t *podFacts) bool { return t.closed == nil && t.barredNow == nil && t.barredIdle == nil }
+	return t == u || free(t) && free(u)
+}
+
+// tolerate finds the taints that refuse the pods.
+func (a *nodeFilter) tolerate(s *cluster.Snapshot) {
+	a.RefusingTaint = make([]int, len(s.Columns().TaintSets))
+	for set, taints := range s.Columns().TaintSets {
+		if a.ignoreHealth {
+			taints = slices.DeleteFunc(slices.Clone(taints), func(t corev1.Taint) bool { return podspec.HealthTaint(t.Key) })
+		}
+		if t := podspec.Untolerated(taints, a.pod.Spec.Tolerations); t != nil {
+			a.Taints = append(a.Taints, podspec.TaintText(t))
+			a.RefusingTaint[set] = len(a.Taints)
+		}
+	}
+}
+
+// filter goes through the gates that lie in the nodes themselves. It asks once for each
+// family of cells, unless pods choose nodes by their names or some nodes are closed to them.
+func (a *nodeFilter) filter(s *cluster.Snapshot) {
+	spec := &a.pod.Spec
+	_, byName := podspec.SelectorKeys(spec)
+	gate := a.reasonOf(s, byName)
+	if byName || a.facts.closed != nil {
+		var free []int32
+		for cell := range a.on.Grouping.Class {
+			if g := gate(int32(cell)); g != Open {
+				a.Refused = append(a.Refused, refusal{g, []int32{int32(cell)}, a.on.Grouping.Weight(cell)})
+			} else {
+				free = append(free, int32(cell))
+			}
+		}
+		a.Open = [][]int32{free}
+		return
+	}
+	families := a.on.Grouping.Selections(s.Columns())
+	for i, cells := range families.Groups {
+		if g := gate(cells[0]); g != Open {
+			a.Refused = append(a.Refused, refusal{g, cells, families.Nodes[i]})
+		} else {
+			a.Open = append(a.Open, cells)
+		}
+	}
+}
+
+// reasonOf prepares the first gate that a cell is behind, whatever room it has.
+func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(cell int32) FilterReason {
+	g, spec, columns := a.on.Grouping, &a.pod.Spec, s.Columns()
+	match, selected := podspec.Selects(spec), make([]int8, g.LabelSets+1)
+	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
+	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+	toleratesCordon := a.ignoreHealth || podspec.Untolerated(cordon, spec.Tolerations) == nil
+	admits := func(cell int32) bool {
+		if free {
+			return true
+		}
+		known := &selected[g.LabelSet[cell]]
+		if *known == 0 || byName {
+			n := s.Nodes()[g.Nodes[cell][0]]
+			*known = -1
+			if match(n.Object()) && (spec.NodeName == "" || spec.NodeName == n.Name) {
+				*known = 1
+			}
+		}
+		return *known > 0
+	}
+	return func(cell int32) FilterReason {
+		switch class := g.Class[cell]; {
+		case !columns.Ready[class] && !a.ignoreHealth:
+			return NotReady
+		case columns.Cordoned[class] && !toleratesCordon:
+			return Cordoned
+		case !admits(cell):
+			return NotSelected
+		case a.RefusingTaint[columns.TaintSet[class]] > 0:
+			return Tainted
+		case a.facts.closed != nil && a.facts.closed[g.Nodes[cell][0]]:
+			return Closed
+		default:
+			return Open
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package assign
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// lookPast records what of the pod the fit does not model.
+func (q *Solver) lookPast(k *PodSet) {
+	spec := &k.Pod.Spec
+	if len(spec.ResourceClaims) > 0 {
+		q.DoubtYes(k.Name + ": resource claims (DRA) are not judged: " + quota.ClaimText(q.Snapshot, q.Gang.Namespace, spec))
+	}
+	for _, n := range k.Needs {
+		if class := q.Snapshot.DeviceClass(n.Name); class != "" {
+			q.FlipsNo = append(q.FlipsNo, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.Name, class))
+		}
+	}
+	if len(spec.SchedulingGates) > 0 {
+		names := make([]string, len(spec.SchedulingGates))
+		for i, g := range spec.SchedulingGates {
+			names[i] = g.Name
+		}
+		q.Inform("%s waits for the scheduling gates %s to be lifted", k.Name, strings.Join(names, ", "))
+	}
+	if n := spec.SchedulerName; n != "" && n != corev1.DefaultSchedulerName {
+		q.Inform("%s is placed by the scheduler %s, which may decide by rules of its own", k.Name, n)
+	}
+}
+
+// runtimeClass adds what the runtime class of a kin puts on its pods when they are
+// created: overhead, node selector, tolerations.
+func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
+	name := k.Pod.Spec.RuntimeClassName
+	if name == nil || *name == "" {
+		return requests
+	}
+	class := q.Snapshot.RuntimeClass(&k.Pod.Spec)
+	if class == nil {
+		q.Inform("the runtime class %s is not in the snapshot; what it adds to %s is not counted", *name, k.Name)
+		return requests
+	}
+	pod := *k.Pod
+	if class.Overhead != nil && len(pod.Spec.Overhead) == 0 {
+		requests = maps.Clone(requests)
+		for name, n := range job.ResourcesOf(class.Overhead.PodFixed) {
+			requests[name] = saturate.Add(max(0, requests[name]), max(0, n))
+		}
+	}
+	if class.Scheduling != nil {
+		pod.Spec.NodeSelector = map[string]string{}
+		maps.Copy(pod.Spec.NodeSelector, k.Pod.Spec.NodeSelector)
+		maps.Copy(pod.Spec.NodeSelector, class.Scheduling.NodeSelector)
+		pod.Spec.Tolerations = slices.Concat(pod.Spec.Tolerations, class.Scheduling.Tolerations)
+	}
+	k.Pod = &pod
+	return requests
+}

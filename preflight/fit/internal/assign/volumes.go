@@ -1,0 +1,315 @@
+package assign
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+)
+
+// ClaimUse is a volume that the pods of a group mount.
+type ClaimUse struct {
+	Claim  string // shared by all pods of the group; empty: each pod has one of its own
+	Driver string // that attaches it; empty: not known, or nothing is attached
+	Handle string // the volume, as drivers name it
+	Once   bool   // one pod in the whole cluster may use it (ReadWriteOncePod)
+	Node   oneNode
+	Why    string // what is said where pods on several nodes are not judged
+	from   string // the class of which there are volumes to take; empty: none
+}
+
+// oneNode says whether all pods with a claim must share a node.
+type oneNode uint8
+
+const (
+	AnyNode  oneNode = iota
+	SameNode         // proven: the volume is attached to one node at a time
+	maybe            // what happens on a second node is not known
+)
+
+// volumes reads what the volumes of a group mean for its place.
+func volumes(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace string, g *gang.Group) {
+	for i := range g.Pod.Spec.Volumes {
+		switch v := &g.Pod.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			claim(s, cycle, t, namespace, v.PersistentVolumeClaim.ClaimName, g.Name)
+		case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+			claim := &corev1.PersistentVolumeClaim{Spec: v.Ephemeral.VolumeClaimTemplate.Spec}
+			claim.Namespace, claim.Annotations = namespace, v.Ephemeral.VolumeClaimTemplate.Annotations
+			unbound(s, t, claim, "the volume "+v.Name, g.Name, true)
+		default:
+			t.Disks = append(t.Disks, podspec.Disks(v)...)
+		}
+	}
+	slices.Sort(t.flipsYes)
+}
+
+// claim reads a claim that exists, or says what it means that it does not.
+func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, group string) {
+	claim, there := cluster.ReadOf[corev1.PersistentVolumeClaim](s, cluster.ClaimKind, namespace, name)
+	switch there {
+	case job.Unknown:
+		t.inform("the claim %s is not in the snapshot; it may bind %s to some nodes", name, group)
+		return
+	case job.Absent:
+		t.block("the claim %s does not exist in namespace %s", name, namespace)
+		return
+	case job.Present:
+	}
+	switch {
+	case claim.DeletionTimestamp != nil:
+		t.block("the claim %s is being deleted", name)
+	case claim.Status.Phase == corev1.ClaimLost:
+		t.block("the claim %s has lost its volume %s", name, claim.Spec.VolumeName)
+	case claim.Spec.VolumeName == "":
+		unbound(s, t, claim, "the claim "+name, group, false)
+	default:
+		bound(s, t, claim, group)
+	}
+	users(s, cycle, t, claim)
+}
+
+// bound reads the volume that a claim has.
+func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim, group string) {
+	name := claim.Spec.VolumeName
+	use := ClaimUse{Claim: claim.Name, Once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
+	pv, there := cluster.ReadOf[cluster.Volume](s, cluster.VolumeKind, "", name)
+	switch there {
+	case job.Unknown:
+		t.inform("the volume %s of the claim %s is not in the snapshot; it may bind %s to some nodes", name, claim.Name, group)
+	case job.Absent:
+		t.block("the volume %s of the claim %s does not exist", name, claim.Name)
+	case job.Present:
+		if pv.Spec.NodeAffinity != nil && pv.Spec.NodeAffinity.Required != nil {
+			required := pv.Spec.NodeAffinity.Required
+			closeWhereNot(s, t, s.ByLabels(podspec.ReachableFrom(required), required.NodeSelectorTerms, nil))
+		}
+		zones(s, t, pv.PersistentVolume)
+		if csi := pv.Spec.CSI; csi != nil {
+			use.Driver, use.Handle = csi.Driver, cluster.HandleOf(pv.PersistentVolume)
+		}
+		use.Node, use.Why = attaches(s, use.Driver, claim)
+	}
+	t.Claims = append(t.Claims, use)
+}
+
+// unbound reads a claim without a volume: own says that each pod has one of its own.
+func unbound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim, what, group string, own bool) {
+	var class *storagev1.StorageClass
+	name, found := podspec.ClaimClass(claim), job.Absent
+	if name != "" {
+		class, found = cluster.ReadOf[storagev1.StorageClass](s, cluster.ClassKind, "", name)
+	}
+	switch {
+	case found == job.Unknown:
+		t.inform("%s is not bound yet; its volume may bind %s to some nodes", what, group)
+		return
+	case found == job.Absent, class.VolumeBindingMode == nil, *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
+		t.doubtYes(fmt.Sprintf("%s is not bound yet; %s is not scheduled before it is", what, group))
+		return
+	}
+	use := ClaimUse{Claim: claim.Name, Driver: class.Provisioner, Once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
+	if own {
+		use.Claim, use.Once = "", false
+	} else {
+		use.Handle = class.Provisioner + "/" + claim.Namespace + "/" + claim.Name
+		use.Node, use.Why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
+		if must, _ := attaches(s, use.Driver, claim); must == SameNode {
+			use.Node = SameNode
+		}
+	}
+	if s.HasUnclaimed(class.Name) {
+		use.from = class.Name
+	}
+	t.Claims = append(t.Claims, use)
+	closeWhereNot(s, t, provisions(s, t, claim, class, what, own))
+}
+
+// doubtSharedClasses blurs the answer where several claims wait for volumes of one class that are
+// there: each takes one, and which is not judged.
+func (cycle *Cycle) doubtSharedClasses() {
+	first := map[string]string{}
+	for i := range cycle.Facts {
+		for _, c := range cycle.Facts[i].Claims {
+			if c.from == "" || c.Claim == "" {
+				continue
+			}
+			if was, ok := first[c.from]; ok && was != c.Claim {
+				cycle.Facts[i].doubtYes(fmt.Sprintf("the claims %s and %s take volumes of the class %s, and which is not judged", was, c.Claim, c.from))
+				continue
+			}
+			first[c.from] = c.Claim
+		}
+	}
+}
+
+// provisions says from which nodes a claim that waits for its first pod can be served: by
+// a volume that is there, or by one that is made.
+func provisions(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, what string, own bool) func(at int) bool {
+	whole := s.Holds(cluster.ResourceOf(cluster.VolumeKind))
+	makes := class.Provisioner != "" && class.Provisioner != podspec.NoProvisioner
+	topology := func(int) bool { return makes }
+	if makes && len(class.AllowedTopologies) > 0 {
+		var keys []string
+		for _, term := range class.AllowedTopologies {
+			for _, e := range term.MatchLabelExpressions {
+				keys = append(keys, e.Key)
+			}
+		}
+		topology = s.OnLabels(keys, func(at int) bool { return allowed(class, s.Nodes()[at].Labels) })
+	}
+	if node, ok := claim.Annotations[podspec.SelectedNode]; ok {
+		return func(at int) bool { return s.Nodes()[at].Name == node && topology(at) }
+	}
+	if !makes && !whole {
+		t.inform("volumes of the class %s are not in the snapshot; %s may bind its pods to some nodes", class.Name, what)
+		return func(int) bool { return true }
+	}
+	if own && s.HasUnclaimed(class.Name) {
+		t.doubtYes(what + " may take volumes that are there; how many there are is not judged")
+	}
+	if makes {
+		driver, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", class.Provisioner)
+		if there == job.Present && driver.Spec.StorageCapacity != nil && *driver.Spec.StorageCapacity {
+			t.doubtYes(fmt.Sprintf("%s needs storage that %s has on some nodes only, which is not judged", what, class.Provisioner))
+		}
+	}
+	served := s.Served(claim, class.Name)
+	return func(at int) bool { return topology(at) || served(at) }
+}
+
+// allowed says whether a class makes volumes for a node with these labels. The terms are
+// alternatives; within one, all expressions must hold
+// (https://kubernetes.io/docs/concepts/storage/storage-classes/#allowed-topologies).
+func allowed(class *storagev1.StorageClass, labels map[string]string) bool {
+	if len(class.AllowedTopologies) == 0 {
+		return true
+	}
+	for _, term := range class.AllowedTopologies {
+		missed := func(e corev1.TopologySelectorLabelRequirement) bool {
+			value, ok := labels[e.Key]
+			return !ok || !slices.Contains(e.Values, value)
+		}
+		if len(term.MatchLabelExpressions) > 0 && !slices.ContainsFunc(term.MatchLabelExpressions, missed) {
+			return true
+		}
+	}
+	return false
+}
+
+// zones closes nodes of other zones than those written on a volume's labels, as the
+// scheduler's VolumeZone does. Nodes without any such label are left alone.
+func zones(s *cluster.Snapshot, t *podFacts, pv *corev1.PersistentVolume) {
+	for _, key := range zoneLabels {
+		if _, ok := pv.Labels[key[0]]; !ok {
+			continue
+		}
+		values := podspec.ZonesIn(pv.Labels[key[0]])
+		closeWhereNot(s, t, s.OnLabels(zoneLabelKeys, func(at int) bool {
+			labels := s.Nodes()[at].Labels
+			has := func(k [2]string) bool { _, ok := labels[k[0]]; return ok }
+			if !slices.ContainsFunc(zoneLabels, has) {
+				return true
+			}
+			v, ok := labels[key[0]]
+			if !ok {
+				v, ok = labels[key[1]]
+			}
+			return ok && slices.Contains(values, v)
+		}))
+	}
+}
+
+// zoneLabels are the labels of volumes that name zones, and what nodes call the same today
+// (https://kubernetes.io/docs/reference/labels-annotations-taints/#failure-domainbetakubernetesiozone).
+var zoneLabels = [][2]string{
+	{corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone},
+	{corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion},
+	{corev1.LabelTopologyZone, corev1.LabelTopologyZone},
+	{corev1.LabelTopologyRegion, corev1.LabelTopologyRegion},
+}
+
+var zoneLabelKeys = []string{corev1.LabelFailureDomainBetaRegion, corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyRegion, corev1.LabelTopologyZone}
+
+// attaches says whether a volume that several nodes may not use at once must be attached,
+// which then is refused on a second node
+// (https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes,
+// https://kubernetes-csi.github.io/docs/skip-attach.html).
+func attaches(s *cluster.Snapshot, driver string, claim *corev1.PersistentVolumeClaim) (oneNode, string) {
+	modes := claim.Spec.AccessModes
+	if driver == "" || !slices.Contains(modes, corev1.ReadWriteOnce) || slices.Contains(modes, corev1.ReadWriteMany) || slices.Contains(modes, corev1.ReadOnlyMany) {
+		return AnyNode, ""
+	}
+	object, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", driver)
+	switch there {
+	case job.Unknown:
+		return maybe, fmt.Sprintf("the claim %s is ReadWriteOnce; whether %s serves it to two nodes at once is not known", claim.Name, driver)
+	case job.Present:
+		if object.Spec.AttachRequired != nil && !*object.Spec.AttachRequired {
+			return AnyNode, ""
+		}
+	case job.Absent: // then it is attached
+	}
+	return SameNode, ""
+}
+
+// users closes the nodes where a claim cannot be used for the pods that use it already.
+func users(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.PersistentVolumeClaim) {
+	at := slices.IndexFunc(t.Claims, func(u ClaimUse) bool { return u.Claim == claim.Name })
+	if at < 0 || !t.Claims[at].Once && t.Claims[at].Node != SameNode {
+		return
+	}
+	for _, idle := range []bool{false, true} {
+		there := map[int]bool{} // nodes where the claim is in use
+		for p := range s.ClaimUsers(claim.Namespace, claim.Name) {
+			if node, ok := s.NodeAt(p.Node()); ok && (!idle || p.Resident() || cycle.stays[p]) {
+				there[node] = true
+			}
+		}
+		if len(there) == 0 {
+			continue
+		}
+		bar := &t.barredNow
+		if idle {
+			bar = &t.barredIdle
+		}
+		*bar = slices.Clone(*bar)
+		if *bar == nil {
+			*bar = make([]bool, len(s.Nodes()))
+		}
+		for node := range s.Nodes() {
+			(*bar)[node] = (*bar)[node] || t.Claims[at].Once || !there[node]
+		}
+	}
+	if t.barredNow != nil && t.barredIdle == nil {
+		t.barredIdle = make([]bool, len(s.Nodes()))
+	}
+}
+
+// closeWhereNot closes the nodes, for good, for which a function does not hold.
+func closeWhereNot(s *cluster.Snapshot, t *podFacts, reachable func(at int) bool) {
+	if t.closed == nil {
+		t.closed = make([]bool, len(s.Nodes()))
+	}
+	for at := range s.Nodes() {
+		t.closed[at] = t.closed[at] || !reachable(at)
+	}
+}
+
+// inform says something that does not change the answer.
+func (t *podFacts) inform(format string, args ...any) {
+	t.info = append(t.info, fmt.Sprintf(format, args...))
+}
+
+// block says why no pod of the group is scheduled at all, whatever room there is.
+func (t *podFacts) block(format string, args ...any) {
+	if t.BlockedBy == "" {
+		t.BlockedBy = fmt.Sprintf(format, args...)
+	}
+}

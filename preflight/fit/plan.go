@@ -1,0 +1,148 @@
+package fit
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// stretch adds pods of elastic groups beyond their minimum, as far as there is room.
+func stretch(q *assign.Solver, p *assign.Assignment) {
+	for i, k := range p.PodSets {
+		extra := int64(0)
+		for _, group := range k.Groups {
+			extra = saturate.Add(extra, int64(q.Extra[group]))
+		}
+		if p.Order != nil {
+			p.Order.More(i, int(min(extra, math.MaxInt32)))
+			continue
+		}
+		p.Fill(i, int(extra), false)
+	}
+}
+
+// record writes a packing into the plan, group by group, and counts its pods.
+func record(q *assign.Solver, p *assign.Assignment) (placed int) {
+	if p == nil {
+		return 0
+	}
+	from := len(q.Plan)
+	for i, k := range p.PodSets {
+		placed += p.Placed[i]
+		shares, group := shares(q, k, p.Placed[i]), 0
+		seats := p.Seats(i)
+		q.Plan = slices.Grow(q.Plan, len(seats)+len(shares))
+		for _, on := range seats {
+			for n := int(on.Count); n > 0 && group < len(shares); {
+				take := min(n, shares[group])
+				if take > 0 {
+					q.Plan = append(q.Plan, assign.Place{Group: k.Groups[group], Node: on.Node, Count: take})
+				}
+				n -= take
+				if shares[group] -= take; shares[group] == 0 {
+					group++
+				}
+			}
+		}
+	}
+	line(q, p, q.Plan[from:])
+	return placed
+}
+
+// line writes down the order in which the pods of a packing can be bound.
+func line(q *assign.Solver, p *assign.Assignment, places []assign.Place) {
+	if !q.Cycle.Constrained {
+		return
+	}
+	if p.Order == nil {
+		q.Order = append(q.Order, places...)
+		return
+	}
+	left := slices.Clone(places)
+	for _, s := range p.Order.Steps() {
+		at := slices.IndexFunc(left, func(l assign.Place) bool {
+			return l.Count > 0 && l.Node == s.Node && slices.Contains(p.PodSets[s.PodSet].Groups, l.Group)
+		})
+		if at < 0 {
+			continue
+		}
+		left[at].Count--
+		if last := len(q.Order) - 1; last >= 0 && q.Order[last].Group == left[at].Group && q.Order[last].Node == s.Node {
+			q.Order[last].Count++
+		} else {
+			q.Order = append(q.Order, assign.Place{Group: left[at].Group, Node: s.Node, Count: 1})
+		}
+	}
+}
+
+// shares deals the placed pods of a kin to its groups: first what each cannot do without,
+// then what elastic ones can use.
+func shares(q *assign.Solver, k *assign.PodSet, placed int) []int {
+	out := make([]int, len(k.Groups))
+	for _, want := range [][]int{q.Need, q.Extra} {
+		for i, group := range k.Groups {
+			n := min(placed, want[group])
+			out[i] += n
+			placed -= n
+		}
+	}
+	return out
+}
+
+// ordered is the plan in an order in which its pods can be bound; nil: any will do.
+func ordered(q *assign.Solver) []Placement {
+	var out []Placement
+	for _, p := range q.Order {
+		out = append(out, placement(q, p))
+	}
+	return out
+}
+
+// placement is a place in words.
+func placement(q *assign.Solver, p assign.Place) Placement {
+	return Placement{q.Gang.Groups[p.Group].Name, nodeName(q, p.Node), p.Count}
+}
+
+// nodeName is the name of a node of the view, or of one that only pods of the gang name.
+func nodeName(q *assign.Solver, at int32) string {
+	if known := len(q.Snapshot.Nodes()); int(at) >= known {
+		return q.UnknownNodes[int(at)-known]
+	}
+	return q.Snapshot.Nodes()[at].Name
+}
+
+// Planned is the plan by group, as the gang lists them, then node, with equals added up.
+func Planned(q *assign.Solver) []Placement {
+	first := make([]int, len(q.Gang.Groups)) // of groups with one name
+	for i, g := range q.Gang.Groups {
+		first[i] = q.Gang.Index(g.Name)
+	}
+	for i := range q.Plan {
+		q.Plan[i].Group = first[q.Plan[i].Group]
+	}
+	compare := func(a, b assign.Place) int {
+		switch {
+		case a.Group != b.Group:
+			return a.Group - b.Group
+		case len(q.UnknownNodes) > 0:
+			return strings.Compare(nodeName(q, a.Node), nodeName(q, b.Node))
+		default:
+			return int(a.Node) - int(b.Node) // nodes are by name
+		}
+	}
+	if !slices.IsSortedFunc(q.Plan, compare) {
+		slices.SortStableFunc(q.Plan, compare)
+	}
+	out := make([]Placement, 0, len(q.Plan))
+	for i, p := range q.Plan {
+		if i > 0 && compare(q.Plan[i-1], p) == 0 {
+			out[len(out)-1].Count += p.Count
+		} else {
+			out = append(out, placement(q, p))
+		}
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package fit
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// Preemption is who would have to go for a gang of higher priority. It is said, never
+// assumed: the verdict stays what it is without anybody going.
+type Preemption struct {
+	Class    string   `json:"class"` // the priority class that would move them aside
+	Priority int32    `json:"priority"`
+	Victims  []Victim `json:"victims"` // none of them can stay: with one more pod the gang does not fit
+}
+
+// Victim is a number of pods of one owner.
+type Victim struct {
+	Kind      string   `json:"kind,omitempty"` // of the owner; empty: the pod itself
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Priority  int32    `json:"priority"`
+	Pods      int      `json:"pods"`
+	Guards    []string `json:"guards,omitempty"` // PodDisruptionBudgets that want them to stay
+}
+
+// String is "3 pods of PyTorchJob ml/x (priority 0)".
+func (v Victim) String() string {
+	who := words.Count(v.Pods, "pod", "pods") + " of " + v.Kind + " "
+	if v.Kind == "" {
+		who = "pod "
+	}
+	text := fmt.Sprintf("%s%s/%s (priority %d", who, v.Namespace, v.Name, v.Priority)
+	if len(v.Guards) > 0 {
+		text += ", guarded by PodDisruptionBudget " + strings.Join(v.Guards, ", ")
+	}
+	return text + ")"
+}
+
+// String is who would have to go, and for which class.
+func (p *Preemption) String() string {
+	parts := make([]string, len(p.Victims))
+	for i, v := range p.Victims {
+		parts[i] = v.String()
+	}
+	return fmt.Sprintf("%s would have to go for the priority class %s (%d)", strings.Join(parts, ", "), p.Class, p.Priority)
+}
+
+// ranked says that the priority of the gang is known.
+func ranked(s *cluster.Snapshot, g gang.Gang) bool {
+	_, _, known := GangPriority(s, g)
+	return known
+}
+
+// GangPriority is the lowest priority of any pod of the gang; known is false where it is
+// not above 0 or nobody can say.
+func GangPriority(s *cluster.Snapshot, g gang.Gang) (lowest cluster.PriorityClass, value int32, known bool) {
+	value = math.MaxInt32
+	for i := range g.Groups {
+		spec := &g.Groups[i].Pod.Spec
+		if g.Groups[i].Count <= 0 {
+			continue
+		}
+		class, ok := s.PriorityClass(spec)
+		if !ok || spec.SchedulerName != "" && spec.SchedulerName != corev1.DefaultSchedulerName {
+			return cluster.PriorityClass{}, 0, false
+		}
+		if class.Value < value {
+			lowest, value = class, class.Value
+		}
+	}
+	return lowest, value, lowest.Name != ""
+}

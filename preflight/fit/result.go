@@ -1,0 +1,124 @@
+package fit
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+)
+
+// Verdict is the answer to "will this gang fit?".
+type Verdict int
+
+// The verdicts. The zero value is what nobody has worked out.
+const (
+	Unknown    Verdict = iota // not enough was seen to say
+	Fits                      // a plan exists; it is in Plan
+	TooBig                    // never: not even on the same cluster when it is idle
+	Full                      // would fit on an idle cluster; not now
+	Fragmented                // the sum is free, the holes are too small
+)
+
+var verdictNames = [...]string{"unknown", "fits", "too-big", "full", "fragmented"}
+
+func (v Verdict) String() string {
+	if v < 0 || int(v) >= len(verdictNames) {
+		return verdictNames[Unknown]
+	}
+	return verdictNames[v]
+}
+
+// MarshalText writes the verdict as the JSON output names it.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// Result is a fit and its proof. A failed fit is a value, never an error.
+type Result struct {
+	Verdict        Verdict           `json:"verdict"`
+	Placed         int               `json:"placed"` // pods we found a place for
+	Wanted         int               `json:"wanted"`
+	Plan           []Placement       `json:"plan"`               // proof of Fits, or how far we got
+	Shortfall      []Shortfall       `json:"shortfall"`          // what the pods without a place lack
+	Rejected       Rejections        `json:"rejected"`           // why nodes were refused to the first group without a place
+	Change         string            `json:"change"`             // the smallest change that would make it fit; empty: none found
+	Changes        []string          `json:"changes,omitempty"`  // all changes found, Change first
+	Limits         []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
+	Preempts       *Preemption       `json:"preempts,omitempty"` // who would have to go for a gang of higher priority; nil: nobody is known
+	Assumed        []string          `json:"assumed"`            // what was not looked at
+	Group          string            `json:"-"`                  // the first group without a place
+	WaitsForOthers bool              `json:"-"`                  // the only objection is that the cluster is busy now
+	ByShape        bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
+	WithNodesBack  bool              `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
+	Grows          string            `json:"-"`                  // who may add nodes to the cluster; empty: nobody seen
+	Queue          string            `json:"-"`                  // who else decides when the pods start; empty: nobody
+
+	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
+	Usable int   `json:"-"` // nodes that may take pods, or could when idle
+
+	// Order is the plan, but for the pods that have a place already, in an order in which
+	// its pods can be bound one by one; empty: any order will do.
+	Order []Placement `json:"-"`
+	// Obstacle is what keeps the pods from a place, where that is not room; empty: room is.
+	Obstacle string `json:"-"`
+	// Stuck says that no pod is scheduled, whatever room there is, before what Obstacle
+	// names is mended.
+	Stuck bool `json:"-"`
+
+	Running int `json:"-"` // pods of the gang that have a place already; they are among Placed
+}
+
+// Ask is what groups with equal pods ask for.
+type Ask struct {
+	Role  string // of the first group
+	Roles string // "1 Master + 5 Workers"
+	Pods  int
+	Each  job.Resources
+	Apart bool // each pod needs a node of its own
+	Nodes int  // that take one of the pods now
+}
+
+// Speaks says whether the verdict is worth a warning to the user. Where a queue holds the
+// job back, being busy or too small is its business: then only a pod that no node could
+// ever hold is. Where nodes can be added, the nodes there are prove nothing.
+func (r Result) Speaks() bool {
+	switch r.Verdict {
+	case TooBig:
+		return r.Grows == "" && (r.ByShape || r.Queue == "")
+	case Full, Fragmented:
+		return r.Grows == "" && r.Queue == ""
+	default:
+		return false
+	}
+}
+
+// Placement is a number of pods of one role on one node.
+type Placement struct {
+	Group string `json:"group"`
+	Node  string `json:"node"`
+	Count int    `json:"count"`
+}
+
+// Shortfall compares what is asked with what there is, for one resource.
+type Shortfall struct {
+	Resource    corev1.ResourceName `json:"resource"`
+	Asked       int64               `json:"asked"`       // by all pods
+	Free        int64               `json:"free"`        // in sum on nodes that may take the pods
+	LargestHole int64               `json:"largestHole"` // on one node
+	NeededHole  int64               `json:"neededHole"`  // by one pod
+	Largest     int                 `json:"-"`           // pods that need a hole of that size
+	Holes       int                 `json:"-"`           // pods of that size that the free holes take
+}
+
+// Rejections counts every node once, at the first gate that refused it, in this order.
+type Rejections struct {
+	Total    int `json:"total"`
+	NotReady int `json:"notReady"`
+	Cordoned int `json:"cordoned"`
+	Selector int `json:"selector"` // node selector and required node affinity
+	Taint    int `json:"taint"`
+	TooSmall int `json:"tooSmall"` // could not hold one pod even when idle
+	Full     int `json:"full"`     // could, when idle
+	Other    int `json:"other"`    // host ports, volumes, affinity between pods, spread
+	Open     int `json:"open"`     // takes, or took, at least one pod
+	// Taints names the taints that refused nodes, most frequent first.
+	Taints []string `json:"taints,omitempty"`
+}

@@ -1,0 +1,118 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// sums compares, for each resource of the kins, what is asked with what there is on
+// nodes that may take a kin which asks for it.
+func sums(q *assign.Solver, podSets []*assign.PodSet, room [][]int64, beside assign.Reserved, may func(assign.FilterReason) bool) []Shortfall {
+	var out []Shortfall
+	for _, k := range podSets {
+		for _, n := range k.Needs {
+			if !slices.ContainsFunc(out, func(s Shortfall) bool { return s.Resource == n.Name }) {
+				out = append(out, sum(q, n, podSets, room, beside, may))
+			}
+		}
+	}
+	return out
+}
+
+// sum is the comparison for one resource.
+func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]int64, beside assign.Reserved, may func(assign.FilterReason) bool) Shortfall {
+	s := Shortfall{Resource: of.Name}
+	var askers, largest []*assign.PodSet
+	for _, k := range podSets {
+		n := k.NeedOf(of.Name)
+		if n == 0 {
+			continue
+		}
+		askers = append(askers, k)
+		s.Asked = saturate.Add(s.Asked, saturate.Mul(n, int64(k.Count)))
+		if n > s.NeededHole {
+			s.NeededHole, s.Largest, largest = n, 0, nil
+		}
+		if n == s.NeededHole {
+			s.Largest, largest = int(saturate.Add(int64(s.Largest), int64(k.Count))), append(largest, k)
+		}
+	}
+	if of.Column < 0 {
+		return s
+	}
+	some, most := cellsFor(askers, may), cellsFor(largest, may)
+	for cell, class := range q.Cycle.Grouping.Class {
+		if !some[cell] {
+			continue
+		}
+		free, nodes := room[of.Column][class], q.Cycle.Grouping.Weight(cell)
+		for _, node := range q.Cycle.Grouping.Nodes[cell] {
+			if len(beside) == 0 {
+				break
+			}
+			if taken, ok := beside[node]; ok {
+				s.hole(max(0, free-taken[of.Column]), 1, most[cell])
+				nodes--
+			}
+		}
+		if nodes > 0 {
+			s.hole(free, nodes, most[cell])
+		}
+	}
+	return s
+}
+
+// hole adds what some nodes have each; large says that they take the largest pods.
+func (s *Shortfall) hole(free, nodes int64, large bool) {
+	s.Free, s.LargestHole = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestHole, free)
+	if large && free >= s.NeededHole {
+		s.Holes = int(min(math.MaxInt32, saturate.Add(int64(s.Holes), saturate.Mul(free/s.NeededHole, nodes))))
+	}
+}
+
+// cellsFor marks the cells that may take any of the kins.
+func cellsFor(podSets []*assign.PodSet, may func(assign.FilterReason) bool) []bool {
+	var passes [assign.Closed + 1]bool
+	for g := range passes {
+		passes[g] = may(assign.FilterReason(g))
+	}
+	var out []bool
+	for _, k := range podSets {
+		gates := k.Reasons()
+		if out == nil {
+			out = make([]bool, len(gates))
+		}
+		for cell, g := range gates {
+			out[cell] = out[cell] || passes[g]
+		}
+	}
+	return out
+}
+
+// short says that the resource is short alone: in sum, or in one place, or in holes.
+func (s Shortfall) short() bool {
+	return s.Free < s.Asked || s.LargestHole < s.NeededHole || s.Holes < s.Largest
+}
+
+// weight orders what is named first: a hole that is too small for one pod, accelerators,
+// then what nodes run out of, and the mere number of pods last.
+func weight(s Shortfall) int {
+	w := 2
+	switch {
+	case job.AcceleratorUnit(s.Resource) != job.NotAccelerator:
+		w = 1
+	case s.Resource == corev1.ResourcePods:
+		w = 3
+	}
+	if s.LargestHole < s.NeededHole {
+		w -= 4
+	}
+	return w
+}

@@ -1,0 +1,232 @@
+package fit_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+// objects reads a YAML stream.
+func objects(t testing.TB, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var out []*unstructured.Unstructured
+	for doc := range strings.SplitSeq(text, "\n---\n") {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(doc), &u.Object); err != nil {
+			t.Fatalf("test data: %v", err)
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+const asKubectlPrints = `
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Node
+  metadata: {name: a}
+  status:
+    allocatable: {cpu: 95500m, memory: 1Ti, nvidia.com/gpu: "8", pods: "110"}
+    conditions: [{type: Ready, status: "True"}]
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: p, namespace: ml}
+  spec: {nodeName: a, containers: [{name: c, image: i, resources: {requests: {nvidia.com/gpu: "4"}}}]}
+  status: {phase: Running}
+- apiVersion: v1
+  kind: PersistentVolumeClaim
+  metadata: {name: data, namespace: ml}
+`
+
+func TestASnapshotFromWhatKubectlPrints(t *testing.T) {
+	s, errs := cluster.FromObjects(objects(t, asKubectlPrints), build.Taken)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	n := s.Nodes()[0]
+	if n.Free(build.GPU) != 4 || n.Free("cpu") != 95500 || !n.Ready {
+		t.Errorf("node a has %d GPUs and %d milli-CPU free, ready %t; want 4, 95500, true", n.Free(build.GPU), n.Free("cpu"), n.Ready)
+	}
+	got := whatif.Answer(t.Context(), s, gpus(1, "4"))
+	if got.Verdict != fit.Fits {
+		t.Errorf("Fit says %s", got)
+	}
+	want := []string{"all pods of the snapshot are in namespace ml; pods of others are not counted"}
+	if diff := cmp.Diff(want, got.Assumed); diff != "" {
+		t.Errorf("Assumed (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatASnapshotLacksIsUnknownUnlessItHoldsTheKindWhole(t *testing.T) {
+	claim := schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	class := schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}
+	runtime := schema.GroupVersionKind{Group: "trainer.kubeflow.org", Version: "v1alpha1", Kind: "ClusterTrainingRuntime"}
+	whole := strings.Replace(asKubectlPrints, "kind: List", `kind: List
+metadata: {annotations: {signalbox.dev/complete: "pods, persistentvolumeclaims,priorityclasses.scheduling.k8s.io,clustertrainingruntimes.trainer.kubeflow.org"}}`, 1)
+	part, errs := cluster.FromObjects(objects(t, asKubectlPrints), build.Taken)
+	all, more := cluster.FromObjects(objects(t, whole), build.Taken)
+	if len(errs)+len(more) > 0 {
+		t.Fatal(errs, more)
+	}
+	cases := []struct {
+		gvk             schema.GroupVersionKind
+		namespace, name string
+		part, whole     job.Presence
+	}{
+		{claim, "ml", "data", job.Present, job.Present},
+		{claim, "ml", "other", job.Unknown, job.Absent},
+		{claim, "other", "data", job.Unknown, job.Absent},
+		{claim.GroupKind().WithVersion("v2"), "ml", "data", job.Unknown, job.Unknown},
+		{class, "", "high", job.Unknown, job.Absent},
+		{runtime, "", "torch", job.Unknown, job.Absent},
+		{schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "ml", "s", job.Unknown, job.Unknown},
+	}
+	for _, tc := range cases {
+		t.Run(fmt.Sprint(tc.gvk.Kind, " ", tc.namespace, "/", tc.name), func(t *testing.T) {
+			if _, got := part.Lookup(tc.gvk, tc.namespace, tc.name); got != tc.part {
+				t.Errorf("without a word on completeness it is %v, want %v", got, tc.part)
+			}
+			if _, got := all.Lookup(tc.gvk, tc.namespace, tc.name); got != tc.whole {
+				t.Errorf("where the kind is whole it is %v, want %v", got, tc.whole)
+			}
+		})
+	}
+	if found, whole := all.Objects(claim.GroupKind(), "ml"); len(found) != 1 || !whole {
+		t.Errorf("Objects finds %d claims, whole %t; want 1, true", len(found), whole)
+	}
+	if got := whatif.Answer(t.Context(), all, gpus(1, "4")); len(got.Assumed) > 0 {
+		t.Errorf("pods are whole, and still %q is assumed", got.Assumed)
+	}
+}
+
+func TestAnObjectThatCannotBeReadIsNamedWithItsField(t *testing.T) {
+	cases := map[string]struct{ text, want, incomplete string }{
+		"a quantity that is none": {
+			"{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: lots}}}",
+			`read Node a: status.allocatable.cpu is "lots"; expected a quantity such as 8, 500m or 64Gi`, "yes",
+		},
+		"a quantity deep in a pod": {
+			"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: ml}, spec: {containers: [{name: c, resources: {requests: {nvidia.com/gpu: x}}}]}}",
+			`read Pod ml/p: spec.containers[0].resources.requests["nvidia.com/gpu"] is "x"; expected a quantity such as 8, 500m or 64Gi`, "yes",
+		},
+		"a type that is another": {
+			"{apiVersion: v1, kind: Node, metadata: {name: a}, spec: {unschedulable: maybe}}",
+			"read Node a: ", "yes",
+		},
+		"no kind":       {"{metadata: {name: a}}", `read object "a": kind and apiVersion are both needed; kind is "", apiVersion is ""`, ""},
+		"no name":       {"{apiVersion: v1, kind: Node}", "read Node: metadata.name is empty", ""},
+		"not an object": {"{apiVersion: v1, kind: List, items: [1]}", "read List: items[0] is ", ""},
+		"not a list":    {"{apiVersion: v1, kind: List, items: 5}", "read List: items is ", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			good := objects(t, asKubectlPrints)
+			s, errs := cluster.FromObjects(append(objects(t, tc.text), good...), build.Taken)
+			if len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), tc.want) {
+				t.Errorf("errors are %v; want one that begins with %q", errs, tc.want)
+			}
+			if got := s.Incomplete() != ""; got != (tc.incomplete != "") {
+				t.Errorf("the snapshot says %q; a node or pod that is missing makes it incomplete", s.Incomplete())
+			}
+			if len(s.Nodes()) != 1 {
+				t.Errorf("there are %d nodes; want the good one", len(s.Nodes()))
+			}
+		})
+	}
+}
+
+func TestANodeWrittenByHandIsTakenAtItsWord(t *testing.T) {
+	s, errs := cluster.FromObjects(objects(t, `{apiVersion: v1, kind: Node, metadata: {name: a}, status: {capacity: {nvidia.com/gpu: 8}}}`), build.Taken, schema.GroupResource{Resource: "pods"})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	got := whatif.Answer(t.Context(), s, gpus(1, "8"))
+	if got.Verdict != fit.Fits || len(got.Assumed) != 1 || got.Assumed[0] != "1 node says nothing about health; counted as ready" {
+		t.Errorf("Fit says %s, assumed %q; want fits, and that the node does not say whether it is ready", got, got.Assumed)
+	}
+}
+
+func TestALedgerThatChangedEqualsAFreshOne(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		w := newWorld(r, 6, 3)
+		var kept cluster.Store
+		for _, n := range w.nodes {
+			kept.SetNode(n)
+		}
+		for step := range 12 {
+			p := build.Pod(fmt.Sprint("p", r.IntN(4)), build.On(w.nodes[r.IntN(len(w.nodes))].Name), build.Asks(fmt.Sprint(r.IntN(6))))
+			switch r.IntN(4) {
+			case 0:
+				kept.DropPod(p.Namespace, p.Name)
+				w.pods = without(w.pods, p.Name)
+			case 1:
+				kept.Snapshot(build.Taken, "")
+			default:
+				kept.SetPod(p)
+				w.pods = append(without(w.pods, p.Name), p)
+			}
+			if step == 0 { // what newWorld put there
+				for _, p := range w.pods {
+					kept.SetPod(p)
+				}
+			}
+		}
+		kept.SetComplete(schema.GroupResource{Resource: "pods"}, true)
+		want, got := whatif.Answer(t.Context(), w.snapshot(), w.gang), whatif.Answer(t.Context(), kept.Snapshot(build.Taken, ""), w.gang)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d: Fit (-fresh +kept):\n%s", seed, diff)
+		}
+	}
+}
+
+func without(pods []*corev1.Pod, name string) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, p := range pods {
+		if p.Name != name {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func TestASnapshotDoesNotChangeWithItsLedger(t *testing.T) {
+	var l cluster.Store
+	l.SetNode(build.Node("a", build.GPUs(8)))
+	l.SetComplete(schema.GroupResource{Resource: "pods"}, true)
+	claim := schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	before := l.Snapshot(build.Taken, "")
+	l.SetPod(build.Pod("p", build.On("a"), build.Asks("8")))
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetGroupVersionKind(claim)
+	u.SetNamespace("ml")
+	u.SetName("data")
+	l.SetObject(u)
+	l.SetComplete(schema.GroupResource{Resource: "persistentvolumeclaims"}, true)
+	after := l.Snapshot(build.Taken, "")
+	l.DropNode("a")
+	l.DropKind(claim.GroupKind())
+	if whatif.Answer(t.Context(), before, gpus(1, "8")).Verdict != fit.Fits || whatif.Answer(t.Context(), after, gpus(1, "8")).Verdict != fit.Full {
+		t.Error("a snapshot changed after it was taken: its nodes")
+	}
+	_, was := before.Lookup(claim, "ml", "data")
+	_, is := after.Lookup(claim, "ml", "data")
+	if was != job.Unknown || is != job.Present {
+		t.Errorf("a snapshot changed after it was taken: the claim was %v and is %v; want unknown, present", was, is)
+	}
+}

@@ -1,0 +1,247 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/fit/topology"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// among is the answer for a stage whose pods come among those of earlier stages that are still there.
+// Where these stand is our choice: that proves nothing against the others, as only what finds no room
+// even together does. And what they keep from nodes by more than what they take is not modelled, so
+// that a plan proves nothing either.
+func among(q *assign.Solver, a assign.Answer, early, late []*assign.PodSet, stage []int) assign.Answer {
+	tied := topology.Tied(q, early, late)
+	if a.Yes && !tied {
+		return a
+	}
+	together := placeable(q, q.PodSets(q.Gang.Beside(stage)), false)
+	switch {
+	case together.No && a.Yes:
+		return assign.Answer{No: true, Rule: together.Rule}
+	case tied && !together.No:
+		q.DoubtYes(fmt.Sprintf("%s may still run when %s starts: ports, volumes and affinity between them are not judged", kinNames(early), kinNames(late)))
+	}
+	a.No = together.No
+	return a
+}
+
+func kinNames(podSets []*assign.PodSet) string {
+	names := make([]string, len(podSets))
+	for i, k := range podSets {
+		names[i] = k.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// Run places stage after stage. It returns the answer of the stage that could not be
+// placed whole (nil: there is none) and the kins to talk about.
+func Run(q *assign.Solver, r *Result) (*assign.Answer, []*assign.PodSet) {
+	var talk []*assign.PodSet
+	var placed []*assign.Assignment
+	stages := q.Gang.Stages()
+	for i, stage := range stages {
+		podSets := q.PodSets(stage)
+		if !q.Cycle.Budget.Spend(1) {
+			return &assign.Answer{}, podSets
+		}
+		beside := q.ReservedBeside(placed, stage)
+		a := place(q, podSets, beside, len(stages) == 1)
+		if len(beside) > 0 {
+			a = among(q, a, q.Lingering(placed, stage), podSets, stage)
+		}
+		if a.Yes && i == len(stages)-1 && a.Best != nil {
+			stretch(q, a.Best)
+		}
+		r.Placed += record(q, a.Best)
+		if talk == nil || !a.Yes || len(podSets) > 0 && mostPods(podSets) >= mostPods(talk) {
+			talk = podSets
+		}
+		if !a.Yes {
+			return &a, podSets
+		}
+		if a.Best != nil {
+			placed = append(placed, a.Best)
+		}
+	}
+	r.Verdict = Fits
+	return nil, talk
+}
+
+// place is how a stage is solved. Who only tries does not ask how far the pods get.
+func place(q *assign.Solver, podSets []*assign.PodSet, beside assign.Reserved, only bool) assign.Answer {
+	w := topology.NewRuleSet(q, podSets, false)
+	switch {
+	case w != nil:
+		return topology.SolveConstrained(q, w, beside)
+	case q.Purpose > assign.Placing && q.Cannot(podSets, false):
+		return assign.Answer{No: true}
+	case q.Purpose == assign.Deciding && only:
+		return q.Decide(podSets, false)
+	default:
+		return q.Solve(podSets, false, beside)
+	}
+}
+
+func mostPods(podSets []*assign.PodSet) int {
+	n := 0
+	for _, k := range podSets {
+		n = max(n, k.Count)
+	}
+	return n
+}
+
+// judge names the verdict where a stage was not placed whole, and returns the kins that
+// stand in the way: those of a stage that can never run, else those that cannot run now.
+func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSet) []*assign.PodSet {
+	idleKnown := true
+	for _, stage := range q.Gang.Stages() {
+		ever := q.PodSets(q.Gang.Beside(stage))
+		idle := placeable(q, ever, true)
+		if !q.Cycle.Budget.Spend(0) { // what was counted in part proves nothing
+			idle = assign.Answer{}
+		}
+		if idle.No && (a.No || !evens(q, ever)) {
+			tooBig(q, r, ever)
+			r.Obstacle = cmp.Or(idle.Rule, nodeEach(q, ever, true))
+			return ever
+		}
+		idleKnown = idleKnown && idle.Yes
+	}
+	if !a.No {
+		q.Inform("the pods could not be placed, and it could not be proven that they cannot")
+		return podSets
+	}
+	if !idleKnown {
+		q.Inform("that they would fit on the idle cluster is not proven")
+	}
+	sums := sums(q, podSets, q.Snapshot.Columns().Free, nil, assign.FilterReason.Passes)
+	r.Verdict = Fragmented
+	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(podSets, crowdedOut) {
+		r.Verdict = Full
+	}
+	r.Shortfall, r.Obstacle = lacking(sums), cmp.Or(a.Rule, nodeEach(q, podSets, false))
+	return podSets
+}
+
+// nodeEach says that the pods of a kin need a node each, and find too few; empty: none does.
+func nodeEach(q *assign.Solver, podSets []*assign.PodSet, idle bool) string {
+	for _, k := range podSets {
+		if takers := takersOf(k, idle); k.OnePerNode && takers < int64(k.Count) {
+			nodes := words.Count(int(takers), "node takes", "nodes take") + " one now"
+			if idle {
+				nodes = words.Count(int(takers), "node", "nodes") + " could take one, even idle"
+			}
+			_, who := q.PodsOf([]*assign.PodSet{k})
+			return fmt.Sprintf("%s need a node each (%s); %s", who, whyAlone(k), nodes)
+		}
+	}
+	return ""
+}
+
+// takersOf is the number of nodes that take a pod of the kin.
+func takersOf(k *assign.PodSet, idle bool) int64 {
+	if idle {
+		k.CountIdle()
+		return k.IdleSums.Takers
+	}
+	return k.Takers
+}
+
+// whyAlone is what keeps two pods of a kin from one node.
+func whyAlone(k *assign.PodSet) string {
+	switch {
+	case podspec.PortConflict(k.Facts.Ports, k.Facts.Ports):
+		return "they take the same port of it"
+	case podspec.DiskConflict(k.Facts.Disks, k.Facts.Disks):
+		return "they use the same disk"
+	default:
+		return "required pod anti-affinity"
+	}
+}
+
+// blocked says what no room helps against.
+func blocked(q *assign.Solver, r *Result) {
+	for i := range q.Gang.Groups {
+		if why := q.Cycle.Facts[i].BlockedBy; why != "" && q.Need[i] > 0 && r.Refused() {
+			r.Obstacle, r.Stuck = why, true
+			return
+		}
+	}
+}
+
+// evens says whether pods spread: then those that go away on an idle cluster may have
+// filled a domain that holds the others back.
+func evens(q *assign.Solver, podSets []*assign.PodSet) bool {
+	return slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return len(k.Facts.Spread) > 0 })
+}
+
+// placeable says whether kins would find room, and on the idle cluster beside those pods of the
+// gang that have a place and keep it.
+func placeable(q *assign.Solver, podSets []*assign.PodSet, idle bool) assign.Answer {
+	var beside assign.Reserved
+	if idle && q.PlacedBefore > 0 {
+		beside = q.Stay()
+	}
+	if w := topology.NewRuleSet(q, podSets, idle); w != nil {
+		return topology.SolveConstrained(q, w, beside)
+	}
+	if beside == nil {
+		return q.Decide(podSets, idle)
+	}
+	if q.Cannot(podSets, idle) {
+		return assign.Answer{No: true}
+	}
+	return q.Solve(podSets, idle, beside)
+}
+
+// crowdedOut says that it is not room the kin lacks but nodes: other pods close some of
+// them, or each of its pods needs one of its own.
+func crowdedOut(k *assign.PodSet) bool {
+	return slices.Contains(k.Reasons(), assign.Otherwise) || k.OnePerNode && k.Total < int64(k.Count)
+}
+
+// tooBig explains kins that do not fit on the idle cluster.
+func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
+	r.Verdict = TooBig
+	r.ByShape = slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return k.Count > 0 && k.Most(true) == 0 })
+	r.Shortfall = lacking(sums(q, podSets, q.Snapshot.Columns().Idle, q.Stay(), func(g assign.FilterReason) bool { return g.Passes() || g == assign.TooSmall }))
+	r.WithNodesBack = fitsWithNodesBack(q)
+}
+
+// fitsWithNodesBack says whether the gang would fit on the idle cluster if all its nodes
+// were ready and took pods. Then "too big" is true, but no reason to change the job.
+func fitsWithNodesBack(q *assign.Solver) bool {
+	if !q.Snapshot.Lacking() {
+		return false
+	}
+	lifted := assign.NewSolver(q.Snapshot, q.Gang, q.Cycle)
+	lifted.IgnoreHealth = true
+	for _, stage := range q.Gang.Stages() {
+		if !placeable(lifted, lifted.PodSets(q.Gang.Beside(stage)), true).Yes || !q.Cycle.Budget.Spend(0) {
+			return false
+		}
+	}
+	return true
+}
+
+// lacking keeps the resources that are short, in sum or in one place; all of them where
+// none is short alone.
+func lacking(all []Shortfall) []Shortfall {
+	var out []Shortfall
+	for _, s := range all {
+		if s.short() {
+			out = append(out, s)
+		}
+	}
+	if out == nil {
+		return all
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+)
+
+// bindOrder looks for an order to bind pods whose nodes are settled.
+type bindOrder struct {
+	*simulation
+	nodes []searchNode
+	piece []int    // by node of the sweep: its piece
+	quota []uint32 // by node of the sweep and kin: pods to bind yet
+	seen  *assign.Memo
+	open  [][]int // by pods bound, then in the order in which they are tried
+}
+
+// bind looks for an order in which the pods can be bound where the search put them; nil:
+// none was found.
+func (x *search) bind(beside assign.Reserved) *simulation {
+	s := &bindOrder{simulation: x.rules.simulate(beside), nodes: x.nodes, seen: x.seen.Empty()}
+	for j := range x.nodes {
+		s.piece = append(s.piece, s.pieceOf(&x.nodes[j]))
+		for _, n := range x.nodes[j].mixes[x.chosen[j]].pods {
+			s.quota = append(s.quota, uint32(n))
+		}
+	}
+	if !s.from() {
+		return nil
+	}
+	return s.simulation
+}
+
+// pieceOf is the piece of a node, made if it is not begun yet.
+func (b *simulation) pieceOf(n *searchNode) int {
+	for at := range b.Bins {
+		if b.Bins[at].Nodes[0] == n.node {
+			return at
+		}
+	}
+	from := int(b.Taken[n.cell])
+	if at := slices.Index(b.Fresh[n.cell], n.node); at > from { // nodes of a cell are alike
+		b.Fresh = slices.Clone(b.Fresh)
+		b.Fresh[n.cell] = slices.Clone(b.Fresh[n.cell])
+		b.Fresh[n.cell][from], b.Fresh[n.cell][at] = b.Fresh[n.cell][at], b.Fresh[n.cell][from]
+	}
+	return b.Reserve(n.cell, 1)
+}
+
+// from binds what is left. What it bound stays bound where it succeeds, and only there.
+func (s *bindOrder) from() bool {
+	depth := len(s.order)
+	for len(s.open) <= depth {
+		s.open = append(s.open, nil)
+	}
+	open := s.open[depth][:0]
+	for at, n := range s.quota {
+		if n > 0 {
+			open = append(open, at)
+		}
+	}
+	if s.open[depth] = open; len(open) == 0 {
+		return true
+	}
+	if s.seen.Has(s.quota, 0) || !s.rules.solver.Cycle.Budget.Spend(len(s.quota)) {
+		return false
+	}
+	k := len(s.PodSets)
+	fill := func(at int) int {
+		n := &s.nodes[at/k]
+		return s.fill1(at%k, n.cell, n.node)
+	}
+	slices.SortStableFunc(open, func(a, c int) int { return cmp.Compare(fill(a), fill(c)) })
+	for _, at := range open {
+		n, piece := &s.nodes[at/k], s.piece[at/k]
+		if !s.rules.solver.Cycle.Budget.Spend(s.rules.stepsPerLook) {
+			return false
+		}
+		if !s.may(at%k, n.cell, n.node, s.Count(piece)) {
+			continue
+		}
+		s.bind(at%k, piece)
+		s.quota[at]--
+		if s.from() {
+			return true
+		}
+		s.quota[at]++
+		s.unbind(at%k, piece)
+	}
+	return false
+}

@@ -1,0 +1,222 @@
+package topology
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// bound is the first rule that alone keeps some of the pods from a place, in words with
+// both numbers; empty: none does. Each bound counts what no placement can pass.
+func (w *ruleSet) bound() string {
+	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundSpread} {
+		if rule := find(); rule != "" {
+			return rule
+		}
+	}
+	return ""
+}
+
+// pods of some kins, and their roles: "1 Master + 5 Workers".
+func (w *ruleSet) pods(podSets podSetSet) (n int, who string) {
+	var of []*assign.PodSet
+	for i := range podSets.all() {
+		of = append(of, w.podSets[i])
+	}
+	return w.solver.PodsOf(of)
+}
+
+func (w *ruleSet) boundSharedVolumes() string {
+	for _, r := range w.sharedVolumes {
+		n, who := w.pods(r.kins)
+		switch {
+		case !r.hard || n < 2:
+		case r.once:
+			return fmt.Sprintf("%s mount the claim %s, which one pod at a time may use (ReadWriteOncePod)", who, r.claim)
+		default:
+			if most := w.onOneNode(r.kins, n); most < n {
+				return fmt.Sprintf("%s mount the claim %s, which is attached to one node at a time (ReadWriteOnce); at most %d of them fit on one", who, r.claim, most)
+			}
+		}
+	}
+	return ""
+}
+
+// onOneNode is the most pods of some kins that one node takes, each kin counted alone.
+func (w *ruleSet) onOneNode(podSets podSetSet, all int) int {
+	best := 0
+	for cell := range w.solver.Cycle.Grouping.Nodes {
+		sum := int64(0)
+		for i := range podSets.all() {
+			k := w.podSets[i]
+			sum += min(int64(w.caps(k)[cell]), int64(k.Count))
+		}
+		best = max(best, int(min(sum, int64(all))))
+	}
+	return best
+}
+
+// boundAntiAffinity counts domains for kins that keep away from each other and themselves.
+func (w *ruleSet) boundAntiAffinity() string {
+	for _, r := range w.antiAffinity {
+		podSets := r.holders.and(r.with)
+		if podSets.empty() {
+			continue
+		}
+		n, who := w.pods(podSets)
+		domains, outside := w.domainsFor(r.top, podSets)
+		if int64(n) > saturate.Add(int64(domains), outside) {
+			return fmt.Sprintf("%s keep apart over %s; the nodes that may take them are in %s", who, w.topologies[r.top].key, words.Count(domains, "domain", "domains"))
+		}
+	}
+	return ""
+}
+
+// domainsFor counts the domains that take a pod of some kins, and how many pods nodes in
+// no domain take.
+func (w *ruleSet) domainsFor(top int, podSets podSetSet) (domains int, outside int64) {
+	rooms := w.rooms(top)
+	for d := range w.topologies[top].size {
+		for i := range podSets.all() {
+			if rooms[d*len(w.podSets)+i] > 0 {
+				domains++
+				break
+			}
+		}
+	}
+	for cell, nodes := range w.solver.Cycle.Grouping.Nodes {
+		if w.topologies[top].domain(cell, nodes[0]) >= 0 {
+			continue
+		}
+		for i := range podSets.all() {
+			outside = saturate.Add(outside, saturate.Mul(int64(w.caps(w.podSets[i])[cell]), int64(len(nodes))))
+		}
+	}
+	return domains, outside
+}
+
+// boundAffinity counts the room in the domains where pods that others must be near to are, or
+// can be.
+func (w *ruleSet) boundAffinity() string {
+	for at := range w.affinity {
+		r := &w.affinity[at]
+		if !r.with.without(r.holders).empty() {
+			continue // others may begin in any domain
+		}
+		n, who := w.pods(r.holders)
+		if n == 0 {
+			continue
+		}
+		for j, top := range r.tops {
+			begun, one := w.roomNear(r, j)
+			key := w.topologies[top].key
+			switch self := r.open && !r.with.empty(); {
+			case !self && begun == 0 && !slices.Contains(r.seeded[j], true):
+				return fmt.Sprintf("%s must share %s with pods that do not run", who, domainWord(key))
+			case !self && begun < int64(n):
+				return fmt.Sprintf("%s must share %s with pods that run; at most %d of %d find room there", who, domainWord(key), begun, n)
+			case self && saturate.Add(begun, one) < int64(n):
+				return fmt.Sprintf("%s must all share %s; at most %d of %d find room in one", who, domainWord(key), saturate.Add(begun, one), n)
+			}
+		}
+	}
+	return ""
+}
+
+// domainWord names one domain of a topology.
+func domainWord(key string) string {
+	if key == corev1.LabelHostname {
+		return "a node"
+	}
+	return "one " + key
+}
+
+// roomNear is the room for the holders of a rule in domains that have a pod already, and
+// the most that there is in another.
+func (w *ruleSet) roomNear(r *affinityRule, j int) (begun, one int64) {
+	rooms := w.rooms(r.tops[j])
+	for d := range w.topologies[r.tops[j]].size {
+		sum := int64(0)
+		for i := range r.holders.all() {
+			sum = saturate.Add(sum, min(rooms[d*len(w.podSets)+i], int64(w.podSets[i].Count)))
+		}
+		if r.seeded[j][d] {
+			begun = saturate.Add(begun, sum)
+		} else {
+			one = max(one, sum)
+		}
+	}
+	return begun, one
+}
+
+// boundSpread counts how far the fullest domains may get before the emptiest one is full.
+func (w *ruleSet) boundSpread() string {
+	for at := range w.spread {
+		r := &w.spread[at]
+		podSets := r.holders.and(r.counted)
+		n, who := w.pods(podSets)
+		if n == 0 {
+			continue
+		}
+		rooms, fewest := w.rooms(r.top), int64(math.MaxInt32)
+		if r.short {
+			fewest = 0
+		}
+		for d := range r.base {
+			if r.real[d] {
+				fewest = min(fewest, saturate.Add(int64(r.base[d]), w.roomIn(rooms, d, r.counted)))
+			}
+		}
+		most := int64(0)
+		for d := range r.base {
+			most = saturate.Add(most, max(0, min(w.roomIn(rooms, d, podSets), fewest+int64(r.skew)-int64(r.base[d]))))
+		}
+		if most < int64(n) {
+			return fmt.Sprintf("%s spread over %s with a skew of at most %d: at most %d of %d pods, for the emptiest domain gets no further than %d", who, w.topologies[r.top].key, r.skew, most, n, fewest)
+		}
+	}
+	return ""
+}
+
+// roomIn is how many pods of some kins a domain takes, each counted alone.
+func (w *ruleSet) roomIn(rooms []int64, d int, podSets podSetSet) (sum int64) {
+	for i := range podSets.all() {
+		sum = saturate.Add(sum, min(rooms[d*len(w.podSets)+i], int64(w.podSets[i].Count)))
+	}
+	return sum
+}
+
+// all names the rules that cannot all be kept.
+func (w *ruleSet) all() string {
+	var out []string
+	add := func(what string) {
+		if !slices.Contains(out, what) {
+			out = append(out, what)
+		}
+	}
+	for _, r := range w.affinity {
+		for _, top := range r.tops {
+			add("affinity over " + w.topologies[top].key)
+		}
+	}
+	for _, r := range w.antiAffinity {
+		add("anti-affinity over " + w.topologies[r.top].key)
+	}
+	for _, r := range w.spread {
+		add("spread over " + w.topologies[r.top].key)
+	}
+	for _, r := range w.sharedVolumes {
+		add("the claim " + r.claim)
+	}
+	for _, r := range w.attachLimits {
+		add("how many volumes of " + r.driver + " a node attaches")
+	}
+	return "no placement keeps " + strings.Join(out, ", ") + " and the room on the nodes"
+}

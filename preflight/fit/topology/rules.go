@@ -1,0 +1,482 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+)
+
+// Tied says that a rule holds between kins of two sets.
+func Tied(q *assign.Solver, early, late []*assign.PodSet) bool {
+	for _, a := range early {
+		for _, b := range late {
+			if q.Clashes(a, b) {
+				return true
+			}
+		}
+	}
+	w := NewRuleSet(q, slices.Concat(early, late), false)
+	return w != nil && w.spans(len(early))
+}
+
+// spans says that a rule of the web holds between its first kins and the others. A spread that the
+// first ask for was looked at when they were placed.
+func (w *ruleSet) spans(first int) bool {
+	early, late := w.set(), w.set()
+	for i := range w.podSets {
+		if i < first {
+			early.add(i)
+		} else {
+			late.add(i)
+		}
+	}
+	across := func(a, b podSetSet) bool { return a.meets(early) && b.meets(late) || a.meets(late) && b.meets(early) }
+	return slices.ContainsFunc(w.antiAffinity, func(r antiAffinityRule) bool { return across(r.holders, r.with) }) ||
+		slices.ContainsFunc(w.affinity, func(r affinityRule) bool { return across(r.holders, r.with) }) ||
+		slices.ContainsFunc(w.spread, func(r spreadRule) bool { return r.holders.meets(late) && r.counted.meets(early) }) ||
+		slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return across(r.kins, r.kins) }) ||
+		slices.ContainsFunc(w.attachLimits, func(r attachLimitRule) bool { users := r.users(); return across(users, users) })
+}
+
+// users are the kins whose pods bring volumes of the driver.
+func (r *attachLimitRule) users() podSetSet {
+	set := newPodSetSet(len(r.own))
+	for i, n := range r.own {
+		if n > 0 {
+			set.add(i)
+		}
+	}
+	for _, podSets := range r.shared {
+		set.join(podSets)
+	}
+	return set
+}
+
+// ruleSet is what ties the pods of a stage to each other and to pods that exist, beyond what
+// a node alone decides: affinity, anti-affinity and spread over any topology, volumes that
+// one pod or one node may use, and how many volumes a node attaches.
+type ruleSet struct {
+	solver     *assign.Solver
+	podSets    []*assign.PodSet
+	idle       bool
+	topologies []topology
+
+	antiAffinity  []antiAffinityRule
+	affinity      []affinityRule
+	spread        []spreadRule
+	sharedVolumes []sharedVolumeRule
+	attachLimits  []attachLimitRule
+
+	counters []counter
+	feeds    [][]int // by kin: the counters that count its pods
+
+	stepsPerLook, stepsPerMix int
+	spare                     *simulation // of no use any more
+	roomsOf                   [][]int64
+	holeOrder                 [][]int32 // by kin and whether large holes come first; see byHole
+}
+
+// topology parts the nodes into domains.
+type topology struct {
+	key  string
+	of   []int32 // by cell: its domain, -1 for nodes that are in none; nil: each node is a domain
+	size int
+}
+
+// domain of a node in a cell; -1: none.
+func (t *topology) domain(cell int, node int32) int32 {
+	if t.of == nil {
+		return node
+	}
+	return t.of[cell]
+}
+
+// antiAffinityRule: no pod of the holders shares a domain with another pod of one of the kins in with.
+type antiAffinityRule struct {
+	top           int
+	holders, with podSetSet
+
+	held, there, both int // counters: of holders, of with, of either
+}
+
+// affinityRule: a pod of the holders goes where, in every one of the topologies, a pod of the
+// kins in with is, or one that existed before. The first of all may go anywhere if it is
+// itself of those.
+type affinityRule struct {
+	holders, with podSetSet
+	tops          []int
+	seeded        [][]bool // by topology of the rule, then domain: there is one already
+	open          bool     // there is none anywhere, so a first may seed itself
+
+	held, there, others []int // counters by topology of the rule: of holders, of with, of those in with that hold no rule
+}
+
+// spreadRule: a pod of the holders goes to a domain only if, with it, that has at most skew
+// more pods of the counted kins than the domain with fewest.
+type spreadRule struct {
+	holders, counted, self podSetSet // self: kins the selector matches
+	top, skew              int
+	base                   []int32 // by domain: pods that are there
+	real                   []bool  // by domain: it is one of those that are compared
+	cells                  []bool  // by cell: pods there are counted
+	short                  bool    // there are fewer than the rule wants: the fewest is taken as 0
+	unreal                 bool    // some nodes are in domains that are not compared
+
+	level, held, heldCounted, heldSelf int // counters: level counts what the rule does, less base
+}
+
+// sharedVolumeRule: pods of these kins share a volume that one pod, or one node, may use.
+type sharedVolumeRule struct {
+	kins  podSetSet
+	once  bool // one pod
+	hard  bool // proven; else not known
+	why   string
+	claim string
+}
+
+// attachLimitRule: volumes of a driver that nodes attach up to a limit, by cell.
+type attachLimitRule struct {
+	driver string
+	left   []int32
+	own    []int32     // by kin: volumes that each of its pods brings
+	shared []podSetSet // volumes that pods of several kins share: by whom
+	there  [][]bool    // by shared volume, then cell: it is attached already
+}
+
+// counter counts the pods of some kins by domain; cells: only on nodes of these (nil: of all).
+type counter struct {
+	top   int
+	of    podSetSet
+	cells []bool
+}
+
+// NewRuleSet makes the web of a stage; nil where nothing ties its pods.
+func NewRuleSet(q *assign.Solver, podSets []*assign.PodSet, idle bool) *ruleSet {
+	if !q.Cycle.Constrained || len(podSets) == 0 {
+		return nil
+	}
+	w := &ruleSet{solver: q, podSets: podSets, idle: idle}
+	for i, k := range podSets {
+		w.addAntiAffinity(i, k)
+		w.addAffinity(i, k)
+		w.addSpread(i, k)
+	}
+	w.addSharedVolumes()
+	w.addAttachLimits()
+	w.count()
+	if len(w.antiAffinity)+len(w.affinity)+len(w.spread)+len(w.sharedVolumes)+len(w.attachLimits) == 0 {
+		return nil
+	}
+	return w
+}
+
+// topology finds or numbers the domains of a key.
+func (w *ruleSet) topology(key string) int {
+	if at := slices.IndexFunc(w.topologies, func(t topology) bool { return t.key == key }); at >= 0 {
+		return at
+	}
+	t := topology{key: key, size: len(w.solver.Snapshot.Nodes())}
+	if key != corev1.LabelHostname {
+		column := w.solver.Snapshot.LabelColumn([]string{key})
+		t.of, t.size = make([]int32, len(w.solver.Cycle.Grouping.Nodes)), column.Values+1
+		for cell, members := range w.solver.Cycle.Grouping.Nodes {
+			t.of[cell] = -1
+			if _, ok := w.solver.Snapshot.Nodes()[members[0]].Labels[key]; ok {
+				t.of[cell] = column.Of[members[0]]
+			}
+		}
+	}
+	w.topologies = append(w.topologies, t)
+	return len(w.topologies) - 1
+}
+
+// count gives the rules their counters; rules that look at the same pods share one.
+func (w *ruleSet) count() {
+	number := func(top int, of podSetSet, cells []bool) int {
+		for at := range w.counters {
+			if !w.solver.Cycle.Budget.Spend(2 + len(of)) {
+				break
+			}
+			if c := &w.counters[at]; c.top == top && c.of.equal(of) && slices.Equal(c.cells, cells) {
+				return at
+			}
+		}
+		w.counters = append(w.counters, counter{top, of, cells})
+		return len(w.counters) - 1
+	}
+	for at := range w.antiAffinity {
+		r := &w.antiAffinity[at]
+		r.held, r.there, r.both = number(r.top, r.holders, nil), number(r.top, r.with, nil), number(r.top, r.holders.with(r.with), nil)
+	}
+	for at := range w.affinity {
+		r := &w.affinity[at]
+		for _, top := range r.tops {
+			r.held = append(r.held, number(top, r.holders, nil))
+			r.there = append(r.there, number(top, r.with, nil))
+			r.others = append(r.others, number(top, r.with.without(r.holders), nil))
+		}
+	}
+	for at := range w.spread {
+		r := &w.spread[at]
+		r.level, r.held = number(r.top, r.counted, r.cells), number(r.top, r.holders, nil)
+		r.heldCounted, r.heldSelf = number(r.top, r.holders.and(r.counted), nil), number(r.top, r.holders.and(r.self), nil)
+	}
+	w.feeds = make([][]int, len(w.podSets))
+	rules := len(w.antiAffinity) + len(w.affinity) + len(w.spread) + len(w.sharedVolumes) + len(w.attachLimits)
+	w.stepsPerLook, w.stepsPerMix = 1+rules/2, 4+rules+(len(w.counters)+len(w.podSets))/2
+	for at := range w.counters {
+		for i := range w.counters[at].of.all() {
+			w.feeds[i] = append(w.feeds[i], at)
+		}
+	}
+}
+
+// set is the set of some kins.
+func (w *ruleSet) set(of ...int) podSetSet {
+	out := newPodSetSet(len(w.podSets))
+	for _, i := range of {
+		out.add(i)
+	}
+	return out
+}
+
+// matching are the kins that a function holds for.
+func (w *ruleSet) matching(is func(k *assign.PodSet) bool) podSetSet {
+	set := w.set()
+	for i, k := range w.podSets {
+		if is(k) {
+			set.add(i)
+		}
+	}
+	return set
+}
+
+// meeting are the kins that a rule is about; doubt is why that is not known of one.
+func (w *ruleSet) meeting(rule assign.Relation, is func(*job.Pod) (yes bool, doubt string)) (set podSetSet, doubt string) {
+	set = w.matching(func(k *assign.PodSet) bool {
+		yes, why := w.solver.Cycle.Meets(rule, k.Groups[0], func() (bool, string) { return is(k.Pod) })
+		doubt = cmp.Or(doubt, why)
+		return yes
+	})
+	return set, doubt
+}
+
+// addAntiAffinity reads anti-affinity between kins over more than a node; that over nodes is what
+// kins clash for.
+func (w *ruleSet) addAntiAffinity(i int, k *assign.PodSet) {
+	for at := range k.Facts.AntiAffinity {
+		term := &k.Facts.AntiAffinity[at]
+		with := w.matching(func(other *assign.PodSet) bool {
+			yes, doubt := w.solver.Cycle.Meets(assign.Relation{Sort: assign.AntiAffine, Group: term.Number}, other.Groups[0], func() (bool, string) { return term.Meets(w.solver.Snapshot, w.solver.Gang.Namespace, other.Pod) })
+			if doubt != "" {
+				w.solver.DoubtYes(assign.NotJudged(k.Name, "anti-affinity", doubt))
+			}
+			return yes
+		})
+		if with.empty() || term.Topology == corev1.LabelHostname {
+			continue
+		}
+		top := w.topology(term.Topology)
+		at := slices.IndexFunc(w.antiAffinity, func(r antiAffinityRule) bool { return r.top == top && r.with.equal(with) })
+		if at < 0 {
+			at, w.antiAffinity = len(w.antiAffinity), append(w.antiAffinity, antiAffinityRule{top: top, holders: w.set(), with: with})
+		}
+		w.antiAffinity[at].holders.add(i)
+	}
+}
+
+func (w *ruleSet) addAffinity(i int, k *assign.PodSet) {
+	terms := k.Facts.Affinity
+	if len(terms) == 0 || slices.ContainsFunc(terms, func(t cluster.PodTerm) bool { return t.Unread != "" }) {
+		return
+	}
+	r := affinityRule{holders: w.set(i), open: true}
+	with, doubt := w.meeting(assign.Relation{Sort: assign.Affine, Group: k.Groups[0]}, func(p *job.Pod) (bool, string) {
+		return assign.MeetsAll(w.solver.Snapshot, terms, w.solver.Gang.Namespace, p)
+	})
+	if doubt != "" { // without the rule a no is still proven
+		w.solver.DoubtYes(assign.NotJudged(k.Name, "affinity", doubt))
+		return
+	}
+	r.with = with
+	for at := range terms {
+		top := w.topology(terms[at].Topology)
+		if slices.Contains(r.tops, top) {
+			continue
+		}
+		r.tops = append(r.tops, top)
+		seeded := make([]bool, w.topologies[top].size)
+		for _, node := range k.Facts.AffinityNodes {
+			if _, ok := w.solver.Snapshot.Nodes()[node].Labels[w.topologies[top].key]; !ok && w.topologies[top].of != nil {
+				continue // a pod on a node in no domain is near to nobody
+			}
+			seeded[w.domainOf(top, node)] = true
+			r.open = w.idle // where those go away, the first may seed itself
+		}
+		r.seeded = append(r.seeded, seeded)
+	}
+	for at := range w.affinity {
+		if !w.solver.Cycle.Budget.Spend(assign.StepsPerMatch) {
+			return
+		}
+		if other := &w.affinity[at]; other.with.equal(r.with) && slices.Equal(other.tops, r.tops) && slices.EqualFunc(other.seeded, r.seeded, slices.Equal) {
+			other.holders.join(r.holders)
+			return
+		}
+	}
+	w.affinity = append(w.affinity, r)
+}
+
+// domainOf is the domain of a node, whatever its cell.
+func (w *ruleSet) domainOf(top int, node int32) int32 {
+	if w.topologies[top].of == nil {
+		return node
+	}
+	return w.solver.Snapshot.LabelColumn([]string{w.topologies[top].key}).Of[node]
+}
+
+func (w *ruleSet) addSpread(i int, k *assign.PodSet) {
+	eligible := w.eligible(k)
+	for at := range k.Facts.Spread {
+		e := &k.Facts.Spread[at]
+		top := w.topology(e.Topology)
+		if !w.solver.Cycle.Budget.Spend(w.topologies[top].size/4 + len(w.solver.Snapshot.Nodes())/4) {
+			return
+		}
+		r := spreadRule{holders: w.set(i), top: top, skew: e.Skew, base: make([]int32, w.topologies[top].size), real: make([]bool, w.topologies[top].size), cells: make([]bool, len(w.solver.Cycle.Grouping.Nodes))}
+		counted, doubt := w.meeting(assign.Relation{Sort: assign.Spread, Group: k.Groups[0], Rule: at}, e.CountsOf)
+		if doubt != "" {
+			w.solver.DoubtYes(assign.NotJudged(k.Name, "topology spread", doubt))
+			continue
+		}
+		if r.counted, r.self = counted, counted; e.Selector.Empty() {
+			r.self = w.matching(func(*assign.PodSet) bool { return true })
+		}
+		counts, domains := e.Now, 0
+		if w.idle {
+			counts = e.Idle
+		}
+		for cell, members := range w.solver.Cycle.Grouping.Nodes {
+			if !eligible(cell, e) {
+				continue
+			}
+			r.cells[cell] = true
+			for _, node := range members {
+				d := w.topologies[top].domain(cell, node)
+				if !r.real[d] {
+					r.real[d], domains = true, domains+1
+				}
+				r.base[d] += counts[node]
+			}
+		}
+		for cell, members := range w.solver.Cycle.Grouping.Nodes {
+			for _, node := range members {
+				d := w.topologies[top].domain(cell, node)
+				r.unreal = r.unreal || d >= 0 && !r.real[d]
+			}
+		}
+		r.short = domains < e.Domains
+		w.joinSpread(r)
+	}
+}
+
+// joinSpread adds a rule, or its holders to an equal one.
+func (w *ruleSet) joinSpread(r spreadRule) {
+	for at := range w.spread {
+		if !w.solver.Cycle.Budget.Spend(assign.StepsPerMatch) {
+			return
+		}
+		if o := &w.spread[at]; o.top == r.top && o.skew == r.skew && o.short == r.short && o.counted.equal(r.counted) && o.self.equal(r.self) &&
+			slices.Equal(o.base, r.base) && slices.Equal(o.real, r.real) && slices.Equal(o.cells, r.cells) {
+			o.holders.join(r.holders)
+			return
+		}
+	}
+	w.spread = append(w.spread, r)
+}
+
+// eligible says which cells have domains that a constraint of a kin compares: those with
+// every topology label of its constraints, and that it may choose where it honors that.
+func (w *ruleSet) eligible(k *assign.PodSet) func(cell int, e *assign.SpreadTerm) bool {
+	s, match := w.solver.Snapshot, podspec.Selects(&k.Pod.Spec)
+	return func(cell int, e *assign.SpreadTerm) bool {
+		n := s.Nodes()[w.solver.Cycle.Grouping.Nodes[cell][0]]
+		for i := range k.Facts.Spread {
+			key := k.Facts.Spread[i].Topology
+			if _, ok := n.Labels[key]; !ok && key != corev1.LabelHostname {
+				return false
+			}
+		}
+		if e.HonorsAffinity && !match(n.Object()) {
+			return false
+		}
+		return !e.HonorsTaints || podspec.Untolerated(n.Taints, k.Pod.Spec.Tolerations) == nil
+	}
+}
+
+// addSharedVolumes reads claims that several pods share and that one pod or one node may use.
+func (w *ruleSet) addSharedVolumes() {
+	for i, k := range w.podSets {
+		for _, c := range k.Facts.Claims {
+			if c.Claim == "" || !c.Once && c.Node == assign.AnyNode || slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return r.claim == c.Claim }) {
+				continue
+			}
+			r := sharedVolumeRule{kins: w.set(), once: c.Once, hard: c.Once || c.Node == assign.SameNode, why: c.Why, claim: c.Claim}
+			pods := 0
+			for j := i; j < len(w.podSets); j++ {
+				if !w.solver.Cycle.Budget.Spend(1 + len(w.podSets[j].Facts.Claims)) {
+					return
+				}
+				if slices.ContainsFunc(w.podSets[j].Facts.Claims, func(o assign.ClaimUse) bool { return o.Claim == c.Claim }) {
+					r.kins.add(j)
+					pods += w.podSets[j].Count
+				}
+			}
+			if pods > 1 || w.solver.Several(k) {
+				w.sharedVolumes = append(w.sharedVolumes, r)
+			}
+		}
+	}
+}
+
+func (w *ruleSet) addAttachLimits() {
+	for at := range w.solver.Cycle.AttachLimits {
+		row := &w.solver.Cycle.AttachLimits[at]
+		left, attached := row.Now, int32(1)
+		if w.idle {
+			left, attached = row.Idle, 2
+		}
+		r := attachLimitRule{driver: row.Driver, own: make([]int32, len(w.podSets))}
+		for _, members := range w.solver.Cycle.Grouping.Nodes {
+			r.left = append(r.left, left[members[0]])
+		}
+		var handles []string
+		for i, k := range w.podSets {
+			for _, c := range k.Facts.Claims {
+				switch seen := slices.Index(handles, c.Handle); {
+				case c.Driver != row.Driver:
+				case c.Claim == "":
+					r.own[i]++
+				case seen >= 0:
+					r.shared[seen].add(i)
+				default:
+					handles, r.shared = append(handles, c.Handle), append(r.shared, w.set(i))
+					there := make([]bool, len(r.left))
+					for cell, members := range w.solver.Cycle.Grouping.Nodes {
+						there[cell] = row.There[c.Handle] != nil && row.There[c.Handle][members[0]] >= attached
+					}
+					r.there = append(r.there, there)
+				}
+			}
+		}
+		if slices.Max(r.own) > 0 || len(r.shared) > 0 {
+			w.attachLimits = append(w.attachLimits, r)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package fit_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+// ruled is a cluster of nodes and pods, and further objects; whole are resources of which
+// it holds all.
+func ruled(t testing.TB, text string, whole []string, items ...any) *cluster.Snapshot {
+	t.Helper()
+	var b cluster.Builder
+	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
+	for _, r := range whole {
+		b.Complete(schema.ParseGroupResource(r))
+	}
+	for _, o := range objects(t, text) {
+		b.Object(o)
+	}
+	var add func(any)
+	add = func(item any) {
+		switch v := item.(type) {
+		case []build.Item:
+			for _, i := range v {
+				add(i)
+			}
+		case *corev1.Node:
+			b.Node(v)
+		case *corev1.Pod:
+			b.Pod(v)
+		}
+	}
+	for _, item := range items {
+		add(item)
+	}
+	return b.Snapshot(build.Taken)
+}
+
+// told are the limits a gang meets, one line each, gravest first.
+func told(s *cluster.Snapshot, g gang.Gang) string {
+	var b strings.Builder
+	for _, l := range quota.Violations(s, g) {
+		b.WriteString(l.When.String() + " " + string(l.Rule) + " " + l.String() + "\n")
+	}
+	return b.String()
+}
+
+// in puts a gang into a namespace, with the paths that a kind would give it.
+func in(namespace string, g gang.Gang) gang.Gang {
+	g.Namespace = namespace
+	for i := range g.Groups {
+		g.Groups[i].Path = job.Path("spec.roles").Key(g.Groups[i].Name).Child("replicas")
+		g.Groups[i].Pod.Path = job.Path("spec.roles").Key(g.Groups[i].Name).Child("template", "spec")
+	}
+	return g
+}
+
+const gpuQuota = `
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: gpu, namespace: ml}
+spec: {hard: {requests.nvidia.com/gpu: 16}}
+status: {hard: {requests.nvidia.com/gpu: 16}, used: {requests.nvidia.com/gpu: 4}}`
+
+func TestTheThreeAreNeverMixedUp(t *testing.T) {
+	four := build.Nodes(4, "h100", build.GPUs(8))
+	busy := build.Pod("x", build.On("h100-1"), build.Asks("8"))
+	cases := map[string]struct {
+		on           *cluster.Snapshot
+		gang         gang.Gang
+		answer, want string
+		waits        bool
+	}{
+		"the nodes and the quota take it": {
+			ruled(t, gpuQuota, nil, four), in("ml", gpus(1, "8")), "fits", "the pod fits: 1 Worker on 1 node", false,
+		},
+		"the nodes take it, the quota never": {
+			ruled(t, gpuQuota, nil, four), in("ml", gpus(3, "8")), "over-quota",
+			"more than the ResourceQuota allows; the nodes would take 3 of 3 pods: ResourceQuota ml/gpu: 24 requests.nvidia.com/gpu asked by 3 Workers; 16 is the hard limit", false,
+		},
+		"the nodes take it, the quota not now": {
+			ruled(t, gpuQuota, nil, four), in("ml", gpus(2, "8")), "over-quota",
+			"more than is left of the ResourceQuota now; the nodes would take 2 of 2 pods: ResourceQuota ml/gpu: 16 requests.nvidia.com/gpu asked beside 4 in use; 16 is the hard limit", true,
+		},
+		"the nodes are busy, the quota is patient": {
+			ruled(t, gpuQuota, nil, build.Nodes(1, "h100", build.GPUs(8)), busy), in("ml", gpus(1, "8")), "full",
+			"the pod does not fit now: 1 Worker asks for 8 nvidia.com/gpu; no nvidia.com/gpu are free on the 1 node that may take it; 1 node full", true,
+		},
+		"the nodes are busy, and the quota never takes it": {
+			ruled(t, gpuQuota, nil, four, busy), in("ml", gpus(4, "8")), "over-quota",
+			"more than the ResourceQuota allows; 3 of 4 pods fit now: ResourceQuota ml/gpu: 32 requests.nvidia.com/gpu asked by 4 Workers; 16 is the hard limit; 4 Workers ask for 8 nvidia.com/gpu each (32); 24 nvidia.com/gpu are free on the 4 nodes that may take them, at most 8 on one; 1 node full", false,
+		},
+		"the nodes never take it, the quota not now": {
+			ruled(t, gpuQuota, nil, build.Nodes(1, "h100", build.GPUs(8))), in("ml", gpus(2, "8")), "too-big",
+			"1 of 2 pods fit now, and not all of them on the idle cluster: 2 Workers ask for 8 nvidia.com/gpu each (16); the 1 node that may take them have 8 nvidia.com/gpu in all, even idle", false,
+		},
+		"the quota is that of another namespace": {
+			ruled(t, gpuQuota, nil, four), in("web", gpus(3, "8")), "fits", "3 of 3 pods fit: 3 Workers on 3 nodes", false,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := whatif.Answer(t.Context(), tc.on, tc.gang)
+			if diff := cmp.Diff(tc.answer+": "+tc.want, r.Answer()+": "+r.String()); diff != "" {
+				t.Errorf("Fit (-want +got):\n%s", diff)
+			}
+			if r.WaitsForOthers != tc.waits {
+				t.Errorf("waits for others: %t, want %t", r.WaitsForOthers, tc.waits)
+			}
+		})
+	}
+}
+
+func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
+	r := whatif.Answer(t.Context(), ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))), in("ml", gpus(3, "8")))
+	want := []quota.Violation{{
+		Rule: quota.RuleQuota, When: quota.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu",
+		Resource: "requests.nvidia.com/gpu", Asked: 24, Used: 4, Hard: 16,
+		Path: `spec.hard["requests.nvidia.com/gpu"]`, At: "spec.roles.Worker.replicas",
+		Message: "24 requests.nvidia.com/gpu asked by 3 Workers; 16 is the hard limit",
+	}}
+	if diff := cmp.Diff(want, r.Limits); diff != "" {
+		t.Errorf("Limits (-want +got):\n%s", diff)
+	}
+	if r.Verdict != fit.Fits || len(r.Plan) != 3 {
+		t.Errorf("the verdict about the nodes is %s with %d placements; want fits with 3", r.Verdict, len(r.Plan))
+	}
+	if lines := strings.Join(r.Lines(), "\n"); !strings.Contains(lines, "\n  limit    ResourceQuota ml/gpu: 24 requests") {
+		t.Errorf("no limit in the lines:\n%s", lines)
+	}
+}
+
+func TestNodesOnlyAsksNobodyElse(t *testing.T) {
+	g := in("ml", gpus(3, "8"))
+	g.NodesOnly = true
+	if r := whatif.Answer(t.Context(), ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))), g); r.Held() || r.Answer() != "fits" {
+		t.Errorf("%s with %v; want fits and no limits", r.Answer(), r.Limits)
+	}
+}

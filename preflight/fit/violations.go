@@ -1,0 +1,146 @@
+package fit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// noNodesToCome finds out that nobody adds nodes for a pod that none of the nodes there are could
+// ever hold: then it is impossible here, autoscaler or not.
+func noNodesToCome(s *cluster.Snapshot, r *Result, g gang.Gang) {
+	at := g.Index(r.Group)
+	if r.Verdict != TooBig || !r.ByShape || r.Grows == "" || at < 0 {
+		return
+	}
+	if brings, why := quota.Brings(s, &g.Groups[at].Pod.Spec); brings == job.Absent {
+		r.Grows = ""
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%s adds no nodes for %s: %s", s.Autoscaler(), r.Group, why))
+	}
+}
+
+// AddViolations adds what lies before the nodes to an answer about them.
+func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
+	if s == nil || s.Incomplete() != "" || s.Rules() == nil || g.NodesOnly {
+		return
+	}
+	limits, notes := quota.Check(s, g)
+	r.Limits = limits
+	r.Assumed = append(r.Assumed, notes...)
+	r.Assumed = append(r.Assumed, s.UnreadRules(g.Namespace)...)
+	noNodesToCome(s, r, g)
+	switch {
+	case r.Blocked():
+		r.WaitsForOthers = false
+	case r.Held() && r.Verdict == Fits:
+		r.WaitsForOthers = true
+	}
+}
+
+// Answer is the whole answer in one word: the verdict about the nodes, or the name of
+// what lies before them where that decides.
+func (r Result) Answer() string {
+	l, ok := r.stopper()
+	switch {
+	case !ok && r.Stuck:
+		return "no-volume"
+	case !ok:
+		return r.Verdict.String()
+	}
+	switch l.Rule {
+	case quota.RuleQueueMissing:
+		return "no-queue"
+	case quota.RuleQueueClosed:
+		return "queue-closed"
+	case quota.RuleQueueQuota:
+		return "over-queue"
+	case quota.RuleRange, quota.RuleAmount:
+		return "outside-limits"
+	case quota.RuleMembers:
+		return "short-gang"
+	case quota.RulePool:
+		return "over-pool"
+	case quota.RuleDevices:
+		return "no-devices"
+	case quota.RuleQuota:
+	}
+	return "over-quota"
+}
+
+// stopper is the limit that decides more than the nodes do: one that lasts for ever where
+// the nodes would take the pods sooner or later, and any where they take them now.
+func (r Result) stopper() (quota.Violation, bool) {
+	switch {
+	case len(r.Limits) == 0 || r.Verdict == TooBig && r.Limits[0].When != quota.Never:
+		return quota.Violation{}, false
+	case r.Limits[0].When == quota.Never, r.Verdict == Fits, r.Verdict == Unknown:
+		return r.Limits[0], true
+	}
+	return quota.Violation{}, false
+}
+
+// Blocked says that a rule before the nodes stops the job for good.
+func (r Result) Blocked() bool { return len(r.Limits) > 0 && r.Limits[0].When == quota.Never }
+
+// Held says that a rule before the nodes stops the job, now or for good.
+func (r Result) Held() bool { return len(r.Limits) > 0 }
+
+// phrase is what a limit means for the job, without numbers.
+func phrase(l quota.Violation) string {
+	never := l.When == quota.Never
+	switch l.Rule {
+	case quota.RuleQueueMissing:
+		return "the queue does not exist"
+	case quota.RuleQueueClosed:
+		return "the queue takes no jobs"
+	case quota.RuleQueueQuota:
+		if never {
+			return "more than the queue may ever give"
+		}
+		return "more than the queue has left now"
+	case quota.RuleRange:
+		return "outside the LimitRange"
+	case quota.RuleAmount:
+		return "refused by the ResourceQuota"
+	case quota.RuleMembers:
+		return "the pod group waits for more pods than there are"
+	case quota.RulePool:
+		return "more than the node pools may add"
+	case quota.RuleDevices:
+		return "more devices than are published"
+	case quota.RuleQuota:
+	}
+	if never {
+		return "more than the ResourceQuota allows"
+	}
+	return "more than is left of the ResourceQuota now"
+}
+
+// withViolations puts what lies before the nodes in front of a headline about them.
+func (r Result) withViolations(nodes string) string {
+	l, ok := r.stopper()
+	if !ok {
+		return nodes
+	}
+	if r.Verdict == Fits {
+		nodes = fmt.Sprintf("the nodes would take %d of %s", r.Placed, words.Count(r.Wanted, "pod", "pods"))
+		if r.Wanted == 1 {
+			nodes = "a node would take the pod"
+		}
+	}
+	return phrase(l) + "; " + nodes
+}
+
+// violationsText is every limit that is not kept, in one line.
+func (r Result) violationsText() string {
+	out := make([]string, len(r.Limits))
+	for i, l := range r.Limits {
+		out[i] = l.String()
+	}
+	return strings.Join(out, "; ")
+}

@@ -1,0 +1,42 @@
+package whatif
+
+import (
+	"context"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+)
+
+// Answer is the whole answer about a gang: whether it fits, the rules that it does not keep, who
+// would have to go for it, and what would fit instead. The verdict comes first; all of it shares one
+// budget of steps.
+func Answer(ctx context.Context, s *cluster.Snapshot, g gang.Gang) fit.Result {
+	return Within(s, g, assign.NewBudget(ctx, assign.MostSteps))
+}
+
+// Within is Answer for who counts the steps.
+func Within(s *cluster.Snapshot, g gang.Gang, b *assign.Budget) fit.Result {
+	g = quota.Stored(s, g)
+	r, cycle := fit.Solve(s, g, b)
+	defer cycle.Release()
+	if b.Gone {
+		return r
+	}
+	fit.AddViolations(s, &r, g)
+	moveAside(s, &r, g, b)
+	if within := withinQuota(s, g, &r, cycle); within != "" {
+		r.Changes = append(r.Changes, within)
+	}
+	if r.Refused() {
+		found, passed := suggest(s, g, &r, cycle)
+		r.Changes = append(r.Changes, found...)
+		r.Assumed = append(r.Assumed, passed...)
+	}
+	if len(r.Changes) > 0 {
+		r.Change = r.Changes[0]
+	}
+	return r
+}

@@ -1,0 +1,197 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// How many running jobs are looked at: those that are taken away together until the gang
+// fits, and those that are tried alone.
+const (
+	mostDeparting = 16
+	mostAlone     = 16
+)
+
+// Completions says which running jobs have to end before a gang that does not fit now
+// does: as few as can be found, of those the smallest. It is proven: without their pods,
+// the gang fits. Empty: the gang is not waiting for others, or no jobs were found.
+//
+// It looks at pods that carry the name of a job, costs O(pods), and is therefore not part
+// of Fit.
+func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result) string {
+	if s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented {
+		return ""
+	}
+	d := &completions{s: s, gang: g, budget: assign.NewBudget(ctx, 8*assign.MostSteps)}
+	d.list()
+	if len(d.jobs) == 0 {
+		return ""
+	}
+	d.copy()
+	jobs, plan := d.search()
+	if jobs == nil {
+		return ""
+	}
+	names := make([]string, len(jobs))
+	for i, j := range jobs {
+		names[i] = j.namespace + "/" + j.name
+	}
+	slices.Sort(names)
+	what := "the job " + names[0] + " ends"
+	if len(names) > 1 {
+		what = "the jobs " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " end"
+	}
+	return fmt.Sprintf("fits once %s (%s)", what, plan)
+}
+
+// completions looks for running jobs in whose place a gang would fit.
+type completions struct {
+	s      *cluster.Snapshot
+	gang   gang.Gang
+	budget *assign.Budget
+	jobs   []*runningJob // the one that holds most first
+	l      *cluster.Store
+}
+
+// runningJob is the pods that have a node and carry the name of one job.
+type runningJob struct {
+	namespace, name string
+	pods            []*cluster.Pod
+	devices         int64 // accelerators they hold
+}
+
+// jobLabels hold the name of the job that a pod belongs to, the widest first
+// (https://jobset.sigs.k8s.io/docs/concepts/, the API packages of Kubeflow's training
+// operator, Volcano and KubeRay, https://kubernetes.io/docs/reference/labels-annotations-taints/#batch-kubernetes-io-job-name).
+var jobLabels = []string{
+	"jobset.sigs.k8s.io/jobset-name", "training.kubeflow.org/job-name", "volcano.sh/job-name", "ray.io/cluster",
+	"batch.kubernetes.io/job-name", "job-name",
+}
+
+// list finds the jobs of others that run.
+func (d *completions) list() {
+	seen := map[[2]string]*runningJob{}
+	for namespace, in := range d.s.PodLists() {
+		for p := range in.All() {
+			at := slices.IndexFunc(jobLabels, func(key string) bool { return p.Labels()[key] != "" })
+			if p.Node() == "" || p.Resident() || at < 0 || d.own(p) {
+				continue
+			}
+			key := [2]string{namespace, p.Labels()[jobLabels[at]]}
+			if seen[key] == nil {
+				seen[key] = &runningJob{namespace: key[0], name: key[1]}
+				d.jobs = append(d.jobs, seen[key])
+			}
+			seen[key].add(p)
+		}
+	}
+	slices.SortFunc(d.jobs, func(a, b *runningJob) int {
+		return cmp.Or(cmp.Compare(b.devices, a.devices), cmp.Compare(len(b.pods), len(a.pods)), strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
+	})
+}
+
+func (j *runningJob) add(p *cluster.Pod) {
+	j.pods = append(j.pods, p)
+	for _, a := range p.Requests() {
+		if job.AcceleratorUnit(a.Name) != job.NotAccelerator {
+			j.devices = saturate.Add(j.devices, a.N)
+		}
+	}
+}
+
+// own says whether a pod is one of the gang's.
+func (d *completions) own(p *cluster.Pod) bool {
+	if d.gang.Own == nil || p.Namespace() != d.gang.Namespace {
+		return false
+	}
+	var scratch corev1.Pod
+	_, own := d.gang.Own(p.Metadata(&scratch))
+	return own
+}
+
+// copy is the view once more, to take pods from.
+func (d *completions) copy() {
+	d.l = d.s.Fork()
+	for _, n := range d.s.Nodes() {
+		d.l.SetNode(n.Object())
+	}
+	for _, in := range d.s.PodLists() {
+		for p := range in.All() {
+			d.l.KeepPod(p)
+		}
+	}
+}
+
+// search takes the largest jobs away until the gang fits, gives back those it can do
+// without, and looks for one that is smaller where one was enough.
+func (d *completions) search() (jobs []*runningJob, plan string) {
+	jobs = d.jobs[:min(mostDeparting, len(d.jobs))]
+	count := 1
+	for ; ; count++ {
+		if count > len(jobs) {
+			return nil, ""
+		}
+		if plan = d.without(jobs[:count]...); plan != "" {
+			break
+		}
+	}
+	jobs = slices.Clone(jobs[:count])
+	for i := 0; i < len(jobs) && len(jobs) > 1; {
+		fewer := slices.Delete(slices.Clone(jobs), i, i+1)
+		if p := d.without(fewer...); p != "" {
+			jobs, plan = fewer, p
+		} else {
+			i++
+		}
+	}
+	if len(jobs) > 1 {
+		return jobs, plan
+	}
+	smallest := slices.Clone(d.jobs)
+	slices.Reverse(smallest)
+	for _, j := range smallest[:min(mostAlone, len(smallest))] {
+		if j.devices > jobs[0].devices || j == jobs[0] {
+			break
+		}
+		if p := d.without(j); p != "" {
+			return []*runningJob{j}, p
+		}
+	}
+	return jobs, plan
+}
+
+// without is where the gang goes once some jobs have ended; empty: it does not fit then.
+func (d *completions) without(jobs ...*runningJob) (plan string) {
+	for _, j := range jobs {
+		for _, p := range j.pods {
+			d.l.DropPod(p.Namespace(), p.Name())
+		}
+	}
+	done := d.budget.Try(assign.MostSteps)
+	r, cycle := fit.Solve(d.l.Snapshot(d.s.Taken(), d.s.Incomplete()), d.gang, d.budget)
+	cycle.Release()
+	if !done() {
+		r.Verdict = fit.Unknown
+	}
+	for _, j := range jobs {
+		for _, p := range j.pods {
+			d.l.KeepPod(p)
+		}
+	}
+	if r.Verdict != fit.Fits || r.Wanted == 0 {
+		return ""
+	}
+	return r.PlanText()
+}

@@ -1,0 +1,333 @@
+package whatif
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// What a search for victims looks at: nodes to clear, and further nodes with room.
+const (
+	mostCleared = 128
+	mostRoomy   = 64
+)
+
+// mostPreemptSteps is what a search for victims may cost.
+const mostPreemptSteps = assign.MostSteps / 2
+
+// preempts finds a smallest set of pods of lower priority without which a gang that finds
+// no room now would fit, and proves it by a fit without them. Smallest means that none of
+// them can stay. nil where nobody has to, may, or can be made to go; why says what was not
+// looked at.
+func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget) (out *fit.Preemption, why string) {
+	if r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
+		return nil, ""
+	}
+	class, priority, known := fit.GangPriority(s, g)
+	switch {
+	case !known:
+		return nil, ""
+	case class.Never:
+		return nil, fmt.Sprintf("the priority class %s moves nobody aside (preemptionPolicy Never)", class.Name)
+	case len(s.Guarded()) > 0 || !plain(g) || sharesClaims(s, g):
+		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.Name)
+	}
+	h := &victimSearch{s: s, gang: g, budget: b, priority: priority}
+	done := b.Try(mostPreemptSteps)
+	h.gather(r)
+	victims := h.fewest()
+	switch {
+	case !done():
+		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
+	case h.unsure:
+		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.Name)
+	case len(victims) == 0 && h.passed:
+		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
+	case len(victims) == 0:
+		return nil, ""
+	}
+	return &fit.Preemption{Class: class.Name, Priority: priority, Victims: owners(s, victims)}, ""
+}
+
+// moveAside adds to an answer who would have to go.
+func moveAside(s *cluster.Snapshot, r *fit.Result, g gang.Gang, b *assign.Budget) {
+	if s == nil || s.Rules() == nil {
+		return
+	}
+	out, why := preempts(s, g, r, b)
+	r.Preempts = out
+	if why != "" {
+		r.Assumed = append(r.Assumed, why)
+	}
+}
+
+// plain says that where the pods of a gang may go depends on nodes and not on other pods
+// of other nodes: then what fits on some nodes fits on more of them.
+func plain(g gang.Gang) bool {
+	for i := range g.Groups {
+		spec := &g.Groups[i].Pod.Spec
+		hard := func(c corev1.TopologySpreadConstraint) bool { return c.WhenUnsatisfiable != corev1.ScheduleAnyway }
+		apart := func(t corev1.PodAffinityTerm) bool { return t.TopologyKey != corev1.LabelHostname }
+		if slices.ContainsFunc(spec.TopologySpreadConstraints, hard) || slices.ContainsFunc(podspec.AntiAffinity(spec), apart) {
+			return false
+		}
+		if a := spec.Affinity; a != nil && a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sharesClaims says that a claim of the gang is in use already: then the nodes that matter
+// are not all that does.
+func sharesClaims(s *cluster.Snapshot, g gang.Gang) bool {
+	var claims []string
+	for i := range g.Groups {
+		for j := range g.Groups[i].Pod.Spec.Volumes {
+			if v := g.Groups[i].Pod.Spec.Volumes[j].PersistentVolumeClaim; v != nil {
+				claims = append(claims, v.ClaimName)
+			}
+		}
+	}
+	in := s.PodLists()[g.Namespace]
+	if len(claims) == 0 || in == nil {
+		return false
+	}
+	for p := range in.All() {
+		if slices.ContainsFunc(p.Claims(), func(c string) bool { return slices.Contains(claims, c) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// victimSearch is a search for victims on the nodes that matter: those of the plan as far as it
+// got, and those that could be cleared, with least to clear first.
+type victimSearch struct {
+	s        *cluster.Snapshot
+	gang     gang.Gang
+	budget   *assign.Budget
+	priority int32
+	stay     []*cluster.Node // of the plan
+	clear    []victimNode
+	passed   bool                       // there are more nodes that could be cleared
+	unsure   bool                       // an answer without some pods was unknown
+	asks     []job.Resources            // by group
+	selects  []func(*cluster.Node) bool // by group
+}
+
+// victimNode is a node with pods that may have to go.
+type victimNode struct {
+	node    *cluster.Node
+	victims []*cluster.Pod
+}
+
+func (h *victimSearch) gather(r *fit.Result) {
+	h.prepare()
+	planned := map[string]bool{}
+	for _, p := range r.Plan {
+		planned[p.Node] = true
+	}
+	roomy := 0
+	for _, n := range h.s.Nodes() {
+		if !h.budget.Spend(stepsPerMove * (1 + len(n.Pods()))) {
+			return
+		}
+		if !n.Ready || n.Cordoned || !h.suits(n) {
+			if planned[n.Name] { // by pods of the gang that run there already, and count
+				h.stay = append(h.stay, n)
+			}
+			continue
+		}
+		victims := h.victims(n)
+		switch {
+		case len(victims) > 0 && h.roomy(n, victims):
+			h.clear = append(h.clear, victimNode{n, victims})
+		case planned[n.Name]:
+			h.stay = append(h.stay, n)
+		case roomy < mostRoomy && h.roomy(n, nil):
+			h.stay = append(h.stay, n)
+			roomy++
+		}
+	}
+	// A pod that has no place yet needs one node at most.
+	slices.SortStableFunc(h.clear, func(a, b victimNode) int {
+		return cmp.Or(cmp.Compare(len(a.victims), len(b.victims)), strings.Compare(a.node.Name, b.node.Name))
+	})
+	if most := min(mostCleared, 2*(r.Wanted-r.Placed)+16); len(h.clear) > most {
+		h.clear, h.passed = h.clear[:most], true
+	}
+}
+
+// prepare reads once what the groups ask of a node.
+func (h *victimSearch) prepare() {
+	for i := range h.gang.Groups {
+		g := &h.gang.Groups[i]
+		h.asks = append(h.asks, podspec.Requested(g.Pod))
+		h.selects = append(h.selects, cluster.Selects(&g.Pod.Spec))
+	}
+}
+
+// suits says whether some group may use the node.
+func (h *victimSearch) suits(n *cluster.Node) bool {
+	for i := range h.gang.Groups {
+		if h.gang.Groups[i].Count > 0 && h.selects[i](n) && podspec.Untolerated(n.Taints, h.gang.Groups[i].Pod.Spec.Tolerations) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// roomy says whether the node takes a pod of some group once some pods are gone, as far
+// as amounts go.
+func (h *victimSearch) roomy(n *cluster.Node, gone []*cluster.Pod) bool {
+	return slices.ContainsFunc(h.asks, func(asks job.Resources) bool {
+		for name, asked := range asks {
+			free := n.Free(name)
+			for _, p := range gone {
+				free = saturate.Add(free, p.Takes(name))
+			}
+			if free < asked {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// victims are the pods of a node that pods of the gang may move aside: of lower priority,
+// not the gang's own, and none that comes back to the node by itself.
+func (h *victimSearch) victims(n *cluster.Node) []*cluster.Pod {
+	var out []*cluster.Pod
+	for _, p := range n.Pods() {
+		if p.Resident() || h.s.PriorityOf(p) >= h.priority || h.own(p) {
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (h *victimSearch) own(p *cluster.Pod) bool {
+	if h.gang.Own == nil || p.Namespace() != h.gang.Namespace {
+		return false
+	}
+	var scratch corev1.Pod
+	_, own := h.gang.Own(p.Metadata(&scratch))
+	return own
+}
+
+// fewest clears as few nodes as it can, and lets every pod stay that can; nil: not even
+// without all of them does the gang fit.
+func (h *victimSearch) fewest() []*cluster.Pod {
+	if len(h.clear) == 0 {
+		return nil
+	}
+	nodes := slices.Clone(h.stay)
+	for _, l := range h.clear {
+		nodes = append(nodes, l.node)
+	}
+	rest := leftoverOf(h.s, nodes, h.gang, h.budget)
+	cleared := 0
+	fits := func(nodes int) bool {
+		for ; cleared < nodes; cleared++ {
+			for _, p := range h.clear[cleared].victims {
+				rest.take(p)
+			}
+		}
+		for ; cleared > nodes; cleared-- {
+			for _, p := range h.clear[cleared-1].victims {
+				rest.put(p)
+			}
+		}
+		return h.fits(rest)
+	}
+	all := len(h.clear)
+	if !fits(all) {
+		return nil
+	}
+	few := min(all, int(largest(int64(all), func(n int64) bool { return !fits(int(n)) }))+1)
+	if !fits(few) {
+		return nil
+	}
+	var gone []*cluster.Pod
+	for _, l := range h.clear[:few] {
+		gone = append(gone, l.victims...)
+	}
+	// Those of higher priority may stay first, as kube-scheduler has it.
+	slices.SortStableFunc(gone, func(a, b *cluster.Pod) int {
+		return cmp.Or(cmp.Compare(h.s.PriorityOf(b), h.s.PriorityOf(a)), a.Compare(b))
+	})
+	return slices.DeleteFunc(gone, func(p *cluster.Pod) bool {
+		rest.put(p)
+		stays := h.fits(rest)
+		if !stays {
+			rest.take(p)
+		}
+		return stays
+	})
+}
+
+// fits asks about what is left. Where nothing is left to spend the answer is no, and nothing is
+// said in the end.
+func (h *victimSearch) fits(rest *leftover) bool {
+	yes, known := rest.fits()
+	h.unsure = h.unsure || !known
+	return yes
+}
+
+// owners counts victims by who owns them, most pods first.
+func owners(s *cluster.Snapshot, victims []*cluster.Pod) []fit.Victim {
+	var out []fit.Victim
+	for _, p := range victims {
+		v := fit.Victim{Namespace: p.Namespace(), Name: p.Name(), Priority: s.PriorityOf(p)}
+		if p.Owner().Kind != "" {
+			v.Kind, v.Name = p.Owner().Kind, p.Owner().Name
+		}
+		at := slices.IndexFunc(out, func(o fit.Victim) bool {
+			return v.Kind != "" && o.Kind == v.Kind && o.Namespace == v.Namespace && o.Name == v.Name && o.Priority == v.Priority
+		})
+		if at < 0 {
+			at, out = len(out), append(out, v)
+		}
+		out[at].Pods++
+		for _, guard := range guards(s, p.Namespace(), p.Labels()) {
+			if !slices.Contains(out[at].Guards, guard) {
+				out[at].Guards = append(out[at].Guards, guard)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b fit.Victim) int {
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name))
+	})
+	return out
+}
+
+// guards are the PodDisruptionBudgets in the view that select a pod and allow no
+// disruption now.
+func guards(s *cluster.Snapshot, namespace string, of map[string]string) []string {
+	var out []string
+	for _, b := range cluster.In[policyv1.PodDisruptionBudget](s.Index(), cluster.BudgetKind, namespace) {
+		if b.Spec.Selector == nil || b.Status.DisruptionsAllowed > 0 {
+			continue
+		}
+		if selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && selector.Matches(labels.Set(of)) {
+			out = append(out, namespace+"/"+b.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package whatif
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+)
+
+// leftover is some nodes of a view, of which pods are taken away and put back one by one to see
+// whether a gang fits then. Only the node of a pod changes with it: the room left is counted back and
+// forth, and nothing is built anew. Where a gang asks for more of a node than amounts (host ports,
+// disks, volumes, pods that are not there), the view is made again for each question.
+type leftover struct {
+	gang   gang.Gang
+	budget *assign.Budget
+	ledger *cluster.Store
+	taken  *cluster.Snapshot // the view of which the nodes are
+	amount bool              // the gang asks for nothing but amounts
+
+	view *cluster.Snapshot
+	on   *assign.Cycle
+	asks []job.Resources // by group, once they are known
+	gone []map[corev1.ResourceName]int64
+}
+
+// leftoverOf is the nodes with all their pods.
+func leftoverOf(s *cluster.Snapshot, nodes []*cluster.Node, g gang.Gang, b *assign.Budget) *leftover {
+	m := &leftover{gang: g, budget: b, ledger: s.Fork(), taken: s, amount: true}
+	for i := range g.Groups {
+		spec := &g.Groups[i].Pod.Spec
+		m.amount = m.amount && len(spec.Volumes) == 0 && len(podspec.HostPorts(spec)) == 0 && len(podspec.AntiAffinity(spec)) == 0
+	}
+	for _, n := range nodes {
+		m.ledger.SetNode(n.Object())
+		if !b.Spend(stepsPerPod * (1 + len(n.Pods()))) {
+			return m
+		}
+		for _, p := range n.Pods() {
+			m.ledger.KeepPod(p)
+		}
+	}
+	m.look()
+	return m
+}
+
+// What it costs to read a pod, and to count it away or back.
+const (
+	stepsPerPod  = 100
+	stepsPerMove = 10
+)
+
+// look makes the view. Each node is a class of its own: its room changes alone.
+func (m *leftover) look() {
+	m.view = m.ledger.Snapshot(m.taken.Taken(), "")
+	if !m.amount {
+		return
+	}
+	m.view.Separate()
+	m.on = assign.NewCycle(m.view, m.gang, m.budget)
+	m.gone = make([]map[corev1.ResourceName]int64, len(m.view.Nodes()))
+}
+
+// take takes a pod away.
+func (m *leftover) take(p *cluster.Pod) {
+	if !m.amount {
+		m.ledger.DropPod(p.Namespace(), p.Name())
+		return
+	}
+	m.move(p, 1)
+}
+
+// put puts a pod back that was taken away.
+func (m *leftover) put(p *cluster.Pod) {
+	if !m.amount {
+		m.ledger.KeepPod(p)
+		return
+	}
+	m.move(p, -1)
+}
+
+func (m *leftover) move(p *cluster.Pod, sign int64) {
+	if !m.budget.Spend(stepsPerMove) {
+		return
+	}
+	at, ok := m.view.NodeAt(p.Node())
+	if !ok {
+		return
+	}
+	n, cols := m.view.Nodes()[at], m.view.Columns()
+	change := func(name corev1.ResourceName, by int64) {
+		if m.gone[at] == nil {
+			m.gone[at] = map[corev1.ResourceName]int64{}
+		}
+		m.gone[at][name] += by
+		if column, ok := cols.Index[name]; ok {
+			cols.Free[column][at] = n.FreeWithout(name, m.gone[at][name])
+		}
+	}
+	for _, a := range p.Requests() {
+		change(a.Name, sign*a.N)
+	}
+	change(corev1.ResourcePods, sign)
+}
+
+// fits says whether the gang fits on what is there now; known is false where that cannot be told.
+func (m *leftover) fits() (yes, known bool) {
+	if !m.amount {
+		if !m.budget.Spend(stepsPerPod * len(m.view.Nodes())) {
+			return false, false
+		}
+		m.view = m.ledger.Snapshot(m.taken.Taken(), "")
+		r, cycle := fit.Solve(m.view, m.gang, m.budget)
+		cycle.Release()
+		return r.Verdict == fit.Fits, r.Verdict != fit.Unknown
+	}
+	if !m.budget.Spend(len(m.on.Grouping.Nodes) * (1 + len(m.gang.Groups))) {
+		return false, false
+	}
+	m.on.Forget()
+	q := assign.NewSolver(m.view, m.gang, m.on)
+	q.Purpose, q.Requests = assign.Deciding, m.asks
+	var r fit.Result
+	failed, _ := fit.Run(q, &r)
+	m.asks = q.Requests
+	switch {
+	case !m.budget.Spend(0) || len(q.FlipsYes) > 0:
+		return false, false
+	case failed == nil:
+		return true, true
+	default:
+		return false, failed.No
+	}
+}

@@ -1,0 +1,513 @@
+package whatif
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// What a search for changes may spend, beside the steps that are left of the question: fits
+// tried; keys, values or taints of one sort.
+const (
+	mostTries    = 80
+	mostVariants = 6
+	mostDevices  = 1024 // on one pod, of which smaller pods are tried
+)
+
+// suggester looks for changes of a gang that would make it fit. Every change it names was
+// tried: it fits, with a plan.
+type suggester struct {
+	s      *cluster.Snapshot
+	gang   gang.Gang
+	was    *fit.Result
+	cycle  *assign.Cycle
+	tries  int
+	found  []string
+	passed []string // what was not tried, and why
+}
+
+// suggest are the changes that would make the gang fit, in a fixed order: less of what is
+// too large for any node, fewer pods, smaller pods, then other nodes.
+func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cycle) (found, passed []string) {
+	q := &suggester{s: s, gang: g, was: was, cycle: cycle}
+	q.smallerRequest()
+	q.fewerPods()
+	q.smallerPods()
+	q.freerSelector()
+	q.toleration()
+	q.otherPool()
+	q.looserRules()
+	return q.found, q.passed
+}
+
+// pass says what is not tried.
+func (q *suggester) pass(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(q.passed, text) {
+		q.passed = append(q.passed, text)
+	}
+}
+
+// trial is a changed gang that was tried.
+type trial struct {
+	*assign.Solver
+	result  fit.Result
+	podSets []*assign.PodSet // that did not fit, or to talk about
+}
+
+// try says whether a changed gang fits; nil: enough was tried.
+func (q *suggester) try(g gang.Gang, what assign.Purpose) (a *trial, fits bool) {
+	return q.tryOn(g, q.cycle, what)
+}
+
+// tryOn is try for a change that alters what the ground rests on.
+func (q *suggester) tryOn(g gang.Gang, cycle *assign.Cycle, what assign.Purpose) (a *trial, fits bool) {
+	q.tries++
+	switch {
+	case cycle.Budget.Over != "":
+		q.pass("not every change that might make it fit was tried: %s", cycle.Budget.Over)
+		return nil, false
+	case q.tries > mostTries:
+		q.pass("not every change that might make it fit was tried: there are more than %d", mostTries)
+		return nil, false
+	}
+	done := cycle.Budget.Try(assign.MostTrySteps)
+	a = &trial{Solver: assign.NewSolver(q.s, g, cycle)}
+	a.Purpose = what
+	failed, podSets := fit.Run(a.Solver, &a.result)
+	a.podSets = podSets
+	return a, done() && failed == nil && len(a.FlipsYes) == 0 && q.s.PodsKnown() && g.Pods() > 0
+}
+
+// keep tries a change and keeps its text if it fits.
+func (q *suggester) keep(g gang.Gang, format string, args ...any) bool {
+	return q.keepOn(g, q.cycle, format, args...)
+}
+
+func (q *suggester) keepOn(g gang.Gang, cycle *assign.Cycle, format string, args ...any) bool {
+	a, ok := q.tryOn(g, cycle, assign.Keeping)
+	if ok {
+		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+fit.Result{Plan: fit.Planned(a.Solver)}.PlanText()+")")
+	}
+	return ok
+}
+
+// with is a copy of the gang, each group changed. The pod spec is copied as far as the
+// searches below write to it.
+func (q *suggester) with(change func(i int, g *gang.Group)) gang.Gang {
+	out := q.gang
+	out.Groups = slices.Clone(q.gang.Groups)
+	for i := range out.Groups {
+		g := &out.Groups[i]
+		g.Pod.Requests = maps.Clone(podspec.Requested(g.Pod))
+		g.Pod.Spec.NodeSelector = maps.Clone(g.Pod.Spec.NodeSelector)
+		g.Pod.Spec.Tolerations = slices.Clone(g.Pod.Spec.Tolerations)
+		change(i, g)
+	}
+	return out
+}
+
+// largest finds the largest n in [0, below) for which ok holds, if it holds for smaller
+// ones too; 0 is never asked about.
+func largest(below int64, ok func(int64) bool) int64 {
+	low, high := int64(0), below
+	for high-low > 1 {
+		if mid := low + (high-low)/2; ok(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// fewest finds the role that has to give up fewest pods for the gang to fit and a function
+// to hold, which holds for fewer pods if it does for more; -1: none.
+func (q *suggester) fewest(holds func(gang.Gang) bool) (best, pods int) {
+	best = -1
+	for i, g := range q.gang.Groups {
+		if g.Single || g.Count < 2 || g.Min > 0 && g.Min < g.Count {
+			continue
+		}
+		n := int(largest(int64(g.Count), func(n int64) bool {
+			fewer := q.resized(i, int(n))
+			if !holds(fewer) {
+				return false
+			}
+			_, ok := q.try(fewer, assign.Deciding)
+			return ok
+		}))
+		if n > 0 && (best < 0 || g.Count-n < q.gang.Groups[best].Count-pods) {
+			best, pods = i, n
+		}
+	}
+	return best, pods
+}
+
+// fewerPods takes pods from one role.
+func (q *suggester) fewerPods() {
+	best, pods := q.fewest(func(gang.Gang) bool { return true })
+	if best >= 0 {
+		g := q.gang.Groups[best]
+		q.keep(q.resized(best, pods), "fits with %s instead of %d", words.Pods(g.Name, pods), g.Count)
+	}
+}
+
+func (q *suggester) resized(i, pods int) gang.Gang {
+	return q.with(func(at int, g *gang.Group) {
+		if at == i {
+			g.Count, g.Min = pods, 0
+		}
+	})
+}
+
+// smallerPods keeps the sum of accelerators and spreads it over more, smaller pods; the
+// other requests shrink in proportion. Roles that have one pod by their nature keep it.
+func (q *suggester) smallerPods() {
+	name, each := q.devices()
+	if each > mostDevices {
+		q.pass("smaller pods were not tried: one asks for more than %d %s", mostDevices, name)
+	}
+	if each < 2 || each > mostDevices {
+		return
+	}
+	grow := -1 // the role that takes the additional pods
+	total := int64(0)
+	for i, g := range q.gang.Groups {
+		if podspec.Requested(g.Pod)[name] != each {
+			continue
+		}
+		total = saturate.Add(total, int64(g.Count))
+		if !g.Single && (grow < 0 || g.Count > q.gang.Groups[grow].Count) {
+			grow = i
+		}
+	}
+	if grow < 0 || total > 1<<20 {
+		return
+	}
+	for size := each / 2; size >= 1; size-- {
+		if each%size != 0 {
+			continue
+		}
+		more := int(total*(each/size) - total)
+		g := q.with(func(i int, g *gang.Group) {
+			if g.Pod.Requests[name] != each {
+				return
+			}
+			for r, n := range g.Pod.Requests {
+				g.Pod.Requests[r] = shareOf(n, size, each)
+			}
+			if i == grow {
+				if g.Min > 0 { // or the pods added would count as optional
+					g.Min += more
+				}
+				g.Count += more
+			}
+		})
+		if q.keep(g, "fits with %s of %s instead of %s of %s", q.rolesWith(g, name), fit.AmountText(name, size), q.rolesWith(q.gang, name), job.Format(name, each)) {
+			return
+		}
+	}
+}
+
+// shareOf is n times part over whole, rounded up.
+func shareOf(n, part, whole int64) int64 {
+	return n/whole*part + (n%whole*part+whole-1)/whole
+}
+
+// devices is the accelerator that is counted in whole devices, and the largest number of
+// it that one pod asks for.
+func (q *suggester) devices() (name corev1.ResourceName, each int64) {
+	for _, g := range q.gang.Groups {
+		for _, r := range podspec.Requested(g.Pod).Names() {
+			if n := podspec.Requested(g.Pod)[r]; job.AcceleratorUnit(r) == job.Device && n > each {
+				name, each = r, n
+			}
+		}
+	}
+	return name, each
+}
+
+// rolesWith lists the roles that ask for a resource: "1 Master + 11 Workers".
+func (q *suggester) rolesWith(g gang.Gang, name corev1.ResourceName) string {
+	var out []string
+	for i := range g.Groups {
+		if podspec.Requested(q.gang.Groups[i].Pod)[name] > 0 {
+			out = append(out, words.Pods(g.Groups[i].Name, g.Groups[i].Count))
+		}
+	}
+	return strings.Join(out, " + ")
+}
+
+// smallerRequest lowers what is too large for every node to the most that fits.
+func (q *suggester) smallerRequest() {
+	caps, units := job.Resources{}, job.Resources{}
+	for _, s := range q.was.Shortfall {
+		if q.was.Verdict != fit.TooBig || s.LargestHole >= s.NeededHole || s.Resource == corev1.ResourcePods {
+			continue
+		}
+		units[s.Resource] = unitOf(s.Resource, s.LargestHole)
+		if caps[s.Resource] = s.LargestHole / units[s.Resource]; caps[s.Resource] == 0 {
+			return
+		}
+	}
+	capped := func() gang.Gang {
+		return q.with(func(_ int, g *gang.Group) {
+			for name, n := range caps {
+				if g.Pod.Requests[name] > n*units[name] {
+					g.Pod.Requests[name] = n * units[name]
+				}
+			}
+		})
+	}
+	var less, was []string
+	for _, name := range caps.Names() {
+		caps[name] = largest(caps[name]+1, func(n int64) bool {
+			caps[name] = n
+			_, ok := q.try(capped(), assign.Deciding)
+			return ok
+		})
+		if caps[name] == 0 {
+			return
+		}
+		less = append(less, fit.AmountText(name, caps[name]*units[name]))
+		was = append(was, q.mostAsked(name))
+	}
+	if len(less) > 0 {
+		q.keep(capped(), "fits with %s per pod instead of %s", strings.Join(less, " and "), strings.Join(was, " and "))
+	}
+}
+
+// mostAsked is the most that one pod asks for of a resource.
+func (q *suggester) mostAsked(name corev1.ResourceName) string {
+	most := int64(0)
+	for _, g := range q.gang.Groups {
+		most = max(most, podspec.Requested(g.Pod)[name])
+	}
+	return job.Format(name, most)
+}
+
+// unitOf is the step in which people write an amount of this size.
+func unitOf(name corev1.ResourceName, size int64) int64 {
+	switch {
+	case name == corev1.ResourceCPU && size >= 1000:
+		return 1000
+	case name == corev1.ResourceCPU:
+		return 1
+	case job.AcceleratorUnit(name) != job.NotAccelerator || size < 1<<20:
+		return 1
+	case size < 1<<30:
+		return 1 << 20
+	default:
+		return 1 << 30
+	}
+}
+
+// freerSelector drops one key of the node selector, or the required node affinity.
+func (q *suggester) freerSelector() {
+	for _, label := range q.selectors() {
+		g := q.with(func(_ int, g *gang.Group) {
+			if label.in(g) {
+				delete(g.Pod.Spec.NodeSelector, label.key)
+			}
+		})
+		q.keep(g, "fits without the node selector %s=%s", label.key, label.value)
+	}
+	affine := false
+	g := q.with(func(_ int, g *gang.Group) {
+		if a := g.Pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+			affine = true
+			free := *a
+			free.NodeAffinity = nil
+			g.Pod.Spec.Affinity = &free
+		}
+	})
+	if affine {
+		q.keep(g, "fits without the required node affinity")
+	}
+}
+
+type label struct{ key, value string }
+
+// in says whether the group selects nodes by the label.
+func (l label) in(g *gang.Group) bool {
+	value, ok := g.Pod.Spec.NodeSelector[l.key]
+	return ok && value == l.value
+}
+
+// selectors are the node selectors of the gang, in order.
+func (q *suggester) selectors() []label {
+	seen := map[label]bool{}
+	for _, g := range q.gang.Groups {
+		for key, value := range g.Pod.Spec.NodeSelector {
+			seen[label{key, value}] = true
+		}
+	}
+	return firstOf(q, "node selectors", slices.SortedFunc(maps.Keys(seen), func(a, b label) int { return strings.Compare(a.key+"="+a.value, b.key+"="+b.value) }))
+}
+
+// firstOf are those of some variants of a change that are tried.
+func firstOf[T any](q *suggester, what string, all []T) []T {
+	if len(all) > mostVariants {
+		q.pass("of %d %s only %d were tried as changes", len(all), what, mostVariants)
+	}
+	return all[:min(mostVariants, len(all))]
+}
+
+// toleration tolerates one of the taints that refuse nodes.
+func (q *suggester) toleration() {
+	for _, text := range firstOf(q, "taints", q.was.Rejected.Taints) {
+		if g, ok := q.tolerating(q.gang, text); ok {
+			q.keep(g, "fits with a toleration of the taint %s", text)
+		}
+	}
+}
+
+// tolerating adds a toleration of a taint, given as text, to every group. Taints that
+// follow the health of a node are not for tolerating.
+func (q *suggester) tolerating(g gang.Gang, text string) (gang.Gang, bool) {
+	for _, set := range q.s.Columns().TaintSets {
+		for i := range set {
+			if podspec.TaintText(&set[i]) != text || podspec.HealthTaint(set[i].Key) {
+				continue
+			}
+			t := corev1.Toleration{Key: set[i].Key, Operator: corev1.TolerationOpEqual, Value: set[i].Value, Effect: set[i].Effect}
+			g.Groups = slices.Clone(g.Groups)
+			for at := range g.Groups {
+				spec := &g.Groups[at].Pod.Spec
+				spec.Tolerations = append(slices.Clone(spec.Tolerations), t)
+			}
+			return g, true
+		}
+	}
+	return g, false
+}
+
+// otherPool selects the nodes of another value of a node selector's key, and tolerates
+// their taints.
+func (q *suggester) otherPool() {
+	for _, was := range q.selectors() {
+		values := map[string]bool{}
+		for _, n := range q.s.Nodes() {
+			if v, ok := n.Labels[was.key]; ok && v != was.value {
+				values[v] = true
+			}
+		}
+		if was.key == corev1.LabelHostname {
+			continue
+		}
+		for _, value := range firstOf(q, "values of "+was.key, slices.Sorted(maps.Keys(values))) {
+			g := q.with(func(_ int, g *gang.Group) {
+				if was.in(g) {
+					g.Pod.Spec.NodeSelector[was.key] = value
+				}
+			})
+			text := fmt.Sprintf("fits with the node selector %s=%s instead of %s", was.key, value, was.value)
+			if q.keep(g, "%s", text) {
+				continue
+			}
+			if taint := q.taintOf(g); taint != "" {
+				if tolerant, ok := q.tolerating(g, taint); ok {
+					q.keep(tolerant, "%s and a toleration of the taint %s", text, taint)
+				}
+			}
+		}
+	}
+}
+
+// taintOf is the taint that refuses most nodes to a changed gang.
+func (q *suggester) taintOf(g gang.Gang) string {
+	a, fits := q.try(g, assign.Keeping)
+	if a == nil || fits || len(a.podSets) == 0 {
+		return ""
+	}
+	subject, _ := fit.FirstWithout(a.Solver, a.podSets)
+	var r fit.Rejections
+	if fit.Reject(a.Solver, &r, subject); len(r.Taints) > 0 {
+		return r.Taints[0]
+	}
+	return ""
+}
+
+// looserRules drops the rules by which pods choose their neighbours, one at a time: a
+// spread that must hold, affinity, anti-affinity; and it lets several nodes use a claim.
+func (q *suggester) looserRules() {
+	for _, key := range firstOf(q, "spreads", q.spreads()) {
+		q.drop("fits without the spread over "+key, func(spec *corev1.PodSpec) {
+			spec.TopologySpreadConstraints = slices.DeleteFunc(slices.Clone(spec.TopologySpreadConstraints), func(c corev1.TopologySpreadConstraint) bool {
+				return c.TopologyKey == key && c.WhenUnsatisfiable != corev1.ScheduleAnyway
+			})
+		})
+	}
+	has := func(terms func(*corev1.PodSpec) []corev1.PodAffinityTerm) bool {
+		return slices.ContainsFunc(q.gang.Groups, func(g gang.Group) bool { return len(terms(&g.Pod.Spec)) > 0 })
+	}
+	if has(podspec.PodAffinity) {
+		q.drop("fits without the required pod affinity", func(spec *corev1.PodSpec) {
+			if spec.Affinity != nil {
+				free := *spec.Affinity
+				free.PodAffinity, spec.Affinity = nil, &free
+			}
+		})
+	}
+	if has(podspec.AntiAffinity) {
+		q.drop("fits without the required pod anti-affinity", func(spec *corev1.PodSpec) {
+			if spec.Affinity != nil {
+				free := *spec.Affinity
+				free.PodAntiAffinity, spec.Affinity = nil, &free
+			}
+		})
+	}
+	q.widerClaim()
+}
+
+// spreads are the topologies over which pods must spread, in order.
+func (q *suggester) spreads() []string {
+	var keys []string
+	for i := range q.gang.Groups {
+		for _, c := range q.gang.Groups[i].Pod.Spec.TopologySpreadConstraints {
+			if c.WhenUnsatisfiable != corev1.ScheduleAnyway {
+				keys = append(keys, c.TopologyKey)
+			}
+		}
+	}
+	return assign.Distinct(keys)
+}
+
+// drop tries the gang without a rule.
+func (q *suggester) drop(text string, change func(*corev1.PodSpec)) {
+	g := q.with(func(_ int, g *gang.Group) { change(&g.Pod.Spec) })
+	q.keepOn(g, assign.NewCycle(q.s, g, q.cycle.Budget), "%s", text)
+}
+
+// widerClaim asks whether it is a claim for one pod or one node that stands in the way.
+func (q *suggester) widerClaim() {
+	for i := range q.cycle.Facts {
+		for _, c := range q.cycle.Facts[i].Claims {
+			if c.Claim == "" || !c.Once && c.Node != assign.SameNode {
+				continue
+			}
+			cycle := assign.NewCycle(q.s, q.gang, q.cycle.Budget)
+			for at := range cycle.Facts {
+				for k := range cycle.Facts[at].Claims {
+					if u := &cycle.Facts[at].Claims[k]; u.Claim == c.Claim {
+						u.Once, u.Node = false, assign.AnyNode
+					}
+				}
+			}
+			q.keepOn(q.gang, cycle, "fits with a claim that many nodes can use (ReadWriteMany) instead of %s", c.Claim)
+			return
+		}
+	}
+}

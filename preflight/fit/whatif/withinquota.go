@@ -1,0 +1,47 @@
+package whatif
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// withinQuota is the largest gang that the quotas leave room for, where they are all that is
+// asked too much of: one role with fewer pods, the one that has to give up fewest. It is
+// proven twice, by what lies before the nodes and by a fit. Empty: there is none, or what a
+// quota counts is not certain.
+func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.Cycle) string {
+	about := func(l quota.Violation) bool { return l.Rule == quota.RuleQuota || l.Rule == quota.RuleQueueQuota }
+	if cycle == nil || len(r.Limits) == 0 || r.Verdict == fit.Unknown || slices.ContainsFunc(r.Limits, func(l quota.Violation) bool { return !about(l) }) {
+		return ""
+	}
+	q := &suggester{s: s, gang: g, was: r, cycle: cycle}
+	exist := quota.Existing(s, g)
+	kept := func(g gang.Gang) bool {
+		limits, notes := quota.CheckWith(s, g, exist)
+		return len(limits)+len(notes) == 0
+	}
+	best, pods := q.fewest(kept)
+	if best < 0 {
+		return ""
+	}
+	var owners []string
+	for _, l := range r.Limits {
+		if !slices.Contains(owners, l.Owner()) {
+			owners = append(owners, l.Owner())
+		}
+	}
+	fewer := q.resized(best, pods)
+	text := fmt.Sprintf("fits with %s instead of %d, which is within %s", words.Pods(g.Groups[best].Name, pods), g.Groups[best].Count, strings.Join(owners, " and "))
+	if !kept(fewer) || !q.keep(fewer, "%s", text) {
+		return ""
+	}
+	return q.found[0]
+}

@@ -1,0 +1,204 @@
+package gang
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// Gang is what has to run together.
+type Gang struct {
+	Name       string
+	Namespace  string
+	Groups     []Group
+	MinMembers int // 0: all of them
+	// Queue is who else decides when the pods start; empty: nobody.
+	Queue string
+	// Own says whether a pod that exists belongs to the gang, and to which group: where
+	// it has a node, it keeps its place and counts as placed. nil: no pod of the gang
+	// exists yet. Only pods of the gang's namespace are asked about; of a pod it sees name,
+	// labels, annotations and node, for as long as the call.
+	Own func(*corev1.Pod) (group string, ok bool)
+	// OwnLabels are labels that every pod has which Own says yes to: others need not be
+	// asked about. Empty: all are.
+	OwnLabels map[string]string
+
+	System QueueSystem          // whose queue it is
+	At     job.Path             // where the queue is named
+	Self   schema.GroupResource // the job's own resource, which quotas may count; empty: not known
+	Exists bool                 // the job is stored already
+	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
+	// could have refused them has let them in.
+	NodesOnly bool
+}
+
+// Group is a number of equal pods.
+type Group struct {
+	Name  string
+	Count int
+	Min   int // Min < Count only for elastic roles
+	Pod   job.Pod
+	After []string // groups that have completed before this one starts: they do not run together
+	// Single says that the role has one pod, whatever else changes.
+	Single bool
+	Path   job.Path // where the number of pods is written; empty: nowhere
+	// Workload and its group are what pods of Kubernetes 1.35 name instead of a pod group.
+	Workload, WorkloadGroup string
+}
+
+// Of is what of a job has to run together.
+func Of(j *job.Job) Gang {
+	if j == nil {
+		return Gang{}
+	}
+	g := Gang{
+		Name: j.Ref.Name, Namespace: j.Ref.Namespace,
+		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "",
+	}
+	if gvk := schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind); gvk.Kind != "" {
+		plural, _ := meta.UnsafeGuessKindToResource(gvk) // the plural in lower case
+		g.Self = plural.GroupResource()
+	}
+	g.System, g.At = queueSystem(j)
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		most := max(0, r.Replicas.Max, r.Replicas.Min)
+		workload, of := workloadRef(j, r)
+		g.Groups = append(g.Groups, Group{
+			Workload: workload, WorkloadGroup: of,
+			Name: r.Name, Count: most, Min: min(max(0, r.Replicas.Min), most), Pod: r.Pod.WithMarks(), After: r.After, Single: r.Single, Path: r.ReplicasPath,
+		})
+	}
+	return g
+}
+
+// Pods is the number of pods of all groups.
+func (g Gang) Pods() int {
+	n := int64(0)
+	for _, group := range g.Groups {
+		n = saturate.Add(n, int64(max(0, group.Count)))
+	}
+	return int(n)
+}
+
+// Least is how many pods of the group the gang cannot do without.
+func (g *Group) Least() int {
+	if g.Min > 0 && g.Min < g.Count {
+		return g.Min
+	}
+	return max(0, g.Count)
+}
+
+// PriorityClass is the first priority class that a group names; empty: none does.
+func (g Gang) PriorityClass() string {
+	for _, group := range g.Groups {
+		if class := group.Pod.Spec.PriorityClassName; class != "" {
+			return class
+		}
+	}
+	return ""
+}
+
+// Stages sorts the groups into sets that run one after the other, by what they name in
+// After. Within a stage all run together.
+func (g Gang) Stages() [][]int {
+	depth := g.depths()
+	var out [][]int
+	for level := range g.Groups {
+		var stage []int
+		for i := range g.Groups {
+			if depth[i] == level {
+				stage = append(stage, i)
+			}
+		}
+		if len(stage) > 0 {
+			out = append(out, stage)
+		}
+	}
+	return out
+}
+
+// depths are the lengths of the longest chains of groups that have to complete first. A
+// circle is no order: then all are 0.
+func (g Gang) depths() []int {
+	depth := make([]int, len(g.Groups))
+	for range g.Groups { // a chain without a circle is at most that long
+		for i, group := range g.Groups {
+			for _, name := range group.After {
+				if before := g.Index(name); before >= 0 && before != i {
+					depth[i] = max(depth[i], min(depth[before]+1, len(g.Groups)))
+				}
+			}
+		}
+	}
+	if slices.Contains(depth, len(g.Groups)) { // only a circle climbs that high
+		clear(depth)
+	}
+	return depth
+}
+
+// Beside are groups that certainly run at the same time as a stage, itself included:
+// those of earlier stages whose end none of them waits for.
+func (g Gang) Beside(stage []int) []int {
+	out, depth := slices.Clone(stage), g.depths()
+	for i := range slices.Backward(g.Groups) {
+		ordered := func(j int) bool { return g.CompletedBefore(i, j) || g.CompletedBefore(j, i) }
+		if depth[i] < depth[stage[0]] && !slices.ContainsFunc(out, ordered) {
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// CompletedBefore says whether group a has completed when group b starts.
+func (g Gang) CompletedBefore(a, b int) bool {
+	seen := make([]bool, len(g.Groups))
+	var reach func(int) bool
+	reach = func(at int) bool {
+		for _, name := range g.Groups[at].After {
+			before := g.Index(name)
+			if before == a {
+				return true
+			}
+			if before >= 0 && !seen[before] {
+				seen[before] = true
+				if reach(before) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return a != b && reach(b)
+}
+
+// Index finds a group by name, -1 if there is none.
+func (g Gang) Index(name string) int {
+	return slices.IndexFunc(g.Groups, func(o Group) bool { return o.Name == name })
+}
+
+// WorkloadKind holds the groups of Kubernetes 1.35, and workloadRef is how a pod names one;
+// the field is gone from later versions, so it is looked up where the job is written
+// (https://github.com/kubernetes/kubernetes/blob/v1.35.0/staging/src/k8s.io/api/scheduling/v1alpha1/types.go).
+var WorkloadKind = schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1alpha1", Kind: "Workload"}
+
+func workloadRef(j *job.Job, r *job.Role) (name, group string) {
+	if j.Source == nil {
+		return "", ""
+	}
+	text := func(field string) string {
+		v, err := r.Pod.At(job.Path("workloadRef").Child(field)).Resolve(j.Source.Object)
+		s, ok := v.(string)
+		if err != nil || !ok {
+			return ""
+		}
+		return s
+	}
+	return text("name"), text("podGroup")
+}

@@ -1,0 +1,68 @@
+package gang
+
+import (
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// QueueSystem is who keeps a queue.
+type QueueSystem string
+
+// The systems whose queues are known; the zero value is a queue of nobody we know.
+const (
+	Kueue   QueueSystem = "Kueue"
+	Volcano QueueSystem = "Volcano"
+	T9k     QueueSystem = "T9k"
+	KAI     QueueSystem = "KAI"
+)
+
+// Marks by which queue systems know a job. Sources: Kueue v0.15 pkg/controller/constants;
+// volcano.sh/apis v1.13 pkg/apis/scheduling/v1beta1/labels.go; KAI's documents; the
+// T9k manual (https://github.com/t9k/user-manuals, src/modules/jobs).
+var queueMarks = []struct {
+	key    string
+	system QueueSystem
+}{
+	{"kueue.x-k8s.io/queue-name", Kueue},
+	{"scheduling.volcano.sh/queue-name", Volcano},
+	{"volcano.sh/queue-name", Volcano},
+	{"kai.scheduler/queue", KAI},
+	{"runai/queue", KAI},
+}
+
+// Fields of the kinds themselves that name a queue.
+var queueFields = []struct {
+	path   job.Path
+	system QueueSystem
+}{
+	{"spec.scheduler.t9kScheduler.queue", T9k},
+	{"spec.runPolicy.schedulingPolicy.queue", Volcano},
+}
+
+// queueSystem finds who keeps the queue of a job, and where the job names it.
+func queueSystem(j *job.Job) (QueueSystem, job.Path) {
+	if j.Gang.Queue == "" || j.Source == nil {
+		return "", ""
+	}
+	for _, f := range queueFields {
+		if v, err := f.path.Resolve(j.Source.Object); err == nil && v == j.Gang.Queue {
+			return f.system, f.path
+		}
+	}
+	for _, m := range queueMarks {
+		if j.Source.GetLabels()[m.key] == j.Gang.Queue {
+			return m.system, job.Path("metadata.labels").Key(m.key)
+		}
+		if j.Source.GetAnnotations()[m.key] == j.Gang.Queue {
+			return m.system, job.Path("metadata.annotations").Key(m.key)
+		}
+	}
+	for i := range j.Roles {
+		p := &j.Roles[i].Pod
+		for _, m := range queueMarks {
+			if p.Labels[m.key] == j.Gang.Queue || p.Annotations[m.key] == j.Gang.Queue {
+				return m.system, j.Roles[i].Path
+			}
+		}
+	}
+	return "", ""
+}

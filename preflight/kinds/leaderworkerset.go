@@ -1,0 +1,255 @@
+package kinds
+
+import (
+	"crypto/sha1" //nolint:gosec // the key by which LeaderWorkerSet tells its groups apart, not a secret
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var leaderWorkerSet = &Kind{
+	Name:     "LeaderWorkerSet",
+	Resource: "leaderworkersets",
+	GVKs:     []schema.GroupVersionKind{{Group: "leaderworkerset.x-k8s.io", Version: "v1", Kind: "LeaderWorkerSet"}},
+	Doc: "A LeaderWorkerSet is replicas groups of size pods: the role leader has one pod of each group, the role worker " +
+		"the others, with the defaults of LeaderWorkerSet v0.7 (one group of one pod, the leader from workerTemplate, " +
+		"restart policy Always). All groups count, and all of them have to find a place. Workers that start when their leader is ready " +
+		"(startupPolicy) run together with it all the same. exclusive-topology ties each group to a place of its own. " +
+		"A set serves and does not end: there is no success.",
+	Scale: "spec.replicas",
+	Read:  readLeaderWorkerSet,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(lwsName, ref.Name)) },
+	Place: placeInLeaderWorkerSet,
+	State: leaderWorkerSetState,
+	Operator: Operator{
+		Validates: Validation{
+			Webhook: "vleaderworkerset.kb.io", // lws v0.7.0 pkg/webhooks/leaderworkerset_webhook.go
+			Refuses: []string{"immutable-field-changed", "job-name-invalid"},
+		},
+		Names: dnsLabel1035, LongestName: lwsLongestName, Hosts: lwsHosts, Peers: PeersByService,
+		Fixed: []FixedField{{At: "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize", Reason: "the pods were put into subgroups when they were made"}},
+		Choices: []Choice{ // api/leaderworkerset/v1/leaderworkerset_types.go
+			{At: "spec.startupPolicy", Words: []string{"LeaderCreated", "LeaderReady"}},
+			{At: "spec.leaderWorkerTemplate.restartPolicy", Words: []string{"RecreateGroupOnPodRestart", "None", "Default"}},
+			{At: "spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType", Words: []string{"LeaderWorker", "LeaderExcluded"}},
+			{At: "spec.networkConfig.subdomainPolicy", Words: []string{"Shared", "UniquePerReplica"}},
+			{At: "spec.rolloutStrategy.type", Words: []string{"RollingUpdate"}},
+		},
+		ZeroPods: true,
+		Env:      variables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"), // pkg/utils/pod/pod_utils.go
+		NoEnv:    "LeaderWorkerSet sets only variables of its own, which begin with LWS_",
+		LabelsBy: "LeaderWorkerSet", PodGroups: PodGroupsByFlag, Kueue: true,
+	},
+}
+
+// Labels and annotations of LeaderWorkerSet (sigs.k8s.io/lws v0.7.0
+// api/leaderworkerset/v1/leaderworkerset_types.go).
+const (
+	lwsPrefix       = "leaderworkerset.sigs.k8s.io/"
+	lwsName         = lwsPrefix + "name"
+	lwsGroup        = lwsPrefix + "group-index"
+	lwsWorker       = lwsPrefix + "worker-index"
+	lwsGroupKey     = lwsPrefix + "group-key"
+	lwsSize         = lwsPrefix + "size"
+	lwsExclusive    = lwsPrefix + "exclusive-topology"
+	lwsSubgroup     = lwsPrefix + "subgroup-index"
+	lwsSubgroupKey  = lwsPrefix + "subgroup-key"
+	lwsSubExclusive = lwsPrefix + "subgroup-exclusive-topology"
+	lwsRevision     = lwsPrefix + "template-revision-hash"
+)
+
+type lwsSpec struct {
+	Replicas             *int32      `json:"replicas"`
+	LeaderWorkerTemplate lwsTemplate `json:"leaderWorkerTemplate"`
+	RolloutStrategy      any         `json:"rolloutStrategy"`
+	StartupPolicy        string      `json:"startupPolicy"`
+	NetworkConfig        any         `json:"networkConfig"`
+}
+
+type lwsTemplate struct {
+	LeaderTemplate *corev1.PodTemplateSpec `json:"leaderTemplate"`
+	WorkerTemplate corev1.PodTemplateSpec  `json:"workerTemplate"`
+	Size           *int32                  `json:"size"`
+	RestartPolicy  string                  `json:"restartPolicy"`
+	SubGroupPolicy *struct {
+		Type         string `json:"subGroupPolicyType"`
+		SubGroupSize *int32 `json:"subGroupSize"`
+	} `json:"subGroupPolicy"`
+	VolumeClaimTemplates                 []corev1.PersistentVolumeClaim `json:"volumeClaimTemplates"`                 // v0.8
+	PersistentVolumeClaimRetentionPolicy any                            `json:"persistentVolumeClaimRetentionPolicy"` // v0.8
+	ResourceClaimTemplates               any                            `json:"resourceClaimTemplates"`
+}
+
+func readLeaderWorkerSet(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[lwsSpec]("LeaderWorkerSet", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	t, at := &o.Spec.LeaderWorkerTemplate, job.Path("spec.leaderWorkerTemplate")
+	groups := r.count("spec.replicas", o.Spec.Replicas, 1)
+	size := r.count(at.Child("size"), t.Size, 1)
+	if t.Size != nil && *t.Size == 0 {
+		r.problem(at.Child("size"), describe(int64(0)), "1 or more: the leader is one of the group")
+	}
+	// The webhook has the same limit (v0.7.0 pkg/webhooks/leaderworkerset_webhook.go).
+	if product := int64(groups) * int64(size); product > math.MaxInt32 {
+		r.problem(r.written("spec.replicas", at.Child("size")), fmt.Sprintf("%d groups of %d pods", groups, size), fmt.Sprintf("at most %d pods together", math.MaxInt32))
+		groups, size = math.MaxInt32, 1
+	}
+	leader := job.Role{Name: "leader", Replicas: job.Exactly(groups), ReplicasPath: r.written("spec.replicas", r.anchor(at))}
+	if t.LeaderTemplate != nil {
+		leader.Path = at.Child("leaderTemplate")
+		leader.Pod = r.pod(t.LeaderTemplate, leader.Path)
+	} else {
+		leader.Path = r.anchor(at.Child("workerTemplate"))
+		leader.Pod = r.pod(t.WorkerTemplate.DeepCopy(), at.Child("workerTemplate"))
+	}
+	j.Roles = []job.Role{leader}
+	if size > 1 {
+		j.Roles = append(j.Roles, job.Role{
+			Name: "worker", Replicas: job.Exactly(groups * (size - 1)), Path: r.anchor(at.Child("workerTemplate")),
+			ReplicasPath: r.written(at.Child("size"), "spec.replicas", r.anchor(at)),
+			Pod:          r.pod(&t.WorkerTemplate, at.Child("workerTemplate")),
+		})
+	}
+	for i := range j.Roles {
+		role := &j.Roles[i]
+		lwsMarks(j, role, groups, t.SubGroupPolicy != nil)
+		settle(role)
+		if groups > 1 { // a launcher counts the nodes of its own group
+			role.Launch.Nodes, role.Launch.NodesPath = job.Range{}, ""
+		}
+	}
+	gang(r, j)
+	return r.finish(j)
+}
+
+// lwsMarks are the labels of the pods, and what the webhook adds so that a group has a place to itself
+// (lws v0.7.0 pkg/webhooks/pod_webhook.go, Default and SetExclusiveAffinities). Of several groups each
+// has a key of its own, which cannot be told of a role as a whole.
+func lwsMarks(j *job.Job, role *job.Role, groups int, subgroups bool) {
+	m := job.Marks{
+		Labels: map[string]string{lwsName: j.Ref.Name},
+		Varies: []string{lwsGroup, lwsWorker, lwsRevision},
+		Whole:  []string{lwsPrefix},
+	}
+	if role.Name == "leader" {
+		m.Labels[lwsWorker] = "0"
+		m.Varies = []string{lwsGroup, lwsRevision}
+	}
+	key := ""
+	if groups == 1 && j.Ref.Namespace != "" && j.Source.GetName() != "" {
+		sum := sha1.Sum([]byte(j.Ref.Namespace + "/" + j.Ref.Name + "-0")) //nolint:gosec // see the import
+		key = hex.EncodeToString(sum[:])
+		m.Labels[lwsGroupKey] = key
+	} else {
+		m.Varies = append(m.Varies, lwsGroupKey)
+	}
+	if subgroups {
+		m.Some = append(m.Some, lwsSubgroup, lwsSubgroupKey)
+	}
+	role.Pod.Marks = m
+	annotations := j.Source.GetAnnotations()
+	if topology := annotations[lwsExclusive]; topology != "" {
+		lwsTogether(&role.Pod, topology, lwsGroupKey, key, job.Path("metadata.annotations").Key(lwsExclusive))
+	}
+	if topology := annotations[lwsSubExclusive]; topology != "" && subgroups {
+		lwsTogether(&role.Pod, topology, lwsSubgroupKey, "", job.Path("metadata.annotations").Key(lwsSubExclusive))
+	}
+}
+
+// lwsTogether keeps the pods of one key in one place, and those of other keys out of it.
+func lwsTogether(p *job.Pod, topology, label, key string, at job.Path) {
+	affinity := p.Spec.Affinity.DeepCopy()
+	if affinity == nil {
+		affinity = &corev1.Affinity{}
+	}
+	if affinity.PodAffinity == nil {
+		affinity.PodAffinity = &corev1.PodAffinity{}
+	}
+	if affinity.PodAntiAffinity == nil {
+		affinity.PodAntiAffinity = &corev1.PodAntiAffinity{}
+	}
+	term := func(rel job.Path, to *[]corev1.PodAffinityTerm, all ...metav1.LabelSelectorRequirement) {
+		inject(p, rel.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(len(*to)), at)
+		*to = append(*to, corev1.PodAffinityTerm{TopologyKey: topology, LabelSelector: &metav1.LabelSelector{MatchExpressions: all}})
+	}
+	term("affinity.podAffinity", &affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpIn, Values: []string{key}})
+	term("affinity.podAntiAffinity", &affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution,
+		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpExists},
+		metav1.LabelSelectorRequirement{Key: label, Operator: metav1.LabelSelectorOpNotIn, Values: []string{key}})
+	p.Spec.Affinity = affinity
+}
+
+// lwsLongestName is the label by which a StatefulSet knows the pods of a version: its own name, which is
+// <set> or <set>-<group>, with a hash of ten characters at most
+// (k8s.io/kubernetes v1.37 pkg/controller/history, ControllerRevisionName).
+func lwsLongestName(j *job.Job, r *job.Role, name string) (child, what string) {
+	if r.Name == "worker" {
+		name += "-" + strconv.Itoa(max(0, countIn(j, "spec.replicas", 1)-1))
+	}
+	return name + "-xxxxxxxxxx", "label controller-revision-hash of " + r.Name
+}
+
+// lwsHosts are <set>-<group> and <set>-<group>-<worker>, in the domain of the set unless each group has its own.
+func lwsHosts(j *job.Job, r *job.Role) Hosts {
+	groups := max(1, countIn(j, "spec.replicas", 1))
+	h := Hosts{Prefix: j.Source.GetName() + "-", Pods: groups, Domain: j.Source.GetName()}
+	if r.Name == "worker" {
+		h.Jobs, h.Pods = groups, max(1, countIn(j, "spec.leaderWorkerTemplate.size", 1))
+	}
+	if textIn(j, "spec.networkConfig.subdomainPolicy") == "UniquePerReplica" {
+		h.Domain = ""
+	}
+	return h
+}
+
+// placeInLeaderWorkerSet numbers the leaders by their group, and the workers group by group.
+func placeInLeaderWorkerSet(pod *corev1.Pod) (string, int, bool) {
+	group, okGroup := atoi(pod.Labels[lwsGroup])
+	worker, okWorker := atoi(pod.Labels[lwsWorker])
+	switch {
+	case pod.Labels[lwsName] == "" || !okGroup || !okWorker || group > 1<<31 || worker > 1<<31:
+		return "", 0, false
+	case worker == 0:
+		return "leader", group, true
+	}
+	size, ok := atoi(pod.Annotations[lwsSize])
+	if !ok || size <= worker || size > 1<<31 {
+		return "worker", 0, false
+	}
+	return "worker", group*(size-1) + worker - 1, true
+}
+
+// leaderWorkerSetState reads how many groups are ready: a set that was ready once and is not any more is
+// Progressing again, and of one that never was it is the same word
+// (lws v0.7.0 pkg/controllers/leaderworkerset_controller.go, updateConditions).
+func leaderWorkerSetState(u *unstructured.Unstructured) State {
+	s, ok := decide(conditions(u), []verdict{{"UpdateInProgress", Running}, {"Available", Running}, {"Progressing", Created}})
+	if !ok {
+		return State{}
+	}
+	status, _ := dig(u, "status").(map[string]any)
+	ready, wanted := number(status, "readyReplicas"), int64(1)
+	if n, said := whole(dig(u, "spec", "replicas")); said {
+		wanted = n
+	}
+	if wanted == 0 {
+		s.Phase = Suspended
+	} else if ready > 0 {
+		s.Phase = Running
+	}
+	s.Message = fmt.Sprintf("%d of %s ready", ready, count(int(wanted), "group"))
+	return s
+}

@@ -1,0 +1,53 @@
+package kinds
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var tensorflowTrainingJob = &Kind{
+	Name:     "TensorFlowTrainingJob",
+	Resource: "tensorflowtrainingjobs",
+	GVKs:     []schema.GroupVersionKind{t9k("TensorFlowTrainingJob")},
+	Doc: "The replicas of TensorStack's TensorFlowTrainingJob (chief, worker, ps, evaluator), after its public manual " +
+		"(neither its CRD nor its controller is public): one replica unless it says otherwise, restart policy Never on " +
+		"the pods because the controller restarts them, a container called tensorflow. Success is the chief's, else " +
+		"that of the first worker.",
+	Read:     readTensorFlowTrainingJob,
+	Pods:     t9kPods("tensorflowtrainingjob"),
+	Place:    t9kPlace("tensorflowtrainingjob"),
+	State:    t9kState,
+	Operator: t9kRestarts(Operator{RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}}}),
+}
+
+// Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/tensorflowtrainingjob.md.
+type tensorflowTrainingSpec struct {
+	ReplicaSpecs    []t9kReplica `json:"replicaSpecs"`
+	RunPolicy       t9kRunPolicy `json:"runPolicy"`
+	TensorboardSpec any          `json:"tensorboardSpec"`
+	t9kShared
+}
+
+func readTensorFlowTrainingJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[tensorflowTrainingSpec]("TensorFlowTrainingJob", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	o.Spec.t9kShared.apply(j)
+	j.Roles = t9kReplicas(r, o.Spec.ReplicaSpecs, []string{"chief", "worker", "ps", "evaluator"}, called("tensorflow"))
+	for i := range j.Roles {
+		settle(&j.Roles[i])
+	}
+	t9kMarks(j, "tensorflowtrainingjob")
+	gang(r, j)
+	return r.finish(j)
+}
+
+// called is the name of the container without which the operator does not find the one that trains.
+func called(name string) func(*corev1.PodSpec) string {
+	return func(*corev1.PodSpec) string { return name }
+}

@@ -1,0 +1,263 @@
+package kinds
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+var volcanoJob = &Kind{
+	Name:     "Job.batch.volcano.sh",
+	Resource: "jobs",
+	GVKs:     []schema.GroupVersionKind{{Group: "batch.volcano.sh", Version: "v1alpha1", Kind: "Job"}},
+	Doc: "Every task of a Volcano Job is a role, with the defaults of Volcano's webhook (its own scheduler, the queue " +
+		"default, a task's minAvailable is its replicas): a task that can do with fewer is a range. The gang waits for " +
+		"minAvailable pods. A task that depends on another starts after that one runs, and both run together. " +
+		"Volumes of the job are part of the pods; environment, secrets and host files of its plugins are not.",
+	Read:  readVolcanoJob,
+	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(volcanoJobName, ref.Name)) },
+	Place: placeInVolcanoJob,
+	State: volcanoJobState,
+	Operator: Operator{
+		Validates: Validation{
+			Webhook: "validatejob.volcano.sh", // volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go
+			Refuses: []string{"gang-min-above-replicas", "immutable-field-changed", "job-name-too-long", "role-name-invalid"},
+		},
+		RoleNames: dnsLabel, LongestName: lastPod, Hosts: volcanoHosts,
+		TTL:   "spec.ttlSecondsAfterFinished",
+		Fixed: volcanoFixed,
+		Choices: []Choice{
+			{At: "spec.networkTopology.mode", Words: []string{"hard", "soft"}},
+			{At: "spec.policies", Each: "action", Words: volcanoActions},
+		},
+		RoleChoices: []Choice{
+			{At: "topologyPolicy", Words: []string{"none", "best-effort", "restricted", "single-numa-node"}},
+			{At: "dependsOn.iteration", Words: []string{"any", "all"}},
+			{At: "policies", Each: "action", Words: volcanoActions},
+		},
+		PolicyEnds: true, ZeroPods: true,
+		LabelsBy: "Volcano", PodGroups: PodGroupsByField, SchedulerField: "spec.schedulerName",
+	},
+}
+
+// volcanoActions: volcano.sh/apis v1.14.0 pkg/apis/bus/v1alpha1/actions.go.
+var volcanoActions = []string{
+	"AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob", "ResumeJob", "SyncJob", "EnqueueJob",
+}
+
+// volcanoFixed: volcano ed72c7c8 pkg/webhooks/admission/jobs/validate/admit_job.go, validateJobUpdate.
+var volcanoFixed = []FixedField{
+	{At: "spec.queue", Default: volcanoDefaultQueue, Reason: "the pod group waits in the queue that it was made for"},
+	{At: "spec.schedulerName", Default: volcanoScheduler, Reason: "the pods name their scheduler when they are made"},
+	{At: "spec.plugins", Reason: "what the plugins add is settled when the job is created"},
+	{At: "spec.policies", Reason: "what an event leads to is settled when the job is created"},
+	{At: "spec.volumes", Reason: "the pods mount what the job had when it was created"},
+}
+
+// volcanoHosts are the names of the pods, which the plugin svc makes known in a domain of the job's.
+func volcanoHosts(j *job.Job, r *job.Role) Hosts {
+	return Hosts{Prefix: j.Source.GetName() + "-" + r.Name + "-", Pods: r.Replicas.Max, Domain: j.Source.GetName()}
+}
+
+// Labels of Volcano on the pods of a Job (volcano.sh/apis v1.14.0 pkg/apis/batch/v1alpha1/labels.go).
+const (
+	volcanoPrefix  = "volcano.sh/"
+	volcanoJobName = volcanoPrefix + "job-name"
+	volcanoTask    = volcanoPrefix + "task-spec"
+	volcanoIndex   = volcanoPrefix + "task-index"
+)
+
+// Defaults of Volcano's webhook (volcano ed72c7c8 pkg/webhooks/admission/jobs/mutate/mutate_job.go).
+const (
+	volcanoScheduler    = "volcano"
+	volcanoDefaultQueue = "default"
+)
+
+// Reasons of a job that somebody ended (volcano.sh/apis v1.14.0 pkg/apis/batch/v1alpha1/job.go: aborted and
+// terminated by user or admin, or by a policy of the job).
+const (
+	volcanoAborted    = "Aborted"
+	volcanoTerminated = "Terminated"
+)
+
+type volcanoSpec struct {
+	SchedulerName           string              `json:"schedulerName"`
+	MinAvailable            *int32              `json:"minAvailable"`
+	Volumes                 []volcanoVolume     `json:"volumes"`
+	Tasks                   []volcanoTaskSpec   `json:"tasks"`
+	Policies                any                 `json:"policies"`
+	Plugins                 map[string][]string `json:"plugins"`
+	RunningEstimate         any                 `json:"runningEstimate"`
+	Queue                   string              `json:"queue"`
+	MaxRetry                *int32              `json:"maxRetry"`
+	TTLSecondsAfterFinished *int32              `json:"ttlSecondsAfterFinished"`
+	PriorityClassName       string              `json:"priorityClassName"`
+	MinSuccess              *int32              `json:"minSuccess"`
+	NetworkTopology         any                 `json:"networkTopology"`
+}
+
+type volcanoVolume struct {
+	MountPath       string                            `json:"mountPath"`
+	VolumeClaimName string                            `json:"volumeClaimName"`
+	VolumeClaim     *corev1.PersistentVolumeClaimSpec `json:"volumeClaim"`
+}
+
+type volcanoTaskSpec struct {
+	Name           string                 `json:"name"`
+	Replicas       *int32                 `json:"replicas"`
+	MinAvailable   *int32                 `json:"minAvailable"`
+	Template       corev1.PodTemplateSpec `json:"template"`
+	Policies       any                    `json:"policies"`
+	TopologyPolicy string                 `json:"topologyPolicy"`
+	MaxRetry       *int32                 `json:"maxRetry"`
+	DependsOn      *struct {
+		Name      []string `json:"name"`
+		Iteration string   `json:"iteration"`
+	} `json:"dependsOn"`
+	PartitionPolicy *struct {
+		TotalPartitions *int32 `json:"totalPartitions"`
+		PartitionSize   *int32 `json:"partitionSize"`
+		MinPartitions   *int32 `json:"minPartitions"`
+		NetworkTopology any    `json:"networkTopology"`
+	} `json:"partitionPolicy"`
+}
+
+func readVolcanoJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
+	r, o := open[volcanoSpec]("Job", u)
+	if o == nil {
+		return r.finish(nil)
+	}
+	j := r.start(u, o.APIVersion, &o.Metadata)
+	j.Gang = job.GangPolicy{Scheduler: o.Spec.SchedulerName, Queue: o.Spec.Queue, PriorityClass: o.Spec.PriorityClassName}
+	if j.Gang.Scheduler == "" {
+		j.Gang.Scheduler = volcanoScheduler
+	}
+	if j.Gang.Queue == "" {
+		j.Gang.Queue = volcanoDefaultQueue
+	}
+	list := job.Path("spec.tasks")
+	r.wantList(list, len(o.Spec.Tasks), "at least one task")
+	for i, at := range r.elements(list, len(o.Spec.Tasks)) {
+		role := o.Spec.Tasks[i].role(r, at, i)
+		o.Spec.fill(r, &role)
+		volcanoMarks(&role, j, o.Spec.Tasks[i].PartitionPolicy != nil)
+		settle(&role)
+		j.Roles = append(j.Roles, role)
+	}
+	if n := r.count("spec.minAvailable", o.Spec.MinAvailable, 0); n > 0 {
+		j.Gang.MinMembers, j.Gang.Path = n, "spec.minAvailable"
+	}
+	gang(r, j)
+	return r.finish(j)
+}
+
+// role is one task. Its replicas have no default: a task that does not say how many has none.
+func (t *volcanoTaskSpec) role(r *reader, at job.Path, i int) job.Role {
+	role := job.Role{
+		Name: t.Name, Path: at, ReplicasPath: r.written(at.Child("replicas"), at),
+		Pod: r.pod(&t.Template, at.Child("template")),
+	}
+	if role.Name == "" {
+		role.Name = fmt.Sprintf("default%d", i)
+	}
+	most := r.count(at.Child("replicas"), t.Replicas, 0)
+	least := r.count(at.Child("minAvailable"), t.MinAvailable, most)
+	if p := t.PartitionPolicy; t.MinAvailable == nil && p != nil && p.MinPartitions != nil && p.PartitionSize != nil && *p.MinPartitions > 0 {
+		each := r.count(at.Child("partitionPolicy", "partitionSize"), p.PartitionSize, 1)
+		least = int(min(int64(most), int64(*p.MinPartitions)*int64(each)))
+	}
+	if least > most {
+		r.problem(at.Child("minAvailable"), describe(int64(least)), fmt.Sprintf("at most replicas, which is %d", most))
+		least = most
+	}
+	role.Replicas = job.Range{Min: least, Max: most}
+	return role
+}
+
+// fill adds to the pods of a task what the job says for all of them (volcano ed72c7c8
+// pkg/controllers/job/job_controller_util.go, createJobPod). A volume without the name of a claim gets a
+// claim of its own, whose name is settled when it is made.
+func (s *volcanoSpec) fill(r *reader, role *job.Role) {
+	p := &role.Pod
+	if p.Spec.SchedulerName == "" {
+		p.Spec.SchedulerName = volcanoScheduler
+		if s.SchedulerName != "" {
+			p.Spec.SchedulerName = s.SchedulerName
+		}
+		inject(p, "schedulerName", r.written("spec.schedulerName", role.Path))
+	}
+	if p.Spec.PriorityClassName == "" && s.PriorityClassName != "" {
+		p.Spec.PriorityClassName = s.PriorityClassName
+		inject(p, "priorityClassName", "spec.priorityClassName")
+	}
+	for i, v := range s.Volumes {
+		if v.VolumeClaimName == "" {
+			continue
+		}
+		at := job.Path("spec.volumes").Index(i)
+		name := fmt.Sprintf("volume-of-the-job-%d", i)
+		inject(p, job.Path("volumes").Index(len(p.Spec.Volumes)), at)
+		p.Spec.Volumes = append(p.Spec.Volumes[:len(p.Spec.Volumes):len(p.Spec.Volumes)], corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.VolumeClaimName},
+		}})
+		for k := range p.Spec.Containers {
+			c := &p.Spec.Containers[k]
+			inject(p, job.Path("containers").Index(k).Child("volumeMounts").Index(len(c.VolumeMounts)), at)
+			c.VolumeMounts = append(c.VolumeMounts[:len(c.VolumeMounts):len(c.VolumeMounts)], corev1.VolumeMount{Name: name, MountPath: v.MountPath})
+		}
+	}
+}
+
+// volcanoMarks are the labels of the pods of a task (createJobPod, as above).
+func volcanoMarks(role *job.Role, j *job.Job, partitions bool) {
+	m := job.Marks{
+		Labels: map[string]string{
+			volcanoJobName: j.Ref.Name, volcanoTask: role.Name, volcanoPrefix + "job-namespace": j.Ref.Namespace,
+			volcanoQueueOld: j.Gang.Queue,
+		},
+		Varies: []string{volcanoIndex},
+		Whole:  []string{volcanoPrefix},
+		Some:   []string{volcanoPrefix + "preemptable", volcanoPrefix + "cooldown-time", volcanoPrefix + "job-forwarding"},
+	}
+	if partitions {
+		m.Varies = append(m.Varies, volcanoPrefix+"partition-id")
+	}
+	role.Pod.Marks = m
+}
+
+func placeInVolcanoJob(pod *corev1.Pod) (string, int, bool) {
+	task := pod.Labels[volcanoTask]
+	if task == "" {
+		task = pod.Annotations[volcanoTask]
+	}
+	text := pod.Labels[volcanoIndex]
+	if text == "" {
+		text = pod.Annotations[volcanoIndex]
+	}
+	index, ok := atoi(text)
+	return task, index, ok && task != ""
+}
+
+// volcanoPhases are those of status.state. Aborted jobs can be resumed; nothing of theirs runs.
+var volcanoPhases = map[string]Phase{
+	"Pending": Created, "Running": Running, "Restarting": Restarting, "Completing": Running, "Completed": Succeeded,
+	"Aborting": Running, volcanoAborted: Failed, "Terminating": Running, volcanoTerminated: Failed, "Failed": Failed,
+}
+
+func volcanoJobState(u *unstructured.Unstructured) State {
+	state, _ := dig(u, "status", "state").(map[string]any)
+	phase := text(state, "phase")
+	s := State{Phase: volcanoPhases[phase], Reason: text(state, "reason"), Message: text(state, "message"), Since: text(state, "lastTransitionTime")}
+	if s.Phase == Failed && phase != "Failed" {
+		s.Reason = phase
+	}
+	if status, _ := dig(u, "status").(map[string]any); s.Message == "" && s.Phase != PhaseUnknown {
+		s.Message = fmt.Sprintf("%d pending, %d running, %d succeeded, %d failed", number(status, "pending"), number(status, "running"), number(status, "succeeded"), number(status, "failed"))
+	}
+	return s
+}

@@ -1,0 +1,95 @@
+package podspec
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+func TaintsText(taints []corev1.Taint) string {
+	var all strings.Builder
+	for i := range taints {
+		all.WriteString(TaintText(&taints[i]) + "\n")
+	}
+	return all.String()
+}
+
+// TaintText writes a taint the way kubectl does: key=value:effect, or key:effect.
+func TaintText(t *corev1.Taint) string {
+	if t.Value == "" {
+		return t.Key + ":" + string(t.Effect)
+	}
+	return t.Key + "=" + t.Value + ":" + string(t.Effect)
+}
+
+// SelectorKeys are the label keys that the choice of nodes rests on; byName: it rests on
+// names of nodes too.
+func SelectorKeys(spec *corev1.PodSpec) (keys []string, byName bool) {
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		keys, byName = TermKeys(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
+	}
+	for key := range spec.NodeSelector {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys), byName || spec.NodeName != ""
+}
+
+func TermKeys(terms []corev1.NodeSelectorTerm) (keys []string, byName bool) {
+	for _, term := range terms {
+		byName = byName || len(term.MatchFields) > 0
+		for _, e := range term.MatchExpressions {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys, byName
+}
+
+// HealthTaint taints are set by the node controller from the node's conditions
+// (https://kubernetes.io/docs/reference/labels-annotations-taints/, read 2026-07).
+func HealthTaint(key string) bool {
+	return len(key) > len(healthTaints) && key[:len(healthTaints)] == healthTaints
+}
+
+const healthTaints = "node.kubernetes.io/"
+
+// Selects prepares the node selector and the required node affinity of a pod. An
+// expression that cannot be parsed matches no node, as in the scheduler.
+func Selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
+	required := nodeaffinity.NewRequiredNodeAffinity(spec.NodeSelector, spec.Affinity)
+	return func(n *corev1.Node) bool {
+		ok, err := required.Match(n)
+		return ok && err == nil
+	}
+}
+
+// ReachableFrom prepares the node affinity of a volume.
+func ReachableFrom(required *corev1.NodeSelector) func(*corev1.Node) bool {
+	selector := nodeaffinity.NewLazyErrorNodeSelector(required)
+	return func(n *corev1.Node) bool {
+		ok, err := selector.Match(n)
+		return ok && err == nil
+	}
+}
+
+// Untolerated is the first taint that keeps the pod from being placed on the node; nil
+// if there is none. PreferNoSchedule keeps nobody away.
+func Untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) *corev1.Taint {
+	for i := range taints {
+		hard := taints[i].Effect == corev1.TaintEffectNoSchedule || taints[i].Effect == corev1.TaintEffectNoExecute
+		if hard && !quietly(schedulinghelper.TolerationsTolerateTaint, tolerations, &taints[i]) {
+			return &taints[i]
+		}
+	}
+	return nil
+}
+
+// quietly calls with a logger that says nothing: this package knows no logger. Tolerations
+// that compare numbers are stored only by clusters that have them switched on.
+func quietly[L any](tolerate func(L, []corev1.Toleration, *corev1.Taint, bool) bool, tolerations []corev1.Toleration, taint *corev1.Taint) bool {
+	var silent L
+	return tolerate(silent, tolerations, taint, true)
+}

@@ -1,0 +1,145 @@
+package podspec
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// Requested is what one pod of the template takes: what the reader worked out, else what
+// the spec says.
+func Requested(p job.Pod) job.Resources {
+	if len(p.Requests) > 0 {
+		return p.Requests
+	}
+	return Effective(&p.Spec)
+}
+
+// Effective is what one pod takes on a node as the scheduler counts it: init containers,
+// sidecars, overhead and pod-level resources included. Requests that are not written are
+// those the API server would fill in; the spec itself is left as it is.
+func Effective(spec *corev1.PodSpec) job.Resources {
+	pod := &corev1.Pod{Spec: *spec}
+	pod.Spec.Containers = RequestsFromLimits(spec.Containers)
+	pod.Spec.InitContainers = RequestsFromLimits(spec.InitContainers)
+	pod.Spec.Resources = PodRequestsFromLimits(pod)
+	return job.ResourcesOf(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
+}
+
+// EffectiveLimits is what one pod may take at most, counted as Effective counts requests.
+// A resource for which some container has no limit may be among them.
+func EffectiveLimits(spec *corev1.PodSpec) job.Resources {
+	return job.ResourcesOf(resourcehelper.PodLimits(&corev1.Pod{Spec: *spec}, resourcehelper.PodResourcesOptions{}))
+}
+
+// RangeAmounts are the requests and limits of a pod as a LimitRange compares them: without
+// overhead, and of the pod's own amounts only cpu and memory.
+func RangeAmounts(spec *corev1.PodSpec) (requests, limits corev1.ResourceList) {
+	pod := &corev1.Pod{Spec: *spec}
+	pod.Spec.Containers = RequestsFromLimits(spec.Containers)
+	pod.Spec.InitContainers = RequestsFromLimits(spec.InitContainers)
+	own := PodRequestsFromLimits(pod)
+	requests = resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
+	limits = resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
+	if own == nil {
+		return requests, limits
+	}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if q, ok := own.Requests[name]; ok {
+			requests[name] = q
+		}
+		if q, ok := own.Limits[name]; ok {
+			limits[name] = q
+		}
+	}
+	return requests, limits
+}
+
+// RequestsFromLimits fills requests that are missing from the limits, as the API server
+// does when a pod is created (k8s.io/kubernetes v1.37 pkg/apis/core/v1/defaults.go, SetDefaults_Pod).
+func RequestsFromLimits(containers []corev1.Container) []corev1.Container {
+	out := slices.Clone(containers)
+	for i := range out {
+		out[i].Resources.Requests = WithMissing(out[i].Resources.Requests, out[i].Resources.Limits)
+	}
+	return out
+}
+
+// PodRequestsFromLimits does the same for pod-level resources. Where only pod-level limits
+// are written, the containers' sum comes before the limit (defaultPodRequests, same file).
+func PodRequestsFromLimits(pod *corev1.Pod) *corev1.ResourceRequirements {
+	written := pod.Spec.Resources
+	if written == nil || len(written.Limits) == 0 {
+		return written
+	}
+	out := *written
+	containers := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
+	for name := range containers {
+		if !resourcehelper.IsSupportedPodLevelResource(name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+			delete(containers, name)
+		}
+	}
+	out.Requests = WithMissing(WithMissing(out.Requests, containers), out.Limits)
+	return &out
+}
+
+// WithMissing is list and what only more has; neither is changed.
+func WithMissing(list, more corev1.ResourceList) corev1.ResourceList {
+	if len(more) == 0 {
+		return list
+	}
+	out := maps.Clone(list)
+	if out == nil {
+		out = make(corev1.ResourceList, len(more))
+	}
+	for name, q := range more {
+		if _, ok := out[name]; !ok {
+			out[name] = q
+		}
+	}
+	return out
+}
+
+// Occupied is what a pod that exists takes on its node. As in the scheduler, the sizes
+// that the node has granted count beside those that are asked for (in-place resize).
+func Occupied(pod *corev1.Pod) job.Resources { return job.ResourcesOf(OccupiedList(pod)) }
+
+// OccupiedList is Occupied as the API has it; not to be written to.
+func OccupiedList(pod *corev1.Pod) corev1.ResourceList {
+	if plainPod(pod) {
+		return pod.Spec.Containers[0].Resources.Requests
+	}
+	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true})
+}
+
+// plainPod says that a pod takes what its only container asks for: nothing else adds to it,
+// and the node has granted no more. Most pods are such, and adding them up is what most of
+// an event would cost.
+func plainPod(pod *corev1.Pod) bool {
+	s := &pod.Spec
+	if len(s.Containers) != 1 || len(s.InitContainers) > 0 || len(s.Overhead) > 0 || s.Resources != nil ||
+		len(pod.Status.InitContainerStatuses) > 0 || resourcehelper.IsPodResizeInfeasible(pod) {
+		return false
+	}
+	asked := s.Containers[0].Resources.Requests
+	covered := func(list corev1.ResourceList) bool {
+		for name, q := range list {
+			if most, ok := asked[name]; !ok || q.Cmp(most) > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		if !covered(c.AllocatedResources) || c.Resources != nil && !covered(c.Resources.Requests) {
+			return false
+		}
+	}
+	return true
+}

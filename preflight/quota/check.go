@@ -1,0 +1,139 @@
+package quota
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// Stored is the gang with its pods as the API server would store them, and in the queue
+// that is filled in where it names none.
+func Stored(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	if s == nil || s.Rules() == nil {
+		return g
+	}
+	return defaulted(s, admitted(s, g))
+}
+
+// Violations are the rules between a gang and the nodes that it does not keep, gravest first;
+// they are in the Result of its Fit too. The nodes do not matter.
+func Violations(s *cluster.Snapshot, g gang.Gang) []Violation {
+	if s == nil || s.Rules() == nil {
+		return nil
+	}
+	limits, _ := Check(s, Stored(s, g))
+	return limits
+}
+
+// Check finds the rules between the gang and the nodes that it does not keep, and
+// what could not be judged. The pods are those of admitted.
+func Check(s *cluster.Snapshot, g gang.Gang) (limits []Violation, notes []string) {
+	if g.Pods() == 0 {
+		return nil, nil
+	}
+	return CheckWith(s, g, Existing(s, g))
+}
+
+// CheckWith is obstacles for a gang of whose groups so many pods exist.
+func CheckWith(s *cluster.Snapshot, g gang.Gang, exist []int) (limits []Violation, notes []string) {
+	o := &check{s: s, gang: g, exist: exist}
+	o.judge()
+	return o.violations, o.notes
+}
+
+// judge goes through all rules.
+func (o *check) judge() {
+	o.limitRanges()
+	o.resourceQuotas()
+	o.queue()
+	o.podGroups()
+	o.nodePools()
+	o.devices()
+	sortViolations(o.violations)
+}
+
+// check collects what lies between one gang and the nodes.
+type check struct {
+	s          *cluster.Snapshot
+	gang       gang.Gang
+	exist      []int   // pods by group that exist: they have been let in, and are counted as used
+	sets       [][]int // of groups that run together; set where quotas are judged
+	violations []Violation
+	notes      []string
+}
+
+func (o *check) add(l Violation) { o.violations = append(o.violations, l) }
+
+func (o *check) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(o.notes, text) {
+		o.notes = append(o.notes, text)
+	}
+}
+
+// Existing counts the live pods of the gang, group by group, whether they have a node or not.
+func Existing(s *cluster.Snapshot, g gang.Gang) []int {
+	out := make([]int, len(g.Groups))
+	in := s.PodLists()[g.Namespace]
+	if g.Own == nil || in == nil {
+		return out
+	}
+	var scratch corev1.Pod
+	for p := range in.With(cluster.HashLabels(g.OwnLabels)) {
+		if p.Deleted() {
+			continue
+		}
+		if name, ok := g.Own(p.Metadata(&scratch)); ok {
+			if i := g.Index(name); i >= 0 {
+				out[i]++
+			}
+		}
+	}
+	return out
+}
+
+// wanted is how many pods of a group the gang cannot do without; missing is how many of
+// them do not exist yet.
+func (o *check) wanted(i int) int64 { return int64(o.gang.Groups[i].Least()) }
+
+func (o *check) missing(i int) int64 { return max(0, o.wanted(i)-int64(o.exist[i])) }
+
+// together are the sets of groups whose pods certainly exist at the same time.
+func (o *check) together() [][]int {
+	var out [][]int
+	for _, stage := range o.gang.Stages() {
+		out = append(out, o.gang.Beside(stage))
+	}
+	return out
+}
+
+// largest is where the job says how many pods it has: the group that asks for most of a
+// resource, per pod times pods; ties go to the first.
+func (o *check) largest(each []job.Resources, name corev1.ResourceName) (at job.Path) {
+	best := int64(-1)
+	for i := range o.gang.Groups {
+		g := &o.gang.Groups[i]
+		if n := saturate.Mul(each[i][name], o.wanted(i)); n > best {
+			best, at = n, g.Path
+		}
+	}
+	return at
+}
+
+// rolesFor lists the groups that ask for a resource: "1 Master + 3 Workers".
+func (o *check) rolesFor(each []job.Resources, name corev1.ResourceName) string {
+	var out []string
+	for i := range o.gang.Groups {
+		if each[i][name] > 0 && o.wanted(i) > 0 {
+			out = append(out, words.Pods(o.gang.Groups[i].Name, int(o.wanted(i))))
+		}
+	}
+	return strings.Join(out, " + ")
+}

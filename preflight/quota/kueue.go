@@ -1,0 +1,340 @@
+package quota
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+)
+
+// kueue asks Kueue's queues: do they exist, do they take jobs, and could their quota ever
+// hold the gang, or hold it now.
+func (o *check) kueue() {
+	local := o.s.LocalQueue(o.gang.Namespace, o.gang.Queue)
+	if local == nil {
+		o.missingQueue(cluster.LocalKind, o.gang.Namespace, o.gang.Queue)
+		return
+	}
+	o.stopped("LocalQueue", o.gang.Namespace, o.gang.Queue, local.Spec.StopPolicy, &local.Status)
+	name := local.Spec.ClusterQueue
+	queue := o.s.Rules().Cluster[name]
+	if queue == nil {
+		o.missingQueue(cluster.ClusterKind, "", name)
+		return
+	}
+	o.stopped("ClusterQueue", "", name, queue.Spec.StopPolicy, &queue.Status)
+	o.namespaceSelected(name, queue)
+	for _, r := range []schema.GroupKind{cluster.ClusterKind, cluster.CohortKind} {
+		if queue.Cohort() != "" && !o.s.Holds(cluster.ResourceOf(r.WithVersion(""))) {
+			o.note("the cohort %s of ClusterQueue %s is not whole in the snapshot; what may be borrowed is not known", queue.Cohort(), name)
+			return
+		}
+	}
+	tree := o.s.Rules().Tree
+	if tree.Circle {
+		o.note("cohorts are below each other; what ClusterQueue %s may borrow is not known", name)
+		return
+	}
+	k := &clusterQueueCheck{check: o, name: name, queue: queue, node: tree.Queues[name], asks: o.demands()}
+	k.judge()
+}
+
+// stopped reports a queue that somebody stopped, or that says of itself that it is not active.
+func (o *check) stopped(kind, namespace, name, policy string, status *cluster.QueueStatus) {
+	if policy != "" && policy != "None" {
+		o.closedQueue(kind, namespace, name, "spec.stopPolicy", "stopPolicy is %s; it admits no jobs until that is None", policy)
+		return
+	}
+	if why := status.Inactive(); why != "" {
+		o.closedQueue(kind, namespace, name, "status.conditions", "it is not active: %s", why)
+	}
+}
+
+// namespaceSelected reports a namespace whose jobs a ClusterQueue does not take.
+func (o *check) namespaceSelected(name string, queue *cluster.ClusterQueue) {
+	selector, err := metav1.LabelSelectorAsSelector(queue.Spec.NamespaceSelector)
+	if err != nil || selector.Empty() {
+		return
+	}
+	namespace, there := o.s.Lookup(namespaceKind, "", o.gang.Namespace)
+	if queue.Spec.NamespaceSelector != nil && there != job.Present {
+		o.note("whether ClusterQueue %s takes jobs of namespace %s depends on labels that are not in the snapshot", name, o.gang.Namespace)
+		return
+	}
+	if there == job.Present && selector.Matches(labels.Set(namespace.GetLabels())) {
+		return
+	}
+	what := "its namespaceSelector selects none"
+	if queue.Spec.NamespaceSelector != nil {
+		what = "its namespaceSelector is " + metav1.FormatLabelSelector(queue.Spec.NamespaceSelector)
+	}
+	o.add(Violation{
+		Rule: RuleQueueMissing, When: Never, Kind: "ClusterQueue", Name: name, Path: "spec.namespaceSelector", At: o.gang.At,
+		Message: fmt.Sprintf("it takes no jobs of namespace %s: %s", o.gang.Namespace, what),
+	})
+}
+
+// clusterQueueCheck is one gang before one ClusterQueue.
+type clusterQueueCheck struct {
+	*check
+	name  string
+	queue *cluster.ClusterQueue
+	node  *cluster.QuotaNode
+	asks  []job.Resources // by group, one pod
+}
+
+// judge compares the gang with the quota, one resource group after the other: a group of
+// pods takes all resources of a resource group from one flavor.
+func (k *clusterQueueCheck) judge() {
+	covered := map[corev1.ResourceName]bool{}
+	for _, g := range k.queue.Spec.ResourceGroups {
+		for _, name := range g.CoveredResources {
+			covered[name] = true
+		}
+	}
+	for i := range k.asks {
+		if covered[corev1.ResourcePods] {
+			k.asks[i] = maps.Clone(k.asks[i])
+			k.asks[i][corev1.ResourcePods] = 1
+		}
+		for _, name := range k.asks[i].Names() {
+			if !covered[name] && k.asks[i][name] > 0 && k.wanted(i) > 0 {
+				k.note("ClusterQueue %s has no quota for %s; unless Kueue is configured to leave it out, the job is not admitted", k.name, name)
+			}
+		}
+	}
+	for at := range k.queue.Spec.ResourceGroups {
+		k.group(at)
+	}
+}
+
+// group compares the gang with one resource group.
+func (k *clusterQueueCheck) group(at int) {
+	g := &k.queue.Spec.ResourceGroups[at]
+	var sets []podSet
+	for i := range k.asks {
+		set := podSet{group: i, asks: job.Resources{}}
+		for _, name := range g.CoveredResources {
+			// Who asks for nothing of a resource, and says so, needs a flavor all the same.
+			if n, said := k.asks[i][name]; said && n >= 0 && k.wanted(i) > 0 {
+				set.asks[name] = saturate.Mul(n, k.wanted(i))
+			}
+		}
+		if len(set.asks) == 0 {
+			continue
+		}
+		for _, f := range g.Flavors {
+			if k.matches(f.Name, i) {
+				set.flavors = append(set.flavors, f.Name)
+			}
+		}
+		if len(set.flavors) == 0 {
+			k.noFlavor(at, i)
+			return
+		}
+		sets = append(sets, set)
+	}
+	for _, capacity := range []struct {
+		when When
+		of   func(cluster.FlavorResource) int64
+	}{{Never, k.node.Most}, {Now, k.node.Left}} {
+		search := &flavorSearch{sets: sets, capacity: capacity.of, taken: map[cluster.FlavorResource]int64{}, budget: mostFlavorTries}
+		if search.fits(0) {
+			continue
+		}
+		if search.budget > 0 {
+			k.over(at, sets, capacity.when)
+		}
+		return
+	}
+}
+
+// matches says whether pods of a group may use a flavor: its taints are tolerated and what
+// the pods say about its labels is true of them. A flavor that is not in the view may be
+// anything (https://github.com/kubernetes-sigs/kueue/blob/main/pkg/scheduler/flavorassigner/flavorassigner.go,
+// checkFlavorForPodSets).
+func (k *clusterQueueCheck) matches(name string, group int) bool {
+	flavor := k.s.Rules().Flavors[name]
+	if flavor == nil {
+		return true
+	}
+	spec := &k.gang.Groups[group].Pod.Spec
+	if podspec.Untolerated(flavor.Spec.NodeTaints, slices.Concat(spec.Tolerations, flavor.Spec.Tolerations)) != nil {
+		return false
+	}
+	only := onlyKeys(spec, flavor.Spec.NodeLabels)
+	return podspec.Selects(&only)(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: flavor.Spec.NodeLabels}})
+}
+
+// onlyKeys is what a pod says about some labels of nodes, and nothing else.
+func onlyKeys(spec *corev1.PodSpec, keys map[string]string) corev1.PodSpec {
+	out := corev1.PodSpec{NodeSelector: map[string]string{}}
+	for key, value := range spec.NodeSelector {
+		if _, ok := keys[key]; ok {
+			out.NodeSelector[key] = value
+		}
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return out
+	}
+	var terms []corev1.NodeSelectorTerm
+	for _, t := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		var about []corev1.NodeSelectorRequirement
+		for _, e := range t.MatchExpressions {
+			if _, ok := keys[e.Key]; ok {
+				about = append(about, e)
+			}
+		}
+		if len(about) == 0 {
+			return out // a term that says nothing about the labels leaves them free
+		}
+		terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: about})
+	}
+	if len(terms) > 0 {
+		out.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
+	}
+	return out
+}
+
+// noFlavor reports pods that no flavor of a resource group takes.
+func (k *clusterQueueCheck) noFlavor(at, group int) {
+	g := &k.gang.Groups[group]
+	var names []string
+	for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
+		names = append(names, f.Name)
+	}
+	k.add(Violation{
+		Rule: RuleQueueQuota, When: Never, Kind: "ClusterQueue", Name: k.name, Role: g.Name, At: cmp.Or(k.gang.At, g.Path),
+		Path:    job.Path("spec.resourceGroups").Index(at).Child("flavors"),
+		Message: fmt.Sprintf("node selector and tolerations of %s match none of its %s: %s", g.Name, words.Count(len(names), "flavor", "flavors"), strings.Join(names, ", ")),
+	})
+}
+
+// over reports what of a resource group is short: the resource that lacks most, in share
+// of what is asked.
+func (k *clusterQueueCheck) over(at int, sets []podSet, when When) {
+	capacity := k.node.Most
+	if when == Now {
+		capacity = k.node.Left
+	}
+	var worst Violation
+	lack := math.Inf(-1)
+	for _, name := range k.queue.Spec.ResourceGroups[at].CoveredResources {
+		var asked, has, hard int64
+		usable := map[string]bool{}
+		for _, set := range sets {
+			asked = saturate.Add(asked, set.asks[name])
+			for _, f := range set.flavors {
+				usable[f] = set.asks[name] > 0 || usable[f]
+			}
+		}
+		var names []string
+		for _, f := range k.queue.Spec.ResourceGroups[at].Flavors {
+			if usable[f.Name] {
+				names = append(names, f.Name)
+				has = saturate.Add(has, max(0, capacity(cluster.FlavorResource{Flavor: f.Name, Resource: name})))
+				hard = saturate.Add(hard, max(0, k.node.Most(cluster.FlavorResource{Flavor: f.Name, Resource: name})))
+			}
+		}
+		if asked == 0 {
+			continue
+		}
+		short := float64(asked-has) / float64(asked)
+		if short <= lack {
+			continue
+		}
+		lack = short
+		where := k.largest(k.asks, name)
+		worst = Violation{
+			Rule: RuleQueueQuota, When: when, Kind: "ClusterQueue", Name: k.name, Resource: string(name), Asked: asked, Used: max(0, hard-has), Hard: hard,
+			Path: job.Path("spec.resourceGroups").Index(at), At: cmp.Or(where, k.gang.At), Message: k.shortText(name, asked, has, names, when),
+		}
+	}
+	k.add(worst) // somebody asks for more than nothing, else a flavor would have held it
+}
+
+// shortText says what of a resource there is in the flavors that the pods may use.
+func (k *clusterQueueCheck) shortText(name corev1.ResourceName, asked, has int64, flavors []string, when When) string {
+	f := func(n int64) string { return job.Format(name, n) }
+	where := "in flavor " + strings.Join(flavors, ", ")
+	if len(flavors) > 1 {
+		where = "in flavors " + strings.Join(flavors, ", ")
+	}
+	borrowed := ""
+	if c := k.queue.Cohort(); c != "" {
+		borrowed = ", with what cohort " + c + " may lend"
+	}
+	text := fmt.Sprintf("%s %s asked by %s; ", f(asked), name, k.rolesFor(k.asks, name))
+	switch {
+	case has >= asked && when == Never:
+		return text + fmt.Sprintf("%s is the quota %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
+	case has >= asked:
+		return text + fmt.Sprintf("%s is left %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
+	case when == Never:
+		return text + fmt.Sprintf("%s is the quota %s%s", f(has), where, borrowed)
+	}
+	return text + fmt.Sprintf("%s is left %s%s", f(has), where, borrowed)
+}
+
+// podSet is what one group asks of one resource group, in sum.
+type podSet struct {
+	group   int
+	asks    job.Resources
+	flavors []string // it may use
+}
+
+// mostFlavorTries bounds the search for flavors; real queues need a handful of steps.
+const mostFlavorTries = 1 << 14
+
+// flavorSearch looks for a flavor for every pod set.
+type flavorSearch struct {
+	sets     []podSet
+	capacity func(cluster.FlavorResource) int64
+	taken    map[cluster.FlavorResource]int64
+	budget   int // 0: the search was not finished
+}
+
+// fits says whether the pod sets from one on find flavors beside those before.
+func (f *flavorSearch) fits(from int) bool {
+	if from == len(f.sets) {
+		return true
+	}
+	set := &f.sets[from]
+	for _, name := range set.flavors {
+		if f.budget--; f.budget <= 0 {
+			f.budget = 0
+			return true // not proven; the caller looks at the budget only after a no
+		}
+		fits := true
+		for r, n := range set.asks {
+			fr := cluster.FlavorResource{Flavor: name, Resource: r}
+			fits = fits && saturate.Add(f.taken[fr], n) <= max(0, f.capacity(fr)) // a queue in debt has nothing, not less
+		}
+		if !fits {
+			continue
+		}
+		for r, n := range set.asks {
+			f.taken[cluster.FlavorResource{Flavor: name, Resource: r}] += n
+		}
+		if f.fits(from + 1) {
+			return true
+		}
+		for r, n := range set.asks {
+			f.taken[cluster.FlavorResource{Flavor: name, Resource: r}] -= n
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package quota
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// groupMark is how a pod says that it waits for others, and where the group says for how many.
+type groupMark struct {
+	label, annotation string
+	kinds             []schema.GroupVersionKind
+	least             []job.Path // the first that is there counts
+}
+
+// groupMarks are the gang schedulers whose groups are read. Sources:
+// https://github.com/kubernetes-sigs/scheduler-plugins/blob/master/apis/scheduling/v1alpha1/types.go,
+// https://github.com/volcano-sh/apis/blob/v1.13.0/pkg/apis/scheduling/v1beta1/labels.go, the
+// T9k manual (src/modules/scheduling).
+var groupMarks = []groupMark{
+	{label: "scheduling.x-k8s.io/pod-group", kinds: []schema.GroupVersionKind{{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}}, least: []job.Path{"spec.minMember"}},
+	{annotation: "scheduling.k8s.io/group-name", kinds: volcanoGroups, least: []job.Path{"spec.minMember"}},
+	{annotation: "scheduling.volcano.sh/group-name", kinds: volcanoGroups, least: []job.Path{"spec.minMember"}},
+	{label: "scheduler.tensorstack.dev/group-name", kinds: []schema.GroupVersionKind{{Group: "scheduler.tensorstack.dev", Version: "v1beta1", Kind: "PodGroup"}}, least: []job.Path{"spec.minMember"}},
+}
+
+var volcanoGroups = []schema.GroupVersionKind{{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}}
+
+// nativeGroups are Kubernetes' own pod groups, newest first; their shape changed from
+// release to release (https://github.com/kubernetes/kubernetes/blob/v1.37.0/staging/src/k8s.io/api/scheduling).
+var nativeGroups = groupMark{
+	kinds: []schema.GroupVersionKind{
+		{Group: "scheduling.k8s.io", Version: "v1beta1", Kind: "PodGroup"},
+		{Group: "scheduling.k8s.io", Version: "v1alpha3", Kind: "PodGroup"},
+		{Group: "scheduling.k8s.io", Version: "v1alpha2", Kind: "PodGroup"},
+	},
+	least: []job.Path{"spec.schedulingPolicy.gang.minCount"},
+}
+
+// namedGroup is a pod group that pods name.
+type namedGroup struct {
+	mark  groupMark
+	name  string
+	pods  int64
+	first *gang.Group
+}
+
+// podGroups compares pod groups that the pods name, and that exist, with the number of pods.
+// A group that does not exist may be made later.
+func (o *check) podGroups() {
+	var all []*namedGroup
+	count := func(g *gang.Group, mark groupMark, name string) {
+		if name == "" {
+			return
+		}
+		at := slices.IndexFunc(all, func(n *namedGroup) bool {
+			return n.name == name && n.mark.kinds[0] == mark.kinds[0] && slices.Equal(n.mark.least, mark.least)
+		})
+		if at < 0 {
+			at, all = len(all), append(all, &namedGroup{mark: mark, name: name, first: g})
+		}
+		all[at].pods = saturate.Add(all[at].pods, int64(max(0, g.Count)))
+	}
+	for i := range o.gang.Groups {
+		g := &o.gang.Groups[i]
+		for _, m := range groupMarks {
+			count(g, m, cmp.Or(g.Pod.Labels[m.label], g.Pod.Annotations[m.annotation]))
+		}
+		if g.Workload != "" {
+			m := groupMark{kinds: []schema.GroupVersionKind{gang.WorkloadKind}, least: []job.Path{job.Path("spec.podGroups").Named(g.WorkloadGroup).Child("policy", "gang", "minCount")}}
+			count(g, m, g.Workload)
+		}
+		if s := g.Pod.Spec.SchedulingGroup; s != nil && s.PodGroupName != nil {
+			count(g, nativeGroups, *s.PodGroupName)
+		}
+	}
+	for _, n := range all {
+		o.podGroup(n)
+	}
+}
+
+// podGroup compares one pod group with the pods that name it.
+func (o *check) podGroup(n *namedGroup) {
+	for _, gvk := range n.mark.kinds {
+		object, there := o.s.Index()[gvk.GroupKind()].Get(cluster.Name{Namespace: o.gang.Namespace, Name: n.name, Version: gvk.Version})
+		if !there {
+			continue
+		}
+		least, at := leastMembers(object.Raw, n.mark.least)
+		if least > n.pods {
+			o.add(Violation{
+				Rule: RuleMembers, When: Never, Kind: gvk.Kind, Namespace: o.gang.Namespace, Name: n.name,
+				Resource: "pods", Asked: n.pods, Hard: least, Path: at, At: n.first.Path,
+				Message: fmt.Sprintf("it waits for %d pods; the job has %d that name it", least, n.pods),
+			})
+		}
+		return
+	}
+}
+
+// leastMembers is how many pods a group waits for, 0 where it does not say.
+func leastMembers(object *unstructured.Unstructured, paths []job.Path) (int64, job.Path) {
+	for _, at := range paths {
+		if v, err := at.Resolve(object.Object); err == nil {
+			if n, ok := v.(int64); ok {
+				return n, at
+			}
+			if n, ok := v.(float64); ok {
+				return int64(n), at
+			}
+		}
+	}
+	return 0, ""
+}

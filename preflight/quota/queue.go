@@ -1,0 +1,169 @@
+package quota
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+
+// kueueKinds are the groups of kinds that Kueue queues by itself
+// (https://kueue.sigs.k8s.io/docs/tasks/run/, integrations of v0.15).
+var kueueKinds = map[string]bool{
+	"batch": true, "kubeflow.org": true, "jobset.x-k8s.io": true, "trainer.kubeflow.org": true, "ray.io": true, "leaderworkerset.x-k8s.io": true,
+}
+
+// defaulted is the gang with the queue that Kueue fills in where a job names none: the
+// LocalQueue called default, if the namespace has one
+// (https://kueue.sigs.k8s.io/docs/tasks/manage/enforce_job_management/setup_default_local_queue/).
+func defaulted(s *cluster.Snapshot, g gang.Gang) gang.Gang {
+	if g.Queue != "" || s.Rules() == nil || !kueueKinds[g.Self.Group] || s.LocalQueue(g.Namespace, defaultQueue) == nil {
+		return g
+	}
+	g.Queue, g.System = defaultQueue, gang.Kueue
+	return g
+}
+
+const defaultQueue = "default"
+
+// queue asks the queue of the gang. A gang with pods has been let in.
+func (o *check) queue() {
+	if o.gang.Queue == "" || o.started() {
+		return
+	}
+	switch o.gang.System {
+	case gang.Kueue:
+		o.kueue()
+	case gang.Volcano:
+		o.volcano()
+	case gang.T9k:
+		o.t9k()
+	case gang.KAI:
+		o.note("the queue %s of KAI is not judged", o.gang.Queue)
+	default:
+	}
+}
+
+// started says that some pod of the gang exists.
+func (o *check) started() bool {
+	for _, n := range o.exist {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// missingQueue reports a queue that does not exist, if the view would hold it.
+func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
+	if !o.s.Holds(cluster.ResourceOf(gk.WithVersion(""))) {
+		o.note("the %s %s is not in the snapshot; what it allows is not known", gk.Kind, name)
+		return
+	}
+	if _, there := o.s.Lookup(namespaceKind, "", namespace); namespace != "" && there == job.Absent {
+		o.note("the namespace %s is not in the snapshot; whether it has a %s %s is not known", namespace, gk.Kind, name)
+		return
+	}
+	message := fmt.Sprintf("there is no %s of that name", gk.Kind)
+	if namespace != "" {
+		message += " in namespace " + namespace
+	}
+	if names := namesOf(o.s, gk, namespace); len(names) > 0 {
+		message += "; there is " + strings.Join(names[:min(4, len(names))], ", ")
+		if more := len(names) - 4; more > 0 {
+			message += fmt.Sprintf(" and %d more", more)
+		}
+	}
+	o.add(Violation{
+		Rule: RuleQueueMissing, When: Never, Kind: gk.Kind, Namespace: namespace, Name: name,
+		Path: "metadata.name", At: o.gang.At, Message: message,
+	})
+}
+
+// namesOf are the names of objects of a kind in the view, in order.
+func namesOf(s *cluster.Snapshot, gk schema.GroupKind, namespace string) []string {
+	var out []string
+	objects, _ := s.Objects(gk, namespace)
+	for _, o := range objects {
+		out = append(out, o.GetName())
+	}
+	return out
+}
+
+// closedQueue reports a queue that takes no jobs now.
+func (o *check) closedQueue(kind, namespace, name string, path job.Path, format string, args ...any) {
+	o.add(Violation{
+		Rule: RuleQueueClosed, When: Now, Kind: kind, Namespace: namespace, Name: name,
+		Path: path, At: o.gang.At, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// demands are what each group asks for, for all the pods that it cannot do without.
+func (o *check) demands() []job.Resources {
+	out := make([]job.Resources, len(o.gang.Groups))
+	for i := range o.gang.Groups {
+		requests, _ := amountsOf(o.s, &o.gang.Groups[i].Pod)
+		out[i] = requests
+	}
+	return out
+}
+
+// least is how much of a resource those pods ask for that have to start together: all of
+// them, or the ones that ask for least where fewer may start.
+func (o *check) least(each []job.Resources, name corev1.ResourceName) int64 {
+	order := make([]int, len(each))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(each[a][name], each[b][name]) })
+	left := int64(math.MaxInt64)
+	if o.gang.MinMembers > 0 {
+		left = int64(o.gang.MinMembers)
+	}
+	sum := int64(0)
+	for _, i := range order {
+		pods := min(left, o.wanted(i))
+		sum = saturate.Add(sum, saturate.Mul(each[i][name], pods))
+		left -= pods
+	}
+	return sum
+}
+
+// queueAmounts compares the gang with what a queue may hold and holds, by resource.
+// Resources that the queue does not name are not limited.
+func (o *check) queueAmounts(kind, namespace, name string, hard, used job.Resources, known bool, path job.Path) {
+	each := o.demands()
+	for _, r := range hard.Names() {
+		asked := o.least(each, r)
+		l := Violation{
+			Rule: RuleQueueQuota, Kind: kind, Namespace: namespace, Name: name, Resource: string(r),
+			Asked: asked, Used: used[r], Hard: hard[r], Path: path.Key(string(r)),
+		}
+		l.At = o.largest(each, r)
+		f := func(n int64) string { return job.Format(r, n) }
+		switch {
+		case asked == 0:
+			continue
+		case asked > hard[r]:
+			l.When = Never
+			l.Message = fmt.Sprintf("%s %s asked by %s; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(hard[r]))
+		case known && saturate.Add(used[r], asked) > hard[r]:
+			l.When = Now
+			l.Message = fmt.Sprintf("%s %s asked by %s beside %s in use; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(used[r]), f(hard[r]))
+		default:
+			continue
+		}
+		o.add(l)
+	}
+}

@@ -1,0 +1,381 @@
+package quota
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// resourceQuotas compares the sum of the gang with each ResourceQuota of its namespace.
+func (o *check) resourceQuotas() {
+	all := cluster.In[cluster.Quota](o.s.Index(), cluster.QuotaKind, o.gang.Namespace)
+	if !cluster.Any(all) {
+		return
+	}
+	uses := make([]job.Resources, len(o.gang.Groups))
+	said := make([][]saidPart, len(o.gang.Groups))
+	for i := range o.gang.Groups {
+		uses[i] = podUse(o.s, o.gang.Namespace, &o.gang.Groups[i].Pod)
+		said[i] = saidBy(&o.gang.Groups[i].Pod)
+	}
+	o.sets = o.together()
+	for _, quota := range all {
+		o.resourceQuota(quota, uses, said)
+	}
+}
+
+// resourceQuota compares the gang with one quota.
+func (o *check) resourceQuota(resourceQuota *cluster.Quota, uses []job.Resources, said [][]saidPart) {
+	matches := make([]bool, len(uses)) // by group: its pods are counted
+	counted := make([]bool, len(uses)) // by group: whether they are is known
+	for i := range uses {
+		pod := &o.gang.Groups[i].Pod
+		if matches[i], counted[i] = inScope(o.s, resourceQuota.ResourceQuota, &pod.Spec); !counted[i] {
+			o.note("whether the ResourceQuota %s counts %s depends on a default PriorityClass that is not in the snapshot", resourceQuota.Name, o.gang.Groups[i].Name)
+			continue
+		}
+		if matches[i] {
+			o.unsaid(resourceQuota, &o.gang.Groups[i], said[i])
+		}
+	}
+	for _, name := range resourceQuota.Names {
+		counts := resourceQuota.Unscoped || !claimed(name)
+		o.bound(resourceQuota, name, func(i int) int64 {
+			if !counts || !counted[i] || !matches[i] && !claimed(name) {
+				return 0
+			}
+			return uses[i][name]
+		})
+	}
+	o.self(resourceQuota)
+}
+
+// bound compares the sum of the gang with one bound of a quota; each is what one pod of a group
+// counts for.
+func (o *check) bound(quota *cluster.Quota, name corev1.ResourceName, each func(group int) int64) {
+	hard := quota.Hard[name]
+	all, more := o.sum(name, each)
+	taken, known := quota.Used[name]
+	never := all > hard
+	if !never && (!known || more <= 0 || saturate.Add(taken, more) <= hard) {
+		return
+	}
+	counts := make([]job.Resources, len(o.gang.Groups))
+	for i := range counts {
+		counts[i] = job.Resources{name: each(i)}
+	}
+	l := Violation{
+		Rule: RuleQuota, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+		Resource: string(name), Used: taken, Hard: hard, Path: job.Path("spec.hard").Key(string(name)), At: o.largest(counts, name),
+	}
+	format := func(n int64) string { return job.Format(cluster.PlainName(name), n) }
+	if never {
+		l.When, l.Asked = Never, all
+		l.Message = fmt.Sprintf("%s asked by %s; %s is the hard limit", format(all)+" "+string(name), o.rolesFor(counts, name), format(hard))
+	} else {
+		l.When, l.Asked = Now, more
+		l.Message = fmt.Sprintf("%s asked beside %s in use; %s is the hard limit", format(more)+" "+string(name), format(taken), format(hard))
+	}
+	o.add(l)
+}
+
+// sum is how much of a resource the pods take that certainly exist together: all of
+// them, and those that do not exist yet. Whatever has been created counts as an object
+// until it is deleted, groups that completed included.
+func (o *check) sum(name corev1.ResourceName, each func(group int) int64) (all, missing int64) {
+	sets := o.sets
+	if strings.HasPrefix(string(name), "count/") {
+		sets = [][]int{make([]int, len(o.gang.Groups))}
+		for i := range sets[0] {
+			sets[0][i] = i
+		}
+	}
+	for _, set := range sets {
+		var a, m int64
+		for _, i := range set {
+			a = saturate.Add(a, saturate.Mul(each(i), o.wanted(i)))
+			m = saturate.Add(m, saturate.Mul(each(i), o.missing(i)))
+		}
+		all, missing = max(all, a), max(missing, m)
+	}
+	return all, missing
+}
+
+// self compares the job itself with a quota on the number of objects of its kind.
+func (o *check) self(quota *cluster.Quota) {
+	if o.gang.Self.Empty() || o.gang.Exists {
+		return
+	}
+	name := countOf(o.gang.Self)
+	most, bound := quota.Hard[name]
+	taken, known := quota.Used[name]
+	if !bound || most >= 1 && (!known || taken < most) || !quota.Unscoped {
+		return
+	}
+	l := Violation{
+		Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+		Resource: string(name), Asked: 1, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
+		Message: fmt.Sprintf("1 %s asked beside %d in use; %d is the hard limit", name, taken, most),
+	}
+	if most < 1 {
+		l.When = Never
+	}
+	o.add(l)
+}
+
+// countOf is the name under which a quota counts objects
+// (staging/src/k8s.io/apiserver/pkg/quota/v1/generic/evaluator.go, ObjectCountQuotaResourceNameFor).
+func countOf(r schema.GroupResource) corev1.ResourceName {
+	return corev1.ResourceName("count/" + strings.TrimSuffix(r.String(), "."))
+}
+
+var (
+	podCount   = countOf(cluster.PodsResource)
+	claimCount = countOf(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"})
+)
+
+// claimed says whether a quota counts resource claims under the name, and not pods.
+func claimed(name corev1.ResourceName) bool {
+	return name == claimCount || strings.HasSuffix(string(name), corev1.ResourceClaimsPerClass)
+}
+
+// podUse is what one pod counts for in quotas, by their names of resources, and the claims
+// that are made for it.
+func podUse(s *cluster.Snapshot, namespace string, pod *job.Pod) job.Resources {
+	requests, limits := amountsOf(s, pod)
+	out := job.Resources{corev1.ResourcePods: 1, podCount: 1}
+	for name, n := range requests {
+		switch {
+		case name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage,
+			strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+			out[name] = n
+			out[corev1.DefaultResourceRequestsPrefix+name] = n
+		case extended(name):
+			out[corev1.DefaultResourceRequestsPrefix+name] = n
+		}
+	}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		if n, ok := limits[name]; ok {
+			out["limits."+name] = n
+		}
+	}
+	maps.Copy(out, claimUsage(s, namespace, &pod.Spec))
+	return out
+}
+
+// amountsOf are the effective requests and limits of a pod, with what its runtime class
+// adds. Negative amounts count as nothing.
+func amountsOf(s *cluster.Snapshot, pod *job.Pod) (requests, limits job.Resources) {
+	spec := pod.Spec
+	if class := s.RuntimeClass(&spec); class != nil && class.Overhead != nil && len(spec.Overhead) == 0 {
+		spec.Overhead = class.Overhead.PodFixed
+	}
+	if len(spec.Containers) == 0 {
+		return podspec.Requested(*pod), job.Resources{}
+	}
+	return podspec.Effective(&spec), podspec.EffectiveLimits(&spec)
+}
+
+// extended says whether a resource is counted as requests.<name> only: it has a domain that
+// is not Kubernetes' own, or is a device class by its implicit name.
+func extended(name corev1.ResourceName) bool {
+	text := string(name)
+	if strings.HasPrefix(text, cluster.ImplicitDevices) {
+		return true
+	}
+	return strings.Contains(text, "/") && !strings.Contains(text, corev1.ResourceDefaultNamespacePrefix) &&
+		!strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) &&
+		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+text)) == 0
+}
+
+// saidPart is a container and the amounts that it says, with what follows from its limits.
+type saidPart struct {
+	name             string
+	at               job.Path
+	requests, limits corev1.ResourceList
+}
+
+// saidBy is what the containers of a pod say; nil: nothing has to be said.
+func saidBy(pod *job.Pod) (out []saidPart) {
+	spec := &pod.Spec
+	if len(spec.Containers) == 0 || pod.Partial || podLevel(spec) {
+		return nil
+	}
+	for part, list := range containerLists(spec) {
+		for i, c := range podspec.RequestsFromLimits(list) {
+			out = append(out, saidPart{c.Name, pod.At(part.Index(i).Child("resources")), c.Resources.Requests, c.Resources.Limits})
+		}
+	}
+	return out
+}
+
+// unsaid reports containers that do not say an amount which a quota needs: the API server
+// refuses their pods. Only cpu and memory are needed, and only where the pod has no
+// amounts of its own (podEvaluator.Constraints).
+func (o *check) unsaid(quota *cluster.Quota, g *gang.Group, said []saidPart) {
+	for i := range said {
+		for _, name := range quota.Names {
+			base := cluster.PlainName(name)
+			if base != corev1.ResourceCPU && base != corev1.ResourceMemory {
+				continue
+			}
+			list := said[i].requests
+			if strings.HasPrefix(string(name), "limits.") {
+				list = said[i].limits
+			}
+			if _, ok := list[base]; ok {
+				continue
+			}
+			o.add(Violation{
+				Rule: RuleAmount, When: Never, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
+				Resource: string(name), Path: job.Path("spec.hard").Key(string(name)), Role: g.Name, At: said[i].at,
+				Message: fmt.Sprintf("container %s of %s does not say %s, which the quota needs of every container", said[i].name, g.Name, name),
+			})
+			return
+		}
+	}
+}
+
+// containerLists are the lists of containers of a pod, in the order in which they are read.
+func containerLists(spec *corev1.PodSpec) func(func(job.Path, []corev1.Container) bool) {
+	return func(yield func(job.Path, []corev1.Container) bool) {
+		_ = yield("containers", spec.Containers) && yield("initContainers", spec.InitContainers)
+	}
+}
+
+// podLevel says that a pod has amounts of its own (component-helpers resource.IsPodLevelResourcesSet).
+func podLevel(spec *corev1.PodSpec) bool {
+	if spec.Resources == nil {
+		return false
+	}
+	for _, list := range []corev1.ResourceList{spec.Resources.Requests, spec.Resources.Limits} {
+		for name := range list {
+			if name == corev1.ResourceCPU || name == corev1.ResourceMemory || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inScope says whether the scopes of a quota match a pod: all of them must.
+func inScope(s *cluster.Snapshot, quota *corev1.ResourceQuota, spec *corev1.PodSpec) (matches, known bool) {
+	var scopes []corev1.ScopedResourceSelectorRequirement
+	for _, scope := range quota.Spec.Scopes {
+		scopes = append(scopes, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists})
+	}
+	if quota.Spec.ScopeSelector != nil {
+		scopes = append(scopes, quota.Spec.ScopeSelector.MatchExpressions...)
+	}
+	known = true
+	for _, scope := range scopes {
+		in, sure := scoped(s, scope, spec)
+		if sure && !in {
+			return false, true
+		}
+		known = known && sure
+	}
+	return true, known
+}
+
+// scoped says whether one scope matches a pod, and whether that is known.
+func scoped(s *cluster.Snapshot, scope corev1.ScopedResourceSelectorRequirement, spec *corev1.PodSpec) (matches, known bool) {
+	switch scope.ScopeName {
+	case corev1.ResourceQuotaScopeTerminating:
+		return ends(spec), true
+	case corev1.ResourceQuotaScopeNotTerminating:
+		return !ends(spec), true
+	case corev1.ResourceQuotaScopeBestEffort:
+		return bestEffort(spec), true
+	case corev1.ResourceQuotaScopeNotBestEffort:
+		return !bestEffort(spec), true
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
+		return looksAcross(spec.Affinity), true
+	case corev1.ResourceQuotaScopePriorityClass:
+		class, known := s.PriorityClassName(spec)
+		return known && classIn(scope, class), known
+	case corev1.ResourceQuotaScopeVolumeAttributesClass:
+	}
+	return false, true
+}
+
+// ends says that a pod has a time after which it ends.
+func ends(spec *corev1.PodSpec) bool {
+	return spec.ActiveDeadlineSeconds != nil && *spec.ActiveDeadlineSeconds >= 0
+}
+
+// bestEffort says that no container asks for any cpu or memory, nor the pod as a whole
+// (k8s.io/kubernetes v1.36 pkg/apis/core/v1/helper/qos).
+func bestEffort(spec *corev1.PodSpec) bool {
+	asks := func(r corev1.ResourceRequirements) bool {
+		for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
+			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				if q, ok := list[name]; ok && q.Sign() > 0 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if spec.Resources != nil {
+		return !asks(*spec.Resources)
+	}
+	for _, list := range containerLists(spec) {
+		if slices.ContainsFunc(list, func(c corev1.Container) bool { return asks(c.Resources) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// looksAcross says that some affinity between pods looks into other namespaces.
+func looksAcross(a *corev1.Affinity) bool {
+	if a == nil {
+		return false
+	}
+	across := func(namespaces []string, selector *metav1.LabelSelector) bool {
+		return len(namespaces) > 0 || selector != nil
+	}
+	terms := func(required []corev1.PodAffinityTerm, wished []corev1.WeightedPodAffinityTerm) bool {
+		return slices.ContainsFunc(required, func(t corev1.PodAffinityTerm) bool { return across(t.Namespaces, t.NamespaceSelector) }) ||
+			slices.ContainsFunc(wished, func(t corev1.WeightedPodAffinityTerm) bool {
+				return across(t.PodAffinityTerm.Namespaces, t.PodAffinityTerm.NamespaceSelector)
+			})
+	}
+	return a.PodAffinity != nil && terms(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution) ||
+		a.PodAntiAffinity != nil && terms(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+}
+
+// classIn says whether a scope over priority classes matches a class.
+func classIn(scope corev1.ScopedResourceSelectorRequirement, class string) bool {
+	operators := map[corev1.ScopeSelectorOperator]selection.Operator{
+		corev1.ScopeSelectorOpIn: selection.In, corev1.ScopeSelectorOpNotIn: selection.NotIn,
+		corev1.ScopeSelectorOpExists: selection.Exists, corev1.ScopeSelectorOpDoesNotExist: selection.DoesNotExist,
+	}
+	if scope.Operator == corev1.ScopeSelectorOpExists {
+		return class != ""
+	}
+	r, err := labels.NewRequirement(string(scope.ScopeName), operators[scope.Operator], scope.Values)
+	if err != nil {
+		return false
+	}
+	has := labels.Set{}
+	if class != "" {
+		has[string(scope.ScopeName)] = class
+	}
+	return r.Matches(has)
+}

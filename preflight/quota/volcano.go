@@ -1,0 +1,43 @@
+package quota
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// mostParents is how deep queues are followed; a circle ends there too.
+const mostParents = 16
+
+// volcano asks Volcano's queue and those above it.
+func (o *check) volcano() {
+	name := o.gang.Queue
+	queue := o.s.Rules().Volcano[name]
+	if queue == nil {
+		o.missingQueue(cluster.VolcanoKind, "", name)
+		return
+	}
+	for range mostParents {
+		if state := queue.Status.State; state == "Closed" || state == "Closing" {
+			o.closedQueue("Queue", "", name, "status.state", "its state is %s; it takes jobs when that is Open", state)
+		}
+		o.queueAmounts("Queue", "", name, capability(queue.Spec.Capability), cluster.QuotaAmounts(queue.Status.Allocated), queue.Status.Allocated != nil, "spec.capability")
+		if name = queue.Spec.Parent; name == "" || o.s.Rules().Volcano[name] == nil {
+			return
+		}
+		queue = o.s.Rules().Volcano[name]
+	}
+}
+
+// capability is what limits. No cpu or no memory is no limit, 0 of them neither
+// (https://github.com/volcano-sh/volcano/blob/master/pkg/scheduler/plugins/capacity/capacity.go, newQueueAttr).
+func capability(list corev1.ResourceList) job.Resources {
+	out := job.ResourcesOf(list)
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if out[name] <= 0 {
+			delete(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package attribute
+
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Standing is how well a cause is supported.
+type Standing string
+
+// The standings, weakest first.
+const (
+	Hypothesis  Standing = "hypothesis"  // fits what was seen; other causes do too
+	Supported   Standing = "supported"   // one source says so
+	Established Standing = "established" // the platform says so, or two independent sources agree
+)
+
+// Confidence is what a standing follows from.
+type Confidence struct {
+	Standing Standing
+	Margin   int // to the next candidate of another member and of another kind; see NoOther
+	Sources  int // that say so independently of each other; the platform's word is worth two
+}
+
+// NoOther is the margin where there is no such candidate.
+const NoOther = 1000
+
+// From how many points on a candidate is supported, and by how many it has to be ahead of an independent
+// one to be established.
+const (
+	supportedFrom   = 21
+	establishedLead = 30
+)
+
+func (in *Input) confidence(a *Answer) Confidence {
+	c := a.Cause
+	out := Confidence{Standing: Supported, Margin: in.margin(a), Sources: in.sources(a)}
+	switch {
+	case c.Score < supportedFrom, c.Signature.DepthOf() == signature.Symptom, c.Signature.Role == signature.Cascade:
+		out.Standing = Hypothesis
+	case out.Sources > 1 && out.Margin >= establishedLead:
+		out.Standing = Established
+	case c.Platform:
+	case c.Signature.Weak, len(a.Rivals) > 0:
+		out.Standing = Hypothesis
+	}
+	return out
+}
+
+// margin is how far the next candidate is behind that another member names for a reason of its own, of
+// another kind, and that may have come before: where there is one, nobody can be certain.
+func (in *Input) margin(a *Answer) int {
+	c := a.Cause
+	place := gang.PlaceOf(c.Item.Source)
+	if place == "" {
+		return NoOther
+	}
+	says := map[string]bool{place: true}
+	for _, i := range c.Also {
+		says[gang.PlaceOf(i.Source)] = true
+	}
+	least := NoOther
+	for i := range a.Candidates {
+		o := &a.Candidates[i]
+		if o == c || o.Veto != "" || o.Mild || o.Signature.Weak || o.Signature.Role != signature.Root || o.Signature.Category == c.Signature.Category {
+			continue
+		}
+		elsewhere := slices.ContainsFunc(append([]evidence.Item{o.Item}, o.Also...), func(i evidence.Item) bool {
+			other := gang.PlaceOf(i.Source)
+			return other != "" && !says[other] && (in.IsMember == nil || in.IsMember(other)) && in.when(c.Item, i) >= 0
+		})
+		if elsewhere {
+			least = min(least, max(0, c.Score-o.Score))
+		}
+	}
+	return least
+}
+
+// sources counts who says so: the platform's word is worth two; of what programs say, another member counts,
+// and evidence of another kind. A failure that says little about why does not gain by being said
+// twice: those that follow say the same as well.
+func (in *Input) sources(a *Answer) int {
+	c := a.Cause
+	if c.Platform {
+		return 2
+	}
+	if c.Signature.DepthOf() < signature.Precise {
+		return 1
+	}
+	n := 1
+	if slices.ContainsFunc(c.Also, func(i evidence.Item) bool {
+		return i.Source.Pod != c.Item.Source.Pod || i.Source.File != c.Item.Source.File
+	}) {
+		n++
+	}
+	if slices.ContainsFunc(a.Effects, func(e rank.Sighting) bool {
+		return e.Signature.Category == c.Signature.Category && e.Item.Kind != c.Item.Kind
+	}) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,44 @@
+package control
+
+import (
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// SilentAfter is how long an operator may leave a new job alone before that is said. Operators write
+// their first condition within a second; one that starts again and waits for its leader's lease takes
+// up to 15 s (client-go leaderelection: LeaseDuration of the operators' defaults).
+const SilentAfter = 20 * time.Second
+
+// StuckAfter is how long a job may be on its way out before what holds it is said. The kubelet gives a
+// pod 30 s to end by default, and the garbage collector needs little more.
+const StuckAfter = time.Minute
+
+// Silent is a job on which nothing acts.
+var Silent = rule("operator-silent", "nothing acts on the job", "operator-silent", signature.Precise,
+	signature.Platform, signature.RetryUnknown,
+	"The job stands in the API server, and nothing was made for it.",
+	"That the operator is broken: one that starts again, or has many jobs before this one, looks the same for a while.",
+	"Tell the administrators that the job's operator does not act; its log says why, where it runs.")
+
+// Podless is a job that its operator has seen and made no pod for.
+var Podless = rule("operator-makes-no-pods", "the job's operator makes no pods", "operator-silent", signature.General,
+	signature.Platform, signature.RetryUnknown,
+	"The operator has written that it knows the job, and no pod was made since; no event says that one was refused.",
+	"Why: its log says that.",
+	"Tell the administrators that the job's operator makes no pods; its log says why.")
+
+// Stuck is a job that is being deleted and does not go.
+var Stuck = rule("finalizer-stuck", "the job is being deleted and does not go", "operator-silent", signature.Precise,
+	signature.Platform, signature.Useless,
+	"The API server keeps the object until every finalizer is taken off, which is the work of whoever put it on.",
+	"That taking the finalizer off by hand is safe: what its owner has to clean up stays behind.",
+	"Look whether the owner of the finalizer runs.\nTake it off by hand (kubectl patch) only where its owner is gone for good.")
+
+// Deleted is a pod that somebody deleted while it ran.
+var Deleted = rule("pod-deleted", "the pod was deleted while it ran", "sigterm-preempted", signature.General,
+	signature.User, signature.Helps,
+	"The pod was deleted while its program ran and the job had not ended; neither an eviction nor an event of its operator speaks of it.",
+	"Who did it: that stands in the audit log of the API server, where one is kept.",
+	"Ask who deletes pods in this namespace: a person with kubectl, a clean-up job, an autoscaler.\nStart the job again from its last checkpoint.")

@@ -1,0 +1,194 @@
+package ground
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// mayBlame says whether a claim names no other cause than the rules do: a line that says what caused the
+// failure is a line that somebody wrote. Where the rules cite evidence of the cause, what is said to be the
+// error, or to have caused something, rests on that.
+func (g *grounds) mayBlame(s string, cites []evidence.ID, cause bool) bool {
+	if len(g.Root) == 0 {
+		return true
+	}
+	if slices.ContainsFunc(cites, func(id evidence.ID) bool { return slices.Contains(g.Root, id) }) {
+		return true
+	}
+	// A template may show nothing of the cause: then the error may be said of what it shows.
+	shown := slices.ContainsFunc(g.Root, func(id evidence.ID) bool { return g.has(string(id)) })
+	return !(cause && shown) && !blames.MatchString(quotation.ReplaceAllString(s, " "))
+}
+
+// blames are words that say what brought something about.
+var blames = regexp.MustCompile(`(?i)\b(?:caus(?:e[sd]?|ing)|because|due to|led to|leads to|leading to|result(?:s|ed)? (?:in|from)|trigger(?:s|ed)?|to blame|responsible|fault of|at fault|owing to|stems? from|reason (?:is|was|for))\b|导致|造成|引起|引发|因为|由于|原因|责任`)
+
+// support is all that items say: their texts, who they are of, and what the rules say where they cite them.
+func (g *grounds) support(cites []evidence.ID) string {
+	var b strings.Builder
+	said := false
+	for _, id := range cites {
+		item := g.items[id]
+		b.WriteString(item.Text + "\n" + string(id) + "\n")
+		for _, w := range []string{item.Source.Pod, item.Source.Container, item.Source.Role, item.Source.Node, item.Source.File} {
+			b.WriteString(w + "\n")
+		}
+		if item.Source.Rank >= 0 && item.Source.Pod != "" {
+			fmt.Fprintf(&b, "rank %d\n", item.Source.Rank)
+		}
+		if item.Times > 1 {
+			fmt.Fprintf(&b, "%d times\n", item.Times)
+		}
+		if !item.At.IsZero() {
+			b.WriteString(item.At.UTC().Format("2006-01-02 15:04:05 15:04\n"))
+		}
+		if !said && slices.Contains(g.Root, id) {
+			b.WriteString(g.Says + "\n")
+			said = true
+		}
+	}
+	return b.String()
+}
+
+// entails says why items do not support what is said of them; empty: they do.
+func (g *grounds) entails(body string, cites []evidence.ID) Reason {
+	support := g.support(cites)
+	flat := strings.ToLower(squeeze(support))
+	plain := body
+	for _, m := range quotation.FindAllStringSubmatch(body, -1) {
+		q := squeeze(strings.Join(m[1:], ""))
+		if !strings.Contains(flat, strings.ToLower(strings.TrimRight(q, ".,;"))) {
+			return Quotation
+		}
+		plain = strings.Replace(plain, m[0], " ", 1)
+	}
+	if !ofMembers(plain, support) {
+		return Member
+	}
+	for _, m := range amount.FindAllStringSubmatch(plain+" ", -1) {
+		if strings.Contains(strings.TrimSpace(m[0]), " ") && units[strings.ToLower(m[2])] != 0 {
+			if !sameAmount(support, m[1], m[2]) {
+				return Number
+			}
+			plain = strings.Replace(plain+" ", m[0], " ", 1)
+		}
+	}
+	for _, m := range called.FindAllStringSubmatch(plain, -1) {
+		if w := strings.ToLower(m[1]); !stops[w] && !general[w] && !containsToken(support, w) && !strings.Contains(strings.ToLower(support), stem(w)) {
+			return Name
+		}
+	}
+	for _, w := range looked(plain) {
+		if holds(support, w) || w == g.Job || w == g.Namespace {
+			continue
+		}
+		if unicode.IsDigit(rune(w[0])) {
+			return Number
+		}
+		return Name
+	}
+	if why := g.turned(plain, support); why != "" {
+		return why
+	}
+	has := about(support)
+	for topic := range about(plain) {
+		if !has[topic] {
+			return Topic
+		}
+	}
+	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
+		return Topic
+	} else if of == 0 && len(looked(plain)) == 0 && plain == body && len(about(plain)) == 0 {
+		return NoCitation // nothing in it can be held against anything
+	}
+	return g.direction(plain, cites)
+}
+
+// turned says whether a claim says the opposite of its evidence.
+func (g *grounds) turned(body, support string) Reason {
+	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
+	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
+	if negation.MatchString(rest) && !negation.MatchString(support) {
+		return Contradicts
+	}
+	if m := succeeded.FindString(rest); m != "" && !strings.Contains(strings.ToLower(support), strings.ToLower(m)) {
+		return Contradicts
+	}
+	return ""
+}
+
+// because tells cause from consequence by the words between them; the second group of what comes after
+// is the cause.
+var (
+	forward  = regexp.MustCompile(`(?i)\b(?:caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|therefore|then|before|preceded|took down)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
+	backward = regexp.MustCompile(`(?i)\b(?:because(?: of)?|due to|caused by|after|following|followed from|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
+)
+
+// direction says whether a claim makes a consequence the cause of what it followed.
+func (g *grounds) direction(body string, cites []evidence.ID) Reason {
+	var at []int
+	swap := false
+	if m := backward.FindStringIndex(body); m != nil {
+		at, swap = m, true
+	} else if m := forward.FindStringIndex(body); m != nil {
+		at = m
+	} else {
+		return ""
+	}
+	cause, effect := body[:at[0]], body[at[1]:]
+	if swap {
+		cause, effect = effect, cause
+	}
+	if swap && at[0] == 0 { // Because of X, Y
+		if i := strings.IndexAny(body, ",，"); i > 0 {
+			cause, effect = body[at[1]:i], body[i:]
+		}
+	}
+	// The sides are told by the words that only the root, or only a consequence, has.
+	var root, rest string
+	for _, id := range cites {
+		if slices.Contains(g.Root, id) {
+			root += g.support([]evidence.ID{id})
+		} else {
+			rest += g.support([]evidence.ID{id})
+		}
+	}
+	if root == "" || rest == "" {
+		return ""
+	}
+	if lean(cause, root, rest) < 0 && lean(effect, root, rest) > 0 {
+		return Reversed
+	}
+	return ""
+}
+
+// lean says whether a text is of the one support (above 0) or of the other (below).
+func lean(text, one, other string) int {
+	n := 0
+	for _, w := range append(looked(text), content(text)...) {
+		a, b := holds(one, w), holds(other, w)
+		switch {
+		case a && !b:
+			n++
+		case b && !a:
+			n--
+		}
+	}
+	for _, m := range members.FindAllStringSubmatch(text, -1) {
+		for _, rank := range numbers.FindAllString(m[1], -1) {
+			a, b := ofRank(one, rank), ofRank(other, rank)
+			switch {
+			case a && !b:
+				n += 2
+			case b && !a:
+				n -= 2
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,312 @@
+package ground
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	wordShape = regexp.MustCompile(`[A-Za-z0-9_][A-Za-z0-9_./:@=%+~\-]*|/[A-Za-z0-9_./~\-]+`)
+	numbers   = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
+	amount    = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?(ms|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|[kmgt]i?b|[kmgt]i|bytes?|s|h|b|秒|分钟|小时|毫秒)(?:[^A-Za-z]|$)`)
+	members   = regexp.MustCompile(`(?i)(?:\branks?[\s#]*|进程\s*|第\s*)((?:\d+)(?:\s*(?:-|–|—|to|and|through|,|、|和|到)\s*\d+)*)(\s*(?:步|行|层|次|轮|页|天|个 epoch))?`)
+	indexed   = regexp.MustCompile(`(?i)\b(workers?|masters?|launchers?|gpus?|devices?|nodes?|servers?|steps?|epochs?|attempts?|layers?|ports?|lines?|signals?|xid)[\s#]+(\d+)\b`)
+)
+
+// called is a name behind the word for what it is the name of.
+var called = regexp.MustCompile(`(?i)\b(?:modules?|packages?|librar(?:y|ies)|datasets?|models?|files?|images?|taints?|queues?|users?|secrets?|claims?|named|called)\s+([a-z][\w-]+)`)
+
+// general are words that may stand there and are no names.
+var general = words("missing absent wrong broken full empty name names named version versions which itself file files registry pull tag loader installed imported import not cannot could too size weights shard download available required needed found")
+
+func words(list string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// commands says that a text holds a command or an address.
+func commands(text string) bool {
+	return shellLike.MatchString(text) || address.MatchString(resource.ReplaceAllString(text, " "))
+}
+
+// looked are the words of a claim that can be looked up: numbers, and names that no dictionary has.
+func looked(body string) (out []string) {
+	for _, w := range wordShape.FindAllString(body, -1) {
+		w = strings.TrimRight(w, ".:,-/=~+@")
+		switch {
+		case w == "" || w == "e.g" || w == "i.e" || w == "etc":
+		case strings.EqualFold(w, "and/or"):
+		case numberWords[strings.ToLower(w)] != "":
+			out = append(out, strings.ToLower(w))
+		case strings.IndexFunc(w, unicode.IsDigit) >= 0, strings.ContainsAny(w, "_@=") || strings.Contains(w[1:], ".") || strings.HasPrefix(w, "/"), camel(w):
+			out = append(out, w)
+		case strings.ContainsAny(w, "/:-"):
+			for _, part := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("/:-", r) }) {
+				if camel(part) {
+					out = append(out, part)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// common are words with capitals that say nothing about what happened.
+var common = map[string]bool{
+	"PyTorch": true, "PyTorchJob": true, "Kubernetes": true, "CPU": true, "GPU": true, "GPUs": true, "CUDA": true, "OOM": true, "JobSet": true, "TrainJob": true, "MPIJob": true, "OOMKilled": true,
+	"RAM": true, "CPUs": true, "ID": true, "IDs": true, "DDP": true, "TensorFlow": true, "OpenPAI": true,
+}
+
+// camel says that a word has capitals where a sentence has none.
+func camel(w string) bool {
+	if common[w] || len(w) < 2 {
+		return false
+	}
+	ups := 0
+	for i, r := range w {
+		if i > 0 && unicode.IsUpper(r) {
+			ups++
+		}
+	}
+	return ups > 0
+}
+
+// holds says whether a support has a word that was looked up: as it is, or as the same amount.
+func holds(support, w string) bool {
+	if n, ok := numberWords[w]; ok {
+		return containsToken(support, w) || containsToken(support, n)
+	}
+	if containsToken(support, w) {
+		return true
+	}
+	if m := amount.FindStringSubmatch(w + " "); m != nil && strings.HasPrefix(w, m[1]) {
+		return sameAmount(support, m[1], m[2])
+	}
+	if !digitsOnly(w) {
+		return false
+	}
+	w = strings.ReplaceAll(w, ",", "")
+	for _, n := range numbers.FindAllString(support, -1) {
+		if strings.TrimRight(strings.TrimRight(decimal(n), "0"), ".") == strings.TrimRight(strings.TrimRight(decimal(w), "0"), ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// decimal is a number with a point, so that 2 and 2.00 are the same once zeros are gone.
+func decimal(n string) string {
+	n = strings.ReplaceAll(n, ",", "")
+	if !strings.Contains(n, ".") {
+		n += "."
+	}
+	return n
+}
+
+func digitsOnly(w string) bool {
+	return strings.IndexFunc(w, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' && r != '%' }) < 0
+}
+
+// sameAmount says whether the same amount stands in a support in another unit.
+func sameAmount(support, n, unit string) bool {
+	want := value(n) * units[strings.ToLower(unit)]
+	for _, m := range amount.FindAllStringSubmatch(support+" ", -1) {
+		if got := value(m[1]) * units[strings.ToLower(m[2])]; got != 0 && want/got > 0.99 && want/got < 1.01 {
+			return true
+		}
+	}
+	for _, m := range inMillis.FindAllStringSubmatch(support, -1) {
+		if got := value(m[1]) / 1000; got != 0 && want/got > 0.99 && want/got < 1.01 {
+			return true
+		}
+	}
+	return false
+}
+
+// inMillis is how NCCL's watchdog writes a time.
+var inMillis = regexp.MustCompile(`\(ms\)\s?=\s?(\d+)`)
+
+func value(n string) float64 {
+	var f float64
+	_, _ = fmt.Sscanf(n, "%g", &f)
+	return f
+}
+
+// containsToken says whether a text has a word that is not part of a longer one.
+func containsToken(text, w string) bool {
+	text, w = strings.ToLower(text), strings.ToLower(w)
+	for from := 0; ; {
+		i := strings.Index(text[from:], w)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+len(w):])
+		digit := unicode.IsDigit(rune(w[0])) && (before == '.' || before == '-' && i > 1 && unicode.IsDigit(rune(text[i-2])))
+		if !wordRune(before) && !wordRune(after) && !digit && !(unicode.IsDigit(rune(w[len(w)-1])) && after == '.' && i+len(w)+1 < len(text) && unicode.IsDigit(rune(text[i+len(w)+1]))) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func wordRune(r rune) bool {
+	return r != utf8.RuneError && r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
+}
+
+// ofMembers says whether the ranks, workers, devices and the like that a claim names by number are those
+// of its evidence.
+func ofMembers(body, support string) bool {
+	for _, m := range members.FindAllStringSubmatch(body, -1) {
+		if m[2] != "" { // the 812th step is no member
+			continue
+		}
+		for _, n := range numbers.FindAllString(m[1], -1) {
+			if !ofRank(support, n) {
+				return false
+			}
+		}
+	}
+	for _, m := range indexed.FindAllStringSubmatch(body, -1) {
+		word := regexp.QuoteMeta(strings.TrimSuffix(strings.ToLower(m[1]), "s"))
+		switch strings.ToLower(word) {
+		case "gpu", "device":
+			word = `(?:gpu|cuda|device|nvidia)`
+		case "line":
+			word = `(?:line|#|\.py)`
+		case "port":
+			word = `(?:port|\]|\w)`
+		}
+		if ok, _ := regexp.MatchString(`(?i)`+word+`s?[\s:#=,(\]-]{0,3}(?:0*)`+m[2]+`(?:[^0-9]|$)`, support); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func ofRank(support, n string) bool {
+	ok, _ := regexp.MatchString(`(?i)(?:rank[\s:=#\[\]]{0,3}|\[rank)0*`+regexp.QuoteMeta(n)+`(?:[^0-9.]|$)`, support)
+	return ok
+}
+
+// content are the words of a claim that say something.
+func content(text string) (out []string) {
+	for _, w := range wordShape.FindAllString(text, -1) {
+		w = strings.ToLower(strings.Trim(w, ".:,-/=~+@"))
+		if len(w) >= 3 && !stops[w] && strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) < 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// alike are words that explanations use for what platforms call otherwise.
+var alike = map[string]string{
+	"insufficient": "enough short lack lacking few exhausted", "memory": "oom outofmemory outofmemoryerror", "oomkilled": "memory limit exceeded", "allocate": "ask asked need needed request requested", "tried": "asked needed wanted",
+	"timeout": "waited waiting long hung stuck timed time", "denied": "permission allowed access refused", "refused": "connection reach connect connecting", "import": "missing installed module package", "modulenotfounderror": "missing package import imported installed module",
+	"back-off": "retry retrying pull pulling wait waits", "evicted": "pushed removed node", "nan": "numbers loss diverged", "space": "full disk", "named": "called", "found": "missing", "pull": "download fetch image", "unschedulable": "placed scheduled room",
+	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without full", "available": "placed fit room",
+}
+
+// overlap counts the words of a claim that its support has, of those that say something.
+func overlap(body, support string) (n, of int) {
+	has := map[string]bool{}
+	for _, w := range wordShape.FindAllString(support, -1) {
+		for _, part := range append(strings.FieldsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }), w) {
+			has[stem(part)] = true
+			for other := range strings.FieldsSeq(alike[strings.ToLower(part)]) {
+				has[stem(other)] = true
+			}
+		}
+	}
+	for _, w := range content(body) {
+		of++
+		if has[stem(w)] || strings.Contains(strings.ToLower(support), w) {
+			n++
+		}
+	}
+	return n, of
+}
+
+// cited are the words in one pair of brackets.
+func cited(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",;，、", r) || unicode.IsSpace(r) })
+}
+
+// sentences cuts a text at line ends and after . ! ? and their full-width kin. A citation that
+// follows the mark belongs to the sentence before it; marks inside brackets, quotation marks,
+// numbers and names do not end one, and the number of a list item stays with its sentence.
+func sentences(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimLeft(line, " \t>*-•"))
+		for line != "" {
+			n := sentenceEnd(line)
+			if s := strings.TrimSpace(line[:n]); strings.IndexFunc(s, unicode.IsLetter) >= 0 {
+				out = append(out, s)
+			}
+			line = strings.TrimSpace(line[n:])
+		}
+	}
+	return out
+}
+
+func sentenceEnd(s string) int {
+	depth, quoted := 0, false
+	for i, r := range s {
+		next := i + utf8.RuneLen(r)
+		switch {
+		case r == '[':
+			depth++
+		case r == ']' && depth > 0:
+			depth--
+		case r == '"' || r == '`':
+			quoted = !quoted
+		case depth > 0 || quoted:
+		case strings.ContainsRune("。！？", r):
+			return trailing(s, next)
+		case strings.ContainsRune(".!?", r) && ends(s, i, next):
+			return trailing(s, next)
+		}
+	}
+	return len(s)
+}
+
+// ends says whether the mark at i closes a sentence: white space and no small letter follow,
+// and it is not the number of a list item or a short form.
+func ends(s string, i, next int) bool {
+	if next < len(s) && s[next] != ' ' && s[next] != '\t' {
+		return false
+	}
+	word := s[strings.LastIndexAny(s[:i], " \t(")+1 : i]
+	if word == "e.g" || word == "i.e" || word == "etc" || word == "vs" || word == "approx" {
+		return false
+	}
+	return strings.IndexFunc(s[:i], unicode.IsLetter) >= 0 // "1." opens an item
+}
+
+// trailing moves the end behind citations that stand after the full stop.
+func trailing(s string, end int) int {
+	for {
+		rest := strings.TrimLeft(s[end:], " \t")
+		m := brackets.FindStringSubmatchIndex(rest)
+		if m == nil || m[0] != 0 || !slices.ContainsFunc(cited(rest[m[2]:m[3]]), idShape.MatchString) {
+			return end
+		}
+		end = len(s) - len(rest) + m[1]
+		if end < len(s) && strings.ContainsRune(".!?", rune(s[end])) {
+			end++
+		}
+	}
+}
+
+// squeeze makes any run of white space one space, so that a quotation may be wrapped.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }

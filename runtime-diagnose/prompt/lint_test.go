@@ -1,0 +1,42 @@
+package prompt
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLint(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		want []Fault
+	}{
+		"the built-in one": {builtin, nil},
+		"names of roles that some job has": {
+			`{{.ErrorInfo}} {{.Metadata.TrainerNodeExpected}} {{index .Metadata "LauncherStatus"}} {{.Metadata.JobReason}}`, nil,
+		},
+		"a slip": {`{{.LogInfo}} {{.Metadata.JobNmae}}`, []Fault{
+			{Text: `no job has JobNmae, which prints as nothing; did you mean "JobName"?`},
+		}},
+		"a slip in an index":      {`{{.LogInfo}} {{index .Metadata "Worker"}} {{printf "%s of it" .LogInfo}}`, []Fault{{Text: "no job has Worker, which prints as nothing"}}},
+		"no evidence":             {`Why did {{.Metadata.JobName}} fail?`, []Fault{{Text: "it shows no evidence (ErrorInfo, EventInfo, LogInfo or the Diagnosis of a role), so nothing that a model answers can be supported, and nothing of it would be shown"}}},
+		"evidence of a role":      {`{{.Metadata.WorkerDiagnosis}}`, nil},
+		"what only aegis fills":   {`{{.ErrorInfo}}{{.Language}}`, []Fault{{Text: "Language is always empty: only aegis' own prompts for logs and alerts fill it"}}},
+		"what does not parse":     {`{{if}}`, []Fault{{Fatal: true, Text: `parse prompt x.tmpl: template: x.tmpl:1: missing value for if`}}},
+		"what fails when it runs": {`{{.ErrorInfo}}{{.Secrets}}`, []Fault{{Fatal: true, Text: `run prompt x.tmpl: template: x.tmpl:1:16: executing "x.tmpl" at <.Secrets>: can't evaluate field Secrets in type prompt.Data`}}},
+		"what fails only on some jobs": {`{{.ErrorInfo}}{{slice .Metadata.JobReason 3}}`, []Fault{
+			{Fatal: true, Text: `run prompt x.tmpl: template: x.tmpl:1:16: executing "x.tmpl" at <slice .Metadata.JobReason 3>: error calling slice: index out of range: 3`},
+		}},
+		"a count of a role that only some jobs have": {`{{.ErrorInfo}}{{if gt .Metadata.NodeExpected 0}}many{{end}}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Lint("x.tmpl", tc.text)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("Lint (-want +got):\n%s", diff)
+			}
+			if fatal := len(tc.want) > 0 && tc.want[0].Fatal; (Err(got) != nil) != fatal {
+				t.Errorf("Err is %v, want one: %v", Err(got), fatal)
+			}
+		})
+	}
+}
