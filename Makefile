@@ -120,6 +120,10 @@ parity-kueue: ## what is said of Kueue's quotas against Kueue itself, in process
 bench-review: build ## how long a review takes, beside what is promised
 	@$(GO) run ./test/reviewbench
 
+.PHONY: bench-fairness
+bench-fairness: ## what one user with slow jobs costs the reviews of all others, beside what is promised
+	@GOMAXPROCS=2 $(GO) run ./test/bench/fairness
+
 # One run of each benchmark is noise; benchstat wants six for a median it can vouch for.
 BENCHCOUNT ?= 6
 BENCHTIME  ?= 200x

@@ -56,7 +56,9 @@ var _ = Describe("signalbox doctor", Ordered, func() {
 	})
 
 	It("says which right the account lacks", func(ctx SpecContext) {
-		DeferCleanup(func(ctx SpecContext) { Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed()) })
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		})
 		_, err := plane.Kubectl(ctx, "delete", "clusterrolebinding", "signalbox-events")
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(func() map[string]string { return examine(ctx) }).Should(HaveKeyWithValue("rights of the account",
