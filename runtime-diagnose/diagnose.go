@@ -77,6 +77,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
+	d.sightings = append(d.sightings, readPodGroup(c, catalog)...)
 	d.readSilence()
 	dateSightings(d.sightings)
 	if o.uses(pastAttempts) {
@@ -93,6 +94,7 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.remarkRestarts()
 	d.remarkRetries()
 	d.remarkDebugged()
+	d.remarkSituation()
 	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(o.Without)...)
 	d.attribute(ctx)
 	d.compareRuns()
