@@ -71,6 +71,7 @@ quality: ## diagnoses every labelled case there is and prints how often cause, l
 
 .PHONY: weights
 weights: ## fits the points by which a cause is chosen to all labelled cases but those held out, prints what they are worth on other sources, and writes runtime-diagnose/attribute/weights.go
+	@$(GO) run ./test/quality -precedence
 	@$(GO) run ./test/quality -fit -write
 
 .PHONY: gangs

@@ -16,7 +16,7 @@ import (
 // FuzzReview: no object makes a reader, a check or the fit fail, and what is said about it
 // is a text with a severity.
 func FuzzReview(f *testing.F) {
-	fixtures, err := filepath.Glob("checks/testdata/*")
+	fixtures, err := filepath.Glob("checks/*/testdata/*")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -58,12 +59,32 @@ const (
 
 func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }
 
-// Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx ends; what it could not read is in Coverage. A nil
-// catalog knows no signatures: the platform's side is still read.
+// Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx
+// ends; what it could not read is in Coverage. A nil catalog knows no signatures: the platform's side is
+// still read.
+//
+// Each stage adds to what the ones before it found, and changes nothing of it.
 func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options) Result {
-	if o.Evidence == 0 {
-		o.Evidence = 40
-	}
+	d := observe(ctx, c, catalog, o.withDefaults()) // what the platform, the logs and the objects say
+	d.recovery()                                    // what of it is over
+	d.align()                                       // who takes part, by whose clock, in which order
+	d.lookAtRunning()                               // what is wrong with a job that runs
+	d.remarkAll()                                   // what is worth knowing and no failure
+	d.correlate()                                   // who went after whom
+	d.attribute(ctx)                                // the cause, by points
+	d.compareRuns()                                 // its line in the last good run
+	d.compareAttempts()                             // and in other lives of its container
+	d.quote(ctx)                                    // the words of what is told, where they were not kept
+	return d.result()
+}
+
+func (o Options) withDefaults() Options {
+	o.Evidence = cmp.Or(o.Evidence, 40)
+	return o
+}
+
+// observe reads everything that was collected.
+func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options) *diagnosis {
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
 	c.Logs = c.joined()
 	seen := control.Read(control.Input{
@@ -72,22 +93,33 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
-	objects := readObjects(c, catalog)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
 	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, objects, readOperator(c, seen.Pods))
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, readObjects(c, catalog), readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
 	d.sightings = append(d.sightings, readPodGroup(c, catalog)...)
 	d.readSilence()
 	dateSightings(d.sightings)
-	if o.uses(pastAttempts) {
+	return d
+}
+
+// recovery ends what a later attempt got past; what a log itself or the platform's last word ends was ended
+// while the log was read.
+func (d *diagnosis) recovery() {
+	if d.options.uses(pastAttempts) {
 		d.getPast()
 	}
 	d.failed = d.jobFailed()
+}
+
+// align lists the members, and works out how far their clocks are apart.
+func (d *diagnosis) align() {
 	d.all, d.time = d.members(), d.clocks()
 	d.at = byPlace(d.all)
 	d.echoing = d.choruses()
-	d.lookAtRunning()
+}
+
+func (d *diagnosis) remarkAll() {
 	d.remarks = append(d.remarks, d.seen.Notes...)
 	d.remarkUnused()
 	d.remarkCounts()
@@ -95,14 +127,17 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.remarkRetries()
 	d.remarkDebugged()
 	d.remarkSituation()
-	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(o.Without)...)
-	d.attribute(ctx)
-	d.compareRuns()
-	d.compareAttempts()
+}
+
+func (d *diagnosis) correlate() {
+	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(d.options.Without)...)
+}
+
+// quote reads again what is told and was not kept whole: of a large gang only a part is.
+func (d *diagnosis) quote(ctx context.Context) {
 	d.rereadRoot(ctx)
 	d.giveWords(ctx)
 	d.readEnding(ctx)
-	return d.result()
 }
 
 func passes(of []Heuristic) []string {
@@ -139,6 +174,7 @@ type diagnosis struct {
 	time      *gang.Clocks
 	marks     gang.Marks
 	attempts  attempts
+	pythons   map[string]bool // see findPython; nil: not looked for yet
 	remarks   []string
 	fit       func() (fit.Result, bool) // of the whole job; see fitOfJob
 	end       Excerpt                   // of the log that a bare exit code is the last word of

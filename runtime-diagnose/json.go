@@ -28,6 +28,7 @@ type jsonResult struct {
 	Remarks    []string        `json:"remarks,omitempty"`
 	Order      *jsonOrder      `json:"order,omitempty"`
 	Followers  []jsonFollowers `json:"followers,omitempty"`
+	Missing    []string        `json:"missing,omitempty"`
 	Hypotheses []jsonGuess     `json:"hypotheses,omitempty"`
 	Candidates []jsonCandidate `json:"candidates,omitempty"`
 	Confidence *jsonConfidence `json:"confidence,omitempty"`
@@ -53,7 +54,9 @@ type jsonRoot struct {
 	Pod        string            `json:"pod"`
 	Container  string            `json:"container"`
 	Role       string            `json:"role"`
+	Index      *int              `json:"index"`
 	Rank       *int              `json:"rank"`
+	Attempt    int               `json:"attempt"`
 	Node       string            `json:"node"`
 	At         string            `json:"at"`
 	Line       string            `json:"line"`
@@ -118,7 +121,7 @@ func JSON(r Result) ([]byte, error) {
 		Error: r.Error, Analysis: r.Analysis, Solution: notNil(r.Solution),
 		Remarks: r.Remarks, Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
 	}
-	out.Hypotheses = guessesJSON(r.Hypotheses)
+	out.Hypotheses, out.Missing = guessesJSON(r.Hypotheses), r.Missing
 	if r.Why {
 		out.Candidates = candidatesJSON(r)
 		if r.Root != nil {
@@ -161,15 +164,17 @@ func seconds(d time.Duration) float64 { return d.Round(100 * time.Millisecond).S
 func rootJSON(c Cause) *jsonRoot {
 	root := &jsonRoot{
 		Signature: c.Signature, Category: c.Category, Standing: c.Standing, Owner: c.Owner, Retry: c.Retry,
-		Pod: c.Source.Pod, Container: c.Source.Container, Role: c.Source.Role, Node: c.Source.Node,
+		Pod: c.Source.Pod, Container: c.Source.Container, Role: c.Role, Attempt: c.Source.Attempt, Node: c.Source.Node,
 		Line: c.Line, File: c.Source.File, LineNumber: c.Source.Line, Facts: c.Facts, Cites: notNil(c.Cites),
 	}
 	if root.Facts == nil {
 		root.Facts = map[string]string{}
 	}
-	if c.Source.Rank >= 0 {
-		rank := c.Source.Rank
-		root.Rank = &rank
+	if c.Index >= 0 {
+		root.Index = &c.Index
+	}
+	if c.Source.Rank >= 0 && c.Source.Role == "" {
+		root.Rank = &c.Source.Rank
 	}
 	if !c.At.IsZero() {
 		root.At = c.At.UTC().Format(time.RFC3339)

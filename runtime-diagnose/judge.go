@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -41,6 +42,9 @@ func (d *diagnosis) judge(r *Result) {
 		}
 		root.Category = d.answer.Cause.Category
 		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
+		if gang.NamesMissing(d.root.Signature) {
+			r.Missing = []string{gang.PlaceOf(root.Source)}
+		}
 		if saysLittle(d.root) {
 			r.Verdict = Inconclusive
 		}
@@ -70,30 +74,49 @@ var python = regexp.MustCompile(`\bpython[\d.]*\b|\.py\b|\b(?:torchrun|accelerat
 // traceback in its log or in that of another pod of the same image, which runs the same program. A shell
 // script's exit code is no exception.
 func (d *diagnosis) isPython(s evidence.Source) bool {
-	image, images := "", map[string]string{}
+	if d.pythons == nil {
+		d.pythons = d.findPython()
+	}
+	return d.pythons[s.Pod+"/"+s.Container] || d.pythons[s.Pod+"/*"]
+}
+
+// findPython are the containers that run Python, as pod/container, where one does pod/, where all do pod/*.
+func (d *diagnosis) findPython() map[string]bool {
+	out, images := map[string]bool{}, map[string]bool{}
+	raised := map[string]bool{}
+	for i := range d.sightings {
+		if o := &d.sightings[i]; o.Raised {
+			raised[o.Item.Source.Pod] = true
+		}
+	}
+	for pod := range raised {
+		out[pod+"/*"] = true
+	}
+	only := func(p *corev1.Pod) string { // the image of a pod of one container
+		if len(p.Spec.Containers) != 1 {
+			return ""
+		}
+		return p.Spec.Containers[0].Image
+	}
+	for i := range d.Pods {
+		if p := &d.Pods[i]; raised[p.Name] {
+			images[only(p)] = true
+		}
+	}
+	delete(images, "")
 	for i := range d.Pods {
 		p := &d.Pods[i]
-		if len(p.Spec.Containers) == 1 {
-			images[p.Name] = p.Spec.Containers[0].Image
+		if images[only(p)] {
+			out[p.Name+"/*"] = true
 		}
-		if p.Name != s.Pod {
-			continue
-		}
-		image = images[p.Name]
 		for k := range p.Spec.Containers {
 			c := &p.Spec.Containers[k]
-			if (s.Container == "" || c.Name == s.Container) && (slices.ContainsFunc(c.Command, python.MatchString) || slices.ContainsFunc(c.Args, python.MatchString)) {
-				return true
+			if slices.ContainsFunc(c.Command, python.MatchString) || slices.ContainsFunc(c.Args, python.MatchString) {
+				out[p.Name+"/"+c.Name], out[p.Name+"/"] = true, true
 			}
 		}
 	}
-	for i := range d.sightings {
-		o := &d.sightings[i]
-		if o.Raised && (o.Item.Source.Pod == s.Pod || image != "" && images[o.Item.Source.Pod] == image) {
-			return true
-		}
-	}
-	return false
+	return out
 }
 
 // atRest is a job that somebody stopped, paused or suspended: that is a state, not a failure. What a queue
@@ -242,6 +265,13 @@ func (d *diagnosis) cause(s rank.Sighting) Cause {
 		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
 		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.Told(),
 		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
+		Role: s.Item.Source.Role, Index: s.Item.Source.Rank,
+	}
+	if c.Role == "" { // a line that names its process
+		c.Index = -1
+		if k, ok := d.at[gang.PlaceOf(c.Source)]; ok && d.all[k].Source.Role != "" {
+			c.Role, c.Index = d.all[k].Source.Role, d.all[k].Source.Rank
+		}
 	}
 	if c.Owner == signature.Nobody {
 		if category, ok := signature.CategoryOf(c.Category); ok {

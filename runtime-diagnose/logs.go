@@ -23,6 +23,11 @@ const genericException = "python-exception"
 // quotedException is the signature for exceptions that a line only quotes: what is raised is none.
 const quotedException = "said-exception"
 
+// leastOfAll are last resorts that say less of what is raised than its type does.
+func leastOfAll(m signature.Match) bool {
+	return m.Signature.LastResort && (m.Signature.Role != signature.Root || m.Signature.ID == quotedException)
+}
+
 // autoscaler is the signature for what the cluster autoscaler says of a pod.
 const autoscaler = "autoscaler-no-scale-up"
 
@@ -152,7 +157,9 @@ func (r *logReader) visit(l reduce.Line) bool {
 	}
 	r.unwrap(l)
 	matches := r.notScaled(text, match(text, r.kinds()...))
-	matches = slices.DeleteFunc(matches, func(m signature.Match) bool { return l.Trace != nil && m.Signature.ID == quotedException })
+	if l.Trace != nil {
+		matches = slices.DeleteFunc(matches, leastOfAll)
+	}
 	if strings.HasPrefix(strings.TrimLeft(text, " \t"), "- ") {
 		matches = slices.DeleteFunc(matches, onlyNamed)
 	}
@@ -164,7 +171,10 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matches = append(matches, r.byRaiser(l)...)
 	}
 	if l.Trace != nil && l.Trace.Parsing() {
-		if by := r.byFrame(l, l.Trace.Caller); len(by) > 0 {
+		by := slices.DeleteFunc(r.byFrame(l, l.Trace.Caller), func(m signature.Match) bool {
+			return slices.ContainsFunc(matches, func(known signature.Match) bool { return known.Signature == m.Signature })
+		})
+		if len(by) > 0 {
 			matches = by // whoever gave the text to a parser knows what it was
 		}
 	}

@@ -35,6 +35,14 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 			trace(`"/usr/lib/torch/_utils.py", line 7, in reraise`, "raise exception", "IndexError: Caught IndexError in DataLoader worker process 2."),
 			"python-exception-user-code", "IndexError: Caught IndexError in DataLoader worker process 2.",
 		},
+		"a text that the standard library's parser refused, by who gave it to the parser": {
+			trace(`"/opt/lib/python3.11/site-packages/accelerate/utils/deepspeed.py", line 68, in __init__`, "config = json.load(f)", `  File "/opt/lib/python3.11/json/decoder.py", line 355, in raw_decode`+"\njson.decoder.JSONDecodeError: Expecting value: line 18 column 21 (char 359)"),
+			"deepspeed-config", "json.decoder.JSONDecodeError: Expecting value: line 18 column 21 (char 359)",
+		},
+		"a text that nobody known gave to the parser": {
+			trace(`"/app/load.py", line 8, in items`, "return json.loads(text)", `  File "/opt/lib/python3.11/json/decoder.py", line 355, in raw_decode`+"\njson.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+			"dataset-error", "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+		},
 		"what a compiler's backend raised": {
 			trace(`"/usr/lib/torch/_dynamo/output_graph.py", line 7, in call_user_compiler`, "raise x", "torch._dynamo.exc.BackendCompilerFailed: backend='mine' raised:") + "TypeError: 'int' object is not iterable\n",
 			"python-exception-user-code", "TypeError: 'int' object is not iterable",

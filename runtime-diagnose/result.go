@@ -53,7 +53,8 @@ type Result struct {
 	Story      *Story          // nil: no model, it failed, or it cited nothing; never required
 	Coverage   Coverage
 	Observed   time.Time
-	Hypotheses []Guess // where it is not sure: what fits, the best first
+	Missing    []string // members that the others waited for, or lost
+	Hypotheses []Guess  // where it is not sure: what fits, the best first
 	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
 	Candidates []attribute.Candidate
 	Confidence attribute.Confidence
@@ -71,7 +72,9 @@ type Cause struct {
 	Standing  Standing
 	Owner     signature.Domain
 	Retry     signature.Retry
-	Source    evidence.Source
+	Source    evidence.Source // its Rank is the replica's index where it has a Role, else that of the process
+	Role      string          // of the pod
+	Index     int             // of the replica in its role; -1: nobody says
 	At        time.Time
 	Line      string // the one decisive line, masked
 	Said      int    // where in Line the words begin that decide, in bytes

@@ -23,7 +23,7 @@ func (r *logReader) settle(d reduce.Digest) {
 		r.onlyLast()
 	}
 	if r.options.uses(lastWords) {
-		r.lastResort()
+		r.lastResort(d.Last.Number)
 	}
 	for i := range r.sightings {
 		s := &r.sightings[i]

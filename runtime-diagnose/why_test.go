@@ -56,6 +56,13 @@ func TestWhoTheOthersMiss(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("cause %s, want %s\n%s", got, tc.want, Text(r)+Why(r))
 			}
+			missing := ""
+			if signature, file, _ := strings.Cut(tc.want, " "); strings.HasPrefix(signature, "member-") {
+				missing = file
+			}
+			if got := strings.Join(r.Missing, ","); got != missing {
+				t.Errorf("missing %q, want %q", got, missing)
+			}
 		})
 	}
 }

@@ -23,6 +23,10 @@ type worst struct {
 // that failed.
 const stepsTakeBack = 2
 
+// linesAfterWorst is how many lines may follow the last of a block: a program that gives up prints little more, a
+// client that could not report something is one of many that went on.
+const linesAfterWorst = 40
+
 // blockOf is how many lines may stand between two errors of one block.
 const blockOf = 20
 
@@ -63,7 +67,10 @@ func (w *worst) advance() {
 
 // lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
 // a launcher's word that a process called abort, says that there is one.
-func (r *logReader) lastResort() {
+func (r *logReader) lastResort(lines int) {
+	if lines-r.worst.last > linesAfterWorst {
+		return // the program went on, whatever it did
+	}
 	for i := range r.sightings {
 		if s := &r.sightings[i]; !s.Over && s.Signature.Role != signature.Context && s.Signature.Role != signature.Confirmation {
 			return

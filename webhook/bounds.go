@@ -40,12 +40,6 @@ func bounds(all []*kinds.Kind) []any {
 	jobs = slices.CompactFunc(jobs, func(a, b admissionregistrationv1.NamedRuleWithOperations) bool {
 		return slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources)
 	})
-	same := func(field string) admissionregistrationv1.Validation {
-		return admissionregistrationv1.Validation{
-			Expression: fmt.Sprintf("has(object.%[1]s) == has(oldObject.%[1]s) && (!has(object.%[1]s) || object.%[1]s == oldObject.%[1]s)", field),
-			Message:    "Signalbox writes only its own annotations on jobs; it may not change " + field + ".",
-		}
-	}
 	quoted := make([]string, 0, len(annotations()))
 	for _, name := range annotations() {
 		quoted = append(quoted, fmt.Sprintf("%q", name))
@@ -58,7 +52,7 @@ func bounds(all []*kinds.Kind) []any {
 	}
 	onJobs.Spec.Validations = []admissionregistrationv1.Validation{
 		{Expression: "oldObject != null", Message: "Signalbox creates no jobs."},
-		same("spec"), same("metadata.labels"), same("metadata.ownerReferences"), same("metadata.finalizers"),
+		sameSpec(all), unchanged("metadata.labels"), unchanged("metadata.ownerReferences"), unchanged("metadata.finalizers"),
 		{
 			Expression: "variables.now.all(k, k in variables.own || (k in variables.old && variables.old[k] == variables.now[k])) && " +
 				"variables.old.all(k, k in variables.own || k in variables.now)",
@@ -79,6 +73,48 @@ func bounds(all []*kinds.Kind) []any {
 		Message:    "Signalbox writes only ConfigMaps signalbox-evidence-… that are labelled signalbox.dev/evidence=true.",
 	}}
 	return []any{onJobs, binding(onJobs.Name), onMaps, binding(onMaps.Name)}
+}
+
+func unchanged(field string) admissionregistrationv1.Validation {
+	return admissionregistrationv1.Validation{
+		Expression: fmt.Sprintf("has(object.%[1]s) == has(oldObject.%[1]s) && (!has(object.%[1]s) || object.%[1]s == oldObject.%[1]s)", field),
+		Message:    "Signalbox writes only its own annotations on jobs; it may not change " + field + ".",
+	}
+}
+
+// sameSpec is unchanged for spec, but for templates that an operator's webhook stamps anew whoever writes: those
+// may differ in metadata.creationTimestamp.
+func sameSpec(all []*kinds.Kind) admissionregistrationv1.Validation {
+	out := unchanged("spec")
+	for _, k := range all {
+		for _, at := range k.Operator.Restamped {
+			parent, template := string(at.Parent()), string(at.After(at.Parent()))
+			field := strings.TrimPrefix(parent, "spec.")
+			var others []string
+			for _, o := range k.Operator.Restamped {
+				if o.Parent() == at.Parent() {
+					others = append(others, fmt.Sprintf("%q", string(o.After(o.Parent()))))
+				}
+			}
+			if others[0] != fmt.Sprintf("%q", template) {
+				continue // written with the first of them
+			}
+			now, old, templates := "object."+parent, "oldObject."+parent, "["+strings.Join(others, ", ")+"]"
+			metadata := func(of string) string { return fmt.Sprintf(`("metadata" in %[1]s[t] ? %[1]s[t]["metadata"] : {})`, of) }
+			out.Expression += fmt.Sprintf(" || object.kind == %q && has(object.spec) && has(oldObject.spec) && has(%s) && has(%s)", k.API(), now, old) +
+				" && " + equalBut("object.spec", "oldObject.spec", fmt.Sprintf("k == %q", field)) +
+				" && " + equalBut(now, old, "k in "+templates) +
+				fmt.Sprintf(" && %s.all(t, (t in %s) == (t in %s) && (!(t in %s) || (", templates, now, old, now) +
+				equalBut(now+"[t]", old+"[t]", `k == "metadata"`) + " && " +
+				equalBut(metadata(now), metadata(old), `k == "creationTimestamp"`) + ")))"
+		}
+	}
+	return out
+}
+
+// equalBut compares two maps, except for the keys of which the condition holds.
+func equalBut(a, b, except string) string {
+	return fmt.Sprintf("%[1]s.all(k, %[3]s || (k in %[2]s && %[1]s[k] == %[2]s[k])) && %[2]s.all(k, %[3]s || k in %[1]s)", a, b, except)
 }
 
 // bound is a policy about whoever is given the verb, except in namespaces where he is given another.

@@ -352,11 +352,12 @@ func (f *files) all(name string) ([]byte, error) {
 	return text, nil
 }
 
+// shown is a file's name as it is printed: who names files may want to be obeyed by a terminal.
 func shown(name string) string {
 	if name == "-" {
 		return "stdin"
 	}
-	return filepath.ToSlash(name)
+	return visibleLine(filepath.ToSlash(name))
 }
 
 // live diagnoses jobs of the cluster.

@@ -286,6 +286,9 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 		}
 		return
 	}
+	if state, _, ok := strings.Cut(j.Fit.Paused, ":"); ok {
+		b.WriteString(state + "; ")
+	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
 	for _, line := range j.Fit.Lines() {
 		fmt.Fprintf(b, "  %s\n", visible(line))

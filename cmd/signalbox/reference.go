@@ -215,10 +215,10 @@ func exitCodes() []word {
 	code := func(n int, meaning string) word { return word{strconv.Itoa(n), "exit code", meaning} }
 	return []word{
 		code(exitFine, "Nothing at or above --fail-on (check), it fits (fit), a diagnosis was made (diagnose), healthy (diagnose --exit-code)."),
-		code(exitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code)."),
+		code(exitFindings, "Findings or a denial (check), it never will fit (fit), not healthy (diagnose --exit-code), something is wrong (doctor)."),
 		code(exitUsage, "Bad usage, or input that cannot be read; one line on standard error says what was expected."),
 		code(exitOurs, "A failure of Signalbox's own, or of the connection to a cluster that was named."),
-		code(exitUnknown, "The answer that was asked for is unknown: fit, check --require-cluster, a cluster of the kubeconfig that does not answer, diagnose --exit-code."),
+		code(exitUnknown, "The answer that was asked for is unknown: fit, check --require-cluster, a cluster of the kubeconfig that does not answer, diagnose --exit-code, a part that doctor could not look at."),
 		code(exitBusy, "The only objection is that the cluster is busy now; trying later may help."),
 		code(128+2, "Interrupted from the keyboard."),
 		code(128+15, "Told to stop."),

@@ -159,11 +159,11 @@ func unchecked(r preflight.Report) []string {
 	return out
 }
 
-// visible is a text without what a terminal would obey: manifests come from strangers, and
-// names of jobs, roles and nodes are printed.
+// visible is a text without what a terminal would obey, marks of direction among it: manifests and files come
+// from strangers, and names of jobs, roles, nodes and logs are printed.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
 			return utf8.RuneError
 		}
 		return r

@@ -1,8 +1,10 @@
 package checks_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +32,10 @@ func TestEveryCheckKeepsItsPromises(t *testing.T) {
 			if len(c.Doc) < 80 {
 				t.Errorf("testdata/%s/README.md in its family says %q; want why the rule exists", c.Name, c.Doc)
 			}
+			family := filepath.Dir(filepath.Dir(checks.Dir(c.Name)))
+			if !declares(t, filepath.Join(family, strings.ReplaceAll(c.Name, "-", "_")+".go"), c.Name) && !declares(t, filepath.Join(family, tables[family]), c.Name) {
+				t.Errorf("the check is neither in a file of its name nor in a table of %s", family)
+			}
 			for _, k := range c.Kinds {
 				if !slices.Contains(kindNames, k) {
 					t.Errorf("names kind %s, which no reader covers", k)
@@ -42,6 +48,15 @@ func TestEveryCheckKeepsItsPromises(t *testing.T) {
 	if diff := cmp.Diff(folders(t), names); diff != "" {
 		t.Errorf("folders of testdata and checks (-folders +checks):\n%s", diff)
 	}
+}
+
+// tables are the files of checks that differ in a row only, by family.
+var tables = map[string]string{"names": "missing.go", "queueing": "limits.go"}
+
+func declares(t *testing.T, file, name string) bool {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	return err == nil && strings.Contains(string(text), strconv.Quote(name))
 }
 
 // TestOneFixtureShowsOneMistake runs all checks over all fixtures: an example that trips a

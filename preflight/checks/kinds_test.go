@@ -25,7 +25,7 @@ func TestChecksKnowNoKind(t *testing.T) {
 			forbidden[gvk.GroupVersion().String()], forbidden[gvk.GroupKind().String()] = true, true
 		}
 	}
-	fset, declared, used := token.NewFileSet(), 0, map[string]bool{}
+	fset, declared := token.NewFileSet(), 0
 	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "new.go" {
 			return err
@@ -49,11 +49,7 @@ func TestChecksKnowNoKind(t *testing.T) {
 			if err != nil || !forbidden[text] {
 				return true
 			}
-			if place := filepath.Base(name) + ": " + text; otherThing[place] != "" {
-				used[place] = true
-			} else {
-				t.Errorf("%s: %q is a kind: ask what its operator does (kinds.Operator), or declare it under Kinds", fset.Position(literal.Pos()), text)
-			}
+			t.Errorf("%s: %q is a kind: ask what its operator does (kinds.Operator), or declare it under Kinds", fset.Position(literal.Pos()), text)
 			return true
 		})
 		return nil
@@ -64,12 +60,6 @@ func TestChecksKnowNoKind(t *testing.T) {
 	if declared < 20 {
 		t.Errorf("%d checks declare a kind; want 20 at least: is the field called otherwise?", declared)
 	}
-	stale(t, "otherThing", otherThing, used)
-}
-
-// otherThing are words that are the name of a kind and mean something else. It only shrinks.
-var otherThing = map[string]string{
-	"jobset_field_refused.go: Job": "the word by which messages call one of the Jobs of a JobSet",
 }
 
 // TestWhatOperatorsRefuseIsChecked: a check that leaves its answer to an operator is one that there

@@ -8,7 +8,7 @@ import (
 type AttachLimits struct {
 	Driver    string
 	Now, Idle []int32
-	There     map[string][]int32 // shared volumes by node: 0 absent, 1 attached now, 2 idle too
+	Attached  map[string][]int32 // shared volumes by node: 0 absent, 1 attached now, 2 idle too
 }
 
 const noLimit = 1 << 30

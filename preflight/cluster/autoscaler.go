@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Autoscaler is who may add nodes to the cluster; empty: nobody was seen. Where there is
+// Autoscaler is what may add nodes to the cluster; empty: none was seen. Where there is
 // one, what does not fit on the nodes there are may fit on nodes to come.
 func (s *Snapshot) Autoscaler() string {
 	if s == nil {
@@ -27,10 +27,10 @@ var (
 	autoscalerStatus = [2]string{"kube-system", "cluster-autoscaler-status"}
 )
 
-// Node labels that only an autoscaler writes.
+// KarpenterNodePool is the label of nodes that Karpenter made: the name of their pool.
 const KarpenterNodePool = "karpenter.sh/nodepool"
 
-// growth is what a node says about who adds nodes like it.
+// growth is what a node says about the autoscaler that adds nodes like it.
 type growth uint8
 
 const (
@@ -53,7 +53,7 @@ func growthOf(n *corev1.Node) growth {
 	return byNobody
 }
 
-// autoscalerIn says who may add nodes, as far as objects show; empty: nobody was seen.
+// autoscalerIn is the autoscaler, as far as objects show; empty: none was seen.
 func autoscalerIn(all Objects) string {
 	if all[NodePoolKind].length() > 0 {
 		return karpenter
@@ -67,7 +67,7 @@ func autoscalerIn(all Objects) string {
 	return ""
 }
 
-// autoscalerOf says who may add nodes to the cluster; empty: nobody was seen.
+// autoscalerOf is the autoscaler of the cluster; empty: none was seen.
 func autoscalerOf(objects string, nodes *marks) string {
 	switch {
 	case objects == karpenter || nodes.karpenter > 0:

@@ -19,21 +19,21 @@ func hashOf(key, value string) LabelHash {
 	return LabelHash(h)
 }
 
-// labelFilter says of labels that no pod of a block has them; a few times in a hundred it
+// bloomFilter says of labels that no pod of a block has them; a few times in a hundred it
 // cannot say so though none has. It is a Bloom filter with two bits for each label.
-type labelFilter [64]uint64
+type bloomFilter [64]uint64
 
-const filterBits = 64 * 64
+const bloomBits = 64 * 64
 
-func (h LabelHash) bits() (a, b uint64) { return uint64(h) % filterBits, uint64(h>>32) % filterBits }
+func (h LabelHash) bits() (a, b uint64) { return uint64(h) % bloomBits, uint64(h>>32) % bloomBits }
 
-func (f *labelFilter) add(h LabelHash) {
+func (f *bloomFilter) add(h LabelHash) {
 	a, b := h.bits()
 	f[a/64] |= 1 << (a % 64)
 	f[b/64] |= 1 << (b % 64)
 }
 
-func (f *labelFilter) has(h LabelHash) bool {
+func (f *bloomFilter) has(h LabelHash) bool {
 	a, b := h.bits()
 	return f[a/64]>>(a%64)&1 == 1 && f[b/64]>>(b%64)&1 == 1
 }
@@ -45,7 +45,7 @@ func (b *block) mayHold(labels []LabelHash) bool {
 	}
 	f := b.labels.Load()
 	if f == nil {
-		f = &labelFilter{}
+		f = &bloomFilter{}
 		for _, p := range b.pods {
 			for key, value := range p.labels {
 				f.add(hashOf(key, value))

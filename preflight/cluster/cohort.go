@@ -143,7 +143,7 @@ func (n *QuotaNode) kept(fr FlavorResource) int64 {
 	return 0
 }
 
-// Most is what the node could get if nobody used anything.
+// Most is what the node could get if nothing were used.
 func (n *QuotaNode) Most(fr FlavorResource) int64 {
 	if n.parent == nil {
 		return n.subtree[fr]
@@ -155,7 +155,7 @@ func (n *QuotaNode) Most(fr FlavorResource) int64 {
 	return out
 }
 
-// Left is what the node could get now without moving anybody aside; it may be negative.
+// Left is what the node could get now without preemption; it may be negative.
 func (n *QuotaNode) Left(fr FlavorResource) int64 {
 	if n.parent == nil {
 		return n.subtree[fr] - n.usage[fr]

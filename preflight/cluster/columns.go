@@ -9,9 +9,9 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// columns are the numbers of all nodes. Nodes that agree in everything but their names
+// Columns are the numbers of all nodes. Nodes that agree in everything but their names
 // and labels are one class and counted once: a cluster of thousands of nodes has few.
-type columns struct {
+type Columns struct {
 	Index           map[corev1.ResourceName]int
 	Free, Idle      [][]int64 // by resource, then class
 	Busy            []bool    // by class: something would be gone were it idle
@@ -29,7 +29,7 @@ type Need struct {
 }
 
 // NeedsOf are the amounts of one pod, itself included, in the order of resource names.
-func (c *columns) NeedsOf(requests job.Resources) []Need {
+func (c *Columns) NeedsOf(requests job.Resources) []Need {
 	out := make([]Need, 0, len(requests)+1)
 	add := func(name corev1.ResourceName, n int64) {
 		column, ok := c.Index[name]

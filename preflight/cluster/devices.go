@@ -23,6 +23,7 @@ type resourceSlice struct {
 	} `json:"spec"`
 }
 
+// ClaimGVK is the kind of claims of devices (DRA).
 var ClaimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")
 
 // allocatedDevices are the devices that claims hold, and how many claims each

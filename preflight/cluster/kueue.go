@@ -11,13 +11,15 @@ import (
 // The parts of Kueue's objects that are read; v1beta1 and v1beta2 differ in the name of
 // the cohort only (https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta2/).
 type (
-	localQueue struct {
+	// LocalQueue is the queue of a namespace.
+	LocalQueue struct {
 		Spec struct {
 			ClusterQueue string `json:"clusterQueue"`
 			StopPolicy   string `json:"stopPolicy"`
 		} `json:"spec"`
 		Status QueueStatus `json:"status"`
 	}
+	// ClusterQueue holds quotas, and may share them with others of its cohort.
 	ClusterQueue struct {
 		Spec struct {
 			ResourceGroups    []resourceGroup       `json:"resourceGroups"`
@@ -56,6 +58,7 @@ type (
 		BorrowingLimit *resource.Quantity  `json:"borrowingLimit"`
 		LendingLimit   *resource.Quantity  `json:"lendingLimit"`
 	}
+	// QueueStatus is what Kueue writes about a queue.
 	QueueStatus struct {
 		FlavorsReservation []flavorUsage      `json:"flavorsReservation"`
 		Conditions         []metav1.Condition `json:"conditions"`
@@ -69,9 +72,10 @@ type (
 	}
 )
 
+// Cohort is the cohort that the queue is in; empty: none.
 func (q *ClusterQueue) Cohort() string { return cmp.Or(q.Spec.CohortName, q.Spec.Cohort) }
 
-// Inactive is the reason why a queue takes no jobs; empty: it does, or nobody says.
+// Inactive is the reason why a queue takes no jobs; empty: it does, or that is not said.
 func (s *QueueStatus) Inactive() string {
 	for _, c := range s.Conditions {
 		if c.Type == "Active" && c.Status == metav1.ConditionFalse {

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
-// labelColumn numbers the values that labels have on each node, by node.
-type labelColumn struct {
+// LabelColumn numbers the values that labels have on each node, by node.
+type LabelColumn struct {
 	Of     []int32
 	Values int
 }
@@ -21,7 +21,7 @@ type labelColumn struct {
 type labelColumns struct {
 	keys map[string]int // that nodes have; read-only
 	made *lru.Cache     // keys, joined -> *labelColumn
-	none *labelColumn   // where no node has any of the keys
+	none *LabelColumn   // where no node has any of the keys
 }
 
 // mostColumns and mostGrids bound what is kept; a column of 15,000 nodes takes 60 KB, what
@@ -33,7 +33,7 @@ const (
 
 // labelColumnsOf has columns for so many nodes that have these keys.
 func labelColumnsOf(nodes int, keys map[string]int) *labelColumns {
-	return &labelColumns{keys: keys, made: lru.New(mostColumns), none: &labelColumn{Of: make([]int32, nodes), Values: 1}}
+	return &labelColumns{keys: keys, made: lru.New(mostColumns), none: &LabelColumn{Of: make([]int32, nodes), Values: 1}}
 }
 
 // known are those of the keys that a node has: the others tell no nodes apart.
@@ -47,15 +47,15 @@ func (l *labelColumns) known(keys []string) []string {
 
 // column numbers the combinations of values of some keys; a label that is not there is a
 // value of its own.
-func (l *labelColumns) column(nodes []*Node, keys []string) *labelColumn {
+func (l *labelColumns) column(nodes []*Node, keys []string) *LabelColumn {
 	if keys = l.known(keys); len(keys) == 0 {
 		return l.none
 	}
 	name := strings.Join(keys, "\x00")
 	if c, ok := l.made.Get(name); ok {
-		return c.(*labelColumn)
+		return c.(*LabelColumn)
 	}
-	c := &labelColumn{Of: make([]int32, len(nodes)), Values: 1}
+	c := &LabelColumn{Of: make([]int32, len(nodes)), Values: 1}
 	for _, key := range keys {
 		seen, values := map[labelPair]int32{}, map[string]int32{}
 		for at, n := range nodes {
@@ -85,7 +85,7 @@ func (l *labelColumns) column(nodes []*Node, keys []string) *labelColumn {
 type labelPair struct{ before, value int32 }
 
 // LabelColumn numbers the combinations of values that some labels have on the nodes.
-func (s *Snapshot) LabelColumn(keys []string) *labelColumn { return s.byLabel.column(s.nodes, keys) }
+func (s *Snapshot) LabelColumn(keys []string) *LabelColumn { return s.byLabel.column(s.nodes, keys) }
 
 // ByLabels asks once about nodes that agree on every label that is looked at.
 func (s *Snapshot) ByLabels(match func(*corev1.Node) bool, terms []corev1.NodeSelectorTerm, keys []string) func(at int) bool {

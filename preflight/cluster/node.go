@@ -107,11 +107,11 @@ type Pod struct {
 	deleted             bool   // is being deleted
 	ended               bool   // takes no room any more
 	priority            int32  // as admission wrote it
-	class               string // its priority class, where nobody wrote the number
+	class               string // its priority class, where the number is not written
 	owner               Owner  // the controller of the pod; empty: none
 }
 
-// Owner is who keeps a pod running.
+// Owner is the controller of a pod.
 type Owner struct{ Kind, Name string }
 
 // Amount is one entry of a resource vector.
@@ -164,6 +164,7 @@ func (p *Pod) Equal(q *Pod) bool {
 		slices.EqualFunc(p.apart, q.apart, PodTerm.Equal)
 }
 
+// Compare orders pods by namespace and name.
 func (p *Pod) Compare(q *Pod) int {
 	if c := strings.Compare(p.namespace, q.namespace); c != 0 {
 		return c

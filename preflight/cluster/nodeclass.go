@@ -10,15 +10,15 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// class is nodes that a fit cannot tell apart but for their names and labels.
-type class struct {
+// nodeClass is nodes that a fit cannot tell apart but for their names and labels.
+type nodeClass struct {
 	key             string
 	ready, cordoned bool
 	busy            bool      // something would be gone were it idle
 	taints          *taintSet // those of its nodes
 	room            []int64   // free, then idle, by column
 
-	// The ledger's own; snapshots share the class and must not look at these.
+	// Fields of the store; snapshots share the class and must not look at these.
 	nodes int
 	slot  int32
 }
@@ -27,26 +27,26 @@ type class struct {
 type taintSet struct {
 	text    string
 	taints  []corev1.Taint
-	classes int // the ledger's own
+	classes int // the store's own
 }
 
-// classes are the classes of a ledger's nodes. A node that changes joins another one; the
+// nodeClasses are the classes of a store's nodes. A node that changes joins another one; the
 // others stay.
-type classes struct {
+type nodeClasses struct {
 	offered map[corev1.ResourceName]int // nodes that name the resource
 	names   []corev1.ResourceName       // the columns, sorted; nil: to be made anew
 	index   map[corev1.ResourceName]int
-	byKey   map[string]*class
+	byKey   map[string]*nodeClass
 	round   int // of the columns
 	taints  map[string]*taintSet
-	slots   []*class // nil: free
-	free    []int32  // slots
-	key     []byte   // scratch
-	room    []int64  // scratch
+	slots   []*nodeClass // nil: free
+	free    []int32      // slots
+	key     []byte       // scratch
+	room    []int64      // scratch
 }
 
 // offer counts a node by what it offers, and not any more by what it did before.
-func (c *classes) offer(before, now job.Resources) {
+func (c *nodeClasses) offer(before, now job.Resources) {
 	count := func(what, other job.Resources, n int) {
 		for name := range what {
 			if _, both := other[name]; both {
@@ -68,7 +68,7 @@ func (c *classes) offer(before, now job.Resources) {
 
 // reset makes the columns anew if the resources are others than before. Then every node
 // has to join again.
-func (c *classes) reset() bool {
+func (c *nodeClasses) reset() bool {
 	if c.names != nil {
 		return false
 	}
@@ -81,7 +81,7 @@ func (c *classes) reset() bool {
 	for i, name := range c.names {
 		c.index[name] = i
 	}
-	c.byKey, c.taints = map[string]*class{}, map[string]*taintSet{}
+	c.byKey, c.taints = map[string]*nodeClass{}, map[string]*taintSet{}
 	c.slots, c.free = nil, nil
 	c.round++
 	c.room = make([]int64, 2*len(c.names))
@@ -89,7 +89,7 @@ func (c *classes) reset() bool {
 }
 
 // join puts a node into the class that it belongs to now.
-func (c *classes) join(b *nodeInfo) {
+func (c *nodeClasses) join(b *nodeInfo) {
 	n, columns := b.node, len(c.names)
 	if b.has == nil || b.round != c.round {
 		b.has, b.round = make([]int64, columns), c.round
@@ -106,15 +106,15 @@ func (c *classes) join(b *nodeInfo) {
 	c.key = append(c.key, b.taints...)
 	to := c.byKey[string(c.key)]
 	if to == nil {
-		to = c.found(b)
+		to = c.add(b)
 	}
-	to.nodes++ // before it leaves, lest the last one closes the door
+	to.nodes++ // counted before the node leaves its old class, which may be the same and would go with its last node
 	c.leave(b)
 	b.class = to
 }
 
 // fill writes down what is left by column.
-func (c *classes) fill(room, has []int64, used amounts) {
+func (c *nodeClasses) fill(room, has []int64, used amounts) {
 	for i, name := range c.names {
 		for len(used) > 0 && used[0].Name < name {
 			used = used[1:]
@@ -126,10 +126,10 @@ func (c *classes) fill(room, has []int64, used amounts) {
 	}
 }
 
-// found founds a class.
-func (c *classes) found(b *nodeInfo) *class {
+// add makes a class for a node that is like no other.
+func (c *nodeClasses) add(b *nodeInfo) *nodeClass {
 	n := b.node
-	to := &class{
+	to := &nodeClass{
 		key: string(c.key), ready: n.Ready, cordoned: n.Cordoned, room: slices.Clone(c.room),
 		busy: !slices.Equal(c.room[:len(c.names)], c.room[len(c.names):]), taints: c.taints[b.taints],
 	}
@@ -150,7 +150,7 @@ func (c *classes) found(b *nodeInfo) *class {
 }
 
 // leave takes a node out of its class, and the class away with its last node.
-func (c *classes) leave(b *nodeInfo) {
+func (c *nodeClasses) leave(b *nodeInfo) {
 	from := b.class
 	b.class = nil
 	if from == nil || c.byKey[from.key] != from { // of earlier columns
@@ -167,24 +167,24 @@ func (c *classes) leave(b *nodeInfo) {
 	}
 }
 
-// line is the nodes by name, and what of them a fit looks at: which are alike.
-type line struct {
+// classifiedNodes is the nodes by name, and what of them a fit looks at: which are alike.
+type classifiedNodes struct {
 	nodes   []*Node
-	of      []int32  // by node: its class
-	classes []*class // in no order; nil: none
+	classOf []int32      // by node: its class
+	classes []*nodeClass // in no order; nil: none
 	index   map[corev1.ResourceName]int
 }
 
 // copy is the line for a snapshot to keep.
-func (l *line) copy() line {
-	return line{slices.Clone(l.nodes), slices.Clone(l.of), slices.Clone(l.classes), l.index}
+func (l *classifiedNodes) copy() classifiedNodes {
+	return classifiedNodes{slices.Clone(l.nodes), slices.Clone(l.classOf), slices.Clone(l.classes), l.index}
 }
 
 // numbered are the classes in the order of their first nodes, and the class of each node.
-func (l *line) numbered() (classes []*class, of []int32) {
+func (l *classifiedNodes) numbered() (classes []*nodeClass, of []int32) {
 	number := make([]int32, len(l.classes)) // by slot: its number, from 1 on
-	classes, of = make([]*class, 0, len(l.classes)), make([]int32, len(l.of))
-	for at, slot := range l.of {
+	classes, of = make([]*nodeClass, 0, len(l.classes)), make([]int32, len(l.classOf))
+	for at, slot := range l.classOf {
 		if number[slot] == 0 {
 			classes = append(classes, l.classes[slot])
 			number[slot] = int32(len(classes))
@@ -195,11 +195,11 @@ func (l *line) numbered() (classes []*class, of []int32) {
 }
 
 // makeColumns works out the numbers of the line. They are made when the first fit asks for them:
-// most snapshots are replaced before anybody asks.
-func (l *line) makeColumns() columns {
+// most snapshots are replaced before a fit asks.
+func (l *classifiedNodes) makeColumns() Columns {
 	classes, of := l.numbered()
 	n, resources := len(classes), len(l.index)
-	c := columns{
+	c := Columns{
 		Index: l.index, Free: make([][]int64, resources), Idle: make([][]int64, resources),
 		Ready: make([]bool, n), Cordoned: make([]bool, n), Busy: make([]bool, n), TaintSet: make([]int, n),
 		plain: groupingOf(of, n),
@@ -228,13 +228,13 @@ func (l *line) makeColumns() columns {
 	return c
 }
 
-// Separate makes each node a class of its own, so that the room on one can change alone. It is for
-// whoever has the snapshot for himself and has not asked for its columns yet.
-func (l *line) Separate() {
-	classes := make([]*class, len(l.nodes))
+// Separate makes each node a class of its own, so that the room on one can change alone. The
+// snapshot must be the caller's own, and its columns not asked for yet.
+func (l *classifiedNodes) Separate() {
+	classes := make([]*nodeClass, len(l.nodes))
 	for at := range l.nodes {
-		classes[at] = l.classes[l.of[at]]
-		l.of[at] = int32(at)
+		classes[at] = l.classes[l.classOf[at]]
+		l.classOf[at] = int32(at)
 	}
 	l.classes = classes
 }

@@ -6,33 +6,33 @@ import (
 	"sync"
 )
 
-// NodeGrouping parts the nodes into cells that no pod of a gang, nor of the changes tried of it,
-// can tell apart. Everything is counted per cell: the cost of a fit grows with the number
-// of different nodes. Cells are in the order of their first nodes.
+// NodeGrouping parts the nodes into groups that no pod of a gang, nor of the changes tried of it,
+// can tell apart. Everything is counted per group: the cost of a fit grows with the number
+// of different nodes. Groups are in the order of their first nodes.
 type NodeGrouping struct {
-	Class     []int32   // by cell: the class its nodes belong to
-	Nodes     [][]int32 // by cell, by name
-	Size      []int32   // by cell: how many they are
-	LabelSet  []int32   // by cell: number of its combination of labels
+	Class     []int32   // by group: the class its nodes belong to
+	Nodes     [][]int32 // by group, by name
+	Size      []int32   // by group: how many they are
+	LabelSet  []int32   // by group: number of its combination of labels
 	LabelSets int       // combinations of labels
 
 	sorted     sync.Once
 	selections *Selections // once sorted
 }
 
-// Selections are cells whose nodes differ in what is left of them and in nothing else that a
+// Selections are groups whose nodes differ in what is left of them and in nothing else that a
 // pod can choose by: what holds for one of them need not be asked for each.
 type Selections struct {
-	Groups [][]int32 // by family
-	Nodes  []int64   // by family: how many there are
+	Groups [][]int32 // by selection
+	Nodes  []int64   // by selection: how many there are
 }
 
-// mostSelections bounds the combinations that families are looked up in.
+// mostSelections bounds the combinations that selections are looked up in.
 const mostSelections = 1 << 20
 
-// Selections finds the families of the cells, or sorts the cells into them. Where labels and
-// taints could combine in too many ways, each cell is a family.
-func (g *NodeGrouping) Selections(c *columns) *Selections {
+// Selections finds the selections of the groups, or sorts the groups into them. Where labels and
+// taints could combine in too many ways, each group is a selection.
+func (g *NodeGrouping) Selections(c *Columns) *Selections {
 	g.sorted.Do(func() {
 		f := &Selections{}
 		sets := max(1, len(c.TaintSets))
@@ -41,10 +41,10 @@ func (g *NodeGrouping) Selections(c *columns) *Selections {
 		if several {
 			known = make([]int32, g.LabelSets*sets*4)
 		}
-		for cell, class := range g.Class {
+		for nodeGroup, class := range g.Class {
 			at := len(f.Groups)
 			if several {
-				key := ((int(g.LabelSet[cell])*sets+c.TaintSet[class])*2+bit(c.Ready[class]))*2 + bit(c.Cordoned[class])
+				key := ((int(g.LabelSet[nodeGroup])*sets+c.TaintSet[class])*2+bit(c.Ready[class]))*2 + bit(c.Cordoned[class])
 				if known[key] == 0 {
 					known[key] = int32(at + 1)
 				}
@@ -53,15 +53,15 @@ func (g *NodeGrouping) Selections(c *columns) *Selections {
 			if at == len(f.Groups) {
 				f.Groups, f.Nodes = append(f.Groups, nil), append(f.Nodes, 0)
 			}
-			f.Groups[at] = append(f.Groups[at], int32(cell))
-			f.Nodes[at] += int64(g.Size[cell])
+			f.Groups[at] = append(f.Groups[at], int32(nodeGroup))
+			f.Nodes[at] += int64(g.Size[nodeGroup])
 		}
 		g.selections = f
 	})
 	return g.selections
 }
 
-// groupingOf has a cell for each of so many classes; of is the class of each node.
+// groupingOf has a group for each of so many classes; of is the class of each node.
 func groupingOf(of []int32, classes int) *NodeGrouping {
 	g := &NodeGrouping{
 		Class: make([]int32, classes), Nodes: make([][]int32, classes), Size: make([]int32, classes),
@@ -82,10 +82,10 @@ func groupingOf(of []int32, classes int) *NodeGrouping {
 	return g
 }
 
-// Weight is the number of nodes of a cell.
-func (g *NodeGrouping) Weight(cell int) int64 { return int64(g.Size[cell]) }
+// Weight is the number of nodes of a group.
+func (g *NodeGrouping) Weight(nodeGroup int) int64 { return int64(g.Size[nodeGroup]) }
 
-// Split parts cells whose nodes differ in a value; by node.
+// Split parts groups whose nodes differ in a value; by node.
 func (g *NodeGrouping) Split(value func(at int32) int32) *NodeGrouping {
 	differ := func(members []int32) bool {
 		return len(members) > 1 && slices.ContainsFunc(members[1:], func(at int32) bool { return value(at) != value(members[0]) })
@@ -94,13 +94,13 @@ func (g *NodeGrouping) Split(value func(at int32) int32) *NodeGrouping {
 		return g
 	}
 	out := &NodeGrouping{LabelSets: g.LabelSets}
-	for cell, members := range g.Nodes {
+	for nodeGroup, members := range g.Nodes {
 		parts := [][]int32{members}
 		if differ(members) {
 			parts = partsOf(members, value)
 		}
 		for _, part := range parts {
-			out.Class, out.Nodes = append(out.Class, g.Class[cell]), append(out.Nodes, part)
+			out.Class, out.Nodes = append(out.Class, g.Class[nodeGroup]), append(out.Nodes, part)
 		}
 	}
 	out.sort()
@@ -136,11 +136,11 @@ func (g *NodeGrouping) sort() {
 	g.Class, g.Nodes, g.Size = class, nodes, size
 }
 
-// Labelled writes down the combination of labels of each cell.
-func (g *NodeGrouping) Labelled(c *labelColumn) *NodeGrouping {
+// Labelled writes down the combination of labels of each group.
+func (g *NodeGrouping) Labelled(c *LabelColumn) *NodeGrouping {
 	out := &NodeGrouping{Class: g.Class, Nodes: g.Nodes, Size: g.Size, LabelSet: make([]int32, len(g.Nodes)), LabelSets: c.Values}
-	for cell, members := range out.Nodes {
-		out.LabelSet[cell] = c.Of[members[0]]
+	for nodeGroup, members := range out.Nodes {
+		out.LabelSet[nodeGroup] = c.Of[members[0]]
 	}
 	return out
 }

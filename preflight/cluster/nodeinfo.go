@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// nodeInfo is a node in a ledger and the pods on it. It changes with every pod that comes or
+// nodeInfo is a node in a store and the pods on it. It changes with every pod that comes or
 // goes; snapshots get digests of it.
 type nodeInfo struct {
 	name           string
@@ -34,7 +34,7 @@ type nodeInfo struct {
 	attachLimits []attachLimit
 
 	node    *Node // as the last snapshot has it
-	class   *class
+	class   *nodeClass
 	shape   *nodeShape
 	at      int  // in the order of known nodes, as of the last snapshot
 	touched bool // since the last snapshot

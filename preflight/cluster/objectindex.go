@@ -50,7 +50,7 @@ var (
 		QuotaKind:    {rule: true, read: readQuota},
 		RangeKind:    {rule: true, read: readRange},
 		priorityKind: {rule: true, read: strictly[schedulingv1.PriorityClass]},
-		LocalKind:    {rule: true, read: strictly[localQueue]},
+		LocalKind:    {rule: true, read: strictly[LocalQueue]},
 		ClusterKind:  {rule: true, read: strictly[ClusterQueue]},
 		CohortKind:   {rule: true, read: strictly[cohort]},
 		flavorKind:   {rule: true, read: strictly[resourceFlavor]},

@@ -8,7 +8,7 @@ import (
 )
 
 // plainFields reads fields of an object that are written as their type wants them. odd says that
-// one was not: then whoever reads it has to use the converter, which knows all ways.
+// one was not: then the converter has to be used, which knows all ways.
 type plainFields struct{ odd bool }
 
 func (p *plainFields) child(in map[string]any, key string) map[string]any {

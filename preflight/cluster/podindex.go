@@ -77,13 +77,13 @@ func (r *PodList) Asked() (pods int, sum job.Resources) {
 	return r.count, r.sum
 }
 
-// namespacePods is the live pods of a namespace in a ledger.
+// namespacePods is the live pods of a namespace in a store.
 type namespacePods struct {
 	all, waiting podBlocks
 	shown        *PodList // nil: something has changed
 }
 
-// podEntry is a pod in a ledger, and where it is in the lists of its namespace.
+// podEntry is a pod in a store, and where it is in the lists of its namespace.
 type podEntry struct {
 	pod     *Pod
 	on      *nodeInfo // nil: none
@@ -130,14 +130,14 @@ const blockSize = 128
 // is copied before it is written to, so that a change costs O(blockSize), not O(pods).
 type podBlocks struct {
 	blocks []*block // full, but for the last
-	own    []bool   // by block: nobody shares it
+	own    []bool   // by block: it is not shared
 	size   int32
 }
 
 // block is a number of pods, and which labels they have.
 type block struct {
 	pods   []*Pod
-	labels atomic.Pointer[labelFilter] // made when first asked for; nobody asks before it is shared
+	labels atomic.Pointer[bloomFilter] // made when first asked for, which is after the block was shared
 }
 
 // block is the block with place i, writable.

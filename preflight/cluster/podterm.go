@@ -21,7 +21,7 @@ type PodTerm struct {
 	namespaces []string
 	chosen     labels.Selector // of namespaces; nil: only those listed
 	Unread     string          // why the term cannot be judged; empty: it can
-	Number     int             // of an own term; see ground.number
+	Number     int             // of a term of the gang; equal terms have the same
 	Must       [2]string       // a label that pods need for it to be about them; empty: none, or several
 }
 
@@ -143,4 +143,5 @@ func (k *PodTerm) Meets(s *Snapshot, namespace string, p *job.Pod) (yes bool, do
 	}
 }
 
+// UnseenNamespaces is why a term with a namespace selector may not be judged.
 const UnseenNamespaces = "labels of namespaces that are not in the view"

@@ -16,6 +16,7 @@ type PriorityClass struct {
 // (https://kubernetes.io/docs/tasks/administer-cluster/guaranteed-scheduling-critical-addon-pods/).
 var systemPriorities = map[string]int32{"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
 
+// PriorityClass is the priority class that a pod gets when it is created; false where that is not known.
 func (s *Snapshot) PriorityClass(spec *corev1.PodSpec) (PriorityClass, bool) {
 	never := spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever
 	if v, ok := systemPriorities[spec.PriorityClassName]; ok {

@@ -136,9 +136,9 @@ func (s *Snapshot) UnreadRules(namespace string) []string {
 }
 
 // LocalQueue finds a LocalQueue of Kueue; of several versions the last one counts.
-func (s *Snapshot) LocalQueue(namespace, name string) (q *localQueue) {
+func (s *Snapshot) LocalQueue(namespace, name string) (q *LocalQueue) {
 	for _, o := range s.objects[LocalKind].called(namespace, name) {
-		if v, ok := o.read.(*localQueue); ok {
+		if v, ok := o.read.(*LocalQueue); ok {
 			q = v
 		}
 	}

@@ -104,7 +104,7 @@ func Decode(o *unstructured.Unstructured, into any) error {
 }
 
 // mayTakeLong says that some text in an object might be an amount that takes minutes to read:
-// whoever reads it has to look first which fields are amounts.
+// a reader has to look first which fields are amounts.
 func mayTakeLong(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

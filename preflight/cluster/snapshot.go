@@ -22,7 +22,7 @@ func (s *Snapshot) NodeAt(name string) (int, bool) {
 
 // Snapshot is one view of a cluster; immutable, safe for concurrent use.
 type Snapshot struct {
-	line
+	classifiedNodes
 	taken      time.Time
 	incomplete string // why no number may be trusted; empty: complete enough
 
@@ -36,15 +36,15 @@ type Snapshot struct {
 	allocated  int    // devices that claims hold
 	complete   map[schema.GroupResource]bool
 	absent     map[objectKey]bool // known not to be there, without version; see Builder.Absent
-	autoscaler string             // who may add nodes; empty: nobody seen
+	autoscaler string             // what may add nodes; empty: none was seen
 
-	memory *sync.Pool // of *scratch; shared by the snapshots of a ledger
+	memory *sync.Pool // for answers to work in; shared by the snapshots of a store
 
 	slots *lru.Cache // driver -> *slotRow
 
 	lined     sync.Once
-	cols      columns       // once lined up
-	groupings *lru.Cache    // label keys, joined -> *grid
+	cols      Columns       // once lined up
+	groupings *lru.Cache    // label keys, joined -> *NodeGrouping
 	byLabel   *labelColumns // shared by snapshots whose nodes have the same names and labels
 	shapes    *nodeShapes   // which nodes offer the same
 	silent    int           // nodes that say nothing about their health
@@ -52,7 +52,7 @@ type Snapshot struct {
 }
 
 // Columns are the numbers of all nodes, made when first asked for. Read-only.
-func (s *Snapshot) Columns() *columns {
+func (s *Snapshot) Columns() *Columns {
 	s.lined.Do(func() { s.cols = s.makeColumns() })
 	return &s.cols
 }
@@ -156,43 +156,43 @@ func (s *Snapshot) Caches() []Cache {
 }
 
 // Builder collects objects into a Snapshot. The zero value is ready to use. It keeps
-// what it is given and expects nobody to change it.
+// what it is given, which must not be changed afterwards.
 type Builder struct {
-	ledger Store
-	why    string
+	store Store
+	why   string
 }
 
 // Node adds a node. The first node makes nodes known; see Complete.
-func (b *Builder) Node(n *corev1.Node) { b.ledger.SetNode(n) }
+func (b *Builder) Node(n *corev1.Node) { b.store.SetNode(n) }
 
 // Pod adds a pod; finished pods and pods without a node take no room.
-func (b *Builder) Pod(p *corev1.Pod) { b.ledger.SetPod(p) }
+func (b *Builder) Pod(p *corev1.Pod) { b.store.SetPod(p) }
 
 // KeepPod is Pod for a pod of which only what counts was kept.
-func (b *Builder) KeepPod(p *Pod) { b.ledger.KeepPod(p) }
+func (b *Builder) KeepPod(p *Pod) { b.store.KeepPod(p) }
 
 // Object adds any other object (claims, quotas, runtimes, priority classes …).
-func (b *Builder) Object(o *unstructured.Unstructured) { b.ledger.SetObject(o) }
+func (b *Builder) Object(o *unstructured.Unstructured) { b.store.SetObject(o) }
 
 // Complete says that the view holds all Objects of a resource: what is not there is
 // absent, not unknown.
 func (b *Builder) Complete(resources ...schema.GroupResource) {
 	for _, r := range resources {
-		b.ledger.SetComplete(r, true)
+		b.store.SetComplete(r, true)
 	}
 }
 
-// Absent says that somebody asked for one object and it is not there, although the view does
+// Absent says that one object was asked for and is not there, although the view does
 // not hold its resource whole.
 func (b *Builder) Absent(gk schema.GroupKind, namespace, name string) {
-	put(&b.ledger.absent, objectKey{gk.WithVersion(""), namespace, name}, true)
+	put(&b.store.absent, objectKey{gk.WithVersion(""), namespace, name}, true)
 }
 
 // Incomplete records why the view must not be trusted (caches not synced …).
 func (b *Builder) Incomplete(why string) { b.why = why }
 
 // Snapshot returns the view. The builder must not be used afterwards.
-func (b *Builder) Snapshot(taken time.Time) *Snapshot { return b.ledger.Snapshot(taken, b.why) }
+func (b *Builder) Snapshot(taken time.Time) *Snapshot { return b.store.Snapshot(taken, b.why) }
 
 // ResourceOf is the resource of a kind by the API's naming rule (the plural in lower case).
 func ResourceOf(gvk schema.GroupVersionKind) schema.GroupResource {

@@ -20,15 +20,15 @@ import (
 // snapshots. A change of a pod or a node costs what it changes; a snapshot costs O(nodes)
 // machine words to copy, and works out only what changed since the last one: nodes, the
 // classes they are in, the pieces of the lists of pods. The zero value is empty and ready
-// to use. It keeps what it is given, expects nobody to change it, and is not safe for
+// to use. It keeps what it is given, which must not be changed, and is not safe for
 // concurrent use; the snapshots are.
 type Store struct {
 	nodes   map[string]*nodeInfo
-	order   []*nodeInfo // of known nodes, by name
-	touched []*nodeInfo // since the last snapshot
-	moved   bool        // a node has come or gone since
-	line    line        // of the last snapshot; to be copied
-	classes classes
+	order   []*nodeInfo     // of known nodes, by name
+	touched []*nodeInfo     // since the last snapshot
+	moved   bool            // a node has come or gone since
+	line    classifiedNodes // of the last snapshot; to be copied
+	classes nodeClasses
 	marks   marks
 
 	pods     map[types.NamespacedName]*podEntry
@@ -211,7 +211,7 @@ func (l *Store) objectChanged(gk schema.GroupKind, name Name, before, now *objec
 	l.volumesChanged(gk, name, before, now)
 }
 
-// SetComplete says whether the ledger holds all Objects of a resource.
+// SetComplete says whether the store holds all objects of a resource.
 func (l *Store) SetComplete(r schema.GroupResource, whole bool) {
 	if l.complete[r] == whole {
 		return
@@ -241,7 +241,7 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		s.incomplete = "the snapshot holds no nodes"
 	}
 	l.digest()
-	s.line = l.line.copy()
+	s.classifiedNodes = l.line.copy()
 	s.podsIn = l.listPods()
 	s.podsKnown = l.sawPods || l.complete[PodsResource]
 	if !l.complete[PodsResource] && len(s.podsIn) == 1 {
@@ -261,6 +261,7 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	return s
 }
 
+// PodsResource is the resource of pods, as SetComplete takes it.
 var (
 	nodesResource = schema.GroupResource{Resource: "nodes"}
 	PodsResource  = schema.GroupResource{Resource: "pods"}
@@ -316,14 +317,14 @@ func (l *Store) digest() {
 	}
 	if l.moved {
 		work, l.moved = l.order, false
-		l.line.nodes, l.line.of = make([]*Node, len(l.order)), make([]int32, len(l.order))
+		l.line.nodes, l.line.classOf = make([]*Node, len(l.order)), make([]int32, len(l.order))
 		for at, b := range l.order {
 			b.at = at
 		}
 	}
 	for _, b := range work {
 		if b.object != nil {
-			l.line.nodes[b.at], l.line.of[b.at] = b.node, b.class.slot
+			l.line.nodes[b.at], l.line.classOf[b.at] = b.node, b.class.slot
 		}
 	}
 	l.line.classes, l.line.index = l.classes.slots, l.classes.index

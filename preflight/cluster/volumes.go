@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
+// Kinds of storage objects that are read.
 var (
 	ClaimKind      = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
 	VolumeKind     = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
@@ -78,8 +79,8 @@ func (s *Snapshot) reaches(volumes []*Volume) func(at int) bool {
 	}
 }
 
-// volume is a volume as its driver names it.
-type volume struct{ Driver, Handle string }
+// DriverVolume is a volume as its driver names it.
+type DriverVolume struct{ Driver, Handle string }
 
 // Volume is a PersistentVolume, and from where it is reached.
 type Volume struct {
@@ -102,7 +103,7 @@ type nodeAttachment struct {
 type mount struct {
 	pod   *Pod
 	claim string
-	volume
+	DriverVolume
 	known, found bool // whether the volume has been looked for, and found
 }
 
@@ -114,7 +115,7 @@ type attachLimit struct {
 
 // AttachedVolume is a volume that is attached to a node.
 type AttachedVolume struct {
-	volume
+	DriverVolume
 	hash uint64 // of the handle
 	Idle bool   // stays on an idle cluster: pods use it that stay
 }
@@ -332,52 +333,52 @@ func (l *Store) digestVolumes(b *nodeInfo) {
 	if limits := Find[[]attachLimit](l.objects.kinds, csiNodeKind, "", b.name); limits != nil {
 		b.attachLimits = *limits
 	}
-	add := func(v volume, idle bool) {
+	add := func(v DriverVolume, idle bool) {
 		at := slices.IndexFunc(b.attached, func(a AttachedVolume) bool { return a.Handle == v.Handle })
 		if at < 0 {
 			at, b.attached = len(b.attached), append(b.attached, AttachedVolume{hash: uint64(hashOf("", v.Handle))})
 		}
-		b.attached[at].volume, b.attached[at].Idle = v, b.attached[at].Idle || idle
+		b.attached[at].DriverVolume, b.attached[at].Idle = v, b.attached[at].Idle || idle
 	}
 	for i := range b.mounts {
 		m := &b.mounts[i]
 		if !m.known {
-			m.volume, m.found = VolumeOf(l.objects.kinds, m.pod.namespace, m.claim)
+			m.DriverVolume, m.found = VolumeOf(l.objects.kinds, m.pod.namespace, m.claim)
 			m.known = true
 		}
 		if m.found {
-			add(m.volume, m.pod.resident)
+			add(m.DriverVolume, m.pod.resident)
 		}
 	}
 	// A pod that has just ended leaves its volume there for a while.
 	for _, a := range l.volumes.attached.in(b.name) {
 		if a.handle != "" {
-			add(volume{a.attacher, a.handle}, false)
+			add(DriverVolume{a.attacher, a.handle}, false)
 		}
 	}
 }
 
 // VolumeOf is the volume behind a claim: the one it is bound to, or the one that its class's
 // driver will make.
-func VolumeOf(all Objects, namespace, name string) (volume, bool) {
+func VolumeOf(all Objects, namespace, name string) (DriverVolume, bool) {
 	claim := Find[corev1.PersistentVolumeClaim](all, ClaimKind, namespace, name)
 	if claim == nil {
-		return volume{}, false
+		return DriverVolume{}, false
 	}
 	if v := claim.Spec.VolumeName; v != "" {
 		if pv := Find[Volume](all, VolumeKind, "", v); pv != nil {
 			if pv.Spec.CSI == nil {
-				return volume{}, false
+				return DriverVolume{}, false
 			}
-			return volume{pv.Spec.CSI.Driver, HandleOf(pv.PersistentVolume)}, true
+			return DriverVolume{pv.Spec.CSI.Driver, HandleOf(pv.PersistentVolume)}, true
 		}
 	}
 	if class := podspec.ClaimClass(claim); class != "" {
 		if c := Find[storagev1.StorageClass](all, ClassKind, "", class); c != nil {
-			return volume{c.Provisioner, c.Provisioner + "/" + namespace + "/" + name}, true
+			return DriverVolume{c.Provisioner, c.Provisioner + "/" + namespace + "/" + name}, true
 		}
 	}
-	return volume{}, false
+	return DriverVolume{}, false
 }
 
 // Claim is what counts of a volume claim: its spec without what made it, its class, its phase and

@@ -95,9 +95,9 @@ func TestLimitsOfNodePools(t *testing.T) {
 		want    string
 	}{
 		"within":                            {pool("16"), nil, ""},
-		"above":                             {pool("15"), nil, "never node-pool NodePool gpu: 16 nvidia.com/gpu asked by 2 Workers; 15 is what the limits of 1 node pool and other nodes allow\n"},
+		"above":                             {pool("15"), nil, "never node-pool NodePool gpu: 2 Workers ask for 16 nvidia.com/gpu; the limits of 1 node pool and other nodes allow 15\n"},
 		"nodes that Karpenter did not make": {pool("8"), []any{build.Node("own", build.GPUs(8))}, ""},
-		"nodes that it made":                {pool("8"), []any{build.Node("made", build.GPUs(8), build.Label("karpenter.sh/nodepool", "gpu"))}, "never node-pool NodePool gpu: 16 nvidia.com/gpu asked by 2 Workers; 8 is what the limits of 1 node pool and other nodes allow\n"},
+		"nodes that it made":                {pool("8"), []any{build.Node("made", build.GPUs(8), build.Label("karpenter.sh/nodepool", "gpu"))}, "never node-pool NodePool gpu: 2 Workers ask for 16 nvidia.com/gpu; the limits of 1 node pool and other nodes allow 8\n"},
 		"a pool without a limit":            {pool("8") + "\n---\n" + nodePoolOf("more", "", ""), nil, ""},
 	}
 	for name, tc := range cases {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// explain fills in why nodes were refused to the first kin without a place, and what the
+// explain fills in why nodes were refused to the first pod set without a place, and what the
 // text will talk about.
 func explain(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
 	r.Rejected.Total = len(q.Snapshot.Nodes())
@@ -33,16 +33,16 @@ func explain(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
 	r.Usable = usable(q, podSets)
 }
 
-// usable counts the nodes that may take pods of any of the kins, or could when idle.
+// usable counts the nodes that may take pods of any of the pod sets, or could when idle.
 func usable(q *assign.Solver, podSets []*assign.PodSet) (nodes int) {
 	seen := make([]bool, len(q.Cycle.Grouping.Class))
 	for _, k := range podSets {
 		refuses := k.Refuses()
-		for _, cells := range k.Open {
-			for _, cell := range cells {
-				if !seen[cell] && (k.Now[cell] > 0 || refuses(cell).Passes()) {
-					seen[cell] = true
-					nodes += int(q.Cycle.Grouping.Size[cell])
+		for _, nodeGroups := range k.Open {
+			for _, nodeGroup := range nodeGroups {
+				if !seen[nodeGroup] && (k.Now[nodeGroup] > 0 || refuses(nodeGroup).Passes()) {
+					seen[nodeGroup] = true
+					nodes += int(q.Cycle.Grouping.Size[nodeGroup])
 				}
 			}
 		}
@@ -50,7 +50,7 @@ func usable(q *assign.Solver, podSets []*assign.PodSet) (nodes int) {
 	return nodes
 }
 
-// FirstWithout is the first group that has not all its pods placed, and its kin.
+// FirstWithout is the first group that has not all its pods placed, and its pod set.
 func FirstWithout(q *assign.Solver, podSets []*assign.PodSet) (*assign.PodSet, string) {
 	placed := map[string]int{}
 	for _, p := range q.Plan {
@@ -66,20 +66,21 @@ func FirstWithout(q *assign.Solver, podSets []*assign.PodSet) (*assign.PodSet, s
 	return podSets[0], podSets[0].Name
 }
 
+// Reject counts the nodes by why they were refused to a pod set.
 func Reject(q *assign.Solver, out *Rejections, k *assign.PodSet) {
 	taints := map[string]int{}
 	for _, r := range k.Refused {
 		out.add(r.Reason, int(r.Nodes))
 		if r.Reason == assign.Tainted {
-			taints[k.Taints[k.RefusingTaint[q.Snapshot.Columns().TaintSet[q.Cycle.Grouping.Class[r.Cells[0]]]]-1]] += int(r.Nodes)
+			taints[k.Taints[k.RefusingTaint[q.Snapshot.Columns().TaintSet[q.Cycle.Grouping.Class[r.NodeGroups[0]]]]-1]] += int(r.Nodes)
 		}
 	}
 	out.Open = int(k.Takers)
 	refuses := k.Refuses()
-	for _, cells := range k.Open {
-		for _, cell := range cells {
-			if k.Now[cell] == 0 {
-				out.add(refuses(cell), int(q.Cycle.Grouping.Size[cell]))
+	for _, nodeGroups := range k.Open {
+		for _, nodeGroup := range nodeGroups {
+			if k.Now[nodeGroup] == 0 {
+				out.add(refuses(nodeGroup), int(q.Cycle.Grouping.Size[nodeGroup]))
 			}
 		}
 	}
@@ -88,7 +89,7 @@ func Reject(q *assign.Solver, out *Rejections, k *assign.PodSet) {
 	})
 }
 
-// add counts nodes behind a gate.
+// add counts nodes that are refused.
 func (r *Rejections) add(g assign.FilterReason, nodes int) {
 	switch g {
 	case assign.NotReady:

@@ -31,9 +31,9 @@ func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang) Result {
 }
 
 // Solve is the verdict about the nodes alone, and what it rests on: a search for a change goes on from there.
-// Whoever asks gives the ground back.
+// The caller releases the cycle.
 func Solve(s *cluster.Snapshot, g gang.Gang, b *assign.Budget) (Result, *assign.Cycle) {
-	r := Result{Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
+	r := Result{Paused: g.Held(), Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
 	if s == nil || s.Incomplete() != "" {
 		r.Assumed = []string{s.Incomplete()}
 		return r, nil

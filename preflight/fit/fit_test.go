@@ -128,7 +128,7 @@ func TestFitInTheUsersWords(t *testing.T) {
 		"sixteen free as twelve and four": {
 			clusterOf(build.Node("a", build.GPUs(16)), build.Node("b", build.GPUs(8)), build.Pod("x", build.On("a"), build.Asks("4")), build.Pod("y", build.On("b"), build.Asks("4"))),
 			gpus(2, "8"),
-			"1 of 2 pods fit now: 2 Workers ask for 8 nvidia.com/gpu each (16); 16 nvidia.com/gpu are free on the 2 nodes that may take them, in holes for 1 pod of 8; 1 node full",
+			"1 of 2 pods fit now: 2 Workers ask for 8 nvidia.com/gpu each (16); 16 nvidia.com/gpu are free on the 2 nodes that may take them, enough on single nodes for 1 pod of 8; 1 node full",
 			"fits with 1 Worker instead of 2 (1 Worker on 1 node)",
 		},
 		"CPUs run out before GPUs do": {

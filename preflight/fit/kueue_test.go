@@ -73,24 +73,24 @@ func TestKueue(t *testing.T) {
 		want    string
 	}{
 		"within its quota":           {localQ("") + clusterQ("cq", "", "h100=16", ""), workers(2), ""},
-		"above its quota":            {localQ("") + clusterQ("cq", "", "h100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 24 nvidia.com/gpu asked by 3 Workers; 16 is the quota in flavor h100\n"},
-		"its quota is in use":        {localQ("") + clusterQ("cq", "", "h100=16", "h100=8"), workers(2), "now queue-quota ClusterQueue cq: 16 nvidia.com/gpu asked by 2 Workers; 8 is left in flavor h100\n"},
-		"one role has one flavor":    {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 24 nvidia.com/gpu asked by 3 Workers; 32 is the quota in flavors h100, a100, but no choice of one flavor for each role holds them all\n"},
+		"above its quota":            {localQ("") + clusterQ("cq", "", "h100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavor h100 is 16\n"},
+		"its quota is in use":        {localQ("") + clusterQ("cq", "", "h100=16", "h100=8"), workers(2), "now queue-quota ClusterQueue cq: 2 Workers ask for 16 nvidia.com/gpu; other workloads leave 8 in flavor h100\n"},
+		"one role has one flavor":    {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavors h100, a100 is 32, but no choice of one flavor for each role holds them all\n"},
 		"two roles have two flavors": {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), queued(gang.Kueue, "team", gangOf(group("Master", 2, build.Asks("8")), group("Worker", 2, build.Asks("8")))), ""},
 		"what a cohort lends": {
 			localQ("") + clusterQ("cq", cohort, "h100=16", "") + "\n---\n" + clusterQ("other", cohort, "h100=8", ""), workers(3), "",
 		},
 		"what a cohort lends is limited by the borrower": {
 			localQ("") + clusterQ("cq", cohort, "h100=16/4", "") + "\n---\n" + clusterQ("other", cohort, "h100=16", ""), workers(3),
-			"never queue-quota ClusterQueue cq: 24 nvidia.com/gpu asked by 3 Workers; 20 is the quota in flavor h100, with what cohort all may lend\n",
+			"never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavor h100 is 20, with what cohort all may lend\n",
 		},
 		"what a cohort lends is limited by the lender": {
 			localQ("") + clusterQ("cq", cohort, "h100=16", "") + "\n---\n" + clusterQ("other", cohort, "h100=16//4", ""), workers(3),
-			"never queue-quota ClusterQueue cq: 24 nvidia.com/gpu asked by 3 Workers; 20 is the quota in flavor h100, with what cohort all may lend\n",
+			"never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavor h100 is 20, with what cohort all may lend\n",
 		},
 		"the cohort uses its own": {
 			localQ("") + clusterQ("cq", cohort, "h100=16", "") + "\n---\n" + clusterQ("other", cohort, "h100=16", "h100=12"), workers(3),
-			"now queue-quota ClusterQueue cq: 24 nvidia.com/gpu asked by 3 Workers; 20 is left in flavor h100, with what cohort all may lend\n",
+			"now queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; other workloads leave 20 in flavor h100, with what cohort all may lend\n",
 		},
 		"a cohort of its own quota below another": {
 			localQ("") + clusterQ("cq", cohort, "h100=8", "") + "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: root, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n---\n" +
@@ -104,7 +104,7 @@ func TestKueue(t *testing.T) {
 		"a flavor of other nodes does not count": {
 			localQ("") + clusterQ("cq", "", "h100=8 a100=64", "") + flavorQ("a100", "nodeLabels: {gpu: a100}") + flavorQ("h100", "nodeLabels: {gpu: h100}"),
 			workers(2, selects("gpu", "h100")),
-			"never queue-quota ClusterQueue cq: 16 nvidia.com/gpu asked by 2 Workers; 8 is the quota in flavor h100\n",
+			"never queue-quota ClusterQueue cq: 2 Workers ask for 16 nvidia.com/gpu; the quota in flavor h100 is 8\n",
 		},
 		"who asks for nothing, and says so, needs a flavor": {
 			localQ("") + clusterQ("cq", "", "a100=8", "") + flavorQ("a100", "nodeLabels: {gpu: a100}"),
@@ -127,10 +127,10 @@ func TestKueue(t *testing.T) {
 		},
 		"there is no such LocalQueue": {
 			mlNamespace + clusterQ("cq", "", "h100=16", ""), workers(1),
-			"never queue-missing LocalQueue ml/team: there is no LocalQueue of that name in namespace ml\n",
+			"never queue-missing LocalQueue ml/team: it does not exist in namespace ml\n",
 		},
 		"the ClusterQueue behind it is gone": {
-			strings.TrimSuffix(localQ(""), "\n---\n"), workers(1), "never queue-missing ClusterQueue cq: there is no ClusterQueue of that name\n",
+			strings.TrimSuffix(localQ(""), "\n---\n"), workers(1), "never queue-missing ClusterQueue cq: it does not exist\n",
 		},
 		"the LocalQueue is held": {
 			localQ(", stopPolicy: Hold") + clusterQ("cq", "", "h100=16", ""), workers(1),
@@ -286,18 +286,18 @@ func TestOtherQueues(t *testing.T) {
 		want    string
 	}{
 		"Volcano: within":                      {volcano("capability: {nvidia.com/gpu: 16}", "state: Open"), queued(gang.Volcano, "q", gpus(2, "8")), ""},
-		"Volcano: above":                       {volcano("capability: {nvidia.com/gpu: 15}", ""), queued(gang.Volcano, "q", gpus(2, "8")), "never queue-quota Queue q: 16 nvidia.com/gpu asked by 2 Workers; 15 is all that it may hold\n"},
-		"Volcano: in use":                      {volcano("capability: {nvidia.com/gpu: 16}", "allocated: {nvidia.com/gpu: 4}"), queued(gang.Volcano, "q", gpus(2, "8")), "now queue-quota Queue q: 16 nvidia.com/gpu asked by 2 Workers beside 4 in use; 16 is all that it may hold\n"},
+		"Volcano: above":                       {volcano("capability: {nvidia.com/gpu: 15}", ""), queued(gang.Volcano, "q", gpus(2, "8")), "never queue-quota Queue q: 2 Workers ask for 16 nvidia.com/gpu; the queue may hold 15\n"},
+		"Volcano: in use":                      {volcano("capability: {nvidia.com/gpu: 16}", "allocated: {nvidia.com/gpu: 4}"), queued(gang.Volcano, "q", gpus(2, "8")), "now queue-quota Queue q: 2 Workers ask for 16 nvidia.com/gpu beside 4 in use; the queue may hold 16\n"},
 		"Volcano: no cpu is no limit":          {volcano("capability: {cpu: 0}", ""), queued(gang.Volcano, "q", gangOf(group("Worker", 2, build.Requests("cpu=8")))), ""},
 		"Volcano: closing":                     {volcano("", "state: Closing"), queued(gang.Volcano, "q", gpus(1, "8")), "now queue-closed Queue q: its state is Closing; it takes jobs when that is Open\n"},
-		"Volcano: a queue above it":            {volcano("parent: p", "") + "\n---\n" + strings.Replace(volcano("capability: {nvidia.com/gpu: 8}", ""), "name: q", "name: p", 1), queued(gang.Volcano, "q", gpus(2, "8")), "never queue-quota Queue p: 16 nvidia.com/gpu asked by 2 Workers; 8 is all that it may hold\n"},
+		"Volcano: a queue above it":            {volcano("parent: p", "") + "\n---\n" + strings.Replace(volcano("capability: {nvidia.com/gpu: 8}", ""), "name: q", "name: p", 1), queued(gang.Volcano, "q", gpus(2, "8")), "never queue-quota Queue p: 2 Workers ask for 16 nvidia.com/gpu; the queue may hold 8\n"},
 		"Volcano: what has to start is enough": {volcano("capability: {nvidia.com/gpu: 9}", ""), least, ""},
-		"Volcano: what has to start is above":  {volcano("capability: {nvidia.com/gpu: 8}", ""), least, "never queue-quota Queue q: 9 nvidia.com/gpu asked by 1 Master + 3 Workers; 8 is all that it may hold\n"},
-		"Volcano: missing":                     {volcano("", ""), queued(gang.Volcano, "other", gpus(1, "8")), "never queue-missing Queue other: there is no Queue of that name; there is q\n"},
-		"T9k: above":                           {t9k("quota: {requests: {nvidia.com/gpu: 8}}", ""), queued(gang.T9k, "q", gpus(2, "8")), "never queue-quota Queue t9k-system/q: 16 nvidia.com/gpu asked by 2 Workers; 8 is all that it may hold\n"},
-		"T9k: in use":                          {t9k("quota: {requests: {nvidia.com/gpu: 16}}", "allocated: {nvidia.com/gpu: 4}"), queued(gang.T9k, "q", gpus(2, "8")), "now queue-quota Queue t9k-system/q: 16 nvidia.com/gpu asked by 2 Workers beside 4 in use; 16 is all that it may hold\n"},
+		"Volcano: what has to start is above":  {volcano("capability: {nvidia.com/gpu: 8}", ""), least, "never queue-quota Queue q: 1 Master + 3 Workers ask for 9 nvidia.com/gpu; the queue may hold 8\n"},
+		"Volcano: missing":                     {volcano("", ""), queued(gang.Volcano, "other", gpus(1, "8")), "never queue-missing Queue other: it does not exist; there is q\n"},
+		"T9k: above":                           {t9k("quota: {requests: {nvidia.com/gpu: 8}}", ""), queued(gang.T9k, "q", gpus(2, "8")), "never queue-quota Queue t9k-system/q: 2 Workers ask for 16 nvidia.com/gpu; the queue may hold 8\n"},
+		"T9k: in use":                          {t9k("quota: {requests: {nvidia.com/gpu: 16}}", "allocated: {nvidia.com/gpu: 4}"), queued(gang.T9k, "q", gpus(2, "8")), "now queue-quota Queue t9k-system/q: 2 Workers ask for 16 nvidia.com/gpu beside 4 in use; the queue may hold 16\n"},
 		"T9k: closed":                          {t9k("closed: true", ""), queued(gang.T9k, "q", gpus(1, "8")), "now queue-closed Queue t9k-system/q: it is closed; it takes no jobs until it is opened\n"},
-		"T9k: missing":                         {t9k("", ""), queued(gang.T9k, "other", gpus(1, "8")), "never queue-missing Queue other: there is no Queue of that name; there is q\n"},
+		"T9k: missing":                         {t9k("", ""), queued(gang.T9k, "other", gpus(1, "8")), "never queue-missing Queue other: it does not exist; there is q\n"},
 		"KAI is not judged":                    {t9k("", ""), queued(gang.KAI, "other", gpus(1, "8")), ""},
 	}
 	for name, tc := range cases {

@@ -45,6 +45,10 @@ func TestLimitRanges(t *testing.T) {
 			"type: Container, max: {cpu: 4}", one(limited("cpu", "5")),
 			"LimitRange ml/r: container main of Worker has a limit of 5 cpu; the maximum is 4 at " + path + "containers[0].resources.limits.cpu",
 		},
+		"thousands of devices are whole numbers": {
+			"type: Container, max: {nvidia.com/gpu: 1k}", one(limited("nvidia.com/gpu", "2k")),
+			"LimitRange ml/r: container main of Worker has a limit of 2000 nvidia.com/gpu; the maximum is 1000 at " + path + "containers[0].resources.limits[\"nvidia.com/gpu\"]",
+		},
 		"a request below the minimum": {
 			"type: Container, min: {cpu: 500m}", one(build.Requests("cpu=200m"), limited("cpu", "1")),
 			"LimitRange ml/r: container main of Worker requests 200m cpu; the minimum is 500m at " + path + "containers[0].resources.requests.cpu",

@@ -33,8 +33,8 @@ func NodeReasons(s *cluster.Snapshot, g gang.Gang, of corev1.ResourceName) []Nod
 	q := assign.NewSolver(s, g, assign.NewCycle(s, g, assign.NewBudget(context.Background(), 16*assign.MostSteps)))
 	out := make([]NodeReason, len(s.Nodes()))
 	podSets := askers(q, of)
-	for cell, members := range q.Cycle.Grouping.Nodes {
-		st := nodeReason(q, podSets, cell, of)
+	for nodeGroup, members := range q.Cycle.Grouping.Nodes {
+		st := nodeReason(q, podSets, nodeGroup, of)
 		for _, at := range members {
 			out[at] = st
 		}
@@ -50,7 +50,7 @@ func NodeReasons(s *cluster.Snapshot, g gang.Gang, of corev1.ResourceName) []Nod
 	return out
 }
 
-// askers are the kins that ask for a resource; all, if none does.
+// askers are the pod sets that ask for a resource; all, if none does.
 func askers(q *assign.Solver, of corev1.ResourceName) []*assign.PodSet {
 	var all, asking []*assign.PodSet
 	for i := range q.Need { // pods that have a place count as well: they may lose it
@@ -70,10 +70,10 @@ func askers(q *assign.Solver, of corev1.ResourceName) []*assign.PodSet {
 	return asking
 }
 
-// nodeReason is what the nodes of a cell are to kins: what they are to the one that fares best.
-func nodeReason(q *assign.Solver, podSets []*assign.PodSet, cell int, of corev1.ResourceName) NodeReason {
+// nodeReason is what the nodes of a node group are to pod sets: what they are to the one that fares best.
+func nodeReason(q *assign.Solver, podSets []*assign.PodSet, nodeGroup int, of corev1.ResourceName) NodeReason {
 	var best *assign.PodSet
-	rank := func(k *assign.PodSet) int { return slices.Index(reasonRanks[:], k.Reasons()[cell]) }
+	rank := func(k *assign.PodSet) int { return slices.Index(reasonRanks[:], k.Reasons()[nodeGroup]) }
 	for _, k := range podSets {
 		if best == nil || rank(k) < rank(best) {
 			best = k
@@ -82,8 +82,8 @@ func nodeReason(q *assign.Solver, podSets []*assign.PodSet, cell int, of corev1.
 	if best == nil {
 		return NodeReason{}
 	}
-	class := q.Cycle.Grouping.Class[cell]
-	switch best.Reasons()[cell] {
+	class := q.Cycle.Grouping.Class[nodeGroup]
+	switch best.Reasons()[nodeGroup] {
 	case assign.NotReady:
 		return NodeReason{Closed: true, Why: "not ready"}
 	case assign.Cordoned:
@@ -105,7 +105,7 @@ func nodeReason(q *assign.Solver, podSets []*assign.PodSet, cell int, of corev1.
 	}
 }
 
-// reasonRanks are the gates, the most open one first.
+// reasonRanks are the reasons, the most open one first.
 var reasonRanks = [...]assign.FilterReason{assign.Open, assign.Full, assign.Otherwise, assign.TooSmall, assign.Tainted, assign.NotSelected, assign.Cordoned, assign.NotReady, assign.Closed}
 
 // lack says what nodes of a class lack for one pod. Where that is the resource itself the

@@ -24,7 +24,7 @@ func stretch(q *assign.Solver, p *assign.Assignment) {
 	}
 }
 
-// record writes a packing into the plan, group by group, and counts its pods.
+// record writes an assignment into the plan, group by group, and counts its pods.
 func record(q *assign.Solver, p *assign.Assignment) (placed int) {
 	if p == nil {
 		return 0
@@ -33,7 +33,7 @@ func record(q *assign.Solver, p *assign.Assignment) (placed int) {
 	for i, k := range p.PodSets {
 		placed += p.Placed[i]
 		shares, group := shares(q, k, p.Placed[i]), 0
-		seats := p.Seats(i)
+		seats := p.PlacedOn(i)
 		q.Plan = slices.Grow(q.Plan, len(seats)+len(shares))
 		for _, on := range seats {
 			for n := int(on.Count); n > 0 && group < len(shares); {
@@ -52,7 +52,7 @@ func record(q *assign.Solver, p *assign.Assignment) (placed int) {
 	return placed
 }
 
-// line writes down the order in which the pods of a packing can be bound.
+// line writes down the order in which the pods of an assignment can be bound.
 func line(q *assign.Solver, p *assign.Assignment, places []assign.Place) {
 	if !q.Cycle.Constrained {
 		return
@@ -78,7 +78,7 @@ func line(q *assign.Solver, p *assign.Assignment, places []assign.Place) {
 	}
 }
 
-// shares deals the placed pods of a kin to its groups: first what each cannot do without,
+// shares deals the placed pods of a pod set to its groups: first what each cannot do without,
 // then what elastic ones can use.
 func shares(q *assign.Solver, k *assign.PodSet, placed int) []int {
 	out := make([]int, len(k.Groups))

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// Preemption is who would have to go for a gang of higher priority. It is said, never
-// assumed: the verdict stays what it is without anybody going.
+// Preemption is the pods that would have to go for a gang of higher priority. It is said, never
+// assumed: the verdict is about the cluster with these pods.
 type Preemption struct {
 	Class    string   `json:"class"` // the priority class that would move them aside
 	Priority int32    `json:"priority"`
@@ -59,7 +59,7 @@ func ranked(s *cluster.Snapshot, g gang.Gang) bool {
 }
 
 // GangPriority is the lowest priority of any pod of the gang; known is false where it is
-// not above 0 or nobody can say.
+// not above 0 or cannot be told.
 func GangPriority(s *cluster.Snapshot, g gang.Gang) (lowest cluster.PriorityClass, value int32, known bool) {
 	value = math.MaxInt32
 	for i := range g.Groups {

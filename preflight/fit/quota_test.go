@@ -45,21 +45,21 @@ func TestQuotas(t *testing.T) {
 	}{
 		"cpu is counted under three names": {
 			quotaOf("cpu: 3, requests.cpu: 3, limits.cpu: 7", "cpu: 0, requests.cpu: 0, limits.cpu: 0", ""), two(build.Requests("cpu=2"), limited("cpu", "4")),
-			"never quota ResourceQuota ml/q: 4 cpu asked by 2 Workers; 3 is the hard limit\n" +
-				"never quota ResourceQuota ml/q: 8 limits.cpu asked by 2 Workers; 7 is the hard limit\n" +
-				"never quota ResourceQuota ml/q: 4 requests.cpu asked by 2 Workers; 3 is the hard limit\n",
+			"never quota ResourceQuota ml/q: 2 Workers ask for 4 cpu; the hard limit is 3\n" +
+				"never quota ResourceQuota ml/q: 2 Workers ask for 8 limits.cpu; the hard limit is 7\n" +
+				"never quota ResourceQuota ml/q: 2 Workers ask for 4 requests.cpu; the hard limit is 3\n",
 		},
 		"a limit counts as the request that is not written": {
 			quotaOf("requests.memory: 10Gi", "requests.memory: 0", ""), two(limited("memory", "6Gi")),
-			"never quota ResourceQuota ml/q: 12Gi requests.memory asked by 2 Workers; 10Gi is the hard limit\n",
+			"never quota ResourceQuota ml/q: 2 Workers ask for 12Gi requests.memory; the hard limit is 10Gi\n",
 		},
 		"devices are counted by their requests only": {
 			quotaOf("nvidia.com/gpu: 1, limits.nvidia.com/gpu: 1", "", ""), two(build.Asks("8")), "",
 		},
 		"pods are counted as pods and as objects": {
 			quotaOf("pods: 1, count/pods: 1", "pods: 0, count/pods: 0", ""), two(),
-			"never quota ResourceQuota ml/q: 2 count/pods asked by 2 Workers; 1 is the hard limit\n" +
-				"never quota ResourceQuota ml/q: 2 pods asked by 2 Workers; 1 is the hard limit\n",
+			"never quota ResourceQuota ml/q: 2 Workers ask for 2 count/pods; the hard limit is 1\n" +
+				"never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n",
 		},
 		"without a status nothing is known to be used": {
 			"apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {pods: 2}}", two(), "",
@@ -69,37 +69,37 @@ func TestQuotas(t *testing.T) {
 		},
 		"pods that end after a time": {
 			quotaOf("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(spec(func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = new(int64(60)) })),
-			"never quota ResourceQuota ml/q: 2 pods asked by 2 Workers; 1 is the hard limit\n",
+			"never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n",
 		},
 		"pods that do not end":                {quotaOf("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(), ""},
 		"best effort is a pod without cpu":    {quotaOf("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Requests("cpu=1")), ""},
-		"only a device is best effort":        {quotaOf("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Asks("1")), "never quota ResourceQuota ml/q: 2 pods asked by 2 Workers; 1 is the hard limit\n"},
+		"only a device is best effort":        {quotaOf("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Asks("1")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
 		"every scope has to match":            {quotaOf("pods: 1", "pods: 0", ", scopes: [NotTerminating, BestEffort]"), two(build.Requests("cpu=1")), ""},
-		"a priority class that is in":         {quotaOf("pods: 1", "pods: 0", classScope("In", "high")), two(class("high")), "never quota ResourceQuota ml/q: 2 pods asked by 2 Workers; 1 is the hard limit\n"},
+		"a priority class that is in":         {quotaOf("pods: 1", "pods: 0", classScope("In", "high")), two(class("high")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
 		"a priority class that is not in":     {quotaOf("pods: 1", "pods: 0", classScope("In", "high")), two(class("low")), ""},
-		"the default class is filled in":      {quotaOf("pods: 1", "pods: 0", classScope("In", "std")) + "\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: std}\nglobalDefault: true\nvalue: 5", two(), "never quota ResourceQuota ml/q: 2 pods asked by 2 Workers; 1 is the hard limit\n"},
+		"the default class is filled in":      {quotaOf("pods: 1", "pods: 0", classScope("In", "std")) + "\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: std}\nglobalDefault: true\nvalue: 5", two(), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
 		"a default class that nobody saw":     {quotaOf("pods: 1", "pods: 0", classScope("Exists", "")), two(), ""},
-		"no class is none of these":           {quotaOf("pods: 1", "pods: 0", classScope("NotIn", "high")), two(class("low")), "never quota ResourceQuota ml/q: 2 pods asked by 2 Workers; 1 is the hard limit\n"},
-		"affinity that looks elsewhere":       {quotaOf("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(across()), "never quota ResourceQuota ml/q: 2 pods asked by 2 Workers; 1 is the hard limit\n"},
+		"no class is none of these":           {quotaOf("pods: 1", "pods: 0", classScope("NotIn", "high")), two(class("low")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"affinity that looks elsewhere":       {quotaOf("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(across()), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
 		"affinity that stays at home":         {quotaOf("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(home()), ""},
 		"an amount that has to be said":       {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(build.Requests("cpu=2")), "never amount ResourceQuota ml/q: container main of Worker does not say limits.cpu, which the quota needs of every container\n"},
 		"an amount of the pod is said":        {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(spec(podLimit("cpu", "8"))), ""},
-		"a runtime class adds to every pod":   {quotaOf("requests.cpu: 5", "requests.cpu: 0", "") + "\n---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\noverhead: {podFixed: {cpu: 1}}", two(build.Requests("cpu=2"), spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })), "never quota ResourceQuota ml/q: 6 requests.cpu asked by 2 Workers; 5 is the hard limit\n"},
+		"a runtime class adds to every pod":   {quotaOf("requests.cpu: 5", "requests.cpu: 0", "") + "\n---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\noverhead: {podFixed: {cpu: 1}}", two(build.Requests("cpu=2"), spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })), "never quota ResourceQuota ml/q: 2 Workers ask for 6 requests.cpu; the hard limit is 5\n"},
 		"an elastic role counts at its least": {quotaOf("pods: 3", "pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 8, Min: 3, Pod: job.Pod{Spec: build.Pod("x").Spec}}}}), ""},
 		"roles that run one after the other do not add up": {
 			quotaOf("pods: 2, count/pods: 3", "pods: 0, count/pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{
 				{Name: "prepare", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}},
 				{Name: "train", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}, After: []string{"prepare"}},
 			}}),
-			"never quota ResourceQuota ml/q: 4 count/pods asked by 2 prepares + 2 trains; 3 is the hard limit\n",
+			"never quota ResourceQuota ml/q: 2 prepares + 2 trains ask for 4 count/pods; the hard limit is 3\n",
 		},
 		"claims made from a template": {
 			quotaOf("count/resourceclaims.resource.k8s.io: 1, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 15", "", "") + "\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: eight, namespace: ml}\nspec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}}",
 			two(spec(func(s *corev1.PodSpec) {
 				s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: new("eight")}}
 			})),
-			"never quota ResourceQuota ml/q: 2 count/resourceclaims.resource.k8s.io asked by 2 Workers; 1 is the hard limit\n" +
-				"never quota ResourceQuota ml/q: 16 gpu.nvidia.com.deviceclass.resource.k8s.io/devices asked by 2 Workers; 15 is the hard limit\n",
+			"never quota ResourceQuota ml/q: 2 Workers ask for 2 count/resourceclaims.resource.k8s.io; the hard limit is 1\n" +
+				"never quota ResourceQuota ml/q: 2 Workers ask for 16 gpu.nvidia.com.deviceclass.resource.k8s.io/devices; the hard limit is 15\n",
 		},
 	}
 	for name, tc := range cases {
@@ -141,7 +141,7 @@ func TestAJobOfTheKindThatAQuotaCounts(t *testing.T) {
 	g := in("ml", gpus(1, "1"))
 	g.Self.Group, g.Self.Resource = "kubeflow.org", "pytorchjobs"
 	full := ruled(t, quotaOf("count/pytorchjobs.kubeflow.org: 2", "count/pytorchjobs.kubeflow.org: 2", ""), nil)
-	want := "now quota ResourceQuota ml/q: 1 count/pytorchjobs.kubeflow.org asked beside 2 in use; 2 is the hard limit\n"
+	want := "now quota ResourceQuota ml/q: the job asks for 1 count/pytorchjobs.kubeflow.org beside 2 in use; the hard limit is 2\n"
 	if diff := cmp.Diff(want, told(full, g)); diff != "" {
 		t.Errorf("a new job (-want +got):\n%s", diff)
 	}
@@ -172,7 +172,7 @@ func TestOwnPodsAreNotCountedTwice(t *testing.T) {
 		"one runs, others hold the rest": {
 			16,
 			[]any{pod("a", "h-1")},
-			"now quota ResourceQuota ml/q: 8 requests.nvidia.com/gpu asked beside 16 in use; 16 is the hard limit\n",
+			"now quota ResourceQuota ml/q: the job asks for 8 requests.nvidia.com/gpu beside 16 in use; the hard limit is 16\n",
 		},
 	}
 	for name, tc := range cases {

@@ -10,13 +10,13 @@ import (
 // Verdict is the answer to "will this gang fit?".
 type Verdict int
 
-// The verdicts. The zero value is what nobody has worked out.
+// The verdicts. The zero value is what was not worked out.
 const (
 	Unknown    Verdict = iota // not enough was seen to say
 	Fits                      // a plan exists; it is in Plan
 	TooBig                    // never: not even on the same cluster when it is idle
 	Full                      // would fit on an idle cluster; not now
-	Fragmented                // the sum is free, the holes are too small
+	Fragmented                // enough is free in sum, and not on single nodes
 )
 
 var verdictNames = [...]string{"unknown", "fits", "too-big", "full", "fragmented"}
@@ -34,7 +34,8 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 // Result is a fit and its proof. A failed fit is a value, never an error.
 type Result struct {
 	Verdict        Verdict           `json:"verdict"`
-	Placed         int               `json:"placed"` // pods we found a place for
+	Paused         string            `json:"paused,omitempty"` // why no pods start now, whatever room there is; empty: the job is not paused
+	Placed         int               `json:"placed"`           // pods we found a place for
 	Wanted         int               `json:"wanted"`
 	Plan           []Placement       `json:"plan"`               // proof of Fits, or how far we got
 	Shortfall      []Shortfall       `json:"shortfall"`          // what the pods without a place lack
@@ -42,14 +43,14 @@ type Result struct {
 	Change         string            `json:"change"`             // the smallest change that would make it fit; empty: none found
 	Changes        []string          `json:"changes,omitempty"`  // all changes found, Change first
 	Limits         []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
-	Preempts       *Preemption       `json:"preempts,omitempty"` // who would have to go for a gang of higher priority; nil: nobody is known
+	Preempts       *Preemption       `json:"preempts,omitempty"` // the pods that would have to go for a gang of higher priority; nil: none are known
 	Assumed        []string          `json:"assumed"`            // what was not looked at
 	Group          string            `json:"-"`                  // the first group without a place
 	WaitsForOthers bool              `json:"-"`                  // the only objection is that the cluster is busy now
 	ByShape        bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
 	WithNodesBack  bool              `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
-	Grows          string            `json:"-"`                  // who may add nodes to the cluster; empty: nobody seen
-	Queue          string            `json:"-"`                  // who else decides when the pods start; empty: nobody
+	Grows          string            `json:"-"`                  // the autoscaler of the cluster; empty: none was seen
+	Queue          string            `json:"-"`                  // the queue that decides when the pods start; empty: none
 
 	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
 	Usable int   `json:"-"` // nodes that may take pods, or could when idle
@@ -104,11 +105,11 @@ type Shortfall struct {
 	Free        int64               `json:"free"`        // in sum on nodes that may take the pods
 	LargestHole int64               `json:"largestHole"` // on one node
 	NeededHole  int64               `json:"neededHole"`  // by one pod
-	Largest     int                 `json:"-"`           // pods that need a hole of that size
-	Holes       int                 `json:"-"`           // pods of that size that the free holes take
+	Largest     int                 `json:"-"`           // pods that need so much on one node
+	Holes       int                 `json:"-"`           // pods of that size for which there is room now
 }
 
-// Rejections counts every node once, at the first gate that refused it, in this order.
+// Rejections counts every node once, for the first reason, in this order.
 type Rejections struct {
 	Total    int `json:"total"`
 	NotReady int `json:"notReady"`

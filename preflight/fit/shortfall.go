@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// sums compares, for each resource of the kins, what is asked with what there is on
-// nodes that may take a kin which asks for it.
+// sums compares, for each resource of the pod sets, what is asked with what there is on
+// nodes that may take a pod set which asks for it.
 func sums(q *assign.Solver, podSets []*assign.PodSet, room [][]int64, beside assign.Reserved, may func(assign.FilterReason) bool) []Shortfall {
 	var out []Shortfall
 	for _, k := range podSets {
@@ -47,38 +47,38 @@ func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]i
 	if of.Column < 0 {
 		return s
 	}
-	some, most := cellsFor(askers, may), cellsFor(largest, may)
-	for cell, class := range q.Cycle.Grouping.Class {
-		if !some[cell] {
+	some, most := nodeGroupsFor(askers, may), nodeGroupsFor(largest, may)
+	for nodeGroup, class := range q.Cycle.Grouping.Class {
+		if !some[nodeGroup] {
 			continue
 		}
-		free, nodes := room[of.Column][class], q.Cycle.Grouping.Weight(cell)
-		for _, node := range q.Cycle.Grouping.Nodes[cell] {
+		free, nodes := room[of.Column][class], q.Cycle.Grouping.Weight(nodeGroup)
+		for _, node := range q.Cycle.Grouping.Nodes[nodeGroup] {
 			if len(beside) == 0 {
 				break
 			}
 			if taken, ok := beside[node]; ok {
-				s.hole(max(0, free-taken[of.Column]), 1, most[cell])
+				s.addFree(max(0, free-taken[of.Column]), 1, most[nodeGroup])
 				nodes--
 			}
 		}
 		if nodes > 0 {
-			s.hole(free, nodes, most[cell])
+			s.addFree(free, nodes, most[nodeGroup])
 		}
 	}
 	return s
 }
 
-// hole adds what some nodes have each; large says that they take the largest pods.
-func (s *Shortfall) hole(free, nodes int64, large bool) {
+// addFree adds what some nodes have each; large says that they take the largest pods.
+func (s *Shortfall) addFree(free, nodes int64, large bool) {
 	s.Free, s.LargestHole = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestHole, free)
 	if large && free >= s.NeededHole {
 		s.Holes = int(min(math.MaxInt32, saturate.Add(int64(s.Holes), saturate.Mul(free/s.NeededHole, nodes))))
 	}
 }
 
-// cellsFor marks the cells that may take any of the kins.
-func cellsFor(podSets []*assign.PodSet, may func(assign.FilterReason) bool) []bool {
+// nodeGroupsFor marks the node groups that may take any of the pod sets.
+func nodeGroupsFor(podSets []*assign.PodSet, may func(assign.FilterReason) bool) []bool {
 	var passes [assign.Closed + 1]bool
 	for g := range passes {
 		passes[g] = may(assign.FilterReason(g))
@@ -89,19 +89,19 @@ func cellsFor(podSets []*assign.PodSet, may func(assign.FilterReason) bool) []bo
 		if out == nil {
 			out = make([]bool, len(gates))
 		}
-		for cell, g := range gates {
-			out[cell] = out[cell] || passes[g]
+		for nodeGroup, g := range gates {
+			out[nodeGroup] = out[nodeGroup] || passes[g]
 		}
 	}
 	return out
 }
 
-// short says that the resource is short alone: in sum, or in one place, or in holes.
+// short says that the resource is short alone: in sum, or in one place, or on single nodes.
 func (s Shortfall) short() bool {
 	return s.Free < s.Asked || s.LargestHole < s.NeededHole || s.Holes < s.Largest
 }
 
-// weight orders what is named first: a hole that is too small for one pod, accelerators,
+// weight orders what is named first: what no node has enough of for one pod, accelerators,
 // then what nodes run out of, and the mere number of pods last.
 func weight(s Shortfall) int {
 	w := 2

@@ -12,11 +12,11 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// among is the answer for a stage whose pods come among those of earlier stages that are still there.
+// besideEarlier is the answer for a stage whose pods come among those of earlier stages that are still there.
 // Where these stand is our choice: that proves nothing against the others, as only what finds no room
 // even together does. And what they keep from nodes by more than what they take is not modelled, so
 // that a plan proves nothing either.
-func among(q *assign.Solver, a assign.Answer, early, late []*assign.PodSet, stage []int) assign.Answer {
+func besideEarlier(q *assign.Solver, a assign.Answer, early, late []*assign.PodSet, stage []int) assign.Answer {
 	tied := topology.Tied(q, early, late)
 	if a.Yes && !tied {
 		return a
@@ -41,7 +41,7 @@ func kinNames(podSets []*assign.PodSet) string {
 }
 
 // Run places stage after stage. It returns the answer of the stage that could not be
-// placed whole (nil: there is none) and the kins to talk about.
+// placed whole (nil: there is none) and the pod sets to talk about.
 func Run(q *assign.Solver, r *Result) (*assign.Answer, []*assign.PodSet) {
 	var talk []*assign.PodSet
 	var placed []*assign.Assignment
@@ -52,9 +52,9 @@ func Run(q *assign.Solver, r *Result) (*assign.Answer, []*assign.PodSet) {
 			return &assign.Answer{}, podSets
 		}
 		beside := q.ReservedBeside(placed, stage)
-		a := place(q, podSets, beside, len(stages) == 1)
+		a := solveStage(q, podSets, beside, len(stages) == 1)
 		if len(beside) > 0 {
-			a = among(q, a, q.Lingering(placed, stage), podSets, stage)
+			a = besideEarlier(q, a, q.StillRunning(placed, stage), podSets, stage)
 		}
 		if a.Yes && i == len(stages)-1 && a.Best != nil {
 			stretch(q, a.Best)
@@ -74,8 +74,8 @@ func Run(q *assign.Solver, r *Result) (*assign.Answer, []*assign.PodSet) {
 	return nil, talk
 }
 
-// place is how a stage is solved. Who only tries does not ask how far the pods get.
-func place(q *assign.Solver, podSets []*assign.PodSet, beside assign.Reserved, only bool) assign.Answer {
+// solveStage solves a stage. For a change that is only tried it does not matter how far the pods get.
+func solveStage(q *assign.Solver, podSets []*assign.PodSet, beside assign.Reserved, only bool) assign.Answer {
 	w := topology.NewRuleSet(q, podSets, false)
 	switch {
 	case w != nil:
@@ -97,7 +97,7 @@ func mostPods(podSets []*assign.PodSet) int {
 	return n
 }
 
-// judge names the verdict where a stage was not placed whole, and returns the kins that
+// judge names the verdict where a stage was not placed whole, and returns the pod sets that
 // stand in the way: those of a stage that can never run, else those that cannot run now.
 func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSet) []*assign.PodSet {
 	idleKnown := true
@@ -123,17 +123,17 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 	}
 	sums := sums(q, podSets, q.Snapshot.Columns().Free, nil, assign.FilterReason.Passes)
 	r.Verdict = Fragmented
-	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(podSets, crowdedOut) {
+	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(podSets, shortOfNodes) {
 		r.Verdict = Full
 	}
 	r.Shortfall, r.Obstacle = lacking(sums), cmp.Or(a.Rule, nodeEach(q, podSets, false))
 	return podSets
 }
 
-// nodeEach says that the pods of a kin need a node each, and find too few; empty: none does.
+// nodeEach says that the pods of a pod set need a node each, and find too few; empty: none does.
 func nodeEach(q *assign.Solver, podSets []*assign.PodSet, idle bool) string {
 	for _, k := range podSets {
-		if takers := takersOf(k, idle); k.OnePerNode && takers < int64(k.Count) {
+		if takers := takingNodes(k, idle); k.OnePerNode && takers < int64(k.Count) {
 			nodes := words.Count(int(takers), "node takes", "nodes take") + " one now"
 			if idle {
 				nodes = words.Count(int(takers), "node", "nodes") + " could take one, even idle"
@@ -145,8 +145,8 @@ func nodeEach(q *assign.Solver, podSets []*assign.PodSet, idle bool) string {
 	return ""
 }
 
-// takersOf is the number of nodes that take a pod of the kin.
-func takersOf(k *assign.PodSet, idle bool) int64 {
+// takingNodes is the number of nodes that take a pod of the pod set.
+func takingNodes(k *assign.PodSet, idle bool) int64 {
 	if idle {
 		k.CountIdle()
 		return k.IdleSums.Takers
@@ -154,7 +154,7 @@ func takersOf(k *assign.PodSet, idle bool) int64 {
 	return k.Takers
 }
 
-// whyAlone is what keeps two pods of a kin from one node.
+// whyAlone is what keeps two pods of a pod set from one node.
 func whyAlone(k *assign.PodSet) string {
 	switch {
 	case podspec.PortConflict(k.Facts.Ports, k.Facts.Ports):
@@ -182,7 +182,7 @@ func evens(q *assign.Solver, podSets []*assign.PodSet) bool {
 	return slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return len(k.Facts.Spread) > 0 })
 }
 
-// placeable says whether kins would find room, and on the idle cluster beside those pods of the
+// placeable says whether pod sets would find room, and on the idle cluster beside those pods of the
 // gang that have a place and keep it.
 func placeable(q *assign.Solver, podSets []*assign.PodSet, idle bool) assign.Answer {
 	var beside assign.Reserved
@@ -201,13 +201,13 @@ func placeable(q *assign.Solver, podSets []*assign.PodSet, idle bool) assign.Ans
 	return q.Solve(podSets, idle, beside)
 }
 
-// crowdedOut says that it is not room the kin lacks but nodes: other pods close some of
+// shortOfNodes says that it is not room the pod set lacks but nodes: other pods close some of
 // them, or each of its pods needs one of its own.
-func crowdedOut(k *assign.PodSet) bool {
+func shortOfNodes(k *assign.PodSet) bool {
 	return slices.Contains(k.Reasons(), assign.Otherwise) || k.OnePerNode && k.Total < int64(k.Count)
 }
 
-// tooBig explains kins that do not fit on the idle cluster.
+// tooBig explains pod sets that do not fit on the idle cluster.
 func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
 	r.Verdict = TooBig
 	r.ByShape = slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return k.Count > 0 && k.Most(true) == 0 })

@@ -38,7 +38,12 @@ func (r Result) Refused() bool {
 
 // Headline is the answer in a few words, without a reason: what lies before the nodes,
 // where that decides, and how far the pods get on them.
-func (r Result) Headline() string { return r.withViolations(r.onNodes()) }
+func (r Result) Headline() string {
+	if r.Paused != "" {
+		return r.Paused + "; " + r.withViolations(r.onNodes())
+	}
+	return r.withViolations(r.onNodes())
+}
 
 // onNodes is the headline about the nodes.
 func (r Result) onNodes() string {
@@ -174,7 +179,7 @@ func (r Result) haveText(s Shortfall) string {
 	case s.Free == 0:
 		return fmt.Sprintf("no %s are free on %s", what, nodes)
 	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes < s.Largest:
-		return fmt.Sprintf("%s %s are free on %s, in holes for %s of %s", f(s.Free), what, nodes, words.Count(s.Holes, "pod", "pods"), f(s.NeededHole))
+		return fmt.Sprintf("%s %s are free on %s, enough on single nodes for %s of %s", f(s.Free), what, nodes, words.Count(s.Holes, "pod", "pods"), f(s.NeededHole))
 	default:
 		return fmt.Sprintf("%s %s %s free on %s, at most %s on one", f(s.Free), what, isAre(s.Free), nodes, f(s.LargestHole))
 	}
@@ -240,7 +245,7 @@ func (r Result) PlanText() string {
 	return fmt.Sprintf("%s on %s", &roles, words.Count(len(nodes), "node", "nodes"))
 }
 
-// String names the nodes that do not count, in the order of the gates; empty: all do.
+// String names the nodes that do not count, in the order of FilterReason; empty: all do.
 func (r Rejections) String() string {
 	var out []string
 	add := func(count int, what string) {

@@ -88,11 +88,11 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 		},
 		"the nodes take it, the quota never": {
 			ruled(t, gpuQuota, nil, four), in("ml", gpus(3, "8")), "over-quota",
-			"more than the ResourceQuota allows; the nodes would take 3 of 3 pods: ResourceQuota ml/gpu: 24 requests.nvidia.com/gpu asked by 3 Workers; 16 is the hard limit", false,
+			"more than the ResourceQuota allows; the nodes would take 3 of 3 pods: ResourceQuota ml/gpu: 3 Workers ask for 24 requests.nvidia.com/gpu; the hard limit is 16", false,
 		},
 		"the nodes take it, the quota not now": {
 			ruled(t, gpuQuota, nil, four), in("ml", gpus(2, "8")), "over-quota",
-			"more than is left of the ResourceQuota now; the nodes would take 2 of 2 pods: ResourceQuota ml/gpu: 16 requests.nvidia.com/gpu asked beside 4 in use; 16 is the hard limit", true,
+			"more than is left of the ResourceQuota now; the nodes would take 2 of 2 pods: ResourceQuota ml/gpu: the job asks for 16 requests.nvidia.com/gpu beside 4 in use; the hard limit is 16", true,
 		},
 		"the nodes are busy, the quota is patient": {
 			ruled(t, gpuQuota, nil, build.Nodes(1, "h100", build.GPUs(8)), busy), in("ml", gpus(1, "8")), "full",
@@ -100,7 +100,7 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 		},
 		"the nodes are busy, and the quota never takes it": {
 			ruled(t, gpuQuota, nil, four, busy), in("ml", gpus(4, "8")), "over-quota",
-			"more than the ResourceQuota allows; 3 of 4 pods fit now: ResourceQuota ml/gpu: 32 requests.nvidia.com/gpu asked by 4 Workers; 16 is the hard limit; 4 Workers ask for 8 nvidia.com/gpu each (32); 24 nvidia.com/gpu are free on the 4 nodes that may take them, at most 8 on one; 1 node full", false,
+			"more than the ResourceQuota allows; 3 of 4 pods fit now: ResourceQuota ml/gpu: 4 Workers ask for 32 requests.nvidia.com/gpu; the hard limit is 16; 4 Workers ask for 8 nvidia.com/gpu each (32); 24 nvidia.com/gpu are free on the 4 nodes that may take them, at most 8 on one; 1 node full", false,
 		},
 		"the nodes never take it, the quota not now": {
 			ruled(t, gpuQuota, nil, build.Nodes(1, "h100", build.GPUs(8))), in("ml", gpus(2, "8")), "too-big",
@@ -129,7 +129,7 @@ func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
 		Rule: quota.RuleQuota, When: quota.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu",
 		Resource: "requests.nvidia.com/gpu", Asked: 24, Used: 4, Hard: 16,
 		Path: `spec.hard["requests.nvidia.com/gpu"]`, At: "spec.roles.Worker.replicas",
-		Message: "24 requests.nvidia.com/gpu asked by 3 Workers; 16 is the hard limit",
+		Message: "3 Workers ask for 24 requests.nvidia.com/gpu; the hard limit is 16",
 	}}
 	if diff := cmp.Diff(want, r.Limits); diff != "" {
 		t.Errorf("Limits (-want +got):\n%s", diff)
@@ -137,7 +137,7 @@ func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
 	if r.Verdict != fit.Fits || len(r.Plan) != 3 {
 		t.Errorf("the verdict about the nodes is %s with %d placements; want fits with 3", r.Verdict, len(r.Plan))
 	}
-	if lines := strings.Join(r.Lines(), "\n"); !strings.Contains(lines, "\n  limit    ResourceQuota ml/gpu: 24 requests") {
+	if lines := strings.Join(r.Lines(), "\n"); !strings.Contains(lines, "\n  limit    ResourceQuota ml/gpu: 3 Workers ask for 24 requests") {
 		t.Errorf("no limit in the lines:\n%s", lines)
 	}
 }

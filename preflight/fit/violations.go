@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// noNodesToCome finds out that nobody adds nodes for a pod that none of the nodes there are could
+// noNodesToCome finds out that no autoscaler adds nodes for a pod that none of the nodes there are could
 // ever hold: then it is impossible here, autoscaler or not.
 func noNodesToCome(s *cluster.Snapshot, r *Result, g gang.Gang) {
 	at := g.Index(r.Group)

@@ -2,6 +2,7 @@ package gang
 
 import (
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -32,6 +33,7 @@ type Gang struct {
 	At     job.Path             // where the queue is named
 	Self   schema.GroupResource // the job's own resource, which quotas may count; empty: not known
 	Exists bool                 // the job is stored already
+	Paused bool                 // the job asks for no pods now
 	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
 	// could have refused them has let them in.
 	NodesOnly bool
@@ -58,7 +60,7 @@ func Of(j *job.Job) Gang {
 	}
 	g := Gang{
 		Name: j.Ref.Name, Namespace: j.Ref.Namespace,
-		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "",
+		MinMembers: max(0, j.Gang.MinMembers), Queue: j.Gang.Queue, Exists: j.Ref.UID != "", Paused: j.Suspended,
 	}
 	if gvk := schema.FromAPIVersionAndKind(j.Ref.APIVersion, j.Ref.Kind); gvk.Kind != "" {
 		plural, _ := meta.UnsafeGuessKindToResource(gvk) // the plural in lower case
@@ -84,6 +86,18 @@ func (g Gang) Pods() int {
 		n = saturate.Add(n, int64(max(0, group.Count)))
 	}
 	return int(n)
+}
+
+// Held is why no pods start before somebody changes the job; empty: they may. Kueue suspends the
+// jobs of its queues itself, and resumes those that it admits.
+func (g Gang) Held() string {
+	switch {
+	case !g.Paused || g.NodesOnly:
+		return ""
+	case g.System == Kueue && g.Queue != "":
+		return "suspended: no pods start before queue " + strconv.Quote(g.Queue) + " admits the job"
+	}
+	return "paused: no pods will start"
 }
 
 // Least is how many pods of the group the gang cannot do without.

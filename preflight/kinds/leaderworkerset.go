@@ -44,10 +44,12 @@ var leaderWorkerSet = &Kind{
 			{At: "spec.networkConfig.subdomainPolicy", Words: []string{"Shared", "UniquePerReplica"}},
 			{At: "spec.rolloutStrategy.type", Words: []string{"RollingUpdate"}},
 		},
-		ZeroPods: true,
-		Env:      variables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"), // pkg/utils/pod/pod_utils.go
-		NoEnv:    "LeaderWorkerSet sets only variables of its own, which begin with LWS_",
-		LabelsBy: "LeaderWorkerSet", PodGroups: PodGroupsByFlag, Kueue: true,
+		// Seen of v0.7.0, whose types are those of Kubernetes 1.33: they write a time that is not set as null.
+		Restamped: []job.Path{"spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"},
+		ZeroPods:  true,
+		Env:       variables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"), // pkg/utils/pod/pod_utils.go
+		NoEnv:     "LeaderWorkerSet sets only variables of its own, which begin with LWS_",
+		LabelsBy:  "LeaderWorkerSet", PodGroups: PodGroupsByFlag, Kueue: true,
 	},
 }
 

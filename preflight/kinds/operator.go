@@ -39,6 +39,9 @@ type Operator struct {
 	// where it says that the workers do.
 	CleanPods    []job.Path
 	CleanWorkers job.Path
+	// Restamped are pod templates, two fields below spec, into which the operator's mutating webhook writes an
+	// empty metadata.creationTimestamp at every update; the API server drops it again.
+	Restamped []job.Path
 	// KeepsLogs is what somebody does to keep the logs of a job that is cleaned up at its end.
 	KeepsLogs string
 	// Fixed are the fields that no update may change.

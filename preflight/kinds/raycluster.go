@@ -160,6 +160,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 		Name: "head", Replicas: job.Exactly(1), Path: r.anchor(head), ReplicasPath: r.anchor(head), Single: true,
 		Pod: r.pod(&s.HeadGroupSpec.Template, head.Child("template")),
 	}
+	addSharedMemory(&role.Pod, r.anchor(head.Child("template")))
 	s.addAutoscaler(r, &role.Pod, at)
 	rayMarks(&role.Pod, cluster, "head", rayHeadGroup, s.HeadGroupSpec.Labels)
 	out := []job.Role{role}
@@ -171,6 +172,7 @@ func (s *raySpec) roles(r *reader, at job.Path, cluster string) []job.Role {
 		}
 		worker := job.Role{Name: g.GroupName, Path: here, Pod: r.pod(&g.Template, here.Child("template"))}
 		worker.Replicas, worker.ReplicasPath = g.pods(r, here, s.autoscaled())
+		addSharedMemory(&worker.Pod, r.anchor(here.Child("template")))
 		addWaitForHead(&worker.Pod, r.anchor(here.Child("template")))
 		rayMarks(&worker.Pod, cluster, "worker", g.GroupName, g.Labels)
 		out = append(out, worker)
@@ -229,6 +231,31 @@ func (s *raySpec) addAutoscaler(r *reader, p *job.Pod, at job.Path) {
 	}
 	inject(p, job.Path("containers").Index(len(p.Spec.Containers)), where)
 	p.Spec.Containers = append(slices.Clone(p.Spec.Containers), c)
+}
+
+// addSharedMemory adds the volume at /dev/shm that Ray keeps its objects in, as large as the container's
+// memory (ray-operator v1.5.1 controllers/ray/common/pod.go, addEmptyDir and findMemoryReqOrLimit).
+func addSharedMemory(p *job.Pod, at job.Path) {
+	const name, where = "shared-mem", "/dev/shm"
+	if len(p.Spec.Containers) == 0 {
+		return
+	}
+	c := &p.Spec.Containers[0]
+	if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == where }) {
+		return
+	}
+	if !slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name }) {
+		dir := &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}
+		for _, amounts := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} { // the limit, where there is one
+			if memory, ok := amounts[corev1.ResourceMemory]; ok {
+				dir.SizeLimit = &memory
+			}
+		}
+		inject(p, job.Path("volumes").Index(len(p.Spec.Volumes)), at)
+		p.Spec.Volumes = append(slices.Clone(p.Spec.Volumes), corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: dir}})
+	}
+	inject(p, job.Path("containers[0].volumeMounts").Index(len(c.VolumeMounts)), at)
+	c.VolumeMounts = append(slices.Clone(c.VolumeMounts), corev1.VolumeMount{Name: name, MountPath: where})
 }
 
 // addWaitForHead adds the init container by which a worker waits for the head

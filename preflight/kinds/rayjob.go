@@ -24,7 +24,7 @@ var rayJob = &Kind{
 	Place:    placeInRayJob,
 	State:    rayJobState,
 	Operator: rayOperator(47, Operator{
-		Deadline: "spec.activeDeadlineSeconds", TTL: "spec.ttlSecondsAfterFinished",
+		Deadline: "spec.activeDeadlineSeconds", // ttlSecondsAfterFinished, 0 in the CRD, counts with shutdownAfterJobFinishes only
 		Choices: []Choice{
 			{At: "spec.submissionMode", Words: []string{submittedByJob, "HTTPMode", "InteractiveMode", sidecarMode}},
 			{At: "spec.rayClusterSpec.autoscalerOptions.upscalingMode", Words: []string{"Default", "Aggressive", "Conservative"}},

@@ -9,6 +9,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
+// TaintsText tells lists of taints apart.
 func TaintsText(taints []corev1.Taint) string {
 	var all strings.Builder
 	for i := range taints {
@@ -38,6 +39,7 @@ func SelectorKeys(spec *corev1.PodSpec) (keys []string, byName bool) {
 	return slices.Compact(keys), byName || spec.NodeName != ""
 }
 
+// TermKeys are the label keys that node selector terms look at; byName: they look at names of nodes, too.
 func TermKeys(terms []corev1.NodeSelectorTerm) (keys []string, byName bool) {
 	for _, term := range terms {
 		byName = byName || len(term.MatchFields) > 0

@@ -127,6 +127,18 @@ func (o *check) largest(each []job.Resources, name corev1.ResourceName) (at job.
 	return at
 }
 
+// asksFor says which groups ask for how much of a resource: "1 Master + 3 Workers ask for 32 nvidia.com/gpu".
+func (o *check) asksFor(each []job.Resources, name corev1.ResourceName, amount string) string {
+	roles, verb := o.rolesFor(each, name), "ask"
+	if strings.HasPrefix(roles, "1 ") && !strings.Contains(roles, " + ") {
+		verb = "asks"
+	}
+	if name == corev1.ResourcePods {
+		return roles + " " + strings.Replace(verb, "ask", "need", 1) + " " + amount + " pods"
+	}
+	return fmt.Sprintf("%s %s for %s %s", roles, verb, amount, name)
+}
+
 // rolesFor lists the groups that ask for a resource: "1 Master + 3 Workers".
 func (o *check) rolesFor(each []job.Resources, name corev1.ResourceName) string {
 	var out []string

@@ -27,7 +27,7 @@ func claimUsage(s *cluster.Snapshot, namespace string, spec *corev1.PodSpec) job
 	out := job.Resources{}
 	for _, claim := range spec.ResourceClaims {
 		if claim.ResourceClaimTemplateName == nil {
-			continue // made by somebody, and counted when that was
+			continue // it exists, and was counted when it was made
 		}
 		out[claimCount]++
 		template := cluster.Find[resourcev1.ResourceClaimTemplate](s.Index(), cluster.TemplateKind, namespace, *claim.ResourceClaimTemplateName)
@@ -116,7 +116,7 @@ func requestText(spec *resourcev1.ResourceClaimSpec) string {
 }
 
 // devices reports pods that ask for more devices than any node publishes, and gangs that ask
-// for more than there are. Nobody may be adding nodes, and all slices must be in the view.
+// for more than there are. There must be no autoscaler, and all slices must be in the view.
 func (o *check) devices() {
 	p := &o.s.Rules().Published
 	if p.Endless || o.s.Autoscaler() != "" || !o.s.Holds(schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}) {
@@ -157,7 +157,7 @@ func (o *check) lacksDevices(g *gang.Group, class string, asked, hard int64, mes
 }
 
 // leastDevices is how many devices one pod takes for itself at least, and a class it asks
-// for; 0 where nobody can say.
+// for; 0 where that is not known.
 func leastDevices(s *cluster.Snapshot, namespace string, pod *job.Pod) (class string, devices int64) {
 	for _, claim := range pod.Spec.ResourceClaims {
 		if claim.ResourceClaimTemplateName == nil {

@@ -52,7 +52,7 @@ func (o *check) kueue() {
 	k.judge()
 }
 
-// stopped reports a queue that somebody stopped, or that says of itself that it is not active.
+// stopped reports a queue that was stopped, or whose status says that it is not active.
 func (o *check) stopped(kind, namespace, name, policy string, status *cluster.QueueStatus) {
 	if policy != "" && policy != "None" {
 		o.closedQueue(kind, namespace, name, "spec.stopPolicy", "stopPolicy is %s; it admits no jobs until that is None", policy)
@@ -128,7 +128,7 @@ func (k *clusterQueueCheck) group(at int) {
 	for i := range k.asks {
 		set := podSet{group: i, asks: job.Resources{}}
 		for _, name := range g.CoveredResources {
-			// Who asks for nothing of a resource, and says so, needs a flavor all the same.
+			// A pod set that asks for 0 of a resource, in writing, needs a flavor all the same.
 			if n, said := k.asks[i][name]; said && n >= 0 && k.wanted(i) > 0 {
 				set.asks[name] = saturate.Mul(n, k.wanted(i))
 			}
@@ -263,7 +263,7 @@ func (k *clusterQueueCheck) over(at int, sets []podSet, when When) {
 			Path: job.Path("spec.resourceGroups").Index(at), At: cmp.Or(where, k.gang.At), Message: k.shortText(name, asked, has, names, when),
 		}
 	}
-	k.add(worst) // somebody asks for more than nothing, else a flavor would have held it
+	k.add(worst) // one of the resources is asked for, else a flavor would have held them
 }
 
 // shortText says what of a resource there is in the flavors that the pods may use.
@@ -277,16 +277,16 @@ func (k *clusterQueueCheck) shortText(name corev1.ResourceName, asked, has int64
 	if c := k.queue.Cohort(); c != "" {
 		borrowed = ", with what cohort " + c + " may lend"
 	}
-	text := fmt.Sprintf("%s %s asked by %s; ", f(asked), name, k.rolesFor(k.asks, name))
-	switch {
-	case has >= asked && when == Never:
-		return text + fmt.Sprintf("%s is the quota %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
-	case has >= asked:
-		return text + fmt.Sprintf("%s is left %s%s, but no choice of one flavor for each role holds them all", f(has), where, borrowed)
-	case when == Never:
-		return text + fmt.Sprintf("%s is the quota %s%s", f(has), where, borrowed)
+	text := k.asksFor(k.asks, name, f(asked)) + "; "
+	if when == Never {
+		text += fmt.Sprintf("the quota %s is %s%s", where, f(has), borrowed)
+	} else { // reserved by workloads that are admitted, whether their pods run or not
+		text += fmt.Sprintf("other workloads leave %s %s%s", f(has), where, borrowed)
 	}
-	return text + fmt.Sprintf("%s is left %s%s", f(has), where, borrowed)
+	if has >= asked {
+		text += ", but no choice of one flavor for each role holds them all"
+	}
+	return text
 }
 
 // podSet is what one group asks of one resource group, in sum.

@@ -154,7 +154,7 @@ func (o *check) filled(r *corev1.LimitRange, path job.Path, item *corev1.LimitRa
 			Rule: RuleRange, When: Never, Kind: "LimitRange", Namespace: r.Namespace, Name: r.Name,
 			Resource: string(name), Asked: job.InBaseUnits(name, request), Hard: job.InBaseUnits(name, limit), Path: path.Key(string(name)),
 			Role: g.Name, At: g.Pod.At(m.at.Child("requests").Key(string(name))),
-			Message: fmt.Sprintf("%s requests %s %s; the limit that is filled in is %s", m.who, request.String(), name, limit.String()),
+			Message: fmt.Sprintf("%s requests %s %s; the limit that is filled in is %s", m.who, shown(name, request), name, shown(name, limit)),
 		})
 	}
 }
@@ -166,10 +166,18 @@ type breach struct {
 	asked, hard int64
 }
 
+// shown is an amount as people write it; devices are counted in whole numbers, never as 2k.
+func shown(name corev1.ResourceName, q resource.Quantity) string {
+	if extended(name) {
+		return job.Format(name, job.InBaseUnits(name, q))
+	}
+	return q.String()
+}
+
 func (m measured) breach(name corev1.ResourceName, field string, has, bound resource.Quantity, word string) (breach, bool) {
 	singular := map[string]string{"requests": "requests", "limits": "has a limit of"}[field]
 	return breach{
-		text:  fmt.Sprintf("%s %s %s; the %s is %s", singular, has.String(), name, word, bound.String()),
+		text:  fmt.Sprintf("%s %s %s; the %s is %s", singular, shown(name, has), name, word, shown(name, bound)),
 		field: field, asked: job.InBaseUnits(name, has), hard: job.InBaseUnits(name, bound),
 	}, true
 }
@@ -180,7 +188,7 @@ func (m measured) above(name corev1.ResourceName, bound resource.Quantity) (brea
 	limit, limited := m.limits[name]
 	switch {
 	case !limited:
-		return breach{text: fmt.Sprintf("has no limit of %s; the maximum is %s", name, bound.String()), hard: job.InBaseUnits(name, bound)}, true
+		return breach{text: fmt.Sprintf("has no limit of %s; the maximum is %s", name, shown(name, bound)), hard: job.InBaseUnits(name, bound)}, true
 	case limit.Cmp(bound) > 0:
 		return m.breach(name, "limits", limit, bound, "maximum")
 	case asks && request.Cmp(bound) > 0:
@@ -196,7 +204,7 @@ func (m measured) below(name corev1.ResourceName, bound resource.Quantity) (brea
 	limit, limited := m.limits[name]
 	switch {
 	case !asks:
-		return breach{text: fmt.Sprintf("requests no %s; the minimum is %s", name, bound.String()), hard: job.InBaseUnits(name, bound)}, true
+		return breach{text: fmt.Sprintf("requests no %s; the minimum is %s", name, shown(name, bound)), hard: job.InBaseUnits(name, bound)}, true
 	case request.Cmp(bound) < 0:
 		return m.breach(name, "requests", request, bound, "minimum")
 	case limited && limit.Cmp(bound) < 0:
@@ -224,7 +232,7 @@ func (m measured) ratio(name corev1.ResourceName, bound resource.Quantity) (brea
 		return breach{}, false
 	}
 	return breach{
-		text:  fmt.Sprintf("has a limit of %s %s and requests %s; the limit may be %s times the request", limit.String(), name, request.String(), ratioText(bound)),
+		text:  fmt.Sprintf("has a limit of %s %s and requests %s; the limit may be %s times the request", shown(name, limit), name, shown(name, request), ratioText(bound)),
 		field: "limits", asked: job.InBaseUnits(name, limit), hard: ratioOf(job.InBaseUnits(name, request), bound),
 	}, true
 }

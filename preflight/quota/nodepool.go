@@ -17,7 +17,7 @@ import (
 )
 
 // Brings says whether an autoscaler could add a node that takes a pod, as far as selectors
-// and taints go; sizes are nobody's but the cloud's. Absent is proven: every node pool
+// and taints go; the sizes of nodes are up to the cloud. Absent is proven: every node pool
 // there is keeps such pods away. why is the first reason, "node pool gpu has the taint
 // gpu=yes:NoSchedule".
 func Brings(s *cluster.Snapshot, spec *corev1.PodSpec) (is job.Presence, why string) {
@@ -116,7 +116,7 @@ func meets(value string, r corev1.NodeSelectorRequirement) bool {
 	return true
 }
 
-// wellKnown says whether a label may be on a node without anybody declaring it: those of
+// wellKnown says whether a label may be on a node without being declared: those of
 // Kubernetes, of Karpenter and of clouds.
 func wellKnown(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
@@ -170,8 +170,8 @@ func (o *check) nodePools() {
 		o.add(Violation{
 			Rule: RulePool, When: Never, Kind: cluster.NodePoolKind.Kind, Name: strings.Join(names, ","), Resource: string(name),
 			Asked: asked, Hard: most, Path: job.Path("spec.limits").Key(string(name)), At: at,
-			Message: fmt.Sprintf("%s %s asked by %s; %s is what the limits of %s and other nodes allow", job.Format(name, asked), name,
-				o.rolesFor(each, name), job.Format(name, most), words.Count(len(names), "node pool", "node pools")),
+			Message: fmt.Sprintf("%s; the limits of %s and other nodes allow %s", o.asksFor(each, name, job.Format(name, asked)),
+				words.Count(len(names), "node pool", "node pools"), job.Format(name, most)),
 		})
 	}
 }

@@ -75,7 +75,7 @@ func (o *check) missingQueue(gk schema.GroupKind, namespace, name string) {
 		o.note("the namespace %s is not in the snapshot; whether it has a %s %s is not known", namespace, gk.Kind, name)
 		return
 	}
-	message := fmt.Sprintf("there is no %s of that name", gk.Kind)
+	message := "it does not exist"
 	if namespace != "" {
 		message += " in namespace " + namespace
 	}
@@ -157,10 +157,10 @@ func (o *check) queueAmounts(kind, namespace, name string, hard, used job.Resour
 			continue
 		case asked > hard[r]:
 			l.When = Never
-			l.Message = fmt.Sprintf("%s %s asked by %s; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(hard[r]))
+			l.Message = fmt.Sprintf("%s; the queue may hold %s", o.asksFor(each, r, f(asked)), f(hard[r]))
 		case known && saturate.Add(used[r], asked) > hard[r]:
 			l.When = Now
-			l.Message = fmt.Sprintf("%s %s asked by %s beside %s in use; %s is all that it may hold", f(asked), r, o.rolesFor(each, r), f(used[r]), f(hard[r]))
+			l.Message = fmt.Sprintf("%s beside %s in use; the queue may hold %s", o.asksFor(each, r, f(asked)), f(used[r]), f(hard[r]))
 		default:
 			continue
 		}

@@ -85,10 +85,10 @@ func (o *check) bound(quota *cluster.Quota, name corev1.ResourceName, each func(
 	format := func(n int64) string { return job.Format(cluster.PlainName(name), n) }
 	if never {
 		l.When, l.Asked = Never, all
-		l.Message = fmt.Sprintf("%s asked by %s; %s is the hard limit", format(all)+" "+string(name), o.rolesFor(counts, name), format(hard))
+		l.Message = fmt.Sprintf("%s; the hard limit is %s", o.asksFor(counts, name, format(all)), format(hard))
 	} else {
 		l.When, l.Asked = Now, more
-		l.Message = fmt.Sprintf("%s asked beside %s in use; %s is the hard limit", format(more)+" "+string(name), format(taken), format(hard))
+		l.Message = fmt.Sprintf("the job asks for %s %s beside %s in use; the hard limit is %s", format(more), name, format(taken), format(hard))
 	}
 	o.add(l)
 }
@@ -129,7 +129,7 @@ func (o *check) self(quota *cluster.Quota) {
 	l := Violation{
 		Rule: RuleQuota, When: Now, Kind: "ResourceQuota", Namespace: quota.Namespace, Name: quota.Name,
 		Resource: string(name), Asked: 1, Used: taken, Hard: most, Path: job.Path("spec.hard").Key(string(name)), At: "metadata.name",
-		Message: fmt.Sprintf("1 %s asked beside %d in use; %d is the hard limit", name, taken, most),
+		Message: fmt.Sprintf("the job asks for 1 %s beside %d in use; the hard limit is %d", name, taken, most),
 	}
 	if most < 1 {
 		l.When = Never

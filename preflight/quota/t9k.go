@@ -6,7 +6,7 @@ import (
 )
 
 // t9k asks the queue of the T9k scheduler. Of queues of one name in several namespaces
-// nobody knows which is meant.
+// it is not known which is meant.
 func (o *check) t9k() {
 	queues := o.s.Rules().T9k[o.gang.Queue]
 	switch len(queues) {

@@ -35,15 +35,15 @@ type Rule string
 
 // The rules, in the order in which a pod meets them.
 const (
-	RuleQueueMissing Rule = "queue-missing" // nobody will ever take the job up
-	RuleQueueClosed  Rule = "queue-closed"  // somebody stopped the queue
+	RuleQueueMissing Rule = "queue-missing" // no queue will ever take the job up
+	RuleQueueClosed  Rule = "queue-closed"  // the queue was stopped
 	RuleQueueQuota   Rule = "queue-quota"   // the queue has less than the job asks for
 	RuleRange        Rule = "limit-range"   // one pod or container is outside a LimitRange
 	RuleAmount       Rule = "amount"        // a ResourceQuota needs an amount that a container does not say
 	RuleQuota        Rule = "quota"         // the job in sum is above a ResourceQuota
 	RuleMembers      Rule = "members"       // a pod group waits for more pods than the job has
 	RuleDevices      Rule = "devices"       // more devices (DRA) than are published
-	RulePool         Rule = "node-pool"     // whoever adds nodes may not add enough of them
+	RulePool         Rule = "node-pool"     // the autoscaler may not add enough nodes
 )
 
 var ruleOrder = []Rule{RuleQueueMissing, RuleQueueClosed, RuleQueueQuota, RuleRange, RuleAmount, RuleQuota, RuleMembers, RuleDevices, RulePool}
@@ -51,10 +51,10 @@ var ruleOrder = []Rule{RuleQueueMissing, RuleQueueClosed, RuleQueueQuota, RuleRa
 // When says whether waiting helps.
 type When int
 
-// The zero value is what nobody has worked out; it is in no Result.
+// The zero value is what was not worked out; it is in no Result.
 const (
 	Unsure When = iota
-	Now         // others hold what is left, or somebody stopped something: it may change
+	Now         // others hold what is left, or something was stopped: it may change
 	Never       // broken even when nothing else exists
 )
 
@@ -77,7 +77,7 @@ func (l Violation) Owner() string {
 	return job.Ref{Kind: l.Kind, Namespace: l.Namespace, Name: l.Name}.String()
 }
 
-// String is who limits and what is, with both numbers.
+// String is the object that limits and what is, with both numbers.
 func (l Violation) String() string { return l.Owner() + ": " + l.Message }
 
 // sortViolations puts what no waiting helps against first, then the order in which pods meet

@@ -14,6 +14,7 @@ type Roles struct {
 	more  int
 }
 
+// Add adds pods of a role.
 func (l *Roles) Add(role string, pods int) {
 	switch {
 	case pods <= 0:

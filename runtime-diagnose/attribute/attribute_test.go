@@ -1,6 +1,7 @@
 package attribute_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -134,5 +135,104 @@ func TestEqualSightingsBecomeOne(t *testing.T) {
 				t.Errorf("got %d sightings, line %d with %d others; want 1, line %d with %d", len(got), got[0].Item.Source.Line, len(got[0].Also), tc.line, tc.also)
 			}
 		})
+	}
+}
+
+// What is vetoed is never the cause, whatever its points; where all would be, somebody was first.
+func TestVetoes(t *testing.T) {
+	follows := func(s rank.Sighting) rank.Sighting { s.Follower = true; return s }
+	explained := func(s rank.Sighting) rank.Sighting { s.Explained = true; return s }
+	cases := map[string]struct {
+		seen []rank.Sighting
+		want string
+	}{
+		"who went after another is none, however precise":    {[]rank.Sighting{seen(general, "a", 0, 5), follows(seen(oom, "b", time.Minute, 5))}, "a/exception"},
+		"an end that its log explains is none":               {[]rank.Sighting{explained(seen(sigterm, "a", 0, 0)), seen(watchdog, "b", 0, 3)}, "b/watchdog"},
+		"where all went after another, one of them was":      {[]rank.Sighting{follows(seen(oom, "a", 0, 5)), follows(seen(watchdog, "b", time.Minute, 5))}, "a/oom"},
+		"but what is explained or confirms never becomes it": {[]rank.Sighting{explained(seen(sigterm, "a", 0, 0)), seen(child, "a", 0, 3)}, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if c := attribute.Decide(input(tc.seen, true)).Cause; c != nil {
+				got = string(c.Item.ID)
+			}
+			if got != tc.want {
+				t.Errorf("cause %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// An open failure more never makes the job healthier, and a passing one changes nothing.
+func TestMoreFailuresAreNoHealth(t *testing.T) {
+	all := []rank.Sighting{seen(oom, "a", 0, 5), seen(watchdog, "b", time.Minute, 3), seen(disk, "c", 0, 7), seen(general, "d", 0, 1), seen(sigterm, "e", 0, 2)}
+	for i, more := range all {
+		for _, one := range all[:i] {
+			if attribute.Decide(input([]rank.Sighting{one, more}, true)).Cause == nil {
+				t.Errorf("%s and %s together are no failure", one.Item.ID, more.Item.ID)
+			}
+			with := attribute.Decide(input([]rank.Sighting{one, over(more)}, true))
+			if with.Cause == nil || with.Cause.Item.ID != one.Item.ID || with.Confidence != attribute.Decide(input([]rank.Sighting{one}, true)).Confidence {
+				t.Errorf("%s beside %s, which is over: cause %+v", one.Item.ID, more.Item.ID, with.Cause)
+			}
+		}
+	}
+}
+
+// What the last good run printed speaks against a line, and what it did not print for it.
+func TestWhatTheLastGoodRunPrinted(t *testing.T) {
+	for known, want := range map[string]string{"a/exception": "b/wrong", "b/wrong": "a/exception"} {
+		other := &signature.Signature{ID: "wrong", Category: "dataset-error", Role: signature.Root, Depth: signature.General}
+		in := input([]rank.Sighting{seen(general, "a", 0, 5), seen(other, "b", 0, 5)}, true)
+		for i := range in.Seen {
+			in.Seen[i].Item.Kind = evidence.Log
+		}
+		in.Baseline = func(s *rank.Sighting) (bool, bool) { return string(s.Item.ID) == known, string(s.Item.ID) != known }
+		if got := attribute.Decide(in).Cause.Item.ID; string(got) != want {
+			t.Errorf("%s was printed before: cause %s, want %s", known, got, want)
+		}
+	}
+}
+
+// The points of a table that is given count, and none is given: those in use.
+func TestATableMayBeGiven(t *testing.T) {
+	var table attribute.Table
+	table[attribute.General], table[attribute.Precise] = 9, 1
+	in := input([]rank.Sighting{seen(general, "a", 0, 5), seen(oom, "a", 0, 9)}, true)
+	if got := attribute.Decide(in).Cause.Item.ID; got != "a/oom" {
+		t.Errorf("cause %s, want a/oom", got)
+	}
+	in.Table = &table
+	if got := attribute.Decide(in).Cause; got.Item.ID != "a/exception" || got.Score != 9 {
+		t.Errorf("cause %s with %d points, want a/exception with 9", got.Item.ID, got.Score)
+	}
+}
+
+// Of more types of exceptions than are told apart, those that are left are one.
+func TestTypesOfExceptions(t *testing.T) {
+	unknown := &signature.Signature{ID: "python-exception", Category: "python-exception-user-code", Role: signature.Root}
+	for n, want := range map[int]int{1: 1, 2: 2, 16: 16, 17: 17, 40: 17} {
+		var all []rank.Sighting
+		for i := range n {
+			s := seen(unknown, "a", 0, i+1)
+			s.Item.ID, s.Facts = evidence.ID("a#"+strings.Repeat("i", i)), map[string]string{"type": strings.Repeat("E", i+1) + "Error"}
+			all = append(all, s)
+		}
+		if got := len(attribute.Decide(input(all, true)).Candidates); got != want {
+			t.Errorf("%d types are %d candidates, want %d", n, got, want)
+		}
+	}
+}
+
+// A feature's name in the source is that in the table: make weights writes one from the other.
+func TestNamesOfFeatures(t *testing.T) {
+	for _, f := range attribute.Features() {
+		if f.String() == "" || f.Doc() == "" {
+			t.Errorf("feature %d has no name or says nothing", f)
+		}
+	}
+	if got := attribute.BareEnd.GoName() + " " + attribute.Precise.GoName(); got != "BareEnd Precise" {
+		t.Errorf("names are %s", got)
 	}
 }

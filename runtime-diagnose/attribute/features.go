@@ -27,6 +27,7 @@ const (
 	LauncherFirst
 	OfOthers
 	Superseded
+	LessSpecific
 	Alone
 	NearEnd
 	NewLine
@@ -53,6 +54,7 @@ var about = [features]struct {
 	LauncherFirst: {"launcher-first", "a launcher names it as the first failure of its group", 2},
 	OfOthers:      {"of-others", "it complains of other members", 0},
 	Superseded:    {"superseded", "another candidate explains it by what it is", -70},
+	LessSpecific:  {"less-specific", "another candidate's signature knows the same line more specifically", -20},
 	Alone:         {"alone", "of three members and more, one says it", 0},
 	NearEnd:       {"near-end", "it stands near the end of its log", 0},
 	NewLine:       {"new-line", "the last good run did not print it", 2},
@@ -145,7 +147,9 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		if o == c {
 			continue
 		}
-		f.add(o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
+		derived := slices.Contains(precedence[o.Signature.ID], c.Signature.ID)
+		f.add(derived && o.Item.ID == c.Item.ID, LessSpecific, o.Item.ID)
+		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
 		f.add(orders(&o.Sighting) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 	}
 	return f

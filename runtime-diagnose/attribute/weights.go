@@ -16,6 +16,7 @@ var weights = Table{
 	LauncherFirst: 2,   // a launcher names it as the first failure of its group
 	OfOthers:      -1,  // it complains of other members
 	Superseded:    -70, // another candidate explains it by what it is
+	LessSpecific:  -20, // another candidate's signature knows the same line more specifically
 	Alone:         19,  // of three members and more, one says it
 	NearEnd:       1,   // it stands near the end of its log
 	NewLine:       2,   // the last good run did not print it

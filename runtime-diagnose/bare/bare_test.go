@@ -98,6 +98,15 @@ func TestWhatPeoplePaste(t *testing.T) {
 		"kubectl get events": {"LAST SEEN   TYPE      REASON             OBJECT          MESSAGE\n18m         Warning   FailedScheduling   pod/train-0     0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n", []string{
 			"event Pod/train-0 FailedScheduling x1: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu. @-18m0s",
 		}},
+		"kubectl describe until 1.8": {"Name: a\nStatus: Pending\nEvents:\n  FirstSeen\tLastSeen\tCount\tFrom\t\tSubObjectPath\tType\t\tReason\t\tMessage\n  ---------\t--------\t-----\t----\t\t-------------\t--------\t------\t\t-------\n  1h\t\t48s\t\t31\tkubelet, gke-pool-6gp1\t\t\tWarning\t\tFailedMount\t\tUnable to mount volumes for pod \"a\"\n  4m\t2m\t2\t{kubelet gke-pool-hfyh}\tspec.containers{main}\tWarning\tFailed\tno such image\n", []string{
+			"pod a Pending",
+			"event Pod/a FailedMount x31: Unable to mount volumes for pod \"a\" @-48s",
+			"event Pod/a Failed x2: no such image @-2m0s",
+		}},
+		"kubectl get events until 1.13": {"LASTSEEN  FIRSTSEEN  COUNT  NAME  KIND  SUBOBJECT  TYPE  REASON  SOURCE  MESSAGE\n9s   29m   7   train-0.15d8f1   Pod   Warning   FailedScheduling   default-scheduler   0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n2m   4m   3   train-1.15d8f2   Pod   spec.containers{main}   Normal   Pulling   kubelet, gpu-7   pulling image \"a\"\n", []string{
+			"event Pod/train-0 FailedScheduling x7: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu. @-9s",
+			"event Pod/train-1 Pulling x3: pulling image \"a\" @-2m0s",
+		}},
 		"kubectl get events -A": {"ml   2d3h  Warning  FailedMount  pod/a  MountVolume.SetUp failed\n", []string{
 			"event Pod/a FailedMount x1: MountVolume.SetUp failed @-51h0m0s",
 		}},

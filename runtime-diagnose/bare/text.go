@@ -35,7 +35,7 @@ var (
 	describeEventOld = regexp.MustCompile(`^\s*(\d\w*)\s+(\d\w*)\s+(\d+)\s+(\{?\S[^\t]*?)\s+(?:spec\.\S+\s+)?(Normal|Warning)\s+(\w[\w./-]*)\s+(.*)$`)
 	// getEventOld is a row of kubectl get events until 1.13: LastSeen, FirstSeen, Count, Name, Kind, Subobject, Type, Reason, Source, Message
 	// (https://github.com/kubernetes/kubernetes/blob/v1.13.0/pkg/printers/internalversion/printers.go, printEvent).
-	getEventOld   = regexp.MustCompile(`^\s*(\d\w*)\s+(\d\w*)\s+(\d+)\s+([a-z0-9][\w.-]*)\s+([A-Z]\w+)\s+(?:spec\.\S+\s+)?(Normal|Warning)\s+(\w[\w./-]*)\s+(\S+(?:, \S+)?)\s+(.*)$`)
+	getEventOld   = regexp.MustCompile(`^\s*(\d\w*)\s+(\d\w*)\s+(\d+)\s+([a-z0-9][\w.-]*)\s+([A-Z]\w+)\s+(?:spec\.\S+\s+)?(Normal|Warning)\s+(\w[\w./-]*)\s+([^\s,]+(?:, \S+)?)\s+(.*)$`)
 	field         = regexp.MustCompile(`^(\s*)([A-Z][A-Za-z ]*):\s*(.*)$`)
 	timesOver     = regexp.MustCompile(`\(x(\d+)`)
 	containerName = regexp.MustCompile(`^  ([a-z0-9][a-z0-9-]*):\s*$`)

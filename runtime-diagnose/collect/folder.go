@@ -10,6 +10,7 @@ import (
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // Folder reads a folder or .tgz that people saved: a bundle as Open does, and any other as the
@@ -27,7 +28,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		return c, true, err
 	}
 	for _, file := range slices.Sorted(maps.Keys(files.objects)) {
-		c.AddBare(name+"/"+file, files.objects[file])
+		c.AddBare(shownAs(name+"/"+file), files.objects[file])
 	}
 	inOrder := slices.SortedFunc(maps.Keys(files.logs), func(a, b string) int { return files.logs[a].order - files.logs[b].order })
 	for _, file := range inOrder {
@@ -37,7 +38,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		open := func() (io.ReadCloser, error) { return opened(files.logs[file].open, readable) }
 		in, err := open()
 		if err != nil {
-			c.Missing = append(c.Missing, fmt.Sprintf("%s/%s: %v", name, file, err))
+			c.Missing = append(c.Missing, fmt.Sprintf("%s: %v", shownAs(name+"/"+file), err))
 			continue
 		}
 		n, err := io.ReadFull(in, make([]byte, 1))
@@ -45,13 +46,16 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		if n == 0 || err != nil {
 			continue
 		}
-		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: name + "/" + file, Rank: -1}, Open: open})
+		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shownAs(name + "/" + file), Rank: -1}, Open: open})
 	}
 	if len(c.Logs)+len(c.Pods)+len(c.Events)+len(c.Objects) == 0 {
 		return c, false, fmt.Errorf("open %s: it holds no log; expected logs of containers, or a bundle", name)
 	}
 	return c, false, nil
 }
+
+// shownAs is a file's name in one line, without what a terminal would obey.
+func shownAs(name string) string { return strings.ReplaceAll(redact.Clean(name), "\n", " ") }
 
 // opened is a file as text.
 func opened(open func() (io.ReadCloser, error), readable func(io.Reader) (io.Reader, error)) (io.ReadCloser, error) {

@@ -24,6 +24,21 @@ var transient = []string{
 	"follower pod node selector for topology domain not found",
 }
 
+// LeaderWorkerSet tells of a failure whenever two looks at a leader both make what makes its workers: the
+// second finds it there (sigs.k8s.io/lws v0.7.0 pkg/controllers/pod_controller.go, Reconcile).
+const (
+	workersNotMade = "Failed to create worker statefulset for leader pod "
+	workersMade    = "Created worker statefulset for leader pod "
+)
+
+// madeAnyway says that the controller made what it says it could not make.
+func madeAnyway(events []corev1.Event, e *corev1.Event) bool {
+	pod, ok := strings.CutPrefix(e.Message, workersNotMade)
+	return ok && slices.ContainsFunc(events, func(o corev1.Event) bool {
+		return o.InvolvedObject.UID == e.InvolvedObject.UID && o.Message == workersMade+pod
+	})
+}
+
 // outlived says which later events of the same object show that an earlier one is over.
 var outlived = map[string][]string{
 	"FailedScheduling":       {"Scheduled"},
@@ -68,6 +83,10 @@ func (r *reader) readEvent(events []corev1.Event, i int, later []int) {
 			r.seen.Transient = append(r.seen.Transient, reduce.Plain(fmt.Sprintf("%s: %s (part of a normal start)", e.Reason, e.Message)))
 			return
 		}
+	}
+	if madeAnyway(events, &e) {
+		r.seen.Transient = append(r.seen.Transient, reduce.Plain(fmt.Sprintf("%s: %s (part of a normal start)", e.Reason, e.Message)))
+		return
 	}
 	if e.Type == corev1.EventTypeNormal && !telling(e.Reason) || strings.HasPrefix(e.Message, cancelled) {
 		return

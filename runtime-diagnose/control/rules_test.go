@@ -99,6 +99,14 @@ func TestEvents(t *testing.T) {
 		"followers of an exclusive placement wait for their leader": {[]corev1.Event{
 			event("FailedCreate", "js-workers-0", "admission webhook \"vpod.kb.io\" denied the request: leader pod not yet scheduled, not creating follower pod. this is an expected, transient error", 1),
 		}, nil},
+		"two looks make what makes the workers of a group": {[]corev1.Event{
+			event("FailedCreate", "s", "Failed to create worker statefulset for leader pod s-0", 1),
+			normal(event("GroupsProgressing", "s", "Created worker statefulset for leader pod s-0", 2)),
+		}, nil},
+		"nothing makes the workers of a group": {[]corev1.Event{
+			event("FailedCreate", "s", "Failed to create worker statefulset for leader pod s-0", 1),
+			normal(event("GroupsProgressing", "s", "Created worker statefulset for leader pod s-1", 2)),
+		}, []string{"admission-denied"}},
 		"a TrainJob whose runtime cannot be built": {[]corev1.Event{
 			event("TrainJobResourcesCreationFailed", "t", "TrainJob resources reconciliation failed: object is invalid", 1),
 		}, []string{"admission-denied"}},

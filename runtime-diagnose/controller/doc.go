@@ -14,7 +14,9 @@
 //	get, list, watch   the resources of all kinds: pytorchjobs, tfjobs, xgboostjobs, paddlejobs,
 //	                   jaxjobs, mpijobs (kubeflow.org), trainjobs, trainingruntimes,
 //	                   clustertrainingruntimes (trainer.kubeflow.org), jobsets (jobset.x-k8s.io),
-//	                   jobs (batch), colossalaijobs, frameworks
+//	                   jobs (batch, batch.volcano.sh), leaderworkersets (leaderworkerset.x-k8s.io),
+//	                   rayclusters, rayjobs (ray.io), colossalaijobs and the other kinds of
+//	                   batch.tensorstack.dev, frameworks
 //	patch              the same resources of jobs: annotations, by server-side apply
 //	get, list, watch   pods, nodes, namespaces
 //	get                pods/log
@@ -22,6 +24,7 @@
 //	list               deployments, statefulsets (apps), by the name of an operator that leaves a job alone;
 //	                   validatingwebhookconfigurations (admissionregistration.k8s.io)
 //	create             events (events.k8s.io)
+//	get                pods and statefulsets (apps), by which a LeaderWorkerSet has its pods
 //	get                podgroups (scheduling.x-k8s.io, scheduling.volcano.sh,
 //	                   scheduler.tensorstack.dev, scheduling.k8s.io), workloads (scheduling.k8s.io),
 //	                   resourceclaims (resource.k8s.io)

@@ -12,6 +12,11 @@ func Rules() []*signature.Signature {
 	return []*signature.Signature{Awaited, Desync, Vanished, LeftEarly, Silent}
 }
 
+// NamesMissing says that a rule is about the member that the others waited for, or lost.
+func NamesMissing(s *signature.Signature) bool {
+	return s == Awaited || s == Vanished || s == LeftEarly || s == Silent
+}
+
 // Awaited is a rank that the others waited for. It names where to look, not why.
 var Awaited = &signature.Signature{
 	ID: "collective-awaited", Title: "the others waited for this rank in a collective", Since: "0.1", Category: "nccl-timeout",

@@ -149,7 +149,7 @@ func TestFixturesBelongToASignature(t *testing.T) {
 
 // withoutLine is how many alternatives of patterns have no line that shows them. It only falls: a new alternative
 // comes with a line of its fixtures.
-const withoutLine = 380
+const withoutLine = 284
 
 func TestAlternativesHaveALine(t *testing.T) {
 	c := builtin(t)

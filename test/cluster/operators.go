@@ -94,7 +94,7 @@ metrics: {bindAddress: "0"}
 health: {healthProbeBindAddress: "127.0.0.1:$HEALTH"}
 webhook: {host: 127.0.0.1, port: $WEBHOOK, certDir: $CERTS}
 integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset, kubeflow.org/mpijob, ray.io/rayjob]}
-featureGates: {TopologyAwareScheduling: false, MultiKueue: false, VisibilityOnDemand: false}
+featureGates: {MultiKueue: false, VisibilityOnDemand: false}
 `,
 	},
 	{

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/signalbox-dev/signalbox/test/cluster"
 )
 
 var (
@@ -120,7 +122,8 @@ var _ = Describe("the samples", func() {
 		namespace := newNamespace(ctx)
 		files, err := filepath.Glob(filepath.Join(world.Root, "config", "samples", "*.yaml"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(len(files)).To(BeNumerically(">=", 11))
+		Expect(len(files)).To(BeNumerically(">=", 20))
+		Expect(world.InstallCRDs(ctx, cluster.LeaderWorkerSet|cluster.KubeRay)).To(Succeed()) // their operators run in test/e2e/operators
 		runtime := filepath.Join(world.Root, "bin", "controlplane", "runtimes", "torch_distributed.yaml")
 		_, err = world.Kubectl(ctx, "apply", "-f", runtime)
 		Expect(err).NotTo(HaveOccurred())

@@ -52,7 +52,15 @@ func main() {
 	ablate := flag.Bool("ablate", false, "say what each feature and each rule is worth, by origin")
 	fit := flag.Bool("fit", false, "fit the points of features and print what they are worth")
 	write := flag.Bool("write", false, "with -fit: write them to "+weightsFile)
+	derive := flag.Bool("precedence", false, "derive from the signatures' examples which of two knows a line more specifically, and write "+precedenceFile)
 	flag.Parse()
+	if *derive {
+		if err := derivePrecedence(); err != nil {
+			fmt.Fprintln(os.Stderr, "quality:", err)
+			os.Exit(3)
+		}
+		return
+	}
 	if *fit {
 		if err := fitWeights(*write); err != nil {
 			fmt.Fprintln(os.Stderr, "quality:", err)

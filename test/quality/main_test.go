@@ -1,11 +1,14 @@
 package main
 
 import (
+	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // Every origin that is here reaches its floors; what is missed among the cases that are held out is not listed.
@@ -40,4 +43,43 @@ func TestThePointsAreThoseOfTheCases(t *testing.T) {
 	if again, _, _, err := fitted(); err != nil || cmp.Diff(want, again) != "" {
 		t.Errorf("the same cases give other points: %v and %v, %v", want, again, err)
 	}
+}
+
+// Which of two signatures knows a line more specifically follows from their examples.
+func TestPrecedenceIsDerivedFromTheExamples(t *testing.T) {
+	t.Chdir("../..")
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := precedence(catalog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := precedenceSource(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(precedenceFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s is not what the examples give: run make weights", precedenceFile)
+	}
+	pairs, derived := 0, 0
+	for _, s := range catalog.All() {
+		for _, h := range s.Hides {
+			pairs++
+			if slices.Contains(of[s.ID], h) {
+				derived++
+			}
+		}
+		for _, other := range of[s.ID] {
+			if slices.Contains(of[other], s.ID) {
+				t.Errorf("%s and %s are each more specific than the other", s.ID, other)
+			}
+		}
+	}
+	t.Logf("of %d pairs that signatures hide, %d follow from the examples", pairs, derived)
 }

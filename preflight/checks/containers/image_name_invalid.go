@@ -14,7 +14,7 @@ import (
 
 var imageNameInvalid = &check.Check{
 	Name:     "image-name-invalid",
-	Title:    "a container's image has a name that nobody can pull",
+	Title:    "a container's image has a name that cannot be pulled",
 	Remedy:   "Write registry/path:tag, the path in lower case.",
 	Severity: finding.Error, Since: "0.1",
 	Run: func(p *check.Pass) error {

@@ -16,7 +16,7 @@ import (
 
 var variableSetByNobody = &check.Check{
 	Name:     "variable-set-by-nobody",
-	Title:    "the command counts on a variable that nobody sets",
+	Title:    "the command counts on a variable that is not set",
 	Remedy:   "Set the variable in env, or name one that the operator of this kind sets.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.NoEnv != "" },

@@ -11,7 +11,7 @@ import (
 
 var nodeRankMissing = &check.Check{
 	Name:     "node-rank-missing",
-	Title:    "every pod takes itself for node 0",
+	Title:    "every pod starts as node 0",
 	Remedy:   "Write --rdzv-backend=c10d and --rdzv-endpoint, or give every pod its own --node-rank.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfJob || o.World == kinds.WorldOfPod },

@@ -27,7 +27,7 @@ var rankSameEverywhere = &check.Check{
 			if err != nil || r.Replicas.Max < 2 || l.Nodes.Max < 2 || !slices.Contains([]string{"", "static"}, l.Backend) {
 				continue
 			}
-			p.Reportf(l.NodeRank.Path, "%s runs with --node-rank=%d in all %s: each takes itself for the same node", l.Program, rank, facts.PodsOf(r))
+			p.Reportf(l.NodeRank.Path, "%s runs with --node-rank=%d in all %s: they all join as that node", l.Program, rank, facts.PodsOf(r))
 			return nil // the variable that it may come from is the same mistake
 		}
 		facts.EachVariable(p.Job, func(r *job.Role, c *corev1.Container, e *corev1.EnvVar, at job.Path) {

@@ -19,7 +19,7 @@ import (
 var sshdPathNotAbsolute = &check.Check{
 	Name:     "sshd-path-not-absolute",
 	Title:    "sshd is not called by an absolute path",
-	Remedy:   "Write where sshd lies in the image, such as /usr/sbin/sshd.",
+	Remedy:   "Write where sshd is in the image, such as /usr/sbin/sshd.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.LauncherRole != "" },
 	Run: func(p *check.Pass) error {

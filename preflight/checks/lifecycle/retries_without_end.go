@@ -9,7 +9,7 @@ import (
 
 var retriesWithoutEnd = &check.Check{
 	Name:     "retries-without-end",
-	Title:    "the job is run again for ever, and holds GPUs",
+	Title:    "the job is retried without end and holds GPUs",
 	Remedy:   "Write a maxRetryCount of 0 or more; fancyRetryPolicy retries what the platform broke.",
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},

@@ -3,17 +3,19 @@
 // Package names is the checks of names and words: those that are no names, and those that name nothing. Start reading at any file.
 package names
 
-import "github.com/signalbox-dev/signalbox/preflight/check"
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+)
 
 // All are the checks of the family.
 func All() []*check.Check {
-	return []*check.Check{
+	return slices.Concat(missing, []*check.Check{
 		addressOfNoPod,
 		amountMissing,
 		choiceMisspelt,
-		claimMissing,
 		configKeyMissing,
-		configMapMissing,
 		deviceClassMissing,
 		frameworkRoleTwice,
 		jobNameInvalid,
@@ -22,17 +24,10 @@ func All() []*check.Check {
 		nameTwice,
 		namespaceMissing,
 		placeholderNotFilled,
-		podGroupMissing,
-		priorityClassMissing,
-		pullSecretMissing,
-		resourceClaimMissing,
 		roleMisspelt,
 		roleNameInvalid,
 		roleReferenceMissing,
-		runtimeClassMissing,
 		secretKeyMissing,
-		secretMissing,
-		serviceAccountMissing,
 		unknownField,
-	}
+	})
 }

@@ -14,7 +14,7 @@ import (
 var hostNetworkFixedPort = &check.Check{
 	Name:     "host-network-fixed-port",
 	Title:    "pods share the network of their node and want fixed ports of it",
-	Remedy:   "Use the pod's own network, or take a whole node per pod and a port nobody else takes.",
+	Remedy:   "Use the pod's own network, or take a whole node per pod and a port that is free on it.",
 	Severity: finding.Note, Since: "0.1",
 	Run: func(p *check.Pass) error {
 		var widest *job.Role
@@ -28,7 +28,7 @@ var hostNetworkFixedPort = &check.Check{
 			return nil // a pod with TPUs has all of its host
 		}
 		if ports := fixedPorts(&widest.Pod.Spec); len(ports) > 0 {
-			p.Reportf(widest.Pod.At("hostNetwork"), "%s use the network of their node: each needs a node where nobody else has port %s", facts.PodsOf(widest), strings.Join(ports, ", "))
+			p.Reportf(widest.Pod.At("hostNetwork"), "%s use the network of their node: each needs a node on which port %s is free", facts.PodsOf(widest), strings.Join(ports, ", "))
 		}
 		return nil
 	},

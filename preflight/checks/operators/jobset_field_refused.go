@@ -3,6 +3,7 @@ package operators
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -79,20 +80,20 @@ func refusedCoordinator(p *check.Pass) {
 	if !ok || r == nil {
 		return // role-reference-missing
 	}
-	within := func(field string, most int64, of string) {
+	within := func(field string, most int64) {
 		if n, written := facts.Number(p.Job, at.Child(field)); written && (n < 0 || n >= most) {
-			p.Reportf(at.Child(field), "%s is %d; %s has %s, counted from 0", field, n, name, facts.Count(most, of))
+			p.Reportf(at.Child(field), "%s is %d; %s has %s, counted from 0", field, n, name, facts.Count(most, strings.TrimSuffix(field, "Index")))
 		}
 	}
 	jobs, written := facts.Number(p.Job, r.Path.Child("replicas"))
 	if !written {
 		jobs = 1
 	}
-	within("jobIndex", jobs, "Job")
+	within("jobIndex", jobs)
 	completions, written := facts.Number(p.Job, r.Path.Child("template", "spec", "completions"))
 	if !written {
 		p.Reportf(at.Child("replicatedJob"), "the coordinator is a pod of %s, whose Job does not say how many completions it has", name)
 		return
 	}
-	within("podIndex", completions, "pod")
+	within("podIndex", completions)
 }

@@ -26,7 +26,7 @@ var managedByUnknown = &check.Check{
 			return nil
 		}
 		if known != nil && !slices.Contains(known, name) {
-			p.Reportf(at, "managedBy is %q; nobody runs the job unless it is one of %s", name, `"`+strings.Join(known, `", "`)+`"`)
+			p.Reportf(at, "managedBy is %q; no controller runs the job unless it is one of %s", name, `"`+strings.Join(known, `", "`)+`"`)
 		} else if known == nil && len(validation.IsDomainPrefixedPath(nil, name)) > 0 {
 			p.Reportf(at, "managedBy is %q; it takes a domain, a slash and a name, such as kueue.x-k8s.io/multikueue", name)
 		}

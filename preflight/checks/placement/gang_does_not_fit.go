@@ -53,6 +53,9 @@ var gangDoesNotFit = &check.Check{
 		default:
 			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
 		}
+		if answer.Paused != "" {
+			f.Message = answer.Paused + "; " + f.Message
+		}
 		if answer.Change != "" {
 			f.Message += "; " + answer.Change
 		}
@@ -98,7 +101,7 @@ func misfitMessage(answer fit.Result) string {
 	}
 	r := answer.Rejected
 	if r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
-		return message + "of " + facts.Count(r.Total, "node") + " " + refused(r)
+		return message + "no node takes its pods (of " + facts.Count(r.Total, "node") + " " + refused(r) + ")"
 	}
 	if answer.Obstacle != "" {
 		return message + answer.Obstacle
@@ -108,22 +111,22 @@ func misfitMessage(answer fit.Result) string {
 		return message + "the rest finds no place"
 	}
 	amount := func(n int64) string { return job.Format(s.Resource, n) }
-	where := "free in sum"
+	free, total := " free", amount(s.Free)+" in total"
 	if answer.Verdict == fit.TooBig {
-		where = "all that the nodes they may use have"
+		free = ""
 		if away := (fit.Rejections{NotReady: r.NotReady, Cordoned: r.Cordoned}); away.NotReady+away.Cordoned > 0 {
-			where += " (of " + facts.Count(r.Total, "node") + " " + refused(away) + ")"
+			total += ", without " + refused(away)
 		}
 	}
 	switch {
 	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes > 0:
-		return message + fmt.Sprintf("%s %s are %s, but in holes for %s of %s", amount(s.Free), s.Resource, where, facts.Count(s.Holes, "pod"), amount(s.NeededHole))
+		return message + fmt.Sprintf("each needs %s %s on one node, and only %s of that size finds room (%s)", amount(s.NeededHole), s.Resource, facts.Count(s.Holes, "pod"), total)
 	case s.Free >= s.Asked:
-		return message + fmt.Sprintf("%s %s are %s, but the largest hole is %s and a pod needs %s", amount(s.Free), s.Resource, where, amount(s.LargestHole), amount(s.NeededHole))
+		return message + fmt.Sprintf("each needs %s %s on one node, but no node has more than %s%s (%s)", amount(s.NeededHole), s.Resource, amount(s.LargestHole), free, total)
 	case answer.Verdict == fit.TooBig:
-		return message + fmt.Sprintf("they ask for %s %s; %s is %s", amount(s.Asked), s.Resource, amount(s.Free), where)
+		return message + fmt.Sprintf("they ask for %s %s, but the nodes they may use have %s", amount(s.Asked), s.Resource, total)
 	}
-	return message + fmt.Sprintf("they ask for %s %s; %s are free", amount(s.Asked), s.Resource, amount(s.Free))
+	return message + fmt.Sprintf("they ask for %s %s, but only %s are free", amount(s.Asked), s.Resource, amount(s.Free))
 }
 
 // refused counts the nodes by why they take none of the pods.

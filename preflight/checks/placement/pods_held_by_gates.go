@@ -11,7 +11,7 @@ import (
 
 var podsHeldByGates = &check.Check{
 	Name:     "pods-held-by-gates",
-	Title:    "the pods wait for somebody to open a scheduling gate",
+	Title:    "the pods wait until a scheduling gate is removed",
 	Remedy:   "Remove the gate, unless something in the cluster opens it.",
 	Severity: finding.Note, Since: "0.1",
 	Run: func(p *check.Pass) error {

@@ -7,15 +7,39 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
 
-// limits are the rules of one sort, between the job and the nodes, that the job does not keep.
-func limits(p *check.Pass, rule quota.Rule) []quota.Violation {
-	var out []quota.Violation
-	for _, l := range p.Limits() {
-		if l.Rule == rule {
-			out = append(out, l)
-		}
+// limits are the checks of rules between a job and the nodes, one a row.
+var limits = []*check.Check{
+	limit(quota.RuleQueueMissing, finding.Error, "queue-missing", "the queue of the job does not exist or does not take it", "Name a queue that takes jobs of the namespace."),
+	limit(quota.RuleQueueClosed, finding.Warning, "queue-closed", "the queue of the job takes no jobs", "Ask who stopped the queue, or name another one."),
+	limit(quota.RuleQueueQuota, finding.Error, "queue-quota-exceeded", "the job asks for more than its queue could ever give", "Ask for less, or name a queue with more quota."),
+	limit(quota.RuleRange, finding.Error, "limit-range-violated", "a pod or container is outside the LimitRange of its namespace", "Keep the amount within the bounds of the LimitRange, or have them widened."),
+	limit(quota.RuleAmount, finding.Error, "quota-amount-missing", "a container does not say an amount that a ResourceQuota needs", "Write the amount for every container, or have a LimitRange fill it in."),
+	limit(quota.RuleQuota, finding.Error, "quota-exceeded", "the job in sum is above a ResourceQuota of its namespace", "Ask for less, or have the quota raised."),
+	limit(quota.RuleMembers, finding.Error, "pod-group-above-gang", "a pod group waits for more pods than the job has", "Lower the minimum of the pod group to the number of pods, or add pods."),
+	limit(quota.RuleDevices, finding.Error, "devices-exceed-published", "the pods claim more devices than the nodes publish", "Claim no more devices than one node has, and spread the work over more pods."),
+	limit(quota.RulePool, finding.Error, "node-pool-limit-exceeded", "the job asks for more than the node pools may ever add", "Ask for less, or have the limits of the node pools raised."),
+}
+
+// limit is the check of one rule.
+func limit(rule quota.Rule, severity finding.Severity, name, title, remedy string) *check.Check {
+	return &check.Check{
+		Name: name, Title: title, Remedy: remedy,
+		Severity: severity, Since: "0.1",
+		Needs: check.Objects | check.Whole,
+		Run: func(p *check.Pass) error {
+			for _, l := range p.Limits() {
+				if l.Rule != rule || rule == quota.RuleQueueQuota && l.When != quota.Never {
+					continue // waiting is what a queue is for
+				}
+				f := limitFinding(l)
+				if rule == quota.RuleQuota && l.When == quota.Now {
+					f.Severity, f.Remedy = finding.Warning, "Wait for other pods of the namespace to end, or ask for less."
+				}
+				p.Report(f)
+			}
+			return nil
+		},
 	}
-	return out
 }
 
 // limitFinding says what a limit is, where the job asks for it.

@@ -3,24 +3,19 @@
 // Package queueing is the checks of queues, quotas and gangs: what lies between a job and the nodes. Start reading at any file.
 package queueing
 
-import "github.com/signalbox-dev/signalbox/preflight/check"
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/preflight/check"
+)
 
 // All are the checks of the family.
 func All() []*check.Check {
-	return []*check.Check{
-		devicesExceedPublished,
+	return slices.Concat(limits, []*check.Check{
 		gangSchedulerMismatch,
 		gangSchedulingUnused,
-		limitRangeViolated,
-		nodePoolLimitExceeded,
-		podGroupAboveGang,
 		priorityOutOfRange,
-		queueClosed,
 		queueLabelNotRead,
-		queueMissing,
-		queueQuotaExceeded,
-		quotaAmountMissing,
-		quotaExceeded,
 		trainJobGangPolicy,
-	}
+	})
 }

@@ -14,7 +14,7 @@ import (
 
 var gpusHeldBySleep = &check.Check{
 	Name:     "gpus-held-by-sleep",
-	Title:    "the command sleeps for ever and holds GPUs",
+	Title:    "the command sleeps without end and holds GPUs",
 	Remedy:   "Start the training itself, or debug with activeDeadlineSeconds set.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.LauncherRole == "" },
@@ -27,7 +27,7 @@ var gpusHeldBySleep = &check.Check{
 				continue
 			}
 			if last := all[len(all)-1]; sleepsForEver(last) {
-				p.Reportf(last.At[0], "%q is the last command in %s, with %s %s held until somebody deletes the job", strings.Join(last.Words, " "), facts.PodsOf(r), saturate.Text(saturate.Mul(gpus.N, int64(r.Replicas.Max))), gpus.Resource)
+				p.Reportf(last.At[0], "%q is the last command in %s, with %s %s held until the job is deleted", strings.Join(last.Words, " "), facts.PodsOf(r), saturate.Text(saturate.Mul(gpus.N, int64(r.Replicas.Max))), gpus.Resource)
 			}
 		}
 		return nil

@@ -136,8 +136,8 @@ func (l *Live) adjust(ctx context.Context, running *sync.WaitGroup, served map[s
 		if now, ok := served[name]; src.version != "" && !src.partial && (!ok || now.resource.Version != src.version) {
 			gone = append(gone, src)
 			delete(l.sources, name)
-			l.ledger.SetComplete(name, false)
-			l.ledger.DropKind(src.kind.GroupKind())
+			l.store.SetComplete(name, false)
+			l.store.DropKind(src.kind.GroupKind())
 		}
 	}
 	var fresh []servedResource

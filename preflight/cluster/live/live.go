@@ -72,7 +72,7 @@ type Live struct {
 	wake    chan struct{} // something changed
 
 	mu      sync.Mutex // guards all below
-	ledger  cluster.Store
+	store   cluster.Store
 	sources map[schema.GroupResource]*source
 	asked   bool // the API has said at least once what it serves
 }
@@ -209,7 +209,7 @@ func (l *Live) build(ctx context.Context) {
 	}
 }
 
-// rebuild publishes what the ledger holds now.
+// rebuild publishes what the store holds now.
 func (l *Live) rebuild() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,9 +220,9 @@ func (l *Live) rebuild() {
 		}
 	}
 	for name, src := range l.sources {
-		l.ledger.SetComplete(name, src.whole())
+		l.store.SetComplete(name, src.whole())
 	}
-	l.current.Store(l.ledger.Snapshot(l.options.Clock(), l.missing()))
+	l.current.Store(l.store.Snapshot(l.options.Clock(), l.missing()))
 	if !l.Synced() {
 		close(l.synced)
 	}
@@ -294,7 +294,7 @@ func (l *Live) follow(ctx context.Context, running *sync.WaitGroup, src *source)
 	})
 }
 
-// handler writes what changes into the ledger.
+// handler writes what changes into the store.
 func (l *Live) handler(src *source) cache.ResourceEventHandlerFuncs {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { l.write(src, src.set, object) },
@@ -324,7 +324,7 @@ func (l *Live) write(src *source, change func(*cluster.Store, any), object any) 
 	news := change != nil || src.problem != nil
 	src.problem = nil
 	if change != nil {
-		change(&l.ledger, object)
+		change(&l.store, object)
 	}
 	if news {
 		l.changed()

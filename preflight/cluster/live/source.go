@@ -34,7 +34,7 @@ type source struct {
 	set      func(*cluster.Store, any)
 	drop     func(*cluster.Store, any)
 	stop     context.CancelFunc
-	handled  func() bool // the first list is in the ledger
+	handled  func() bool // the first list is in the store
 	required bool        // without it no number can be trusted: only a refusal ends the wait for it
 	partial  bool        // only some objects are followed: never whole
 	problem  error       // why it cannot be read; nil: it can, or nobody knows yet
@@ -51,7 +51,7 @@ func (s *source) settled() bool {
 	return s.problem != nil
 }
 
-// whole says that all objects of the resource are in the ledger.
+// whole says that all objects of the resource are in the store.
 func (s *source) whole() bool { return s.handled() && s.problem == nil && !s.partial }
 
 // builtin are the resources that every cluster serves and the fit cannot do without, and

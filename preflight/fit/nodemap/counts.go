@@ -102,9 +102,9 @@ func cellsOf(of corev1.ResourceName, has int64) int {
 }
 
 // cellsIn is how many cells the bar takes.
-func (c *counts) cellsIn(cells int) int {
+func (c *counts) cellsIn(nodeGroups int) int {
 	sum := 0
-	for _, n := range c.cells(cells) {
+	for _, n := range c.cells(nodeGroups) {
 		sum += n
 	}
 	return sum

@@ -218,9 +218,9 @@ func (p *panel) dots() string {
 }
 
 // bar is the cells of one node.
-func (p *panel) bar(c *counts, cells int) string {
+func (p *panel) bar(c *counts, nodeGroups int) string {
 	var b strings.Builder
-	for mark, n := range c.cells(cells) {
+	for mark, n := range c.cells(nodeGroups) {
 		if n == 0 {
 			continue
 		}

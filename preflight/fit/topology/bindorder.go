@@ -11,8 +11,8 @@ import (
 type bindOrder struct {
 	*simulation
 	nodes []searchNode
-	piece []int    // by node of the sweep: its piece
-	quota []uint32 // by node of the sweep and kin: pods to bind yet
+	bin   []int    // by node of the search: its bin
+	quota []uint32 // by node of the search and pod set: pods to bind yet
 	seen  *assign.Memo
 	open  [][]int // by pods bound, then in the order in which they are tried
 }
@@ -22,7 +22,7 @@ type bindOrder struct {
 func (x *search) bind(beside assign.Reserved) *simulation {
 	s := &bindOrder{simulation: x.rules.simulate(beside), nodes: x.nodes, seen: x.seen.Empty()}
 	for j := range x.nodes {
-		s.piece = append(s.piece, s.pieceOf(&x.nodes[j]))
+		s.bin = append(s.bin, s.binOf(&x.nodes[j]))
 		for _, n := range x.nodes[j].mixes[x.chosen[j]].pods {
 			s.quota = append(s.quota, uint32(n))
 		}
@@ -33,20 +33,20 @@ func (x *search) bind(beside assign.Reserved) *simulation {
 	return s.simulation
 }
 
-// pieceOf is the piece of a node, made if it is not begun yet.
-func (b *simulation) pieceOf(n *searchNode) int {
+// binOf is the bin of a node, made if it is not begun yet.
+func (b *simulation) binOf(n *searchNode) int {
 	for at := range b.Bins {
 		if b.Bins[at].Nodes[0] == n.node {
 			return at
 		}
 	}
-	from := int(b.Taken[n.cell])
-	if at := slices.Index(b.Fresh[n.cell], n.node); at > from { // nodes of a cell are alike
+	from := int(b.Taken[n.nodeGroup])
+	if at := slices.Index(b.Fresh[n.nodeGroup], n.node); at > from { // nodes of a node group are alike
 		b.Fresh = slices.Clone(b.Fresh)
-		b.Fresh[n.cell] = slices.Clone(b.Fresh[n.cell])
-		b.Fresh[n.cell][from], b.Fresh[n.cell][at] = b.Fresh[n.cell][at], b.Fresh[n.cell][from]
+		b.Fresh[n.nodeGroup] = slices.Clone(b.Fresh[n.nodeGroup])
+		b.Fresh[n.nodeGroup][from], b.Fresh[n.nodeGroup][at] = b.Fresh[n.nodeGroup][at], b.Fresh[n.nodeGroup][from]
 	}
-	return b.Reserve(n.cell, 1)
+	return b.Reserve(n.nodeGroup, 1)
 }
 
 // from binds what is left. What it bound stays bound where it succeeds, and only there.
@@ -70,24 +70,24 @@ func (s *bindOrder) from() bool {
 	k := len(s.PodSets)
 	fill := func(at int) int {
 		n := &s.nodes[at/k]
-		return s.fill1(at%k, n.cell, n.node)
+		return s.domainFill(at%k, n.nodeGroup, n.node)
 	}
 	slices.SortStableFunc(open, func(a, c int) int { return cmp.Compare(fill(a), fill(c)) })
 	for _, at := range open {
-		n, piece := &s.nodes[at/k], s.piece[at/k]
+		n, bin := &s.nodes[at/k], s.bin[at/k]
 		if !s.rules.solver.Cycle.Budget.Spend(s.rules.stepsPerLook) {
 			return false
 		}
-		if !s.may(at%k, n.cell, n.node, s.Count(piece)) {
+		if !s.may(at%k, n.nodeGroup, n.node, s.Count(bin)) {
 			continue
 		}
-		s.bind(at%k, piece)
+		s.bind(at%k, bin)
 		s.quota[at]--
 		if s.from() {
 			return true
 		}
 		s.quota[at]++
-		s.unbind(at%k, piece)
+		s.unbind(at%k, bin)
 	}
 	return false
 }

@@ -15,7 +15,7 @@ import (
 
 // bound is the first rule that alone keeps some of the pods from a place, in words with
 // both numbers; empty: none does. Each bound counts what no placement can pass.
-func (w *ruleSet) bound() string {
+func (w *RuleSet) bound() string {
 	for _, find := range []func() string{w.boundSharedVolumes, w.boundAntiAffinity, w.boundAffinity, w.boundSpread} {
 		if rule := find(); rule != "" {
 			return rule
@@ -24,8 +24,8 @@ func (w *ruleSet) bound() string {
 	return ""
 }
 
-// pods of some kins, and their roles: "1 Master + 5 Workers".
-func (w *ruleSet) pods(podSets podSetSet) (n int, who string) {
+// pods of some pod sets, and their roles: "1 Master + 5 Workers".
+func (w *RuleSet) pods(podSets podSetSet) (n int, who string) {
 	var of []*assign.PodSet
 	for i := range podSets.all() {
 		of = append(of, w.podSets[i])
@@ -33,7 +33,7 @@ func (w *ruleSet) pods(podSets podSetSet) (n int, who string) {
 	return w.solver.PodsOf(of)
 }
 
-func (w *ruleSet) boundSharedVolumes() string {
+func (w *RuleSet) boundSharedVolumes() string {
 	for _, r := range w.sharedVolumes {
 		n, who := w.pods(r.kins)
 		switch {
@@ -49,22 +49,22 @@ func (w *ruleSet) boundSharedVolumes() string {
 	return ""
 }
 
-// onOneNode is the most pods of some kins that one node takes, each kin counted alone.
-func (w *ruleSet) onOneNode(podSets podSetSet, all int) int {
+// onOneNode is the most pods of some pod sets that one node takes, each pod set counted alone.
+func (w *RuleSet) onOneNode(podSets podSetSet, all int) int {
 	best := 0
-	for cell := range w.solver.Cycle.Grouping.Nodes {
+	for nodeGroup := range w.solver.Cycle.Grouping.Nodes {
 		sum := int64(0)
 		for i := range podSets.all() {
 			k := w.podSets[i]
-			sum += min(int64(w.caps(k)[cell]), int64(k.Count))
+			sum += min(int64(w.caps(k)[nodeGroup]), int64(k.Count))
 		}
 		best = max(best, int(min(sum, int64(all))))
 	}
 	return best
 }
 
-// boundAntiAffinity counts domains for kins that keep away from each other and themselves.
-func (w *ruleSet) boundAntiAffinity() string {
+// boundAntiAffinity counts domains for pod sets that keep away from each other and themselves.
+func (w *RuleSet) boundAntiAffinity() string {
 	for _, r := range w.antiAffinity {
 		podSets := r.holders.and(r.with)
 		if podSets.empty() {
@@ -79,9 +79,9 @@ func (w *ruleSet) boundAntiAffinity() string {
 	return ""
 }
 
-// domainsFor counts the domains that take a pod of some kins, and how many pods nodes in
+// domainsFor counts the domains that take a pod of some pod sets, and how many pods nodes in
 // no domain take.
-func (w *ruleSet) domainsFor(top int, podSets podSetSet) (domains int, outside int64) {
+func (w *RuleSet) domainsFor(top int, podSets podSetSet) (domains int, outside int64) {
 	rooms := w.rooms(top)
 	for d := range w.topologies[top].size {
 		for i := range podSets.all() {
@@ -91,12 +91,12 @@ func (w *ruleSet) domainsFor(top int, podSets podSetSet) (domains int, outside i
 			}
 		}
 	}
-	for cell, nodes := range w.solver.Cycle.Grouping.Nodes {
-		if w.topologies[top].domain(cell, nodes[0]) >= 0 {
+	for nodeGroup, nodes := range w.solver.Cycle.Grouping.Nodes {
+		if w.topologies[top].domain(nodeGroup, nodes[0]) >= 0 {
 			continue
 		}
 		for i := range podSets.all() {
-			outside = saturate.Add(outside, saturate.Mul(int64(w.caps(w.podSets[i])[cell]), int64(len(nodes))))
+			outside = saturate.Add(outside, saturate.Mul(int64(w.caps(w.podSets[i])[nodeGroup]), int64(len(nodes))))
 		}
 	}
 	return domains, outside
@@ -104,7 +104,7 @@ func (w *ruleSet) domainsFor(top int, podSets podSetSet) (domains int, outside i
 
 // boundAffinity counts the room in the domains where pods that others must be near to are, or
 // can be.
-func (w *ruleSet) boundAffinity() string {
+func (w *RuleSet) boundAffinity() string {
 	for at := range w.affinity {
 		r := &w.affinity[at]
 		if !r.with.without(r.holders).empty() {
@@ -140,7 +140,7 @@ func domainWord(key string) string {
 
 // roomNear is the room for the holders of a rule in domains that have a pod already, and
 // the most that there is in another.
-func (w *ruleSet) roomNear(r *affinityRule, j int) (begun, one int64) {
+func (w *RuleSet) roomNear(r *affinityRule, j int) (begun, one int64) {
 	rooms := w.rooms(r.tops[j])
 	for d := range w.topologies[r.tops[j]].size {
 		sum := int64(0)
@@ -157,7 +157,7 @@ func (w *ruleSet) roomNear(r *affinityRule, j int) (begun, one int64) {
 }
 
 // boundSpread counts how far the fullest domains may get before the emptiest one is full.
-func (w *ruleSet) boundSpread() string {
+func (w *RuleSet) boundSpread() string {
 	for at := range w.spread {
 		r := &w.spread[at]
 		podSets := r.holders.and(r.counted)
@@ -170,7 +170,7 @@ func (w *ruleSet) boundSpread() string {
 			fewest = 0
 		}
 		for d := range r.base {
-			if r.real[d] {
+			if r.compared[d] {
 				fewest = min(fewest, saturate.Add(int64(r.base[d]), w.roomIn(rooms, d, r.counted)))
 			}
 		}
@@ -185,8 +185,8 @@ func (w *ruleSet) boundSpread() string {
 	return ""
 }
 
-// roomIn is how many pods of some kins a domain takes, each counted alone.
-func (w *ruleSet) roomIn(rooms []int64, d int, podSets podSetSet) (sum int64) {
+// roomIn is how many pods of some pod sets a domain takes, each counted alone.
+func (w *RuleSet) roomIn(rooms []int64, d int, podSets podSetSet) (sum int64) {
 	for i := range podSets.all() {
 		sum = saturate.Add(sum, min(rooms[d*len(w.podSets)+i], int64(w.podSets[i].Count)))
 	}
@@ -194,7 +194,7 @@ func (w *ruleSet) roomIn(rooms []int64, d int, podSets podSetSet) (sum int64) {
 }
 
 // all names the rules that cannot all be kept.
-func (w *ruleSet) all() string {
+func (w *RuleSet) all() string {
 	var out []string
 	add := func(what string) {
 		if !slices.Contains(out, what) {

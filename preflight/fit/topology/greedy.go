@@ -11,10 +11,10 @@ import (
 // mostAnchors is how many beginnings of a set that must stay together are tried.
 const mostAnchors = 8
 
-// SolveConstrained places kins that are tied. What does not fit without the ties does not fit with
+// SolveConstrained places pod sets that are tied. What does not fit without the ties does not fit with
 // them; a way to bind pod after pod by all rules is a plan; where neither is found, bounds
 // of single rules and then an exhaustive search decide.
-func SolveConstrained(q *assign.Solver, w *ruleSet, beside assign.Reserved) assign.Answer {
+func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assign.Answer {
 	a := assign.Answer{No: q.Cannot(w.podSets, w.idle)}
 	if !a.No {
 		a.Rule = w.bound()
@@ -46,7 +46,7 @@ func SolveConstrained(q *assign.Solver, w *ruleSet, beside assign.Reserved) assi
 
 // doubtful says whether the pods find a place if what is not known of a volume is no
 // obstacle; then that is what stands in the way of a yes.
-func (w *ruleSet) doubtful(beside assign.Reserved) bool {
+func (w *RuleSet) doubtful(beside assign.Reserved) bool {
 	soft := false
 	for _, r := range w.sharedVolumes {
 		soft = soft || !r.hard
@@ -68,10 +68,10 @@ func (w *ruleSet) doubtful(beside assign.Reserved) bool {
 	return true
 }
 
-// build binds pod after pod, in several orders, and returns the first seating that is whole,
+// build binds pod after pod, in several orders, and returns the first simulation that is whole,
 // else the one that has most pods. hopeless: none can be whole, so that one order in each
 // place to begin must do.
-func (w *ruleSet) build(beside assign.Reserved, hopeless bool) (best *simulation) {
+func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation) {
 	orders, sizes := assign.PodSetOrders(w.podSets, w.idle), []bool{false, true}
 	if hopeless {
 		orders, sizes = orders[:1], sizes[:1]
@@ -96,7 +96,7 @@ func (w *ruleSet) build(beside assign.Reserved, hopeless bool) (best *simulation
 
 // starts are the domains in which pods that stay together may begin, the roomiest first,
 // for the rules that have a choice; the first of them leaves it open.
-func (w *ruleSet) starts() [][]int32 {
+func (w *RuleSet) starts() [][]int32 {
 	free := make([]int32, len(w.affinity))
 	for i := range free {
 		free[i] = -1
@@ -116,8 +116,8 @@ func (w *ruleSet) starts() [][]int32 {
 	return out
 }
 
-// roomiest are the domains by how much of what some kins need they take, the most first.
-func (w *ruleSet) roomiest(top int, podSets podSetSet) []int32 {
+// roomiest are the domains by how much of what some pod sets need they take, the most first.
+func (w *RuleSet) roomiest(top int, podSets podSetSet) []int32 {
 	rooms := w.rooms(top)
 	share := make([]int64, w.topologies[top].size)
 	order := make([]int32, len(share))
@@ -142,8 +142,8 @@ func (w *ruleSet) roomiest(top int, podSets podSetSet) []int32 {
 	return order
 }
 
-// rooms are how many pods of each kin alone the nodes of each domain take.
-func (w *ruleSet) rooms(top int) []int64 {
+// rooms are how many pods of each pod set alone the nodes of each domain take.
+func (w *RuleSet) rooms(top int) []int64 {
 	for len(w.roomsOf) < len(w.topologies) {
 		w.roomsOf = append(w.roomsOf, nil)
 	}
@@ -156,15 +156,15 @@ func (w *ruleSet) rooms(top int) []int64 {
 		if !w.solver.Cycle.Budget.Spend((len(w.solver.Cycle.Grouping.Nodes) + len(w.solver.Snapshot.Nodes())) / 4) {
 			return out
 		}
-		for cell, n := range w.caps(k) {
+		for nodeGroup, n := range w.caps(k) {
 			if n == 0 {
 				continue
 			}
-			if !w.mayAttach(i, cell, nil) {
+			if !w.mayAttach(i, nodeGroup, nil) {
 				continue
 			}
-			for _, node := range w.solver.Cycle.Grouping.Nodes[cell] {
-				d := w.topologies[top].domain(cell, node)
+			for _, node := range w.solver.Cycle.Grouping.Nodes[nodeGroup] {
+				d := w.topologies[top].domain(nodeGroup, node)
 				if d < 0 {
 					break
 				}
@@ -176,8 +176,8 @@ func (w *ruleSet) rooms(top int) []int64 {
 	return out
 }
 
-// caps are how many of a kin a node of each cell takes alone.
-func (w *ruleSet) caps(k *assign.PodSet) []int32 {
+// caps are how many of a pod set a node of each node group takes alone.
+func (w *RuleSet) caps(k *assign.PodSet) []int32 {
 	if w.idle {
 		k.CountIdle()
 		return k.Idle
@@ -185,7 +185,7 @@ func (w *ruleSet) caps(k *assign.PodSet) []int32 {
 	return k.Now
 }
 
-// grow binds pods, kin by kin and round after round, until all are or none can be.
+// grow binds pods, pod set by pod set and round after round, until all are or none can be.
 func (b *simulation) grow(order []int, largeFirst bool) {
 	for moved := true; moved && !b.Whole(); {
 		moved = false
@@ -197,7 +197,7 @@ func (b *simulation) grow(order []int, largeFirst bool) {
 	}
 }
 
-// next binds one pod of a kin to the best place there is; false: there is none.
+// next binds one pod of a pod set to the best place there is; false: there is none.
 func (b *simulation) next(i int, largeFirst bool) bool {
 	var best candidate
 	found, looks := false, 0
@@ -207,10 +207,10 @@ func (b *simulation) next(i int, largeFirst bool) bool {
 		}
 		looks++
 		node := s.node
-		if !b.may(i, s.cell, node, b.countsAt(s.piece)) {
+		if !b.may(i, s.nodeGroup, node, b.countsAt(s.bin)) {
 			return
 		}
-		s.fill = b.fill1(i, s.cell, node)
+		s.fill = b.domainFill(i, s.nodeGroup, node)
 		if !found || s.before(best, largeFirst) {
 			best, found = s, true
 		}
@@ -218,56 +218,56 @@ func (b *simulation) next(i int, largeFirst bool) bool {
 	caps := b.Capacities(b.PodSets[i])
 	for at := range b.Bins {
 		p := &b.Bins[at]
-		consider(candidate{piece: at, cell: p.Cell, node: p.Nodes[0], pods: b.PodsPerNode(i, at)})
+		consider(candidate{bin: at, nodeGroup: p.NodeGroup, node: p.Nodes[0], pods: b.PodsPerNode(i, at)})
 	}
 	emptiest, passed := b.emptiest(i), 0
-	for _, cell := range b.rules.byCapacity(i, largeFirst) {
-		s := candidate{piece: -1, cell: int(cell), pods: int(caps[cell]), fill: emptiest}
-		if found && !s.before(best, largeFirst) { // nor is any after it: holes only get worse
+	for _, nodeGroup := range b.rules.byCapacity(i, largeFirst) {
+		s := candidate{bin: -1, nodeGroup: int(nodeGroup), pods: int(caps[nodeGroup]), fill: emptiest}
+		if found && !s.before(best, largeFirst) { // nor is any after it: they only get worse
 			break
 		}
-		if passed++; b.Left(s.cell) > 0 {
-			s.node = b.Fresh[cell][b.Taken[cell]]
+		if passed++; b.Left(s.nodeGroup) > 0 {
+			s.node = b.Fresh[nodeGroup][b.Taken[nodeGroup]]
 			consider(s)
 		}
 	}
 	if !b.rules.solver.Cycle.Budget.Spend(looks*b.rules.stepsPerLook+(passed+len(b.Bins))/4) || !found {
 		return false
 	}
-	if best.piece < 0 {
-		best.piece = b.Reserve(best.cell, 1)
+	if best.bin < 0 {
+		best.bin = b.Reserve(best.nodeGroup, 1)
 	}
-	b.bind(i, best.piece)
+	b.bind(i, best.bin)
 	return true
 }
 
-// emptiest is less than or as much as fill1 of any place that takes a pod of a kin.
+// emptiest is less than or as much as fill1 of any place that takes a pod of a pod set.
 func (b *simulation) emptiest(i int) (sum int) {
 	for at := range b.rules.spread {
-		if r := &b.rules.spread[at]; r.holders.has(i) && !r.unreal {
+		if r := &b.rules.spread[at]; r.holders.has(i) && !r.someNotCompared {
 			sum += int(b.least[at])
 		}
 	}
 	return sum
 }
 
-// byCapacity are the cells that take pods of a kin, the best holes first; ties by cell.
-func (w *ruleSet) byCapacity(i int, largeFirst bool) []int32 {
-	for len(w.holeOrder) < 2*len(w.podSets) {
-		w.holeOrder = append(w.holeOrder, nil)
+// byCapacity are the node groups that take pods of a pod set, the best ones first; ties by node group.
+func (w *RuleSet) byCapacity(i int, largeFirst bool) []int32 {
+	for len(w.capacityOrder) < 2*len(w.podSets) {
+		w.capacityOrder = append(w.capacityOrder, nil)
 	}
 	at := 2*i + assign.OneIf(largeFirst)
-	if w.holeOrder[at] != nil {
-		return w.holeOrder[at]
+	if w.capacityOrder[at] != nil {
+		return w.capacityOrder[at]
 	}
 	caps := w.caps(w.podSets[i])
 	out := make([]int32, 0, len(caps))
 	if !w.solver.Cycle.Budget.Spend(len(caps)) {
 		return out
 	}
-	for cell, hole := range caps {
-		if hole > 0 {
-			out = append(out, int32(cell))
+	for nodeGroup, perNode := range caps {
+		if perNode > 0 {
+			out = append(out, int32(nodeGroup))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b int32) int {
@@ -276,19 +276,19 @@ func (w *ruleSet) byCapacity(i int, largeFirst bool) []int32 {
 		}
 		return cmp.Compare(caps[a], caps[b])
 	})
-	w.holeOrder[at] = out
+	w.capacityOrder[at] = out
 	return out
 }
 
-// candidate is a place for one pod: a node of a piece, or the next fresh one of a cell.
+// candidate is a place for one pod: a node of a bin, or the next fresh one of a node group.
 type candidate struct {
-	piece, cell int
-	node        int32
-	pods        int
-	fill        int // pods in its domains that spread rules count
+	bin, nodeGroup int
+	node           int32
+	pods           int
+	fill           int // pods in its domains that spread rules count
 }
 
-// before says which of two places is better: the emptier domain, then the size of the hole.
+// before says which of two places is better: the emptier domain, then how many pods the node takes.
 func (s candidate) before(o candidate, largeFirst bool) bool {
 	if s.fill != o.fill {
 		return s.fill < o.fill
@@ -299,28 +299,28 @@ func (s candidate) before(o candidate, largeFirst bool) bool {
 	return s.pods < o.pods
 }
 
-func (b *simulation) countsAt(piece int) []int32 {
-	if piece < 0 {
+func (b *simulation) countsAt(bin int) []int32 {
+	if bin < 0 {
 		return nil
 	}
-	return b.Count(piece)
+	return b.Count(bin)
 }
 
-// fill1 is how full the domains of a node are, by the spread rules that count the kin.
-func (b *simulation) fill1(i, cell int, node int32) (sum int) {
+// domainFill is how full the domains of a node are, by the spread rules that count the pod set.
+func (b *simulation) domainFill(i, nodeGroup int, node int32) (sum int) {
 	for at := range b.rules.spread {
 		r := &b.rules.spread[at]
 		if !r.holders.has(i) && !r.counted.has(i) {
 			continue
 		}
-		if d := b.rules.topologies[r.top].domain(cell, node); d >= 0 {
+		if d := b.rules.topologies[r.top].domain(nodeGroup, node); d >= 0 {
 			sum += int(b.level(r, d))
 		}
 	}
 	return sum
 }
 
-// More binds up to n more pods of a kin.
+// More binds up to n more pods of a pod set.
 func (b *simulation) More(i, n int) {
 	for n > 0 && b.next(i, false) {
 		n--

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// podSetSet is a set of kins, by their number in a stage. Sets of one web are equally long.
+// podSetSet is a set of pod sets, by their number in a stage. Sets of one rule set are equally long.
 type podSetSet []uint64
 
 func newPodSetSet(podSets int) podSetSet { return make(podSetSet, (podSets+63)/64) }
@@ -21,7 +21,7 @@ func (s podSetSet) empty() bool {
 	return !slices.ContainsFunc(s, func(word uint64) bool { return word != 0 })
 }
 
-// meets says whether two sets have a kin in common.
+// meets says whether two sets have a pod set in common.
 func (s podSetSet) meets(o podSetSet) bool {
 	for at, word := range s {
 		if word&o[at] != 0 {
@@ -62,7 +62,7 @@ func (s podSetSet) without(o podSetSet) podSetSet {
 	return out
 }
 
-// all are the kins of the set.
+// all are the pod sets of the set.
 func (s podSetSet) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for at, word := range s {
@@ -75,7 +75,7 @@ func (s podSetSet) all() iter.Seq[int] {
 	}
 }
 
-// podsOf adds up the pods of the kins of a set.
+// podsOf adds up the pods of the pod sets of a set.
 func (s podSetSet) podsOf(counts []int32) (n int32) {
 	for at, word := range s {
 		for ; word != 0; word &= word - 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
-// Tied says that a rule holds between kins of two sets.
+// Tied says that a rule holds between pod sets of two sets.
 func Tied(q *assign.Solver, early, late []*assign.PodSet) bool {
 	for _, a := range early {
 		for _, b := range late {
@@ -25,9 +25,9 @@ func Tied(q *assign.Solver, early, late []*assign.PodSet) bool {
 	return w != nil && w.spans(len(early))
 }
 
-// spans says that a rule of the web holds between its first kins and the others. A spread that the
+// spans says that a rule of the rule set holds between its first pod sets and the others. A spread that the
 // first ask for was looked at when they were placed.
-func (w *ruleSet) spans(first int) bool {
+func (w *RuleSet) spans(first int) bool {
 	early, late := w.set(), w.set()
 	for i := range w.podSets {
 		if i < first {
@@ -44,7 +44,7 @@ func (w *ruleSet) spans(first int) bool {
 		slices.ContainsFunc(w.attachLimits, func(r attachLimitRule) bool { users := r.users(); return across(users, users) })
 }
 
-// users are the kins whose pods bring volumes of the driver.
+// users are the pod sets whose pods bring volumes of the driver.
 func (r *attachLimitRule) users() podSetSet {
 	set := newPodSetSet(len(r.own))
 	for i, n := range r.own {
@@ -58,10 +58,10 @@ func (r *attachLimitRule) users() podSetSet {
 	return set
 }
 
-// ruleSet is what ties the pods of a stage to each other and to pods that exist, beyond what
+// RuleSet is what ties the pods of a stage to each other and to pods that exist, beyond what
 // a node alone decides: affinity, anti-affinity and spread over any topology, volumes that
 // one pod or one node may use, and how many volumes a node attaches.
-type ruleSet struct {
+type RuleSet struct {
 	solver     *assign.Solver
 	podSets    []*assign.PodSet
 	idle       bool
@@ -74,30 +74,30 @@ type ruleSet struct {
 	attachLimits  []attachLimitRule
 
 	counters []counter
-	feeds    [][]int // by kin: the counters that count its pods
+	feeds    [][]int // by pod set: the counters that count its pods
 
 	stepsPerLook, stepsPerMix int
 	spare                     *simulation // of no use any more
 	roomsOf                   [][]int64
-	holeOrder                 [][]int32 // by kin and whether large holes come first; see byHole
+	capacityOrder             [][]int32 // by pod set and whether nodes that take many come first; see byCapacity
 }
 
 // topology parts the nodes into domains.
 type topology struct {
 	key  string
-	of   []int32 // by cell: its domain, -1 for nodes that are in none; nil: each node is a domain
+	of   []int32 // by node group: its domain, -1 for nodes that are in none; nil: each node is a domain
 	size int
 }
 
-// domain of a node in a cell; -1: none.
-func (t *topology) domain(cell int, node int32) int32 {
+// domain of a node in a node group; -1: none.
+func (t *topology) domain(nodeGroup int, node int32) int32 {
 	if t.of == nil {
 		return node
 	}
-	return t.of[cell]
+	return t.of[nodeGroup]
 }
 
-// antiAffinityRule: no pod of the holders shares a domain with another pod of one of the kins in with.
+// antiAffinityRule: no pod of the holders shares a domain with another pod of one of the pod sets in with.
 type antiAffinityRule struct {
 	top           int
 	holders, with podSetSet
@@ -106,7 +106,7 @@ type antiAffinityRule struct {
 }
 
 // affinityRule: a pod of the holders goes where, in every one of the topologies, a pod of the
-// kins in with is, or one that existed before. The first of all may go anywhere if it is
+// pod sets in with is, or one that existed before. The first of all may go anywhere if it is
 // itself of those.
 type affinityRule struct {
 	holders, with podSetSet
@@ -118,20 +118,20 @@ type affinityRule struct {
 }
 
 // spreadRule: a pod of the holders goes to a domain only if, with it, that has at most skew
-// more pods of the counted kins than the domain with fewest.
+// more pods of the counted pod sets than the domain with fewest.
 type spreadRule struct {
-	holders, counted, self podSetSet // self: kins the selector matches
+	holders, counted, self podSetSet // self: pod sets the selector matches
 	top, skew              int
 	base                   []int32 // by domain: pods that are there
-	real                   []bool  // by domain: it is one of those that are compared
-	cells                  []bool  // by cell: pods there are counted
+	compared               []bool  // by domain: it is one of those that are compared
+	nodeGroups             []bool  // by node group: pods there are counted
 	short                  bool    // there are fewer than the rule wants: the fewest is taken as 0
-	unreal                 bool    // some nodes are in domains that are not compared
+	someNotCompared        bool    // some nodes are in domains that are not compared
 
 	level, held, heldCounted, heldSelf int // counters: level counts what the rule does, less base
 }
 
-// sharedVolumeRule: pods of these kins share a volume that one pod, or one node, may use.
+// sharedVolumeRule: pods of these pod sets share a volume that one pod, or one node, may use.
 type sharedVolumeRule struct {
 	kins  podSetSet
 	once  bool // one pod
@@ -140,28 +140,28 @@ type sharedVolumeRule struct {
 	claim string
 }
 
-// attachLimitRule: volumes of a driver that nodes attach up to a limit, by cell.
+// attachLimitRule: volumes of a driver that nodes attach up to a limit, by node group.
 type attachLimitRule struct {
 	driver string
 	left   []int32
-	own    []int32     // by kin: volumes that each of its pods brings
-	shared []podSetSet // volumes that pods of several kins share: by whom
-	there  [][]bool    // by shared volume, then cell: it is attached already
+	own    []int32     // by pod set: volumes that each of its pods brings
+	shared []podSetSet // volumes that pods of several pod sets share: by whom
+	there  [][]bool    // by shared volume, then node group: it is attached already
 }
 
-// counter counts the pods of some kins by domain; cells: only on nodes of these (nil: of all).
+// counter counts the pods of some pod sets by domain; node groups: only on nodes of these (nil: of all).
 type counter struct {
-	top   int
-	of    podSetSet
-	cells []bool
+	top        int
+	of         podSetSet
+	nodeGroups []bool
 }
 
-// NewRuleSet makes the web of a stage; nil where nothing ties its pods.
-func NewRuleSet(q *assign.Solver, podSets []*assign.PodSet, idle bool) *ruleSet {
+// NewRuleSet makes the rule set of a stage; nil where nothing ties its pods.
+func NewRuleSet(q *assign.Solver, podSets []*assign.PodSet, idle bool) *RuleSet {
 	if !q.Cycle.Constrained || len(podSets) == 0 {
 		return nil
 	}
-	w := &ruleSet{solver: q, podSets: podSets, idle: idle}
+	w := &RuleSet{solver: q, podSets: podSets, idle: idle}
 	for i, k := range podSets {
 		w.addAntiAffinity(i, k)
 		w.addAffinity(i, k)
@@ -177,7 +177,7 @@ func NewRuleSet(q *assign.Solver, podSets []*assign.PodSet, idle bool) *ruleSet 
 }
 
 // topology finds or numbers the domains of a key.
-func (w *ruleSet) topology(key string) int {
+func (w *RuleSet) topology(key string) int {
 	if at := slices.IndexFunc(w.topologies, func(t topology) bool { return t.key == key }); at >= 0 {
 		return at
 	}
@@ -185,10 +185,10 @@ func (w *ruleSet) topology(key string) int {
 	if key != corev1.LabelHostname {
 		column := w.solver.Snapshot.LabelColumn([]string{key})
 		t.of, t.size = make([]int32, len(w.solver.Cycle.Grouping.Nodes)), column.Values+1
-		for cell, members := range w.solver.Cycle.Grouping.Nodes {
-			t.of[cell] = -1
+		for nodeGroup, members := range w.solver.Cycle.Grouping.Nodes {
+			t.of[nodeGroup] = -1
 			if _, ok := w.solver.Snapshot.Nodes()[members[0]].Labels[key]; ok {
-				t.of[cell] = column.Of[members[0]]
+				t.of[nodeGroup] = column.Of[members[0]]
 			}
 		}
 	}
@@ -197,17 +197,17 @@ func (w *ruleSet) topology(key string) int {
 }
 
 // count gives the rules their counters; rules that look at the same pods share one.
-func (w *ruleSet) count() {
-	number := func(top int, of podSetSet, cells []bool) int {
+func (w *RuleSet) count() {
+	number := func(top int, of podSetSet, nodeGroups []bool) int {
 		for at := range w.counters {
 			if !w.solver.Cycle.Budget.Spend(2 + len(of)) {
 				break
 			}
-			if c := &w.counters[at]; c.top == top && c.of.equal(of) && slices.Equal(c.cells, cells) {
+			if c := &w.counters[at]; c.top == top && c.of.equal(of) && slices.Equal(c.nodeGroups, nodeGroups) {
 				return at
 			}
 		}
-		w.counters = append(w.counters, counter{top, of, cells})
+		w.counters = append(w.counters, counter{top, of, nodeGroups})
 		return len(w.counters) - 1
 	}
 	for at := range w.antiAffinity {
@@ -224,7 +224,7 @@ func (w *ruleSet) count() {
 	}
 	for at := range w.spread {
 		r := &w.spread[at]
-		r.level, r.held = number(r.top, r.counted, r.cells), number(r.top, r.holders, nil)
+		r.level, r.held = number(r.top, r.counted, r.nodeGroups), number(r.top, r.holders, nil)
 		r.heldCounted, r.heldSelf = number(r.top, r.holders.and(r.counted), nil), number(r.top, r.holders.and(r.self), nil)
 	}
 	w.feeds = make([][]int, len(w.podSets))
@@ -237,8 +237,8 @@ func (w *ruleSet) count() {
 	}
 }
 
-// set is the set of some kins.
-func (w *ruleSet) set(of ...int) podSetSet {
+// set is the set of some pod sets.
+func (w *RuleSet) set(of ...int) podSetSet {
 	out := newPodSetSet(len(w.podSets))
 	for _, i := range of {
 		out.add(i)
@@ -246,8 +246,8 @@ func (w *ruleSet) set(of ...int) podSetSet {
 	return out
 }
 
-// matching are the kins that a function holds for.
-func (w *ruleSet) matching(is func(k *assign.PodSet) bool) podSetSet {
+// matching are the pod sets that a function holds for.
+func (w *RuleSet) matching(is func(k *assign.PodSet) bool) podSetSet {
 	set := w.set()
 	for i, k := range w.podSets {
 		if is(k) {
@@ -257,8 +257,8 @@ func (w *ruleSet) matching(is func(k *assign.PodSet) bool) podSetSet {
 	return set
 }
 
-// meeting are the kins that a rule is about; doubt is why that is not known of one.
-func (w *ruleSet) meeting(rule assign.Relation, is func(*job.Pod) (yes bool, doubt string)) (set podSetSet, doubt string) {
+// meeting are the pod sets that a rule is about; doubt is why that is not known of one.
+func (w *RuleSet) meeting(rule assign.Relation, is func(*job.Pod) (yes bool, doubt string)) (set podSetSet, doubt string) {
 	set = w.matching(func(k *assign.PodSet) bool {
 		yes, why := w.solver.Cycle.Meets(rule, k.Groups[0], func() (bool, string) { return is(k.Pod) })
 		doubt = cmp.Or(doubt, why)
@@ -267,9 +267,9 @@ func (w *ruleSet) meeting(rule assign.Relation, is func(*job.Pod) (yes bool, dou
 	return set, doubt
 }
 
-// addAntiAffinity reads anti-affinity between kins over more than a node; that over nodes is what
-// kins clash for.
-func (w *ruleSet) addAntiAffinity(i int, k *assign.PodSet) {
+// addAntiAffinity reads anti-affinity between pod sets over more than a node; that over nodes is what
+// pod sets clash for.
+func (w *RuleSet) addAntiAffinity(i int, k *assign.PodSet) {
 	for at := range k.Facts.AntiAffinity {
 		term := &k.Facts.AntiAffinity[at]
 		with := w.matching(func(other *assign.PodSet) bool {
@@ -291,7 +291,7 @@ func (w *ruleSet) addAntiAffinity(i int, k *assign.PodSet) {
 	}
 }
 
-func (w *ruleSet) addAffinity(i int, k *assign.PodSet) {
+func (w *RuleSet) addAffinity(i int, k *assign.PodSet) {
 	terms := k.Facts.Affinity
 	if len(terms) == 0 || slices.ContainsFunc(terms, func(t cluster.PodTerm) bool { return t.Unread != "" }) {
 		return
@@ -314,7 +314,7 @@ func (w *ruleSet) addAffinity(i int, k *assign.PodSet) {
 		seeded := make([]bool, w.topologies[top].size)
 		for _, node := range k.Facts.AffinityNodes {
 			if _, ok := w.solver.Snapshot.Nodes()[node].Labels[w.topologies[top].key]; !ok && w.topologies[top].of != nil {
-				continue // a pod on a node in no domain is near to nobody
+				continue // a pod on a node in no domain is near to none
 			}
 			seeded[w.domainOf(top, node)] = true
 			r.open = w.idle // where those go away, the first may seed itself
@@ -333,15 +333,15 @@ func (w *ruleSet) addAffinity(i int, k *assign.PodSet) {
 	w.affinity = append(w.affinity, r)
 }
 
-// domainOf is the domain of a node, whatever its cell.
-func (w *ruleSet) domainOf(top int, node int32) int32 {
+// domainOf is the domain of a node, whatever its node group.
+func (w *RuleSet) domainOf(top int, node int32) int32 {
 	if w.topologies[top].of == nil {
 		return node
 	}
 	return w.solver.Snapshot.LabelColumn([]string{w.topologies[top].key}).Of[node]
 }
 
-func (w *ruleSet) addSpread(i int, k *assign.PodSet) {
+func (w *RuleSet) addSpread(i int, k *assign.PodSet) {
 	eligible := w.eligible(k)
 	for at := range k.Facts.Spread {
 		e := &k.Facts.Spread[at]
@@ -349,7 +349,7 @@ func (w *ruleSet) addSpread(i int, k *assign.PodSet) {
 		if !w.solver.Cycle.Budget.Spend(w.topologies[top].size/4 + len(w.solver.Snapshot.Nodes())/4) {
 			return
 		}
-		r := spreadRule{holders: w.set(i), top: top, skew: e.Skew, base: make([]int32, w.topologies[top].size), real: make([]bool, w.topologies[top].size), cells: make([]bool, len(w.solver.Cycle.Grouping.Nodes))}
+		r := spreadRule{holders: w.set(i), top: top, skew: e.Skew, base: make([]int32, w.topologies[top].size), compared: make([]bool, w.topologies[top].size), nodeGroups: make([]bool, len(w.solver.Cycle.Grouping.Nodes))}
 		counted, doubt := w.meeting(assign.Relation{Sort: assign.Spread, Group: k.Groups[0], Rule: at}, e.CountsOf)
 		if doubt != "" {
 			w.solver.DoubtYes(assign.NotJudged(k.Name, "topology spread", doubt))
@@ -362,23 +362,23 @@ func (w *ruleSet) addSpread(i int, k *assign.PodSet) {
 		if w.idle {
 			counts = e.Idle
 		}
-		for cell, members := range w.solver.Cycle.Grouping.Nodes {
-			if !eligible(cell, e) {
+		for nodeGroup, members := range w.solver.Cycle.Grouping.Nodes {
+			if !eligible(nodeGroup, e) {
 				continue
 			}
-			r.cells[cell] = true
+			r.nodeGroups[nodeGroup] = true
 			for _, node := range members {
-				d := w.topologies[top].domain(cell, node)
-				if !r.real[d] {
-					r.real[d], domains = true, domains+1
+				d := w.topologies[top].domain(nodeGroup, node)
+				if !r.compared[d] {
+					r.compared[d], domains = true, domains+1
 				}
 				r.base[d] += counts[node]
 			}
 		}
-		for cell, members := range w.solver.Cycle.Grouping.Nodes {
+		for nodeGroup, members := range w.solver.Cycle.Grouping.Nodes {
 			for _, node := range members {
-				d := w.topologies[top].domain(cell, node)
-				r.unreal = r.unreal || d >= 0 && !r.real[d]
+				d := w.topologies[top].domain(nodeGroup, node)
+				r.someNotCompared = r.someNotCompared || d >= 0 && !r.compared[d]
 			}
 		}
 		r.short = domains < e.Domains
@@ -387,13 +387,13 @@ func (w *ruleSet) addSpread(i int, k *assign.PodSet) {
 }
 
 // joinSpread adds a rule, or its holders to an equal one.
-func (w *ruleSet) joinSpread(r spreadRule) {
+func (w *RuleSet) joinSpread(r spreadRule) {
 	for at := range w.spread {
 		if !w.solver.Cycle.Budget.Spend(assign.StepsPerMatch) {
 			return
 		}
 		if o := &w.spread[at]; o.top == r.top && o.skew == r.skew && o.short == r.short && o.counted.equal(r.counted) && o.self.equal(r.self) &&
-			slices.Equal(o.base, r.base) && slices.Equal(o.real, r.real) && slices.Equal(o.cells, r.cells) {
+			slices.Equal(o.base, r.base) && slices.Equal(o.compared, r.compared) && slices.Equal(o.nodeGroups, r.nodeGroups) {
 			o.holders.join(r.holders)
 			return
 		}
@@ -401,12 +401,12 @@ func (w *ruleSet) joinSpread(r spreadRule) {
 	w.spread = append(w.spread, r)
 }
 
-// eligible says which cells have domains that a constraint of a kin compares: those with
+// eligible says which node groups have domains that a constraint of a pod set compares: those with
 // every topology label of its constraints, and that it may choose where it honors that.
-func (w *ruleSet) eligible(k *assign.PodSet) func(cell int, e *assign.SpreadTerm) bool {
+func (w *RuleSet) eligible(k *assign.PodSet) func(nodeGroup int, e *assign.SpreadTerm) bool {
 	s, match := w.solver.Snapshot, podspec.Selects(&k.Pod.Spec)
-	return func(cell int, e *assign.SpreadTerm) bool {
-		n := s.Nodes()[w.solver.Cycle.Grouping.Nodes[cell][0]]
+	return func(nodeGroup int, e *assign.SpreadTerm) bool {
+		n := s.Nodes()[w.solver.Cycle.Grouping.Nodes[nodeGroup][0]]
 		for i := range k.Facts.Spread {
 			key := k.Facts.Spread[i].Topology
 			if _, ok := n.Labels[key]; !ok && key != corev1.LabelHostname {
@@ -421,7 +421,7 @@ func (w *ruleSet) eligible(k *assign.PodSet) func(cell int, e *assign.SpreadTerm
 }
 
 // addSharedVolumes reads claims that several pods share and that one pod or one node may use.
-func (w *ruleSet) addSharedVolumes() {
+func (w *RuleSet) addSharedVolumes() {
 	for i, k := range w.podSets {
 		for _, c := range k.Facts.Claims {
 			if c.Claim == "" || !c.Once && c.Node == assign.AnyNode || slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return r.claim == c.Claim }) {
@@ -445,7 +445,7 @@ func (w *ruleSet) addSharedVolumes() {
 	}
 }
 
-func (w *ruleSet) addAttachLimits() {
+func (w *RuleSet) addAttachLimits() {
 	for at := range w.solver.Cycle.AttachLimits {
 		row := &w.solver.Cycle.AttachLimits[at]
 		left, attached := row.Now, int32(1)
@@ -468,8 +468,8 @@ func (w *ruleSet) addAttachLimits() {
 				default:
 					handles, r.shared = append(handles, c.Handle), append(r.shared, w.set(i))
 					there := make([]bool, len(r.left))
-					for cell, members := range w.solver.Cycle.Grouping.Nodes {
-						there[cell] = row.There[c.Handle] != nil && row.There[c.Handle][members[0]] >= attached
+					for nodeGroup, members := range w.solver.Cycle.Grouping.Nodes {
+						there[nodeGroup] = row.Attached[c.Handle] != nil && row.Attached[c.Handle][members[0]] >= attached
 					}
 					r.there = append(r.there, there)
 				}

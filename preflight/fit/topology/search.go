@@ -16,7 +16,7 @@ const (
 	mostMixes = 1024 // ways to fill one node
 )
 
-// search decides whether tied kins can stand on the nodes together: node by node it tries
+// search decides whether tied pod sets can stand on the nodes together: node by node it tries
 // every mix of pods, and never goes on twice from states that leave the same to decide. A
 // state is how many pods are left and what matters of the domains that are begun.
 //
@@ -24,15 +24,15 @@ const (
 // a domain that had too many when its last pod came has too many at the end, and the
 // fewest only grow. An order in which they come there is looked for afterwards.
 type search struct {
-	rules   *ruleSet
-	p       *assign.Assignment // empty; gives rooms and holes
+	rules   *RuleSet
+	p       *assign.Assignment // empty; gives room, and pods per node
 	nodes   []searchNode
 	last    [][]int32  // by topology, then domain: the last of the nodes that is in it
 	first   [][]int32  // by topology, then domain
-	rooms   [][]int64  // by node, then kin: how many all nodes from there on take
+	rooms   [][]int64  // by node, then pod set: how many all nodes from there on take
 	sums    [][]int64  // by node, then column: room on all nodes from there on
 	begun   [][]remark // by node: what matters of domains that are begun before it and not over
-	left    []int32    // by kin: pods without a place
+	left    []int32    // by pod set: pods without a place
 	in      [][]int32  // by counter, then domain
 	state   []int32    // by node, then what domains that are over leave behind; see closed
 	width   int        // of a state
@@ -42,18 +42,18 @@ type search struct {
 	stopped bool // before everything was tried
 }
 
-// searchNode is a node of a cell, or a piece that others have begun.
+// searchNode is a node of a node group, or a bin that others have begun.
 type searchNode struct {
-	cell, piece int
-	node        int32
-	mixes       []mix   // the fullest first
-	domains     []int32 // by topology
-	like        bool    // nobody can tell it from the one before it
+	nodeGroup, bin int
+	node           int32
+	mixes          []mix   // the fullest first
+	domains        []int32 // by topology
+	like           bool    // it is equal to the one before it
 }
 
 // mix is pods on one node.
 type mix struct {
-	pods []int32 // by kin
+	pods []int32 // by pod set
 	adds []int32 // by counter
 }
 
@@ -87,9 +87,9 @@ func (x *search) closed(j int) closing {
 	return c
 }
 
-// search returns a seating on which all pods are bound, or nil. decided says that the search
+// search returns a simulation on which all pods are bound, or nil. decided says that the search
 // came to an end: nil then proves that there is none.
-func (w *ruleSet) search(beside assign.Reserved) (found *simulation, decided bool) {
+func (w *RuleSet) search(beside assign.Reserved) (found *simulation, decided bool) {
 	x := &search{rules: w, p: w.solver.NewPacking(w.podSets, w.idle, beside), seen: w.solver.Cycle.Memo()}
 	if !x.collect() {
 		return nil, false
@@ -108,20 +108,20 @@ func (x *search) collect() bool {
 		if len(x.nodes) == mostSwept {
 			return false
 		}
-		x.nodes = append(x.nodes, searchNode{cell: p.Cell, piece: at, node: p.Nodes[0], mixes: x.mixes(p.Cell, at)})
+		x.nodes = append(x.nodes, searchNode{nodeGroup: p.NodeGroup, bin: at, node: p.Nodes[0], mixes: x.mixes(p.NodeGroup, at)})
 	}
-	for cell := range x.p.Fresh {
-		left := x.p.Left(cell)
-		if left == 0 || !slices.ContainsFunc(w.podSets, func(k *assign.PodSet) bool { return k.Count > 0 && x.p.Capacities(k)[cell] > 0 }) {
+	for nodeGroup := range x.p.Fresh {
+		left := x.p.Left(nodeGroup)
+		if left == 0 || !slices.ContainsFunc(w.podSets, func(k *assign.PodSet) bool { return k.Count > 0 && x.p.Capacities(k)[nodeGroup] > 0 }) {
 			continue
 		}
 		if len(x.nodes)+left > mostSwept {
 			return false
 		}
-		mixes := x.mixes(cell, x.p.Add(cell, x.p.Fresh[cell][:1]))
+		mixes := x.mixes(nodeGroup, x.p.Add(nodeGroup, x.p.Fresh[nodeGroup][:1]))
 		x.p.Drop()
-		for i, node := range x.p.Fresh[cell][:left] {
-			x.nodes = append(x.nodes, searchNode{cell: cell, piece: -1, node: node, mixes: mixes, like: i > 0})
+		for i, node := range x.p.Fresh[nodeGroup][:left] {
+			x.nodes = append(x.nodes, searchNode{nodeGroup: nodeGroup, bin: -1, node: node, mixes: mixes, like: i > 0})
 		}
 	}
 	if slices.ContainsFunc(x.nodes, func(n searchNode) bool { return n.mixes == nil }) {
@@ -132,7 +132,7 @@ func (x *search) collect() bool {
 }
 
 // mixes are all ways to put pods on a node, the fullest first; nil: too many.
-func (x *search) mixes(cell, on int) []mix {
+func (x *search) mixes(nodeGroup, on int) []mix {
 	var out []mix
 	counts, placed, steps := make([]int32, len(x.rules.podSets)), slices.Clone(x.p.Placed), len(x.rules.podSets)+len(x.rules.counters)
 	more := true
@@ -148,7 +148,7 @@ func (x *search) mixes(cell, on int) []mix {
 		}
 		most := min(x.p.PodsPerNode(i, on), x.rules.podSets[i].Count)
 		for n := 0; n <= most && more; n++ {
-			if n > 0 && !x.rules.mayAttach(i, cell, counts) {
+			if n > 0 && !x.rules.mayAttach(i, nodeGroup, counts) {
 				break
 			}
 			counts[i] = int32(n)
@@ -192,11 +192,11 @@ func (x *search) sort() {
 			if t.of == nil {
 				continue
 			}
-			if c := cmp.Compare(t.of[a.cell], t.of[b.cell]); c != 0 {
+			if c := cmp.Compare(t.of[a.nodeGroup], t.of[b.nodeGroup]); c != 0 {
 				return c
 			}
 		}
-		return cmp.Compare(a.cell, b.cell)
+		return cmp.Compare(a.nodeGroup, b.nodeGroup)
 	})
 }
 
@@ -208,7 +208,7 @@ func (x *search) prepare() bool {
 	}
 	for j := range x.nodes {
 		for top := range w.topologies {
-			x.nodes[j].domains = append(x.nodes[j].domains, w.topologies[top].domain(x.nodes[j].cell, x.nodes[j].node))
+			x.nodes[j].domains = append(x.nodes[j].domains, w.topologies[top].domain(x.nodes[j].nodeGroup, x.nodes[j].node))
 		}
 	}
 	x.rooms, x.sums = make([][]int64, len(x.nodes)+1), make([][]int64, len(x.nodes)+1)
@@ -295,10 +295,10 @@ func (x *search) remark(out []remark, top int, d int32) []remark {
 	return out
 }
 
-// roomOf is the room on a node, by column of the packing.
+// roomOf is the room on a node, by column of the assignment.
 func (x *search) roomOf(j int) []int64 {
-	if x.nodes[j].piece >= 0 {
-		return x.p.Room(x.nodes[j].piece)
+	if x.nodes[j].bin >= 0 {
+		return x.p.Room(x.nodes[j].bin)
 	}
 	columns := x.rules.solver.Snapshot.Columns().Free
 	if x.rules.idle {
@@ -306,7 +306,7 @@ func (x *search) roomOf(j int) []int64 {
 	}
 	out := make([]int64, 0, len(x.p.Column))
 	for _, column := range x.p.Column {
-		out = append(out, columns[column][x.rules.solver.Cycle.Grouping.Class[x.nodes[j].cell]])
+		out = append(out, columns[column][x.rules.solver.Cycle.Grouping.Class[x.nodes[j].nodeGroup]])
 	}
 	return out
 }
@@ -319,7 +319,7 @@ func (x *search) ceiling(r *spreadRule) int32 {
 	rooms := x.rules.rooms(r.top)
 	out := int32(math.MaxInt32)
 	for d, base := range r.base {
-		if !r.real[d] {
+		if !r.compared[d] {
 			continue
 		}
 		n := int64(base)
@@ -417,7 +417,7 @@ func (x *search) add(n *searchNode, m *mix, sign int32) {
 	}
 	for at, pods := range m.adds {
 		c := &x.rules.counters[at]
-		if d := n.domains[c.top]; pods > 0 && d >= 0 && (c.cells == nil || c.cells[n.cell]) {
+		if d := n.domains[c.top]; pods > 0 && d >= 0 && (c.nodeGroups == nil || c.nodeGroups[n.nodeGroup]) {
 			x.in[at][d] += sign * pods
 		}
 	}
@@ -493,7 +493,7 @@ func (x *search) keepsSpread(j int, m *mix, c *closing) bool {
 			}
 			c.most[at] = max(c.most[at], need-int32(min(r.skew, math.MaxInt32/2)))
 		}
-		if r.real[d] && !r.short && x.over(j, r.top, d) {
+		if r.compared[d] && !r.short && x.over(j, r.top, d) {
 			c.fewest[at] = min(c.fewest[at], r.base[d]+x.in[r.level][d])
 		}
 		if c.most[at] > c.fewest[at] {

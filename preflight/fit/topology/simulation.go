@@ -10,7 +10,7 @@ import (
 // all that ties them. A pod can be taken back; then everything is as if it had not come.
 type simulation struct {
 	*assign.Assignment
-	rules        *ruleSet
+	rules        *RuleSet
 	in           [][]int32 // by counter, then domain: pods of the stage
 	sizes        [][]int32 // by even rule: how many of the compared domains have so many pods
 	least        []int32   // by even rule: the fewest pods in a domain that is compared
@@ -23,7 +23,7 @@ type simulation struct {
 }
 
 // simulate starts without a pod of the stage.
-func (w *ruleSet) simulate(beside assign.Reserved) *simulation {
+func (w *RuleSet) simulate(beside assign.Reserved) *simulation {
 	b := w.spare
 	if b == nil {
 		b = &simulation{Assignment: w.solver.NewPacking(w.podSets, w.idle, beside), rules: w, in: w.zeros()}
@@ -40,7 +40,7 @@ func (w *ruleSet) simulate(beside assign.Reserved) *simulation {
 		var sizes []int32
 		least := int32(math.MaxInt32)
 		for d, n := range r.base {
-			if !r.real[d] {
+			if !r.compared[d] {
 				continue
 			}
 			for len(sizes) <= int(n) {
@@ -64,8 +64,8 @@ func (w *ruleSet) simulate(beside assign.Reserved) *simulation {
 // Steps are the pods that are bound, the first one first.
 func (b *simulation) Steps() []assign.BindStep { return b.order }
 
-// zeros are the counters of a web without a pod, by counter, then domain.
-func (w *ruleSet) zeros() [][]int32 {
+// zeros are the counters of a rule set without a pod, by counter, then domain.
+func (w *RuleSet) zeros() [][]int32 {
 	total := 0
 	for _, c := range w.counters {
 		total += w.topologies[c.top].size
@@ -83,20 +83,20 @@ func (b *simulation) level(r *spreadRule, domain int32) int32 {
 	return r.base[domain] + b.in[r.level][domain]
 }
 
-// may says whether the rules let one more pod of a kin onto a node, room aside; counts are
+// may says whether the rules let one more pod of a pod set onto a node, room aside; counts are
 // the pods of the stage that are on it (nil: none).
-func (b *simulation) may(i, cell int, node int32, counts []int32) bool {
-	return b.mayAntiAffinity(i, cell, node) && b.mayAffinity(i, cell, node) && b.maySpread(i, cell, node) && b.maySharedVolume(i, node) && b.rules.mayAttach(i, cell, counts)
+func (b *simulation) may(i, nodeGroup int, node int32, counts []int32) bool {
+	return b.mayAntiAffinity(i, nodeGroup, node) && b.mayAffinity(i, nodeGroup, node) && b.maySpread(i, nodeGroup, node) && b.maySharedVolume(i, node) && b.rules.mayAttach(i, nodeGroup, counts)
 }
 
-func (b *simulation) mayAntiAffinity(i, cell int, node int32) bool {
+func (b *simulation) mayAntiAffinity(i, nodeGroup int, node int32) bool {
 	for at := range b.rules.antiAffinity {
 		r := &b.rules.antiAffinity[at]
 		holds, meant := r.holders.has(i), r.with.has(i)
 		if !holds && !meant {
 			continue
 		}
-		d := b.rules.topologies[r.top].domain(cell, node)
+		d := b.rules.topologies[r.top].domain(nodeGroup, node)
 		if d < 0 {
 			continue
 		}
@@ -107,7 +107,7 @@ func (b *simulation) mayAntiAffinity(i, cell int, node int32) bool {
 	return true
 }
 
-func (b *simulation) mayAffinity(i, cell int, node int32) bool {
+func (b *simulation) mayAffinity(i, nodeGroup int, node int32) bool {
 	for at := range b.rules.affinity {
 		r := &b.rules.affinity[at]
 		if !r.holders.has(i) {
@@ -115,7 +115,7 @@ func (b *simulation) mayAffinity(i, cell int, node int32) bool {
 		}
 		all := true
 		for j, top := range r.tops {
-			d := b.rules.topologies[top].domain(cell, node)
+			d := b.rules.topologies[top].domain(nodeGroup, node)
 			if d < 0 {
 				return false
 			}
@@ -131,13 +131,13 @@ func (b *simulation) mayAffinity(i, cell int, node int32) bool {
 	return true
 }
 
-func (b *simulation) maySpread(i, cell int, node int32) bool {
+func (b *simulation) maySpread(i, nodeGroup int, node int32) bool {
 	for at := range b.rules.spread {
 		r := &b.rules.spread[at]
 		if !r.holders.has(i) {
 			continue
 		}
-		d := b.rules.topologies[r.top].domain(cell, node)
+		d := b.rules.topologies[r.top].domain(nodeGroup, node)
 		if d < 0 {
 			return false
 		}
@@ -165,18 +165,18 @@ func (b *simulation) maySharedVolume(i int, node int32) bool {
 	return true
 }
 
-// mayAttach says whether the node of a cell can attach what one more pod of a kin brings,
+// mayAttach says whether the node of a node group can attach what one more pod of a pod set brings,
 // beside what is on it (nil: nothing of the stage).
-func (w *ruleSet) mayAttach(i, cell int, counts []int32) bool {
+func (w *RuleSet) mayAttach(i, nodeGroup int, counts []int32) bool {
 	for at := range w.attachLimits {
 		r := &w.attachLimits[at]
-		left, need := r.left[cell], r.own[i]
+		left, need := r.left[nodeGroup], r.own[i]
 		for j, n := range counts {
 			left -= r.own[j] * n
 		}
 		for v, podSets := range r.shared {
 			switch {
-			case r.there[v][cell]:
+			case r.there[v][nodeGroup]:
 			case counts != nil && podSets.podsOf(counts) > 0:
 				left--
 			case podSets.has(i):
@@ -190,11 +190,11 @@ func (w *ruleSet) mayAttach(i, cell int, counts []int32) bool {
 	return true
 }
 
-// bind puts a pod of a kin on the only node of a piece.
+// bind puts a pod of a pod set on the only node of a bin.
 func (b *simulation) bind(i, at int) {
-	cell, node := b.Bins[at].Cell, b.Bins[at].Nodes[0]
+	nodeGroup, node := b.Bins[at].NodeGroup, b.Bins[at].Nodes[0]
 	b.Put(i, at, 1)
-	b.tally(i, cell, node, 1)
+	b.tally(i, nodeGroup, node, 1)
 	for rule := range b.rules.affinity {
 		if b.rules.affinity[rule].with.has(i) {
 			b.affinityPods[rule]++
@@ -209,11 +209,11 @@ func (b *simulation) bind(i, at int) {
 	b.order = append(b.order, assign.BindStep{PodSet: i, Node: node})
 }
 
-// unbind takes back the pod that was seated last, which is on a piece.
+// unbind takes back the pod that was seated last, which is on a bin.
 func (b *simulation) unbind(i, at int) {
-	cell, node := b.Bins[at].Cell, b.Bins[at].Nodes[0]
+	nodeGroup, node := b.Bins[at].NodeGroup, b.Bins[at].Nodes[0]
 	b.Put(i, at, -1)
-	b.tally(i, cell, node, -1)
+	b.tally(i, nodeGroup, node, -1)
 	for rule := range b.rules.affinity {
 		if b.rules.affinity[rule].with.has(i) {
 			b.affinityPods[rule]--
@@ -231,17 +231,17 @@ func (b *simulation) unbind(i, at int) {
 }
 
 // tally lets all counters know of a pod that came to a node, or left it.
-func (b *simulation) tally(i, cell int, node, by int32) {
+func (b *simulation) tally(i, nodeGroup int, node, by int32) {
 	for _, at := range b.rules.feeds[i] {
 		c := &b.rules.counters[at]
-		if d := b.rules.topologies[c.top].domain(cell, node); d >= 0 && (c.cells == nil || c.cells[cell]) {
+		if d := b.rules.topologies[c.top].domain(nodeGroup, node); d >= 0 && (c.nodeGroups == nil || c.nodeGroups[nodeGroup]) {
 			b.in[at][d] += by
 		}
 	}
 	for rule := range b.rules.spread {
 		r := &b.rules.spread[rule]
-		d := b.rules.topologies[r.top].domain(cell, node)
-		if d < 0 || !r.counted.has(i) || !r.cells[cell] {
+		d := b.rules.topologies[r.top].domain(nodeGroup, node)
+		if d < 0 || !r.counted.has(i) || !r.nodeGroups[nodeGroup] {
 			continue
 		}
 		sizes, n := b.sizes[rule], b.level(r, d)

@@ -17,7 +17,7 @@ func Answer(ctx context.Context, s *cluster.Snapshot, g gang.Gang) fit.Result {
 	return Within(s, g, assign.NewBudget(ctx, assign.MostSteps))
 }
 
-// Within is Answer for who counts the steps.
+// Within is Answer within a budget of the caller.
 func Within(s *cluster.Snapshot, g gang.Gang, b *assign.Budget) fit.Result {
 	g = quota.Stored(s, g)
 	r, cycle := fit.Solve(s, g, b)

@@ -62,7 +62,7 @@ type completions struct {
 	gang   gang.Gang
 	budget *assign.Budget
 	jobs   []*runningJob // the one that holds most first
-	l      *cluster.Store
+	store  *cluster.Store
 }
 
 // runningJob is the pods that have a node and carry the name of one job.
@@ -123,13 +123,13 @@ func (d *completions) own(p *cluster.Pod) bool {
 
 // copy is the view once more, to take pods from.
 func (d *completions) copy() {
-	d.l = d.s.Fork()
+	d.store = d.s.Fork()
 	for _, n := range d.s.Nodes() {
-		d.l.SetNode(n.Object())
+		d.store.SetNode(n.Object())
 	}
 	for _, in := range d.s.PodLists() {
 		for p := range in.All() {
-			d.l.KeepPod(p)
+			d.store.KeepPod(p)
 		}
 	}
 }
@@ -176,18 +176,18 @@ func (d *completions) search() (jobs []*runningJob, plan string) {
 func (d *completions) without(jobs ...*runningJob) (plan string) {
 	for _, j := range jobs {
 		for _, p := range j.pods {
-			d.l.DropPod(p.Namespace(), p.Name())
+			d.store.DropPod(p.Namespace(), p.Name())
 		}
 	}
 	done := d.budget.Try(assign.MostSteps)
-	r, cycle := fit.Solve(d.l.Snapshot(d.s.Taken(), d.s.Incomplete()), d.gang, d.budget)
+	r, cycle := fit.Solve(d.store.Snapshot(d.s.Taken(), d.s.Incomplete()), d.gang, d.budget)
 	cycle.Release()
 	if !done() {
 		r.Verdict = fit.Unknown
 	}
 	for _, j := range jobs {
 		for _, p := range j.pods {
-			d.l.KeepPod(p)
+			d.store.KeepPod(p)
 		}
 	}
 	if r.Verdict != fit.Fits || r.Wanted == 0 {

@@ -31,7 +31,7 @@ const mostPreemptSteps = assign.MostSteps / 2
 
 // preempts finds a smallest set of pods of lower priority without which a gang that finds
 // no room now would fit, and proves it by a fit without them. Smallest means that none of
-// them can stay. nil where nobody has to, may, or can be made to go; why says what was not
+// them can stay. nil where no pods have to, may, or can be made to go; why says what was not
 // looked at.
 func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget) (out *fit.Preemption, why string) {
 	if r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
@@ -241,17 +241,17 @@ func (h *victimSearch) fewest() []*cluster.Pod {
 	for _, l := range h.clear {
 		nodes = append(nodes, l.node)
 	}
-	rest := leftoverOf(h.s, nodes, h.gang, h.budget)
+	rest := evictionsOn(h.s, nodes, h.gang, h.budget)
 	cleared := 0
 	fits := func(nodes int) bool {
 		for ; cleared < nodes; cleared++ {
 			for _, p := range h.clear[cleared].victims {
-				rest.take(p)
+				rest.evict(p)
 			}
 		}
 		for ; cleared > nodes; cleared-- {
 			for _, p := range h.clear[cleared-1].victims {
-				rest.put(p)
+				rest.restore(p)
 			}
 		}
 		return h.fits(rest)
@@ -273,10 +273,10 @@ func (h *victimSearch) fewest() []*cluster.Pod {
 		return cmp.Or(cmp.Compare(h.s.PriorityOf(b), h.s.PriorityOf(a)), a.Compare(b))
 	})
 	return slices.DeleteFunc(gone, func(p *cluster.Pod) bool {
-		rest.put(p)
+		rest.restore(p)
 		stays := h.fits(rest)
 		if !stays {
-			rest.take(p)
+			rest.evict(p)
 		}
 		return stays
 	})
@@ -284,7 +284,7 @@ func (h *victimSearch) fewest() []*cluster.Pod {
 
 // fits asks about what is left. Where nothing is left to spend the answer is no, and nothing is
 // said in the end.
-func (h *victimSearch) fits(rest *leftover) bool {
+func (h *victimSearch) fits(rest *evictions) bool {
 	yes, known := rest.fits()
 	h.unsure = h.unsure || !known
 	return yes

@@ -11,37 +11,37 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
-// leftover is some nodes of a view, of which pods are taken away and put back one by one to see
+// evictions is some nodes of a view, of which pods are taken away and put back one by one to see
 // whether a gang fits then. Only the node of a pod changes with it: the room left is counted back and
 // forth, and nothing is built anew. Where a gang asks for more of a node than amounts (host ports,
 // disks, volumes, pods that are not there), the view is made again for each question.
-type leftover struct {
+type evictions struct {
 	gang   gang.Gang
 	budget *assign.Budget
-	ledger *cluster.Store
+	store  *cluster.Store
 	taken  *cluster.Snapshot // the view of which the nodes are
 	amount bool              // the gang asks for nothing but amounts
 
-	view *cluster.Snapshot
-	on   *assign.Cycle
-	asks []job.Resources // by group, once they are known
-	gone []map[corev1.ResourceName]int64
+	view    *cluster.Snapshot
+	on      *assign.Cycle
+	asks    []job.Resources // by group, once they are known
+	evicted []map[corev1.ResourceName]int64
 }
 
-// leftoverOf is the nodes with all their pods.
-func leftoverOf(s *cluster.Snapshot, nodes []*cluster.Node, g gang.Gang, b *assign.Budget) *leftover {
-	m := &leftover{gang: g, budget: b, ledger: s.Fork(), taken: s, amount: true}
+// evictionsOn is the nodes with all their pods.
+func evictionsOn(s *cluster.Snapshot, nodes []*cluster.Node, g gang.Gang, b *assign.Budget) *evictions {
+	m := &evictions{gang: g, budget: b, store: s.Fork(), taken: s, amount: true}
 	for i := range g.Groups {
 		spec := &g.Groups[i].Pod.Spec
 		m.amount = m.amount && len(spec.Volumes) == 0 && len(podspec.HostPorts(spec)) == 0 && len(podspec.AntiAffinity(spec)) == 0
 	}
 	for _, n := range nodes {
-		m.ledger.SetNode(n.Object())
+		m.store.SetNode(n.Object())
 		if !b.Spend(stepsPerPod * (1 + len(n.Pods()))) {
 			return m
 		}
 		for _, p := range n.Pods() {
-			m.ledger.KeepPod(p)
+			m.store.KeepPod(p)
 		}
 	}
 	m.look()
@@ -55,35 +55,35 @@ const (
 )
 
 // look makes the view. Each node is a class of its own: its room changes alone.
-func (m *leftover) look() {
-	m.view = m.ledger.Snapshot(m.taken.Taken(), "")
+func (m *evictions) look() {
+	m.view = m.store.Snapshot(m.taken.Taken(), "")
 	if !m.amount {
 		return
 	}
 	m.view.Separate()
 	m.on = assign.NewCycle(m.view, m.gang, m.budget)
-	m.gone = make([]map[corev1.ResourceName]int64, len(m.view.Nodes()))
+	m.evicted = make([]map[corev1.ResourceName]int64, len(m.view.Nodes()))
 }
 
-// take takes a pod away.
-func (m *leftover) take(p *cluster.Pod) {
+// evict takes a pod away.
+func (m *evictions) evict(p *cluster.Pod) {
 	if !m.amount {
-		m.ledger.DropPod(p.Namespace(), p.Name())
+		m.store.DropPod(p.Namespace(), p.Name())
 		return
 	}
 	m.move(p, 1)
 }
 
-// put puts a pod back that was taken away.
-func (m *leftover) put(p *cluster.Pod) {
+// restore puts a pod back that was taken away.
+func (m *evictions) restore(p *cluster.Pod) {
 	if !m.amount {
-		m.ledger.KeepPod(p)
+		m.store.KeepPod(p)
 		return
 	}
 	m.move(p, -1)
 }
 
-func (m *leftover) move(p *cluster.Pod, sign int64) {
+func (m *evictions) move(p *cluster.Pod, sign int64) {
 	if !m.budget.Spend(stepsPerMove) {
 		return
 	}
@@ -93,12 +93,12 @@ func (m *leftover) move(p *cluster.Pod, sign int64) {
 	}
 	n, cols := m.view.Nodes()[at], m.view.Columns()
 	change := func(name corev1.ResourceName, by int64) {
-		if m.gone[at] == nil {
-			m.gone[at] = map[corev1.ResourceName]int64{}
+		if m.evicted[at] == nil {
+			m.evicted[at] = map[corev1.ResourceName]int64{}
 		}
-		m.gone[at][name] += by
+		m.evicted[at][name] += by
 		if column, ok := cols.Index[name]; ok {
-			cols.Free[column][at] = n.FreeWithout(name, m.gone[at][name])
+			cols.Free[column][at] = n.FreeWithout(name, m.evicted[at][name])
 		}
 	}
 	for _, a := range p.Requests() {
@@ -108,12 +108,12 @@ func (m *leftover) move(p *cluster.Pod, sign int64) {
 }
 
 // fits says whether the gang fits on what is there now; known is false where that cannot be told.
-func (m *leftover) fits() (yes, known bool) {
+func (m *evictions) fits() (yes, known bool) {
 	if !m.amount {
 		if !m.budget.Spend(stepsPerPod * len(m.view.Nodes())) {
 			return false, false
 		}
-		m.view = m.ledger.Snapshot(m.taken.Taken(), "")
+		m.view = m.store.Snapshot(m.taken.Taken(), "")
 		r, cycle := fit.Solve(m.view, m.gang, m.budget)
 		cycle.Release()
 		return r.Verdict == fit.Fits, r.Verdict != fit.Unknown

@@ -71,7 +71,7 @@ func (q *suggester) try(g gang.Gang, what assign.Purpose) (a *trial, fits bool) 
 	return q.tryOn(g, q.cycle, what)
 }
 
-// tryOn is try for a change that alters what the ground rests on.
+// tryOn is try for a change that alters what the cycle rests on.
 func (q *suggester) tryOn(g gang.Gang, cycle *assign.Cycle, what assign.Purpose) (a *trial, fits bool) {
 	q.tries++
 	switch {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -65,7 +66,7 @@ func TestTwoBuildsGiveOneDigest(t *testing.T) {
 // pulled is what a runtime of a platform would get from a registry.
 func pulled(t *testing.T, r release, platform v1.Platform) (v1.Image, v1.IndexManifest) {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true)))
+	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	made, err := r.images(t.Context())
 	if err != nil {

@@ -3,6 +3,7 @@ package facts
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,15 +20,22 @@ type Reference struct {
 	At   job.Path // where it is named
 	Use  string   // what names it: "variable HF_TOKEN of container pytorch"
 	Pull bool     // to pull images with
+	// Cluster says that the object is in no namespace.
+	Cluster bool
 }
 
+// The kinds of objects that pods name.
 var (
-	SecretKind        = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
-	ConfigMapKind     = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
-	DeviceClaimKind   = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaim"}
-	ClaimTemplateKind = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaimTemplate"}
-	pluginsGroupKind  = schema.GroupVersionKind{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}
-	volcanoGroupKind  = schema.GroupVersionKind{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}
+	SecretKind         = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	ConfigMapKind      = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	DeviceClaimKind    = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaim"}
+	ClaimTemplateKind  = schema.GroupVersionKind{Group: "resource.k8s.io", Version: "v1", Kind: "ResourceClaimTemplate"}
+	PluginsGroupKind   = schema.GroupVersionKind{Group: "scheduling.x-k8s.io", Version: "v1alpha1", Kind: "PodGroup"}
+	VolcanoGroupKind   = schema.GroupVersionKind{Group: "scheduling.volcano.sh", Version: "v1beta1", Kind: "PodGroup"}
+	VolumeClaimKind    = schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolumeClaim"}
+	ServiceAccountKind = schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}
+	PriorityClassKind  = schema.GroupVersionKind{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}
+	RuntimeClassKind   = schema.GroupVersionKind{Group: "node.k8s.io", Version: "v1", Kind: "RuntimeClass"}
 )
 
 // References are the Secrets, ConfigMaps, device claims and pod groups that the pods of a
@@ -55,7 +63,7 @@ func References(j *job.Job) []Reference {
 			if s.Name != "" {
 				out = append(out, Reference{
 					Kind: SecretKind, Name: s.Name, Pull: true,
-					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecrets of " + r.Name,
+					At: r.Pod.At(job.Path("imagePullSecrets").Index(k).Child("name")), Use: "imagePullSecret of " + r.Name,
 				})
 			}
 		}
@@ -69,6 +77,34 @@ func References(j *job.Job) []Reference {
 			}
 		}
 		out = append(out, groupReferences(j, r)...)
+	}
+	return out
+}
+
+// AllReferences are those of References, and the claims, service accounts and classes that the
+// pods name, which a view of the cluster lists anyway.
+func AllReferences(j *job.Job) []Reference {
+	out := References(j)
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		spec := &r.Pod.Spec
+		add := func(kind schema.GroupVersionKind, name string, rel job.Path, use string, cluster bool) {
+			if name != "" {
+				out = append(out, Reference{Kind: kind, Name: name, At: r.Pod.At(rel), Use: use, Cluster: cluster})
+			}
+		}
+		for k, v := range spec.Volumes {
+			if c := v.PersistentVolumeClaim; c != nil {
+				add(VolumeClaimKind, c.ClaimName, job.Path("volumes").Index(k).Child("persistentVolumeClaim", "claimName"), "volume "+v.Name, false)
+			}
+		}
+		add(ServiceAccountKind, spec.ServiceAccountName, "serviceAccountName", r.Name, false)
+		if !strings.HasPrefix(spec.PriorityClassName, "system-") { // the API server makes these itself
+			add(PriorityClassKind, spec.PriorityClassName, "priorityClassName", r.Name, true)
+		}
+		if spec.RuntimeClassName != nil {
+			add(RuntimeClassKind, *spec.RuntimeClassName, "runtimeClassName", r.Name, true)
+		}
 	}
 	return out
 }
@@ -137,32 +173,12 @@ func groupReferences(j *job.Job, r *job.Role) (out []Reference) {
 	}
 	at := r.Pod.Path.Parent().Child("metadata")
 	if name := r.Pod.Labels[PluginsGroup]; name != "" {
-		out = append(out, Reference{Kind: pluginsGroupKind, Name: name, At: at.Child("labels").Key(PluginsGroup), Use: "label " + PluginsGroup + " of " + r.Name})
+		out = append(out, Reference{Kind: PluginsGroupKind, Name: name, At: at.Child("labels").Key(PluginsGroup), Use: "label " + PluginsGroup + " of " + r.Name})
 	}
 	if name := r.Pod.Annotations[VolcanoGroup]; name != "" {
-		out = append(out, Reference{Kind: volcanoGroupKind, Name: name, At: at.Child("annotations").Key(VolcanoGroup), Use: "annotation " + VolcanoGroup + " of " + r.Name})
+		out = append(out, Reference{Kind: VolcanoGroupKind, Name: name, At: at.Child("annotations").Key(VolcanoGroup), Use: "annotation " + VolcanoGroup + " of " + r.Name})
 	}
 	return out
-}
-
-// ReportMissing reports references that nobody holds; what is unknown is not missing.
-func ReportMissing(p *check.Pass, thing string, of func(Reference) bool) {
-	for _, ref := range References(p.Job) {
-		if !of(ref) {
-			continue
-		}
-		if _, there := p.Cluster.Lookup(ref.Kind, p.Job.Ref.Namespace, ref.Name); there != job.Absent {
-			continue
-		}
-		p.Reportf(ref.At, "%s needs %s %q, which %s", ref.Use, thing, ref.Name, OthersThan(p, ref.Kind, ref.Name))
-	}
-}
-
-// OthersThan says that the job's namespace lacks an object of the kind, how many others it
-// has where somebody listed them, and which is called nearly so.
-func OthersThan(p *check.Pass, kind schema.GroupVersionKind, name string) string {
-	names := NamesOf(p, kind.GroupKind(), p.Job.Ref.Namespace)
-	return "does not exist in namespace " + p.Job.Ref.Namespace + check.DidYouMean(name, names)
 }
 
 // keyReference is a key of a ConfigMap or Secret that a container or volume names.

@@ -126,8 +126,8 @@ func close(s *cluster.Snapshot, out []bool, at int, topology string) {
 	}
 }
 
-// Clashes says whether pods of two kins (or of one, with itself) cannot share a node.
-// What they cannot share beyond a node is for the web.
+// Clashes says whether pods of two pod sets (or of one, with itself) cannot share a node.
+// What they cannot share beyond a node is for the rule set.
 func (q *Solver) Clashes(a, b *PodSet) bool {
 	if podspec.PortConflict(a.Facts.Ports, b.Facts.Ports) || podspec.DiskConflict(a.Facts.Disks, b.Facts.Disks) {
 		return true

@@ -4,9 +4,9 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 )
 
-// arena is memory in which an answer is worked out. What is counted per cell is large and
-// of no use afterwards; the next answer works in the same place, so that nobody has to
-// clear it away. For one answer at a time.
+// arena is memory in which an answer is worked out. What is counted per node group is large and
+// of no use afterwards; the next answer works in the same place, so that nothing has to
+// be collected. For one answer at a time.
 type arena struct {
 	block     []int32
 	Used      int
@@ -15,7 +15,7 @@ type arena struct {
 	seen      Memo // of one search at a time
 }
 
-// arenaSlot is the room for a packing.
+// arenaSlot is the room for an assignment.
 type arenaSlot struct {
 	pieces []bin
 	rooms  []int64
@@ -38,7 +38,7 @@ func borrow(s *cluster.Snapshot) *arena {
 	return &arena{}
 }
 
-// Release gives back the memory of a ground on which nobody counts any more.
+// Release gives back the memory of a cycle that is not used any more.
 func (cycle *Cycle) Release() {
 	if cycle == nil || cycle.s.Pool() == nil || cycle.Arena == nil {
 		return
@@ -74,7 +74,7 @@ func (cycle *Cycle) Numbers(n int) []int32 {
 	return out
 }
 
-// prepare gives an empty packing room to grow in.
+// prepare gives an empty assignment room to grow in.
 func (m *arena) prepare(p *Assignment) {
 	if m == nil || len(m.handedOut) == mostDesks {
 		return

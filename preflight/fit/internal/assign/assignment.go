@@ -10,26 +10,26 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// nodePods is a number of pods on a node.
-type nodePods struct{ Node, Count int32 }
+// NodePods is a number of pods on a node.
+type NodePods struct{ Node, Count int32 }
 
-// Seats are where the pods of kin i went, by node.
-func (p *Assignment) Seats(i int) []nodePods {
-	out := make([]nodePods, 0, len(p.Bins))
+// PlacedOn are where the pods of pod set i went, by node.
+func (p *Assignment) PlacedOn(i int) []NodePods {
+	out := make([]NodePods, 0, len(p.Bins))
 	for at, on := range p.Bins {
 		if n := p.Count(at)[i]; n > 0 {
 			for _, node := range on.Nodes {
-				out = append(out, nodePods{node, n})
+				out = append(out, NodePods{node, n})
 			}
 		}
 	}
-	byNode := func(a, b nodePods) int { return int(a.Node) - int(b.Node) }
+	byNode := func(a, b NodePods) int { return int(a.Node) - int(b.Node) }
 	switch {
 	case slices.IsSortedFunc(out, byNode):
 	case len(out) < fewSeats:
 		slices.SortFunc(out, byNode)
 	default:
-		p.q.byNode(out)
+		p.q.sortByNode(out)
 	}
 	return out
 }
@@ -37,8 +37,8 @@ func (p *Assignment) Seats(i int) []nodePods {
 // fewSeats is the number of places up to which sorting is cheaper than marking all nodes.
 const fewSeats = 64
 
-// byNode sorts places, no two of which are on one node, by marking the nodes.
-func (q *Solver) byNode(seats []nodePods) {
+// sortByNode sorts places, no two of which are on one node, by marking the nodes.
+func (q *Solver) sortByNode(seats []NodePods) {
 	counts, marked := q.Cycle.Numbers(len(q.Snapshot.Nodes())), make([]uint64, len(q.Snapshot.Nodes())/64+1)
 	for _, on := range seats {
 		counts[on.Node] = on.Count
@@ -48,26 +48,26 @@ func (q *Solver) byNode(seats []nodePods) {
 	for at, bitmap := range marked {
 		for ; bitmap != 0; bitmap &= bitmap - 1 {
 			node := int32(at*64 + bits.TrailingZeros64(bitmap))
-			seats = append(seats, nodePods{node, counts[node]})
+			seats = append(seats, NodePods{node, counts[node]})
 		}
 	}
 }
 
-// Assignment is kins on nodes: how many of each went where. Nodes that nothing was put on
-// stay in their cells; the others are in pieces.
+// Assignment is pod sets on nodes: how many of each went where. Nodes that nothing was put on
+// stay in their node groups; the others are in bins.
 type Assignment struct {
 	q         *Solver
 	PodSets   []*PodSet
 	idle      bool
-	clash     [][]bool         // kins that cannot share a node; with itself: one per node
-	Column    []int            // that the kins ask for, of all columns
-	Needs     [][]cluster.Need // by kin; column is a place in the list above
-	Fresh     [][]int32        // by cell: nodes in no piece, and those taken from them
-	Taken     []int32          // by cell: how many of them are in pieces
+	clash     [][]bool         // pod sets that cannot share a node; with itself: one per node
+	Column    []int            // that the pod sets ask for, of all columns
+	Needs     [][]cluster.Need // by pod set; column is a place in the list above
+	Fresh     [][]int32        // by node group: nodes in no bin, and those taken from them
+	Taken     []int32          // by node group: how many of them are in bins
 	Bins      []bin
-	binRooms  []int64 // by piece, then column of the packing: what is left on each node
-	binCounts []int32 // by piece, then kin: pods on each node
-	Placed    []int   // by kin
+	binRooms  []int64 // by bin, then column of the assignment: what is left on each node
+	binCounts []int32 // by bin, then pod set: pods on each node
+	Placed    []int   // by pod set
 	Order     Order   // in which the pods were bound; nil: it does not matter
 }
 
@@ -83,10 +83,10 @@ type BindStep struct {
 	Node   int32
 }
 
-// bin is nodes of one cell on which the same was put.
+// bin is nodes of one node group on which the same was put.
 type bin struct {
-	Cell  int
-	Nodes []int32
+	NodeGroup int
+	Nodes     []int32
 }
 
 // NewPacking starts with nothing placed, beside what is there already.
@@ -115,7 +115,7 @@ func (q *Solver) NewPacking(podSets []*PodSet, idle bool, beside Reserved) *Assi
 	return p
 }
 
-// clashing says which kins cannot share a node; it is worked out once.
+// clashing says which pod sets cannot share a node; it is worked out once.
 func (q *Solver) clashing(podSets []*PodSet) [][]bool {
 	if q.clash != nil && slices.Equal(q.clashOf, podSets) {
 		return q.clash
@@ -138,7 +138,7 @@ func (p *Assignment) Reset(beside Reserved) {
 	p.reserveFor(beside)
 }
 
-// Capacities are how many of a kin a node of each cell takes alone.
+// Capacities are how many of a pod set a node of each node group takes alone.
 func (p *Assignment) Capacities(k *PodSet) []int32 {
 	if p.idle {
 		k.CountIdle()
@@ -147,15 +147,16 @@ func (p *Assignment) Capacities(k *PodSet) []int32 {
 	return k.Now
 }
 
-// Reserve makes a piece of the next fresh nodes of a cell.
-func (p *Assignment) Reserve(cell, n int) (at int) {
-	from := int(p.Taken[cell])
-	p.Taken[cell] += int32(n)
-	return p.Add(cell, p.Fresh[cell][from:from+n])
+// Reserve makes a bin of the next fresh nodes of a node group.
+func (p *Assignment) Reserve(nodeGroup, n int) (at int) {
+	from := int(p.Taken[nodeGroup])
+	p.Taken[nodeGroup] += int32(n)
+	return p.Add(nodeGroup, p.Fresh[nodeGroup][from:from+n])
 }
 
-func (p *Assignment) Add(cell int, nodes []int32) (at int) {
-	columns, class := p.q.Snapshot.Columns().Free, p.q.Cycle.Grouping.Class[cell]
+// Add makes a bin of nodes of a node group.
+func (p *Assignment) Add(nodeGroup int, nodes []int32) (at int) {
+	columns, class := p.q.Snapshot.Columns().Free, p.q.Cycle.Grouping.Class[nodeGroup]
 	if p.idle {
 		columns = p.q.Snapshot.Columns().Idle
 	}
@@ -167,35 +168,39 @@ func (p *Assignment) Add(cell int, nodes []int32) (at int) {
 	from = len(p.binCounts)
 	p.binCounts = slices.Grow(p.binCounts, len(p.PodSets))[:from+len(p.PodSets)]
 	clear(p.binCounts[from:])
-	p.Bins = append(p.Bins, bin{cell, nodes})
+	p.Bins = append(p.Bins, bin{nodeGroup, nodes})
 	return len(p.Bins) - 1
 }
 
-// Drop forgets the last piece.
+// Drop forgets the last bin.
 func (p *Assignment) Drop() {
 	at := len(p.Bins) - 1
 	p.Bins, p.binRooms, p.binCounts = p.Bins[:at], p.binRooms[:at*len(p.Column)], p.binCounts[:at*len(p.PodSets)]
 }
 
+// Room is what is left on each node of a bin, by column of the assignment.
 func (p *Assignment) Room(at int) []int64 { return p.binRooms[at*len(p.Column):][:len(p.Column)] }
 
+// Count is how many pods of each pod set are on each node of a bin.
 func (p *Assignment) Count(at int) []int32 { return p.binCounts[at*len(p.PodSets):][:len(p.PodSets)] }
 
-// split leaves n nodes in a piece and makes another of the rest.
+// split leaves n nodes in a bin and makes another of the rest.
 func (p *Assignment) split(at, n int) (rest int) {
 	nodes := p.Bins[at].Nodes
 	p.Bins[at].Nodes = nodes[:n]
-	p.Bins = append(p.Bins, bin{p.Bins[at].Cell, nodes[n:]})
+	p.Bins = append(p.Bins, bin{p.Bins[at].NodeGroup, nodes[n:]})
 	p.binRooms, p.binCounts = append(p.binRooms, p.Room(at)...), append(p.binCounts, p.Count(at)...)
 	return len(p.Bins) - 1
 }
 
-// Left is how many fresh nodes a cell has.
-func (p *Assignment) Left(cell int) int { return len(p.Fresh[cell]) - int(p.Taken[cell]) }
+// Left is how many fresh nodes a node group has.
+func (p *Assignment) Left(nodeGroup int) int {
+	return len(p.Fresh[nodeGroup]) - int(p.Taken[nodeGroup])
+}
 
-// PodsPerNode is how many more pods of kin i go on each node of a piece.
+// PodsPerNode is how many more pods of pod set i go on each node of a bin.
 func (p *Assignment) PodsPerNode(i, at int) int {
-	most := p.Capacities(p.PodSets[i])[p.Bins[at].Cell]
+	most := p.Capacities(p.PodSets[i])[p.Bins[at].NodeGroup]
 	if most == 0 {
 		return 0
 	}
@@ -214,7 +219,7 @@ func (p *Assignment) PodsPerNode(i, at int) int {
 	return int(most)
 }
 
-// Put places n pods of kin i on each node of a piece.
+// Put places n pods of pod set i on each node of a bin.
 func (p *Assignment) Put(i, at, n int) {
 	p.Count(at)[i] += int32(n)
 	p.Placed[i] += n * len(p.Bins[at].Nodes)
@@ -224,8 +229,8 @@ func (p *Assignment) Put(i, at, n int) {
 	}
 }
 
-// Fill places up to n pods of kin i, in small holes first or in large ones. Small holes
-// first leaves the large ones whole; large holes first uses fewer nodes.
+// Fill places up to n pods of pod set i, on nodes that take few of them first, or on those that take many.
+// The first leaves nodes with much room whole; the second uses fewer nodes.
 func (p *Assignment) Fill(i, n int, largeFirst bool) {
 	if n <= 0 || !p.q.Cycle.Budget.Spend(8+len(p.Bins)) {
 		return
@@ -235,39 +240,39 @@ func (p *Assignment) Fill(i, n int, largeFirst bool) {
 		most = math.MaxInt
 	}
 	caps := p.Capacities(p.PodSets[i])
-	cells, all := p.PodSets[i].inOrder(p.idle, most)
-	pieces := p.inOrder(i, n, largeFirst)
-	p.Bins = slices.Grow(p.Bins, min(n, len(cells), 256))
-	for known := len(cells); n > 0; {
-		if len(cells) == 0 && !all { // others have taken what was enough for these
-			cells, all = p.PodSets[i].inOrder(p.idle, math.MaxInt)
-			cells = cells[known:]
+	nodeGroups, all := p.PodSets[i].inOrder(p.idle, most)
+	bins := p.inOrder(i, n, largeFirst)
+	p.Bins = slices.Grow(p.Bins, min(n, len(nodeGroups), 256))
+	for known := len(nodeGroups); n > 0; {
+		if len(nodeGroups) == 0 && !all { // others have taken what was enough for these
+			nodeGroups, all = p.PodSets[i].inOrder(p.idle, math.MaxInt)
+			nodeGroups = nodeGroups[known:]
 		}
-		if len(cells)+len(pieces) == 0 || !p.q.Cycle.Budget.Spend(2) {
+		if len(nodeGroups)+len(bins) == 0 || !p.q.Cycle.Budget.Spend(2) {
 			break
 		}
 		next := 0
 		if largeFirst {
-			next = len(cells) - 1
+			next = len(nodeGroups) - 1
 		}
 		switch {
-		case len(cells) == 0 || len(pieces) > 0 && p.before(pieces[0], caps[cells[next]], largeFirst):
-			n -= p.fillBin(i, pieces[0].at, pieces[0].pods, n)
-			pieces = pieces[1:]
+		case len(nodeGroups) == 0 || len(bins) > 0 && p.before(bins[0], caps[nodeGroups[next]], largeFirst):
+			n -= p.fillBin(i, bins[0].at, bins[0].pods, n)
+			bins = bins[1:]
 		case largeFirst:
-			n -= p.fillCell(i, int(cells[next]), int(caps[cells[next]]), n)
-			cells = cells[:next]
+			n -= p.fillNodeGroup(i, int(nodeGroups[next]), int(caps[nodeGroups[next]]), n)
+			nodeGroups = nodeGroups[:next]
 		default:
-			n -= p.fillCell(i, int(cells[0]), int(caps[cells[0]]), n)
-			cells = cells[1:]
+			n -= p.fillNodeGroup(i, int(nodeGroups[0]), int(caps[nodeGroups[0]]), n)
+			nodeGroups = nodeGroups[1:]
 		}
 	}
 }
 
-// opening is a hole in a piece.
+// opening is a bin that takes pods, and how many on each node.
 type opening struct{ at, pods int }
 
-// before says whether a piece comes before a cell; pieces first, where both are equal.
+// before says whether a bin comes before a node group; bins first, where both are equal.
 func (p *Assignment) before(o opening, size int32, largeFirst bool) bool {
 	if largeFirst {
 		return o.pods >= int(size)
@@ -278,19 +283,19 @@ func (p *Assignment) before(o opening, size int32, largeFirst bool) bool {
 // fewOpenings is the number of openings up to which they are picked out, not sorted.
 const fewOpenings = 8
 
-// inOrder are the pieces that take pods of a kin, as many as n pods can need; ties in the
+// inOrder are the bins that take pods of a pod set, as many as n pods can need; ties in the
 // order they were made.
 func (p *Assignment) inOrder(i, n int, largeFirst bool) []opening {
 	keys := make([]int64, 0, len(p.Bins))
 	for at := range p.Bins {
-		hole := int64(p.PodsPerNode(i, at))
-		if hole == 0 {
+		perNode := int64(p.PodsPerNode(i, at))
+		if perNode == 0 {
 			continue
 		}
 		if largeFirst {
-			hole = math.MaxInt32 - hole
+			perNode = math.MaxInt32 - perNode
 		}
-		key := hole<<32 | int64(at)
+		key := perNode<<32 | int64(at)
 		switch {
 		case n > fewOpenings || len(keys) < n:
 			keys = append(keys, key)
@@ -301,46 +306,46 @@ func (p *Assignment) inOrder(i, n int, largeFirst bool) []opening {
 	slices.Sort(keys)
 	out := make([]opening, len(keys))
 	for at, key := range keys {
-		hole := int(key >> 32)
+		perNode := int(key >> 32)
 		if largeFirst {
-			hole = math.MaxInt32 - hole
+			perNode = math.MaxInt32 - perNode
 		}
-		out[at] = opening{int(key & math.MaxInt32), hole}
+		out[at] = opening{int(key & math.MaxInt32), perNode}
 	}
 	return out
 }
 
-// fillCell places up to n pods on fresh nodes of a cell; hole on each.
-func (p *Assignment) fillCell(i, cell, hole, n int) (placed int) {
-	left := p.Left(cell)
+// fillNodeGroup places up to n pods on fresh nodes of a node group; perNode on each.
+func (p *Assignment) fillNodeGroup(i, nodeGroup, perNode, n int) (placed int) {
+	left := p.Left(nodeGroup)
 	if left == 0 {
 		return 0
 	}
-	if whole := min(left, n/hole); whole > 0 {
-		p.Put(i, p.Reserve(cell, whole), hole)
-		placed, left = whole*hole, left-whole
+	if whole := min(left, n/perNode); whole > 0 {
+		p.Put(i, p.Reserve(nodeGroup, whole), perNode)
+		placed, left = whole*perNode, left-whole
 	}
-	if rest := n - placed; left > 0 && rest > 0 { // rest < hole
-		p.Put(i, p.Reserve(cell, 1), rest)
+	if rest := n - placed; left > 0 && rest > 0 { // rest < perNode
+		p.Put(i, p.Reserve(nodeGroup, 1), rest)
 		placed += rest
 	}
 	return placed
 }
 
-// fillBin places up to n pods on the nodes of a piece; hole on each.
-func (p *Assignment) fillBin(i, at, hole, n int) (placed int) {
-	if whole := min(len(p.Bins[at].Nodes), n/hole); whole > 0 {
+// fillBin places up to n pods on the nodes of a bin; perNode on each.
+func (p *Assignment) fillBin(i, at, perNode, n int) (placed int) {
+	if whole := min(len(p.Bins[at].Nodes), n/perNode); whole > 0 {
 		rest := -1
 		if whole < len(p.Bins[at].Nodes) {
 			rest = p.split(at, whole)
 		}
-		p.Put(i, at, hole)
-		if placed = whole * hole; rest < 0 {
+		p.Put(i, at, perNode)
+		if placed = whole * perNode; rest < 0 {
 			return placed
 		}
 		at = rest
 	}
-	if n -= placed; n > 0 { // less than a hole
+	if n -= placed; n > 0 { // less than perNode
 		if len(p.Bins[at].Nodes) > 1 {
 			p.split(at, 1)
 		}
@@ -349,7 +354,7 @@ func (p *Assignment) fillBin(i, at, hole, n int) (placed int) {
 	return placed + max(0, n)
 }
 
-// Whole says whether every kin has all the pods it needs.
+// Whole says whether every pod set has all the pods it needs.
 func (p *Assignment) Whole() bool {
 	for i, k := range p.PodSets {
 		if p.Placed[i] < k.Count {
@@ -359,6 +364,7 @@ func (p *Assignment) Whole() bool {
 	return true
 }
 
+// Total is how many pods are placed.
 func (p *Assignment) Total() int {
 	n := 0
 	for _, placed := range p.Placed {
@@ -367,7 +373,7 @@ func (p *Assignment) Total() int {
 	return n
 }
 
-// pack tries a few orders and returns the first packing that is whole, else the one that
+// pack tries a few orders and returns the first assignment that is whole, else the one that
 // places most. hopeless: it is known that none is whole, so the first must do.
 func (q *Solver) pack(podSets []*PodSet, idle bool, beside Reserved, hopeless bool) *Assignment {
 	var best *Assignment
@@ -380,7 +386,7 @@ func (q *Solver) pack(podSets []*PodSet, idle bool, beside Reserved, hopeless bo
 			if best == nil || p.Total() > best.Total() {
 				best = p
 			}
-			if hopeless || best.Whole() || len(podSets) == 1 { // with one kin every order places the same
+			if hopeless || best.Whole() || len(podSets) == 1 { // with one pod set every order places the same
 				return best
 			}
 		}
@@ -388,8 +394,8 @@ func (q *Solver) pack(podSets []*PodSet, idle bool, beside Reserved, hopeless bo
 	return best
 }
 
-// PodSetOrders are the orders in which kins are placed: the scarcest first, the largest pods
-// first, and with few kins every order.
+// PodSetOrders are the orders in which pod sets are placed: the scarcest first, the largest pods
+// first, and with few pod sets every order.
 func PodSetOrders(podSets []*PodSet, idle bool) [][]int {
 	scarce := make([]int, len(podSets))
 	slack := make([]float64, len(podSets))

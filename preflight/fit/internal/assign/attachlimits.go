@@ -32,10 +32,10 @@ func (cycle *Cycle) countAttached() {
 		if row.Now == nil {
 			continue
 		}
-		mine := cluster.AttachLimits{Driver: driver, Now: slices.Clone(row.Now), Idle: slices.Clone(row.Idle), There: map[string][]int32{}}
+		mine := cluster.AttachLimits{Driver: driver, Now: slices.Clone(row.Now), Idle: slices.Clone(row.Idle), Attached: map[string][]int32{}}
 		for _, handle := range shared[driver] {
 			if there := cycle.s.WhereAttached(driver, handle); there != nil {
-				mine.There[handle] = there
+				mine.Attached[handle] = there
 			}
 		}
 		cycle.countOwnVolumes(&mine)
@@ -61,8 +61,8 @@ func (cycle *Cycle) countOwnVolumes(row *cluster.AttachLimits) {
 				continue
 			}
 			row.Idle[at] = max(0, row.Idle[at]-1)
-			if row.There[v.Handle] != nil {
-				row.There[v.Handle][at] = 2
+			if row.Attached[v.Handle] != nil {
+				row.Attached[v.Handle][at] = 2
 			}
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// Answer is what is known about kins on some room.
+// Answer is what is known about pod sets on some room.
 type Answer struct {
 	Best *Assignment // the one that places most
 	Yes  bool        // best is whole
-	No   bool        // proven: no packing is whole
-	Rule string      // that no packing can keep; empty: there is no room
+	No   bool        // proven: no assignment is whole
+	Rule string      // that no assignment can keep; empty: there is no room
 }
 
-// Solve tries to prove that the kins cannot be placed, and places as many as it can.
+// Solve tries to prove that the pod sets cannot be placed, and places as many as it can.
 func (q *Solver) Solve(podSets []*PodSet, idle bool, beside Reserved) Answer {
 	a := Answer{No: !plenty(podSets, idle) && q.Cannot(podSets, idle)} // where there is plenty, sums need not be made
 	a.Best = q.pack(podSets, idle, beside, a.No)
@@ -45,8 +45,8 @@ func (q *Solver) Decide(podSets []*PodSet, idle bool) Answer {
 	}
 }
 
-// plenty proves that there is a packing, and that any way to place the pods finds one: a
-// pod of another kin spoils no more than one node, and a node no more than takes most.
+// plenty proves that there is an assignment, and that any way to place the pods finds one: a
+// pod of another pod set spoils no more than one node, and a node no more than takes most.
 func plenty(podSets []*PodSet, idle bool) bool {
 	all := int64(0)
 	for _, k := range podSets {
@@ -64,7 +64,7 @@ func plenty(podSets []*PodSet, idle bool) bool {
 	return true
 }
 
-// Most is how many pods of the kin all nodes take, were there nobody else.
+// Most is how many pods of the pod set all nodes take, were there no other pods.
 func (k *PodSet) Most(idle bool) int64 {
 	if idle {
 		k.CountIdle()
@@ -73,12 +73,12 @@ func (k *PodSet) Most(idle bool) int64 {
 	return k.Total
 }
 
-// mostSubsets bounds the kins of which all subsets are looked at.
+// mostSubsets bounds the pod sets of which all subsets are looked at.
 const mostSubsets = 6
 
-// Cannot proves that there is no packing, by numbers that no packing can pass: pods of a
-// kin on the nodes that take it, and every resource in sum on the nodes that take any of
-// a set of kins.
+// Cannot proves that there is no assignment, by numbers that no assignment can pass: pods of a
+// pod set on the nodes that take it, and every resource in sum on the nodes that take any of
+// a set of pod sets.
 func (q *Solver) Cannot(podSets []*PodSet, idle bool) bool {
 	for _, k := range podSets {
 		if k.Most(idle) < int64(k.Count) {
@@ -100,15 +100,15 @@ func (q *Solver) Cannot(podSets []*PodSet, idle bool) bool {
 	return false
 }
 
-// resourceSums are the room on nodes, added up by which of some kins they take.
+// resourceSums are the room on nodes, added up by which of some pod sets they take.
 type resourceSums struct {
-	capacities []*capacity // of the kins
+	capacities []*capacity // of the pod sets
 	idle       bool
 	columns    []int
-	have       map[int][]int64 // by set of kins, then column
+	have       map[int][]int64 // by set of pod sets, then column
 }
 
-// roomOf adds up the room for kins, or finds it added up.
+// roomOf adds up the room for pod sets, or finds it added up.
 func (cycle *Cycle) roomOf(podSets []*PodSet, idle bool) *resourceSums {
 	for _, r := range cycle.ResourceSums {
 		if r.idle == idle && slices.EqualFunc(r.capacities, podSets, func(h *capacity, k *PodSet) bool { return h == k.capacity }) {
@@ -128,11 +128,11 @@ func (cycle *Cycle) roomOf(podSets []*PodSet, idle bool) *resourceSums {
 	if idle {
 		room = cycle.s.Columns().Idle
 	}
-	for cell, class := range cycle.Grouping.Class {
+	for nodeGroup, class := range cycle.Grouping.Class {
 		if !cycle.Budget.Spend(len(podSets)) {
 			break
 		}
-		set := r.takes(cell)
+		set := r.takes(nodeGroup)
 		if set == 0 {
 			continue
 		}
@@ -142,18 +142,18 @@ func (cycle *Cycle) roomOf(podSets []*PodSet, idle bool) *resourceSums {
 			r.have[set] = have
 		}
 		for i, column := range r.columns {
-			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], cycle.Grouping.Weight(cell)))
+			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], cycle.Grouping.Weight(nodeGroup)))
 		}
 	}
 	cycle.ResourceSums = append(cycle.ResourceSums, r)
 	return r
 }
 
-// everySet is the set of all kins where they are too many for all subsets to be looked at.
+// everySet is the set of all pod sets where they are too many for all subsets to be looked at.
 const everySet = 1 << mostSubsets
 
-// takes is the set of kins that a cell takes.
-func (r *resourceSums) takes(cell int) int {
+// takes is the set of pod sets that a node group takes.
+func (r *resourceSums) takes(nodeGroup int) int {
 	set, many := 0, len(r.capacities) > mostSubsets
 	for i, h := range r.capacities {
 		counts := h.Now
@@ -161,7 +161,7 @@ func (r *resourceSums) takes(cell int) int {
 			counts = h.Idle
 		}
 		switch {
-		case counts[cell] == 0:
+		case counts[nodeGroup] == 0:
 		case many:
 			return everySet
 		default:
@@ -171,7 +171,7 @@ func (r *resourceSums) takes(cell int) int {
 	return set
 }
 
-// short says whether a set of kins asks for more of a resource than there is on all
+// short says whether a set of pod sets asks for more of a resource than there is on all
 // nodes that take any of them.
 func (r *resourceSums) short(podSets []*PodSet, set int) bool {
 	for i, column := range r.columns {

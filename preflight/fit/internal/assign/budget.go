@@ -31,6 +31,7 @@ type Budget struct {
 	tired bool // it had to
 }
 
+// NewBudget is a budget of so many steps, which ends with the context, too.
 func NewBudget(ctx context.Context, most int) *Budget {
 	b := &Budget{err: ctx.Err, most: most}
 	b.look()
@@ -84,5 +85,5 @@ func (b *Budget) Try(steps int) (done func() bool) {
 // Used is how many steps were made.
 func (b *Budget) Used() int { return b.used }
 
-// StepsPerMatch is what it costs to compare the pods of a kin with a selector.
+// StepsPerMatch is what it costs to compare the pods of a pod set with a selector.
 const StepsPerMatch = 10

@@ -10,29 +10,29 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
-// capacity are how many pods of a kin alone each cell takes on each of its nodes.
+// capacity are how many pods of a pod set alone each node group takes on each of its nodes.
 type capacity struct {
 	*nodeFilter
 	needs      []cluster.Need
 	onePerNode bool
-	Now        []int32 // by cell
-	order      []int32 // cells that take pods now, by how many; ties by cell; nil: not asked yet
+	Now        []int32 // by node group
+	order      []int32 // node groups that take pods now, by how many; ties by node group; nil: not asked yet
 	sums               // of now
 
-	Idle         []int32 // by cell, were it idle; nil: not asked yet
+	Idle         []int32 // by node group, were it idle; nil: not asked yet
 	IdleSums     sums
-	finalReasons []FilterReason // by cell, room included; nil: not asked yet
+	finalReasons []FilterReason // by node group, room included; nil: not asked yet
 }
 
-// sums are what counts of pods by cell add up to.
+// sums are what counts of pods by node group add up to.
 type sums struct {
 	Total  int64                   // pods that all nodes take
 	peak   int32                   // pods that one node takes, at most
 	Takers int64                   // nodes that take any
-	sizes  [largestCount + 1]int32 // cells by how many pods they take
+	sizes  [largestCount + 1]int32 // node groups by how many pods they take
 }
 
-// capacityFor finds the holes for pods that ask for so much, or works them out.
+// capacityFor finds how many pods that ask for so much each node takes, or works it out.
 func (a *nodeFilter) capacityFor(needs []cluster.Need, alone bool) *capacity {
 	for _, h := range a.Capacities {
 		if h.onePerNode == alone && slices.Equal(h.needs, needs) {
@@ -40,12 +40,12 @@ func (a *nodeFilter) capacityFor(needs []cluster.Need, alone bool) *capacity {
 		}
 	}
 	h := &capacity{nodeFilter: a, needs: needs, onePerNode: alone}
-	h.Now = h.count(a.on.s.Columns().Free, nil, a.facts.barredNow, &h.sums)
+	h.Now = h.count(a.on.s.Columns().Free, nil, a.facts.closedNow, &h.sums)
 	a.Capacities = append(a.Capacities, h)
 	return h
 }
 
-// count is how many pods go on a node of each cell, and what that adds up to. Cells that
+// count is how many pods go on a node of each node group, and what that adds up to. Node groups that
 // stand idle take from known what they have; barred nodes take none.
 func (h *capacity) count(room [][]int64, known []int32, barred []bool, sums *sums) []int32 {
 	g, busy := h.on.Grouping, h.on.s.Columns().Busy
@@ -58,11 +58,11 @@ func (h *capacity) count(room [][]int64, known []int32, barred []bool, sums *sum
 	if !ok || !h.on.Budget.Spend(len(g.Class)/2) {
 		return out
 	}
-	for _, cells := range h.Open {
-		for _, cell := range cells {
-			class, left := g.Class[cell], most
+	for _, nodeGroups := range h.Open {
+		for _, nodeGroup := range nodeGroups {
+			class, left := g.Class[nodeGroup], most
 			if known != nil && !busy[class] {
-				left = known[cell]
+				left = known[nodeGroup]
 			} else {
 				for i := range rows {
 					if left = fits(left, rows[i].has[class], rows[i].n); left == 0 {
@@ -70,11 +70,11 @@ func (h *capacity) count(room [][]int64, known []int32, barred []bool, sums *sum
 					}
 				}
 			}
-			if left == 0 || barred != nil && barred[g.Nodes[cell][0]] {
+			if left == 0 || barred != nil && barred[g.Nodes[nodeGroup][0]] {
 				continue
 			}
-			out[cell] = left
-			nodes := int64(g.Size[cell])
+			out[nodeGroup] = left
+			nodes := int64(g.Size[nodeGroup])
 			sums.Total = saturate.Add(sums.Total, int64(left)*nodes)
 			sums.peak = max(sums.peak, left)
 			sums.Takers += nodes
@@ -119,22 +119,22 @@ func fits(most int32, has, n int64) int32 {
 	return most
 }
 
-// CountIdle finds out what the cells take when idle.
+// CountIdle finds out what the node groups take when idle.
 func (h *capacity) CountIdle() {
 	if h.Idle != nil {
 		return
 	}
 	var known []int32
-	if h.facts.barredNow == nil {
+	if h.facts.closedNow == nil {
 		known = h.Now
 	}
-	h.Idle = h.count(h.on.s.Columns().Idle, known, h.facts.barredIdle, &h.IdleSums)
+	h.Idle = h.count(h.on.s.Columns().Idle, known, h.facts.closedIdle, &h.IdleSums)
 }
 
-// Refuses prepares why cells that let the pods in take none of them now; open: because
+// Refuses prepares why node groups that let the pods in take none of them now; open: because
 // of their number.
-func (h *capacity) Refuses() func(cell int32) FilterReason {
-	cols, grid, barred := h.on.s.Columns(), h.on.Grouping, h.facts.barredNow
+func (h *capacity) Refuses() func(nodeGroup int32) FilterReason {
+	cols, grid, barred := h.on.s.Columns(), h.on.Grouping, h.facts.closedNow
 	free, served := rowsOf(h.needs, cols.Free)
 	idle, _ := rowsOf(h.needs, cols.Idle)
 	takes := func(rows []row, class int32) bool {
@@ -145,13 +145,13 @@ func (h *capacity) Refuses() func(cell int32) FilterReason {
 		}
 		return served
 	}
-	return func(cell int32) FilterReason {
-		switch class := grid.Class[cell]; {
+	return func(nodeGroup int32) FilterReason {
+		switch class := grid.Class[nodeGroup]; {
 		case !takes(idle, class):
 			return TooSmall
 		case !takes(free, class):
 			return Full
-		case barred != nil && barred[grid.Nodes[cell][0]]:
+		case barred != nil && barred[grid.Nodes[nodeGroup][0]]:
 			return Otherwise
 		default:
 			return Open
@@ -159,32 +159,32 @@ func (h *capacity) Refuses() func(cell int32) FilterReason {
 	}
 }
 
-// Reasons are the gates that refuse each cell, room included.
+// Reasons are why each node group is refused, room included.
 func (h *capacity) Reasons() []FilterReason {
 	if h.finalReasons != nil {
 		return h.finalReasons
 	}
 	h.finalReasons = make([]FilterReason, len(h.on.Grouping.Class))
 	for _, r := range h.Refused {
-		for _, cell := range r.Cells {
-			h.finalReasons[cell] = r.Reason
+		for _, nodeGroup := range r.NodeGroups {
+			h.finalReasons[nodeGroup] = r.Reason
 		}
 	}
 	refuses := h.Refuses()
-	for _, cells := range h.Open {
-		for _, cell := range cells {
-			if h.Now[cell] == 0 {
-				h.finalReasons[cell] = refuses(cell)
+	for _, nodeGroups := range h.Open {
+		for _, nodeGroup := range nodeGroups {
+			if h.Now[nodeGroup] == 0 {
+				h.finalReasons[nodeGroup] = refuses(nodeGroup)
 			}
 		}
 	}
 	return h.finalReasons
 }
 
-// inOrder are the cells that take pods, by how many; ties by cell. Small holes first
-// leaves the large ones whole. At least so many are given, from the small end, as n pods
+// inOrder are the node groups that take pods, by how many; ties by node group. Those with little room
+// first leaves the others whole. At least so many are given, from the small end, as n pods
 // can need on fresh nodes; all says that there are no others.
-func (h *capacity) inOrder(idle bool, n int) (cells []int32, all bool) {
+func (h *capacity) inOrder(idle bool, n int) (nodeGroups []int32, all bool) {
 	switch {
 	case idle:
 		return h.bySize(h.Idle, &h.IdleSums.sizes, largestCount), true
@@ -198,18 +198,18 @@ func (h *capacity) inOrder(idle bool, n int) (cells []int32, all bool) {
 	return h.order, true
 }
 
-// largestCount is the number of pods from which on holes are not told apart by size.
+// largestCount is the number of pods from which on node groups are not told apart by it.
 const largestCount = 255
 
-// enough is the size up to which holes have to be looked at to place n pods, the small
+// enough is the size up to which node groups have to be looked at to place n pods, the small
 // ones first; largestHole where that is not much less than all of them.
 func (s *sums) enough(n int) int32 {
-	all, cells, pods := int32(0), int32(0), int64(0)
+	all, nodeGroups, pods := int32(0), int32(0), int64(0)
 	for _, n := range s.sizes[1:] {
 		all += n
 	}
-	for size := int32(1); size < largestCount && 2*cells < all; size++ {
-		cells += s.sizes[size]
+	for size := int32(1); size < largestCount && 2*nodeGroups < all; size++ {
+		nodeGroups += s.sizes[size]
 		if pods += int64(size) * int64(s.sizes[size]); pods >= int64(n) {
 			return size
 		}
@@ -217,7 +217,7 @@ func (s *sums) enough(n int) int32 {
 	return largestCount
 }
 
-// bySize are the cells that take up to so many pods.
+// bySize are the node groups that take up to so many pods.
 func (h *capacity) bySize(counts []int32, sizes *[largestCount + 1]int32, upTo int32) []int32 {
 	var starts [largestCount + 1]int32
 	total := int32(0)
@@ -226,12 +226,12 @@ func (h *capacity) bySize(counts []int32, sizes *[largestCount + 1]int32, upTo i
 		total += sizes[size]
 	}
 	out := h.on.Numbers(int(total))
-	for cell, n := range counts {
+	for nodeGroup, n := range counts {
 		if n == 0 {
 			continue
 		}
 		if n = min(largestCount, n); n <= upTo {
-			out[starts[n]] = int32(cell)
+			out[starts[n]] = int32(nodeGroup)
 			starts[n]++
 		}
 	}

@@ -26,16 +26,16 @@ type Cycle struct {
 	stays        map[*cluster.Pod]bool  // pods of the gang: they keep their places on an idle cluster too
 	AttachLimits []cluster.AttachLimits // of drivers that attach the gang's volumes and have a limit
 	Constrained  bool                   // pods of the gang decide where others of it may go, beyond their node
-	asked        map[string]bool        // keys of labels of pods that some rule looks at; nil: not gathered yet
+	selectorKeys map[string]bool        // keys of labels of pods that some rule looks at; nil: not gathered yet
 	Arena        *arena
 	Filters      []*nodeFilter
 	ResourceSums []*resourceSums
-	met          map[Relation][]int8 // by group: whether a rule of one is about another; 0: not asked yet
+	matched      map[Relation][]int8 // by group: whether a rule of one is about another; 0: not asked yet
 	terms        []cluster.PodTerm   // of anti-affinity, equal ones once
-	twins        []int               // by group: the first one whose pods have the same labels
+	sameLabels   []int               // by group: the first one whose pods have the same labels
 }
 
-// Relation is a rule between pods: for anti-affinity its number among the terms of the ground, else a
+// Relation is a rule between pods: for anti-affinity its number among the terms of the cycle, else a
 // group and the number among the rules that this has of the sort.
 type Relation struct {
 	Sort, Group, Rule int
@@ -52,9 +52,9 @@ func (cycle *Cycle) number(term *cluster.PodTerm) int {
 	return len(cycle.terms) - 1
 }
 
-// findTwins finds the groups whose pods have the same labels.
-func (cycle *Cycle) findTwins(g gang.Gang) {
-	cycle.twins = make([]int, len(g.Groups))
+// findSameLabels finds the groups whose pods have the same labels.
+func (cycle *Cycle) findSameLabels(g gang.Gang) {
+	cycle.sameLabels = make([]int, len(g.Groups))
 	var first []int
 	for i := range g.Groups {
 		p := &g.Groups[i].Pod
@@ -62,8 +62,8 @@ func (cycle *Cycle) findTwins(g gang.Gang) {
 			q := &g.Groups[j].Pod
 			return cycle.Budget.Spend(StepsPerMatch) && maps.Equal(p.Labels, q.Labels) && reflect.DeepEqual(p.Marks, q.Marks)
 		})
-		if cycle.twins[i] = i; at >= 0 {
-			cycle.twins[i] = first[at]
+		if cycle.sameLabels[i] = i; at >= 0 {
+			cycle.sameLabels[i] = first[at]
 			continue
 		}
 		first = append(first, i)
@@ -79,15 +79,15 @@ const (
 
 // Meets says whether a rule is about the pods of a group, and asks once.
 func (cycle *Cycle) Meets(rule Relation, group int, ask func() (yes bool, doubt string)) (yes bool, doubt string) {
-	row := cycle.met[rule]
+	row := cycle.matched[rule]
 	if row == nil {
 		row = make([]int8, len(cycle.Facts))
-		if cycle.met == nil {
-			cycle.met = map[Relation][]int8{}
+		if cycle.matched == nil {
+			cycle.matched = map[Relation][]int8{}
 		}
-		cycle.met[rule] = row
+		cycle.matched[rule] = row
 	}
-	group = cycle.twins[group]
+	group = cycle.sameLabels[group]
 	switch {
 	case row[group] == 1:
 		return true, ""
@@ -107,15 +107,15 @@ func (cycle *Cycle) Meets(rule Relation, group int, ask func() (yes bool, doubt 
 
 // podFacts are what of a group no change alters.
 type podFacts struct {
-	Ports                         []podspec.HostPort
-	Disks                         []podspec.Disk
-	AntiAffinity, Affinity        []cluster.PodTerm // required anti-affinity and affinity
-	AffinityNodes                 []int32           // nodes of pods that match every term of near
-	Spread                        []SpreadTerm      // topology spread that must hold
-	Claims                        []ClaimUse
-	barredIdle, barredNow, closed []bool   // by node; nil: none
-	BlockedBy                     string   // why no pod is scheduled, whatever room there is; empty: nothing
-	flipsYes, info                []string // as in question
+	Ports                            []podspec.HostPort
+	Disks                            []podspec.Disk
+	AntiAffinity, Affinity           []cluster.PodTerm // required anti-affinity and affinity
+	AffinityNodes                    []int32           // nodes of pods that match every term of near
+	Spread                           []SpreadTerm      // topology spread that must hold
+	Claims                           []ClaimUse
+	closedIdle, closedNow, neverOpen []bool   // by node; nil: none
+	BlockedBy                        string   // why no pod is scheduled, whatever room there is; empty: nothing
+	flipsYes, info                   []string // as in question
 }
 
 func (t *podFacts) doubtYes(why string) {
@@ -133,10 +133,11 @@ type ownPod struct {
 	Record *cluster.Pod
 }
 
+// NewCycle reads what of a gang no change alters. Whoever asks releases it.
 func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
 	cycle := &Cycle{s: s, Budget: b, Facts: make([]podFacts, len(g.Groups)), stays: map[*cluster.Pod]bool{}, Arena: borrow(s)}
 	cycle.countOwn(g)
-	cycle.findTwins(g)
+	cycle.findSameLabels(g)
 	keys, byName := map[string]bool{}, false
 	for i := range g.Groups {
 		if g.Groups[i].Count <= 0 {
@@ -166,7 +167,7 @@ func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
 	}
 	for i := range cycle.Facts {
 		t := &cycle.Facts[i]
-		for _, flags := range [][]bool{t.barredIdle, t.barredNow, t.closed} {
+		for _, flags := range [][]bool{t.closedIdle, t.closedNow, t.neverOpen} {
 			if flags != nil {
 				cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 { return int32(OneIf(flags[at])) })
 			}
@@ -226,7 +227,7 @@ func (cycle *Cycle) factsOf(namespace string, g *gang.Group) podFacts {
 	cycle.readAffinity(&t, namespace, g)
 	cycle.readSpread(&t, namespace, g)
 	idle, now := cycle.closedByPods(&t, namespace, g)
-	t.barredIdle, t.barredNow = either(t.barredIdle, idle), either(t.barredNow, now)
+	t.closedIdle, t.closedNow = either(t.closedIdle, idle), either(t.closedNow, now)
 	if t.BlockedBy != "" {
 		closeWhereNot(cycle.s, &t, func(int) bool { return false })
 	}
@@ -236,12 +237,12 @@ func (cycle *Cycle) factsOf(namespace string, g *gang.Group) podFacts {
 // alike says that two pods have the same labels, as far as any rule looks at them: those of
 // the gang's own pods, and those of pods that exist.
 func (cycle *Cycle) alike(x, y *job.Pod) bool {
-	if cycle.asked == nil {
-		cycle.asked = map[string]bool{}
+	if cycle.selectorKeys == nil {
+		cycle.selectorKeys = map[string]bool{}
 		ask := func(selector labels.Selector) {
 			requirements, _ := selector.Requirements()
 			for i := range requirements {
-				cycle.asked[requirements[i].Key()] = true
+				cycle.selectorKeys[requirements[i].Key()] = true
 			}
 		}
 		for i := range cycle.Facts {
@@ -258,7 +259,7 @@ func (cycle *Cycle) alike(x, y *job.Pod) bool {
 			}
 		}
 	}
-	for key := range cycle.asked {
+	for key := range cycle.selectorKeys {
 		a, isA, _, _ := x.Label(key)
 		if b, isB, _, _ := y.Label(key); a != b || isA != isB {
 			return false

@@ -10,27 +10,27 @@ import (
 // times patterns times nodes, counts as steps of the question.
 const mostStates = 4096
 
-// dp decides whether kins fit by trying everything worth trying: node by node it
-// keeps, for every number of pods of the smaller kins placed so far, the largest number
-// of pods of the main kin that is possible beside them. Of equal nodes it looks at no
-// more than there are pods of the smaller kins: the others can do without them.
+// dp decides whether pod sets fit by trying everything worth trying: node by node it
+// keeps, for every number of pods of the smaller pod sets placed so far, the largest number
+// of pods of the main pod set that is possible beside them. Of equal nodes it looks at no
+// more than there are pods of the smaller pod sets: the others can do without them.
 type dp struct {
 	q      *Solver
-	p      *Assignment // empty; gives rooms and holes
-	main   int         // the kin with most pods
+	p      *Assignment // empty; gives room, and pods per node
+	main   int         // the pod set with most pods
 	small  []int       // the others
-	stride []int       // of each small kin in the numbering of states
+	stride []int       // of each small pod set in the numbering of states
 	states int
-	nodes  []dpNode // that take more than the main kin
-	sure   int      // pods of the main kin on all other nodes
-	best   []int    // by state: pods of the main kin; -1: not reachable
+	nodes  []dpNode // that take more than the main pod set
+	sure   int      // pods of the main pod set on all other nodes
+	best   []int    // by state: pods of the main pod set; -1: not reachable
 	chose  [][]choice
 }
 
-// dpNode is a node of a cell, or a piece.
+// dpNode is a node of a node group, or a bin.
 type dpNode struct {
-	cell, piece int // piece is -1 for fresh nodes
-	patterns    []pattern
+	nodeGroup, bin int // bin is -1 for fresh nodes
+	patterns       []pattern
 }
 
 // choice is how a state was reached: a pattern on one node.
@@ -39,14 +39,14 @@ type choice struct {
 	pattern int32
 }
 
-// pattern is what one node takes: pods of the small kins, and of the main one beside them.
+// pattern is what one node takes: pods of the small pod sets, and of the main one beside them.
 type pattern struct {
-	counts []int // by small kin
+	counts []int // by small pod set
 	step   int   // in the numbering of states
 	main   int
 }
 
-// dynamicProgram returns a whole packing, or nil. decided says that the search came to an end: nil
+// dynamicProgram returns a whole assignment, or nil. decided says that the search came to an end: nil
 // then proves that there is none.
 func (q *Solver) dynamicProgram(podSets []*PodSet, idle bool, beside Reserved) (whole *Assignment, decided bool) {
 	if len(podSets) == 0 {
@@ -104,21 +104,21 @@ func (x *dp) collect() bool {
 		small += x.p.PodSets[i].Count
 	}
 	for at := range x.p.Bins {
-		x.addNode(x.p.Bins[at].Cell, at, at, 1, 1)
+		x.addNode(x.p.Bins[at].NodeGroup, at, at, 1, 1)
 	}
-	for cell := range x.p.Fresh {
-		left := x.p.Left(cell)
-		if left == 0 || !slices.ContainsFunc(x.p.PodSets, func(k *PodSet) bool { return x.p.Capacities(k)[cell] > 0 }) {
+	for nodeGroup := range x.p.Fresh {
+		left := x.p.Left(nodeGroup)
+		if left == 0 || !slices.ContainsFunc(x.p.PodSets, func(k *PodSet) bool { return x.p.Capacities(k)[nodeGroup] > 0 }) {
 			continue
 		}
-		x.addNode(cell, -1, x.p.Add(cell, x.p.Fresh[cell][:1]), left, min(left, small))
+		x.addNode(nodeGroup, -1, x.p.Add(nodeGroup, x.p.Fresh[nodeGroup][:1]), left, min(left, small))
 		x.p.Drop()
 	}
 	return true
 }
 
-// addNode adds as many nodes like that of a piece as have to be looked at.
-func (x *dp) addNode(cell, piece, like, nodes, looked int) {
+// addNode adds as many nodes like that of a bin as have to be looked at.
+func (x *dp) addNode(nodeGroup, bin, like, nodes, looked int) {
 	main := min(x.p.PodsPerNode(x.main, like), x.p.PodSets[x.main].Count)
 	if !slices.ContainsFunc(x.small, func(i int) bool { return x.p.PodsPerNode(i, like) > 0 }) {
 		looked = 0
@@ -129,7 +129,7 @@ func (x *dp) addNode(cell, piece, like, nodes, looked int) {
 	}
 	patterns := x.patterns(like)
 	for range looked {
-		x.nodes = append(x.nodes, dpNode{cell, piece, patterns})
+		x.nodes = append(x.nodes, dpNode{nodeGroup, bin, patterns})
 	}
 }
 
@@ -138,7 +138,7 @@ func (x *dp) done() bool {
 	return most >= 0 && saturate.Add(int64(most), int64(x.sure)) >= int64(x.p.PodSets[x.main].Count)
 }
 
-// patterns are all ways to put small kins on a node, with the pods of the main kin that
+// patterns are all ways to put small pod sets on a node, with the pods of the main pod set that
 // still go beside them. The room of the node is as it was afterwards.
 func (x *dp) patterns(on int) []pattern {
 	var out []pattern
@@ -192,7 +192,7 @@ func (x *dp) step(patterns []pattern) bool {
 	return true
 }
 
-// within says that a pattern places no more pods of a small kin than are left.
+// within says that a pattern places no more pods of a small pod set than are left.
 func (x *dp) within(state int, p *pattern) bool {
 	for d, i := range x.small {
 		size := x.p.PodSets[i].Count + 1
@@ -203,7 +203,7 @@ func (x *dp) within(state int, p *pattern) bool {
 	return true
 }
 
-// readBack turns the choices into a packing.
+// readBack turns the choices into an assignment.
 func (x *dp) readBack() *Assignment {
 	state := x.states - 1
 	for step, chosen := range slices.Backward(x.chose) {
@@ -214,9 +214,9 @@ func (x *dp) readBack() *Assignment {
 		if p.step == 0 {
 			continue
 		}
-		there := on.piece
+		there := on.bin
 		if there < 0 {
-			there = x.p.Reserve(on.cell, 1)
+			there = x.p.Reserve(on.nodeGroup, 1)
 		}
 		for d, i := range x.small {
 			x.p.Put(i, there, p.counts[d])

@@ -11,27 +11,27 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
-// nodeFilter is which cells admit pods that choose nodes alike, whatever they ask for.
+// nodeFilter is which node groups admit pods that choose nodes alike, whatever they ask for.
 type nodeFilter struct {
 	on            *Cycle
 	facts         *podFacts
 	pod           *job.Pod
 	ignoreHealth  bool
-	Refused       []refusal // cells behind a gate; nothing about room
-	Open          [][]int32 // the other cells, in lists
+	Refused       []refusal // node groups that are refused; nothing about room
+	Open          [][]int32 // the other node groups, in lists
 	RefusingTaint []int     // by taint set: index+1 into the taints that refuse
 	Taints        []string  // that refuse
 	Capacities    []*capacity
 }
 
-// refusal is cells that are behind one gate, all of one taint set.
+// refusal is node groups that are refused for one reason, all of one taint set.
 type refusal struct {
-	Reason FilterReason
-	Cells  []int32
-	Nodes  int64
+	Reason     FilterReason
+	NodeGroups []int32
+	Nodes      int64
 }
 
-// nodeFilter finds the admission of a kin, or works it out.
+// nodeFilter finds the node filter of a pod set, or works it out.
 func (q *Solver) nodeFilter(k *PodSet) *nodeFilter {
 	x := &k.Pod.Spec
 	same := equality.Semantic.DeepEqual
@@ -55,7 +55,7 @@ func (q *Solver) nodeFilter(k *PodSet) *nodeFilter {
 
 // filtersAlike says that two groups find the same nodes shut, for certain.
 func (t *podFacts) filtersAlike(u *podFacts) bool {
-	free := func(t *podFacts) bool { return t.closed == nil && t.barredNow == nil && t.barredIdle == nil }
+	free := func(t *podFacts) bool { return t.neverOpen == nil && t.closedNow == nil && t.closedIdle == nil }
 	return t == u || free(t) && free(u)
 }
 
@@ -73,48 +73,48 @@ func (a *nodeFilter) tolerate(s *cluster.Snapshot) {
 	}
 }
 
-// filter goes through the gates that lie in the nodes themselves. It asks once for each
-// family of cells, unless pods choose nodes by their names or some nodes are closed to them.
+// filter goes through the reasons that lie in the nodes themselves. It asks once for each
+// selection, unless pods choose nodes by their names or some nodes are closed to them.
 func (a *nodeFilter) filter(s *cluster.Snapshot) {
 	spec := &a.pod.Spec
 	_, byName := podspec.SelectorKeys(spec)
-	gate := a.reasonOf(s, byName)
-	if byName || a.facts.closed != nil {
+	reason := a.reasonOf(s, byName)
+	if byName || a.facts.neverOpen != nil {
 		var free []int32
-		for cell := range a.on.Grouping.Class {
-			if g := gate(int32(cell)); g != Open {
-				a.Refused = append(a.Refused, refusal{g, []int32{int32(cell)}, a.on.Grouping.Weight(cell)})
+		for nodeGroup := range a.on.Grouping.Class {
+			if g := reason(int32(nodeGroup)); g != Open {
+				a.Refused = append(a.Refused, refusal{g, []int32{int32(nodeGroup)}, a.on.Grouping.Weight(nodeGroup)})
 			} else {
-				free = append(free, int32(cell))
+				free = append(free, int32(nodeGroup))
 			}
 		}
 		a.Open = [][]int32{free}
 		return
 	}
-	families := a.on.Grouping.Selections(s.Columns())
-	for i, cells := range families.Groups {
-		if g := gate(cells[0]); g != Open {
-			a.Refused = append(a.Refused, refusal{g, cells, families.Nodes[i]})
+	selections := a.on.Grouping.Selections(s.Columns())
+	for i, nodeGroups := range selections.Groups {
+		if g := reason(nodeGroups[0]); g != Open {
+			a.Refused = append(a.Refused, refusal{g, nodeGroups, selections.Nodes[i]})
 		} else {
-			a.Open = append(a.Open, cells)
+			a.Open = append(a.Open, nodeGroups)
 		}
 	}
 }
 
-// reasonOf prepares the first gate that a cell is behind, whatever room it has.
-func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(cell int32) FilterReason {
+// reasonOf prepares the first reason why a node group is refused, whatever room it has.
+func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(nodeGroup int32) FilterReason {
 	g, spec, columns := a.on.Grouping, &a.pod.Spec, s.Columns()
 	match, selected := podspec.Selects(spec), make([]int8, g.LabelSets+1)
 	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
 	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
 	toleratesCordon := a.ignoreHealth || podspec.Untolerated(cordon, spec.Tolerations) == nil
-	admits := func(cell int32) bool {
+	admits := func(nodeGroup int32) bool {
 		if free {
 			return true
 		}
-		known := &selected[g.LabelSet[cell]]
+		known := &selected[g.LabelSet[nodeGroup]]
 		if *known == 0 || byName {
-			n := s.Nodes()[g.Nodes[cell][0]]
+			n := s.Nodes()[g.Nodes[nodeGroup][0]]
 			*known = -1
 			if match(n.Object()) && (spec.NodeName == "" || spec.NodeName == n.Name) {
 				*known = 1
@@ -122,17 +122,17 @@ func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(cell int32)
 		}
 		return *known > 0
 	}
-	return func(cell int32) FilterReason {
-		switch class := g.Class[cell]; {
+	return func(nodeGroup int32) FilterReason {
+		switch class := g.Class[nodeGroup]; {
 		case !columns.Ready[class] && !a.ignoreHealth:
 			return NotReady
 		case columns.Cordoned[class] && !toleratesCordon:
 			return Cordoned
-		case !admits(cell):
+		case !admits(nodeGroup):
 			return NotSelected
 		case a.RefusingTaint[columns.TaintSet[class]] > 0:
 			return Tainted
-		case a.facts.closed != nil && a.facts.closed[g.Nodes[cell][0]]:
+		case a.facts.neverOpen != nil && a.facts.neverOpen[g.Nodes[nodeGroup][0]]:
 			return Closed
 		default:
 			return Open

@@ -21,7 +21,7 @@ func (q *Solver) ReservedBeside(earlier []*Assignment, stage []int) Reserved {
 			if p.Placed[i] == 0 || q.gone(k, stage) {
 				continue
 			}
-			for _, on := range p.Seats(i) {
+			for _, on := range p.PlacedOn(i) {
 				out.take(on.Node, k.Needs, int(on.Count))
 			}
 		}
@@ -29,8 +29,8 @@ func (q *Solver) ReservedBeside(earlier []*Assignment, stage []int) Reserved {
 	return out
 }
 
-// Lingering are the kins of earlier stages of which pods are still there beside a stage.
-func (q *Solver) Lingering(earlier []*Assignment, stage []int) []*PodSet {
+// StillRunning are the pod sets of earlier stages of which pods are still there beside a stage.
+func (q *Solver) StillRunning(earlier []*Assignment, stage []int) []*PodSet {
 	var out []*PodSet
 	for _, p := range earlier {
 		for i, k := range p.PodSets {
@@ -72,23 +72,23 @@ func (c Reserved) take(node int32, needs []cluster.Need, pods int) {
 	}
 }
 
-// reserveFor gives every node of the crowd a piece of its own, with what is left on it.
+// reserveFor gives every node of the reservation a bin of its own, with what is left on it.
 func (p *Assignment) reserveFor(c Reserved) {
 	if len(c) == 0 {
 		return
 	}
 	p.Fresh = slices.Clone(p.Fresh)
-	for cell, nodes := range p.Fresh {
+	for nodeGroup, nodes := range p.Fresh {
 		there := func(node int32) bool { _, ok := c[node]; return ok }
 		if !slices.ContainsFunc(nodes, there) {
 			continue
 		}
-		p.Fresh[cell] = slices.DeleteFunc(slices.Clone(nodes), there)
+		p.Fresh[nodeGroup] = slices.DeleteFunc(slices.Clone(nodes), there)
 		for at, node := range nodes {
 			if !there(node) {
 				continue
 			}
-			room := p.Room(p.Add(cell, nodes[at:at+1]))
+			room := p.Room(p.Add(nodeGroup, nodes[at:at+1]))
 			for i, column := range p.Column {
 				room[i] -= c[node][column]
 			}

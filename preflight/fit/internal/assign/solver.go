@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
-// gone says that all groups of a kin have completed before every group of a stage.
+// gone says that all groups of a pod set have completed before every group of a stage.
 func (q *Solver) gone(k *PodSet, stage []int) bool {
 	for _, a := range k.Groups {
 		for _, b := range stage {
@@ -45,7 +45,7 @@ type Solver struct {
 	IgnoreHealth bool            // take unready and cordoned nodes for good ones
 	Requests     []job.Resources // by group: of one pod; nil: not asked yet
 	Purpose      Purpose
-	clashOf      []*PodSet // of whom clash says who cannot share a node
+	clashOf      []*PodSet // the pod sets that clash is about
 	clash        [][]bool  // with itself: one per node
 }
 
@@ -83,6 +83,7 @@ type PodSet struct {
 // FilterReason is the first reason why a node cannot take a pod, in the order of Rejections.
 type FilterReason uint8
 
+// The reasons; Open is none.
 const (
 	Open FilterReason = iota
 	NotReady
@@ -95,9 +96,10 @@ const (
 	Closed // for good, whatever room there is
 )
 
-// Passes says whether a node may take pods of the kin once it is idle.
+// Passes says whether a node may take pods of the pod set once it is idle.
 func (g FilterReason) Passes() bool { return g == Open || g == Full || g == Otherwise }
 
+// NewSolver prepares a gang for counting: pods that have a node already are placed there.
 func NewSolver(s *cluster.Snapshot, g gang.Gang, cycle *Cycle) *Solver {
 	q := &Solver{Snapshot: s, Cycle: cycle, Gang: g, Need: make([]int, len(g.Groups)), Extra: make([]int, len(g.Groups)), Running: make([]int, len(g.Groups))}
 	for i := range g.Groups {
@@ -141,7 +143,7 @@ func (q *Solver) Inform(format string, args ...any) {
 	}
 }
 
-// PodSets makes the kins of a stage.
+// PodSets makes the pod sets of a stage.
 func (q *Solver) PodSets(stage []int) []*PodSet {
 	var out []*PodSet
 	for _, i := range stage {
@@ -166,7 +168,7 @@ func (q *Solver) PodSets(stage []int) []*PodSet {
 	return out
 }
 
-// alike finds the kin that a group belongs to.
+// alike finds the pod set that a group belongs to.
 func (q *Solver) alike(podSets []*PodSet, group int) *PodSet {
 	for _, k := range podSets {
 		if !q.Cycle.Budget.Spend(3) {
@@ -202,7 +204,7 @@ func (q *Solver) equal(x, y *job.Pod) bool {
 		(!q.Cycle.Constrained && len(podspec.AntiAffinity(a)) == 0 && len(q.Snapshot.Guarded()) == 0 || q.Cycle.alike(x, y))
 }
 
-// Several says that the kin has more than one pod, so that it matters whether they agree
+// Several says that the pod set has more than one pod, so that it matters whether they agree
 // with each other.
 func (q *Solver) Several(k *PodSet) bool {
 	n := int64(0)
@@ -212,7 +214,7 @@ func (q *Solver) Several(k *PodSet) bool {
 	return n > 1
 }
 
-// prepare finds out how many pods of the kin each cell takes, and why not.
+// prepare finds out how many pods of the pod set each node group takes, and why not.
 func (q *Solver) prepare(k *PodSet, requests job.Resources) {
 	k.Needs = q.Snapshot.Columns().NeedsOf(requests)
 	for _, name := range requests.Names() {
@@ -231,7 +233,7 @@ func (q *Solver) prepare(k *PodSet, requests job.Resources) {
 	k.capacity = q.nodeFilter(k).capacityFor(k.Needs, k.OnePerNode)
 }
 
-// PodsOf are the pods of some kins, and their roles.
+// PodsOf are the pods of some pod sets, and their roles.
 func (q *Solver) PodsOf(podSets []*PodSet) (n int, who string) {
 	var roles words.Roles
 	for _, k := range podSets {

@@ -172,7 +172,7 @@ func MeetsAll(s *cluster.Snapshot, terms []cluster.PodTerm, namespace string, p 
 }
 
 // isConstrained says that the pods of the gang decide where others of it may go, beyond their node:
-// then they cannot be counted each kin on its own.
+// then they cannot be counted each pod set on its own.
 func (cycle *Cycle) isConstrained(g gang.Gang) bool {
 	pods, claims := 0, map[string]int{}
 	for i := range g.Groups {
@@ -231,7 +231,7 @@ func (cycle *Cycle) topologyKeys() []string {
 	return Distinct(out)
 }
 
-// splitByTopology splits the cells until all nodes of one are alike for everything that ties pods.
+// splitByTopology splits the node groups until all nodes of one are alike for everything that ties pods.
 func (cycle *Cycle) splitByTopology(keys []string) {
 	for _, key := range keys {
 		column := cycle.s.LabelColumn([]string{key})
@@ -256,8 +256,8 @@ func (cycle *Cycle) splitByTopology(keys []string) {
 	for i := range cycle.AttachLimits {
 		row := &cycle.AttachLimits[i]
 		cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 { return row.Now[at] }).Split(func(at int32) int32 { return row.Idle[at] })
-		for _, handle := range slices.Sorted(maps.Keys(row.There)) {
-			there := row.There[handle]
+		for _, handle := range slices.Sorted(maps.Keys(row.Attached)) {
+			there := row.Attached[handle]
 			cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 { return there[at] })
 		}
 	}

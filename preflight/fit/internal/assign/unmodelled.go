@@ -36,7 +36,7 @@ func (q *Solver) lookPast(k *PodSet) {
 	}
 }
 
-// runtimeClass adds what the runtime class of a kin puts on its pods when they are
+// runtimeClass adds what the runtime class of a pod set puts on its pods when they are
 // created: overhead, node selector, tolerations.
 func (q *Solver) runtimeClass(k *PodSet, requests job.Resources) job.Resources {
 	name := k.Pod.Spec.RuntimeClassName

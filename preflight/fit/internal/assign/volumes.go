@@ -27,6 +27,7 @@ type ClaimUse struct {
 // oneNode says whether all pods with a claim must share a node.
 type oneNode uint8
 
+// Whether all pods with a claim must share a node.
 const (
 	AnyNode  oneNode = iota
 	SameNode         // proven: the volume is attached to one node at a time
@@ -275,9 +276,9 @@ func users(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persist
 		if len(there) == 0 {
 			continue
 		}
-		bar := &t.barredNow
+		bar := &t.closedNow
 		if idle {
-			bar = &t.barredIdle
+			bar = &t.closedIdle
 		}
 		*bar = slices.Clone(*bar)
 		if *bar == nil {
@@ -287,18 +288,18 @@ func users(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persist
 			(*bar)[node] = (*bar)[node] || t.Claims[at].Once || !there[node]
 		}
 	}
-	if t.barredNow != nil && t.barredIdle == nil {
-		t.barredIdle = make([]bool, len(s.Nodes()))
+	if t.closedNow != nil && t.closedIdle == nil {
+		t.closedIdle = make([]bool, len(s.Nodes()))
 	}
 }
 
 // closeWhereNot closes the nodes, for good, for which a function does not hold.
 func closeWhereNot(s *cluster.Snapshot, t *podFacts, reachable func(at int) bool) {
-	if t.closed == nil {
-		t.closed = make([]bool, len(s.Nodes()))
+	if t.neverOpen == nil {
+		t.neverOpen = make([]bool, len(s.Nodes()))
 	}
 	for at := range s.Nodes() {
-		t.closed[at] = t.closed[at] || !reachable(at)
+		t.neverOpen[at] = t.neverOpen[at] || !reachable(at)
 	}
 }
 

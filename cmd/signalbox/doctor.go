@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+)
+
+// doctorSchema names the JSON of doctor.
+const doctorSchema = "signalbox.dev/doctor/v1"
+
+// The states of a part of an installation.
+const (
+	partFine    = "ok"
+	partWrong   = "wrong"
+	partUnknown = "unknown" // it could not be looked at
+)
+
+// examined is one part of an installation: how it is, and the command that mends it.
+type examined struct {
+	Part   string `json:"part"`
+	State  string `json:"state"`
+	Says   string `json:"says"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// examination is all of them.
+type examination struct {
+	Schema    string     `json:"schema"`
+	Namespace string     `json:"namespace"` // that Signalbox runs in
+	Parts     []examined `json:"parts"`
+}
+
+func (e *examination) fine(part, format string, args ...any) {
+	e.Parts = append(e.Parts, examined{part, partFine, fmt.Sprintf(format, args...), ""})
+}
+
+func (e *examination) wrong(part, remedy, format string, args ...any) {
+	e.Parts = append(e.Parts, examined{part, partWrong, oneLine(fmt.Sprintf(format, args...)), remedy})
+}
+
+func (e *examination) unknown(part string, err error) {
+	e.Parts = append(e.Parts, examined{part, partUnknown, oneLine(err.Error()), ""})
+}
+
+func newDoctor(sh *shell) *cobra.Command {
+	kube := kubeFlags()
+	output, colour := oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "inspect an installation, and say what is wrong and what mends it",
+		Long: `Doctor looks at Signalbox in a cluster: whether the API server reaches the webhook, certificate, pods,
+who leads, settings, policies, signatures, the bounds and rights of its account, the kinds it covers,
+operators' webhooks, and clocks. It writes nothing: the job it asks about is a dry run.
+
+Exit codes: 0 all is well · 1 something is wrong · 4 something could not be looked at.`,
+		Example: fmt.Sprintf("  %[1]s doctor\n  %[1]s doctor -o json", sh.name),
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			live, skew, err := reachWithClock(c.Context(), kube, sh.now)
+			if err != nil {
+				return own(err)
+			}
+			d := &doctor{
+				kube: live.clients, served: live.served, namespace: live.namespace, skew: skew, now: sh.now,
+				ask: func(ctx context.Context) ([]string, error) {
+					said := live.dryRun(ctx, probe(live.namespace))
+					return said.warnings, said.err
+				},
+			}
+			e := d.examine(c.Context())
+			if err := renderExamination(sh, output.value, e, newPainter(colour.value, sh.out)); err != nil {
+				return own(err)
+			}
+			switch {
+			case slices.ContainsFunc(e.Parts, func(p examined) bool { return p.State == partWrong }):
+				return &exit{code: exitFindings}
+			case slices.ContainsFunc(e.Parts, func(p examined) bool { return p.State == partUnknown }):
+				return &exit{code: exitUnknown}
+			}
+			return nil
+		},
+	}
+	kube.AddFlags(c.Flags())
+	completeCluster(c, kube)
+	addChoice(c, output, "output", "o", "output format")
+	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
+	return c
+}
+
+// probe is a job that every API server serves and that is never stored.
+func probe(namespace string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "signalbox-doctor", "namespace": namespace},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+			"restartPolicy": "Never",
+			"containers": []any{map[string]any{
+				"name": "probe", "image": "registry.example/probe:1",
+				"resources": map[string]any{"requests": map[string]any{"cpu": "1m", "memory": "1Mi"}, "limits": map[string]any{"cpu": "1m", "memory": "1Mi"}},
+			}},
+		}}},
+	}}
+}
+
+// clockOf notes how far the clock of the API server is from ours, as its answers say.
+type clockOf struct {
+	next http.RoundTripper
+	now  func() time.Time
+	skew *atomic.Int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c clockOf) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := c.next.RoundTrip(r)
+	if err == nil {
+		if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+			c.skew.Store(int64(c.now().Sub(at)))
+		}
+	}
+	return answer, err
+}
+
+// reachWithClock reaches the cluster, and says how far its clock is from ours once it has answered.
+func reachWithClock(ctx context.Context, kube *genericclioptions.ConfigFlags, now func() time.Time) (*liveCluster, func() time.Duration, error) {
+	var skew atomic.Int64
+	before := kube.WrapConfigFn
+	kube.WrapConfigFn = func(c *rest.Config) *rest.Config {
+		if before != nil {
+			c = before(c)
+		}
+		c.Wrap(func(next http.RoundTripper) http.RoundTripper { return clockOf{next, now, &skew} })
+		return c
+	}
+	live, err := reach(ctx, kube, "")
+	return live, func() time.Duration { return time.Duration(skew.Load()) }, err
+}
+
+func renderExamination(sh *shell, format string, e examination, paint painter) error {
+	if format == "json" || format == "yaml" {
+		return renderDocument(sh.out, format, e)
+	}
+	width := 0
+	for _, p := range e.Parts {
+		width = max(width, len(p.Part))
+	}
+	count := map[string]int{}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Signalbox in namespace %s\n", visibleLine(e.Namespace))
+	for _, p := range e.Parts {
+		count[p.State]++
+		colour := map[string]string{partFine: "ok", partWrong: "error", partUnknown: "warning"}[p.State]
+		fmt.Fprintf(&b, "  %s%s  %-*s  %s\n", paint.as(colour, p.State), strings.Repeat(" ", len(partUnknown)-len(p.State)), width, p.Part, visibleLine(p.Says))
+		if p.Remedy != "" {
+			fmt.Fprintf(&b, "  %s  → %s\n", strings.Repeat(" ", len(partUnknown)+width+2), visibleLine(p.Remedy))
+		}
+	}
+	fmt.Fprintf(&b, "%d wrong, %d unknown, %d well\n", count[partWrong], count[partUnknown], count[partFine])
+	return newPage(sh.out).write(b.String())
+}

@@ -1,0 +1,455 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+// doctor looks at the parts of an installation, each for itself: one that cannot be looked at hides no other.
+type doctor struct {
+	kube      kubernetes.Interface
+	ask       func(context.Context) ([]string, error) // the warnings of a dry run of a job in the namespace
+	served    map[string][]string                     // group: versions
+	namespace string
+	skew      func() time.Duration // of our clock ahead of the API server's
+	now       func() time.Time
+
+	own string // the namespace that Signalbox runs in
+}
+
+const (
+	// leastVersion has the admission policies that hold the account to its bounds.
+	leastVersion = "1.30"
+	// mostSkew is what leases and certificates bear without trouble.
+	mostSkew = time.Minute
+	// endsSoon is past the time by which a certificate is renewed.
+	endsSoon = 14 * 24 * time.Hour
+	// leaseIsOld is ten times what a leader that lives lets pass.
+	leaseIsOld = 2 * time.Minute
+)
+
+func (d *doctor) examine(ctx context.Context) examination {
+	d.own = webhook.Namespace
+	e := &examination{Schema: doctorSchema}
+	hook := d.configuration(ctx, e)
+	if hook != nil && hook.ClientConfig.Service != nil {
+		d.own = hook.ClientConfig.Service.Namespace
+	}
+	e.Namespace = d.own
+	d.serverVersion(e)
+	d.deployment(ctx, e)
+	d.reached(ctx, e, hook)
+	d.certificate(e, hook)
+	d.leader(ctx, e)
+	d.settings(ctx, e)
+	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
+	d.maps(ctx, e, "signatures", controller.SignatureLabel, controller.SignatureErrorAnnotation)
+	d.bounds(ctx, e)
+	d.rights(ctx, e)
+	d.kinds(e, hook)
+	d.operators(ctx, e)
+	d.clock(e)
+	return *e
+}
+
+func (d *doctor) install() string {
+	return "helm upgrade --install signalbox config/chart -n " + d.own
+}
+
+// configuration is our webhook in the API server; nil: there is none, or it cannot be read.
+func (d *doctor) configuration(ctx context.Context, e *examination) *admissionregistrationv1.ValidatingWebhook {
+	const part = "webhook configuration"
+	found, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, webhook.ConfigurationName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		e.wrong(part, d.install(), "there is none called %s: the API server asks nobody about jobs", webhook.ConfigurationName)
+		return nil
+	case err != nil:
+		e.unknown(part, err)
+		return nil
+	}
+	at := slices.IndexFunc(found.Webhooks, func(w admissionregistrationv1.ValidatingWebhook) bool { return w.Name == webhook.Name })
+	if at < 0 {
+		e.wrong(part, d.install(), "%s holds no webhook called %s", found.Name, webhook.Name)
+		return nil
+	}
+	hook := &found.Webhooks[at]
+	if p := hook.FailurePolicy; p == nil || *p != admissionregistrationv1.Ignore {
+		e.wrong(part, d.install(), "failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away")
+		return hook
+	}
+	e.fine(part, "failurePolicy Ignore, %d rules", len(hook.Rules))
+	return hook
+}
+
+func (d *doctor) serverVersion(e *examination) {
+	const part = "API server"
+	info, err := d.kube.Discovery().ServerVersion()
+	if err != nil {
+		e.unknown(part, err)
+		return
+	}
+	have, err := utilversion.ParseGeneric(info.GitVersion)
+	if err != nil {
+		e.unknown(part, err)
+		return
+	}
+	if have.LessThan(utilversion.MustParseGeneric(leastVersion)) {
+		e.wrong(part, "Upgrade the cluster.", "it is %s; expected %s or later: the admission policies that bound the account are missing", info.GitVersion, leastVersion)
+		return
+	}
+	e.fine(part, "%s", info.GitVersion)
+}
+
+func (d *doctor) deployment(ctx context.Context, e *examination) {
+	const part = "pods"
+	found, err := d.kube.AppsV1().Deployments(d.own).Get(ctx, "signalbox", metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		e.wrong(part, d.install(), "there is no Deployment signalbox in %s", d.own)
+	case err != nil:
+		e.unknown(part, err)
+	default:
+		d.replicas(ctx, e, part, found)
+	}
+}
+
+func (d *doctor) replicas(ctx context.Context, e *examination, part string, found *appsv1.Deployment) {
+	want := int32(1)
+	if found.Spec.Replicas != nil {
+		want = *found.Spec.Replicas
+	}
+	if found.Status.ReadyReplicas >= want && want > 0 {
+		e.fine(part, "%d of %d ready, image %s", found.Status.ReadyReplicas, want, found.Spec.Template.Spec.Containers[0].Image)
+		return
+	}
+	why := ""
+	if pods, err := d.kube.CoreV1().Pods(d.own).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=signalbox"}); err == nil {
+		why = whyNotReady(pods.Items)
+	}
+	e.wrong(part, "kubectl -n "+d.own+" describe pods -l app.kubernetes.io/name=signalbox", "%d of %d ready%s", found.Status.ReadyReplicas, want, why)
+}
+
+// whyNotReady is what the first pod that is not ready waits for, in the kubelet's or the scheduler's words.
+func whyNotReady(pods []corev1.Pod) string {
+	for _, p := range pods {
+		for _, c := range p.Status.ContainerStatuses {
+			if w := c.State.Waiting; w != nil {
+				return fmt.Sprintf(": %s: %s %s", p.Name, w.Reason, w.Message)
+			}
+		}
+		for _, c := range p.Status.Conditions {
+			if c.Status == corev1.ConditionFalse && c.Message != "" {
+				return fmt.Sprintf(": %s: %s", p.Name, c.Message)
+			}
+		}
+	}
+	return ""
+}
+
+// reached asks the API server about a job that is never stored: whoever answers is the webhook.
+func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionregistrationv1.ValidatingWebhook) {
+	const part = "webhook is reached"
+	if hook == nil {
+		e.wrong(part, d.install(), "nothing tells the API server to")
+		return
+	}
+	begun := d.now()
+	warnings, err := d.ask(ctx)
+	took := d.now().Sub(begun).Round(time.Millisecond)
+	if err != nil {
+		e.unknown(part, fmt.Errorf("a Job in namespace %s is refused: %w", d.namespace, err))
+		return
+	}
+	if _, ok := webhook.FitOf(warnings); ok {
+		e.fine(part, "it answered a dry run in namespace %s within %s", d.namespace, took)
+		return
+	}
+	if labels, err := d.kube.CoreV1().Namespaces().Get(ctx, d.namespace, metav1.GetOptions{}); err == nil && preflight.ModeOf(labels.Labels) == preflight.ModeOff {
+		e.unknown(part, fmt.Errorf("namespace %s is labelled %s=off; name another with -n", d.namespace, preflight.ModeLabel))
+		return
+	}
+	e.wrong(part, "kubectl -n "+d.own+" logs -l app.kubernetes.io/name=signalbox; a network policy or firewall between the API server and port 9443 is the usual reason",
+		"it did not answer a dry run in namespace %s: jobs are admitted unreviewed", d.namespace)
+}
+
+// certificate reads the CA that the API server was told to trust.
+func (d *doctor) certificate(e *examination, hook *admissionregistrationv1.ValidatingWebhook) {
+	const part = "certificate"
+	if hook == nil {
+		return
+	}
+	ends, n := time.Time{}, 0
+	for rest := hook.ClientConfig.CABundle; ; n++ {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			e.wrong(part, "kubectl -n "+d.own+" rollout restart deployment/signalbox", "the CA in the webhook configuration cannot be read: %v", err)
+			return
+		}
+		if c.NotAfter.After(ends) {
+			ends = c.NotAfter
+		}
+	}
+	left := ends.Sub(d.now())
+	switch {
+	case n == 0:
+		e.wrong(part, "kubectl -n "+d.own+" logs -l app.kubernetes.io/name=signalbox; with cert-manager: kubectl -n "+d.own+" describe certificate",
+			"the webhook configuration holds no CA: the API server trusts nobody")
+	case left < endsSoon:
+		e.wrong(part, "kubectl -n "+d.own+" logs -l app.kubernetes.io/name=signalbox", "the CA ends at %s; it should have been renewed long ago", ends.UTC().Format(time.DateOnly))
+	default:
+		e.fine(part, "the CA ends at %s", ends.UTC().Format(time.DateOnly))
+	}
+}
+
+func (d *doctor) leader(ctx context.Context, e *examination) {
+	const part = "leader"
+	found, err := d.kube.CoordinationV1().Leases(d.own).Get(ctx, config.Default().LeaderElection.Name, metav1.GetOptions{})
+	logs := "kubectl -n " + d.own + " logs -l app.kubernetes.io/name=signalbox"
+	switch {
+	case apierrors.IsNotFound(err):
+		e.wrong(part, logs, "there is no Lease: nobody diagnoses")
+	case err != nil:
+		e.unknown(part, err)
+	case found.Spec.HolderIdentity == nil || *found.Spec.HolderIdentity == "" || found.Spec.RenewTime == nil:
+		e.wrong(part, logs, "nobody holds the Lease: nobody diagnoses")
+	case d.now().Add(-d.skew()).Sub(found.Spec.RenewTime.Time) > leaseIsOld:
+		e.wrong(part, logs, "%s has not renewed the Lease since %s: nobody diagnoses", *found.Spec.HolderIdentity, found.Spec.RenewTime.UTC().Format(time.RFC3339))
+	default:
+		e.fine(part, "%s", *found.Spec.HolderIdentity)
+	}
+}
+
+// settings are read as serve would.
+func (d *doctor) settings(ctx context.Context, e *examination) {
+	const part = "settings"
+	found, err := d.kube.CoreV1().ConfigMaps(d.own).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/part-of=signalbox"})
+	if err != nil {
+		e.unknown(part, err)
+		return
+	}
+	seen := 0
+	for _, m := range found.Items {
+		text, ok := m.Data["config.yaml"]
+		if !ok {
+			continue
+		}
+		seen++
+		settings, err := config.Read(strings.NewReader(text))
+		if err != nil {
+			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s: %v", m.Name, err)
+			return
+		}
+		if settings.Namespace != d.own {
+			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s: namespace is %s; Signalbox runs in %s", m.Name, settings.Namespace, d.own)
+			return
+		}
+	}
+	if seen == 0 {
+		e.wrong(part, d.install(), "no ConfigMap in %s holds config.yaml", d.own)
+		return
+	}
+	e.fine(part, "%d read", seen)
+}
+
+// maps are labelled ConfigMaps on which the server says what does not load.
+func (d *doctor) maps(ctx context.Context, e *examination, part, label, annotation string) {
+	found, err := d.kube.CoreV1().ConfigMaps(d.own).List(ctx, metav1.ListOptions{LabelSelector: label + "=true"})
+	if err != nil {
+		e.unknown(part, err)
+		return
+	}
+	broken := false
+	for _, m := range found.Items {
+		if why := m.Annotations[annotation]; why != "" {
+			broken = true
+			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s does not load: %s", m.Name, why)
+		}
+	}
+	if !broken {
+		e.fine(part, "%s", count(len(found.Items), "ConfigMap"))
+	}
+}
+
+// bounds are the admission policies without which the account may do more than it needs.
+func (d *doctor) bounds(ctx context.Context, e *examination) {
+	const part = "bounds of the account"
+	for _, name := range []string{"signalbox-jobs", "signalbox-evidence"} {
+		_, err := d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
+		if err == nil {
+			_, err = d.kube.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
+		}
+		if apierrors.IsNotFound(err) {
+			e.wrong(part, d.install(), "ValidatingAdmissionPolicy %s or its binding is missing: a stolen token could change jobs", name)
+			return
+		}
+		if err != nil {
+			e.unknown(part, err)
+			return
+		}
+	}
+	e.fine(part, "two admission policies hold it to its own annotations and ConfigMaps")
+}
+
+// rights asks the API server what the account may do, for what nothing works without.
+func (d *doctor) rights(ctx context.Context, e *examination) {
+	const part = "rights of the account"
+	user := "system:serviceaccount:" + d.own + ":signalbox"
+	needs := []authorizationv1.ResourceAttributes{
+		{Verb: "list", Resource: "nodes"}, {Verb: "list", Resource: "pods"}, {Verb: "get", Resource: "pods", Subresource: "log"},
+		{Verb: "list", Resource: "namespaces"}, {Verb: "list", Resource: "events"}, {Verb: "create", Group: "events.k8s.io", Resource: "events"},
+		{Verb: "create", Resource: "configmaps"}, {Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: d.own, Name: config.Default().LeaderElection.Name},
+	}
+	for _, k := range kinds.All() {
+		if group := k.GVKs[0].Group; len(d.served[group]) > 0 {
+			for _, verb := range []string{"list", "watch", "patch"} {
+				needs = append(needs, authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: k.Resource})
+			}
+		}
+	}
+	var lacks []string
+	for _, need := range needs {
+		review, err := d.kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: user, Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + d.own, "system:authenticated"}, ResourceAttributes: &need},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			e.unknown(part, err)
+			return
+		}
+		if !review.Status.Allowed {
+			lacks = append(lacks, strings.TrimSuffix(need.Verb+" "+need.Resource+"."+need.Group, "."))
+		}
+	}
+	if len(lacks) > 0 {
+		e.wrong(part, d.install(), "%s may not %s", user, strings.Join(lacks, ", "))
+		return
+	}
+	e.fine(part, "%d asked about", len(needs))
+}
+
+// kinds are those that the cluster serves: in a version that has a reader, and with a rule.
+func (d *doctor) kinds(e *examination, hook *admissionregistrationv1.ValidatingWebhook) {
+	const part = "kinds"
+	var covered []string
+	for _, k := range kinds.All() {
+		group := k.GVKs[0].Group
+		var served []string
+		for _, v := range d.served[group] {
+			list, err := d.kube.Discovery().ServerResourcesForGroupVersion(schema.GroupVersion{Group: group, Version: v}.String())
+			if err != nil {
+				e.unknown(part, err)
+				return
+			}
+			if slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == k.Resource }) {
+				served = append(served, v)
+			}
+		}
+		at := slices.IndexFunc(k.GVKs, func(gvk schema.GroupVersionKind) bool { return slices.Contains(served, gvk.Version) })
+		switch {
+		case len(served) == 0:
+		case at < 0:
+			e.wrong(part, "Install a version of Signalbox that reads it, or of the operator that Signalbox reads.",
+				"the cluster serves %s.%s in %s; %s is read in %s", k.Resource, group, strings.Join(served, ", "), k.Name, k.GVKs[0].Version)
+		case hook != nil && !slices.ContainsFunc(hook.Rules, func(r admissionregistrationv1.RuleWithOperations) bool {
+			return slices.Contains(r.APIGroups, group) && slices.Contains(r.APIVersions, k.GVKs[at].Version) && slices.Contains(r.Resources, k.Resource)
+		}):
+			e.wrong(part, d.install(), "the webhook configuration has no rule for %s: it is of another version of Signalbox", k.Name)
+		default:
+			covered = append(covered, k.Name)
+		}
+	}
+	if len(covered) > 0 {
+		e.fine(part, "%s", strings.Join(covered, ", "))
+	}
+}
+
+// operators are other webhooks that are asked about jobs and refuse them while nobody answers.
+func (d *doctor) operators(ctx context.Context, e *examination) {
+	const part = "operators' webhooks"
+	found, err := d.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		e.unknown(part, err)
+		return
+	}
+	looked, broken := 0, false
+	for _, c := range found.Items {
+		for _, w := range c.Webhooks {
+			service := w.ClientConfig.Service
+			if w.Name == webhook.Name || service == nil || w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore || !aboutJobs(w) {
+				continue
+			}
+			looked++
+			behind, err := d.kube.DiscoveryV1().EndpointSlices(service.Namespace).List(ctx, metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service.Name})
+			if err != nil {
+				e.unknown(part, err)
+				return
+			}
+			if !answers(behind.Items) {
+				broken = true
+				e.wrong(part, "kubectl -n "+service.Namespace+" get pods", "nobody is behind Service %s/%s, and %s refuses jobs until somebody is", service.Namespace, service.Name, w.Name)
+			}
+		}
+	}
+	if !broken {
+		e.fine(part, "%d that may refuse jobs, all with somebody behind them", looked)
+	}
+}
+
+// aboutJobs says whether a webhook is asked about one of our kinds.
+func aboutJobs(w admissionregistrationv1.ValidatingWebhook) bool {
+	for _, r := range w.Rules {
+		for _, k := range kinds.All() {
+			if (slices.Contains(r.APIGroups, k.GVKs[0].Group) || slices.Contains(r.APIGroups, "*")) && (slices.Contains(r.Resources, k.Resource) || slices.Contains(r.Resources, "*")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func answers(all []discoveryv1.EndpointSlice) bool {
+	return slices.ContainsFunc(all, func(s discoveryv1.EndpointSlice) bool {
+		return slices.ContainsFunc(s.Endpoints, func(p discoveryv1.Endpoint) bool { return p.Conditions.Ready == nil || *p.Conditions.Ready })
+	})
+}
+
+func (d *doctor) clock(e *examination) {
+	const part = "clocks"
+	skew := d.skew()
+	if skew.Abs() > mostSkew {
+		word := "ahead of"
+		if skew < 0 {
+			word = "behind"
+		}
+		e.wrong(part, "timedatectl status", "this machine is %s %s the API server", skew.Abs().Round(time.Second), word)
+		return
+	}
+	e.fine(part, "this machine and the API server are %s apart", cmp.Or(skew.Abs().Round(time.Second), time.Second))
+}

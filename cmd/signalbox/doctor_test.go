@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	apiversion "k8s.io/apimachinery/pkg/version"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/webhook"
+)
+
+var examinedAt = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// installation is one that is well; changes make it sick.
+type installation struct {
+	hook     *admissionregistrationv1.ValidatingWebhookConfiguration
+	pods     *appsv1.Deployment
+	lease    *coordinationv1.Lease
+	settings *corev1.ConfigMap
+	more     []runtime.Object
+	version  string
+	served   []*metav1.APIResourceList
+	denied   string // a resource that the account may not touch
+	warnings []string
+	err      error
+	skew     time.Duration
+}
+
+func well() *installation {
+	own := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: webhook.Namespace, Name: name}
+	}
+	i := &installation{
+		hook:     webhook.Configuration(kinds.All()),
+		pods:     &appsv1.Deployment{ObjectMeta: own("signalbox")},
+		lease:    &coordinationv1.Lease{ObjectMeta: own("signalbox-controller")},
+		settings: &corev1.ConfigMap{ObjectMeta: own("signalbox-config-1"), Data: map[string]string{"config.yaml": "log: {format: json}"}},
+		version:  "v1.36.3",
+		served:   []*metav1.APIResourceList{{GroupVersion: "kubeflow.org/v1", APIResources: []metav1.APIResource{{Name: "pytorchjobs"}}}},
+		warnings: []string{`[fit] {"verdict":"fits","placed":1,"wanted":1}`},
+	}
+	i.hook.Webhooks[0].ClientConfig.CABundle = []byte(authorityOfTests)
+	i.pods.Spec.Replicas, i.pods.Status.ReadyReplicas = new(int32(2)), 2
+	i.pods.Spec.Template.Spec.Containers = []corev1.Container{{Image: "registry.example/signalbox:0.1.0"}}
+	i.lease.Spec.HolderIdentity, i.lease.Spec.RenewTime = new("signalbox-7f9c"), &metav1.MicroTime{Time: examinedAt.Add(-5 * time.Second)}
+	i.settings.Labels = map[string]string{"app.kubernetes.io/part-of": "signalbox"}
+	for _, name := range []string{"signalbox-jobs", "signalbox-evidence"} {
+		i.more = append(i.more, &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}},
+			&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return i
+}
+
+// examine is what doctor prints about it, without what is well.
+func (i *installation) examine(t *testing.T) string {
+	t.Helper()
+	objects := i.more
+	if i.hook != nil {
+		objects = append(objects, i.hook)
+	}
+	if i.pods != nil {
+		objects = append(objects, i.pods)
+	}
+	if i.lease != nil {
+		objects = append(objects, i.lease)
+	}
+	if i.settings != nil {
+		objects = append(objects, i.settings)
+	}
+	kube := fake.NewClientset(objects...)
+	api, ok := kube.Discovery().(*fakediscovery.FakeDiscovery)
+	if !ok {
+		t.Fatal("the fake has no discovery")
+	}
+	api.FakedServerVersion, api.Resources = &apiversion.Info{GitVersion: i.version}, i.served
+	kube.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
+		r.Status.Allowed = r.Spec.ResourceAttributes.Resource != i.denied
+		return true, r, nil
+	})
+	served := map[string][]string{}
+	for _, list := range i.served {
+		group, v, _ := strings.Cut(list.GroupVersion, "/")
+		served[group] = append(served[group], v)
+	}
+	d := &doctor{
+		kube: kube, served: served, namespace: "ml", skew: func() time.Duration { return i.skew }, now: func() time.Time { return examinedAt },
+		ask: func(context.Context) ([]string, error) { return i.warnings, i.err },
+	}
+	e := d.examine(t.Context())
+	var out strings.Builder
+	for _, p := range e.Parts {
+		if p.State != partFine {
+			out.WriteString(p.State + " " + p.Part + ": " + p.Says + "\n")
+		}
+		if p.State == partWrong && p.Remedy == "" {
+			t.Errorf("nothing mends %s", p.Part)
+		}
+	}
+	return out.String()
+}
+
+func TestDoctor(t *testing.T) {
+	cases := map[string]struct {
+		change func(*installation)
+		want   string
+	}{
+		"all is well": {func(*installation) {}, ""},
+		"nothing is installed": {func(i *installation) { *i = installation{version: i.version, served: i.served} },
+			`wrong webhook configuration: there is none called signalbox: the API server asks nobody about jobs
+wrong pods: there is no Deployment signalbox in signalbox-system
+wrong webhook is reached: nothing tells the API server to
+wrong leader: there is no Lease: nobody diagnoses
+wrong settings: no ConfigMap in signalbox-system holds config.yaml
+wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its binding is missing: a stolen token could change jobs
+`},
+		"it refuses jobs while it is away": {func(i *installation) { i.hook.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Fail) },
+			"wrong webhook configuration: failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away\n"},
+		"the webhook does not answer": {func(i *installation) { i.warnings = []string{"[other] something"} },
+			"wrong webhook is reached: it did not answer a dry run in namespace ml: jobs are admitted unreviewed\n"},
+		"somebody else refuses the probe": {func(i *installation) { i.err = errors.New("no Jobs on Sundays") },
+			"unknown webhook is reached: a Job in namespace ml is refused: no Jobs on Sundays\n"},
+		"the API server trusts nobody": {func(i *installation) { i.hook.Webhooks[0].ClientConfig.CABundle = nil },
+			"wrong certificate: the webhook configuration holds no CA: the API server trusts nobody\n"},
+		"a pod waits for its image": {func(i *installation) {
+			i.pods.Status.ReadyReplicas = 0
+			i.more = append(i.more, &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: webhook.Namespace, Name: "signalbox-1", Labels: map[string]string{"app.kubernetes.io/name": "signalbox"}},
+				Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}}}}},
+			})
+		}, "wrong pods: 0 of 2 ready: signalbox-1: ImagePullBackOff not found\n"},
+		"the leader is gone": {func(i *installation) { i.lease.Spec.RenewTime.Time = examinedAt.Add(-time.Hour) },
+			"wrong leader: signalbox-7f9c has not renewed the Lease since 2026-11-22T11:00:00Z: nobody diagnoses\n"},
+		"our clock is off, not the leader": {func(i *installation) { i.lease.Spec.RenewTime.Time = examinedAt.Add(-time.Hour); i.skew = time.Hour },
+			"wrong clocks: this machine is 1h0m0s ahead of the API server\n"},
+		"a setting is misspelt": {func(i *installation) { i.settings.Data["config.yaml"] = "webhok: {}" },
+			`wrong settings: signalbox-config-1: line 1: no setting is called "webhok" here; did you mean "webhook"?` + "\n"},
+		"a policy does not load": {func(i *installation) {
+			i.more = append(i.more, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+				Namespace: webhook.Namespace, Name: "mine", Labels: map[string]string{webhook.PolicyLabel: "true"}, Annotations: map[string]string{webhook.PolicyErrorAnnotation: "line 3: what is this"},
+			}})
+		}, "wrong policies: mine does not load: line 3: what is this\n"},
+		"a right is missing": {func(i *installation) { i.denied = "nodes" },
+			"wrong rights of the account: system:serviceaccount:signalbox-system:signalbox may not list nodes\n"},
+		"the operator is newer": {func(i *installation) { i.served[0].GroupVersion = "kubeflow.org/v3" },
+			"wrong kinds: the cluster serves pytorchjobs.kubeflow.org in v3; PyTorchJob is read in v1\n"},
+		"an operator's webhook is down": {func(i *installation) {
+			other := webhook.Configuration(kinds.All())
+			other.Name, other.Webhooks[0].Name, other.Webhooks[0].FailurePolicy = "operator", "v.operator", new(admissionregistrationv1.Fail)
+			other.Webhooks[0].ClientConfig.Service.Namespace, other.Webhooks[0].ClientConfig.Service.Name = "kubeflow", "operator"
+			i.more = append(i.more, other)
+		}, "wrong operators' webhooks: nobody is behind Service kubeflow/operator, and v.operator refuses jobs until somebody is\n"},
+		"the cluster is old": {func(i *installation) { i.version = "v1.29.4" },
+			"wrong API server: it is v1.29.4; expected 1.30 or later: the admission policies that bound the account are missing\n"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			i := well()
+			tc.change(i)
+			if diff := cmp.Diff(tc.want, i.examine(t)); diff != "" {
+				t.Errorf("what is not well (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAnExaminationIsPrinted(t *testing.T) {
+	e := examination{Schema: doctorSchema, Namespace: "signalbox-system"}
+	e.fine("API server", "v1.36.3")
+	e.wrong("leader", "kubectl get leases", "nobody holds the Lease")
+	e.unknown("settings", errors.New("forbidden"))
+	var out bytes.Buffer
+	if err := renderExamination(&shell{out: &out}, "text", e, painter{}); err != nil {
+		t.Fatal(err)
+	}
+	want := `Signalbox in namespace signalbox-system
+  ok       API server  v1.36.3
+  wrong    leader      nobody holds the Lease
+                       → kubectl get leases
+  unknown  settings    forbidden
+1 wrong, 1 unknown, 1 well
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// authorityOfTests ends in 2099.
+const authorityOfTests = `-----BEGIN CERTIFICATE-----
+MIIBQDCB56ADAgECAgEBMAoGCCqGSM49BAMCMA8xDTALBgNVBAMTBHRlc3QwIBcN
+MjYwMTAxMDAwMDAwWhgPMjA5OTAxMDEwMDAwMDBaMA8xDTALBgNVBAMTBHRlc3Qw
+WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQZGZJzR5bScN2j3GA07jKBXnMcJIBE
+uRGwxWB/RDVUVIcXbBHGoPCZRhOzSYFCXxqoJwKjZRJb+dbdzvUYkCblozIwMDAP
+BgNVHRMBAf8EBTADAQH/MB0GA1UdDgQWBBSX5U5psLhba5h7qxXqu9PNmUSTxjAK
+BggqhkjOPQQDAgNIADBFAiA0iItgppqwZKCdFDql8sChLCApMKRBUCehZzSb36hc
+cQIhAJi2n32+4lTkwOv1ExCLHL2aRYH9HFOhlWt1BEu9iB2H
+-----END CERTIFICATE-----
+`

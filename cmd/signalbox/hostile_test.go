@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A file may be called anything: no format of the output gets a line or a direction from its name.
+func TestNamesOfLogsAreShownNotObeyed(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a\nFAKE: all is well\u202egol.log")
+	if err := os.WriteFile(name, []byte("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{name, dir} {
+		for _, format := range []string{"text", "json", "yaml", "md"} {
+			var out, errs bytes.Buffer
+			run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, []string{"diagnose", from, "-o", format})
+			said := out.String() + errs.String()
+			if !strings.Contains(said, "FAKE") {
+				t.Errorf("%s of %s does not name the log:\n%s", format, filepath.Base(from), said)
+			}
+			if strings.Contains(said, "\nFAKE") || strings.Contains(said, `a\nFAKE`) || strings.Contains(said, "\u202e") || strings.Contains(said, `\u202e`) {
+				t.Errorf("%s of %s obeys the name of a log:\n%s", format, filepath.Base(from), said)
+			}
+		}
+	}
+}
