@@ -97,6 +97,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, readObjects(c, catalog), readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
+	d.sightings = append(d.sightings, readPodGroup(c, catalog)...)
 	d.readSilence()
 	dateSightings(d.sightings)
 	return d
@@ -125,6 +126,7 @@ func (d *diagnosis) remarkAll() {
 	d.remarkRestarts()
 	d.remarkRetries()
 	d.remarkDebugged()
+	d.remarkSituation()
 }
 
 func (d *diagnosis) correlate() {

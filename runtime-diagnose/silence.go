@@ -40,6 +40,9 @@ func (c Case) Unanswered() (ref job.Ref, since time.Time, ok bool) {
 		c.State.Phase != kinds.PhaseUnknown && c.State.Phase != kinds.Created || c.Job.Source.GetDeletionTimestamp() != nil {
 		return job.Ref{}, time.Time{}, false
 	}
+	if counts, _, _ := unstructured.NestedMap(c.Job.Source.Object, "status", "aggregate"); len(counts) > 0 {
+		return job.Ref{}, time.Time{}, false // it has made pods, by its own count
+	}
 	if c.State.Phase == kinds.Created && (c.State.Reason == "Resuming" || c.Job.Ref.Kind == "Framework") {
 		return job.Ref{}, time.Time{}, false // a pause or the delay before a retry may not be over
 	}

@@ -48,7 +48,7 @@ func elasticError(message string) (text string, ok bool) {
 // (terminationMessagePolicy: FallbackToLogsOnError) or the file of torch elastic. An exception
 // that no signature knows is still one.
 func (r *reader) readMessage(message string, item evidence.Item) {
-	text, elastic := elasticError(message)
+	text, elastic := quoted(message)
 	if !elastic {
 		r.matchLines(message, item)
 		return

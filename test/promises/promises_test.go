@@ -84,6 +84,27 @@ func TestFilesThatARowNamesAreThere(t *testing.T) {
 	}
 }
 
+// Nothing lies here that no row looks at: it would hold nothing.
+func TestEveryFileHasItsRow(t *testing.T) {
+	named := map[string]bool{}
+	for _, r := range rows(t) {
+		for _, word := range strings.Fields(r.See) {
+			named[word] = true
+		}
+	}
+	for _, pattern := range []string{"bundles/*", "jobs/*"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, f := range files {
+			if !named["test/promises/"+filepath.ToSlash(f)] {
+				t.Errorf("no row names %s", f)
+			}
+		}
+	}
+}
+
 func TestRowsThatAreWrongAreRefused(t *testing.T) {
 	const head = "row\tdocument\tabout\tpromise\tstate\tsee\tshows\ttest\twhy\n"
 	for name, line := range map[string]string{

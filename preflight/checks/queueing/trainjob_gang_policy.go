@@ -1,6 +1,8 @@
 package queueing
 
 import (
+	"fmt"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
@@ -24,6 +26,13 @@ var trainJobGangPolicy = &check.Check{
 		r := &job.Job{Source: runtime}
 		if facts.Field(r, policy.Child("coscheduling")) != nil && facts.Field(r, policy.Child("volcano")) != nil {
 			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
+		}
+		if at := policy.Child("volcano", "networkTopology"); facts.Field(r, at) != nil {
+			p.Report(finding.Finding{
+				Path: "spec.runtimeRef", Severity: finding.Note,
+				Message: fmt.Sprintf("runtime %s asks Volcano for a networkTopology, which the fit does not look at: the job may wait although it fits here", name),
+				Remedy:  "Compare the topology with the cluster's HyperNodes: kubectl get hypernodes.",
+			})
 		}
 		const perSecond = 50 // pods that kube-scheduler binds: its client's default queries a second (KubeSchedulerConfiguration v1, clientConnection.qps)
 		pods := int64(p.Job.MaxPods())
