@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,11 +30,76 @@ func merge(documents []source) (map[string]any, error) {
 			errs = append(errs, fmt.Errorf("load data %s: want an object at the top", d.name))
 			continue
 		}
-		if err := overlay(data, object, "data", d.name, from); err != nil {
+		if err := settings(object); err != nil {
+			errs = append(errs, fmt.Errorf("load data %s: %w", d.name, err))
+			continue
+		}
+		config := map[string]any{"config": object["config"]}
+		delete(object, "config") // said last: what contradicts is named where it is written
+		err = overlay(data, object, "data", d.name, from)
+		if err == nil && config["config"] != nil {
+			err = overlay(data, config, "data", d.name, from)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("load data %s: %w", d.name, err))
 		}
 	}
 	return data, errors.Join(errs...)
+}
+
+// settings gives what a document sets below signalbox, where settings lay beside the packages of
+// policies, its place in config, too. Settings are whole numbers, texts, yes and no, and lists and
+// objects of them: a fraction compares otherwise in every language that reads it.
+func settings(object map[string]any) error {
+	if old, ok := object["signalbox"].(map[string]any); ok {
+		config, _ := object["config"].(map[string]any)
+		moved := clone(old).(map[string]any)
+		if err := overlay(moved, config, "data.config", "", map[string]string{}); err != nil {
+			return errors.New(strings.Replace(err.Error(), " is in  already", " is in data.signalbox already", 1))
+		}
+		object["config"] = moved
+	}
+	return whole(object["config"], "data.config")
+}
+
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, inner := range v {
+			out[key] = clone(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = clone(v[i])
+		}
+		return out
+	}
+	return v
+}
+
+func whole(v any, at string) error {
+	switch v := v.(type) {
+	case float64:
+		if v != math.Trunc(v) {
+			return fmt.Errorf("%s is %v; want a whole number or a text", at, v)
+		}
+	case []any:
+		for i := range v {
+			if err := whole(v[i], fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if err := whole(v[key], at+"."+key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func overlay(into, object map[string]any, at, file string, from map[string]string) error {
@@ -70,6 +136,12 @@ func remember(place string, value any, file string, from map[string]string) {
 
 // reserved refuses data that lies where a policy's rules are: one would hide the other.
 func reserved(data map[string]any, modules []module) error {
+	for _, m := range modules {
+		first, _, _ := strings.Cut(m.doc.Package, ".")
+		if _, ok := data[first]; ok && m.conftest {
+			return fmt.Errorf("load data: data.%s is the place of the rules in %s; write settings below config", first, m.file)
+		}
+	}
 	under, ok := data["signalbox"].(map[string]any)
 	if !ok {
 		return nil
@@ -77,7 +149,7 @@ func reserved(data map[string]any, modules []module) error {
 	for _, m := range modules {
 		name, _, _ := strings.Cut(strings.TrimPrefix(m.doc.Package, "signalbox."), ".")
 		if _, ok := under[name]; ok {
-			return fmt.Errorf("load data: data.signalbox.%s is the place of the policy in %s; choose another name", name, m.file)
+			return fmt.Errorf("load data: data.signalbox.%s is the place of the policy in %s; write settings below config", name, m.file)
 		}
 	}
 	return nil

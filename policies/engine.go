@@ -10,6 +10,7 @@ package policies
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -32,7 +33,8 @@ type OPA struct{ current atomic.Pointer[set] }
 // set is one immutable choice of policies; by name. It implements preflight.Policies.
 type set struct {
 	docs     []Doc
-	rules    []*rule // of the policies in their order, deny before warn
+	rules    []*rule  // of the policies in their order, deny before warn
+	stages   [2]parts // what the rules of a stage read, by preflight.Stage
 	revision string
 }
 
@@ -43,7 +45,9 @@ type rule struct {
 	query  rego.PreparedEvalQuery
 	stage  preflight.Stage
 	reads  parts
-	silent bool // it says nothing whatever the input: the data does not configure it
+	silent bool  // it says nothing whatever the input: the data does not configure it
+	exempt *rule // of the same policy; nil: it makes no exceptions
+	plain  bool  // its input is the object as it was written: a rule in Conftest's form
 }
 
 // Load reads policies (*.rego) and their data (*.json, *.yaml, *.yml) from all file
@@ -101,22 +105,31 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	if len(left) == 0 {
 		return out, nil
 	}
+	if !s.Reads(q.Stage, "object") {
+		in.Object = preflight.Object{}
+	}
 	input, err := ast.InterfaceToValue(in)
 	if err != nil {
 		return out, fmt.Errorf("write policy input for %s %s/%s: %w", in.Job.Kind, in.Job.Namespace, in.Job.Name, err)
 	}
-	for range 2 {
-		var slow []*rule
+	w := watch()
+	defer w.stop()
+	for round := range 2 {
+		var again []*rule
 		for i, r := range left {
 			share, end := shared(ctx, len(left)-i)
-			rulings, err := r.ask(share, input, in.Request.Mode)
-			late := err != nil && share.Err() != nil
+			rulings, err := w.ask(share, r, input, in.Request.Mode, round > 0)
+			late, large := err != nil && share.Err() != nil, errors.Is(err, errMemory)
 			end()
+			had := len(out.Rulings)
 			switch {
-			case late && ctx.Err() == nil:
-				slow = append(slow, r)
+			case (late || large) && ctx.Err() == nil && round == 0:
+				again = append(again, r)
+				continue
+			case large:
+				r.undecided(&out, in.Request.Mode, errMemory.Error())
 			case late:
-				r.undecided(&out, in.Request.Mode, "it did not end in the time that policies have")
+				r.undecided(&out, in.Request.Mode, errTime.Error())
 			case err != nil:
 				r.undecided(&out, in.Request.Mode, reason(err))
 			default:
@@ -125,19 +138,22 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 					r.undecided(&out, in.Request.Mode, why)
 				}
 			}
+			r.except(ctx, w, input, &out, had)
 		}
-		left = slow
-	}
-	for _, r := range left {
-		r.undecided(&out, in.Request.Mode, "it did not end in the time that policies have")
+		left = again
 	}
 	slices.SortFunc(out.Rulings, func(a, b preflight.Ruling) int {
 		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Effect, b.Effect))
 	})
 	out.Rulings = slices.Compact(out.Rulings)
 	slices.Sort(out.Undecided)
+	slices.Sort(out.Exempted)
+	out.Exempted = slices.Compact(out.Exempted)
 	return out, nil
 }
+
+// Reads implements preflight.Selective.
+func (s *set) Reads(stage preflight.Stage, part string) bool { return s.stages[stage].any(part) }
 
 // Unasked implements preflight.Policies.
 func (s *set) Unasked(mode string, stage preflight.Stage, why string) preflight.Ruled {
@@ -163,13 +179,14 @@ func (s *set) of(stage preflight.Stage) (out []*rule) {
 	return out
 }
 
-// shared gives one of so many rules its share of the time that is left.
+// shared gives one of so many rules its share of the time that is left, and never more than a rule
+// may take.
 func shared(ctx context.Context, rules int) (context.Context, context.CancelFunc) {
-	end, bounded := ctx.Deadline()
-	if !bounded {
-		return context.WithCancel(ctx)
+	share := mostTime
+	if end, bounded := ctx.Deadline(); bounded {
+		share = min(share, time.Until(end)/time.Duration(rules))
 	}
-	return context.WithTimeout(ctx, time.Until(end)/time.Duration(rules))
+	return context.WithTimeout(ctx, share)
 }
 
 // undecided files a rule that gave no answer. Where its policy is closed on failure and denials
@@ -207,7 +224,7 @@ func (r *rule) effect(mode string) preflight.Effect {
 	return preflight.Warn
 }
 
-const denies, warns = "deny", "warn"
+const denies, warns, exempts = "deny", "warn", "exempt"
 
 // ask is all or nothing: half an answer of a failing rule would look like a whole one.
 func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []preflight.Ruling, err error) {
@@ -219,6 +236,11 @@ func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []pre
 			out, err = nil, fmt.Errorf("panic: %v", v)
 		}
 	}()
+	if r.plain {
+		if input, err = input.Find(ast.Ref{ast.StringTerm("object")}); err != nil {
+			return nil, fmt.Errorf("read the object: %w", err)
+		}
+	}
 	results, err := r.query.Eval(ctx, rego.EvalParsedInput(input))
 	if err != nil {
 		return nil, err
@@ -235,6 +257,33 @@ func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []pre
 	return out, nil
 }
 
+// except takes back what a policy said since then, where the policy makes an exception. One that
+// fails makes none, and says so.
+func (r *rule) except(ctx context.Context, w *watcher, input ast.Value, out *preflight.Ruled, since int) {
+	if r.exempt == nil || len(out.Rulings) == since {
+		return
+	}
+	share, end := shared(ctx, 1)
+	defer end()
+	exceptions, err := w.ask(share, r.exempt, input, "", false)
+	if err != nil {
+		out.Undecided = append(out.Undecided, r.doc.Name+": no exception was made: "+reason(err))
+		return
+	}
+	said := out.Rulings[since:]
+	out.Rulings = out.Rulings[:since:since]
+	for _, ruling := range said {
+		at := slices.IndexFunc(exceptions, func(e preflight.Ruling) bool {
+			return e.Path == "" || ruling.Path.Within(e.Path)
+		})
+		if at < 0 {
+			out.Rulings = append(out.Rulings, ruling)
+			continue
+		}
+		out.Exempted = append(out.Exempted, r.doc.Name+": "+exceptions[at].Message)
+	}
+}
+
 // longestMessage bounds what one ruling may say, in runes: the API server passes a denial
 // on whole, and a terminal should still show it.
 const longestMessage = 1000
@@ -247,6 +296,9 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 	}
 	var out []preflight.Ruling
 	for _, e := range elements {
+		if text, ok := e.(string); ok { // as Conftest has it: deny contains msg
+			e = map[string]any{"msg": text, "path": ""}
+		}
 		object, ok := e.(map[string]any)
 		if !ok {
 			return nil, fmt.Errorf("holds %v; want {\"path\", \"msg\"}", e)
@@ -256,7 +308,7 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 			return nil, fmt.Errorf("holds an element whose msg is %v; want a text", object["msg"])
 		}
 		path, ok := object["path"].(string)
-		if !ok {
+		if !ok && (object["path"] != nil || !r.plain && r.name != exempts) {
 			return nil, fmt.Errorf("holds an element whose path is %v; want a text", object["path"])
 		}
 		out = append(out, preflight.Ruling{
@@ -275,3 +327,8 @@ func clip(s string) string {
 
 // reason is an error of OPA in one line.
 func reason(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+var (
+	_ preflight.Policies  = (*set)(nil)
+	_ preflight.Selective = (*set)(nil)
+)

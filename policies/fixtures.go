@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,6 +37,7 @@ type Tested struct {
 //	namespaceLabels: {tier: interactive}
 //	user: alice
 //	operation: UPDATE
+//	at: "2026-12-24T10:00:00Z"
 var RequestKind = schema.GroupVersionKind{Group: "signalbox.dev", Version: "v1", Kind: "ReviewRequest"}
 
 // Test runs the fixtures of every policy of a folder. For <name>.rego they lie in
@@ -248,7 +250,7 @@ func requestIn(file string, text []byte) (preflight.Request, error) {
 // fill takes over what a ReviewRequest says. A field that is misspelt or of another type
 // would leave the fixture asking something else.
 func fill(o *unstructured.Unstructured, request *preflight.Request) error {
-	known := []string{"apiVersion", "kind", "metadata", "namespaceLabels", "user", "groups", "operation"}
+	known := []string{"apiVersion", "kind", "metadata", "namespaceLabels", "user", "groups", "operation", "at"}
 	for _, field := range slices.Sorted(maps.Keys(o.Object)) {
 		if !slices.Contains(known, field) {
 			return fmt.Errorf("a ReviewRequest has no field %q%s", field, check.DidYouMean(field, known))
@@ -262,5 +264,12 @@ func fill(o *unstructured.Unstructured, request *preflight.Request) error {
 	request.Operation, _, err = unstructured.NestedString(o.Object, "operation")
 	errs = append(errs, err)
 	request.Groups, _, err = unstructured.NestedStringSlice(o.Object, "groups")
+	if at, said := o.Object["at"]; said {
+		written, _ := at.(string)
+		var unread error
+		if request.Now, unread = time.Parse(time.RFC3339, written); unread != nil {
+			errs = append(errs, fmt.Errorf(`at is %v; write it as "2026-12-24T10:00:00Z"`, at))
+		}
+	}
 	return errors.Join(append(errs, err)...)
 }

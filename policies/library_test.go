@@ -25,7 +25,11 @@ func TestLibrary(t *testing.T) {
 			}
 		})
 	}
-	if len(results) < 15 {
-		t.Errorf("%d fixtures were tested; want 15 at least", len(results))
+	of := map[string]bool{}
+	for _, r := range results {
+		of[r.Policy] = true
+	}
+	if len(of) < 23 || len(results) < 110 {
+		t.Errorf("%d fixtures of %d policies were tested; want 110 of 23 at least", len(results), len(of))
 	}
 }

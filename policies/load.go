@@ -47,17 +47,18 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	if err := reserved(data, modules); err != nil {
 		return nil, err
 	}
+	own, conftest := split(modules)
 	compiler := newCompiler()
-	if compiler.Compile(byFile(modules)); compiler.Failed() {
+	if compiler.Compile(byFile(own)); compiler.Failed() {
 		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors))
 	}
 	out := &set{revision: digest(rules, documents)}
-	slices.SortFunc(modules, func(a, b module) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
+	slices.SortFunc(own, func(a, b module) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
 	store := inmem.NewFromObject(data)
 	// Looking for rules that the data silences may cost as much as it likes only up to here.
 	looking, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
-	for _, m := range modules {
+	for _, m := range own {
 		if m.library {
 			continue
 		}
@@ -66,6 +67,18 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 			return nil, err
 		}
 		out.docs, out.rules = append(out.docs, m.doc), append(out.rules, prepared...)
+	}
+	if err := out.addConftest(ctx, conftest, store); err != nil {
+		return nil, err
+	}
+	for _, r := range out.rules {
+		if r.silent {
+			continue
+		}
+		out.stages[r.stage] = append(out.stages[r.stage], r.reads...)
+		if r.exempt != nil {
+			out.stages[r.stage] = append(out.stages[r.stage], r.exempt.reads...)
+		}
 	}
 	return out, nil
 }
@@ -143,26 +156,39 @@ func byFile(modules []module) map[string]*ast.Module {
 
 // prepare makes the rules of a policy ready to be asked.
 func prepare(ctx, looking context.Context, m module, compiler *ast.Compiler, store storage.Store) (out []*rule, err error) {
+	var exempt *rule
 	for _, name := range m.rules {
 		at := m.ast.Package.Path.Append(ast.StringTerm(name))
-		options := []func(*rego.Rego){
-			rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
-			rego.Compiler(compiler),
-			rego.Store(store),
-			rego.StrictBuiltinErrors(true),
-		}
-		query, err := rego.New(options...).PrepareForEval(ctx)
+		query, err := ready(ctx, at, compiler, store)
 		if err != nil {
 			return nil, fmt.Errorf("prepare %s: %w", m.file, err)
 		}
 		reads := readsOf(compiler, at)
 		r := &rule{doc: &m.doc, name: name, query: query, reads: reads, silent: silent(looking, at, compiler, store)}
-		if reads.any("findings") || reads.any("cluster.fit") {
+		if reads.any("findings") || reads.any("cluster.fit") || reads.any("cluster.change") {
 			r.stage = preflight.OnTheReview
+		}
+		if name == exempts {
+			if !r.silent {
+				exempt = r
+			}
+			continue
 		}
 		out = append(out, r)
 	}
+	for _, r := range out {
+		if r.exempt = exempt; exempt != nil {
+			r.stage = max(r.stage, exempt.stage) // an exception is made where the rule is asked
+		}
+	}
 	return out, nil
+}
+
+func ready(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store storage.Store) (rego.PreparedEvalQuery, error) {
+	return rego.New(
+		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
+		rego.Compiler(compiler), rego.Store(store), rego.StrictBuiltinErrors(true),
+	).PrepareForEval(ctx)
 }
 
 // silent says whether a rule has nothing to say whatever the input is, because the data does not
@@ -174,6 +200,13 @@ func silent(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store stora
 			yes = false
 		}
 	}()
+	if !inlines(compiler, at) {
+		return false
+	}
+	w := watch()
+	defer w.stop()
+	ctx, end := w.guard(ctx)
+	defer end()
 	element := at.Append(ast.VarTerm("element"))
 	left, err := rego.New(
 		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(element)))),

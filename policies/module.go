@@ -20,6 +20,7 @@ type Doc struct {
 	Mode        string `json:"mode,omitempty"`    // ModeAlways, or empty: what the namespace says
 	Failure     string `json:"failure,omitempty"` // FailureClosed, or empty: open
 	File        string `json:"file"`
+	Exempts     bool   `json:"exempts,omitempty"`
 	Denies      bool   `json:"denies"`
 	Warns       bool   `json:"warns"`
 }
@@ -39,6 +40,9 @@ type module struct {
 	doc     Doc
 	rules   []string // deny, warn
 	library bool     // signalbox.lib.*: shared rules, no policy
+	// conftest says that the file is in Conftest's form: package main, rules about the object as it
+	// was written. Such files share their packages, and see no others.
+	conftest bool
 }
 
 var policyName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
@@ -54,7 +58,7 @@ func parse(rules []source) ([]module, error) {
 			errs = append(errs, fmt.Errorf("load policy %s: %w", s.name, err))
 			continue
 		}
-		if other := seen[m.doc.Package]; other != "" {
+		if other := seen[m.doc.Package]; other != "" && !m.conftest {
 			errs = append(errs, fmt.Errorf("load policy %s: package %s is in %s already", s.name, m.doc.Package, other))
 			continue
 		}
@@ -76,13 +80,8 @@ func unique(have []module, name string) string {
 }
 
 func parseOne(s source) (module, error) {
-	parsed, err := ast.ParseModuleWithOpts(s.name, string(s.text), ast.ParserOptions{
-		ProcessAnnotation: true, RegoVersion: ast.RegoV1, Capabilities: capabilities(),
-	})
+	parsed, err := parseModule(s)
 	if err != nil {
-		if errs, ok := errors.AsType[ast.Errors](err); ok {
-			err = short(errs)
-		}
 		return module{}, err
 	}
 	if parsed == nil {
@@ -91,6 +90,9 @@ func parseOne(s source) (module, error) {
 	m := module{ast: parsed}
 	name := strings.TrimPrefix(parsed.Package.Path.String(), "data.")
 	m.doc = Doc{Package: name, File: s.name}
+	if inConftestForm(parsed) {
+		return m.asConftest()
+	}
 	if strings.HasPrefix(name, "signalbox.lib.") {
 		m.library = true
 		return m, nil
@@ -103,7 +105,8 @@ func parseOne(s source) (module, error) {
 	if m.rules, err = heads(parsed); err != nil {
 		return module{}, err
 	}
-	m.doc.Denies, m.doc.Warns = slices.Contains(m.rules, "deny"), slices.Contains(m.rules, "warn")
+	m.doc.Denies, m.doc.Warns = slices.Contains(m.rules, denies), slices.Contains(m.rules, warns)
+	m.doc.Exempts = slices.Contains(m.rules, exempts)
 	return m, m.metadata()
 }
 
@@ -112,21 +115,22 @@ func heads(m *ast.Module) ([]string, error) {
 	var found, others []string
 	for _, r := range m.Rules {
 		name := r.Head.Ref()[0].String()
-		if name != "deny" && name != "warn" {
+		if name != denies && name != warns && name != exempts {
 			others = append(others, name)
 			continue
 		}
 		if r.Head.RuleKind() != ast.MultiValue || len(r.Head.Ref()) != 1 {
 			return nil, fmt.Errorf(`line %d: %s is not a set, so it would decide nothing; write: %s contains {"path": …, "msg": …} if { … }`, r.Location.Row, name, name)
 		}
-		if err := element(r.Head.Key); err != nil {
+		if err := element(r.Head.Key, name); err != nil {
 			return nil, fmt.Errorf("line %d: %s: %w", r.Location.Row, name, err)
 		}
 		found = append(found, name)
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
-	if len(found) == 0 {
+	if len(found) == 0 || len(found) == 1 && found[0] == exempts {
+		others = append(found, others...)
 		has := "no rule at all"
 		if len(others) > 0 {
 			has = "only " + strings.Join(slices.Compact(others), ", ")
@@ -137,16 +141,16 @@ func heads(m *ast.Module) ([]string, error) {
 }
 
 // element catches what is no {"path", "msg"} where that can be seen without running it.
-func element(key *ast.Term) error {
+func element(key *ast.Term, rule string) error {
 	switch v := key.Value.(type) {
 	case ast.Object:
 		for _, want := range []string{"msg", "path"} {
-			if v.Get(ast.StringTerm(want)) == nil {
+			if v.Get(ast.StringTerm(want)) == nil && (want == "msg" || rule != exempts) {
 				return fmt.Errorf(`the element %s has no %q; want {"path": …, "msg": …}`, key, want)
 			}
 		}
 		return nil
-	case ast.Var, ast.Ref, ast.Call:
+	case ast.Var, ast.Ref, ast.Call, ast.String:
 		return nil
 	default:
 		return fmt.Errorf(`the element is %s; want {"path": …, "msg": …}`, key)

@@ -24,13 +24,13 @@ package signalbox.PACKAGE
 
 deny contains {"path": role.path, "msg": msg} if {
 	some role in input.job.roles
-	role.max > data.signalbox.PACKAGE_limit
-	msg := sprintf("%s has %d pods; %d are allowed", [role.name, role.max, data.signalbox.PACKAGE_limit])
+	role.max > data.config.PACKAGE.limit
+	msg := sprintf("%s has %d pods; %d are allowed", [role.name, role.max, data.config.PACKAGE.limit])
 }
 `
 
 const data = `# The data that configures the policy in the fixtures.
-signalbox: {}
+config: {}
 `
 
 const job = `apiVersion: kubeflow.org/v1

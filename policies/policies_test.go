@@ -40,35 +40,42 @@ func TestLoadHoldsPoliciesToTheirForm(t *testing.T) {
 		files fstest.MapFS
 		want  string // in the error; empty: it loads
 	}{
-		"a good one":             {files("a.rego", policy("a", good)), ""},
-		"nothing at all":         {files(), ""},
-		"tests are left out":     {files("a.rego", policy("a", good), "a_test.rego", "package other"), ""},
-		"fixtures are left out":  {files("a.rego", policy("a", good), "testdata/a/allow-x.yaml", "- a list"), ""},
-		"no METADATA":            {files("a.rego", "package signalbox.a\n"+good), "load policy a.rego: no # METADATA above the package"},
-		"no remedy":              {files("a.rego", strings.Replace(policy("a", good), "#   remedy: Do it otherwise.", "#   other: x", 1)), "load policy a.rego: METADATA without custom.remedy"},
-		"another package":        {files("a.rego", metadata+"package kubernetes.admission\n"+good), "load policy a.rego: the package is kubernetes.admission; want signalbox.<name>"},
-		"a capital in the name":  {files("a.rego", metadata+"package signalbox.Mine\n"+good), "want signalbox.<name> with a name of lower-case words"},
-		"only allow":             {files("a.rego", policy("a", "allow if input.job.pods < 8")), "it has neither deny nor warn, so it decides nothing (it has only allow)"},
-		"deny without contains":  {files("a.rego", policy("a", "deny if input.job.pods > 8")), "deny is not a set, so it would decide nothing; write: deny contains"},
-		"deny with a default":    {files("a.rego", policy("a", "default deny := false\n"+"deny if input.job.pods > 8")), "deny is not a set"},
-		"deny of texts":          {files("a.rego", policy("a", `deny contains "no" if input.job.pods > 8`)), `the element is "no"; want {"path": …, "msg": …}`},
-		"deny without a path":    {files("a.rego", policy("a", `deny contains {"msg": "no"} if input.job.pods > 8`)), `has no "path"`},
-		"a misspelt field":       {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if input.job.podz > 8`)), "undefined ref: input.job.podz"},
-		"an unknown mode":        {files("a.rego", strings.Replace(policy("a", good), "remedy: Do", "mode: allways\n#   remedy: Do", 1)), "METADATA custom.mode is allways; want always or nothing"},
-		"an unknown failure":     {files("a.rego", strings.Replace(policy("a", good), "remedy: Do", "failure: shut\n#   remedy: Do", 1)), "METADATA custom.failure is shut; want open or closed"},
-		"the network":            {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if http.send({"url": "http://x", "method": "get"}).status_code == 200`)), "undefined function http.send"},
-		"the environment":        {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if opa.runtime().env.HOME`)), "undefined function opa.runtime"},
-		"the clock":              {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if time.now_ns() > 0`)), "undefined function time.now_ns"},
-		"name resolution":        {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if net.lookup_ip_addr("x")`)), "undefined function net.lookup_ip_addr"},
-		"no Rego":                {files("a.rego", policy("a", "deny contains")), "load policy a.rego: a.rego:8:"},
-		"two of one name":        {files("a.rego", policy("a", good), "b.rego", policy("a", good)), "load policy b.rego: package signalbox.a is in a.rego already"},
-		"every broken file":      {files("a.rego", "package x", "b.rego", "package y"), "load policy b.rego"},
-		"data in two files":      {files("a.rego", policy("a", good), "x.yaml", "signalbox: {limit: 1}", "y.json", `{"signalbox": {"most": 2}}`), ""},
-		"data that contradicts":  {files("x.yaml", "signalbox: {limit: 1}", "y.json", `{"signalbox": {"limit": 2}}`), "load data y.json: data.signalbox.limit is in x.yaml already, with another value"},
-		"data over a policy":     {files("a.rego", policy("a", good), "x.yaml", "signalbox: {a: 1}"), "data.signalbox.a is the place of the policy in a.rego"},
-		"data that is no object": {files("x.yaml", "- 1"), "load data x.yaml: want an object at the top"},
-		"a key twice":            {files("x.yaml", "a: 1\na: 2"), "load data x.yaml: "},
-		"a shared library":       {files("l.rego", "package signalbox.lib.x\nbig if input.job.pods > 8", "a.rego", policy("a", "import data.signalbox.lib.x\ndeny contains {\"path\": \"spec\", \"msg\": \"no\"} if x.big")), ""},
+		"a good one":                   {files("a.rego", policy("a", good)), ""},
+		"nothing at all":               {files(), ""},
+		"tests are left out":           {files("a.rego", policy("a", good), "a_test.rego", "package other"), ""},
+		"fixtures are left out":        {files("a.rego", policy("a", good), "testdata/a/allow-x.yaml", "- a list"), ""},
+		"no METADATA":                  {files("a.rego", "package signalbox.a\n"+good), "load policy a.rego: no # METADATA above the package"},
+		"no remedy":                    {files("a.rego", strings.Replace(policy("a", good), "#   remedy: Do it otherwise.", "#   other: x", 1)), "load policy a.rego: METADATA without custom.remedy"},
+		"another package":              {files("a.rego", metadata+"package kubernetes.admission\n"+good), "load policy a.rego: the package is kubernetes.admission; want signalbox.<name>"},
+		"a capital in the name":        {files("a.rego", metadata+"package signalbox.Mine\n"+good), "want signalbox.<name> with a name of lower-case words"},
+		"only allow":                   {files("a.rego", policy("a", "allow if input.job.pods < 8")), "it has neither deny nor warn, so it decides nothing (it has only allow)"},
+		"deny without contains":        {files("a.rego", policy("a", "deny if input.job.pods > 8")), "deny is not a set, so it would decide nothing; write: deny contains"},
+		"deny with a default":          {files("a.rego", policy("a", "default deny := false\n"+"deny if input.job.pods > 8")), "deny is not a set"},
+		"deny of texts":                {files("a.rego", policy("a", `deny contains "no" if input.job.pods > 8`)), ""},
+		"deny of numbers":              {files("a.rego", policy("a", `deny contains 3 if input.job.pods > 8`)), `the element is 3; want {"path": …, "msg": …}`},
+		"exempt alone":                 {files("a.rego", policy("a", `exempt contains "why" if input.job.pods > 8`)), "it has neither deny nor warn, so it decides nothing (it has only exempt)"},
+		"exempt without a reason":      {files("a.rego", policy("a", good+"\nexempt contains {\"path\": \"spec\"}")), `exempt: the element {"path": "spec"} has no "msg"`},
+		"a fraction in settings":       {files("x.yaml", "config: {a: [{b: 1.5}]}"), "load data x.yaml: data.config.a[0].b is 1.5; want a whole number or a text"},
+		"settings in both places":      {files("x.yaml", "config: {a: 1}\nsignalbox: {a: 2}"), "load data x.yaml: data.config.a is in data.signalbox already, with another value"},
+		"the same in two files":        {files("x.yaml", "config: {a: 1}", "y.yaml", "signalbox: {a: 2}"), "load data y.yaml: data.config.a is in x.yaml already, with another value"},
+		"settings named like a policy": {files("a.rego", policy("a", good), "x.yaml", "config: {a: 1}"), ""},
+		"deny without a path":          {files("a.rego", policy("a", `deny contains {"msg": "no"} if input.job.pods > 8`)), `has no "path"`},
+		"a misspelt field":             {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if input.job.podz > 8`)), "undefined ref: input.job.podz"},
+		"an unknown mode":              {files("a.rego", strings.Replace(policy("a", good), "remedy: Do", "mode: allways\n#   remedy: Do", 1)), "METADATA custom.mode is allways; want always or nothing"},
+		"an unknown failure":           {files("a.rego", strings.Replace(policy("a", good), "remedy: Do", "failure: shut\n#   remedy: Do", 1)), "METADATA custom.failure is shut; want open or closed"},
+		"the network":                  {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if http.send({"url": "http://x", "method": "get"}).status_code == 200`)), "undefined function http.send"},
+		"the environment":              {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if opa.runtime().env.HOME`)), "undefined function opa.runtime"},
+		"the clock":                    {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if time.now_ns() > 0`)), "undefined function time.now_ns"},
+		"name resolution":              {files("a.rego", policy("a", `deny contains {"path": "spec", "msg": "no"} if net.lookup_ip_addr("x")`)), "undefined function net.lookup_ip_addr"},
+		"no Rego":                      {files("a.rego", policy("a", "deny contains")), "load policy a.rego: a.rego:8:"},
+		"two of one name":              {files("a.rego", policy("a", good), "b.rego", policy("a", good)), "load policy b.rego: package signalbox.a is in a.rego already"},
+		"every broken file":            {files("a.rego", "package x", "b.rego", "package y"), "load policy b.rego"},
+		"data in two files":            {files("a.rego", policy("a", good), "x.yaml", "signalbox: {limit: 1}", "y.json", `{"signalbox": {"most": 2}}`), ""},
+		"data that contradicts":        {files("x.yaml", "signalbox: {limit: 1}", "y.json", `{"signalbox": {"limit": 2}}`), "load data y.json: data.signalbox.limit is in x.yaml already, with another value"},
+		"data over a policy":           {files("a.rego", policy("a", good), "x.yaml", "signalbox: {a: 1}"), "data.signalbox.a is the place of the policy in a.rego; write settings below config"},
+		"data that is no object":       {files("x.yaml", "- 1"), "load data x.yaml: want an object at the top"},
+		"a key twice":                  {files("x.yaml", "a: 1\na: 2"), "load data x.yaml: "},
+		"a shared library":             {files("l.rego", "package signalbox.lib.x\nbig if input.job.pods > 8", "a.rego", policy("a", "import data.signalbox.lib.x\ndeny contains {\"path\": \"spec\", \"msg\": \"no\"} if x.big")), ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +127,7 @@ func decideIn(t testing.TB, ctx context.Context, o *policies.OPA, in preflight.I
 			t.Fatal(err)
 		}
 		out.Rulings, out.Undecided = append(out.Rulings, got.Rulings...), append(out.Undecided, got.Undecided...)
+		out.Exempted = append(out.Exempted, got.Exempted...)
 	}
 	return out
 }
@@ -349,7 +357,11 @@ func TestLibraryIsSilentWithoutData(t *testing.T) {
 	}
 	in := input("enforce")
 	in.Job.Runtime = &preflight.RuntimeView{Kind: "ClusterTrainingRuntime", Name: "x", Path: "spec.runtimeRef.name"}
-	if got := decide(t, o, in); len(got.Rulings)+len(got.Undecided) > 0 {
+	var lacks []preflight.Lack // what a policy without data does not see does not concern it
+	for _, part := range []string{"job", "cluster", "cluster.fit", "findings", "request.date", "object"} {
+		lacks = append(lacks, preflight.Lack{Part: part, Why: "no"})
+	}
+	if got := decideIn(t, t.Context(), o, in, lacks...); len(got.Rulings)+len(got.Undecided) > 0 {
 		t.Errorf("the library speaks unasked: %+v", got)
 	}
 	for _, d := range o.Docs() {
@@ -363,7 +375,7 @@ func TestLibraryIsSilentWithoutData(t *testing.T) {
 // panic, and says nothing but texts.
 func FuzzPolicyInput(f *testing.F) {
 	o, err := policies.Load(policies.Library(), files("data.yaml", `
-signalbox:
+config:
   runtimes: {default: [a]}
   whole_node: {namespaces: ["*"]}
   registries: {default: [registry.example.com]}
@@ -392,7 +404,7 @@ signalbox:
 }
 
 func BenchmarkDecide(b *testing.B) {
-	o, err := policies.Load(policies.Library(), files("data.yaml", "signalbox: {gpu_limit: {default: 8}, registries: {default: [x]}, whole_node: {namespaces: [\"*\"]}}"))
+	o, err := policies.Load(policies.Library(), files("data.yaml", "config: {gpu_limit: {default: 8}, registries: {default: [x]}, whole_node: {namespaces: [\"*\"]}}"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -34,3 +34,6 @@ func (quiet) Unasked(string, preflight.Stage, string) preflight.Ruled { return p
 
 // Revision implements preflight.Policies.
 func (q quiet) Revision() string { return q.revision }
+
+// Reads implements preflight.Selective.
+func (quiet) Reads(preflight.Stage, string) bool { return false }

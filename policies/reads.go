@@ -22,6 +22,13 @@ func (p parts) any(part string) bool {
 // rules. What cannot be told from the text (input[x], input as a value) counts as the whole.
 func readsOf(compiler *ast.Compiler, at ast.Ref) parts {
 	var found parts
+	reached(compiler, at, func(r *ast.Rule) { found = append(found, readsIn(r)...) })
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// reached visits the rules of a name and all that they call, each once.
+func reached(compiler *ast.Compiler, at ast.Ref, call func(*ast.Rule)) {
 	seen := map[*ast.Rule]bool{}
 	var visit func(*ast.Rule)
 	visit = func(r *ast.Rule) {
@@ -29,7 +36,7 @@ func readsOf(compiler *ast.Compiler, at ast.Ref) parts {
 			return
 		}
 		seen[r] = true
-		found = append(found, readsIn(r)...)
+		call(r)
 		for dependency := range compiler.Graph.Dependencies(r) {
 			if called, ok := dependency.(*ast.Rule); ok {
 				visit(called)
@@ -41,8 +48,6 @@ func readsOf(compiler *ast.Compiler, at ast.Ref) parts {
 			visit(r)
 		}
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
 }
 
 func readsIn(r *ast.Rule) (found parts) {

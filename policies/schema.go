@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -14,6 +15,9 @@ func InputSchema() map[string]any { return schemaOf(reflect.TypeFor[preflight.In
 func schemaOf(t reflect.Type) map[string]any {
 	if t.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()) {
 		return map[string]any{"type": "string"}
+	}
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+		return map[string]any{} // any value: the fields of every kind
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

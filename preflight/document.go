@@ -49,6 +49,7 @@ type jobDocument struct {
 	Rulings    []Ruling          `json:"rulings"`
 	Skipped    []Skip            `json:"skipped"`
 	Undecided  []string          `json:"undecided,omitempty"`
+	Exempted   []string          `json:"exempted,omitempty"`
 	Revision   string            `json:"policyRevision,omitempty"`
 }
 
@@ -59,7 +60,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		APIVersion: r.Job.APIVersion, Kind: r.Job.Kind, Namespace: r.Job.Namespace, Name: r.Job.Name,
 		Source: r.Source, Decision: r.Decision, Fit: withLists(r.Fit),
 		Findings: list(r.Findings), Rulings: list(r.Rulings), Skipped: list(r.Skipped),
-		Undecided: r.Undecided, Revision: r.Revision,
+		Undecided: r.Undecided, Exempted: r.Exempted, Revision: r.Revision,
 	})
 }
 

@@ -54,6 +54,7 @@ type Input struct {
 	Findings []finding.Finding `json:"findings"`
 	Cluster  ClusterFacts      `json:"cluster"`
 	Request  RequestFacts      `json:"request"`
+	Object   Object            `json:"object,omitzero"` // as it was written, without values that may be secret
 }
 
 // Ruled is the answer of the engine. Rulings are sorted by policy, path, message. Effects
@@ -61,25 +62,38 @@ type Input struct {
 type Ruled struct {
 	Rulings   []Ruling
 	Undecided []string // policies that failed or could not be asked, and why: "max-gpus-per-job: …"
+	Exempted  []string // policies that made an exception of the job, and why: "max-gpus-per-job: …"
+}
+
+// Selective is a choice of policies that says what it reads: what costs much is left out of an
+// input where no rule of the stage reads it.
+type Selective interface {
+	Reads(stage Stage, part string) bool
 }
 
 // JobView is the job as policies see it.
 type JobView struct {
-	Kind       string            `json:"kind"`
-	APIVersion string            `json:"api_version"`
-	Namespace  string            `json:"namespace"`
-	Name       string            `json:"name"`
-	Labels     map[string]string `json:"labels"`
-	Runtime    *RuntimeView      `json:"runtime,omitempty"` // TrainJob only
-	Queue      string            `json:"queue"`
-	Scheduler  string            `json:"scheduler"`
-	Priority   string            `json:"priority_class"`
-	MinMembers int               `json:"min_members"`
-	Pods       int               `json:"pods"`
-	GPUs       int64             `json:"gpus"`
-	Suspended  bool              `json:"suspended"`
-	Roles      []RoleView        `json:"roles"`
-	Unread     []UnreadView      `json:"unread"` // what is written in the job and was not read
+	Kind        string            `json:"kind"`
+	APIVersion  string            `json:"api_version"`
+	Namespace   string            `json:"namespace"`
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`       // without kubectl's copy of the job
+	Runtime     *RuntimeView      `json:"runtime,omitempty"` // TrainJob only
+	Queue       string            `json:"queue"`
+	Scheduler   string            `json:"scheduler"`
+	Priority    string            `json:"priority_class"`
+	MinMembers  int               `json:"min_members"`
+	Pods        int               `json:"pods"`
+	MinPods     int               `json:"min_pods"` // that it can train with
+	Elastic     bool              `json:"elastic"`
+	GPUs        int64             `json:"gpus"`
+	Deadline    int64             `json:"deadline_seconds"` // 0: none is written
+	Retries     int64             `json:"retries"`          // the most that is written
+	RetriesEnd  bool              `json:"retries_bounded"`  // false: no number is written, or none that ends
+	Suspended   bool              `json:"suspended"`
+	Roles       []RoleView        `json:"roles"`
+	Unread      []UnreadView      `json:"unread"` // what is written in the job and was not read
 }
 
 // UnreadView is a place of the job that was not read, and why.
@@ -106,7 +120,27 @@ type RoleView struct {
 	Requests   map[string]int64 `json:"requests"` // cpu in milli, the rest in base units
 	Images     []string         `json:"images"`   // of containers, init containers and volumes
 	HostNet    bool             `json:"host_network"`
+	HostPID    bool             `json:"host_pid"`
+	HostIPC    bool             `json:"host_ipc"`
 	Privileged bool             `json:"privileged"`
+
+	Labels         map[string]string `json:"labels"` // of the pods
+	Annotations    map[string]string `json:"annotations"`
+	NodeSelector   map[string]string `json:"node_selector"`
+	GPUModels      []string          `json:"gpu_models"` // that the pods select by nvidia.com/gpu.product; empty: any
+	ServiceAccount string            `json:"service_account"`
+	RestartPolicy  string            `json:"restart_policy"`
+	Volumes        []VolumeView      `json:"volumes"`
+	KeepsFiles     bool              `json:"keeps_files"` // what trains mounts something that outlasts its pod
+	Partial        bool              `json:"partial"`     // the pods are written elsewhere, too, and that was not seen
+}
+
+// VolumeView is one volume of a pod.
+type VolumeView struct {
+	Name string   `json:"name"`
+	Kind string   `json:"kind"`   // the API's word: hostPath, persistentVolumeClaim, emptyDir …
+	Of   string   `json:"source"` // the path, claim, server or bucket; empty where there is none
+	Path job.Path `json:"path"`
 }
 
 // ClusterFacts are the few numbers about the cluster that policies may rest on.
@@ -115,6 +149,18 @@ type ClusterFacts struct {
 	Nodes       int    `json:"nodes"`
 	GPUsPerNode int64  `json:"gpus_per_node"` // of the largest node
 	Fit         string `json:"fit"`           // verdict
+	Change      string `json:"change"`        // the smallest change that would make the job fit; empty: none is known
+	// Models are the models of GPU, by name; "" are nodes that do not name theirs.
+	Models []ModelFacts `json:"models"`
+	// InUse is how many GPUs the pods of the job's namespace hold by model, without the job's own.
+	InUse map[string]int64 `json:"namespace_gpus"`
+}
+
+// ModelFacts is one model of GPU in the cluster.
+type ModelFacts struct {
+	Model string `json:"model"`
+	Nodes int    `json:"nodes"`
+	GPUs  int64  `json:"gpus"`
 }
 
 // RequestFacts say who asks for what.
@@ -125,4 +171,6 @@ type RequestFacts struct {
 	DryRun          bool              `json:"dry_run"`
 	Mode            string            `json:"mode"` // off, warn or enforce, of the namespace
 	NamespaceLabels map[string]string `json:"namespace_labels"`
+	Time            string            `json:"time"` // RFC 3339 in UTC; empty: not known
+	Date            string            `json:"date"` // its first ten characters: 2026-12-24
 }

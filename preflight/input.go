@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,15 +17,26 @@ import (
 
 // inputOf is what policies see of a review. Nothing in it is nil, so that a policy can
 // iterate without asking.
-func inputOf(j *job.Job, req Request, answer fit.Verdict, findings []finding.Finding) Input {
+func inputOf(j *job.Job, req Request, answer fit.Result, findings []finding.Finding, reads func(part string) bool) Input {
 	in := Input{
 		Job:      viewOf(j),
-		Findings: slices.Concat([]finding.Finding{}, findings),
+		Findings: append([]finding.Finding{}, findings...),
 		Cluster:  factsOf(req.Cluster, answer),
+		Object:   Object{req.Object},
 		Request: RequestFacts{
-			User: req.User, Groups: slices.Concat([]string{}, req.Groups), Operation: req.Operation,
+			User: req.User, Groups: append([]string{}, req.Groups...), Operation: req.Operation,
 			DryRun: req.DryRun, Mode: ModeOf(req.Namespace), NamespaceLabels: notNil(req.Namespace),
 		},
+	}
+	if reads("cluster.models") {
+		in.Cluster.Models = modelsOf(req.Cluster)
+	}
+	if reads("cluster.namespace_gpus") {
+		in.Cluster.InUse = heldIn(req.Cluster, j)
+	}
+	if now := asked(req); !now.IsZero() {
+		in.Request.Time = now.UTC().Format(time.RFC3339)
+		in.Request.Date = in.Request.Time[:len(time.DateOnly)]
 	}
 	if in.Request.Operation == "" {
 		in.Request.Operation = "CREATE"
@@ -36,20 +48,23 @@ func inputOf(j *job.Job, req Request, answer fit.Verdict, findings []finding.Fin
 func viewOf(j *job.Job) JobView {
 	view := JobView{
 		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
-		Labels: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
-		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), GPUs: j.GPUs(),
+		Labels: map[string]string{}, Annotations: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
+		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(), GPUs: j.GPUs(),
 		Suspended: j.Suspended, Roles: []RoleView{}, Unread: []UnreadView{},
 	}
 	for _, u := range j.Unread {
 		view.Unread = append(view.Unread, UnreadView{Path: u.Path, Reason: u.String()})
 	}
 	if j.Source != nil {
-		view.Labels = notNil(j.Source.GetLabels())
+		view.Labels, view.Annotations = notNil(j.Source.GetLabels()), spoken(j.Source.GetAnnotations())
+		view.Deadline = deadlineOf(j)
+		view.Retries, view.RetriesEnd = retriesOf(j)
 		view.Runtime = runtimeOf(j.Source)
 	}
 	for i := range j.Roles {
 		role := roleOf(j, &j.Roles[i])
 		view.Roles = append(view.Roles, role)
+		view.Elastic = view.Elastic || role.Min < role.Max
 	}
 	return view
 }
@@ -73,6 +88,10 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
 		GPUsPerPod: gpus.N, GPU: string(gpus.Resource),
 		Requests: map[string]int64{}, Images: []string{}, HostNet: r.Pod.Spec.HostNetwork,
+		HostPID: r.Pod.Spec.HostPID, HostIPC: r.Pod.Spec.HostIPC,
+		Labels: notNil(r.Pod.Labels), Annotations: spoken(r.Pod.Annotations), NodeSelector: notNil(r.Pod.Spec.NodeSelector),
+		GPUModels: modelsSelected(&r.Pod.Spec), ServiceAccount: r.Pod.Spec.ServiceAccountName, RestartPolicy: string(r.Pod.Spec.RestartPolicy),
+		Volumes: volumesOf(r), KeepsFiles: keepsFiles(r), Partial: r.Pod.Partial,
 	}
 	for name, n := range r.Pod.Requests {
 		view.Requests[string(name)] = n
@@ -113,8 +132,8 @@ func privileged(s *corev1.SecurityContext) bool {
 	return s != nil && s.Privileged != nil && *s.Privileged
 }
 
-func factsOf(view *cluster.Snapshot, answer fit.Verdict) ClusterFacts {
-	facts := ClusterFacts{Fit: answer.String()}
+func factsOf(view *cluster.Snapshot, answer fit.Result) ClusterFacts {
+	facts := ClusterFacts{Fit: answer.Verdict.String(), Change: answer.Change, Models: []ModelFacts{}, InUse: map[string]int64{}}
 	if view == nil || view.Incomplete() != "" {
 		return facts
 	}

@@ -54,12 +54,18 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 	case req.Cluster.Incomplete() != "":
 		p.lacks = append(p.lacks, Lack{"cluster", req.Cluster.Incomplete()})
 	}
+	if asked(req).IsZero() {
+		p.lacks = append(p.lacks, Lack{"request.time", "nobody said when"}, Lack{"request.date", "nobody said when"})
+	}
+	if req.Cluster != nil && req.Cluster.Incomplete() == "" && !req.Cluster.PodsKnown() {
+		p.lacks = append(p.lacks, Lack{"cluster.namespace_gpus", "the pods of the cluster were not looked at"})
+	}
 	p.read()
 	if p.job == nil {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")
 	} else {
-		p.ask(ctx, OnTheJob, inputOf(p.job, req, fit.Unknown, nil))
+		p.ask(ctx, OnTheJob, inputOf(p.job, req, fit.Result{}, nil, p.reads(OnTheJob)))
 	}
 	p.settle()
 	return p, nil
@@ -121,11 +127,11 @@ func (p Pending) Conclude(ctx context.Context) Pending {
 		return p
 	}
 	p.own()
-	verdict := fit.Unknown
+	var answer fit.Result
 	if p.report.Fit != nil {
-		verdict = p.report.Fit.Verdict
+		answer = *p.report.Fit
 	}
-	p.ask(ctx, OnTheReview, inputOf(p.job, p.req, verdict, p.report.Findings))
+	p.ask(ctx, OnTheReview, inputOf(p.job, p.req, answer, p.report.Findings, p.reads(OnTheReview)))
 	p.settle()
 	return p
 }
@@ -192,6 +198,12 @@ func (p *Pending) ask(ctx context.Context, stage Stage, in Input) {
 	p.add(ruled)
 }
 
+// reads says which parts of the input the rules of a stage read.
+func (p *Pending) reads(stage Stage) func(part string) bool {
+	s, selective := p.policies.(Selective)
+	return func(part string) bool { return p.policies != nil && (!selective || s.Reads(stage, part)) }
+}
+
 // unasked files the rules of a stage as undecided.
 func (p *Pending) unasked(stage Stage, why string) {
 	if p.policies == nil {
@@ -203,6 +215,7 @@ func (p *Pending) unasked(stage Stage, why string) {
 func (p *Pending) add(ruled Ruled) {
 	p.report.Rulings = append(p.report.Rulings, ruled.Rulings...)
 	slices.SortStableFunc(p.report.Rulings, byPolicy)
+	p.report.Exempted = append(slices.Clip(p.report.Exempted), ruled.Exempted...)
 	for _, u := range ruled.Undecided {
 		if !slices.Contains(p.report.Undecided, u) {
 			p.report.Undecided = append(p.report.Undecided, u)

@@ -1,6 +1,8 @@
 package preflight
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -24,8 +26,10 @@ type Request struct {
 	Operation   string                     // CREATE or UPDATE; empty: CREATE
 	User        string
 	Groups      []string
-	DryRun      bool
-	Live        bool // the view is kept up to date: what it lacks is our fault
+	// Now is when it is asked; zero: when the view of the cluster was taken.
+	Now    time.Time
+	DryRun bool
+	Live   bool // the view is kept up to date: what it lacks is our fault
 	// Admission says that an API server asks before it stores the object: what it refuses itself,
 	// and what the operator's webhook refuses, is said there.
 	Admission bool

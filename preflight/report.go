@@ -24,6 +24,7 @@ type Report struct {
 	Revision  string   // of the policy set
 	Ran       int      // checks that ran
 	Undecided []string // policies that failed, and why
+	Exempted  []string // policies that made an exception of the job, and why
 	// Unread are the fields that could not be read, each a finding too: what rests on them
 	// was not checked.
 	Unread []job.Path

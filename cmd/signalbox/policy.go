@@ -18,12 +18,12 @@ import (
 
 func newPolicy(sh *shell) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "policy check|test",
-		Short: "try and test policies",
+		Use:   "policy check|test|bench",
+		Short: "try, test and measure policies",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  needsCommand,
 	}
-	c.AddCommand(newPolicyCheck(sh), newPolicyTest(sh))
+	c.AddCommand(newPolicyCheck(sh), newPolicyTest(sh), newPolicyBench(sh))
 	return c
 }
 
@@ -161,7 +161,10 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 	var b strings.Builder
 	for _, j := range jobs {
 		textOf(&b, j, paint)
-		if len(j.Rulings)+len(j.Undecided) == 0 {
+		for _, e := range j.Exempted {
+			fmt.Fprintf(&b, "  exempt: policy %s\n", visibleLine(e))
+		}
+		if len(j.Rulings)+len(j.Undecided)+len(j.Exempted) == 0 {
 			fmt.Fprintf(&b, "  nothing to say (policies asked: %d)\n", policies)
 		}
 	}
@@ -171,7 +174,7 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 
 func newPolicyTest(sh *shell) *cobra.Command {
 	var update bool
-	output := oneOf("text", "json")
+	output := oneOf("text", "json", "junit")
 	c := &cobra.Command{
 		Use:   "test DIR",
 		Short: "run the examples and tests of policies",
@@ -235,9 +238,12 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, update bool)
 			fmt.Fprintf(&b, "      %s\n", strings.ReplaceAll(strings.TrimSpace(t.Problem), "\n", "\n      "))
 		}
 	}
-	if format == "json" {
+	switch format {
+	case "json":
 		err = writeJSON(sh.out, tested)
-	} else {
+	case "junit":
+		err = writeJUnit(sh.out, junitOfPolicies(tested))
+	default:
 		fmt.Fprintf(&b, "%d of %d as expected\n", len(tested)-wrong, len(tested))
 		_, err = io.WriteString(sh.out, b.String())
 	}
@@ -248,6 +254,26 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, update bool)
 		return &exit{code: exitFindings}
 	}
 	return nil
+}
+
+// junitOfPolicies has a suite for each policy, and a case for each fixture and test.
+func junitOfPolicies(tested []policies.Tested) junitSuites {
+	all := junitSuites{Name: "signalbox policy test"}
+	for len(tested) > 0 {
+		s := junitSuite{Name: tested[0].Policy}
+		for len(tested) > 0 && tested[0].Policy == s.Name {
+			t := tested[0]
+			tested = tested[1:]
+			c := junitCase{Name: t.Fixture, Class: t.Policy, Out: t.Printed}
+			if t.Problem != "" {
+				s.Failures++
+				c.Failure = &junitMessage{Message: oneLine(t.Problem), Text: t.Problem}
+			}
+			s.Cases = append(s.Cases, c)
+		}
+		all.add(s)
+	}
+	return all
 }
 
 // policyUpdate writes what was said beside the examples that expect something.

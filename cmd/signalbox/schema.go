@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/config"
-	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/policies"
 )
 
 //go:embed schemas/*.json
@@ -24,12 +24,11 @@ var derived = map[string]struct {
 	of    reflect.Type
 	tag   string
 }{
-	"config":       {"The configuration of signalbox serve", reflect.TypeFor[config.Config](), "yaml"},
-	"policy-input": {"What a policy sees of a review", reflect.TypeFor[preflight.Input](), "json"},
+	"config": {"The configuration of signalbox serve", reflect.TypeFor[config.Config](), "yaml"},
 }
 
 func schemaNames() []string {
-	out := []string{"audit", "diagnosis", "jobs", "report"}
+	out := []string{"audit", "diagnosis", "jobs", "policy-input", "report"}
 	for name := range derived {
 		out = append(out, name)
 	}
@@ -61,12 +60,17 @@ func newSchema(sh *shell) *cobra.Command {
 
 // schemaText is a schema as JSON.
 func schemaText(name string) ([]byte, error) {
-	d, ok := derived[name]
-	if !ok {
+	var schema map[string]any
+	if d, ok := derived[name]; ok {
+		schema = schemaOf(d.of, d.tag)
+		schema["title"] = d.title
+	} else if name == "policy-input" {
+		schema = policies.InputSchema() // the one that policies are compiled against
+		schema["title"] = "What a policy sees of a review (signalbox.dev/policy/v1)"
+	} else {
 		return schemaFiles.ReadFile("schemas/" + name + ".json")
 	}
-	schema := schemaOf(d.of, d.tag)
-	schema["$schema"], schema["$id"], schema["title"] = "http://json-schema.org/draft-07/schema#", "https://signalbox.dev/schemas/"+name+".json", d.title
+	schema["$schema"], schema["$id"] = "http://json-schema.org/draft-07/schema#", "https://signalbox.dev/schemas/"+name+".json"
 	var b strings.Builder
 	err := writeJSON(&b, schema)
 	return []byte(b.String()), err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
@@ -72,6 +73,7 @@ type world struct {
 	live      *liveCluster      // nil: offline
 	silent    string            // why a cluster that is configured was not looked at
 	nodeless  bool              // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
+	now       time.Time         // when it is asked
 	quotes    *quotes           // of the files that are reviewed
 	names     []string          // of the namespaces of the view
 	answers   bool              // the operators' own webhooks answer too, as they do on a live cluster
@@ -87,7 +89,7 @@ type world struct {
 
 // open gathers the world for the jobs of the input.
 func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, error) {
-	w := &world{namespace: "default", quotes: in.quotes}
+	w := &world{namespace: "default", quotes: in.quotes, now: sh.now()}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}
@@ -259,7 +261,7 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 	}
 	req := preflight.Request{
 		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
-		Namespace: w.labels(o.GetNamespace()), Live: w.answers, Twice: d.Twice(),
+		Namespace: w.labels(o.GetNamespace()), Live: w.answers, Twice: d.Twice(), Now: w.now,
 	}
 	if w.live != nil {
 		req.User, req.Groups = w.live.user, w.live.groups

@@ -1,7 +1,7 @@
 # METADATA
 # title: images come only from registries that are allowed
 # description: |
-#   data.signalbox.registries: {"default": ["registry.example.com/team"], "namespaces":
+#   data.config.registries: {"default": ["registry.example.com/team"], "namespaces":
 #   {"ml": [...]}} lists prefixes of image names, whole path parts each. An image without a
 #   registry is docker.io/library/... A namespace that is not listed gets the default;
 #   without a default it is not restricted.
@@ -9,7 +9,7 @@
 #   remedy: Copy the image to an allowed registry and name it there.
 package signalbox.image_registry
 
-allowed := object.get(object.get(data.signalbox.registries, "namespaces", {}), input.job.namespace, object.get(data.signalbox.registries, "default", null))
+allowed := object.get(object.get(data.config.registries, "namespaces", {}), input.job.namespace, object.get(data.config.registries, "default", null))
 
 deny contains {"path": role.path, "msg": msg} if {
 	is_array(allowed)

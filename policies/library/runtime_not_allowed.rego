@@ -2,14 +2,14 @@
 # title: a namespace uses only the cluster runtimes it is allowed
 # description: |
 #   A TrainJob names its runtime, and nothing in Trainer or RBAC stops a namespace from
-#   naming any ClusterTrainingRuntime. data.signalbox.runtimes says which ones a namespace
+#   naming any ClusterTrainingRuntime. data.config.runtimes says which ones a namespace
 #   may name: {"namespaces": {"ml": ["torch-distributed"]}, "default": [...]}. A namespace
 #   that is not listed gets the default; without a default it is not restricted.
 # custom:
 #   remedy: Name a runtime that the namespace may use, or ask its owner to allow this one.
 package signalbox.runtime_not_allowed
 
-allowed := object.get(object.get(data.signalbox.runtimes, "namespaces", {}), input.job.namespace, object.get(data.signalbox.runtimes, "default", null))
+allowed := object.get(object.get(data.config.runtimes, "namespaces", {}), input.job.namespace, object.get(data.config.runtimes, "default", null))
 
 deny contains {"path": input.job.runtime.path, "msg": msg} if {
 	input.job.runtime.kind == "ClusterTrainingRuntime"

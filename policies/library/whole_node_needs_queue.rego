@@ -3,15 +3,15 @@
 # description: |
 #   A job whose pods take all accelerators of a node blocks colleagues when it holds nodes
 #   while it waits for the rest. In a queue it waits without holding any.
-#   data.signalbox.whole_node: {"namespaces": ["interactive"]} names the namespaces where
+#   data.config.whole_node: {"namespaces": ["interactive"]} names the namespaces where
 #   this holds; {"namespaces": ["*"]} means all.
 # custom:
 #   remedy: Submit through a queue, or ask for fewer GPUs per pod.
 package signalbox.whole_node_needs_queue
 
-guarded if "*" in data.signalbox.whole_node.namespaces
+guarded if "*" in data.config.whole_node.namespaces
 
-guarded if input.job.namespace in data.signalbox.whole_node.namespaces
+guarded if input.job.namespace in data.config.whole_node.namespaces
 
 deny contains {"path": role.path, "msg": msg} if {
 	guarded

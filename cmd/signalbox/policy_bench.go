@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/policies"
+)
+
+func newPolicyBench(sh *shell) *cobra.Command {
+	var files []string
+	var a asking
+	from := newWorldFlags()
+	rounds := 100
+	mode, output := oneOf("enforce", "warn"), oneOf("text", "json")
+	c := &cobra.Command{
+		Use:   "bench -f JOB --policy DIR",
+		Short: "measure how long each policy takes",
+		Long: `Policy bench asks every policy in the folders by itself about every job in the files, --rounds
+times, and prints how long the answers took: the median, the 99th percentile and the longest, the
+slowest policy first. Policies that the data does not configure are not asked, as in a review.
+
+Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does not load or fails.`,
+		Example: fmt.Sprintf("  %s policy bench -f job.yaml --policy policies/", sh.name),
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			a.mode, a.user, a.groups = mode.value, *from.kube.Impersonate, *from.kube.ImpersonateGroup
+			switch {
+			case len(from.folders) == 0:
+				return usagef("no policies; expected --policy DIR")
+			case rounds < 1 || rounds > mostRounds:
+				return usagef("--rounds is %d; expected 1 to %d", rounds, mostRounds)
+			}
+			return own(policyBench(c.Context(), sh, files, from, a, rounds, output.value))
+		},
+	}
+	addFiles(c, &files)
+	from.add(c)
+	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
+	c.Flags().IntVar(&rounds, "rounds", rounds, "how often each job is asked about")
+	addChoice(c, mode, "mode", "", "mode of the namespace")
+	addChoice(c, output, "output", "o", "output format")
+	return c
+}
+
+// mostRounds bounds what is kept of the answers.
+const mostRounds = 100_000
+
+func policyBench(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, rounds int, format string) error {
+	in, err := readInput(ctx, sh, files)
+	if err != nil {
+		return err
+	}
+	from.only = true
+	w, err := from.open(ctx, sh, in)
+	if err != nil {
+		return err
+	}
+	set := w.engine.InForce()
+	asked := &witness{Policies: set}
+	w.engine, w.asking = asked, &a
+	if _, err := in.review(ctx, w); err != nil {
+		return err
+	}
+	in.say(sh)
+	costs, err := policies.Measure(ctx, set, asked.seen, rounds, sh.now)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		err = writeJSON(sh.out, append([]policies.Cost{}, costs...))
+	} else {
+		rows := [][]string{{"POLICY", "ASKED", "P50", "P99", "MOST"}}
+		for _, c := range costs {
+			rows = append(rows, []string{c.Policy, fmt.Sprint(c.Asked), short(c.P50), short(c.P99), short(c.Most)})
+		}
+		text := newPage(sh.out).table(rows)
+		for _, c := range costs {
+			if c.Failure != "" {
+				text += "failed: " + visibleLine(c.Policy+": "+c.Failure) + "\n"
+			}
+		}
+		_, err = io.WriteString(sh.out, text)
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range costs {
+		if c.Failure != "" {
+			return &exit{code: exitUsage}
+		}
+	}
+	if len(in.troubles) > 0 {
+		return &exit{code: exitUsage}
+	}
+	return nil
+}
+
+func short(d time.Duration) string { return d.Round(time.Microsecond).String() }

@@ -1,0 +1,132 @@
+package policies
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+// conftestRule is what Conftest asks of a package: deny, violation and warn, alone or with a name
+// behind (https://www.conftest.dev/#evaluating-policies).
+var conftestRule = regexp.MustCompile(`^(deny|violation|warn)(_[a-zA-Z0-9_]+)?$`)
+
+// inConftestForm says whether a file is package main, or a package lib.* that such files share.
+func inConftestForm(m *ast.Module) bool {
+	name := m.Package.Path.String()
+	return name == "data.main" || name == "data.lib" || strings.HasPrefix(name, "data.lib.")
+}
+
+// parseModule reads a file as Rego v1, and one in Conftest's form as v0 where it is no v1:
+// deny[msg] { … }.
+func parseModule(s source) (*ast.Module, error) {
+	options := ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1, Capabilities: capabilities()}
+	parsed, err := ast.ParseModuleWithOpts(s.name, string(s.text), options)
+	if err == nil {
+		return parsed, nil
+	}
+	options.RegoVersion = ast.RegoV0
+	if old, olderr := ast.ParseModuleWithOpts(s.name, string(s.text), options); olderr == nil && old != nil && inConftestForm(old) {
+		return old, nil
+	}
+	if errs, ok := errors.AsType[ast.Errors](err); ok {
+		err = short(errs)
+	}
+	return nil, err
+}
+
+// asConftest takes a file in Conftest's form. What it says about itself is optional, as there.
+func (m module) asConftest() (module, error) {
+	m.conftest, m.library = true, m.doc.Package != "main"
+	if m.library {
+		return m, nil
+	}
+	m.doc.Name, m.doc.Title = "main", "rules of package main"
+	for _, r := range m.ast.Rules {
+		name := r.Head.Ref()[0].Value.String()
+		if name = strings.Trim(name, `"`); name == "exception" {
+			return module{}, fmt.Errorf("line %d: exceptions of Conftest are not read; write a policy signalbox.<name> with exempt", r.Location.Row)
+		}
+		if !conftestRule.MatchString(name) {
+			continue
+		}
+		if r.Head.RuleKind() != ast.MultiValue || r.Head.Key == nil {
+			return module{}, fmt.Errorf("line %d: %s is not a set, so it would decide nothing; write: %s contains msg if { … }", r.Location.Row, name, name)
+		}
+		m.rules = append(m.rules, name)
+		m.doc.Warns = m.doc.Warns || strings.HasPrefix(name, warns)
+		m.doc.Denies = m.doc.Denies || !strings.HasPrefix(name, warns)
+	}
+	if len(m.rules) == 0 {
+		return module{}, errors.New("package main has neither deny, violation nor warn, so it decides nothing")
+	}
+	for _, a := range m.ast.Annotations {
+		if a.Scope != "package" {
+			continue
+		}
+		remedy, _ := a.Custom["remedy"].(string)
+		m.doc.Title, m.doc.Description, m.doc.Remedy = cmp.Or(strings.TrimSpace(a.Title), m.doc.Title), strings.TrimSpace(a.Description), strings.TrimSpace(remedy)
+	}
+	return m, nil
+}
+
+// split sets the files in Conftest's form apart.
+func split(modules []module) (own, conftest []module) {
+	for _, m := range modules {
+		if m.conftest {
+			conftest = append(conftest, m)
+		} else {
+			own = append(own, m)
+		}
+	}
+	return own, conftest
+}
+
+// addConftest adds the rules of package main as one policy. They are compiled by themselves: their
+// input has no schema, because it is the object of any kind.
+func (s *set) addConftest(ctx context.Context, modules []module, store storage.Store) error {
+	if len(modules) == 0 {
+		return nil
+	}
+	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithEnablePrintStatements(false)
+	if compiler.Compile(byFile(modules)); compiler.Failed() {
+		return fmt.Errorf("compile policies: %w", short(compiler.Errors))
+	}
+	var doc *Doc
+	var names []string
+	for _, m := range modules {
+		if m.library {
+			continue
+		}
+		names = append(names, m.rules...)
+		if doc == nil {
+			doc = &m.doc
+			continue
+		}
+		doc.Denies, doc.Warns = doc.Denies || m.doc.Denies, doc.Warns || m.doc.Warns
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		query, err := ready(ctx, ast.MustParseRef("data.main").Append(ast.StringTerm(name)), compiler, store)
+		if err != nil {
+			return fmt.Errorf("prepare package main: %w", err)
+		}
+		effect := denies
+		if strings.HasPrefix(name, warns) {
+			effect = warns
+		}
+		s.rules = append(s.rules, &rule{doc: doc, name: effect, query: query, stage: preflight.OnTheJob, reads: parts{"object"}, plain: true})
+	}
+	if doc != nil {
+		s.docs = append(s.docs, *doc)
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package policies_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/xeipuuv/gojsonschema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+	"github.com/signalbox-dev/signalbox/test/golden"
+)
+
+const contractJob = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: train
+  namespace: ml
+  labels: {team: vision}
+  annotations:
+    cost-center: "4711"
+    kubectl.kubernetes.io/last-applied-configuration: '{"env":"sesame"}'
+  managedFields: [{manager: kubectl}]
+spec:
+  runPolicy: {activeDeadlineSeconds: 3600, backoffLimit: 2}
+  elasticPolicy: {minReplicas: 1, maxReplicas: 3}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      restartPolicy: OnFailure
+      template:
+        metadata:
+          labels: {tier: gold}
+          annotations: {kubectl.kubernetes.io/last-applied-configuration: sesame}
+        spec:
+          hostPID: true
+          serviceAccountName: trainer
+          nodeSelector: {nvidia.com/gpu.product: H100}
+          containers:
+          - name: pytorch
+            image: registry.example.com/train:1
+            env:
+            - {name: TOKEN, value: sesame}
+            - {name: KEY, valueFrom: {secretKeyRef: {name: keys, key: k}}}
+            resources: {limits: {nvidia.com/gpu: 8}}
+            volumeMounts: [{name: out, mountPath: /out}]
+          volumes:
+          - {name: out, persistentVolumeClaim: {claimName: results}}
+          - {name: etc, hostPath: {path: /etc}}
+status: {conditions: [{type: Created}]}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: a, labels: {nvidia.com/gpu.product: H100}}
+status: {allocatable: {cpu: "96", memory: 1Ti, pods: "110", nvidia.com/gpu: "8"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: b}
+status: {allocatable: {cpu: "96", memory: 1Ti, pods: "110", nvidia.com/gpu: "4"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: other, namespace: ml}
+spec:
+  nodeName: a
+  containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 3}}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: elsewhere, namespace: web}
+spec:
+  nodeName: a
+  containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 1}}}]
+`
+
+// witness keeps what it is asked.
+type witness struct{ seen []preflight.Input }
+
+func (w *witness) InForce() preflight.Policies { return w }
+func (w *witness) Revision() string            { return "" }
+func (w *witness) Unasked(string, preflight.Stage, string) preflight.Ruled {
+	return preflight.Ruled{}
+}
+
+func (w *witness) Decide(_ context.Context, in preflight.Input, _ preflight.Question) (preflight.Ruled, error) {
+	w.seen = append(w.seen, in)
+	return preflight.Ruled{}, nil
+}
+
+// inputOf is what policies see of a stream of a job and objects of the cluster.
+func inputOf(t *testing.T, text string) []byte {
+	t.Helper()
+	var view manifest.View
+	request := preflight.Request{
+		Operation: "CREATE", User: "ana", Groups: []string{"vision"}, Namespace: map[string]string{"tier": "x"},
+		Now: time.Date(2026, 12, 24, 10, 0, 0, 0, time.FixedZone("CET", 3600)),
+	}
+	for doc, err := range manifest.Read("job.yaml", strings.NewReader(text)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if request.Object == nil {
+			request.Object = doc.Object
+			continue
+		}
+		view.Objects = append(view.Objects, doc.Object)
+	}
+	var err error
+	if request.Cluster, err = view.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	w := &witness{}
+	if _, err := (&preflight.Reviewer{Policies: w}).Review(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.MarshalIndent(w.seen[len(w.seen)-1], "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(out, '\n')
+}
+
+// TestInputIsAContract: the input of one job with everything in it, and its schema, to the byte.
+func TestInputIsAContract(t *testing.T) {
+	got := inputOf(t, contractJob)
+	golden.Equal(t, "testdata/input.golden", got)
+	if strings.Contains(string(got), "sesame") {
+		t.Error("the value of a variable is in the input")
+	}
+	schema, err := json.MarshalIndent(policies.InputSchema(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "testdata/input-schema.golden", append(schema, '\n'))
+	checked, err := gojsonschema.Validate(gojsonschema.NewBytesLoader(schema), gojsonschema.NewBytesLoader(got))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range checked.Errors() {
+		t.Error(e)
+	}
+}
+
+// TestObjectsAreShownWithoutValues: wherever variables are written.
+func TestObjectsAreShownWithoutValues(t *testing.T) {
+	cases := map[string]string{
+		"a variable":                  `{spec: {env: [{name: A, value: sesame}]}}`,
+		"deep below":                  `{spec: {a: [{b: {env: [{name: A, value: sesame}]}}]}}`,
+		"an object of variables":      `{spec: {env: {A: sesame}}}`,
+		"an env that is neither":      `{spec: {env: sesame}}`,
+		"a runtime of Ray":            `{spec: {runtimeEnvYAML: "env_vars: {A: sesame}"}}`,
+		"the copy that kubectl keeps": `{metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: sesame}}}`,
+		"the same of a template":      `{spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: sesame}}}}}`,
+		"the status":                  `{status: {message: sesame}}`,
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			var object map[string]any
+			if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+				t.Fatal(err)
+			}
+			before, _ := json.Marshal(object)
+			got, err := json.Marshal(preflight.Object{Written: &unstructured.Unstructured{Object: object}})
+			if err != nil || strings.Contains(string(got), "sesame") {
+				t.Errorf("%s (%v)", got, err)
+			}
+			if after, _ := json.Marshal(object); string(after) != string(before) {
+				t.Errorf("the object itself was changed: %s", after)
+			}
+		})
+	}
+}
+
+// TestAMisspeltFieldIsAnErrorAtLoad: in every part of the input, with file and line.
+func TestAMisspeltFieldIsAnErrorAtLoad(t *testing.T) {
+	for _, field := range []string{
+		"input.jobs", "input.job.gpu", "input.job.roles[_].gpu", "input.job.roles[_].volumes[_].sort", "input.request.usr", "input.cluster.model",
+		"input.cluster.models[_].gpu", "input.findings[_].rule", "input.job.runtime.names",
+	} {
+		_, err := policies.Load(files("a.rego", policy("a", "deny contains \"no\" if "+field+" == \"x\"")))
+		if err == nil || !strings.Contains(err.Error(), "a.rego:8: undefined ref: ") {
+			t.Errorf("%s: %v; want a.rego:8: undefined ref", field, err)
+		}
+	}
+	if _, err := policies.Load(files("a.rego", policy("a", `deny contains "no" if input.object.spec.whatever.there == "is"`))); err != nil {
+		t.Errorf("a field of the object: %v", err)
+	}
+}
+
+// TestSettingsOfOldStandInConfig: what was written below signalbox is found below config.
+func TestSettingsOfOldStandInConfig(t *testing.T) {
+	for _, place := range []string{"config", "signalbox"} {
+		o := load(t, files("a.rego", policy("a", `deny contains "no" if input.job.gpus > data.config.limit.most`), "x.yaml", place+": {limit: {most: 8}}"))
+		want := []preflight.Ruling{{Policy: "a", Effect: preflight.Deny, Message: "no", Remedy: "Do it otherwise."}}
+		if diff := cmp.Diff(want, decide(t, o, input("enforce")).Rulings); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", place, diff)
+		}
+	}
+}

@@ -1,0 +1,25 @@
+# METADATA
+# title: nothing large begins in a freeze
+# description: |
+#   data.config.freezes: [{"from": "2026-12-20", "until": "2027-01-02", "why": "the move", "above_gpus":
+#   8, "namespaces": ["*"]}] lists freezes by their first and last day in UTC. Jobs that ask for
+#   above_gpus or fewer may begin; without namespaces a freeze holds everywhere.
+# custom:
+#   remedy: Submit after the freeze.
+package signalbox.change_freeze
+
+holds(freeze) if not freeze.namespaces
+
+holds(freeze) if "*" in freeze.namespaces
+
+holds(freeze) if input.job.namespace in freeze.namespaces
+
+deny contains {"path": "spec", "msg": msg} if {
+	some freeze in data.config.freezes
+	input.request.operation == "CREATE"
+	input.request.date >= freeze.from
+	input.request.date <= freeze.until
+	holds(freeze)
+	input.job.gpus > object.get(freeze, "above_gpus", -1)
+	msg := sprintf("asks for %d GPUs on %s; until %s nothing begins that asks for more than %d: %s", [input.job.gpus, input.request.date, freeze.until, object.get(freeze, "above_gpus", -1), object.get(freeze, "why", "a freeze")])
+}

@@ -1,0 +1,37 @@
+# METADATA
+# title: a namespace holds no more GPUs of a model than its share
+# description: |
+#   What the pods of the namespace hold now and what the job asks for are added up.
+#   data.config.namespace_gpus: {"ml": {"H100": 32, "*": 64}} is the most by model, as the nodes
+#   name it in nvidia.com/gpu.product; "*" counts all models together. A job that selects no
+#   model counts for "*" alone. A quota of Kubernetes counts devices, and knows no models.
+# custom:
+#   remedy: Wait until pods of the namespace end, ask for fewer GPUs, or ask for a larger share.
+package signalbox.max_gpus_in_namespace
+
+shares := data.config.namespace_gpus[input.job.namespace]
+
+in_use(model) := object.get(input.cluster.namespace_gpus, model, 0)
+
+# A role that may run on one of several models counts for none of them.
+asked(model) := sum([n |
+	some role in input.job.roles
+	role.gpu_models == [model]
+	n := role.gpus_per_pod * role.max
+])
+
+deny contains {"path": "spec", "msg": msg} if {
+	some model, share in shares
+	model != "*"
+	asked(model) > 0
+	in_use(model) + asked(model) > share
+	msg := sprintf("asks for %d GPUs of model %s and namespace %s holds %d; its share is %d", [asked(model), model, input.job.namespace, in_use(model), share])
+}
+
+deny contains {"path": "spec", "msg": msg} if {
+	share := shares["*"]
+	input.job.gpus > 0
+	held := sum([n | some n in input.cluster.namespace_gpus])
+	held + input.job.gpus > share
+	msg := sprintf("asks for %d GPUs and namespace %s holds %d; its share is %d", [input.job.gpus, input.job.namespace, held, share])
+}

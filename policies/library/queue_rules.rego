@@ -1,0 +1,36 @@
+# METADATA
+# title: jobs go to the queues of their namespace, or to none
+# description: |
+#   data.config.queues: {"default": {"required": true}, "namespaces": {"ml": {"allowed": ["gpu"]},
+#   "web": {"forbidden": true}}} says whether a job must name a queue, may name only some, or none.
+#   A namespace that is not listed gets the default. "above_gpus": 0 leaves out jobs that ask for
+#   no more GPUs than that.
+# custom:
+#   remedy: Name a queue that the namespace may use, or leave the queue out where none may be used.
+package signalbox.queue_rules
+
+rule := object.get(object.get(data.config.queues, "namespaces", {}), input.job.namespace, object.get(data.config.queues, "default", {}))
+
+counts if input.job.gpus > object.get(rule, "above_gpus", -1)
+
+deny contains {"path": "metadata.labels", "msg": msg} if {
+	counts
+	rule.required == true
+	input.job.queue == ""
+	msg := sprintf("names no queue; jobs in namespace %s wait in one", [input.job.namespace])
+}
+
+deny contains {"path": "metadata.labels", "msg": msg} if {
+	counts
+	input.job.queue != ""
+	is_array(rule.allowed)
+	not input.job.queue in rule.allowed
+	msg := sprintf("names queue %s; namespace %s may use %s", [input.job.queue, input.job.namespace, concat(", ", sort(rule.allowed))])
+}
+
+deny contains {"path": "metadata.labels", "msg": msg} if {
+	counts
+	rule.forbidden == true
+	input.job.queue != ""
+	msg := sprintf("names queue %s; jobs in namespace %s start without one", [input.job.queue, input.job.namespace])
+}

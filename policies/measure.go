@@ -1,0 +1,78 @@
+package policies
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+// Cost is how long one policy takes to answer about some jobs.
+type Cost struct {
+	Policy  string        `json:"policy"` // Input is what all share: writing the input
+	Asked   int           `json:"asked"`
+	P50     time.Duration `json:"p50Nanoseconds"`
+	P99     time.Duration `json:"p99Nanoseconds"`
+	Most    time.Duration `json:"mostNanoseconds"`
+	Failure string        `json:"failure,omitempty"` // the last one
+}
+
+// Input names the cost of writing inputs for policies.
+const Input = "(input)"
+
+// Measure asks every policy by itself about every input, so many times over, and says how long
+// the answers took: the slowest policy first, by its 99th percentile. Policies that the data does
+// not configure are not asked, as in a review.
+func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Input, rounds int, now func() time.Time) ([]Cost, error) {
+	s, ok := in.(*set)
+	if !ok {
+		return nil, nil
+	}
+	took, failures := map[string][]time.Duration{}, map[string]string{}
+	w := watch()
+	defer w.stop()
+	for range rounds {
+		for _, input := range inputs {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			start := now()
+			value, err := ast.InterfaceToValue(input)
+			if err != nil {
+				return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
+			}
+			took[Input] = append(took[Input], now().Sub(start))
+			spent := map[string]time.Duration{}
+			for _, r := range s.rules {
+				if r.silent {
+					continue
+				}
+				share, end := shared(ctx, 1)
+				start := now()
+				_, err := w.ask(share, r, value, input.Request.Mode, false)
+				spent[r.doc.Name] += now().Sub(start)
+				end()
+				if err != nil {
+					failures[r.doc.Name] = reason(err)
+				}
+			}
+			for name, d := range spent {
+				took[name] = append(took[name], d)
+			}
+		}
+	}
+	var out []Cost
+	for name, all := range took {
+		slices.Sort(all)
+		out = append(out, Cost{
+			Policy: name, Asked: len(all), P50: all[len(all)/2], P99: all[(len(all)-1)*99/100], Most: all[len(all)-1], Failure: failures[name],
+		})
+	}
+	slices.SortFunc(out, func(a, b Cost) int { return cmp.Or(cmp.Compare(b.P99, a.P99), cmp.Compare(a.Policy, b.Policy)) })
+	return out, nil
+}

@@ -1,0 +1,108 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+const (
+	// mostTime is what one rule may take of one evaluation, however much its caller has. The rules
+	// of the library take microseconds.
+	mostTime = time.Second
+	// mostMemory is by how much the heap may grow, beyond what it may grow between two collections
+	// anyway, while one rule is evaluated.
+	mostMemory = 256 << 20
+	// looks is how often the heap is looked at.
+	looks = 2 * time.Millisecond
+)
+
+var (
+	errTime   = errors.New("it did not end in the time that policies have")
+	errMemory = fmt.Errorf("it took more than %d MiB of memory", mostMemory>>20)
+)
+
+// watcher stops the rule that is being evaluated when the heap grows too much. OPA counts no
+// memory, and the heap is everybody's: a rule that is stopped is asked again, alone with those
+// that were stopped as well.
+type watcher struct {
+	limit   uint64
+	current atomic.Pointer[context.CancelCauseFunc]
+	done    chan struct{}
+}
+
+// alone is held while a rule is asked again.
+var alone sync.Mutex
+
+const heapNow, heapLive = "/memory/classes/heap/objects:bytes", "/gc/heap/live:bytes"
+
+func read(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
+}
+
+// watch begins to look at the heap.
+func watch() *watcher {
+	w := &watcher{done: make(chan struct{})}
+	go w.look()
+	return w
+}
+
+func (w *watcher) stop() { close(w.done) }
+
+func (w *watcher) look() {
+	ticker := time.NewTicker(looks)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.done:
+			return
+		case <-ticker.C:
+		}
+		now := read(heapNow)
+		if w.limit == 0 {
+			// The collector lets the heap double (GOGC=100) before it collects.
+			w.limit = max(2*read(heapLive), now) + mostMemory
+		}
+		if stop := w.current.Load(); stop != nil && now > w.limit {
+			(*stop)(errMemory)
+		}
+	}
+}
+
+// guard is a context that ends when the heap has grown too much.
+func (w *watcher) guard(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancelCause(ctx)
+	w.current.Store(&stop)
+	return ctx, func() {
+		w.current.Store(nil)
+		stop(nil)
+	}
+}
+
+// ask asks a rule under guard; lonely: while no other rule is asked so.
+func (w *watcher) ask(ctx context.Context, r *rule, input ast.Value, mode string, lonely bool) ([]preflight.Ruling, error) {
+	if lonely {
+		alone.Lock()
+		defer alone.Unlock()
+	}
+	guarded, end := w.guard(ctx)
+	defer end()
+	rulings, err := r.ask(guarded, input, mode)
+	if err != nil && errors.Is(context.Cause(guarded), errMemory) {
+		return nil, errMemory
+	}
+	return rulings, err
+}

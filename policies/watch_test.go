@@ -1,0 +1,39 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestTheWatcherStopsWhatFillsTheHeap: above the bound, and not a quarter of it.
+func TestTheWatcherStopsWhatFillsTheHeap(t *testing.T) {
+	runtime.GC()
+	fill := func(bytes int) error {
+		w := watch()
+		defer w.stop()
+		ctx, end := w.guard(t.Context())
+		defer end()
+		time.Sleep(20 * time.Millisecond) // it looks at the heap as it was
+		var held [][]byte
+		for range bytes >> 20 {
+			page := make([]byte, 1<<20)
+			page[0] = 1
+			held = append(held, page)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+		runtime.KeepAlive(held)
+		return context.Cause(ctx)
+	}
+	if err := fill(mostMemory / 4); err != nil {
+		t.Errorf("a quarter of the bound was stopped: %v", err)
+	}
+	if err := fill(mostMemory * 2); !errors.Is(err, errMemory) {
+		t.Errorf("twice the bound: %v; want %v", err, errMemory)
+	}
+}

@@ -1,0 +1,321 @@
+package preflight
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// gpuProduct is the label that NVIDIA's feature discovery puts on nodes
+// (github.com/NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery).
+const gpuProduct = "nvidia.com/gpu.product"
+
+// Object is a job as it was written. As JSON it lacks its status, what API servers and kubectl
+// noted about its fields, and all values of environment variables: policies, their traces and
+// their logs are read by more people than jobs are.
+type Object struct{ Written *unstructured.Unstructured }
+
+// MarshalJSON writes the object without what may be secret.
+func (o Object) MarshalJSON() ([]byte, error) {
+	if o.Written == nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(open(o.Written.Object))
+}
+
+// open copies what of an object anybody may read.
+func open(object map[string]any) map[string]any {
+	out := maps.Clone(object)
+	delete(out, "status")
+	if meta, ok := out["metadata"].(map[string]any); ok {
+		meta = maps.Clone(meta)
+		delete(meta, "managedFields")
+		if annotations, ok := meta["annotations"].(map[string]any); ok {
+			annotations = maps.Clone(annotations)
+			delete(annotations, corev1.LastAppliedConfigAnnotation)
+			meta["annotations"] = annotations
+		}
+		out["metadata"] = meta
+	}
+	if spec, ok := out["spec"]; ok {
+		out["spec"] = withoutValues(spec)
+	}
+	return out
+}
+
+// withoutValues copies a value and leaves out the values of variables.
+func withoutValues(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = withoutValues(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, inner := range v {
+			switch key {
+			case "env", "envs":
+				out[key] = namesOnly(inner)
+			case "runtimeEnvYAML", "env_vars": // Ray: a document with variables in it
+			case corev1.LastAppliedConfigAnnotation:
+			default:
+				out[key] = withoutValues(inner)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// namesOnly are variables without their values: a list as containers have it, or an object.
+func namesOnly(env any) any {
+	switch env := env.(type) {
+	case []any:
+		out := make([]any, 0, len(env))
+		for _, e := range env {
+			if variable, ok := e.(map[string]any); ok {
+				variable = maps.Clone(variable)
+				delete(variable, "value")
+				out = append(out, variable)
+			}
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(env))
+		for name := range env {
+			out[name] = ""
+		}
+		return out
+	}
+	return nil
+}
+
+// spoken are annotations without kubectl's copy of the object, which has the values of variables.
+func spoken(annotations map[string]string) map[string]string {
+	out := maps.Clone(notNil(annotations))
+	delete(out, corev1.LastAppliedConfigAnnotation)
+	return out
+}
+
+// asked is when a review was asked for; zero: nobody knows.
+func asked(req Request) time.Time {
+	if req.Now.IsZero() && req.Cluster != nil {
+		return req.Cluster.Taken()
+	}
+	return req.Now
+}
+
+// number is a whole number at a place of the source.
+func number(j *job.Job, at job.Path) (int64, bool) {
+	v, err := at.Resolve(j.Source.Object)
+	if err != nil {
+		return 0, false
+	}
+	switch n := v.(type) {
+	case int64:
+		return n, true
+	case int:
+		return int64(n), true
+	case float64:
+		return int64(n), n == float64(int64(n))
+	}
+	return 0, false
+}
+
+// deadlineOf is after how many seconds something ends the job; 0: nothing does.
+func deadlineOf(j *job.Job) int64 {
+	for _, at := range []job.Path{"spec.runPolicy.activeDeadlineSeconds", "spec.activeDeadlineSeconds"} {
+		if n, ok := number(j, at); ok {
+			return n
+		}
+	}
+	var most int64
+	for i := range j.Roles {
+		if n := j.Roles[i].Pod.Spec.ActiveDeadlineSeconds; n != nil {
+			most = max(most, *n)
+			continue
+		}
+		n, _ := number(j, j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds"))
+		most = max(most, n)
+	}
+	return most
+}
+
+// retryPlaces are where kinds write how often a job is tried again: Kubeflow, Job and RayJob,
+// Volcano, JobSet, FrameworkController, and the elastic agent of PyTorchJob.
+var retryPlaces = []job.Path{
+	"spec.runPolicy.backoffLimit", "spec.backoffLimit", "spec.maxRetry", "spec.failurePolicy.maxRestarts",
+	"spec.retryPolicy.maxRetryCount", "spec.elasticPolicy.maxRestarts",
+}
+
+// retriesOf is how often the job is tried again at most; false where that is nowhere written or
+// has no end. A negative number of FrameworkController has none.
+func retriesOf(j *job.Job) (most int64, bounded bool) {
+	for _, at := range retryPlaces {
+		n, ok := number(j, at)
+		switch {
+		case ok && n < 0:
+			return 0, false
+		case ok:
+			most, bounded = max(most, n), true
+		}
+	}
+	return most, bounded
+}
+
+// modelsSelected are the models of GPU that a pod selects, by node selector or by each of its
+// required node affinities.
+func modelsSelected(spec *corev1.PodSpec) []string {
+	out := []string{}
+	if model := spec.NodeSelector[gpuProduct]; model != "" {
+		return append(out, model)
+	}
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return out
+	}
+	for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		at := slices.IndexFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
+			return e.Key == gpuProduct && e.Operator == corev1.NodeSelectorOpIn
+		})
+		if at < 0 {
+			return []string{} // one term is enough for a node, and this one takes any
+		}
+		out = append(out, term.MatchExpressions[at].Values...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func volumesOf(r *job.Role) []VolumeView {
+	out := []VolumeView{}
+	for i := range r.Pod.Spec.Volumes {
+		v := &r.Pod.Spec.Volumes[i]
+		view := VolumeView{Name: v.Name, Kind: "other", Path: r.Pod.At(job.Path("volumes").Index(i))}
+		switch s := v.VolumeSource; {
+		case s.HostPath != nil:
+			view.Kind, view.Of = "hostPath", s.HostPath.Path
+		case s.PersistentVolumeClaim != nil:
+			view.Kind, view.Of = "persistentVolumeClaim", s.PersistentVolumeClaim.ClaimName
+		case s.EmptyDir != nil, s == (corev1.VolumeSource{}): // the API server makes an emptyDir of it
+			view.Kind = "emptyDir"
+		case s.NFS != nil:
+			view.Kind, view.Of = "nfs", s.NFS.Server
+		case s.CSI != nil:
+			view.Kind, view.Of = "csi", s.CSI.Driver
+		case s.ConfigMap != nil:
+			view.Kind, view.Of = "configMap", s.ConfigMap.Name
+		case s.Secret != nil:
+			view.Kind, view.Of = "secret", s.Secret.SecretName
+		case s.Ephemeral != nil:
+			view.Kind = "ephemeral"
+		case s.Projected != nil:
+			view.Kind = "projected"
+		case s.DownwardAPI != nil:
+			view.Kind = "downwardAPI"
+		case s.Image != nil:
+			view.Kind, view.Of = "image", s.Image.Reference
+		}
+		out = append(out, view)
+	}
+	return out
+}
+
+// goneWithThePod are volumes whose files end with their pod. What a path of the node keeps cannot be
+// said from here; it counts as kept by nothing.
+var goneWithThePod = []string{"emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI", "image", "hostPath"}
+
+// keepsFiles says whether the container that trains mounts something that outlasts the pod.
+func keepsFiles(r *job.Role) bool {
+	c, _ := r.Trainer()
+	if c == nil {
+		return false
+	}
+	volumes := volumesOf(r)
+	for _, m := range c.VolumeMounts {
+		if path.Clean(m.MountPath) == "." || m.ReadOnly {
+			continue
+		}
+		at := slices.IndexFunc(volumes, func(v VolumeView) bool { return v.Name == m.Name })
+		if at >= 0 && !slices.Contains(goneWithThePod, volumes[at].Kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// modelsOf are the models of GPU that the nodes name.
+func modelsOf(view *cluster.Snapshot) []ModelFacts {
+	sums := map[string]ModelFacts{}
+	for _, g := range view.Alike(gpuProduct) {
+		gpus := devicesOf(g.Allocatable)
+		if gpus == 0 {
+			continue
+		}
+		m := sums[g.Labels[gpuProduct]]
+		m.Model, m.Nodes = g.Labels[gpuProduct], m.Nodes+g.Count
+		m.GPUs = saturate.Add(m.GPUs, saturate.Mul(gpus, int64(g.Count)))
+		sums[m.Model] = m
+	}
+	out := make([]ModelFacts, 0, len(sums))
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		out = append(out, sums[name])
+	}
+	return out
+}
+
+func devicesOf(amounts job.Resources) (n int64) {
+	for name, amount := range amounts {
+		if job.AcceleratorUnit(name) == job.Device {
+			n = saturate.Add(n, max(0, amount))
+		}
+	}
+	return n
+}
+
+// heldIn is how many GPUs the pods in the job's namespace hold, by model. Pods of the job itself
+// are left out: it is they that are asked about.
+func heldIn(view *cluster.Snapshot, j *job.Job) map[string]int64 {
+	out := map[string]int64{}
+	if view == nil || !view.PodsKnown() {
+		return out
+	}
+	pods := view.PodLists()[j.Ref.Namespace]
+	if pods == nil {
+		return out
+	}
+	own := func(labels.Set) bool { return false }
+	if kind := kinds.For(j.Source.GroupVersionKind()); j.Ref.UID != "" && kind != nil && kind.Pods != nil {
+		selectors := kind.Select(j.Ref, j.Source)
+		own = func(of labels.Set) bool {
+			return slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(of) })
+		}
+	}
+	for p := range pods.All() {
+		if p.Node() == "" || own(p.Labels()) {
+			continue
+		}
+		model := ""
+		if n := view.Node(p.Node()); n != nil {
+			model = n.Labels[gpuProduct]
+		}
+		for _, a := range p.Requests() {
+			if job.AcceleratorUnit(a.Name) == job.Device && a.N > 0 {
+				out[model] = saturate.Add(out[model], a.N)
+			}
+		}
+	}
+	return out
+}
