@@ -19,13 +19,13 @@ type worst struct {
 	steps int
 }
 
-// stepsTakeBack is how many lines that show training take an error back: one may be an echo of the step
-// that failed.
-const stepsTakeBack = 2
-
 // linesAfterWorst is how many lines may follow the last of a block: a program that gives up prints little more, a
 // client that could not report something is one of many that went on.
 const linesAfterWorst = 40
+
+// stepsTakeBack is how many lines that show training take an error back: one may be an echo of the step
+// that failed.
+const stepsTakeBack = 2
 
 // blockOf is how many lines may stand between two errors of one block.
 const blockOf = 20
