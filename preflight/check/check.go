@@ -51,20 +51,11 @@ func (c *Check) covers(groupKind string, operator *kinds.Operator) bool {
 }
 
 // KindNames are the kinds that the check looks at, in the order of their names; empty: every kind.
-// Those of one name are told apart by their group.
 func (c *Check) KindNames() []string {
-	all, times := kinds.All(), map[string]int{}
+	var out []string
+	all := kinds.All()
 	for _, k := range all {
-		times[k.Name]++
-	}
-	out := []string{}
-	for _, k := range all {
-		if !slices.ContainsFunc(k.Operators(), func(o *kinds.Operator) bool { return c.covers(k.GroupKind(), o) }) {
-			continue
-		}
-		if times[k.Name] > 1 {
-			out = append(out, k.GroupKind())
-		} else {
+		if slices.ContainsFunc(k.Operators(), func(o *kinds.Operator) bool { return c.covers(k.GroupKind(), o) }) {
 			out = append(out, k.Name)
 		}
 	}
