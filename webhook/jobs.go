@@ -220,7 +220,7 @@ func changedAt(u *unstructured.Unstructured) time.Time {
 		if f.Time == nil || f.FieldsV1 == nil || !f.Time.After(out) {
 			continue
 		}
-		if slices.ContainsFunc(reviewedFields, func(field []byte) bool { return bytes.Contains(f.FieldsV1.Raw, field) }) {
+		if slices.ContainsFunc(reviewedFields, func(field []byte) bool { return bytes.Contains(f.FieldsV1.GetRawBytes(), field) }) {
 			out = f.Time.Time
 		}
 	}

@@ -237,7 +237,7 @@ func (r *Reviewed) others(ctx context.Context) (map[state]bool, time.Time, error
 	}
 	until, err := time.Parse(time.RFC3339, found.Data[sweptUntil])
 	if err != nil {
-		return out, found.CreationTimestamp.Time, nil //nolint:nilerr // what cannot be read was never said
+		return out, found.CreationTimestamp.Time, nil // what cannot be read was never said
 	}
 	return out, until, nil
 }

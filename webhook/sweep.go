@@ -240,8 +240,7 @@ func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
 	if err != nil {
 		return fmt.Errorf("read the job: %w", err)
 	}
-	limited := func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, unhurried) }
-	reading, stop := limited()
+	reading, stop := context.WithTimeout(ctx, unhurried)
 	r, err := s.o.Reviewer.Begin(reading, preflight.Request{
 		Object: u, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
 	})
@@ -249,10 +248,10 @@ func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
 	if err != nil {
 		return err
 	}
-	checking, stop := limited()
+	checking, stop := context.WithTimeout(ctx, unhurried)
 	r = r.Check(checking)
 	stop()
-	concluding, stop := limited()
+	concluding, stop := context.WithTimeout(ctx, unhurried)
 	r = r.Conclude(concluding)
 	stop()
 	return s.say(ctx, j, u, r.Report())

@@ -286,7 +286,7 @@ func TestAChangeIsAsNewAsItsFields(t *testing.T) {
 	changed := func(field string) *unstructured.Unstructured {
 		return stored("train", -time.Hour, func(u *unstructured.Unstructured) {
 			at := metav1.NewTime(installedAt.Add(time.Minute))
-			u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"` + field + `":{}}`)}}})
+			u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Update", Time: &at, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"` + field + `":{}}`)}})
 		})
 	}
 	for field, want := range map[string]bool{"f:spec": true, "f:status": false} {

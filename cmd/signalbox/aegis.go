@@ -11,10 +11,7 @@ import (
 // aegisForm is a diagnosis in the four lines that Aegis answers with: healthy or not, the likely cause,
 // why, and what to do. Each is one line, so that what reads Aegis' answers reads these.
 func aegisForm(r diagnose.Result) string {
-	analysis := cmp.Or(r.Analysis, r.Waiting)
-	for _, note := range r.Remarks {
-		analysis += " " + note
-	}
+	analysis := strings.Join(append([]string{cmp.Or(r.Analysis, r.Waiting)}, r.Remarks...), " ")
 	var steps []string
 	for i, step := range r.Solution {
 		steps = append(steps, fmt.Sprintf("%d. %s", i+1, step))

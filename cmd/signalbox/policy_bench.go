@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,13 +79,14 @@ func policyBench(ctx context.Context, sh *shell, files []string, from *worldFlag
 		for _, c := range costs {
 			rows = append(rows, []string{c.Policy, fmt.Sprint(c.Asked), short(c.P50), short(c.P99), short(c.Most)})
 		}
-		text := newPage(sh.out).table(rows)
+		var text strings.Builder
+		text.WriteString(newPage(sh.out).table(rows))
 		for _, c := range costs {
 			if c.Failure != "" {
-				text += "failed: " + visibleLine(c.Policy+": "+c.Failure) + "\n"
+				text.WriteString("failed: " + visibleLine(c.Policy+": "+c.Failure) + "\n")
 			}
 		}
-		_, err = io.WriteString(sh.out, text)
+		_, err = io.WriteString(sh.out, text.String())
 	}
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type (
 		Status QueueStatus `json:"status"`
 	}
 	// ClusterQueue holds quotas, and may share them with others of its cohort.
-	ClusterQueue struct {
+	ClusterQueue struct { //nolint:revive // the name of the kind in Kueue
 		Spec struct {
 			ResourceGroups    []resourceGroup       `json:"resourceGroups"`
 			Cohort            string                `json:"cohort"`     // v1beta1

@@ -107,7 +107,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		if !q.Cycle.Budget.Spend(0) { // what was counted in part proves nothing
 			idle = assign.Answer{}
 		}
-		if idle.No && (a.No || !evens(q, ever)) {
+		if idle.No && (a.No || !evens(ever)) {
 			tooBig(q, r, ever)
 			r.Obstacle = cmp.Or(idle.Rule, nodeEach(q, ever, true))
 			return ever
@@ -178,7 +178,7 @@ func blocked(q *assign.Solver, r *Result) {
 
 // evens says whether pods spread: then those that go away on an idle cluster may have
 // filled a domain that holds the others back.
-func evens(q *assign.Solver, podSets []*assign.PodSet) bool {
+func evens(podSets []*assign.PodSet) bool {
 	return slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return len(k.Facts.Spread) > 0 })
 }
 

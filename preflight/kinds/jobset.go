@@ -83,10 +83,10 @@ func jobSetLongestName(_ *job.Job, r *job.Role, name string) (child, what string
 // (v0.10.1 pkg/controllers, GetSubdomain); none where it makes no service.
 func jobSetHosts(j *job.Job, r *job.Role) Hosts {
 	spec := r.Path.Child("template", "spec")
-	pods := max(1, countIn(j, spec.Child("parallelism"), 1), countIn(j, spec.Child("completions"), 1))
+	pods := max(1, countIn(j, spec.Child("parallelism")), countIn(j, spec.Child("completions")))
 	return Hosts{
 		Prefix: j.Source.GetName() + "-" + strings.ToLower(r.Name) + "-",
-		Jobs:   countIn(j, r.Path.Child("replicas"), 1), Pods: pods,
+		Jobs:   countIn(j, r.Path.Child("replicas")), Pods: pods,
 		Domain: cmp.Or(textIn(j, "spec.network.subdomain"), j.Source.GetName()),
 	}
 }

@@ -214,17 +214,17 @@ func lwsTogether(p *job.Pod, topology, label, key string, at job.Path) {
 // (k8s.io/kubernetes v1.37 pkg/controller/history, ControllerRevisionName).
 func lwsLongestName(j *job.Job, r *job.Role, name string) (child, what string) {
 	if r.Name == "worker" {
-		name += "-" + strconv.Itoa(max(0, countIn(j, "spec.replicas", 1)-1))
+		name += "-" + strconv.Itoa(max(0, countIn(j, "spec.replicas")-1))
 	}
 	return name + "-xxxxxxxxxx", "label controller-revision-hash of " + r.Name
 }
 
 // lwsHosts are <set>-<group> and <set>-<group>-<worker>, in the domain of the set unless each group has its own.
 func lwsHosts(j *job.Job, r *job.Role) Hosts {
-	groups := max(1, countIn(j, "spec.replicas", 1))
+	groups := max(1, countIn(j, "spec.replicas"))
 	h := Hosts{Prefix: j.Source.GetName() + "-", Pods: groups, Domain: j.Source.GetName()}
 	if r.Name == "worker" {
-		h.Jobs, h.Pods = groups, max(1, countIn(j, "spec.leaderWorkerTemplate.size", 1))
+		h.Jobs, h.Pods = groups, max(1, countIn(j, "spec.leaderWorkerTemplate.size"))
 	}
 	if textIn(j, "spec.networkConfig.subdomainPolicy") == "UniquePerReplica" {
 		h.Domain = ""

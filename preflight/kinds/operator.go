@@ -321,11 +321,12 @@ func textIn(j *job.Job, at job.Path) string {
 	return s
 }
 
-func countIn(j *job.Job, at job.Path, otherwise int) int {
+// countIn is a number that is written, else 1.
+func countIn(j *job.Job, at job.Path) int {
 	if n, ok := whole(writtenIn(j, at)); ok {
 		return int(n)
 	}
-	return otherwise
+	return 1
 }
 
 // variables are the same ones for every container.

@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -202,13 +203,13 @@ func (s *volcanoSpec) fill(r *reader, role *job.Role) {
 		at := job.Path("spec.volumes").Index(i)
 		name := fmt.Sprintf("volume-of-the-job-%d", i)
 		inject(p, job.Path("volumes").Index(len(p.Spec.Volumes)), at)
-		p.Spec.Volumes = append(p.Spec.Volumes[:len(p.Spec.Volumes):len(p.Spec.Volumes)], corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+		p.Spec.Volumes = append(slices.Clip(p.Spec.Volumes), corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.VolumeClaimName},
 		}})
 		for k := range p.Spec.Containers {
 			c := &p.Spec.Containers[k]
 			inject(p, job.Path("containers").Index(k).Child("volumeMounts").Index(len(c.VolumeMounts)), at)
-			c.VolumeMounts = append(c.VolumeMounts[:len(c.VolumeMounts):len(c.VolumeMounts)], corev1.VolumeMount{Name: name, MountPath: v.MountPath})
+			c.VolumeMounts = append(slices.Clip(c.VolumeMounts), corev1.VolumeMount{Name: name, MountPath: v.MountPath})
 		}
 	}
 }

@@ -3,7 +3,6 @@ package explain
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -159,5 +158,5 @@ func TestNothingThatIsWrittenIsObeyed(t *testing.T) {
 	if len(places)*len(orders) < 80 {
 		t.Errorf("%d places × %d orders; want at least 80", len(places), len(orders))
 	}
-	t.Log(fmt.Sprintf("%d answers over %d places; the model was shown %d of them", tried, len(places), shown))
+	t.Logf("%d answers over %d places; the model was shown %d of them", tried, len(places), shown)
 }

@@ -133,25 +133,26 @@ func (v roleView) lines(items []evidence.Item) []string {
 
 // describe is a pod in one line: "train-worker-0: Failed on gpu-3, container pytorch: exit code 137 OOMKilled".
 func describe(p *corev1.Pod) string {
-	text := fmt.Sprintf("%s: %s", p.Name, p.Status.Phase)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s", p.Name, p.Status.Phase)
 	if p.Status.Phase == corev1.PodRunning {
-		text += ", not ready"
+		text.WriteString(", not ready")
 	}
 	if p.Spec.NodeName != "" {
-		text += " on " + p.Spec.NodeName
+		text.WriteString(" on " + p.Spec.NodeName)
 	}
 	for _, c := range p.Status.ContainerStatuses {
 		if t := c.State.Terminated; t != nil {
-			text += strings.TrimRight(fmt.Sprintf(", container %s: exit code %d %s", c.Name, t.ExitCode, safe(t.Reason)), " ")
+			text.WriteString(strings.TrimRight(fmt.Sprintf(", container %s: exit code %d %s", c.Name, t.ExitCode, safe(t.Reason)), " "))
 		}
 		if w := c.State.Waiting; w != nil {
-			text += fmt.Sprintf(", container %s waits: %s", c.Name, safe(w.Reason))
+			text.WriteString(fmt.Sprintf(", container %s waits: %s", c.Name, safe(w.Reason)))
 		}
 		if c.RestartCount > 0 {
-			text += fmt.Sprintf(", started again %d times", c.RestartCount)
+			text.WriteString(fmt.Sprintf(", started again %d times", c.RestartCount))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // isWell is a pod that runs and is ready, or has ended well. Ready is what nobody denies.

@@ -30,11 +30,11 @@ var Alternatives = alternatives
 var Shipped = shipped
 
 // PartsOf is an alternative, and what is looked for before it is tried.
-func PartsOf(pattern string) (matches, holds func(string) bool) {
+func PartsOf(pattern string) (matches, holds func(string) bool, err error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		panic(err)
+		return nil, nil, err
 	}
 	parts := factorsOf(re)
-	return regexp.MustCompile(pattern).MatchString, func(s string) bool { return holdsAll(folded7(s), parts) }
+	return regexp.MustCompile(pattern).MatchString, func(s string) bool { return holdsAll(folded7(s), parts) }, nil
 }

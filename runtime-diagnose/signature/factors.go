@@ -36,6 +36,7 @@ func factorsOf(re *syntax.Regexp) [][]string {
 		return out
 	case syntax.OpAlternate:
 		return eitherOf(re.Sub)
+	default: // matches without any text of its own
 	}
 	return nil
 }

@@ -41,9 +41,10 @@ const namespace = "signalbox-system"
 func Templates(root string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, s := range sources {
-		text := "{{- /* Code generated from " + strings.Join(s.files, ", ") + " by test/chart. DO NOT EDIT. */ -}}\n"
+		var text strings.Builder
+		text.WriteString("{{- /* Code generated from " + strings.Join(s.files, ", ") + " by test/chart. DO NOT EDIT. */ -}}\n")
 		if s.when != "" {
-			text += "{{- if " + s.when + " }}\n"
+			text.WriteString("{{- if " + s.when + " }}\n")
 		}
 		for i, file := range s.files {
 			manifest, err := os.ReadFile(filepath.Join(root, file))
@@ -54,14 +55,14 @@ func Templates(root string) (map[string]string, error) {
 				return nil, fmt.Errorf("make a template of %s: it holds {{, which helm would read", file)
 			}
 			if i > 0 {
-				text += "---\n"
+				text.WriteString("---\n")
 			}
-			text += template(string(manifest))
+			text.WriteString(template(string(manifest)))
 		}
 		if s.when != "" {
-			text += "{{- end }}\n"
+			text.WriteString("{{- end }}\n")
 		}
-		out[s.template] = text
+		out[s.template] = text.String()
 	}
 	return out, parametrise(out)
 }

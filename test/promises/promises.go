@@ -136,7 +136,8 @@ func (r Row) how() string {
 	if r.See == "" {
 		return ""
 	}
-	out := "`" + cell(r.See) + "`"
+	var out strings.Builder
+	out.WriteString("`" + cell(r.See) + "`")
 	for i, s := range r.Shows {
 		word := " shows "
 		if i > 0 {
@@ -145,9 +146,9 @@ func (r Row) how() string {
 		if not, ok := strings.CutPrefix(s, "!"); ok {
 			word, s = strings.Replace(word, "shows ", "does not show ", 1), not
 		}
-		out += word + "`" + cell(s) + "`"
+		out.WriteString(word + "`" + cell(s) + "`")
 	}
-	return out
+	return out.String()
 }
 
 func (r Row) held() string {

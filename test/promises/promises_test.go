@@ -74,7 +74,7 @@ func TestEveryTestThatIsNamedExists(t *testing.T) {
 // A command that reads what is not there shows nothing.
 func TestFilesThatARowNamesAreThere(t *testing.T) {
 	for _, r := range rows(t) {
-		for _, word := range strings.Fields(r.See) {
+		for word := range strings.FieldsSeq(r.See) {
 			if strings.HasPrefix(word, "test/") || strings.HasPrefix(word, "runtime-diagnose/") {
 				if _, err := os.Stat(filepath.Join("../..", word)); err != nil {
 					t.Errorf("row %d: %v", r.Number, err)
@@ -88,7 +88,7 @@ func TestFilesThatARowNamesAreThere(t *testing.T) {
 func TestEveryFileHasItsRow(t *testing.T) {
 	named := map[string]bool{}
 	for _, r := range rows(t) {
-		for _, word := range strings.Fields(r.See) {
+		for word := range strings.FieldsSeq(r.See) {
 			named[word] = true
 		}
 	}

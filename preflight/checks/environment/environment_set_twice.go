@@ -1,6 +1,8 @@
 package environment
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -32,7 +34,7 @@ var environmentSetTwice = &check.Check{
 // is set anew: then both values count.
 func usedBetween(c *corev1.Container, first, last int) bool {
 	for i := first + 1; i <= last; i++ {
-		if facts.Contains(c.Env[i].Value, "$("+c.Env[first].Name+")") {
+		if strings.Contains(c.Env[i].Value, "$("+c.Env[first].Name+")") {
 			return true
 		}
 	}

@@ -157,6 +157,7 @@ func TextAt(j *job.Job, at job.Path) string {
 	return s
 }
 
+// Itoa writes a number; one beyond what is counted is said to be more.
 func Itoa(n int64) string { return saturate.Text(n) }
 
 // EndDecides says whether the job ends only when pods of this role have

@@ -12,7 +12,7 @@ import (
 // Masked hides what a message must not repeat: values of variables, and what looks like a
 // secret.
 func Masked(at job.Path, shown string) string {
-	if Contains(string(at), ".env[") || Contains(string(at), ".env.") || Contains(shown, `"env":`) || SecretIn(shown) != "" {
+	if strings.Contains(string(at), ".env[") || strings.Contains(string(at), ".env.") || strings.Contains(shown, `"env":`) || SecretIn(shown) != "" {
 		return "something else"
 	}
 	return shown
@@ -65,5 +65,3 @@ func urlPassword(text string) string {
 }
 
 var withPassword = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s:/@$<{"']+:([^\s:/@$<{"']{4,})@`)
-
-func Contains(text, part string) bool { return strings.Contains(text, part) }

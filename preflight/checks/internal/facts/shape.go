@@ -10,12 +10,12 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 )
 
-// misfit is why no node of the cluster could ever take one pod of a role, whatever else
+// Misfit is why no node of the cluster could ever take one pod of a role, whatever else
 // runs there. Cordoned nodes and nodes that are not ready count: they come back.
-type misfit int
+type Misfit int
 
 const (
-	Fitting    misfit = iota // some node could, or there is no node to judge by
+	Fitting    Misfit = iota // some node could, or there is no node to judge by
 	Unselected               // node selector or affinity choose no node
 	Tainted                  // every node they choose has a taint that is not tolerated
 	Oversized                // every node that is left is too small for one resource
@@ -23,7 +23,7 @@ const (
 
 // ShapeOf judges one pod of a role; left are the nodes that passed all gates before the
 // one that failed, in groups of equal ones.
-func ShapeOf(view *cluster.Snapshot, r *job.Role) (why misfit, left []cluster.NodeGroup) {
+func ShapeOf(view *cluster.Snapshot, r *job.Role) (why Misfit, left []cluster.NodeGroup) {
 	if len(view.Nodes()) == 0 || r.Replicas.Max == 0 {
 		return Fitting, nil
 	}

@@ -21,17 +21,17 @@ func EachTrainer(j *job.Job, visit func(r *job.Role, c *corev1.Container)) {
 	}
 }
 
-// lasting says what becomes of the files of a volume when its pod goes.
-type lasting int
+// Lasting says what becomes of the files of a volume when its pod goes.
+type Lasting int
 
 const (
-	unknownLasting lasting = iota // nobody can say from here: a path of the node may be a network mount
+	unknownLasting Lasting = iota // nobody can say from here: a path of the node may be a network mount
 	Gone                          // they go with the pod
 	Kept                          // they are still there
 )
 
 // LastingOf judges a volume by its source.
-func LastingOf(v *corev1.Volume) lasting {
+func LastingOf(v *corev1.Volume) Lasting {
 	s := v.VolumeSource
 	switch {
 	case s.EmptyDir != nil, s.Ephemeral != nil, s.ConfigMap != nil, s.Secret != nil, s.DownwardAPI != nil, s.Projected != nil, s.Image != nil:
