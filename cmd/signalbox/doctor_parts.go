@@ -323,9 +323,14 @@ func (d *doctor) rights(ctx context.Context, e *examination) {
 	const part = "rights of the account"
 	user := "system:serviceaccount:" + d.own + ":signalbox"
 	needs := []authorizationv1.ResourceAttributes{
-		{Verb: "list", Resource: "nodes"}, {Verb: "list", Resource: "pods"}, {Verb: "get", Resource: "pods", Subresource: "log"},
-		{Verb: "list", Resource: "namespaces"}, {Verb: "list", Resource: "events"}, {Verb: "create", Group: "events.k8s.io", Resource: "events"},
-		{Verb: "create", Resource: "configmaps"}, {Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: d.own, Name: config.Default().LeaderElection.Name},
+		{Verb: "list", Resource: "nodes"},
+		{Verb: "list", Resource: "pods"},
+		{Verb: "get", Resource: "pods", Subresource: "log"},
+		{Verb: "list", Resource: "namespaces"},
+		{Verb: "list", Resource: "events"},
+		{Verb: "create", Group: "events.k8s.io", Resource: "events"},
+		{Verb: "create", Resource: "configmaps"},
+		{Verb: "update", Group: "coordination.k8s.io", Resource: "leases", Namespace: d.own, Name: config.Default().LeaderElection.Name},
 	}
 	for _, k := range kinds.All() {
 		if group := k.GVKs[0].Group; len(d.served[group]) > 0 {

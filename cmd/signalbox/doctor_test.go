@@ -122,22 +122,32 @@ func TestDoctor(t *testing.T) {
 		want   string
 	}{
 		"all is well": {func(*installation) {}, ""},
-		"nothing is installed": {func(i *installation) { *i = installation{version: i.version, served: i.served} },
+		"nothing is installed": {
+			func(i *installation) { *i = installation{version: i.version, served: i.served} },
 			`wrong webhook configuration: there is none called signalbox: the API server asks nobody about jobs
 wrong pods: there is no Deployment signalbox in signalbox-system
 wrong webhook is reached: nothing tells the API server to
 wrong leader: there is no Lease: nobody diagnoses
 wrong settings: no ConfigMap in signalbox-system holds config.yaml
 wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its binding is missing: a stolen token could change jobs
-`},
-		"it refuses jobs while it is away": {func(i *installation) { i.hook.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Fail) },
-			"wrong webhook configuration: failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away\n"},
-		"the webhook does not answer": {func(i *installation) { i.warnings = []string{"[other] something"} },
-			"wrong webhook is reached: it did not answer a dry run in namespace ml: jobs are admitted unreviewed\n"},
-		"somebody else refuses the probe": {func(i *installation) { i.err = errors.New("no Jobs on Sundays") },
-			"unknown webhook is reached: a Job in namespace ml is refused: no Jobs on Sundays\n"},
-		"the API server trusts nobody": {func(i *installation) { i.hook.Webhooks[0].ClientConfig.CABundle = nil },
-			"wrong certificate: the webhook configuration holds no CA: the API server trusts nobody\n"},
+`,
+		},
+		"it refuses jobs while it is away": {
+			func(i *installation) { i.hook.Webhooks[0].FailurePolicy = new(admissionregistrationv1.Fail) },
+			"wrong webhook configuration: failurePolicy is Fail; expected Ignore: jobs are refused while Signalbox is away\n",
+		},
+		"the webhook does not answer": {
+			func(i *installation) { i.warnings = []string{"[other] something"} },
+			"wrong webhook is reached: it did not answer a dry run in namespace ml: jobs are admitted unreviewed\n",
+		},
+		"somebody else refuses the probe": {
+			func(i *installation) { i.err = errors.New("no Jobs on Sundays") },
+			"unknown webhook is reached: a Job in namespace ml is refused: no Jobs on Sundays\n",
+		},
+		"the API server trusts nobody": {
+			func(i *installation) { i.hook.Webhooks[0].ClientConfig.CABundle = nil },
+			"wrong certificate: the webhook configuration holds no CA: the API server trusts nobody\n",
+		},
 		"a pod waits for its image": {func(i *installation) {
 			i.pods.Status.ReadyReplicas = 0
 			i.more = append(i.more, &corev1.Pod{
@@ -145,29 +155,41 @@ wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its bin
 				Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "not found"}}}}},
 			})
 		}, "wrong pods: 0 of 2 ready: signalbox-1: ImagePullBackOff not found\n"},
-		"the leader is gone": {func(i *installation) { i.lease.Spec.RenewTime.Time = examinedAt.Add(-time.Hour) },
-			"wrong leader: signalbox-7f9c has not renewed the Lease since 2026-11-22T11:00:00Z: nobody diagnoses\n"},
-		"our clock is off, not the leader": {func(i *installation) { i.lease.Spec.RenewTime.Time = examinedAt.Add(-time.Hour); i.skew = time.Hour },
-			"wrong clocks: this machine is 1h0m0s ahead of the API server\n"},
-		"a setting is misspelt": {func(i *installation) { i.settings.Data["config.yaml"] = "webhok: {}" },
-			`wrong settings: signalbox-config-1: line 1: no setting is called "webhok" here; did you mean "webhook"?` + "\n"},
+		"the leader is gone": {
+			func(i *installation) { i.lease.Spec.RenewTime.Time = examinedAt.Add(-time.Hour) },
+			"wrong leader: signalbox-7f9c has not renewed the Lease since 2026-11-22T11:00:00Z: nobody diagnoses\n",
+		},
+		"our clock is off, not the leader": {
+			func(i *installation) { i.lease.Spec.RenewTime.Time = examinedAt.Add(-time.Hour); i.skew = time.Hour },
+			"wrong clocks: this machine is 1h0m0s ahead of the API server\n",
+		},
+		"a setting is misspelt": {
+			func(i *installation) { i.settings.Data["config.yaml"] = "webhok: {}" },
+			`wrong settings: signalbox-config-1: line 1: no setting is called "webhok" here; did you mean "webhook"?` + "\n",
+		},
 		"a policy does not load": {func(i *installation) {
 			i.more = append(i.more, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 				Namespace: webhook.Namespace, Name: "mine", Labels: map[string]string{webhook.PolicyLabel: "true"}, Annotations: map[string]string{webhook.PolicyErrorAnnotation: "line 3: what is this"},
 			}})
 		}, "wrong policies: mine does not load: line 3: what is this\n"},
-		"a right is missing": {func(i *installation) { i.denied = "nodes" },
-			"wrong rights of the account: system:serviceaccount:signalbox-system:signalbox may not list nodes\n"},
-		"the operator is newer": {func(i *installation) { i.served[0].GroupVersion = "kubeflow.org/v3" },
-			"wrong kinds: the cluster serves pytorchjobs.kubeflow.org in v3; PyTorchJob is read in v1\n"},
+		"a right is missing": {
+			func(i *installation) { i.denied = "nodes" },
+			"wrong rights of the account: system:serviceaccount:signalbox-system:signalbox may not list nodes\n",
+		},
+		"the operator is newer": {
+			func(i *installation) { i.served[0].GroupVersion = "kubeflow.org/v3" },
+			"wrong kinds: the cluster serves pytorchjobs.kubeflow.org in v3; PyTorchJob is read in v1\n",
+		},
 		"an operator's webhook is down": {func(i *installation) {
 			other := webhook.Configuration(kinds.All())
 			other.Name, other.Webhooks[0].Name, other.Webhooks[0].FailurePolicy = "operator", "v.operator", new(admissionregistrationv1.Fail)
 			other.Webhooks[0].ClientConfig.Service.Namespace, other.Webhooks[0].ClientConfig.Service.Name = "kubeflow", "operator"
 			i.more = append(i.more, other)
 		}, "wrong operators' webhooks: nobody is behind Service kubeflow/operator, and v.operator refuses jobs until somebody is\n"},
-		"the cluster is old": {func(i *installation) { i.version = "v1.29.4" },
-			"wrong API server: it is v1.29.4; expected 1.30 or later: the admission policies that bound the account are missing\n"},
+		"the cluster is old": {
+			func(i *installation) { i.version = "v1.29.4" },
+			"wrong API server: it is v1.29.4; expected 1.30 or later: the admission policies that bound the account are missing\n",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -146,10 +146,10 @@ func describe(p *corev1.Pod) string {
 			text.WriteString(strings.TrimRight(fmt.Sprintf(", container %s: exit code %d %s", c.Name, t.ExitCode, safe(t.Reason)), " "))
 		}
 		if w := c.State.Waiting; w != nil {
-			text.WriteString(fmt.Sprintf(", container %s waits: %s", c.Name, safe(w.Reason)))
+			fmt.Fprintf(&text, ", container %s waits: %s", c.Name, safe(w.Reason))
 		}
 		if c.RestartCount > 0 {
-			text.WriteString(fmt.Sprintf(", started again %d times", c.RestartCount))
+			fmt.Fprintf(&text, ", started again %d times", c.RestartCount)
 		}
 	}
 	return text.String()
