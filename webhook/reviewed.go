@@ -70,6 +70,7 @@ type Reviewed struct {
 	every     time.Duration
 	log       logr.Logger
 	now       func() time.Time
+	stall     stall
 
 	mu    sync.Mutex
 	known map[state]bool
@@ -103,9 +104,10 @@ func NewReviewed(c kubernetes.Interface, namespace string, log logr.Logger) *Rev
 	}
 }
 
-// add remembers that a state was reviewed whole.
+// add remembers that a state was reviewed whole. Where the process stood still, nobody may have waited for
+// the answer: then it is not known.
 func (r *Reviewed) add(s state) {
-	if r == nil || s == 0 {
+	if r == nil || s == 0 || r.stall.lately(r.now()) {
 		return
 	}
 	r.mu.Lock()
@@ -132,6 +134,9 @@ func (r *Reviewed) has(s state) bool {
 // Start tells the other replicas what is new until the context is done, and once more then: whoever comes
 // next is not to review again what this process has. Where nothing is new, nobody is asked.
 func (r *Reviewed) Start(ctx context.Context) error {
+	var beating sync.WaitGroup
+	beating.Go(func() { r.stall.watch(ctx, r.now) })
+	defer beating.Wait()
 	tick := time.NewTicker(r.every)
 	defer tick.Stop()
 	there := false // from when it is made, jobs are dealt with

@@ -35,6 +35,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	operators "github.com/signalbox-dev/signalbox/test/cluster"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
@@ -400,7 +401,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 	})
 
 	It("finds every sample valid for the real definitions", func(ctx SpecContext) {
-		Expect(plane.InstallCRDs(ctx, 0, filepath.Join("..", "cluster", "crds"))).To(Succeed())
+		Expect(plane.InstallCRDs(ctx, operators.LeaderWorkerSet|operators.KubeRay, filepath.Join("..", "cluster", "crds"))).To(Succeed())
 		var all []any
 		for _, c := range checks.All() {
 			all = append(all, c)
