@@ -97,7 +97,7 @@ func (r *release) sbom(platform v1.Platform, binary []byte) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// module is a package of the document. The sum of go.sum is of a listing, and no algorithm of SPDX.
+// module is a package of the document: where it lies is told by its purl. The sum of go.sum is of a listing, and no algorithm of SPDX.
 func module(path, version, sum string) spdxPackage {
 	p := spdxPackage{
 		ID: "SPDXRef-" + notInID.ReplaceAllString(path+"-"+version, "-"), Name: path, Version: version,
@@ -105,20 +105,7 @@ func module(path, version, sum string) spdxPackage {
 		Refs: []spdxRef{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + path + "@" + version}},
 	}
 	if sum != "" {
-		p.Location, p.Comment = fmt.Sprintf("https://proxy.golang.org/%s/@v/%s.zip", escaped(path), version), "go.sum: "+sum
+		p.Comment = "go.sum: " + sum
 	}
 	return p
-}
-
-// escaped is a module's path as the proxy has it: upper case is marked (https://go.dev/ref/mod#goproxy-protocol).
-func escaped(path string) string {
-	var b strings.Builder
-	for _, r := range path {
-		if 'A' <= r && r <= 'Z' {
-			b.WriteByte('!')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
