@@ -56,6 +56,18 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 			[]any{two, low("x-0", "a-1", "8"), low("x-1", "a-2", "8")},
 			"1 pod of PyTorchJob default/x (priority 0) would have to go for the priority class high (1000)",
 		},
+		"a cordoned node is cleared for pods that tolerate it": {
+			highClass, in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) {
+				s.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}}
+			})))),
+			[]any{build.Node("a-1", build.GPUs(8), build.Cordoned()), low("x-0", "a-1", "8")},
+			"1 pod of PyTorchJob default/x (priority 0) would have to go for the priority class high (1000)",
+		},
+		"a cordoned node is cleared for nobody else": {
+			highClass, high(1, "8"),
+			[]any{build.Node("a-1", build.GPUs(8), build.Cordoned()), low("x-0", "a-1", "8")},
+			"",
+		},
 		"the node with fewer pods is cleared": {
 			highClass, high(1, "8"),
 			[]any{two, low("x-0", "a-1", "4"), low("x-1", "a-1", "4"), low("y-0", "a-2", "8")},

@@ -147,7 +147,7 @@ func (h *victimSearch) gather(r *fit.Result) {
 		if !h.budget.Spend(stepsPerMove * (1 + len(n.Pods()))) {
 			return
 		}
-		if !n.Ready || n.Cordoned || !h.suits(n) {
+		if !n.Ready || !h.suits(n) {
 			if planned[n.Name] { // by pods of the gang that run there already, and count
 				h.stay = append(h.stay, n)
 			}
@@ -182,9 +182,16 @@ func (h *victimSearch) prepare() {
 	}
 }
 
+// cordon is the taint of a node that is cordoned, also where nobody has put it there yet: kube-scheduler
+// judges by it (plugins/nodeunschedulable).
+var cordon = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+
 // suits says whether some group may use the node.
 func (h *victimSearch) suits(n *cluster.Node) bool {
 	for i := range h.gang.Groups {
+		if n.Cordoned && podspec.Untolerated(cordon, h.gang.Groups[i].Pod.Spec.Tolerations) != nil {
+			continue
+		}
 		if h.gang.Groups[i].Count > 0 && h.selects[i](n) && podspec.Untolerated(n.Taints, h.gang.Groups[i].Pod.Spec.Tolerations) == nil {
 			return true
 		}
