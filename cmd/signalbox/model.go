@@ -24,7 +24,8 @@ type modelFlags struct {
 	settings string // file
 	prompts  string // folder
 	explain  bool
-	only     bool // print the question, ask nobody
+	only     bool   // print the question, ask nobody
+	model    *model // nil: none is needed
 }
 
 func (f *modelFlags) add(c *cobra.Command) {
@@ -32,29 +33,33 @@ func (f *modelFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.prompts, "prompts", "", "`folder` with prompts of your own, <kind>.tmpl and default.tmpl")
 }
 
-// model is what a shell asks a model with.
+// model is what a shell asks a model with; one for all jobs of a command line, because it counts its calls.
 type model struct {
 	explainer.Explainer
-	name string
+	settings config.Config
 }
 
-// open reads the settings. Without asks a model need not be configured.
-func (f *modelFlags) open(asks bool) (*model, config.Config, error) {
+// open reads the settings, before anything is diagnosed, where a model is asked or its question printed.
+func (f *modelFlags) open() error {
+	if !f.explain && !f.only {
+		return nil
+	}
 	settings := config.Default()
 	if f.settings != "" {
 		var err error
 		if settings, err = config.Load(f.settings); err != nil {
-			return nil, settings, usagef("%w", err)
+			return usagef("%w", err)
 		}
 	}
 	client, err := controller.Model(settings)
 	switch {
 	case err != nil:
-		return nil, settings, usagef("%w", err)
-	case asks && client == llm.Off:
-		return nil, settings, usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
+		return usagef("%w", err)
+	case f.explain && client == llm.Off:
+		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
 	}
-	return &model{name: settings.LLM.Model, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes}}, settings, nil
+	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes}}
+	return nil
 }
 
 // sources are where prompts come from: the folder of the command line, else what the server reads.
@@ -86,7 +91,7 @@ func spoken(q explainer.Question) string {
 // is said, and changes no finding.
 func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *diagnose.Result) {
 	p := sh.progress()
-	p.step("asking %s …", m.name)
+	p.step("asking %s …", m.settings.LLM.Model)
 	told, err := m.Explain(ctx, q, *r)
 	p.done()
 	switch {

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
@@ -58,6 +61,22 @@ func TestExplainInTheShell(t *testing.T) {
 	for _, r := range server.Requests() {
 		if strings.Contains(r.User, "hunter2secret") {
 			t.Error("a secret of the log was sent")
+		}
+	}
+}
+
+// Logs of a namespace leave the cluster only where its label says so, and nobody who cannot read it decides.
+func TestOnlyALabelledNamespaceIsAsked(t *testing.T) {
+	labelled := func(name string, labels map[string]string) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	}
+	kube := fake.NewClientset(labelled("ml", map[string]string{"signalbox.dev/llm": "enabled"}), labelled("other", map[string]string{"signalbox.dev/llm": "no"}), labelled("plain", nil))
+	for namespace, want := range map[string]string{
+		"ml": "", "other": "is not labelled signalbox.dev/llm=enabled", "plain": "is not labelled signalbox.dev/llm=enabled", "none": "not found",
+	} {
+		err := mayAsk(t.Context(), kube, namespace)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", namespace, err, want)
 		}
 	}
 }

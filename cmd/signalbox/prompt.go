@@ -93,17 +93,13 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 // asked answers about a diagnosis that was made: the question alone, or the diagnosis and what a model
 // says of it.
 func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result, live *liveCluster, to func(diagnose.Result) error) error {
-	if !f.model.explain && !f.model.only {
+	m := f.model.model
+	if m == nil {
 		return to(r)
 	}
-	m, settings, err := f.model.open(!f.model.only)
-	if err != nil {
-		return err
-	}
+	m.Sources = f.model.sources(m.settings, nil)
 	if live != nil {
-		m.Sources = f.model.sources(settings, live.clients)
-	} else {
-		m.Sources = f.model.sources(settings, nil)
+		m.Sources = f.model.sources(m.settings, live.clients)
 	}
 	q, err := m.question(ctx, sh, c, r)
 	if err != nil {
@@ -119,7 +115,8 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 	}
 	if live != nil {
 		if err := mayAsk(ctx, live.clients, r.Job.Namespace); err != nil {
-			return err
+			sh.tell("%s", err)
+			return to(r) // the finding needs no model
 		}
 	}
 	m.tell(ctx, sh, q, &r)
