@@ -10,6 +10,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gexec"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // The doctor looks at the program as it is installed, but for its pods, which no test runs.
@@ -38,6 +40,8 @@ var _ = Describe("signalbox doctor", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		address = freeAddress()
 		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		// Specs that ran before may have installed all of it.
+		Expect(client.IgnoreNotFound(plane.Clientset().AppsV1().Deployments("signalbox-system").Delete(ctx, "signalbox", metav1.DeleteOptions{}))).To(Succeed())
 	})
 
 	It("says that nobody answers, and then that somebody does", func(ctx SpecContext) {
