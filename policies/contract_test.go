@@ -23,7 +23,7 @@ kind: PyTorchJob
 metadata:
   name: train
   namespace: ml
-  labels: {team: vision}
+  labels: {team: vision, kueue.x-k8s.io/queue-name: team}
   annotations:
     cost-center: "4711"
     kubectl.kubernetes.io/last-applied-configuration: '{"env":"sesame"}'
@@ -46,6 +46,7 @@ spec:
           containers:
           - name: pytorch
             image: registry.example.com/train:1
+            command: [python, train.py, --api-key, sesame-0123456789abcdef]
             env:
             - {name: TOKEN, value: sesame}
             - {name: KEY, valueFrom: {secretKeyRef: {name: keys, key: k}}}
@@ -58,7 +59,7 @@ status: {conditions: [{type: Created}]}
 ---
 apiVersion: v1
 kind: Node
-metadata: {name: a, labels: {nvidia.com/gpu.product: H100}}
+metadata: {name: a, labels: {nvidia.com/gpu.product: H100, node.kubernetes.io/instance-type: p5.48xlarge}}
 status: {allocatable: {cpu: "96", memory: 1Ti, pods: "110", nvidia.com/gpu: "8"}}
 ---
 apiVersion: v1
@@ -79,6 +80,59 @@ metadata: {name: elsewhere, namespace: web}
 spec:
   nodeName: a
   containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 1}}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: waits-0, namespace: ml, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: waits, uid: u, controller: true}]}
+spec:
+  containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 2}}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: waits-1, namespace: ml, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: waits, uid: u, controller: true}]}
+spec:
+  containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 2}}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: waits, namespace: web}
+spec:
+  containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 8}}}]
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: ml, annotations: {cost-center: "4711"}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: gpus, namespace: ml}
+spec: {hard: {requests.nvidia.com/gpu: "16", pods: "20"}}
+status: {hard: {requests.nvidia.com/gpu: "16", pods: "20"}, used: {requests.nvidia.com/gpu: "3", pods: "1"}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: elsewhere, namespace: web}
+spec: {hard: {pods: "1"}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: team, namespace: ml}
+spec: {clusterQueue: vision}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: vision}
+spec:
+  cohort: all
+  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]
+status: {flavorsReservation: [{name: h100, resources: [{name: nvidia.com/gpu, total: 6}]}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: speech}
+spec:
+  cohort: all
+  resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}]}]
 `
 
 // witness keeps what it is asked.
@@ -160,6 +214,11 @@ func TestObjectsAreShownWithoutValues(t *testing.T) {
 		"the copy that kubectl keeps": `{metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: sesame}}}`,
 		"the same of a template":      `{spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: sesame}}}}}`,
 		"the status":                  `{status: {message: sesame}}`,
+		"an option of a command":      `{spec: {command: [train, --hf-token, sesame-0123456789]}}`,
+		"the text of a command":       `{spec: {args: ["-c", "curl -H 'Authorization: Bearer sesame-0123456789' a"]}}`,
+		"an address":                  `{spec: {args: ["https://ana:sesame-0123@git.example.com/a.git"]}}`,
+		"an annotation":               `{metadata: {annotations: {wandb-api-key: sesame-0123456789abcdef}}}`,
+		"a label of a template":       `{spec: {template: {metadata: {annotations: {password: sesame-0123456789abcdef}}}}}`,
 	}
 	for name, text := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -179,11 +238,77 @@ func TestObjectsAreShownWithoutValues(t *testing.T) {
 	}
 }
 
+// TestAnUpdateShowsWhatWasBefore: an update in the same form, and null for what is new.
+func TestAnUpdateShowsWhatWasBefore(t *testing.T) {
+	job := func(replicas int64) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a", "namespace": "ml"},
+			"spec": map[string]any{"parallelism": replicas, "template": map[string]any{"spec": map[string]any{
+				"restartPolicy": "Never",
+				"containers":    []any{map[string]any{"name": "a", "image": "a", "env": []any{map[string]any{"name": "A", "value": "sesame"}}}},
+			}}},
+		}}
+	}
+	o := load(t, files("a.rego", policy("a", `deny contains sprintf("from %v to %v", [input.old_object.spec.parallelism, input.object.spec.parallelism])`)))
+	for old, want := range map[*unstructured.Unstructured]string{job(1): "from 1 to 2", nil: ""} {
+		report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{
+			Object: job(2), Old: old, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}, Operation: "UPDATE",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, r := range report.Rulings {
+			said += r.Message
+		}
+		if said != want || len(report.Undecided) > 0 {
+			t.Errorf("%q, undecided %q; want %q", said, report.Undecided, want)
+		}
+	}
+}
+
+// TestWhatWasNotLookedAtIsUndecided: a rule about quotas, the namespace or pods that wait does not pass
+// where nobody saw them.
+func TestWhatWasNotLookedAtIsUndecided(t *testing.T) {
+	const nodes = "\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"110\"}}\n"
+	for rule, part := range map[string]string{
+		`some q in input.cluster.quotas; q.left < 0`:        "ResourceQuotas",
+		`input.request.namespace_annotations.frozen == "y"`: "namespace",
+		`input.cluster.pending.jobs > 3`:                    "pods",
+	} {
+		view := &manifest.View{}
+		for doc, err := range manifest.Read("a", strings.NewReader(nodes)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			view.Objects = append(view.Objects, doc.Object)
+		}
+		snapshot, err := view.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var job *unstructured.Unstructured
+		for doc := range manifest.Read("job.yaml", strings.NewReader(contractJob)) {
+			job = doc.Object
+			break
+		}
+		o := load(t, files("a.rego", policy("a", "deny contains \"no\" if { "+rule+" }")))
+		report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{Object: job, Cluster: snapshot, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Undecided) != 1 || !strings.Contains(report.Undecided[0], part) {
+			t.Errorf("%s: undecided %q; want one about the %s", rule, report.Undecided, part)
+		}
+	}
+}
+
 // TestAMisspeltFieldIsAnErrorAtLoad: in every part of the input, with file and line.
 func TestAMisspeltFieldIsAnErrorAtLoad(t *testing.T) {
 	for _, field := range []string{
 		"input.jobs", "input.job.gpu", "input.job.roles[_].gpu", "input.job.roles[_].volumes[_].sort", "input.request.usr", "input.cluster.model",
 		"input.cluster.models[_].gpu", "input.findings[_].rule", "input.job.runtime.names",
+		"input.cluster.quotas[_].free", "input.cluster.pending.job", "input.cluster.pools[_].gpus", "input.request.namespace_annotation", "input.old",
 	} {
 		_, err := policies.Load(files("a.rego", policy("a", "deny contains \"no\" if "+field+" == \"x\"")))
 		if err == nil || !strings.Contains(err.Error(), "a.rego:8: undefined ref: ") {

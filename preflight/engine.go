@@ -54,7 +54,8 @@ type Input struct {
 	Findings []finding.Finding `json:"findings"`
 	Cluster  ClusterFacts      `json:"cluster"`
 	Request  RequestFacts      `json:"request"`
-	Object   Object            `json:"object,omitzero"` // as it was written, without values that may be secret
+	Object   Object            `json:"object,omitzero"`     // as it was written, without values that may be secret
+	Old      Object            `json:"old_object,omitzero"` // before an update, in the same way; absent: it is new
 }
 
 // Ruled is the answer of the engine. Rulings are sorted by policy, path, message. Effects
@@ -154,6 +155,39 @@ type ClusterFacts struct {
 	Models []ModelFacts `json:"models"`
 	// InUse is how many GPUs the pods of the job's namespace hold by model, without the job's own.
 	InUse map[string]int64 `json:"namespace_gpus"`
+	Pools []PoolFacts      `json:"pools"`
+	// Quotas bound the job's namespace and its queue: ResourceQuotas, and the ClusterQueue of Kueue.
+	Quotas  []QuotaFacts `json:"quotas"`
+	Pending PendingFacts `json:"pending"`
+}
+
+// PoolFacts are the nodes of one model of GPU and one type of machine.
+type PoolFacts struct {
+	Model       string `json:"model"`   // "": the nodes do not name theirs
+	Machine     string `json:"machine"` // the instance type; "": not named
+	Nodes       int    `json:"nodes"`
+	GPUsPerNode int64  `json:"gpus_per_node"`
+}
+
+// QuotaFacts is one bound, in base units: cpu in milli, memory in bytes, the rest in pieces.
+type QuotaFacts struct {
+	Kind     string `json:"kind"` // ResourceQuota or ClusterQueue
+	Name     string `json:"name"`
+	Flavor   string `json:"flavor"`   // of a ClusterQueue
+	Resource string `json:"resource"` // as the object names it: requests.nvidia.com/gpu, pods
+	Hard     int64  `json:"hard"`     // of a ClusterQueue, its own without what it may borrow
+	Used     int64  `json:"used"`
+	Left     int64  `json:"left"` // of a ClusterQueue, with what it may borrow now
+}
+
+// PendingFacts are pods of other jobs that wait for a place, in the whole cluster and in the job's namespace.
+type PendingFacts struct {
+	Jobs          int   `json:"jobs"`
+	Pods          int   `json:"pods"`
+	GPUs          int64 `json:"gpus"`
+	NamespaceJobs int   `json:"namespace_jobs"`
+	NamespacePods int   `json:"namespace_pods"`
+	NamespaceGPUs int64 `json:"namespace_gpus"`
 }
 
 // ModelFacts is one model of GPU in the cluster.
@@ -171,6 +205,8 @@ type RequestFacts struct {
 	DryRun          bool              `json:"dry_run"`
 	Mode            string            `json:"mode"` // off, warn or enforce, of the namespace
 	NamespaceLabels map[string]string `json:"namespace_labels"`
-	Time            string            `json:"time"` // RFC 3339 in UTC; empty: not known
-	Date            string            `json:"date"` // its first ten characters: 2026-12-24
+	// NamespaceAnnotations are those of at most 128 characters.
+	NamespaceAnnotations map[string]string `json:"namespace_annotations"`
+	Time                 string            `json:"time"` // RFC 3339 in UTC; empty: not known
+	Date                 string            `json:"date"` // its first ten characters: 2026-12-24
 }

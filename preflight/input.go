@@ -23,17 +23,14 @@ func inputOf(j *job.Job, req Request, answer fit.Result, findings []finding.Find
 		Findings: append([]finding.Finding{}, findings...),
 		Cluster:  factsOf(req.Cluster, answer),
 		Object:   Object{req.Object},
+		Old:      Object{req.Old},
 		Request: RequestFacts{
 			User: req.User, Groups: append([]string{}, req.Groups...), Operation: req.Operation,
 			DryRun: req.DryRun, Mode: ModeOf(req.Namespace), NamespaceLabels: notNil(req.Namespace),
+			NamespaceAnnotations: map[string]string{},
 		},
 	}
-	if reads("cluster.models") {
-		in.Cluster.Models = modelsOf(req.Cluster)
-	}
-	if reads("cluster.namespace_gpus") {
-		in.Cluster.InUse = heldIn(req.Cluster, j)
-	}
+	in.limits(j, req, reads)
 	if now := asked(req); !now.IsZero() {
 		in.Request.Time = now.UTC().Format(time.RFC3339)
 		in.Request.Date = in.Request.Time[:len(time.DateOnly)]
@@ -133,7 +130,7 @@ func privileged(s *corev1.SecurityContext) bool {
 }
 
 func factsOf(view *cluster.Snapshot, answer fit.Result) ClusterFacts {
-	facts := ClusterFacts{Fit: answer.Verdict.String(), Change: answer.Change, Models: []ModelFacts{}, InUse: map[string]int64{}}
+	facts := ClusterFacts{Fit: answer.Verdict.String(), Change: answer.Change, Models: []ModelFacts{}, InUse: map[string]int64{}, Pools: []PoolFacts{}, Quotas: []QuotaFacts{}}
 	if view == nil || view.Incomplete() != "" {
 		return facts
 	}

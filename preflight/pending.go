@@ -57,10 +57,8 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 	if asked(req).IsZero() {
 		p.lacks = append(p.lacks, Lack{"request.time", "nobody said when"}, Lack{"request.date", "nobody said when"})
 	}
-	if req.Cluster != nil && req.Cluster.Incomplete() == "" && !req.Cluster.PodsKnown() {
-		p.lacks = append(p.lacks, Lack{"cluster.namespace_gpus", "the pods of the cluster were not looked at"})
-	}
 	p.read()
+	p.lacks = append(p.lacks, unseen(req.Cluster, p.job)...)
 	if p.job == nil {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")

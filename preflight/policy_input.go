@@ -9,12 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/preflight/kinds"
-	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
 
 // gpuProduct is the label that NVIDIA's feature discovery puts on nodes
@@ -22,8 +19,9 @@ import (
 const gpuProduct = "nvidia.com/gpu.product"
 
 // Object is a job as it was written. As JSON it lacks its status, what API servers and kubectl
-// noted about its fields, and all values of environment variables: policies, their traces and
-// their logs are read by more people than jobs are.
+// noted about its fields, and all values of environment variables, and secrets in its other texts
+// (a token on a command line) are masked: policies, their traces and their logs are read by more
+// people than jobs are.
 type Object struct{ Written *unstructured.Unstructured }
 
 // MarshalJSON writes the object without what may be secret.
@@ -44,12 +42,12 @@ func open(object map[string]any) map[string]any {
 		if annotations, ok := meta["annotations"].(map[string]any); ok {
 			annotations = maps.Clone(annotations)
 			delete(annotations, corev1.LastAppliedConfigAnnotation)
-			meta["annotations"] = annotations
+			meta["annotations"] = redact.Tree(annotations)
 		}
 		out["metadata"] = meta
 	}
 	if spec, ok := out["spec"]; ok {
-		out["spec"] = withoutValues(spec)
+		out["spec"] = redact.Tree(withoutValues(spec))
 	}
 	return out
 }
@@ -254,68 +252,4 @@ func keepsFiles(r *job.Role) bool {
 		}
 	}
 	return false
-}
-
-// modelsOf are the models of GPU that the nodes name.
-func modelsOf(view *cluster.Snapshot) []ModelFacts {
-	sums := map[string]ModelFacts{}
-	for _, g := range view.Alike(gpuProduct) {
-		gpus := devicesOf(g.Allocatable)
-		if gpus == 0 {
-			continue
-		}
-		m := sums[g.Labels[gpuProduct]]
-		m.Model, m.Nodes = g.Labels[gpuProduct], m.Nodes+g.Count
-		m.GPUs = saturate.Add(m.GPUs, saturate.Mul(gpus, int64(g.Count)))
-		sums[m.Model] = m
-	}
-	out := make([]ModelFacts, 0, len(sums))
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		out = append(out, sums[name])
-	}
-	return out
-}
-
-func devicesOf(amounts job.Resources) (n int64) {
-	for name, amount := range amounts {
-		if job.AcceleratorUnit(name) == job.Device {
-			n = saturate.Add(n, max(0, amount))
-		}
-	}
-	return n
-}
-
-// heldIn is how many GPUs the pods in the job's namespace hold, by model. Pods of the job itself
-// are left out: it is they that are asked about.
-func heldIn(view *cluster.Snapshot, j *job.Job) map[string]int64 {
-	out := map[string]int64{}
-	if view == nil || !view.PodsKnown() {
-		return out
-	}
-	pods := view.PodLists()[j.Ref.Namespace]
-	if pods == nil {
-		return out
-	}
-	own := func(labels.Set) bool { return false }
-	if kind := kinds.For(j.Source.GroupVersionKind()); j.Ref.UID != "" && kind != nil && kind.Pods != nil {
-		selectors := kind.Select(j.Ref, j.Source)
-		own = func(of labels.Set) bool {
-			return slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(of) })
-		}
-	}
-	for p := range pods.All() {
-		if p.Node() == "" || own(p.Labels()) {
-			continue
-		}
-		model := ""
-		if n := view.Node(p.Node()); n != nil {
-			model = n.Labels[gpuProduct]
-		}
-		for _, a := range p.Requests() {
-			if job.AcceleratorUnit(a.Name) == job.Device && a.N > 0 {
-				out[model] = saturate.Add(out[model], a.N)
-			}
-		}
-	}
-	return out
 }

@@ -167,3 +167,21 @@ func (n *QuotaNode) Left(fr FlavorResource) int64 {
 	}
 	return max(0, kept-n.usage[fr]) + above
 }
+
+// QueueBound is what a node has of one resource of one flavor.
+type QueueBound struct {
+	FlavorResource
+	Nominal, Used int64
+}
+
+// Bounds are the node's own quotas, sorted by flavor and resource.
+func (n *QuotaNode) Bounds() []QueueBound {
+	out := make([]QueueBound, 0, len(n.quotas))
+	for fr, q := range n.quotas {
+		out = append(out, QueueBound{fr, q.nominal, n.usage[fr]})
+	}
+	slices.SortFunc(out, func(a, b QueueBound) int {
+		return cmp.Or(cmp.Compare(a.Flavor, b.Flavor), cmp.Compare(a.Resource, b.Resource))
+	})
+	return out
+}

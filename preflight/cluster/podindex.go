@@ -20,9 +20,10 @@ type PodList struct {
 	index sync.Once
 	bound map[string]bool // names of pods with a node; made when first asked for
 
-	tally sync.Once
-	count int           // of pods that wait
-	sum   job.Resources // of what they ask for
+	tally  sync.Once
+	count  int           // of pods that wait
+	owners int           // of those
+	sum    job.Resources // of what they ask for
 }
 
 // All are the pods.
@@ -65,16 +66,32 @@ func (r *PodList) isBound(name string) bool {
 
 // Asked are the pods that wait, and what they ask for in all.
 func (r *PodList) Asked() (pods int, sum job.Resources) {
+	r.tallied()
+	return r.count, r.sum
+}
+
+// Waited are the controllers whose pods wait; a pod without one counts as its own.
+func (r *PodList) Waited() int {
+	r.tallied()
+	return r.owners
+}
+
+func (r *PodList) tallied() {
 	r.tally.Do(func() {
 		r.sum = job.Resources{}
+		owners := map[Owner]bool{}
 		for p := range r.Waiting(nil) {
-			r.count++
+			if r.count++; p.owner == (Owner{}) {
+				r.owners++
+			} else {
+				owners[p.owner] = true
+			}
 			for _, a := range p.requests {
 				r.sum[a.Name] = saturate.Add(r.sum[a.Name], a.N)
 			}
 		}
+		r.owners += len(owners)
 	})
-	return r.count, r.sum
 }
 
 // namespacePods is the live pods of a namespace in a store.
