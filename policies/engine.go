@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
@@ -48,6 +47,8 @@ type rule struct {
 	silent bool  // it says nothing whatever the input: the data does not configure it
 	exempt *rule // of the same policy; nil: it makes no exceptions
 	plain  bool  // its input is the object as it was written: a rule in Conftest's form
+	// options are of how it is evaluated, not of what it answers.
+	options []rego.EvalOption
 }
 
 // Load reads policies (*.rego) and their data (*.json, *.yaml, *.yml) from all file
@@ -107,6 +108,9 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	}
 	if !s.Reads(q.Stage, "object") {
 		in.Object = preflight.Object{}
+	}
+	if !s.Reads(q.Stage, "old_object") {
+		in.Old = preflight.Object{}
 	}
 	input, err := ast.InterfaceToValue(in)
 	if err != nil {
@@ -241,7 +245,7 @@ func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []pre
 			return nil, fmt.Errorf("read the object: %w", err)
 		}
 	}
-	results, err := r.query.Eval(ctx, rego.EvalParsedInput(input))
+	results, err := r.query.Eval(ctx, append([]rego.EvalOption{rego.EvalParsedInput(input)}, r.options...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -318,12 +322,7 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 	return out, nil
 }
 
-func clip(s string) string {
-	if utf8.RuneCountInString(s) <= longestMessage {
-		return s
-	}
-	return string([]rune(s)[:longestMessage-1]) + "…"
-}
+func clip(s string) string { return clipTo(s, longestMessage) }
 
 // reason is an error of OPA in one line.
 func reason(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -34,6 +34,7 @@ type asking struct {
 	groups []string
 	labels map[string]string
 	input  bool
+	why    bool // how each rule came to its answer
 }
 
 // fill makes a request as if this user had sent it to this namespace.
@@ -56,7 +57,8 @@ func newPolicyCheck(sh *shell) *cobra.Command {
 		Long: `Policy check asks the policies in the folders, and no others, about every job in the
 files, as in a namespace that enforces, asked by the user of --as and --as-group. What they see of
 a cluster is that of the kubeconfig, or of --snapshot; a policy that reads what was not looked at
-is undecided. --input prints what a policy sees.
+is undecided. --input prints what a policy sees; --explain prints how each rule came to its
+answer: what it read, and which of its expressions did not hold, with the values in them.
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
 does not load or fails · 3 our own failure.`,
@@ -74,6 +76,8 @@ does not load or fails · 3 our own failure.`,
 	from.add(c)
 	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
 	c.Flags().BoolVar(&a.input, "input", false, "print the input of the policies as JSON, and no answer")
+	c.Flags().BoolVar(&a.why, "explain", false, "print how each rule came to its answer")
+	c.MarkFlagsMutuallyExclusive("input", "explain")
 	addChoice(c, mode, "mode", "", "mode of the namespace")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
@@ -107,13 +111,20 @@ func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlag
 	if err != nil {
 		return err
 	}
-	asked := &witness{Policies: w.engine.InForce()}
+	set := w.engine.InForce()
+	asked := &witness{Policies: set}
 	w.engine, w.asking = asked, &a
 	jobs, err := in.review(ctx, w)
 	if err != nil {
 		return err
 	}
 	in.say(sh)
+	if a.why {
+		if err := explainPolicies(ctx, sh, set, asked.seen, format, paint); err != nil {
+			return err
+		}
+		return rulingsVerdict(jobs, in.troubles)
+	}
 	if a.input {
 		for _, i := range asked.seen {
 			if err := writeJSON(sh.out, i); err != nil {
