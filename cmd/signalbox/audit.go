@@ -45,6 +45,7 @@ type auditFlags struct {
 	everything     bool
 	enforce        bool
 	over           bool
+	rulings        bool // of policies, and nothing else
 	files          inputFlags
 	output         *choice
 	failOn, colour *choice
@@ -69,16 +70,49 @@ Exit codes: as those of check, but findings fail it only with --fail-on; a denia
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return own(f.run(c.Context(), sh)) },
 	}
+	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
+	f.add(c)
+	addChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
+	return c
+}
+
+// newPolicyAudit is audit for the author of policies.
+func newPolicyAudit(sh *shell) *cobra.Command {
+	f := &auditFlags{
+		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md"),
+		failOn: oneOf("never"), colour: oneOf("auto", "always", "never"), enforce: true, rulings: true,
+	}
+	c := &cobra.Command{
+		Use:   "audit [-A] --policy DIR",
+		Short: "say which jobs that there are would be denied",
+		Long: `Policy audit asks the policies in the folders, and no others, about every training job that a
+cluster or a snapshot holds, as in namespaces that enforce, and adds up whom they would deny or warn.
+
+Jobs that have ended are left out, unless --ended, and those that another job was made of.
+
+Exit codes: 0 no denial · 1 a denial · 2 bad usage, or a policy that does not load or fails.`,
+		Example: fmt.Sprintf("  %[1]s policy audit -A --policy policies/\n  %[1]s policy audit --snapshot cluster.yaml --policy policies/ -o json", sh.name),
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if len(f.from.folders) == 0 {
+				return usagef("no policies; expected --policy DIR")
+			}
+			f.from.only = true
+			return own(f.run(c.Context(), sh))
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (f *auditFlags) add(c *cobra.Command) {
 	f.from.add(c)
 	hide(c, "offline")
 	c.Flags().BoolVarP(&f.everything, "all-namespaces", "A", false, "jobs of all namespaces")
-	c.Flags().BoolVar(&f.enforce, "enforce", false, "as if every namespace enforced its policies")
 	c.Flags().BoolVar(&f.over, "ended", false, "also jobs that have ended")
 	c.Flags().StringVarP(&f.files.selector, "selector", "l", "", "only jobs with these `labels`")
 	addChoice(c, f.output, "output", "o", "output format")
-	addChoice(c, f.failOn, "fail-on", "", "severity from which the exit code is 1")
 	addChoice(c, f.colour, "color", "", "colour of text; NO_COLOR is honoured")
-	return c
 }
 
 func (f *auditFlags) run(ctx context.Context, sh *shell) error {
@@ -114,8 +148,14 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 		return err
 	}
 	in.say(sh)
+	if f.rulings {
+		onlyRulings(jobs)
+	}
 	if err := f.render(sh, sumUp(jobs)); err != nil {
 		return err
+	}
+	if f.rulings {
+		return rulingsVerdict(jobs, in.troubles)
 	}
 	return verdict(&outcome{jobs: jobs, troubles: in.troubles}, f.failOn.value)
 }

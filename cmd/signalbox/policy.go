@@ -18,12 +18,12 @@ import (
 
 func newPolicy(sh *shell) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "policy check|test|bench",
+		Use:   "policy check|audit|test|bench",
 		Short: "try, test and measure policies",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  needsCommand,
 	}
-	c.AddCommand(newPolicyCheck(sh), newPolicyTest(sh), newPolicyBench(sh))
+	c.AddCommand(newPolicyCheck(sh), newPolicyAudit(sh), newPolicyTest(sh), newPolicyBench(sh))
 	return c
 }
 
@@ -158,14 +158,19 @@ func rulingsVerdict(jobs []reviewed, troubles []preflight.Trouble) error {
 	return &exit{code: code}
 }
 
-// renderRulings writes what so many policies said.
-func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, policies int) error {
-	for i := range jobs { // rulings only: the findings are check's to tell
+// onlyRulings leaves what policies said: the findings are check's to tell.
+func onlyRulings(jobs []reviewed) {
+	for i := range jobs {
 		jobs[i].Findings, jobs[i].Skipped, jobs[i].Fit, jobs[i].Ran = nil, nil, nil, 0
 		if len(jobs[i].Rulings) == 0 {
 			jobs[i].Decision = preflight.Allowed
 		}
 	}
+}
+
+// renderRulings writes what so many policies said.
+func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, policies int) error {
+	onlyRulings(jobs)
 	if format != "text" {
 		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
 	}
