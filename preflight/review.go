@@ -80,7 +80,7 @@ func needless(kind *kinds.Kind, req Request) string {
 	case req.Object.GetDeletionTimestamp() != nil:
 		return "the job is being deleted"
 	case req.Old != nil && SameWork(req.Old, req.Object):
-		return "neither spec nor labels nor what silences checks was changed"
+		return "neither spec nor labels nor an annotation that is reviewed was changed"
 	case req.Old != nil && ended(kind, req.Object):
 		return "the job has ended"
 	}
@@ -90,12 +90,26 @@ func needless(kind *kinds.Kind, req Request) string {
 // SameWork says whether two states of an object ask for the same work: then admission has
 // nothing to review.
 func SameWork(old, now *unstructured.Unstructured) bool {
-	silences := func(o *unstructured.Unstructured) [2]string {
-		a := o.GetAnnotations()
-		return [2]string{a[check.IgnoreAnnotation], a[check.ReasonAnnotation]}
-	}
 	return reflect.DeepEqual(old.Object["spec"], now.Object["spec"]) &&
-		maps.Equal(old.GetLabels(), now.GetLabels()) && silences(old) == silences(now)
+		maps.Equal(old.GetLabels(), now.GetLabels()) && maps.Equal(ReviewedAnnotations(old), ReviewedAnnotations(now))
+}
+
+// ReviewedAnnotations are the annotations of a job that a review rests on: those that silence checks, and
+// those that say what work is asked for. Operators write the others while the job runs.
+func ReviewedAnnotations(u *unstructured.Unstructured) map[string]string {
+	out := map[string]string{}
+	all := u.GetAnnotations()
+	for _, key := range ReviewedKeys() {
+		if value, there := all[key]; there {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// ReviewedKeys are the keys of ReviewedAnnotations.
+func ReviewedKeys() []string {
+	return append(kinds.ReviewedAnnotations(), check.IgnoreAnnotation, check.ReasonAnnotation)
 }
 
 // ended says whether the operator is done with the job.

@@ -212,6 +212,7 @@ func TestReviewLeavesAloneWhatDidNotChange(t *testing.T) {
 		return o
 	}
 	note := func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"controller": "was here"}) }
+	volcano := func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"scheduling.volcano.sh/queue-name": "gpu"}) }
 	queue := func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "gpu"}) }
 	suspend := func(o *unstructured.Unstructured) {
 		_ = unstructured.SetNestedField(o.Object, true, "spec", "runPolicy", "suspend")
@@ -230,7 +231,9 @@ func TestReviewLeavesAloneWhatDidNotChange(t *testing.T) {
 		"a new job":                {nil, change(), nil, ""},
 		"a new spec":               {change(), change(suspend), nil, ""},
 		"a new label":              {change(), change(queue), nil, ""},
-		"a new annotation":         {change(), change(note), nil, "neither spec nor labels nor what silences checks was changed"},
+		"a new annotation":         {change(), change(note), nil, "neither spec nor labels nor an annotation that is reviewed was changed"},
+		"a queue in an annotation": {change(), change(volcano), nil, ""},
+		"no queue any more":        {change(volcano), change(), nil, ""},
 		"a job that ended":         {change(end), change(end, suspend), nil, "the job has ended"},
 		"a job that is deleted":    {change(), change(remove, suspend), nil, "the job is being deleted"},
 		"a namespace switched off": {nil, change(), map[string]string{"signalbox.dev/mode": "off"}, "the namespace is labelled signalbox.dev/mode=off"},
@@ -246,6 +249,17 @@ func TestReviewLeavesAloneWhatDidNotChange(t *testing.T) {
 				t.Errorf("%s, skipped %v; want %s, %v", r.Decision, r.Skipped, want.Decision, want.Skipped)
 			}
 		})
+	}
+}
+
+// TestEveryAnnotationThatIsReadIsReviewed: each key by itself makes an update worth a review.
+func TestEveryAnnotationThatIsReadIsReviewed(t *testing.T) {
+	for _, key := range preflight.ReviewedKeys() {
+		now := object(t, sixPods)
+		now.SetAnnotations(map[string]string{key: ""}) // an empty one is not none
+		if preflight.SameWork(object(t, sixPods), now) {
+			t.Errorf("%s is not reviewed", key)
+		}
 	}
 }
 

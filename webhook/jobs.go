@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -211,7 +212,13 @@ func keepJob(k *kinds.Kind) cache.TransformFunc {
 }
 
 // reviewedFields are how the names of fields begin that make up a state, as managers of fields have them.
-var reviewedFields = [][]byte{[]byte(`"f:spec"`), []byte(`"f:labels"`), []byte(`"f:signalbox.dev/ignore`)}
+var reviewedFields = func() [][]byte {
+	out := [][]byte{[]byte(`"f:spec"`), []byte(`"f:labels"`)}
+	for _, key := range preflight.ReviewedKeys() {
+		out = append(out, []byte(`"f:`+key+`"`))
+	}
+	return out
+}()
 
 // changedAt is when what is reviewed of a job was last written, as the API server notes it for each manager.
 func changedAt(u *unstructured.Unstructured) time.Time {

@@ -24,7 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight"
 )
 
 // state is a fingerprint of what is reviewed of one job: its UID, spec and labels, and what silences
@@ -37,11 +37,11 @@ func stateOf(u *unstructured.Unstructured) state {
 	if u.GetUID() == "" {
 		return 0
 	}
-	labels, notes := u.GetLabels(), u.GetAnnotations()
+	labels := u.GetLabels()
 	if len(labels) == 0 {
 		labels = nil
 	}
-	text, err := json.Marshal([]any{u.GetUID(), u.Object["spec"], labels, notes[check.IgnoreAnnotation], notes[check.ReasonAnnotation]})
+	text, err := json.Marshal([]any{u.GetUID(), u.Object["spec"], labels, preflight.ReviewedAnnotations(u)})
 	if err != nil {
 		return 0
 	}
