@@ -19,6 +19,7 @@ import (
 const (
 	auditDecision   = "decision"        // allowed, warned or denied
 	auditRevision   = "policy-revision" // of the policy set that decided
+	auditExempted   = "exempted"        // policies that made an exception, and why
 	auditNotChecked = "not-checked"     // what was not checked, and why
 	auditFindings   = "findings"        // names of the checks and policies that spoke
 )
@@ -260,6 +261,9 @@ func (a answer) audit() map[string]string {
 	}
 	if a.report.Revision != "" {
 		out[auditRevision] = clip(a.report.Revision, auditBytes)
+	}
+	if len(a.report.Exempted) > 0 {
+		out[auditExempted] = clip(oneLine(strings.Join(a.report.Exempted, "; ")), auditBytes)
 	}
 	if names := a.names(); len(names) > 0 {
 		out[auditFindings] = clip(strings.Join(names, ","), auditBytes)

@@ -29,6 +29,7 @@ func FuzzSpeak(f *testing.F) {
 			r.Rulings = append(r.Rulings, preflight.Ruling{Policy: name, Effect: preflight.Warn, Message: text, Remedy: text, Path: job.Path(path)})
 			r.Skipped = append(r.Skipped, preflight.Skip{Check: name, Reason: text, Failed: true})
 			r.Undecided = append(r.Undecided, text)
+			r.Exempted = append(r.Exempted, text)
 		}
 		if deny && n > 0 {
 			r.Decision = preflight.Denied
@@ -65,4 +66,12 @@ func FuzzSpeak(f *testing.F) {
 			t.Errorf("a denial of %d bytes", len(m))
 		}
 	})
+}
+
+// TestExceptionsAreInTheAuditLog: who was let past which policy, and why.
+func TestExceptionsAreInTheAuditLog(t *testing.T) {
+	r := preflight.Report{Decision: preflight.Allowed, Exempted: []string{"max-gpus: ana may", "queue: nobody waits"}}
+	if got := reported(r, "").response().AuditAnnotations["exempted"]; got != "max-gpus: ana may; queue: nobody waits" {
+		t.Errorf("exempted: %q", got)
+	}
 }
