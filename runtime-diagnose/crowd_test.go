@@ -59,7 +59,7 @@ func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
 	c := gangOf(logs)
 	var want []string
 	for round := range 20 {
-		crowd := newCrowd(&c, c.order(), Options{Apart: apart})
+		crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
 		all := read()
 		rand.New(rand.NewPCG(uint64(round), 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, h := range all {
@@ -90,7 +90,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 	const logs, apart = 300, 8
 	common, rare := &signature.Signature{ID: "common", Role: signature.Cascade}, &signature.Signature{ID: "rare", Role: signature.Root}
 	c := gangOf(logs)
-	crowd := newCrowd(&c, c.order(), Options{Apart: apart})
+	crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
 	for i := range logs {
 		switch i {
 		case 151:
@@ -113,7 +113,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 func TestACrowdOfStrangersIsBounded(t *testing.T) {
 	const logs, apart = 5000, 64
 	c := gangOf(logs)
-	crowd := newCrowd(&c, c.order(), Options{Apart: apart})
+	crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
 	few := []*signature.Signature{{ID: "a", Role: signature.Root}, {ID: "b", Role: signature.Root}, {ID: "c", Role: signature.Cascade}}
 	for i := range logs {
 		h := saying(i, few[i%3], i)
@@ -132,7 +132,7 @@ func TestACrowdOfStrangersIsBounded(t *testing.T) {
 func TestMoreVoicesThanRoom(t *testing.T) {
 	const logs, voices = 60, 12
 	c := gangOf(logs)
-	crowd := newCrowd(&c, c.order(), Options{Apart: 2})
+	crowd := newCrowd(&c, orderOf(&c), Options{Apart: 2})
 	for i := range logs {
 		crowd.take(saying(i, &signature.Signature{ID: fmt.Sprint("s", i%voices), Title: "it ended", Role: signature.Cascade}, i))
 	}
@@ -176,7 +176,7 @@ func TestEcho(t *testing.T) {
 			c := gangOf(1)
 			h := saying(0, what, 3)
 			tc(h)
-			crowd := newCrowd(&c, c.order(), Options{})
+			crowd := newCrowd(&c, orderOf(&c), Options{})
 			crowd.take(h)
 			v := crowd.voiceOf(h)
 			e := h.echo(0)
@@ -250,7 +250,7 @@ func TestTheCauseMayBeAnEcho(t *testing.T) {
 	if e := read.excerpts[len(read.excerpts)-1]; e.Source.Pod == last.Item.Source.Pod {
 		t.Error("its excerpt is there before it was read again")
 	}
-	if e := d.logs.excerpts[len(d.logs.excerpts)-1]; !e.of(last.Item.Source) || len(e.Lines) == 0 {
+	if e := d.logs.excerpts[len(d.logs.excerpts)-1]; !e.Of(last.Item.Source) || len(e.Lines) == 0 {
 		t.Errorf("what stands around it is lost: %+v", e)
 	}
 }

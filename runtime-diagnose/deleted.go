@@ -18,7 +18,7 @@ import (
 
 // readDeleted finds pods that were deleted while they ran and by nobody who says so: not by an eviction, not
 // by the operator, not with what owns them, and not after something had failed.
-func readDeleted(c Case) []rank.Sighting {
+func readDeleted(c *Case) []rank.Sighting {
 	switch {
 	case c.Job == nil, c.Job.Suspended, c.State.Stopped(), c.State.Phase == kinds.Suspended, c.State.Phase == kinds.Succeeded:
 		return nil
@@ -27,21 +27,20 @@ func readDeleted(c Case) []rank.Sighting {
 	case c.Job.Source != nil && c.Job.Source.GetDeletionTimestamp() != nil:
 		return nil
 	}
-	place := placer(c.Kind)
 	var out []rank.Sighting
 	for i := range c.Pods {
 		p := &c.Pods[i]
 		at, ok := deletedAt(p)
-		if !ok || c.endedBefore(at) || c.failedBefore(at) || c.removedByPlatform(p.UID, p.Name) || c.ownerGone(p) || disrupted(p) {
+		if !ok || endedBefore(c, at) || failedBefore(c, at) || removedByPlatform(c, p.UID, p.Name) || ownerGone(c, p) || disrupted(p) {
 			continue
 		}
 		text := fmt.Sprintf("pod %s was deleted at %s while it ran", p.Name, at.UTC().Format(clock))
 		out = append(out, rank.Sighting{
 			Signature: control.Deleted, Line: text, Platform: true,
-			Item: evidence.Item{ID: evidence.ID("pod/" + p.Name + "/deletion"), Kind: evidence.Status, At: at, Source: place(p), Text: text, Times: 1},
+			Item: evidence.Item{ID: evidence.ID("pod/" + p.Name + "/deletion"), Kind: evidence.Status, At: at, Source: c.Place(p), Text: text, Times: 1},
 		})
 	}
-	return append(out, c.stoppedAndGone()...)
+	return append(out, stoppedAndGone(c)...)
 }
 
 // deletedAt is when somebody asked for the deletion of a pod whose containers ran then.
@@ -66,13 +65,13 @@ func deletedAt(p *corev1.Pod) (time.Time, bool) {
 }
 
 // endedBefore says that the job was over when the pod was deleted: operators clean up.
-func (c Case) endedBefore(at time.Time) bool {
+func endedBefore(c *Case, at time.Time) bool {
 	since, err := time.Parse(time.RFC3339, c.State.Since)
 	return c.State.Phase == kinds.Failed && err == nil && since.Before(at)
 }
 
 // failedBefore says that a pod of the job had failed before: operators take the others away.
-func (c Case) failedBefore(at time.Time) bool {
+func failedBefore(c *Case, at time.Time) bool {
 	for i := range c.Pods {
 		for _, s := range c.Pods[i].Status.ContainerStatuses {
 			for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
@@ -93,7 +92,7 @@ var removers = []string{
 }
 
 // removedByPlatform says that an event names who removed the pod.
-func (c Case) removedByPlatform(uid types.UID, name string) bool {
+func removedByPlatform(c *Case, uid types.UID, name string) bool {
 	return slices.ContainsFunc(c.Events, func(e corev1.Event) bool {
 		if strings.HasPrefix(e.Reason, "SuccessfulDelete") {
 			return slices.Contains(strings.Fields(e.Message), name)
@@ -104,7 +103,7 @@ func (c Case) removedByPlatform(uid types.UID, name string) bool {
 }
 
 // ownerGone says that the object between the job and its pod was deleted, and the pod with it.
-func (c Case) ownerGone(p *corev1.Pod) bool {
+func ownerGone(c *Case, p *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(p)
 	if owner == nil || string(owner.UID) == c.Job.Ref.UID {
 		return false
@@ -127,7 +126,7 @@ func disrupted(p *corev1.Pod) bool {
 
 // stoppedAndGone finds pods of which only the kubelet's word is left that it stopped their containers: they
 // were deleted, and another pod has their name or none has.
-func (c Case) stoppedAndGone() []rank.Sighting {
+func stoppedAndGone(c *Case) []rank.Sighting {
 	present := map[types.UID]bool{}
 	for i := range c.Pods {
 		present[c.Pods[i].UID] = true
@@ -141,13 +140,13 @@ func (c Case) stoppedAndGone() []rank.Sighting {
 			continue
 		}
 		at := latest(e)
-		if at.IsZero() || c.endedBefore(at) || c.failedBefore(at) || c.removedByPlatform(of.UID, of.Name) || c.Job.Source == nil || c.throughJobs() {
+		if at.IsZero() || endedBefore(c, at) || failedBefore(c, at) || removedByPlatform(c, of.UID, of.Name) || c.Job.Source == nil || throughJobs(c) {
 			continue
 		}
 		said[of.UID] = true
 		text := fmt.Sprintf("pod %s was deleted at %s while it ran", of.Name, at.UTC().Format(clock))
 		out = append(out, rank.Sighting{
-			Signature: control.Deleted, Line: text, Platform: true, Over: c.replaced(of.Name),
+			Signature: control.Deleted, Line: text, Platform: true, Over: replaced(c, of.Name),
 			Item: evidence.Item{ID: evidence.ID("pod/" + of.Name + "/deletion"), Kind: evidence.Event, At: at, Source: evidence.Source{Pod: of.Name, Rank: -1}, Text: text, Times: 1},
 		})
 	}
@@ -156,12 +155,12 @@ func (c Case) stoppedAndGone() []rank.Sighting {
 
 // throughJobs says that the pods belong to Jobs that the kind's operator makes and deletes: their own going
 // is no sign of anybody else.
-func (c Case) throughJobs() bool {
+func throughJobs(c *Case) bool {
 	return c.Job.Ref.Kind == "JobSet" || c.Job.Ref.Kind == "TrainJob"
 }
 
 // replaced says that another pod of the name runs, in a job that goes on.
-func (c Case) replaced(name string) bool {
+func replaced(c *Case, name string) bool {
 	return c.State.Phase == kinds.Running && slices.ContainsFunc(c.Pods, func(p corev1.Pod) bool {
 		return p.Name == name && p.Status.Phase == corev1.PodRunning
 	})

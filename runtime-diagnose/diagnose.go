@@ -86,10 +86,10 @@ func (o Options) withDefaults() Options {
 // observe reads everything that was collected.
 func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options) *diagnosis {
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
-	c.Logs = c.joined()
+	c.Logs = joined(&c)
 	seen := control.Read(control.Input{
-		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
-		Source: placer(c.Kind), NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
+		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
+		Source: c.Place, NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
@@ -185,26 +185,6 @@ type diagnosis struct {
 // when orders two items by the clocks that dated them.
 func (d *diagnosis) when(a, b evidence.Item) int {
 	return d.time.Order(gang.Moment{Clock: a.Clock, At: a.At}, gang.Moment{Clock: b.Clock, At: b.At})
-}
-
-func jobName(c Case) string {
-	if c.Job == nil {
-		return ""
-	}
-	return c.Job.Ref.Name
-}
-
-// placer asks the kind for a pod's role and index.
-func placer(kind *kinds.Kind) func(*corev1.Pod) evidence.Source {
-	return func(pod *corev1.Pod) evidence.Source {
-		s := evidence.Source{Pod: pod.Name, Rank: -1, Node: pod.Spec.NodeName}
-		if kind != nil && kind.Place != nil {
-			if role, index, ok := kind.Place(pod); ok {
-				s.Role, s.Rank = role, index
-			}
-		}
-		return s
-	}
 }
 
 // jobFailed says that something other than a log shows a failure.

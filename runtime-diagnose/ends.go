@@ -132,7 +132,7 @@ func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
 			continue
 		}
 		d.excerptAgain(ctx, l.Source)
-		at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(l.Source) })
+		at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(l.Source) })
 		if at < 0 {
 			return Excerpt{}
 		}

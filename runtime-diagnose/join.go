@@ -13,7 +13,7 @@ import (
 // joined are the logs of a case, where files that are called like a pod beside them are that pod's: people
 // hand over `kubectl logs POD > POD.log` and `kubectl get pods -o yaml`, and how a container ended says
 // little without what it printed. A name that fits two files, or none of its containers alone, joins none.
-func (c *Case) joined() []Log {
+func joined(c *Case) []Log {
 	pods := map[string]*corev1.Pod{}
 	for i := range c.Pods {
 		pods[c.Pods[i].Name] = &c.Pods[i]

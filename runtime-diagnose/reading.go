@@ -79,7 +79,7 @@ func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []co
 		return logsRead{}
 	}
 	at := podsByName(pods)
-	order := c.order()
+	order := orderOf(&c)
 	crowd := newCrowd(&c, order, o)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -110,8 +110,8 @@ func podsByName(pods []control.Pod) map[string]*control.Pod {
 	return at
 }
 
-// order puts the logs in an order that does not depend on the one in which they were given.
-func (c *Case) order() []int32 {
+// orderOf puts the logs in an order that does not depend on the one in which they were given.
+func orderOf(c *Case) []int32 {
 	order := make([]int32, len(c.Logs))
 	for i := range order {
 		order[i] = int32(i)
@@ -163,7 +163,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	placed := *log
 	log = &placed
 	log.Source = placedBy(pod, log.Source)
-	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: c.wantsLines()}
+	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: wantsLines(&c)}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
@@ -181,10 +181,10 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	r.heed(lastWord(pod, log, c))
 	h.sightings = foremost(r.sightings, share.sightings)
 	excerpt := Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
-	if line, ok := excerpt.idle(); ok {
+	if line, ok := idleIn(excerpt); ok {
 		h.idle = line
 	}
-	h.excerpt = excerpt.within(share.excerpt)
+	h.excerpt = within(excerpt, share.excerpt)
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.track.ended = r.endedWell(digest) && !log.Pasted
@@ -261,8 +261,8 @@ func worthOf(s *rank.Sighting) int {
 // lineCost is what keeping a line costs besides its text, in bytes.
 const lineCost = 40
 
-// within is the excerpt in so many bytes: its end, where it has to be shorter.
-func (e Excerpt) within(bytes int) Excerpt {
+// within is an excerpt in so many bytes: its end, where it has to be shorter.
+func within(e Excerpt, bytes int) Excerpt {
 	from := len(e.Lines)
 	for ; from > 0; from-- {
 		if bytes -= len(e.Lines[from-1].Text) + lineCost; bytes < 0 {
@@ -298,7 +298,7 @@ func (d *diagnosis) rereadRoot(ctx context.Context) {
 // excerptAgain reads the log that a source is in once more, all of it kept, where no more than a share
 // of it was; ok is false if that was not so.
 func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(s) })
+	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(s) })
 	if at >= 0 && !d.logs.excerpts[at].Short {
 		return again, false
 	}
@@ -317,7 +317,7 @@ func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again 
 
 // readAgain reads the log that a source is in once more; ok is false if there is none any more.
 func (d *diagnosis) readAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.of(s) })
+	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.Of(s) })
 	if d.catalog == nil || from < 0 {
 		return again, false
 	}
@@ -325,9 +325,4 @@ func (d *diagnosis) readAgain(ctx context.Context, s evidence.Source) (again hea
 	one.Logs = d.Logs[from : from+1]
 	again.read(ctx, &one.Logs[0], one, d.catalog, nil, d.options)
 	return again, again.opened
-}
-
-// of says that it is an excerpt of the log that a source is in.
-func (e Excerpt) of(s evidence.Source) bool {
-	return e.Source.Pod == s.Pod && e.Source.Container == s.Container && e.Source.Attempt == s.Attempt && e.Source.File == s.File
 }

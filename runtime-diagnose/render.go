@@ -206,7 +206,7 @@ func shownOf(s evidence.Source, text string) string {
 
 func excerptOf(r Result, s evidence.Source) *Excerpt {
 	for i := range r.Excerpts {
-		if e := &r.Excerpts[i]; e.of(s) {
+		if e := &r.Excerpts[i]; e.Of(s) {
 			return e
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -95,15 +94,6 @@ type Followers struct {
 	Says   string // what they say, in words
 	Places []string
 	First  time.Time // of them; zero: unknown
-}
-
-// Excerpt is what was kept of one log, masked.
-type Excerpt struct {
-	Source  evidence.Source
-	Lines   []reduce.Kept
-	Read    int   // lines
-	Skipped int64 // bytes read that are in no kept line
-	Short   bool  // of what was kept only the end is here: the gang is large
 }
 
 // Story is what a model wrote about a diagnosis, reduced to what it could cite.

@@ -256,8 +256,8 @@ func mayBeOnCPU(text string) bool {
 	return false
 }
 
-// idle is the first line that says that the program uses no device.
-func (e Excerpt) idle() (Excerpt, bool) {
+// idleIn is the first line that says that the program uses no device.
+func idleIn(e Excerpt) (Excerpt, bool) {
 	for i := range e.Lines {
 		if text := e.Lines[i].Text; mayBeOnCPU(text) && onCPU.MatchString(text) {
 			return Excerpt{Source: e.Source, Lines: slices.Clone(e.Lines[i : i+1])}, e.Source.Pod != "" && e.Source.Attempt == 0

@@ -71,13 +71,13 @@ func TestForemostSightings(t *testing.T) {
 
 func TestAnExcerptThatIsTooLongKeepsItsEnd(t *testing.T) {
 	e := Excerpt{Lines: []reduce.Kept{{Number: 1, Text: "aaaa"}, {Number: 2, Text: "bb"}, {Number: 9, Text: "c"}}}
-	if got := e.within(1000); len(got.Lines) != 3 || got.Short {
+	if got := within(e, 1000); len(got.Lines) != 3 || got.Short {
 		t.Errorf("it fits: %+v", got)
 	}
-	if got := e.within(2*lineCost + 3); len(got.Lines) != 2 || got.Lines[0].Number != 2 || !got.Short {
+	if got := within(e, 2*lineCost+3); len(got.Lines) != 2 || got.Lines[0].Number != 2 || !got.Short {
 		t.Errorf("two fit: %+v", got)
 	}
-	if got := e.within(0); len(got.Lines) != 0 || !got.Short {
+	if got := within(e, 0); len(got.Lines) != 0 || !got.Short {
 		t.Errorf("none fits: %+v", got)
 	}
 }

@@ -25,7 +25,7 @@ func (d *diagnosis) readSilence() {
 		d.sightings, d.State = []rank.Sighting{stuck}, kinds.State{}
 		return
 	}
-	d.sightings = append(d.sightings, readDeleted(d.Case)...)
+	d.sightings = append(d.sightings, readDeleted(&d.Case)...)
 	if cause := slices.ContainsFunc(d.sightings, func(s rank.Sighting) bool {
 		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root
 	}); !cause && len(d.seen.Transient) == 0 {
@@ -35,7 +35,7 @@ func (d *diagnosis) readSilence() {
 
 // Unanswered is on whom a job waits to which nothing has answered: its own operator, or that of an object
 // which the operator made for it. ok is false where pods are there, or it is too early to say.
-func (c Case) Unanswered() (ref job.Ref, since time.Time, ok bool) {
+func Unanswered(c *Case) (ref job.Ref, since time.Time, ok bool) {
 	if c.Job == nil || c.Job.Source == nil || c.Job.Suspended || len(c.Pods) > 0 || c.Job.MinPods() == 0 ||
 		c.State.Phase != kinds.PhaseUnknown && c.State.Phase != kinds.Created || c.Job.Source.GetDeletionTimestamp() != nil {
 		return job.Ref{}, time.Time{}, false
@@ -67,7 +67,7 @@ const clock = "2006-01-02 15:04:05 UTC"
 
 // readSilent says that nothing acts on a job, and whether something that was read explains it.
 func readSilent(c Case) []rank.Sighting {
-	of, since, ok := c.Unanswered()
+	of, since, ok := Unanswered(&c)
 	if !ok || slices.ContainsFunc(c.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
 		return nil
 	}

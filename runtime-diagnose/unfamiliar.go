@@ -20,7 +20,7 @@ import (
 const unfamiliarLine = "unfamiliar-line"
 
 // wantsLines says that what the logs print is to be remembered: the job has ended well.
-func (c Case) wantsLines() bool { return c.State.Phase == kinds.Succeeded }
+func wantsLines(c *Case) bool { return c.State.Phase == kinds.Succeeded }
 
 // good is the last good run of the job, if it is another one and can tell what is new.
 func (d *diagnosis) good() (lines *familiar.Lines, ok bool) {
@@ -80,7 +80,7 @@ func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank
 	}
 	source := d.Logs[d.logs.order[from]].Source
 	d.excerptAgain(ctx, source)
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(source) })
+	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(source) })
 	if at < 0 {
 		return s, false
 	}
@@ -194,7 +194,7 @@ func (t *track) print(body string) {
 
 // printed is what there is to remember; nil: nothing.
 func (d *diagnosis) printed(r *Result) *Printed {
-	if !d.wantsLines() || r.Verdict != Healthy {
+	if !wantsLines(&d.Case) || r.Verdict != Healthy {
 		return nil
 	}
 	p := &Printed{Lines: d.logs.lines, Pods: d.logs.pods}

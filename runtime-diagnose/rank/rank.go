@@ -1,38 +1,7 @@
-// Package rank holds what the stages of a diagnosis hand on to each other: a Sighting is one signature
-// seen in one place, with its evidence. Values only; which of them is the cause is decided in attribute.
+// Package rank names an observation as it was called.
 package rank
 
-import (
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
-)
+import "github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 
-// Sighting is one signature seen in one place.
-type Sighting struct {
-	Signature *signature.Signature
-	Item      evidence.Item
-	Line      string // the decisive line, masked
-	Said      int    // where in Line that begins which the signature knows, in bytes
-	Facts     map[string]string
-	// Platform says that the platform itself reports it (a pod's status, an event), not a
-	// program about itself.
-	Platform bool
-	// Over says that it was a passing state: what it blocked has happened since.
-	Over bool
-	// FromLog says that it is an exit code that somebody made from a line of the log.
-	FromLog bool
-	// First says that a launcher names it as the first failure of its group.
-	First bool
-	// Raised says that the line ends a traceback: somebody may have logged the same before.
-	Raised bool
-	// Mild says that the program itself calls the line a warning or information.
-	Mild bool
-	// Explained says that it only tells how its member ended, and something else tells why.
-	Explained bool
-	// Follower says that its member surely went after another one had failed, or was told to.
-	Follower bool
-	// FromEnd is how many lines of its log stand below it.
-	FromEnd int
-	// Also holds the same sighting on other ranks or at other times.
-	Also []evidence.Item
-}
+// Sighting is an observation.
+type Sighting = evidence.Observation
