@@ -17,7 +17,7 @@ import (
 // attribute finds the cause among all that was seen. Nothing replaces it afterwards.
 func (d *diagnosis) attribute(ctx context.Context) {
 	in := attribute.Input{
-		Seen: d.sightings, Failed: d.failed, When: d.when, Members: headcount(d.all), Spread: d.spread, IsMember: d.isMember,
+		Seen: d.sightings, Failed: d.failed, When: d.when, Members: gang.Headcount(d.all), Spread: d.spread, IsMember: d.isMember,
 		Follow:   func(lead *rank.Sighting) (rank.Sighting, bool) { return d.pointedAt(ctx, lead) },
 		Category: d.categoryOf, Table: d.options.Weights,
 	}
@@ -32,7 +32,7 @@ func (d *diagnosis) attribute(ctx context.Context) {
 
 func (d *diagnosis) take(a attribute.Answer) {
 	if d.answer = a; a.Cause != nil {
-		d.root = &a.Cause.Sighting
+		d.root = &a.Cause.Observation
 	}
 }
 
@@ -209,7 +209,7 @@ func (d *diagnosis) missing(rule *signature.Signature, m *gang.Member, line int,
 	}
 	s := rank.Sighting{
 		Signature: rule, Line: strings.TrimSpace(text),
-		Item:  evidence.Item{ID: lineID(source), Kind: evidence.Log, At: m.LastLine, Clock: m.Clock, Source: source, Text: strings.TrimSpace(text), Times: 1},
+		Item:  evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: m.LastLine, Clock: m.Clock, Source: source, Text: strings.TrimSpace(text), Times: 1},
 		Facts: facts,
 	}
 	for i := range d.sightings {
@@ -270,4 +270,9 @@ func (d *diagnosis) silent() []*gang.Member {
 		return d.time.Order(gang.Moment{Clock: a.Clock, At: a.LastLine}, gang.Moment{Clock: b.Clock, At: b.LastLine})
 	})
 	return out
+}
+
+func (d *diagnosis) isMember(place string) bool {
+	_, ok := d.at[place]
+	return ok
 }

@@ -111,12 +111,3 @@ func (c *chorus) says(s *rank.Sighting, in map[string]bool) bool {
 func (c *chorus) told(of *signature.Signature) bool {
 	return slices.ContainsFunc(c.voice.told, func(s rank.Sighting) bool { return s.Signature == of })
 }
-
-// headcount counts those that take part, with the ones of which only an echo is left.
-func headcount(all []gang.Member) int {
-	n := 0
-	for i := range all {
-		n += 1 + all[i].Alike
-	}
-	return n
-}

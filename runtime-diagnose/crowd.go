@@ -115,7 +115,7 @@ func (c *crowd) take(h *heard) {
 func (c *crowd) count(h *heard) {
 	c.lost.add(h.place, h.missing)
 	if h.broken && (c.broken < 0 || h.place < c.broken) {
-		c.broken, c.out.broken = h.place, sourceName(h.excerpt.Source)
+		c.broken, c.out.broken = h.place, h.excerpt.Source.Name()
 	}
 	if h.bytesRead > 0 {
 		c.read.set(h.place)

@@ -31,7 +31,7 @@ func saying(place int, what *signature.Signature, after int) *heard {
 		said := source
 		said.Line = 5
 		h.sightings = []rank.Sighting{{Signature: what, Line: "a line", Facts: map[string]string{}, Item: evidence.Item{
-			ID: lineID(said), Kind: evidence.Log, At: noon.Add(time.Duration(after) * time.Second), Clock: h.track.clock(), Source: said, Times: 1,
+			ID: said.LineID(), Kind: evidence.Log, At: noon.Add(time.Duration(after) * time.Second), Clock: h.track.clock(), Source: said, Times: 1,
 		}}}
 	}
 	return h
@@ -163,7 +163,7 @@ func TestEcho(t *testing.T) {
 			s := h.sightings[0]
 			s.Signature, s.Over = then, true
 			s.Item.Source.Line, s.Item.At = 6, s.Item.At.Add(90*time.Minute+7*time.Millisecond)
-			s.Item.ID = lineID(s.Item.Source)
+			s.Item.ID = s.Item.Source.LineID()
 			h.sightings = append(h.sightings, s)
 		},
 		"steps": func(h *heard) {
@@ -323,7 +323,7 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 	source := evidence.Source{Pod: "w", Container: "c", Rank: -1}
 	oom, at := catalog.ByID("gpu-oom-torch"), source
 	at.Line = 1
-	lone := evidence.Item{ID: lineID(at), Kind: evidence.Log, Source: at}
+	lone := evidence.Item{ID: at.LineID(), Kind: evidence.Log, Source: at}
 	echo, kept := evidence.Item{ID: "echo", Kind: evidence.Log}, evidence.Item{ID: "kept", Kind: evidence.Log, Text: "a peer went away"}
 	d := &diagnosis{catalog: catalog}
 	const line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
@@ -360,9 +360,9 @@ func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
 	s := rank.Sighting{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
 	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &gang.Clocks{}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}
-	d.take(attribute.Answer{Cause: &attribute.Candidate{Sighting: s}})
+	d.take(attribute.Answer{Cause: &attribute.Candidate{Observation: s}})
 	d.rereadRoot(t.Context())
-	r := d.result()
+	r := d.result(t.Context())
 	if r.Root == nil || len(r.Root.Cites) != 1 || !strings.Contains(Text(r), "it broke") {
 		t.Errorf("%+v\n%s", r.Root, Text(r))
 	}

@@ -5,11 +5,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
@@ -17,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -69,13 +68,11 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.recovery()                                    // what of it is over
 	d.align()                                       // who takes part, by whose clock, in which order
 	d.lookAtRunning()                               // what is wrong with a job that runs
-	d.remarkAll()                                   // what is worth knowing and no failure
 	d.correlate()                                   // who went after whom
 	d.attribute(ctx)                                // the cause, by points
 	d.compareRuns()                                 // its line in the last good run
-	d.compareAttempts()                             // and in other lives of its container
 	d.quote(ctx)                                    // the words of what is told, where they were not kept
-	return d.result()
+	return d.result(ctx)
 }
 
 func (o Options) withDefaults() Options {
@@ -94,7 +91,6 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, readObjects(c, catalog), readOperator(c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
 	d.sightings = append(d.sightings, readPodGroup(c, catalog)...)
@@ -119,16 +115,6 @@ func (d *diagnosis) align() {
 	d.echoing = d.choruses()
 }
 
-func (d *diagnosis) remarkAll() {
-	d.remarks = append(d.remarks, d.seen.Notes...)
-	d.remarkUnused()
-	d.remarkCounts()
-	d.remarkRestarts()
-	d.remarkRetries()
-	d.remarkDebugged()
-	d.remarkSituation()
-}
-
 func (d *diagnosis) correlate() {
 	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(d.options.Without)...)
 }
@@ -148,14 +134,7 @@ func passes(of []Heuristic) []string {
 	return out
 }
 
-// colossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with
-// 0 whatever happened (t9k ColossalAIJob manual).
-const colossalAI = "ColossalAIJob"
-
-// t9kGroup begins the apiVersion of TensorStack's jobs.
-const t9kGroup = "batch.tensorstack.dev/"
-
-func noRejoin(c Case) bool { return c.Job != nil && c.Job.Ref.Kind == colossalAI }
+func noRejoin(c Case) bool { return control.NoRejoin(&c) }
 
 // diagnosis is the state of one call of Diagnose.
 type diagnosis struct {
@@ -173,13 +152,11 @@ type diagnosis struct {
 	echoing   []chorus
 	time      *gang.Clocks
 	marks     gang.Marks
-	attempts  attempts
 	pythons   map[string]bool // see findPython; nil: not looked for yet
 	remarks   []string
-	fit       func() (fit.Result, bool) // of the whole job; see fitOfJob
-	end       Excerpt                   // of the log that a bare exit code is the last word of
-	compared  string                    // how the root's line compares with the last good run
-	waited    *gang.Waited              // what the watchdogs of all ranks say together; nil: nothing
+	end       Excerpt      // of the log that a bare exit code is the last word of
+	compared  string       // how the root's line compares with the last good run
+	waited    *gang.Waited // what the watchdogs of all ranks say together; nil: nothing
 }
 
 // when orders two items by the clocks that dated them.
@@ -226,30 +203,67 @@ func wanted(c Case) int {
 	return c.Job.MinPods()
 }
 
-func (d *diagnosis) result() Result {
-	r := Result{Observed: d.Now, Excerpts: d.logs.excerpts, Coverage: d.coverage()}
-	if d.Job != nil {
-		r.Job = d.Job.Ref
+// result writes the report from what the stages have found.
+func (d *diagnosis) result(ctx context.Context) Result {
+	f := report.Findings{
+		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.read(), Failed: d.failed, Members: d.all, Groups: d.groups(),
+		Clocks: d.time, Marks: d.marks, Answer: d.answer, Waited: d.waited, Compared: d.compared, End: d.end,
+		Notes: d.remarks, Retried: retriedOf(&d.Case), MostEvidence: d.options.Evidence,
 	}
-	r.Waiting, r.Remarks = d.waiting(), d.remarks
-	d.judge(&r)
-	if r.Verdict != Healthy {
-		r.Candidates, r.Confidence = d.answer.Candidates, d.answer.Confidence
+	if d.State.Phase == kinds.Running {
+		f.HalfStarted = d.options.Running.withDefaults().HalfStarted
 	}
-	d.sayOrder(&r)
-	d.collectEvidence(&r)
-	r.Hypotheses = d.hypotheses(&r)
-	d.say(&r)
+	r := report.Write(ctx, &f)
 	r.Printed = d.printed(&r)
 	return r
 }
 
-func (d *diagnosis) coverage() Coverage {
-	c := Coverage{PodsSeen: len(d.seen.Pods), BytesRead: d.logs.bytesRead, BytesSkipped: d.logs.bytesSkipped}
-	c.PodsRead = d.logs.pods
-	if d.Job != nil && !d.Job.Suspended {
-		c.PodsExpected = d.Job.MaxPods()
+// read is what reading the logs amounts to.
+func (d *diagnosis) read() report.Reading {
+	l := &d.logs
+	return report.Reading{
+		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Broken: l.broken, Missing: l.missing,
+		BytesRead: l.bytesRead, BytesSkipped: l.bytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
 	}
-	c.Missing = append(append([]string{}, d.Missing...), d.logs.missing...)
-	return c
+}
+
+// badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
+func (d *diagnosis) badEnd() *report.BadEnd {
+	for i := range d.logs.tracks {
+		if t := &d.logs.tracks[i]; !t.pasted && t.source.Attempt == 0 && (t.torn || endsBadly.MatchString(t.lastText)) {
+			source := t.source
+			source.Line = t.lastNumber
+			return &report.BadEnd{Source: source, Text: t.lastText, Torn: t.torn}
+		}
+	}
+	return nil
+}
+
+// suspectIn is the last line of an excerpt that says, in words that no signature knows, that something is wrong.
+func suspectIn(e Excerpt) int {
+	for i := len(e.Lines) - 1; i >= 0 && e.Lines[len(e.Lines)-1].Number-e.Lines[i].Number < unfamiliarWithin; i-- {
+		if body := bodyOf(e.Lines[i].Text); wrong.MatchString(body) && !mild(body) {
+			return i
+		}
+	}
+	return -1
+}
+
+// groups are the members of which no more is known than that they say what another one says.
+func (d *diagnosis) groups() []report.Group {
+	var out []report.Group
+	for i := range d.echoing {
+		c := &d.echoing[i]
+		out = append(out, report.Group{
+			Exemplar: c.voice.lead, Told: c.voice.told, Count: len(c.echoes),
+			Sources: func(yield func(evidence.Source) bool) {
+				for _, e := range c.echoes {
+					if !yield(d.sourceAt(e.place)) {
+						return
+					}
+				}
+			},
+		})
+	}
+	return out
 }

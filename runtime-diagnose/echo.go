@@ -167,7 +167,7 @@ func (e *echo) sightings(t *track, v *voice) []rank.Sighting {
 		if i > 0 {
 			at = e.later[i-1].after(at)
 		}
-		out[i].Item = evidence.Item{ID: lineID(source), Kind: evidence.Log, At: at, Clock: clock, Source: source, Times: 1}
+		out[i].Item = evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: at, Clock: clock, Source: source, Times: 1}
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -67,7 +68,7 @@ func failedAttempt(c Case) (rank.Sighting, bool) {
 	if err != nil || !found || c.State.Stopped() {
 		return rank.Sighting{}, false
 	}
-	code, ok := number(done["code"])
+	code, ok := control.Number(done["code"])
 	if !ok || code == 0 {
 		return rank.Sighting{}, false
 	}
@@ -75,7 +76,7 @@ func failedAttempt(c Case) (rank.Sighting, bool) {
 	message, _ := done["diagnostics"].(string)
 	text := fmt.Sprintf("the attempt completed with code %d %s", code, phrase)
 	if message != "" {
-		text += ": " + oneLine(reduce.Plain(message), 300)
+		text += ": " + words.OneLine(reduce.Plain(message), 300)
 	}
 	return rank.Sighting{
 		Signature: control.TaskExitRule(int32(code), phrase, message), Line: text, Platform: true,
@@ -114,23 +115,24 @@ func retried(c Case) []rank.Sighting {
 func retriesOf(of any) (total, own int64) {
 	status, _ := of.(map[string]any)
 	policy, _ := status["retryPolicyStatus"].(map[string]any)
-	total, _ = number(policy["totalRetriedCount"])
-	own, _ = number(policy["accountableRetriedCount"])
+	total, _ = control.Number(policy["totalRetriedCount"])
+	own, _ = control.Number(policy["accountableRetriedCount"])
 	return total, own
 }
 
 func retriesText(total, own int64) string {
-	return fmt.Sprintf("tried again %d time%s: %d after failures of its own, %d after the platform's", total, plural(int(total)), own, max(0, total-own))
+	return fmt.Sprintf("tried again %d time%s: %d after failures of its own, %d after the platform's", total, words.S(int(total)), own, max(0, total-own))
 }
 
-// remarkRetries says how often a Framework was tried again.
-func (d *diagnosis) remarkRetries() {
-	if d.Job == nil || d.Job.Ref.Kind != "Framework" || d.Job.Source == nil {
-		return
+// retriedOf says how often a Framework was tried again; empty: never.
+func retriedOf(c *Case) string {
+	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
+		return ""
 	}
-	if total, own := retriesOf(d.Job.Source.Object["status"]); total > 0 {
-		d.remark("The job was %s.", retriesText(total, own))
+	if total, own := retriesOf(c.Job.Source.Object["status"]); total > 0 {
+		return retriesText(total, own)
 	}
+	return ""
 }
 
 func frameworkRoles(u *unstructured.Unstructured) []any {
@@ -163,11 +165,11 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 	if err != nil || !found {
 		return rank.Sighting{}, false
 	}
-	code, ok := number(completion["code"])
+	code, ok := control.Number(completion["code"])
 	if !ok || code == 0 {
 		return rank.Sighting{}, false
 	}
-	index, _ := number(task["index"])
+	index, _ := control.Number(task["index"])
 	pod, _, _ := unstructured.NestedString(task, "attemptStatus", "podName")
 	node, _, _ := unstructured.NestedString(task, "attemptStatus", "podNodeName")
 	phrase, _ := completion["phrase"].(string)
@@ -177,7 +179,7 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 	}
 	message, _ := completion["diagnostics"].(string)
 	if message != "" {
-		text += ": " + oneLine(reduce.Plain(message), 300)
+		text += ": " + words.OneLine(reduce.Plain(message), 300)
 	}
 	item := evidence.Item{
 		ID: evidence.ID(fmt.Sprintf("task/%s/%d", role, index)), Kind: evidence.Exit, Text: text, Times: 1,
@@ -188,16 +190,4 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 		Signature: rule, Item: item, Line: text, Platform: true, FromLog: control.FromLog(rule),
 		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
 	}, true
-}
-
-// number reads an integer of a decoded object, in either form decoders give.
-func number(v any) (int64, bool) {
-	switch n := v.(type) {
-	case int64:
-		return n, true
-	case float64:
-		return int64(n), true
-	default:
-		return 0, false
-	}
 }

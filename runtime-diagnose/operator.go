@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -45,7 +46,7 @@ func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
 			source.Rank, _ = strconv.Atoi(m[2])
 		}
 	}
-	text := "the operator says: " + oneLine(c.State.Message, 200)
+	text := "the operator says: " + words.OneLine(c.State.Message, 200)
 	return []rank.Sighting{{
 		Signature: control.ExitRule(int32(code)), Line: text, Platform: true, Facts: map[string]string{"exitCode": m[3]},
 		Item: evidence.Item{ID: evidence.ID("pod/" + name + "/exit"), Kind: evidence.Exit, Source: source, Text: text, Times: 1},
@@ -56,7 +57,7 @@ func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
 // gone, and workers of a ColossalAIJob that were started again, which do not rejoin the training
 // (t9k manuals, status.tasks).
 func readT9k(c Case, pods []control.Pod) []rank.Sighting {
-	if c.Job == nil || !strings.HasPrefix(c.Job.Ref.APIVersion, t9kGroup) || c.Job.Source == nil {
+	if c.Job == nil || !strings.HasPrefix(c.Job.Ref.APIVersion, control.T9kGroup) || c.Job.Source == nil {
 		return nil
 	}
 	tasks, _, err := unstructured.NestedSlice(c.Job.Source.Object, "status", "tasks")
@@ -83,9 +84,9 @@ func readT9k(c Case, pods []control.Pod) []rank.Sighting {
 				}
 			}
 		}
-		restarts, _ := number(task["restartCount"])
+		restarts, _ := control.Number(task["restartCount"])
 		if noRejoin(c) && role == "worker" && restarts > 0 && c.State.Phase == kinds.Running {
-			say("status/worker/restarts", "", -1, fmt.Sprintf("the operator started workers again %d time%s; a restarted worker does not rejoin the training", restarts, plural(int(restarts))))
+			say("status/worker/restarts", "", -1, fmt.Sprintf("the operator started workers again %d time%s; a restarted worker does not rejoin the training", restarts, words.S(int(restarts))))
 		}
 	}
 	return out

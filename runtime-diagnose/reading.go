@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
@@ -151,7 +152,7 @@ type heard struct {
 }
 
 func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods map[string]*control.Pod, o Options) {
-	name, share := sourceName(log.Source), shareOf(min(len(c.Logs), o.apart()))
+	name, share := log.Source.Name(), shareOf(min(len(c.Logs), o.apart()))
 	h.excerpt.Source = log.Source
 	in, err := log.Open()
 	if err != nil {
@@ -171,7 +172,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 		h.broken = true
 	}
 	if digest.LinesCut > 0 {
-		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
+		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, words.S(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
 	r.settle(digest)
 	h.opened, h.track = true, r.finish(digest, c.Now)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
@@ -146,19 +147,19 @@ func workloads(c Case, of kinds.Controller) []*unstructured.Unstructured {
 func readiness(u *unstructured.Unstructured) string {
 	spec, _, _ := unstructured.NestedMap(u.Object, "spec")
 	status, _, _ := unstructured.NestedMap(u.Object, "status")
-	want, written := number(spec["replicas"])
+	want, written := control.Number(spec["replicas"])
 	if !written {
 		want = 1 // the API's default
 	}
-	ready, _ := number(status["readyReplicas"])
+	ready, _ := control.Number(status["readyReplicas"])
 	name := fmt.Sprintf("%s %s/%s", u.GetKind(), u.GetNamespace(), u.GetName())
 	switch {
 	case want == 0:
 		return name + " is scaled to 0 replicas: the operator is switched off"
 	case ready == 0:
-		return fmt.Sprintf("%s has none of %d replica%s ready: the operator does not run", name, want, plural(int(want)))
+		return fmt.Sprintf("%s has none of %d replica%s ready: the operator does not run", name, want, words.S(int(want)))
 	}
-	return fmt.Sprintf("%s has %d of %d replica%s ready: its log says why it leaves the job alone", name, ready, want, plural(int(want)))
+	return fmt.Sprintf("%s has %d of %d replica%s ready: its log says why it leaves the job alone", name, ready, want, words.S(int(want)))
 }
 
 // withoutCertificate says that a webhook is registered and the API server has nothing to trust it by.
@@ -255,6 +256,6 @@ func stillThere(pods []corev1.Pod) string {
 	case n > mostLeft:
 		return fmt.Sprintf("; %d pods are left: %s and %d more", n, strings.Join(names[:mostLeft], ", "), n-mostLeft)
 	default:
-		return fmt.Sprintf("; %d pod%s %s left: %s", n, plural(n), isAre(n), strings.Join(names, ", "))
+		return fmt.Sprintf("; %d pod%s %s left: %s", n, words.S(n), words.Is(n), strings.Join(names, ", "))
 	}
 }

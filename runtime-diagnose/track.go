@@ -184,7 +184,7 @@ func (r *logReader) spoil(s progress.Step) {
 	text := strings.Clone(strings.TrimSpace(reduce.Mask(s.Text)))
 	r.lanes, r.before = append(r.lanes, ""), append(r.before, r.steps.Lines())
 	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: found, Line: text, Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
+		Signature: found, Line: text, Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
 	})
 }
 

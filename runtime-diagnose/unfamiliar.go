@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
@@ -15,9 +16,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
-
-// unfamiliarLine stands for a line that no signature knows and that the program does not usually print.
-const unfamiliarLine = "unfamiliar-line"
 
 // wantsLines says that what the logs print is to be remembered: the job has ended well.
 func wantsLines(c *Case) bool { return c.State.Phase == kinds.Succeeded }
@@ -54,7 +52,7 @@ func (d *diagnosis) goodTime() string { return d.Good.At.UTC().Format("2006-01-0
 // decidedItself is an end that only says that the program gave up for a reason of its own. Signals say
 // more than a line that happens to be new.
 func decidedItself(s *rank.Sighting) bool {
-	return saysLittle(s) && s.Signature.Category == "python-exception-user-code"
+	return attribute.SaysLittle(s) && s.Signature.Category == "python-exception-user-code"
 }
 
 // The end of a log in which an unfamiliar line is looked for, in lines; how far apart lines of one
@@ -108,7 +106,7 @@ func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank
 		than = append(than, fmt.Sprintf("%d other pods", n))
 	}
 	rule := *root.Signature
-	rule.ID, rule.Title = unfamiliarLine, "its log ends with a line that it does not usually print"
+	rule.ID, rule.Title = attribute.UnfamiliarLine, "its log ends with a line that it does not usually print"
 	rule.Proves = "No signature knows the line, and none of these printed one like it: {{.than}}."
 	rule.DoesNotProve = "That it is why it ended: it only is what was new."
 	rule.Remedy = "Read the log around this line.\n" + root.Signature.Remedy
@@ -171,13 +169,6 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 		}
 	}
 	return lines, len(seen)
-}
-
-// Printed is what the logs of a job that ended well printed, for its next run.
-type Printed struct {
-	Lines familiar.Lines
-	Pods  int  // whose logs were read
-	Whole bool // all lines of them were
 }
 
 // ours begins a line that stands in a log for lines that were not read.

@@ -3,9 +3,9 @@ package attribute
 import (
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -97,10 +97,22 @@ func (in *Input) sources(a *Answer) int {
 	}) {
 		n++
 	}
-	if slices.ContainsFunc(a.Effects, func(e rank.Sighting) bool {
+	if slices.ContainsFunc(a.Effects, func(e evidence.Observation) bool {
 		return e.Signature.Category == c.Signature.Category && e.Item.Kind != c.Item.Kind
 	}) {
 		n++
 	}
 	return n
 }
+
+// UnfamiliarLine is the signature of a line that no signature knows and that the program does not usually print.
+const UnfamiliarLine = "unfamiliar-line"
+
+// SaysLittle is an observation that names how its member ended, not why: a bare exit code, and what was new
+// before it.
+func SaysLittle(s *evidence.Observation) bool {
+	return s.Signature.ID == UnfamiliarLine || s.Signature == control.AgainAndAgain || s.Signature == control.ReplicaLost || s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
+}
+
+// BareExit is an exit code that is all that is known.
+func BareExit(s *evidence.Observation) bool { return s.Item.Kind == evidence.Exit && SaysLittle(s) }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -119,7 +118,7 @@ func (f found) add(when bool, feature Feature, by ...evidence.ID) {
 // featuresOf looks at one candidate among all.
 func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	f := found{}
-	s := c.Sighting
+	s := c.Observation
 	switch s.Signature.DepthOf() {
 	case signature.Precise:
 		f.add(true, Precise)
@@ -150,18 +149,18 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		derived := slices.Contains(precedence[o.Signature.ID], c.Signature.ID)
 		f.add(derived && o.Item.ID == c.Item.ID, LessSpecific, o.Item.ID)
 		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
-		f.add(orders(&o.Sighting) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
+		f.add(orders(&o.Observation) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 	}
 	return f
 }
 
 // orders says that somebody ordered the end, and gave a reason: what a program says after that is of no account.
-func orders(s *rank.Sighting) bool {
+func orders(s *evidence.Observation) bool {
 	return s.Signature.Category == "sigterm-preempted" && s.Item.Kind == evidence.Log && s.Facts["reason"] != ""
 }
 
 // bareEnd says that a sighting is an exit code that says nothing of why, or only what a line of the log
 // says better.
-func bareEnd(s *rank.Sighting) bool {
+func bareEnd(s *evidence.Observation) bool {
 	return s.Item.Kind == evidence.Exit && (s.FromLog || s.Signature.DepthOf() == signature.Symptom)
 }

@@ -85,3 +85,12 @@ func ClockOf(s evidence.Source) string {
 		return "" // the API server's
 	}
 }
+
+// Headcount counts those that take part, with the ones of which nothing else is kept.
+func Headcount(all []Member) int {
+	n := 0
+	for i := range all {
+		n += 1 + all[i].Alike
+	}
+	return n
+}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -99,14 +98,14 @@ var (
 	nodeLost = &signature.Signature{ID: "node", Category: "node-lost", Role: signature.Root}
 )
 
-func line(s *signature.Signature, pod string, after time.Duration) rank.Sighting {
-	return rank.Sighting{Signature: s, Item: evidence.Item{
+func line(s *signature.Signature, pod string, after time.Duration) evidence.Observation {
+	return evidence.Observation{Signature: s, Item: evidence.Item{
 		ID: evidence.ID(pod + "/" + s.ID), Kind: evidence.Log, At: noon.Add(after), Clock: "node-" + pod,
 		Source: evidence.Source{Pod: pod, Node: "node-" + pod, Line: 5, Rank: -1},
 	}}
 }
 
-func end(s *signature.Signature, pod string, after time.Duration) rank.Sighting {
+func end(s *signature.Signature, pod string, after time.Duration) evidence.Observation {
 	out := line(s, pod, after)
 	out.Item.Kind, out.Item.Source.Line = evidence.Exit, 0
 	return out
@@ -119,97 +118,97 @@ func ended(pod string, code int32, after time.Duration, read bool) gang.Member {
 func TestMark(t *testing.T) {
 	cases := map[string]struct {
 		members []gang.Member
-		seen    []rank.Sighting
+		seen    []evidence.Observation
 		want    []string // what is marked: "id explained" or "id follows"
 	}{
 		"an end says less than the line before it": {
 			[]gang.Member{ended("a", 1, 0, true)},
-			[]rank.Sighting{line(oom, "a", -time.Second), end(exited, "a", 0)},
+			[]evidence.Observation{line(oom, "a", -time.Second), end(exited, "a", 0)},
 			[]string{"a/exit-1 explained"},
 		},
 		"a line of ten minutes before does not explain an end": {
 			[]gang.Member{ended("a", 1, 0, true)},
-			[]rank.Sighting{line(reset, "a", -10*time.Minute), end(exited, "a", 0)},
+			[]evidence.Observation{line(reset, "a", -10*time.Minute), end(exited, "a", 0)},
 			nil,
 		},
 		"who lost a connection went after who crashed without a word": {
 			[]gang.Member{ended("a", 139, 0, true), ended("b", 1, 0, true)},
-			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
+			[]evidence.Observation{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
 			[]string{"b/reset follows", "b/exit-1 explained"},
 		},
 		"who was told to stop went after who ended by itself": {
 			[]gang.Member{ended("a", 1, time.Second, true), ended("b", 143, 0, true)},
-			[]rank.Sighting{end(exited, "a", time.Second), end(sigterm, "b", 0)},
+			[]evidence.Observation{end(exited, "a", time.Second), end(sigterm, "b", 0)},
 			[]string{"b/exit-143 explained", "b/exit-143 follows"},
 		},
 		"unless it surely was the first": {
 			[]gang.Member{ended("a", 1, time.Minute, true), ended("b", 143, 0, true)},
-			[]rank.Sighting{end(exited, "a", time.Minute), end(sigterm, "b", 0)},
+			[]evidence.Observation{end(exited, "a", time.Minute), end(sigterm, "b", 0)},
 			nil,
 		},
 		"all were told to stop: nobody follows": {
 			[]gang.Member{ended("a", 143, 0, true), ended("b", 143, 0, true)},
-			[]rank.Sighting{end(sigterm, "a", 0), end(sigterm, "b", 0)},
+			[]evidence.Observation{end(sigterm, "a", 0), end(sigterm, "b", 0)},
 			nil,
 		},
 		"a deeper cause that came a minute later follows": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
-			[]rank.Sighting{line(general, "a", -time.Second), line(disk, "b", time.Minute)},
+			[]evidence.Observation{line(general, "a", -time.Second), line(disk, "b", time.Minute)},
 			[]string{"b/disk follows"},
 		},
 		"one that came within what clocks may differ does not": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Second, true)},
-			[]rank.Sighting{line(general, "a", 0), line(disk, "b", time.Second)},
+			[]evidence.Observation{line(general, "a", 0), line(disk, "b", time.Second)},
 			nil,
 		},
 		"the same error later is the same event": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
-			[]rank.Sighting{line(oom, "a", 0), line(oom, "b", time.Minute)},
+			[]evidence.Observation{line(oom, "a", 0), line(oom, "b", time.Minute)},
 			nil,
 		},
 		"who first said that another was gone leads nobody": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
-			[]rank.Sighting{line(reset, "a", -2*time.Second), line(general, "a", -time.Second), line(disk, "b", time.Minute)},
+			[]evidence.Observation{line(reset, "a", -2*time.Second), line(general, "a", -time.Second), line(disk, "b", time.Minute)},
 			nil,
 		},
 		"a lost node is reported late": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
-			[]rank.Sighting{line(general, "a", 0), line(nodeLost, "b", time.Minute)},
+			[]evidence.Observation{line(general, "a", 0), line(nodeLost, "b", time.Minute)},
 			nil,
 		},
 		"unless it surely ended first": {
 			[]gang.Member{ended("a", 1, -time.Minute, false), ended("b", 1, 0, true)},
-			[]rank.Sighting{end(exited, "a", -time.Minute), line(reset, "b", 0), end(exited, "b", 0)},
+			[]evidence.Observation{end(exited, "a", -time.Minute), line(reset, "b", 0), end(exited, "b", 0)},
 			[]string{"b/reset follows", "b/exit-1 explained"},
 		},
 		"a wire that fails where somebody was gone follows who went in another way": {
 			[]gang.Member{ended("a", 139, 0, true), ended("b", 1, 0, true)},
-			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), line(wire, "b", 0)},
+			[]evidence.Observation{end(crashed, "a", 0), line(reset, "b", 0), line(wire, "b", 0)},
 			[]string{"b/reset follows", "b/wire follows"},
 		},
 		"a wire that fails where nobody was gone is a cause": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, 0, true)},
-			[]rank.Sighting{line(wire, "a", 0), line(reset, "b", 0)},
+			[]evidence.Observation{line(wire, "a", 0), line(reset, "b", 0)},
 			[]string{"b/reset follows"},
 		},
 		"who waited for the others at the start follows who had failed by then": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, 15*time.Minute, true)},
-			[]rank.Sighting{end(exited, "a", 0), line(absent, "b", 15*time.Minute)},
+			[]evidence.Observation{end(exited, "a", 0), line(absent, "b", 15*time.Minute)},
 			[]string{"b/absent follows"},
 		},
 		"who was told to stop after another had lost somebody follows": {
 			[]gang.Member{ended("a", 143, 15*time.Second, true), ended("b", 1, 0, true)},
-			[]rank.Sighting{end(sigterm, "a", 15*time.Second), line(reset, "b", 0), end(exited, "b", 0)},
+			[]evidence.Observation{end(sigterm, "a", 15*time.Second), line(reset, "b", 0), end(exited, "b", 0)},
 			[]string{"a/exit-143 explained", "a/exit-143 follows", "b/exit-1 explained"},
 		},
 		"what fails in a clean-up, a minute after another was gone, follows who failed first": {
 			[]gang.Member{ended("a", 1, 0, true), ended("b", 1, time.Minute, true)},
-			[]rank.Sighting{line(general, "a", 0), line(reset, "b", time.Second), line(disk, "b", time.Minute)},
+			[]evidence.Observation{line(general, "a", 0), line(reset, "b", time.Second), line(disk, "b", time.Minute)},
 			[]string{"b/reset follows", "b/disk follows"},
 		},
 		"or ended in another way": {
 			[]gang.Member{ended("a", 139, 0, false), ended("b", 1, 0, true)},
-			[]rank.Sighting{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
+			[]evidence.Observation{end(crashed, "a", 0), line(reset, "b", 0), end(exited, "b", 0)},
 			[]string{"b/reset follows", "b/exit-1 explained"},
 		},
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -17,14 +16,14 @@ const nearEnd = 2 * time.Minute
 // Mark gives the sightings back with Explained and Follower set where the members show it, and says what it
 // made of each member. What it is given stays as it is. Passes that are named are left out: explain-ends,
 // follow-told, follow-lost, follow-later.
-func Mark(seen []rank.Sighting, members []Member, clocks *Clocks, without ...string) ([]rank.Sighting, Marks) {
+func Mark(seen []evidence.Observation, members []Member, clocks *Clocks, without ...string) ([]evidence.Observation, Marks) {
 	m := newMarker(slices.Clone(seen), members, clocks)
 	m.without = without
 	marks := m.mark()
 	return m.seen, marks
 }
 
-func newMarker(seen []rank.Sighting, members []Member, clocks *Clocks) *marker {
+func newMarker(seen []evidence.Observation, members []Member, clocks *Clocks) *marker {
 	m := &marker{seen: seen, clocks: clocks, at: map[string]*about{}}
 	for i := range members {
 		a := &about{Member: &members[i]}
@@ -76,7 +75,7 @@ type State struct {
 }
 
 type marker struct {
-	seen   []rank.Sighting
+	seen   []evidence.Observation
 	clocks *Clocks
 	all    []*about
 	at     map[string]*about
@@ -117,43 +116,43 @@ func (m *marker) splitOwn(a *about) {
 	a.own = own
 }
 
-func live(s *rank.Sighting) bool {
+func live(s *evidence.Observation) bool {
 	return !s.Over && !s.Signature.Weak && s.Signature.Role != signature.Context
 }
 
 // own is a cause that a member names as its own.
-func own(s *rank.Sighting) bool {
+func own(s *evidence.Observation) bool {
 	return live(s) && s.Signature.Role == signature.Root && s.Signature.DepthOf() > signature.Symptom && !s.Mild && !OfOthers(s)
 }
 
 // OfOthers is a complaint about other members: they went away, or did not come in time. By
 // itself it says nothing about who makes it.
-func OfOthers(s *rank.Sighting) bool {
+func OfOthers(s *evidence.Observation) bool {
 	return live(s) && (s.Signature.SaysOf() == signature.Waited || s.Signature.Role == signature.Cascade)
 }
 
 // ofWires is a failure of the connection between two members. Both ends report one alike,
 // whichever of them it was, and so does the end that is left when the other one died.
-func ofWires(s *rank.Sighting) bool {
+func ofWires(s *evidence.Observation) bool {
 	return s.Signature.SaysOf() == signature.PeerLost && own(s)
 }
 
 // toldToStop is an end that somebody else asked for.
-func toldToStop(s *rank.Sighting) bool {
+func toldToStop(s *evidence.Observation) bool {
 	return live(s) && s.Signature.SaysOf() == signature.ToldToStop
 }
 
-func endOnly(s *rank.Sighting) bool {
+func endOnly(s *evidence.Observation) bool {
 	return s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
 }
 
 // DecidedItself is an end by a code that the program chose, for a reason that the code does not tell. A signal
 // says more.
-func DecidedItself(s *rank.Sighting) bool {
+func DecidedItself(s *evidence.Observation) bool {
 	return endOnly(s) && s.Signature.Category == "python-exception-user-code"
 }
 
-func momentOf(s *rank.Sighting) Moment { return Moment{s.Item.Clock, s.Item.At} }
+func momentOf(s *evidence.Observation) Moment { return Moment{s.Item.Clock, s.Item.At} }
 
 func (m *marker) learn(a *about, i int) {
 	s := &m.seen[i]
@@ -193,7 +192,7 @@ func (m *marker) learn(a *about, i int) {
 
 // near says that a sighting is close enough to its member's end to have to do with it.
 // Without times that can be compared there is no telling, and then it has.
-func (a *about) near(s *rank.Sighting) bool {
+func (a *about) near(s *evidence.Observation) bool {
 	end := a.Ended
 	if end.IsZero() || strings.HasPrefix(s.Item.Clock, ownPrefix) {
 		end = a.LastLine
@@ -339,7 +338,7 @@ func (m *marker) followLater() {
 	}
 }
 
-func (m *marker) sameAs(a *about, s *rank.Sighting) bool {
+func (m *marker) sameAs(a *about, s *evidence.Observation) bool {
 	return slices.ContainsFunc(a.own, func(i int) bool { return m.seen[i].Signature.ID == s.Signature.ID })
 }
 

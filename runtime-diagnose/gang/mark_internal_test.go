@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -22,7 +21,7 @@ func TestMarkAsksAFewQuestionsForEachMember(t *testing.T) {
 		asked := map[int]int{}
 		for _, n := range []int{1_000, 10_000} {
 			var members []Member
-			var seen []rank.Sighting
+			var seen []evidence.Observation
 			for i := range n {
 				s := evidence.Source{Pod: fmt.Sprint("w-", i), Node: fmt.Sprint("n-", i), Rank: i}
 				at := noon.Add(time.Duration(i) * time.Millisecond)
@@ -31,7 +30,7 @@ func TestMarkAsksAFewQuestionsForEachMember(t *testing.T) {
 				if rule == lost {
 					kind = evidence.Log
 				}
-				seen = append(seen, rank.Sighting{Signature: rule, Item: evidence.Item{ID: evidence.ID(s.Pod), Kind: kind, At: at, Clock: ClockOf(s), Source: s}})
+				seen = append(seen, evidence.Observation{Signature: rule, Item: evidence.Item{ID: evidence.ID(s.Pod), Kind: kind, At: at, Clock: ClockOf(s), Source: s}})
 			}
 			m := newMarker(seen, members, &Clocks{})
 			m.mark()
@@ -45,8 +44,8 @@ func TestMarkAsksAFewQuestionsForEachMember(t *testing.T) {
 
 // What a category of ours says of other members, a signature of somebody's own says by its field.
 func TestASignatureOfOnesOwnIsHeardAsOursAre(t *testing.T) {
-	sighted := func(says signature.Says) *rank.Sighting {
-		return &rank.Sighting{Signature: &signature.Signature{ID: "own", Category: "python-exception-user-code", Role: signature.Root, Says: says}}
+	sighted := func(says signature.Says) *evidence.Observation {
+		return &evidence.Observation{Signature: &signature.Signature{ID: "own", Category: "python-exception-user-code", Role: signature.Root, Says: says}}
 	}
 	for says, want := range map[signature.Says][3]bool{
 		"":                   {false, false, false},

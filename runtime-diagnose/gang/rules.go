@@ -3,7 +3,7 @@ package gang
 import (
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -63,6 +63,6 @@ var Silent = &signature.Signature{
 }
 
 // Waits says that a complaint is about somebody who did not come, not about somebody who was gone.
-func Waits(s *rank.Sighting) bool {
+func Waits(s *evidence.Observation) bool {
 	return strings.Contains(s.Signature.ID, "timeout") || strings.Contains(s.Signature.ID, "watchdog") || s.Signature.Category == "hang-no-progress"
 }

@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
@@ -20,7 +21,7 @@ const widest = 200
 // Text is the diagnosis for a tired person: one sentence, the decisive line in its
 // context, what followed, what to do. No colours; the caller may add them. Nothing in it
 // is obeyed by a terminal: names may come from files of strangers.
-func Text(r Result) string {
+func Text(r Report) string {
 	return inert(text(r))
 }
 
@@ -34,7 +35,7 @@ func inert(text string) string {
 	}, text)
 }
 
-func text(r Result) string {
+func text(r Report) string {
 	var b strings.Builder
 	b.WriteString(headline(r) + "\n")
 	if r.Waiting != "" && !strings.HasPrefix(r.Analysis, r.Waiting) {
@@ -108,7 +109,7 @@ func whoActs(root *Cause) string {
 	return " (" + ownerWords(root.Owner) + "; " + retryWords(root) + ")"
 }
 
-func headline(r Result) string {
+func headline(r Report) string {
 	name := "no job"
 	if r.Job.Name != "" {
 		name = r.Job.String()
@@ -129,7 +130,7 @@ func headline(r Result) string {
 }
 
 // aroundLine is the decisive line with what stands around it, or the line alone.
-func aroundLine(r Result) string {
+func aroundLine(r Report) string {
 	root := r.Root
 	var b strings.Builder
 	where := string(root.Cites[0])
@@ -151,7 +152,7 @@ func aroundLine(r Result) string {
 			fmt.Fprintf(&b, "  > %s\n", cutAround(root.Line, root.Said))
 			shown = true
 		case l.Number >= root.Source.Line-aroundRoot && l.Number <= root.Source.Line+aroundRoot && strings.TrimSpace(l.Text) != "":
-			fmt.Fprintf(&b, "    %s\n", cut(shownOf(excerpt.Source, l.Text)))
+			fmt.Fprintf(&b, "    %s\n", cut(excerpt.Shown(l.Text)))
 		}
 	}
 	if !shown {
@@ -161,14 +162,14 @@ func aroundLine(r Result) string {
 }
 
 // endingText is the end of a log that a bare exit code is the last word of.
-func endingText(e Excerpt) string {
+func endingText(e evidence.Excerpt) string {
 	if len(e.Lines) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the end of the log of %s\n", sourceName(e.Source))
+	fmt.Fprintf(&b, "the end of the log of %s\n", e.Source.Name())
 	for _, l := range e.Lines {
-		fmt.Fprintf(&b, "    %s\n", cut(shownOf(e.Source, l.Text)))
+		fmt.Fprintf(&b, "    %s\n", cut(e.Shown(l.Text)))
 	}
 	return b.String()
 }
@@ -181,16 +182,16 @@ const (
 
 // ends are the last lines of the first few logs: where no cause is known, a person looks
 // there next.
-func ends(r Result) string {
+func ends(r Report) string {
 	var b strings.Builder
 	for _, e := range r.Excerpts[:min(mostEnds, len(r.Excerpts))] {
 		lines := slices.DeleteFunc(slices.Clone(e.Lines), func(l reduce.Kept) bool { return strings.TrimSpace(l.Text) == "" })
 		if len(lines) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\nthe end of %s\n", sourceName(e.Source))
+		fmt.Fprintf(&b, "\nthe end of %s\n", e.Source.Name())
 		for _, l := range lines[max(0, len(lines)-endLines):] {
-			fmt.Fprintf(&b, "    %s\n", cut(shownOf(e.Source, l.Text)))
+			fmt.Fprintf(&b, "    %s\n", cut(e.Shown(l.Text)))
 		}
 	}
 	return b.String()
@@ -204,7 +205,7 @@ func shownOf(s evidence.Source, text string) string {
 	return reduce.Written(text)
 }
 
-func excerptOf(r Result, s evidence.Source) *Excerpt {
+func excerptOf(r Report, s evidence.Source) *evidence.Excerpt {
 	for i := range r.Excerpts {
 		if e := &r.Excerpts[i]; e.Of(s) {
 			return e
@@ -232,7 +233,7 @@ func cut(line string) string {
 }
 
 // footer says how sure the answer is, and how much was read.
-func footer(r Result) string {
+func footer(r Report) string {
 	var parts []string
 	if r.Root != nil {
 		parts = append(parts, fmt.Sprintf("%s (%s)", r.Root.Standing, r.Root.Signature))
@@ -240,11 +241,11 @@ func footer(r Result) string {
 	c := r.Coverage
 	switch {
 	case c.PodsSeen > c.PodsExpected && c.PodsExpected > 0: // those before, and those that took their place
-		parts = append(parts, fmt.Sprintf("%d pods seen where %d run%s at a time, %d read", c.PodsSeen, c.PodsExpected, verbOf(c.PodsExpected), c.PodsRead))
+		parts = append(parts, fmt.Sprintf("%d pods seen where %d run%s at a time, %d read", c.PodsSeen, c.PodsExpected, words.Verb(c.PodsExpected), c.PodsRead))
 	case c.PodsExpected > 0:
-		parts = append(parts, fmt.Sprintf("%d of %d pod%s seen, %d read", c.PodsSeen, c.PodsExpected, plural(c.PodsExpected), c.PodsRead))
+		parts = append(parts, fmt.Sprintf("%d of %d pod%s seen, %d read", c.PodsSeen, c.PodsExpected, words.S(c.PodsExpected), c.PodsRead))
 	case c.PodsSeen > 0:
-		parts = append(parts, fmt.Sprintf("%d pod%s seen, %d read", c.PodsSeen, plural(c.PodsSeen), c.PodsRead))
+		parts = append(parts, fmt.Sprintf("%d pod%s seen, %d read", c.PodsSeen, words.S(c.PodsSeen), c.PodsRead))
 	}
 	logs := size(c.BytesRead) + " of logs"
 	if c.PodsSeen > 0 && c.PodsRead > c.PodsSeen {
@@ -258,7 +259,7 @@ func footer(r Result) string {
 // size is a number of bytes as people read it; few are counted.
 func size(n int64) string {
 	if n < 10_000 {
-		return fmt.Sprintf("%d byte%s", n, plural(int(n)))
+		return fmt.Sprintf("%d byte%s", n, words.S(int(n)))
 	}
 	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	v, i := float64(n)/1024, 0

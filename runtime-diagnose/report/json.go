@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"encoding/json"
@@ -113,7 +113,7 @@ func HealthyWord(v Verdict) string {
 }
 
 // JSON is the diagnosis for programs, indented, with a line break at the end.
-func JSON(r Result) ([]byte, error) {
+func JSON(r Report) ([]byte, error) {
 	out := jsonResult{
 		Schema:  Schema,
 		Job:     jsonJob{r.Job.APIVersion, r.Job.Kind, r.Job.Namespace, r.Job.Name, r.Job.UID},

@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"fmt"
@@ -13,19 +13,11 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// Guess is one of the causes that fit what was seen, where nothing that was read decides between them.
-type Guess struct {
-	Cause
-	Points  int
-	Decides string // what would tell whether it is the cause, as a clause
-	Command string // that shows it; empty: there is none to type
-}
-
 // mostGuesses is how many are told.
 const mostGuesses = 3
 
 // hypotheses are the best candidates, the best first, where the answer is not sure.
-func (d *diagnosis) hypotheses(r *Result) []Guess {
+func (d *draft) hypotheses(r *Report) []Guess {
 	switch {
 	case r.Verdict == Unknown && r.Waiting == "":
 		return d.suspectLines()
@@ -34,14 +26,14 @@ func (d *diagnosis) hypotheses(r *Result) []Guess {
 	}
 	var out []Guess
 	told := map[string]bool{}
-	for i := range d.answer.Candidates {
-		c := &d.answer.Candidates[i]
+	for i := range d.Answer.Candidates {
+		c := &d.Answer.Candidates[i]
 		key := c.Signature.Title + "\x00" + gang.PlaceOf(c.Item.Source)
 		if c.Veto != "" || c.Line == "" || told[key] {
 			continue
 		}
 		told[key] = true
-		g := Guess{Cause: d.cause(c.Sighting), Points: c.Score}
+		g := Guess{Cause: d.cause(c.Observation), Points: c.Score}
 		g.Category, g.Standing = c.Category, Hypothesis
 		g.Decides, g.Command = d.decidesOn(c)
 		if out = append(out, g); len(out) == mostGuesses {
@@ -55,7 +47,7 @@ func (d *diagnosis) hypotheses(r *Result) []Guess {
 }
 
 // decidesOn says what would tell whether a candidate is the cause, and the command that shows it.
-func (d *diagnosis) decidesOn(c *attribute.Candidate) (what, command string) {
+func (d *draft) decidesOn(c *attribute.Candidate) (what, command string) {
 	s := c.Item.Source
 	pod := s.Pod != "" && d.hasPod(s.Pod)
 	switch {
@@ -69,9 +61,9 @@ func (d *diagnosis) decidesOn(c *attribute.Candidate) (what, command string) {
 			return "where it stands, while it lives", d.kubectl("exec", s.Pod) + " -- py-spy dump --pid 1"
 		}
 		return "where it stands, while it lives, on its machine", "py-spy dump --pid PID"
-	case bareExit(&c.Sighting) && c.Category == gang.Vanished.Category && s.Node != "":
+	case attribute.BareExit(&c.Observation) && c.Category == gang.Vanished.Category && s.Node != "":
 		return "whether the kernel of its node killed it for memory", "kubectl debug node/" + s.Node + " -it --image=busybox -- chroot /host dmesg -T | grep -iE 'killed process|out of memory'"
-	case bareExit(&c.Sighting) && s.Pod != "":
+	case attribute.BareExit(&c.Observation) && s.Pod != "":
 		return "what its log says above its end", d.logCommand(s) + " --tail=200"
 	case c.Signature.Role == signature.Cascade:
 		if first := d.endedFirst(); len(first) > 0 && first[0].Name != s.Pod {
@@ -79,8 +71,8 @@ func (d *diagnosis) decidesOn(c *attribute.Candidate) (what, command string) {
 		}
 		return "what the others say from that time on: one of them went first", d.around(s)
 	}
-	for i := range d.answer.Candidates {
-		o := &d.answer.Candidates[i]
+	for i := range d.Answer.Candidates {
+		o := &d.Answer.Candidates[i]
 		if o == c || o.Veto != "" || gang.PlaceOf(o.Item.Source) == gang.PlaceOf(s) || gang.PlaceOf(o.Item.Source) == "" || d.when(c.Item, o.Item) != 0 {
 			continue
 		}
@@ -96,7 +88,7 @@ func (d *diagnosis) decidesOn(c *attribute.Candidate) (what, command string) {
 const linesAround = 20
 
 // around is the command that shows a line with those around it; empty: none does.
-func (d *diagnosis) around(s evidence.Source) string {
+func (d *draft) around(s evidence.Source) string {
 	switch {
 	case s.Pod != "" && d.hasPod(s.Pod):
 		return d.logCommand(s) + " --tail=200"
@@ -120,15 +112,10 @@ func shellWord(name string) string {
 }
 
 // suspectLines are the last lines of logs that say that something is wrong, in words that no signature knows.
-func (d *diagnosis) suspectLines() []Guess {
+func (d *draft) suspectLines() []Guess {
 	var out []Guess
-	for _, e := range d.logs.excerpts {
-		at := -1
-		for i := len(e.Lines) - 1; i >= 0 && at < 0 && e.Lines[len(e.Lines)-1].Number-e.Lines[i].Number < unfamiliarWithin; i-- {
-			if wrong.MatchString(bodyOf(e.Lines[i].Text)) && !mild(bodyOf(e.Lines[i].Text)) {
-				at = i
-			}
-		}
+	for _, e := range d.Read.Excerpts {
+		at := d.Read.Suspect(e)
 		if at < 0 {
 			continue
 		}
@@ -136,7 +123,7 @@ func (d *diagnosis) suspectLines() []Guess {
 		out = append(out, Guess{
 			Cause: Cause{
 				Title: "its program says that something is wrong, in words that no signature knows", Standing: Hypothesis, Owner: signature.Nobody, Retry: signature.RetryUnknown,
-				Source: item.Source, Line: strings.TrimSpace(shownOf(e.Source, e.Lines[at].Text)), Cites: []evidence.ID{item.ID},
+				Source: item.Source, Line: strings.TrimSpace(e.Shown(e.Lines[at].Text)), Cites: []evidence.ID{item.ID},
 			},
 			Decides: "what stands around it", Command: d.around(item.Source),
 		})
@@ -148,7 +135,7 @@ func (d *diagnosis) suspectLines() []Guess {
 }
 
 // guessesText is the hypotheses for people: the first one is the answer already, where there is one.
-func guessesText(r Result) string {
+func guessesText(r Report) string {
 	from := 0
 	if r.Root != nil {
 		from = 1

@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ const mostWhy = 8
 
 // Why is the table behind an answer: what could be the cause, the points of each and what they are made of.
 // Nothing in it is obeyed by a terminal.
-func Why(r Result) string { return inert(why(r)) }
+func Why(r Report) string { return inert(why(r)) }
 
-func why(r Result) string {
+func why(r Report) string {
 	var b strings.Builder
 	b.WriteString("points of what could be the cause\n")
 	if len(r.Candidates) == 0 {
@@ -90,7 +90,7 @@ type jsonConfidence struct {
 	Sources  int      `json:"sources"`
 }
 
-func candidatesJSON(r Result) []jsonCandidate {
+func candidatesJSON(r Report) []jsonCandidate {
 	out := []jsonCandidate{}
 	for i := range r.Candidates {
 		c := &r.Candidates[i]

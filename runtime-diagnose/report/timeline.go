@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 )
 
@@ -60,7 +61,7 @@ type bar struct {
 // trouble and its end, by the API server's clock, in seconds from the first cause where one is
 // known. Members that look alike are one row; pods that wait have one, too. It is empty where
 // nothing that was read carries a time.
-func Timeline(r Result, p Picture) string {
+func Timeline(r Report, p Picture) string {
 	if p.Width == 0 {
 		p.Width = 80
 	}
@@ -383,7 +384,7 @@ func (b bar) trouble() time.Time {
 
 // head says when the first cause was and how wrong that may be, and above the bars the seconds
 // from it; without a first cause it is the clock at both ends.
-func head(r Result, bars []bar, first int, s scale, l layout) string {
+func head(r Report, bars []bar, first int, s scale, l layout) string {
 	const clock = "15:04:05"
 	axis := slices.Repeat([]rune{' '}, s.columns)
 	put := func(at int, text string) {
@@ -410,7 +411,7 @@ func head(r Result, bars []bar, first int, s scale, l layout) string {
 	band := ""
 	if r.Order != nil && r.Order.Skew > 0 {
 		give := r.Order.Skew / 2
-		title += " · clocks ±" + short(give)
+		title += " · clocks ±" + words.Short(give)
 		if from, to := s.at(at.Add(-give)), s.at(at.Add(give)); from != to {
 			band = margin + strings.Repeat(" ", from) + strings.Repeat(string(cellSkew), to-from+1) + "\n"
 		}

@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"crypto/sha256"
@@ -15,7 +15,7 @@ var volatile = []string{"pid", "localrank", "count", "seq", "sincestart", "at", 
 // Fingerprint is equal for two diagnoses that say the same thing of the same job: 16 hex
 // digits over verdict, cause, place and texts, without times, attempts, process numbers
 // and counts of copies. Writers compare it to know whether anything changed.
-func Fingerprint(r Result) string {
+func Fingerprint(r Report) string {
 	var h strings.Builder
 	fmt.Fprintf(&h, "%s\n%s\n%s\n%s\n", r.Job.UID, r.Verdict, r.Category, r.Waiting)
 	if c := r.Root; c != nil {

@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // fitOfJob asks the capacity side whether the whole job fits, the pods that have a node in
 // their places; ok is false where nothing is known, or no pod waits.
-func (d *diagnosis) fitOfJob(ctx context.Context) (result fit.Result, ok bool) {
+func (d *draft) fitOfJob(ctx context.Context) (result fit.Result, ok bool) {
 	if d.Cluster == nil || d.Job == nil {
 		return result, false
 	}
@@ -30,7 +30,7 @@ func (d *diagnosis) fitOfJob(ctx context.Context) (result fit.Result, ok bool) {
 	for i := range gang.Groups {
 		g := &gang.Groups[i]
 		there := 0
-		for _, p := range d.seen.Pods {
+		for _, p := range d.Seen.Pods {
 			if _, own := roles[p.Name]; p.Source.Role == g.Name && p.Placed && !own {
 				g.Count = max(0, g.Count-1) // it has ended, or the view is older than it
 			} else if own && p.Source.Role == g.Name {
@@ -49,9 +49,9 @@ func (d *diagnosis) fitOfJob(ctx context.Context) (result fit.Result, ok bool) {
 
 // bound are the roles of pods of the job that the view of the cluster counts on their
 // nodes, by name.
-func (d *diagnosis) bound(gang gang.Gang) map[string]string {
+func (d *draft) bound(gang gang.Gang) map[string]string {
 	roles := map[string]string{}
-	for _, p := range d.seen.Pods {
+	for _, p := range d.Seen.Pods {
 		if p.Placed && !p.Deleted && d.Cluster.Bound(gang.Namespace, p.Name) {
 			roles[p.Name] = p.Source.Role
 		}
@@ -61,7 +61,7 @@ func (d *diagnosis) bound(gang gang.Gang) map[string]string {
 
 // lacks is what the pods that wait do not get, for the reason the scheduler names: the
 // resource with its numbers, or the labels that no node has; "" where nothing is known.
-func (d *diagnosis) lacks(u *control.Unschedulable) string {
+func (d *draft) lacks(u *control.Unschedulable) string {
 	result, ok := d.fit()
 	if !ok {
 		return ""
@@ -82,7 +82,7 @@ func (d *diagnosis) lacks(u *control.Unschedulable) string {
 }
 
 // selects is what a pod's node selector asks for.
-func (d *diagnosis) selects(pod string) string {
+func (d *draft) selects(pod string) string {
 	for i := range d.Pods {
 		if d.Pods[i].Name != pod || len(d.Pods[i].Spec.NodeSelector) == 0 {
 			continue

@@ -1,8 +1,7 @@
-package diagnose
+package report
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,19 +11,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // endedFirst are the pods that ended badly, the first one first; of those whose time nobody knows the
 // order is that of names.
-func (d *diagnosis) endedFirst() []*control.Pod {
+func (d *draft) endedFirst() []*control.Pod {
 	var out []*control.Pod
-	for i := range d.seen.Pods {
-		if d.seen.Pods[i].Exit != nil {
-			out = append(out, &d.seen.Pods[i])
+	for i := range d.Seen.Pods {
+		if d.Seen.Pods[i].Exit != nil {
+			out = append(out, &d.Seen.Pods[i])
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *control.Pod) int {
@@ -41,7 +39,7 @@ const mostWays = 3
 
 // howTheyEnded says how the pods ended where none of it can be a cause: being told to stop has one, and
 // it was not seen.
-func (d *diagnosis) howTheyEnded() string {
+func (d *draft) howTheyEnded() string {
 	byCode := map[int32][]*control.Pod{}
 	for _, p := range d.endedFirst() {
 		byCode[p.Exit.Code] = append(byCode[p.Exit.Code], p)
@@ -69,13 +67,13 @@ func (d *diagnosis) howTheyEnded() string {
 }
 
 // logToRead is the step that is left where nothing names a cause.
-func (d *diagnosis) logToRead() string {
+func (d *draft) logToRead() string {
 	ended := d.endedFirst()
-	if len(ended) == 0 && len(d.seen.Pods) == 0 {
+	if len(ended) == 0 && len(d.Seen.Pods) == 0 {
 		return "No pod of the job is left to read: look for its logs where the cluster keeps them, or run it again with its pods kept after the end."
 	}
 	if len(ended) == 0 {
-		return "Read the logs of the job's pods: " + d.kubectl("logs", d.seen.Pods[0].Name) + "."
+		return "Read the logs of the job's pods: " + d.kubectl("logs", d.Seen.Pods[0].Name) + "."
 	}
 	command := d.kubectl("logs", ended[0].Name) + " -c " + ended[0].Exit.Container
 	if ended[0].Restarts > 0 {
@@ -85,7 +83,7 @@ func (d *diagnosis) logToRead() string {
 }
 
 // kubectl is a command about a thing of the job's namespace.
-func (d *diagnosis) kubectl(verb, name string) string {
+func (d *draft) kubectl(verb, name string) string {
 	command := "kubectl " + verb + " " + name
 	if d.Job != nil && d.Job.Ref.Namespace != "" {
 		command += " -n " + d.Job.Ref.Namespace
@@ -100,9 +98,9 @@ func logsHold(n int) string {
 	return fmt.Sprintf("the %d logs that were read hold", n)
 }
 
-func (d *diagnosis) countWell() int {
+func (d *draft) countWell() int {
 	n := 0
-	for _, p := range d.seen.Pods {
+	for _, p := range d.Seen.Pods {
 		if p.Running() || p.Phase == corev1.PodSucceeded {
 			n++
 		}
@@ -110,49 +108,8 @@ func (d *diagnosis) countWell() int {
 	return n
 }
 
-// endOf is how many bytes of the end of a log are shown, in whole lines, where they are all that is left to
-// read: as many as OpenPAI's page of a job shows (openpai-job-debugging, "the last 4096 bytes").
-const endOf = 4096
-
-// lastBytes are the last lines that take no more than so many bytes together; the last one is there in any case.
-func lastBytes(lines []reduce.Kept, most int) []reduce.Kept {
-	for i := range slices.Backward(lines) {
-		if most -= len(lines[i].Text) + 1; most < 0 {
-			return lines[min(i+1, len(lines)-1):]
-		}
-	}
-	return lines
-}
-
-// ending is the end of the log of the container that an exit code is of; no lines: it was not read, or
-// holds none. What is kept of it may be short where the gang is large: then it is read again.
-func (d *diagnosis) ending(ctx context.Context, s evidence.Source) Excerpt {
-	for _, l := range d.Logs {
-		if l.Source.Pod != s.Pod || l.Source.Attempt != s.Attempt || s.Container != "" && l.Source.Container != s.Container || s.Pod == "" {
-			continue
-		}
-		d.excerptAgain(ctx, l.Source)
-		at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(l.Source) })
-		if at < 0 {
-			return Excerpt{}
-		}
-		e := d.logs.excerpts[at]
-		e.Lines = slices.DeleteFunc(slices.Clone(e.Lines), func(k reduce.Kept) bool { return strings.TrimSpace(shownOf(e.Source, k.Text)) == "" })
-		e.Lines = lastBytes(e.Lines, endOf)
-		return e
-	}
-	return Excerpt{}
-}
-
-// readEnding keeps the end of the log that a bare exit code is the last word of.
-func (d *diagnosis) readEnding(ctx context.Context) {
-	if root := d.root; root != nil && bareExit(root) {
-		d.end = d.ending(ctx, root.Item.Source)
-	}
-}
-
 // logCommand shows the log of a container.
-func (d *diagnosis) logCommand(s evidence.Source) string {
+func (d *draft) logCommand(s evidence.Source) string {
 	command := d.kubectl("logs", s.Pod)
 	if s.Container != "" {
 		command += " -c " + s.Container
@@ -165,7 +122,7 @@ func (d *diagnosis) logCommand(s evidence.Source) string {
 
 // stepsFor are what to do about the root: where reading is all that is left, the command for it, and what
 // was read already.
-func (d *diagnosis) stepsFor(root *rank.Sighting) []string {
+func (d *draft) stepsFor(root *evidence.Observation) []string {
 	steps := root.Signature.Steps()
 	if d.neverFits() {
 		for i := range steps {
@@ -180,7 +137,7 @@ func (d *diagnosis) stepsFor(root *rank.Sighting) []string {
 			continue
 		}
 		switch {
-		case len(d.end.Lines) > 0:
+		case len(d.End.Lines) > 0:
 			steps[i] = "Read what stands above the end of the log: " + d.logCommand(s) + " --tail=200."
 		case d.hasPod(s.Pod):
 			steps[i] = "Read the end of the container's log: " + d.logCommand(s) + " --tail=200."
@@ -188,20 +145,17 @@ func (d *diagnosis) stepsFor(root *rank.Sighting) []string {
 			steps[i] = "The pod is gone: look for the end of its log where the cluster keeps logs."
 		}
 	}
-	if !reads && bareExit(root) && len(d.end.Lines) == 0 && len(d.Logs) == 0 {
+	if !reads && attribute.BareExit(root) && len(d.End.Lines) == 0 && len(d.Logs) == 0 {
 		steps = append([]string{d.logToRead()}, steps...)
 	}
 	return steps
 }
 
-// bareExit is an exit code that is all that is known.
-func bareExit(s *rank.Sighting) bool { return s.Item.Kind == evidence.Exit && saysLittle(s) }
-
 // waits is the part of a step that is to wait for others to end.
 var waits = regexp.MustCompile(`,? or wait for running jobs to end|^Else wait for running jobs to end\.$`)
 
 // neverFits says that what the job asks for is more than its nodes have when they are idle: no waiting helps.
-func (d *diagnosis) neverFits() bool {
+func (d *draft) neverFits() bool {
 	if d.Cluster == nil {
 		return false
 	}
@@ -212,6 +166,6 @@ func (d *diagnosis) neverFits() bool {
 // readTheLog is a step that sends people to a log.
 var readTheLog = regexp.MustCompile(`(?i)^read (?:the end of )?the (?:container's )?log\b`)
 
-func (d *diagnosis) hasPod(name string) bool {
-	return slices.ContainsFunc(d.seen.Pods, func(p control.Pod) bool { return p.Name == name })
+func (d *draft) hasPod(name string) bool {
+	return slices.ContainsFunc(d.Seen.Pods, func(p control.Pod) bool { return p.Name == name })
 }

@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"cmp"
@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // say writes the three texts people read.
-func (d *diagnosis) say(r *Result) {
+func (d *draft) say(r *Report) {
 	switch r.Verdict {
 	case Healthy:
 		r.Error, r.Analysis = "", d.whyHealthy(r)
@@ -28,8 +28,8 @@ func (d *diagnosis) say(r *Result) {
 	}
 }
 
-func (d *diagnosis) sayCause(r *Result) {
-	if t := d.badEnd(); r.Root == nil && !d.failed && len(d.answer.Effects) == 0 && t != nil {
+func (d *draft) sayCause(r *Report) {
+	if t := d.Read.BadEnd; r.Root == nil && !d.Failed && len(d.Answer.Effects) == 0 && t != nil {
 		d.sayBadEnd(r, t)
 		return
 	}
@@ -37,7 +37,7 @@ func (d *diagnosis) sayCause(r *Result) {
 		r.Error = d.subject() + " failed, and nothing that was read says why"
 		r.Analysis = "What was seen names no cause."
 		if d.State.Message != "" {
-			r.Error = d.subject() + " failed: " + oneLine(d.State.Message, 200)
+			r.Error = d.subject() + " failed: " + words.OneLine(d.State.Message, 200)
 			r.Analysis = "That is the operator's word; nothing else that was read names a cause."
 		}
 		r.Analysis += d.howTheyEnded() + d.whatDecides(r)
@@ -49,10 +49,10 @@ func (d *diagnosis) sayCause(r *Result) {
 	var b strings.Builder
 	b.WriteString(fill(root.Signature.Proves, root.Facts))
 	fmt.Fprintf(&b, " [%s]", root.Item.ID)
-	if n := len(d.end.Lines); n > 0 {
-		last := d.end.Lines[n-1]
-		fmt.Fprintf(&b, " Its log ends with: %q [%s]", cut(strings.TrimSpace(shownOf(d.end.Source, last.Text))), d.end.Item(n-1).ID)
-		r.Ending = d.end
+	if n := len(d.End.Lines); n > 0 {
+		last := d.End.Lines[n-1]
+		fmt.Fprintf(&b, " Its log ends with: %q [%s]", cut(strings.TrimSpace(d.End.Shown(last.Text))), d.End.Item(n-1).ID)
+		r.Ending = d.End
 	}
 	if also := d.alsoSaid(*root); also != "" {
 		b.WriteString(" " + also)
@@ -63,8 +63,8 @@ func (d *diagnosis) sayCause(r *Result) {
 	if attempts := d.attempts.sentence(); attempts != "" {
 		b.WriteString(" " + attempts)
 	}
-	if d.compared != "" {
-		b.WriteString(" " + d.compared)
+	if d.Compared != "" {
+		b.WriteString(" " + d.Compared)
 	}
 	if who := d.followed(r); who != "" {
 		b.WriteString(" " + who)
@@ -72,8 +72,8 @@ func (d *diagnosis) sayCause(r *Result) {
 	if r.Order != nil {
 		b.WriteString(" " + r.Order.Why)
 	}
-	if len(d.answer.Rivals) > 0 {
-		other := d.answer.Rivals[0]
+	if len(d.Answer.Rivals) > 0 {
+		other := d.Answer.Rivals[0]
 		fmt.Fprintf(&b, " As likely: %s [%s]; nothing sets the two apart.", other.Signature.Title, other.Item.ID)
 	}
 	if root.Signature.DoesNotProve != "" {
@@ -90,7 +90,7 @@ func (d *diagnosis) sayCause(r *Result) {
 		fmt.Fprintf(&b, " Pods of the same job on other nodes do not say it: the difference is node %s.", node)
 		r.Solution = append([]string{"Tell the administrators node " + node + ", and start the job on other nodes."}, r.Solution...)
 	}
-	if noRejoin(d.Case) && root.Item.Source.Attempt > 0 {
+	if control.NoRejoin(&d.Bundle) && root.Item.Source.Attempt > 0 {
 		b.WriteString(" The container was started again, but a restarted worker of a ColossalAIJob does not rejoin the training.")
 		r.Solution = append(r.Solution, "Create the job again: it does not recover by itself.")
 	}
@@ -118,13 +118,13 @@ func followersSentence(all []Followers) string {
 }
 
 // sentence is the one line that names who, where and what, with the numbers.
-func (d *diagnosis) sentence(s *rank.Sighting) string {
-	who := d.who(s.Item.Source)
+func (d *draft) sentence(s *evidence.Observation) string {
+	who := Who(s.Item.Source)
 	switch n := d.places(s); {
 	case n > 1 && who != "":
 		who += fmt.Sprintf(" and %d more", n-1)
 	case n > 1: // the job's own word stands for its pods
-		who = fmt.Sprintf("%d pod%s", n-1, plural(n-1))
+		who = fmt.Sprintf("%d pod%s", n-1, words.S(n-1))
 	}
 	text := s.Signature.Title
 	if u := d.schedulerOf(s); u != nil {
@@ -141,17 +141,17 @@ func (d *diagnosis) sentence(s *rank.Sighting) string {
 	return who + ": " + text
 }
 
-func (d *diagnosis) schedulerOf(s *rank.Sighting) *control.Unschedulable {
-	for i := range d.seen.Scheduling {
-		if u := &d.seen.Scheduling[i]; u.Item.ID == s.Item.ID {
+func (d *draft) schedulerOf(s *evidence.Observation) *control.Unschedulable {
+	for i := range d.Seen.Scheduling {
+		if u := &d.Seen.Scheduling[i]; u.Item.ID == s.Item.ID {
 			return u
 		}
 	}
 	return nil
 }
 
-// who is "worker-3 (Worker 3, node gpu-7)".
-func (d *diagnosis) who(s evidence.Source) string {
+// Who is "worker-3 (Worker 3, node gpu-7)".
+func Who(s evidence.Source) string {
 	name := s.Pod
 	if name == "" {
 		name = s.File
@@ -176,7 +176,7 @@ func (d *diagnosis) who(s evidence.Source) string {
 }
 
 // places counts the different pods or ranks that said the same.
-func (d *diagnosis) places(s *rank.Sighting) int {
+func (d *draft) places(s *evidence.Observation) int {
 	type one struct {
 		pod  string
 		rank int
@@ -187,15 +187,15 @@ func (d *diagnosis) places(s *rank.Sighting) int {
 		members[gang.PlaceOf(item.Source)] = true
 	}
 	n := len(said)
-	for i := range d.echoing {
-		if c := &d.echoing[i]; c.says(s, members) {
-			n += len(c.echoes)
+	for i := range d.Groups {
+		if c := &d.Groups[i]; c.says(s, members) {
+			n += c.Count
 		}
 	}
 	return n
 }
 
-func (d *diagnosis) alsoSaid(s rank.Sighting) string {
+func (d *draft) alsoSaid(s evidence.Observation) string {
 	places := d.places(&s)
 	if places < 2 {
 		return ""
@@ -205,9 +205,9 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 	for _, item := range s.Also {
 		sameNode = sameNode && item.Source.Node == node
 	}
-	for i := range d.echoing {
-		for _, e := range d.echoing[i].echoes {
-			sameNode = sameNode && (!d.echoing[i].told(s.Signature) || d.sourceAt(e.place).Node == node)
+	for i := range d.Groups {
+		for source := range d.Groups[i].Sources {
+			sameNode = sameNode && (!d.Groups[i].told(s.Signature) || source.Node == node)
 		}
 	}
 	text := fmt.Sprintf("%d others say the same.", places-1)
@@ -222,10 +222,10 @@ func (d *diagnosis) alsoSaid(s rank.Sighting) string {
 
 // followed sums up the effects: what they are and where the first of each is. What other
 // members say is folded in Followers.
-func (d *diagnosis) followed(r *Result) string {
+func (d *draft) followed(r *Report) string {
 	var parts []string
 	place := gang.PlaceOf(d.root.Item.Source)
-	effects := slices.DeleteFunc(slices.Clone(d.answer.Effects), func(s rank.Sighting) bool {
+	effects := slices.DeleteFunc(slices.Clone(d.Answer.Effects), func(s evidence.Observation) bool {
 		return s.Signature.Category == d.root.Signature.Category || // the same cause in other words
 			s.Explained || len(r.Followers) > 0 && gang.PlaceOf(s.Item.Source) != place
 	})
@@ -246,7 +246,7 @@ func (d *diagnosis) followed(r *Result) string {
 	return "It explains what else was seen: " + strings.Join(parts, "; ") + "."
 }
 
-func (d *diagnosis) subject() string {
+func (d *draft) subject() string {
 	if d.Job != nil {
 		return d.Job.Ref.String()
 	}
@@ -254,7 +254,7 @@ func (d *diagnosis) subject() string {
 }
 
 // whatDecides says what to look at where the evidence does not decide.
-func (d *diagnosis) whatDecides(r *Result) string {
+func (d *draft) whatDecides(r *Report) string {
 	switch decides := d.decides(); {
 	case r.Order != nil && r.Order.Decide != "":
 		return " Open: " + r.Order.Decide + "."
@@ -262,8 +262,8 @@ func (d *diagnosis) whatDecides(r *Result) string {
 		return " Open: " + decides + "."
 	case len(d.Logs) == 0:
 		return " No log was read; the log of the container that ended first would decide."
-	case d.logs.broken != "":
-		return " The end of " + d.logs.broken + " was not read; what it says there would decide."
+	case d.Read.Broken != "":
+		return " The end of " + d.Read.Broken + " was not read; what it says there would decide."
 	case len(d.Missing) > 0:
 		return " Missing: " + strings.Join(d.Missing, "; ") + "."
 	default:
@@ -271,18 +271,18 @@ func (d *diagnosis) whatDecides(r *Result) string {
 	}
 }
 
-func (d *diagnosis) whyHealthy(r *Result) string {
+func (d *draft) whyHealthy(r *Report) string {
 	var b strings.Builder
 	switch {
 	case d.State.Phase == kinds.Succeeded:
 		fmt.Fprintf(&b, "The operator says %s succeeded", d.subject())
 	case d.State.Phase == kinds.Suspended, d.State.Stopped():
 		return r.Waiting
-	case len(d.seen.Pods) > 0:
-		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.seen.Pods), plural(len(d.seen.Pods)), verbOf(len(d.seen.Pods)), hasHave(len(d.seen.Pods)))
-	case d.logs.ended > 0:
+	case len(d.Seen.Pods) > 0:
+		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.Seen.Pods), words.S(len(d.Seen.Pods)), words.Verb(len(d.Seen.Pods)), words.Has(len(d.Seen.Pods)))
+	case d.Read.Ended > 0:
 		fmt.Fprintf(&b, "The log says that the run ended well")
-	case d.logs.advance > 0:
+	case d.Read.Advance > 0:
 		fmt.Fprintf(&b, "The log shows training that advances")
 	default:
 		fmt.Fprintf(&b, "What failed is over: later events show that it went on")
@@ -290,25 +290,18 @@ func (d *diagnosis) whyHealthy(r *Result) string {
 	switch {
 	case len(d.Logs) == 0:
 		b.WriteString("; no log was read")
-	case d.logs.bytesRead == 0:
+	case d.Read.BytesRead == 0:
 		b.WriteString("; there is nothing in the logs")
 	default:
 		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
 	}
-	if n := len(d.answer.Aside); n > 0 {
+	if n := len(d.Answer.Aside); n > 0 {
 		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
 	}
 	return b.String() + "."
 }
 
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-func (d *diagnosis) whyUnknown(r *Result) string {
+func (d *draft) whyUnknown(r *Report) string {
 	switch {
 	case r.Waiting != "":
 		return r.Waiting
@@ -316,7 +309,7 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 		return "The operator says it succeeded, but a launcher ends with 0 even when training failed, and its log could not be read: not verified."
 	case d.State.Phase == kinds.PhaseUnknown && d.State.Message != "":
 		return "The operator says that " + d.State.Message + "." + d.whatShowsHealth(r)
-	case len(d.seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
+	case len(d.Seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
 		return "Nothing was there to read: no pod, no event, no log."
 	case len(r.Hypotheses) > 0:
 		return fmt.Sprintf("What may be a failure is said, in words that no signature knows [%s], and nothing shows what became of it.", r.Hypotheses[0].Cites[0]) + d.whatShowsHealth(r)
@@ -325,41 +318,29 @@ func (d *diagnosis) whyUnknown(r *Result) string {
 	}
 }
 
-// badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
-func (d *diagnosis) badEnd() *track {
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted && t.source.Attempt == 0 && (t.torn || endsBadly.MatchString(t.lastText)) {
-			return t
-		}
-	}
-	return nil
-}
-
 // sayBadEnd says how a log ends where nothing else tells of a failure.
-func (d *diagnosis) sayBadEnd(r *Result, t *track) {
-	name := sourceName(t.source)
-	r.Error = fmt.Sprintf("%s ends with %q", name, cut(t.lastText))
+func (d *draft) sayBadEnd(r *Report, t *BadEnd) {
+	name := t.Source.Name()
+	r.Error = fmt.Sprintf("%s ends with %q", name, cut(t.Text))
 	r.Analysis = "No signature knows the words, and programs that end well do not end with such; the lines above it would decide."
-	if t.torn {
+	if t.Torn {
 		r.Error = name + " stops within a traceback"
 		r.Analysis = "A program that prints one and nothing after it has failed; the last line of it, which names the exception, would decide."
 	}
-	source := t.source
-	source.Line = t.lastNumber
 	r.Solution = []string{"Read what stands above the end of the log."}
-	if command := d.around(source); command != "" {
+	if command := d.around(t.Source); command != "" {
 		r.Solution = []string{"Read what stands above the end of the log: " + command + "."}
 	}
 }
 
 // whatShowsHealth says what would decide where nothing known to be missing does: a log without a known
 // failure may be that of a program that has only just begun.
-func (d *diagnosis) whatShowsHealth(r *Result) string {
-	if d.logs.bytesRead == 0 || d.logs.broken != "" || len(d.Missing) > 0 || d.decides() != "" {
+func (d *draft) whatShowsHealth(r *Report) string {
+	if d.Read.BytesRead == 0 || d.Read.Broken != "" || len(d.Missing) > 0 || d.decides() != "" {
 		return d.whatDecides(r)
 	}
 	text := " A line that counts steps, prints a loss or says that the run ended well would show health"
-	if len(d.seen.Pods) == 0 {
+	if len(d.Seen.Pods) == 0 {
 		text += "; a container that ended, and its exit code, would show a failure"
 	}
 	return text + "."
@@ -383,14 +364,14 @@ func factList(facts map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if !slices.Contains(quiet, name) && len(facts[name]) <= 160 {
-			parts = append(parts, words(name)+" "+facts[name])
+			parts = append(parts, factName(name)+" "+facts[name])
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// words turns a fact's name into words: exitCode, memory_limit → exit code, memory limit.
-func words(name string) string {
+// factName turns a fact's name into words: exitCode, memory_limit → exit code, memory limit.
+func factName(name string) string {
 	var b strings.Builder
 	for _, c := range name {
 		switch {
@@ -409,14 +390,6 @@ func words(name string) string {
 func lowerFirst(s string) string {
 	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && (s[1] < 'A' || s[1] > 'Z') {
 		return strings.ToLower(s[:1]) + s[1:]
-	}
-	return s
-}
-
-func oneLine(s string, most int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }

@@ -1,31 +1,30 @@
-package diagnose
+package report
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // attempts are the lives of the container that the cause is found in, compared with each other.
 type attempts struct {
-	alike int            // that ended with the same; 1 is the one of the cause alone
-	other *rank.Sighting // what the last one of those that ended otherwise ended with; nil: none did
-	more  int            // that ended otherwise before that one
+	alike int                   // that ended with the same; 1 is the one of the cause alone
+	other *evidence.Observation // what the last one of those that ended otherwise ended with; nil: none did
+	more  int                   // that ended otherwise before that one
 }
 
 // compareAttempts holds the attempts of one member against each other: what comes back unchanged is not
 // cured by another one, and what was different each time has no cause in one line of the program.
-func (d *diagnosis) compareAttempts() {
+func (d *draft) compareAttempts() {
 	root := d.root
 	if root == nil {
 		return
 	}
-	alike, otherwise := map[int]bool{root.Item.Source.Attempt: true}, map[int]*rank.Sighting{}
-	for i := range d.sightings {
-		s := &d.sightings[i]
+	alike, otherwise := map[int]bool{root.Item.Source.Attempt: true}, map[int]*evidence.Observation{}
+	for i := range d.Observations {
+		s := &d.Observations[i]
 		at := s.Item.Source.Attempt
 		switch {
 		case s.Item.Kind != root.Item.Kind || !oneContainer(s.Item.Source, root.Item.Source):

@@ -1,4 +1,4 @@
-package diagnose
+package report
 
 import (
 	"cmp"
@@ -7,38 +7,38 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // whatBehind names the ranks that the others waited for.
-func (d *diagnosis) whatBehind() string {
-	if d.waited == nil || len(d.waited.Behind) == 0 {
+func (d *draft) whatBehind() string {
+	if d.Waited == nil || len(d.Waited.Behind) == 0 {
 		return ""
 	}
-	behind := d.waited.Behind
+	behind := d.Waited.Behind
 	text := fmt.Sprintf("Rank %d", behind[0])
 	if n := len(behind) - 1; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%s: %s.", text, d.waited.Why)
+	return fmt.Sprintf("%s: %s.", text, d.Waited.Why)
 }
 
-func (d *diagnosis) isMember(place string) bool {
+func (d *draft) isMember(place string) bool {
 	_, ok := d.at[place]
 	return ok
 }
 
 // sayOrder says how it is known who went first, and what became of the others.
-func (d *diagnosis) sayOrder(r *Result) {
-	defer func() { r.Members = d.all }()
-	for i := range d.all {
-		m := &d.all[i]
-		b := d.time.Ahead(m.Clock)
-		m.Ahead, m.Sign = (b.Low+b.High)/2, d.marks.States[m.Place].Sign.At
+func (d *draft) sayOrder(r *Report) {
+	defer func() { r.Members = d.Members }()
+	for i := range d.Members {
+		m := &d.Members[i]
+		b := d.Clocks.Ahead(m.Clock)
+		m.Ahead, m.Sign = (b.Low+b.High)/2, d.Marks.States[m.Place].Sign.At
 	}
 	root := d.root
 	if root == nil || r.Verdict == Healthy {
@@ -48,12 +48,12 @@ func (d *diagnosis) sayOrder(r *Result) {
 	for _, item := range append([]evidence.Item{root.Item}, root.Also...) {
 		first[gang.PlaceOf(item.Source)] = true
 	}
-	for i := range d.all {
-		if m := &d.all[i]; first[m.Place] {
+	for i := range d.Members {
+		if m := &d.Members[i]; first[m.Place] {
 			m.First, m.Says = true, root.Signature.Title
 		}
 	}
-	if len(d.all) < 2 {
+	if len(d.Members) < 2 {
 		return
 	}
 	r.Followers = d.followers(first)
@@ -63,12 +63,12 @@ func (d *diagnosis) sayOrder(r *Result) {
 	r.Order = d.order(root, first)
 }
 
-func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
+func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order {
 	o := &Order{}
 	at := gang.Moment{Clock: root.Item.Clock, At: root.Item.At}
 	next, nextAt, troubled, plain := "", gang.Moment{}, 0, 0
-	for _, m := range d.all {
-		state, known := d.marks.States[m.Place]
+	for _, m := range d.Members {
+		state, known := d.Marks.States[m.Place]
 		if first[m.Place] || !known || !m.Failed && state.First.At.IsZero() {
 			continue
 		}
@@ -76,17 +76,17 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 		if state.Own {
 			plain++
 		}
-		if !state.First.At.IsZero() && (next == "" || d.time.Order(state.First, nextAt) < 0 || state.First.At.Before(nextAt.At) && d.time.Order(nextAt, state.First) >= 0) {
+		if !state.First.At.IsZero() && (next == "" || d.Clocks.Order(state.First, nextAt) < 0 || state.First.At.Before(nextAt.At) && d.Clocks.Order(nextAt, state.First) >= 0) {
 			next, nextAt = m.Place, state.First
 		}
 	}
 	if troubled == 0 {
 		return nil
 	}
-	if gap := d.time.Gap(at, nextAt); next != "" && gap > 0 {
+	if gap := d.Clocks.Gap(at, nextAt); next != "" && gap > 0 {
 		o.Ahead = gap
 	}
-	later, give, dated := d.time.Between(at, nextAt)
+	later, give, dated := d.Clocks.Between(at, nextAt)
 	o.Skew = 2 * give
 	only := root.Signature.Role == signature.Root && root.Signature.DepthOf() > signature.Symptom && plain == 0
 	others := fmt.Sprintf("the other %d", troubled)
@@ -94,16 +94,16 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 		others = "the other one"
 	}
 	switch {
-	case d.waited != nil && (root.Signature == gang.Awaited || root.Signature == gang.Desync):
+	case d.Waited != nil && (root.Signature == gang.Awaited || root.Signature == gang.Desync):
 		o.Why = "The others complain, and none of them says why; they waited for it."
 	case only && o.Ahead > 0:
-		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", short(o.Ahead), others)
+		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", words.Short(o.Ahead), others)
 	case only:
-		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say%s that somebody was gone.", others, verbOf(troubled))
+		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say%s that somebody was gone.", others, words.Verb(troubled))
 	case o.Ahead > 0:
-		o.Why = fmt.Sprintf("It was first, at least %s before %s.", short(o.Ahead), next)
+		o.Why = fmt.Sprintf("It was first, at least %s before %s.", words.Short(o.Ahead), next)
 	case dated:
-		o.Why = fmt.Sprintf("%s came %s, give or take %s: times do not show which was first.", next, laterBy(later), short(give))
+		o.Why = fmt.Sprintf("%s came %s, give or take %s: times do not show which was first.", next, laterBy(later), words.Short(give))
 		o.Decide = d.decides()
 	default:
 		o.Why = "Nothing that was read dates the others, so times do not show who was first."
@@ -114,10 +114,10 @@ func (d *diagnosis) order(root *rank.Sighting, first map[string]bool) *Order {
 
 // decides is what would tell who went first: the logs that were not read, of those that ended
 // first.
-func (d *diagnosis) decides() string {
+func (d *draft) decides() string {
 	var unread []*gang.Member
-	for i := range d.all {
-		if m := &d.all[i]; m.Failed && !m.Read {
+	for i := range d.Members {
+		if m := &d.Members[i]; m.Failed && !m.Read {
 			unread = append(unread, m)
 		}
 	}
@@ -138,14 +138,14 @@ func (d *diagnosis) decides() string {
 // notHeard names the members that may be the one the others waited for in a collective: they do not
 // complain, have not ended, and nothing that they print was read. Empty where watchdogs tell who was
 // behind, and where most were not heard.
-func (d *diagnosis) notHeard(root *rank.Sighting) string {
+func (d *draft) notHeard(root *evidence.Observation) string {
 	if root.Signature.Category != gang.Awaited.Category || root.Signature.Role != signature.Cascade || d.whatBehind() != "" {
 		return ""
 	}
 	var silent []string
 	unread := 0
-	for i := range d.all {
-		m := &d.all[i]
+	for i := range d.Members {
+		m := &d.Members[i]
 		if m.Read {
 			continue
 		}
@@ -154,7 +154,7 @@ func (d *diagnosis) notHeard(root *rank.Sighting) string {
 			silent = append(silent, m.Place)
 		}
 	}
-	if len(silent) == 0 || 2*unread > headcount(d.all) {
+	if len(silent) == 0 || 2*unread > gang.Headcount(d.Members) {
 		return ""
 	}
 	text := silent[0]
@@ -166,10 +166,10 @@ func (d *diagnosis) notHeard(root *rank.Sighting) string {
 
 // followers folds the members that are not first by what they say last about themselves: the
 // line that explains their end, else how they ended.
-func (d *diagnosis) followers(first map[string]bool) []Followers {
-	says := map[string]*rank.Sighting{}
-	for i := range d.sightings {
-		s := &d.sightings[i]
+func (d *draft) followers(first map[string]bool) []Followers {
+	says := map[string]*evidence.Observation{}
+	for i := range d.Observations {
+		s := &d.Observations[i]
 		place := gang.PlaceOf(s.Item.Source)
 		if !isTold(s) || first[place] {
 			continue
@@ -180,8 +180,8 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 	}
 	at := map[string]int{}
 	var out []Followers
-	for i := range d.all {
-		m := &d.all[i]
+	for i := range d.Members {
+		m := &d.Members[i]
 		text := ""
 		when := m.Ended
 		switch s := says[m.Place]; {
@@ -210,14 +210,14 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 			f.First = when
 		}
 	}
-	for i := range d.echoing {
-		c := &d.echoing[i]
+	for i := range d.Groups {
+		c := &d.Groups[i]
 		if c.says(d.root, first) {
 			continue
 		}
-		var s *rank.Sighting
-		for k := range c.voice.told {
-			if one := &c.voice.told[k]; isTold(one) && (s == nil || explains(one) > explains(s)) {
+		var s *evidence.Observation
+		for k := range c.Told {
+			if one := &c.Told[k]; isTold(one) && (s == nil || explains(one) > explains(s)) {
 				s = one
 			}
 		}
@@ -230,9 +230,9 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 			at[s.Signature.Title] = k
 			out = append(out, Followers{Says: s.Signature.Title})
 		}
-		out[k].Places = slices.Grow(out[k].Places, len(c.echoes))
-		for _, e := range c.echoes {
-			out[k].Places = append(out[k].Places, gang.PlaceOf(d.sourceAt(e.place)))
+		out[k].Places = slices.Grow(out[k].Places, c.Count)
+		for source := range c.Sources {
+			out[k].Places = append(out[k].Places, gang.PlaceOf(source))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Followers) int {
@@ -242,13 +242,13 @@ func (d *diagnosis) followers(first map[string]bool) []Followers {
 }
 
 // isTold says that a sighting is worth saying of a member.
-func isTold(s *rank.Sighting) bool {
+func isTold(s *evidence.Observation) bool {
 	return !s.Over && s.Signature.Role != signature.Context && !s.Signature.Weak
 }
 
 // explains ranks what a member says: a cause of its own, that another went away, that it was
 // told to stop, how it ended.
-func explains(s *rank.Sighting) int {
+func explains(s *evidence.Observation) int {
 	switch {
 	case s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom:
 		return 1
@@ -263,23 +263,9 @@ func explains(s *rank.Sighting) int {
 	}
 }
 
-// short is a duration for people: two digits that count.
-func short(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	default:
-		return fmt.Sprintf("%.1f h", d.Hours())
-	}
-}
-
 func laterBy(d time.Duration) string {
 	if d < 0 {
-		return short(-d) + " earlier"
+		return words.Short(-d) + " earlier"
 	}
-	return short(d) + " later"
+	return words.Short(d) + " later"
 }
