@@ -83,7 +83,7 @@ func (o Options) withDefaults() Options {
 // observe reads everything that was collected.
 func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options) *diagnosis {
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
-	c.Logs = joined(&c)
+	c.Logs = c.Joined()
 	seen := control.Read(control.Input{
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
 		Source: c.Place, NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
@@ -91,12 +91,28 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, readObjects(c, catalog), readOperator(c, seen.Pods))
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadObjects(&c, catalog), control.ReadOperator(&c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
-	d.sightings = append(d.sightings, readPodGroup(c, catalog)...)
+	d.sightings = append(d.sightings, control.ReadPodGroup(&c, catalog)...)
 	d.readSilence()
 	dateSightings(d.sightings)
 	return d
+}
+
+// readSilence adds what nobody reports: that nothing acts on the job, that it does not go though it was
+// deleted, that somebody deleted a pod of it.
+func (d *diagnosis) readSilence() {
+	if stuck, ok := control.ReadStuck(&d.Case); ok {
+		// What a job on its way out suffers is of no interest any more.
+		d.sightings, d.State = []evidence.Observation{stuck}, kinds.State{}
+		return
+	}
+	d.sightings = append(d.sightings, control.ReadDeleted(&d.Case)...)
+	if cause := slices.ContainsFunc(d.sightings, func(s evidence.Observation) bool {
+		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root
+	}); !cause && len(d.seen.Transient) == 0 {
+		d.sightings = append(d.sightings, control.ReadSilent(&d.Case)...)
+	}
 }
 
 // recovery ends what a later attempt got past; what a log itself or the platform's last word ends was ended
@@ -208,7 +224,7 @@ func (d *diagnosis) result(ctx context.Context) Result {
 	f := report.Findings{
 		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.read(), Failed: d.failed, Members: d.all, Groups: d.groups(),
 		Clocks: d.time, Marks: d.marks, Answer: d.answer, Waited: d.waited, Compared: d.compared, End: d.end,
-		Notes: d.remarks, Retried: retriedOf(&d.Case), MostEvidence: d.options.Evidence,
+		Notes: d.remarks, Retried: control.RetriedOf(&d.Case), MostEvidence: d.options.Evidence,
 	}
 	if d.State.Phase == kinds.Running {
 		f.HalfStarted = d.options.Running.withDefaults().HalfStarted

@@ -1,4 +1,4 @@
-package diagnose
+package control
 
 import (
 	"fmt"
@@ -11,13 +11,11 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 )
 
-// readOperator reads what the job's own status says of single pods.
-func readOperator(c Case, pods []control.Pod) []rank.Sighting {
+// ReadOperator reads what the job's own status says of single pods.
+func ReadOperator(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 	return slices.Concat(readFramework(c), readT9k(c, pods), readExitInMessage(c, pods))
 }
 
@@ -26,7 +24,7 @@ var exitInMessage = regexp.MustCompile(`\b([a-z0-9][a-z0-9.-]*-(\d+)) exited wit
 
 // readExitInMessage reads the code that a failed job's message names, where its pod is gone: one that is
 // there says it itself.
-func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
+func readExitInMessage(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 	m := exitInMessage.FindStringSubmatch(c.State.Message)
 	if m == nil || c.State.Phase != kinds.Failed || c.Job == nil {
 		return nil
@@ -36,7 +34,7 @@ func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
 		name = c.Job.Ref.Name + "-" + name
 	}
 	code, _ := strconv.ParseInt(m[3], 10, 32)
-	if code == 0 || slices.ContainsFunc(pods, func(p control.Pod) bool { return p.Name == name }) {
+	if code == 0 || slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == name }) {
 		return nil
 	}
 	source := evidence.Source{Pod: name, Rank: -1}
@@ -47,8 +45,8 @@ func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
 		}
 	}
 	text := "the operator says: " + words.OneLine(c.State.Message, 200)
-	return []rank.Sighting{{
-		Signature: control.ExitRule(int32(code)), Line: text, Platform: true, Facts: map[string]string{"exitCode": m[3]},
+	return []evidence.Observation{{
+		Signature: ExitRule(int32(code)), Line: text, Platform: true, Facts: map[string]string{"exitCode": m[3]},
 		Item: evidence.Item{ID: evidence.ID("pod/" + name + "/exit"), Kind: evidence.Exit, Source: source, Text: text, Times: 1},
 	}}
 }
@@ -56,18 +54,18 @@ func readExitInMessage(c Case, pods []control.Pod) []rank.Sighting {
 // readT9k reads what the status of T9k's jobs says of replicas whose pods do not: one that failed and is
 // gone, and workers of a ColossalAIJob that were started again, which do not rejoin the training
 // (t9k manuals, status.tasks).
-func readT9k(c Case, pods []control.Pod) []rank.Sighting {
-	if c.Job == nil || !strings.HasPrefix(c.Job.Ref.APIVersion, control.T9kGroup) || c.Job.Source == nil {
+func readT9k(c *evidence.Bundle, pods []Pod) []evidence.Observation {
+	if c.Job == nil || !strings.HasPrefix(c.Job.Ref.APIVersion, T9kGroup) || c.Job.Source == nil {
 		return nil
 	}
 	tasks, _, err := unstructured.NestedSlice(c.Job.Source.Object, "status", "tasks")
 	if err != nil {
 		return nil
 	}
-	var out []rank.Sighting
+	var out []evidence.Observation
 	say := func(id, name string, index int, text string) {
-		out = append(out, rank.Sighting{
-			Signature: control.ReplicaLost, Line: text, Platform: true,
+		out = append(out, evidence.Observation{
+			Signature: ReplicaLost, Line: text, Platform: true,
 			Item: evidence.Item{ID: evidence.ID(id), Kind: evidence.Status, Source: evidence.Source{Pod: name, Rank: index}, Text: text, Times: 1},
 		})
 	}
@@ -79,13 +77,13 @@ func readT9k(c Case, pods []control.Pod) []rank.Sighting {
 			for i, r := range replicas {
 				replica, _ := r.(map[string]any)
 				name, _ := replica["name"].(string)
-				if replica["phase"] == "Failed" && !slices.ContainsFunc(pods, func(p control.Pod) bool { return p.Name == name }) {
+				if replica["phase"] == "Failed" && !slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == name }) {
 					say("status/"+name, name, i, fmt.Sprintf("the operator lists %s as failed, and its pod is gone", name))
 				}
 			}
 		}
-		restarts, _ := control.Number(task["restartCount"])
-		if noRejoin(c) && role == "worker" && restarts > 0 && c.State.Phase == kinds.Running {
+		restarts, _ := Number(task["restartCount"])
+		if NoRejoin(c) && role == "worker" && restarts > 0 && c.State.Phase == kinds.Running {
 			say("status/worker/restarts", "", -1, fmt.Sprintf("the operator started workers again %d time%s; a restarted worker does not rejoin the training", restarts, words.S(int(restarts))))
 		}
 	}

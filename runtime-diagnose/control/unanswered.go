@@ -1,4 +1,4 @@
-package diagnose
+package control
 
 import (
 	"fmt"
@@ -12,31 +12,12 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
-
-// readSilence adds what nobody reports: that nothing acts on the job, that it does not go though it was
-// deleted, that somebody deleted a pod of it.
-func (d *diagnosis) readSilence() {
-	if stuck, ok := readStuck(d.Case); ok {
-		// What a job on its way out suffers is of no interest any more.
-		d.sightings, d.State = []rank.Sighting{stuck}, kinds.State{}
-		return
-	}
-	d.sightings = append(d.sightings, readDeleted(&d.Case)...)
-	if cause := slices.ContainsFunc(d.sightings, func(s rank.Sighting) bool {
-		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root
-	}); !cause && len(d.seen.Transient) == 0 {
-		d.sightings = append(d.sightings, readSilent(d.Case)...)
-	}
-}
 
 // Unanswered is on whom a job waits to which nothing has answered: its own operator, or that of an object
 // which the operator made for it. ok is false where pods are there, or it is too early to say.
-func Unanswered(c *Case) (ref job.Ref, since time.Time, ok bool) {
+func Unanswered(c *evidence.Bundle) (ref job.Ref, since time.Time, ok bool) {
 	if c.Job == nil || c.Job.Source == nil || c.Job.Suspended || len(c.Pods) > 0 || c.Job.MinPods() == 0 ||
 		c.State.Phase != kinds.PhaseUnknown && c.State.Phase != kinds.Created || c.Job.Source.GetDeletionTimestamp() != nil {
 		return job.Ref{}, time.Time{}, false
@@ -60,27 +41,27 @@ func Unanswered(c *Case) (ref job.Ref, since time.Time, ok bool) {
 			since = u.GetCreationTimestamp().Time
 		}
 	}
-	return ref, since, !since.IsZero() && c.Now.Sub(since) >= control.SilentAfter
+	return ref, since, !since.IsZero() && c.Now.Sub(since) >= SilentAfter
 }
 
 // clock is how sentences give a time that is not the reader's own.
 const clock = "2006-01-02 15:04:05 UTC"
 
-// readSilent says that nothing acts on a job, and whether something that was read explains it.
-func readSilent(c Case) []rank.Sighting {
-	of, since, ok := Unanswered(&c)
+// ReadSilent says that nothing acts on a job, and whether something that was read explains it.
+func ReadSilent(c *evidence.Bundle) []evidence.Observation {
+	of, since, ok := Unanswered(c)
 	if !ok || slices.ContainsFunc(c.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
 		return nil
 	}
 	what, when, facts := of.Kind+" "+of.Name, since.UTC().Format(clock), map[string]string{}
-	rule, text := control.Silent, fmt.Sprintf("%s was created at %s; it has no pod and no condition: its operator has not acted on it", what, when)
+	rule, text := Silent, fmt.Sprintf("%s was created at %s; it has no pod and no condition: its operator has not acted on it", what, when)
 	if c.State.Phase == kinds.Created && of.UID == c.Job.Ref.UID {
-		rule, text = control.Podless, fmt.Sprintf("the operator has known %s since %s and made no pod", what, when)
+		rule, text = Podless, fmt.Sprintf("the operator has known %s since %s and made no pod", what, when)
 	}
 	if why := explainSilence(c, of, facts); why != "" {
 		text += "; " + why
 	}
-	return []rank.Sighting{{
+	return []evidence.Observation{{
 		Signature: rule, Line: text, Platform: true, Facts: facts,
 		Item: evidence.Item{ID: evidence.ID("status/" + of.Kind), Kind: evidence.Status, At: since, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
 	}}
@@ -88,7 +69,7 @@ func readSilent(c Case) []rank.Sighting {
 
 // explainSilence is the first of what was read that explains why nothing acts: another controller has the
 // job, a queue holds it, its operator's workload is not there or not ready, its webhook has no certificate.
-func explainSilence(c Case, of job.Ref, facts map[string]string) string {
+func explainSilence(c *evidence.Bundle, of job.Ref, facts map[string]string) string {
 	if other := c.Job.ManagedElsewhere; other != "" {
 		facts["managedBy"] = other
 		return fmt.Sprintf("managedBy is %q, so the kind's own operator leaves it to that controller", other)
@@ -124,7 +105,7 @@ func explainSilence(c Case, of job.Ref, facts map[string]string) string {
 }
 
 // queueSays is how far a queue has got with the job: Kueue makes a Workload for each.
-func queueSays(c Case, queue string) string {
+func queueSays(c *evidence.Bundle, queue string) string {
 	for _, u := range c.Objects {
 		if u != nil && u.GetKind() == "Workload" && strings.HasPrefix(u.GetAPIVersion(), "kueue.x-k8s.io/") {
 			return fmt.Sprintf("Workload %s of queue %s stands for it", u.GetName(), queue)
@@ -133,7 +114,7 @@ func queueSays(c Case, queue string) string {
 	return fmt.Sprintf("it names queue %s, and no Workload of Kueue stands for it", queue)
 }
 
-func workloads(c Case, of kinds.Controller) []*unstructured.Unstructured {
+func workloads(c *evidence.Bundle, of kinds.Controller) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, u := range c.Objects {
 		if u != nil && u.GetKind() == of.Kind && u.GetName() == of.Name {
@@ -147,11 +128,11 @@ func workloads(c Case, of kinds.Controller) []*unstructured.Unstructured {
 func readiness(u *unstructured.Unstructured) string {
 	spec, _, _ := unstructured.NestedMap(u.Object, "spec")
 	status, _, _ := unstructured.NestedMap(u.Object, "status")
-	want, written := control.Number(spec["replicas"])
+	want, written := Number(spec["replicas"])
 	if !written {
 		want = 1 // the API's default
 	}
-	ready, _ := control.Number(status["readyReplicas"])
+	ready, _ := Number(status["readyReplicas"])
 	name := fmt.Sprintf("%s %s/%s", u.GetKind(), u.GetNamespace(), u.GetName())
 	switch {
 	case want == 0:
@@ -163,7 +144,7 @@ func readiness(u *unstructured.Unstructured) string {
 }
 
 // withoutCertificate says that a webhook is registered and the API server has nothing to trust it by.
-func withoutCertificate(c Case, hook string) bool {
+func withoutCertificate(c *evidence.Bundle, hook string) bool {
 	for _, u := range c.Objects {
 		if u == nil || u.GetKind() != "ValidatingWebhookConfiguration" {
 			continue
@@ -192,15 +173,15 @@ var finalizers = map[string]string{
 	"kueue.x-k8s.io/resource-in-use": "Kueue has to release the quota",
 }
 
-// readStuck says which finalizer holds a job that was deleted long ago, and whose it is.
-func readStuck(c Case) (rank.Sighting, bool) {
+// ReadStuck says which finalizer holds a job that was deleted long ago, and whose it is.
+func ReadStuck(c *evidence.Bundle) (evidence.Observation, bool) {
 	if c.Job == nil || c.Job.Source == nil {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
 	u := c.Job.Source
 	asked, holds := u.GetDeletionTimestamp(), u.GetFinalizers()
-	if asked == nil || c.Now.Sub(asked.Time) < control.StuckAfter || len(holds) == 0 {
-		return rank.Sighting{}, false
+	if asked == nil || c.Now.Sub(asked.Time) < StuckAfter || len(holds) == 0 {
+		return evidence.Observation{}, false
 	}
 	var parts []string
 	for _, name := range holds {
@@ -217,8 +198,8 @@ func readStuck(c Case) (rank.Sighting, bool) {
 	if slices.Contains(holds, "foregroundDeletion") {
 		text += stillThere(c.Pods)
 	}
-	return rank.Sighting{
-		Signature: control.Stuck, Line: text, Platform: true, Facts: map[string]string{"finalizer": strings.Join(holds, ", ")},
+	return evidence.Observation{
+		Signature: Stuck, Line: text, Platform: true, Facts: map[string]string{"finalizer": strings.Join(holds, ", ")},
 		Item: evidence.Item{ID: "status/deletion", Kind: evidence.Status, At: asked.Time, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
 	}, true
 }

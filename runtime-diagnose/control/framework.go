@@ -1,4 +1,4 @@
-package diagnose
+package control
 
 import (
 	"bytes"
@@ -12,9 +12,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -25,11 +23,11 @@ const largestStatus = 64 << 20
 // all tasks are done and no rule of its own was met, failed tasks or not
 // (frameworkcontroller pkg/apis/frameworkcontroller/v1/completion.go), so its own word is
 // no evidence.
-func readFramework(c Case) []rank.Sighting {
+func readFramework(c *evidence.Bundle) []evidence.Observation {
 	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
 		return nil
 	}
-	var out []rank.Sighting
+	var out []evidence.Observation
 	own := false // a task failed for a reason of its own
 	for _, role := range frameworkRoles(c.Job.Source) {
 		r, ok := role.(map[string]any)
@@ -59,18 +57,18 @@ func readFramework(c Case) []rank.Sighting {
 }
 
 // attemptOver is what FrameworkController says of tasks that still ran when the attempt ended.
-var attemptOver = control.ExitRule(-220)
+var attemptOver = ExitRule(-220)
 
 // failedAttempt is what the Framework says of its attempt itself, where no task says more: its pods were
 // refused, for example.
-func failedAttempt(c Case) (rank.Sighting, bool) {
+func failedAttempt(c *evidence.Bundle) (evidence.Observation, bool) {
 	done, found, err := unstructured.NestedMap(c.Job.Source.Object, "status", "attemptStatus", "completionStatus")
 	if err != nil || !found || c.State.Stopped() {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
-	code, ok := control.Number(done["code"])
+	code, ok := Number(done["code"])
 	if !ok || code == 0 {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
 	phrase, _ := done["phrase"].(string)
 	message, _ := done["diagnostics"].(string)
@@ -78,8 +76,8 @@ func failedAttempt(c Case) (rank.Sighting, bool) {
 	if message != "" {
 		text += ": " + words.OneLine(reduce.Plain(message), 300)
 	}
-	return rank.Sighting{
-		Signature: control.TaskExitRule(int32(code), phrase, message), Line: text, Platform: true,
+	return evidence.Observation{
+		Signature: TaskExitRule(int32(code), phrase, message), Line: text, Platform: true,
 		Item:  evidence.Item{ID: "framework/attempt", Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
 		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
 	}, true
@@ -92,7 +90,7 @@ const oftenRetried = 10
 // retried reads the counts of retries of the job and of its tasks: those that are accountable were failures
 // of the program's own, the others the platform's
 // (https://github.com/microsoft/frameworkcontroller/blob/v0.8.0/pkg/apis/frameworkcontroller/v1/types.go, RetryPolicyStatus).
-func retried(c Case) []rank.Sighting {
+func retried(c *evidence.Bundle) []evidence.Observation {
 	total, own := retriesOf(c.Job.Source.Object["status"])
 	for _, role := range frameworkRoles(c.Job.Source) {
 		r, _ := role.(map[string]any)
@@ -106,8 +104,8 @@ func retried(c Case) []rank.Sighting {
 		return nil
 	}
 	text := retriesText(total, own)
-	return []rank.Sighting{{
-		Signature: control.AgainAndAgain, Line: text, Platform: true, Facts: map[string]string{"retries": fmt.Sprint(own)},
+	return []evidence.Observation{{
+		Signature: AgainAndAgain, Line: text, Platform: true, Facts: map[string]string{"retries": fmt.Sprint(own)},
 		Item: evidence.Item{ID: "framework/retries", Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
 	}}
 }
@@ -115,8 +113,8 @@ func retried(c Case) []rank.Sighting {
 func retriesOf(of any) (total, own int64) {
 	status, _ := of.(map[string]any)
 	policy, _ := status["retryPolicyStatus"].(map[string]any)
-	total, _ = control.Number(policy["totalRetriedCount"])
-	own, _ = control.Number(policy["accountableRetriedCount"])
+	total, _ = Number(policy["totalRetriedCount"])
+	own, _ = Number(policy["accountableRetriedCount"])
 	return total, own
 }
 
@@ -124,8 +122,8 @@ func retriesText(total, own int64) string {
 	return fmt.Sprintf("tried again %d time%s: %d after failures of its own, %d after the platform's", total, words.S(int(total)), own, max(0, total-own))
 }
 
-// retriedOf says how often a Framework was tried again; empty: never.
-func retriedOf(c *Case) string {
+// RetriedOf says how often a Framework was tried again; empty: never.
+func RetriedOf(c *evidence.Bundle) string {
 	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
 		return ""
 	}
@@ -160,16 +158,16 @@ func frameworkRoles(u *unstructured.Unstructured) []any {
 	return unpacked
 }
 
-func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
+func failedTask(role string, task map[string]any) (evidence.Observation, bool) {
 	completion, found, err := unstructured.NestedMap(task, "attemptStatus", "completionStatus")
 	if err != nil || !found {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
-	code, ok := control.Number(completion["code"])
+	code, ok := Number(completion["code"])
 	if !ok || code == 0 {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
-	index, _ := control.Number(task["index"])
+	index, _ := Number(task["index"])
 	pod, _, _ := unstructured.NestedString(task, "attemptStatus", "podName")
 	node, _, _ := unstructured.NestedString(task, "attemptStatus", "podNodeName")
 	phrase, _ := completion["phrase"].(string)
@@ -185,9 +183,9 @@ func failedTask(role string, task map[string]any) (rank.Sighting, bool) {
 		ID: evidence.ID(fmt.Sprintf("task/%s/%d", role, index)), Kind: evidence.Exit, Text: text, Times: 1,
 		Source: evidence.Source{Pod: pod, Node: node, Role: role, Rank: int(index)},
 	}
-	rule := control.TaskExitRule(int32(code), phrase, message)
-	return rank.Sighting{
-		Signature: rule, Item: item, Line: text, Platform: true, FromLog: control.FromLog(rule),
+	rule := TaskExitRule(int32(code), phrase, message)
+	return evidence.Observation{
+		Signature: rule, Item: item, Line: text, Platform: true, FromLog: FromLog(rule),
 		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
 	}, true
 }

@@ -1,4 +1,4 @@
-package diagnose
+package evidence
 
 import (
 	"path"
@@ -6,20 +6,18 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
-// joined are the logs of a case, where files that are called like a pod beside them are that pod's: people
+// Joined are the logs of a bundle, where files that are called like a pod beside them are that pod's: people
 // hand over `kubectl logs POD > POD.log` and `kubectl get pods -o yaml`, and how a container ended says
 // little without what it printed. A name that fits two files, or none of its containers alone, joins none.
-func joined(c *Case) []Log {
+func (b *Bundle) Joined() []ContainerLog {
 	pods := map[string]*corev1.Pod{}
-	for i := range c.Pods {
-		pods[c.Pods[i].Name] = &c.Pods[i]
+	for i := range b.Pods {
+		pods[b.Pods[i].Name] = &b.Pods[i]
 	}
-	taken := map[evidence.Source]int{}
-	out := slices.Clone(c.Logs)
+	taken := map[Source]int{}
+	out := slices.Clone(b.Logs)
 	for i := range out {
 		if s := sourceOfFile(&out[i], pods); s.Pod != "" {
 			taken[s]++
@@ -36,14 +34,14 @@ func joined(c *Case) []Log {
 }
 
 // sourceOfFile is the pod, container and life that the name of a file says it is of; no pod: it says none.
-func sourceOfFile(l *Log, pods map[string]*corev1.Pod) evidence.Source {
+func sourceOfFile(l *ContainerLog, pods map[string]*corev1.Pod) Source {
 	if l.Source.Pod != "" || l.Pasted || len(pods) == 0 {
-		return evidence.Source{}
+		return Source{}
 	}
 	words := strings.FieldsFunc(path.Base(strings.ReplaceAll(l.Source.File, `\`, "/")), func(c rune) bool {
 		return c == '.' || c == '_' || c == ' ' || c == '@' || c == ':'
 	})
-	s := evidence.Source{}
+	s := Source{}
 	var pod *corev1.Pod
 	for _, word := range words {
 		for _, name := range []string{word, strings.TrimPrefix(word, "log-"), strings.TrimPrefix(word, "logs-"), strings.TrimSuffix(word, "-log"), strings.TrimSuffix(word, "-previous")} {
@@ -56,7 +54,7 @@ func sourceOfFile(l *Log, pods map[string]*corev1.Pod) evidence.Source {
 		}
 	}
 	if pod == nil {
-		return evidence.Source{}
+		return Source{}
 	}
 	for i := range pod.Spec.Containers {
 		if name := pod.Spec.Containers[i].Name; len(pod.Spec.Containers) == 1 || slices.Contains(words, name) {

@@ -1,4 +1,4 @@
-package diagnose
+package control
 
 import (
 	"fmt"
@@ -6,20 +6,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// readObjects runs the conditions of the objects between the job and its pods (Workload,
+// ReadObjects runs the conditions of the objects between the job and its pods (Workload,
 // PodGroup, JobSet, claims) through the catalog: queues say there why they hold a job.
-func readObjects(c Case, catalog *signature.Catalog) []rank.Sighting {
+func ReadObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
 	if catalog == nil {
 		return nil
 	}
-	var out []rank.Sighting
+	var out []evidence.Observation
 	for _, object := range c.Objects {
 		if object == nil {
 			continue
@@ -31,13 +29,13 @@ func readObjects(c Case, catalog *signature.Catalog) []rank.Sighting {
 				ID: evidence.ID(name + "/" + text.kind), Kind: evidence.Status, Times: 1,
 				Source: evidence.Source{Rank: -1}, Text: fmt.Sprintf("%s: %s: %s", name, text.reason, text.message),
 			}
-			if u, ok := control.ParseUnschedulable(text.message); ok && object.GetKind() == "PodGroup" {
-				rule, facts := control.Judge(u) // the scheduler's word about the gang
-				out = append(out, rank.Sighting{Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true})
+			if u, ok := ParseUnschedulable(text.message); ok && object.GetKind() == "PodGroup" {
+				rule, facts := Judge(u) // the scheduler's word about the gang
+				out = append(out, evidence.Observation{Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true})
 				continue
 			}
 			for _, m := range catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event) {
-				out = append(out, rank.Sighting{Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true})
+				out = append(out, evidence.Observation{Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true})
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package diagnose
+package control
 
 import (
 	"fmt"
@@ -7,14 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// readPodGroup reads why T9k's scheduler has not started a gang: its PodGroup says so in conditions
+// ReadPodGroup reads why T9k's scheduler has not started a gang: its PodGroup says so in conditions
 // (PodGroup of scheduler.tensorstack.dev/v1beta1: GroupScheduled, SufficientGroupMember).
-func readPodGroup(c Case, catalog *signature.Catalog) []rank.Sighting {
-	var out []rank.Sighting
+func ReadPodGroup(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
+	var out []evidence.Observation
 	for _, u := range c.Objects {
 		if u == nil || u.GetKind() != "PodGroup" || !strings.HasPrefix(u.GetAPIVersion(), "scheduler.tensorstack.dev/") || catalog == nil {
 			continue
@@ -36,7 +35,7 @@ func readPodGroup(c Case, catalog *signature.Catalog) []rank.Sighting {
 				continue
 			}
 			text := strings.TrimSuffix(fmt.Sprintf("PodGroup/%s: %s=False %s: %s", u.GetName(), kind, reason, message), ": ")
-			out = append(out, rank.Sighting{
+			out = append(out, evidence.Observation{
 				Signature: known, Line: text, Platform: true,
 				Item: evidence.Item{ID: evidence.ID("PodGroup/" + u.GetName() + "/" + kind), Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
 			})

@@ -1,4 +1,4 @@
-package diagnose
+package control
 
 import (
 	"fmt"
@@ -11,14 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 )
 
-// readDeleted finds pods that were deleted while they ran and by nobody who says so: not by an eviction, not
+// ReadDeleted finds pods that were deleted while they ran and by nobody who says so: not by an eviction, not
 // by the operator, not with what owns them, and not after something had failed.
-func readDeleted(c *Case) []rank.Sighting {
+func ReadDeleted(c *evidence.Bundle) []evidence.Observation {
 	switch {
 	case c.Job == nil, c.Job.Suspended, c.State.Stopped(), c.State.Phase == kinds.Suspended, c.State.Phase == kinds.Succeeded:
 		return nil
@@ -27,7 +25,7 @@ func readDeleted(c *Case) []rank.Sighting {
 	case c.Job.Source != nil && c.Job.Source.GetDeletionTimestamp() != nil:
 		return nil
 	}
-	var out []rank.Sighting
+	var out []evidence.Observation
 	for i := range c.Pods {
 		p := &c.Pods[i]
 		at, ok := deletedAt(p)
@@ -35,8 +33,8 @@ func readDeleted(c *Case) []rank.Sighting {
 			continue
 		}
 		text := fmt.Sprintf("pod %s was deleted at %s while it ran", p.Name, at.UTC().Format(clock))
-		out = append(out, rank.Sighting{
-			Signature: control.Deleted, Line: text, Platform: true,
+		out = append(out, evidence.Observation{
+			Signature: Deleted, Line: text, Platform: true,
 			Item: evidence.Item{ID: evidence.ID("pod/" + p.Name + "/deletion"), Kind: evidence.Status, At: at, Source: c.Place(p), Text: text, Times: 1},
 		})
 	}
@@ -65,13 +63,13 @@ func deletedAt(p *corev1.Pod) (time.Time, bool) {
 }
 
 // endedBefore says that the job was over when the pod was deleted: operators clean up.
-func endedBefore(c *Case, at time.Time) bool {
+func endedBefore(c *evidence.Bundle, at time.Time) bool {
 	since, err := time.Parse(time.RFC3339, c.State.Since)
 	return c.State.Phase == kinds.Failed && err == nil && since.Before(at)
 }
 
 // failedBefore says that a pod of the job had failed before: operators take the others away.
-func failedBefore(c *Case, at time.Time) bool {
+func failedBefore(c *evidence.Bundle, at time.Time) bool {
 	for i := range c.Pods {
 		for _, s := range c.Pods[i].Status.ContainerStatuses {
 			for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
@@ -92,7 +90,7 @@ var removers = []string{
 }
 
 // removedByPlatform says that an event names who removed the pod.
-func removedByPlatform(c *Case, uid types.UID, name string) bool {
+func removedByPlatform(c *evidence.Bundle, uid types.UID, name string) bool {
 	return slices.ContainsFunc(c.Events, func(e corev1.Event) bool {
 		if strings.HasPrefix(e.Reason, "SuccessfulDelete") {
 			return slices.Contains(strings.Fields(e.Message), name)
@@ -103,7 +101,7 @@ func removedByPlatform(c *Case, uid types.UID, name string) bool {
 }
 
 // ownerGone says that the object between the job and its pod was deleted, and the pod with it.
-func ownerGone(c *Case, p *corev1.Pod) bool {
+func ownerGone(c *evidence.Bundle, p *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(p)
 	if owner == nil || string(owner.UID) == c.Job.Ref.UID {
 		return false
@@ -126,12 +124,12 @@ func disrupted(p *corev1.Pod) bool {
 
 // stoppedAndGone finds pods of which only the kubelet's word is left that it stopped their containers: they
 // were deleted, and another pod has their name or none has.
-func stoppedAndGone(c *Case) []rank.Sighting {
+func stoppedAndGone(c *evidence.Bundle) []evidence.Observation {
 	present := map[types.UID]bool{}
 	for i := range c.Pods {
 		present[c.Pods[i].UID] = true
 	}
-	var out []rank.Sighting
+	var out []evidence.Observation
 	said := map[types.UID]bool{}
 	for i := range c.Events {
 		e := &c.Events[i]
@@ -145,8 +143,8 @@ func stoppedAndGone(c *Case) []rank.Sighting {
 		}
 		said[of.UID] = true
 		text := fmt.Sprintf("pod %s was deleted at %s while it ran", of.Name, at.UTC().Format(clock))
-		out = append(out, rank.Sighting{
-			Signature: control.Deleted, Line: text, Platform: true, Over: replaced(c, of.Name),
+		out = append(out, evidence.Observation{
+			Signature: Deleted, Line: text, Platform: true, Over: replaced(c, of.Name),
 			Item: evidence.Item{ID: evidence.ID("pod/" + of.Name + "/deletion"), Kind: evidence.Event, At: at, Source: evidence.Source{Pod: of.Name, Rank: -1}, Text: text, Times: 1},
 		})
 	}
@@ -155,12 +153,12 @@ func stoppedAndGone(c *Case) []rank.Sighting {
 
 // throughJobs says that the pods belong to Jobs that the kind's operator makes and deletes: their own going
 // is no sign of anybody else.
-func throughJobs(c *Case) bool {
+func throughJobs(c *evidence.Bundle) bool {
 	return c.Job.Ref.Kind == "JobSet" || c.Job.Ref.Kind == "TrainJob"
 }
 
 // replaced says that another pod of the name runs, in a job that goes on.
-func replaced(c *Case, name string) bool {
+func replaced(c *evidence.Bundle, name string) bool {
 	return c.State.Phase == kinds.Running && slices.ContainsFunc(c.Pods, func(p corev1.Pod) bool {
 		return p.Name == name && p.Status.Phase == corev1.PodRunning
 	})
