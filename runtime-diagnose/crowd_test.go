@@ -15,10 +15,9 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 123_000_000, time.UTC)
@@ -30,7 +29,7 @@ func saying(place int, what *signature.Signature, after int) *heard {
 	if what != nil {
 		said := source
 		said.Line = 5
-		h.sightings = []rank.Sighting{{Signature: what, Line: "a line", Facts: map[string]string{}, Item: evidence.Item{
+		h.sightings = []evidence.Observation{{Signature: what, Line: "a line", Facts: map[string]string{}, Item: evidence.Item{
 			ID: said.LineID(), Kind: evidence.Log, At: noon.Add(time.Duration(after) * time.Second), Clock: h.track.clock(), Source: said, Times: 1,
 		}}}
 	}
@@ -152,8 +151,8 @@ func TestEcho(t *testing.T) {
 	for name, tc := range map[string]func(*heard){
 		"nothing seen":       func(h *heard) { h.sightings = nil },
 		"one thing":          func(*heard) {},
-		"by the node's time": func(h *heard) { h.track.stamped = true; h.sightings[0].Item.Clock = gang.ClockOf(h.track.source) },
-		"anchored":           func(h *heard) { h.sightings[0].Item.Clock = gang.ClockOf(h.track.source) },
+		"by the node's time": func(h *heard) { h.track.stamped = true; h.sightings[0].Item.Clock = h.track.source.Clock() },
+		"anchored":           func(h *heard) { h.sightings[0].Item.Clock = h.track.source.Clock() },
 		"no time":            func(h *heard) { h.sightings[0].Item.At, h.track.last = time.Time{}, time.Time{} },
 		"another rank": func(h *heard) {
 			s := &h.sightings[0]
@@ -184,7 +183,7 @@ func TestEcho(t *testing.T) {
 			if diff := cmp.Diff(h.track, got, cmp.AllowUnexported(track{}), cmpopts.EquateNaNs(), cmpopts.IgnoreTypes(h.track.lines)); diff != "" {
 				t.Errorf("track (-log +echo):\n%s", diff)
 			}
-			if diff := cmp.Diff(h.sightings, e.sightings(&got, v), cmpopts.IgnoreFields(rank.Sighting{}, "Line", "Facts"), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(h.sightings, e.sightings(&got, v), cmpopts.IgnoreFields(evidence.Observation{}, "Line", "Facts"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("sightings (-log +echo):\n%s", diff)
 			}
 		})
@@ -192,7 +191,7 @@ func TestEcho(t *testing.T) {
 }
 
 func TestWhatAnEchoSaysOfOtherRanks(t *testing.T) {
-	want := gang.Call{Rank: 3, Group: "dp", Seq: 78, Op: "ALLREDUCE", Size: "1 1", Enqueued: 80, Completed: 77, Line: 12}
+	want := timeline.Call{Rank: 3, Group: "dp", Seq: 78, Op: "ALLREDUCE", Size: "1 1", Enqueued: 80, Completed: 77, Line: 12}
 	if diff := cmp.Diff(want, echoOf(want, 5).call()); diff != "" {
 		t.Errorf("(-said +echo):\n%s", diff)
 	}
@@ -328,7 +327,7 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 	d := &diagnosis{catalog: catalog}
 	const line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 	d.Logs = []Log{{Source: source, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil }}}
-	d.answer.Effects = []rank.Sighting{
+	d.answer.Effects = []evidence.Observation{
 		{Item: echo, Also: []evidence.Item{echo, kept}}, {Item: kept, Line: "x"}, {Item: echo, Signature: oom}, {Item: lone, Signature: oom},
 	}
 	d.giveWords(t.Context())
@@ -337,7 +336,7 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 		t.Errorf("read again, its log says %+v", last)
 	}
 	d.answer.Effects = d.answer.Effects[:len(d.answer.Effects)-1]
-	want := []rank.Sighting{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}}
+	want := []evidence.Observation{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}}
 	if diff := cmp.Diff(want, d.answer.Effects); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -345,20 +344,20 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 
 // A member that is known by one log keeps its place when another one, an echo, turns out to matter.
 func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
-	said := gang.Call{Rank: 8, Seq: 39, Line: 3}
-	d := &diagnosis{all: []gang.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
+	said := timeline.Call{Rank: 8, Seq: 39, Line: 3}
+	d := &diagnosis{all: []timeline.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "a"}}, {Source: evidence.Source{Pod: "w", Container: "b"}}}
 	d.logs.order, d.logs.calls = []int32{0, 1}, []echoCall{echoOf(said, 1)}
-	m := d.memberThatSaid(8, map[int]*gang.Member{})
-	if diff := cmp.Diff([]gang.Member{{Place: "w", Calls: []gang.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
+	m := d.memberThatSaid(8, map[int]*timeline.Member{})
+	if diff := cmp.Diff([]timeline.Member{{Place: "w", Calls: []timeline.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // The log that the cause is found in may be gone when it is read for its words: the answer stands.
 func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
-	s := rank.Sighting{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
-	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &gang.Clocks{}}
+	s := evidence.Observation{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
+	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &timeline.Clocks{}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}
 	d.take(attribute.Answer{Cause: &attribute.Candidate{Observation: s}})
 	d.rereadRoot(t.Context())

@@ -12,11 +12,10 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // Options bound a diagnosis. Zero values mean defaults.
@@ -126,13 +125,19 @@ func (d *diagnosis) recovery() {
 
 // align lists the members, and works out how far their clocks are apart.
 func (d *diagnosis) align() {
-	d.all, d.time = d.members(), d.clocks()
-	d.at = byPlace(d.all)
+	logs := make([]timeline.Log, 0, len(d.logs.tracks))
+	for i := range d.logs.tracks {
+		if t := &d.logs.tracks[i]; !t.pasted { // it quotes members, and is none
+			logs = append(logs, t.log())
+		}
+	}
+	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, logs), timeline.ClocksOf(d.Pods, logs)
+	d.at = timeline.ByPlace(d.all)
 	d.echoing = d.choruses()
 }
 
 func (d *diagnosis) correlate() {
-	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(d.options.Without)...)
+	d.sightings, d.marks = timeline.Mark(d.sightings, d.all, d.time, passes(d.options.Without)...)
 }
 
 // quote reads again what is told and was not kept whole: of a large gang only a part is.
@@ -159,25 +164,25 @@ type diagnosis struct {
 	options   Options
 	seen      control.Seen
 	logs      logsRead
-	sightings []rank.Sighting
+	sightings []evidence.Observation
 	failed    bool
 	answer    attribute.Answer
-	root      *rank.Sighting // the answer's cause; nil: there is none
-	all       []gang.Member
+	root      *evidence.Observation // the answer's cause; nil: there is none
+	all       []timeline.Member
 	at        map[string]int // in all, by place
 	echoing   []chorus
-	time      *gang.Clocks
-	marks     gang.Marks
+	time      *timeline.Clocks
+	marks     timeline.Marks
 	pythons   map[string]bool // see findPython; nil: not looked for yet
 	remarks   []string
-	end       Excerpt      // of the log that a bare exit code is the last word of
-	compared  string       // how the root's line compares with the last good run
-	waited    *gang.Waited // what the watchdogs of all ranks say together; nil: nothing
+	end       Excerpt          // of the log that a bare exit code is the last word of
+	compared  string           // how the root's line compares with the last good run
+	waited    *timeline.Waited // what the watchdogs of all ranks say together; nil: nothing
 }
 
 // when orders two items by the clocks that dated them.
 func (d *diagnosis) when(a, b evidence.Item) int {
-	return d.time.Order(gang.Moment{Clock: a.Clock, At: a.At}, gang.Moment{Clock: b.Clock, At: b.At})
+	return d.time.Order(timeline.Moment{Clock: a.Clock, At: a.At}, timeline.Moment{Clock: b.Clock, At: b.At})
 }
 
 // jobFailed says that something other than a log shows a failure.
@@ -282,4 +287,12 @@ func (d *diagnosis) groups() []report.Group {
 		})
 	}
 	return out
+}
+
+// log is what a track shows of its member.
+func (t *track) log() timeline.Log {
+	return timeline.Log{
+		Source: t.source, Clock: t.clock(), First: t.first, Last: t.last, LastText: t.lastText, LastNumber: t.lastNumber,
+		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.steps,
+	}
 }

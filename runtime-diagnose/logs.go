@@ -9,11 +9,10 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // genericException is the signature for exceptions that no other signature knows.
@@ -49,7 +48,7 @@ type logReader struct {
 	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear
-	sightings    []rank.Sighting
+	sightings    []evidence.Observation
 	perSignature map[string]int
 	scheduling   reduce.Line    // where the last scheduler's message began
 	wrapped      string         // that message, as far as it was read
@@ -66,7 +65,7 @@ type logReader struct {
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
 	remember     bool            // what is printed is
-	elastic      gang.ElasticReader
+	elastic      timeline.ElasticReader
 	worst        worst
 	launches     launches
 	counters     progress.Counters
@@ -340,7 +339,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.lanes, r.before = append(r.lanes, strings.Clone(l.Lane)), append(r.before, r.steps.Lines())
-	r.sightings = append(r.sightings, rank.Sighting{
+	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})

@@ -16,7 +16,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -55,7 +54,7 @@ func shareOf(logs int) share {
 
 // logsRead is what reading has found.
 type logsRead struct {
-	sightings    []rank.Sighting
+	sightings    []evidence.Observation
 	excerpts     []Excerpt
 	tracks       []track    // one of each log that could be opened
 	idle         []Excerpt  // lines that say that a program uses no device
@@ -138,15 +137,15 @@ func placesIn(order []int32) []int32 {
 type heard struct {
 	place        int32 // of the log in the order of names
 	unread       bool  // the diagnosis was over before
-	sightings    []rank.Sighting
+	sightings    []evidence.Observation
 	excerpt      Excerpt
 	track        track
 	idle         Excerpt // the line that says that the program uses no device; no lines: none does
 	missing      []string
 	opened       bool
-	broken       bool            // it could not be read to its end
-	told         []rank.Sighting // the foremost of them
-	advances     bool            // it shows that training advances
+	broken       bool                   // it could not be read to its end
+	told         []evidence.Observation // the foremost of them
+	advances     bool                   // it shows that training advances
 	bytesRead    int64
 	bytesSkipped int64
 }
@@ -218,7 +217,7 @@ func placedBy(pod *control.Pod, s evidence.Source) evidence.Source {
 // foremost are the n sightings of a log that say most: the first sign of trouble, what a launcher
 // names, of each signature the first, causes before effects; in the order of the log. Where there is
 // room for one, it is the best cause.
-func foremost(seen []rank.Sighting, n int) []rank.Sighting {
+func foremost(seen []evidence.Observation, n int) []evidence.Observation {
 	if len(seen) <= n {
 		return seen
 	}
@@ -238,7 +237,7 @@ func foremost(seen []rank.Sighting, n int) []rank.Sighting {
 	})
 	places = places[:n]
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	out := make([]rank.Sighting, n)
+	out := make([]evidence.Observation, n)
 	for i, p := range places {
 		out[i] = seen[p.at]
 	}
@@ -246,7 +245,7 @@ func foremost(seen []rank.Sighting, n int) []rank.Sighting {
 }
 
 // worthOf orders sightings by what they can tell, the best first.
-func worthOf(s *rank.Sighting) int {
+func worthOf(s *evidence.Observation) int {
 	roles := map[signature.Role]int{signature.Root: 0, signature.Cascade: 1, signature.Confirmation: 2}
 	worth, ok := roles[s.Signature.Role]
 	if !ok {

@@ -12,9 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -43,7 +41,7 @@ func (d *diagnosis) lookAtRunning() {
 	}
 	t := d.options.Running.withDefaults()
 	courses := d.courses()
-	if !slices.ContainsFunc(d.Watched, func(s rank.Sighting) bool { return s.Signature.Category == progress.NoProgress.Category }) {
+	if !slices.ContainsFunc(d.Watched, func(s evidence.Observation) bool { return s.Signature.Category == progress.NoProgress.Category }) {
 		d.findIdle(courses, t) // who watched the job saw more than one look can
 	}
 	d.findDivergence(courses, t)
@@ -65,7 +63,7 @@ func (d *diagnosis) courses() []course {
 		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < progress.Enough || t.ended {
 			continue
 		}
-		if k, ok := d.at[gang.PlaceOf(t.source)]; !ok || !d.all[k].Running {
+		if k, ok := d.at[t.source.Place()]; !ok || !d.all[k].Running {
 			continue
 		}
 		b := d.time.Ahead(t.clock())
@@ -102,11 +100,11 @@ func (d *diagnosis) findIdle(courses []course, t Thresholds) {
 }
 
 // sighting is a rule found at the log's last step.
-func (c course) sighting(rule *signature.Signature, facts map[string]string) rank.Sighting {
+func (c course) sighting(rule *signature.Signature, facts map[string]string) evidence.Observation {
 	source := c.source
 	source.Line = c.steps.Last.Line
 	text := strings.TrimSpace(reduce.Mask(c.steps.Last.Text))
-	return rank.Sighting{
+	return evidence.Observation{
 		Signature: rule, Line: text, Facts: facts,
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: c.steps.Last.At, Clock: c.clock(), Source: source, Text: text, Times: 1},
 	}

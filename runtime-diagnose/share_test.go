@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -30,10 +29,10 @@ func TestWhatIsKeptOfAllLogsIsBounded(t *testing.T) {
 }
 
 func TestForemostSightings(t *testing.T) {
-	of := func(id string, role signature.Role, line int) rank.Sighting {
-		return rank.Sighting{Signature: &signature.Signature{ID: id, Role: role}, Item: evidence.Item{Source: evidence.Source{Line: line}}}
+	of := func(id string, role signature.Role, line int) evidence.Observation {
+		return evidence.Observation{Signature: &signature.Signature{ID: id, Role: role}, Item: evidence.Item{Source: evidence.Source{Line: line}}}
 	}
-	var seen []rank.Sighting
+	var seen []evidence.Observation
 	for i := range 50 {
 		seen = append(seen, of("noise", signature.Context, i))
 	}

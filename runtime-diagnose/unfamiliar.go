@@ -11,9 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -51,7 +49,7 @@ func (d *diagnosis) goodTime() string { return d.Good.At.UTC().Format("2006-01-0
 
 // decidedItself is an end that only says that the program gave up for a reason of its own. Signals say
 // more than a line that happens to be new.
-func decidedItself(s *rank.Sighting) bool {
+func decidedItself(s *evidence.Observation) bool {
 	return attribute.SaysLittle(s) && s.Signature.Category == "python-exception-user-code"
 }
 
@@ -67,11 +65,11 @@ const (
 // unfamiliar is the line that the log of a member with a bare exit code ends with and that neither the last
 // good run nor any other member has printed: a program that gives up by itself says something that it does
 // not say otherwise. It stays a hypothesis.
-func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank.Sighting, found bool) {
-	place := gang.PlaceOf(root.Item.Source)
+func (d *diagnosis) unfamiliar(ctx context.Context, root *evidence.Observation) (s evidence.Observation, found bool) {
+	place := root.Item.Source.Place()
 	from := slices.IndexFunc(d.logs.order, func(i int32) bool {
 		s := d.Logs[i].Source
-		return gang.PlaceOf(s) == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
+		return s.Place() == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
 	})
 	if from < 0 {
 		return s, false
@@ -112,7 +110,7 @@ func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank
 	rule.Remedy = "Read the log around this line.\n" + root.Signature.Remedy
 	item := e.Item(i)
 	item.At, item.Clock = root.Item.At, root.Item.Clock
-	return rank.Sighting{
+	return evidence.Observation{
 		Signature: &rule, Item: item, Line: strings.TrimSpace(reduce.Written(e.Lines[i].Text)), Facts: map[string]string{"than": strings.Join(than, ", ")},
 	}, true
 }
@@ -153,7 +151,7 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 	seen := map[string]bool{}
 	for _, i := range d.logs.order {
 		log := &d.Logs[i]
-		other := gang.PlaceOf(log.Source)
+		other := log.Source.Place()
 		if other == place || log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen[other] && len(seen) >= mostOthers {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -55,13 +54,13 @@ func (in *Input) confidence(a *Answer) Confidence {
 // another kind, and that may have come before: where there is one, nobody can be certain.
 func (in *Input) margin(a *Answer) int {
 	c := a.Cause
-	place := gang.PlaceOf(c.Item.Source)
+	place := c.Item.Source.Place()
 	if place == "" {
 		return NoOther
 	}
 	says := map[string]bool{place: true}
 	for _, i := range c.Also {
-		says[gang.PlaceOf(i.Source)] = true
+		says[i.Source.Place()] = true
 	}
 	least := NoOther
 	for i := range a.Candidates {
@@ -70,7 +69,7 @@ func (in *Input) margin(a *Answer) int {
 			continue
 		}
 		elsewhere := slices.ContainsFunc(append([]evidence.Item{o.Item}, o.Also...), func(i evidence.Item) bool {
-			other := gang.PlaceOf(i.Source)
+			other := i.Source.Place()
 			return other != "" && !says[other] && (in.IsMember == nil || in.IsMember(other)) && in.when(c.Item, i) >= 0
 		})
 		if elsewhere {

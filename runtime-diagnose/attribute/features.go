@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // Feature is one thing about a candidate that speaks for or against it.
@@ -133,7 +133,7 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	f.add(bareEnd(&s), BareEnd)
 	f.add(s.Platform, Platform)
 	f.add(s.First, LauncherFirst)
-	f.add(gang.OfOthers(&s), OfOthers)
+	f.add(timeline.OfOthers(&s), OfOthers)
 	f.add(s.Item.Kind == evidence.Log && s.Item.Source.Line > 0 && s.FromEnd < nearEnd, NearEnd)
 	if in.Baseline != nil && s.Item.Kind == evidence.Log {
 		known, isNew := in.Baseline(&s)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // merge makes one sighting of equal ones: the same signature, however many ranks and
@@ -92,7 +92,7 @@ func (in *Input) when(a, b evidence.Item) int {
 	if in.When != nil {
 		return in.When(a, b)
 	}
-	if d := a.At.Sub(b.At); d > gang.Skew || d < -gang.Skew {
+	if d := a.At.Sub(b.At); d > timeline.Skew || d < -timeline.Skew {
 		return cmp.Compare(d, 0)
 	}
 	return 0

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -18,7 +17,7 @@ func (d *draft) cause(s evidence.Observation) Cause {
 	}
 	if c.Role == "" { // a line that names its process
 		c.Index = -1
-		if k, ok := d.at[gang.PlaceOf(c.Source)]; ok && d.Members[k].Source.Role != "" {
+		if k, ok := d.at[c.Source.Place()]; ok && d.Members[k].Source.Role != "" {
 			c.Role, c.Index = d.Members[k].Source.Role, d.Members[k].Source.Rank
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // Findings are all that the stages of a diagnosis have found out of a job. A report is written from them and
@@ -23,12 +23,12 @@ type Findings struct {
 	Observations []evidence.Observation
 	Read         Reading
 	Failed       bool // something other than a log shows a failure
-	Members      []gang.Member
+	Members      []timeline.Member
 	Groups       []Group
-	Clocks       *gang.Clocks
-	Marks        gang.Marks
+	Clocks       *timeline.Clocks
+	Marks        timeline.Marks
 	Answer       attribute.Answer
-	Waited       *gang.Waited     // what the watchdogs of all ranks say together; nil: nothing
+	Waited       *timeline.Waited // what the watchdogs of all ranks say together; nil: nothing
 	Compared     string           // how the decisive line compares with the last good run
 	End          evidence.Excerpt // of the log that a bare exit code is the last word of
 	Notes        []string         // what is worth knowing and no failure
@@ -143,5 +143,5 @@ func (d *draft) coverage() Coverage {
 
 // when orders two items by the clocks that dated them.
 func (d *draft) when(a, b evidence.Item) int {
-	return d.Clocks.Order(gang.Moment{Clock: a.Clock, At: a.At}, gang.Moment{Clock: b.Clock, At: b.At})
+	return d.Clocks.Order(timeline.Moment{Clock: a.Clock, At: a.At}, timeline.Moment{Clock: b.Clock, At: b.At})
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // mostGuesses is how many are told.
@@ -28,7 +28,7 @@ func (d *draft) hypotheses(r *Report) []Guess {
 	told := map[string]bool{}
 	for i := range d.Answer.Candidates {
 		c := &d.Answer.Candidates[i]
-		key := c.Signature.Title + "\x00" + gang.PlaceOf(c.Item.Source)
+		key := c.Signature.Title + "\x00" + c.Item.Source.Place()
 		if c.Veto != "" || c.Line == "" || told[key] {
 			continue
 		}
@@ -51,17 +51,17 @@ func (d *draft) decidesOn(c *attribute.Candidate) (what, command string) {
 	s := c.Item.Source
 	pod := s.Pod != "" && d.hasPod(s.Pod)
 	switch {
-	case c.Signature == gang.Vanished:
+	case c.Signature == timeline.Vanished:
 		if s.Pod != "" {
 			return "how its container ended: 137 is a kill, 139 a crash, 143 an order to stop", d.kubectl("get pod", s.Pod) + " -o jsonpath='{.status.containerStatuses[*].state}'"
 		}
 		return "whether the kernel killed it for memory, on its machine", "dmesg -T | grep -iE 'killed process|out of memory'"
-	case c.Signature == gang.Silent, c.Signature == gang.Awaited, c.Signature.Category == "hang-no-progress":
+	case c.Signature == timeline.Silent, c.Signature == timeline.Awaited, c.Signature.Category == "hang-no-progress":
 		if pod {
 			return "where it stands, while it lives", d.kubectl("exec", s.Pod) + " -- py-spy dump --pid 1"
 		}
 		return "where it stands, while it lives, on its machine", "py-spy dump --pid PID"
-	case attribute.BareExit(&c.Observation) && c.Category == gang.Vanished.Category && s.Node != "":
+	case attribute.BareExit(&c.Observation) && c.Category == timeline.Vanished.Category && s.Node != "":
 		return "whether the kernel of its node killed it for memory", "kubectl debug node/" + s.Node + " -it --image=busybox -- chroot /host dmesg -T | grep -iE 'killed process|out of memory'"
 	case attribute.BareExit(&c.Observation) && s.Pod != "":
 		return "what its log says above its end", d.logCommand(s) + " --tail=200"
@@ -73,13 +73,13 @@ func (d *draft) decidesOn(c *attribute.Candidate) (what, command string) {
 	}
 	for i := range d.Answer.Candidates {
 		o := &d.Answer.Candidates[i]
-		if o == c || o.Veto != "" || gang.PlaceOf(o.Item.Source) == gang.PlaceOf(s) || gang.PlaceOf(o.Item.Source) == "" || d.when(c.Item, o.Item) != 0 {
+		if o == c || o.Veto != "" || o.Item.Source.Place() == s.Place() || o.Item.Source.Place() == "" || d.when(c.Item, o.Item) != 0 {
 			continue
 		}
 		if pod && o.Item.Source.Pod != "" {
 			return "which was first: times do not show whether " + o.Item.Source.Pod + " failed before it", d.kubectl("logs", s.Pod) + " --timestamps --tail=50; " + d.kubectl("logs", o.Item.Source.Pod) + " --timestamps --tail=50"
 		}
-		return "which was first: times do not show whether " + gang.PlaceOf(o.Item.Source) + " failed before it", d.around(s)
+		return "which was first: times do not show whether " + o.Item.Source.Place() + " failed before it", d.around(s)
 	}
 	return "what stands around it", d.around(s)
 }

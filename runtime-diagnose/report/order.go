@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // whatBehind names the ranks that the others waited for.
@@ -46,7 +46,7 @@ func (d *draft) sayOrder(r *Report) {
 	}
 	first := map[string]bool{}
 	for _, item := range append([]evidence.Item{root.Item}, root.Also...) {
-		first[gang.PlaceOf(item.Source)] = true
+		first[item.Source.Place()] = true
 	}
 	for i := range d.Members {
 		if m := &d.Members[i]; first[m.Place] {
@@ -57,7 +57,7 @@ func (d *draft) sayOrder(r *Report) {
 		return
 	}
 	r.Followers = d.followers(first)
-	if !d.isMember(gang.PlaceOf(root.Item.Source)) {
+	if !d.isMember(root.Item.Source.Place()) {
 		return
 	}
 	r.Order = d.order(root, first)
@@ -65,8 +65,8 @@ func (d *draft) sayOrder(r *Report) {
 
 func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order {
 	o := &Order{}
-	at := gang.Moment{Clock: root.Item.Clock, At: root.Item.At}
-	next, nextAt, troubled, plain := "", gang.Moment{}, 0, 0
+	at := timeline.Moment{Clock: root.Item.Clock, At: root.Item.At}
+	next, nextAt, troubled, plain := "", timeline.Moment{}, 0, 0
 	for _, m := range d.Members {
 		state, known := d.Marks.States[m.Place]
 		if first[m.Place] || !known || !m.Failed && state.First.At.IsZero() {
@@ -94,7 +94,7 @@ func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order 
 		others = "the other one"
 	}
 	switch {
-	case d.Waited != nil && (root.Signature == gang.Awaited || root.Signature == gang.Desync):
+	case d.Waited != nil && (root.Signature == timeline.Awaited || root.Signature == timeline.Desync):
 		o.Why = "The others complain, and none of them says why; they waited for it."
 	case only && o.Ahead > 0:
 		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", words.Short(o.Ahead), others)
@@ -115,7 +115,7 @@ func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order 
 // decides is what would tell who went first: the logs that were not read, of those that ended
 // first.
 func (d *draft) decides() string {
-	var unread []*gang.Member
+	var unread []*timeline.Member
 	for i := range d.Members {
 		if m := &d.Members[i]; m.Failed && !m.Read {
 			unread = append(unread, m)
@@ -124,7 +124,7 @@ func (d *draft) decides() string {
 	if len(unread) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(unread, func(a, b *gang.Member) int { return a.Ended.Compare(b.Ended) })
+	slices.SortStableFunc(unread, func(a, b *timeline.Member) int { return a.Ended.Compare(b.Ended) })
 	text := "the log of " + unread[0].Place
 	if at := unread[0].Ended; !at.IsZero() {
 		text += ", which ended at " + at.UTC().Format("15:04:05")
@@ -139,7 +139,7 @@ func (d *draft) decides() string {
 // complain, have not ended, and nothing that they print was read. Empty where watchdogs tell who was
 // behind, and where most were not heard.
 func (d *draft) notHeard(root *evidence.Observation) string {
-	if root.Signature.Category != gang.Awaited.Category || root.Signature.Role != signature.Cascade || d.whatBehind() != "" {
+	if root.Signature.Category != timeline.Awaited.Category || root.Signature.Role != signature.Cascade || d.whatBehind() != "" {
 		return ""
 	}
 	var silent []string
@@ -154,7 +154,7 @@ func (d *draft) notHeard(root *evidence.Observation) string {
 			silent = append(silent, m.Place)
 		}
 	}
-	if len(silent) == 0 || 2*unread > gang.Headcount(d.Members) {
+	if len(silent) == 0 || 2*unread > timeline.Headcount(d.Members) {
 		return ""
 	}
 	text := silent[0]
@@ -170,7 +170,7 @@ func (d *draft) followers(first map[string]bool) []Followers {
 	says := map[string]*evidence.Observation{}
 	for i := range d.Observations {
 		s := &d.Observations[i]
-		place := gang.PlaceOf(s.Item.Source)
+		place := s.Item.Source.Place()
 		if !isTold(s) || first[place] {
 			continue
 		}
@@ -232,7 +232,7 @@ func (d *draft) followers(first map[string]bool) []Followers {
 		}
 		out[k].Places = slices.Grow(out[k].Places, c.Count)
 		for source := range c.Sources {
-			out[k].Places = append(out[k].Places, gang.PlaceOf(source))
+			out[k].Places = append(out[k].Places, source.Place())
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Followers) int {

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // Verdict is what a diagnosis amounts to.
@@ -53,7 +53,7 @@ type Report struct {
 	Ending     evidence.Excerpt   // the end of the log that a bare exit code is the last word of; no lines: none
 	Order      *Order             // who went first, by what; nil: one member, or nothing failed
 	Followers  []Followers        // what became of the other members, most frequent first
-	Members    []gang.Member      // everybody, by role and index
+	Members    []timeline.Member  // everybody, by role and index
 	Story      *Story             // nil: no model, it failed, or it cited nothing; never required
 	Coverage   Coverage
 	Observed   time.Time

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // say writes the three texts people read.
@@ -57,7 +57,7 @@ func (d *draft) sayCause(r *Report) {
 	if also := d.alsoSaid(*root); also != "" {
 		b.WriteString(" " + also)
 	}
-	if behind := d.whatBehind(); behind != "" && root.Signature != gang.Awaited && root.Signature != gang.Desync {
+	if behind := d.whatBehind(); behind != "" && root.Signature != timeline.Awaited && root.Signature != timeline.Desync {
 		b.WriteString(" " + behind)
 	}
 	if attempts := d.attempts.sentence(); attempts != "" {
@@ -184,7 +184,7 @@ func (d *draft) places(s *evidence.Observation) int {
 	said, members := map[one]bool{}, map[string]bool{}
 	for _, item := range append([]evidence.Item{s.Item}, s.Also...) {
 		said[one{item.Source.Pod, max(-1, item.Source.Rank)}] = true
-		members[gang.PlaceOf(item.Source)] = true
+		members[item.Source.Place()] = true
 	}
 	n := len(said)
 	for i := range d.Groups {
@@ -224,10 +224,10 @@ func (d *draft) alsoSaid(s evidence.Observation) string {
 // members say is folded in Followers.
 func (d *draft) followed(r *Report) string {
 	var parts []string
-	place := gang.PlaceOf(d.root.Item.Source)
+	place := d.root.Item.Source.Place()
 	effects := slices.DeleteFunc(slices.Clone(d.Answer.Effects), func(s evidence.Observation) bool {
 		return s.Signature.Category == d.root.Signature.Category || // the same cause in other words
-			s.Explained || len(r.Followers) > 0 && gang.PlaceOf(s.Item.Source) != place
+			s.Explained || len(r.Followers) > 0 && s.Item.Source.Place() != place
 	})
 	for _, s := range effects {
 		if len(parts) == 3 {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/signalbox-dev/signalbox/preflight/words"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // Picture is how a timeline is drawn. The zero value draws 80 columns without colour.
@@ -142,11 +142,11 @@ func layoutOf(bars []bar, width int) layout {
 }
 
 // notStarted says whether a member is a pod that has not started.
-func notStarted(m *gang.Member) bool {
+func notStarted(m *timeline.Member) bool {
 	return m.Source.Pod != "" && !m.Failed && !m.Running && m.Done.IsZero() && m.Started.IsZero()
 }
 
-func barOf(m *gang.Member, now time.Time) (bar, bool) {
+func barOf(m *timeline.Member, now time.Time) (bar, bool) {
 	b := bar{name: m.Place, n: 1 + m.Alike, says: m.Says, first: m.First, mark: cellFail}
 	if m.Source.Node != "" {
 		b.nodes = []string{m.Source.Node}

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // judge sets the verdict, the root and its effects.
@@ -39,8 +39,8 @@ func (d *draft) judge(r *Report) {
 		}
 		root.Category = d.Answer.Cause.Category
 		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
-		if gang.NamesMissing(d.root.Signature) {
-			r.Missing = []string{gang.PlaceOf(root.Source)}
+		if timeline.NamesMissing(d.root.Signature) {
+			r.Missing = []string{root.Source.Place()}
 		}
 		if attribute.SaysLittle(d.root) {
 			r.Verdict = Inconclusive

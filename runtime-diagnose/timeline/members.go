@@ -1,4 +1,4 @@
-package diagnose
+package timeline
 
 import (
 	"cmp"
@@ -11,22 +11,36 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 )
 
-// members lists who takes part: every pod, and every log of which no pod is known.
-func (d *diagnosis) members() []gang.Member {
-	out := make([]gang.Member, 0, max(len(d.seen.Pods), len(d.logs.tracks)))
+// Log is what one log shows of the course of its member.
+type Log struct {
+	Source      evidence.Source
+	Clock       string    // of its times
+	First, Last time.Time // of its lines; zero: they carry none
+	LastText    string    // of its last line with text, masked
+	LastNumber  int       // 0: it has none
+	Back        time.Duration
+	Calls       []Call
+	Comms       map[string]time.Time // communicators by ID → when they came up here
+	Steps       progress.Series
+}
+
+// Members lists who takes part: every pod, and every log of which no pod is known.
+func Members(pods []control.Pod, objects []corev1.Pod, logs []Log) []Member {
+	out := make([]Member, 0, max(len(pods), len(logs)))
 	at := make(map[string]int, cap(out))
-	past := map[string]bool{}
-	for _, p := range d.seen.Pods {
+	past, seen := map[string]bool{}, make(map[string]*control.Pod, len(pods))
+	for i := range pods {
+		p := &pods[i]
+		seen[p.Name] = p
 		if p.Past {
 			past[p.Name] = true // the one that took its place is the member
 			continue
 		}
-		m := gang.Member{
-			Place: p.Name, Source: p.Source, Clock: gang.ClockOf(p.Source),
+		m := Member{
+			Place: p.Name, Source: p.Source, Clock: p.Source.Clock(),
 			Failed: p.Exit != nil || p.Phase == corev1.PodFailed, Running: p.Running(),
 		}
 		if p.Exit != nil {
@@ -35,52 +49,51 @@ func (d *diagnosis) members() []gang.Member {
 		at[m.Place] = len(out)
 		out = append(out, m)
 	}
-	pods := podsByName(d.seen.Pods)
-	for i := range d.Pods {
-		if k, ok := at[d.Pods[i].Name]; ok {
-			lives(&out[k], &d.Pods[i], pods[d.Pods[i].Name])
+	for i := range objects {
+		if k, ok := at[objects[i].Name]; ok {
+			lives(&out[k], &objects[i], seen[objects[i].Name])
 		}
 	}
-	for i := range d.logs.tracks {
-		t := &d.logs.tracks[i]
-		if t.pasted || past[t.source.Pod] {
-			continue // it quotes members, and is none
+	for i := range logs {
+		l := &logs[i]
+		if past[l.Source.Pod] {
+			continue
 		}
-		place := gang.PlaceOf(t.source)
+		place := l.Source.Place()
 		k, ok := at[place]
 		if !ok {
 			k = len(out)
 			at[place] = k
-			out = append(out, gang.Member{Place: place, Source: t.source, Clock: t.clock()})
+			out = append(out, Member{Place: place, Source: l.Source, Clock: l.Clock})
 		}
-		prints(&out[k], t)
+		out[k].Prints(l)
 	}
-	slices.SortFunc(out, func(a, b gang.Member) int {
+	slices.SortFunc(out, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.Source.Role, b.Source.Role), cmp.Compare(a.Source.Rank, b.Source.Rank), cmp.Compare(a.Place, b.Place))
 	})
 	return out
 }
 
-// prints adds to a member what one of its logs shows.
-func prints(m *gang.Member, t *track) {
-	if t.source.Attempt > 0 {
+// Prints adds to a member what one of its logs shows.
+func (m *Member) Prints(l *Log) {
+	if l.Source.Attempt > 0 {
 		return
 	}
-	m.Read = m.Read || t.lastNumber > 0
-	if m.FirstLine.IsZero() || t.first.Before(m.FirstLine) {
-		m.FirstLine = t.first
+	m.Read = m.Read || l.LastNumber > 0
+	if m.FirstLine.IsZero() || l.First.Before(m.FirstLine) {
+		m.FirstLine = l.First
 	}
-	if m.LastText == "" || t.last.After(m.LastLine) {
-		m.LastLine, m.LastText, m.LastNumber = t.last, t.lastText, t.lastNumber
+	if m.LastText == "" || l.Last.After(m.LastLine) {
+		m.LastLine, m.LastText, m.LastNumber = l.Last, l.LastText, l.LastNumber
 	}
-	m.Calls = append(m.Calls, t.calls...)
-	if at := t.steps.Last.At; at.After(m.Stepped) {
+	m.Calls = append(m.Calls, l.Calls...)
+	if at := l.Steps.Last.At; at.After(m.Stepped) {
 		m.Stepped = at
 	}
 }
 
-// byPlace is where members are in a list.
-func byPlace(all []gang.Member) map[string]int {
+// ByPlace is where members are in a list.
+func ByPlace(all []Member) map[string]int {
 	at := make(map[string]int, len(all))
 	for i := range all {
 		at[all[i].Place] = i
@@ -90,7 +103,7 @@ func byPlace(all []gang.Member) map[string]int {
 
 // lives reads when a pod's containers began and, of the run that counts, ended: the one that
 // runs or has ended last, not those it was started again after.
-func lives(m *gang.Member, pod *corev1.Pod, seen *control.Pod) {
+func lives(m *Member, pod *corev1.Pod, seen *control.Pod) {
 	var ended time.Time
 	var code int32
 	for _, c := range pod.Status.ContainerStatuses {
@@ -128,11 +141,11 @@ func startsOf(c corev1.ContainerStatus) []time.Time {
 	return slices.DeleteFunc(out, time.Time.IsZero)
 }
 
-// clocks gathers what shows how far the clocks of nodes are apart.
-func (d *diagnosis) clocks() *gang.Clocks {
-	c := &gang.Clocks{}
-	for i := range d.Pods {
-		pod := &d.Pods[i]
+// ClocksOf gathers what shows how far the clocks of nodes are apart.
+func ClocksOf(objects []corev1.Pod, logs []Log) *Clocks {
+	c := &Clocks{}
+	for i := range objects {
+		pod := &objects[i]
 		node := pod.Spec.NodeName
 		if node == "" {
 			continue
@@ -146,24 +159,24 @@ func (d *diagnosis) clocks() *gang.Clocks {
 			}
 		}
 	}
-	give := gang.Drift
-	for i := range d.logs.tracks {
-		t := &d.logs.tracks[i]
-		if t.source.Attempt > 0 {
+	give := Drift
+	for i := range logs {
+		l := &logs[i]
+		if l.Source.Attempt > 0 {
 			continue
 		}
-		if t.back > 0 {
-			c.Jumped(t.clock(), t.back)
+		if l.Back > 0 {
+			c.Jumped(l.Clock, l.Back)
 		}
-		for id, at := range t.comms {
-			c.Meets("communicator "+id, gang.Moment{Clock: t.clock(), At: at})
+		for id, at := range l.Comms {
+			c.Meets("communicator "+id, Moment{Clock: l.Clock, At: at})
 		}
-		for _, s := range t.steps.Recent {
+		for _, s := range l.Steps.Recent {
 			if s.Number > 0 && !s.At.IsZero() {
-				c.Meets(fmt.Sprintf("step %d", s.Number), gang.Moment{Clock: t.clock(), At: s.At})
+				c.Meets(fmt.Sprintf("step %d", s.Number), Moment{Clock: l.Clock, At: s.At})
 			}
 		}
-		give = max(give, t.steps.Interval)
+		give = max(give, l.Steps.Interval)
 	}
 	c.Settle(give)
 	return c
@@ -201,38 +214,4 @@ func newestOf(pod *corev1.Pod) time.Time {
 		}
 	}
 	return newest
-}
-
-// dateSightings names the clock of what the platform dated: how containers ended comes from
-// the node's, the rest from the API server's or from one that is kept as well.
-func dateSightings(seen []rank.Sighting) {
-	for i := range seen {
-		if s := &seen[i]; s.Item.Kind == evidence.Exit && s.Item.Clock == "" {
-			s.Item.Clock = gang.ClockOf(s.Item.Source)
-		}
-	}
-}
-
-// getPast ends what an earlier attempt of a container suffered where a later one got past it
-// and failed for a reason of its own: that later one is what stopped the job.
-func (d *diagnosis) getPast() {
-	advanced := map[string]bool{}
-	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; t.source.Attempt == 0 && t.steps.Count > 1 {
-			advanced[t.source.Pod+"/"+t.source.Container] = true
-		}
-	}
-	failed := map[string]bool{}
-	for i := range d.sightings {
-		if s := &d.sightings[i]; s.Item.Source.Attempt == 0 && s.Item.Kind == evidence.Log && !s.Over {
-			failed[s.Item.Source.Pod+"/"+s.Item.Source.Container] = true
-		}
-	}
-	for i := range d.sightings {
-		s := &d.sightings[i]
-		key := s.Item.Source.Pod + "/" + s.Item.Source.Container
-		if s.Item.Source.Attempt > 0 && advanced[key] && failed[key] {
-			s.Over = true
-		}
-	}
 }

@@ -1,8 +1,7 @@
-package gang
+package timeline
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -31,7 +30,7 @@ func newMarker(seen []evidence.Observation, members []Member, clocks *Clocks) *m
 		m.at[a.Place] = a
 	}
 	for i := range seen {
-		if a := m.at[PlaceOf(seen[i].Item.Source)]; a != nil {
+		if a := m.at[seen[i].Item.Source.Place()]; a != nil {
 			m.learn(a, i)
 		}
 	}
@@ -194,7 +193,7 @@ func (m *marker) learn(a *about, i int) {
 // Without times that can be compared there is no telling, and then it has.
 func (a *about) near(s *evidence.Observation) bool {
 	end := a.Ended
-	if end.IsZero() || strings.HasPrefix(s.Item.Clock, ownPrefix) {
+	if end.IsZero() || evidence.IsOwnClock(s.Item.Clock) {
 		end = a.LastLine
 	}
 	return end.IsZero() || s.Item.At.IsZero() || s.Item.Source.Attempt > 0 || end.Sub(s.Item.At) <= nearEnd

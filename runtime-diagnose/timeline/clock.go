@@ -1,12 +1,13 @@
-package gang
+package timeline
 
 import (
 	"cmp"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 // Drift is how far ahead or behind a clock is taken to be where nothing was seen of it:
@@ -215,7 +216,7 @@ func (c *Clocks) Between(a, b Moment) (later, give time.Duration, known bool) {
 }
 
 // aged says that a moment is an age that was taken from now.
-func aged(m Moment) bool { return strings.HasPrefix(m.Clock, agePrefix) }
+func aged(m Moment) bool { return evidence.IsAgeClock(m.Clock) }
 
 // apart is how much later b was than a: at least and at most.
 func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
@@ -248,7 +249,7 @@ func (c *Clocks) apart(a, b Moment) (least, most time.Duration) {
 		}
 		return mLow, mHigh
 	}
-	if strings.HasPrefix(a.Clock, ownPrefix) != strings.HasPrefix(b.Clock, ownPrefix) {
+	if evidence.IsOwnClock(a.Clock) != evidence.IsOwnClock(b.Clock) {
 		return math.MinInt64, math.MaxInt64 // local time of some zone against a node's
 	}
 	return low, high

@@ -1,4 +1,4 @@
-package gang
+package timeline
 
 import (
 	"fmt"
@@ -25,12 +25,12 @@ func TestMarkAsksAFewQuestionsForEachMember(t *testing.T) {
 			for i := range n {
 				s := evidence.Source{Pod: fmt.Sprint("w-", i), Node: fmt.Sprint("n-", i), Rank: i}
 				at := noon.Add(time.Duration(i) * time.Millisecond)
-				members = append(members, Member{Place: s.Pod, Source: s, Clock: ClockOf(s), Ended: at, ExitCode: 1, Failed: true})
+				members = append(members, Member{Place: s.Pod, Source: s, Clock: s.Clock(), Ended: at, ExitCode: 1, Failed: true})
 				rule, kind := what[i%len(what)], evidence.Exit
 				if rule == lost {
 					kind = evidence.Log
 				}
-				seen = append(seen, evidence.Observation{Signature: rule, Item: evidence.Item{ID: evidence.ID(s.Pod), Kind: kind, At: at, Clock: ClockOf(s), Source: s}})
+				seen = append(seen, evidence.Observation{Signature: rule, Item: evidence.Item{ID: evidence.ID(s.Pod), Kind: kind, At: at, Clock: s.Clock(), Source: s}})
 			}
 			m := newMarker(seen, members, &Clocks{})
 			m.mark()

@@ -1,4 +1,4 @@
-// Package gang looks at the members of one job side by side: whose clock can be compared
+// Package timeline looks at the members of one job side by side: whose clock can be compared
 // with whose, who surely failed before whom, whose end another member explains, and which
 // rank a collective waited for. It reads no logs and knows no kinds of failure by name; what
 // it is given are members, times and sightings.
@@ -12,7 +12,7 @@
 //     may be.
 //
 // Start reading at Mark.
-package gang
+package timeline
 
 import (
 	"time"
@@ -22,9 +22,9 @@ import (
 
 // Member is one pod of a job, or one bare log, as far as it was seen.
 type Member struct {
-	Place  string // see PlaceOf
+	Place  string // see evidence.Source.Place
 	Source evidence.Source
-	Clock  string // whose clock its times come from: see ClockOf
+	Clock  string // whose clock its times come from: see evidence.Source.Clock
 
 	Started  time.Time // zero: unknown
 	Ended    time.Time // of the container that failed first; zero: it runs, or nobody says
@@ -47,43 +47,6 @@ type Member struct {
 
 	Calls []Call // what its watchdogs said
 	Alike int    // how many more say what it says, of which nothing else is kept
-}
-
-// PlaceOf names the member that a source belongs to: its pod, else its file.
-func PlaceOf(s evidence.Source) string {
-	if s.Pod != "" {
-		return s.Pod
-	}
-	return s.File
-}
-
-// ownPrefix begins the names of clocks that only a program's own stamps show: of which zone,
-// nobody says.
-const ownPrefix = "own/"
-
-// OwnClock names the clock of a program's own stamps in a place's log.
-func OwnClock(place string) string { return ownPrefix + place }
-
-// agePrefix begins the names of clocks of ages: those of one text are the same, and when it was printed nobody
-// says, only that it was before now.
-const agePrefix = "age/"
-
-// AgeClock names the clock of ages that a pasted text prints.
-func AgeClock(file string) string { return agePrefix + file }
-
-// ClockOf names the clock that wrote the times of a source. Everything a node's kubelet and
-// container runtime write comes from one clock; what nobody places on a node has its own.
-func ClockOf(s evidence.Source) string {
-	switch {
-	case s.Node != "":
-		return s.Node
-	case s.Pod != "":
-		return "pod/" + s.Pod
-	case s.File != "":
-		return "file/" + s.File
-	default:
-		return "" // the API server's
-	}
 }
 
 // Headcount counts those that take part, with the ones of which nothing else is kept.
