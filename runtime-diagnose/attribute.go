@@ -145,7 +145,7 @@ func (d *diagnosis) ownOf(place string) (best evidence.Observation, found bool) 
 	return best, found
 }
 
-// silentMember is a rule of package gang about a member that says nothing, at the last line of its log.
+// silentMember is a rule of package timeline about a member that says nothing, at the last line of its log.
 func (d *diagnosis) silentMember(rule *signature.Signature, m *timeline.Member, facts map[string]string) evidence.Observation {
 	return d.missing(rule, m, m.LastNumber, m.LastText, -1, facts)
 }
@@ -194,7 +194,7 @@ func (d *diagnosis) waitFacts(why string) map[string]string {
 	return map[string]string{"waiting": fmt.Sprint(d.waited.Ranks), "seq": fmt.Sprint(d.waited.Seq), "op": d.waited.Op, "why": why}
 }
 
-// missing is a rule of package gang about a member.
+// missing is a rule of package timeline about a member.
 func (d *diagnosis) missing(rule *signature.Signature, m *timeline.Member, line int, text string, of int, facts map[string]string) evidence.Observation {
 	source := m.Source
 	for i := range d.logs.tracks {
