@@ -9,20 +9,19 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // attribute finds the cause among all that was seen. Nothing replaces it afterwards.
 func (d *diagnosis) attribute(ctx context.Context) {
 	in := attribute.Input{
-		Seen: d.sightings, Failed: d.failed, When: d.when, Members: headcount(d.all), Spread: d.spread, IsMember: d.isMember,
-		Follow:   func(lead *rank.Sighting) (rank.Sighting, bool) { return d.pointedAt(ctx, lead) },
+		Seen: d.sightings, Failed: d.failed, When: d.when, Members: timeline.Headcount(d.all), Spread: d.spread, IsMember: d.isMember,
+		Follow:   func(lead *evidence.Observation) (evidence.Observation, bool) { return d.pointedAt(ctx, lead) },
 		Category: d.categoryOf, Table: d.options.Weights,
 	}
 	if lines, ok := d.good(); ok {
-		in.Baseline = func(s *rank.Sighting) (known, isNew bool) {
+		in.Baseline = func(s *evidence.Observation) (known, isNew bool) {
 			body := bodyOf(s.Line)
 			return lines.Has(body), d.Good.Whole && lines.New(body)
 		}
@@ -32,15 +31,15 @@ func (d *diagnosis) attribute(ctx context.Context) {
 
 func (d *diagnosis) take(a attribute.Answer) {
 	if d.answer = a; a.Cause != nil {
-		d.root = &a.Cause.Sighting
+		d.root = &a.Cause.Observation
 	}
 }
 
 // spread counts the members that say what a sighting says.
-func (d *diagnosis) spread(s *rank.Sighting) int {
-	members := map[string]bool{gang.PlaceOf(s.Item.Source): true}
+func (d *diagnosis) spread(s *evidence.Observation) int {
+	members := map[string]bool{s.Item.Source.Place(): true}
 	for _, item := range s.Also {
-		members[gang.PlaceOf(item.Source)] = true
+		members[item.Source.Place()] = true
 	}
 	delete(members, "")
 	n := len(members)
@@ -54,7 +53,7 @@ func (d *diagnosis) spread(s *rank.Sighting) int {
 
 // categoryOf is the category of the answer that a candidate would be. An end that a program decided itself is
 // an exception of Python's only where there is evidence of Python.
-func (d *diagnosis) categoryOf(s *rank.Sighting) string {
+func (d *diagnosis) categoryOf(s *evidence.Observation) string {
 	if decidedItself(s) && !d.isPython(s.Item.Source) {
 		return ""
 	}
@@ -64,7 +63,7 @@ func (d *diagnosis) categoryOf(s *rank.Sighting) string {
 // pointedAt is what the candidate that leads points at: who complains of a collective that timed out is
 // never who is missing in it, what all members but one say is said of that one, and a bare exit code says less
 // than the line before it that was new.
-func (d *diagnosis) pointedAt(ctx context.Context, lead *rank.Sighting) (rank.Sighting, bool) {
+func (d *diagnosis) pointedAt(ctx context.Context, lead *evidence.Observation) (evidence.Observation, bool) {
 	switch {
 	case decidedItself(lead):
 		if d.State.Phase == kinds.Succeeded || !d.options.uses(newLine) {
@@ -72,7 +71,7 @@ func (d *diagnosis) pointedAt(ctx context.Context, lead *rank.Sighting) (rank.Si
 		}
 		return d.unfamiliar(ctx, lead)
 	case lead.Platform || lead.Item.Kind != evidence.Log:
-	case lead.Signature.Category == gang.Awaited.Category && lead.Signature.Role == signature.Cascade:
+	case lead.Signature.Category == timeline.Awaited.Category && lead.Signature.Role == signature.Cascade:
 		if !d.options.uses(watchdogs) {
 			return d.quiet(lead)
 		}
@@ -80,25 +79,25 @@ func (d *diagnosis) pointedAt(ctx context.Context, lead *rank.Sighting) (rank.Si
 			return s, ok
 		}
 		return d.quiet(lead)
-	case gang.OfOthers(lead), lead.Signature.DepthOf() < signature.Precise && d.spread(lead) > 1:
+	case timeline.OfOthers(lead), lead.Signature.DepthOf() < signature.Precise && d.spread(lead) > 1:
 		return d.quiet(lead)
 	}
-	return rank.Sighting{}, false
+	return evidence.Observation{}, false
 }
 
 // quiet is the member that does not say what the others say, nor complains of anybody: it vanished, left
 // early or hangs. Where they all say it, or not nearly all, there is none.
-func (d *diagnosis) quiet(lead *rank.Sighting) (rank.Sighting, bool) {
+func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, bool) {
 	if !d.options.uses(quietMember) {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
 	loud := map[string]bool{}
 	for i := range d.sightings {
-		if s := &d.sightings[i]; !s.Over && (gang.OfOthers(s) || s.Signature == lead.Signature && s.Facts["type"] == lead.Facts["type"]) {
-			loud[gang.PlaceOf(s.Item.Source)] = true
+		if s := &d.sightings[i]; !s.Over && (timeline.OfOthers(s) || s.Signature == lead.Signature && s.Facts["type"] == lead.Facts["type"]) {
+			loud[s.Item.Source.Place()] = true
 		}
 	}
-	var quiet []*gang.Member
+	var quiet []*timeline.Member
 	n := 0
 	for i := range d.all {
 		m := &d.all[i]
@@ -106,36 +105,36 @@ func (d *diagnosis) quiet(lead *rank.Sighting) (rank.Sighting, bool) {
 		case loud[m.Place]:
 			n += 1 + m.Alike
 		case m.Alike > 0, m.Source.Attempt > 0:
-			return rank.Sighting{}, false
+			return evidence.Observation{}, false
 		case m.Read:
 			quiet = append(quiet, m)
 		}
 	}
 	if len(quiet) != 1 || n == 0 {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
 	m := quiet[0]
 	if own, ok := d.ownOf(m.Place); ok {
 		return own, true
 	}
-	if !gang.OfOthers(lead) || m.Failed {
-		return rank.Sighting{}, false
+	if !timeline.OfOthers(lead) || m.Failed {
+		return evidence.Observation{}, false
 	}
 	facts := map[string]string{"loud": fmt.Sprint(n), "says": lead.Signature.Title}
 	switch {
 	case !m.Done.IsZero():
-		return d.silentMember(gang.LeftEarly, m, facts), true
-	case gang.Waits(lead) || m.Running:
-		return d.silentMember(gang.Silent, m, facts), true
+		return d.silentMember(timeline.LeftEarly, m, facts), true
+	case timeline.Waits(lead) || m.Running:
+		return d.silentMember(timeline.Silent, m, facts), true
 	}
-	return d.silentMember(gang.Vanished, m, facts), true
+	return d.silentMember(timeline.Vanished, m, facts), true
 }
 
 // ownOf is the best of what a member names as its own cause.
-func (d *diagnosis) ownOf(place string) (best rank.Sighting, found bool) {
+func (d *diagnosis) ownOf(place string) (best evidence.Observation, found bool) {
 	for i := range d.sightings {
 		s := &d.sightings[i]
-		if gang.PlaceOf(s.Item.Source) != place || s.Over || s.Explained || s.Mild || s.Signature.Weak || s.Signature.Role != signature.Root ||
+		if s.Item.Source.Place() != place || s.Over || s.Explained || s.Mild || s.Signature.Weak || s.Signature.Role != signature.Root ||
 			s.Item.Kind != evidence.Log || s.Item.Source.Attempt > 0 {
 			continue
 		}
@@ -146,37 +145,37 @@ func (d *diagnosis) ownOf(place string) (best rank.Sighting, found bool) {
 	return best, found
 }
 
-// silentMember is a rule of package gang about a member that says nothing, at the last line of its log.
-func (d *diagnosis) silentMember(rule *signature.Signature, m *gang.Member, facts map[string]string) rank.Sighting {
+// silentMember is a rule of package timeline about a member that says nothing, at the last line of its log.
+func (d *diagnosis) silentMember(rule *signature.Signature, m *timeline.Member, facts map[string]string) evidence.Observation {
 	return d.missing(rule, m, m.LastNumber, m.LastText, -1, facts)
 }
 
 // awaited is the rank that the others waited for in a collective, where what their watchdogs say together
 // names one.
-func (d *diagnosis) awaited(lead *rank.Sighting) (rank.Sighting, bool) {
-	by := map[int]*gang.Member{}
+func (d *diagnosis) awaited(lead *evidence.Observation) (evidence.Observation, bool) {
+	by := map[int]*timeline.Member{}
 	for i := range d.all {
 		m := &d.all[i]
 		for _, c := range m.Calls {
 			by[c.Rank] = m
 		}
 	}
-	w, ok := gang.Compare(d.calls)
+	w, ok := timeline.Compare(d.calls)
 	if !ok {
-		return rank.Sighting{}, false
+		return evidence.Observation{}, false
 	}
 	d.waited = &w
 	switch {
 	case len(w.Behind) > 0:
-		rule := gang.Awaited
+		rule := timeline.Awaited
 		if w.Desync {
-			rule = gang.Desync
+			rule = timeline.Desync
 		}
 		m := d.memberThatSaid(w.Behind[0], by)
-		if m.Source.Pod == "" || m.Place == gang.PlaceOf(lead.Item.Source) {
+		if m.Source.Pod == "" || m.Place == lead.Item.Source.Place() {
 			break // no pod to turn to: the line that complains says most, whatBehind says who
 		}
-		var said *gang.Call
+		var said *timeline.Call
 		for i := range m.Calls {
 			if m.Calls[i].Rank == w.Behind[0] {
 				said = &m.Calls[i]
@@ -185,21 +184,21 @@ func (d *diagnosis) awaited(lead *rank.Sighting) (rank.Sighting, bool) {
 		return d.missing(rule, m, said.Line, said.Text, w.Behind[0], d.waitFacts(w.Why)), true
 	case w.AllThere:
 		if silent := d.silent(); len(silent) > 0 {
-			return d.missing(gang.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, d.waitFacts("says nothing of it")), true
+			return d.missing(timeline.Awaited, silent[0], silent[0].LastNumber, silent[0].LastText, silent[0].Source.Rank, d.waitFacts("says nothing of it")), true
 		}
 	}
-	return rank.Sighting{}, false
+	return evidence.Observation{}, false
 }
 
 func (d *diagnosis) waitFacts(why string) map[string]string {
 	return map[string]string{"waiting": fmt.Sprint(d.waited.Ranks), "seq": fmt.Sprint(d.waited.Seq), "op": d.waited.Op, "why": why}
 }
 
-// missing is a rule of package gang about a member.
-func (d *diagnosis) missing(rule *signature.Signature, m *gang.Member, line int, text string, of int, facts map[string]string) rank.Sighting {
+// missing is a rule of package timeline about a member.
+func (d *diagnosis) missing(rule *signature.Signature, m *timeline.Member, line int, text string, of int, facts map[string]string) evidence.Observation {
 	source := m.Source
 	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; gang.PlaceOf(t.source) == m.Place && t.source.Attempt == 0 {
+		if t := &d.logs.tracks[i]; t.source.Place() == m.Place && t.source.Attempt == 0 {
 			source = t.source
 		}
 	}
@@ -207,9 +206,9 @@ func (d *diagnosis) missing(rule *signature.Signature, m *gang.Member, line int,
 	if of >= 0 && len(m.Calls) > 0 {
 		source.Rank, source.Role = of, ""
 	}
-	s := rank.Sighting{
+	s := evidence.Observation{
 		Signature: rule, Line: strings.TrimSpace(text),
-		Item:  evidence.Item{ID: lineID(source), Kind: evidence.Log, At: m.LastLine, Clock: m.Clock, Source: source, Text: strings.TrimSpace(text), Times: 1},
+		Item:  evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: m.LastLine, Clock: m.Clock, Source: source, Text: strings.TrimSpace(text), Times: 1},
 		Facts: facts,
 	}
 	for i := range d.sightings {
@@ -221,7 +220,7 @@ func (d *diagnosis) missing(rule *signature.Signature, m *gang.Member, line int,
 }
 
 // calls are what the watchdogs of all members said.
-func (d *diagnosis) calls(yield func(gang.Call) bool) {
+func (d *diagnosis) calls(yield func(timeline.Call) bool) {
 	for i := range d.all {
 		for _, c := range d.all[i].Calls {
 			if !yield(c) {
@@ -237,7 +236,7 @@ func (d *diagnosis) calls(yield func(gang.Call) bool) {
 }
 
 // memberThatSaid is the member whose watchdog spoke for a rank; by are those that are known.
-func (d *diagnosis) memberThatSaid(rank int, by map[int]*gang.Member) *gang.Member {
+func (d *diagnosis) memberThatSaid(rank int, by map[int]*timeline.Member) *timeline.Member {
 	if m := by[rank]; m != nil {
 		return m
 	}
@@ -247,8 +246,8 @@ func (d *diagnosis) memberThatSaid(rank int, by map[int]*gang.Member) *gang.Memb
 
 // silent are members whose log was read and in which no watchdog complains, while those of
 // most others do: a rank that never entered a collective has nothing to time out.
-func (d *diagnosis) silent() []*gang.Member {
-	var out []*gang.Member
+func (d *diagnosis) silent() []*timeline.Member {
+	var out []*timeline.Member
 	silent, loud := 0, 0
 	for i := range d.all {
 		switch m := &d.all[i]; {
@@ -263,11 +262,16 @@ func (d *diagnosis) silent() []*gang.Member {
 		return nil
 	}
 	// Of several, the one whose log ends first went quiet first.
-	slices.SortStableFunc(out, func(a, b *gang.Member) int {
+	slices.SortStableFunc(out, func(a, b *timeline.Member) int {
 		if a.LastLine.IsZero() || b.LastLine.IsZero() {
 			return 0
 		}
-		return d.time.Order(gang.Moment{Clock: a.Clock, At: a.LastLine}, gang.Moment{Clock: b.Clock, At: b.LastLine})
+		return d.time.Order(timeline.Moment{Clock: a.Clock, At: a.LastLine}, timeline.Moment{Clock: b.Clock, At: b.LastLine})
 	})
 	return out
+}
+
+func (d *diagnosis) isMember(place string) bool {
+	_, ok := d.at[place]
+	return ok
 }

@@ -5,9 +5,8 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // chorus is the members of which no more is known than that their logs say what that of another
@@ -24,7 +23,7 @@ func (d *diagnosis) choruses() []chorus {
 	var last string
 	n := 0
 	for _, e := range echoes {
-		v, place := d.logs.voices[e.voice], gang.PlaceOf(d.sourceAt(e.place))
+		v, place := d.logs.voices[e.voice], d.sourceAt(e.place).Place()
 		if _, known := d.at[place]; known || v.pasted || v.attempt > 0 {
 			continue
 		}
@@ -60,9 +59,9 @@ func (d *diagnosis) choruses() []chorus {
 
 // recall makes a member of its own of an echo: it turns out to matter more than those whose voice it
 // speaks with.
-func (d *diagnosis) recall(place int32) *gang.Member {
+func (d *diagnosis) recall(place int32) *timeline.Member {
 	source := d.sourceAt(place)
-	m := gang.Member{Place: gang.PlaceOf(source), Source: source}
+	m := timeline.Member{Place: source.Place(), Source: source}
 	for _, call := range d.logs.calls {
 		if call.place == place {
 			m.Calls = append(m.Calls, call.call())
@@ -80,12 +79,13 @@ func (d *diagnosis) recall(place int32) *gang.Member {
 		}
 		t := c.echoes[k].track(source, c.voice)
 		m.Clock = t.clock()
-		prints(&m, &t)
+		log := t.log()
+		m.Prints(&log)
 		said := c.echoes[k].sightings(&t, c.voice)
 		d.sightings, d.logs.tracks = append(d.sightings, said...), append(d.logs.tracks, t)
 		state := d.marks.States[c.voice.lead]
 		if len(said) > 0 && !state.Sign.At.IsZero() {
-			state.Sign = gang.Moment{Clock: said[0].Item.Clock, At: said[0].Item.At}
+			state.Sign = timeline.Moment{Clock: said[0].Item.Clock, At: said[0].Item.At}
 			state.First = state.Sign
 		}
 		d.marks.States[m.Place] = state
@@ -104,19 +104,10 @@ func (d *diagnosis) recall(place int32) *gang.Member {
 func (d *diagnosis) sourceAt(place int32) evidence.Source { return d.Logs[d.logs.order[place]].Source }
 
 // says that the chorus says what a sighting says, in whose places its lead is.
-func (c *chorus) says(s *rank.Sighting, in map[string]bool) bool {
+func (c *chorus) says(s *evidence.Observation, in map[string]bool) bool {
 	return in[c.voice.lead] && c.told(s.Signature)
 }
 
 func (c *chorus) told(of *signature.Signature) bool {
-	return slices.ContainsFunc(c.voice.told, func(s rank.Sighting) bool { return s.Signature == of })
-}
-
-// headcount counts those that take part, with the ones of which only an echo is left.
-func headcount(all []gang.Member) int {
-	n := 0
-	for i := range all {
-		n += 1 + all[i].Alike
-	}
-	return n
+	return slices.ContainsFunc(c.voice.told, func(s evidence.Observation) bool { return s.Signature == of })
 }

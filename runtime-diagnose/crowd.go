@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 )
 
 // mostApart is how many logs are kept apart from each other.
@@ -47,7 +46,7 @@ type voice struct {
 	kept []*heard // by when they said it
 	echo int      // its index among the voices that have echoes; -1: it has none
 
-	told    []rank.Sighting // without what belongs to one log
+	told    []evidence.Observation // without what belongs to one log
 	pasted  bool
 	attempt int
 	ended   bool   // the logs say that they ended well
@@ -115,7 +114,7 @@ func (c *crowd) take(h *heard) {
 func (c *crowd) count(h *heard) {
 	c.lost.add(h.place, h.missing)
 	if h.broken && (c.broken < 0 || h.place < c.broken) {
-		c.broken, c.out.broken = h.place, sourceName(h.excerpt.Source)
+		c.broken, c.out.broken = h.place, h.excerpt.Source.Name()
 	}
 	if h.bytesRead > 0 {
 		c.read.set(h.place)
@@ -157,7 +156,7 @@ func (c *crowd) voiceOf(h *heard) *voice {
 	}
 	v := &voice{name: name, echo: -1, pasted: h.track.pasted, attempt: s.Attempt, ended: h.track.ended}
 	for _, s := range h.told {
-		v.told = append(v.told, rank.Sighting{Signature: s.Signature, Over: s.Over, Mild: s.Mild, Explained: s.Explained, First: s.First, Raised: s.Raised})
+		v.told = append(v.told, evidence.Observation{Signature: s.Signature, Over: s.Over, Mild: s.Mild, Explained: s.Explained, First: s.First, Raised: s.Raised})
 	}
 	c.voices[name] = v
 	return v
@@ -216,7 +215,7 @@ func (c *crowd) all() logsRead {
 	var kept []*heard
 	for _, v := range c.voices {
 		if v.echo >= 0 && len(v.kept) > 0 {
-			v.lead = gang.PlaceOf(v.kept[len(v.kept)-1].excerpt.Source)
+			v.lead = v.kept[len(v.kept)-1].excerpt.Source.Place()
 		}
 		kept = append(kept, v.kept...)
 		v.kept = nil

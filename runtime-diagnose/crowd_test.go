@@ -15,10 +15,9 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 123_000_000, time.UTC)
@@ -30,8 +29,8 @@ func saying(place int, what *signature.Signature, after int) *heard {
 	if what != nil {
 		said := source
 		said.Line = 5
-		h.sightings = []rank.Sighting{{Signature: what, Line: "a line", Facts: map[string]string{}, Item: evidence.Item{
-			ID: lineID(said), Kind: evidence.Log, At: noon.Add(time.Duration(after) * time.Second), Clock: h.track.clock(), Source: said, Times: 1,
+		h.sightings = []evidence.Observation{{Signature: what, Line: "a line", Facts: map[string]string{}, Item: evidence.Item{
+			ID: said.LineID(), Kind: evidence.Log, At: noon.Add(time.Duration(after) * time.Second), Clock: h.track.clock(), Source: said, Times: 1,
 		}}}
 	}
 	return h
@@ -59,7 +58,7 @@ func TestACrowdDoesNotDependOnTheOrderOfReading(t *testing.T) {
 	c := gangOf(logs)
 	var want []string
 	for round := range 20 {
-		crowd := newCrowd(&c, c.order(), Options{Apart: apart})
+		crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
 		all := read()
 		rand.New(rand.NewPCG(uint64(round), 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, h := range all {
@@ -90,7 +89,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 	const logs, apart = 300, 8
 	common, rare := &signature.Signature{ID: "common", Role: signature.Cascade}, &signature.Signature{ID: "rare", Role: signature.Root}
 	c := gangOf(logs)
-	crowd := newCrowd(&c, c.order(), Options{Apart: apart})
+	crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
 	for i := range logs {
 		switch i {
 		case 151:
@@ -113,7 +112,7 @@ func TestWhoSaysSomethingElseIsKept(t *testing.T) {
 func TestACrowdOfStrangersIsBounded(t *testing.T) {
 	const logs, apart = 5000, 64
 	c := gangOf(logs)
-	crowd := newCrowd(&c, c.order(), Options{Apart: apart})
+	crowd := newCrowd(&c, orderOf(&c), Options{Apart: apart})
 	few := []*signature.Signature{{ID: "a", Role: signature.Root}, {ID: "b", Role: signature.Root}, {ID: "c", Role: signature.Cascade}}
 	for i := range logs {
 		h := saying(i, few[i%3], i)
@@ -132,7 +131,7 @@ func TestACrowdOfStrangersIsBounded(t *testing.T) {
 func TestMoreVoicesThanRoom(t *testing.T) {
 	const logs, voices = 60, 12
 	c := gangOf(logs)
-	crowd := newCrowd(&c, c.order(), Options{Apart: 2})
+	crowd := newCrowd(&c, orderOf(&c), Options{Apart: 2})
 	for i := range logs {
 		crowd.take(saying(i, &signature.Signature{ID: fmt.Sprint("s", i%voices), Title: "it ended", Role: signature.Cascade}, i))
 	}
@@ -152,8 +151,8 @@ func TestEcho(t *testing.T) {
 	for name, tc := range map[string]func(*heard){
 		"nothing seen":       func(h *heard) { h.sightings = nil },
 		"one thing":          func(*heard) {},
-		"by the node's time": func(h *heard) { h.track.stamped = true; h.sightings[0].Item.Clock = gang.ClockOf(h.track.source) },
-		"anchored":           func(h *heard) { h.sightings[0].Item.Clock = gang.ClockOf(h.track.source) },
+		"by the node's time": func(h *heard) { h.track.stamped = true; h.sightings[0].Item.Clock = h.track.source.Clock() },
+		"anchored":           func(h *heard) { h.sightings[0].Item.Clock = h.track.source.Clock() },
 		"no time":            func(h *heard) { h.sightings[0].Item.At, h.track.last = time.Time{}, time.Time{} },
 		"another rank": func(h *heard) {
 			s := &h.sightings[0]
@@ -163,7 +162,7 @@ func TestEcho(t *testing.T) {
 			s := h.sightings[0]
 			s.Signature, s.Over = then, true
 			s.Item.Source.Line, s.Item.At = 6, s.Item.At.Add(90*time.Minute+7*time.Millisecond)
-			s.Item.ID = lineID(s.Item.Source)
+			s.Item.ID = s.Item.Source.LineID()
 			h.sightings = append(h.sightings, s)
 		},
 		"steps": func(h *heard) {
@@ -176,7 +175,7 @@ func TestEcho(t *testing.T) {
 			c := gangOf(1)
 			h := saying(0, what, 3)
 			tc(h)
-			crowd := newCrowd(&c, c.order(), Options{})
+			crowd := newCrowd(&c, orderOf(&c), Options{})
 			crowd.take(h)
 			v := crowd.voiceOf(h)
 			e := h.echo(0)
@@ -184,7 +183,7 @@ func TestEcho(t *testing.T) {
 			if diff := cmp.Diff(h.track, got, cmp.AllowUnexported(track{}), cmpopts.EquateNaNs(), cmpopts.IgnoreTypes(h.track.lines)); diff != "" {
 				t.Errorf("track (-log +echo):\n%s", diff)
 			}
-			if diff := cmp.Diff(h.sightings, e.sightings(&got, v), cmpopts.IgnoreFields(rank.Sighting{}, "Line", "Facts"), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(h.sightings, e.sightings(&got, v), cmpopts.IgnoreFields(evidence.Observation{}, "Line", "Facts"), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("sightings (-log +echo):\n%s", diff)
 			}
 		})
@@ -192,7 +191,7 @@ func TestEcho(t *testing.T) {
 }
 
 func TestWhatAnEchoSaysOfOtherRanks(t *testing.T) {
-	want := gang.Call{Rank: 3, Group: "dp", Seq: 78, Op: "ALLREDUCE", Size: "1 1", Enqueued: 80, Completed: 77, Line: 12}
+	want := timeline.Call{Rank: 3, Group: "dp", Seq: 78, Op: "ALLREDUCE", Size: "1 1", Enqueued: 80, Completed: 77, Line: 12}
 	if diff := cmp.Diff(want, echoOf(want, 5).call()); diff != "" {
 		t.Errorf("(-said +echo):\n%s", diff)
 	}
@@ -250,7 +249,7 @@ func TestTheCauseMayBeAnEcho(t *testing.T) {
 	if e := read.excerpts[len(read.excerpts)-1]; e.Source.Pod == last.Item.Source.Pod {
 		t.Error("its excerpt is there before it was read again")
 	}
-	if e := d.logs.excerpts[len(d.logs.excerpts)-1]; !e.of(last.Item.Source) || len(e.Lines) == 0 {
+	if e := d.logs.excerpts[len(d.logs.excerpts)-1]; !e.Of(last.Item.Source) || len(e.Lines) == 0 {
 		t.Errorf("what stands around it is lost: %+v", e)
 	}
 }
@@ -323,12 +322,12 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 	source := evidence.Source{Pod: "w", Container: "c", Rank: -1}
 	oom, at := catalog.ByID("gpu-oom-torch"), source
 	at.Line = 1
-	lone := evidence.Item{ID: lineID(at), Kind: evidence.Log, Source: at}
+	lone := evidence.Item{ID: at.LineID(), Kind: evidence.Log, Source: at}
 	echo, kept := evidence.Item{ID: "echo", Kind: evidence.Log}, evidence.Item{ID: "kept", Kind: evidence.Log, Text: "a peer went away"}
 	d := &diagnosis{catalog: catalog}
 	const line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 	d.Logs = []Log{{Source: source, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil }}}
-	d.answer.Effects = []rank.Sighting{
+	d.answer.Effects = []evidence.Observation{
 		{Item: echo, Also: []evidence.Item{echo, kept}}, {Item: kept, Line: "x"}, {Item: echo, Signature: oom}, {Item: lone, Signature: oom},
 	}
 	d.giveWords(t.Context())
@@ -337,7 +336,7 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 		t.Errorf("read again, its log says %+v", last)
 	}
 	d.answer.Effects = d.answer.Effects[:len(d.answer.Effects)-1]
-	want := []rank.Sighting{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}}
+	want := []evidence.Observation{{Item: kept, Line: kept.Text, Also: []evidence.Item{echo, echo}}, {Item: kept, Line: "x"}}
 	if diff := cmp.Diff(want, d.answer.Effects); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -345,24 +344,24 @@ func TestAnEchoGivesWayToWords(t *testing.T) {
 
 // A member that is known by one log keeps its place when another one, an echo, turns out to matter.
 func TestAnEchoOfAMemberThatIsKnown(t *testing.T) {
-	said := gang.Call{Rank: 8, Seq: 39, Line: 3}
-	d := &diagnosis{all: []gang.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
+	said := timeline.Call{Rank: 8, Seq: 39, Line: 3}
+	d := &diagnosis{all: []timeline.Member{{Place: "w"}}, at: map[string]int{"w": 0}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "a"}}, {Source: evidence.Source{Pod: "w", Container: "b"}}}
 	d.logs.order, d.logs.calls = []int32{0, 1}, []echoCall{echoOf(said, 1)}
-	m := d.memberThatSaid(8, map[int]*gang.Member{})
-	if diff := cmp.Diff([]gang.Member{{Place: "w", Calls: []gang.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
+	m := d.memberThatSaid(8, map[int]*timeline.Member{})
+	if diff := cmp.Diff([]timeline.Member{{Place: "w", Calls: []timeline.Call{said}}}, d.all); diff != "" || m != &d.all[0] {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // The log that the cause is found in may be gone when it is read for its words: the answer stands.
 func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
-	s := rank.Sighting{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
-	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &gang.Clocks{}}
+	s := evidence.Observation{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
+	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &timeline.Clocks{}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}
-	d.take(attribute.Answer{Cause: &attribute.Candidate{Sighting: s}})
+	d.take(attribute.Answer{Cause: &attribute.Candidate{Observation: s}})
 	d.rereadRoot(t.Context())
-	r := d.result()
+	r := d.result(t.Context())
 	if r.Root == nil || len(r.Root.Cites) != 1 || !strings.Contains(Text(r), "it broke") {
 		t.Errorf("%+v\n%s", r.Root, Text(r))
 	}

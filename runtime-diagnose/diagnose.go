@@ -5,19 +5,17 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // Options bound a diagnosis. Zero values mean defaults.
@@ -69,13 +67,11 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	d.recovery()                                    // what of it is over
 	d.align()                                       // who takes part, by whose clock, in which order
 	d.lookAtRunning()                               // what is wrong with a job that runs
-	d.remarkAll()                                   // what is worth knowing and no failure
 	d.correlate()                                   // who went after whom
 	d.attribute(ctx)                                // the cause, by points
 	d.compareRuns()                                 // its line in the last good run
-	d.compareAttempts()                             // and in other lives of its container
 	d.quote(ctx)                                    // the words of what is told, where they were not kept
-	return d.result()
+	return d.result(ctx)
 }
 
 func (o Options) withDefaults() Options {
@@ -86,21 +82,36 @@ func (o Options) withDefaults() Options {
 // observe reads everything that was collected.
 func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options) *diagnosis {
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
-	c.Logs = c.joined()
+	c.Logs = c.Joined()
 	seen := control.Read(control.Input{
-		Job: jobName(c), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
-		Source: placer(c.Kind), NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
+		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
+		Source: c.Place, NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, readObjects(c, catalog), readOperator(c, seen.Pods))
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadObjects(&c, catalog), control.ReadOperator(&c, seen.Pods))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
-	d.sightings = append(d.sightings, readPodGroup(c, catalog)...)
+	d.sightings = append(d.sightings, control.ReadPodGroup(&c, catalog)...)
 	d.readSilence()
 	dateSightings(d.sightings)
 	return d
+}
+
+// readSilence adds what nobody reports: that nothing acts on the job, that it does not go though it was
+// deleted, that somebody deleted a pod of it.
+func (d *diagnosis) readSilence() {
+	if stuck, ok := control.ReadStuck(&d.Case); ok {
+		// What a job on its way out suffers is of no interest any more.
+		d.sightings, d.State = []evidence.Observation{stuck}, kinds.State{}
+		return
+	}
+	d.sightings = append(d.sightings, control.ReadDeleted(&d.Case)...)
+	if cause := slices.ContainsFunc(d.sightings, func(s evidence.Observation) bool {
+		return !s.Over && !s.Signature.Weak && s.Signature.Role == signature.Root
+	}); !cause && len(d.seen.Transient) == 0 {
+		d.sightings = append(d.sightings, control.ReadSilent(&d.Case)...)
+	}
 }
 
 // recovery ends what a later attempt got past; what a log itself or the platform's last word ends was ended
@@ -114,23 +125,19 @@ func (d *diagnosis) recovery() {
 
 // align lists the members, and works out how far their clocks are apart.
 func (d *diagnosis) align() {
-	d.all, d.time = d.members(), d.clocks()
-	d.at = byPlace(d.all)
+	logs := make([]timeline.Log, 0, len(d.logs.tracks))
+	for i := range d.logs.tracks {
+		if t := &d.logs.tracks[i]; !t.pasted { // it quotes members, and is none
+			logs = append(logs, t.log())
+		}
+	}
+	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, logs), timeline.ClocksOf(d.Pods, logs)
+	d.at = timeline.ByPlace(d.all)
 	d.echoing = d.choruses()
 }
 
-func (d *diagnosis) remarkAll() {
-	d.remarks = append(d.remarks, d.seen.Notes...)
-	d.remarkUnused()
-	d.remarkCounts()
-	d.remarkRestarts()
-	d.remarkRetries()
-	d.remarkDebugged()
-	d.remarkSituation()
-}
-
 func (d *diagnosis) correlate() {
-	d.sightings, d.marks = gang.Mark(d.sightings, d.all, d.time, passes(d.options.Without)...)
+	d.sightings, d.marks = timeline.Mark(d.sightings, d.all, d.time, passes(d.options.Without)...)
 }
 
 // quote reads again what is told and was not kept whole: of a large gang only a part is.
@@ -148,14 +155,7 @@ func passes(of []Heuristic) []string {
 	return out
 }
 
-// colossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with
-// 0 whatever happened (t9k ColossalAIJob manual).
-const colossalAI = "ColossalAIJob"
-
-// t9kGroup begins the apiVersion of TensorStack's jobs.
-const t9kGroup = "batch.tensorstack.dev/"
-
-func noRejoin(c Case) bool { return c.Job != nil && c.Job.Ref.Kind == colossalAI }
+func noRejoin(c Case) bool { return control.NoRejoin(&c) }
 
 // diagnosis is the state of one call of Diagnose.
 type diagnosis struct {
@@ -164,47 +164,25 @@ type diagnosis struct {
 	options   Options
 	seen      control.Seen
 	logs      logsRead
-	sightings []rank.Sighting
+	sightings []evidence.Observation
 	failed    bool
 	answer    attribute.Answer
-	root      *rank.Sighting // the answer's cause; nil: there is none
-	all       []gang.Member
+	root      *evidence.Observation // the answer's cause; nil: there is none
+	all       []timeline.Member
 	at        map[string]int // in all, by place
 	echoing   []chorus
-	time      *gang.Clocks
-	marks     gang.Marks
-	attempts  attempts
+	time      *timeline.Clocks
+	marks     timeline.Marks
 	pythons   map[string]bool // see findPython; nil: not looked for yet
 	remarks   []string
-	fit       func() (fit.Result, bool) // of the whole job; see fitOfJob
-	end       Excerpt                   // of the log that a bare exit code is the last word of
-	compared  string                    // how the root's line compares with the last good run
-	waited    *gang.Waited              // what the watchdogs of all ranks say together; nil: nothing
+	end       Excerpt          // of the log that a bare exit code is the last word of
+	compared  string           // how the root's line compares with the last good run
+	waited    *timeline.Waited // what the watchdogs of all ranks say together; nil: nothing
 }
 
 // when orders two items by the clocks that dated them.
 func (d *diagnosis) when(a, b evidence.Item) int {
-	return d.time.Order(gang.Moment{Clock: a.Clock, At: a.At}, gang.Moment{Clock: b.Clock, At: b.At})
-}
-
-func jobName(c Case) string {
-	if c.Job == nil {
-		return ""
-	}
-	return c.Job.Ref.Name
-}
-
-// placer asks the kind for a pod's role and index.
-func placer(kind *kinds.Kind) func(*corev1.Pod) evidence.Source {
-	return func(pod *corev1.Pod) evidence.Source {
-		s := evidence.Source{Pod: pod.Name, Rank: -1, Node: pod.Spec.NodeName}
-		if kind != nil && kind.Place != nil {
-			if role, index, ok := kind.Place(pod); ok {
-				s.Role, s.Rank = role, index
-			}
-		}
-		return s
-	}
+	return d.time.Order(timeline.Moment{Clock: a.Clock, At: a.At}, timeline.Moment{Clock: b.Clock, At: b.At})
 }
 
 // jobFailed says that something other than a log shows a failure.
@@ -246,30 +224,75 @@ func wanted(c Case) int {
 	return c.Job.MinPods()
 }
 
-func (d *diagnosis) result() Result {
-	r := Result{Observed: d.Now, Excerpts: d.logs.excerpts, Coverage: d.coverage()}
-	if d.Job != nil {
-		r.Job = d.Job.Ref
+// result writes the report from what the stages have found.
+func (d *diagnosis) result(ctx context.Context) Result {
+	f := report.Findings{
+		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.read(), Failed: d.failed, Members: d.all, Groups: d.groups(),
+		Clocks: d.time, Marks: d.marks, Answer: d.answer, Waited: d.waited, Compared: d.compared, End: d.end,
+		Notes: d.remarks, Retried: control.RetriedOf(&d.Case), MostEvidence: d.options.Evidence,
 	}
-	r.Waiting, r.Remarks = d.waiting(), d.remarks
-	d.judge(&r)
-	if r.Verdict != Healthy {
-		r.Candidates, r.Confidence = d.answer.Candidates, d.answer.Confidence
+	if d.State.Phase == kinds.Running {
+		f.HalfStarted = d.options.Running.withDefaults().HalfStarted
 	}
-	d.sayOrder(&r)
-	d.collectEvidence(&r)
-	r.Hypotheses = d.hypotheses(&r)
-	d.say(&r)
+	r := report.Write(ctx, &f)
 	r.Printed = d.printed(&r)
 	return r
 }
 
-func (d *diagnosis) coverage() Coverage {
-	c := Coverage{PodsSeen: len(d.seen.Pods), BytesRead: d.logs.bytesRead, BytesSkipped: d.logs.bytesSkipped}
-	c.PodsRead = d.logs.pods
-	if d.Job != nil && !d.Job.Suspended {
-		c.PodsExpected = d.Job.MaxPods()
+// read is what reading the logs amounts to.
+func (d *diagnosis) read() report.Reading {
+	l := &d.logs
+	return report.Reading{
+		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Broken: l.broken, Missing: l.missing,
+		BytesRead: l.bytesRead, BytesSkipped: l.bytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
 	}
-	c.Missing = append(append([]string{}, d.Missing...), d.logs.missing...)
-	return c
+}
+
+// badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
+func (d *diagnosis) badEnd() *report.BadEnd {
+	for i := range d.logs.tracks {
+		if t := &d.logs.tracks[i]; !t.pasted && t.source.Attempt == 0 && (t.torn || endsBadly.MatchString(t.lastText)) {
+			source := t.source
+			source.Line = t.lastNumber
+			return &report.BadEnd{Source: source, Text: t.lastText, Torn: t.torn}
+		}
+	}
+	return nil
+}
+
+// suspectIn is the last line of an excerpt that says, in words that no signature knows, that something is wrong.
+func suspectIn(e Excerpt) int {
+	for i := len(e.Lines) - 1; i >= 0 && e.Lines[len(e.Lines)-1].Number-e.Lines[i].Number < unfamiliarWithin; i-- {
+		if body := bodyOf(e.Lines[i].Text); wrong.MatchString(body) && !mild(body) {
+			return i
+		}
+	}
+	return -1
+}
+
+// groups are the members of which no more is known than that they say what another one says.
+func (d *diagnosis) groups() []report.Group {
+	var out []report.Group
+	for i := range d.echoing {
+		c := &d.echoing[i]
+		out = append(out, report.Group{
+			Exemplar: c.voice.lead, Told: c.voice.told, Count: len(c.echoes),
+			Sources: func(yield func(evidence.Source) bool) {
+				for _, e := range c.echoes {
+					if !yield(d.sourceAt(e.place)) {
+						return
+					}
+				}
+			},
+		})
+	}
+	return out
+}
+
+// log is what a track shows of its member.
+func (t *track) log() timeline.Log {
+	return timeline.Log{
+		Source: t.source, Clock: t.clock(), First: t.first, Last: t.last, LastText: t.lastText, LastNumber: t.lastNumber,
+		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.steps,
+	}
 }

@@ -9,9 +9,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // mostTold is how many sightings of a log its voice has: where it first shows trouble, what a launcher
@@ -98,14 +97,14 @@ type callOf struct {
 	seq, enqueued, completed int64
 }
 
-func echoOf(c gang.Call, place int32) echoCall {
+func echoOf(c timeline.Call, place int32) echoCall {
 	return echoCall{place, int32(c.Rank), int32(c.Line), unique.Make(callOf{c.Group, c.Op, c.Size, c.Seq, c.Enqueued, c.Completed})}
 }
 
 // call is what the watchdog said, without its words.
-func (c echoCall) call() gang.Call {
+func (c echoCall) call() timeline.Call {
 	of := c.of.Value()
-	return gang.Call{Rank: int(c.rank), Line: int(c.line), Seq: of.seq, Enqueued: of.enqueued, Completed: of.completed, Group: of.group, Op: of.op, Size: of.size}
+	return timeline.Call{Rank: int(c.rank), Line: int(c.line), Seq: of.seq, Enqueued: of.enqueued, Completed: of.completed, Group: of.group, Op: of.op, Size: of.size}
 }
 
 // echo is what is left of a log where others speak with its voice.
@@ -126,7 +125,7 @@ func (h *heard) echo(voice int) echo {
 		} else {
 			e.later[i-1] = between(h.told[0].Item.At, s.Item.At)
 		}
-		if e.clock == programs && s.Item.Clock == gang.ClockOf(h.excerpt.Source) {
+		if e.clock == programs && s.Item.Clock == h.excerpt.Source.Clock() {
 			e.clock = nodesSaying
 		}
 		if s.Item.Source.Rank != h.excerpt.Source.Rank {
@@ -151,11 +150,11 @@ func (e *echo) track(s evidence.Source, v *voice) track {
 }
 
 // sightings are what the log says, without its words.
-func (e *echo) sightings(t *track, v *voice) []rank.Sighting {
+func (e *echo) sightings(t *track, v *voice) []evidence.Observation {
 	out := slices.Clone(v.told)
 	clock := t.clock()
 	if e.clock != programs {
-		clock = gang.ClockOf(t.source)
+		clock = t.source.Clock()
 	}
 	for i := range out {
 		source := t.source
@@ -167,7 +166,7 @@ func (e *echo) sightings(t *track, v *voice) []rank.Sighting {
 		if i > 0 {
 			at = e.later[i-1].after(at)
 		}
-		out[i].Item = evidence.Item{ID: lineID(source), Kind: evidence.Log, At: at, Clock: clock, Source: source, Times: 1}
+		out[i].Item = evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: at, Clock: clock, Source: source, Times: 1}
 	}
 	return out
 }
@@ -206,7 +205,7 @@ func (l *logsRead) answer(logs []Log, pods []control.Pod) {
 }
 
 // words gives a sighting the words that the log has for it; false: it has none.
-func (h *heard) words(of *rank.Sighting) bool {
+func (h *heard) words(of *evidence.Observation) bool {
 	for _, s := range h.sightings {
 		if s.Item.ID == of.Item.ID && s.Signature.ID == of.Signature.ID {
 			of.Line, of.Said, of.Item.Text = s.Line, s.Said, s.Item.Text
@@ -227,7 +226,7 @@ const mostReadForWords = 4
 // is left to the followers, who are counted.
 func (d *diagnosis) giveWords(ctx context.Context) {
 	left := mostReadForWords
-	for _, all := range []*[]rank.Sighting{&d.answer.Effects, &d.answer.Rivals} {
+	for _, all := range []*[]evidence.Observation{&d.answer.Effects, &d.answer.Rivals} {
 		for i := range *all {
 			s := &(*all)[i]
 			if s.Item.Kind != evidence.Log || s.Item.Text != "" {
@@ -243,6 +242,6 @@ func (d *diagnosis) giveWords(ctx context.Context) {
 				}
 			}
 		}
-		*all = slices.DeleteFunc(*all, func(s rank.Sighting) bool { return s.Item.Kind == evidence.Log && s.Item.Text == "" })
+		*all = slices.DeleteFunc(*all, func(s evidence.Observation) bool { return s.Item.Kind == evidence.Log && s.Item.Text == "" })
 	}
 }

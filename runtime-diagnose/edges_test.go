@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
@@ -92,7 +93,7 @@ func FuzzDiagnose(f *testing.F) {
 	f.Fuzz(func(t *testing.T, log, text string) {
 		story := diagnose.Case{Now: noon}
 		story.AddLog("train.log", []byte(log))
-		story.AddBare("events.txt", []byte(text))
+		bare.Add(&story, "events.txt", []byte(text))
 		r := diagnose.Diagnose(t.Context(), story, c, diagnose.Options{})
 		if _, err := diagnose.JSON(r); err != nil {
 			t.Fatal(err)
@@ -135,7 +136,7 @@ func TestANodeThatCameBack(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := diagnose.Case{Now: noon}
-			c.AddBare("describe.txt", []byte(tc.text))
+			bare.Add(&c, "describe.txt", []byte(tc.text))
 			if r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); r.Verdict != tc.want {
 				t.Errorf("verdict %s (%s); want %s", r.Verdict, r.Category, tc.want)
 			}
@@ -157,7 +158,7 @@ func TestAClaimThatWasBoundHoldsUpNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := diagnose.Case{Now: noon}
-			c.AddBare("describe.txt", []byte(tc.text))
+			bare.Add(&c, "describe.txt", []byte(tc.text))
 			if r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); r.Verdict != tc.want {
 				t.Errorf("verdict %s (%s); want %s", r.Verdict, r.Category, tc.want)
 			}

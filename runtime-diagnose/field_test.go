@@ -15,6 +15,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 )
 
 // fieldCase is one story of testdata/field: its files are named category/case.log (a
@@ -87,7 +89,7 @@ func (c fieldCase) diagnose(t *testing.T) diagnose.Result {
 		if path.Ext(f.Name) == ".log" {
 			story.AddLog(path.Base(f.Name), f.Data)
 		} else {
-			story.AddBare(path.Base(f.Name), f.Data)
+			bare.Add(&story, path.Base(f.Name), f.Data)
 		}
 	}
 	return diagnose.Diagnose(t.Context(), story, catalog(t), diagnose.Options{})

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 )
 
 // known are lines as programs of the field print them, one log each, and the category they
@@ -189,7 +191,7 @@ func TestPastedTexts(t *testing.T) {
 	for _, k := range pasted {
 		t.Run(k.category, func(t *testing.T) {
 			story := diagnose.Case{Now: noon}
-			story.AddBare("events.txt", []byte(k.text+"\n"))
+			bare.Add(&story, "events.txt", []byte(k.text+"\n"))
 			r := diagnose.Diagnose(t.Context(), story, c, diagnose.Options{})
 			if r.Category != k.category {
 				by := ""

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -66,7 +66,7 @@ func (r *logReader) onlyLast() {
 	for _, at := range r.success {
 		tells = tells || at > n.last
 	}
-	tells = tells || slices.ContainsFunc(r.sightings[min(n.seen, len(r.sightings)):], func(s rank.Sighting) bool {
+	tells = tells || slices.ContainsFunc(r.sightings[min(n.seen, len(r.sightings)):], func(s evidence.Observation) bool {
 		return !s.Over && s.Signature.Role != signature.Context
 	})
 	if !tells {

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -10,11 +9,10 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // genericException is the signature for exceptions that no other signature knows.
@@ -43,18 +41,6 @@ const (
 // before: the program says that it gives up, in words that no signature knows.
 var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)
 
-// sourceName is how messages name a log.
-func sourceName(s evidence.Source) string {
-	switch {
-	case s.Pod != "" && s.Container != "":
-		return s.Pod + "/" + s.Container
-	case s.Pod != "":
-		return s.Pod
-	default:
-		return s.File
-	}
-}
-
 // logReader turns the lines of one log into sightings.
 type logReader struct {
 	log          *Log
@@ -62,7 +48,7 @@ type logReader struct {
 	share        share
 	catalog      *signature.Catalog
 	ear          *signature.Ear
-	sightings    []rank.Sighting
+	sightings    []evidence.Observation
 	perSignature map[string]int
 	scheduling   reduce.Line    // where the last scheduler's message began
 	wrapped      string         // that message, as far as it was read
@@ -79,7 +65,7 @@ type logReader struct {
 	series       progress.Series // what they say, when all is read
 	curve        bool            // the loss over the whole run is wanted
 	remember     bool            // what is printed is
-	elastic      gang.ElasticReader
+	elastic      timeline.ElasticReader
 	worst        worst
 	launches     launches
 	counters     progress.Counters
@@ -353,9 +339,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.lanes, r.before = append(r.lanes, strings.Clone(l.Lane)), append(r.before, r.steps.Lines())
-	r.sightings = append(r.sightings, rank.Sighting{
+	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
-		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
+		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true
 }
@@ -401,17 +387,4 @@ func with(facts map[string]string, key, value string) map[string]string {
 	out := map[string]string{key: value}
 	maps.Copy(out, facts)
 	return out
-}
-
-// lineID is "pod/worker-3/trainer#18231", or "log/train.log#7" for a bare file. A log of
-// an earlier container has the number of restarts since behind the container's name.
-func lineID(s evidence.Source) evidence.ID {
-	switch {
-	case s.Pod == "":
-		return evidence.ID(fmt.Sprintf("log/%s#%d", s.File, s.Line))
-	case s.Attempt > 0:
-		return evidence.ID(fmt.Sprintf("pod/%s/%s-before-%d#%d", s.Pod, s.Container, s.Attempt, s.Line))
-	default:
-		return evidence.ID(fmt.Sprintf("pod/%s/%s#%d", s.Pod, s.Container, s.Line))
-	}
 }

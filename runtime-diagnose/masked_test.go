@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 )
 
 // secret is what no answer may hold; hidden is how programs print it.
@@ -46,7 +47,7 @@ func TestWhatThePlatformSaysIsMasked(t *testing.T) {
 				c.Kind, c.State = kinds.For(u.GroupVersionKind()), kinds.For(u.GroupVersionKind()).State(u)
 				c.Job, _ = c.Kind.Read(u, nil) // what cannot be read of its spec is not asked
 			} else {
-				c.AddBare("objects.yaml", []byte(text))
+				bare.Add(&c, "objects.yaml", []byte(text))
 			}
 			r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{})
 			js, err := diagnose.JSON(r)

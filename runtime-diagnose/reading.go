@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -54,7 +54,7 @@ func shareOf(logs int) share {
 
 // logsRead is what reading has found.
 type logsRead struct {
-	sightings    []rank.Sighting
+	sightings    []evidence.Observation
 	excerpts     []Excerpt
 	tracks       []track    // one of each log that could be opened
 	idle         []Excerpt  // lines that say that a program uses no device
@@ -79,7 +79,7 @@ func readLogs(ctx context.Context, c Case, catalog *signature.Catalog, pods []co
 		return logsRead{}
 	}
 	at := podsByName(pods)
-	order := c.order()
+	order := orderOf(&c)
 	crowd := newCrowd(&c, order, o)
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -110,8 +110,8 @@ func podsByName(pods []control.Pod) map[string]*control.Pod {
 	return at
 }
 
-// order puts the logs in an order that does not depend on the one in which they were given.
-func (c *Case) order() []int32 {
+// orderOf puts the logs in an order that does not depend on the one in which they were given.
+func orderOf(c *Case) []int32 {
 	order := make([]int32, len(c.Logs))
 	for i := range order {
 		order[i] = int32(i)
@@ -137,21 +137,21 @@ func placesIn(order []int32) []int32 {
 type heard struct {
 	place        int32 // of the log in the order of names
 	unread       bool  // the diagnosis was over before
-	sightings    []rank.Sighting
+	sightings    []evidence.Observation
 	excerpt      Excerpt
 	track        track
 	idle         Excerpt // the line that says that the program uses no device; no lines: none does
 	missing      []string
 	opened       bool
-	broken       bool            // it could not be read to its end
-	told         []rank.Sighting // the foremost of them
-	advances     bool            // it shows that training advances
+	broken       bool                   // it could not be read to its end
+	told         []evidence.Observation // the foremost of them
+	advances     bool                   // it shows that training advances
 	bytesRead    int64
 	bytesSkipped int64
 }
 
 func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.Catalog, pods map[string]*control.Pod, o Options) {
-	name, share := sourceName(log.Source), shareOf(min(len(c.Logs), o.apart()))
+	name, share := log.Source.Name(), shareOf(min(len(c.Logs), o.apart()))
 	h.excerpt.Source = log.Source
 	in, err := log.Open()
 	if err != nil {
@@ -163,7 +163,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	placed := *log
 	log = &placed
 	log.Source = placedBy(pod, log.Source)
-	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: c.wantsLines()}
+	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: wantsLines(&c)}
 	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
@@ -171,7 +171,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 		h.broken = true
 	}
 	if digest.LinesCut > 0 {
-		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, plural(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
+		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, words.S(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
 	r.settle(digest)
 	h.opened, h.track = true, r.finish(digest, c.Now)
@@ -181,10 +181,10 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	r.heed(lastWord(pod, log, c))
 	h.sightings = foremost(r.sightings, share.sightings)
 	excerpt := Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
-	if line, ok := excerpt.idle(); ok {
+	if line, ok := idleIn(excerpt); ok {
 		h.idle = line
 	}
-	h.excerpt = excerpt.within(share.excerpt)
+	h.excerpt = within(excerpt, share.excerpt)
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.track.ended = r.endedWell(digest) && !log.Pasted
@@ -217,7 +217,7 @@ func placedBy(pod *control.Pod, s evidence.Source) evidence.Source {
 // foremost are the n sightings of a log that say most: the first sign of trouble, what a launcher
 // names, of each signature the first, causes before effects; in the order of the log. Where there is
 // room for one, it is the best cause.
-func foremost(seen []rank.Sighting, n int) []rank.Sighting {
+func foremost(seen []evidence.Observation, n int) []evidence.Observation {
 	if len(seen) <= n {
 		return seen
 	}
@@ -237,7 +237,7 @@ func foremost(seen []rank.Sighting, n int) []rank.Sighting {
 	})
 	places = places[:n]
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	out := make([]rank.Sighting, n)
+	out := make([]evidence.Observation, n)
 	for i, p := range places {
 		out[i] = seen[p.at]
 	}
@@ -245,7 +245,7 @@ func foremost(seen []rank.Sighting, n int) []rank.Sighting {
 }
 
 // worthOf orders sightings by what they can tell, the best first.
-func worthOf(s *rank.Sighting) int {
+func worthOf(s *evidence.Observation) int {
 	roles := map[signature.Role]int{signature.Root: 0, signature.Cascade: 1, signature.Confirmation: 2}
 	worth, ok := roles[s.Signature.Role]
 	if !ok {
@@ -261,8 +261,8 @@ func worthOf(s *rank.Sighting) int {
 // lineCost is what keeping a line costs besides its text, in bytes.
 const lineCost = 40
 
-// within is the excerpt in so many bytes: its end, where it has to be shorter.
-func (e Excerpt) within(bytes int) Excerpt {
+// within is an excerpt in so many bytes: its end, where it has to be shorter.
+func within(e Excerpt, bytes int) Excerpt {
 	from := len(e.Lines)
 	for ; from > 0; from-- {
 		if bytes -= len(e.Lines[from-1].Text) + lineCost; bytes < 0 {
@@ -298,7 +298,7 @@ func (d *diagnosis) rereadRoot(ctx context.Context) {
 // excerptAgain reads the log that a source is in once more, all of it kept, where no more than a share
 // of it was; ok is false if that was not so.
 func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(s) })
+	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(s) })
 	if at >= 0 && !d.logs.excerpts[at].Short {
 		return again, false
 	}
@@ -317,7 +317,7 @@ func (d *diagnosis) excerptAgain(ctx context.Context, s evidence.Source) (again 
 
 // readAgain reads the log that a source is in once more; ok is false if there is none any more.
 func (d *diagnosis) readAgain(ctx context.Context, s evidence.Source) (again heard, ok bool) {
-	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.of(s) })
+	from := slices.IndexFunc(d.Logs, func(l Log) bool { return Excerpt{Source: l.Source}.Of(s) })
 	if d.catalog == nil || from < 0 {
 		return again, false
 	}
@@ -325,9 +325,4 @@ func (d *diagnosis) readAgain(ctx context.Context, s evidence.Source) (again hea
 	one.Logs = d.Logs[from : from+1]
 	again.read(ctx, &one.Logs[0], one, d.catalog, nil, d.options)
 	return again, again.opened
-}
-
-// of says that it is an excerpt of the log that a source is in.
-func (e Excerpt) of(s evidence.Source) bool {
-	return e.Source.Pod == s.Pod && e.Source.Container == s.Container && e.Source.Attempt == s.Attempt && e.Source.File == s.File
 }

@@ -1,125 +1,45 @@
 package diagnose
 
-import (
-	"time"
+import "github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 
-	"github.com/signalbox-dev/signalbox/preflight/job"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+// What a diagnosis amounts to, by its names in package report.
+type (
+	Result   = report.Report
+	Verdict  = report.Verdict
+	Standing = report.Standing
+	Cause    = report.Cause
+	Story    = report.Story
+	Coverage = report.Coverage
+	Picture  = report.Picture
+	Printed  = report.Printed
 )
 
-// Verdict is what a diagnosis amounts to.
-type Verdict string
-
-// The verdicts.
+// The verdicts and standings.
 const (
-	Unknown      Verdict = "unknown"      // too little was seen
-	Healthy      Verdict = "healthy"      // seen, and nothing is wrong
-	Diagnosed    Verdict = "diagnosed"    // something is wrong and Root says what
-	Inconclusive Verdict = "inconclusive" // something is wrong; the evidence does not decide what
+	Unknown      = report.Unknown
+	Healthy      = report.Healthy
+	Diagnosed    = report.Diagnosed
+	Inconclusive = report.Inconclusive
+
+	Hypothesis  = report.Hypothesis
+	Supported   = report.Supported
+	Established = report.Established
 )
 
-// Standing is how well a cause is supported.
-type Standing = attribute.Standing
+// Text is the report for people.
+func Text(r Result) string { return report.Text(r) }
 
-// The standings, weakest first.
-const (
-	Hypothesis  = attribute.Hypothesis
-	Supported   = attribute.Supported
-	Established = attribute.Established
-)
+// Why is the table behind an answer.
+func Why(r Result) string { return report.Why(r) }
 
-// Result is a diagnosis. It is complete without a model.
-type Result struct {
-	Job        job.Ref
-	Verdict    Verdict
-	Waiting    string // why the job has not started, with numbers; empty when it has, or nobody can say
-	Category   string // slug of the cause; "healthy" when Verdict is Healthy
-	Error      string // one sentence
-	Analysis   string
-	Solution   []string // steps, imperative
-	Remarks    []string // what is worth knowing and no failure: a straggler, devices that idle
-	Root       *Cause
-	Effects    []Cause         // what Root explains; never competing roots
-	Evidence   []evidence.Item // every ID cited above is here
-	Excerpts   []Excerpt       // of the logs that say something: for reading in context and for a model
-	Ending     Excerpt         // the end of the log that a bare exit code is the last word of; no lines: none
-	Order      *Order          // who went first, by what; nil: one member, or nothing failed
-	Followers  []Followers     // what became of the other members, most frequent first
-	Members    []gang.Member   // everybody, by role and index
-	Story      *Story          // nil: no model, it failed, or it cited nothing; never required
-	Coverage   Coverage
-	Observed   time.Time
-	Missing    []string // members that the others waited for, or lost
-	Hypotheses []Guess  // where it is not sure: what fits, the best first
-	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
-	Candidates []attribute.Candidate
-	Confidence attribute.Confidence
-	Why        bool     // JSON shows the candidates
-	Printed    *Printed // of a job that ended well, to compare the next run with; nil: nothing
+// JSON is the report for programs.
+func JSON(r Result) ([]byte, error) { return report.JSON(r) }
 
-	Plain string // Analysis without what Text shows in another form
-}
+// Timeline draws what became of every member.
+func Timeline(r Result, p Picture) string { return report.Timeline(r, p) }
 
-// Cause is one thing that went wrong.
-type Cause struct {
-	Signature string
-	Title     string // what the signature says in words
-	Category  string
-	Standing  Standing
-	Owner     signature.Domain
-	Retry     signature.Retry
-	Source    evidence.Source // its Rank is the replica's index where it has a Role, else that of the process
-	Role      string          // of the pod
-	Index     int             // of the replica in its role; -1: nobody says
-	At        time.Time
-	Line      string // the one decisive line, masked
-	Said      int    // where in Line the words begin that decide, in bytes
-	Facts     map[string]string
-	Cites     []evidence.ID
-}
+// Fingerprint is equal for two reports that say the same thing of the same job.
+func Fingerprint(r Result) string { return report.Fingerprint(r) }
 
-// Order says how it is known that the root's member went first.
-type Order struct {
-	Ahead  time.Duration // at least so long before the next sign of trouble; 0: times do not show it
-	Skew   time.Duration // how wrong the time between the two may be, both ways together
-	Why    string        // one sentence
-	Decide string        // what would decide, where nothing that was seen does; else empty
-}
-
-// Followers are members that ended, or complained, in one way after the root's member.
-type Followers struct {
-	Says   string // what they say, in words
-	Places []string
-	First  time.Time // of them; zero: unknown
-}
-
-// Excerpt is what was kept of one log, masked.
-type Excerpt struct {
-	Source  evidence.Source
-	Lines   []reduce.Kept
-	Read    int   // lines
-	Skipped int64 // bytes read that are in no kept line
-	Short   bool  // of what was kept only the end is here: the gang is large
-}
-
-// Story is what a model wrote about a diagnosis, reduced to what it could cite.
-type Story struct {
-	Text, Model string
-	Cites       []evidence.ID
-	Dropped     int    // sentences that the evidence they cite does not support
-	LeftOut     string // how many sentences were dropped and why; empty: none
-}
-
-// Coverage says how much was looked at.
-type Coverage struct {
-	PodsExpected int      `json:"podsExpected"`
-	PodsSeen     int      `json:"podsSeen"`
-	PodsRead     int      `json:"podsRead"`
-	BytesRead    int64    `json:"bytesRead"`
-	BytesSkipped int64    `json:"bytesSkipped"`
-	Missing      []string `json:"missing"` // sources that failed or are gone
-}
+// HealthyWord is what the annotation and the JSON say: Yes, No or Unknown.
+func HealthyWord(v Verdict) string { return report.HealthyWord(v) }

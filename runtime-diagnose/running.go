@@ -9,14 +9,12 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -43,12 +41,11 @@ func (d *diagnosis) lookAtRunning() {
 	}
 	t := d.options.Running.withDefaults()
 	courses := d.courses()
-	if !slices.ContainsFunc(d.Watched, func(s rank.Sighting) bool { return s.Signature.Category == progress.NoProgress.Category }) {
+	if !slices.ContainsFunc(d.Watched, func(s evidence.Observation) bool { return s.Signature.Category == progress.NoProgress.Category }) {
 		d.findIdle(courses, t) // who watched the job saw more than one look can
 	}
 	d.findDivergence(courses, t)
 	d.remarkStragglers(courses, t)
-	d.remarkHalfStarted(t)
 }
 
 // course is the course of one running pod that counts steps.
@@ -66,7 +63,7 @@ func (d *diagnosis) courses() []course {
 		if t.pasted || t.source.Attempt > 0 || !t.stamped || t.steps.Count < progress.Enough || t.ended {
 			continue
 		}
-		if k, ok := d.at[gang.PlaceOf(t.source)]; !ok || !d.all[k].Running {
+		if k, ok := d.at[t.source.Place()]; !ok || !d.all[k].Running {
 			continue
 		}
 		b := d.time.Ahead(t.clock())
@@ -97,19 +94,19 @@ func (d *diagnosis) findIdle(courses []course, t Thresholds) {
 	})
 	for _, c := range stopped {
 		d.sightings = append(d.sightings, c.sighting(rule, map[string]string{
-			"idle": short(c.idle(d.Now)), "usual": short(c.steps.Interval), "step": fmt.Sprint(c.steps.Last.Number),
+			"idle": words.Short(c.idle(d.Now)), "usual": words.Short(c.steps.Interval), "step": fmt.Sprint(c.steps.Last.Number),
 		}))
 	}
 }
 
 // sighting is a rule found at the log's last step.
-func (c course) sighting(rule *signature.Signature, facts map[string]string) rank.Sighting {
+func (c course) sighting(rule *signature.Signature, facts map[string]string) evidence.Observation {
 	source := c.source
 	source.Line = c.steps.Last.Line
 	text := strings.TrimSpace(reduce.Mask(c.steps.Last.Text))
-	return rank.Sighting{
+	return evidence.Observation{
 		Signature: rule, Line: text, Facts: facts,
-		Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: c.steps.Last.At, Clock: c.clock(), Source: source, Text: text, Times: 1},
+		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: c.steps.Last.At, Clock: c.clock(), Source: source, Text: text, Times: 1},
 	}
 }
 
@@ -179,58 +176,11 @@ func (d *diagnosis) remarkStragglers(courses []course, t Thresholds) {
 		return
 	}
 	worst := courses[slow[0]]
-	text := fmt.Sprintf("%s takes %.2f s for a step, where half of the %d pods take %.2f s or less", d.who(worst.source), worst.steps.Seconds, of, usual)
+	text := fmt.Sprintf("%s takes %.2f s for a step, where half of the %d pods take %.2f s or less", report.Who(worst.source), worst.steps.Seconds, of, usual)
 	if n := len(slow) - 1; n > 0 {
 		text += fmt.Sprintf("; %d more are slow", n)
 	}
 	d.remarks = append(d.remarks, text+".")
-}
-
-// remarkHalfStarted says what a gang holds that cannot begin.
-func (d *diagnosis) remarkHalfStarted(t Thresholds) {
-	waits, runs := 0, 0
-	held := int64(0)
-	var since time.Time
-	for _, p := range d.seen.Pods {
-		switch {
-		case p.Phase == corev1.PodPending && !p.Placed:
-			waits++
-		case p.Phase == corev1.PodRunning:
-			runs++
-			held += d.devicesOf(p.Source.Role)
-		}
-	}
-	for _, m := range d.all {
-		if m.Running && m.Started.After(since) {
-			since = m.Started
-		}
-	}
-	if waits == 0 || runs == 0 || held == 0 || since.IsZero() || d.Now.Sub(since) < t.HalfStarted {
-		return
-	}
-	d.remarks = append(d.remarks, fmt.Sprintf("%d pod%s hold%s %d devices since %s (%s) and cannot begin: %d other%s %s no node.",
-		runs, plural(runs), verbOf(runs), held, since.UTC().Format("15:04"), short(d.Now.Sub(since)), waits, plural(waits), hasHave(waits)))
-}
-
-// devicesOf is how many devices one pod of a role asks for.
-func (d *diagnosis) devicesOf(role string) int64 {
-	if d.Job == nil {
-		return 0
-	}
-	found := d.Job.Role(role)
-	if found == nil && len(d.Job.Roles) > 0 {
-		found = &d.Job.Roles[0]
-	}
-	if found == nil {
-		return 0
-	}
-	var n int64
-	for name, amount := range found.Pod.Requests {
-		if strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), "rdma/") {
-			n += amount
-		}
-	}
-	return n
 }
 
 // onCPU is what programs print that found no device, or were not told to use one: Lightning,
@@ -256,22 +206,12 @@ func mayBeOnCPU(text string) bool {
 	return false
 }
 
-// idle is the first line that says that the program uses no device.
-func (e Excerpt) idle() (Excerpt, bool) {
+// idleIn is the first line that says that the program uses no device.
+func idleIn(e Excerpt) (Excerpt, bool) {
 	for i := range e.Lines {
 		if text := e.Lines[i].Text; mayBeOnCPU(text) && onCPU.MatchString(text) {
 			return Excerpt{Source: e.Source, Lines: slices.Clone(e.Lines[i : i+1])}, e.Source.Pod != "" && e.Source.Attempt == 0
 		}
 	}
 	return Excerpt{}, false
-}
-
-// remarkUnused says that a pod holds devices and its program says that it uses none.
-func (d *diagnosis) remarkUnused() {
-	for _, e := range d.logs.idle {
-		if held := d.devicesOf(e.Source.Role); held > 0 {
-			d.remarks = append(d.remarks, fmt.Sprintf("%s holds %d devices, and its program says that it uses none: %s [%s]", d.who(e.Source), held, cut(strings.TrimSpace(e.Lines[0].Text)), e.Item(0).ID))
-			return // one says it for all: they run the same program
-		}
-	}
 }

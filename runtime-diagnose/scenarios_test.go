@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -177,7 +178,7 @@ func scenario(t *testing.T, dir string) diagnose.Case {
 		if strings.HasPrefix(name, "log") {
 			c.AddLog(name, text)
 		} else {
-			c.AddBare(name, text)
+			bare.Add(&c, name, text)
 		}
 	}
 	return c

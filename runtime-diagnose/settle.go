@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // settle looks back from the end of the log.
@@ -107,7 +107,7 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 	if len(r.success) == 0 || !endsBadly.MatchString(d.Last.Text) {
 		return len(r.success) > 0
 	}
-	return slices.ContainsFunc(r.sightings, func(s rank.Sighting) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
+	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
 }
 
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit
@@ -137,7 +137,7 @@ func (r *logReader) explainAway() {
 	}
 }
 
-func count(all []rank.Sighting, id string) int {
+func count(all []evidence.Observation, id string) int {
 	n := 0
 	for i := range all {
 		if all[i].Signature.ID == id {
@@ -165,15 +165,15 @@ func (r *logReader) anchor(ended time.Time) {
 		}
 	}
 	early := ended.Sub(last)
-	agrees := early < utcWithin && early > -gang.Skew
+	agrees := early < utcWithin && early > -timeline.Skew
 	for i := range r.sightings {
 		item := &r.sightings[i].Item
-		impossible := item.At.IsZero() || item.At.After(ended.Add(gang.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
+		impossible := item.At.IsZero() || item.At.After(ended.Add(timeline.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
 		if impossible {
 			item.At = ended
 		}
 		if impossible || agrees {
-			item.Clock = gang.ClockOf(r.log.Source)
+			item.Clock = r.log.Source.Clock()
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -30,10 +29,10 @@ func TestWhatIsKeptOfAllLogsIsBounded(t *testing.T) {
 }
 
 func TestForemostSightings(t *testing.T) {
-	of := func(id string, role signature.Role, line int) rank.Sighting {
-		return rank.Sighting{Signature: &signature.Signature{ID: id, Role: role}, Item: evidence.Item{Source: evidence.Source{Line: line}}}
+	of := func(id string, role signature.Role, line int) evidence.Observation {
+		return evidence.Observation{Signature: &signature.Signature{ID: id, Role: role}, Item: evidence.Item{Source: evidence.Source{Line: line}}}
 	}
-	var seen []rank.Sighting
+	var seen []evidence.Observation
 	for i := range 50 {
 		seen = append(seen, of("noise", signature.Context, i))
 	}
@@ -71,13 +70,13 @@ func TestForemostSightings(t *testing.T) {
 
 func TestAnExcerptThatIsTooLongKeepsItsEnd(t *testing.T) {
 	e := Excerpt{Lines: []reduce.Kept{{Number: 1, Text: "aaaa"}, {Number: 2, Text: "bb"}, {Number: 9, Text: "c"}}}
-	if got := e.within(1000); len(got.Lines) != 3 || got.Short {
+	if got := within(e, 1000); len(got.Lines) != 3 || got.Short {
 		t.Errorf("it fits: %+v", got)
 	}
-	if got := e.within(2*lineCost + 3); len(got.Lines) != 2 || got.Lines[0].Number != 2 || !got.Short {
+	if got := within(e, 2*lineCost+3); len(got.Lines) != 2 || got.Lines[0].Number != 2 || !got.Short {
 		t.Errorf("two fit: %+v", got)
 	}
-	if got := e.within(0); len(got.Lines) != 0 || !got.Short {
+	if got := within(e, 0); len(got.Lines) != 0 || !got.Short {
 		t.Errorf("none fits: %+v", got)
 	}
 }

@@ -9,11 +9,10 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // track is the course of one log: when it began and ended, how far training got, and what
@@ -29,8 +28,8 @@ type track struct {
 	torn        bool   // it ends within a traceback
 	steps       progress.Series
 	losses      []float64 // over the whole run; of a gang too large for that only while it runs
-	elastic     []gang.Elastic
-	calls       []gang.Call
+	elastic     []timeline.Elastic
+	calls       []timeline.Call
 	comms       map[string]time.Time // communicators by ID → when they came up here
 	ended       bool                 // it says that it ended well
 	lines       familiar.Lines       // of a job that has ended well: what was printed
@@ -40,9 +39,9 @@ type track struct {
 // clock names the clock of the log's times.
 func (t *track) clock() string {
 	if t.stamped {
-		return gang.ClockOf(t.source)
+		return t.source.Clock()
 	}
-	return gang.OwnClock(gang.PlaceOf(t.source))
+	return evidence.OwnClock(t.source.Place())
 }
 
 // textOf is a line of the log, where it is one that is kept.
@@ -103,7 +102,7 @@ const mostCalls = 128
 
 // hear reads what a suspect line says of other ranks.
 func (r *logReader) hear(l reduce.Line, text string) {
-	if c, ok := gang.ReadCall(text); ok && len(r.track.calls) < r.share.calls {
+	if c, ok := timeline.ReadCall(text); ok && len(r.track.calls) < r.share.calls {
 		c.Line, c.Text = l.Number, strings.Clone(text[:min(len(text), r.share.line)])
 		c.Group, c.Op, c.Size = strings.Clone(c.Group), strings.Clone(c.Op), strings.Clone(c.Size)
 		r.track.calls = append(r.track.calls, c)
@@ -183,8 +182,8 @@ func (r *logReader) spoil(s progress.Step) {
 	source.Line = s.Line
 	text := strings.Clone(strings.TrimSpace(reduce.Mask(s.Text)))
 	r.lanes, r.before = append(r.lanes, ""), append(r.before, r.steps.Lines())
-	r.sightings = append(r.sightings, rank.Sighting{
-		Signature: found, Line: text, Item: evidence.Item{ID: lineID(source), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
+	r.sightings = append(r.sightings, evidence.Observation{
+		Signature: found, Line: text, Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
 	})
 }
 
@@ -193,7 +192,7 @@ const elasticReport = 120
 
 // firstByElastic: the agent of a node watches its own processes, so of two ranks in one log
 // the one it names failed first, and those that it lists with SIGTERM it stopped itself.
-func (r *logReader) firstByElastic(found []gang.Elastic) {
+func (r *logReader) firstByElastic(found []timeline.Elastic) {
 	for _, e := range found {
 		if e.Rank < 0 || e.Told() {
 			continue

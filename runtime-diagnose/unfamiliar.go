@@ -8,19 +8,15 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
-// unfamiliarLine stands for a line that no signature knows and that the program does not usually print.
-const unfamiliarLine = "unfamiliar-line"
-
 // wantsLines says that what the logs print is to be remembered: the job has ended well.
-func (c Case) wantsLines() bool { return c.State.Phase == kinds.Succeeded }
+func wantsLines(c *Case) bool { return c.State.Phase == kinds.Succeeded }
 
 // good is the last good run of the job, if it is another one and can tell what is new.
 func (d *diagnosis) good() (lines *familiar.Lines, ok bool) {
@@ -53,8 +49,8 @@ func (d *diagnosis) goodTime() string { return d.Good.At.UTC().Format("2006-01-0
 
 // decidedItself is an end that only says that the program gave up for a reason of its own. Signals say
 // more than a line that happens to be new.
-func decidedItself(s *rank.Sighting) bool {
-	return saysLittle(s) && s.Signature.Category == "python-exception-user-code"
+func decidedItself(s *evidence.Observation) bool {
+	return attribute.SaysLittle(s) && s.Signature.Category == "python-exception-user-code"
 }
 
 // The end of a log in which an unfamiliar line is looked for, in lines; how far apart lines of one
@@ -69,18 +65,18 @@ const (
 // unfamiliar is the line that the log of a member with a bare exit code ends with and that neither the last
 // good run nor any other member has printed: a program that gives up by itself says something that it does
 // not say otherwise. It stays a hypothesis.
-func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank.Sighting, found bool) {
-	place := gang.PlaceOf(root.Item.Source)
+func (d *diagnosis) unfamiliar(ctx context.Context, root *evidence.Observation) (s evidence.Observation, found bool) {
+	place := root.Item.Source.Place()
 	from := slices.IndexFunc(d.logs.order, func(i int32) bool {
 		s := d.Logs[i].Source
-		return gang.PlaceOf(s) == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
+		return s.Place() == place && s.Attempt == root.Item.Source.Attempt && (root.Item.Source.Container == "" || s.Container == root.Item.Source.Container)
 	})
 	if from < 0 {
 		return s, false
 	}
 	source := d.Logs[d.logs.order[from]].Source
 	d.excerptAgain(ctx, source)
-	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.of(source) })
+	at := slices.IndexFunc(d.logs.excerpts, func(e Excerpt) bool { return e.Of(source) })
 	if at < 0 {
 		return s, false
 	}
@@ -108,13 +104,13 @@ func (d *diagnosis) unfamiliar(ctx context.Context, root *rank.Sighting) (s rank
 		than = append(than, fmt.Sprintf("%d other pods", n))
 	}
 	rule := *root.Signature
-	rule.ID, rule.Title = unfamiliarLine, "its log ends with a line that it does not usually print"
+	rule.ID, rule.Title = attribute.UnfamiliarLine, "its log ends with a line that it does not usually print"
 	rule.Proves = "No signature knows the line, and none of these printed one like it: {{.than}}."
 	rule.DoesNotProve = "That it is why it ended: it only is what was new."
 	rule.Remedy = "Read the log around this line.\n" + root.Signature.Remedy
 	item := e.Item(i)
 	item.At, item.Clock = root.Item.At, root.Item.Clock
-	return rank.Sighting{
+	return evidence.Observation{
 		Signature: &rule, Item: item, Line: strings.TrimSpace(reduce.Written(e.Lines[i].Text)), Facts: map[string]string{"than": strings.Join(than, ", ")},
 	}, true
 }
@@ -155,7 +151,7 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 	seen := map[string]bool{}
 	for _, i := range d.logs.order {
 		log := &d.Logs[i]
-		other := gang.PlaceOf(log.Source)
+		other := log.Source.Place()
 		if other == place || log.Pasted || log.Source.Attempt > 0 || log.Source.Pod == "" || !seen[other] && len(seen) >= mostOthers {
 			continue
 		}
@@ -173,13 +169,6 @@ func (d *diagnosis) othersPrinted(ctx context.Context, place string) (familiar.L
 	return lines, len(seen)
 }
 
-// Printed is what the logs of a job that ended well printed, for its next run.
-type Printed struct {
-	Lines familiar.Lines
-	Pods  int  // whose logs were read
-	Whole bool // all lines of them were
-}
-
 // ours begins a line that stands in a log for lines that were not read.
 const ours = "[signalbox: "
 
@@ -194,7 +183,7 @@ func (t *track) print(body string) {
 
 // printed is what there is to remember; nil: nothing.
 func (d *diagnosis) printed(r *Result) *Printed {
-	if !d.wantsLines() || r.Verdict != Healthy {
+	if !wantsLines(&d.Case) || r.Verdict != Healthy {
 		return nil
 	}
 	p := &Printed{Lines: d.logs.lines, Pods: d.logs.pods}

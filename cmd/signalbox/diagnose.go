@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -229,7 +230,7 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 				return part, nil
 			}
 			for i := range part.Logs {
-				part.Logs[i].Source.Rank = diagnose.RankIn(part.Logs[i].Source.File)
+				part.Logs[i].Source.Rank = evidence.RankIn(part.Logs[i].Source.File)
 			}
 			c.Logs, c.Pods, c.Events = append(c.Logs, part.Logs...), append(c.Pods, part.Pods...), append(c.Events, part.Events...)
 			c.Nodes, c.Objects, c.Missing = append(c.Nodes, part.Nodes...), append(c.Objects, part.Objects...), append(c.Missing, part.Missing...)
@@ -239,14 +240,14 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 		if err != nil {
 			return c, err
 		}
-		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shown(name), Rank: diagnose.RankIn(name)}, Open: open})
+		c.Logs = append(c.Logs, diagnose.Log{Source: evidence.Source{File: shown(name), Rank: evidence.RankIn(name)}, Open: open})
 	}
 	for _, name := range slices.Concat(f.events, f.pods) {
 		text, err := read.all(name)
 		if err != nil {
 			return c, err
 		}
-		c.AddBare(shown(name), text)
+		bare.Add(&c, shown(name), text)
 	}
 	c.Adopt()
 	return c, nil

@@ -14,15 +14,15 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	running "github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 // rules are the causes that are found by structure and not by the text of a log.
 func rules() []*signature.Signature {
-	all := slices.Concat(control.Rules(), gang.Rules(), running.Rules())
+	all := slices.Concat(control.Rules(), timeline.Rules(), running.Rules())
 	slices.SortFunc(all, func(a, b *signature.Signature) int { return strings.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(all, func(a, b *signature.Signature) bool { return a.ID == b.ID })
 }

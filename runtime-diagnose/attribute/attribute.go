@@ -12,13 +12,12 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // Input is what is known of a job when its cause is looked for.
 type Input struct {
-	Seen []rank.Sighting
+	Seen []evidence.Observation
 	// Failed says that something else shows that the job failed: only then weak signatures count.
 	Failed bool
 	// When orders two items of different places by time: -1, 1, or 0 where that is not sure. Nil:
@@ -26,31 +25,31 @@ type Input struct {
 	When func(a, b evidence.Item) int
 	// Members is how many take part; Spread is how many of them say what a candidate says.
 	Members int
-	Spread  func(*rank.Sighting) int
+	Spread  func(*evidence.Observation) int
 	// Category is that of the answer that a candidate would be; nil: its signature's.
-	Category func(*rank.Sighting) string
+	Category func(*evidence.Observation) string
 	// IsMember says that a place is one of those that take part; nil: every place is.
 	IsMember func(place string) bool
 	// Baseline compares a line with what the last good run printed; nil: none is known.
-	Baseline func(*rank.Sighting) (known, isNew bool)
+	Baseline func(*evidence.Observation) (known, isNew bool)
 	// Follow is asked once about the candidate that leads: a complaint about another member points at that
 	// one, a bare exit code at the line that was new in its log. What is pointed at stands where the one
 	// stands that points at it. Nil: nothing is.
-	Follow func(lead *rank.Sighting) (rank.Sighting, bool)
+	Follow func(lead *evidence.Observation) (evidence.Observation, bool)
 	// Table is the points; nil: Weights.
 	Table *Table
 }
 
 // Candidate is one thing that may be the cause.
 type Candidate struct {
-	rank.Sighting
+	evidence.Observation
 	Category string // of the answer that it would be; empty: nobody can tell
 	Score    int
 	Because  []Reason // what the score is made of, in the order of the table
 	Veto     string   // why it cannot be the cause, whatever its score; empty: it can
 	Position int      // among all by time: of equal scores the first one counts
 
-	by     *rank.Sighting // the candidate that points at it; nil: none does
+	by     *evidence.Observation // the candidate that points at it; nil: none does
 	placed bool
 }
 
@@ -63,12 +62,12 @@ type Reason struct {
 
 // Answer is the candidates, judged.
 type Answer struct {
-	Cause      *Candidate      // nil: nothing that was seen can be one
-	Candidates []Candidate     // the best first; those that are vetoed last
-	Effects    []rank.Sighting // what the cause explains, by time
-	Rivals     []rank.Sighting // candidates as good as the cause that nothing sets apart from it
-	Aside      []rank.Sighting // context, and what was over
-	Confidence Confidence      // in the cause; zero without one
+	Cause      *Candidate             // nil: nothing that was seen can be one
+	Candidates []Candidate            // the best first; those that are vetoed last
+	Effects    []evidence.Observation // what the cause explains, by time
+	Rivals     []evidence.Observation // candidates as good as the cause that nothing sets apart from it
+	Aside      []evidence.Observation // context, and what was over
+	Confidence Confidence             // in the cause; zero without one
 }
 
 // Decide finds the cause.
@@ -82,17 +81,17 @@ func Decide(in Input) Answer {
 		case s.Over, s.Signature.Role == signature.Context, s.Signature.Weak && !failed:
 			a.Aside = append(a.Aside, s)
 		default:
-			all = append(all, Candidate{Sighting: s})
+			all = append(all, Candidate{Observation: s})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Candidate) int { return in.byTime(&x.Sighting, &y.Sighting) })
+	slices.SortStableFunc(all, func(x, y Candidate) int { return in.byTime(&x.Observation, &y.Observation) })
 	in.score(all)
 	if in.Follow != nil && len(all) > 0 && all[0].Veto == "" {
-		lead := all[0].Sighting
+		lead := all[0].Observation
 		if to, ok := in.Follow(&lead); ok {
-			at := slices.IndexFunc(all, func(c Candidate) bool { return says(&c.Sighting, &to) })
+			at := slices.IndexFunc(all, func(c Candidate) bool { return says(&c.Observation, &to) })
 			if at < 0 {
-				at, all = len(all), append(all, Candidate{Sighting: to})
+				at, all = len(all), append(all, Candidate{Observation: to})
 			}
 			all[at].by = &lead
 			in.score(all)
@@ -107,12 +106,12 @@ func Decide(in Input) Answer {
 		switch {
 		case c == a.Cause:
 		case a.Cause != nil && in.rival(a.Cause, c):
-			a.Rivals = append(a.Rivals, c.Sighting)
+			a.Rivals = append(a.Rivals, c.Observation)
 		default:
-			a.Effects = append(a.Effects, c.Sighting)
+			a.Effects = append(a.Effects, c.Observation)
 		}
 	}
-	slices.SortStableFunc(a.Effects, func(x, y rank.Sighting) int { return in.byTime(&x, &y) })
+	slices.SortStableFunc(a.Effects, func(x, y evidence.Observation) int { return in.byTime(&x, &y) })
 	if a.Cause != nil {
 		a.Confidence = in.confidence(&a)
 	}
@@ -130,7 +129,7 @@ func (in *Input) score(all []Candidate) {
 		c := &all[i]
 		c.Veto, c.Category = veto(c), c.Signature.Category
 		if in.Category != nil {
-			c.Category = in.Category(&c.Sighting)
+			c.Category = in.Category(&c.Observation)
 		}
 		if !c.placed {
 			c.Position, c.placed = i, true
@@ -165,7 +164,7 @@ func (in *Input) score(all []Candidate) {
 
 // stand gives a candidate that is pointed at the features of the one that points at it.
 func stand(c *Candidate, all []Candidate, table *Table) {
-	at := slices.IndexFunc(all, func(o Candidate) bool { return o.by == nil && says(&o.Sighting, c.by) })
+	at := slices.IndexFunc(all, func(o Candidate) bool { return o.by == nil && says(&o.Observation, c.by) })
 	if at < 0 || all[at].Score+table[PointedAt] < c.Score {
 		return
 	}
@@ -174,14 +173,14 @@ func stand(c *Candidate, all []Candidate, table *Table) {
 }
 
 // says that two sightings are one: of the same evidence, and of the same signature.
-func says(a, b *rank.Sighting) bool {
+func says(a, b *evidence.Observation) bool {
 	return a.Item.ID == b.Item.ID && a.Signature.ID == b.Signature.ID
 }
 
 // mostCited is how many others a feature cites.
 const mostCited = 4
 
-func showsFailure(s rank.Sighting) bool {
+func showsFailure(s evidence.Observation) bool {
 	return !s.Over && !s.Signature.Weak && s.Signature.Role != signature.Context
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -26,19 +25,19 @@ var (
 	sigterm  = &signature.Signature{ID: "sigterm", Category: "sigterm-preempted", Role: signature.Root, Depth: signature.Symptom}
 )
 
-func seen(s *signature.Signature, pod string, after time.Duration, line int) rank.Sighting {
-	return rank.Sighting{Signature: s, Item: evidence.Item{
+func seen(s *signature.Signature, pod string, after time.Duration, line int) evidence.Observation {
+	return evidence.Observation{Signature: s, Item: evidence.Item{
 		ID: evidence.ID(pod + "/" + s.ID), At: noon.Add(after), Source: evidence.Source{Pod: pod, Line: line, Rank: -1},
 	}}
 }
 
 // input is sightings of as many members as there are pods.
-func input(all []rank.Sighting, failed bool) attribute.Input {
+func input(all []evidence.Observation, failed bool) attribute.Input {
 	pods := map[string]bool{}
 	for _, s := range all {
 		pods[s.Item.Source.Pod] = true
 	}
-	return attribute.Input{Seen: all, Failed: failed, Members: len(pods), Spread: func(s *rank.Sighting) int {
+	return attribute.Input{Seen: all, Failed: failed, Members: len(pods), Spread: func(s *evidence.Observation) int {
 		in := map[string]bool{s.Item.Source.Pod: true}
 		for _, i := range s.Also {
 			in[i.Source.Pod] = true
@@ -47,31 +46,31 @@ func input(all []rank.Sighting, failed bool) attribute.Input {
 	}}
 }
 
-func platform(s rank.Sighting) rank.Sighting { s.Platform = true; return s }
-func over(s rank.Sighting) rank.Sighting     { s.Over = true; return s }
+func platform(s evidence.Observation) evidence.Observation { s.Platform = true; return s }
+func over(s evidence.Observation) evidence.Observation     { s.Over = true; return s }
 
 func TestDecide(t *testing.T) {
 	cases := map[string]struct {
-		seen   []rank.Sighting
+		seen   []evidence.Observation
 		failed bool
 		want   []string // root, then effects
 		rivals []string
 	}{
 		"three ranks wait for one that ran out of memory": {
-			seen: []rank.Sighting{seen(watchdog, "a", 600*time.Second, 9), seen(watchdog, "b", 600*time.Second, 9), seen(oom, "c", 0, 4)},
+			seen: []evidence.Observation{seen(watchdog, "a", 600*time.Second, 9), seen(watchdog, "b", 600*time.Second, 9), seen(oom, "c", 0, 4)},
 			want: []string{"c/oom", "a/watchdog"},
 		},
-		"nothing but a cascade: it is all there is":            {seen: []rank.Sighting{seen(watchdog, "a", 0, 9), seen(child, "a", 0, 12)}, want: []string{"a/watchdog", "a/child"}},
-		"a launcher's report alone is no cause":                {seen: []rank.Sighting{seen(child, "a", 0, 12)}, want: []string{"", "a/child"}},
-		"advice is never a cause":                              {seen: []rank.Sighting{seen(advice, "a", 0, 1)}, failed: true, want: []string{""}},
-		"a warning counts only beside a failure":               {seen: []rank.Sighting{seen(warning, "a", 0, 1)}, want: []string{""}},
-		"beside one it explains what it hides":                 {seen: []rank.Sighting{seen(warning, "a", 0, 1), seen(oom, "a", 0, 5)}, want: []string{"a/driver", "a/oom"}},
-		"the deeper cause goes before the earlier one":         {seen: []rank.Sighting{seen(general, "a", 0, 1), seen(disk, "a", time.Minute, 50)}, want: []string{"a/disk", "a/exception"}},
-		"of two causes the earlier one":                        {seen: []rank.Sighting{seen(oom, "a", time.Minute, 50), seen(disk, "b", 0, 60)}, want: []string{"b/disk", "a/oom"}},
-		"what the platform says goes before what a log says":   {seen: []rank.Sighting{seen(oom, "a", 0, 5), platform(seen(disk, "b", time.Minute, 0))}, want: []string{"b/disk", "a/oom"}},
-		"a decisive line goes before how the container ended":  {seen: []rank.Sighting{platform(seen(sigterm, "a", 0, 0)), seen(oom, "a", 0, 5)}, want: []string{"a/oom", "a/sigterm"}},
-		"what is over is no cause":                             {seen: []rank.Sighting{over(seen(oom, "a", 0, 5))}, want: []string{""}},
-		"two causes within the skew of clocks stay two causes": {seen: []rank.Sighting{seen(oom, "a", 0, 5), seen(disk, "b", time.Second, 5)}, want: []string{"a/oom"}, rivals: []string{"b/disk"}},
+		"nothing but a cascade: it is all there is":            {seen: []evidence.Observation{seen(watchdog, "a", 0, 9), seen(child, "a", 0, 12)}, want: []string{"a/watchdog", "a/child"}},
+		"a launcher's report alone is no cause":                {seen: []evidence.Observation{seen(child, "a", 0, 12)}, want: []string{"", "a/child"}},
+		"advice is never a cause":                              {seen: []evidence.Observation{seen(advice, "a", 0, 1)}, failed: true, want: []string{""}},
+		"a warning counts only beside a failure":               {seen: []evidence.Observation{seen(warning, "a", 0, 1)}, want: []string{""}},
+		"beside one it explains what it hides":                 {seen: []evidence.Observation{seen(warning, "a", 0, 1), seen(oom, "a", 0, 5)}, want: []string{"a/driver", "a/oom"}},
+		"the deeper cause goes before the earlier one":         {seen: []evidence.Observation{seen(general, "a", 0, 1), seen(disk, "a", time.Minute, 50)}, want: []string{"a/disk", "a/exception"}},
+		"of two causes the earlier one":                        {seen: []evidence.Observation{seen(oom, "a", time.Minute, 50), seen(disk, "b", 0, 60)}, want: []string{"b/disk", "a/oom"}},
+		"what the platform says goes before what a log says":   {seen: []evidence.Observation{seen(oom, "a", 0, 5), platform(seen(disk, "b", time.Minute, 0))}, want: []string{"b/disk", "a/oom"}},
+		"a decisive line goes before how the container ended":  {seen: []evidence.Observation{platform(seen(sigterm, "a", 0, 0)), seen(oom, "a", 0, 5)}, want: []string{"a/oom", "a/sigterm"}},
+		"what is over is no cause":                             {seen: []evidence.Observation{over(seen(oom, "a", 0, 5))}, want: []string{""}},
+		"two causes within the skew of clocks stay two causes": {seen: []evidence.Observation{seen(oom, "a", 0, 5), seen(disk, "b", time.Second, 5)}, want: []string{"a/oom"}, rivals: []string{"b/disk"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -98,10 +97,10 @@ func TestDecide(t *testing.T) {
 }
 
 func TestAnAnswerDoesNotDependOnTheOrderOfTheInput(t *testing.T) {
-	all := []rank.Sighting{seen(oom, "a", 0, 5), seen(watchdog, "b", time.Minute, 3), seen(oom, "c", 0, 7), seen(general, "d", 0, 1)}
+	all := []evidence.Observation{seen(oom, "a", 0, 5), seen(watchdog, "b", time.Minute, 3), seen(oom, "c", 0, 7), seen(general, "d", 0, 1)}
 	want := attribute.Decide(input(all, true)).Cause.Item.ID
 	for i := range all {
-		turned := append(append([]rank.Sighting(nil), all[i:]...), all[:i]...)
+		turned := append(append([]evidence.Observation(nil), all[i:]...), all[:i]...)
 		if got := attribute.Decide(input(turned, true)).Cause.Item.ID; got != want {
 			t.Errorf("turned by %d: root %s, want %s", i, got, want)
 		}
@@ -118,15 +117,15 @@ func TestEqualSightingsBecomeOne(t *testing.T) {
 	raised := seen(oom, "a", 0, 60)
 	raised.Raised = true
 	cases := map[string]struct {
-		in   []rank.Sighting
+		in   []evidence.Observation
 		line int
 		also int
 	}{
-		"the earliest stands for all":                 {[]rank.Sighting{seen(oom, "b", time.Minute, 1), short}, 10, 1},
-		"of two close by, the one that says more":     {[]rank.Sighting{short, long}, 12, 1},
-		"an exception of another type is no copy":     {[]rank.Sighting{short, outer}, 10, 1},
-		"the one a launcher names as the first":       {[]rank.Sighting{short, long, first}, 40, 2},
-		"the end of the traceback, not its quotation": {[]rank.Sighting{short, raised}, 60, 1},
+		"the earliest stands for all":                 {[]evidence.Observation{seen(oom, "b", time.Minute, 1), short}, 10, 1},
+		"of two close by, the one that says more":     {[]evidence.Observation{short, long}, 12, 1},
+		"an exception of another type is no copy":     {[]evidence.Observation{short, outer}, 10, 1},
+		"the one a launcher names as the first":       {[]evidence.Observation{short, long, first}, 40, 2},
+		"the end of the traceback, not its quotation": {[]evidence.Observation{short, raised}, 60, 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -140,16 +139,16 @@ func TestEqualSightingsBecomeOne(t *testing.T) {
 
 // What is vetoed is never the cause, whatever its points; where all would be, somebody was first.
 func TestVetoes(t *testing.T) {
-	follows := func(s rank.Sighting) rank.Sighting { s.Follower = true; return s }
-	explained := func(s rank.Sighting) rank.Sighting { s.Explained = true; return s }
+	follows := func(s evidence.Observation) evidence.Observation { s.Follower = true; return s }
+	explained := func(s evidence.Observation) evidence.Observation { s.Explained = true; return s }
 	cases := map[string]struct {
-		seen []rank.Sighting
+		seen []evidence.Observation
 		want string
 	}{
-		"who went after another is none, however precise":    {[]rank.Sighting{seen(general, "a", 0, 5), follows(seen(oom, "b", time.Minute, 5))}, "a/exception"},
-		"an end that its log explains is none":               {[]rank.Sighting{explained(seen(sigterm, "a", 0, 0)), seen(watchdog, "b", 0, 3)}, "b/watchdog"},
-		"where all went after another, one of them was":      {[]rank.Sighting{follows(seen(oom, "a", 0, 5)), follows(seen(watchdog, "b", time.Minute, 5))}, "a/oom"},
-		"but what is explained or confirms never becomes it": {[]rank.Sighting{explained(seen(sigterm, "a", 0, 0)), seen(child, "a", 0, 3)}, ""},
+		"who went after another is none, however precise":    {[]evidence.Observation{seen(general, "a", 0, 5), follows(seen(oom, "b", time.Minute, 5))}, "a/exception"},
+		"an end that its log explains is none":               {[]evidence.Observation{explained(seen(sigterm, "a", 0, 0)), seen(watchdog, "b", 0, 3)}, "b/watchdog"},
+		"where all went after another, one of them was":      {[]evidence.Observation{follows(seen(oom, "a", 0, 5)), follows(seen(watchdog, "b", time.Minute, 5))}, "a/oom"},
+		"but what is explained or confirms never becomes it": {[]evidence.Observation{explained(seen(sigterm, "a", 0, 0)), seen(child, "a", 0, 3)}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -166,14 +165,14 @@ func TestVetoes(t *testing.T) {
 
 // An open failure more never makes the job healthier, and a passing one changes nothing.
 func TestMoreFailuresAreNoHealth(t *testing.T) {
-	all := []rank.Sighting{seen(oom, "a", 0, 5), seen(watchdog, "b", time.Minute, 3), seen(disk, "c", 0, 7), seen(general, "d", 0, 1), seen(sigterm, "e", 0, 2)}
+	all := []evidence.Observation{seen(oom, "a", 0, 5), seen(watchdog, "b", time.Minute, 3), seen(disk, "c", 0, 7), seen(general, "d", 0, 1), seen(sigterm, "e", 0, 2)}
 	for i, more := range all {
 		for _, one := range all[:i] {
-			if attribute.Decide(input([]rank.Sighting{one, more}, true)).Cause == nil {
+			if attribute.Decide(input([]evidence.Observation{one, more}, true)).Cause == nil {
 				t.Errorf("%s and %s together are no failure", one.Item.ID, more.Item.ID)
 			}
-			with := attribute.Decide(input([]rank.Sighting{one, over(more)}, true))
-			if with.Cause == nil || with.Cause.Item.ID != one.Item.ID || with.Confidence != attribute.Decide(input([]rank.Sighting{one}, true)).Confidence {
+			with := attribute.Decide(input([]evidence.Observation{one, over(more)}, true))
+			if with.Cause == nil || with.Cause.Item.ID != one.Item.ID || with.Confidence != attribute.Decide(input([]evidence.Observation{one}, true)).Confidence {
 				t.Errorf("%s beside %s, which is over: cause %+v", one.Item.ID, more.Item.ID, with.Cause)
 			}
 		}
@@ -184,11 +183,13 @@ func TestMoreFailuresAreNoHealth(t *testing.T) {
 func TestWhatTheLastGoodRunPrinted(t *testing.T) {
 	for known, want := range map[string]string{"a/exception": "b/wrong", "b/wrong": "a/exception"} {
 		other := &signature.Signature{ID: "wrong", Category: "dataset-error", Role: signature.Root, Depth: signature.General}
-		in := input([]rank.Sighting{seen(general, "a", 0, 5), seen(other, "b", 0, 5)}, true)
+		in := input([]evidence.Observation{seen(general, "a", 0, 5), seen(other, "b", 0, 5)}, true)
 		for i := range in.Seen {
 			in.Seen[i].Item.Kind = evidence.Log
 		}
-		in.Baseline = func(s *rank.Sighting) (bool, bool) { return string(s.Item.ID) == known, string(s.Item.ID) != known }
+		in.Baseline = func(s *evidence.Observation) (bool, bool) {
+			return string(s.Item.ID) == known, string(s.Item.ID) != known
+		}
 		if got := attribute.Decide(in).Cause.Item.ID; string(got) != want {
 			t.Errorf("%s was printed before: cause %s, want %s", known, got, want)
 		}
@@ -199,7 +200,7 @@ func TestWhatTheLastGoodRunPrinted(t *testing.T) {
 func TestATableMayBeGiven(t *testing.T) {
 	var table attribute.Table
 	table[attribute.General], table[attribute.Precise] = 9, 1
-	in := input([]rank.Sighting{seen(general, "a", 0, 5), seen(oom, "a", 0, 9)}, true)
+	in := input([]evidence.Observation{seen(general, "a", 0, 5), seen(oom, "a", 0, 9)}, true)
 	if got := attribute.Decide(in).Cause.Item.ID; got != "a/oom" {
 		t.Errorf("cause %s, want a/oom", got)
 	}
@@ -213,7 +214,7 @@ func TestATableMayBeGiven(t *testing.T) {
 func TestTypesOfExceptions(t *testing.T) {
 	unknown := &signature.Signature{ID: "python-exception", Category: "python-exception-user-code", Role: signature.Root}
 	for n, want := range map[int]int{1: 1, 2: 2, 16: 16, 17: 17, 40: 17} {
-		var all []rank.Sighting
+		var all []evidence.Observation
 		for i := range n {
 			s := seen(unknown, "a", 0, i+1)
 			s.Item.ID, s.Facts = evidence.ID("a#"+strings.Repeat("i", i)), map[string]string{"type": strings.Repeat("E", i+1) + "Error"}

@@ -3,9 +3,8 @@ package attribute
 import (
 	"slices"
 
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -55,13 +54,13 @@ func (in *Input) confidence(a *Answer) Confidence {
 // another kind, and that may have come before: where there is one, nobody can be certain.
 func (in *Input) margin(a *Answer) int {
 	c := a.Cause
-	place := gang.PlaceOf(c.Item.Source)
+	place := c.Item.Source.Place()
 	if place == "" {
 		return NoOther
 	}
 	says := map[string]bool{place: true}
 	for _, i := range c.Also {
-		says[gang.PlaceOf(i.Source)] = true
+		says[i.Source.Place()] = true
 	}
 	least := NoOther
 	for i := range a.Candidates {
@@ -70,7 +69,7 @@ func (in *Input) margin(a *Answer) int {
 			continue
 		}
 		elsewhere := slices.ContainsFunc(append([]evidence.Item{o.Item}, o.Also...), func(i evidence.Item) bool {
-			other := gang.PlaceOf(i.Source)
+			other := i.Source.Place()
 			return other != "" && !says[other] && (in.IsMember == nil || in.IsMember(other)) && in.when(c.Item, i) >= 0
 		})
 		if elsewhere {
@@ -97,10 +96,22 @@ func (in *Input) sources(a *Answer) int {
 	}) {
 		n++
 	}
-	if slices.ContainsFunc(a.Effects, func(e rank.Sighting) bool {
+	if slices.ContainsFunc(a.Effects, func(e evidence.Observation) bool {
 		return e.Signature.Category == c.Signature.Category && e.Item.Kind != c.Item.Kind
 	}) {
 		n++
 	}
 	return n
 }
+
+// UnfamiliarLine is the signature of a line that no signature knows and that the program does not usually print.
+const UnfamiliarLine = "unfamiliar-line"
+
+// SaysLittle is an observation that names how its member ended, not why: a bare exit code, and what was new
+// before it.
+func SaysLittle(s *evidence.Observation) bool {
+	return s.Signature.ID == UnfamiliarLine || s.Signature == control.AgainAndAgain || s.Signature == control.ReplicaLost || s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom
+}
+
+// BareExit is an exit code that is all that is known.
+func BareExit(s *evidence.Observation) bool { return s.Item.Kind == evidence.Exit && SaysLittle(s) }

@@ -5,9 +5,8 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // Feature is one thing about a candidate that speaks for or against it.
@@ -119,7 +118,7 @@ func (f found) add(when bool, feature Feature, by ...evidence.ID) {
 // featuresOf looks at one candidate among all.
 func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	f := found{}
-	s := c.Sighting
+	s := c.Observation
 	switch s.Signature.DepthOf() {
 	case signature.Precise:
 		f.add(true, Precise)
@@ -134,7 +133,7 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	f.add(bareEnd(&s), BareEnd)
 	f.add(s.Platform, Platform)
 	f.add(s.First, LauncherFirst)
-	f.add(gang.OfOthers(&s), OfOthers)
+	f.add(timeline.OfOthers(&s), OfOthers)
 	f.add(s.Item.Kind == evidence.Log && s.Item.Source.Line > 0 && s.FromEnd < nearEnd, NearEnd)
 	if in.Baseline != nil && s.Item.Kind == evidence.Log {
 		known, isNew := in.Baseline(&s)
@@ -150,18 +149,18 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		derived := slices.Contains(precedence[o.Signature.ID], c.Signature.ID)
 		f.add(derived && o.Item.ID == c.Item.ID, LessSpecific, o.Item.ID)
 		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
-		f.add(orders(&o.Sighting) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
+		f.add(orders(&o.Observation) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
 	}
 	return f
 }
 
 // orders says that somebody ordered the end, and gave a reason: what a program says after that is of no account.
-func orders(s *rank.Sighting) bool {
+func orders(s *evidence.Observation) bool {
 	return s.Signature.Category == "sigterm-preempted" && s.Item.Kind == evidence.Log && s.Facts["reason"] != ""
 }
 
 // bareEnd says that a sighting is an exit code that says nothing of why, or only what a line of the log
 // says better.
-func bareEnd(s *rank.Sighting) bool {
+func bareEnd(s *evidence.Observation) bool {
 	return s.Item.Kind == evidence.Exit && (s.FromLog || s.Signature.DepthOf() == signature.Symptom)
 }

@@ -6,21 +6,20 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // merge makes one sighting of equal ones: the same signature, however many ranks and
 // times. The earliest stands for all, except that the one a launcher names as the first
 // failure goes before, and that close by the one with more facts does: messages are printed
 // in short and in long. Exceptions of two types are no copies of one message. The others are in Also.
-func (in *Input) merge(seen []rank.Sighting) []rank.Sighting {
-	order := make([]*rank.Sighting, len(seen)) // they are large, and may be many
+func (in *Input) merge(seen []evidence.Observation) []evidence.Observation {
+	order := make([]*evidence.Observation, len(seen)) // they are large, and may be many
 	for i := range seen {
 		order[i] = &seen[i]
 	}
 	// The order by time is none where times are within the skew: start from one that is.
-	slices.SortStableFunc(order, func(a, b *rank.Sighting) int {
+	slices.SortStableFunc(order, func(a, b *evidence.Observation) int {
 		return cmp.Or(strings.Compare(string(a.Item.ID), string(b.Item.ID)), cmp.Compare(a.Item.Source.Line, b.Item.Source.Line),
 			strings.Compare(a.Signature.ID, b.Signature.ID))
 	})
@@ -29,7 +28,7 @@ func (in *Input) merge(seen []rank.Sighting) []rank.Sighting {
 		id, raised                          string
 		over, platform, explained, follower bool
 	}
-	var out []rank.Sighting
+	var out []evidence.Observation
 	at := map[key]int{}
 	types := map[string]bool{}
 	for _, one := range order {
@@ -70,7 +69,7 @@ const closeBy = 6
 // oneTraceback is how long a traceback is between a logged error and its last line.
 const oneTraceback = 120
 
-func speaksFor(s, than rank.Sighting) bool {
+func speaksFor(s, than evidence.Observation) bool {
 	if s.First != than.First {
 		return s.First
 	}
@@ -93,7 +92,7 @@ func (in *Input) when(a, b evidence.Item) int {
 	if in.When != nil {
 		return in.When(a, b)
 	}
-	if d := a.At.Sub(b.At); d > gang.Skew || d < -gang.Skew {
+	if d := a.At.Sub(b.At); d > timeline.Skew || d < -timeline.Skew {
 		return cmp.Compare(d, 0)
 	}
 	return 0
@@ -101,7 +100,7 @@ func (in *Input) when(a, b evidence.Item) int {
 
 // byTime is earlier first. Times that clocks do not set apart say nothing when they come from
 // two places; then the file and the line decide, for the sake of one order.
-func (in *Input) byTime(a, b *rank.Sighting) int {
+func (in *Input) byTime(a, b *evidence.Observation) int {
 	x, y := a.Item.Source, b.Item.Source
 	if sameLog(x, y) && x.Line > 0 && y.Line > 0 {
 		return cmp.Compare(x.Line, y.Line)

@@ -13,7 +13,27 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
+
+// Add adds a file of events or pods, as objects or as pasted text, to a bundle. Text is
+// read as a log as well: people paste more than tables.
+func Add(b *evidence.Bundle, name string, data []byte) {
+	part := Read(name, data, b.Now)
+	b.Pods = append(b.Pods, part.Pods...)
+	b.Events = append(b.Events, part.Events...)
+	b.Nodes = append(b.Nodes, part.Nodes...)
+	b.Objects = append(b.Objects, part.Objects...)
+	for _, m := range part.Missing {
+		b.Missing = append(b.Missing, name+": "+m)
+	}
+	if part.Text {
+		b.AddLog(name, data)
+		log := &b.Logs[len(b.Logs)-1]
+		log.Pasted, log.Understood = true, part.Understood
+	}
+}
 
 // Part is what one file held.
 type Part struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 )
@@ -28,7 +29,7 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		return c, true, err
 	}
 	for _, file := range slices.Sorted(maps.Keys(files.objects)) {
-		c.AddBare(shownAs(name+"/"+file), files.objects[file])
+		bare.Add(&c, shownAs(name+"/"+file), files.objects[file])
 	}
 	inOrder := slices.SortedFunc(maps.Keys(files.logs), func(a, b string) int { return files.logs[a].order - files.logs[b].order })
 	for _, file := range inOrder {

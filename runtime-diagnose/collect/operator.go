@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
 // readOperator looks for the operator of a job on which nothing acts: the workload that runs it, in any
@@ -21,7 +22,7 @@ import (
 // diagnosis.
 func (r *reading) readOperator(ctx context.Context) {
 	r.out.Objects = r.owners.objects()
-	of, _, ok := r.out.Unanswered()
+	of, _, ok := control.Unanswered(&r.out)
 	if !ok {
 		return
 	}

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -44,7 +43,7 @@ type Input struct {
 
 // Seen is what was read.
 type Seen struct {
-	Sightings []rank.Sighting
+	Sightings []evidence.Observation
 	Pods      []Pod
 	// Scheduling sums up the scheduler's newest word per pod that waits for a node.
 	Scheduling []Unschedulable
@@ -125,7 +124,7 @@ func (r *reader) source(pod *corev1.Pod) evidence.Source {
 // what is kept of them is masked.
 func (r *reader) sight(rule *signature.Signature, item evidence.Item, facts map[string]string) {
 	item.Times, item.Text = max(1, item.Times), reduce.Plain(item.Text)
-	r.seen.Sightings = append(r.seen.Sightings, rank.Sighting{
+	r.seen.Sightings = append(r.seen.Sightings, evidence.Observation{
 		Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true,
 	})
 }
@@ -139,7 +138,7 @@ func (r *reader) match(text string, item evidence.Item, over bool) bool {
 	root := false
 	item.Times, item.Text = max(1, item.Times), reduce.Plain(item.Text)
 	for _, m := range r.Catalog.Match(reduce.Plain(text), item.Kind) {
-		r.seen.Sightings = append(r.seen.Sightings, rank.Sighting{
+		r.seen.Sightings = append(r.seen.Sightings, evidence.Observation{
 			Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true, Over: over,
 		})
 		root = root || m.Signature.Role == signature.Root

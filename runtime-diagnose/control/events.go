@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -159,7 +158,7 @@ func (r *reader) eventItem(e corev1.Event, i int) evidence.Item {
 	}
 	item.ID += evidence.ID(fmt.Sprintf("#%d", i+1))
 	if e.Annotations[OriginAge] != "" {
-		item.Latest, item.Clock = true, gang.AgeClock(e.Annotations[OriginFile])
+		item.Latest, item.Clock = true, evidence.AgeClock(e.Annotations[OriginFile])
 	}
 	Origin(e.Annotations, "event", &item)
 	return item

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -67,7 +67,7 @@ func normal(e corev1.Event) corev1.Event {
 }
 
 // lasting are the categories of sightings that are not over.
-func lasting(sightings []rank.Sighting) []string {
+func lasting(sightings []evidence.Observation) []string {
 	var out []string
 	for _, s := range sightings {
 		if !s.Over {

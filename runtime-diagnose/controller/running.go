@@ -15,8 +15,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 )
 
 // Running says how jobs that run are watched.
@@ -43,7 +43,7 @@ type watched struct {
 	read     map[string]time.Time // by life of a container: until when
 	looked   time.Time
 	findings []progress.Finding
-	idle     []rank.Sighting
+	idle     []evidence.Observation
 	slow     string // of the last Event
 }
 
@@ -92,7 +92,7 @@ func (w *watched) mark() string {
 }
 
 // sightings are for a diagnosis.
-func (w *watched) sightings(job string) []rank.Sighting {
+func (w *watched) sightings(job string) []evidence.Observation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append(progress.Sightings(job, w.findings), w.idle...)
@@ -149,7 +149,7 @@ func livesOf(pods []corev1.Pod, most int) (lives []collect.Life, present map[str
 }
 
 // idle asks how busy the GPUs of a job were that has run long enough.
-func (r *Reconciler) idle(ctx context.Context, u *unstructured.Unstructured, v view) []rank.Sighting {
+func (r *Reconciler) idle(ctx context.Context, u *unstructured.Unstructured, v view) []evidence.Observation {
 	if r.Running.Use == nil || r.Running.IdleFor <= 0 {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (r *Reconciler) idle(ctx context.Context, u *unstructured.Unstructured, v v
 		return nil
 	}
 	text := fmt.Sprintf("the GPUs of all %d pods were at most %.3g %% busy on average over the last %s", use.Pods, use.Most, r.Running.IdleFor)
-	return []rank.Sighting{progress.Idle(u.GetName(), text, v.now.Add(-r.Running.IdleFor), map[string]string{
+	return []evidence.Observation{progress.Idle(u.GetName(), text, v.now.Add(-r.Running.IdleFor), map[string]string{
 		"pods": fmt.Sprint(use.Pods), "percent": fmt.Sprintf("%.3g", use.Most), "over": r.Running.IdleFor.String(),
 	})}
 }

@@ -1,24 +1,33 @@
-// Package evidence holds what a diagnosis rests on: single observations with an ID that
-// can be printed and cited. Values only; texts are masked before they come here.
+// Package evidence holds what a diagnosis rests on, and what its stages hand on to each other: the Bundle
+// that was collected of a job, the observations that were made in it, and of each the Item that can be
+// printed and cited. Values only; texts are masked before they come here.
+//
+// Start reading at Bundle.
 package evidence
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
 
 // ID names one item for ever: "pod/worker-3/trainer#18231", "event/train/FailedScheduling#2",
 // "job/train/status". Stable, printable, citable.
 type ID string
 
-// Kind is where an observation comes from.
-type Kind string
+// Kind is where an observation comes from. Signatures say in which kinds they look.
+type Kind = signature.Kind
 
+// The kinds.
 const (
-	Log    Kind = "log"    // a line, or a traceback, of a container's log
-	Event  Kind = "event"  // a Kubernetes event
-	Status Kind = "status" // a condition or phase of the job, a pod or an object between
-	Exit   Kind = "exit"   // how a container ended: code, signal, reason
-	Node   Kind = "node"   // a node's condition, taint or kernel message
-	Metric Kind = "metric" // a measured value
-	Frame  Kind = "frame"  // the innermost frame of a traceback whose last line no signature knows
+	Log    = signature.Log
+	Event  = signature.Event
+	Status = signature.Status
+	Exit   = signature.Exit
+	Node   = signature.Node
+	Metric = signature.Metric
+	Frame  = signature.Frame
 )
 
 // Item is one observation.
@@ -46,4 +55,29 @@ type Source struct {
 	Pod, Container, Role, Node, File string
 	Rank, Line                       int
 	Attempt                          int // 0: current; 1: the container before; …
+}
+
+// Name is how messages name a log.
+func (s Source) Name() string {
+	switch {
+	case s.Pod != "" && s.Container != "":
+		return s.Pod + "/" + s.Container
+	case s.Pod != "":
+		return s.Pod
+	default:
+		return s.File
+	}
+}
+
+// LineID is "pod/worker-3/trainer#18231", or "log/train.log#7" for a bare file. A log of
+// an earlier container has the number of restarts since behind the container's name.
+func (s Source) LineID() ID {
+	switch {
+	case s.Pod == "":
+		return ID(fmt.Sprintf("log/%s#%d", s.File, s.Line))
+	case s.Attempt > 0:
+		return ID(fmt.Sprintf("pod/%s/%s-before-%d#%d", s.Pod, s.Container, s.Attempt, s.Line))
+	default:
+		return ID(fmt.Sprintf("pod/%s/%s#%d", s.Pod, s.Container, s.Line))
+	}
 }

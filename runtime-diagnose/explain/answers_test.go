@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/gang"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
 // failureOf is one of some causes, as it befell one of many jobs: with names, ranks and numbers of its own.
@@ -32,7 +32,7 @@ func failureOf(cause, n int) diagnose.Result {
 			{ID: id, Kind: evidence.Log, Times: 1, Text: line, Source: source},
 			{ID: after, Kind: evidence.Log, Times: 1, Text: fmt.Sprintf("Watchdog caught collective timeout on rank %d", n%64+1), Source: evidence.Source{Pod: fmt.Sprintf("train%d-worker-%d", n, n%64+1), Rank: n%64 + 1}},
 		},
-		Members: []gang.Member{{Source: source}},
+		Members: []timeline.Member{{Source: source}},
 	}
 }
 

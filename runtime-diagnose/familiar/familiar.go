@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Most is how many forms are kept of one run: programs print a few hundred.
@@ -22,6 +23,15 @@ const longest = 240
 type Lines struct {
 	forms map[uint32]struct{}
 	over  bool // there were more than are kept
+}
+
+// Good is what the last run of a job that ended well printed.
+type Good struct {
+	UID   string // of that job
+	At    time.Time
+	Pods  int  // whose logs were read
+	Whole bool // all lines of them were
+	Lines Lines
 }
 
 // Add takes a line, without time stamps and prefixes.

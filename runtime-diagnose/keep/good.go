@@ -24,13 +24,7 @@ const (
 )
 
 // Good is what the last run of a job that ended well printed.
-type Good struct {
-	UID   string // of that job
-	At    time.Time
-	Pods  int  // whose logs were read
-	Whole bool // all lines of them were
-	Lines familiar.Lines
-}
+type Good = familiar.Good
 
 // GoodKey is where the good runs of a job are: the object's name and the key in it. A job whose name
 // is generated is the same one under the next name.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/rank"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -56,15 +55,15 @@ func stall(id, title string, depth int, proves, doubts, steps string) *signature
 }
 
 // Idle is GPUs that do nothing: how many pods, at most how busy, for how long.
-func Idle(job, text string, since time.Time, facts map[string]string) rank.Sighting {
+func Idle(job, text string, since time.Time, facts map[string]string) evidence.Observation {
 	return sighting(GPUsIdle, evidence.Item{
 		ID: evidence.ID("job/" + job + "/gpu-use"), Kind: evidence.Metric, At: since, Source: evidence.Source{Rank: -1}, Text: text, Times: 1,
 	}, facts)
 }
 
 // Sightings are findings that say that a job is not well; slow ranks are none.
-func Sightings(job string, all []Finding) []rank.Sighting {
-	var out []rank.Sighting
+func Sightings(job string, all []Finding) []evidence.Observation {
+	var out []evidence.Observation
 	for _, f := range all {
 		rule := Hangs
 		switch f.Kind {
@@ -81,6 +80,6 @@ func Sightings(job string, all []Finding) []rank.Sighting {
 	return out
 }
 
-func sighting(s *signature.Signature, item evidence.Item, facts map[string]string) rank.Sighting {
-	return rank.Sighting{Signature: s, Item: item, Line: item.Text, Facts: facts, Platform: true}
+func sighting(s *signature.Signature, item evidence.Item, facts map[string]string) evidence.Observation {
+	return evidence.Observation{Signature: s, Item: item, Line: item.Text, Facts: facts, Platform: true}
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 //go:embed catalog/*.yaml
@@ -175,17 +173,17 @@ func (c *Catalog) SuspectsWithout(skip func(*Signature) bool, text string) bool 
 
 // Match finds every signature of one of the given kinds (none given: of any kind) in a
 // text, ordered by ID.
-func (c *Catalog) Match(text string, kinds ...evidence.Kind) []Match {
+func (c *Catalog) Match(text string, kinds ...Kind) []Match {
 	return c.MatchWithout(nil, text, kinds...)
 }
 
 // MatchWithout is Match for a reader that has heard enough of some signatures: skip tells
 // which are not tried again.
-func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ...evidence.Kind) []Match {
+func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ...Kind) []Match {
 	return c.match(func(i int32) bool { return skip != nil && skip(c.all[i]) }, text, kinds)
 }
 
-func (c *Catalog) match(skip func(int32) bool, text string, kinds []evidence.Kind) []Match {
+func (c *Catalog) match(skip func(int32) bool, text string, kinds []Kind) []Match {
 	var candidates, literals []int32
 	c.literals.find(text, func(lit int32) bool {
 		if slices.Contains(literals, lit) {
@@ -214,8 +212,8 @@ func (c *Catalog) match(skip func(int32) bool, text string, kinds []evidence.Kin
 	return found
 }
 
-func ofKind(s *Signature, kinds []evidence.Kind) bool {
-	return len(kinds) == 0 || slices.ContainsFunc(kinds, func(k evidence.Kind) bool { return slices.Contains(s.Kinds, k) })
+func ofKind(s *Signature, kinds []Kind) bool {
+	return len(kinds) == 0 || slices.ContainsFunc(kinds, func(k Kind) bool { return slices.Contains(s.Kinds, k) })
 }
 
 func facts(re *regexp.Regexp, text string, m []int) map[string]string {

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
-
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
@@ -77,7 +75,7 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 		bad("kinds is empty")
 	}
 	for _, k := range s.Kinds {
-		if !slices.Contains([]evidence.Kind{evidence.Log, evidence.Event, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric, evidence.Frame}, k) {
+		if !slices.Contains([]Kind{Log, Event, Status, Exit, Node, Metric, Frame}, k) {
 			bad("kind %q is not log, event, status, exit, node, metric or frame", k)
 		}
 	}

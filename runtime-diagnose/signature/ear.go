@@ -1,7 +1,5 @@
 package signature
 
-import "github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-
 // Ear is one reader's view of a catalog: it hears fewer signatures the longer it listens. A log
 // that says one thing a million times has said it after the first few, and telling that a line
 // says nothing new must not cost more than reading it. It is not safe for concurrent use.
@@ -94,11 +92,11 @@ func (e *Ear) Again(s *Signature) int {
 }
 
 // Match finds the signatures that the ear listens for.
-func (e *Ear) Match(text string, kinds ...evidence.Kind) []Match {
+func (e *Ear) Match(text string, kinds ...Kind) []Match {
 	return e.c.match(func(s int32) bool { return e.calm && e.c.all[s].advance() }, text, kinds)
 }
 
 // MatchNew is Match without those that were heard often enough.
-func (e *Ear) MatchNew(text string, kinds ...evidence.Kind) []Match {
+func (e *Ear) MatchNew(text string, kinds ...Kind) []Match {
 	return e.c.match(func(s int32) bool { return e.full[s] || e.calm && e.c.all[s].advance() }, text, kinds)
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
 // Reading is what one signature makes of a line.
@@ -19,7 +17,7 @@ type Reading struct {
 const exceptionID = "python-exception"
 
 // Explain says which signatures know a line, the one that counts first, and why others give way.
-func (c *Catalog) Explain(line string, kinds ...evidence.Kind) []Reading {
+func (c *Catalog) Explain(line string, kinds ...Kind) []Reading {
 	var out []Reading
 	for _, m := range c.Match(line, kinds...) {
 		out = append(out, Reading{Signature: m.Signature, Facts: m.Facts})

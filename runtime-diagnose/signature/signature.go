@@ -2,7 +2,19 @@
 // and what it does not. One YAML file in catalog/ is one signature.
 package signature
 
-import "github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+// Kind is where an observation comes from.
+type Kind string
+
+// The kinds.
+const (
+	Log    Kind = "log"    // a line, or a traceback, of a container's log
+	Event  Kind = "event"  // a Kubernetes event
+	Status Kind = "status" // a condition or phase of the job, a pod or an object between
+	Exit   Kind = "exit"   // how a container ended: code, signal, reason
+	Node   Kind = "node"   // a node's condition, taint or kernel message
+	Metric Kind = "metric" // a measured value
+	Frame  Kind = "frame"  // the innermost frame of a traceback whose last line no signature knows
+)
 
 // Role is what a match may stand for.
 type Role string
@@ -51,24 +63,24 @@ const (
 
 // Signature is one known failure.
 type Signature struct {
-	ID           string          `json:"id"`
-	Title        string          `json:"title"`
-	Since        string          `json:"since"`
-	Category     string          `json:"category"`
-	Role         Role            `json:"role"`
-	Kinds        []evidence.Kind `json:"kinds"`
-	Literals     []string        `json:"literals"` // every text the pattern matches contains one; without case unless it has a capital
-	Pattern      string          `json:"pattern"`  // RE2; named groups become facts
-	Domain       Domain          `json:"domain"`
-	Retry        Retry           `json:"retry"`
-	Hides        []string        `json:"hides,omitempty"`      // signatures this one explains when both are seen
-	Weak         bool            `json:"weak,omitempty"`       // also seen in runs that end well: counts only beside a failure seen elsewhere
-	LastResort   bool            `json:"lastResort,omitempty"` // counts only in a log where nothing else does; of several lines the one at the end
-	Depth        int             `json:"depth,omitempty"`      // overrides Category.Depth; 0: the category's
-	Says         Says            `json:"says,omitempty"`       // overrides Category.Says; empty: the category's
-	Lasting      bool            `json:"lasting,omitempty"`    // a run that goes on, or ends with 0, does not refute it; else the category decides
-	Proves       string          `json:"proves"`
-	DoesNotProve string          `json:"doesNotProve"`
-	Remedy       string          `json:"remedy"` // steps, one a line
-	References   []string        `json:"references,omitempty"`
+	ID           string   `json:"id"`
+	Title        string   `json:"title"`
+	Since        string   `json:"since"`
+	Category     string   `json:"category"`
+	Role         Role     `json:"role"`
+	Kinds        []Kind   `json:"kinds"`
+	Literals     []string `json:"literals"` // every text the pattern matches contains one; without case unless it has a capital
+	Pattern      string   `json:"pattern"`  // RE2; named groups become facts
+	Domain       Domain   `json:"domain"`
+	Retry        Retry    `json:"retry"`
+	Hides        []string `json:"hides,omitempty"`      // signatures this one explains when both are seen
+	Weak         bool     `json:"weak,omitempty"`       // also seen in runs that end well: counts only beside a failure seen elsewhere
+	LastResort   bool     `json:"lastResort,omitempty"` // counts only in a log where nothing else does; of several lines the one at the end
+	Depth        int      `json:"depth,omitempty"`      // overrides Category.Depth; 0: the category's
+	Says         Says     `json:"says,omitempty"`       // overrides Category.Says; empty: the category's
+	Lasting      bool     `json:"lasting,omitempty"`    // a run that goes on, or ends with 0, does not refute it; else the category decides
+	Proves       string   `json:"proves"`
+	DoesNotProve string   `json:"doesNotProve"`
+	Remedy       string   `json:"remedy"` // steps, one a line
+	References   []string `json:"references,omitempty"`
 }

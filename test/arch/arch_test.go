@@ -15,13 +15,13 @@ const module = "github.com/signalbox-dev/signalbox/"
 // layers are the packages by what they may know; a package imports only lower layers,
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
-	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/evidence": 0, "runtime-diagnose/redact": 0,
-	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1,
+	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/redact": 0,
+	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1, "runtime-diagnose/evidence": 1,
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/rank": 2, "runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/gang": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
-	"runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
+	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4,
 	"cmd/signalbox": 5,
@@ -40,13 +40,13 @@ var sideways = map[string][]string{
 	"preflight/fit/whatif":          {"preflight/quota", "preflight/fit", "preflight/fit/internal/assign"},
 	"preflight/check":               {"preflight/fit", "preflight/fit/whatif", "preflight/quota"},
 	"preflight/checks":              {"preflight/check", "preflight/checks", "preflight/fit", "preflight/quota"},
-	"policies":                      {"preflight"}, // it implements the engine that preflight declares
+	"policies":                      {"preflight"},                                                                                                                  // it implements the engine that preflight declares
+	"runtime-diagnose/evidence":     {"preflight/kinds", "preflight/cluster", "runtime-diagnose/signature", "runtime-diagnose/reduce", "runtime-diagnose/familiar"}, // what a bundle is made of
 	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
-	"runtime-diagnose/control":      {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // what it finds are sightings
-	"runtime-diagnose/gang":         {"runtime-diagnose/rank"},                          // it marks sightings
-	"runtime-diagnose/attribute":    {"runtime-diagnose/rank", "runtime-diagnose/gang"}, // it decides among sightings
-	"runtime-diagnose/progress":     {"runtime-diagnose/rank"},                          // what a job that runs suffers from are sightings
-	"runtime-diagnose/bare":         {"runtime-diagnose/control"},                       // where a pasted line is kept
+	"runtime-diagnose/timeline":     {"runtime-diagnose/control", "runtime-diagnose/progress"}, // members are pods and the courses of their logs
+	"runtime-diagnose/attribute":    {"runtime-diagnose/control", "runtime-diagnose/timeline"}, // it decides among what both observed
+	"runtime-diagnose":              {"runtime-diagnose/report"},
+	"runtime-diagnose/bare":         {"runtime-diagnose/control"}, // where a pasted line is kept
 	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
 	"runtime-diagnose/capture":      {"runtime-diagnose/collect"}, // it keeps what collect reads
 	"runtime-diagnose/prompt":       {"runtime-diagnose"},         // it asks about a Result

@@ -22,6 +22,7 @@ import (
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -264,7 +265,7 @@ func Read(dir string) (diagnose.Case, error) {
 		if strings.HasPrefix(base, "log") || filepath.Ext(base) == ".log" || base == "dmesg.txt" || base == "nvidia-smi.txt" {
 			story.AddLog(base, text)
 		} else {
-			story.AddBare(base, text)
+			bare.Add(&story, base, text)
 		}
 	}
 	story.Adopt()

@@ -20,6 +20,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/bare"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
@@ -73,7 +74,7 @@ func gangWays(dir string, label Label) ([]way, error) {
 			}
 		}
 		if w.pods {
-			story.AddBare("pods.yaml", text)
+			bare.Add(&story, "pods.yaml", text)
 		}
 		story.Adopt()
 		ways = append(ways, way{w.mode, story})

@@ -1,0 +1,191 @@
+package control
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+)
+
+// largestStatus bounds what is unpacked of a compressed list of tasks.
+const largestStatus = 64 << 20
+
+// readFramework reads the failed tasks of an OpenPAI Framework. A Framework succeeds when
+// all tasks are done and no rule of its own was met, failed tasks or not
+// (frameworkcontroller pkg/apis/frameworkcontroller/v1/completion.go), so its own word is
+// no evidence.
+func readFramework(c *evidence.Bundle) []evidence.Observation {
+	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
+		return nil
+	}
+	var out []evidence.Observation
+	own := false // a task failed for a reason of its own
+	for _, role := range frameworkRoles(c.Job.Source) {
+		r, ok := role.(map[string]any)
+		if !ok {
+			continue
+		}
+		roleName, _ := r["name"].(string)
+		tasks, _ := r["taskStatuses"].([]any)
+		for _, t := range tasks {
+			if task, ok := t.(map[string]any); ok {
+				if s, failed := failedTask(roleName, task); failed {
+					out = append(out, s)
+					own = own || s.Signature != attemptOver
+				}
+			}
+		}
+	}
+	for i := range out {
+		if s := &out[i]; s.Signature == attemptOver { // by definition it follows from another task's end, or from the job's
+			s.Explained, s.Follower = true, own
+		}
+	}
+	if s, failed := failedAttempt(c); failed && !own {
+		out = append(out, s)
+	}
+	return append(out, retried(c)...)
+}
+
+// attemptOver is what FrameworkController says of tasks that still ran when the attempt ended.
+var attemptOver = ExitRule(-220)
+
+// failedAttempt is what the Framework says of its attempt itself, where no task says more: its pods were
+// refused, for example.
+func failedAttempt(c *evidence.Bundle) (evidence.Observation, bool) {
+	done, found, err := unstructured.NestedMap(c.Job.Source.Object, "status", "attemptStatus", "completionStatus")
+	if err != nil || !found || c.State.Stopped() {
+		return evidence.Observation{}, false
+	}
+	code, ok := Number(done["code"])
+	if !ok || code == 0 {
+		return evidence.Observation{}, false
+	}
+	phrase, _ := done["phrase"].(string)
+	message, _ := done["diagnostics"].(string)
+	text := fmt.Sprintf("the attempt completed with code %d %s", code, phrase)
+	if message != "" {
+		text += ": " + words.OneLine(reduce.Plain(message), 300)
+	}
+	return evidence.Observation{
+		Signature: TaskExitRule(int32(code), phrase, message), Line: text, Platform: true,
+		Item:  evidence.Item{ID: "framework/attempt", Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
+		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
+	}, true
+}
+
+// oftenRetried is from how many retries on that count against the user a job is not well, whatever it
+// does now.
+const oftenRetried = 10
+
+// retried reads the counts of retries of the job and of its tasks: those that are accountable were failures
+// of the program's own, the others the platform's
+// (https://github.com/microsoft/frameworkcontroller/blob/v0.8.0/pkg/apis/frameworkcontroller/v1/types.go, RetryPolicyStatus).
+func retried(c *evidence.Bundle) []evidence.Observation {
+	total, own := retriesOf(c.Job.Source.Object["status"])
+	for _, role := range frameworkRoles(c.Job.Source) {
+		r, _ := role.(map[string]any)
+		tasks, _ := r["taskStatuses"].([]any)
+		for _, task := range tasks {
+			t, o := retriesOf(task)
+			total, own = total+t, own+o
+		}
+	}
+	if own < oftenRetried || c.State.Phase == kinds.Succeeded || c.State.Stopped() {
+		return nil
+	}
+	text := retriesText(total, own)
+	return []evidence.Observation{{
+		Signature: AgainAndAgain, Line: text, Platform: true, Facts: map[string]string{"retries": fmt.Sprint(own)},
+		Item: evidence.Item{ID: "framework/retries", Kind: evidence.Status, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
+	}}
+}
+
+func retriesOf(of any) (total, own int64) {
+	status, _ := of.(map[string]any)
+	policy, _ := status["retryPolicyStatus"].(map[string]any)
+	total, _ = Number(policy["totalRetriedCount"])
+	own, _ = Number(policy["accountableRetriedCount"])
+	return total, own
+}
+
+func retriesText(total, own int64) string {
+	return fmt.Sprintf("tried again %d time%s: %d after failures of its own, %d after the platform's", total, words.S(int(total)), own, max(0, total-own))
+}
+
+// RetriedOf says how often a Framework was tried again; empty: never.
+func RetriedOf(c *evidence.Bundle) string {
+	if c.Job == nil || c.Job.Ref.Kind != "Framework" || c.Job.Source == nil {
+		return ""
+	}
+	if total, own := retriesOf(c.Job.Source.Object["status"]); total > 0 {
+		return retriesText(total, own)
+	}
+	return ""
+}
+
+func frameworkRoles(u *unstructured.Unstructured) []any {
+	roles, _, err := unstructured.NestedSlice(u.Object, "status", "attemptStatus", "taskRoleStatuses")
+	if err == nil && len(roles) > 0 {
+		return roles
+	}
+	packed, _, err := unstructured.NestedString(u.Object, "status", "attemptStatus", "taskRoleStatusesCompressed")
+	if err != nil || packed == "" {
+		return nil
+	}
+	raw, err := base64.StdEncoding.DecodeString(packed)
+	if err != nil {
+		return nil
+	}
+	zipped, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil
+	}
+	defer zipped.Close()
+	var unpacked []any
+	if json.NewDecoder(io.LimitReader(zipped, largestStatus)).Decode(&unpacked) != nil {
+		return nil
+	}
+	return unpacked
+}
+
+func failedTask(role string, task map[string]any) (evidence.Observation, bool) {
+	completion, found, err := unstructured.NestedMap(task, "attemptStatus", "completionStatus")
+	if err != nil || !found {
+		return evidence.Observation{}, false
+	}
+	code, ok := Number(completion["code"])
+	if !ok || code == 0 {
+		return evidence.Observation{}, false
+	}
+	index, _ := Number(task["index"])
+	pod, _, _ := unstructured.NestedString(task, "attemptStatus", "podName")
+	node, _, _ := unstructured.NestedString(task, "attemptStatus", "podNodeName")
+	phrase, _ := completion["phrase"].(string)
+	text := fmt.Sprintf("task %s[%d] completed with code %d", role, index, code)
+	if phrase != "" {
+		text += " " + phrase
+	}
+	message, _ := completion["diagnostics"].(string)
+	if message != "" {
+		text += ": " + words.OneLine(reduce.Plain(message), 300)
+	}
+	item := evidence.Item{
+		ID: evidence.ID(fmt.Sprintf("task/%s/%d", role, index)), Kind: evidence.Exit, Text: text, Times: 1,
+		Source: evidence.Source{Pod: pod, Node: node, Role: role, Rank: int(index)},
+	}
+	rule := TaskExitRule(int32(code), phrase, message)
+	return evidence.Observation{
+		Signature: rule, Item: item, Line: text, Platform: true, FromLog: FromLog(rule),
+		Facts: map[string]string{"exitCode": fmt.Sprint(code)},
+	}, true
+}

@@ -1,0 +1,73 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// ReadObjects runs the conditions of the objects between the job and its pods (Workload,
+// PodGroup, JobSet, claims) through the catalog: queues say there why they hold a job.
+func ReadObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
+	if catalog == nil {
+		return nil
+	}
+	var out []evidence.Observation
+	for _, object := range c.Objects {
+		if object == nil {
+			continue
+		}
+		for _, text := range conditionTexts(object) {
+			text.message = reduce.Plain(text.message)
+			name := object.GetKind() + "/" + object.GetName()
+			item := evidence.Item{
+				ID: evidence.ID(name + "/" + text.kind), Kind: evidence.Status, Times: 1,
+				Source: evidence.Source{Rank: -1}, Text: fmt.Sprintf("%s: %s: %s", name, text.reason, text.message),
+			}
+			if u, ok := ParseUnschedulable(text.message); ok && object.GetKind() == "PodGroup" {
+				rule, facts := Judge(u) // the scheduler's word about the gang
+				out = append(out, evidence.Observation{Signature: rule, Item: item, Line: item.Text, Facts: facts, Platform: true})
+				continue
+			}
+			for _, m := range catalog.Match(text.reason+": "+text.message, evidence.Status, evidence.Event) {
+				out = append(out, evidence.Observation{Signature: m.Signature, Item: item, Line: item.Text, Facts: m.Facts, Platform: true})
+			}
+		}
+	}
+	return out
+}
+
+// goodWhenTrue are conditions that say why they are not: of Kueue's Workloads, of claims, and of
+// Kubernetes' own PodGroups in 1.36 and 1.37 (k8s.io/api scheduling/v1alpha2, v1beta1).
+var goodWhenTrue = []string{"Admitted", "QuotaReserved", "Ready", "Bound", "Scheduled", "PodGroupScheduled", "PodGroupInitiallyScheduled"}
+
+type conditionText struct{ kind, reason, message string }
+
+func conditionTexts(object *unstructured.Unstructured) []conditionText {
+	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	if err != nil {
+		return nil
+	}
+	var out []conditionText
+	for _, c := range conditions {
+		m, ok := c.(map[string]any)
+		if !ok {
+			continue
+		}
+		kind, _ := m["type"].(string)
+		status, _ := m["status"].(string)
+		reason, _ := m["reason"].(string)
+		message, _ := m["message"].(string)
+		// Conditions that are good when true say why they are not; the others why they are.
+		good := slices.Contains(goodWhenTrue, kind)
+		if (good && status == "False") || (!good && status == "True") {
+			out = append(out, conditionText{kind, reason, message})
+		}
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package control
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// ReadOperator reads what the job's own status says of single pods.
+func ReadOperator(c *evidence.Bundle, pods []Pod) []evidence.Observation {
+	return slices.Concat(readFramework(c), readT9k(c, pods), readExitInMessage(c, pods))
+}
+
+// exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137".
+var exitInMessage = regexp.MustCompile(`\b([a-z0-9][a-z0-9.-]*-(\d+)) exited with code (\d{1,3})\b`)
+
+// readExitInMessage reads the code that a failed job's message names, where its pod is gone: one that is
+// there says it itself.
+func readExitInMessage(c *evidence.Bundle, pods []Pod) []evidence.Observation {
+	m := exitInMessage.FindStringSubmatch(c.State.Message)
+	if m == nil || c.State.Phase != kinds.Failed || c.Job == nil {
+		return nil
+	}
+	name := m[1]
+	if !strings.HasPrefix(name, c.Job.Ref.Name+"-") {
+		name = c.Job.Ref.Name + "-" + name
+	}
+	code, _ := strconv.ParseInt(m[3], 10, 32)
+	if code == 0 || slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == name }) {
+		return nil
+	}
+	source := evidence.Source{Pod: name, Rank: -1}
+	for i := range c.Job.Roles {
+		if role := c.Job.Roles[i].Name; strings.HasSuffix(name, "-"+strings.ToLower(role)+"-"+m[2]) {
+			source.Role = role
+			source.Rank, _ = strconv.Atoi(m[2])
+		}
+	}
+	text := "the operator says: " + words.OneLine(c.State.Message, 200)
+	return []evidence.Observation{{
+		Signature: ExitRule(int32(code)), Line: text, Platform: true, Facts: map[string]string{"exitCode": m[3]},
+		Item: evidence.Item{ID: evidence.ID("pod/" + name + "/exit"), Kind: evidence.Exit, Source: source, Text: text, Times: 1},
+	}}
+}
+
+// readT9k reads what the status of T9k's jobs says of replicas whose pods do not: one that failed and is
+// gone, and workers of a ColossalAIJob that were started again, which do not rejoin the training
+// (t9k manuals, status.tasks).
+func readT9k(c *evidence.Bundle, pods []Pod) []evidence.Observation {
+	if c.Job == nil || !strings.HasPrefix(c.Job.Ref.APIVersion, T9kGroup) || c.Job.Source == nil {
+		return nil
+	}
+	tasks, _, err := unstructured.NestedSlice(c.Job.Source.Object, "status", "tasks")
+	if err != nil {
+		return nil
+	}
+	var out []evidence.Observation
+	say := func(id, name string, index int, text string) {
+		out = append(out, evidence.Observation{
+			Signature: ReplicaLost, Line: text, Platform: true,
+			Item: evidence.Item{ID: evidence.ID(id), Kind: evidence.Status, Source: evidence.Source{Pod: name, Rank: index}, Text: text, Times: 1},
+		})
+	}
+	for _, t := range tasks {
+		task, _ := t.(map[string]any)
+		role, _ := task["type"].(string)
+		for _, key := range []string{"status", "replicas"} {
+			replicas, _ := task[key].([]any)
+			for i, r := range replicas {
+				replica, _ := r.(map[string]any)
+				name, _ := replica["name"].(string)
+				if replica["phase"] == "Failed" && !slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == name }) {
+					say("status/"+name, name, i, fmt.Sprintf("the operator lists %s as failed, and its pod is gone", name))
+				}
+			}
+		}
+		restarts, _ := Number(task["restartCount"])
+		if NoRejoin(c) && role == "worker" && restarts > 0 && c.State.Phase == kinds.Running {
+			say("status/worker/restarts", "", -1, fmt.Sprintf("the operator started workers again %d time%s; a restarted worker does not rejoin the training", restarts, words.S(int(restarts))))
+		}
+	}
+	return out
+}

@@ -1,0 +1,242 @@
+package control
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// Unanswered is on whom a job waits to which nothing has answered: its own operator, or that of an object
+// which the operator made for it. ok is false where pods are there, or it is too early to say.
+func Unanswered(c *evidence.Bundle) (ref job.Ref, since time.Time, ok bool) {
+	if c.Job == nil || c.Job.Source == nil || c.Job.Suspended || len(c.Pods) > 0 || c.Job.MinPods() == 0 ||
+		c.State.Phase != kinds.PhaseUnknown && c.State.Phase != kinds.Created || c.Job.Source.GetDeletionTimestamp() != nil {
+		return job.Ref{}, time.Time{}, false
+	}
+	if counts, _, _ := unstructured.NestedMap(c.Job.Source.Object, "status", "aggregate"); len(counts) > 0 {
+		return job.Ref{}, time.Time{}, false // it has made pods, by its own count
+	}
+	if c.State.Phase == kinds.Created && (c.State.Reason == "Resuming" || c.Job.Ref.Kind == "Framework") {
+		return job.Ref{}, time.Time{}, false // a pause or the delay before a retry may not be over
+	}
+	ref, since = c.Job.Ref, c.Job.Source.GetCreationTimestamp().Time
+	if at, err := time.Parse(time.RFC3339, c.State.Since); err == nil && at.After(since) {
+		since = at
+	}
+	for _, kind := range []string{"JobSet", "Job"} { // the deepest that is there comes last
+		for _, u := range c.Objects {
+			if u == nil || u.GetKind() != kind || u.GetUID() == c.Job.Source.GetUID() {
+				continue
+			}
+			ref = job.Ref{Kind: kind, APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
+			since = u.GetCreationTimestamp().Time
+		}
+	}
+	return ref, since, !since.IsZero() && c.Now.Sub(since) >= SilentAfter
+}
+
+// clock is how sentences give a time that is not the reader's own.
+const clock = "2006-01-02 15:04:05 UTC"
+
+// ReadSilent says that nothing acts on a job, and whether something that was read explains it.
+func ReadSilent(c *evidence.Bundle) []evidence.Observation {
+	of, since, ok := Unanswered(c)
+	if !ok || slices.ContainsFunc(c.Missing, func(m string) bool { return strings.HasPrefix(m, "pods:") }) {
+		return nil
+	}
+	what, when, facts := of.Kind+" "+of.Name, since.UTC().Format(clock), map[string]string{}
+	rule, text := Silent, fmt.Sprintf("%s was created at %s; it has no pod and no condition: its operator has not acted on it", what, when)
+	if c.State.Phase == kinds.Created && of.UID == c.Job.Ref.UID {
+		rule, text = Podless, fmt.Sprintf("the operator has known %s since %s and made no pod", what, when)
+	}
+	if why := explainSilence(c, of, facts); why != "" {
+		text += "; " + why
+	}
+	return []evidence.Observation{{
+		Signature: rule, Line: text, Platform: true, Facts: facts,
+		Item: evidence.Item{ID: evidence.ID("status/" + of.Kind), Kind: evidence.Status, At: since, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
+	}}
+}
+
+// explainSilence is the first of what was read that explains why nothing acts: another controller has the
+// job, a queue holds it, its operator's workload is not there or not ready, its webhook has no certificate.
+func explainSilence(c *evidence.Bundle, of job.Ref, facts map[string]string) string {
+	if other := c.Job.ManagedElsewhere; other != "" {
+		facts["managedBy"] = other
+		return fmt.Sprintf("managedBy is %q, so the kind's own operator leaves it to that controller", other)
+	}
+	var why []string
+	if queue := c.Job.Gang.Queue; queue != "" {
+		facts["queue"] = queue
+		why = append(why, queueSays(c, queue))
+	}
+	controller, known := kinds.ControllerOf(of)
+	if !known {
+		return strings.Join(why, "; ")
+	}
+	facts["operator"] = controller.String()
+	switch found := workloads(c, controller); {
+	case len(found) > 0:
+		for _, u := range found {
+			why = append(why, readiness(u))
+		}
+	case slices.Contains(c.Absent, controller.String()):
+		why = append(why, fmt.Sprintf("no namespace has a %s, which is what the operator's manifests install", controller))
+	default:
+		why = append(why, fmt.Sprintf("whether the %s of its operator runs was not seen", controller))
+	}
+	if hook := kinds.Of(of).Validates.Webhook; hook != "" {
+		if slices.Contains(c.Absent, "webhook "+hook) {
+			why = append(why, fmt.Sprintf("the webhook %s with which the operator looks at its jobs is not registered", hook))
+		} else if withoutCertificate(c, hook) {
+			why = append(why, fmt.Sprintf("the operator's webhook %s has no certificate, which the operator writes when it starts", hook))
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+// queueSays is how far a queue has got with the job: Kueue makes a Workload for each.
+func queueSays(c *evidence.Bundle, queue string) string {
+	for _, u := range c.Objects {
+		if u != nil && u.GetKind() == "Workload" && strings.HasPrefix(u.GetAPIVersion(), "kueue.x-k8s.io/") {
+			return fmt.Sprintf("Workload %s of queue %s stands for it", u.GetName(), queue)
+		}
+	}
+	return fmt.Sprintf("it names queue %s, and no Workload of Kueue stands for it", queue)
+}
+
+func workloads(c *evidence.Bundle, of kinds.Controller) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, u := range c.Objects {
+		if u != nil && u.GetKind() == of.Kind && u.GetName() == of.Name {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// readiness is how many replicas a Deployment or StatefulSet has ready.
+func readiness(u *unstructured.Unstructured) string {
+	spec, _, _ := unstructured.NestedMap(u.Object, "spec")
+	status, _, _ := unstructured.NestedMap(u.Object, "status")
+	want, written := Number(spec["replicas"])
+	if !written {
+		want = 1 // the API's default
+	}
+	ready, _ := Number(status["readyReplicas"])
+	name := fmt.Sprintf("%s %s/%s", u.GetKind(), u.GetNamespace(), u.GetName())
+	switch {
+	case want == 0:
+		return name + " is scaled to 0 replicas: the operator is switched off"
+	case ready == 0:
+		return fmt.Sprintf("%s has none of %d replica%s ready: the operator does not run", name, want, words.S(int(want)))
+	}
+	return fmt.Sprintf("%s has %d of %d replica%s ready: its log says why it leaves the job alone", name, ready, want, words.S(int(want)))
+}
+
+// withoutCertificate says that a webhook is registered and the API server has nothing to trust it by.
+func withoutCertificate(c *evidence.Bundle, hook string) bool {
+	for _, u := range c.Objects {
+		if u == nil || u.GetKind() != "ValidatingWebhookConfiguration" {
+			continue
+		}
+		hooks, _, _ := unstructured.NestedSlice(u.Object, "webhooks")
+		for _, h := range hooks {
+			one, _ := h.(map[string]any)
+			bundle, _, _ := unstructured.NestedString(one, "clientConfig", "caBundle")
+			if one["name"] == hook && bundle == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// finalizers are those of Kubernetes and of the operators that are known, and what each waits for.
+var finalizers = map[string]string{
+	// https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion
+	"foregroundDeletion": "the garbage collector waits until everything that the job owns is gone",
+	"orphan":             "the garbage collector has to release what the job owns",
+	// https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-tracking-with-finalizers
+	"batch.kubernetes.io/job-tracking": "the Job controller has to count the pod",
+	// https://github.com/kubernetes-sigs/kueue/blob/v0.19.0/pkg/controller/constants/constants.go and …/jobs/pod
+	"kueue.x-k8s.io/managed":         "Kueue has to finish the pod",
+	"kueue.x-k8s.io/resource-in-use": "Kueue has to release the quota",
+}
+
+// ReadStuck says which finalizer holds a job that was deleted long ago, and whose it is.
+func ReadStuck(c *evidence.Bundle) (evidence.Observation, bool) {
+	if c.Job == nil || c.Job.Source == nil {
+		return evidence.Observation{}, false
+	}
+	u := c.Job.Source
+	asked, holds := u.GetDeletionTimestamp(), u.GetFinalizers()
+	if asked == nil || c.Now.Sub(asked.Time) < StuckAfter || len(holds) == 0 {
+		return evidence.Observation{}, false
+	}
+	var parts []string
+	for _, name := range holds {
+		part := "finalizer " + name
+		if what := finalizers[name]; what != "" {
+			part += ": " + what
+		}
+		if who := putOnBy(u, name); who != "" {
+			part += " (put on by " + who + ")"
+		}
+		parts = append(parts, part)
+	}
+	text := fmt.Sprintf("deleted at %s and still there: %s", asked.UTC().Format(clock), strings.Join(parts, "; "))
+	if slices.Contains(holds, "foregroundDeletion") {
+		text += stillThere(c.Pods)
+	}
+	return evidence.Observation{
+		Signature: Stuck, Line: text, Platform: true, Facts: map[string]string{"finalizer": strings.Join(holds, ", ")},
+		Item: evidence.Item{ID: "status/deletion", Kind: evidence.Status, At: asked.Time, Text: text, Times: 1, Source: evidence.Source{Rank: -1}},
+	}, true
+}
+
+// putOnBy is the field manager that owns a finalizer; empty: the object does not say.
+func putOnBy(u *unstructured.Unstructured, finalizer string) string {
+	for _, m := range u.GetManagedFields() {
+		if m.FieldsV1 == nil {
+			continue
+		}
+		if fields := m.FieldsV1.GetRawString(); strings.Contains(fields, `"f:finalizers"`) && strings.Contains(fields, `"v:\"`+finalizer+`\""`) {
+			return m.Manager
+		}
+	}
+	return ""
+}
+
+// mostLeft bounds the pods that a sentence names.
+const mostLeft = 3
+
+// stillThere names the pods that a job waits for, and what holds those.
+func stillThere(pods []corev1.Pod) string {
+	var names []string
+	for i := range pods {
+		name := pods[i].Name
+		if held := pods[i].Finalizers; len(held) > 0 {
+			name += " (finalizer " + strings.Join(held, ", ") + ")"
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n > mostLeft:
+		return fmt.Sprintf("; %d pods are left: %s and %d more", n, strings.Join(names[:mostLeft], ", "), n-mostLeft)
+	default:
+		return fmt.Sprintf("; %d pod%s %s left: %s", n, words.S(n), words.Is(n), strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,65 @@
+package evidence
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Joined are the logs of a bundle, where files that are called like a pod beside them are that pod's: people
+// hand over `kubectl logs POD > POD.log` and `kubectl get pods -o yaml`, and how a container ended says
+// little without what it printed. A name that fits two files, or none of its containers alone, joins none.
+func (b *Bundle) Joined() []ContainerLog {
+	pods := map[string]*corev1.Pod{}
+	for i := range b.Pods {
+		pods[b.Pods[i].Name] = &b.Pods[i]
+	}
+	taken := map[Source]int{}
+	out := slices.Clone(b.Logs)
+	for i := range out {
+		if s := sourceOfFile(&out[i], pods); s.Pod != "" {
+			taken[s]++
+		}
+	}
+	for i := range out {
+		s := sourceOfFile(&out[i], pods)
+		if s.Pod == "" || taken[s] > 1 {
+			continue
+		}
+		out[i].Source.Pod, out[i].Source.Container, out[i].Source.Attempt = s.Pod, s.Container, s.Attempt
+	}
+	return out
+}
+
+// sourceOfFile is the pod, container and life that the name of a file says it is of; no pod: it says none.
+func sourceOfFile(l *ContainerLog, pods map[string]*corev1.Pod) Source {
+	if l.Source.Pod != "" || l.Pasted || len(pods) == 0 {
+		return Source{}
+	}
+	words := strings.FieldsFunc(path.Base(strings.ReplaceAll(l.Source.File, `\`, "/")), func(c rune) bool {
+		return c == '.' || c == '_' || c == ' ' || c == '@' || c == ':'
+	})
+	s := Source{}
+	var pod *corev1.Pod
+	for _, word := range words {
+		for _, name := range []string{word, strings.TrimPrefix(word, "log-"), strings.TrimPrefix(word, "logs-"), strings.TrimSuffix(word, "-log"), strings.TrimSuffix(word, "-previous")} {
+			if p := pods[name]; p != nil {
+				pod = p
+			}
+		}
+		if word == "previous" || word == "before-1" || strings.HasSuffix(word, "-previous") {
+			s.Attempt = 1
+		}
+	}
+	if pod == nil {
+		return Source{}
+	}
+	for i := range pod.Spec.Containers {
+		if name := pod.Spec.Containers[i].Name; len(pod.Spec.Containers) == 1 || slices.Contains(words, name) {
+			s.Pod, s.Container = pod.Name, name
+		}
+	}
+	return s
+}

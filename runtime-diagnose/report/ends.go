@@ -1,0 +1,171 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// endedFirst are the pods that ended badly, the first one first; of those whose time nobody knows the
+// order is that of names.
+func (d *draft) endedFirst() []*control.Pod {
+	var out []*control.Pod
+	for i := range d.Seen.Pods {
+		if d.Seen.Pods[i].Exit != nil {
+			out = append(out, &d.Seen.Pods[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *control.Pod) int {
+		if a.Ended.IsZero() != b.Ended.IsZero() {
+			return cmp.Compare(b.Ended.Unix(), a.Ended.Unix())
+		}
+		return a.Ended.Compare(b.Ended)
+	})
+	return out
+}
+
+// mostWays bounds how many ways to end are told.
+const mostWays = 3
+
+// howTheyEnded says how the pods ended where none of it can be a cause: being told to stop has one, and
+// it was not seen.
+func (d *draft) howTheyEnded() string {
+	byCode := map[int32][]*control.Pod{}
+	for _, p := range d.endedFirst() {
+		byCode[p.Exit.Code] = append(byCode[p.Exit.Code], p)
+	}
+	codes := slices.SortedFunc(maps.Keys(byCode), func(a, b int32) int {
+		return cmp.Or(cmp.Compare(len(byCode[b]), len(byCode[a])), cmp.Compare(a, b))
+	})
+	var b strings.Builder
+	for _, code := range codes[:min(len(codes), mostWays)] {
+		first := byCode[code][0]
+		b.WriteString(" " + first.Name)
+		if n := len(byCode[code]) - 1; n > 0 {
+			fmt.Fprintf(&b, " and %d more", n)
+		}
+		fmt.Fprintf(&b, " ended with %s", control.ExitPhrase(code))
+		if !first.Ended.IsZero() {
+			b.WriteString(", at " + first.Ended.UTC().Format("15:04:05"))
+			if len(byCode[code]) > 1 {
+				b.WriteString(" and later")
+			}
+		}
+		b.WriteString(".")
+	}
+	return b.String()
+}
+
+// logToRead is the step that is left where nothing names a cause.
+func (d *draft) logToRead() string {
+	ended := d.endedFirst()
+	if len(ended) == 0 && len(d.Seen.Pods) == 0 {
+		return "No pod of the job is left to read: look for its logs where the cluster keeps them, or run it again with its pods kept after the end."
+	}
+	if len(ended) == 0 {
+		return "Read the logs of the job's pods: " + d.kubectl("logs", d.Seen.Pods[0].Name) + "."
+	}
+	command := d.kubectl("logs", ended[0].Name) + " -c " + ended[0].Exit.Container
+	if ended[0].Restarts > 0 {
+		command += " --previous"
+	}
+	return "Read the log of the pod that ended first: " + command + "."
+}
+
+// kubectl is a command about a thing of the job's namespace.
+func (d *draft) kubectl(verb, name string) string {
+	command := "kubectl " + verb + " " + name
+	if d.Job != nil && d.Job.Ref.Namespace != "" {
+		command += " -n " + d.Job.Ref.Namespace
+	}
+	return command
+}
+
+func logsHold(n int) string {
+	if n == 1 {
+		return "the log that was read holds"
+	}
+	return fmt.Sprintf("the %d logs that were read hold", n)
+}
+
+func (d *draft) countWell() int {
+	n := 0
+	for _, p := range d.Seen.Pods {
+		if p.Running() || p.Phase == corev1.PodSucceeded {
+			n++
+		}
+	}
+	return n
+}
+
+// logCommand shows the log of a container.
+func (d *draft) logCommand(s evidence.Source) string {
+	command := d.kubectl("logs", s.Pod)
+	if s.Container != "" {
+		command += " -c " + s.Container
+	}
+	if s.Attempt > 0 {
+		command += " --previous"
+	}
+	return command
+}
+
+// stepsFor are what to do about the root: where reading is all that is left, the command for it, and what
+// was read already.
+func (d *draft) stepsFor(root *evidence.Observation) []string {
+	steps := root.Signature.Steps()
+	if d.neverFits() {
+		for i := range steps {
+			steps[i] = waits.ReplaceAllString(steps[i], "")
+		}
+		steps = slices.DeleteFunc(steps, func(step string) bool { return step == "" })
+	}
+	s, reads := root.Item.Source, false
+	for i, step := range steps {
+		reads = reads || readTheLog.MatchString(step)
+		if !readTheLog.MatchString(step) || s.Pod == "" {
+			continue
+		}
+		switch {
+		case len(d.End.Lines) > 0:
+			steps[i] = "Read what stands above the end of the log: " + d.logCommand(s) + " --tail=200."
+		case d.hasPod(s.Pod):
+			steps[i] = "Read the end of the container's log: " + d.logCommand(s) + " --tail=200."
+		default:
+			steps[i] = "The pod is gone: look for the end of its log where the cluster keeps logs."
+		}
+	}
+	if !reads && attribute.BareExit(root) && len(d.End.Lines) == 0 && len(d.Logs) == 0 {
+		steps = append([]string{d.logToRead()}, steps...)
+	}
+	return steps
+}
+
+// waits is the part of a step that is to wait for others to end.
+var waits = regexp.MustCompile(`,? or wait for running jobs to end|^Else wait for running jobs to end\.$`)
+
+// neverFits says that what the job asks for is more than its nodes have when they are idle: no waiting helps.
+func (d *draft) neverFits() bool {
+	if d.Cluster == nil {
+		return false
+	}
+	answer, ok := d.fit()
+	return ok && answer.Verdict == fit.TooBig
+}
+
+// readTheLog is a step that sends people to a log.
+var readTheLog = regexp.MustCompile(`(?i)^read (?:the end of )?the (?:container's )?log\b`)
+
+func (d *draft) hasPod(name string) bool {
+	return slices.ContainsFunc(d.Seen.Pods, func(p control.Pod) bool { return p.Name == name })
+}

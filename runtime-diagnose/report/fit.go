@@ -1,0 +1,106 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+)
+
+// fitOfJob asks the capacity side whether the whole job fits, the pods that have a node in
+// their places; ok is false where nothing is known, or no pod waits.
+func (d *draft) fitOfJob(ctx context.Context) (result fit.Result, ok bool) {
+	if d.Cluster == nil || d.Job == nil {
+		return result, false
+	}
+	gang := gang.Of(d.Job)
+	gang.MinMembers, gang.NodesOnly = 0, true
+	gang.Groups = slices.Clone(gang.Groups)
+	roles, waits := d.bound(gang), false
+	gang.Own = func(p *corev1.Pod) (string, bool) { role, ok := roles[p.Name]; return role, ok }
+	for i := range gang.Groups {
+		g := &gang.Groups[i]
+		there := 0
+		for _, p := range d.Seen.Pods {
+			if _, own := roles[p.Name]; p.Source.Role == g.Name && p.Placed && !own {
+				g.Count = max(0, g.Count-1) // it has ended, or the view is older than it
+			} else if own && p.Source.Role == g.Name {
+				there++
+			}
+		}
+		g.Min = min(g.Min, g.Count)
+		waits = waits || there < g.Count
+	}
+	if !waits {
+		return result, false
+	}
+	result = whatif.Answer(ctx, d.Cluster, gang)
+	return result, result.Verdict != fit.Unknown
+}
+
+// bound are the roles of pods of the job that the view of the cluster counts on their
+// nodes, by name.
+func (d *draft) bound(gang gang.Gang) map[string]string {
+	roles := map[string]string{}
+	for _, p := range d.Seen.Pods {
+		if p.Placed && !p.Deleted && d.Cluster.Bound(gang.Namespace, p.Name) {
+			roles[p.Name] = p.Source.Role
+		}
+	}
+	return roles
+}
+
+// lacks is what the pods that wait do not get, for the reason the scheduler names: the
+// resource with its numbers, or the labels that no node has; "" where nothing is known.
+func (d *draft) lacks(u *control.Unschedulable) string {
+	result, ok := d.fit()
+	if !ok {
+		return ""
+	}
+	for _, s := range result.Shortfall {
+		if !slices.ContainsFunc(u.Reasons, func(r control.Refusal) bool { return r.Resource == string(s.Resource) }) {
+			continue
+		}
+		amount := func(n int64) string { return job.Format(s.Resource, n) }
+		there := "%s free in all, %s on one node at most"
+		if result.Verdict == fit.TooBig {
+			there = "nodes that may take them have %s for them even idle, %s on one at most"
+		}
+		return fmt.Sprintf("the pods that wait ask for %s %s, %s each; "+there,
+			amount(s.Asked), s.Resource, amount(s.NeededHole), amount(s.Free), amount(s.LargestHole))
+	}
+	return d.selects(u.Pod)
+}
+
+// selects is what a pod's node selector asks for.
+func (d *draft) selects(pod string) string {
+	for i := range d.Pods {
+		if d.Pods[i].Name != pod || len(d.Pods[i].Spec.NodeSelector) == 0 {
+			continue
+		}
+		var labels []string
+		for _, key := range slices.Sorted(maps.Keys(d.Pods[i].Spec.NodeSelector)) {
+			labels = append(labels, key+"="+d.Pods[i].Spec.NodeSelector[key])
+		}
+		return "it selects nodes with " + strings.Join(labels, ", ")
+	}
+	return ""
+}
+
+// unplaced is why pods wait, after a sentence that says how many have a place.
+func unplaced(answer fit.Result, placed int) string {
+	busy := answer.Verdict == fit.Full || answer.Verdict == fit.Fragmented
+	if why, ok := strings.CutPrefix(answer.String(), answer.Headline()+": "); ok && busy && answer.Placed == placed {
+		return ": " + why + "." // nothing of the headline is new
+	}
+	return "; " + answer.String() + "."
+}

@@ -1,0 +1,271 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
+)
+
+// whatBehind names the ranks that the others waited for.
+func (d *draft) whatBehind() string {
+	if d.Waited == nil || len(d.Waited.Behind) == 0 {
+		return ""
+	}
+	behind := d.Waited.Behind
+	text := fmt.Sprintf("Rank %d", behind[0])
+	if n := len(behind) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s: %s.", text, d.Waited.Why)
+}
+
+func (d *draft) isMember(place string) bool {
+	_, ok := d.at[place]
+	return ok
+}
+
+// sayOrder says how it is known who went first, and what became of the others.
+func (d *draft) sayOrder(r *Report) {
+	defer func() { r.Members = d.Members }()
+	for i := range d.Members {
+		m := &d.Members[i]
+		b := d.Clocks.Ahead(m.Clock)
+		m.Ahead, m.Sign = (b.Low+b.High)/2, d.Marks.States[m.Place].Sign.At
+	}
+	root := d.root
+	if root == nil || r.Verdict == Healthy {
+		return
+	}
+	first := map[string]bool{}
+	for _, item := range append([]evidence.Item{root.Item}, root.Also...) {
+		first[item.Source.Place()] = true
+	}
+	for i := range d.Members {
+		if m := &d.Members[i]; first[m.Place] {
+			m.First, m.Says = true, root.Signature.Title
+		}
+	}
+	if len(d.Members) < 2 {
+		return
+	}
+	r.Followers = d.followers(first)
+	if !d.isMember(root.Item.Source.Place()) {
+		return
+	}
+	r.Order = d.order(root, first)
+}
+
+func (d *draft) order(root *evidence.Observation, first map[string]bool) *Order {
+	o := &Order{}
+	at := timeline.Moment{Clock: root.Item.Clock, At: root.Item.At}
+	next, nextAt, troubled, plain := "", timeline.Moment{}, 0, 0
+	for _, m := range d.Members {
+		state, known := d.Marks.States[m.Place]
+		if first[m.Place] || !known || !m.Failed && state.First.At.IsZero() {
+			continue
+		}
+		troubled += 1 + m.Alike
+		if state.Own {
+			plain++
+		}
+		if !state.First.At.IsZero() && (next == "" || d.Clocks.Order(state.First, nextAt) < 0 || state.First.At.Before(nextAt.At) && d.Clocks.Order(nextAt, state.First) >= 0) {
+			next, nextAt = m.Place, state.First
+		}
+	}
+	if troubled == 0 {
+		return nil
+	}
+	if gap := d.Clocks.Gap(at, nextAt); next != "" && gap > 0 {
+		o.Ahead = gap
+	}
+	later, give, dated := d.Clocks.Between(at, nextAt)
+	o.Skew = 2 * give
+	only := root.Signature.Role == signature.Root && root.Signature.DepthOf() > signature.Symptom && plain == 0
+	others := fmt.Sprintf("the other %d", troubled)
+	if troubled == 1 {
+		others = "the other one"
+	}
+	switch {
+	case d.Waited != nil && (root.Signature == timeline.Awaited || root.Signature == timeline.Desync):
+		o.Why = "The others complain, and none of them says why; they waited for it."
+	case only && o.Ahead > 0:
+		o.Why = fmt.Sprintf("It alone names a cause of its own, at least %s before %s showed any sign.", words.Short(o.Ahead), others)
+	case only:
+		o.Why = fmt.Sprintf("It alone names a cause of its own; %s only went after it or say%s that somebody was gone.", others, words.Verb(troubled))
+	case o.Ahead > 0:
+		o.Why = fmt.Sprintf("It was first, at least %s before %s.", words.Short(o.Ahead), next)
+	case dated:
+		o.Why = fmt.Sprintf("%s came %s, give or take %s: times do not show which was first.", next, laterBy(later), words.Short(give))
+		o.Decide = d.decides()
+	default:
+		o.Why = "Nothing that was read dates the others, so times do not show who was first."
+		o.Decide = d.decides()
+	}
+	return o
+}
+
+// decides is what would tell who went first: the logs that were not read, of those that ended
+// first.
+func (d *draft) decides() string {
+	var unread []*timeline.Member
+	for i := range d.Members {
+		if m := &d.Members[i]; m.Failed && !m.Read {
+			unread = append(unread, m)
+		}
+	}
+	if len(unread) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(unread, func(a, b *timeline.Member) int { return a.Ended.Compare(b.Ended) })
+	text := "the log of " + unread[0].Place
+	if at := unread[0].Ended; !at.IsZero() {
+		text += ", which ended at " + at.UTC().Format("15:04:05")
+	}
+	if n := len(unread) - 1; n > 0 {
+		text += fmt.Sprintf(" (and of %d more)", n)
+	}
+	return text + ", was not read; it would decide"
+}
+
+// notHeard names the members that may be the one the others waited for in a collective: they do not
+// complain, have not ended, and nothing that they print was read. Empty where watchdogs tell who was
+// behind, and where most were not heard.
+func (d *draft) notHeard(root *evidence.Observation) string {
+	if root.Signature.Category != timeline.Awaited.Category || root.Signature.Role != signature.Cascade || d.whatBehind() != "" {
+		return ""
+	}
+	var silent []string
+	unread := 0
+	for i := range d.Members {
+		m := &d.Members[i]
+		if m.Read {
+			continue
+		}
+		unread += 1 + m.Alike
+		if !m.Failed && m.Done.IsZero() {
+			silent = append(silent, m.Place)
+		}
+	}
+	if len(silent) == 0 || 2*unread > timeline.Headcount(d.Members) {
+		return ""
+	}
+	text := silent[0]
+	if n := len(silent) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text + " may be who the others waited for: nothing that it printed was read; that would decide."
+}
+
+// followers folds the members that are not first by what they say last about themselves: the
+// line that explains their end, else how they ended.
+func (d *draft) followers(first map[string]bool) []Followers {
+	says := map[string]*evidence.Observation{}
+	for i := range d.Observations {
+		s := &d.Observations[i]
+		place := s.Item.Source.Place()
+		if !isTold(s) || first[place] {
+			continue
+		}
+		if old := says[place]; old == nil || explains(s) > explains(old) {
+			says[place] = s
+		}
+	}
+	at := map[string]int{}
+	var out []Followers
+	for i := range d.Members {
+		m := &d.Members[i]
+		text := ""
+		when := m.Ended
+		switch s := says[m.Place]; {
+		case first[m.Place]:
+			continue
+		case s != nil:
+			text = s.Signature.Title
+			if !s.Item.At.IsZero() {
+				when = s.Item.At
+			}
+		case m.Failed:
+			text = control.ExitRule(m.ExitCode).Title
+		default:
+			continue
+		}
+		m.Says = text
+		k, ok := at[text]
+		if !ok {
+			k = len(out)
+			at[text] = k
+			out = append(out, Followers{Says: text})
+		}
+		f := &out[k]
+		f.Places = append(f.Places, m.Place)
+		if f.First.IsZero() || !when.IsZero() && when.Before(f.First) {
+			f.First = when
+		}
+	}
+	for i := range d.Groups {
+		c := &d.Groups[i]
+		if c.says(d.root, first) {
+			continue
+		}
+		var s *evidence.Observation
+		for k := range c.Told {
+			if one := &c.Told[k]; isTold(one) && (s == nil || explains(one) > explains(s)) {
+				s = one
+			}
+		}
+		if s == nil {
+			continue
+		}
+		k, ok := at[s.Signature.Title]
+		if !ok {
+			k = len(out)
+			at[s.Signature.Title] = k
+			out = append(out, Followers{Says: s.Signature.Title})
+		}
+		out[k].Places = slices.Grow(out[k].Places, c.Count)
+		for source := range c.Sources {
+			out[k].Places = append(out[k].Places, source.Place())
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Followers) int {
+		return cmp.Or(-cmp.Compare(len(a.Places), len(b.Places)), a.First.Compare(b.First), strings.Compare(a.Says, b.Says))
+	})
+	return out
+}
+
+// isTold says that a sighting is worth saying of a member.
+func isTold(s *evidence.Observation) bool {
+	return !s.Over && s.Signature.Role != signature.Context && !s.Signature.Weak
+}
+
+// explains ranks what a member says: a cause of its own, that another went away, that it was
+// told to stop, how it ended.
+func explains(s *evidence.Observation) int {
+	switch {
+	case s.Item.Kind == evidence.Exit && s.Signature.DepthOf() == signature.Symptom:
+		return 1
+	case s.Signature.Role == signature.Cascade:
+		return 3
+	case s.Signature.Role == signature.Confirmation:
+		return 0
+	case s.Signature.DepthOf() == signature.Symptom:
+		return 2
+	default:
+		return 4
+	}
+}
+
+func laterBy(d time.Duration) string {
+	if d < 0 {
+		return words.Short(-d) + " earlier"
+	}
+	return words.Short(d) + " later"
+}

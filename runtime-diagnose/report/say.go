@@ -1,0 +1,413 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
+)
+
+// say writes the three texts people read.
+func (d *draft) say(r *Report) {
+	switch r.Verdict {
+	case Healthy:
+		r.Error, r.Analysis = "", d.whyHealthy(r)
+	case Unknown:
+		r.Error, r.Analysis = "", d.whyUnknown(r)
+	default:
+		d.sayCause(r)
+	}
+}
+
+func (d *draft) sayCause(r *Report) {
+	if t := d.Read.BadEnd; r.Root == nil && !d.Failed && len(d.Answer.Effects) == 0 && t != nil {
+		d.sayBadEnd(r, t)
+		return
+	}
+	if r.Root == nil {
+		r.Error = d.subject() + " failed, and nothing that was read says why"
+		r.Analysis = "What was seen names no cause."
+		if d.State.Message != "" {
+			r.Error = d.subject() + " failed: " + words.OneLine(d.State.Message, 200)
+			r.Analysis = "That is the operator's word; nothing else that was read names a cause."
+		}
+		r.Analysis += d.howTheyEnded() + d.whatDecides(r)
+		r.Solution = []string{d.logToRead()}
+		return
+	}
+	root := d.root
+	r.Error = d.sentence(root)
+	var b strings.Builder
+	b.WriteString(fill(root.Signature.Proves, root.Facts))
+	fmt.Fprintf(&b, " [%s]", root.Item.ID)
+	if n := len(d.End.Lines); n > 0 {
+		last := d.End.Lines[n-1]
+		fmt.Fprintf(&b, " Its log ends with: %q [%s]", cut(strings.TrimSpace(d.End.Shown(last.Text))), d.End.Item(n-1).ID)
+		r.Ending = d.End
+	}
+	if also := d.alsoSaid(*root); also != "" {
+		b.WriteString(" " + also)
+	}
+	if behind := d.whatBehind(); behind != "" && root.Signature != timeline.Awaited && root.Signature != timeline.Desync {
+		b.WriteString(" " + behind)
+	}
+	if attempts := d.attempts.sentence(); attempts != "" {
+		b.WriteString(" " + attempts)
+	}
+	if d.Compared != "" {
+		b.WriteString(" " + d.Compared)
+	}
+	if who := d.followed(r); who != "" {
+		b.WriteString(" " + who)
+	}
+	if r.Order != nil {
+		b.WriteString(" " + r.Order.Why)
+	}
+	if len(d.Answer.Rivals) > 0 {
+		other := d.Answer.Rivals[0]
+		fmt.Fprintf(&b, " As likely: %s [%s]; nothing sets the two apart.", other.Signature.Title, other.Item.ID)
+	}
+	if root.Signature.DoesNotProve != "" {
+		b.WriteString(" Not shown: " + lowerFirst(root.Signature.DoesNotProve))
+	}
+	switch heard := d.notHeard(root); {
+	case heard != "":
+		b.WriteString(" Open: " + heard)
+	case r.Verdict == Inconclusive || r.Order != nil && r.Order.Decide != "":
+		b.WriteString(d.whatDecides(r))
+	}
+	r.Solution = d.stepsFor(root)
+	if node := d.onlyNode(root); node != "" {
+		fmt.Fprintf(&b, " Pods of the same job on other nodes do not say it: the difference is node %s.", node)
+		r.Solution = append([]string{"Tell the administrators node " + node + ", and start the job on other nodes."}, r.Solution...)
+	}
+	if control.NoRejoin(&d.Bundle) && root.Item.Source.Attempt > 0 {
+		b.WriteString(" The container was started again, but a restarted worker of a ColossalAIJob does not rejoin the training.")
+		r.Solution = append(r.Solution, "Create the job again: it does not recover by itself.")
+	}
+	r.Plain = b.String()
+	r.Analysis = b.String() + followersSentence(r.Followers)
+	if r.Waiting != "" && root.Item.Kind != evidence.Log {
+		r.Analysis = strings.TrimRight(r.Waiting, ".") + ". " + r.Analysis
+		r.Plain = strings.TrimRight(r.Waiting, ".") + ". " + r.Plain
+	}
+}
+
+// followersSentence is what became of the other members, in one sentence.
+func followersSentence(all []Followers) string {
+	var parts []string
+	for _, f := range all[:min(len(all), 3)] {
+		parts = append(parts, fmt.Sprintf("%d × %s", len(f.Places), f.Says))
+	}
+	if n := len(all) - 3; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more kinds", n))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " The others: " + strings.Join(parts, "; ") + "."
+}
+
+// sentence is the one line that names who, where and what, with the numbers.
+func (d *draft) sentence(s *evidence.Observation) string {
+	who := Who(s.Item.Source)
+	switch n := d.places(s); {
+	case n > 1 && who != "":
+		who += fmt.Sprintf(" and %d more", n-1)
+	case n > 1: // the job's own word stands for its pods
+		who = fmt.Sprintf("%d pod%s", n-1, words.S(n-1))
+	}
+	text := s.Signature.Title
+	if u := d.schedulerOf(s); u != nil {
+		text += ": " + u.Sentence()
+		if lacks := d.lacks(u); lacks != "" {
+			text += "; " + lacks
+		}
+	} else if numbers := factList(s.Facts); numbers != "" {
+		text += " (" + numbers + ")"
+	}
+	if who == "" {
+		return text
+	}
+	return who + ": " + text
+}
+
+func (d *draft) schedulerOf(s *evidence.Observation) *control.Unschedulable {
+	for i := range d.Seen.Scheduling {
+		if u := &d.Seen.Scheduling[i]; u.Item.ID == s.Item.ID {
+			return u
+		}
+	}
+	return nil
+}
+
+// Who is "worker-3 (Worker 3, node gpu-7)".
+func Who(s evidence.Source) string {
+	name := s.Pod
+	if name == "" {
+		name = s.File
+		if s.Rank >= 0 && name != "" {
+			return fmt.Sprintf("%s, rank %d", name, s.Rank)
+		}
+		return name
+	}
+	var about []string
+	if s.Role != "" && s.Rank >= 0 {
+		about = append(about, fmt.Sprintf("%s %d", s.Role, s.Rank))
+	} else if s.Rank >= 0 {
+		about = append(about, fmt.Sprintf("rank %d", s.Rank))
+	}
+	if s.Node != "" {
+		about = append(about, "node "+s.Node)
+	}
+	if len(about) > 0 {
+		name += " (" + strings.Join(about, ", ") + ")"
+	}
+	return name
+}
+
+// places counts the different pods or ranks that said the same.
+func (d *draft) places(s *evidence.Observation) int {
+	type one struct {
+		pod  string
+		rank int
+	}
+	said, members := map[one]bool{}, map[string]bool{}
+	for _, item := range append([]evidence.Item{s.Item}, s.Also...) {
+		said[one{item.Source.Pod, max(-1, item.Source.Rank)}] = true
+		members[item.Source.Place()] = true
+	}
+	n := len(said)
+	for i := range d.Groups {
+		if c := &d.Groups[i]; c.says(s, members) {
+			n += c.Count
+		}
+	}
+	return n
+}
+
+func (d *draft) alsoSaid(s evidence.Observation) string {
+	places := d.places(&s)
+	if places < 2 {
+		return ""
+	}
+	node := s.Item.Source.Node
+	sameNode := node != ""
+	for _, item := range s.Also {
+		sameNode = sameNode && item.Source.Node == node
+	}
+	for i := range d.Groups {
+		for source := range d.Groups[i].Sources {
+			sameNode = sameNode && (!d.Groups[i].told(s.Signature) || source.Node == node)
+		}
+	}
+	text := fmt.Sprintf("%d others say the same.", places-1)
+	if places == 2 {
+		text = "One other says the same."
+	}
+	if sameNode {
+		text += fmt.Sprintf(" All of them ran on node %s.", node)
+	}
+	return text
+}
+
+// followed sums up the effects: what they are and where the first of each is. What other
+// members say is folded in Followers.
+func (d *draft) followed(r *Report) string {
+	var parts []string
+	place := d.root.Item.Source.Place()
+	effects := slices.DeleteFunc(slices.Clone(d.Answer.Effects), func(s evidence.Observation) bool {
+		return s.Signature.Category == d.root.Signature.Category || // the same cause in other words
+			s.Explained || len(r.Followers) > 0 && s.Item.Source.Place() != place
+	})
+	for _, s := range effects {
+		if len(parts) == 3 {
+			parts = append(parts, fmt.Sprintf("%d more", len(effects)-3))
+			break
+		}
+		text := s.Signature.Title
+		if n := d.places(&s); n > 1 {
+			text += fmt.Sprintf(" (%d places)", n)
+		}
+		parts = append(parts, fmt.Sprintf("%s [%s]", text, s.Item.ID))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "It explains what else was seen: " + strings.Join(parts, "; ") + "."
+}
+
+func (d *draft) subject() string {
+	if d.Job != nil {
+		return d.Job.Ref.String()
+	}
+	return "the job"
+}
+
+// whatDecides says what to look at where the evidence does not decide.
+func (d *draft) whatDecides(r *Report) string {
+	switch decides := d.decides(); {
+	case r.Order != nil && r.Order.Decide != "":
+		return " Open: " + r.Order.Decide + "."
+	case len(d.Logs) > 0 && decides != "":
+		return " Open: " + decides + "."
+	case len(d.Logs) == 0:
+		return " No log was read; the log of the container that ended first would decide."
+	case d.Read.Broken != "":
+		return " The end of " + d.Read.Broken + " was not read; what it says there would decide."
+	case len(d.Missing) > 0:
+		return " Missing: " + strings.Join(d.Missing, "; ") + "."
+	default:
+		return " The logs that were read hold no known failure."
+	}
+}
+
+func (d *draft) whyHealthy(r *Report) string {
+	var b strings.Builder
+	switch {
+	case d.State.Phase == kinds.Succeeded:
+		fmt.Fprintf(&b, "The operator says %s succeeded", d.subject())
+	case d.State.Phase == kinds.Suspended, d.State.Stopped():
+		return r.Waiting
+	case len(d.Seen.Pods) > 0:
+		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.Seen.Pods), words.S(len(d.Seen.Pods)), words.Verb(len(d.Seen.Pods)), words.Has(len(d.Seen.Pods)))
+	case d.Read.Ended > 0:
+		fmt.Fprintf(&b, "The log says that the run ended well")
+	case d.Read.Advance > 0:
+		fmt.Fprintf(&b, "The log shows training that advances")
+	default:
+		fmt.Fprintf(&b, "What failed is over: later events show that it went on")
+	}
+	switch {
+	case len(d.Logs) == 0:
+		b.WriteString("; no log was read")
+	case d.Read.BytesRead == 0:
+		b.WriteString("; there is nothing in the logs")
+	default:
+		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
+	}
+	if n := len(d.Answer.Aside); n > 0 {
+		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
+	}
+	return b.String() + "."
+}
+
+func (d *draft) whyUnknown(r *Report) string {
+	switch {
+	case r.Waiting != "":
+		return r.Waiting
+	case d.State.Phase == kinds.Succeeded && d.unverifiedSuccess():
+		return "The operator says it succeeded, but a launcher ends with 0 even when training failed, and its log could not be read: not verified."
+	case d.State.Phase == kinds.PhaseUnknown && d.State.Message != "":
+		return "The operator says that " + d.State.Message + "." + d.whatShowsHealth(r)
+	case len(d.Seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
+		return "Nothing was there to read: no pod, no event, no log."
+	case len(r.Hypotheses) > 0:
+		return fmt.Sprintf("What may be a failure is said, in words that no signature knows [%s], and nothing shows what became of it.", r.Hypotheses[0].Cites[0]) + d.whatShowsHealth(r)
+	default:
+		return "Nothing that was read shows a failure, and nothing shows that the job is well." + d.whatShowsHealth(r)
+	}
+}
+
+// sayBadEnd says how a log ends where nothing else tells of a failure.
+func (d *draft) sayBadEnd(r *Report, t *BadEnd) {
+	name := t.Source.Name()
+	r.Error = fmt.Sprintf("%s ends with %q", name, cut(t.Text))
+	r.Analysis = "No signature knows the words, and programs that end well do not end with such; the lines above it would decide."
+	if t.Torn {
+		r.Error = name + " stops within a traceback"
+		r.Analysis = "A program that prints one and nothing after it has failed; the last line of it, which names the exception, would decide."
+	}
+	r.Solution = []string{"Read what stands above the end of the log."}
+	if command := d.around(t.Source); command != "" {
+		r.Solution = []string{"Read what stands above the end of the log: " + command + "."}
+	}
+}
+
+// whatShowsHealth says what would decide where nothing known to be missing does: a log without a known
+// failure may be that of a program that has only just begun.
+func (d *draft) whatShowsHealth(r *Report) string {
+	if d.Read.BytesRead == 0 || d.Read.Broken != "" || len(d.Missing) > 0 || d.decides() != "" {
+		return d.whatDecides(r)
+	}
+	text := " A line that counts steps, prints a loss or says that the run ended well would show health"
+	if len(d.Seen.Pods) == 0 {
+		text += "; a container that ended, and its exit code, would show a failure"
+	}
+	return text + "."
+}
+
+// placeholder is {{.fact}} or {{.fact|what to say without it}}.
+var placeholder = regexp.MustCompile(`\{\{ *\.([A-Za-z]\w*) *(?:\| *([^}]*))?\}\}`)
+
+// fill puts facts into a text of a signature.
+func fill(text string, facts map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
+		groups := placeholder.FindStringSubmatch(m)
+		return cmp.Or(facts[groups[1]], groups[2], "something")
+	})
+}
+
+// quiet facts are for machines: they repeat what the sentence says, or are long.
+var quiet = []string{"frame", "rank", "why", "waiting", "reason", "nodes", "message", "than"}
+
+func factList(facts map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if !slices.Contains(quiet, name) && len(facts[name]) <= 160 {
+			parts = append(parts, factName(name)+" "+facts[name])
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// factName turns a fact's name into words: exitCode, memory_limit → exit code, memory limit.
+func factName(name string) string {
+	var b strings.Builder
+	for _, c := range name {
+		switch {
+		case c == '_':
+			b.WriteByte(' ')
+		case 'A' <= c && c <= 'Z':
+			b.WriteByte(' ')
+			b.WriteRune(c + 'a' - 'A')
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+func lowerFirst(s string) string {
+	if len(s) > 1 && 'A' <= s[0] && s[0] <= 'Z' && (s[1] < 'A' || s[1] > 'Z') {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// owners in words, for rendering.
+func ownerWords(d signature.Domain) string {
+	switch d {
+	case signature.User:
+		return "yours to fix"
+	case signature.Platform:
+		return "for the administrators of the platform"
+	case signature.Hardware:
+		return "hardware: for the administrators"
+	case signature.Network:
+		return "network: for the administrators"
+	case signature.Storage:
+		return "storage: for the administrators"
+	default:
+		return "owner not clear"
+	}
+}

@@ -1,0 +1,281 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+)
+
+// aroundRoot is how many lines before and after the decisive one are shown.
+const aroundRoot = 2
+
+// widest is where a shown line is cut.
+const widest = 200
+
+// Text is the diagnosis for a tired person: one sentence, the decisive line in its
+// context, what followed, what to do. No colours; the caller may add them. Nothing in it
+// is obeyed by a terminal: names may come from files of strangers.
+func Text(r Report) string {
+	return inert(text(r))
+}
+
+// inert is a text without what a terminal obeys.
+func inert(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return -1
+		}
+		return c
+	}, text)
+}
+
+func text(r Report) string {
+	var b strings.Builder
+	b.WriteString(headline(r) + "\n")
+	if r.Waiting != "" && !strings.HasPrefix(r.Analysis, r.Waiting) {
+		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
+	}
+	for _, remark := range r.Remarks {
+		fmt.Fprintf(&b, "\nnote: %s\n", remark)
+	}
+	if r.Root != nil {
+		b.WriteString("\n" + aroundLine(r))
+	} else if r.Verdict != Healthy {
+		b.WriteString(ends(r))
+	}
+	b.WriteString(followersText(r.Followers))
+	if len(r.Solution) > 0 {
+		fmt.Fprintf(&b, "\nwhat to do%s\n", whoActs(r.Root))
+		for i, step := range r.Solution {
+			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
+		}
+	}
+	if why := cmp.Or(r.Plain, r.Analysis); why != "" {
+		if r.Root != nil {
+			b.WriteString("\nwhy")
+		}
+		fmt.Fprintf(&b, "\n%s\n", why)
+	}
+	b.WriteString(guessesText(r))
+	if r.Story != nil && r.Story.Text != "" {
+		fmt.Fprintf(&b, "\n%s says (%d sentences without evidence left out)\n  %s\n", r.Story.Model, r.Story.Dropped,
+			strings.ReplaceAll(strings.TrimSpace(r.Story.Text), "\n", "\n  "))
+	}
+	b.WriteString("\n" + footer(r) + "\n")
+	return b.String()
+}
+
+// mostFollowers and namedFollowers bound what is said of the members that are not first.
+const (
+	mostFollowers  = 4
+	namedFollowers = 2
+)
+
+// followersText is what became of the other members: one line for all that ended alike.
+func followersText(all []Followers) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nafter it\n")
+	for _, f := range all[:min(len(all), mostFollowers)] {
+		fmt.Fprintf(&b, "  %4d × %s", len(f.Places), f.Says)
+		if !f.First.IsZero() {
+			fmt.Fprintf(&b, ", from %s on", f.First.UTC().Format("15:04:05"))
+		}
+		fmt.Fprintf(&b, " (%s", strings.Join(f.Places[:min(len(f.Places), namedFollowers)], ", "))
+		if n := len(f.Places) - namedFollowers; n > 0 {
+			fmt.Fprintf(&b, " and %d more", n)
+		}
+		b.WriteString(")\n")
+	}
+	if n := len(all) - mostFollowers; n > 0 {
+		fmt.Fprintf(&b, "  and %d more ways to end\n", n)
+	}
+	return b.String()
+}
+
+// whoActs is who has to act, and whether a retry helps: it belongs to what to do.
+func whoActs(root *Cause) string {
+	if root == nil {
+		return ""
+	}
+	return " (" + ownerWords(root.Owner) + "; " + retryWords(root) + ")"
+}
+
+func headline(r Report) string {
+	name := "no job"
+	if r.Job.Name != "" {
+		name = r.Job.String()
+	}
+	switch r.Verdict {
+	case Healthy:
+		if rest, _, ok := strings.Cut(r.Waiting, ":"); ok && (rest == "stopped" || rest == "suspended") {
+			return name + ": " + rest + ", and nothing is wrong"
+		}
+		return name + ": healthy"
+	case Unknown:
+		return name + ": unknown; too little was seen to say"
+	case Inconclusive:
+		return name + ": not healthy, cause not shown\n" + r.Error
+	default:
+		return fmt.Sprintf("%s: not healthy (%s)\n%s", name, r.Category, r.Error)
+	}
+}
+
+// aroundLine is the decisive line with what stands around it, or the line alone.
+func aroundLine(r Report) string {
+	root := r.Root
+	var b strings.Builder
+	where := string(root.Cites[0])
+	if root.Source.File != "" && root.Source.Line > 0 {
+		where = fmt.Sprintf("%s:%d", root.Source.File, root.Source.Line)
+	}
+	if !root.At.IsZero() {
+		where += root.At.UTC().Format(", 15:04:05")
+	}
+	fmt.Fprintf(&b, "%s\n", where)
+	excerpt := excerptOf(r, root.Source)
+	if excerpt == nil || root.Source.Line == 0 {
+		return b.String() + "  > " + cutAround(root.Line, root.Said) + "\n" + endingText(r.Ending)
+	}
+	shown := false
+	for _, l := range excerpt.Lines {
+		switch {
+		case l.Number == root.Source.Line:
+			fmt.Fprintf(&b, "  > %s\n", cutAround(root.Line, root.Said))
+			shown = true
+		case l.Number >= root.Source.Line-aroundRoot && l.Number <= root.Source.Line+aroundRoot && strings.TrimSpace(l.Text) != "":
+			fmt.Fprintf(&b, "    %s\n", cut(excerpt.Shown(l.Text)))
+		}
+	}
+	if !shown {
+		fmt.Fprintf(&b, "  > %s\n", cutAround(root.Line, root.Said))
+	}
+	return b.String()
+}
+
+// endingText is the end of a log that a bare exit code is the last word of.
+func endingText(e evidence.Excerpt) string {
+	if len(e.Lines) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the end of the log of %s\n", e.Source.Name())
+	for _, l := range e.Lines {
+		fmt.Fprintf(&b, "    %s\n", cut(e.Shown(l.Text)))
+	}
+	return b.String()
+}
+
+// mostEnds and endLines bound what is shown of logs in which nothing is known to be wrong.
+const (
+	mostEnds = 3
+	endLines = 4
+)
+
+// ends are the last lines of the first few logs: where no cause is known, a person looks
+// there next.
+func ends(r Report) string {
+	var b strings.Builder
+	for _, e := range r.Excerpts[:min(mostEnds, len(r.Excerpts))] {
+		lines := slices.DeleteFunc(slices.Clone(e.Lines), func(l reduce.Kept) bool { return strings.TrimSpace(l.Text) == "" })
+		if len(lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\nthe end of %s\n", e.Source.Name())
+		for _, l := range lines[max(0, len(lines)-endLines):] {
+			fmt.Fprintf(&b, "    %s\n", cut(e.Shown(l.Text)))
+		}
+	}
+	return b.String()
+}
+
+// shownOf is a kept line without the kubelet's time, as the decisive line is shown.
+func shownOf(s evidence.Source, text string) string {
+	if s.Pod == "" {
+		return text
+	}
+	return reduce.Written(text)
+}
+
+func excerptOf(r Report, s evidence.Source) *evidence.Excerpt {
+	for i := range r.Excerpts {
+		if e := &r.Excerpts[i]; e.Of(s) {
+			return e
+		}
+	}
+	return nil
+}
+
+// cutAround is a line cut so that what decides can be read: structured logs and progress bars put much
+// before it.
+func cutAround(line string, said int) string {
+	const before, decisive = 40, 80
+	if len(line) <= widest || said+decisive <= widest || said > len(line) {
+		return cut(line)
+	}
+	from := min(max(0, said-before), max(0, len(line)-widest))
+	return "…" + cut(strings.ToValidUTF8(line[from:], ""))
+}
+
+func cut(line string) string {
+	if len(line) <= widest {
+		return line
+	}
+	return strings.ToValidUTF8(line[:widest], "") + "…"
+}
+
+// footer says how sure the answer is, and how much was read.
+func footer(r Report) string {
+	var parts []string
+	if r.Root != nil {
+		parts = append(parts, fmt.Sprintf("%s (%s)", r.Root.Standing, r.Root.Signature))
+	}
+	c := r.Coverage
+	switch {
+	case c.PodsSeen > c.PodsExpected && c.PodsExpected > 0: // those before, and those that took their place
+		parts = append(parts, fmt.Sprintf("%d pods seen where %d run%s at a time, %d read", c.PodsSeen, c.PodsExpected, words.Verb(c.PodsExpected), c.PodsRead))
+	case c.PodsExpected > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d pod%s seen, %d read", c.PodsSeen, c.PodsExpected, words.S(c.PodsExpected), c.PodsRead))
+	case c.PodsSeen > 0:
+		parts = append(parts, fmt.Sprintf("%d pod%s seen, %d read", c.PodsSeen, words.S(c.PodsSeen), c.PodsRead))
+	}
+	logs := size(c.BytesRead) + " of logs"
+	if c.PodsSeen > 0 && c.PodsRead > c.PodsSeen {
+		logs += ", those kept of pods that are gone included"
+	}
+	parts = append(parts, logs)
+	text := strings.Join(parts, " · ")
+	return strings.Join(append([]string{text}, c.Missing...), "\nmissing: ")
+}
+
+// size is a number of bytes as people read it; few are counted.
+func size(n int64) string {
+	if n < 10_000 {
+		return fmt.Sprintf("%d byte%s", n, words.S(int(n)))
+	}
+	units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	v, i := float64(n)/1024, 0
+	for ; v >= 999.5 && i < len(units)-1; i++ {
+		v /= 1024
+	}
+	return fmt.Sprintf("%.3g %s", v, units[i])
+}
+
+func retryWords(c *Cause) string {
+	switch c.Retry {
+	case "helps":
+		return "trying again helps"
+	case "useless":
+		return "trying again unchanged is useless"
+	default:
+		return "trying again may help"
+	}
+}

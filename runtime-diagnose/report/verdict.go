@@ -1,0 +1,201 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
+)
+
+// judge sets the verdict, the root and its effects.
+func (d *draft) judge(r *Report) {
+	if d.queued() {
+		r.Verdict, r.Category = Healthy, signature.HealthyCategory
+		r.Waiting = strings.TrimRight(r.Waiting, ".") + ": " + d.root.Line
+		return
+	}
+	if d.atRest() {
+		if s := d.root; s != nil && !d.State.Stopped() {
+			d.remark("Before that: %s.", d.sentence(s))
+		}
+		r.Verdict, r.Category = Healthy, signature.HealthyCategory
+		return
+	}
+	if d.root != nil {
+		root := d.cause(*d.root)
+		root.Standing = d.Answer.Confidence.Standing
+		if d.onlyNode(d.root) != "" {
+			root.Owner, root.Retry = signature.Platform, signature.Helps
+		}
+		if d.schedulerOf(d.root) != nil && d.neverFits() {
+			root.Retry = signature.Useless
+		}
+		root.Category = d.Answer.Cause.Category
+		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed
+		if timeline.NamesMissing(d.root.Signature) {
+			r.Missing = []string{root.Source.Place()}
+		}
+		if attribute.SaysLittle(d.root) {
+			r.Verdict = Inconclusive
+		}
+		for _, s := range append(slices.Clone(d.Answer.Effects), d.Answer.Rivals...) {
+			effect := d.cause(s)
+			effect.Standing = Hypothesis
+			r.Effects = append(r.Effects, effect)
+		}
+		return
+	}
+	switch {
+	case d.Failed || len(d.Answer.Effects) > 0:
+		r.Verdict = Inconclusive
+	case d.healthy():
+		r.Verdict, r.Category = Healthy, signature.HealthyCategory
+	case d.Read.BadEnd != nil:
+		r.Verdict = Inconclusive
+	default:
+		r.Verdict = Unknown
+	}
+}
+
+// atRest is a job that somebody stopped, paused or suspended: that is a state, not a failure. What a queue
+// says of why it holds a job is another matter.
+func (d *draft) atRest() bool {
+	root := d.root
+	switch {
+	case d.State.Stopped():
+		return true
+	case d.State.Phase != kinds.Suspended:
+		return false
+	}
+	return root == nil || root.Item.Source.Pod != "" || root.Item.Kind == evidence.Log
+}
+
+// queued is a job that a queue holds back: it waits, and nothing is wrong with it.
+func (d *draft) queued() bool {
+	root := d.root
+	return d.State.Phase == kinds.Suspended && root != nil && root.Platform &&
+		(root.Signature.ID == "queue-quota" || root.Signature.ID == "kueue-preempted")
+}
+
+// nodesMayDiffer are causes that a node can bring about which differs from the others: its
+// driver, its disks, its mounts, its network, an image it pulled earlier under the same tag.
+// Memory, data and the program's own exceptions are not among them: there the log says otherwise.
+var nodesMayDiffer = []string{
+	"cuda-driver-mismatch", "no-gpu-visible", "nccl-init-network", "nccl-version-mismatch", "network-dns", "missing-module",
+	"import-version-conflict", "file-not-found", "permission-denied", "disk-full", "storage-io", "image-pull", "mount-failed", "shm-exhausted",
+}
+
+// onlyNode is the node on which every pod ran that says what the root says, where they are
+// two or more, all of that node that failed by themselves, and other nodes ran the same job
+// without it: then the node is the difference. Empty otherwise.
+func (d *draft) onlyNode(s *evidence.Observation) string {
+	node := s.Item.Source.Node
+	if node == "" || !slices.Contains(nodesMayDiffer, s.Signature.Category) {
+		return ""
+	}
+	says := map[string]bool{}
+	for _, item := range append([]evidence.Item{s.Item}, s.Also...) {
+		if item.Source.Pod == "" || item.Source.Node != node {
+			return ""
+		}
+		says[item.Source.Pod] = true
+	}
+	for i := range d.Groups {
+		for source := range d.Groups[i].Sources {
+			if d.Groups[i].says(s, says) && source.Node != node {
+				return ""
+			}
+		}
+	}
+	elsewhere := false
+	for _, m := range d.Members {
+		if m.Source.Node == node && !says[m.Place] && d.Marks.States[m.Place].Own {
+			return ""
+		}
+		elsewhere = elsewhere || m.Source.Node != "" && m.Source.Node != node
+	}
+	if len(says) < 2 || !elsewhere {
+		return ""
+	}
+	return node
+}
+
+// healthy needs evidence: the operator's or the pods' word and no log that says otherwise,
+// or a log that shows training.
+func (d *draft) healthy() bool {
+	switch d.State.Phase {
+	case kinds.Succeeded:
+		return !d.unverifiedSuccess()
+	case kinds.Suspended:
+		return true
+	case kinds.Running:
+		return d.allRunning()
+	case kinds.PhaseUnknown:
+		if d.State.Message != "" {
+			return false // the operator says itself that it does not know
+		}
+	default:
+		return false
+	}
+	if d.Job != nil {
+		return d.allRunning()
+	}
+	if len(d.Seen.Pods) > 0 {
+		return d.podsWell()
+	}
+	return d.Read.Broken == "" && (d.Read.Ended > 0 || d.Read.Advance > 0 || d.scheduledWell())
+}
+
+// unverifiedSuccess is a success that only the launcher's exit code claims: the launcher
+// of a ColossalAIJob ends with 0 even when training failed, and so does that of T9k's MPIJob
+// (t9k ColossalAIJob manual, "launcher"; MPIJob manual, "status").
+func (d *draft) unverifiedSuccess() bool {
+	if d.Job == nil || d.Job.Ref.Kind != control.ColossalAI && (d.Job.Ref.Kind != "MPIJob" || !strings.HasPrefix(d.Job.Ref.APIVersion, control.T9kGroup)) {
+		return false
+	}
+	return d.Read.Pods == 0
+}
+
+func (d *draft) allRunning() bool {
+	if len(d.Seen.Pods) == 0 {
+		return false
+	}
+	if d.Job != nil && d.present() < d.Job.MinPods() {
+		return false
+	}
+	return d.podsWell()
+}
+
+// present counts the pods that have a place in the job now.
+func (d *draft) present() int {
+	n := 0
+	for i := range d.Seen.Pods {
+		if !d.Seen.Pods[i].Past {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *draft) podsWell() bool {
+	for _, p := range d.Seen.Pods {
+		if !p.Past && !p.Running() && p.Phase != corev1.PodSucceeded {
+			return false
+		}
+	}
+	return true
+}
+
+// scheduledWell is a story told by events alone that goes on: what failed is over.
+func (d *draft) scheduledWell() bool {
+	return len(d.Events) > 0 && slices.ContainsFunc(d.Events, func(e corev1.Event) bool {
+		return e.Reason == "Scheduled" || e.Reason == "Started" || e.Reason == "Pulled" || e.Reason == "Completed"
+	})
+}

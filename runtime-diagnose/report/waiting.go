@@ -1,0 +1,137 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// waiting says why a job has not started, with numbers.
+func (d *draft) waiting() string {
+	if d.State.Stopped() {
+		return strings.TrimRight("stopped: somebody asked for it. "+d.State.Message, ". ") + "."
+	}
+	if d.Job != nil && d.Job.Suspended || d.State.Phase == kinds.Suspended {
+		return strings.TrimRight("suspended: it asks for no pods now. "+d.State.Message, ". ") + "."
+	}
+	if d.State.Phase == kinds.Succeeded || d.State.Phase == kinds.Failed {
+		return ""
+	}
+	var pending, starting, running []control.Pod
+	for _, p := range d.Seen.Pods {
+		switch {
+		case p.Phase == corev1.PodPending && !p.Placed:
+			pending = append(pending, p)
+		case p.Phase == corev1.PodPending:
+			starting = append(starting, p)
+		case p.Phase == corev1.PodRunning:
+			running = append(running, p)
+		}
+	}
+	if len(pending) == 0 && len(starting) > 0 {
+		return fmt.Sprintf("%d of %d pod%s %s running; %d %s on %s node and not started.",
+			len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(starting), words.Is(len(starting)), words.Its(len(starting)))
+	}
+	if len(pending) == 0 {
+		return d.waitingForPods()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d pod%s %s running, %d %s", len(running), d.podCount(), words.S(d.podCount()), words.IsOf(len(running), d.podCount()), len(pending), "wait"+words.Verb(len(pending)))
+	if ask := d.askOf(pending[0].Source.Role); ask != "" {
+		b.WriteString(" for " + ask)
+		if len(pending) > 1 {
+			b.WriteString(" each")
+		}
+	}
+	fit, known := d.fit()
+	if !known {
+		if said := d.schedulerSays(pending); len(said) > 0 {
+			b.WriteString(": " + strings.Join(said, "; "))
+		}
+	}
+	if len(starting) > 0 {
+		fmt.Fprintf(&b, "; %d %s a node and wait for the rest to start", len(starting), words.Has(len(starting)))
+	}
+	if known {
+		return b.String() + unplaced(fit, len(running)+len(starting))
+	}
+	return b.String() + "."
+}
+
+func (d *draft) podCount() int {
+	if d.Job == nil {
+		return len(d.Seen.Pods)
+	}
+	return max(len(d.Seen.Pods), d.Job.MaxPods())
+}
+
+// waitingForPods covers jobs whose pods are not all there.
+func (d *draft) waitingForPods() string {
+	if d.Job == nil || d.State.Phase == kinds.Running && d.present() >= d.Job.MinPods() {
+		return ""
+	}
+	want := d.Job.MinPods()
+	if d.present() >= want {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d pod%s exist%s.", d.present(), want, words.S(want), words.Verb(want))
+	if d.State.Reason == "Resuming" {
+		text = strings.TrimRight(d.State.Message, ".") + ": " + text
+	}
+	if len(d.Seen.Transient) > 0 {
+		return text + " " + d.Seen.Transient[0] + "."
+	}
+	if d.root != nil && d.root.Item.Kind != evidence.Log {
+		return text + " " + strings.TrimRight(d.root.Line, ".") + "."
+	}
+	if fit, ok := d.fit(); ok && len(d.Seen.Pods) == 0 {
+		return strings.TrimSuffix(text, ".") + "; " + fit.String() + "."
+	}
+	return text
+}
+
+// askOf is what one pod of a role asks for: its devices, else its CPU and memory.
+func (d *draft) askOf(role string) string {
+	if d.Job == nil {
+		return ""
+	}
+	found := d.Job.Role(role)
+	if found == nil && len(d.Job.Roles) > 0 {
+		found = &d.Job.Roles[0]
+	}
+	if found == nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(found.Pod.Requests)) {
+		if n := found.Pod.Requests[name]; n > 0 && strings.Contains(string(name), "/") {
+			return fmt.Sprintf("%d %s", n, name)
+		}
+	}
+	return ""
+}
+
+// schedulerSays is one sentence per different message of the scheduler.
+func (d *draft) schedulerSays(pending []control.Pod) []string {
+	var out []string
+	waits := map[string]bool{}
+	for i := range pending {
+		waits[pending[i].Name] = true
+	}
+	for _, u := range d.Seen.Scheduling {
+		if len(out) == 2 {
+			break
+		}
+		if s := u.Sentence(); waits[u.Pod] && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
