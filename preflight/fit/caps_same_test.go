@@ -163,6 +163,26 @@ func TestVictimsAreTheSameHoweverManyNodesHaveRoom(t *testing.T) {
 	}
 }
 
+// TestVictimsAreNotMoreBecauseNodesAreNotCleared is about a node with room for the gang, which would be
+// cleared last: its room counts where others are cleared first.
+func TestVictimsAreNotMoreBecauseNodesAreNotCleared(t *testing.T) {
+	for _, full := range []int{17, 18, 40} { // for one pod without a place 18 are looked at
+		items := []any{build.Node("room", build.GPUs(8))}
+		for i := range 3 {
+			items = append(items, build.Pod(fmt.Sprint("small-", i), build.On("room"), build.Requests("cpu=1"), priority(0)))
+		}
+		for i := range full {
+			node := fmt.Sprintf("full%02d", i)
+			items = append(items, build.Node(node, build.GPUs(8)), build.Pod("p"+node, build.On(node), build.Asks("8"), priority(0)))
+		}
+		g := in("ml", gangOf(group("Worker", 2, build.Asks("8"), class("high"))))
+		r := whatif.Answer(t.Context(), ruled(t, highClass, nil, items...), g)
+		if r.Preempts == nil || len(r.Preempts.Victims) != 1 || r.Preempts.Victims[0].Pods != 1 {
+			t.Errorf("%d full nodes: %s, %v; want one victim", full, r, r.Preempts)
+		}
+	}
+}
+
 // TestVictimsThatCostTooManyStepsAreNotNamed is about what a search for victims may cost; the verdict stays.
 func TestVictimsThatCostTooManyStepsAreNotNamed(t *testing.T) {
 	for pods, want := range map[int]string{4: "", 64: "whom the priority class high would move aside is more than can be tried"} {
