@@ -50,7 +50,7 @@ func TestMemoryBeyondWhatIsKeptIsNotKept(t *testing.T) {
 // TestATryThatCostsTooMuchCostsNoOther is about what one suggestion may cost.
 func TestATryThatCostsTooMuchCostsNoOther(t *testing.T) {
 	for _, more := range []int{0, 1} {
-		b := NewBudget(t.Context(), MostSteps)
+		b := NewBudget(MostSteps)
 		done := b.Try(MostTrySteps)
 		made := b.Spend(MostTrySteps) && (more == 0 || b.Spend(more))
 		if enough := done(); made != (more == 0) || enough != made {
