@@ -33,7 +33,8 @@ func hostiles() map[string]func(testing.TB) []hostile {
 		"ties_over_8_topologies":   eightTopologies,
 		"500_priorities":           manyPriorities,
 		"2000_quotas":              manyQuotas,
-		"20000_claims":             manyClaims,
+		"20000_claims":             func(b testing.TB) []hostile { return manyClaims(b, 5000, 20000) },
+		"hostile_label_keys":       hostileKeys,
 		"2000_roles_of_one_shape":  func(testing.TB) []hostile { return []hostile{{demo(), shapes(2000)}} },
 		"200_roles_that_differ":    func(testing.TB) []hostile { return []hostile{{twoZones(), rivals(200)}} },
 		"5000_pods_that_keep_away": manyGuards,
@@ -191,9 +192,9 @@ func manyQuotas(b testing.TB) []hostile {
 	return []hostile{{ruled(b, text.String(), nil, items...), in("ml", gpus(6, "8"))}}
 }
 
-// manyClaims is a pod with a claim on a cluster with 20,000 of them, their volumes and attachments.
-func manyClaims(b testing.TB) []hostile {
-	const nodes, claims = 5000, 20000
+// manyClaims are pods with a claim, of one node or of any, on a cluster with so many of them, their volumes
+// and attachments; of the volumes one in two waits for a claim.
+func manyClaims(b testing.TB, nodes, claims int) []hostile {
 	var text strings.Builder
 	text.WriteString("apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: disk}\nspec: {attachRequired: true}\n")
 	var items []any
@@ -207,10 +208,41 @@ func manyClaims(b testing.TB) []hostile {
 		fmt.Fprintf(&text, "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v%d}\nspec: {accessModes: [ReadWriteOnce], csi: {driver: disk, volumeHandle: h%d}}\n", i, i)
 		fmt.Fprintf(&text, "---\napiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: a%d}\nspec: {attacher: disk, nodeName: n%04d, source: {persistentVolumeName: v%d}}\n", i, i%nodes, i)
 	}
-	mounts := build.Spec(func(s *corev1.PodSpec) {
-		s.Volumes = append(s.Volumes, corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c7"}}})
-	})
-	return []hostile{{ruled(b, text.String(), nil, items...), in("ml", gangOf(group("Worker", 2, build.Asks("8"), mounts)))}}
+	text.WriteString("---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n")
+	for i := range claims / 2 {
+		fmt.Fprintf(&text, "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: l%d}\nspec: {storageClassName: local, capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], local: {path: /d}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n%04d]}]}]}}}\nstatus: {phase: Available}\n", i, i%nodes)
+	}
+	for i := range 4 {
+		fmt.Fprintf(&text, "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: u%d, namespace: ml}\nspec: {storageClassName: local, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\nstatus: {phase: Pending}\n", i)
+	}
+	s := ruled(b, text.String(), nil, items...)
+	return []hostile{
+		{s, in("ml", gangOf(group("Worker", 2, build.Asks("8"), mountOf("c7"))))},
+		{s, in("ml", gangOf(group("Worker", 2, build.Asks("8"), mountOf("u0"))))},
+		{s, in("ml", gangOf(group("a", 1, build.Asks("8"), mountOf("u0"), mountOf("u1")), group("b", 1, build.Asks("7"), mountOf("u2"), mountOf("c8")), group("c", 64, build.Asks("6"), mountOf("u3"))))},
+	}
+}
+
+// hostileKeys is a gang that chooses nodes, spreads and keeps away by labels of which some are on nodes, with
+// a value of their own each, and the others on none.
+func hostileKeys(testing.TB) (out []hostile) {
+	s := labelledNodes(5000, 60)
+	for _, own := range []bool{true, false} {
+		var g gang.Gang
+		for r := range 16 {
+			var o []build.PodOption
+			for k := range 8 {
+				key := fmt.Sprint("user-", r, "-", k)
+				if own {
+					key = fmt.Sprint("key-", (8*r+k)%60)
+				}
+				o = append(o, even(key, "a", 1), affinity(corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{expr(key, corev1.NodeSelectorOpNotIn, "x")}}))
+			}
+			g.Groups = append(g.Groups, group(fmt.Sprint("w", r), 4, append(o, build.Requests(fmt.Sprintf("cpu=%dm", 100+r)), role("a"))...))
+		}
+		out = append(out, hostile{s, gangOf(g.Groups...)})
+	}
+	return out
 }
 
 // manyGuards is a gang of several roles on a cluster whose pods keep pods with many labels away.

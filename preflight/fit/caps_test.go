@@ -157,3 +157,12 @@ func TestLargeGangsThatSpreadAreDecided(t *testing.T) {
 		})
 	}
 }
+
+func TestALineOfThePlanNamesFourNodesAndCountsTheOthers(t *testing.T) {
+	for n, want := range map[int]string{4: "on n-1 (1), n-2 (1), n-3 (1), n-4 (1)", 5: "n-4 (1) and 1 more"} {
+		r := whatif.Answer(t.Context(), build.Cluster(build.Nodes(n, "n", build.GPUs(8))...), gpus(n, "8"))
+		if got := strings.Join(r.Lines(), "\n"); r.Verdict != fit.Fits || !strings.Contains(got, want) {
+			t.Errorf("a plan on %d nodes reads\n%s\nwant %s", n, got, want)
+		}
+	}
+}

@@ -14,13 +14,15 @@ import (
 
 // Fit answers whether the gang fits, and proves it: a yes carries a plan, a no an upper
 // bound or an exhausted search; where there is neither, the answer is unknown. What it may
-// cost is counted, and a context that ends ends the search, with an unknown that says so.
+// cost is counted: where the budget is used up or the context ends, the answer is unknown and says so.
 //
 // The nodes are one thing, what lies before them another: the verdict is about nodes,
 // Limits are the rules that keep the pods from ever reaching them. What would make a gang
 // fit is the matter of package whatif.
-func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang) Result {
-	b := assign.NewBudget(ctx, assign.MostSteps)
+func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *Budget) Result {
+	if !b.Until(ctx) {
+		return unanswered(g, b.Why())
+	}
 	g = quota.Stored(s, g)
 	r, cycle := Solve(s, g, b)
 	defer cycle.Release()
@@ -30,42 +32,55 @@ func Fit(ctx context.Context, s *cluster.Snapshot, g gang.Gang) Result {
 	return r
 }
 
+// Budget is what a question may cost, counted in steps; see NewBudget.
+type Budget = assign.Budget
+
+// Steps is what a question costs at most unless its caller says otherwise: some milliseconds.
+const Steps = assign.MostSteps
+
+// NewBudget is a budget of so many steps. The verdict comes first, what would fit instead is looked for with
+// what is left. With more steps what was answered is answered the same.
+func NewBudget(steps int) *Budget { return assign.NewBudget(steps) }
+
+// unanswered is unknown, for a reason.
+func unanswered(g gang.Gang, why string) Result {
+	return Result{Paused: g.Held(), Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{why}}
+}
+
 // Solve is the verdict about the nodes alone, and what it rests on: a search for a change goes on from there.
 // The caller releases the cycle.
-func Solve(s *cluster.Snapshot, g gang.Gang, b *assign.Budget) (Result, *assign.Cycle) {
-	r := Result{Paused: g.Held(), Wanted: g.Pods(), Plan: []Placement{}, Shortfall: []Shortfall{}, Assumed: []string{}}
+func Solve(s *cluster.Snapshot, g gang.Gang, b *Budget) (Result, *assign.Cycle) {
 	if s == nil || s.Incomplete() != "" {
-		r.Assumed = []string{s.Incomplete()}
-		return r, nil
+		return unanswered(g, s.Incomplete()), nil
 	}
 	cycle := assign.NewCycle(s, g, b)
-	if b.Over != "" {
-		r.Assumed = []string{b.Over}
-		return r, cycle
+	if !b.Spend(0) {
+		return unanswered(g, b.Why()), cycle
 	}
+	r := unanswered(g, "")
+	r.Assumed = r.Assumed[:0]
 	q := assign.NewSolver(s, g, cycle)
 	a, podSets := Run(q, &r)
-	cut := b.Over
 	if b.Gone {
-		r.Assumed = []string{b.Over}
-		return r, cycle
+		return unanswered(g, b.Why()), cycle
 	}
 	r.Running = q.PlacedBefore
 	r.Placed += q.PlacedBefore
-	if a != nil && cut == "" {
+	if a != nil && b.Spend(0) {
 		podSets = judge(q, &r, *a, podSets)
 	}
-	if cut != "" {
+	if !b.Spend(0) { // what was counted in part is no verdict
 		r.Verdict = Unknown
-	}
-	if b.Over != "" {
-		q.Inform("%s", b.Over)
+		q.Inform("%s", b.Why())
 	}
 	blocked(q, &r)
 	if r.Obstacle != "" { // what is not short has nothing to do with it
 		r.Shortfall = slices.DeleteFunc(r.Shortfall, func(s Shortfall) bool { return r.Stuck || !s.short() })
 	}
 	explain(q, &r, podSets)
+	if !b.Spend(0) && r.Verdict != Unknown { // nor is half an explanation one
+		return unanswered(g, b.Why()), cycle
+	}
 	r.Plan = Planned(q)
 	r.Order = ordered(q)
 	assume(q, &r)

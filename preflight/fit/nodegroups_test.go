@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
@@ -88,6 +89,15 @@ func TestGroupsOfNodesAreThoseOfLookingAtEach(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func TestNodeReasonsOfMoreRolesThanCanBeReadAreNotWorkedOut(t *testing.T) {
+	s, g := demo(), shapes(2000)
+	for at, r := range fit.NodeReasons(s, g, build.GPU) {
+		if r.Why != "not worked out" {
+			t.Errorf("node %d: %+v", at, r)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -30,8 +29,15 @@ func NodeReasons(s *cluster.Snapshot, g gang.Gang, of corev1.ResourceName) []Nod
 	if s == nil || s.Incomplete() != "" {
 		return nil
 	}
-	q := assign.NewSolver(s, g, assign.NewCycle(s, g, assign.NewBudget(context.Background(), 16*assign.MostSteps)))
-	out := make([]NodeReason, len(s.Nodes()))
+	out, b := make([]NodeReason, len(s.Nodes())), NewBudget(16*Steps)
+	cycle := assign.NewCycle(s, g, b)
+	if !b.Spend(0) {
+		for at := range out {
+			out[at].Why = "not worked out"
+		}
+		return out
+	}
+	q := assign.NewSolver(s, g, cycle)
 	podSets := askers(q, of)
 	for nodeGroup, members := range q.Cycle.Grouping.Nodes {
 		st := nodeReason(q, podSets, nodeGroup, of)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 )
 
@@ -29,7 +28,7 @@ func TestAPausedGangSaysSoFirst(t *testing.T) {
 		"its pods exist all the same": {running, "2 of 2 pods fit"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, fit.Fit(t.Context(), demo(), tc.gang).Headline()); diff != "" {
+			if diff := cmp.Diff(tc.want, verdict(t.Context(), demo(), tc.gang).Headline()); diff != "" {
 				t.Errorf("Headline (-want +got):\n%s", diff)
 			}
 		})

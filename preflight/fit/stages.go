@@ -100,10 +100,15 @@ func mostPods(podSets []*assign.PodSet) int {
 // judge names the verdict where a stage was not placed whole, and returns the pod sets that
 // stand in the way: those of a stage that can never run, else those that cannot run now.
 func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSet) []*assign.PodSet {
-	idleKnown := true
-	for _, stage := range q.Gang.Stages() {
+	idleKnown, stages := true, q.Gang.Stages()
+	// Where nothing runs, the cluster is idle, and all has been found out.
+	asIdle := len(stages) == 1 && q.PlacedBefore == 0 && !slices.Contains(q.Snapshot.Columns().Busy, true)
+	for _, stage := range stages {
 		ever := q.PodSets(q.Gang.Beside(stage))
-		idle := placeable(q, ever, true)
+		idle := a
+		if !asIdle {
+			idle = placeable(q, ever, true)
+		}
 		if !q.Cycle.Budget.Spend(0) { // what was counted in part proves nothing
 			idle = assign.Answer{}
 		}

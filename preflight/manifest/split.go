@@ -33,6 +33,7 @@ type splitter struct {
 	line int
 	next chunk
 	done bool
+	most int // bytes of one document
 }
 
 func newSplitter(r io.Reader) (*splitter, error) {
@@ -40,7 +41,7 @@ func newSplitter(r io.Reader) (*splitter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &splitter{in: in, next: chunk{line: 1}}, nil
+	return &splitter{in: in, next: chunk{line: 1}, most: maxDocument}, nil
 }
 
 // chunk is the next document; io.EOF after the last.
@@ -68,8 +69,8 @@ func (s *splitter) chunk() (chunk, error) {
 			}
 		}
 		switch {
-		case len(s.next.text) > maxDocument:
-			return chunk{}, fmt.Errorf("one document holds more than %d MiB", maxDocument>>20)
+		case len(s.next.text) > s.most:
+			return chunk{}, fmt.Errorf("one document holds more than %d MiB", s.most>>20)
 		case errors.Is(err, io.EOF):
 			s.done = true
 			return s.next, nil
@@ -87,7 +88,7 @@ func (s *splitter) readLine() error {
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
-		if len(s.next.text) > maxDocument {
+		if len(s.next.text) > s.most {
 			return nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -171,6 +172,30 @@ func TestAPodInATableCountsAsThePodItWas(t *testing.T) {
 	for _, p := range read.Pods {
 		if !p.Equal(want[p.Name()]) {
 			t.Fatalf("pod %s counts otherwise:\n%+v\nwant\n%+v", p.Name(), p, want[p.Name()])
+		}
+	}
+}
+
+func TestPodsOfMoreShapesThanAreRememberedCountTheSame(t *testing.T) {
+	const shapes = 1<<14 + 2
+	var v manifest.View
+	for i := range 2 * shapes {
+		v.Objects = append(v.Objects, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": fmt.Sprint("p", i), "namespace": "ml"},
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "a", "resources": map[string]any{"requests": map[string]any{"cpu": fmt.Sprintf("%dm", i%shapes+1)}}}}},
+		}})
+	}
+	read, err := manifest.ReadView([]string{"-"}, strings.NewReader(text(t, v, manifest.Form{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Pods) != 2*shapes {
+		t.Fatalf("%d pods are read, want %d", len(read.Pods), 2*shapes)
+	}
+	for _, p := range read.Pods {
+		i, err := strconv.Atoi(strings.TrimPrefix(p.Name(), "p"))
+		if want := int64(i%shapes + 1); err != nil || p.Takes(corev1.ResourceCPU) != want {
+			t.Fatalf("pod %s takes %d of cpu, want %d", p.Name(), p.Takes(corev1.ResourceCPU), want)
 		}
 	}
 }

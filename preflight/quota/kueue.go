@@ -152,13 +152,14 @@ func (k *clusterQueueCheck) group(at int) {
 		of   func(cluster.FlavorResource) int64
 	}{{Never, k.node.Most}, {Now, k.node.Left}} {
 		search := &flavorSearch{sets: sets, capacity: capacity.of, taken: map[cluster.FlavorResource]int64{}, budget: mostFlavorTries}
-		if search.fits(0) {
-			continue
-		}
-		if search.budget > 0 {
+		switch fits := search.fits(0); {
+		case search.budget == 0:
+			k.note("whether ClusterQueue %s has quota for %s is not judged: its flavors can be dealt to them in more than %d ways", k.name, words.Count(len(sets), "role", "roles"), mostFlavorTries)
+			return
+		case !fits:
 			k.over(at, sets, capacity.when)
+			return
 		}
-		return
 	}
 }
 
@@ -316,7 +317,7 @@ func (f *flavorSearch) fits(from int) bool {
 	for _, name := range set.flavors {
 		if f.budget--; f.budget <= 0 {
 			f.budget = 0
-			return true // not proven; the caller looks at the budget only after a no
+			return true // not proven; the caller looks at the budget first
 		}
 		fits := true
 		for r, n := range set.asks {

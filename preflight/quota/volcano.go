@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
-// mostParents is how deep queues are followed; a circle ends there too.
+// mostParents is how many queues are asked, each the parent of the one before; a circle ends there too.
 const mostParents = 16
 
 // volcano asks Volcano's queue and those above it.
@@ -28,6 +28,7 @@ func (o *check) volcano() {
 		}
 		queue = o.s.Rules().Volcano[name]
 	}
+	o.note("whether Volcano's queue %s has room is not judged, nor any above it: it is more than %d queues above %s, or above itself", name, mostParents-1, o.gang.Queue)
 }
 
 // capability is what limits. No cpu or no memory is no limit, 0 of them neither

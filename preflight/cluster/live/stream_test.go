@@ -90,6 +90,7 @@ func TestAListThatIsNoneIsAnError(t *testing.T) {
 		"a number":           {"k8s\x00\x10\x01", "a field of wire type 0; expected 2"},
 		"longer than itself": {"k8s\x00\x12\x02\x12\x7f", "a field of 127 bytes where 0 are left"},
 		"a giant":            {"k8s\x00\x12\xff\xff\xff\xff\x7f\x12\xf0\xff\xff\xff\x0f", "a pod of 4294967280 bytes; expected at most 67108864"},
+		"one byte too many":  {"k8s\x00\x12\xff\xff\xff\xff\x7f\x12\x81\x80\x80\x20", "a pod of 67108865 bytes; expected at most 67108864"},
 		"no pod":             {"k8s\x00\x12\x03\x12\x01\x07", "proto: Pod: illegal tag 0 (wire type 7)"},
 		"two lists":          {"k8s\x00\x12\x00\x12\x00", "a second list behind the first one"},
 	} {

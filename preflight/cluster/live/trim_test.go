@@ -59,7 +59,7 @@ func TestWhatMattersOfANodeIsNewsAndNothingElse(t *testing.T) {
 func TestPodsAreHeldWithoutWhatNobodyShouldSee(t *testing.T) {
 	keep := keepPods()
 	p := build.Pod("p", build.On("a"), build.Asks("1"), build.PodLabel("app", "x"))
-	p.ResourceVersion, p.Annotations = "7", map[string]string{"long": strings.Repeat("x", 200), "short": "y"}
+	p.ResourceVersion, p.Annotations = "7", map[string]string{"long": strings.Repeat("x", mostAnnotation+1), "short": strings.Repeat("y", mostAnnotation)}
 	p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "PASSWORD", Value: "hunter2"}}
 	held, ok := trimmed(t, keep, p).(*heldPod)
 	if !ok {

@@ -14,6 +14,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // models are labels that say which device a node has, the first one that is there counts:
@@ -242,22 +243,13 @@ func planOf(q Question, of corev1.ResourceName) map[string]*share {
 			s = &share{pods: map[string]int{}}
 			out[p.Node] = s
 		}
-		s.amount += times(each[p.Group], int64(p.Count))
+		s.amount = saturate.Add(s.amount, saturate.Mul(each[p.Group], int64(p.Count)))
 		if s.pods[p.Group] == 0 {
 			s.roles = append(s.roles, p.Group)
 		}
 		s.pods[p.Group] += p.Count
 	}
 	return out
-}
-
-// times multiplies and stops at a number that still can be added.
-func times(a, b int64) int64 {
-	const most = 1 << 60
-	if a > 0 && b > most/a {
-		return most
-	}
-	return a * b
 }
 
 // String is "1 Master + 2 Workers".

@@ -5,7 +5,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
-	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 )
@@ -14,11 +13,14 @@ import (
 // would have to go for it, and what would fit instead. The verdict comes first; all of it shares one
 // budget of steps.
 func Answer(ctx context.Context, s *cluster.Snapshot, g gang.Gang) fit.Result {
-	return Within(s, g, assign.NewBudget(ctx, assign.MostSteps))
+	return Within(ctx, s, g, fit.NewBudget(fit.Steps))
 }
 
 // Within is Answer within a budget of the caller.
-func Within(s *cluster.Snapshot, g gang.Gang, b *assign.Budget) fit.Result {
+func Within(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *fit.Budget) fit.Result {
+	if !b.Until(ctx) {
+		return fit.Fit(ctx, s, g, b) // which says why there is no answer
+	}
 	g = quota.Stored(s, g)
 	r, cycle := fit.Solve(s, g, b)
 	defer cycle.Release()

@@ -34,7 +34,10 @@ func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.
 	if s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented {
 		return ""
 	}
-	d := &completions{s: s, gang: g, budget: assign.NewBudget(ctx, 8*assign.MostSteps)}
+	d := &completions{s: s, gang: g, budget: fit.NewBudget(8 * fit.Steps)}
+	if !d.budget.Until(ctx) {
+		return ""
+	}
 	d.list()
 	if len(d.jobs) == 0 {
 		return ""

@@ -55,7 +55,7 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
 	case h.unsure:
 		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.Name)
-	case len(victims) == 0 && h.passed:
+	case len(victims) == 0 && len(h.clear) > 0 && h.passed:
 		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
 	case len(victims) == 0:
 		return nil, ""
@@ -124,7 +124,7 @@ type victimSearch struct {
 	priority int32
 	stay     []*cluster.Node // of the plan
 	clear    []victimNode
-	passed   bool                       // there are more nodes that could be cleared
+	passed   bool                       // there are more nodes that could be cleared, or have room
 	unsure   bool                       // an answer without some pods was unknown
 	asks     []job.Resources            // by group
 	selects  []func(*cluster.Node) bool // by group
@@ -159,16 +159,23 @@ func (h *victimSearch) gather(r *fit.Result) {
 			h.clear = append(h.clear, victimNode{n, victims})
 		case planned[n.Name]:
 			h.stay = append(h.stay, n)
-		case roomy < mostRoomy && h.roomy(n, nil):
-			h.stay = append(h.stay, n)
-			roomy++
+		case h.roomy(n, nil):
+			if roomy++; roomy <= mostRoomy {
+				h.stay = append(h.stay, n)
+			}
 		}
 	}
+	h.passed = roomy > mostRoomy
 	// A pod that has no place yet needs one node at most.
 	slices.SortStableFunc(h.clear, func(a, b victimNode) int {
 		return cmp.Or(cmp.Compare(len(a.victims), len(b.victims)), strings.Compare(a.node.Name, b.node.Name))
 	})
 	if most := min(mostCleared, 2*(r.Wanted-r.Placed)+16); len(h.clear) > most {
+		for _, l := range h.clear[most:] { // what is not cleared may still have room
+			if planned[l.node.Name] {
+				h.stay = append(h.stay, l.node)
+			}
+		}
 		h.clear, h.passed = h.clear[:most], true
 	}
 }

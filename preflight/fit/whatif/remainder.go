@@ -109,6 +109,9 @@ func (m *evictions) move(p *cluster.Pod, sign int64) {
 
 // fits says whether the gang fits on what is there now; known is false where that cannot be told.
 func (m *evictions) fits() (yes, known bool) {
+	if !m.budget.Spend(0) { // there may not even be a view
+		return false, false
+	}
 	if !m.amount {
 		if !m.budget.Spend(stepsPerPod * len(m.view.Nodes())) {
 			return false, false

@@ -75,8 +75,7 @@ func (q *suggester) try(g gang.Gang, what assign.Purpose) (a *trial, fits bool) 
 func (q *suggester) tryOn(g gang.Gang, cycle *assign.Cycle, what assign.Purpose) (a *trial, fits bool) {
 	q.tries++
 	switch {
-	case cycle.Budget.Over != "":
-		q.pass("not every change that might make it fit was tried: %s", cycle.Budget.Over)
+	case q.over(cycle.Budget):
 		return nil, false
 	case q.tries > mostTries:
 		q.pass("not every change that might make it fit was tried: there are more than %d", mostTries)
@@ -87,7 +86,17 @@ func (q *suggester) tryOn(g gang.Gang, cycle *assign.Cycle, what assign.Purpose)
 	a.Purpose = what
 	failed, podSets := fit.Run(a.Solver, &a.result)
 	a.podSets = podSets
-	return a, done() && failed == nil && len(a.FlipsYes) == 0 && q.s.PodsKnown() && g.Pods() > 0
+	enough := done()
+	q.over(cycle.Budget)
+	return a, enough && failed == nil && len(a.FlipsYes) == 0 && q.s.PodsKnown() && g.Pods() > 0
+}
+
+// over says that no step is left, and that something was not tried therefore.
+func (q *suggester) over(b *fit.Budget) bool {
+	if b.Over != "" {
+		q.pass("not every change that might make it fit was tried: %s", b.Over)
+	}
+	return b.Over != ""
 }
 
 // keep tries a change and keeps its text if it fits.

@@ -18,9 +18,10 @@ const MostTrySteps = MostSteps / 16
 const stepsPerLook = 1024
 
 // Budget counts the steps of one question, the verdict and all that is said beside it. It is
-// counted, never timed: a question has the same answer on every machine, unless its context ends.
+// counted, never timed: a question has the same answer on every machine, unless its context ends. It
+// serves one goroutine; several questions may share one, and are answered with what is left.
 type Budget struct {
-	err  func() error // of the context
+	err  func() error // of the context; nil: none has been given
 	most int
 	used int
 	next int    // what is used when the context is looked at again
@@ -31,11 +32,14 @@ type Budget struct {
 	tired bool // it had to
 }
 
-// NewBudget is a budget of so many steps, which ends with the context, too.
-func NewBudget(ctx context.Context, most int) *Budget {
-	b := &Budget{err: ctx.Err, most: most}
+// NewBudget is a budget of so many steps; of 0 or less nothing is answered.
+func NewBudget(steps int) *Budget { return &Budget{most: max(0, steps)} }
+
+// Until ends the budget with a context, too. False means that nothing can be asked any more.
+func (b *Budget) Until(ctx context.Context) bool {
+	b.err = ctx.Err
 	b.look()
-	return b
+	return b.Spend(1)
 }
 
 // Spend counts steps that are to be made. False means that they must not be: what was found so
@@ -61,6 +65,9 @@ func (b *Budget) Spend(steps int) bool {
 // look asks whether somebody still waits for the answer.
 func (b *Budget) look() {
 	b.next = b.used + stepsPerLook
+	if b.err == nil {
+		return
+	}
 	switch err := b.err(); {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded):
@@ -80,6 +87,14 @@ func (b *Budget) Try(steps int) (done func() bool) {
 		b.until, b.tired = 0, false
 		return enough
 	}
+}
+
+// Why is the reason for which no steps are left; empty: some are.
+func (b *Budget) Why() string {
+	if b.Over == "" && b.tired {
+		return "the answer takes more steps than one try may cost"
+	}
+	return b.Over
 }
 
 // Used is how many steps were made.

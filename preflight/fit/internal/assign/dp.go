@@ -170,7 +170,7 @@ func (x *dp) patterns(on int) []pattern {
 
 // step adds a node; false if that is more than the search may try.
 func (x *dp) step(patterns []pattern) bool {
-	if !x.q.Cycle.Budget.Spend(len(patterns) * x.states) {
+	if !x.q.Cycle.Budget.Spend(x.states) {
 		return false
 	}
 	next, chose := make([]int, x.states), make([]choice, x.states)
@@ -180,6 +180,9 @@ func (x *dp) step(patterns []pattern) bool {
 	for s, have := range x.best {
 		if have < 0 {
 			continue
+		}
+		if !x.q.Cycle.Budget.Spend(len(patterns)) {
+			return false
 		}
 		for i := range patterns {
 			p := &patterns[i]

@@ -1,0 +1,74 @@
+package kinds
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+func TestAmountsThatTakeMinutesToReadAreNotRead(t *testing.T) {
+	for text, good := range map[string]bool{
+		strings.Repeat("0", mostDigits-1) + "1": true, strings.Repeat("0", mostDigits) + "1": false,
+		fmt.Sprint("1e", mostExponent): true, fmt.Sprint("1e", mostExponent+1): false,
+		fmt.Sprint("1e-", mostExponent): true, fmt.Sprint("1e-", mostExponent+1): false,
+	} {
+		_, err := readPod(t, `{containers: [{name: a, resources: {requests: {cpu: "`+text+`"}}}]}`)
+		if (err == nil) != good {
+			t.Errorf("cpu %s: %v", text, err)
+		}
+	}
+}
+
+func TestWhatIsQuotedIsCutBehindTheLastRuneThatIsShown(t *testing.T) {
+	whole, long := strings.Repeat("ü", mostRunes), strings.Repeat("ü", mostRunes+1)
+	if got := cut(whole); got != whole {
+		t.Errorf("%d runes become %q", mostRunes, got)
+	}
+	if got := cut(long); got != whole+"…" {
+		t.Errorf("%d runes become %q", mostRunes+1, got)
+	}
+}
+
+func TestElementsOfALongListAreNamedByTheirIndex(t *testing.T) {
+	for _, n := range []int{mostNamed, mostNamed + 1} {
+		list := make([]any, n)
+		for i := range list {
+			list[i] = map[string]any{"name": fmt.Sprintf("e%d", i)}
+		}
+		r := &reader{source: map[string]any{"list": list}}
+		want := job.Path("list").Index(n - 1)
+		if n <= mostNamed {
+			want = job.Path("list").Named(fmt.Sprintf("e%d", n-1))
+		}
+		paths := r.elements("list", n)
+		if got := paths[n-1]; got != want {
+			t.Errorf("the last of %d elements is %s, want %s", n, got, want)
+		}
+		if v, err := paths[n-1].Resolve(r.source); err != nil || v.(map[string]any)["name"] != fmt.Sprintf("e%d", n-1) {
+			t.Errorf("%s leads to %v", paths[n-1], v)
+		}
+	}
+}
+
+func TestMorePatchesThanAreMergedAreAProblem(t *testing.T) {
+	const runtime = `{metadata: {name: rt}, spec: {template: {spec: {replicatedJobs: [{name: node, template: {metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}, spec: {template: {spec: {containers: [{name: node}]}}}}}]}}}}`
+	for _, field := range []string{"podTemplateOverrides", "runtimePatches"} {
+		for _, n := range []int{mostPatches, mostPatches + 1} {
+			list := make([]any, n)
+			for i := range list {
+				list[i] = map[string]any{}
+			}
+			u := objectOf(t, `{metadata: {name: x}, spec: {runtimeRef: {name: rt}}}`)
+			u.Object["spec"].(map[string]any)[field] = list
+			_, err := trainJob.Read(u, func(Want) (*unstructured.Unstructured, job.Presence) { return objectOf(t, runtime), job.Present })
+			want := fmt.Sprintf("spec.%s is a list of %d; expected at most %d", field, n, mostPatches)
+			if n <= mostPatches && err != nil || n > mostPatches && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%d %s: %v; want %s", n, field, err, want)
+			}
+		}
+	}
+}

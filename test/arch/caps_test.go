@@ -1,0 +1,187 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// capName is what a constant is called that bounds something.
+var capName = regexp.MustCompile(`^(?:[mM]ost|[mM]ax)(?:$|[A-Z])`)
+
+// caps are the constants in preflight that bound what is read, tried or kept, each with the test that goes
+// one above it: its folder, its name, and the case where it has several. There the answer is unknown and says
+// why, an error, or proven to be the same. A path that ends in .txtar is a fixture of a check.
+var caps = map[string]string{
+	"preflight/checks/counts.mostConfig":             "preflight/checks/counts.TestBatchSizesIn/beyond what is looked at",
+	"preflight/checks/counts.mostConfigs":            "preflight/checks/counts.TestBatchSizesIn/more than are looked for",
+	"preflight/checks/counts.mostObjects":            "preflight/checks/counts.TestBatchSizesIn/behind one object too many",
+	"preflight/checks/internal/facts.Quoted.most":    "preflight/checks/internal/facts.TestWhatAMessageHasNoRoomForIsCutAndCounted",
+	"preflight/checks/internal/facts.ShortList.most": "preflight/checks/internal/facts.TestWhatAMessageHasNoRoomForIsCutAndCounted",
+	"preflight/checks/internal/facts.sums.most":      "preflight/checks/internal/facts.TestSumsOfMoreRolesThanAreTriedAreUnknown",
+	"preflight/checks/resources.mostCores":           "preflight/checks/resources/testdata/amount-in-wrong-unit/fires-on-ten-million-cores.txtar",
+	"preflight/cluster.mostColumns":                  "preflight/fit.TestEveryCacheOfAViewHasABound",
+	"preflight/cluster.mostDigits":                   "preflight/cluster.TestOnlyAmountsThatTakeLongToReadAreLookedAtTwice",
+	"preflight/cluster.mostDrivers":                  "preflight/fit.TestEveryCacheOfAViewHasABound",
+	"preflight/cluster.mostExponent":                 "preflight/cluster.TestOnlyAmountsThatTakeLongToReadAreLookedAtTwice/1e31",
+	"preflight/cluster.mostGroupings":                "preflight/fit.TestEveryCacheOfAViewHasABound",
+	"preflight/cluster.mostSelections":               "preflight/fit.TestOneAboveAShortCutTheAnswerIsTheSame/513 labels and taints",
+	"preflight/cluster.mostTable":                    "preflight/fit.TestGroupsOfNodesAreTheSameWhereTheyAreLookedUpOtherwise",
+	"preflight/cluster/live.mostAnnotation":          "preflight/cluster/live.TestPodsAreHeldWithoutWhatNobodyShouldSee",
+	"preflight/cluster/live.mostOfAPod":              "preflight/cluster/live.TestAListThatIsNoneIsAnError/one byte too many",
+	"preflight/cluster/live.mostWords":               "preflight/cluster/live.TestWordsAreHeldOnceAndNotForEver",
+	"preflight/fit.mostNodes":                        "preflight/fit.TestALineOfThePlanNamesFourNodesAndCountsTheOthers",
+	"preflight/fit/internal/assign.MostSteps":        "preflight/fit.TestOneAboveEachLimitIsUnknown/more steps than a question may cost",
+	"preflight/fit/internal/assign.MostTrySteps":     "preflight/fit/internal/assign.TestATryThatCostsTooMuchCostsNoOther",
+	"preflight/fit/internal/assign.mostDesks":        "preflight/fit/internal/assign.TestMemoryBeyondWhatIsKeptIsNotKept",
+	"preflight/fit/internal/assign.mostKept":         "preflight/fit/internal/assign.TestMemoryBeyondWhatIsKeptIsNotKept",
+	"preflight/fit/internal/assign.mostRemembered":   "preflight/fit/internal/assign.TestWhatIsNotRememberedIsWorkedOutAgain",
+	"preflight/fit/internal/assign.mostStates":       "preflight/fit.TestOneAboveEachLimitIsUnknown/4,097 states",
+	"preflight/fit/internal/assign.mostSubsets":      "preflight/fit.TestOneAboveAShortCutTheAnswerIsTheSame/7 roles, of which two are too many together",
+	"preflight/fit/topology.mostAnchors":             "preflight/fit.TestOneAboveAShortCutTheAnswerIsTheSame/9 zones to begin in",
+	"preflight/fit/topology.mostMixes":               "preflight/fit.TestOneAboveEachLimitIsUnknown/1,025 ways to fill a node",
+	"preflight/fit/topology.mostSwept":               "preflight/fit.TestOneAboveEachLimitIsUnknown/65 nodes for pods that look at each other",
+	"preflight/fit/whatif.mostAlone":                 "preflight/fit.TestWhatIsTriedOfRunningJobsLosesNoMoreThanAHint/the 17th of the smallest is not seen",
+	"preflight/fit/whatif.mostCleared":               "preflight/fit.TestWhatIsNotTriedIsSaid/129 nodes to clear",
+	"preflight/fit/whatif.mostDeparting":             "preflight/fit.TestWhatIsTriedOfRunningJobsLosesNoMoreThanAHint/17 jobs together",
+	"preflight/fit/whatif.mostDevices":               "preflight/fit.TestWhatIsNotTriedIsSaid/a pod of 1,025 devices",
+	"preflight/fit/whatif.mostPreemptSteps":          "preflight/fit.TestVictimsThatCostTooManyStepsAreNotNamed",
+	"preflight/fit/whatif.mostRoomy":                 "preflight/fit.TestVictimsAreTheSameHoweverManyNodesHaveRoom",
+	"preflight/fit/whatif.mostTries":                 "preflight/fit.TestWhatIsNotTriedIsSaid/roles enough for more than tries",
+	"preflight/fit/whatif.mostVariants":              "preflight/fit.TestWhatIsNotTriedIsSaid/7 node selectors",
+	"preflight/kinds.mostDigits":                     "preflight/kinds.TestAmountsThatTakeMinutesToReadAreNotRead",
+	"preflight/kinds.mostExponent":                   "preflight/kinds.TestAmountsThatTakeMinutesToReadAreNotRead",
+	"preflight/kinds.mostNamed":                      "preflight/kinds.TestElementsOfALongListAreNamedByTheirIndex",
+	"preflight/kinds.mostPatches":                    "preflight/kinds.TestMorePatchesThanAreMergedAreAProblem",
+	"preflight/kinds.mostRemarks":                    "preflight/kinds.TestObjectsBeyondMeasure/many unknown",
+	"preflight/kinds.mostRunes":                      "preflight/kinds.TestWhatIsQuotedIsCutBehindTheLastRuneThatIsShown",
+	"preflight/manifest.maxAliased":                  "preflight/manifest.TestReadNamesLineAndExpectation/an alias bomb",
+	"preflight/manifest.maxBytes":                    "preflight/manifest.TestReadNamesLineAndExpectation/a line that goes on and on",
+	"preflight/manifest.maxDepth":                    "preflight/manifest.TestReadNamesLineAndExpectation/nested without end",
+	"preflight/manifest.maxDocument":                 "preflight/manifest.TestADocumentThatWouldFillTheMemoryIsRefused",
+	"preflight/manifest.maxLayers":                   "preflight/manifest.TestReadNamesLineAndExpectation/gzip in gzip in gzip",
+	"preflight/manifest.maxUnfolded":                 "preflight/manifest.TestATableThatIsNoneIsNamed",
+	"preflight/manifest.maxValues":                   "preflight/manifest.TestReadNamesLineAndExpectation/an object that would fill the memory",
+	"preflight/manifest.mostShapes":                  "preflight/manifest.TestPodsOfMoreShapesThanAreRememberedCountTheSame",
+	"preflight/quota.mostFlavorTries":                "preflight/fit.TestWhatOfAQueueIsNotJudgedIsSaid/15 roles in two flavors",
+	"preflight/quota.mostParents":                    "preflight/fit.TestWhatOfAQueueIsNotJudgedIsSaid/17 queues above each other",
+	"preflight/words.MostRoles":                      "preflight/fit.TestASentenceNamesNoMoreRolesThanCanBeRead",
+}
+
+func TestEveryCapHasATestOneAboveIt(t *testing.T) {
+	found := map[string]bool{}
+	parseAll(t, "preflight", false, func(folder string, f *ast.File) {
+		for name := range capsIn(f) {
+			found[folder+"."+name] = true
+		}
+	})
+	for name := range found {
+		if _, ok := caps[name]; !ok {
+			t.Errorf("%s is a cap without a test one above it; write one, and name it in caps", name)
+		}
+	}
+	tests := map[string]map[string]bool{} // by folder: names of tests and all strings
+	for _, name := range slices.Sorted(maps.Keys(caps)) {
+		if !found[name] {
+			t.Errorf("caps names %s, which is none", name)
+		}
+		if !tested(t, tests, caps[name]) {
+			t.Errorf("the test of %s is %q, which does not exist", name, caps[name])
+		}
+	}
+}
+
+// tested says whether a test, or a fixture, is there.
+func tested(t *testing.T, tests map[string]map[string]bool, name string) bool {
+	if strings.HasSuffix(name, ".txtar") {
+		_, err := os.Stat(filepath.Join("../..", name))
+		return err == nil
+	}
+	folder, test, ok := strings.Cut(name, ".")
+	if !ok {
+		return false
+	}
+	if tests[folder] == nil {
+		tests[folder] = map[string]bool{}
+		parseAll(t, folder, true, func(in string, f *ast.File) {
+			if in == folder {
+				maps.Copy(tests[folder], saidIn(f))
+			}
+		})
+	}
+	test, sub, several := strings.Cut(test, "/")
+	return tests[folder][test] && (!several || tests[folder][sub])
+}
+
+// parseAll reads the Go files below a folder of the project.
+func parseAll(t *testing.T, below string, tests bool, use func(folder string, f *ast.File)) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join("../..", below), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") != tests {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		folder, err := filepath.Rel("../..", filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		use(filepath.ToSlash(folder), f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// capsIn are the constants of a file that are named like caps; those of a function with its name before them.
+func capsIn(f *ast.File) map[string]bool {
+	out := map[string]bool{}
+	for _, d := range f.Decls {
+		within := ""
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			within = fn.Name.Name + "."
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			if g, ok := n.(*ast.GenDecl); ok && g.Tok == token.CONST {
+				for _, spec := range g.Specs {
+					for _, name := range spec.(*ast.ValueSpec).Names {
+						if capName.MatchString(name.Name) {
+							out[within+name.Name] = true
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// saidIn are the names of the functions of a file, and what its strings say.
+func saidIn(f *ast.File) map[string]bool {
+	out := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			out[n.Name.Name] = true
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+				out[text] = true
+			}
+		}
+		return true
+	})
+	return out
+}
