@@ -137,8 +137,7 @@ func BenchmarkEvents(b *testing.B) {
 	for _, nodes := range []int{1000, 5000, 15000} {
 		for _, kind := range []string{"pods", "nodes"} {
 			b.Run(fmt.Sprintf("of=%s/nodes=%d", kind, nodes), func(b *testing.B) {
-				events := churn(kind, nodes)
-				follow(b, fleet(nodes, true), func(i int) func(*cluster.Store) { return events[i%len(events)] }, crew(1024, 3, "1"))
+				follow(b, fleet(nodes, true), churn(kind, nodes), crew(1024, 3, "1"))
 			})
 		}
 	}
@@ -326,27 +325,24 @@ func stored(kind string, i, nodes int) *unstructured.Unstructured {
 	}
 }
 
-// churn are events that leave the cluster as it was once all have happened twice.
-func churn(kind string, nodes int) []func(*cluster.Store) {
+// churn are events by number: pods come and go again, nodes offer something else.
+func churn(kind string, nodes int) func(i int) func(*cluster.Store) {
 	r := rand.New(rand.NewPCG(1, uint64(nodes)))
-	var out []func(*cluster.Store)
-	for i := range 20000 {
+	return func(i int) func(*cluster.Store) {
 		at := r.IntN(nodes)
-		name := fmt.Sprintf("n%05d", at)
 		switch {
 		case kind == "nodes":
 			n := fleetNode(at)
 			n.Status.Allocatable[corev1.ResourceCPU] = *resource.NewQuantity(int64(90+i%7), resource.DecimalSI)
-			out = append(out, func(l *cluster.Store) { l.SetNode(n) })
+			return func(l *cluster.Store) { l.SetNode(n) }
 		case i%2 == 0:
-			p := lean(fmt.Sprintf("new-%d", i), name, 100*(1+r.Int64N(40)), (1+r.Int64N(16<<10))<<20, 0)
-			out = append(out, func(l *cluster.Store) { l.SetPod(p) })
+			p := lean(fmt.Sprintf("new-%d", i), fmt.Sprintf("n%05d", at), 100*(1+r.Int64N(40)), (1+r.Int64N(16<<10))<<20, 0)
+			return func(l *cluster.Store) { l.SetPod(p) }
 		default:
 			gone := fmt.Sprintf("new-%d", i-1)
-			out = append(out, func(l *cluster.Store) { l.DropPod("default", gone) })
+			return func(l *cluster.Store) { l.DropPod("default", gone) }
 		}
 	}
-	return out
 }
 
 // churnStored is event number i: a claim loses its volume, a volume is released, one is detached,
