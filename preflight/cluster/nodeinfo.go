@@ -28,10 +28,13 @@ type nodeInfo struct {
 	taints        string // as text
 	grows         growth
 
-	mounts       []mount
-	volumesKnown bool // the two below are worked out
-	attached     []AttachedVolume
-	attachLimits []attachLimit
+	mounts           []mount
+	attachments      []nodeAttachment // those of attachmentsKnown
+	attached         []AttachedVolume // those of volumesKnown
+	attachLimits     []attachLimit    // those of limitsKnown
+	attachmentsKnown bool
+	volumesKnown     bool
+	limitsKnown      bool
 
 	node    *Node // as the last snapshot has it
 	class   *nodeClass

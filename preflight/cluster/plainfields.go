@@ -43,33 +43,34 @@ func (p *plainFields) optional(in map[string]any, key string) *string {
 	return &text
 }
 
-func (p *plainFields) list(in map[string]any, key string) []string {
+// listOf is a list of texts.
+func listOf[T ~string](p *plainFields, in map[string]any, key string) []T {
 	if in[key] == nil {
 		return nil
 	}
 	all, ok := in[key].([]any)
 	p.odd = p.odd || !ok
-	out := make([]string, 0, len(all))
+	out := make([]T, 0, len(all))
 	for _, v := range all {
 		text, ok := v.(string)
 		p.odd = p.odd || !ok
-		out = append(out, text)
+		out = append(out, T(text))
 	}
 	return out
 }
 
-// items are the objects in a list.
-func (p *plainFields) items(in map[string]any, key string) []map[string]any {
+// itemsOf reads the objects in a list.
+func itemsOf[T any](p *plainFields, in map[string]any, key string, read func(map[string]any) T) []T {
 	if in[key] == nil {
 		return nil
 	}
 	all, ok := in[key].([]any)
 	p.odd = p.odd || !ok
-	out := make([]map[string]any, 0, len(all))
+	out := make([]T, 0, len(all))
 	for _, v := range all {
 		item, ok := v.(map[string]any)
 		p.odd = p.odd || !ok
-		out = append(out, item)
+		out = append(out, read(item))
 	}
 	return out
 }
@@ -117,19 +118,15 @@ func (p *plainFields) affinity(in map[string]any) *corev1.VolumeNodeAffinity {
 	if required == nil {
 		return out
 	}
-	expressions := func(in map[string]any, key string) (out []corev1.NodeSelectorRequirement) {
-		for _, e := range p.items(in, key) {
-			out = append(out, corev1.NodeSelectorRequirement{
-				Key: p.text(e, "key"), Operator: corev1.NodeSelectorOperator(p.text(e, "operator")), Values: p.list(e, "values"),
-			})
+	expression := func(e map[string]any) corev1.NodeSelectorRequirement {
+		return corev1.NodeSelectorRequirement{
+			Key: p.text(e, "key"), Operator: corev1.NodeSelectorOperator(p.text(e, "operator")), Values: listOf[string](p, e, "values"),
 		}
-		return out
 	}
-	out.Required = &corev1.NodeSelector{}
-	for _, term := range p.items(required, "nodeSelectorTerms") {
-		out.Required.NodeSelectorTerms = append(out.Required.NodeSelectorTerms, corev1.NodeSelectorTerm{
-			MatchExpressions: expressions(term, "matchExpressions"), MatchFields: expressions(term, "matchFields"),
-		})
-	}
+	out.Required = &corev1.NodeSelector{NodeSelectorTerms: itemsOf(p, required, "nodeSelectorTerms", func(term map[string]any) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{
+			MatchExpressions: itemsOf(p, term, "matchExpressions", expression), MatchFields: itemsOf(p, term, "matchFields", expression),
+		}
+	})}
 	return out
 }

@@ -17,9 +17,7 @@ func readClaim(o *unstructured.Unstructured) (any, error) {
 	c.Namespace, c.Name, c.UID = in.text(meta, "namespace"), in.text(meta, "name"), types.UID(in.text(meta, "uid"))
 	c.Annotations = in.texts(in.child(meta, "annotations"))
 	c.Spec.VolumeName, c.Spec.StorageClassName = in.text(spec, "volumeName"), in.optional(spec, "storageClassName")
-	for _, mode := range in.list(spec, "accessModes") {
-		c.Spec.AccessModes = append(c.Spec.AccessModes, corev1.PersistentVolumeAccessMode(mode))
-	}
+	c.Spec.AccessModes = listOf[corev1.PersistentVolumeAccessMode](&in, spec, "accessModes")
 	c.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
 	c.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
 	c.Spec.Resources.Requests = in.amounts(in.child(spec, "resources"), "requests")
@@ -36,9 +34,7 @@ func readVolume(o *unstructured.Unstructured) (any, error) {
 	v := &corev1.PersistentVolume{}
 	v.Name, v.Labels, v.Annotations = in.text(meta, "name"), in.texts(in.child(meta, "labels")), in.texts(in.child(meta, "annotations"))
 	v.Spec.Capacity = in.amounts(spec, "capacity")
-	for _, mode := range in.list(spec, "accessModes") {
-		v.Spec.AccessModes = append(v.Spec.AccessModes, corev1.PersistentVolumeAccessMode(mode))
-	}
+	v.Spec.AccessModes = listOf[corev1.PersistentVolumeAccessMode](&in, spec, "accessModes")
 	v.Spec.StorageClassName = in.text(spec, "storageClassName")
 	v.Spec.VolumeMode = (*corev1.PersistentVolumeMode)(in.optional(spec, "volumeMode"))
 	v.Spec.VolumeAttributesClassName = in.optional(spec, "volumeAttributesClassName")
@@ -84,7 +80,7 @@ func hostsOf(required *corev1.NodeSelector) []string {
 
 // affinityText tells affinities apart.
 func affinityText(required *corev1.NodeSelector) string {
-	var out []byte
+	out := make([]byte, 0, 256)
 	add := func(parts ...string) {
 		for _, part := range parts {
 			out = append(append(out, part...), 0)
@@ -141,9 +137,7 @@ func plainQuota(o *unstructured.Unstructured) *corev1.ResourceQuota {
 	q := &corev1.ResourceQuota{}
 	q.Namespace, q.Name = in.text(meta, "namespace"), in.text(meta, "name")
 	q.Spec.Hard, q.Status.Hard, q.Status.Used = in.amounts(spec, "hard"), in.amounts(status, "hard"), in.amounts(status, "used")
-	for _, scope := range in.list(spec, "scopes") {
-		q.Spec.Scopes = append(q.Spec.Scopes, corev1.ResourceQuotaScope(scope))
-	}
+	q.Spec.Scopes = listOf[corev1.ResourceQuotaScope](&in, spec, "scopes")
 	if in.odd || spec["scopeSelector"] != nil {
 		return nil
 	}

@@ -119,7 +119,7 @@ type AttachedVolume struct {
 }
 
 // volumeIndex is what of a store's volumes has to be found by something else than the name.
-// All lists are in the order of what they are found by.
+// All lists are in the order of what they are found by. Snapshots share the first four.
 type volumeIndex struct {
 	users      sortedList[*Pod]           // by namespace, claim and pod: pods with a node
 	attached   sortedList[nodeAttachment] // by node and name
@@ -184,7 +184,9 @@ func (l *Store) volumesChanged(gk schema.GroupKind, name Name, before, now *obje
 	case attachmentKind.GroupKind():
 		l.attachmentChanged(name, readAs[attachment](before), readAs[attachment](now))
 	case csiNodeKind.GroupKind():
-		l.volumesOn(name.Name)
+		if b := l.volumesOn(name.Name); b != nil {
+			b.limitsKnown = false
+		}
 	case ClassKind.GroupKind():
 		for claim, p := range l.volumes.users.all() {
 			if c := Find[corev1.PersistentVolumeClaim](l.objects.kinds, ClaimKind, claim.Namespace, claim.Name); c != nil && podspec.ClaimClass(c) == name.Name {
@@ -242,10 +244,18 @@ func (l *Store) claimOn(namespace, claim string) {
 	}
 }
 
-func (l *Store) volumesOn(node string) {
-	if b := l.nodes[node]; b != nil {
+func (l *Store) volumesOn(node string) *nodeInfo {
+	b := l.nodes[node]
+	if b != nil {
 		b.volumesKnown = false
 		l.touch(b)
+	}
+	return b
+}
+
+func (l *Store) attachmentsOn(node string) {
+	if b := l.volumesOn(node); b != nil {
+		b.attachmentsKnown = false
 	}
 }
 
@@ -272,7 +282,7 @@ func (l *Store) volumeChanged(name Name, before, now *Volume) {
 		at := Name{node, attached.Name, ""}
 		if a, ok := x.attached.Get(at); ok {
 			x.attached.set(at, l.resolved(a.attachment))
-			l.volumesOn(node)
+			l.attachmentsOn(node)
 		}
 	}
 }
@@ -316,20 +326,29 @@ func (l *Store) attachmentChanged(name Name, before, now *attachment) {
 	if before != nil {
 		x.attached.drop(Name{before.node, name.Name, ""})
 		x.attachedAs.drop(Name{before.volume, name.Name, ""})
-		l.volumesOn(before.node)
+		l.attachmentsOn(before.node)
 	}
 	if now != nil {
 		x.attached.set(Name{now.node, name.Name, ""}, l.resolved(now))
 		x.attachedAs.set(Name{now.volume, name.Name, ""}, now.node)
-		l.volumesOn(now.node)
+		l.attachmentsOn(now.node)
 	}
 }
 
 // digestVolumes works out what is attached to a node, and how much may be.
 func (l *Store) digestVolumes(b *nodeInfo) {
-	b.volumesKnown, b.attached, b.attachLimits = true, make([]AttachedVolume, 0, len(b.attached)), nil
-	if limits := Find[[]attachLimit](l.objects.kinds, csiNodeKind, "", b.name); limits != nil {
-		b.attachLimits = *limits
+	b.volumesKnown, b.attached = true, make([]AttachedVolume, 0, len(b.attached))
+	if !b.limitsKnown {
+		b.limitsKnown, b.attachLimits = true, nil
+		if limits := Find[[]attachLimit](l.objects.kinds, csiNodeKind, "", b.name); limits != nil {
+			b.attachLimits = *limits
+		}
+	}
+	if !b.attachmentsKnown {
+		b.attachmentsKnown, b.attachments = true, b.attachments[:0]
+		for _, a := range l.volumes.attached.in(b.name) {
+			b.attachments = append(b.attachments, a)
+		}
 	}
 	add := func(v DriverVolume, idle bool) {
 		at := slices.IndexFunc(b.attached, func(a AttachedVolume) bool { return a.Handle == v.Handle })
@@ -349,7 +368,7 @@ func (l *Store) digestVolumes(b *nodeInfo) {
 		}
 	}
 	// A pod that has just ended leaves its volume there for a while.
-	for _, a := range l.volumes.attached.in(b.name) {
+	for _, a := range b.attachments {
 		if a.handle != "" {
 			add(DriverVolume{a.attacher, a.handle}, false)
 		}

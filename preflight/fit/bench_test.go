@@ -136,43 +136,58 @@ func snapshotOf(l *cluster.Store) *cluster.Snapshot { return l.Snapshot(build.Ta
 
 // BenchmarkEvents is what 100 events cost a view, and the snapshot after them: a view that
 // gets 1,000 events a second makes a snapshot every 100 ms. Pods come and go, nodes change
-// what they offer. The first fit on each snapshot is timed beside it.
+// what they offer, volumes are bound, released and attached, quotas count. The first fit on each
+// snapshot is timed beside it.
 func BenchmarkEvents(b *testing.B) {
-	const perSnapshot = 100
 	for _, nodes := range []int{1000, 5000, 15000} {
 		for _, kind := range []string{"pods", "nodes"} {
 			b.Run(fmt.Sprintf("of=%s/nodes=%d", kind, nodes), func(b *testing.B) {
-				l := fleet(nodes, true)
-				g := crew(1024, 3, "1")
-				whatif.Answer(b.Context(), snapshotOf(l), g)
-				events, next := churn(kind, nodes), 0
-				var took, first laps
-				runtime.LockOSThread()
-				defer runtime.UnlockOSThread()
-				runtime.GC()
-				b.ReportAllocs()
-				for b.Loop() {
-					start := spent()
-					for range perSnapshot {
-						events[next%len(events)](l)
-						next++
-					}
-					s := snapshotOf(l)
-					took = append(took, spent()-start)
-					b.StopTimer()
-					start = spent()
-					whatif.Answer(b.Context(), s, g)
-					first = append(first, spent()-start)
-					b.StartTimer()
-				}
-				for i := range took {
-					took[i] /= perSnapshot
-				}
-				took.report(b, "/event")
-				first.report(b, "/first-fit")
+				follow(b, fleet(nodes, true), churn(kind, nodes), crew(1024, 3, "1"))
 			})
 		}
 	}
+	const nodes = 5000
+	for _, kind := range []string{"claims", "volumes", "attachments", "quotas"} {
+		b.Run(fmt.Sprintf("of=%s/nodes=%d", kind, nodes), func(b *testing.B) {
+			l := &cluster.Store{}
+			attachAll(l, nodes)
+			follow(b, l, func(i int) func(*cluster.Store) { return churnStored(kind, i, nodes) }, mounting())
+		})
+	}
+}
+
+// follow measures events, and the first answer to a gang after each hundred of them. An event is made
+// shortly before it happens: a view gets objects that have just been decoded.
+func follow(b *testing.B, l *cluster.Store, event func(i int) func(*cluster.Store), g gang.Gang) {
+	const perSnapshot = 100
+	whatif.Answer(b.Context(), snapshotOf(l), g)
+	next, events := 0, make([]func(*cluster.Store), perSnapshot)
+	var took, first laps
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	runtime.GC()
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		for i := range events {
+			events[i] = event(next)
+			next++
+		}
+		b.StartTimer()
+		start := spent()
+		for _, happen := range events {
+			happen(l)
+		}
+		s := snapshotOf(l)
+		took = append(took, (spent()-start)/perSnapshot)
+		b.StopTimer()
+		start = spent()
+		whatif.Answer(b.Context(), s, g)
+		first = append(first, spent()-start)
+		b.StartTimer()
+	}
+	took.report(b, "/event")
+	first.report(b, "/first-fit")
 }
 
 // BenchmarkTied is about pods of a gang that decide where others of it may go.
@@ -217,11 +232,33 @@ func BenchmarkTied(b *testing.B) {
 }
 
 // BenchmarkClaims is a gang that mounts a claim, on a cluster in which every node has four
-// volumes attached: 20,000 claims, volumes and attachments on 5,000 nodes. The events are
-// what attaching a volume changes, and a quota that counts the pods.
+// volumes attached: 20,000 claims, volumes and attachments on 5,000 nodes with 100,000 pods.
 func BenchmarkClaims(b *testing.B) {
-	const nodes, each = 5000, 4
+	const nodes = 5000
 	l := &cluster.Store{}
+	attachAll(l, nodes)
+	unbound := stored("claims", nodes*claimsOnEach, nodes)
+	delete(unbound.Object["spec"].(map[string]any), "volumeName")
+	l.SetObject(unbound)
+	fresh := gangOf(group("Worker", 1, build.Asks("1"), mounts(unbound.GetName())))
+	s := snapshotOf(l)
+	bench(b, "bound", s, mounting(), fit.Full, whatif.Answer)
+	bench(b, "unbound", s, fresh, fit.Fits, whatif.Answer)
+	b.Run("absent", func(b *testing.B) {
+		for b.Loop() {
+			s.Lookup(volumeKinds["PersistentVolumeClaim"], "default", "nobody")
+		}
+	})
+}
+
+// mounting is a gang whose pods share a claim that is bound.
+func mounting() gang.Gang { return gangOf(group("Worker", 8, build.Asks("1"), mounts("c-7"))) }
+
+const claimsOnEach = 4 // node
+
+// attachAll fills a cluster whose nodes have twenty pods each, of which four mount a claim, and
+// 2,000 quotas.
+func attachAll(l *cluster.Store, nodes int) {
 	whole(l)
 	for _, r := range []string{"persistentvolumeclaims", "persistentvolumes"} {
 		l.SetComplete(schema.GroupResource{Resource: r}, true)
@@ -234,71 +271,20 @@ func BenchmarkClaims(b *testing.B) {
 			map[string]any{"name": "csi.example.com", "nodeID": "x", "allocatable": map[string]any{"count": int64(25)}},
 		}}}))
 	}
-	for i := range nodes * each {
+	for i := range nodes * claimsOnEach {
 		for _, kind := range []string{"claims", "volumes", "attachments"} {
 			l.SetObject(stored(kind, i, nodes))
 		}
+	}
+	for i := range nodes * 20 {
 		p := lean(fmt.Sprintf("p-%d", i), fmt.Sprintf("n%05d", i%nodes), 1000, 1<<30, 0)
-		mounts(fmt.Sprintf("c-%d", i))(p)
+		if i < nodes*claimsOnEach {
+			mounts(fmt.Sprintf("c-%d", i))(p)
+		}
 		l.SetPod(p)
 	}
 	for i := range 2000 {
 		l.SetObject(stored("quotas", i, nodes))
-	}
-	unbound := stored("claims", nodes*each, nodes)
-	delete(unbound.Object["spec"].(map[string]any), "volumeName")
-	l.SetObject(unbound)
-	g := gangOf(group("Worker", 8, build.Asks("1"), mounts("c-7")))
-	fresh := gangOf(group("Worker", 1, build.Asks("1"), mounts(unbound.GetName())))
-	s := snapshotOf(l)
-	bench(b, "bound", s, g, fit.Full, whatif.Answer)
-	bench(b, "unbound", s, fresh, fit.Fits, whatif.Answer)
-	b.Run("absent", func(b *testing.B) {
-		for b.Loop() {
-			s.Lookup(volumeKinds["PersistentVolumeClaim"], "default", "nobody")
-		}
-	})
-	for _, kind := range []string{"claims", "volumes", "attachments", "quotas"} {
-		b.Run("events="+kind, func(b *testing.B) {
-			const perSnapshot = 100
-			var events []func()
-			for i := range 2 * nodes {
-				o := stored(kind, i%nodes*7%2000, nodes)
-				event := func() { l.SetObject(o) }
-				switch { // a volume is released, a claim loses its volume, one is detached; then it is as before
-				case i >= nodes:
-				case kind == "attachments":
-					event = func() { l.DropObject(o.GroupVersionKind(), "", o.GetName()) }
-				case kind == "claims":
-					unstructured.RemoveNestedField(o.Object, "spec", "volumeName")
-				case kind == "volumes":
-					o.Object["status"] = map[string]any{"phase": "Released"}
-				}
-				events = append(events, event)
-			}
-			next := 0
-			var took, first laps
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			runtime.GC()
-			b.ReportAllocs()
-			for b.Loop() {
-				start := spent()
-				for range perSnapshot {
-					events[next%len(events)]()
-					next++
-				}
-				s := snapshotOf(l)
-				took = append(took, (spent()-start)/perSnapshot)
-				b.StopTimer()
-				start = spent()
-				whatif.Answer(b.Context(), s, g)
-				first = append(first, spent()-start)
-				b.StartTimer()
-			}
-			took.report(b, "/event")
-			first.report(b, "/first-fit")
-		})
 	}
 }
 
@@ -344,27 +330,42 @@ func stored(kind string, i, nodes int) *unstructured.Unstructured {
 	}
 }
 
-// churn are events that leave the cluster as it was once all have happened twice.
-func churn(kind string, nodes int) []func(*cluster.Store) {
+// churn are events by number: pods come and go again, nodes offer something else.
+func churn(kind string, nodes int) func(i int) func(*cluster.Store) {
 	r := rand.New(rand.NewPCG(1, uint64(nodes)))
-	var out []func(*cluster.Store)
-	for i := range 20000 {
+	return func(i int) func(*cluster.Store) {
 		at := r.IntN(nodes)
-		name := fmt.Sprintf("n%05d", at)
 		switch {
 		case kind == "nodes":
 			n := fleetNode(at)
 			n.Status.Allocatable[corev1.ResourceCPU] = *resource.NewQuantity(int64(90+i%7), resource.DecimalSI)
-			out = append(out, func(l *cluster.Store) { l.SetNode(n) })
+			return func(l *cluster.Store) { l.SetNode(n) }
 		case i%2 == 0:
-			p := lean(fmt.Sprintf("new-%d", i), name, 100*(1+r.Int64N(40)), (1+r.Int64N(16<<10))<<20, 0)
-			out = append(out, func(l *cluster.Store) { l.SetPod(p) })
+			p := lean(fmt.Sprintf("new-%d", i), fmt.Sprintf("n%05d", at), 100*(1+r.Int64N(40)), (1+r.Int64N(16<<10))<<20, 0)
+			return func(l *cluster.Store) { l.SetPod(p) }
 		default:
 			gone := fmt.Sprintf("new-%d", i-1)
-			out = append(out, func(l *cluster.Store) { l.DropPod("default", gone) })
+			return func(l *cluster.Store) { l.DropPod("default", gone) }
 		}
 	}
-	return out
+}
+
+// churnStored is event number i: a claim loses its volume, a volume is released, one is detached,
+// a quota counts one pod more; once as many have happened as there are nodes, all that is undone.
+func churnStored(kind string, i, nodes int) func(*cluster.Store) {
+	o := stored(kind, i%nodes*7%2000, nodes)
+	switch {
+	case i/nodes%2 == 1:
+	case kind == "attachments":
+		return func(l *cluster.Store) { l.DropObject(o.GroupVersionKind(), "", o.GetName()) }
+	case kind == "claims":
+		unstructured.RemoveNestedField(o.Object, "spec", "volumeName")
+	case kind == "volumes":
+		o.Object["status"] = map[string]any{"phase": "Released"}
+	default:
+		o.Object["status"].(map[string]any)["used"].(map[string]any)["pods"] = "13"
+	}
+	return func(l *cluster.Store) { l.SetObject(o) }
 }
 
 // BenchmarkDifference is one gang on 5,000 nodes of which more and more differ, and on

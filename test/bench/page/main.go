@@ -38,8 +38,8 @@ func main() {
 
 // run is the medians of a run, by unit, then name.
 type run struct {
-	machine []string          // goos, goarch, cpu
-	when    map[string]string // by name: "on 2026-01-02, at a load average of 0.5, 0.4, 0.3"
+	machine []string          // goos, goarch
+	when    map[string]string // by name: "on 2026-01-02, on a processor, at a load average of 0.5, 0.4, 0.3"
 	median  map[string]map[string]float64
 	names   []string // in the order of the file
 }
@@ -63,7 +63,7 @@ func read(in io.Reader) (*run, error) {
 		case len(line) == 1:
 			key, value, _ := strings.Cut(line[0], ": ")
 			said[key] = value
-			if slices.Contains([]string{"goos", "goarch", "cpu"}, key) && !slices.Contains(out.machine, line[0]) {
+			if slices.Contains([]string{"goos", "goarch"}, key) && !slices.Contains(out.machine, line[0]) {
 				out.machine = append(out.machine, line[0])
 			}
 		case line[0] == "" && len(line) > 2 && line[2] == "CI":
@@ -80,7 +80,7 @@ func read(in io.Reader) (*run, error) {
 			name := trimProcs(line[0])
 			out.median[unit][name] = n
 			if said["date"] != "" {
-				out.when[name] = "on " + said["date"] + ", at a load average of " + said["load-average"]
+				out.when[name] = "on " + said["date"] + ", on " + said["cpu"] + ", at a load average of " + said["load-average"]
 			}
 			if !seen[name] {
 				seen[name] = true

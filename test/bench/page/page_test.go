@@ -46,6 +46,18 @@ Adversary/ties_over_8_topologies-2,7.09,∞
 Adversary/ties_over_8_topologies-2,50,∞
 
 ,all,
+,p50-sec/event,CI
+Events/of=claims/nodes=5000-2,3.8e-06,∞
+
+,all,
+,p50-sec/first-fit,CI
+Events/of=claims/nodes=5000-2,0.0007,∞
+
+,all,
+,p99-sec/first-fit,CI
+Events/of=claims/nodes=5000-2,0.0016,∞
+
+,all,
 ,MiB/heap,CI
 Live/5000_nodes/100000_pods-2,133,∞
 `
@@ -58,14 +70,15 @@ func TestThePageSaysWhatTheRunSaid(t *testing.T) {
 	var b strings.Builder
 	write(&b, r, "# Benchmarks\n\n## One question\n\nold\n\n## A snapshot in a file\n\nMeasured long ago.\n\n## The view\n")
 	for _, want := range []string{
-		"    cpu: a machine\n",
+		"    goos: linux\n",
+		"| claims | 5000 | 100000 | 3.80 µs | 0.700 ms (p99 1.60) |\n",
 		"| 1024 pods, fits | 3 | high | – | 0.410 ms (p99 0.920) | – |\n",
 		"| 10 | 20 | 0.055 ms (p99 0.099) |\n",
 		"| one for each rack | 2.00 ms (p99 4.00) | – |\n",
 		"| ties over 8 topologies | 8.00 ms (p99 12.0) | 13.9 ms | 0.015 ms | 7.09 MiB | 50 % |\n",
 		"| 5000 nodes, 100000 pods | ",
 		" | 133 MiB | ",
-		"## One question\n\nMeasured on 2026-01-02, at a load average of 0.50, 0.40, 0.30.\n",
+		"## One question\n\nMeasured on 2026-01-02, on a machine, at a load average of 0.50, 0.40, 0.30.\n",
 		"\n## A snapshot in a file\n\nMeasured long ago.\n\n## The view of a real API server\n",
 	} {
 		if !strings.Contains(b.String(), want) {
