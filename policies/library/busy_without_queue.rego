@@ -16,5 +16,5 @@ deny contains {"path": "spec", "msg": msg} if {
 	input.job.queue == ""
 	not input.job.suspended
 	input.cluster.fit in {"full", "fragmented"}
-	msg := sprintf("does not fit now (%s), and names no queue to wait in", [input.cluster.fit])
+	msg := sprintf("the job does not fit now (%s), and it names no queue to wait in", [input.cluster.fit])
 }

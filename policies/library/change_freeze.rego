@@ -21,5 +21,9 @@ deny contains {"path": "spec", "msg": msg} if {
 	input.request.date <= freeze.until
 	holds(freeze)
 	input.job.gpus > object.get(freeze, "above_gpus", -1)
-	msg := sprintf("asks for %d GPUs on %s; until %s nothing begins that asks for more than %d: %s", [input.job.gpus, input.request.date, freeze.until, object.get(freeze, "above_gpus", -1), object.get(freeze, "why", "a freeze")])
+	msg := sprintf("the job asks for %s on %s; until %s no job begins that asks for more than %d: %s", [gpus, input.request.date, freeze.until, object.get(freeze, "above_gpus", -1), object.get(freeze, "why", "a freeze")])
 }
+
+gpus := "1 GPU" if input.job.gpus == 1
+
+gpus := sprintf("%d GPUs", [input.job.gpus]) if input.job.gpus != 1

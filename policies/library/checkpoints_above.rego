@@ -29,5 +29,9 @@ deny contains {"path": "spec", "msg": msg} if {
 	input.job.gpus > data.config.checkpoints.above_gpus
 	not kept
 	not unseen
-	msg := sprintf("asks for %d GPUs and mounts nothing that outlasts its pods; above %d GPUs a job keeps its checkpoints", [input.job.gpus, data.config.checkpoints.above_gpus])
+	msg := sprintf("the job asks for %s and mounts nothing that outlasts its pods; a job with more than %d keeps its checkpoints", [gpus, data.config.checkpoints.above_gpus])
 }
+
+gpus := "1 GPU" if input.job.gpus == 1
+
+gpus := sprintf("%d GPUs", [input.job.gpus]) if input.job.gpus != 1

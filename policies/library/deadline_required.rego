@@ -20,11 +20,15 @@ large if {
 deny contains {"path": "spec", "msg": msg} if {
 	large
 	input.job.deadline_seconds == 0
-	msg := sprintf("asks for %d GPUs without a deadline; above %d GPUs a job has one", [input.job.gpus, data.config.deadlines.above_gpus])
+	msg := sprintf("the job asks for %s without a deadline; a job with more than %d has one", [gpus, data.config.deadlines.above_gpus])
 }
 
 deny contains {"path": "spec", "msg": msg} if {
 	large
 	input.job.deadline_seconds > data.config.deadlines.most_seconds
-	msg := sprintf("has a deadline of %d seconds; %d are allowed", [input.job.deadline_seconds, data.config.deadlines.most_seconds])
+	msg := sprintf("the job's deadline of %d s is above the %d s that are allowed", [input.job.deadline_seconds, data.config.deadlines.most_seconds])
 }
+
+gpus := "1 GPU" if input.job.gpus == 1
+
+gpus := sprintf("%d GPUs", [input.job.gpus]) if input.job.gpus != 1

@@ -17,5 +17,5 @@ says(name) if input.job.annotations[name] != ""
 deny contains {"path": "metadata.labels", "msg": msg} if {
 	some name in wanted
 	not says(name)
-	msg := sprintf("has no label %s; jobs in namespace %s have one", [name, input.job.namespace])
+	msg := sprintf("the job has no label %s; jobs in namespace %s have one", [name, input.job.namespace])
 }

@@ -25,7 +25,7 @@ deny contains {"path": "spec", "msg": msg} if {
 	model != "*"
 	asked(model) > 0
 	in_use(model) + asked(model) > share
-	msg := sprintf("asks for %d GPUs of model %s and namespace %s holds %d; its share is %d", [asked(model), model, input.job.namespace, in_use(model), share])
+	msg := sprintf("the job asks for %s of model %s, and namespace %s holds %d already; its share is %d", [gpus(asked(model)), model, input.job.namespace, in_use(model), share])
 }
 
 deny contains {"path": "spec", "msg": msg} if {
@@ -33,5 +33,9 @@ deny contains {"path": "spec", "msg": msg} if {
 	input.job.gpus > 0
 	held := sum([n | some n in input.cluster.namespace_gpus])
 	held + input.job.gpus > share
-	msg := sprintf("asks for %d GPUs and namespace %s holds %d; its share is %d", [input.job.gpus, input.job.namespace, held, share])
+	msg := sprintf("the job asks for %s, and namespace %s holds %d already; its share is %d", [gpus(input.job.gpus), input.job.namespace, held, share])
 }
+
+gpus(n) := "1 GPU" if n == 1
+
+gpus(n) := sprintf("%d GPUs", [n]) if n != 1

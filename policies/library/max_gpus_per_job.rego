@@ -13,5 +13,9 @@ limit := object.get(object.get(data.config.gpu_limit, "namespaces", {}), input.j
 deny contains {"path": "spec", "msg": msg} if {
 	is_number(limit)
 	input.job.gpus > limit
-	msg := sprintf("asks for %d GPUs (pods: %d); one job in namespace %s may ask for %d", [input.job.gpus, input.job.pods, input.job.namespace, limit])
+	msg := sprintf("the job asks for %s (pods: %d); one job in namespace %s may ask for %d", [gpus, input.job.pods, input.job.namespace, limit])
 }
+
+gpus := "1 GPU" if input.job.gpus == 1
+
+gpus := sprintf("%d GPUs", [input.job.gpus]) if input.job.gpus != 1

@@ -28,5 +28,9 @@ of_groups contains n if {
 deny contains {"path": "spec", "msg": msg} if {
 	data.config.user_gpu_limit
 	input.job.gpus > limit
-	msg := sprintf("asks for %d GPUs; one job of %s may ask for %d", [input.job.gpus, input.request.user, limit])
+	msg := sprintf("the job asks for %s; one job of %s may ask for %d", [gpus, input.request.user, limit])
 }
+
+gpus := "1 GPU" if input.job.gpus == 1
+
+gpus := sprintf("%d GPUs", [input.job.gpus]) if input.job.gpus != 1

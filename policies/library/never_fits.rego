@@ -14,7 +14,7 @@ guarded if input.job.namespace in data.config.never_fits.namespaces
 deny contains {"path": "spec", "msg": msg} if {
 	guarded
 	input.cluster.fit == "too-big"
-	msg := concat("", ["cannot fit into this cluster, even if it were empty", change])
+	msg := concat("", ["the job cannot fit into this cluster, even if it were empty", change])
 }
 
 change := "" if input.cluster.change == ""

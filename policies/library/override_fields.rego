@@ -18,7 +18,7 @@ deny contains {"path": path, "msg": msg} if {
 	some field, _ in override.spec
 	not field in allowed
 	path := sprintf("spec.podTemplateOverrides[%d].spec.%s", [i, field])
-	msg := sprintf("overrides %s; jobs in namespace %s may override %s", [field, input.job.namespace, names])
+	msg := sprintf("%s is overridden; jobs in namespace %s may override %s", [field, input.job.namespace, names])
 }
 
 names := "nothing" if count(allowed) == 0

@@ -13,14 +13,14 @@ rule := object.get(object.get(data.config.priorities, "namespaces", {}), input.j
 deny contains {"path": "spec", "msg": msg} if {
 	rule.required == true
 	input.job.priority_class == ""
-	msg := sprintf("names no priority class; jobs in namespace %s name one", [input.job.namespace])
+	msg := sprintf("the job names no priority class; jobs in namespace %s name one", [input.job.namespace])
 }
 
 deny contains {"path": "spec", "msg": msg} if {
 	input.job.priority_class != ""
 	is_array(rule.allowed)
 	not input.job.priority_class in rule.allowed
-	msg := sprintf("names priority class %s; namespace %s may use %s", [input.job.priority_class, input.job.namespace, names])
+	msg := sprintf("the job names priority class %s; namespace %s may use %s", [input.job.priority_class, input.job.namespace, names])
 }
 
 names := "none" if count(rule.allowed) == 0

@@ -17,7 +17,7 @@ deny contains {"path": "metadata.labels", "msg": msg} if {
 	counts
 	rule.required == true
 	input.job.queue == ""
-	msg := sprintf("names no queue; jobs in namespace %s wait in one", [input.job.namespace])
+	msg := sprintf("the job names no queue; jobs in namespace %s wait in one", [input.job.namespace])
 }
 
 deny contains {"path": "metadata.labels", "msg": msg} if {
@@ -25,12 +25,12 @@ deny contains {"path": "metadata.labels", "msg": msg} if {
 	input.job.queue != ""
 	is_array(rule.allowed)
 	not input.job.queue in rule.allowed
-	msg := sprintf("names queue %s; namespace %s may use %s", [input.job.queue, input.job.namespace, concat(", ", sort(rule.allowed))])
+	msg := sprintf("the job names queue %s; namespace %s may use %s", [input.job.queue, input.job.namespace, concat(", ", sort(rule.allowed))])
 }
 
 deny contains {"path": "metadata.labels", "msg": msg} if {
 	counts
 	rule.forbidden == true
 	input.job.queue != ""
-	msg := sprintf("names queue %s; jobs in namespace %s start without one", [input.job.queue, input.job.namespace])
+	msg := sprintf("the job names queue %s; jobs in namespace %s start without one", [input.job.queue, input.job.namespace])
 }

@@ -23,19 +23,23 @@ attempts := input.job.retries + 1
 deny contains {"path": "spec", "msg": msg} if {
 	large
 	not input.job.retries_bounded
-	msg := sprintf("asks for %d GPUs and bounds its retries nowhere", [input.job.gpus])
+	msg := sprintf("the job asks for %s and bounds its retries nowhere", [gpus])
 }
 
 deny contains {"path": "spec", "msg": msg} if {
 	large
 	input.job.retries_bounded
 	attempts > data.config.retries.most_attempts
-	msg := sprintf("may begin %d times; %d are allowed", [attempts, data.config.retries.most_attempts])
+	msg := sprintf("the job may begin more often (%d) than allowed (%d)", [attempts, data.config.retries.most_attempts])
 }
 
 deny contains {"path": "spec", "msg": msg} if {
 	large
 	input.job.retries_bounded
 	attempts * input.job.gpus > data.config.retries.most_gpu_attempts
-	msg := sprintf("may begin %d times with %d GPUs, %d in all; %d are allowed", [attempts, input.job.gpus, attempts * input.job.gpus, data.config.retries.most_gpu_attempts])
+	msg := sprintf("the job's attempts (%d) hold %s each, %d in all; %d are allowed", [attempts, gpus, attempts * input.job.gpus, data.config.retries.most_gpu_attempts])
 }
+
+gpus := "1 GPU" if input.job.gpus == 1
+
+gpus := sprintf("%d GPUs", [input.job.gpus]) if input.job.gpus != 1

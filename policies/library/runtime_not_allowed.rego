@@ -15,7 +15,7 @@ deny contains {"path": input.job.runtime.path, "msg": msg} if {
 	input.job.runtime.kind == "ClusterTrainingRuntime"
 	is_array(allowed)
 	not input.job.runtime.name in allowed
-	msg := sprintf("names ClusterTrainingRuntime %s; namespace %s may use %s", [input.job.runtime.name, input.job.namespace, names])
+	msg := sprintf("the job names ClusterTrainingRuntime %s; namespace %s may use %s", [input.job.runtime.name, input.job.namespace, names])
 }
 
 names := "none" if count(allowed) == 0

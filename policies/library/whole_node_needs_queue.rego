@@ -20,5 +20,5 @@ deny contains {"path": role.path, "msg": msg} if {
 	input.job.queue == ""
 	some role in input.job.roles
 	role.gpus_per_pod >= input.cluster.gpus_per_node
-	msg := sprintf("%s takes %d GPUs per pod, a whole node of %d, and the job names no queue", [role.name, role.gpus_per_pod, input.cluster.gpus_per_node])
+	msg := sprintf("each pod of %s takes all GPUs of a node (%d of %d), and the job names no queue", [role.name, role.gpus_per_pod, input.cluster.gpus_per_node])
 }

@@ -14,5 +14,5 @@ deny contains {"path": role.path, "msg": msg} if {
 	input.cluster.gpus_per_node > 0
 	some role in input.job.roles
 	role.gpus_per_pod >= input.cluster.gpus_per_node
-	msg := sprintf("%s takes %d GPUs per pod, a whole node of %d; namespace %s may not", [role.name, role.gpus_per_pod, input.cluster.gpus_per_node, input.job.namespace])
+	msg := sprintf("each pod of %s takes all GPUs of a node (%d of %d); jobs in namespace %s may not", [role.name, role.gpus_per_pod, input.cluster.gpus_per_node, input.job.namespace])
 }

@@ -15,14 +15,21 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// TestChecksKnowNoKind: what the operator of a kind does is data of the kind. A check names one
-// only to declare that it is about that kind's own fields.
+// TestChecksKnowNoKind: what the operator of a kind does is data of the kind, and so is what its
+// roles are called and do. A check names a kind only to declare that it is about that kind's own
+// fields, and the word of a role only as what a number counts.
 func TestChecksKnowNoKind(t *testing.T) {
-	forbidden := map[string]bool{}
+	const aKind, aRole = "a kind: ask what its operator does (kinds.Operator), or declare it under Kinds", "a role of a kind: ask for its part in the launch (kinds.Part)"
+	forbidden := map[string]string{}
 	for _, k := range kinds.All() {
-		forbidden[k.Name] = true
+		for _, o := range k.Operators() {
+			for role := range o.Parts {
+				forbidden[role], forbidden[strings.ToLower(role)] = aRole, aRole
+			}
+		}
+		forbidden[k.Name] = aKind
 		for _, gvk := range k.GVKs {
-			forbidden[gvk.GroupVersion().String()], forbidden[gvk.GroupKind().String()] = true, true
+			forbidden[gvk.GroupVersion().String()], forbidden[gvk.GroupKind().String()] = aKind, aKind
 		}
 	}
 	fset, declared := token.NewFileSet(), 0
@@ -35,21 +42,19 @@ func TestChecksKnowNoKind(t *testing.T) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if pair, ok := n.(*ast.KeyValueExpr); ok {
-				if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "Kinds" {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Kinds" {
 					declared++
 					return false
 				}
+			case *ast.CallExpr:
+				return called(n) != "Count"
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil && forbidden[text] != "" {
+					t.Errorf("%s: %q is %s", fset.Position(n.Pos()), text, forbidden[text])
+				}
 			}
-			literal, ok := n.(*ast.BasicLit)
-			if !ok || literal.Kind != token.STRING {
-				return true
-			}
-			text, err := strconv.Unquote(literal.Value)
-			if err != nil || !forbidden[text] {
-				return true
-			}
-			t.Errorf("%s: %q is a kind: ask what its operator does (kinds.Operator), or declare it under Kinds", fset.Position(literal.Pos()), text)
 			return true
 		})
 		return nil

@@ -137,13 +137,7 @@ func TestNoConstantIsFedInAsAValue(t *testing.T) {
 
 // values are the arguments of a call that end up as values in a sentence.
 func values(call *ast.CallExpr) []ast.Expr {
-	name := ""
-	switch f := call.Fun.(type) {
-	case *ast.Ident:
-		name = f.Name
-	case *ast.SelectorExpr:
-		name = f.Sel.Name
-	}
+	name := called(call)
 	from, wanted := map[string]int{"Sprintf": 1, "Reportf": 2, "report": 2, "refuse": 2, "count": 0}[name]
 	switch {
 	case !wanted || len(call.Args) <= from:
@@ -152,6 +146,17 @@ func values(call *ast.CallExpr) []ast.Expr {
 		return call.Args[:1]
 	}
 	return call.Args[from:]
+}
+
+// called is the name of what is called, without its package.
+func called(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
 }
 
 // stale complains about exemptions that no fixture needs, and about those without a reason.

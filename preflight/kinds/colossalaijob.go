@@ -27,10 +27,10 @@ var colossalaiJob = &Kind{
 		TypeLists:    []job.Path{"spec.runMode.debug.replicaSpecs", "spec.runMode.pause.resumeSpecs"},
 		World:        WorldOfLauncher,
 		Procs:        Procs{At: "spec.worker.procPerWorker", Default: 1},
-		Trains:       "worker", LauncherRole: "launcher",
-		Launcher: "Remove the GPUs from spec.launcher.resources.",
-		SSHD:     SSHD{Role: "worker", Replaces: true, Command: "spec.worker.command", Program: "spec.ssh.sshdPath"},
-		NCCL:     true,
+		Parts:        launcherAndWorkers,
+		Launcher:     "Remove the GPUs from spec.launcher.resources.",
+		SSHD:         SSHD{Role: "worker", Replaces: true, Command: "spec.worker.command", Program: "spec.ssh.sshdPath"},
+		NCCL:         true,
 		Mounts: func(j *job.Job, _ string) (volumes, places []string) {
 			return nil, []string{cleanPath(textIn(j, "spec.ssh.authMountPath"), "/root/.ssh")}
 		},

@@ -21,11 +21,12 @@ var deepspeedJob = &Kind{
 	Place: t9kPlace("deepspeedjob"),
 	State: t9kState,
 	Operator: t9kRestarts(Operator{
+		Parts: map[string]Part{"worker": Worker},
 		Choices: []Choice{
 			{At: "spec.worker.restartPolicy", Words: restartWords},
 			{At: "spec.config.autotune", Words: []string{"none", "run", "tune"}},
 		},
-		World: WorldOfLauncher, Procs: Procs{At: "spec.config.slotsPerWorker"}, Trains: "worker",
+		World: WorldOfLauncher, Procs: Procs{At: "spec.config.slotsPerWorker"},
 		Collective: true, NCCL: true,
 		Mounts: func(*job.Job, string) (volumes, places []string) {
 			return nil, []string{"/root/.ssh", "/t9k/hostfile", "/root/.deepspeed_env"}

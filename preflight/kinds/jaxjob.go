@@ -19,6 +19,7 @@ var jaxJob = &Kind{
 	Place: jaxRoles.place,
 	State: kubeflowState,
 	Operator: trainingWebhook("jaxjob", Operator{
+		Parts:      map[string]Part{"Worker": Worker},
 		Env:        variables("COORDINATOR_ADDRESS", "COORDINATOR_PORT", "NUM_PROCESSES", "PROCESS_ID"), // pkg/controller.v1/jax/envvar.go
 		Collective: true, NCCL: true,
 	}),

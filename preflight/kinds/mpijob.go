@@ -47,7 +47,7 @@ var mpiJob = &Kind{
 
 // withLauncher is what both operators do with a launcher.
 func withLauncher(o Operator) Operator {
-	o.LauncherRole, o.HidesGPUs = "Launcher", true
+	o.Parts, o.HidesGPUs = map[string]Part{"Launcher": Launcher, "Worker": Worker}, true
 	o.Launcher = "Remove the GPUs from the launcher, or let it work: runLauncherAsWorker in v2beta1."
 	o.ZeroPods = true // mpi-worker-count
 	o.Collective, o.NCCL = true, true

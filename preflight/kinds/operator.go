@@ -79,12 +79,14 @@ type Operator struct {
 	Procs Procs
 	// Elastic is the range of pods with which the job goes on; nil: the kind has none.
 	Elastic *Elastic
-	// Trains is the role in which the processes are started; empty: in all of them.
-	Trains string
-	// LauncherRole is the role that only starts the others; empty: the kind has none. HidesGPUs says
-	// that the operator hides the GPUs of the node from it, GPULauncherIsHost that one which asks for
-	// GPUs runs processes itself, NeedsWorkers that the operator refuses a job without the others.
-	LauncherRole                               string
+	// Parts are what the roles do in the launch, by their names; nil: the author names them.
+	Parts map[string]Part
+	// Containers are those that the operator looks for by name in the pods of a job whose roles the
+	// author names, the one that trains first.
+	Containers []string
+	// HidesGPUs says that the operator hides the GPUs of the node from the launcher, GPULauncherIsHost
+	// that one which asks for GPUs runs processes itself, NeedsWorkers that the operator refuses a job
+	// without workers.
 	HidesGPUs, GPULauncherIsHost, NeedsWorkers bool
 	// Launcher is what somebody does with GPUs that the launcher asks for.
 	Launcher string
@@ -203,6 +205,7 @@ type Procs struct {
 	At      job.Path // empty: nowhere
 	Default int64    // how many there are where nothing is written; 0: not known
 	PerGPU  bool     // where nothing is written, one for each GPU
+	Role    string   // the role in which they start; empty: in all that train
 }
 
 // Elastic is where the range of pods is written.

@@ -21,6 +21,7 @@ var paddleJob = &Kind{
 	State: kubeflowState,
 	Operator: trainingWebhook("paddlejob", Operator{
 		Validates: Validation{Refuses: []string{"immutable-field-changed", "managed-by-unknown"}},
+		Parts:     map[string]Part{"Master": Leader, "Worker": Worker},
 		Elastic:   &Elastic{At: "spec.elasticPolicy"},
 		Env:       variables("PADDLE_JOB_ID", "PADDLE_NNODES", "PADDLE_MASTER"), // pkg/controller.v1/paddlepaddle/envvar.go
 		NCCL:      true,

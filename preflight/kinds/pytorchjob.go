@@ -26,6 +26,7 @@ var pytorchJob = &Kind{
 	State: kubeflowState,
 	Operator: trainingWebhook("pytorchjob", Operator{
 		Validates: Validation{Refuses: []string{"elastic-without-worker", "managed-by-unknown", "master-count", "no-pods-asked", "nproc-given-twice"}},
+		Parts:     map[string]Part{"Master": Leader, "Worker": Worker},
 		Masters:   &Masters{Least: 1, Most: 1},
 		World:     WorldOfJob, // PET_NNODES
 		Procs:     Procs{At: "spec.nprocPerNode", PerGPU: true},

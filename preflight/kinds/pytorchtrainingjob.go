@@ -22,6 +22,7 @@ var pytorchTrainingJob = &Kind{
 	State: t9kState,
 	Operator: t9kRestarts(Operator{
 		RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}},
+		Parts:       map[string]Part{"master": Leader, "worker": Worker},
 		World:       WorldOfLauncher, Procs: Procs{At: "spec.torchrunConfig.procPerNode"},
 		Collective: true, NCCL: true,
 	}),

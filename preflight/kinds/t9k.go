@@ -176,6 +176,9 @@ func t9kRestarts(o Operator) Operator {
 // restartWords are what restartPolicy of a replica takes.
 var restartWords = []string{"Always", "OnFailure", "Never", "ExitCode"}
 
+// launcherAndWorkers are the roles of the kinds whose launcher reaches the workers by ssh.
+var launcherAndWorkers = map[string]Part{"launcher": Launcher, "worker": Worker}
+
 // t9kPods selects the pods of a job: they are labelled with the kind in small letters.
 func t9kPods(kind string) func(job.Ref) labels.Selector {
 	return func(ref job.Ref) labels.Selector { return selector(requirement(kind, ref.Name)) }

@@ -23,7 +23,7 @@ var t9kMPIJob = &Kind{
 	Operator: t9kOperator(Operator{
 		CleanWorkers: "spec.runPolicy.cleanUpWorkers",
 		KeepsLogs:    "Leave cleanUpWorkers out, and delete the job when its logs have been read.",
-		World:        WorldOfLauncher, Trains: "worker", LauncherRole: "launcher",
+		World:        WorldOfLauncher, Parts: launcherAndWorkers,
 		SSHD: SSHD{Role: "worker", Replaces: true, Command: "spec.worker.cmd", Program: "spec.ssh.sshdPath"},
 		NCCL: true,
 		Mounts: func(j *job.Job, _ string) (volumes, places []string) {

@@ -16,11 +16,14 @@ var tensorflowTrainingJob = &Kind{
 		"(neither its CRD nor its controller is public): one replica unless it says otherwise, restart policy Never on " +
 		"the pods because the controller restarts them, a container called tensorflow. Success is the chief's, else " +
 		"that of the first worker.",
-	Read:     readTensorFlowTrainingJob,
-	Pods:     t9kPods("tensorflowtrainingjob"),
-	Place:    t9kPlace("tensorflowtrainingjob"),
-	State:    t9kState,
-	Operator: t9kRestarts(Operator{RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}}}),
+	Read:  readTensorFlowTrainingJob,
+	Pods:  t9kPods("tensorflowtrainingjob"),
+	Place: t9kPlace("tensorflowtrainingjob"),
+	State: t9kState,
+	Operator: t9kRestarts(Operator{
+		Parts:       map[string]Part{"chief": Leader, "worker": Worker, "ps": Server, "evaluator": Evaluator},
+		RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}},
+	}),
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/tensorflowtrainingjob.md.

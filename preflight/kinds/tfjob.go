@@ -20,6 +20,7 @@ var tfJob = &Kind{
 	State: kubeflowState,
 	Operator: trainingWebhook("tfjob", Operator{
 		Validates: Validation{Refuses: []string{"immutable-field-changed", "managed-by-unknown", "master-count"}},
+		Parts:     map[string]Part{"Chief": Leader, "Master": Leader, "PS": Server, "Worker": Worker, "Evaluator": Evaluator},
 		Masters:   &Masters{Most: 1},
 		Choices:   []Choice{{At: "spec.successPolicy", Words: []string{"AllWorkers"}}}, // pkg/apis/kubeflow.org/v1/tensorflow_types.go
 		Env:       tfEnv,

@@ -41,9 +41,10 @@ var trainJob = &Kind{
 		KeptFields:  []job.Path{"spec.trainer", "spec.initializer"}, KeptWhy: "Trainer changes the JobSet of a job only while both are suspended",
 		EndsWithoutPods: true, // its Jobs have 0 completions and are complete at once
 		World:           WorldOfRole, Nodes: "spec.trainer.numNodes",
-		Procs: Procs{At: "spec.trainer.numProcPerNode"}, Trains: nodeName,
-		NCCL:     true,
-		LabelsBy: jobsController, LabelsAt: trainJobLabelsAt,
+		Procs:      Procs{At: "spec.trainer.numProcPerNode", Role: nodeName},
+		Containers: []string{nodeName, datasetInitializer, modelInitializer}, // pkg/constants/constants.go
+		NCCL:       true,
+		LabelsBy:   jobsController, LabelsAt: trainJobLabelsAt,
 		Labels:    map[string]string{"scheduling.x-k8s.io/pod-group": "the coscheduling plugin of Trainer"}, // pkg/runtime/framework/plugins/coscheduling
 		PodGroups: PodGroupsByField, Kueue: true,
 	},

@@ -20,6 +20,7 @@ var xgboostJob = &Kind{
 	State: kubeflowState,
 	Operator: trainingWebhook("xgboostjob", Operator{
 		Validates:  Validation{Refuses: []string{"immutable-field-changed", "managed-by-unknown", "master-count"}},
+		Parts:      map[string]Part{"Master": Leader, "Worker": Worker},
 		Masters:    &Masters{Least: 1, Most: 1, Required: true},
 		Env:        variables("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"), // pkg/controller.v1/xgboost, SetClusterSpec
 		Collective: true,

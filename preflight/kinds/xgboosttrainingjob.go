@@ -14,11 +14,15 @@ var xgboostTrainingJob = &Kind{
 	Doc: "The replicas of TensorStack's XGBoostTrainingJob (master, worker), after its public manual (neither its CRD nor " +
 		"its controller is public): one replica unless it says otherwise, restart policy Never on the pods because the " +
 		"controller restarts them, a container called xgboost. Success is the master's.",
-	Read:     readXGBoostTrainingJob,
-	Pods:     t9kPods("xgboosttrainingjob"),
-	Place:    t9kPlace("xgboosttrainingjob"),
-	State:    t9kState,
-	Operator: t9kRestarts(Operator{RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}}, Collective: true}),
+	Read:  readXGBoostTrainingJob,
+	Pods:  t9kPods("xgboosttrainingjob"),
+	Place: t9kPlace("xgboosttrainingjob"),
+	State: t9kState,
+	Operator: t9kRestarts(Operator{
+		Parts:       map[string]Part{"master": Leader, "worker": Worker},
+		RoleChoices: []Choice{{At: "restartPolicy", Words: restartWords}},
+		Collective:  true,
+	}),
 }
 
 // Source: github.com/t9k/user-manuals fbf6b3cd src/references/api-reference/xgboosttrainingjob.md.

@@ -348,7 +348,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: alice}]
 		policy := policyMap("limits", map[string]string{"limit.yaml": "signalbox:\n  gpu_limit:\n    default: 8\n"})
 		create(ctx, policy)
 		defer remove(ctx, policy)
-		const rule = "[max-gpus-per-job] spec: asks for 16 GPUs"
+		const rule = "[max-gpus-per-job] spec: the job asks for 16 GPUs"
 		Eventually(func() []string {
 			return write(ctx, sample("pytorchjob.yaml", warning, "large"), metav1.DryRunAll).warnings
 		}).Should(ConsistOf(And(HavePrefix(rule), ContainSubstring(warning+" may ask for 8"))))

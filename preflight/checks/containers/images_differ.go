@@ -15,7 +15,7 @@ var imagesDiffer = &check.Check{
 	Severity: finding.Note, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Collective },
 	Run: func(p *check.Pass) error {
-		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")
+		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
 		if master == nil || worker == nil {
 			return nil
 		}

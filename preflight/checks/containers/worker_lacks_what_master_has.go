@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var workerLacksWhatMasterHas = &check.Check{
@@ -22,7 +23,7 @@ var workerLacksWhatMasterHas = &check.Check{
 	Eclipses: []string{"gpu-not-requested"},
 	Needs:    check.Whole,
 	Run: func(p *check.Pass) error {
-		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")
+		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
 		if master == nil || worker == nil || master.Replicas.Max == 0 || worker.Replicas.Max == 0 {
 			return nil
 		}
@@ -68,7 +69,7 @@ func dataMissing(p *check.Pass, master, worker *job.Role, m, w *corev1.Container
 			if strings.Contains(word+"/", at) && slices.Contains(slices.Concat(w.Command, w.Args), word) {
 				p.Report(finding.Finding{
 					Path:    worker.Path,
-					Message: fmt.Sprintf("Worker mounts nothing at %s, where Master has claim %s; both are started with %s", mount.MountPath, claim, facts.Quoted(word)),
+					Message: fmt.Sprintf("%s mounts nothing at %s, where %s has claim %s; both are started with %s", worker.Name, mount.MountPath, master.Name, claim, facts.Quoted(word)),
 				})
 				return
 			}

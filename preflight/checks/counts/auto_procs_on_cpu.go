@@ -19,7 +19,7 @@ var autoProcsOnCPU = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.trainer.numProcPerNode")
-		node := p.Job.Role("node")
+		node := p.Job.Role(p.Operator.Procs.Role)
 		if node == nil || facts.Field(p.Job, "spec.trainer") == nil || procsOf(p, at) != "auto" {
 			return nil
 		}

@@ -22,7 +22,7 @@ var elasticBounds = &check.Check{
 		if hasLeast && hasMost && least > most {
 			return nil // the reader says that nothing lies between them
 		}
-		worker := p.Job.Role("Worker")
+		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil {
 			return nil
 		}
@@ -31,7 +31,7 @@ var elasticBounds = &check.Check{
 		join, who := replicas, facts.Count(replicas, "worker")
 		// The operator tells the bounds to the Master too, which joins as one node more
 		// (https://github.com/kubeflow/trainer/blob/v1.9.3/pkg/controller.v1/pytorch/envvar.go).
-		if master := p.Job.Role("Master"); master != nil && master.Replicas.Max > 0 && p.Operator.Elastic.Masters {
+		if master := p.Operator.Role(p.Job, kinds.Leader); master != nil && master.Replicas.Max > 0 && p.Operator.Elastic.Masters {
 			join, who = replicas+int64(master.Replicas.Max), who+" and "+facts.Count(master.Replicas.Max, "master")
 		}
 		switch {

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var elasticCountsOnlyWorkers = &check.Check{
@@ -18,7 +19,7 @@ var elasticCountsOnlyWorkers = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const policy = job.Path("spec.elasticPolicy")
-		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")
+		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
 		if facts.Field(p.Job, policy) == nil || master == nil || worker == nil {
 			return nil
 		}

@@ -19,7 +19,7 @@ var gangMinBelowPods = &check.Check{
 	Run: func(p *check.Pass) error {
 		g, pods := p.Job.Gang, p.Job.MaxPods()
 		gpus, needed := p.Job.GPUs(), pods
-		if launcher := p.Job.Role(p.Operator.LauncherRole); launcher != nil {
+		if launcher := p.Operator.Role(p.Job, kinds.Launcher); launcher != nil {
 			needed -= launcher.Replicas.Max // it waits for the workers
 		}
 		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || facts.Field(p.Job, "spec.elasticPolicy") != nil {

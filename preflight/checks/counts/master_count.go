@@ -17,7 +17,7 @@ var masterCount = &check.Check{
 	Run: func(p *check.Pass) error {
 		masters, last := 0, (*job.Role)(nil)
 		for i := range p.Job.Roles {
-			if r := &p.Job.Roles[i]; r.Name == "Master" || r.Name == "Chief" {
+			if r := &p.Job.Roles[i]; p.Operator.Part(r.Name) == kinds.Leader {
 				masters, last = masters+r.Replicas.Max, r
 			}
 		}

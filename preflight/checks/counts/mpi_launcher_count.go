@@ -3,6 +3,7 @@ package counts
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var mpiLauncherCount = &check.Check{
@@ -16,7 +17,7 @@ var mpiLauncherCount = &check.Check{
 		if len(p.Job.Roles) == 0 {
 			return nil
 		}
-		launcher := p.Job.Role("Launcher")
+		launcher := p.Operator.Role(p.Job, kinds.Launcher)
 		switch {
 		case launcher == nil:
 			p.Reportf("spec.mpiReplicaSpecs", "the job has no Launcher; the operator requires exactly one and makes no pods otherwise")

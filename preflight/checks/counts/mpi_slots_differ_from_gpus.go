@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var mpiSlotsDifferFromGPUs = &check.Check{
@@ -19,7 +20,7 @@ var mpiSlotsDifferFromGPUs = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.slotsPerWorker")
 		slots, written := facts.Number(p.Job, at)
-		worker := p.Job.Role("Worker")
+		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil || !written || slots < 2 {
 			return nil // one process may drive all devices of its worker
 		}

@@ -3,6 +3,7 @@ package counts
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var mpiWorkerCount = &check.Check{
@@ -13,7 +14,7 @@ var mpiWorkerCount = &check.Check{
 	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		worker := p.Job.Role("Worker")
+		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil || worker.Replicas.Max > 0 {
 			return nil
 		}

@@ -19,7 +19,7 @@ var mpirunExceedsSlots = &check.Check{
 	Kinds: []string{"MPIJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		launcher, worker := p.Job.Role("Launcher"), p.Job.Role("Worker")
+		launcher, worker := p.Operator.Role(p.Job, kinds.Launcher), p.Operator.Role(p.Job, kinds.Worker)
 		if launcher == nil || worker == nil || worker.Replicas.Max == 0 || !keepsToSlots(p.Job, launcher) {
 			return nil
 		}

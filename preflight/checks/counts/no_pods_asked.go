@@ -21,7 +21,7 @@ var noPodsAsked = &check.Check{
 				return nil
 			}
 		}
-		if len(p.Job.Roles) == 0 || trainers(p.Job, p.Operator.LauncherRole) > 0 || p.Job.Suspended {
+		if len(p.Job.Roles) == 0 || trainers(p) > 0 || p.Job.Suspended {
 			return nil
 		}
 		for i := range p.Job.Roles {
@@ -47,9 +47,9 @@ func withoutPods(operator *kinds.Operator, r *job.Role) finding.Finding {
 }
 
 // trainers is the number of pods that train: a launcher alone trains nothing.
-func trainers(j *job.Job, launcher string) int {
-	n := j.MaxPods()
-	if r := j.Role(launcher); r != nil {
+func trainers(p *check.Pass) int {
+	n := p.Job.MaxPods()
+	if r := p.Operator.Role(p.Job, kinds.Launcher); r != nil {
 		n -= r.Replicas.Max
 	}
 	return n

@@ -35,7 +35,7 @@ var procsDifferFromGPUs = &check.Check{
 			if !ok && r.Launch.ProcsPath != at { // there it is a word, such as auto
 				at, procs, ok = procsStarted(r, gpus.N)
 			}
-			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !facts.Trains(p.Operator, r) {
+			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !p.Operator.CountsProcs(r) {
 				continue
 			}
 			m := mistake{at, procs, gpus.N, gpus.Resource}

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var torchArgsContradictWorkers = &check.Check{
@@ -19,7 +20,7 @@ var torchArgsContradictWorkers = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		args, _ := facts.Field(p.Job, "spec.worker.torchArgs").([]any)
-		worker := p.Job.Role("worker")
+		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil {
 			return nil
 		}
@@ -29,19 +30,16 @@ var torchArgsContradictWorkers = &check.Check{
 			if !joined && i+1 < len(args) {
 				value, _ = args[i+1].(string)
 			}
-			has, what := worker.Replicas.Max, "worker"
+			has, where := worker.Replicas.Max, "the job has "+facts.Count(worker.Replicas.Max, "worker")
 			if name == "nproc-per-node" {
-				has, what = worker.Launch.ProcsPerNode.Min, "process"
+				has = worker.Launch.ProcsPerNode.Min
+				where = "procPerWorker says " + facts.Count(has, "process") + " per worker"
 			} else if name != "nnodes" {
 				continue
 			}
 			n, err := strconv.Atoi(strings.TrimSpace(value))
 			if err != nil || n == has {
 				continue // auto, or a range
-			}
-			where := "the job has " + facts.Count(has, what)
-			if what == "process" {
-				where = "procPerWorker says " + facts.Count(has, what) + " per worker"
 			}
 			p.Reportf(job.Path("spec.worker.torchArgs").Index(i), "torchArgs hold %s, which makes it %d; %s", word, n, where)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -21,7 +22,7 @@ var worldSizeTakenForNodes = &check.Check{
 	Run: func(p *check.Pass) error {
 		said, _ := facts.Text(p.Job, "spec.nprocPerNode")
 		procs, err := strconv.Atoi(said)
-		if err != nil || procs < 2 || p.Job.Role("Master") == nil || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+		if err != nil || procs < 2 || p.Operator.Role(p.Job, kinds.Leader) == nil || facts.Field(p.Job, "spec.elasticPolicy") != nil {
 			return nil
 		}
 		for i := range p.Job.Roles {

@@ -5,6 +5,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var commandIgnored = &check.Check{
@@ -18,12 +19,12 @@ var commandIgnored = &check.Check{
 		list, _ := facts.Field(p.Job, containers).([]any)
 		for i, c := range list {
 			c, _ := c.(map[string]any)
-			if c["name"] != "worker" {
+			if worker := p.Operator.Role(p.Job, kinds.Worker); worker == nil || c["name"] != worker.Container {
 				continue
 			}
 			for _, key := range []string{"command", "args"} {
 				if words, _ := c[key].([]any); len(words) > 0 {
-					p.Reportf(containers.Index(i).Child(key), "the %s of container worker (%s) never runs: the operator starts sshd in its place", key, facts.Count(len(words), "word"))
+					p.Reportf(containers.Index(i).Child(key), "the %s of container %s (%s) never runs: the operator starts sshd in its place", key, c["name"], facts.Count(len(words), "word"))
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var launcherDirectoryNotMounted = &check.Check{
@@ -22,7 +23,7 @@ var launcherDirectoryNotMounted = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.launcher.workingDir")
 		dir, _ := facts.Text(p.Job, at)
-		r := p.Job.Role("worker")
+		r := p.Operator.Role(p.Job, kinds.Worker)
 		words, _ := facts.Field(p.Job, "spec.worker.command").([]any)
 		if r == nil || !strings.HasPrefix(dir, "/") || len(words) == 0 {
 			return nil

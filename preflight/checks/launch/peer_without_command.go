@@ -5,6 +5,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var peerWithoutCommand = &check.Check{
@@ -15,7 +16,7 @@ var peerWithoutCommand = &check.Check{
 	Kinds: []string{"PyTorchJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		master, worker := p.Job.Role("Master"), p.Job.Role("Worker")
+		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
 		if master == nil || worker == nil || master.Replicas.Max == 0 || worker.Replicas.Max == 0 {
 			return nil
 		}

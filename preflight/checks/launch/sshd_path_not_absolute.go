@@ -21,7 +21,7 @@ var sshdPathNotAbsolute = &check.Check{
 	Title:    "sshd is not called by an absolute path",
 	Remedy:   "Write where sshd is in the image, such as /usr/sbin/sshd.",
 	Severity: finding.Error, Since: "0.1",
-	Where: func(o *kinds.Operator) bool { return o.LauncherRole != "" },
+	Where: func(o *kinds.Operator) bool { return o.Has(kinds.Launcher) },
 	Run: func(p *check.Pass) error {
 		if at := p.Operator.SSHD.Program; at != "" {
 			if path, ok := facts.Text(p.Job, at); ok && !strings.HasPrefix(path, "/") {

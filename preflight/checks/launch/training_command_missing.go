@@ -4,6 +4,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var trainingCommandMissing = &check.Check{
@@ -18,7 +19,7 @@ var trainingCommandMissing = &check.Check{
 		if words, _ := facts.Field(p.Job, "spec.worker.command").([]any); len(words) > 0 || debug || p.Job.Suspended || facts.Field(p.Job, "spec.worker") == nil {
 			return nil
 		}
-		p.Reportf("spec.worker", "worker.command is missing: the launcher has nothing to start on %s", facts.Count(p.Job.Role("worker").Replicas.Max, "worker"))
+		p.Reportf("spec.worker", "worker.command is missing: the launcher has nothing to start on %s", facts.Count(p.Operator.Role(p.Job, kinds.Worker).Replicas.Max, "worker"))
 		return nil
 	},
 }

@@ -16,7 +16,7 @@ var backoffLimitNoEffect = &check.Check{
 	Remedy:   "Bound the job by activeDeadlineSeconds, or use restartPolicy OnFailure.",
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool {
-		return slices.Contains(o.RestartPolicies, "ExitCode") && o.LauncherRole == ""
+		return slices.Contains(o.RestartPolicies, "ExitCode") && !o.Has(kinds.Launcher)
 	},
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runPolicy.backoffLimit")

@@ -23,7 +23,7 @@ var cleanUpDeletesLogs = &check.Check{
 		}
 		at := p.Operator.CleanWorkers
 		if clean, _ := facts.Field(p.Job, at).(bool); clean && at != "" {
-			if worker := p.Job.Role("worker"); worker != nil {
+			if worker := p.Operator.Role(p.Job, kinds.Worker); worker != nil {
 				p.Report(finding.Finding{
 					Path:    at,
 					Message: fmt.Sprintf("cleanUpWorkers is true: %s and their logs are deleted when the job ends, also when it fails; only the launcher's log stays", facts.Count(worker.Replicas.Max, "worker")),

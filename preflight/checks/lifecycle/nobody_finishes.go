@@ -1,9 +1,12 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 var nobodyFinishes = &check.Check{
@@ -14,12 +17,8 @@ var nobodyFinishes = &check.Check{
 	Kinds: []string{"TFJob.kubeflow.org"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		for _, name := range []string{"Chief", "Master", "Worker"} {
-			if r := p.Job.Role(name); r != nil && r.Replicas.Max > 0 {
-				return nil
-			}
-		}
-		if len(p.Job.Roles) > 0 {
+		ends := slices.ContainsFunc(p.Job.Roles, func(r job.Role) bool { return r.Replicas.Max > 0 && p.Operator.Trains(&r) })
+		if len(p.Job.Roles) > 0 && !ends {
 			p.Reportf("spec.tfReplicaSpecs", "none of the job's %s is a Chief, Master or Worker: the job succeeds when one of those does, so never", facts.Count(p.Job.MaxPods(), "pod"))
 		}
 		return nil

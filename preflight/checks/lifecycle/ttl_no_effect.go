@@ -15,7 +15,7 @@ var ttlNoEffect = &check.Check{
 	Remedy:   "Delete failed jobs by other means, or use restartPolicy OnFailure or Never.",
 	Severity: finding.Note, Since: "0.1",
 	Where: func(o *kinds.Operator) bool {
-		return o.TTL != "" && slices.Contains(o.RestartPolicies, "ExitCode") && o.LauncherRole == ""
+		return o.TTL != "" && slices.Contains(o.RestartPolicies, "ExitCode") && !o.Has(kinds.Launcher)
 	},
 	Run: func(p *check.Pass) error {
 		at := p.Operator.TTL

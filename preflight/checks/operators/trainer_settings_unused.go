@@ -29,7 +29,7 @@ var trainerSettingsUnused = &check.Check{
 			r := &p.Job.Roles[i]
 			// The reader names the container that Trainer looks for in Jobs with the label; whether
 			// it is there is another check's question.
-			if r.Pod.Partial || r.Container == trainerContainer {
+			if r.Pod.Partial || r.Container == p.Operator.Containers[0] {
 				return nil
 			}
 		}
@@ -38,7 +38,3 @@ var trainerSettingsUnused = &check.Check{
 		return nil
 	},
 }
-
-// trainerContainer is the name of the container that spec.trainer is meant for
-// (https://github.com/kubeflow/trainer/blob/v2.1.0/pkg/constants/constants.go, Node).
-const trainerContainer = "node"

@@ -68,7 +68,7 @@ func refusedVariables(p *check.Pass) {
 		for k, c := range containers {
 			c, _ := c.(map[string]any)
 			env, _ := c["env"].([]any)
-			if name, _ := c["name"].(string); len(env) > 0 && slices.Contains([]string{"node", "dataset-initializer", "model-initializer"}, name) {
+			if name, _ := c["name"].(string); len(env) > 0 && slices.Contains(p.Operator.Containers, name) {
 				p.Reportf(list.Index(k).Child("env"), "an override sets %s of container %s, which takes them from spec.trainer or spec.initializer only", facts.Count(len(env), "variable"), name)
 			}
 		}

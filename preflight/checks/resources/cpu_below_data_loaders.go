@@ -58,7 +58,7 @@ func procsAtLeast(j *job.Job, r *job.Role) int64 {
 		return int64(n)
 	}
 	operator := kinds.Of(j.Ref)
-	if _, n, ok := facts.ProcsWritten(j, operator.Procs); ok && facts.Trains(operator, r) {
+	if _, n, ok := facts.ProcsWritten(j, operator.Procs); ok && operator.CountsProcs(r) {
 		return n
 	}
 	return 1

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var devicesWithoutAsking = &check.Check{
@@ -22,7 +23,7 @@ var devicesWithoutAsking = &check.Check{
 			if !ok || e.Name != "NVIDIA_VISIBLE_DEVICES" || slices.Contains([]string{"", "void", "none"}, value) || r.Pod.Partial || r.Pod.GPUs().N > 0 || facts.Overwritten(p.Job, r, c, e.Name) {
 				return
 			}
-			if p.Operator.HidesGPUs && r.Name == p.Operator.LauncherRole || len(c.Resources.Claims) > 0 {
+			if p.Operator.HidesGPUs && p.Operator.Part(r.Name) == kinds.Launcher || len(c.Resources.Claims) > 0 {
 				return // the operator sets it to nothing there
 			}
 			for name := range r.Pod.Requests {

@@ -23,7 +23,7 @@ var gpuNotRequested = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			c, _ := r.Trainer()
-			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || onlyWatches(r.Name) || facts.ReachesGPUs(p.Job, r) {
+			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || !p.Operator.Trains(r) || facts.ReachesGPUs(p.Job, r) {
 				continue
 			}
 			for _, o := range facts.OptionsOf(p.Job, r) {
@@ -61,11 +61,6 @@ func wantsGPU(o facts.Option) string {
 	return ""
 }
 
-// onlyWatches says whether a role with this name starts, serves or watches others that train.
-func onlyWatches(role string) bool {
-	return slices.Contains([]string{"launcher", "ps", "parameter-server", "evaluator", "scheduler", "server", "driver"}, strings.ToLower(role))
-}
-
 // onlyImages notes a job that trains from an image for GPUs, and none of whose pods asks for
 // one: the training runs, on the CPU. Who says that it is for the CPU is believed.
 func onlyImages(p *check.Pass) {
@@ -78,7 +73,7 @@ func onlyImages(p *check.Pass) {
 	for i := range p.Job.Roles {
 		r := &p.Job.Roles[i]
 		c, k := r.Trainer()
-		if c == nil || r.Replicas.Max == 0 || onlyWatches(r.Name) || !imageForGPUs(c.Image) || len(facts.CommandsOf(p.Job, r)) == 0 || saysCPU(p.Job, r) {
+		if c == nil || r.Replicas.Max == 0 || !p.Operator.Trains(r) || !imageForGPUs(c.Image) || len(facts.CommandsOf(p.Job, r)) == 0 || saysCPU(p.Job, r) {
 			continue
 		}
 		p.Report(finding.Finding{

@@ -17,7 +17,7 @@ var gpusHeldBySleep = &check.Check{
 	Title:    "the command sleeps without end and holds GPUs",
 	Remedy:   "Start the training itself, or debug with activeDeadlineSeconds set.",
 	Severity: finding.Warning, Since: "0.1",
-	Where: func(o *kinds.Operator) bool { return o.LauncherRole == "" },
+	Where: func(o *kinds.Operator) bool { return !o.Has(kinds.Launcher) },
 	Run: func(p *check.Pass) error {
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]

@@ -2,12 +2,10 @@ package resources
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
@@ -16,20 +14,12 @@ var launcherAsksForGPUs = &check.Check{
 	Title:    "the launcher holds GPUs that it does not use",
 	Remedy:   "Remove the GPUs from the launcher.",
 	Severity: finding.Warning, Since: "0.1",
-	Where: func(o *kinds.Operator) bool { return o.LauncherRole != "" },
+	Where: func(o *kinds.Operator) bool { return o.Has(kinds.Launcher) },
 	Run: func(p *check.Pass) error {
 		if works, _ := facts.Field(p.Job, "spec.runLauncherAsWorker").(bool); works {
 			return nil
 		}
-		var launcher, worker *job.Role
-		for i := range p.Job.Roles {
-			switch r := &p.Job.Roles[i]; strings.ToLower(r.Name) {
-			case "launcher":
-				launcher = r
-			case "worker":
-				worker = r
-			}
-		}
+		launcher, worker := p.Operator.Role(p.Job, kinds.Launcher), p.Operator.Role(p.Job, kinds.Worker)
 		if launcher == nil || worker == nil || worker.Replicas.Max == 0 || worker.Pod.GPUs().N == 0 {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -16,7 +17,7 @@ var parameterServerAsksForGPUs = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Kinds: []string{"TFJob.kubeflow.org"},
 	Run: func(p *check.Pass) error {
-		ps, worker := p.Job.Role("PS"), p.Job.Role("Worker")
+		ps, worker := p.Operator.Role(p.Job, kinds.Server), p.Operator.Role(p.Job, kinds.Worker)
 		if ps == nil || worker == nil || ps.Replicas.Max == 0 || worker.Replicas.Max == 0 {
 			return nil
 		}

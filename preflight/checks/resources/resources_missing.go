@@ -22,7 +22,7 @@ var resourcesMissing = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			c, k := r.Trainer()
-			if c == nil || onlyWatches(r.Name) || r.Pod.Partial || r.Replicas.Max == 0 || r.Pod.Spec.Resources != nil || len(r.Pod.Spec.ResourceClaims) > 0 {
+			if c == nil || !p.Operator.Trains(r) || r.Pod.Partial || r.Replicas.Max == 0 || r.Pod.Spec.Resources != nil || len(r.Pod.Spec.ResourceClaims) > 0 {
 				continue
 			}
 			at := r.Pod.At(job.Path("containers").Index(k))

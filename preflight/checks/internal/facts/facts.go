@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
@@ -168,5 +169,6 @@ func EndDecides(j *job.Job, r *job.Role) bool {
 			return r.Single
 		}
 	}
-	return r.Name != "PS" && r.Name != "Evaluator"
+	part := kinds.Of(j.Ref).Parts[r.Name]
+	return part != kinds.Server && part != kinds.Evaluator
 }

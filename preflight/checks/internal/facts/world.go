@@ -151,8 +151,3 @@ func ProcsWritten(j *job.Job, said kinds.Procs) (at job.Path, procs int64, ok bo
 	}
 	return at, procs, ok && procs > 0 && (procs > 1 || said.Default > 0)
 }
-
-// Trains says whether the processes are started in the role.
-func Trains(operator *kinds.Operator, r *job.Role) bool {
-	return operator.Trains == "" || r.Name == operator.Trains
-}
