@@ -109,6 +109,8 @@ type Diagnosis struct {
 	Running      Running  `yaml:"running"`      // jobs that run are watched, too
 	// EvidenceBytes bounds the ConfigMap beside a job that holds the same; 0: none is written.
 	EvidenceBytes int `yaml:"evidenceBytes"`
+	// Aegis answers AegisDiagnosis objects of kind PytorchJob; it takes their CRD and rights: config/aegis.
+	Aegis bool `yaml:"aegis"`
 }
 
 // Running says how jobs that run are watched.

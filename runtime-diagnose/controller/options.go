@@ -62,6 +62,8 @@ type Options struct {
 
 	Running Running // how jobs that run are watched
 
+	Aegis bool // AegisDiagnosis objects are answered
+
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock
 }
@@ -109,7 +111,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Prompts:     Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: c.Prompts.Dir},
 		Concurrency: d.Concurrency, PendingAfter: time.Duration(d.PendingAfter), Debounce: time.Duration(d.Debounce),
 		Refresh: time.Duration(d.Refresh), Discovery: time.Duration(d.Discovery), Timeout: time.Duration(d.Timeout),
-		CaptureBytes: d.CaptureBytes, EvidenceBytes: d.EvidenceBytes,
+		CaptureBytes: d.CaptureBytes, EvidenceBytes: d.EvidenceBytes, Aegis: d.Aegis,
 		Running: Running{
 			Every: time.Duration(d.Running.Every), Pods: d.Running.Pods, Use: use,
 			Limits:    limits,
