@@ -162,8 +162,10 @@ func (a aegisAnswers) answer(ctx context.Context, u *unstructured.Unstructured, 
 	defer stop()
 	c, err := a.Collect(reading, k, job)
 	if err == nil {
-		c.Watched = a.memory.of(job.GetUID(), Request{k.Name, job.GetNamespace(), job.GetName()}).watched.sightings(job.GetName())
+		known := a.memory.of(job.GetUID(), Request{k.Name, job.GetNamespace(), job.GetName()})
+		c.Watched = known.watched.sightings(job.GetName())
 		result := diagnose.Diagnose(reading, c, a.catalog(), a.Core)
+		result.Remarks = append(result.Remarks, known.watched.remarks()...)
 		if reading.Err() == nil {
 			return 0, a.finish(ctx, u, aegisAnswer(began, job, result))
 		}

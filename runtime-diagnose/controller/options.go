@@ -91,7 +91,7 @@ func FromConfig(c config.Config) (Options, error) {
 		return Options{}, err
 	}
 	d := c.Diagnosis
-	use, err := gpuUse(d.Running.Prometheus)
+	use, err := usage(d.Running.Prometheus)
 	if err != nil {
 		return Options{}, err
 	}
@@ -115,7 +115,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Running: Running{
 			Every: time.Duration(d.Running.Every), Pods: d.Running.Pods, Use: use,
 			Limits:    limits,
-			IdleBelow: d.Running.Prometheus.IdleBelow, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
+			IdleBelow: d.Running.Prometheus.IdleBelow, FullAbove: d.Running.Prometheus.FullAbove, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
 		},
 	}, nil
 }
