@@ -109,6 +109,8 @@ type Diagnosis struct {
 	Running      Running  `yaml:"running"`      // jobs that run are watched, too
 	// EvidenceBytes bounds the ConfigMap beside a job that holds the same; 0: none is written.
 	EvidenceBytes int `yaml:"evidenceBytes"`
+	// Aegis answers AegisDiagnosis objects of kind PytorchJob; it takes their CRD and rights: config/aegis.
+	Aegis bool `yaml:"aegis"`
 }
 
 // Running says how jobs that run are watched.
@@ -123,14 +125,28 @@ type Running struct {
 	Prometheus    Prometheus `yaml:"prometheus"`
 }
 
-// Prometheus answers how busy GPUs are; without an address nobody is asked.
+// Prometheus answers what pods and nodes use; without an address nobody is asked.
 type Prometheus struct {
 	URL       string   `yaml:"url"`
 	Query     string   `yaml:"query"`     // with $namespace, $pods, $over; a value in percent for each pod
+	Queries   Queries  `yaml:"queries"`   // of other resources; an empty one is not asked
 	IdleBelow float64  `yaml:"idleBelow"` // percent
+	FullAbove float64  `yaml:"fullAbove"` // percent
 	IdleFor   Duration `yaml:"idleFor"`
 	TokenFile string   `yaml:"tokenFile"` // read anew for each question
 	CAFile    string   `yaml:"caFile"`    // PEM; empty: the system's
+}
+
+// Queries are of other resources than GPUs: with $namespace, $pods, $nodes, $over, one value for each pod or nodename.
+type Queries struct {
+	CPU           string `yaml:"cpu"`           // cores
+	Throttled     string `yaml:"throttled"`     // percent of periods
+	Memory        string `yaml:"memory"`        // bytes
+	MemoryOfLimit string `yaml:"memoryOfLimit"` // percent
+	Network       string `yaml:"network"`       // bytes a second
+	Disk          string `yaml:"disk"`          // bytes a second
+	NodeDisk      string `yaml:"nodeDisk"`      // percent, by nodename
+	NodeNetwork   string `yaml:"nodeNetwork"`   // percent, by nodename
 }
 
 // Logs bounds what is read of the logs of one job.

@@ -106,6 +106,9 @@ func (r Running) validate(bad func(string, ...any)) {
 	if r.Prometheus.URL == "" {
 		return
 	}
+	if f := r.Prometheus.FullAbove; !(f > 0) || f > 100 {
+		bad("diagnosis.running.prometheus.fullAbove is %g; expected percent above 0, at most 100", f)
+	}
 	if u, err := url.Parse(r.Prometheus.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		bad("diagnosis.running.prometheus.url is %q; expected an address like http://prometheus.monitoring:9090", r.Prometheus.URL)
 	}

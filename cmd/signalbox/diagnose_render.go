@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"strings"
 
-	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"sigs.k8s.io/yaml"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
 )
 
 // widestPicture bounds a timeline: beyond it the eye loses the row.
@@ -41,7 +43,7 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 		}
 		return page{to: to}.write(text)
 	case "aegis":
-		return page{to: to}.write(visible(aegisForm(r)))
+		return page{to: to}.write(visible(controller.FourLines(r)))
 	}
 	text, err := diagnose.JSON(r)
 	if err != nil {

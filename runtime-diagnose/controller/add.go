@@ -104,7 +104,10 @@ func Add(m manager.Manager, o Options) error {
 	if err := m.Add(leading{w.run}); err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	return nil
+	if !o.Aegis {
+		return nil
+	}
+	return addAegis(m, w, aegisAnswers{Reconciler: r, objects: objects})
 }
 
 // A look that fails is repeated after firstRetry, and then after twice the time, up to lastRetry.

@@ -130,7 +130,7 @@ func (f finding) annotations() map[string]string {
 	if len(f.warned.Checks) > 0 {
 		out[Warned] = f.warned.text()
 	}
-	analysis := r.Analysis + f.warned.sentence()
+	analysis := strings.TrimSpace(strings.Join(append([]string{r.Analysis}, r.Remarks...), " ")) + f.warned.sentence()
 	if r.Story != nil {
 		// The rules' text comes first and is never shortened for the model's.
 		room := 2560 - len(analysis) - len(r.Story.Model) - 40

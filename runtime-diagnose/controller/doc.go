@@ -34,5 +34,7 @@
 //	                   the lines of good runs; an admission policy limits the names
 //	                   (config/rbac/evidence.yaml)
 //	get                configmaps of its own namespace, by the name of the prompts' ConfigMap
+//	get, list, watch, delete   aegisdiagnosises, and update aegisdiagnosises/status (aegis.io), where
+//	                   they are answered (config/aegis)
 //	get, create, update leases (coordination.k8s.io), where leader election is on
 package controller

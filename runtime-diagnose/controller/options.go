@@ -62,6 +62,8 @@ type Options struct {
 
 	Running Running // how jobs that run are watched
 
+	Aegis bool // AegisDiagnosis objects are answered
+
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock
 }
@@ -89,7 +91,7 @@ func FromConfig(c config.Config) (Options, error) {
 		return Options{}, err
 	}
 	d := c.Diagnosis
-	use, err := gpuUse(d.Running.Prometheus)
+	use, err := usage(d.Running.Prometheus)
 	if err != nil {
 		return Options{}, err
 	}
@@ -109,11 +111,11 @@ func FromConfig(c config.Config) (Options, error) {
 		Prompts:     Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: c.Prompts.Dir},
 		Concurrency: d.Concurrency, PendingAfter: time.Duration(d.PendingAfter), Debounce: time.Duration(d.Debounce),
 		Refresh: time.Duration(d.Refresh), Discovery: time.Duration(d.Discovery), Timeout: time.Duration(d.Timeout),
-		CaptureBytes: d.CaptureBytes, EvidenceBytes: d.EvidenceBytes,
+		CaptureBytes: d.CaptureBytes, EvidenceBytes: d.EvidenceBytes, Aegis: d.Aegis,
 		Running: Running{
 			Every: time.Duration(d.Running.Every), Pods: d.Running.Pods, Use: use,
 			Limits:    limits,
-			IdleBelow: d.Running.Prometheus.IdleBelow, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
+			IdleBelow: d.Running.Prometheus.IdleBelow, FullAbove: d.Running.Prometheus.FullAbove, IdleFor: time.Duration(d.Running.Prometheus.IdleFor),
 		},
 	}, nil
 }

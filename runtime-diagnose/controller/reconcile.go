@@ -337,6 +337,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 	}
 	c.Watched = known.watched.sightings(u.GetName())
 	result := diagnose.Diagnose(ctx, c, r.catalog(), r.Core)
+	result.Remarks = append(result.Remarks, known.watched.remarks()...)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -346,6 +347,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 	}
 	known.looks++
 	known.seen, known.at, known.result = seen, v.now, result
+	known.watched.tell()
 	known.shown = promptCase(c)
 	r.remember(ctx, k, u, result)
 	log.FromContext(ctx).V(1).Info("diagnosed", "verdict", result.Verdict, "category", result.Category, "missing", len(result.Coverage.Missing))

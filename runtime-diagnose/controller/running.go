@@ -24,16 +24,11 @@ type Running struct {
 	Every  time.Duration // between two looks; 0: they are not watched
 	Pods   int           // whose logs are looked at
 	Limits progress.Limits
-	// Use answers how busy the GPUs of a job's pods were; nil: nobody knows.
-	Use       func(ctx context.Context, namespace string, pods []string, over time.Duration) (Use, error)
+	// Use answers what a job's pods used; nil: nobody knows.
+	Use       func(ctx context.Context, a UsageOf) (Usage, error)
 	IdleBelow float64       // percent; below it a GPU is idle
-	IdleFor   time.Duration // GPUs may be idle this long
-}
-
-// Use is how busy the GPUs of a job were.
-type Use struct {
-	Pods int     // of which something is known
-	Most float64 // percent, of the busiest, on average over the time
+	FullAbove float64       // percent; from it on memory, a disk or a network is what a job waits for
+	IdleFor   time.Duration // GPUs may be idle this long; what is used is averaged over it
 }
 
 // watched is what is known of one job from looking at it while it runs.
@@ -44,7 +39,11 @@ type watched struct {
 	looked   time.Time
 	findings []progress.Finding
 	idle     []evidence.Observation
-	slow     string // of the last Event
+	straggle string // who was slow in the last Event
+	slow     []bottleneck
+	said     string // of bottlenecks in the last Event
+	numbers  string
+	told     string // of usage in the last diagnosis
 }
 
 // watch looks at a job that runs and seems well, when it is time to. It says whether something
@@ -62,7 +61,8 @@ func (r *Reconciler) watch(ctx context.Context, key Request, u *unstructured.Uns
 	w.looked = v.now
 	r.readPulse(ctx, u, v, w)
 	r.sayWhoIsSlow(ctx, u, w)
-	return w.bad(), r.Running.Every
+	r.sayWhatHoldsUp(ctx, u, w)
+	return w.bad() || w.usage() != w.told, r.Running.Every
 }
 
 // runs says that the job is at work: all its pods that are there run, and one does.
@@ -88,7 +88,7 @@ func (w *watched) bad() bool {
 func (w *watched) mark() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Sprint(progress.Mark(w.findings), len(w.idle))
+	return fmt.Sprint(progress.Mark(w.findings), len(w.idle), w.usage())
 }
 
 // sightings are for a diagnosis.
@@ -118,7 +118,7 @@ func (r *Reconciler) readPulse(ctx context.Context, u *unstructured.Unstructured
 		}
 	}
 	w.findings = w.pulse.Judge(v.now, r.Running.Limits)
-	w.idle = r.idle(ctx, u, v)
+	w.idle, w.slow, w.numbers = r.use(ctx, u, v)
 }
 
 func (r *Reconciler) placeOf(u *unstructured.Unstructured) func(*corev1.Pod) (string, int, bool) {
@@ -148,44 +148,16 @@ func livesOf(pods []corev1.Pod, most int) (lives []collect.Life, present map[str
 	return lives, present
 }
 
-// idle asks how busy the GPUs of a job were that has run long enough.
-func (r *Reconciler) idle(ctx context.Context, u *unstructured.Unstructured, v view) []evidence.Observation {
-	if r.Running.Use == nil || r.Running.IdleFor <= 0 {
-		return nil
-	}
-	var names []string
-	for i := range v.pods {
-		p := &v.pods[i]
-		if p.Status.StartTime == nil || v.now.Sub(p.Status.StartTime.Time) < r.Running.IdleFor {
-			return nil // not all of them have run that long
-		}
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	use, err := r.Running.Use(ctx, u.GetNamespace(), names, r.Running.IdleFor)
-	if err != nil {
-		log.FromContext(ctx).Info("use of GPUs is not known", "error", err.Error())
-		return nil
-	}
-	if use.Pods < len(names) || !(use.Most < r.Running.IdleBelow) { // of some nothing is known: they may be the busy ones
-		return nil
-	}
-	text := fmt.Sprintf("the GPUs of all %d pods were at most %.3g %% busy on average over the last %s", use.Pods, use.Most, r.Running.IdleFor)
-	return []evidence.Observation{progress.Idle(u.GetName(), text, v.now.Add(-r.Running.IdleFor), map[string]string{
-		"pods": fmt.Sprint(use.Pods), "percent": fmt.Sprintf("%.3g", use.Most), "over": r.Running.IdleFor.String(),
-	})}
-}
-
 // sayWhoIsSlow writes one Event for each set of stragglers: a job with them goes on, so they are
 // no diagnosis.
 func (r *Reconciler) sayWhoIsSlow(ctx context.Context, u *unstructured.Unstructured, w *watched) {
 	i := slices.IndexFunc(w.findings, func(f progress.Finding) bool { return f.Kind == progress.Slow })
 	if i < 0 {
-		w.slow = ""
+		w.straggle = ""
 		return
 	}
-	if who := w.findings[i].Source.Pod; who != w.slow {
-		w.slow = who
+	if who := w.findings[i].Source.Pod; who != w.straggle {
+		w.straggle = who
 		if err := r.Writer.event(ctx, u, corev1.EventTypeWarning, StragglerSeen, w.findings[i].Masked()); err != nil {
 			log.FromContext(ctx).Error(err, "no event")
 		}

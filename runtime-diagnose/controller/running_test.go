@@ -115,24 +115,28 @@ func TestAJobIsLookedAtOnlySoOften(t *testing.T) {
 }
 
 func TestIdleGPUs(t *testing.T) {
+	gpus := func(master, worker float64) Usage {
+		return Usage{GPU: map[string]float64{"train-master-0": master, "train-worker-0": worker}}
+	}
 	cases := map[string]struct {
-		use  Use
+		use  Usage
 		err  error
 		want string // category
 	}{
-		"all idle":                     {use: Use{Pods: 2, Most: 0.2}, want: "hang-no-progress"},
-		"one at work":                  {use: Use{Pods: 2, Most: 87}},
-		"of one pod nothing is known":  {use: Use{Pods: 1, Most: 0}},
-		"not a number":                 {use: Use{Pods: 2, Most: math.NaN()}},
+		"all idle":                     {use: gpus(0, 0.2), want: "hang-no-progress"},
+		"one at work":                  {use: gpus(0, 87)},
+		"as busy as idle ends":         {use: gpus(0, 1)},
+		"of one pod nothing is known":  {use: Usage{GPU: map[string]float64{"train-master-0": 0}}},
 		"Prometheus does not answer":   {err: errors.New("connection refused")},
-		"a cluster without the metric": {use: Use{}},
+		"a cluster without the metric": {},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := watchedWorld(t, nil)
-			w.Running.Use = func(_ context.Context, namespace string, pods []string, over time.Duration) (Use, error) {
-				if namespace != "ml" || len(pods) != 2 || over != 15*time.Minute {
-					t.Errorf("asked about %s %v over %s", namespace, pods, over)
+			w.Running.Use = func(_ context.Context, a UsageOf) (Usage, error) {
+				want := UsageOf{"ml", []string{"train-master-0", "train-worker-0"}, []string{"gpu-1"}, 15 * time.Minute}
+				if diff := cmp.Diff(want, a); diff != "" {
+					t.Errorf("asked (-want +got):\n%s", diff)
 				}
 				return tc.use, tc.err
 			}
@@ -150,8 +154,8 @@ func TestIdleGPUs(t *testing.T) {
 
 func TestWhatPrometheusIsAsked(t *testing.T) {
 	c := config.Default().Diagnosis.Running.Prometheus
-	got := fillQuery(`x{ns="$namespace",pod=~"$pods"}[$over]`, "ml", []string{"train-worker-0", "a.b"}, 15*time.Minute)
-	if diff := cmp.Diff(`x{ns="ml",pod=~"train-worker-0|a\\.b"}[15m]`, got); diff != "" {
+	got := fillQuery(`x{ns="$namespace",pod=~"$pods"}[$over] + y{n=~"$nodes"}`, UsageOf{"ml", []string{"train-worker-0", "a.b"}, []string{"gpu-1"}, 15 * time.Minute})
+	if diff := cmp.Diff(`x{ns="ml",pod=~"train-worker-0|a\\.b"}[15m] + y{n=~"gpu-1"}`, got); diff != "" {
 		t.Errorf("query (-want +got):\n%s", diff)
 	}
 	for _, p := range []string{"$namespace", "$pods", "$over", "DCGM_FI_DEV_GPU_UTIL"} {
@@ -159,11 +163,14 @@ func TestWhatPrometheusIsAsked(t *testing.T) {
 			t.Errorf("the default query lacks %s: %s", p, c.Query)
 		}
 	}
-	if _, err := useOf(&model.Scalar{}); err == nil || !strings.Contains(err.Error(), "expected a vector") {
+	if _, err := perName(&model.Scalar{}); err == nil || !strings.Contains(err.Error(), "expected a vector") {
 		t.Errorf("a scalar: %v", err)
 	}
-	if _, err := useOf(model.Vector{{Metric: model.Metric{"gpu": "0"}}}); err == nil {
+	if _, err := perName(model.Vector{{Metric: model.Metric{"gpu": "0"}}}); err == nil {
 		t.Error("a value of no pod is taken")
+	}
+	if got, err := perName(model.Vector{{Metric: model.Metric{"pod": "a"}, Value: model.SampleValue(math.NaN())}}); err != nil || len(got) != 0 {
+		t.Errorf("what is no number is %v, %v; want unknown", got, err)
 	}
 }
 
@@ -178,12 +185,22 @@ func TestTheTokenGoesAlong(t *testing.T) {
 		fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"exported_pod":"a","pod":"exporter"},"value":[1,"3"]}]}}`)
 	}))
 	defer server.Close()
-	use, err := gpuUse(config.Prometheus{URL: server.URL, TokenFile: token, Query: "x"})
+	use, err := usage(config.Prometheus{URL: server.URL, TokenFile: token, Query: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := use(t.Context(), "ml", []string{"a"}, time.Minute)
-	if err != nil || got != "Bearer abc" || u != (Use{Pods: 1, Most: 3}) {
-		t.Errorf("use %+v, error %v, header %q", u, err, got)
+	of := UsageOf{"ml", []string{"a"}, nil, time.Minute}
+	u, err := use(t.Context(), of)
+	if diff := cmp.Diff(Usage{GPU: map[string]float64{"a": 3}}, u); diff != "" || err != nil || got != "Bearer abc" {
+		t.Errorf("use (-want +got):\n%s\nerror %v, header %q", diff, err, got)
+	}
+	got = ""
+	of.Pods = make([]string, mostAskedPods+1)
+	if _, err := use(t.Context(), of); err == nil || got != "" {
+		t.Errorf("%d pods: error %v, asked %q", len(of.Pods), err, got)
+	}
+	of.Pods = of.Pods[:mostAskedPods]
+	if _, err := use(t.Context(), of); err != nil || got == "" {
+		t.Errorf("%d pods: error %v, asked %q", len(of.Pods), err, got)
 	}
 }

@@ -53,6 +53,9 @@ func trimManagers(o any) (any, error) {
 	if err != nil {
 		return o, nil //nolint:nilerr // a tombstone
 	}
+	if u, ok := o.(*unstructured.Unstructured); ok && u.GroupVersionKind().Group == aegisKind.Group {
+		return o, nil // who has written its status is looked at
+	}
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range object.GetManagedFields() {
 		if e.FieldsV1 != nil && bytes.Contains(e.FieldsV1.GetRawBytes(), diagnosisField) {

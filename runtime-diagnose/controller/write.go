@@ -30,6 +30,8 @@ const (
 	JobHealthy = "JobHealthy"
 	// StragglerSeen (Warning): some ranks take longer for a step than the rest; the job goes on.
 	StragglerSeen = "StragglerSeen"
+	// BottleneckSeen (Warning): what the job waits for, by the metrics of its pods and nodes; it goes on.
+	BottleneckSeen = "BottleneckSeen"
 	// PromptInvalid (Warning): the operator's template does not parse or run; the built-in one was used.
 	PromptInvalid = "PromptInvalid"
 	// ExplanationFailed (Warning): the model did not answer; the finding stands without a story.

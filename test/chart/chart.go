@@ -31,6 +31,8 @@ var sources = []source{
 	{"disruption.yaml", []string{"config/manager/disruption.yaml"}, ""},
 	{"network.yaml", []string{"config/manager/network.yaml"}, ".Values.networkPolicy.enabled"},
 	{"monitor.yaml", []string{"config/monitoring/monitor.yaml"}, ".Values.monitoring.podMonitor"},
+	{"aegis-crd.yaml", []string{"config/aegis/crd.yaml"}, "and .Values.aegis.enabled .Values.aegis.crd"},
+	{"aegis.yaml", []string{"config/aegis/rbac.yaml"}, ".Values.aegis.enabled"},
 	{"cert-manager.yaml", []string{"certs/issuer.yaml", "certs/certificate.yaml"}, `eq .Values.certificates.mode "cert-manager"`},
 }
 

@@ -108,6 +108,22 @@ var _ = Describe("The chart", func() {
 		}
 	})
 
+	It("makes the objects of config/aegis where it is asked to, and else none", func(ctx SpecContext) {
+		const settings = "ConfigMap signalbox-system/signalbox-config"
+		text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system", "--set", "aegis.enabled=true")
+		Expect(err).NotTo(HaveOccurred())
+		made := plain(text)
+		without, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system")
+		Expect(err).NotTo(HaveOccurred())
+		for name, want := range plain(rendered("aegis")) {
+			Expect(made).To(HaveKey(name))
+			Expect(cmp.Diff(want, made[name])).To(BeEmpty(), name+" -kustomize +helm")
+			Expect(plain(without)).NotTo(HaveKey(name))
+		}
+		Expect(made[settings].(map[string]any)["data"].(config.Config).Diagnosis.Aegis).To(BeTrue())
+		Expect(plain(without)[settings].(map[string]any)["data"].(config.Config).Diagnosis.Aegis).To(BeFalse())
+	})
+
 	It("refuses values that it does not know", func(ctx SpecContext) {
 		for _, wrong := range []string{"replica=3", "certificates.mode=vault", "config.webhok.deadline=1s", "config.webhook.dedline=1s", "image.digest=latest"} {
 			text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--set", wrong)

@@ -183,7 +183,7 @@ func startDiagnosis(ctx context.Context, modelURL string) {
 
 // startController runs the controller under the account of the manifests until ctx ends or stop
 // is called, which returns when it has.
-func startController(ctx context.Context, more string) (stop func()) {
+func startController(ctx context.Context, more string, change ...func(*controller.Options)) (stop func()) {
 	GinkgoHelper()
 	settings, err := config.Read(strings.NewReader("diagnosis: {pendingAfter: 1s, refresh: 2s, discovery: 1s, debounce: 100ms}\n" + more))
 	Expect(err).NotTo(HaveOccurred())
@@ -195,6 +195,9 @@ func startController(ctx context.Context, more string) (stop func()) {
 		return map[string]string{"signalbox.dev/llm": "enabled"}, name == diagnosing
 	}
 	options.Metrics = prometheus.NewRegistry()
+	for _, c := range change {
+		c(&options)
+	}
 	account, err := plane.ConfigFor(ctx, "signalbox-system", "signalbox")
 	Expect(err).NotTo(HaveOccurred())
 	m, err := ctrl.NewManager(account, manager.Options{
@@ -323,9 +326,11 @@ func patches(job *unstructured.Unstructured) int {
 }
 
 // eventsOn are the Events of Signalbox on an object, oldest first.
-func eventsOn(ctx context.Context, name string) []string {
+func eventsOn(ctx context.Context, name string) []string { return eventsIn(ctx, diagnosing, name) }
+
+func eventsIn(ctx context.Context, namespace, name string) []string {
 	GinkgoHelper()
-	list, err := plane.Clientset().EventsV1().Events(diagnosing).List(ctx, metav1.ListOptions{})
+	list, err := plane.Clientset().EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	items := list.Items
 	slices.SortFunc(items, func(a, b eventsv1.Event) int { return a.EventTime.Compare(b.EventTime.Time) })

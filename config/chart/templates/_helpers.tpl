@@ -27,6 +27,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- with .Values.namespaces.exclude -}}
 {{- $_ := set $c "webhook" (dict "exclude" .) -}}
 {{- end -}}
+{{- if .Values.aegis.enabled -}}
+{{- $_ := set $c "diagnosis" (dict "aegis" true) -}}
+{{- end -}}
 {{- with .Values.model -}}
 {{- if .provider -}}
 {{- $llm := dict "provider" .provider "baseURL" .baseURL "model" .name -}}

@@ -1,0 +1,59 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// addAegis answers AegisDiagnosis objects as soon as the cluster serves them. One is answered at a time:
+// whoever may create many must not have all reading of logs to themselves.
+func addAegis(m manager.Manager, w *watcher, answers aegisAnswers) error {
+	c, err := controller.NewTyped("aegis", m, controller.TypedOptions[types.NamespacedName]{
+		Reconciler:              reconcile.TypedReconciler[types.NamespacedName](answers),
+		MaxConcurrentReconciles: 1,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
+	})
+	if err != nil {
+		return fmt.Errorf("set up controller: %w", err)
+	}
+	return m.Add(leading{func(ctx context.Context) error {
+		ticker := time.NewTicker(max(w.Discovery, time.Second))
+		defer ticker.Stop()
+		said := false
+		for {
+			have := w.resources(aegisKind.GroupVersion().String())
+			switch {
+			case have[aegisResource] && have[aegisResource+"/status"]:
+				u := &unstructured.Unstructured{}
+				u.SetGroupVersionKind(aegisKind)
+				return c.Watch(source.TypedKind(m.GetCache(), u, aegisHandler()))
+			case have[aegisResource] && !said:
+				said = true
+				w.manager.GetLogger().Info("AegisDiagnosis objects are not answered: their CRD has no status subresource, " +
+					"so that whoever may update one could write its answer; apply config/aegis/crd.yaml")
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+			}
+		}
+	}})
+}
+
+// aegisHandler asks for an answer to whatever changed.
+func aegisHandler() handler.TypedEventHandler[*unstructured.Unstructured, types.NamespacedName] {
+	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, u *unstructured.Unstructured) []types.NamespacedName {
+		return []types.NamespacedName{{Namespace: u.GetNamespace(), Name: u.GetName()}}
+	})
+}

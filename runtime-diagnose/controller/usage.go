@@ -1,0 +1,168 @@
+package controller
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+
+	"github.com/signalbox-dev/signalbox/config"
+)
+
+// askWithin bounds all questions about one job.
+const askWithin = 10 * time.Second
+
+// mostAskedPods is how many pods a question is about at most: their names are one regular expression.
+const mostAskedPods = 1024
+
+// Usage is what the pods of a job used, on average over a time. A pod or a node that is not in a map is one
+// of which that is unknown.
+type Usage struct {
+	GPU       map[string]float64 // percent, of the busiest of a pod's GPUs
+	CPU       map[string]float64 // cores
+	Throttled map[string]float64 // percent of the scheduler's periods in which a limit held the CPU back
+	Memory    map[string]float64 // bytes in use at the highest: the working set
+	OfLimit   map[string]float64 // the same, in percent of the limit
+	Network   map[string]float64 // bytes a second, both ways; what goes by RDMA is not counted
+	Disk      map[string]float64 // bytes a second read and written
+
+	NodeDisk    map[string]float64 // by node: percent of the time that its busiest disk had work
+	NodeNetwork map[string]float64 // by node: percent of its busiest interface's speed
+}
+
+// UsageOf is what is asked about: pods of one namespace, the nodes that they are on, and over how long.
+type UsageOf struct {
+	Namespace   string
+	Pods, Nodes []string
+	Over        time.Duration
+}
+
+// usage asks a Prometheus what pods used. The queries' placeholders are $namespace, $pods and $nodes
+// (regular expressions) and $over (a duration). What cannot be answered is unknown, and the error says why.
+func usage(c config.Prometheus) (func(context.Context, UsageOf) (Usage, error), error) {
+	if c.URL == "" {
+		return nil, nil
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read diagnosis.running.prometheus.caFile: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read diagnosis.running.prometheus.caFile: %s holds no certificate (PEM)", c.CAFile)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	client, err := api.NewClient(api.Config{Address: c.URL, RoundTripper: bearer{c.TokenFile, transport}})
+	if err != nil {
+		return nil, fmt.Errorf("read diagnosis.running.prometheus.url: %w", err)
+	}
+	ask := prometheusv1.NewAPI(client)
+	return func(ctx context.Context, a UsageOf) (Usage, error) {
+		if len(a.Pods) > mostAskedPods {
+			return Usage{}, fmt.Errorf("ask Prometheus: the job has %d pods; it is asked about %d at most", len(a.Pods), mostAskedPods)
+		}
+		ctx, cancel := context.WithTimeout(ctx, askWithin)
+		defer cancel()
+		var u Usage
+		var errs []error
+		for _, q := range []struct {
+			of    string
+			query string
+			into  *map[string]float64
+		}{
+			{"GPUs", c.Query, &u.GPU},
+			{"CPU", c.Queries.CPU, &u.CPU},
+			{"CPU limits", c.Queries.Throttled, &u.Throttled},
+			{"memory", c.Queries.Memory, &u.Memory},
+			{"memory limits", c.Queries.MemoryOfLimit, &u.OfLimit},
+			{"networks", c.Queries.Network, &u.Network},
+			{"disks", c.Queries.Disk, &u.Disk},
+			{"nodes' disks", c.Queries.NodeDisk, &u.NodeDisk},
+			{"nodes' networks", c.Queries.NodeNetwork, &u.NodeNetwork},
+		} {
+			if q.query == "" || ctx.Err() != nil {
+				continue
+			}
+			value, _, err := ask.Query(ctx, fillQuery(q.query, a), time.Time{}, prometheusv1.WithLimit(2*mostAskedPods))
+			if err == nil {
+				*q.into, err = perName(value)
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("ask Prometheus for the use of %s: %w", q.of, err))
+			}
+		}
+		return u, errors.Join(errs...)
+	}, nil
+}
+
+// bearer puts the token of a file into every request; it is read anew, because tokens change.
+type bearer struct {
+	file string
+	next http.RoundTripper
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.file == "" {
+		return b.next.RoundTrip(r)
+	}
+	token, err := os.ReadFile(b.file)
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	return b.next.RoundTrip(r)
+}
+
+// fillQuery quotes what goes into strings of PromQL, where a backslash is written twice.
+func fillQuery(query string, a UsageOf) string {
+	anyOf := func(names []string) string {
+		quoted := make([]string, len(names))
+		for i, n := range names {
+			quoted[i] = strings.ReplaceAll(regexp.QuoteMeta(n), `\`, `\\`)
+		}
+		return strings.Join(quoted, "|")
+	}
+	return strings.NewReplacer(
+		"$namespace", strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(a.Namespace),
+		"$pods", anyOf(a.Pods), "$nodes", anyOf(a.Nodes), "$over", model.Duration(a.Over).String(),
+	).Replace(query)
+}
+
+// perName reads one value for each pod or node. A Prometheus that relabels calls the pod exported_pod, and
+// its own exporter pod. What is not a number is unknown.
+func perName(value model.Value) (map[string]float64, error) {
+	vector, ok := value.(model.Vector)
+	if !ok {
+		return nil, fmt.Errorf("the answer is a %s; expected a vector with one value for each pod or node", value.Type())
+	}
+	out := map[string]float64{}
+	for _, s := range vector {
+		name := ""
+		for _, label := range []model.LabelName{"exported_pod", "pod", "nodename"} {
+			if name == "" {
+				name = string(s.Metric[label])
+			}
+		}
+		if name == "" {
+			return nil, fmt.Errorf("a value without pod or nodename: %s", s.Metric)
+		}
+		if v := float64(s.Value); v == v {
+			out[name] = max(out[name], v)
+		}
+	}
+	return out, nil
+}
