@@ -83,6 +83,7 @@ type logReader struct {
 	worst        worst
 	launches     launches
 	counters     progress.Counters
+	document     reduce.Document
 }
 
 func (r *logReader) suspect(text string) bool {

@@ -22,17 +22,21 @@ func (r *logReader) settle(d reduce.Digest) {
 	if r.options.uses(lastLaunch) {
 		r.onlyLast()
 	}
-	if r.options.uses(lastWords) {
+	quotes := r.quotes()
+	if r.options.uses(lastWords) && !quotes {
 		r.lastResort(d.Last.Number)
 	}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i) {
+		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i) {
 			s.Over = true
 		}
 	}
 }
+
+// quotes says that the log is a text about errors: none of those in it happened.
+func (r *logReader) quotes() bool { return !r.log.Pasted && !r.failed && r.document.Is() }
 
 // How many steps of training after it a run takes that has survived what it said. Where ranks write into
 // one log the others go on for a while without the one that failed, but they wait for it at the next step:

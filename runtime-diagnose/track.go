@@ -77,6 +77,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	}
 	r.launched(l)
 	body := l.Body()
+	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
 	if r.progress < enoughProgress {
 		r.counters.See(l.Number, body)
