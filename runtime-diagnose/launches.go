@@ -31,30 +31,64 @@ func (r *logReader) launched(l *reduce.Line) {
 		return
 	}
 	if n.read < len(n.head) {
-		if n.head[n.read] = reduce.Shape(body); n.read == 0 {
+		if n.head[n.read] = strings.Clone(body); n.read == 0 {
 			n.lane = l.Lane
 		}
 		n.read++
-		if r.log.Pasted || l.Lane != n.lane || body[0] == ' ' || body[0] == '\t' || strings.HasPrefix(body, "Traceback") || n.read == 2 && n.head[0] == n.head[1] || len(r.sightings) > 0 {
+		if r.log.Pasted || l.Lane != n.lane || body[0] == ' ' || body[0] == '\t' || strings.HasPrefix(body, "Traceback") || n.read == 2 && alike(n.head[0], n.head[1]) || len(r.sightings) > 0 {
 			n.read = -1
 		}
 		return
 	}
 	if n.at > 0 {
-		if again := l.Lane == n.lane && reduce.Shape(body) == n.head[1]; again && len(r.sightings) > n.seen {
+		if again := l.Lane == n.lane && (alike(body, n.head[1]) || echoed(n.head[0])); again && len(r.sightings) > n.seen {
 			n.before += r.progress
 			n.last, n.seen, r.progress = n.at, len(r.sightings), 0
 			r.listen()
 		}
 		n.at = 0
 	}
-	if alike(body[0], n.head[0][0]) && l.Lane == n.lane && len(r.sightings) > n.seen && reduce.Shape(body) == n.head[0] {
+	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.seen && alike(body, n.head[0]) {
 		n.at = l.Number
 	}
 }
 
-// alike says that two lines may have one shape, by their first bytes.
-func alike(a, b byte) bool { return a == b || '0' <= a && a <= '9' && b == '0' }
+// alike says that two lines are one with other numbers and names in it: they begin with the same word, have as
+// many, and of three at least two are the same.
+func alike(a, b string) bool {
+	words, same := 0, 0
+	for a, b = a[:min(len(a), mostLineInResults)], b[:min(len(b), mostLineInResults)]; ; words++ {
+		var x, y string
+		x, a = word(a)
+		y, b = word(b)
+		switch {
+		case x == "" && y == "":
+			return same*3 >= words*2 && words > 0
+		case x == "" || y == "" || words == 0 && x != y:
+			return false
+		case x == y:
+			same++
+		}
+	}
+}
+
+// word is the first word of a text, letters only, and what is behind it.
+func word(s string) (first, rest string) {
+	from := 0
+	for from < len(s) && !isLetter(s[from]) {
+		from++
+	}
+	end := from
+	for end < len(s) && isLetter(s[end]) {
+		end++
+	}
+	return s[from:end], s[end:]
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || b >= 0x80 }
+
+// echoed is a command as a shell prints it before it runs it (set -x): no program prints its own.
+func echoed(line string) bool { return strings.HasPrefix(line, "+ ") }
 
 // onlyLast ends what earlier launches said where the last one says what became of it.
 func (r *logReader) onlyLast() {

@@ -41,6 +41,18 @@ const (
 // before: the program says that it gives up, in words that no signature knows.
 var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)
 
+// said is what there was in a log before a sighting.
+type said struct {
+	lane  string // the prefix that tells processes apart
+	steps int    // lines that had counted steps
+	grown int    // steps of counters that nobody knows by name
+}
+
+// saidBy notes it for the next sighting.
+func (r *logReader) saidBy(lane string) {
+	r.said = append(r.said, said{lane, r.steps.Lines(), r.counters.Steps()})
+}
+
 // logReader turns the lines of one log into sightings.
 type logReader struct {
 	log          *Log
@@ -55,8 +67,7 @@ type logReader struct {
 	rootCause    int            // line of torchrun's heading "Root Cause"
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
-	lanes        []string       // of the sightings: the prefix that tells processes apart
-	before       []int          // of the sightings: how many lines had counted steps
+	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
 	progress     int            // lines that show training
@@ -69,6 +80,7 @@ type logReader struct {
 	worst        worst
 	launches     launches
 	counters     progress.Counters
+	document     reduce.Document
 }
 
 func (r *logReader) suspect(text string) bool {
@@ -254,7 +266,7 @@ func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done b
 		return false, false
 	}
 	if n := len(r.sightings); goesOn && n > 0 && r.sightings[n-1].Item.Source.Line == r.scheduling.Number {
-		r.sightings, r.lanes, r.before = r.sightings[:n-1], r.lanes[:n-1], r.before[:n-1] // said by its first half alone
+		r.sightings, r.said = r.sightings[:n-1], r.said[:n-1] // said by its first half alone
 	}
 	r.scheduled()
 	r.scheduling, r.wrapped = l, strings.TrimSpace(text)
@@ -338,7 +350,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if l.Trace != nil && l.Trace.Frame != "" {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
-	r.lanes, r.before = append(r.lanes, strings.Clone(l.Lane)), append(r.before, r.steps.Lines())
+	r.saidBy(strings.Clone(l.Lane))
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},

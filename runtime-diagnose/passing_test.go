@@ -16,6 +16,18 @@ func TestAnExceptionThatTrainingLeftBehind(t *testing.T) {
 		}
 		return text
 	}
+	counted := func(n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("upd %d nll %.3f gn 1.1\n", i, 3-float64(i)/100)
+		}
+		return text
+	}
+	waited := func(n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("waited %d s of 600 for peer 3\n", 10*i)
+		}
+		return text
+	}
 	const raised = "Traceback (most recent call last):\n  File \"/app/data.py\", line 33, in __getitem__\n    img = Image.open(path)\nPIL.UnidentifiedImageError: cannot identify image file '/data/7.jpg'\n"
 	cases := map[string]struct {
 		text string
@@ -38,6 +50,10 @@ func TestAnExceptionThatTrainingLeftBehind(t *testing.T) {
 		"announced before it, and few steps":     {steps(0, 30) + "retrying after error:\n" + raised + steps(30, 3), diagnose.Diagnosed},
 		"announced before it, and it ends":       {steps(0, 30) + "retrying after error:\n" + raised, diagnose.Diagnosed},
 		"another one before it that is skipped":  {steps(0, 30) + "skipping:\n" + raised + steps(30, 20) + raised, diagnose.Diagnosed},
+		"counted in words that nobody knows":     {"failed: OSError: [Errno 28] No space left on device\n" + counted(40), diagnose.Healthy},
+		"others wait, and count the seconds":     {counted(3) + raised + waited(40), diagnose.Diagnosed},
+		"survived before, and again":             {steps(0, 10) + raised + steps(10, 20) + raised + steps(30, 3), diagnose.Healthy},
+		"survived before, and no more":           {steps(0, 10) + raised + steps(10, 20) + raised + steps(30, 1), diagnose.Diagnosed},
 		"another one after it that ends the run": {steps(0, 30) + raised + "skipping this sample\n" + steps(30, 20) + raised, diagnose.Diagnosed},
 	}
 	for name, tc := range cases {

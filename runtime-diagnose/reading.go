@@ -174,6 +174,9 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, words.S(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
 	r.settle(digest)
+	if r.quotes() {
+		h.missing = append(h.missing, fmt.Sprintf("%s reads as a document, sentences below headings or source code without times: errors in it are taken as quoted", name))
+	}
 	h.opened, h.track = true, r.finish(digest, c.Now)
 	if pod != nil && log.Source.Attempt == 0 {
 		r.anchor(pod.Ended)
@@ -188,7 +191,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.track.ended = r.endedWell(digest) && !log.Pasted
-	h.advances = (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
+	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
 }
 
 // lastWord is what the platform says of the life of the container that a log is of.

@@ -22,17 +22,22 @@ func (r *logReader) settle(d reduce.Digest) {
 	if r.options.uses(lastLaunch) {
 		r.onlyLast()
 	}
-	if r.options.uses(lastWords) {
+	quotes := r.quotes()
+	if r.options.uses(lastWords) && !quotes {
 		r.lastResort(d.Last.Number)
 	}
+	again := map[*signature.Signature]bool{}
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Item.Times = max(1, (r.perSignature[s.Signature.ID]+r.ear.Again(s.Signature))/max(1, count(r.sightings, s.Signature.ID)))
-		if r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i) {
+		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again) {
 			s.Over = true
 		}
 	}
 }
+
+// quotes says that the log is a text about errors: none of those in it happened.
+func (r *logReader) quotes() bool { return !r.log.Pasted && !r.failed && r.document.Is() }
 
 // How many steps of training after it a run takes that has survived what it said. Where ranks write into
 // one log the others go on for a while without the one that failed, but they wait for it at the next step:
@@ -62,8 +67,9 @@ func (r *logReader) wentOn(line int, body string) {
 // skips says that a value was left out, not used.
 var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
 
-// survived says that training went on after a sighting.
-func (r *logReader) survived(i int) bool {
+// survived says that training went on after a sighting. What the run survived before, it survives again with
+// the step after the next.
+func (r *logReader) survived(i int, again map[*signature.Signature]bool) bool {
 	s := &r.sightings[i]
 	if r.log.Pasted || s.Signature.Lasts() && !skips.MatchString(s.Line) {
 		return false
@@ -78,7 +84,12 @@ func (r *logReader) survived(i int) bool {
 		}
 		number = step.Number
 	}
-	return steps >= stepsSurvived || r.steps.Lines()-r.before[i] >= linesSurvived || s.Mild && steps >= stepsSurvivedMild
+	grown := r.counters.Steps() - r.said[i].grown
+	if steps >= stepsSurvived || r.steps.Lines()-r.said[i].steps >= linesSurvived || grown >= stepsSurvived {
+		again[s.Signature] = true
+		return true
+	}
+	return max(steps, grown) >= stepsSurvivedMild && (s.Mild || again[s.Signature] && !r.failed)
 }
 
 // refuted says that the process which said it says later that the run ended well. A success line speaks
@@ -87,9 +98,9 @@ func (r *logReader) survived(i int) bool {
 // container ended badly and lines do not tell processes apart, nobody knows whose word it is.
 func (r *logReader) refuted(i int) bool {
 	s := &r.sightings[i]
-	ended, said := r.success[r.lanes[i]]
+	ended, said := r.success[r.said[i].lane]
 	switch {
-	case s.Signature.Lasts(), r.failed && r.lanes[i] == "":
+	case s.Signature.Lasts(), r.failed && r.said[i].lane == "":
 		return false
 	case said && s.Item.Source.Line < ended:
 		return true

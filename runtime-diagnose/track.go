@@ -76,6 +76,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	}
 	r.launched(l)
 	body := l.Body()
+	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
 	if r.progress < enoughProgress {
 		r.counters.See(l.Number, body)
@@ -139,6 +140,8 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 	series := r.series
 	if last, ok := notFinite(series.Recent); ok && !r.log.Pasted {
 		r.spoil(last)
+	} else if last, ok := r.counters.Spoilt(d.Last.Number); ok && !r.log.Pasted && !r.quotes() {
+		r.spoil(last)
 	}
 	t.steps, t.elastic = kept(series, r.share.steps), r.elastic.Found
 	if r.curve {
@@ -181,7 +184,7 @@ func (r *logReader) spoil(s progress.Step) {
 	source := r.log.Source
 	source.Line = s.Line
 	text := strings.Clone(strings.TrimSpace(reduce.Mask(s.Text)))
-	r.lanes, r.before = append(r.lanes, ""), append(r.before, r.steps.Lines())
+	r.saidBy("")
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: found, Line: text, Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: s.At, Source: source, Text: text, Times: 1},
 	})

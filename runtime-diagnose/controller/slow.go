@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/signalbox-dev/signalbox/preflight/words"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 )
 
 // What makes a job slow is no fault of it: it runs, and ends well. It is said in an Event and in the analysis.

@@ -8,33 +8,40 @@ import "strings"
 // have none, or addresses.
 type Counters struct {
 	series map[uint64]*growing
+	steps  int
 }
 
 type growing struct {
-	number float64
-	grown  int
-	last   int // number of the last line
+	number  float64
+	grown   int
+	last    int    // number of the last line
+	rest    string // of it, behind the counter
+	spoilt  int    // lines in a row, to the last, with a number that is none
+	spoiler Step   // the first of them
+	sound   int    // lines before it
 }
 
 // Bounds: shapes that are followed, how often a number has to grow, and the largest that counts steps: times
 // in seconds are larger.
 const (
-	mostSeries  = 64
-	enoughGrown = 6
-	mostCount   = 1e8
-	shapeOf     = 64
+	mostSeries   = 64
+	enoughGrown  = 6
+	enoughSpoilt = 10
+	mostCount    = 1e8
+	shapeOf      = 64
 )
 
 // See is told of every line.
 func (c *Counters) See(line int, body string) {
 	body = body[:min(len(body), longest)]
-	if len(body) < 4 || body[0] == '#' || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
+	if len(body) < 4 || body[0] == '#' {
 		return
 	}
 	number, rest, ok := firstNumber(body)
-	if !ok || number >= mostCount || !hasNumber(rest) {
+	if !ok || number >= mostCount || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
 		return
 	}
+	varies := rest
 	if second, _, ok := firstNumber(rest); ok && second < mostCount {
 		number += second / mostCount
 	}
@@ -45,14 +52,49 @@ func (c *Counters) See(line int, body string) {
 	s := c.series[key]
 	switch {
 	case s == nil && len(c.series) < mostSeries:
-		c.series[key] = &growing{number: number, last: line}
+		s = &growing{number: number, last: line, rest: strings.Clone(varies)}
+		c.series[key] = s
 	case s == nil:
+		return
 	case number > s.number:
 		s.number, s.last = number, line
-		s.grown++
+		if s.grown++; s.grown > enoughGrown && s.rest != varies {
+			c.steps++
+		}
+		s.rest = strings.Clone(varies)
 	case number < s.number:
 		s.number, s.last, s.grown = number, line, 0
 	}
+	s.see(line, body, rest)
+}
+
+// see notes numbers that are none any more.
+func (s *growing) see(line int, body, rest string) {
+	switch {
+	case !hasNone(rest):
+		s.sound, s.spoilt = s.sound+1, 0
+	case s.spoilt == 0:
+		s.spoilt, s.spoiler = 1, Step{Line: line, Text: strings.Clone(body), NaN: true}
+	default:
+		s.spoilt++
+	}
+}
+
+// Steps is how often something was counted on that had been counted for a while, with another number
+// beside it that moves: who waits for something counts, too, and nothing else moves.
+func (c *Counters) Steps() int { return c.steps }
+
+// Spoilt is the first of the lines, to the end of a log of so many, that count on and whose numbers were numbers
+// before and are infinite, or none, since.
+func (c *Counters) Spoilt(lines int) (Step, bool) {
+	var first Step
+	for _, s := range c.series {
+		if s.spoilt >= enoughSpoilt && s.sound >= enoughGrown && s.grown >= enoughGrown && s.last > lines-max(8, lines/4) &&
+			(first.Line == 0 || s.spoiler.Line < first.Line) {
+			first = s.spoiler
+		}
+	}
+	return first, first.Line > 0
 }
 
 // Advances says that something is counted up to the end of a log of so many lines.
@@ -65,10 +107,16 @@ func (c *Counters) Advances(lines int) bool {
 	return false
 }
 
-// shape hashes the letters of the beginning of a line (FNV-1a).
+// shape hashes the letters of the beginning of a line (FNV-1a). A number that is none is no word.
 func shape(body string) uint64 {
 	hash, n := uint64(14695981039346656037), 0
 	for i := 0; i < len(body) && n < shapeOf; i++ {
+		if (body[i]|0x20 == 'i' || body[i]|0x20 == 'n') && (i == 0 || !isWord(body[i-1])) {
+			if none := noneAt(body[i:]); none > 0 {
+				i += none - 1
+				continue
+			}
+		}
 		if b := body[i]; b >= 'A' && b <= 'z' || b >= 0x80 {
 			hash = (hash ^ uint64(b)) * 1099511628211
 			n++
@@ -77,8 +125,29 @@ func shape(body string) uint64 {
 	return hash
 }
 
+// noneAt is the length of "inf" or "nan" at the beginning of a text, as a word; 0: neither.
+func noneAt(s string) int {
+	for _, word := range []string{"infinity", "inf", "nan"} {
+		if hasPrefix(s, word) && (len(s) == len(word) || !isWord(s[len(word)])) {
+			return len(word)
+		}
+	}
+	return 0
+}
+
+// hasNone says that there is a number that is none.
+func hasNone(s string) bool {
+	for i := 0; i+3 <= len(s); i++ {
+		if b := s[i] | 0x20; (b == 'i' || b == 'n') && (i == 0 || !isWord(s[i-1])) && noneAt(s[i:]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // firstNumber is the first number of a line that is no part of a date, a time, a version or a word.
 func firstNumber(body string) (n float64, rest string, ok bool) {
+	clock := 0 // where a time of day ended
 	for i := 0; i < len(body); i++ {
 		if !isDigit(body[i]) {
 			continue
@@ -94,6 +163,13 @@ func firstNumber(body string) (n float64, rest string, ok bool) {
 			continue
 		}
 		joins := i+1 < len(body) && strings.IndexByte(":/-.", body[i]) >= 0 && isDigit(body[i+1]) && body[i] != '/'
+		if joined && body[from-1] == ':' {
+			clock = i
+		}
+		if from > 1 && from-1 == clock && body[from-1] == ',' { // a fraction of a second, as logging writes it
+			n = 0
+			continue
+		}
 		if !joined && !joins && !(from > 0 && isLetter(body[from-1])) {
 			return n, body[i:], true
 		}

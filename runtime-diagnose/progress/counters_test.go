@@ -49,3 +49,41 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 		})
 	}
 }
+
+// A number that was one for a while and is none to the end of the log has gone wrong, whatever it is called.
+func TestCountersFindNumbersThatAreNoneAnyMore(t *testing.T) {
+	lines := func(sound, none int, word string, after ...string) []string {
+		var out []string
+		for i := range sound {
+			out = append(out, fmt.Sprintf("upd %d cost %d.5", i, 9-i%9))
+		}
+		for i := range none {
+			out = append(out, fmt.Sprintf("upd %d cost %s", sound+i, word))
+		}
+		return append(out, after...)
+	}
+	cases := map[string]struct {
+		log  []string
+		want int // line
+	}{
+		"infinite":                 {lines(10, 10, "inf"), 11},
+		"no number":                {lines(10, 10, "-nan"), 11},
+		"one too few":              {lines(10, 9, "inf"), 0},
+		"from the beginning":       {lines(0, 30, "inf"), 0},
+		"numbers again":            {append(lines(10, 12, "nan"), "upd 22 cost 4.5"), 0},
+		"a word that begins so":    {lines(10, 12, "info"), 0},
+		"long before the end":      {lines(10, 10, "inf", make([]string, 40)...), 0},
+		"all of them were numbers": {lines(30, 0, ""), 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var c progress.Counters
+			for i, line := range tc.log {
+				c.See(i+1, line)
+			}
+			if got, ok := c.Spoilt(len(tc.log)); got.Line != tc.want || ok != (tc.want > 0) {
+				t.Errorf("spoilt from line %d on (%v), want %d", got.Line, ok, tc.want)
+			}
+		})
+	}
+}

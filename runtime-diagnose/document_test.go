@@ -1,0 +1,56 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// A page about errors, a template for reports and a source that checks for errors report none; a report about one
+// run, and a launcher that explains itself at length, do.
+func TestDocumentsQuoteErrors(t *testing.T) {
+	const (
+		memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+		text   = "Check which of the ranks is the slowest, because the others have to wait for it at the next step.\n"
+	)
+	section := func(title, error string) string {
+		return "## " + title + "\n\n" + title + " is what you see in the log when this has gone wrong.\nIf it is there on all of the ranks, then look at what " + title + " is about.\n\n```\n" + error + "```\n\n" + text
+	}
+	page := section("Memory", memory) + section("Disk", "OSError: [Errno 28] No space left on device\n") +
+		section("Network", "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.\n") +
+		section("Files", "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\nFileNotFoundError: [Errno 2] No such file or directory: '/data/a'\n")
+	plain := ""
+	for i, word := range strings.Fields(strings.Repeat("memory disk network driver loader port address quota ", 7)) {
+		plain += fmt.Sprintf("The %s of node %d is what most of the runs that end early have in common with the one before.\n", word, i)
+	}
+	source := "import os\nimport torch\n\nclass Loader:\n    def __init__(self, path):\n        self.path = path\n\n    def read(self):\n        if not os.path.exists(self.path):\n            message = \"No space left on device\"\n            return message\n\n" +
+		"def main():\n    try:\n        work()\n    except RuntimeError as e:\n        if \"CUDA out of memory. Tried to allocate 2 GiB\" in str(e):\n            retry()\n\n" +
+		"def retry():\n    check(\"OSError: [Errno 28] No space left on device\")\n    for i in range(3):\n        work()\n    return 7\n\n" +
+		"def work():\n    loader = Loader(os.environ[\"DATA\"])\n    for line in loader.read():\n        step(line)\n\nmain()\n"
+	report := "### What happened\n\n" + text + "### Environment\n\n" + strings.Repeat("a machine with 8 of them\n", 3) + "### Log\n\n```\n" + strings.Repeat("loading shard\n", 20) + memory + "```\n"
+	cases := map[string]struct {
+		log  string
+		want diagnose.Verdict
+	}{
+		"a page with headings and fences":        {page, diagnose.Unknown},
+		"a page without marks":                   {plain + memory + plain, diagnose.Unknown},
+		"a source":                               {source, diagnose.Unknown},
+		"a report has its log in one block":      {report, diagnose.Diagnosed},
+		"a source, printed by a run with times":  {"2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n" + source + "2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
+		"every rank prints the same explanation": {strings.Repeat(text, 60) + memory, diagnose.Diagnosed},
+		"a short text":                           {"# Log\n" + memory, diagnose.Diagnosed},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, "", strings.NewReader(tc.log))
+			if r.Verdict != tc.want {
+				t.Errorf("%s, want %s: %s", r.Verdict, tc.want, r.Error)
+			}
+			if said := strings.Contains(strings.Join(r.Coverage.Missing, " "), "reads as a document"); said != (tc.want == diagnose.Unknown) {
+				t.Errorf("says that it is a document: %v; %q", said, r.Coverage.Missing)
+			}
+		})
+	}
+}

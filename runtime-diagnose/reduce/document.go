@@ -1,0 +1,193 @@
+package reduce
+
+import (
+	"hash/maphash"
+	"strings"
+)
+
+// Document tells a text about errors from the output of a program: a page of documentation, a template for
+// reports and source code name errors that nobody had. What a line says cannot tell, but how the whole is made
+// can: a page is sentences below headings, with samples between fences, source is definitions at the margin, and
+// neither carries times. The zero value is ready.
+type Document struct {
+	lines, stamped, headings, fences, definitions, indented int
+	sentences, sentenceBytes, bytes                         int
+	block, longestBlock                                     int // lines between two fences
+	fenced, over                                            bool
+	seen                                                    map[uint64]struct{}
+}
+
+// What a text has to have. A log of a launcher that explains itself at length has sentences and no
+// headings; the longest help text of Open MPI is 2 KB
+// (https://github.com/open-mpi/ompi/blob/v4.1.x/orte/tools/orterun/help-orterun.txt).
+const (
+	leastOfDocument   = 24   // lines with text
+	leastHeadings     = 3    // of a page with marks
+	leastSentences    = 6    // of one
+	leastProse        = 4096 // bytes of sentences, of a page without marks
+	leastDefinitions  = 4    // of a source
+	linesToDefinition = 16   // of a source, at most
+	linesUntilSure    = 256  // of a text that has shown nothing of a document: it is none
+	mostSentences     = 4096 // that are told apart
+)
+
+// sentenceSeed is the same for a process: what is hashed never leaves it.
+var sentenceSeed = maphash.MakeSeed()
+
+// See is told of every line, without its prefixes; stamped says that they held a time.
+func (d *Document) See(body string, stamped bool) {
+	if d.over {
+		return
+	}
+	text := strings.TrimSpace(body)
+	if text == "" {
+		return
+	}
+	d.lines++
+	d.bytes += len(text)
+	if d.lines%linesUntilSure == 0 && !d.promises() {
+		d.over, d.seen = true, nil
+		return
+	}
+	switch {
+	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
+		d.fence()
+	case stamped || hasTime(text):
+		d.stamped++
+	case d.fenced:
+		d.block++
+	case heading(text):
+		d.headings++
+	case body[0] == ' ' || body[0] == '\t':
+		d.indented++
+		d.sentence(text)
+	case definition(text):
+		d.definitions++
+	default:
+		d.sentence(text)
+	}
+}
+
+func (d *Document) fence() {
+	d.fences++
+	d.fenced = !d.fenced
+	d.longestBlock, d.block = max(d.longestBlock, d.block), 0
+}
+
+func (d *Document) sentence(text string) {
+	if !isSentence(text) || len(d.seen) >= mostSentences {
+		return
+	}
+	key := maphash.String(sentenceSeed, text)
+	if _, known := d.seen[key]; known { // every rank prints it
+		return
+	}
+	if d.seen == nil {
+		d.seen = map[uint64]struct{}{}
+	}
+	d.seen[key] = struct{}{}
+	d.sentences++
+	d.sentenceBytes += len(text)
+}
+
+// promises says that a text may still turn out to be a document.
+func (d *Document) promises() bool {
+	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesToDefinition > d.lines)
+}
+
+// timed says that more than one line of twenty carries a time.
+func (d *Document) timed() bool { return d.stamped*20 > d.lines }
+
+// Is says that the text is no output of a program. A report about one run has its log in one block, longer
+// than everything else.
+func (d *Document) Is() bool {
+	if d.over || d.lines < leastOfDocument || d.timed() || max(d.longestBlock, d.block)*2 > d.lines {
+		return false
+	}
+	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
+	prose := d.sentenceBytes >= leastProse && d.sentenceBytes*20 > d.bytes*9
+	source := d.definitions >= leastDefinitions && d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines
+	return marks || prose || source
+}
+
+// hasTime finds a time of day where lines begin.
+func hasTime(text string) bool {
+	head := text[:min(len(text), earlyEnough)]
+	for at := 0; ; at++ {
+		next := strings.IndexByte(head[at:], ':')
+		if next < 0 {
+			return false
+		}
+		if at += next; at >= 2 && at+3 < len(head) && head[at+3] == ':' && number(head[at-2:at]) >= 0 && number(head[at+1:at+3]) >= 0 {
+			return true
+		}
+	}
+}
+
+// heading is a heading of Markdown.
+func heading(text string) bool {
+	level := 0
+	for level < len(text) && text[level] == '#' {
+		level++
+	}
+	return level > 0 && level <= 6 && len(text) > level+1 && text[level] == ' '
+}
+
+// definitions begin lines at the margin of a source in the languages that training is written in.
+var definitions = []string{
+	"def ", "class ", "import ", "from ", "async def ", "@", "func ", "package ", "type ", "#include ", "struct ", "static ", "template", "namespace ", "using ",
+}
+
+func definition(text string) bool {
+	for _, word := range definitions {
+		if rest, ok := strings.CutPrefix(text, word); ok && rest != "" && rest[0] != ' ' {
+			return word != "from " || strings.Contains(rest, " import ")
+		}
+	}
+	return false
+}
+
+// functionWords hold sentences together, whatever they are about.
+var functionWords = map[string]bool{}
+
+func init() {
+	for word := range strings.FieldsSeq("the a an to is are of and if you this that in for with can be or it as not on by from will your at when have has we but which how should may must do does so than then there these they was were") {
+		functionWords[word] = true
+	}
+}
+
+// A sentence has so many words at least, one of five of them a function word, and few characters that
+// are neither letters nor what stands between words. What is written without spaces is told by its own marks.
+const wordsOfSentence = 6
+
+func isSentence(text string) bool {
+	words, functions, plain := 0, 0, 0
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case isLetter(c):
+			from := i
+			for i < len(text) && (isLetter(text[i]) || text[i] == '\'') {
+				i++
+			}
+			words++
+			plain += i - from
+			if i-from <= len("should") && functionWords[strings.ToLower(text[from:i])] {
+				functions++
+			}
+		case c == ' ' || c == ',' || c == '.' || c >= 0x80:
+			plain++
+			i++
+		default:
+			i++
+		}
+	}
+	if plain*5 < len(text)*4 {
+		return false
+	}
+	if strings.Contains(text, "。") || strings.Contains(text, "，") {
+		return true
+	}
+	return words >= wordsOfSentence && functions >= 2 && functions*5 >= words
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
