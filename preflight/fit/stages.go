@@ -107,10 +107,11 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		ever := q.PodSets(q.Gang.Beside(stage))
 		idle := a
 		if !asIdle {
+			done := q.Cycle.Budget.Try(assign.MostIdleSteps)
 			idle = placeable(q, ever, true)
-		}
-		if !q.Cycle.Budget.Spend(0) { // what was counted in part proves nothing
-			idle = assign.Answer{}
+			if !done() { // what was counted in part proves nothing
+				idle = assign.Answer{}
+			}
 		}
 		if idle.No && (a.No || !evens(ever)) {
 			tooBig(q, r, ever)
