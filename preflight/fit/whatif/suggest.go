@@ -38,10 +38,19 @@ type suggester struct {
 	passed []string // what was not tried, and why
 }
 
+// newSuggester reads once what the pods ask for, of which every change is a copy.
+func newSuggester(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cycle) *suggester {
+	g.Groups = slices.Clone(g.Groups)
+	for i := range g.Groups {
+		g.Groups[i].Pod.Requests = podspec.Requested(g.Groups[i].Pod)
+	}
+	return &suggester{s: s, gang: g, was: was, cycle: cycle}
+}
+
 // suggest are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
 func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cycle) (found, passed []string) {
-	q := &suggester{s: s, gang: g, was: was, cycle: cycle}
+	q := newSuggester(s, g, was, cycle)
 	q.smallerRequest()
 	q.fewerPods()
 	q.smallerPods()

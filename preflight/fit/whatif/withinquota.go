@@ -22,7 +22,7 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 	if cycle == nil || len(r.Limits) == 0 || r.Verdict == fit.Unknown || slices.ContainsFunc(r.Limits, func(l quota.Violation) bool { return !about(l) }) {
 		return ""
 	}
-	q := &suggester{s: s, gang: g, was: r, cycle: cycle}
+	q := newSuggester(s, g, r, cycle)
 	exist := quota.Existing(s, g)
 	kept := func(g gang.Gang) bool {
 		limits, notes := quota.CheckWith(s, g, exist)
