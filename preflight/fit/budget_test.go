@@ -166,8 +166,8 @@ func TestWithoutABudgetNothingIsClaimed(t *testing.T) {
 		for _, steps := range []int{0, -1} {
 			b := fit.NewBudget(steps)
 			got := ask(t.Context(), b)
-			if got.Verdict != fit.Unknown || len(got.Plan)+len(got.Changes)+len(got.Limits)+got.Placed > 0 || got.Preempts != nil || b.Used() > 0 {
-				t.Errorf("%s: within %d steps %s, limits %v", name, steps, got, got.Limits)
+			if got.Verdict != fit.Unknown || len(got.Plan)+len(got.Changes)+len(got.Violations)+got.Placed > 0 || got.Preempts != nil || b.Used() > 0 {
+				t.Errorf("%s: within %d steps %s, limits %v", name, steps, got, got.Violations)
 			}
 			if want := "the answer takes more than the 0 steps that a question may cost"; !cmp.Equal(got.Assumed, []string{want}) {
 				t.Errorf("%s: assumed %q, want %q", name, got.Assumed, want)

@@ -272,11 +272,11 @@ func (q *suggester) rolesWith(g gang.Gang, name corev1.ResourceName) string {
 func (q *suggester) smallerRequest() {
 	caps, units := job.Resources{}, job.Resources{}
 	for _, s := range q.was.Shortfall {
-		if q.was.Verdict != fit.TooBig || s.LargestHole >= s.NeededHole || s.Resource == corev1.ResourcePods {
+		if q.was.Verdict != fit.TooBig || s.LargestFree >= s.LargestAsked || s.Resource == corev1.ResourcePods {
 			continue
 		}
-		units[s.Resource] = unitOf(s.Resource, s.LargestHole)
-		if caps[s.Resource] = s.LargestHole / units[s.Resource]; caps[s.Resource] == 0 {
+		units[s.Resource] = unitOf(s.Resource, s.LargestFree)
+		if caps[s.Resource] = s.LargestFree / units[s.Resource]; caps[s.Resource] == 0 {
 			return
 		}
 	}
