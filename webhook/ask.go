@@ -38,7 +38,7 @@ func fitLines(r *fit.Result) []string {
 	}
 	head := fitHead{Verdict: r.Verdict.String(), Placed: r.Placed, Wanted: r.Wanted, Waits: r.WaitsForOthers}
 	if r.Held() {
-		head.Rule, head.Never = string(r.Limits[0].Rule), r.Blocked()
+		head.Rule, head.Never = string(r.Violations[0].Rule), r.Blocked()
 	}
 	text, err := json.Marshal(head)
 	if err != nil {
@@ -51,7 +51,7 @@ func fitLines(r *fit.Result) []string {
 		}
 	}
 	if r.Held() {
-		line("limit", r.Limits[0].String())
+		line("limit", r.Violations[0].String())
 	}
 	if why, ok := strings.CutPrefix(r.String(), r.Headline()+": "); ok && r.Verdict != fit.Fits && !r.Held() {
 		line("because", why)
@@ -80,18 +80,18 @@ func FitOf(warnings []string) (r fit.Result, ok bool) {
 				if head.Never {
 					limit.When = quota.Never
 				}
-				r.Limits = []quota.Violation{limit}
+				r.Violations = []quota.Violation{limit}
 			}
 			continue
 		}
 		word, text, _ := strings.Cut(text, ": ")
 		switch {
-		case word == "limit" && len(r.Limits) > 0:
-			r.Limits[0] = limitOf(r.Limits[0], text)
+		case word == "limit" && len(r.Violations) > 0:
+			r.Violations[0] = limitOf(r.Violations[0], text)
 		case word == "because" && r.Verdict == fit.Unknown:
 			r.Assumed = append(r.Assumed, text)
 		case word == "because":
-			r.Obstacle = text
+			r.Reason = text
 		case word == "change":
 			r.Change, r.Changes = text, []string{text}
 		}

@@ -15,10 +15,10 @@ func TestAnAnswerAboutTheFitIsReadAsItWasGiven(t *testing.T) {
 		want   string // as a shell prints it
 	}{
 		"fits":    {fit.Result{Verdict: fit.Fits, Placed: 6, Wanted: 6, Plan: []fit.Placement{{Group: "Worker", Node: "secret-node", Count: 6}}}, "6 of 6 pods fit"},
-		"full":    {fit.Result{Verdict: fit.Full, Placed: 4, Wanted: 6, Obstacle: "others hold the GPUs", WaitsForOthers: true}, "4 of 6 pods fit now: others hold the GPUs"},
+		"full":    {fit.Result{Verdict: fit.Full, Placed: 4, Wanted: 6, Reason: "others hold the GPUs", WaitsForOthers: true}, "4 of 6 pods fit now: others hold the GPUs"},
 		"unknown": {fit.Result{Wanted: 6, Assumed: []string{"the view is old"}}, "not known whether 6 pods fit: the view is old"},
 		"over a quota": {
-			fit.Result{Verdict: fit.Fits, Placed: 2, Wanted: 2, Limits: []quota.Violation{{Rule: quota.RuleQuota, When: quota.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu", Message: "16 asked; 8 allowed"}}},
+			fit.Result{Verdict: fit.Fits, Placed: 2, Wanted: 2, Violations: []quota.Violation{{Rule: quota.RuleQuota, When: quota.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu", Message: "16 asked; 8 allowed"}}},
 			"more than the ResourceQuota allows; the nodes would take 2 of 2 pods: ResourceQuota ml/gpu: 16 asked; 8 allowed",
 		},
 	}

@@ -315,6 +315,6 @@ func saysBusy(f finding.Finding) bool {
 // saysLimit says whether a finding is about what lies before the nodes, as the fit has it.
 func saysLimit(r preflight.Report) bool {
 	return r.Fit != nil && r.Fit.Held() && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
-		return strings.Contains(f.Message, r.Fit.Limits[0].String())
+		return strings.Contains(f.Message, r.Fit.Violations[0].String())
 	})
 }

@@ -34,7 +34,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		quota.RuleQueueMissing, quota.RuleQueueClosed, quota.RuleQueueQuota, quota.RuleRange, quota.RuleAmount,
 		quota.RuleQuota, quota.RuleMembers, quota.RulePool, quota.RuleDevices,
 	} {
-		held := fit.Result{Verdict: fit.Fits, Limits: []quota.Violation{{Rule: rule, When: quota.Never}}}
+		held := fit.Result{Verdict: fit.Fits, Violations: []quota.Violation{{Rule: rule, When: quota.Never}}}
 		printed["fit"] = append(printed["fit"], held.Answer())
 	}
 	for s := finding.Note; s <= finding.Error; s++ {

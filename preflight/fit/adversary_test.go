@@ -164,7 +164,7 @@ func eightTopologies(testing.TB) (out []hostile) {
 
 // manyPriorities is a gang of 64 whole nodes of high priority on nodes full of pods of 500 others.
 func manyPriorities(b testing.TB) []hostile {
-	text := "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n"
+	text := highClass + "\n---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data, namespace: ml}\nspec: {volumeName: v, accessModes: [ReadWriteMany]}\nstatus: {phase: Bound}\n---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {accessModes: [ReadWriteMany], nfs: {server: s, path: /}}\n"
 	var items []any
 	for i := range 128 {
 		name := fmt.Sprintf("n%03d", i)
@@ -176,7 +176,18 @@ func manyPriorities(b testing.TB) []hostile {
 			items = append(items, p)
 		}
 	}
-	return []hostile{{ruled(b, text, nil, items...), gangOf(group("Worker", 64, build.Asks("8"), build.Spec(func(s *corev1.PodSpec) { s.PriorityClassName = "high" })))}}
+	s := ruled(b, text, nil, items...)
+	var out []hostile
+	for _, o := range []build.PodOption{
+		build.Asks("8"),
+		build.Spec(func(s *corev1.PodSpec) { s.Volumes = append(s.Volumes, corev1.Volume{Name: "dshm"}) }),
+		build.HostPort(29500),
+		build.Spec(func(s *corev1.PodSpec) { s.Affinity = apartFrom(corev1.LabelHostname, "role", "w") }),
+		mountOf("data"),
+	} {
+		out = append(out, hostile{s, in("ml", gangOf(group("Worker", 64, build.Asks("8"), class("high"), role("w"), o)))})
+	}
+	return out
 }
 
 // manyQuotas is a namespace with 2,000 quotas.

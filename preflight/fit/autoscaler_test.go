@@ -76,11 +76,11 @@ func TestUnderAnAutoscalerOnlyWhatNoPoolTakesIsWorthAWarning(t *testing.T) {
 	tainted := nodePoolOf("gpu", "", ", taints: [{key: a, effect: NoSchedule}]")
 	node := build.Node("n", build.GPUs(8), build.Taint("a:NoSchedule"))
 	r := whatif.Answer(t.Context(), ruled(t, tainted, []string{"nodepools.karpenter.sh"}, node), gpus(1, "8"))
-	if r.Verdict != fit.TooBig || !r.Speaks() || !strings.Contains(strings.Join(r.Assumed, ";"), "Karpenter adds no nodes for Worker: node pool gpu has the taint a:NoSchedule") {
-		t.Errorf("%s, speaks %t, assumed %q; want too-big, true, and why nobody adds nodes", r.Verdict, r.Speaks(), r.Assumed)
+	if r.Verdict != fit.TooBig || !r.Warns() || !strings.Contains(strings.Join(r.Assumed, ";"), "Karpenter adds no nodes for Worker: node pool gpu has the taint a:NoSchedule") {
+		t.Errorf("%s, speaks %t, assumed %q; want too-big, true, and why nobody adds nodes", r.Verdict, r.Warns(), r.Assumed)
 	}
 	open := nodePoolOf("gpu", "", "")
-	if r := whatif.Answer(t.Context(), ruled(t, open, []string{"nodepools.karpenter.sh"}, node), gpus(1, "8")); r.Speaks() {
+	if r := whatif.Answer(t.Context(), ruled(t, open, []string{"nodepools.karpenter.sh"}, node), gpus(1, "8")); r.Warns() {
 		t.Errorf("%s is worth a warning; want silence, a node may come", r)
 	}
 }

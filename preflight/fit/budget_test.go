@@ -166,8 +166,8 @@ func TestWithoutABudgetNothingIsClaimed(t *testing.T) {
 		for _, steps := range []int{0, -1} {
 			b := fit.NewBudget(steps)
 			got := ask(t.Context(), b)
-			if got.Verdict != fit.Unknown || len(got.Plan)+len(got.Changes)+len(got.Limits)+got.Placed > 0 || got.Preempts != nil || b.Used() > 0 {
-				t.Errorf("%s: within %d steps %s, limits %v", name, steps, got, got.Limits)
+			if got.Verdict != fit.Unknown || len(got.Plan)+len(got.Changes)+len(got.Violations)+got.Placed > 0 || got.Preempts != nil || b.Used() > 0 {
+				t.Errorf("%s: within %d steps %s, limits %v", name, steps, got, got.Violations)
 			}
 			if want := "the answer takes more than the 0 steps that a question may cost"; !cmp.Equal(got.Assumed, []string{want}) {
 				t.Errorf("%s: assumed %q, want %q", name, got.Assumed, want)
@@ -208,7 +208,6 @@ func (c *ending) Err() error {
 // TestNoStepIsMadeAfterTheContextHasEnded ends the hardest questions in their midst: no step is made once
 // that was seen, and it is looked for often enough.
 func TestNoStepIsMadeAfterTheContextHasEnded(t *testing.T) {
-	const mostBetween = 16 << 10 // steps; some ten nanoseconds each
 	all := hostiles()
 	all["20000_claims"] = func(t testing.TB) []hostile { return manyClaims(t, 200, 800) } // the others take seconds to read
 	for _, name := range sortedNames(all) {
@@ -218,6 +217,7 @@ func TestNoStepIsMadeAfterTheContextHasEnded(t *testing.T) {
 			defer runtime.UnlockOSThread()
 			for i := range min(12, len(asked)) {
 				h := asked[i]
+				mostBetween := 16<<10 + 8*len(h.on.Nodes()) // steps, of some ten nanoseconds each
 				b := fit.NewBudget(fit.Steps)
 				whole := &ending{Context: t.Context(), budget: b, left: 1 << 30}
 				whatif.Within(whole, h.on, h.gang, b)

@@ -45,8 +45,8 @@ func TestWhatOfAQueueIsNotJudgedIsSaid(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := whatif.Answer(t.Context(), ruled(t, tc.objects, nil, build.Nodes(8, "n", build.GPUs(8))), tc.gang)
-			if found := len(r.Limits) > 0; found != tc.limit {
-				t.Errorf("a limit is found: %t, want %t: %v", found, tc.limit, r.Limits)
+			if found := len(r.Violations) > 0; found != tc.limit {
+				t.Errorf("a limit is found: %t, want %t: %v", found, tc.limit, r.Violations)
 			}
 			if said := slices.ContainsFunc(r.Assumed, func(a string) bool { return strings.Contains(a, "not judged") }); said != (tc.note != "") || tc.note != "" && !slices.Contains(r.Assumed, tc.note) {
 				t.Errorf("assumed %q, want %q", r.Assumed, tc.note)

@@ -76,6 +76,23 @@ func TestOneAboveEachLimitIsUnknown(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotProvenOfTheIdleClusterIsSaid is about what that may cost: that the gang does not fit now
+// stays proven.
+func TestWhatIsNotProvenOfTheIdleClusterIsSaid(t *testing.T) {
+	const unproven = "that they would fit on the idle cluster is not proven"
+	for pods, want := range map[int]fit.Verdict{5: fit.TooBig, 20: fit.Full} {
+		var items []any
+		for i := range 2 {
+			name := fmt.Sprint("n", i)
+			items = append(items, build.Node(name, build.GPUs(64), build.Label("zone", name)), build.Pod("p-"+name, build.On(name), build.Asks("62")))
+		}
+		r := whatif.Answer(t.Context(), clusterOf(items...), torn(pods, pods+3))
+		if r.Verdict != want || slices.Contains(r.Assumed, unproven) != (want == fit.Full) {
+			t.Errorf("%d pods that spread: %.200s, %s, assumed %q; want %s", pods, r, r.Verdict, r.Assumed, want)
+		}
+	}
+}
+
 // crowdOf are as many roles that differ, of one GPU each.
 func crowdOf(roles int) gang.Gang {
 	var g gang.Gang

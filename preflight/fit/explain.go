@@ -112,7 +112,7 @@ func (r *Rejections) add(g assign.FilterReason, nodes int) {
 }
 
 func askOf(q *assign.Solver, k *assign.PodSet) Ask {
-	a := Ask{Role: k.Name, Each: job.Resources{}, Apart: k.OnePerNode, Nodes: int(k.Takers)}
+	a := Ask{Role: k.Name, Each: job.Resources{}, OnePerNode: k.OnePerNode, Nodes: int(k.Takers)}
 	var roles []string
 	for _, i := range k.Groups {
 		g := &q.Gang.Groups[i]

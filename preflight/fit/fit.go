@@ -74,8 +74,8 @@ func Solve(s *cluster.Snapshot, g gang.Gang, b *Budget) (Result, *assign.Cycle) 
 		q.Inform("%s", b.Why())
 	}
 	blocked(q, &r)
-	if r.Obstacle != "" { // what is not short has nothing to do with it
-		r.Shortfall = slices.DeleteFunc(r.Shortfall, func(s Shortfall) bool { return r.Stuck || !s.short() })
+	if r.Reason != "" { // what is not short has nothing to do with it
+		r.Shortfall = slices.DeleteFunc(r.Shortfall, func(s Shortfall) bool { return r.Unresolvable || !s.short() })
 	}
 	explain(q, &r, podSets)
 	if !b.Spend(0) && r.Verdict != Unknown { // nor is half an explanation one
@@ -97,7 +97,7 @@ func assume(q *assign.Solver, r *Result) {
 		r.Assumed = append(r.Assumed, "the snapshot holds no pods: what runs on the nodes is not known, every node was counted as idle")
 	}
 	if len(q.FlipsNo) > 0 && r.Refused() {
-		r.Verdict, r.ByShape, r.WithNodesBack = Unknown, false, false
+		r.Verdict, r.PodTooBig, r.WithNodesBack = Unknown, false, false
 		r.Assumed = append(r.Assumed, q.FlipsNo...)
 	}
 	if len(q.FlipsYes) > 0 && r.Verdict == Fits {
@@ -122,6 +122,6 @@ func assume(q *assign.Solver, r *Result) {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("the priority class %s may move others aside; that is not considered", class))
 	}
 	r.Queue = q.Gang.Queue
-	r.Grows = s.Autoscaler()
+	r.Autoscaler = s.Autoscaler()
 	r.WaitsForOthers = r.Verdict == Full || r.Verdict == Fragmented
 }

@@ -317,8 +317,8 @@ func TestWhereNodesCanBeAddedTheNodesThereAreProveNothing(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := whatif.Answer(t.Context(), tc.on, tc.gang)
-			if got.Verdict != tc.want || got.Speaks() != tc.says {
-				t.Errorf("Fit says %s, worth a warning: %t; want %s, %t", got.Verdict, got.Speaks(), tc.want, tc.says)
+			if got.Verdict != tc.want || got.Warns() != tc.says {
+				t.Errorf("Fit says %s, worth a warning: %t; want %s, %t", got.Verdict, got.Warns(), tc.want, tc.says)
 			}
 		})
 	}

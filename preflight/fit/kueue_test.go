@@ -182,7 +182,7 @@ func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := whatif.Answer(t.Context(), ruled(t, tc.objects, tc.whole, node), g)
-			for _, l := range r.Limits {
+			for _, l := range r.Violations {
 				if l.Rule != quota.RuleQuota {
 					t.Errorf("a limit: %s", l)
 				}
@@ -199,12 +199,12 @@ func TestTheDefaultQueueIsFilledIn(t *testing.T) {
 	g := in("ml", gpus(2, "8"))
 	g.Self.Group, g.Self.Resource = "kubeflow.org", "pytorchjobs"
 	r := whatif.Answer(t.Context(), ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))), g)
-	if r.Queue != "default" || !r.Blocked() || r.Speaks() {
-		t.Errorf("queue %q, blocked %t, speaks %t; want default, true, false", r.Queue, r.Blocked(), r.Speaks())
+	if r.Queue != "default" || !r.Blocked() || r.Warns() {
+		t.Errorf("queue %q, blocked %t, speaks %t; want default, true, false", r.Queue, r.Blocked(), r.Warns())
 	}
 	g.Self.Group = "frameworkcontroller.microsoft.com"
 	if r := whatif.Answer(t.Context(), ruled(t, objects, kueueWhole, build.Nodes(1, "a", build.GPUs(8))), g); r.Queue != "" || r.Held() {
-		t.Errorf("a kind that Kueue does not queue: queue %q, limits %v; want none", r.Queue, r.Limits)
+		t.Errorf("a kind that Kueue does not queue: queue %q, limits %v; want none", r.Queue, r.Violations)
 	}
 }
 

@@ -177,10 +177,10 @@ func TestTooBigByShapeMeansThatOnePodAloneIs(t *testing.T) {
 			g.Count, g.Min, g.After = min(1, g.Count), 0, nil
 			return whatif.Answer(t.Context(), w.snapshot(), gang.Gang{Namespace: w.gang.Namespace, Groups: []gang.Group{g}}).Verdict == fit.TooBig
 		})
-		if got.ByShape && !alone {
+		if got.PodTooBig && !alone {
 			t.Errorf("seed %d: too big by shape, but one pod of any group is not\n%s", seed, w)
 		}
-		if got.ByShape {
+		if got.PodTooBig {
 			found++
 		}
 	})

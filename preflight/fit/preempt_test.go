@@ -145,11 +145,16 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 			for left, i := 8, 0; left > 0 && i < 4; i++ {
 				take := min(left, 1+rng.IntN(5))
 				left -= take
-				p := build.Pod(fmt.Sprintf("%s-%d", node, i), build.On(node), build.Asks(fmt.Sprint(take)), priority(int32(rng.IntN(3)*500)))
+				o := []build.PodOption{build.On(node), build.Asks(fmt.Sprint(take)), priority(int32(rng.IntN(3) * 500))}
+				if rng.IntN(4) == 0 {
+					o = append(o, build.HostPort(29500))
+				}
+				p := build.Pod(fmt.Sprintf("%s-%d", node, i), o...)
 				pods, names = append(pods, p), append(names, p)
 			}
 		}
-		g := in("ml", gangOf(group("Worker", 1+rng.IntN(3), build.Asks(fmt.Sprint(2+rng.IntN(6))), class("high"))))
+		more := [...]build.PodOption{build.Requests("cpu=1"), build.Requests("cpu=1"), build.HostPort(29500), build.Spec(func(s *corev1.PodSpec) { s.Affinity = apartFrom(corev1.LabelHostname, "role", "w") })}[rng.IntN(4)]
+		g := in("ml", gangOf(group("Worker", 1+rng.IntN(3), build.Asks(fmt.Sprint(2+rng.IntN(6))), class("high"), role("w"), more)))
 		r := whatif.Answer(t.Context(), ruled(t, highClass, nil, append(nodes, pods...)...), g)
 		if r.Preempts == nil {
 			continue
@@ -186,16 +191,18 @@ func TestVictimsAreEnoughAndNoneIsTooMany(t *testing.T) {
 }
 
 func TestVictimsOfALargeGangAreProven(t *testing.T) {
-	asked := manyPriorities(t)[0]
-	r := whatif.Answer(t.Context(), asked.on, asked.gang)
-	if r.Preempts == nil {
-		t.Fatalf("nobody is named who would have to go for 64 nodes: %q", r.Assumed)
-	}
-	pods := 0
-	for _, v := range r.Preempts.Victims {
-		pods += v.Pods
-	}
-	if pods != 64*8 {
-		t.Errorf("%d pods would have to go, want those of 64 nodes, 512", pods)
+	for i, asked := range manyPriorities(t) {
+		r := whatif.Answer(t.Context(), asked.on, asked.gang)
+		if r.Preempts == nil {
+			t.Errorf("gang %d: nobody is named who would have to go for 64 nodes: %q", i, r.Assumed)
+			continue
+		}
+		pods := 0
+		for _, v := range r.Preempts.Victims {
+			pods += v.Pods
+		}
+		if pods != 64*8 {
+			t.Errorf("gang %d: %d pods would have to go, want those of 64 nodes, 512", i, pods)
+		}
 	}
 }

@@ -42,14 +42,14 @@ type Result struct {
 	Rejected       Rejections        `json:"rejected"`           // why nodes were refused to the first group without a place
 	Change         string            `json:"change"`             // the smallest change that would make it fit; empty: none found
 	Changes        []string          `json:"changes,omitempty"`  // all changes found, Change first
-	Limits         []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
+	Violations     []quota.Violation `json:"limits,omitempty"`   // rules before the nodes that the job does not keep; gravest first
 	Preempts       *Preemption       `json:"preempts,omitempty"` // the pods that would have to go for a gang of higher priority; nil: none are known
 	Assumed        []string          `json:"assumed"`            // what was not looked at
 	Group          string            `json:"-"`                  // the first group without a place
 	WaitsForOthers bool              `json:"-"`                  // the only objection is that the cluster is busy now
-	ByShape        bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
+	PodTooBig      bool              `json:"-"`                  // TooBig because of one pod alone, not of their number
 	WithNodesBack  bool              `json:"-"`                  // TooBig, though not with the cordoned and unready nodes back
-	Grows          string            `json:"-"`                  // the autoscaler of the cluster; empty: none was seen
+	Autoscaler     string            `json:"-"`                  // that adds nodes to the cluster; empty: none was seen
 	Queue          string            `json:"-"`                  // the queue that decides when the pods start; empty: none
 
 	Asks   []Ask `json:"-"` // what equal groups ask for, in the order of the gang
@@ -58,34 +58,34 @@ type Result struct {
 	// Order is the plan, but for the pods that have a place already, in an order in which
 	// its pods can be bound one by one; empty: any order will do.
 	Order []Placement `json:"-"`
-	// Obstacle is what keeps the pods from a place, where that is not room; empty: room is.
-	Obstacle string `json:"-"`
-	// Stuck says that no pod is scheduled, whatever room there is, before what Obstacle
-	// names is mended.
-	Stuck bool `json:"-"`
+	// Reason is what keeps the pods from a place, where that is not room; empty: room is.
+	Reason string `json:"-"`
+	// Unresolvable says that no pod is scheduled, whatever room there is, before what Reason
+	// names is mended; so does kube-scheduler name it.
+	Unresolvable bool `json:"-"`
 
 	Running int `json:"-"` // pods of the gang that have a place already; they are among Placed
 }
 
 // Ask is what groups with equal pods ask for.
 type Ask struct {
-	Role  string // of the first group
-	Roles string // "1 Master + 5 Workers"
-	Pods  int
-	Each  job.Resources
-	Apart bool // each pod needs a node of its own
-	Nodes int  // that take one of the pods now
+	Role       string // of the first group
+	Roles      string // "1 Master + 5 Workers"
+	Pods       int
+	Each       job.Resources
+	OnePerNode bool // each pod needs a node of its own
+	Nodes      int  // that take one of the pods now
 }
 
-// Speaks says whether the verdict is worth a warning to the user. Where a queue holds the
+// Warns says whether the verdict is worth a warning to the user. Where a queue holds the
 // job back, being busy or too small is its business: then only a pod that no node could
 // ever hold is. Where nodes can be added, the nodes there are prove nothing.
-func (r Result) Speaks() bool {
+func (r Result) Warns() bool {
 	switch r.Verdict {
 	case TooBig:
-		return r.Grows == "" && (r.ByShape || r.Queue == "")
+		return r.Autoscaler == "" && (r.PodTooBig || r.Queue == "")
 	case Full, Fragmented:
-		return r.Grows == "" && r.Queue == ""
+		return r.Autoscaler == "" && r.Queue == ""
 	default:
 		return false
 	}
@@ -100,13 +100,13 @@ type Placement struct {
 
 // Shortfall compares what is asked with what there is, for one resource.
 type Shortfall struct {
-	Resource    corev1.ResourceName `json:"resource"`
-	Asked       int64               `json:"asked"`       // by all pods
-	Free        int64               `json:"free"`        // in sum on nodes that may take the pods
-	LargestHole int64               `json:"largestHole"` // on one node
-	NeededHole  int64               `json:"neededHole"`  // by one pod
-	Largest     int                 `json:"-"`           // pods that need so much on one node
-	Holes       int                 `json:"-"`           // pods of that size for which there is room now
+	Resource     corev1.ResourceName `json:"resource"`
+	Asked        int64               `json:"asked"`       // by all pods
+	Free         int64               `json:"free"`        // in sum on nodes that may take the pods
+	LargestFree  int64               `json:"largestHole"` // on one node
+	LargestAsked int64               `json:"neededHole"`  // by one pod
+	LargestPods  int                 `json:"-"`           // pods that need so much on one node
+	LargestFit   int                 `json:"-"`           // pods of that size for which there is room now
 }
 
 // Rejections counts every node once, for the first reason, in this order.

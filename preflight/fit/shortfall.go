@@ -37,11 +37,11 @@ func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]i
 		}
 		askers = append(askers, k)
 		s.Asked = saturate.Add(s.Asked, saturate.Mul(n, int64(k.Count)))
-		if n > s.NeededHole {
-			s.NeededHole, s.Largest, largest = n, 0, nil
+		if n > s.LargestAsked {
+			s.LargestAsked, s.LargestPods, largest = n, 0, nil
 		}
-		if n == s.NeededHole {
-			s.Largest, largest = int(saturate.Add(int64(s.Largest), int64(k.Count))), append(largest, k)
+		if n == s.LargestAsked {
+			s.LargestPods, largest = int(saturate.Add(int64(s.LargestPods), int64(k.Count))), append(largest, k)
 		}
 	}
 	if of.Column < 0 {
@@ -71,9 +71,9 @@ func sum(q *assign.Solver, of cluster.Need, podSets []*assign.PodSet, room [][]i
 
 // addFree adds what some nodes have each; large says that they take the largest pods.
 func (s *Shortfall) addFree(free, nodes int64, large bool) {
-	s.Free, s.LargestHole = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestHole, free)
-	if large && free >= s.NeededHole {
-		s.Holes = int(min(math.MaxInt32, saturate.Add(int64(s.Holes), saturate.Mul(free/s.NeededHole, nodes))))
+	s.Free, s.LargestFree = saturate.Add(s.Free, saturate.Mul(free, nodes)), max(s.LargestFree, free)
+	if large && free >= s.LargestAsked {
+		s.LargestFit = int(min(math.MaxInt32, saturate.Add(int64(s.LargestFit), saturate.Mul(free/s.LargestAsked, nodes))))
 	}
 }
 
@@ -98,7 +98,7 @@ func nodeGroupsFor(podSets []*assign.PodSet, may func(assign.FilterReason) bool)
 
 // short says that the resource is short alone: in sum, or in one place, or on single nodes.
 func (s Shortfall) short() bool {
-	return s.Free < s.Asked || s.LargestHole < s.NeededHole || s.Holes < s.Largest
+	return s.Free < s.Asked || s.LargestFree < s.LargestAsked || s.LargestFit < s.LargestPods
 }
 
 // weight orders what is named first: what no node has enough of for one pod, accelerators,
@@ -111,7 +111,7 @@ func weight(s Shortfall) int {
 	case s.Resource == corev1.ResourcePods:
 		w = 3
 	}
-	if s.LargestHole < s.NeededHole {
+	if s.LargestFree < s.LargestAsked {
 		w -= 4
 	}
 	return w

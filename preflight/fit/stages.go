@@ -107,14 +107,15 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 		ever := q.PodSets(q.Gang.Beside(stage))
 		idle := a
 		if !asIdle {
+			done := q.Cycle.Budget.Try(assign.MostIdleSteps)
 			idle = placeable(q, ever, true)
-		}
-		if !q.Cycle.Budget.Spend(0) { // what was counted in part proves nothing
-			idle = assign.Answer{}
+			if !done() { // what was counted in part proves nothing
+				idle = assign.Answer{}
+			}
 		}
 		if idle.No && (a.No || !evens(ever)) {
 			tooBig(q, r, ever)
-			r.Obstacle = cmp.Or(idle.Rule, nodeEach(q, ever, true))
+			r.Reason = cmp.Or(idle.Rule, nodeEach(q, ever, true))
 			return ever
 		}
 		idleKnown = idleKnown && idle.Yes
@@ -131,7 +132,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 	if slices.ContainsFunc(sums, func(s Shortfall) bool { return s.Free < s.Asked }) || slices.ContainsFunc(podSets, shortOfNodes) {
 		r.Verdict = Full
 	}
-	r.Shortfall, r.Obstacle = lacking(sums), cmp.Or(a.Rule, nodeEach(q, podSets, false))
+	r.Shortfall, r.Reason = lacking(sums), cmp.Or(a.Rule, nodeEach(q, podSets, false))
 	return podSets
 }
 
@@ -175,7 +176,7 @@ func whyAlone(k *assign.PodSet) string {
 func blocked(q *assign.Solver, r *Result) {
 	for i := range q.Gang.Groups {
 		if why := q.Cycle.Facts[i].BlockedBy; why != "" && q.Need[i] > 0 && r.Refused() {
-			r.Obstacle, r.Stuck = why, true
+			r.Reason, r.Unresolvable = why, true
 			return
 		}
 	}
@@ -215,7 +216,7 @@ func shortOfNodes(k *assign.PodSet) bool {
 // tooBig explains pod sets that do not fit on the idle cluster.
 func tooBig(q *assign.Solver, r *Result, podSets []*assign.PodSet) {
 	r.Verdict = TooBig
-	r.ByShape = slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return k.Count > 0 && k.Most(true) == 0 })
+	r.PodTooBig = slices.ContainsFunc(podSets, func(k *assign.PodSet) bool { return k.Count > 0 && k.Most(true) == 0 })
 	r.Shortfall = lacking(sums(q, podSets, q.Snapshot.Columns().Idle, q.Stay(), func(g assign.FilterReason) bool { return g.Passes() || g == assign.TooSmall }))
 	r.WithNodesBack = fitsWithNodesBack(q)
 }

@@ -57,7 +57,7 @@ func (r Result) onNodes() string {
 		return fmt.Sprintf("%d of up to %s fit", r.Placed, pods)
 	case r.Verdict == Unknown:
 		return fmt.Sprintf("not known whether %s fit", pods)
-	case r.Verdict == TooBig && !r.ByShape && !r.Stuck:
+	case r.Verdict == TooBig && !r.PodTooBig && !r.Unresolvable:
 		return fmt.Sprintf("%d of %s fit now, and not all of them on the idle cluster", r.Placed, pods)
 	case r.Verdict == Full, r.Verdict == Fragmented:
 		return fmt.Sprintf("%d of %s fit now", r.Placed, pods)
@@ -89,14 +89,14 @@ func (r Result) reason() string {
 		return strings.Join(r.Assumed[:min(1, len(r.Assumed))], "")
 	case TooBig, Full, Fragmented:
 	}
-	if r.Obstacle != "" {
-		return r.Obstacle + r.backText()
+	if r.Reason != "" {
+		return r.Reason + r.backText()
 	}
 	lead := r.leading()
 	if len(lead) == 0 {
 		return ""
 	}
-	if r.Verdict == TooBig && lead[0].LargestHole < lead[0].NeededHole {
+	if r.Verdict == TooBig && lead[0].LargestFree < lead[0].LargestAsked {
 		return r.neverText(lead[0]) + r.backText()
 	}
 	if len(lead) == 2 {
@@ -120,18 +120,18 @@ func (r Result) leading() []Shortfall {
 func (r Result) neverText(s Shortfall) string {
 	who := "one pod"
 	for _, a := range r.Asks {
-		if a.Each[s.Resource] == s.NeededHole {
+		if a.Each[s.Resource] == s.LargestAsked {
 			who = "one " + a.Role
 			break
 		}
 	}
 	switch {
 	case r.Usable+r.Rejected.TooSmall == 0:
-		return fmt.Sprintf("no node may take %s, which asks for %s", who, AmountText(s.Resource, s.NeededHole))
-	case s.LargestHole == 0:
-		return fmt.Sprintf("%s asks for %s; no node it may use has any", who, AmountText(s.Resource, s.NeededHole))
+		return fmt.Sprintf("no node may take %s, which asks for %s", who, AmountText(s.Resource, s.LargestAsked))
+	case s.LargestFree == 0:
+		return fmt.Sprintf("%s asks for %s; no node it may use has any", who, AmountText(s.Resource, s.LargestAsked))
 	default:
-		return fmt.Sprintf("%s asks for %s; the largest node it may use has %s, even idle", who, AmountText(s.Resource, s.NeededHole), job.Format(s.Resource, s.LargestHole))
+		return fmt.Sprintf("%s asks for %s; the largest node it may use has %s, even idle", who, AmountText(s.Resource, s.LargestAsked), job.Format(s.Resource, s.LargestFree))
 	}
 }
 
@@ -152,7 +152,7 @@ func (r Result) askText(s Shortfall) string {
 		return "room for " + words.Count(int(s.Asked), "pod", "pods") + " is asked"
 	}
 	text := strings.Join(parts, ", ")
-	if s.Asked != s.NeededHole {
+	if s.Asked != s.LargestAsked {
 		text += fmt.Sprintf(" (%s)", job.Format(s.Resource, s.Asked))
 	}
 	return text
@@ -178,10 +178,10 @@ func (r Result) haveText(s Shortfall) string {
 		return fmt.Sprintf("%s have %s %s in all, even idle", nodes, f(s.Free), what)
 	case s.Free == 0:
 		return fmt.Sprintf("no %s are free on %s", what, nodes)
-	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes < s.Largest:
-		return fmt.Sprintf("%s %s are free on %s, enough on single nodes for %s of %s", f(s.Free), what, nodes, words.Count(s.Holes, "pod", "pods"), f(s.NeededHole))
+	case s.Free >= s.Asked && s.LargestFree >= s.LargestAsked && s.LargestFit < s.LargestPods:
+		return fmt.Sprintf("%s %s are free on %s, enough on single nodes for %s of %s", f(s.Free), what, nodes, words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked))
 	default:
-		return fmt.Sprintf("%s %s %s free on %s, at most %s on one", f(s.Free), what, isAre(s.Free), nodes, f(s.LargestHole))
+		return fmt.Sprintf("%s %s %s free on %s, at most %s on one", f(s.Free), what, isAre(s.Free), nodes, f(s.LargestFree))
 	}
 }
 
@@ -209,15 +209,15 @@ func (r Result) togetherText(a, b Shortfall) string {
 // shortLine is a shortfall in one line of its own.
 func (r Result) shortLine(s Shortfall) string {
 	f := func(n int64) string { return job.Format(s.Resource, n) }
-	if r.Verdict == TooBig && s.LargestHole < s.NeededHole {
-		return fmt.Sprintf("%s: %s asked by one pod, %s on the largest node it may use", s.Resource, f(s.NeededHole), f(s.LargestHole))
+	if r.Verdict == TooBig && s.LargestFree < s.LargestAsked {
+		return fmt.Sprintf("%s: %s asked by one pod, %s on the largest node it may use", s.Resource, f(s.LargestAsked), f(s.LargestFree))
 	}
 	free := "free"
 	if r.Verdict == TooBig {
 		free = "there even when idle"
 	}
 	return fmt.Sprintf("%s: %s asked, %s by one pod; %s %s on %s, at most %s on one",
-		s.Resource, f(s.Asked), f(s.NeededHole), f(s.Free), free, words.Count(r.Usable, "node", "nodes"), f(s.LargestHole))
+		s.Resource, f(s.Asked), f(s.LargestAsked), f(s.Free), free, words.Count(r.Usable, "node", "nodes"), f(s.LargestFree))
 }
 
 func (r Result) backText() string {
@@ -285,14 +285,14 @@ func (r Result) Lines() []string {
 	if more := len(r.Asks) - words.MostRoles; more > 0 {
 		line("", "and "+words.Count(more, "role more", "roles more"))
 	}
-	for i, l := range r.Limits {
+	for i, l := range r.Violations {
 		line([]string{"limit", ""}[min(i, 1)], l.String())
 	}
 	if r.Refused() {
-		line("because", r.Obstacle)
+		line("because", r.Reason)
 	}
 	for _, s := range r.Shortfall {
-		if r.Refused() && (s.short() || r.Obstacle == "" && (len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods)) {
+		if r.Refused() && (s.short() || r.Reason == "" && (len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods)) {
 			line("short", r.shortLine(s))
 		}
 	}

@@ -123,8 +123,8 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := whatif.Answer(t.Context(), tc.on, tc.gang)
 			text := got.String()
-			if got.Obstacle != "" {
-				text = got.Headline() + ": " + got.Obstacle
+			if got.Reason != "" {
+				text = got.Headline() + ": " + got.Reason
 			}
 			if diff := cmp.Diff(tc.want, text); diff != "" {
 				t.Errorf("Fit (-want +got):\n%s\nassumed %q, plan %v", diff, got.Assumed, got.Plan)

@@ -131,7 +131,7 @@ func TestALimitIsInEveryShapeOfTheAnswer(t *testing.T) {
 		Path: `spec.hard["requests.nvidia.com/gpu"]`, At: "spec.roles.Worker.replicas",
 		Message: "3 Workers ask for 24 requests.nvidia.com/gpu; the hard limit is 16",
 	}}
-	if diff := cmp.Diff(want, r.Limits); diff != "" {
+	if diff := cmp.Diff(want, r.Violations); diff != "" {
 		t.Errorf("Limits (-want +got):\n%s", diff)
 	}
 	if r.Verdict != fit.Fits || len(r.Plan) != 3 {
@@ -146,6 +146,6 @@ func TestNodesOnlyAsksNobodyElse(t *testing.T) {
 	g := in("ml", gpus(3, "8"))
 	g.NodesOnly = true
 	if r := whatif.Answer(t.Context(), ruled(t, gpuQuota, nil, build.Nodes(4, "h100", build.GPUs(8))), g); r.Held() || r.Answer() != "fits" {
-		t.Errorf("%s with %v; want fits and no limits", r.Answer(), r.Limits)
+		t.Errorf("%s with %v; want fits and no limits", r.Answer(), r.Violations)
 	}
 }

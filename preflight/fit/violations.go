@@ -15,11 +15,11 @@ import (
 // ever hold: then it is impossible here, autoscaler or not.
 func noNodesToCome(s *cluster.Snapshot, r *Result, g gang.Gang) {
 	at := g.Index(r.Group)
-	if r.Verdict != TooBig || !r.ByShape || r.Grows == "" || at < 0 {
+	if r.Verdict != TooBig || !r.PodTooBig || r.Autoscaler == "" || at < 0 {
 		return
 	}
 	if brings, why := quota.Brings(s, &g.Groups[at].Pod.Spec); brings == job.Absent {
-		r.Grows = ""
+		r.Autoscaler = ""
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%s adds no nodes for %s: %s", s.Autoscaler(), r.Group, why))
 	}
 }
@@ -30,7 +30,7 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 		return
 	}
 	limits, notes := quota.Check(s, g)
-	r.Limits = limits
+	r.Violations = limits
 	r.Assumed = append(r.Assumed, notes...)
 	r.Assumed = append(r.Assumed, s.UnreadRules(g.Namespace)...)
 	noNodesToCome(s, r, g)
@@ -47,7 +47,7 @@ func AddViolations(s *cluster.Snapshot, r *Result, g gang.Gang) {
 func (r Result) Answer() string {
 	l, ok := r.stopper()
 	switch {
-	case !ok && r.Stuck:
+	case !ok && r.Unresolvable:
 		return "no-volume"
 	case !ok:
 		return r.Verdict.String()
@@ -76,19 +76,19 @@ func (r Result) Answer() string {
 // the nodes would take the pods sooner or later, and any where they take them now.
 func (r Result) stopper() (quota.Violation, bool) {
 	switch {
-	case len(r.Limits) == 0 || r.Verdict == TooBig && r.Limits[0].When != quota.Never:
+	case len(r.Violations) == 0 || r.Verdict == TooBig && r.Violations[0].When != quota.Never:
 		return quota.Violation{}, false
-	case r.Limits[0].When == quota.Never, r.Verdict == Fits, r.Verdict == Unknown:
-		return r.Limits[0], true
+	case r.Violations[0].When == quota.Never, r.Verdict == Fits, r.Verdict == Unknown:
+		return r.Violations[0], true
 	}
 	return quota.Violation{}, false
 }
 
 // Blocked says that a rule before the nodes stops the job for good.
-func (r Result) Blocked() bool { return len(r.Limits) > 0 && r.Limits[0].When == quota.Never }
+func (r Result) Blocked() bool { return len(r.Violations) > 0 && r.Violations[0].When == quota.Never }
 
 // Held says that a rule before the nodes stops the job, now or for good.
-func (r Result) Held() bool { return len(r.Limits) > 0 }
+func (r Result) Held() bool { return len(r.Violations) > 0 }
 
 // phrase is what a limit means for the job, without numbers.
 func phrase(l quota.Violation) string {
@@ -138,8 +138,8 @@ func (r Result) withViolations(nodes string) string {
 
 // violationsText is every limit that is not kept, in one line.
 func (r Result) violationsText() string {
-	out := make([]string, len(r.Limits))
-	for i, l := range r.Limits {
+	out := make([]string, len(r.Violations))
+	for i, l := range r.Violations {
 		out[i] = l.String()
 	}
 	return strings.Join(out, "; ")

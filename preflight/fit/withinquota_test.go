@@ -59,7 +59,7 @@ func TestTheLargestGangThatTheQuotasLeaveRoomFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := ruled(t, tc.objects, nil, tc.nodes)
 			got := whatif.Answer(t.Context(), s, tc.gang)
-			if len(got.Limits) == 0 {
+			if len(got.Violations) == 0 {
 				t.Fatalf("no limit stops the gang: %s", got)
 			}
 			if diff := cmp.Diff(tc.want, got.Change); diff != "" {

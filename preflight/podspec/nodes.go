@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
@@ -61,11 +63,56 @@ const healthTaints = "node.kubernetes.io/"
 // Selects prepares the node selector and the required node affinity of a pod. An
 // expression that cannot be parsed matches no node, as in the scheduler.
 func Selects(spec *corev1.PodSpec) func(*corev1.Node) bool {
+	if byLabels := selectsByLabels(spec); byLabels != nil {
+		return byLabels
+	}
 	required := nodeaffinity.NewRequiredNodeAffinity(spec.NodeSelector, spec.Affinity)
 	return func(n *corev1.Node) bool {
 		ok, err := required.Match(n)
 		return ok && err == nil
 	}
+}
+
+// selectsByLabels is Selects for pods that choose nodes by nothing but labels, as most do: it makes nothing
+// for a node that is asked. nil: they choose by fields, too.
+func selectsByLabels(spec *corev1.PodSpec) func(*corev1.Node) bool {
+	chosen := labels.SelectorFromSet(spec.NodeSelector)
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return func(n *corev1.Node) bool { return chosen.Matches(labels.Set(n.Labels)) }
+	}
+	var terms []labels.Selector
+	for _, t := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		if len(t.MatchFields) > 0 {
+			return nil
+		}
+		if term, ok := termOf(t.MatchExpressions); ok {
+			terms = append(terms, term)
+		}
+	}
+	return func(n *corev1.Node) bool {
+		set := labels.Set(n.Labels)
+		return chosen.Matches(set) && slices.ContainsFunc(terms, func(t labels.Selector) bool { return t.Matches(set) })
+	}
+}
+
+// operators are those of node selector terms, as labels knows them
+// (k8s.io/component-helpers v0.37 scheduling/corev1/nodeaffinity).
+var operators = map[corev1.NodeSelectorOperator]selection.Operator{
+	corev1.NodeSelectorOpIn: selection.In, corev1.NodeSelectorOpNotIn: selection.NotIn, corev1.NodeSelectorOpExists: selection.Exists,
+	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist, corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
+}
+
+// termOf is a term as a selector; false where it matches no node, being empty or not to be read.
+func termOf(expressions []corev1.NodeSelectorRequirement) (labels.Selector, bool) {
+	selector := labels.NewSelector()
+	for _, e := range expressions {
+		r, err := labels.NewRequirement(e.Key, operators[e.Operator], e.Values)
+		if err != nil {
+			return nil, false
+		}
+		selector = selector.Add(*r)
+	}
+	return selector, len(expressions) > 0
 }
 
 // ReachableFrom prepares the node affinity of a volume.

@@ -76,7 +76,7 @@ func (d *draft) lacks(u *control.Unschedulable) string {
 			there = "nodes that may take them have %s for them even idle, %s on one at most"
 		}
 		return fmt.Sprintf("the pods that wait ask for %s %s, %s each; "+there,
-			amount(s.Asked), s.Resource, amount(s.NeededHole), amount(s.Free), amount(s.LargestHole))
+			amount(s.Asked), s.Resource, amount(s.LargestAsked), amount(s.Free), amount(s.LargestFree))
 	}
 	return d.selects(u.Pod)
 }

@@ -16,7 +16,7 @@ func TestSentencesAboutOnePodCountOnePod(t *testing.T) {
 }
 
 func TestTheFitContinuesTheSentence(t *testing.T) {
-	never := fit.Result{Verdict: fit.TooBig, ByShape: true, Wanted: 1}
+	never := fit.Result{Verdict: fit.TooBig, PodTooBig: true, Wanted: 1}
 	if got, want := "1 waits"+unplaced(never, 0), "1 waits; the pod does not fit."; got != want {
 		t.Errorf("unplaced gives %q, want %q", got, want)
 	}

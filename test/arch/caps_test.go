@@ -40,6 +40,7 @@ var caps = map[string]string{
 	"preflight/cluster/live.mostOfAPod":              "preflight/cluster/live.TestAListThatIsNoneIsAnError/one byte too many",
 	"preflight/cluster/live.mostWords":               "preflight/cluster/live.TestWordsAreHeldOnceAndNotForEver",
 	"preflight/fit.mostNodes":                        "preflight/fit.TestALineOfThePlanNamesFourNodesAndCountsTheOthers",
+	"preflight/fit/internal/assign.MostIdleSteps":    "preflight/fit.TestWhatIsNotProvenOfTheIdleClusterIsSaid",
 	"preflight/fit/internal/assign.MostSteps":        "preflight/fit.TestOneAboveEachLimitIsUnknown/more steps than a question may cost",
 	"preflight/fit/internal/assign.MostTrySteps":     "preflight/fit/internal/assign.TestATryThatCostsTooMuchCostsNoOther",
 	"preflight/fit/internal/assign.mostDesks":        "preflight/fit/internal/assign.TestMemoryBeyondWhatIsKeptIsNotKept",

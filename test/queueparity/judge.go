@@ -132,12 +132,12 @@ func ask(ctx context.Context, s *scenario, o *oracle) (*quota.Violation, string,
 	r := whatif.Answer(ctx, view, asked)
 	assumed := strings.Join(r.Assumed, "; ")
 	switch {
-	case len(r.Limits) == 0:
+	case len(r.Violations) == 0:
 		return nil, assumed, nil
-	case r.Limits[0].Rule == quota.RuleQueueQuota:
-		return &r.Limits[0], assumed, nil
+	case r.Violations[0].Rule == quota.RuleQueueQuota:
+		return &r.Violations[0], assumed, nil
 	default:
-		return nil, "", fmt.Errorf("a limit that no scenario has: %+v", r.Limits[0])
+		return nil, "", fmt.Errorf("a limit that no scenario has: %+v", r.Violations[0])
 	}
 }
 

@@ -30,12 +30,12 @@ var gangDoesNotFit = &check.Check{
 			return nil // claim-out-of-reach
 		}
 		answer := p.Fit()
-		if answer.Stuck || spreadNeverHolds(p) {
+		if answer.Unresolvable || spreadNeverHolds(p) {
 			return nil // a check of its own says what is missing, or which rule cannot hold
 		}
 		// Whoever waits in a queue or may get new nodes is told only of a pod that no node
 		// could ever hold; whoever is suspended is not told that there is no room now.
-		if !answer.Speaks() || p.Job.Suspended && answer.Verdict != fit.TooBig {
+		if !answer.Warns() || p.Job.Suspended && answer.Verdict != fit.TooBig {
 			return nil
 		}
 		f := finding.Finding{Path: rolePath(p.Job, answer.Group), Message: misfitMessage(answer), Facts: []finding.Fact{
@@ -45,10 +45,10 @@ var gangDoesNotFit = &check.Check{
 		case answer.Verdict != fit.TooBig:
 		case answer.Rejected.NotReady+answer.Rejected.Cordoned == 0:
 			f.Severity, f.Remedy = finding.Error, "Ask for fewer or smaller pods: even idle, the cluster cannot hold them."
-			if answer.Obstacle != "" {
+			if answer.Reason != "" {
 				f.Remedy = "Relax that rule, or ask for fewer pods: it does not hold for all of them on the idle cluster either."
 			}
-		case answer.Queue != "" || answer.Grows != "" || p.Job.Suspended:
+		case answer.Queue != "" || answer.Autoscaler != "" || p.Job.Suspended:
 			return nil // the nodes that are away may come back in time
 		default:
 			f.Remedy = "Wait for nodes to come back, or ask for fewer or smaller pods."
@@ -103,8 +103,8 @@ func misfitMessage(answer fit.Result) string {
 	if r.Total > 0 && r.NotReady+r.Cordoned+r.Selector+r.Taint == r.Total {
 		return message + "no node takes its pods (of " + facts.Count(r.Total, "node") + " " + refused(r) + ")"
 	}
-	if answer.Obstacle != "" {
-		return message + answer.Obstacle
+	if answer.Reason != "" {
+		return message + answer.Reason
 	}
 	s, ok := scarcest(answer.Shortfall)
 	if !ok {
@@ -119,10 +119,10 @@ func misfitMessage(answer fit.Result) string {
 		}
 	}
 	switch {
-	case s.Free >= s.Asked && s.LargestHole >= s.NeededHole && s.Holes > 0:
-		return message + fmt.Sprintf("each needs %s %s on one node, and only %s of that size finds room (%s)", amount(s.NeededHole), s.Resource, facts.Count(s.Holes, "pod"), total)
+	case s.Free >= s.Asked && s.LargestFree >= s.LargestAsked && s.LargestFit > 0:
+		return message + fmt.Sprintf("each needs %s %s on one node, and only %s of that size finds room (%s)", amount(s.LargestAsked), s.Resource, facts.Count(s.LargestFit, "pod"), total)
 	case s.Free >= s.Asked:
-		return message + fmt.Sprintf("each needs %s %s on one node, but no node has more than %s%s (%s)", amount(s.NeededHole), s.Resource, amount(s.LargestHole), free, total)
+		return message + fmt.Sprintf("each needs %s %s on one node, but no node has more than %s%s (%s)", amount(s.LargestAsked), s.Resource, amount(s.LargestFree), free, total)
 	case answer.Verdict == fit.TooBig:
 		return message + fmt.Sprintf("they ask for %s %s, but the nodes they may use have %s", amount(s.Asked), s.Resource, total)
 	}

@@ -278,7 +278,7 @@ func resourceOf(q Question) corev1.ResourceName {
 		return best
 	}
 	for _, s := range q.Fit.Shortfall {
-		if s.Resource == corev1.ResourceMemory && (s.Free < s.Asked || s.LargestHole < s.NeededHole) {
+		if s.Resource == corev1.ResourceMemory && (s.Free < s.Asked || s.LargestFree < s.LargestAsked) {
 			return corev1.ResourceMemory
 		}
 	}

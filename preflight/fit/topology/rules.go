@@ -182,7 +182,7 @@ func (w *RuleSet) topology(key string) int {
 		return at
 	}
 	t := topology{key: key, size: len(w.solver.Snapshot.Nodes())}
-	if key != corev1.LabelHostname {
+	if key != corev1.LabelHostname && w.solver.Cycle.Budget.Spend(t.size) {
 		column := w.solver.Snapshot.LabelColumn([]string{key})
 		t.of, t.size = make([]int32, len(w.solver.Cycle.Grouping.Nodes)), column.Values+1
 		for nodeGroup, members := range w.solver.Cycle.Grouping.Nodes {
@@ -404,16 +404,27 @@ func (w *RuleSet) joinSpread(r spreadRule) {
 // eligible says which node groups have domains that a constraint of a pod set compares: those with
 // every topology label of its constraints, and that it may choose where it honors that.
 func (w *RuleSet) eligible(k *assign.PodSet) func(nodeGroup int, e *assign.SpreadTerm) bool {
-	s, match := w.solver.Snapshot, podspec.Selects(&k.Pod.Spec)
+	s, grouping := w.solver.Snapshot, w.solver.Cycle.Grouping
+	match, steps := podspec.Selects(&k.Pod.Spec), assign.StepsOfSelecting(&k.Pod.Spec)
+	chosen := make([]int8, len(grouping.Nodes)) // 1: by its selector and affinity; 2: not
+	var tops []int
+	for i := range k.Facts.Spread {
+		tops = append(tops, w.topology(k.Facts.Spread[i].Topology))
+	}
 	return func(nodeGroup int, e *assign.SpreadTerm) bool {
-		n := s.Nodes()[w.solver.Cycle.Grouping.Nodes[nodeGroup][0]]
-		for i := range k.Facts.Spread {
-			key := k.Facts.Spread[i].Topology
-			if _, ok := n.Labels[key]; !ok && key != corev1.LabelHostname {
+		for _, top := range tops {
+			if w.topologies[top].of != nil && w.topologies[top].of[nodeGroup] < 0 {
 				return false
 			}
 		}
-		if e.HonorsAffinity && !match(n.Object()) {
+		n := s.Nodes()[grouping.Nodes[nodeGroup][0]]
+		if e.HonorsAffinity && chosen[nodeGroup] == 0 {
+			chosen[nodeGroup] = 2
+			if w.solver.Cycle.Budget.Spend(steps) && match(n.Object()) {
+				chosen[nodeGroup] = 1
+			}
+		}
+		if e.HonorsAffinity && chosen[nodeGroup] == 2 {
 			return false
 		}
 		return !e.HonorsTaints || podspec.Untolerated(n.Taints, k.Pod.Spec.Tolerations) == nil

@@ -288,7 +288,7 @@ func (h *victimSearch) fewest() []*cluster.Pod {
 	})
 	return slices.DeleteFunc(gone, func(p *cluster.Pod) bool {
 		rest.restore(p)
-		stays := h.fits(rest)
+		stays := !rest.mustGo(p) && h.fits(rest)
 		if !stays {
 			rest.evict(p)
 		}

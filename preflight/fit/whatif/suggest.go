@@ -38,10 +38,19 @@ type suggester struct {
 	passed []string // what was not tried, and why
 }
 
+// newSuggester reads once what the pods ask for, of which every change is a copy.
+func newSuggester(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cycle) *suggester {
+	g.Groups = slices.Clone(g.Groups)
+	for i := range g.Groups {
+		g.Groups[i].Pod.Requests = podspec.Requested(g.Groups[i].Pod)
+	}
+	return &suggester{s: s, gang: g, was: was, cycle: cycle}
+}
+
 // suggest are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
 func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cycle) (found, passed []string) {
-	q := &suggester{s: s, gang: g, was: was, cycle: cycle}
+	q := newSuggester(s, g, was, cycle)
 	q.smallerRequest()
 	q.fewerPods()
 	q.smallerPods()
@@ -263,11 +272,11 @@ func (q *suggester) rolesWith(g gang.Gang, name corev1.ResourceName) string {
 func (q *suggester) smallerRequest() {
 	caps, units := job.Resources{}, job.Resources{}
 	for _, s := range q.was.Shortfall {
-		if q.was.Verdict != fit.TooBig || s.LargestHole >= s.NeededHole || s.Resource == corev1.ResourcePods {
+		if q.was.Verdict != fit.TooBig || s.LargestFree >= s.LargestAsked || s.Resource == corev1.ResourcePods {
 			continue
 		}
-		units[s.Resource] = unitOf(s.Resource, s.LargestHole)
-		if caps[s.Resource] = s.LargestHole / units[s.Resource]; caps[s.Resource] == 0 {
+		units[s.Resource] = unitOf(s.Resource, s.LargestFree)
+		if caps[s.Resource] = s.LargestFree / units[s.Resource]; caps[s.Resource] == 0 {
 			return
 		}
 	}

@@ -19,10 +19,10 @@ import (
 // quota counts is not certain.
 func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.Cycle) string {
 	about := func(l quota.Violation) bool { return l.Rule == quota.RuleQuota || l.Rule == quota.RuleQueueQuota }
-	if cycle == nil || len(r.Limits) == 0 || r.Verdict == fit.Unknown || slices.ContainsFunc(r.Limits, func(l quota.Violation) bool { return !about(l) }) {
+	if cycle == nil || len(r.Violations) == 0 || r.Verdict == fit.Unknown || slices.ContainsFunc(r.Violations, func(l quota.Violation) bool { return !about(l) }) {
 		return ""
 	}
-	q := &suggester{s: s, gang: g, was: r, cycle: cycle}
+	q := newSuggester(s, g, r, cycle)
 	exist := quota.Existing(s, g)
 	kept := func(g gang.Gang) bool {
 		limits, notes := quota.CheckWith(s, g, exist)
@@ -33,7 +33,7 @@ func withinQuota(s *cluster.Snapshot, g gang.Gang, r *fit.Result, cycle *assign.
 		return ""
 	}
 	var owners []string
-	for _, l := range r.Limits {
+	for _, l := range r.Violations {
 		if !slices.Contains(owners, l.Owner()) {
 			owners = append(owners, l.Owner())
 		}

@@ -21,32 +21,35 @@ func NotJudged(who, what, doubt string) string {
 // closedByPods marks the nodes that pods which exist close to a group: by their ports, by their
 // anti-affinity, by its anti-affinity; nil: none. idle counts only pods that stay on an
 // idle cluster: those that come back by themselves, and those of the gang.
-func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (idle, now []bool) {
+func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (idle, now *closedDomains) {
 	s := cycle.s
 	stays := func(p *cluster.Pod) bool { return p.Resident() || cycle.stays[p] }
 	if len(t.Ports) == 0 && len(t.Disks) == 0 && len(t.AntiAffinity) == 0 && len(s.Guarded()) == 0 {
-		return nil, nil
+		return &closedDomains{}, &closedDomains{}
 	}
-	idle, now = make([]bool, len(s.Nodes())), make([]bool, len(s.Nodes()))
+	now, idle = cycle.domains(), cycle.domains()
 	bar := func(p *cluster.Pod, term *cluster.PodTerm) {
 		if at, ok := s.NodeAt(p.Node()); ok {
-			close(s, now, at, term.Topology)
+			now.close(at, term.Topology)
 			if stays(p) {
-				close(s, idle, at, term.Topology)
+				idle.close(at, term.Topology)
 			}
 		}
 	}
 	if len(t.Ports)+len(t.Disks) > 0 {
 		for at, n := range s.Nodes() {
+			if !cycle.Budget.Spend(1 + len(n.Pods())/4) {
+				return idle, now
+			}
 			for _, p := range n.Pods() {
 				if podspec.PortConflict(p.HostPorts(), t.Ports) || len(t.Disks) > 0 && podspec.DiskConflict(p.Disks(), t.Disks) {
-					now[at], idle[at] = true, idle[at] || stays(p)
+					now.nodes[at], idle.nodes[at] = true, idle.nodes[at] || stays(p)
 				}
 			}
 		}
 	}
 	for i := range t.AntiAffinity {
-		eachKeptAway(s, &t.AntiAffinity[i], func(p *cluster.Pod, known bool) {
+		cycle.eachKeptAway(&t.AntiAffinity[i], func(p *cluster.Pod, known bool) {
 			if !known {
 				t.doubtYes(NotJudged(g.Name, "anti-affinity", t.AntiAffinity[i].Unread))
 				return
@@ -95,34 +98,65 @@ func mayHave(p *job.Pod, label [2]string, known map[[2]string]bool) bool {
 
 // eachKeptAway calls back for each pod on a node that a term keeps its own pod away from,
 // or of which that is not known.
-func eachKeptAway(s *cluster.Snapshot, term *cluster.PodTerm, call func(p *cluster.Pod, known bool)) {
-	for namespace, pods := range s.PodLists() {
-		if yes, known := term.Covers(s, namespace); !yes && known {
+func (cycle *Cycle) eachKeptAway(term *cluster.PodTerm, call func(p *cluster.Pod, known bool)) {
+	for namespace, pods := range cycle.s.PodLists() {
+		if yes, known := term.Covers(cycle.s, namespace); !yes && known {
 			continue
 		}
 		for p := range pods.With(cluster.HashesIn(term.Selector)) {
 			if p.Node() == "" {
 				continue
 			}
-			if yes, known := term.Matches(s, namespace, p.Labels()); yes || !known {
+			if !cycle.Budget.Spend(stepsPerPod) {
+				return
+			}
+			if yes, known := term.Matches(cycle.s, namespace, p.Labels()); yes || !known {
 				call(p, known)
 			}
 		}
 	}
 }
 
+// closedDomains are nodes that are closed with all of their domain.
+type closedDomains struct {
+	s     *cluster.Snapshot
+	nodes []bool
+	done  map[domain]bool // domains that are closed whole
+}
+
+// domain is one of a topology, by its number.
+type domain struct {
+	topology string
+	value    int32
+}
+
+func (cycle *Cycle) domains() *closedDomains {
+	return &closedDomains{s: cycle.s, nodes: make([]bool, len(cycle.s.Nodes()))}
+}
+
 // close marks the nodes of the domain of a node.
-func close(s *cluster.Snapshot, out []bool, at int, topology string) {
-	if _, ok := s.Nodes()[at].Labels[topology]; !ok {
-		out[at] = out[at] || topology == corev1.LabelHostname
+func (c *closedDomains) close(at int, topology string) {
+	if topology == corev1.LabelHostname {
+		c.nodes[at] = true
+	}
+	if _, ok := c.s.Nodes()[at].Labels[topology]; !ok {
 		return
 	}
-	if out[at] && topology == corev1.LabelHostname {
+	column := c.s.LabelColumn([]string{topology})
+	in := domain{topology, column.Of[at]}
+	if c.done[in] {
 		return
 	}
-	column := s.LabelColumn([]string{topology}).Of
-	for i := range out {
-		out[i] = out[i] || column[i] == column[at]
+	if column.Values >= len(c.nodes) { // each node is a domain
+		c.nodes[at] = true
+		return
+	}
+	if c.done == nil {
+		c.done = map[domain]bool{}
+	}
+	c.done[in] = true
+	for i := range c.nodes {
+		c.nodes[i] = c.nodes[i] || column.Of[i] == in.value
 	}
 }
 

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // MostSteps is what one question may cost, in steps of some nanoseconds each: the verdict comes
@@ -13,6 +17,10 @@ const MostSteps = 3 << 18
 // MostTrySteps is what one suggestion that is tried may cost: what cannot be decided within it is
 // not suggested, and the others have their turn.
 const MostTrySteps = MostSteps / 16
+
+// MostIdleSteps is what it may cost to find out whether the pods of a stage would fit on the idle cluster:
+// it is asked once they do not fit now, which stays so.
+const MostIdleSteps = MostSteps / 4
 
 // stepsPerLook is the number of steps after which the context is looked at again.
 const stepsPerLook = 1024
@@ -79,12 +87,18 @@ func (b *Budget) look() {
 	}
 }
 
-// Try gives so many steps to what follows; done ends it and says whether they were enough.
+// Try gives so many steps to what follows; done ends it and says whether they were enough. A try within
+// a try has no more than that has left.
 func (b *Budget) Try(steps int) (done func() bool) {
+	outer := b.until
 	b.until = b.used + steps
+	cut := outer > 0 && outer < b.until
+	if cut {
+		b.until = outer
+	}
 	return func() bool {
 		enough := !b.tired && b.Over == ""
-		b.until, b.tired = 0, false
+		b.until, b.tired = outer, b.tired && cut
 		return enough
 	}
 }
@@ -99,6 +113,30 @@ func (b *Budget) Why() string {
 
 // Used is how many steps were made.
 func (b *Budget) Used() int { return b.used }
+
+// stepsPerLabel is what it costs to compare a label of a node with what a pod chooses by.
+const stepsPerLabel = 4
+
+// StepsOfSelecting is what it costs to ask a node whether a pod chooses it.
+func StepsOfSelecting(spec *corev1.PodSpec) int {
+	n := 1 + len(spec.NodeSelector)
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, t := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			n += len(t.MatchExpressions) + 4*len(t.MatchFields)
+		}
+	}
+	return n * stepsPerLabel
+}
+
+// stepsOfLabels is what it costs to part nodes by labels: little for as many as pods have that people write,
+// whose values are kept numbered; for more they have to be numbered anew, at one go.
+func stepsOfLabels(nodes, keys int) int {
+	const kept, anew = 8, 30
+	return saturate.Mul(nodes, saturate.Add(keys, saturate.Mul(anew, max(0, keys-kept))))
+}
+
+// stepsPerPod is what it costs to look at the labels of a pod that is there.
+const stepsPerPod = 3
 
 // StepsPerMatch is what it costs to compare the pods of a pod set with a selector.
 const StepsPerMatch = 10

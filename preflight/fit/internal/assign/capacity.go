@@ -119,6 +119,19 @@ func fits(most int32, has, n int64) int32 {
 	return most
 }
 
+// TakenBy is how many pods a class of nodes takes on each by what is free there now, at most.
+func (h *capacity) TakenBy(s *cluster.Snapshot, class int) int32 {
+	rows, ok := rowsOf(h.needs, s.Columns().Free)
+	if !ok {
+		return 0
+	}
+	most := int32(math.MaxInt32)
+	for i := range rows {
+		most = fits(most, rows[i].has[class], rows[i].n)
+	}
+	return most
+}
+
 // CountIdle finds out what the node groups take when idle.
 func (h *capacity) CountIdle() {
 	if h.Idle != nil {

@@ -30,9 +30,10 @@ type Cycle struct {
 	Arena        *arena
 	Filters      []*nodeFilter
 	ResourceSums []*resourceSums
-	matched      map[Relation][]int8 // by group: whether a rule of one is about another; 0: not asked yet
-	terms        []cluster.PodTerm   // of anti-affinity, equal ones once
-	sameLabels   []int               // by group: the first one whose pods have the same labels
+	matched      map[Relation][]int8   // by group: whether a rule of one is about another; 0: not asked yet
+	spreadPods   map[string][2][]int32 // by selector: pods that are there by node, now and idle
+	terms        []cluster.PodTerm     // of anti-affinity, equal ones once
+	sameLabels   []int                 // by group: the first one whose pods have the same labels
 }
 
 // Relation is a rule between pods: for anti-affinity its number among the terms of the cycle, else a
@@ -160,6 +161,9 @@ func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
 	if byName {
 		keys[corev1.LabelHostname] = true
 	}
+	if !b.Spend(stepsOfLabels(len(s.Nodes()), len(keys))) {
+		return cycle
+	}
 	cycle.Grouping = s.GroupNodes(slices.Sorted(maps.Keys(keys)))
 	byLabels := cycle.Grouping
 	if byName {
@@ -227,7 +231,7 @@ func (cycle *Cycle) factsOf(namespace string, g *gang.Group) podFacts {
 	cycle.readAffinity(&t, namespace, g)
 	cycle.readSpread(&t, namespace, g)
 	idle, now := cycle.closedByPods(&t, namespace, g)
-	t.closedIdle, t.closedNow = either(t.closedIdle, idle), either(t.closedNow, now)
+	t.closedIdle, t.closedNow = either(t.closedIdle, idle.nodes), either(t.closedNow, now.nodes)
 	if t.BlockedBy != "" {
 		closeWhereNot(cycle.s, &t, func(int) bool { return false })
 	}

@@ -104,7 +104,7 @@ func (a *nodeFilter) filter(s *cluster.Snapshot) {
 // reasonOf prepares the first reason why a node group is refused, whatever room it has.
 func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(nodeGroup int32) FilterReason {
 	g, spec, columns := a.cycle.Grouping, &a.pod.Spec, s.Columns()
-	match, selected := podspec.Selects(spec), make([]int8, g.LabelSets+1)
+	match, steps, selected := podspec.Selects(spec), StepsOfSelecting(spec), make([]int8, g.LabelSets+1)
 	free := len(spec.NodeSelector) == 0 && spec.Affinity == nil && !byName
 	cordon := []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
 	toleratesCordon := a.ignoreHealth || podspec.Untolerated(cordon, spec.Tolerations) == nil
@@ -116,7 +116,7 @@ func (a *nodeFilter) reasonOf(s *cluster.Snapshot, byName bool) func(nodeGroup i
 		if *known == 0 || byName {
 			n := s.Nodes()[g.Nodes[nodeGroup][0]]
 			*known = -1
-			if match(n.Object()) && (spec.NodeName == "" || spec.NodeName == n.Name) {
+			if a.cycle.Budget.Spend(steps) && match(n.Object()) && (spec.NodeName == "" || spec.NodeName == n.Name) {
 				*known = 1
 			}
 		}

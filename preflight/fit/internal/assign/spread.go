@@ -85,21 +85,41 @@ func (cycle *Cycle) readSpread(t *podFacts, namespace string, g *gang.Group) {
 			t.doubtYes(fmt.Sprintf("%s: topology spread by %s is not judged", g.Name, unread))
 			continue
 		}
-		e.Now, e.Idle = make([]int32, len(cycle.s.Nodes())), make([]int32, len(cycle.s.Nodes()))
-		if in := cycle.s.PodLists()[namespace]; in != nil {
-			for p := range in.With(cluster.HashesIn(e.Selector)) {
-				if p.Deleted() || !e.counts(p.Labels()) {
-					continue
-				}
-				if at, ok := cycle.s.NodeAt(p.Node()); ok {
-					e.Now[at]++
-					if p.Resident() || cycle.stays[p] {
-						e.Idle[at]++
-					}
-				}
+		cycle.countSpread(&e, namespace)
+		t.Spread = append(t.Spread, e)
+	}
+}
+
+// countSpread counts the pods that a constraint is about, node by node. Constraints with one selector count
+// the same, over whatever topology.
+func (cycle *Cycle) countSpread(e *SpreadTerm, namespace string) {
+	selector := e.Selector.String()
+	if counted, ok := cycle.spreadPods[selector]; ok {
+		e.Now, e.Idle = counted[0], counted[1]
+		return
+	}
+	e.Now, e.Idle = make([]int32, len(cycle.s.Nodes())), make([]int32, len(cycle.s.Nodes()))
+	if cycle.spreadPods == nil {
+		cycle.spreadPods = map[string][2][]int32{}
+	}
+	cycle.spreadPods[selector] = [2][]int32{e.Now, e.Idle}
+	in := cycle.s.PodLists()[namespace]
+	if in == nil || e.Selector.Empty() || !cycle.Budget.Spend(len(e.Now)/4) {
+		return
+	}
+	for p := range in.With(cluster.HashesIn(e.Selector)) {
+		if !cycle.Budget.Spend(stepsPerPod) {
+			return
+		}
+		if p.Deleted() || !e.counts(p.Labels()) {
+			continue
+		}
+		if at, ok := cycle.s.NodeAt(p.Node()); ok {
+			e.Now[at]++
+			if p.Resident() || cycle.stays[p] {
+				e.Idle[at]++
 			}
 		}
-		t.Spread = append(t.Spread, e)
 	}
 }
 
@@ -125,6 +145,9 @@ func (cycle *Cycle) readAffinity(t *podFacts, namespace string, g *gang.Group) {
 	}
 	for in, pods := range cycle.s.PodLists() {
 		for p := range pods.With(must) {
+			if !cycle.Budget.Spend(stepsPerPod * len(t.Affinity)) {
+				return
+			}
 			at, ok := cycle.s.NodeAt(p.Node())
 			if !ok {
 				continue
@@ -234,13 +257,16 @@ func (cycle *Cycle) topologyKeys() []string {
 // splitByTopology splits the node groups until all nodes of one are alike for every rule between pods.
 func (cycle *Cycle) splitByTopology(keys []string) {
 	for _, key := range keys {
+		if !cycle.Budget.Spend(stepsOfLabels(len(cycle.s.Nodes()), len(keys)) / len(keys)) {
+			return
+		}
 		column := cycle.s.LabelColumn([]string{key})
 		cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 { return column.Of[at] })
 	}
 	for i := range cycle.Facts {
 		t := &cycle.Facts[i]
 		for _, e := range t.Spread {
-			if e.Topology == corev1.LabelHostname {
+			if e.Topology == corev1.LabelHostname && cycle.Budget.Spend(len(e.Now)/4) {
 				cycle.Grouping = cycle.Grouping.Split(func(at int32) int32 { return e.Now[at] }).Split(func(at int32) int32 { return e.Idle[at] })
 			}
 		}

@@ -1,0 +1,58 @@
+package podspec
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// TestPodsChooseNodesAsTheSchedulerReadsThem compares with the scheduler's own reader, of choices that it
+// takes and that it cannot read.
+func TestPodsChooseNodesAsTheSchedulerReadsThem(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 21))
+	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	expressions := func() (out []corev1.NodeSelectorRequirement) {
+		for range r.IntN(3) {
+			e := corev1.NodeSelectorRequirement{Key: pick("a", "b", "c d"), Operator: corev1.NodeSelectorOperator(pick("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Near"))}
+			for range r.IntN(3) {
+				e.Values = append(e.Values, pick("1", "2", "x", "not a value"))
+			}
+			out = append(out, e)
+		}
+		return out
+	}
+	matched := 0
+	for range 20_000 {
+		spec := &corev1.PodSpec{}
+		for range r.IntN(2) {
+			spec.NodeSelector = map[string]string{pick("a", "b", "c d"): pick("1", "2", "not a value")}
+		}
+		if r.IntN(4) > 0 {
+			required := &corev1.NodeSelector{}
+			for range r.IntN(3) {
+				term := corev1.NodeSelectorTerm{MatchExpressions: expressions()}
+				if r.IntN(6) == 0 {
+					term.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n"}}}
+				}
+				required.NodeSelectorTerms = append(required.NodeSelectorTerms, term)
+			}
+			spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
+		}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pick("n", "m"), Labels: map[string]string{}}}
+		for range r.IntN(3) {
+			n.Labels[pick("a", "b")] = pick("1", "2", "3", "x")
+		}
+		ok, err := nodeaffinity.NewRequiredNodeAffinity(spec.NodeSelector, spec.Affinity).Match(n)
+		if want := ok && err == nil; Selects(spec)(n) != want {
+			t.Fatalf("%+v\non a node with %v: %t, want %t", spec, n.Labels, !want, want)
+		} else if want {
+			matched++
+		}
+	}
+	if matched < 2000 {
+		t.Errorf("%d nodes were chosen; the test has shown little", matched)
+	}
+}
