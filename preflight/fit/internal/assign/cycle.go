@@ -113,6 +113,8 @@ type podFacts struct {
 	AffinityNodes                    []int32           // nodes of pods that match every term of near
 	Spread                           []SpreadTerm      // topology spread that must hold
 	Claims                           []ClaimUse
+	storage                          []storageUse
+	waiting                          []waitingClaim
 	closedIdle, closedNow, neverOpen []bool   // by node; nil: none
 	BlockedBy                        string   // why no pod is scheduled, whatever room there is; empty: nothing
 	flipsYes, info                   []string // as in question
@@ -174,6 +176,7 @@ func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
 		}
 	}
 	cycle.doubtSharedClasses()
+	cycle.doubtStorage(g)
 	cycle.countAttached()
 	if cycle.Constrained = cycle.isConstrained(g); cycle.Constrained {
 		cycle.splitByTopology(cycle.topologyKeys())
