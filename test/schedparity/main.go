@@ -233,7 +233,8 @@ var drawn = []string{
 	"node affinity", "node name", "node selector", "overhead", "pod-level resources", "pods of the job that run", "priorities",
 	"scheduling gates", "sidecars", "spread", "spread over two topologies", "spread with node policies", "stages", "taints",
 	"volume of a node", "volume of a zone", "volume of the pod's own",
-	severalOfClass, severalOfPod, storageCapacity, manyRoles, manyPods, manyNodes,
+	severalOfClass, severalOfPod, storageCapacity,
+	deviceClaims, deviceSelectors, deviceAlternative, deviceTaints, deviceCounters, deviceAdmin, deviceOfNone, manyRoles, manyPods, manyNodes,
 }
 
 // neverDrawn are those of them that no scenario was about.

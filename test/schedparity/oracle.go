@@ -25,6 +25,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
@@ -41,6 +42,8 @@ type oracle struct {
 	framework framework.Framework
 	snapshot  *schedcache.Snapshot
 	cache     schedcache.Cache
+	manager   fwk.SharedDRAManager
+	dra       fwk.ReservePlugin // DynamicResources
 	version   int
 	volumes   int
 	nodes     int
@@ -64,11 +67,19 @@ func (o *oracle) build(profile *config.KubeSchedulerProfile) (framework.Framewor
 	if err != nil {
 		return nil, fmt.Errorf("start the resource slice tracker: %w", err)
 	}
-	return frameworkruntime.NewFramework(o.ctx, plugins.NewInTreeRegistry(), profile,
+	o.manager = dynamicresources.NewDRAManager(o.ctx, claims, slices, o.library)
+	registry := plugins.NewInTreeRegistry()
+	inTree := registry[names.DynamicResources]
+	registry[names.DynamicResources] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		plugin, err := inTree(ctx, args, handle)
+		o.dra, _ = plugin.(fwk.ReservePlugin)
+		return plugin, err
+	}
+	return frameworkruntime.NewFramework(o.ctx, registry, profile,
 		frameworkruntime.WithClientSet(fake.NewClientset()),
 		frameworkruntime.WithInformerFactory(o.library),
 		frameworkruntime.WithSnapshotSharedLister(o.snapshot),
-		frameworkruntime.WithSharedDRAManager(dynamicresources.NewDRAManager(o.ctx, claims, slices, o.library)),
+		frameworkruntime.WithSharedDRAManager(o.manager),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(o.library.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithParallelism(1),
 		frameworkruntime.WithPodsInPreBind(frameworkruntime.NewPodsInPreBindMap()),
@@ -181,7 +192,7 @@ func (o *oracle) schedule(r *rand.Rand, pods []*corev1.Pod, byScore bool) (pendi
 					return nil, err
 				}
 			}
-			if err := o.bind(pod, feasible[at].Node().Name); err != nil {
+			if err := o.bind(state, pod, feasible[at].Node().Name); err != nil {
 				return nil, err
 			}
 		}
@@ -227,7 +238,10 @@ func (o *oracle) best(r *rand.Rand, state fwk.CycleState, pod *corev1.Pod, nodes
 }
 
 // bind assumes a pod on a node and does what the volume controllers do meanwhile.
-func (o *oracle) bind(pod *corev1.Pod, node string) error {
+func (o *oracle) bind(state fwk.CycleState, pod *corev1.Pod, node string) error {
+	if err := o.allocate(o.ctx, state, pod, node); err != nil {
+		return err
+	}
 	bound := pod.DeepCopy()
 	bound.Spec.NodeName = node
 	if err := o.cache.AssumePod(klog.FromContext(o.ctx), bound); err != nil {
@@ -294,14 +308,14 @@ func (o *oracle) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Nod
 // is the answer, empty: none is.
 func (o *oracle) replay(binds []binding) (string, error) {
 	for _, b := range binds {
-		_, feasible, why, err := o.cycle(b.pod, b.node, 0, 1)
+		state, feasible, why, err := o.cycle(b.pod, b.node, 0, 1)
 		if err != nil {
 			return "", err
 		}
 		if len(feasible) == 0 {
 			return fmt.Sprintf("%s is refused: %s", b.pod.Name, strings.Join(why, "; ")), nil
 		}
-		if err := o.bind(b.pod, b.node); err != nil {
+		if err := o.bind(state, b.pod, b.node); err != nil {
 			return "", err
 		}
 	}

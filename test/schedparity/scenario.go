@@ -75,6 +75,7 @@ func (w *writer) small(seed uint64) {
 	w.running()
 	w.roles()
 	w.storage(seed)
+	w.devices(seed)
 	w.own()
 	w.priorities()
 	w.stages(seed)
