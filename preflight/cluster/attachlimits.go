@@ -7,6 +7,7 @@ import (
 // AttachLimits is how many volumes of a driver each node can still attach, by node.
 type AttachLimits struct {
 	Driver    string
+	Devices   bool // it is devices that nodes have, not volumes that they attach; Driver is what they are
 	Now, Idle []int32
 	Attached  map[string][]int32 // shared volumes by node: 0 absent, 1 attached now, 2 idle too
 }

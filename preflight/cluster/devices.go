@@ -7,19 +7,49 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// resourceSlice is what of a ResourceSlice is read: how many devices a driver publishes, and
+// resourceSlice is what of a ResourceSlice is read: the devices that a driver publishes, and
 // where (https://pkg.go.dev/k8s.io/api/resource/v1#ResourceSliceSpec).
 type resourceSlice struct {
 	Spec struct {
-		Driver   string  `json:"driver"`
-		NodeName *string `json:"nodeName"`
-		Devices  []struct {
-			AllowMultipleAllocations *bool `json:"allowMultipleAllocations"`
-		} `json:"devices"`
+		Driver string `json:"driver"`
+		Pool   struct {
+			Name               string `json:"name"`
+			Generation         int64  `json:"generation"`
+			ResourceSliceCount int64  `json:"resourceSliceCount"`
+		} `json:"pool"`
+		NodeName *string           `json:"nodeName"`
+		Devices  []publishedDevice `json:"devices"`
+	} `json:"spec"`
+}
+
+// publishedDevice is one device of a slice.
+type publishedDevice struct {
+	Name                     string                     `json:"name"`
+	Attributes               map[string]deviceAttribute `json:"attributes"`
+	ConsumesCounters         []struct{}                 `json:"consumesCounters"`
+	BindingConditions        []string                   `json:"bindingConditions"`
+	Taints                   []deviceTaint              `json:"taints"`
+	AllowMultipleAllocations *bool                      `json:"allowMultipleAllocations"`
+}
+
+type deviceTaint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Effect string `json:"effect"`
+}
+
+// deviceClass is what of a DeviceClass is read, in every version.
+type deviceClass struct {
+	Spec struct {
+		Selectors []struct {
+			CEL *struct {
+				Expression string `json:"expression"`
+			} `json:"cel"`
+		} `json:"selectors"`
+		ExtendedResourceName string `json:"extendedResourceName"`
 	} `json:"spec"`
 }
 
@@ -116,10 +146,10 @@ func (s *Snapshot) DeviceClass(name corev1.ResourceName) string {
 // deviceClassesIn are the extended resources that device classes serve.
 func deviceClassesIn(all Objects) map[corev1.ResourceName]string {
 	out := map[corev1.ResourceName]string{}
-	for key, o := range all[classesKind].all() {
-		name, _, _ := unstructured.NestedString(o.Raw.Object, "spec", "extendedResourceName")
-		if was, ok := out[corev1.ResourceName(name)]; name != "" && (!ok || key.Name < was) {
-			out[corev1.ResourceName(name)] = key.Name
+	for key, class := range Each[deviceClass](all, classesKind) {
+		name := corev1.ResourceName(class.Spec.ExtendedResourceName)
+		if was, ok := out[name]; name != "" && (!ok || key.Name < was) {
+			out[name] = key.Name
 		}
 	}
 	return out

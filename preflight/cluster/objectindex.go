@@ -65,8 +65,10 @@ var (
 		csiNodeKind.GroupKind():    {version: "v1", read: readCSINode},
 		ClassKind.GroupKind():      {version: "v1", read: freely[storagev1.StorageClass]},
 		DriverKind.GroupKind():     {version: "v1", read: freely[storagev1.CSIDriver]},
+		CapacityKind.GroupKind():   {version: "v1", read: readCapacity},
 		runtimeKind.GroupKind():    {version: "v1", read: freely[nodev1.RuntimeClass]},
 		TemplateKind.GroupKind():   {version: "v1", read: freely[resourcev1.ResourceClaimTemplate]},
+		classesKind:                {read: freely[deviceClass]},
 		ClaimGVK.GroupKind():       {version: "v1", read: freely[resourcev1.ResourceClaim]},
 		BudgetKind:                 {version: "v1", read: freely[policyv1.PodDisruptionBudget]},
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -109,7 +110,7 @@ func (s *scenario) binds(plan []fit.Placement, pods map[string][]*corev1.Pod) (o
 func (o *oracle) refute(s *scenario, c *clusterState, orders int) (string, error) {
 	pods := s.pending(true)
 	on := *c
-	on.objects = s.claims(on.objects, pods)
+	on.objects = s.deviceClaimsOf(s.claims(on.objects, pods), pods)
 	for order := range orders {
 		r := rand.New(rand.NewPCG(uint64(order), uint64(len(s.name))))
 		if err := o.load(&on); err != nil {
@@ -212,7 +213,7 @@ func (s *scenario) withoutOwn(plan []fit.Placement) (out []fit.Placement) {
 // with is the cluster with the claims that controllers make for pods.
 func (s *scenario) with(pods map[string][]*corev1.Pod) *clusterState {
 	c := s.clusterState
-	c.objects = s.claims(c.objects, pods)
+	c.objects = s.deviceClaimsOf(s.claims(c.objects, pods), pods)
 	return &c
 }
 
@@ -250,7 +251,12 @@ func (s *scenario) idle() *clusterState {
 	}
 	c.objects = nil
 	for _, obj := range s.objects {
-		if obj.GetObjectKind(); !isAttachment(obj) {
+		if claim, ok := obj.(*resourcev1.ResourceClaim); ok { // the pods that held it are gone
+			claim = claim.DeepCopy()
+			claim.Status = resourcev1.ResourceClaimStatus{}
+			obj = claim
+		}
+		if !isAttachment(obj) {
 			c.objects = append(c.objects, obj)
 		}
 	}
@@ -276,6 +282,7 @@ func (s *scenario) snapshot() (*cluster.Snapshot, error) {
 	for _, name := range []string{
 		"nodes", "pods", "namespaces", "persistentvolumes", "persistentvolumeclaims", "storageclasses.storage.k8s.io",
 		"csinodes.storage.k8s.io", "csidrivers.storage.k8s.io", "volumeattachments.storage.k8s.io", "csistoragecapacities.storage.k8s.io",
+		"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io",
 	} {
 		b.Complete(schema.ParseGroupResource(name))
 	}

@@ -14,13 +14,23 @@ import (
 // of 64 bits can count.
 const (
 	manyRolesEvery = 40
-	manyPodsEvery  = 1000 // the real scheduler places each of some 1,000 pods, in several orders
+	manyPodsEvery  = 500 // the real scheduler places each of some 1,000 pods, in several orders
+)
+
+// Features that need no scenario by chance.
+const (
+	manyRoles       = "more than 64 roles"
+	manyPods        = "more than 1,000 pods"
+	manyNodes       = "more than 500 nodes"
+	severalOfClass  = "several claims of one class"
+	severalOfPod    = "several claims of one pod"
+	storageCapacity = "storage capacity"
 )
 
 // large makes such a scenario where the seed is that of one; false: it is not.
 func (w *writer) large(seed uint64) bool {
 	switch {
-	case seed%manyPodsEvery == 500:
+	case seed%manyPodsEvery == 0:
 		w.manyPods()
 	case seed%manyRolesEvery == 7:
 		w.namespaces()
@@ -35,9 +45,9 @@ func (w *writer) large(seed uint64) bool {
 
 // manyRoles are more than 64 roles of a pod each, which look at each other in sets.
 func (w *writer) manyRoles() {
-	w.about("more than 64 roles")
+	w.about(manyRoles)
 	w.s.gang = gang.Gang{Name: "train", Namespace: home}
-	sets := 1 + w.IntN(4)
+	sets := pick(w, 1+w.IntN(4), 30+w.IntN(40))
 	rules := []func(p *corev1.Pod, set string){
 		func(p *corev1.Pod, set string) { apart(w, p, pick(w, zone, rack), map[string]string{"set": set}) },
 		func(p *corev1.Pod, set string) {
@@ -54,15 +64,27 @@ func (w *writer) manyRoles() {
 		if !only || i%sets == 0 {
 			rule(p, set)
 		}
-		w.s.gang.Groups = append(w.s.gang.Groups, gang.Group{Name: fmt.Sprintf("role-%03d", i), Count: 1, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}})
+		name := fmt.Sprintf("role-%03d", i)
+		w.s.gang.Groups = append(w.s.gang.Groups, gang.Group{Name: name, Count: 1, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels, Marks: marksOf(name)}.WithMarks()})
 	}
 }
 
 // manyPods is a gang of up to 2,048 pods on up to 1,000 nodes.
 func (w *writer) manyPods() {
-	w.about("up to 2,048 pods on up to 1,000 nodes")
 	w.namespaces()
-	for i := range 300 + w.IntN(701) {
+	nodes, pods := 1000, 2048
+	if w.one(4) {
+		nodes, pods = 501+w.IntN(500), 1001+w.IntN(1048)
+	} else if w.one(2) {
+		nodes, pods = 300+w.IntN(701), 256+w.IntN(1793)
+	}
+	if nodes > 500 {
+		w.about(manyNodes)
+	}
+	if pods > 1000 {
+		w.about(manyPods)
+	}
+	for i := range nodes {
 		name := fmt.Sprintf("n%03d", i)
 		n := build.Node(name, build.GPUs(8), build.Label(zone, fmt.Sprintf("z%d", i%3)), build.Label(rack, fmt.Sprintf("r%d", i/20)))
 		w.s.nodes = append(w.s.nodes, n)
@@ -75,6 +97,6 @@ func (w *writer) manyPods() {
 		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spreadOver(w, pick(w, zone, host), map[string]string{"role": "worker"})}
 	}
 	w.s.gang = gang.Gang{Name: "train", Namespace: home, Groups: []gang.Group{
-		{Name: "worker", Count: 256 + w.IntN(1793), Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}},
+		{Name: "worker", Count: pods, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}},
 	}}
 }

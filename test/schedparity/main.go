@@ -196,6 +196,7 @@ func report(results []outcome, given int, skipped string, took time.Duration, o 
 	for _, about := range slices.Sorted(maps.Keys(per)) {
 		fmt.Printf("%-28s %s\n", about, per[about])
 	}
+	missing := neverDrawn(per)
 	for i, why := range byCount(reasons) {
 		if i < o.show {
 			fmt.Printf("unknown %d times: %s\n", reasons[why], why)
@@ -208,7 +209,10 @@ func report(results []outcome, given int, skipped string, took time.Duration, o 
 		fmt.Printf("explained in disagreements.tsv: %d\n", explainedCount)
 	}
 	fmt.Printf("agree %d of %d, unknown %d\n", judged-unexplained, judged, unknown)
-	return unexplained == 0 && unknown*100 <= mostUnknown*len(results)
+	if len(missing) > 0 {
+		fmt.Printf("never drawn: %s\n", strings.Join(missing, ", "))
+	}
+	return unexplained == 0 && unknown*100 <= mostUnknown*len(results) && len(missing) == 0
 }
 
 func byCount(reasons map[string]int) []string {
@@ -218,6 +222,29 @@ func byCount(reasons map[string]int) []string {
 		}
 		return strings.Compare(a, b)
 	})
+}
+
+// drawn are the features that a run must have drawn: without them it says nothing about them.
+var drawn = []string{
+	"affinity to another role", "affinity to itself", "affinity to running pods", "another scheduler", "anti-affinity of running pods",
+	"anti-affinity over nodes", "anti-affinity over zones", "attach limits", "claim for one node", "claim for one pod", "claim not bound yet",
+	"claim that waits for its pod", "disk in the pod", "elastic", "ephemeral storage", "extended resources", "host ports", "init containers",
+	"labels of the operator", "match fields", "match label keys", "min domains", "missing claim", "missing volume", "namespace selector",
+	"node affinity", "node name", "node selector", "overhead", "pod-level resources", "pods of the job that run", "priorities",
+	"scheduling gates", "sidecars", "spread", "spread over two topologies", "spread with node policies", "stages", "taints",
+	"volume of a node", "volume of a zone", "volume of the pod's own",
+	severalOfClass, severalOfPod, storageCapacity,
+	deviceClaims, deviceSelectors, deviceAlternative, deviceTaints, deviceCounters, deviceAdmin, deviceOfNone, manyRoles, manyPods, manyNodes,
+}
+
+// neverDrawn are those of them that no scenario was about.
+func neverDrawn(per map[string]*tally) (missing []string) {
+	for _, about := range drawn {
+		if per[about] == nil {
+			missing = append(missing, about)
+		}
+	}
+	return missing
 }
 
 type tally struct{ all, fits, no, unknown, differ int }

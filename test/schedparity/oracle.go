@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes/fake"
@@ -23,6 +25,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
@@ -39,8 +42,11 @@ type oracle struct {
 	framework framework.Framework
 	snapshot  *schedcache.Snapshot
 	cache     schedcache.Cache
+	manager   fwk.SharedDRAManager
+	dra       fwk.ReservePlugin // DynamicResources
 	version   int
 	volumes   int
+	nodes     int
 }
 
 func newOracle(ctx context.Context) (*oracle, error) {
@@ -61,11 +67,19 @@ func (o *oracle) build(profile *config.KubeSchedulerProfile) (framework.Framewor
 	if err != nil {
 		return nil, fmt.Errorf("start the resource slice tracker: %w", err)
 	}
-	return frameworkruntime.NewFramework(o.ctx, plugins.NewInTreeRegistry(), profile,
+	o.manager = dynamicresources.NewDRAManager(o.ctx, claims, slices, o.library)
+	registry := plugins.NewInTreeRegistry()
+	inTree := registry[names.DynamicResources]
+	registry[names.DynamicResources] = func(ctx context.Context, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		plugin, err := inTree(ctx, args, handle)
+		o.dra, _ = plugin.(fwk.ReservePlugin)
+		return plugin, err
+	}
+	return frameworkruntime.NewFramework(o.ctx, registry, profile,
 		frameworkruntime.WithClientSet(fake.NewClientset()),
 		frameworkruntime.WithInformerFactory(o.library),
 		frameworkruntime.WithSnapshotSharedLister(o.snapshot),
-		frameworkruntime.WithSharedDRAManager(dynamicresources.NewDRAManager(o.ctx, claims, slices, o.library)),
+		frameworkruntime.WithSharedDRAManager(o.manager),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(o.library.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithParallelism(1),
 		frameworkruntime.WithPodsInPreBind(frameworkruntime.NewPodsInPreBindMap()),
@@ -79,7 +93,7 @@ func (o *oracle) load(c *clusterState) error {
 	ctx, cancel := context.WithCancel(o.ctx)
 	cancel() // the cache's own goroutine only exports metrics
 	o.cache = schedcache.New(ctx, nil, utilfeature.DefaultFeatureGate.Enabled(features.GenericWorkload), false)
-	*o.snapshot = *schedcache.NewEmptySnapshot()
+	*o.snapshot, o.nodes = *schedcache.NewEmptySnapshot(), len(c.nodes)
 	logger := klog.FromContext(o.ctx)
 	for _, n := range c.nodes {
 		o.library.set(n)
@@ -108,9 +122,9 @@ func (o *oracle) set(obj runtime.Object) {
 	o.library.set(obj)
 }
 
-// cycle is one scheduling cycle up to the choice: the nodes that pass, and why the others
-// do not.
-func (o *oracle) cycle(pod *corev1.Pod, only string) (state fwk.CycleState, feasible []fwk.NodeInfo, why []string, err error) {
+// cycle is one scheduling cycle up to the choice: nodes that pass, not more than enough of them, looked
+// for from one of the nodes on, and why the others do not.
+func (o *oracle) cycle(pod *corev1.Pod, only string, from, enough int) (state fwk.CycleState, feasible []fwk.NodeInfo, why []string, err error) {
 	if err := o.cache.UpdateSnapshot(klog.FromContext(o.ctx), o.snapshot); err != nil {
 		return nil, nil, nil, fmt.Errorf("update the snapshot: %w", err)
 	}
@@ -123,10 +137,14 @@ func (o *oracle) cycle(pod *corev1.Pod, only string) (state fwk.CycleState, feas
 	if !status.IsSuccess() {
 		return state, nil, []string{"all nodes: " + status.Message()}, nil
 	}
-	for _, n := range all {
+	for i := range all {
+		n := all[(from+i)%len(all)]
 		name := n.Node().Name
 		if only != "" && name != only {
 			continue
+		}
+		if len(feasible) == enough {
+			break
 		}
 		if !result.AllNodes() && !result.NodeNames.Has(name) {
 			why = append(why, name+": not among those that the pod names")
@@ -146,17 +164,27 @@ func (o *oracle) cycle(pod *corev1.Pod, only string) (state fwk.CycleState, feas
 // those that are left. byScore chooses among nodes as the scheduler does; otherwise any
 // node that passes may be chosen.
 func (o *oracle) schedule(r *rand.Rand, pods []*corev1.Pod, byScore bool) (pending []*corev1.Pod, err error) {
+	enough := 1
 	for {
 		pending = nil
+		var refused *corev1.Pod // since a pod was bound
 		for _, pod := range pods {
-			state, feasible, _, err := o.cycle(pod, "")
+			if refused != nil && alike(refused, pod) {
+				pending = append(pending, pod)
+				continue
+			}
+			if byScore {
+				enough = o.enough()
+			}
+			state, feasible, _, err := o.cycle(pod, "", r.IntN(max(1, o.nodes)), enough)
 			if err != nil {
 				return nil, err
 			}
 			if len(feasible) == 0 {
-				pending = append(pending, pod)
+				pending, refused = append(pending, pod), pod
 				continue
 			}
+			refused = nil
 			slices.SortFunc(feasible, func(a, b fwk.NodeInfo) int { return strings.Compare(a.Node().Name, b.Node().Name) })
 			at := r.IntN(len(feasible))
 			if byScore {
@@ -164,7 +192,7 @@ func (o *oracle) schedule(r *rand.Rand, pods []*corev1.Pod, byScore bool) (pendi
 					return nil, err
 				}
 			}
-			if err := o.bind(pod, feasible[at].Node().Name); err != nil {
+			if err := o.bind(state, pod, feasible[at].Node().Name); err != nil {
 				return nil, err
 			}
 		}
@@ -173,6 +201,19 @@ func (o *oracle) schedule(r *rand.Rand, pods []*corev1.Pod, byScore bool) (pendi
 		}
 		pods = pending
 	}
+}
+
+// enough is how many nodes that pass the scheduler looks for (k8s.io/kubernetes v1.37
+// pkg/scheduler/schedule_one.go, numFeasibleNodesToFind).
+func (o *oracle) enough() int {
+	return max(min(o.nodes, 100), o.nodes*max(5, 50-o.nodes/125)/100)
+}
+
+// alike says that no plugin can tell two pods apart: what nodes refuse to the one they refuse to the
+// other. Pods with claims of their own differ.
+func alike(a, b *corev1.Pod) bool {
+	own := func(v corev1.Volume) bool { return v.Ephemeral != nil }
+	return maps.Equal(a.Labels, b.Labels) && !slices.ContainsFunc(a.Spec.Volumes, own) && len(a.Spec.ResourceClaims) == 0 && equality.Semantic.DeepEqual(a.Spec, b.Spec)
 }
 
 // best is one of the nodes with the highest score.
@@ -197,7 +238,10 @@ func (o *oracle) best(r *rand.Rand, state fwk.CycleState, pod *corev1.Pod, nodes
 }
 
 // bind assumes a pod on a node and does what the volume controllers do meanwhile.
-func (o *oracle) bind(pod *corev1.Pod, node string) error {
+func (o *oracle) bind(state fwk.CycleState, pod *corev1.Pod, node string) error {
+	if err := o.allocate(o.ctx, state, pod, node); err != nil {
+		return err
+	}
 	bound := pod.DeepCopy()
 	bound.Spec.NodeName = node
 	if err := o.cache.AssumePod(klog.FromContext(o.ctx), bound); err != nil {
@@ -243,6 +287,7 @@ func (o *oracle) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Nod
 		pv.Spec.StorageClassName = class
 		if sc, err := o.library.Storage().V1().StorageClasses().Lister().Get(class); err == nil {
 			pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: sc.Provisioner, VolumeHandle: pv.Name}
+			o.shrink(sc, claim.Spec.Resources.Requests[corev1.ResourceStorage], node)
 		}
 		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{node.Labels[corev1.LabelHostname]}}},
@@ -263,14 +308,14 @@ func (o *oracle) bindClaim(claim *corev1.PersistentVolumeClaim, node *corev1.Nod
 // is the answer, empty: none is.
 func (o *oracle) replay(binds []binding) (string, error) {
 	for _, b := range binds {
-		_, feasible, why, err := o.cycle(b.pod, b.node)
+		state, feasible, why, err := o.cycle(b.pod, b.node, 0, 1)
 		if err != nil {
 			return "", err
 		}
 		if len(feasible) == 0 {
 			return fmt.Sprintf("%s is refused: %s", b.pod.Name, strings.Join(why, "; ")), nil
 		}
-		if err := o.bind(b.pod, b.node); err != nil {
+		if err := o.bind(state, b.pod, b.node); err != nil {
 			return "", err
 		}
 	}

@@ -60,20 +60,26 @@ func (w *writer) add(objects ...runtime.Object) { w.s.objects = append(w.s.objec
 func newScenario(seed uint64) *scenario {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, 20))}
 	w.s.name = fmt.Sprintf("seed %d", seed)
-	if w.large(seed) {
-		return &w.s
+	if !w.large(seed) {
+		w.small(seed)
 	}
+	slices.Sort(w.s.about)
+	w.s.about = slices.Compact(w.s.about)
+	return &w.s
+}
+
+// small is a scenario of at most twelve nodes and three roles.
+func (w *writer) small(seed uint64) {
 	w.namespaces()
 	w.nodes()
 	w.running()
 	w.roles()
+	w.storage(seed)
+	w.devices(seed)
 	w.own()
 	w.priorities()
 	w.stages(seed)
 	w.gates(seed)
-	slices.Sort(w.s.about)
-	w.s.about = slices.Compact(w.s.about)
-	return &w.s
 }
 
 func (w *writer) namespaces() {

@@ -31,6 +31,7 @@ func Resources() []Resource {
 		{"storage.k8s.io", "storageclasses", []string{"v1"}, "classes a claim names"},
 		{"storage.k8s.io", "csidrivers", []string{"v1"}, "whether a volume must be attached to a node"},
 		{"storage.k8s.io", "csinodes", []string{"v1"}, "how many volumes a node attaches"},
+		{"storage.k8s.io", "csistoragecapacities", []string{"v1"}, "how much storage a driver has where"},
 		{"storage.k8s.io", "volumeattachments", []string{"v1"}, "volumes that are attached"},
 		{"scheduling.k8s.io", "priorityclasses", []string{"v1"}, "classes a job names"},
 		{"node.k8s.io", "runtimeclasses", []string{"v1"}, "overhead and node selectors of a runtime class"},

@@ -216,7 +216,7 @@ func (w *RuleSet) all() string {
 		add("the claim " + r.claim)
 	}
 	for _, r := range w.attachLimits {
-		add("how many volumes of " + r.driver + " a node attaches")
+		add(r.of)
 	}
 	return "no placement keeps " + strings.Join(out, ", ") + " and the room on the nodes"
 }

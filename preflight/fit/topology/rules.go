@@ -142,7 +142,7 @@ type sharedVolumeRule struct {
 
 // attachLimitRule: volumes of a driver that nodes attach up to a limit, by node group.
 type attachLimitRule struct {
-	driver string
+	of     string // whose limit it is, in words
 	left   []int32
 	own    []int32     // by pod set: volumes that each of its pods brings
 	shared []podSetSet // volumes that pods of several pod sets share: by whom
@@ -463,7 +463,10 @@ func (w *RuleSet) addAttachLimits() {
 		if w.idle {
 			left, attached = row.Idle, 2
 		}
-		r := attachLimitRule{driver: row.Driver, own: make([]int32, len(w.podSets))}
+		r := attachLimitRule{of: "how many volumes of " + row.Driver + " a node attaches", own: make([]int32, len(w.podSets))}
+		if row.Devices {
+			r.of = "how many devices of " + row.Driver + " a node has"
+		}
 		for _, members := range w.solver.Cycle.Grouping.Nodes {
 			r.left = append(r.left, left[members[0]])
 		}

@@ -24,7 +24,7 @@ type Cycle struct {
 	Facts        []podFacts // by group
 	Own          []ownPod
 	stays        map[*cluster.Pod]bool  // pods of the gang: they keep their places on an idle cluster too
-	AttachLimits []cluster.AttachLimits // of drivers that attach the gang's volumes and have a limit
+	AttachLimits []cluster.AttachLimits // of drivers that attach the gang's volumes and have a limit, and of devices
 	Constrained  bool                   // pods of the gang decide where others of it may go, beyond their node
 	selectorKeys map[string]bool        // keys of labels of pods that some rule looks at; nil: not gathered yet
 	Arena        *arena
@@ -114,6 +114,9 @@ type podFacts struct {
 	AffinityNodes                    []int32           // nodes of pods that match every term of near
 	Spread                           []SpreadTerm      // topology spread that must hold
 	Claims                           []ClaimUse
+	storage                          []storageUse
+	waiting                          []waitingClaim
+	devicesCounted                   bool     // its claims of devices are counted, and nothing of them is left out
 	closedIdle, closedNow, neverOpen []bool   // by node; nil: none
 	BlockedBy                        string   // why no pod is scheduled, whatever room there is; empty: nothing
 	flipsYes, info                   []string // as in question
@@ -178,7 +181,9 @@ func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
 		}
 	}
 	cycle.doubtSharedClasses()
+	cycle.doubtStorage(g)
 	cycle.countAttached()
+	cycle.countDevices(g)
 	if cycle.Constrained = cycle.isConstrained(g); cycle.Constrained {
 		cycle.splitByTopology(cycle.topologyKeys())
 	}

@@ -21,7 +21,6 @@ type ClaimUse struct {
 	Once   bool   // one pod in the whole cluster may use it (ReadWriteOncePod)
 	Node   oneNode
 	Why    string // what is said where pods on several nodes are not judged
-	from   string // the class of which there are volumes to take; empty: none
 }
 
 // oneNode says whether all pods with a claim must share a node.
@@ -36,31 +35,34 @@ const (
 
 // volumes reads what the volumes of a group mean for its place.
 func volumes(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace string, g *gang.Group) {
+	var waiting []waitingClaim
 	for i := range g.Pod.Spec.Volumes {
 		switch v := &g.Pod.Spec.Volumes[i]; {
 		case v.PersistentVolumeClaim != nil:
-			claim(s, cycle, t, namespace, v.PersistentVolumeClaim.ClaimName, g.Name)
+			waiting = append(waiting, claim(s, cycle, t, namespace, v.PersistentVolumeClaim.ClaimName, g.Name)...)
 		case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
 			claim := &corev1.PersistentVolumeClaim{Spec: v.Ephemeral.VolumeClaimTemplate.Spec}
 			claim.Namespace, claim.Annotations = namespace, v.Ephemeral.VolumeClaimTemplate.Annotations
-			unbound(s, t, claim, "the volume "+v.Name, g.Name, true)
+			waiting = append(waiting, unbound(s, cycle, t, claim, "the volume "+v.Name, g.Name, true)...)
 		default:
 			t.Disks = append(t.Disks, podspec.Disks(v)...)
 		}
 	}
+	servedTogether(s, cycle, t, waiting)
 	slices.Sort(t.flipsYes)
 }
 
-// claim reads a claim that exists, or says what it means that it does not.
-func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, group string) {
+// claim reads a claim that exists, or says what it means that it does not; one that waits for its first
+// pod is returned.
+func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, group string) (waiting []waitingClaim) {
 	claim, there := cluster.ReadOf[corev1.PersistentVolumeClaim](s, cluster.ClaimKind, namespace, name)
 	switch there {
 	case job.Unknown:
 		t.inform("the claim %s is not in the snapshot; it may bind %s to some nodes", name, group)
-		return
+		return nil
 	case job.Absent:
 		t.block("the claim %s does not exist in namespace %s", name, namespace)
-		return
+		return nil
 	case job.Present:
 	}
 	switch {
@@ -69,11 +71,12 @@ func claim(s *cluster.Snapshot, cycle *Cycle, t *podFacts, namespace, name, grou
 	case claim.Status.Phase == corev1.ClaimLost:
 		t.block("the claim %s has lost its volume %s", name, claim.Spec.VolumeName)
 	case claim.Spec.VolumeName == "":
-		unbound(s, t, claim, "the claim "+name, group, false)
+		waiting = unbound(s, cycle, t, claim, "the claim "+name, group, false)
 	default:
 		bound(s, t, claim, group)
 	}
 	users(s, cycle, t, claim)
+	return waiting
 }
 
 // bound reads the volume that a claim has.
@@ -98,91 +101,6 @@ func bound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim
 		use.Node, use.Why = attaches(s, use.Driver, claim)
 	}
 	t.Claims = append(t.Claims, use)
-}
-
-// unbound reads a claim without a volume: own says that each pod has one of its own.
-func unbound(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim, what, group string, own bool) {
-	var class *storagev1.StorageClass
-	name, found := podspec.ClaimClass(claim), job.Absent
-	if name != "" {
-		class, found = cluster.ReadOf[storagev1.StorageClass](s, cluster.ClassKind, "", name)
-	}
-	switch {
-	case found == job.Unknown:
-		t.inform("%s is not bound yet; its volume may bind %s to some nodes", what, group)
-		return
-	case found == job.Absent, class.VolumeBindingMode == nil, *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
-		t.doubtYes(fmt.Sprintf("%s is not bound yet; %s is not scheduled before it is", what, group))
-		return
-	}
-	use := ClaimUse{Claim: claim.Name, Driver: class.Provisioner, Once: slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod)}
-	if own {
-		use.Claim, use.Once = "", false
-	} else {
-		use.Handle = class.Provisioner + "/" + claim.Namespace + "/" + claim.Name
-		use.Node, use.Why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
-		if must, _ := attaches(s, use.Driver, claim); must == SameNode {
-			use.Node = SameNode
-		}
-	}
-	if s.HasUnclaimed(class.Name) {
-		use.from = class.Name
-	}
-	t.Claims = append(t.Claims, use)
-	closeWhereNot(s, t, provisions(s, t, claim, class, what, own))
-}
-
-// doubtSharedClasses blurs the answer where several claims wait for volumes of one class that are
-// there: each takes one, and which is not judged.
-func (cycle *Cycle) doubtSharedClasses() {
-	first := map[string]string{}
-	for i := range cycle.Facts {
-		for _, c := range cycle.Facts[i].Claims {
-			if c.from == "" || c.Claim == "" {
-				continue
-			}
-			if was, ok := first[c.from]; ok && was != c.Claim {
-				cycle.Facts[i].doubtYes(fmt.Sprintf("the claims %s and %s take volumes of the class %s, and which is not judged", was, c.Claim, c.from))
-				continue
-			}
-			first[c.from] = c.Claim
-		}
-	}
-}
-
-// provisions says from which nodes a claim that waits for its first pod can be served: by
-// a volume that is there, or by one that is made.
-func provisions(s *cluster.Snapshot, t *podFacts, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, what string, own bool) func(at int) bool {
-	whole := s.Holds(cluster.ResourceOf(cluster.VolumeKind))
-	makes := class.Provisioner != "" && class.Provisioner != podspec.NoProvisioner
-	topology := func(int) bool { return makes }
-	if makes && len(class.AllowedTopologies) > 0 {
-		var keys []string
-		for _, term := range class.AllowedTopologies {
-			for _, e := range term.MatchLabelExpressions {
-				keys = append(keys, e.Key)
-			}
-		}
-		topology = s.OnLabels(keys, func(at int) bool { return allowed(class, s.Nodes()[at].Labels) })
-	}
-	if node, ok := claim.Annotations[podspec.SelectedNode]; ok {
-		return func(at int) bool { return s.Nodes()[at].Name == node && topology(at) }
-	}
-	if !makes && !whole {
-		t.inform("volumes of the class %s are not in the snapshot; %s may bind its pods to some nodes", class.Name, what)
-		return func(int) bool { return true }
-	}
-	if own && s.HasUnclaimed(class.Name) {
-		t.doubtYes(what + " may take volumes that are there; how many there are is not judged")
-	}
-	if makes {
-		driver, there := cluster.ReadOf[storagev1.CSIDriver](s, cluster.DriverKind, "", class.Provisioner)
-		if there == job.Present && driver.Spec.StorageCapacity != nil && *driver.Spec.StorageCapacity {
-			t.doubtYes(fmt.Sprintf("%s needs storage that %s has on some nodes only, which is not judged", what, class.Provisioner))
-		}
-	}
-	served := s.Served(claim, class.Name)
-	return func(at int) bool { return topology(at) || served(at) }
 }
 
 // allowed says whether a class makes volumes for a node with these labels. The terms are
@@ -300,6 +218,19 @@ func closeWhereNot(s *cluster.Snapshot, t *podFacts, reachable func(at int) bool
 	}
 	for at := range s.Nodes() {
 		t.neverOpen[at] = t.neverOpen[at] || !reachable(at)
+	}
+}
+
+// closeNow closes the nodes for which a function does not hold until something changes.
+func closeNow(s *cluster.Snapshot, t *podFacts, open func(at int) bool) {
+	if t.closedNow == nil {
+		t.closedNow = make([]bool, len(s.Nodes()))
+	}
+	if t.closedIdle == nil {
+		t.closedIdle = make([]bool, len(s.Nodes()))
+	}
+	for at := range s.Nodes() {
+		t.closedNow[at] = t.closedNow[at] || !open(at)
 	}
 }
 

@@ -1,0 +1,148 @@
+package fit_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+// pool is a node's slice with devices, each with what is written of it.
+func pool(node, more string, devices ...string) string {
+	var list []string
+	for i, d := range devices {
+		list = append(list, fmt.Sprintf("{name: d%d%s}", i, d))
+	}
+	return fmt.Sprintf("apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s-%s}\nspec: {driver: gpu.example.com, nodeName: %s, pool: {name: %s, generation: 1, resourceSliceCount: 1}%s, devices: [%s]}\n---\n", node, node, node, more, strings.Join(list, ", "))
+}
+
+const (
+	largeGPU = ", attributes: {size: {string: large}}"
+	smallGPU = ", attributes: {size: {string: small}}"
+	// classes of one driver, and one whose selector is not read
+	classes = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\"'}}]}\n---\n" +
+		"apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: large}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\" && device.attributes[\"gpu.example.com\"].size == \"large\"'}}]}\n---\n" +
+		"apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: odd}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\" && device.attributes[\"gpu.example.com\"].size != \"large\"'}}]}\n---\n"
+)
+
+// holds is a claim that has a device of a node.
+func holds(node string, device int) string {
+	return fmt.Sprintf("apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: h-%s-%d, namespace: ml}\nspec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}\nstatus: {allocation: {devices: {results: [{request: r, driver: gpu.example.com, pool: %s, device: d%d}]}}}\n---\n", node, device, node, device)
+}
+
+// want is a template with requests.
+func template(name string, requests ...string) string {
+	for i := range requests {
+		requests[i] = fmt.Sprintf("{name: r%d, %s}", i, requests[i])
+	}
+	return "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: " + name + ", namespace: ml}\nspec: {spec: {devices: {requests: [" + strings.Join(requests, ", ") + "]}}}\n---\n"
+}
+
+func of(class string, count int, more string) string {
+	return fmt.Sprintf("exactly: {deviceClassName: %s, allocationMode: ExactCount, count: %d%s}", class, count, more)
+}
+
+// claiming are pods with a claim from a template each.
+func claiming(pods int, templates ...string) gang.Gang {
+	var g gang.Gang
+	for _, name := range templates {
+		g.Groups = append(g.Groups, group("W-"+name, pods, spec(func(s *corev1.PodSpec) {
+			s.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimTemplateName: new(name)}}
+		})))
+	}
+	return in("ml", gangOf(g.Groups...))
+}
+
+func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
+	four := []string{largeGPU, largeGPU, smallGPU, smallGPU}
+	two := classes + pool("a", "", four...) + pool("b", "", four...)
+	whole := []string{"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io"}
+	ill := ", taints: [{key: health, value: bad, effect: NoSchedule}]"
+	var many strings.Builder
+	var names []string
+	for i := range 65 {
+		name := fmt.Sprintf("t%02d", i)
+		names = append(names, name)
+		many.WriteString(template(name, of("gpu", 1, fmt.Sprintf(", selectors: [{cel: {expression: 'device.driver == \"d%d\"'}}]", i))))
+	}
+	const (
+		atMost     = "W-gpus: devices of class %s are counted at most: "
+		overlap    = "some devices suit several requests and others one of them"
+		notCounted = "resource claims (DRA) are not judged"
+		noPlace    = "no placement keeps how many devices of class %s a node has"
+	)
+	cases := map[string]struct {
+		objects string
+		gang    gang.Gang
+		want    fit.Verdict
+		why     string
+	}{
+		"four of four, twice":                       {two + template("gpus", of("gpu", 4, "")), claiming(2, "gpus"), fit.Fits, ""},
+		"two pods of three on a node of four":       {two + template("gpus", of("gpu", 3, "")), claiming(3, "gpus"), fit.TooBig, ""},
+		"one is taken":                              {two + holds("a", 0) + template("gpus", of("gpu", 4, "")), claiming(2, "gpus"), fit.Fragmented, fmt.Sprintf(noPlace, "gpu")},
+		"two large on each node":                    {two + template("gpus", of("large", 2, "")), claiming(2, "gpus"), fit.Fits, ""},
+		"three large on none":                       {two + template("gpus", of("large", 3, "")), claiming(1, "gpus"), fit.TooBig, fmt.Sprintf(noPlace, "large")},
+		"two requests of one claim":                 {two + template("gpus", of("large", 1, ""), of("large", 1, "")), claiming(2, "gpus"), fit.Fits, ""},
+		"two groups share what there is":            {two + template("gpus", of("large", 2, "")) + template("more", of("large", 1, "")), claiming(2, "gpus", "more"), fit.TooBig, ""},
+		"a device that is ill is none":              {classes + pool("a", "", largeGPU+ill, largeGPU) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.TooBig, ""},
+		"unless that is tolerated":                  {classes + pool("a", "", largeGPU+ill, largeGPU) + template("gpus", of("gpu", 2, ", tolerations: [{key: health, operator: Exists}]")), claiming(1, "gpus"), fit.Fits, ""},
+		"but not another value":                     {classes + pool("a", "", largeGPU+ill, largeGPU) + template("gpus", of("gpu", 2, ", tolerations: [{key: health, operator: Equal, value: odd}]")), claiming(1, "gpus"), fit.TooBig, ""},
+		"some devices suit both requests":           {two + template("gpus", of("gpu", 2, ""), of("large", 2, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + overlap},
+		"more than both have at most":               {two + template("gpus", of("gpu", 2, ""), of("large", 3, "")), claiming(1, "gpus"), fit.TooBig, ""},
+		"a selector that is not read":               {two + template("gpus", of("odd", 2, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "odd") + "which devices of gpu.example.com it selects is written in CEL that is not read"},
+		"and more than it could select":             {two + template("gpus", of("odd", 5, "")), claiming(1, "gpus"), fit.TooBig, ""},
+		"a driver that has none":                    {two + template("gpus", of("gpu", 1, `, selectors: [{cel: {expression: 'device.driver == "nic.example.com"'}}]`)), claiming(1, "gpus"), fit.TooBig, ""},
+		"parts that share counters":                 {classes + pool("a", "", largeGPU+", consumesCounters: [{counterSet: m, counters: {n: {value: 1}}}]", largeGPU) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "devices of gpu.example.com are parts that share counters"},
+		"devices that are made ready first":         {classes + pool("a", "", largeGPU+", bindingConditions: [x], bindingFailureConditions: [z]") + template("gpus", of("gpu", 1, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "devices of gpu.example.com have to be made ready first"},
+		"devices that several nodes reach":          {classes + strings.Replace(pool("a", "", largeGPU), "nodeName: a", "allNodes: true", 1) + template("gpus", of("gpu", 1, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "devices of gpu.example.com are reached from several nodes"},
+		"a pool that is not whole":                  {classes + strings.Replace(pool("a", "", largeGPU), "resourceSliceCount: 1", "resourceSliceCount: 2", 1) + template("gpus", of("gpu", 1, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "the pool a of gpu.example.com is not published whole"},
+		"a slice that was replaced":                 {classes + pool("a", "", largeGPU) + strings.NewReplacer("generation: 1", "generation: 0", "name: s-a", "name: s-old").Replace(pool("a", "", four...)) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.TooBig, ""},
+		"two devices of one name":                   {classes + strings.Replace(pool("a", "", largeGPU, largeGPU), "d1", "d0", 1) + template("gpus", of("gpu", 1, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "the pool a of gpu.example.com has two devices d0"},
+		"devices that many may have":                {classes + pool("a", "", largeGPU+", allowMultipleAllocations: true") + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"who only looks on":                         {two + template("gpus", of("gpu", 9, ", adminAccess: true")), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"one of several":                            {two + template("gpus", "firstAvailable: [{name: x, deviceClassName: gpu, count: 4}]"), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"all that there are":                        {two + template("gpus", "exactly: {deviceClassName: gpu, allocationMode: All}"), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"a class that is not there":                 {two + template("gpus", of("none", 1, "")), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"33 devices are more than a claim may have": {classes + pool("a", "", strings.Split(strings.Repeat(largeGPU+";", 40), ";")[:40]...) + template("gpus", of("gpu", 33, "")), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"32 are not":                                {classes + pool("a", "", strings.Split(strings.Repeat(largeGPU+";", 40), ";")[:40]...) + template("gpus", of("gpu", 32, "")), claiming(1, "gpus"), fit.Fits, ""},
+		"64 requests":                               {classes + many.String(), claiming(1, names[:64]...), fit.TooBig, ""},
+		"65 requests":                               {classes + many.String() + pool("a", "", largeGPU), claiming(1, names[64]), fit.TooBig, ""},
+		"the 65th of 65 is not counted":             {manyOf(65) + template("t64", of("gpu", 1, `, selectors: [{cel: {expression: 'device.driver == "none"'}}]`)), claiming(1, append(manyNames(64), "t64")...), fit.Unknown, notCounted},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := ruled(t, tc.objects, whole, build.Node("a"), build.Node("b"))
+			r := fit.Fit(t.Context(), s, tc.gang)
+			if said := strings.Join(append(r.Assumed, r.Obstacle), "; "); r.Verdict != tc.want || !strings.Contains(said, tc.why) {
+				t.Errorf("%s, said %q; want %s, %q", r.Verdict, said, tc.want, tc.why)
+			}
+		})
+	}
+}
+
+// manyOf is a node with a device of each of so many drivers but the last, and templates for them.
+func manyOf(n int) string {
+	var out strings.Builder
+	out.WriteString(strings.ReplaceAll(classes, `'device.driver == "gpu.example.com"'`, `'device.driver != ""'`))
+	for i := range n - 1 {
+		driver := fmt.Sprintf("d%d.example.com", i)
+		out.WriteString(strings.NewReplacer("gpu.example.com", driver, "s-a", "s-"+driver).Replace(pool("a", "", largeGPU)))
+	}
+	for i := range n - 1 {
+		out.WriteString("apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: " + fmt.Sprintf("c%d", i) + "}\nspec: {selectors: [{cel: {expression: 'device.driver == \"" + fmt.Sprintf("d%d.example.com", i) + "\"'}}]}\n---\n")
+		out.WriteString(template(manyNames(n)[i], of(fmt.Sprintf("c%d", i), 1, "")))
+	}
+	return out.String()
+}
+
+func manyNames(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("t%02d", i))
+	}
+	return out
+}

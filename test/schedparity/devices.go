@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+// Features of device claims, each of which a run must have drawn.
+const (
+	deviceClaims      = "device claims"
+	deviceSelectors   = "device claims with selectors"
+	deviceAlternative = "device claims with alternatives"
+	deviceTaints      = "device taints"
+	deviceCounters    = "device counters"
+	deviceAdmin       = "admin access to devices"
+	deviceOfNone      = "devices of no node"
+)
+
+const gpuDriver = "gpu.example.com"
+
+// devices give the pods of some seeds claims of devices, and the nodes devices. Seeds decide, as for
+// stages.
+func (w *writer) devices(seed uint64) {
+	if seed%40 != 19 {
+		return
+	}
+	w.about(deviceClaims)
+	w.classes()
+	w.slices(seed)
+	for i := range w.s.gang.Groups {
+		g := &w.s.gang.Groups[i]
+		if i > 0 && w.one(3) {
+			continue
+		}
+		if g.Min == 0 && !w.one(3) {
+			g.Count = min(g.Count, 1+w.IntN(4))
+		}
+		delete(g.Pod.Spec.Containers[0].Resources.Requests, build.GPU)
+		delete(g.Pod.Spec.Containers[0].Resources.Limits, build.GPU)
+		name := "devices-" + g.Name
+		w.add(w.template(name, seed))
+		g.Pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "devices", ResourceClaimTemplateName: &name}}
+	}
+}
+
+func selects(expressions ...string) (out []resourcev1.DeviceSelector) {
+	for _, e := range expressions {
+		out = append(out, resourcev1.DeviceSelector{CEL: &resourcev1.CELDeviceSelector{Expression: e}})
+	}
+	return out
+}
+
+// classes are those of large and small devices of one driver.
+func (w *writer) classes() {
+	classes := map[string]string{
+		"gpu":   `device.driver == "gpu.example.com"`,
+		"large": `device.driver == "gpu.example.com" && device.attributes["gpu.example.com"].size == "large"`,
+		"small": `device.driver == 'gpu.example.com' && device.attributes['gpu.example.com'].size == 'small'`,
+	}
+	for _, name := range sorted(classes) {
+		c := &resourcev1.DeviceClass{}
+		c.Name, c.Spec.Selectors = name, selects(classes[name])
+		w.add(c)
+	}
+}
+
+// slices are the devices of the nodes, some of which claims hold.
+func (w *writer) slices(seed uint64) {
+	counters, none, old := seed%200 == 59, seed%200 == 99, w.one(12)
+	mixed := w.one(2)
+	for i, n := range w.s.clusterState.nodes {
+		if w.one(8) {
+			continue
+		}
+		s := &resourcev1.ResourceSlice{}
+		s.Name = "slice-" + n.Name
+		s.Spec.Driver, s.Spec.NodeName = gpuDriver, &n.Name
+		s.Spec.Pool = resourcev1.ResourcePool{Name: n.Name, Generation: 1, ResourceSliceCount: 1}
+		if none && i == 0 {
+			w.about(deviceOfNone)
+			yes := true
+			s.Spec.NodeName, s.Spec.AllNodes = nil, &yes
+		}
+		for at := range 1 + w.IntN(8) {
+			size := []string{"large", "small"}[i%2]
+			if mixed {
+				size = pick(w, "large", "small")
+			}
+			d := resourcev1.Device{Name: fmt.Sprintf("gpu-%d", at), Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"size": {StringValue: &size}}}
+			if w.one(10) {
+				w.about(deviceTaints)
+				d.Taints = []resourcev1.DeviceTaint{{Key: "health", Value: pick(w, "bad", "odd"), Effect: pick(w, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNone)}}
+			}
+			if counters {
+				d.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "memory", Counters: map[string]resourcev1.Counter{"slices": {Value: resource.MustParse(pick(w, "1", "2"))}}}}
+			}
+			s.Spec.Devices = append(s.Spec.Devices, d)
+			if !counters && w.one(4) {
+				w.add(w.holder(s, d.Name, n))
+			}
+		}
+		if counters {
+			w.about(deviceCounters)
+			s.Spec.Pool.ResourceSliceCount = 2
+			shared := s.DeepCopy()
+			shared.Name, shared.Spec.Devices = "counters-"+n.Name, nil
+			shared.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "memory", Counters: map[string]resourcev1.Counter{"slices": {Value: resource.MustParse("6")}}}}
+			w.add(shared)
+		}
+		w.add(s)
+		if old && !counters { // what a driver has just replaced
+			before := s.DeepCopy()
+			before.Name, before.Spec.Pool.Generation = "old-"+n.Name, 0
+			w.add(before)
+		}
+	}
+}
+
+// holder is a claim that has a device.
+func (w *writer) holder(s *resourcev1.ResourceSlice, of string, n *corev1.Node) *resourcev1.ResourceClaim {
+	c := &resourcev1.ResourceClaim{}
+	c.Namespace, c.Name = other, "holds-"+n.Name+"-"+of
+	c.UID = types.UID(c.Name)
+	c.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}}}
+	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: s.Spec.Driver, Pool: s.Spec.Pool.Name, Device: of}}}}
+	c.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "gone", UID: "gone"}}
+	return c
+}
+
+// template is that of the claims of a role.
+func (w *writer) template(name string, seed uint64) *resourcev1.ResourceClaimTemplate {
+	t := &resourcev1.ResourceClaimTemplate{}
+	t.Namespace, t.Name = home, name
+	for i := range pick(w, 1, 1, 1, 2) {
+		e := &resourcev1.ExactDeviceRequest{DeviceClassName: pick(w, "gpu", "gpu", "large", "small"), AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: int64(pick(w, 1, 1, 2, 4))}
+		if i > 0 {
+			e.DeviceClassName = pick(w, "large", "small")
+		}
+		if w.one(6) {
+			w.about(deviceSelectors)
+			e.Selectors = selects(pick(w, `device.attributes["gpu.example.com"].size == "large"`, `device.attributes["gpu.example.com"].size != "large"`, `device.driver == "nic.example.com"`))
+		}
+		if w.one(5) {
+			e.Tolerations = []resourcev1.DeviceToleration{pick(w,
+				resourcev1.DeviceToleration{Operator: resourcev1.DeviceTolerationOpExists},
+				resourcev1.DeviceToleration{Key: "health", Operator: resourcev1.DeviceTolerationOpEqual, Value: "odd"},
+				resourcev1.DeviceToleration{Key: "health", Operator: resourcev1.DeviceTolerationOpExists, Effect: resourcev1.DeviceTaintEffectNoSchedule},
+			)}
+		}
+		r := resourcev1.DeviceRequest{Name: fmt.Sprintf("r%d", i), Exactly: e}
+		switch {
+		case seed%400 == 139:
+			w.about(deviceAlternative)
+			r.Exactly, r.FirstAvailable = nil, []resourcev1.DeviceSubRequest{
+				{Name: "a", DeviceClassName: "large", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1},
+				{Name: "b", DeviceClassName: "small", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 2},
+			}
+		case seed%400 == 339:
+			w.about(deviceAdmin)
+			yes := true
+			e.AdminAccess = &yes
+		}
+		t.Spec.Spec.Devices.Requests = append(t.Spec.Spec.Devices.Requests, r)
+	}
+	return t
+}
+
+// deviceClaimsOf adds the claims that the controller makes for pods, and says in their status which.
+func (s *scenario) deviceClaimsOf(objects []runtime.Object, pods map[string][]*corev1.Pod) []runtime.Object {
+	yes := true
+	for i := range s.gang.Groups {
+		for _, p := range pods[s.gang.Groups[i].Name] {
+			p.Status.ResourceClaimStatuses = nil
+			for _, of := range p.Spec.ResourceClaims {
+				at := slices.IndexFunc(s.objects, func(o runtime.Object) bool {
+					t, ok := o.(*resourcev1.ResourceClaimTemplate)
+					return ok && t.Name == *of.ResourceClaimTemplateName
+				})
+				if at < 0 {
+					continue
+				}
+				c := &resourcev1.ResourceClaim{Spec: *s.objects[at].(*resourcev1.ResourceClaimTemplate).Spec.Spec.DeepCopy()}
+				c.Namespace, c.Name = p.Namespace, p.Name+"-"+of.Name
+				c.UID = types.UID(c.Name)
+				c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: &yes}}
+				p.Status.ResourceClaimStatuses = append(p.Status.ResourceClaimStatuses, corev1.PodResourceClaimStatus{Name: of.Name, ResourceClaimName: &c.Name})
+				objects = append(objects, c)
+			}
+		}
+	}
+	return objects
+}
+
+// allocate does with the claims of a pod what the scheduler does when it binds the pod: what its plugin
+// reserves is written into their status.
+func (o *oracle) allocate(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node string) error {
+	if len(pod.Spec.ResourceClaims) == 0 {
+		return nil
+	}
+	if s := o.dra.Reserve(ctx, state, pod, node); !s.IsSuccess() {
+		return fmt.Errorf("reserve the devices of %s on %s: %w", pod.Name, node, s.AsError())
+	}
+	claims := o.manager.ResourceClaims()
+	for _, of := range pod.Status.ResourceClaimStatuses {
+		claim, err := claims.Get(pod.Namespace, *of.ResourceClaimName)
+		if err != nil {
+			return fmt.Errorf("find claim %s: %w", *of.ResourceClaimName, err)
+		}
+		allocation := claims.GetPendingAllocation(claim.UID)
+		if allocation == nil {
+			return fmt.Errorf("claim %s is not reserved", claim.Name)
+		}
+		claim = claim.DeepCopy()
+		claim.Status.Allocation = allocation
+		claim.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: pod.Name, UID: pod.UID}}
+		o.set(claim)
+		claims.MaybeRemoveClaimPendingAllocation(claim.UID, true)
+	}
+	return nil
+}
