@@ -56,16 +56,16 @@ func TestGangsOfTheKinds(t *testing.T) {
 		want  string // the answer begins so
 	}{
 		"all groups of a set have a place":                   {lws("", "2", "2"), free(4), "4 of 4 pods fit"},
-		"one group of two has a place":                       {lws("", "2", "2"), free(3), "3 of 4 pods fit now"},
+		"one group of two has a place":                       {lws("", "2", "2"), free(3), "3 of 4 pods fit: they ask for 32 nvidia.com/gpu, but the 3 nodes they may use have 24 even idle"},
 		"a group in a rack of its own":                       {lws(exclusive, "1", "2"), racks, "2 of 2 pods fit: 1 leader + 1 worker on 2 nodes"},
-		"a group that no rack holds":                         {lws(exclusive, "1", "3"), racks, "2 of 3 pods fit now, and not all of them on the idle cluster: 1 leader + 2 workers must all share one rack"},
+		"a group that no rack holds":                         {lws(exclusive, "1", "3"), racks, "2 of 3 pods fit: 1 leader + 2 workers must all share one rack"},
 		"several groups with racks of their own":             {lws(exclusive, "2", "1"), racks, "not known whether 2 pods fit: leader: anti-affinity by the label leaderworkerset.sigs.k8s.io/group-key"},
 		"a cluster that is to have two workers":              {ray("", "replicas: 2"), free(2), "3 of 3 pods fit"},
-		"a cluster without an autoscaler has its replicas":   {ray("", "replicas: 2, minReplicas: 1, maxReplicas: 4"), free(1), "2 of 3 pods fit now"},
+		"a cluster without an autoscaler has its replicas":   {ray("", "replicas: 2, minReplicas: 1, maxReplicas: 4"), free(1), "2 of 3 pods fit: 2 gpus ask for 16 nvidia.com/gpu, but the 1 node they may use has 8 even idle"},
 		"a cluster with one begins with its minimum":         {ray("enableInTreeAutoscaling: true, ", "replicas: 2, minReplicas: 1, maxReplicas: 4"), free(1), "2 of up to 5 pods fit"},
 		"a cluster that may grow from nothing asks for none": {ray("enableInTreeAutoscaling: true, ", "minReplicas: 0, maxReplicas: 400"), free(1), "the pod fits"},
-		"pairs of hosts":                                     {ray("", "replicas: 2, numOfHosts: 2"), free(3), "4 of 5 pods fit now"},
-		"a gang of Volcano of all its pods":                  {volcano("", "replicas: 4"), free(4), "4 of 5 pods fit now"},
+		"pairs of hosts":                                     {ray("", "replicas: 2, numOfHosts: 2"), free(3), "4 of 5 pods fit: "},
+		"a gang of Volcano of all its pods":                  {volcano("", "replicas: 4"), free(4), "4 of 5 pods fit: "},
 		"a gang of Volcano that can do with fewer":           {volcano("minAvailable: 3, ", "replicas: 4, minAvailable: 2"), free(3), "3 of up to 5 pods fit"},
 		"T9k's elastic job begins with its minimum": {
 			"apiVersion: batch.tensorstack.dev/v1beta1\nkind: PyTorchTrainingJob\nmetadata: {name: t, namespace: ml}\n" +

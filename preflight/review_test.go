@@ -177,7 +177,7 @@ func TestReviewDecides(t *testing.T) {
 		want   string
 	}{
 		"nothing to say":           {preflight.Request{}, nil, "allowed\n"},
-		"findings warn":            {preflight.Request{Cluster: snapshot(t, four)}, nil, "warned\nerror [gang-does-not-fit] spec.pytorchReplicaSpecs.Worker.replicas: 4 of 6 pods fit: they ask for 48 nvidia.com/gpu, but the nodes they may use have 32 in total; fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)\n"},
+		"findings warn":            {preflight.Request{Cluster: snapshot(t, four)}, nil, "warned\nerror [gang-does-not-fit] spec.pytorchReplicaSpecs.Worker.replicas: 4 of 6 pods fit: they ask for 48 nvidia.com/gpu, but the 4 nodes they may use have 32 even idle; fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)\n"},
 		"a policy warns":           {preflight.Request{}, &table{ruled: preflight.Ruled{Rulings: warn}}, "warned\nwarning [p] spec: hm\n"},
 		"a policy denies":          {preflight.Request{}, &table{ruled: preflight.Ruled{Rulings: deny}}, "denied\nerror [p] spec: no\n"},
 		"a policy that fails":      {preflight.Request{}, &table{ruled: preflight.Ruled{Undecided: []string{"p: no idea"}}}, "allowed\nfailed policy p: no idea\n"},

@@ -53,8 +53,8 @@ func fitLines(r *fit.Result) []string {
 	if r.Held() {
 		line("limit", r.Violations[0].String())
 	}
-	if why, ok := strings.CutPrefix(r.String(), r.Headline()+": "); ok && r.Verdict != fit.Fits && !r.Held() {
-		line("because", why)
+	if r.Verdict != fit.Fits && !r.Held() {
+		line("because", r.Why())
 	}
 	line("change", r.Change)
 	return out

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/check/checktest"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
 // eachFinding visits what a check says about its own fixtures.
@@ -80,14 +81,79 @@ var writtenOtherwise = map[string]string{
 // terminals cut; the sentence says itself what it is about.
 func TestEveryMessageHasASubject(t *testing.T) {
 	eachFinding(t, func(fixture string, _ checktest.Fixture, found finding.Finding) {
-		first, _, _ := strings.Cut(found.Message, " ")
-		if slices.Contains(verbs, first) {
-			t.Errorf("%s: [%s] begins with a verb; want what it is about first: %s", fixture, found.Check, found.Message)
-		}
-		if found.Path == "" {
-			t.Errorf("%s: [%s] has no path: %s", fixture, found.Check, found.Message)
+		for _, fault := range faults(found) {
+			t.Errorf("%s: [%s] %s: %s", fixture, found.Check, fault, found.Message)
 		}
 	})
+}
+
+// faults are what is wrong with a message whatever it is about.
+func faults(found finding.Finding) (out []string) {
+	first, _, _ := strings.Cut(found.Message, " ")
+	if slices.Contains(verbs, first) {
+		out = append(out, "begins with a verb; want what it is about first")
+	}
+	if found.Path == "" {
+		out = append(out, "has no path")
+	}
+	if strings.HasSuffix(found.Message, ".") {
+		out = append(out, "ends with a full stop; a remedy follows")
+	}
+	if found := thousands.FindString(found.Message); found != "" {
+		out = append(out, "shortens a count: "+found)
+	}
+	if found := oneOfMany.FindString(found.Message); found != "" {
+		out = append(out, "counts one as many: "+found)
+	}
+	return out
+}
+
+// thousands is a count such as 2k: a number is written out, for whoever acts on it. oneOfMany is
+// a plural after 1.
+var (
+	thousands = regexp.MustCompile(`\b[0-9]+k\b`)
+	oneOfMany = regexp.MustCompile(`(^|[^0-9.,:x-])1 (pods|nodes|GPUs|Workers|workers|processes|hosts|slots|claims|replicas|containers)\b`)
+)
+
+// TestABadMessageIsFound: the rules above fail for messages that break them.
+func TestABadMessageIsFound(t *testing.T) {
+	at := job.Path("spec")
+	for name, tc := range map[string]struct {
+		found finding.Finding
+		want  string
+	}{
+		"a verb first":  {finding.Finding{Path: at, Message: "is named without an amount"}, "begins with a verb"},
+		"no path":       {finding.Finding{Message: "the job has no Worker"}, "has no path"},
+		"two sentences": {finding.Finding{Path: at, Message: "the job has no Worker."}, "ends with a full stop"},
+		"2k":            {finding.Finding{Path: at, Message: "the pods ask for 2k nvidia.com/gpu"}, "shortens a count"},
+		"1 pods":        {finding.Finding{Path: at, Message: "the job has 1 pods"}, "counts one as many"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := faults(tc.found)
+			if len(got) != 1 || !strings.HasPrefix(got[0], tc.want) {
+				t.Errorf("faults of %q are %q; want one: %s", tc.found.Message, got, tc.want)
+			}
+		})
+	}
+	for name, line := range map[string]string{
+		"a number":           `p.Reportf(at, "of %d roles, %d train", roles, 0)`,
+		"a word":             `p.Reportf(at, "%s is missing", "the image")`,
+		"a count of one":     `p.Reportf(at, "%s is missing", facts.Count(1, "image"))`,
+		"below a Sprintf":    `p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%d of %d", n, 2)})`,
+		"a constant by name": `const most = 4; p.Reportf(at, "%d words in %d", n, most)`,
+		"a sign before it":   `p.Reportf(at, "%d is not %d", n, -1)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, "bad.go", "package bad\nfunc run() {"+line+"}", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, _ := constants(file); len(found) != 1 {
+				t.Errorf("%s holds %d constants as values; want 1", line, len(found))
+			}
+		})
+	}
 }
 
 // verbs begin sentences whose subject is left to the path.
@@ -112,37 +178,58 @@ func TestNoConstantIsFedInAsAValue(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			for _, arg := range values(call) {
-				calls++
-				if literal, ok := arg.(*ast.BasicLit); ok {
-					t.Errorf("%s: %s is a constant: write it into the sentence", fset.Position(literal.Pos()), literal.Value)
-				}
-			}
-			return true
-		})
+		found, looked := constants(file)
+		calls += looked
+		for _, constant := range found {
+			t.Errorf("%s: a constant as a value: write it into the sentence", fset.Position(constant.Pos()))
+		}
 	}
 	if calls < 100 {
 		t.Errorf("%d values of messages were looked at; want 100 at least: are they made in another way?", calls)
 	}
 }
 
+// constants are the values of sentences in a file that are always the same, and how many values
+// there are at all.
+func constants(file *ast.File) (found []ast.Expr, looked int) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			for _, arg := range values(call) {
+				if looked++; constant(arg) {
+					found = append(found, arg)
+				}
+			}
+		}
+		return true
+	})
+	return found, looked
+}
+
+// constant says whether an expression is a literal, one with a sign, or a constant of the file.
+func constant(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.UnaryExpr:
+		return constant(e.X)
+	case *ast.Ident:
+		return e.Obj != nil && e.Obj.Kind == ast.Con
+	}
+	return false
+}
+
 // values are the arguments of a call that end up as values in a sentence.
 func values(call *ast.CallExpr) []ast.Expr {
 	name := called(call)
-	from, wanted := map[string]int{"Sprintf": 1, "Reportf": 2, "report": 2, "refuse": 2, "count": 0}[name]
+	from, wanted := map[string]int{"Sprintf": 1, "Reportf": 2, "report": 2, "refuse": 2, "Count": 0}[name]
 	switch {
 	case !wanted || len(call.Args) <= from:
 		return nil
-	case name == "count":
+	case name == "Count":
 		return call.Args[:1]
 	}
 	return call.Args[from:]

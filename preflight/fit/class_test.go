@@ -69,7 +69,7 @@ func TestNodesThatDifferInNamesAndLabelsOnlyAreOneClass(t *testing.T) {
 		t.Errorf("there are %d classes; want 3: free nodes of 8, one with 7 left, nodes of 4", got)
 	}
 	got := whatif.Answer(t.Context(), s, gangOf(group("Worker", 6, build.Asks("8"), selects("rack", "1"))))
-	const want = "4 of 6 pods fit now, and not all of them on the idle cluster: 6 Workers ask for 8 nvidia.com/gpu each (48); the 5 nodes that may take them have 40 nvidia.com/gpu in all, even idle; 48 nodes not selected, 1 full"
+	const want = "4 of 6 pods fit: they ask for 48 nvidia.com/gpu, but the 5 nodes they may use have 40 even idle; 48 nodes not selected, 1 full"
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("Fit of one rack, in which one node is in use (-want +got):\n%s", diff)
 	}

@@ -83,12 +83,12 @@ func TestFitInTheUsersWords(t *testing.T) {
 	}{
 		"a master and five workers on four free nodes": {
 			demo(), gangOf(group("Master", 1, build.Asks("8")), group("Worker", 5, build.Asks("8"))),
-			"4 of 6 pods fit now, and not all of them on the idle cluster: 1 Master + 5 Workers ask for 8 nvidia.com/gpu each (48); the 4 nodes that may take them have 32 nvidia.com/gpu in all, even idle; 1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)",
+			"4 of 6 pods fit: they ask for 48 nvidia.com/gpu, but the 4 nodes they may use have 32 even idle; 1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)",
 			"fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)",
 		},
 		"with the cordoned node it would fit": {
 			demo(), gpus(5, "8"),
-			"4 of 5 pods fit now, and not all of them on the idle cluster: 5 Workers ask for 8 nvidia.com/gpu each (40); the 4 nodes that may take them have 32 nvidia.com/gpu in all, even idle; all would with the 1 unready or cordoned node back; 1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)",
+			"4 of 5 pods fit: they ask for 40 nvidia.com/gpu, but the 4 nodes they may use have 32 even idle; they all fit once the 1 cordoned node is back; 1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)",
 			"fits with 4 Workers instead of 5 (4 Workers on 4 nodes)",
 		},
 		"it fits": {
@@ -97,50 +97,50 @@ func TestFitInTheUsersWords(t *testing.T) {
 		},
 		"eight free, but four and four": {
 			twoHalfBusy, gpus(1, "8"),
-			"the pod does not fit now: 1 Worker asks for 8 nvidia.com/gpu; 8 nvidia.com/gpu are free on the 2 nodes that may take it, at most 4 on one; 2 nodes full",
+			"the pod does not fit now: it asks for 8 nvidia.com/gpu, but no node has more than 4 free (8 in all); 2 nodes full",
 			"fits with 2 Workers of 4 nvidia.com/gpu instead of 1 Worker of 8 (2 Workers on 2 nodes)",
 		},
 		"one GPU of sixteen is taken": {
 			oneTaken, gpus(2, "8"),
-			"1 of 2 pods fit now: 2 Workers ask for 8 nvidia.com/gpu each (16); 15 nvidia.com/gpu are free on the 2 nodes that may take them, at most 8 on one; 1 node full",
+			"1 of 2 pods fit now: they ask for 16 nvidia.com/gpu, but only 15 are free on the 2 nodes they may use; 1 node full",
 			"fits with 1 Worker instead of 2 (1 Worker on 1 node)",
 		},
 		"tasks larger than any node": {
 			clusterOf(small), gangOf(group("worker", 4, build.Requests("cpu=48", "memory=64Gi"))),
-			"0 of 4 pods fit: one worker asks for 48 cpu; the largest node it may use has 24, even idle; 6 nodes too small",
+			"0 of 4 pods fit: one worker asks for 48 cpu, but the largest node it may use has 24 even idle; 6 nodes too small",
 			"fits with 24 cpu per pod instead of 48 (4 workers on 4 nodes)",
 		},
 		"no node has a GPU": {
 			clusterOf(small), gpus(2, "8"),
-			"0 of 2 pods fit: one Worker asks for 8 nvidia.com/gpu; no node it may use has any; 6 nodes too small", "",
+			"0 of 2 pods fit: one Worker asks for 8 nvidia.com/gpu, but no node it may use has any; 6 nodes too small", "",
 		},
 		"no node carries the label": {
 			demo(), gangOf(group("Worker", 2, build.Asks("8"), selects("pool", "h200"))),
-			"0 of 2 pods fit: no node may take one Worker, which asks for 8 nvidia.com/gpu; 1 node cordoned, 6 not selected",
+			"0 of 2 pods fit: no node may take them (1 node cordoned, 6 not selected)",
 			"fits without the node selector pool=h200 (2 Workers on 2 nodes)",
 		},
 		"the daemon of a node takes what the pod needs": {
 			clusterOf(build.Node("a", build.GPUs(8)), build.Pod("agent", build.On("a"), build.OwnedBy("DaemonSet", "agent"), build.Requests("cpu=1"))),
 			gangOf(group("Worker", 1, build.Requests("cpu=96"))),
-			"the pod does not fit: one Worker asks for 96 cpu; the largest node it may use has 95, even idle; 1 node too small",
+			"the pod does not fit: one Worker asks for 96 cpu, but the largest node it may use has 95 even idle; 1 node too small",
 			"fits with 95 cpu per pod instead of 96 (1 Worker on 1 node)",
 		},
 		"sixteen free as twelve and four": {
 			clusterOf(build.Node("a", build.GPUs(16)), build.Node("b", build.GPUs(8)), build.Pod("x", build.On("a"), build.Asks("4")), build.Pod("y", build.On("b"), build.Asks("4"))),
 			gpus(2, "8"),
-			"1 of 2 pods fit now: 2 Workers ask for 8 nvidia.com/gpu each (16); 16 nvidia.com/gpu are free on the 2 nodes that may take them, enough on single nodes for 1 pod of 8; 1 node full",
+			"1 of 2 pods fit now: they ask for 8 nvidia.com/gpu each, but single nodes have room for only 1 pod of 8 (16 free in all); 1 node full",
 			"fits with 1 Worker instead of 2 (1 Worker on 1 node)",
 		},
 		"CPUs run out before GPUs do": {
 			clusterOf(build.Nodes(2, "a", build.GPUs(8)), build.Pod("x", build.On("a-1"), build.Requests("cpu=90"))),
 			gangOf(group("Worker", 2, build.Requests("cpu=32", "nvidia.com/gpu=8"))),
-			"1 of 2 pods fit now: 2 Workers ask for 8 nvidia.com/gpu each (16), 2 Workers ask for 32 cpu each (64); 16 nvidia.com/gpu and 102 cpu are free on the 2 nodes that may take them, but not enough of both on the same nodes; 1 node full",
+			"1 of 2 pods fit now: they ask for 16 nvidia.com/gpu (8 each) and 64 cpu (32 each); 16 nvidia.com/gpu and 102 cpu are free on the 2 nodes they may use, but not enough of both on the same nodes; 1 node full",
 			"fits with 1 Worker instead of 2 (1 Worker on 1 node)",
 		},
 		"room for pods runs out": {
 			clusterOf(build.Node("a", build.Allocatable("pods", "2")), build.Pod("x", build.On("a"))),
 			gangOf(group("Worker", 2)),
-			"1 of 2 pods fit now: room for 2 pods is asked; 1 place for a pod is free on the 1 node that may take them, at most 1 on one",
+			"1 of 2 pods fit now: they need room for 2 pods, but only 1 place for a pod is free on the 1 node they may use",
 			"fits with 1 Worker instead of 2 (1 Worker on 1 node)",
 		},
 		"an elastic role at its minimum": {
@@ -169,9 +169,9 @@ func TestFitAsLines(t *testing.T) {
 		want string
 	}{
 		"no": {gangOf(group("Master", 1, build.Asks("8")), group("Worker", 5, build.Asks("8"))), `
-4 of 6 pods fit now, and not all of them on the idle cluster
+4 of 6 pods fit
   asked    1 Master + 5 Workers: 8 nvidia.com/gpu each
-  short    nvidia.com/gpu: 48 asked, 8 by one pod; 32 there even when idle on 4 nodes, at most 8 on one
+  short    nvidia.com/gpu: 48 asked, 8 by one pod; 32 there even idle on 4 nodes, at most 8 on one
   nodes    1 node cordoned, 2 tainted (gpu=l40s:NoSchedule)
   change   fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)`},
 		"yes": {gangOf(group("launcher", 1), group("Worker", 4, build.Asks("8"))), `

@@ -44,17 +44,17 @@ func TestWhatIsAskedForPodsThatWaitBesideThoseThatRun(t *testing.T) {
 		"others are in the way": {
 			g, clusterOf(append(running, build.Nodes(6, "a", build.GPUs(8)),
 				build.Pod("x", build.On("a-5"), build.Asks("3")), build.Pod("y", build.On("a-6"), build.Asks("5")))...),
-			"4 of 6 pods fit now: 2 Workers ask for 8 nvidia.com/gpu each (16); 8 nvidia.com/gpu are free on the 6 nodes that may take them, at most 5 on one; 6 nodes full",
+			"4 of 6 pods fit now: the 2 pods that wait ask for 8 nvidia.com/gpu each, but no node has more than 5 free (8 in all); 6 nodes full",
 			"fits with 3 Workers instead of 5 (1 Master + 3 Workers on 4 nodes)",
 		},
 		"the cluster is too small, its own pods in place": {
 			g, clusterOf(append(running, build.Nodes(5, "a", build.GPUs(8)))...),
-			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers ask for 8 nvidia.com/gpu each (16); the 5 nodes that may take them have 8 nvidia.com/gpu beside the 4 pods that run, even idle; 4 nodes full",
+			"5 of 6 pods fit: the 2 pods that wait ask for 16 nvidia.com/gpu, but the 5 nodes they may use have 8 even idle, beside the 4 pods that run; 4 nodes full",
 			"fits with 4 Workers instead of 5 (1 Master + 4 Workers on 5 nodes)",
 		},
 		"a node of its own for each, and too few nodes": {
 			lonely, clusterOf(append(spread, build.Nodes(5, "a", build.GPUs(16)))...),
-			"5 of 6 pods fit now, and not all of them on the idle cluster: 2 Workers need a node each (required pod anti-affinity); 1 node could take one, even idle; 4 nodes closed by ports, volumes or affinity",
+			"5 of 6 pods fit: 2 Workers need a node each (required pod anti-affinity); 1 node could take one, even idle; 4 nodes closed by ports, volumes or affinity",
 			"fits with 4 Workers instead of 5 (1 Master + 4 Workers on 5 nodes)",
 		},
 		"a node was cordoned under a pod that runs": {

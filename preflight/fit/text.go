@@ -12,21 +12,48 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
+// The finding, the shell and the diagnosis say an answer in the sentences of this file, so that
+// one thing is called the same wherever somebody meets it.
+
 // String is the result in one stable paragraph: how many pods fit, both numbers of what
 // is short, and why nodes do not count.
 func (r Result) String() string {
-	out := r.Headline()
+	if why := r.Why(); why != "" {
+		return r.Headline() + ": " + why
+	}
+	return r.Headline()
+}
+
+// Why is what the headline rests on: the rules before the nodes where they decide, what is short on
+// the nodes, and why nodes do not count; empty: no more is known.
+func (r Result) Why() string {
+	var out []string
 	_, stopped := r.stopper()
 	if stopped {
-		out += ": " + r.violationsText()
+		out = append(out, r.violationsText())
 	}
-	if s := r.reason(); s != "" && stopped && r.Refused() {
-		out += "; " + s
-	} else if s != "" && !stopped {
-		out += ": " + s
+	if !stopped || r.Refused() {
+		out = append(out, r.reason())
 	}
-	if s := r.Rejected.String(); s != "" && r.Refused() {
-		out += "; " + s
+	if r.Refused() && !r.refusedByAll() {
+		out = append(out, r.Rejected.String())
+	}
+	return strings.Join(slices.DeleteFunc(out, func(part string) bool { return part == "" }), "; ")
+}
+
+// OnNodes is the answer about the nodes alone, whatever lies before them: for who says the rest
+// elsewhere. Of the nodes that do not count it names those that may come back.
+func (r Result) OnNodes() string {
+	out := r.onNodes()
+	if why := r.reason(); why != "" {
+		out += ": " + why
+	}
+	away := Rejections{NotReady: r.Rejected.NotReady, Cordoned: r.Rejected.Cordoned}.String()
+	if away != "" && r.Verdict == TooBig && !r.WithNodesBack && !r.refusedByAll() {
+		out += "; " + away
+	}
+	if r.Paused != "" {
+		return r.Paused + "; " + out
 	}
 	return out
 }
@@ -57,8 +84,6 @@ func (r Result) onNodes() string {
 		return fmt.Sprintf("%d of up to %s fit", r.Placed, pods)
 	case r.Verdict == Unknown:
 		return fmt.Sprintf("not known whether %s fit", pods)
-	case r.Verdict == TooBig && !r.PodTooBig && !r.Unresolvable:
-		return fmt.Sprintf("%d of %s fit now, and not all of them on the idle cluster", r.Placed, pods)
 	case r.Verdict == Full, r.Verdict == Fragmented:
 		return fmt.Sprintf("%d of %s fit now", r.Placed, pods)
 	default:
@@ -89,6 +114,9 @@ func (r Result) reason() string {
 		return strings.Join(r.Assumed[:min(1, len(r.Assumed))], "")
 	case TooBig, Full, Fragmented:
 	}
+	if r.refusedByAll() {
+		return fmt.Sprintf("no node may take %s (%s)", r.them(), r.Rejected) + r.backText()
+	}
 	if r.Reason != "" {
 		return r.Reason + r.backText()
 	}
@@ -102,8 +130,29 @@ func (r Result) reason() string {
 	if len(lead) == 2 {
 		return r.togetherText(lead[0], lead[1])
 	}
-	return r.askText(lead[0]) + "; " + r.haveText(lead[0]) + r.backText()
+	return r.shortText(lead[0]) + r.backText()
 }
+
+// refusedByAll says that every node is away, or is refused to the pods by selector or taint, so that
+// room does not matter.
+func (r Result) refusedByAll() bool {
+	n := r.Rejected
+	return r.Verdict != Fits && !r.Unresolvable && n.Total > 0 && n.NotReady+n.Cordoned+n.Selector+n.Taint == n.Total
+}
+
+// Lacks is what there is too little of for the pods without a place, of a resource by name; empty:
+// there is enough of it, as far as is known.
+func (r Result) Lacks(resource string) string {
+	for _, s := range r.Shortfall {
+		if string(s.Resource) == resource && r.Refused() {
+			return r.shortText(s)
+		}
+	}
+	return ""
+}
+
+// shortText compares what is asked of a resource with what there is.
+func (r Result) shortText(s Shortfall) string { return r.askText(s) + ", but " + r.haveText(s) }
 
 // leading are the shortfalls to talk about: the one that weighs most, and a second one
 // where neither is short alone.
@@ -129,60 +178,118 @@ func (r Result) neverText(s Shortfall) string {
 	case r.Usable+r.Rejected.TooSmall == 0:
 		return fmt.Sprintf("no node may take %s, which asks for %s", who, AmountText(s.Resource, s.LargestAsked))
 	case s.LargestFree == 0:
-		return fmt.Sprintf("%s asks for %s; no node it may use has any", who, AmountText(s.Resource, s.LargestAsked))
+		return fmt.Sprintf("%s asks for %s, but no node it may use has any", who, AmountText(s.Resource, s.LargestAsked))
 	default:
-		return fmt.Sprintf("%s asks for %s; the largest node it may use has %s, even idle", who, AmountText(s.Resource, s.LargestAsked), job.Format(s.Resource, s.LargestFree))
+		return fmt.Sprintf("%s asks for %s, but the largest node it may use has %s even idle", who, AmountText(s.Resource, s.LargestAsked), job.Format(s.Resource, s.LargestFree))
 	}
 }
 
-// askText is who asks for how much of a resource, each and in sum.
+// askText is who asks for how much of a resource: in sum, or each where one node has to have it.
 func (r Result) askText(s Shortfall) string {
-	var parts []string
+	who, pods := r.asker(s.Resource)
+	if pods == 0 {
+		return r.subject() + " need" + thirdPerson(r.Wanted) + " room for " + words.Count(int(s.Asked), "pod", "pods")
+	}
+	text := who + " ask" + thirdPerson(pods) + " for "
+	if pods > 1 && r.Verdict != TooBig && s.onSingleNodes() {
+		return text + r.upTo(s) + AmountText(s.Resource, s.LargestAsked) + " each"
+	}
+	return text + AmountText(s.Resource, s.Asked)
+}
+
+// onSingleNodes says that it is not the sum that falls short, but what is free in one place.
+func (s Shortfall) onSingleNodes() bool {
+	return s.LargestFree < s.LargestAsked || s.Free >= s.Asked && s.LargestFit < s.LargestPods
+}
+
+// asker are the pods that ask for a resource.
+func (r Result) asker(name corev1.ResourceName) (who string, pods int) {
+	if name == corev1.ResourcePods {
+		return "", 0
+	}
+	var roles []string
 	for _, a := range r.Asks {
-		each := a.Each[s.Resource]
-		switch {
-		case each == 0:
-		case a.Pods == 1:
-			parts = append(parts, fmt.Sprintf("%s asks for %s", a.Roles, AmountText(s.Resource, each)))
-		default:
-			parts = append(parts, fmt.Sprintf("%s ask for %s each", a.Roles, AmountText(s.Resource, each)))
+		if a.Each[name] > 0 {
+			roles, pods = append(roles, a.Roles), pods+a.Pods
 		}
 	}
-	if s.Resource == corev1.ResourcePods || len(parts) == 0 {
-		return "room for " + words.Count(int(s.Asked), "pod", "pods") + " is asked"
+	switch {
+	case pods == r.Wanted-r.Running:
+		return r.subject(), pods
+	case len(roles) == 1 && !strings.Contains(roles[0], "+"):
+		return roles[0], pods
 	}
-	text := strings.Join(parts, ", ")
-	if s.Asked != s.LargestAsked {
-		text += fmt.Sprintf(" (%s)", job.Format(s.Resource, s.Asked))
+	return words.Count(pods, "pod", "pods"), pods
+}
+
+// sumText is what is asked of a resource: "48 nvidia.com/gpu (8 each)".
+func (r Result) sumText(s Shortfall) string {
+	text := AmountText(s.Resource, s.Asked)
+	if s.Asked == s.LargestAsked {
+		return text
 	}
-	return text
+	return fmt.Sprintf("%s (%s%s each)", text, r.upTo(s), job.Format(s.Resource, s.LargestAsked))
+}
+
+// upTo precedes what the largest pod asks for where others ask for less.
+func (r Result) upTo(s Shortfall) string {
+	for _, a := range r.Asks {
+		if each := a.Each[s.Resource]; each > 0 && each < s.LargestAsked {
+			return "up to "
+		}
+	}
+	return ""
 }
 
 // haveText is what there is of a resource.
 func (r Result) haveText(s Shortfall) string {
 	f := func(n int64) string { return job.Format(s.Resource, n) }
-	nodes := "the " + words.Count(r.Usable, "node", "nodes") + " that may take " + r.them()
-	what := string(s.Resource)
+	has := "have"
+	if r.Usable == 1 {
+		has = "has"
+	}
+	nodes := "the " + words.Count(r.Usable, "node", "nodes") + " " + r.they() + " may use"
+	places := ""
 	if s.Resource == corev1.ResourcePods {
-		what = "places for pods"
+		places = " places for pods"
 		if s.Free == 1 {
-			what = "place for a pod"
+			places = " place for a pod"
 		}
 	}
 	switch {
 	case r.Usable == 0:
 		return "no node may take " + r.them()
 	case r.Verdict == TooBig && r.Running > 0:
-		return fmt.Sprintf("%s have %s %s beside the %s, even idle", nodes, f(s.Free), what, words.Count(r.Running, "pod that runs", "pods that run"))
+		return fmt.Sprintf("%s %s %s%s even idle, beside the %s", nodes, has, f(s.Free), places, words.Count(r.Running, "pod that runs", "pods that run"))
 	case r.Verdict == TooBig:
-		return fmt.Sprintf("%s have %s %s in all, even idle", nodes, f(s.Free), what)
+		return fmt.Sprintf("%s %s %s%s even idle", nodes, has, f(s.Free), places)
 	case s.Free == 0:
-		return fmt.Sprintf("no %s are free on %s", what, nodes)
-	case s.Free >= s.Asked && s.LargestFree >= s.LargestAsked && s.LargestFit < s.LargestPods:
-		return fmt.Sprintf("%s %s are free on %s, enough on single nodes for %s of %s", f(s.Free), what, nodes, words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked))
+		return "none is free on " + nodes
+	case s.LargestFree < s.LargestAsked:
+		return fmt.Sprintf("no node has more than %s free (%s in all)", f(s.LargestFree), f(s.Free))
+	case s.onSingleNodes():
+		return fmt.Sprintf("single nodes have room for only %s of %s (%s free in all)", words.Count(s.LargestFit, "pod", "pods"), f(s.LargestAsked), f(s.Free))
 	default:
-		return fmt.Sprintf("%s %s %s free on %s, at most %s on one", f(s.Free), what, isAre(s.Free), nodes, f(s.LargestFree))
+		return fmt.Sprintf("only %s%s %s free on %s", f(s.Free), places, isAre(s.Free), nodes)
 	}
+}
+
+// subject is what asks: the pods that the headline counts, or those of them that do not run yet.
+func (r Result) subject() string {
+	switch {
+	case r.Running > 0:
+		return "the " + words.Count(r.Wanted-r.Running, "pod that waits", "pods that wait")
+	default:
+		return r.they()
+	}
+}
+
+// thirdPerson is the ending of a verb whose subject are so many.
+func thirdPerson(n int) string {
+	if n == 1 {
+		return "s"
+	}
+	return ""
 }
 
 // them are the pods of the gang.
@@ -191,6 +298,14 @@ func (r Result) them() string {
 		return "it"
 	}
 	return "them"
+}
+
+// they is them as a subject.
+func (r Result) they() string {
+	if r.Wanted == 1 {
+		return "it"
+	}
+	return "they"
 }
 
 func isAre(n int64) string {
@@ -202,8 +317,14 @@ func isAre(n int64) string {
 
 // togetherText is for pods that find enough of each resource, though not on the same nodes.
 func (r Result) togetherText(a, b Shortfall) string {
-	return fmt.Sprintf("%s, %s; %s and %s are free on the %s that may take %s, but not enough of both on the same nodes",
-		r.askText(a), r.askText(b), AmountText(a.Resource, a.Free), AmountText(b.Resource, b.Free), words.Count(r.Usable, "node", "nodes"), r.them())
+	who, pods := r.asker(a.Resource)
+	other, others := r.asker(b.Resource)
+	asked := fmt.Sprintf("%s ask%s for %s and ", who, thirdPerson(pods), r.sumText(a))
+	if other != who {
+		asked += fmt.Sprintf("%s ask%s for ", other, thirdPerson(others))
+	}
+	return fmt.Sprintf("%s; %s and %s are free on the %s %s may use, but not enough of both on the same nodes",
+		asked+r.sumText(b), AmountText(a.Resource, a.Free), AmountText(b.Resource, b.Free), words.Count(r.Usable, "node", "nodes"), r.they())
 }
 
 // shortLine is a shortfall in one line of its own.
@@ -214,7 +335,7 @@ func (r Result) shortLine(s Shortfall) string {
 	}
 	free := "free"
 	if r.Verdict == TooBig {
-		free = "there even when idle"
+		free = "there even idle"
 	}
 	return fmt.Sprintf("%s: %s asked, %s by one pod; %s %s on %s, at most %s on one",
 		s.Resource, f(s.Asked), f(s.LargestAsked), f(s.Free), free, words.Count(r.Usable, "node", "nodes"), f(s.LargestFree))
@@ -224,7 +345,18 @@ func (r Result) backText() string {
 	if !r.WithNodesBack {
 		return ""
 	}
-	return fmt.Sprintf("; all would with the %s back", words.Count(r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node", "unready or cordoned nodes"))
+	away, kind := r.Rejected.NotReady+r.Rejected.Cordoned, "unready or cordoned node"
+	switch {
+	case r.Rejected.NotReady == 0:
+		kind = "cordoned node"
+	case r.Rejected.Cordoned == 0:
+		kind = "unready node"
+	}
+	who := "they all fit"
+	if r.Wanted == 1 {
+		who = "it fits"
+	}
+	return fmt.Sprintf("; %s once the %s %s back", who, words.Count(away, kind, kind+"s"), isAre(int64(away)))
 }
 
 // PlanText is where the pods go, in short: "1 Master + 3 Workers on 4 nodes".

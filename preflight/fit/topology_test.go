@@ -72,7 +72,7 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 		},
 		"one more, and the smallest zone holds the others back": {
 			threeZones(), workers(6, even("zone", "w", 1)),
-			"5 of 6 pods fit now, and not all of them on the idle cluster: 6 Workers spread over zone with a skew of at most 1: at most 5 of 6 pods, for the emptiest domain gets no further than 1",
+			"5 of 6 pods fit: 6 Workers spread over zone with a skew of at most 1: at most 5 of 6 pods, for the emptiest domain gets no further than 1",
 		},
 		"a skew of two is enough": {
 			threeZones(), workers(6, even("zone", "w", 2)),
@@ -80,7 +80,7 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 		},
 		"fewer zones than it wants count as an empty one": {
 			threeZones(), workers(4, even("zone", "w", 1, func(c *corev1.TopologySpreadConstraint) { n := int32(4); c.MinDomains = &n })),
-			"3 of 4 pods fit now, and not all of them on the idle cluster: 4 Workers spread over zone with a skew of at most 1: at most 3 of 4 pods, for the emptiest domain gets no further than 0",
+			"3 of 4 pods fit: 4 Workers spread over zone with a skew of at most 1: at most 3 of 4 pods, for the emptiest domain gets no further than 0",
 		},
 		"pods that run count": {
 			threeZones(w("c0"), w("c1"), w("c2")), workers(3, even("zone", "w", 1)),
@@ -96,7 +96,7 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 		},
 		"all in one zone, and none is large enough": {
 			threeZones(), workers(4, near("zone", "w")),
-			"3 of 4 pods fit now, and not all of them on the idle cluster: 4 Workers must all share one zone; at most 3 of 4 find room in one",
+			"3 of 4 pods fit: 4 Workers must all share one zone; at most 3 of 4 find room in one",
 		},
 		"where one of them runs already, the others must go": {
 			threeZones(w("a0")), workers(2, near("zone", "w")),
@@ -104,7 +104,7 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 		},
 		"near to pods that are not there": {
 			threeZones(), workers(2, near("zone", "cache")),
-			"0 of 2 pods fit now, and not all of them on the idle cluster: 2 Workers must share one zone with pods that do not run",
+			"0 of 2 pods fit: 2 Workers must share one zone with pods that do not run",
 		},
 		"the master decides the zone of its workers": {
 			threeZones(), gangOf(group("Worker", 2, build.Asks("8"), role("w"), near("zone", "m")), group("Master", 1, build.Asks("8"), role("m"))),
@@ -116,7 +116,7 @@ func TestPodsThatDecideWhereOthersGo(t *testing.T) {
 		},
 		"spread over zones and over nodes at once": {
 			threeZones(), gangOf(group("Worker", 10, build.Asks("2"), role("w"), even("zone", "w", 1), even(corev1.LabelHostname, "w", 1))),
-			"5 of 10 pods fit now, and not all of them on the idle cluster: no placement keeps spread over zone, spread over kubernetes.io/hostname and the room on the nodes",
+			"5 of 10 pods fit: no placement keeps spread over zone, spread over kubernetes.io/hostname and the room on the nodes",
 		},
 	}
 	for name, tc := range cases {
@@ -157,8 +157,8 @@ func TestOnlyWhatIsInTheWayIsNamed(t *testing.T) {
 		gang gang.Gang
 		want string
 	}{
-		"anti-affinity over nodes": {two, apart, "too-big 2 of 3 pods fit now, and not all of them on the idle cluster: 3 Workers need a node each (required pod anti-affinity); 2 nodes could take one, even idle"},
-		"a port of the node":       {two, port, "too-big 2 of 3 pods fit now, and not all of them on the idle cluster: 3 Workers need a node each (they take the same port of it); 2 nodes could take one, even idle"},
+		"anti-affinity over nodes": {two, apart, "too-big 2 of 3 pods fit: 3 Workers need a node each (required pod anti-affinity); 2 nodes could take one, even idle"},
+		"a port of the node":       {two, port, "too-big 2 of 3 pods fit: 3 Workers need a node each (they take the same port of it); 2 nodes could take one, even idle"},
 		"a claim that is missing":  {noClaims, lost, "no-volume the pod does not fit: the claim data does not exist in namespace ml; 1 node closed by ports, volumes or affinity"},
 	}
 	for name, tc := range cases {

@@ -96,15 +96,15 @@ func TestTheThreeAreNeverMixedUp(t *testing.T) {
 		},
 		"the nodes are busy, the quota is patient": {
 			ruled(t, gpuQuota, nil, build.Nodes(1, "h100", build.GPUs(8)), busy), in("ml", gpus(1, "8")), "full",
-			"the pod does not fit now: 1 Worker asks for 8 nvidia.com/gpu; no nvidia.com/gpu are free on the 1 node that may take it; 1 node full", true,
+			"the pod does not fit now: it asks for 8 nvidia.com/gpu, but none is free on the 1 node it may use; 1 node full", true,
 		},
 		"the nodes are busy, and the quota never takes it": {
 			ruled(t, gpuQuota, nil, four, busy), in("ml", gpus(4, "8")), "over-quota",
-			"more than the ResourceQuota allows; 3 of 4 pods fit now: ResourceQuota ml/gpu: 4 Workers ask for 32 requests.nvidia.com/gpu; the hard limit is 16; 4 Workers ask for 8 nvidia.com/gpu each (32); 24 nvidia.com/gpu are free on the 4 nodes that may take them, at most 8 on one; 1 node full", false,
+			"more than the ResourceQuota allows; 3 of 4 pods fit now: ResourceQuota ml/gpu: 4 Workers ask for 32 requests.nvidia.com/gpu; the hard limit is 16; they ask for 32 nvidia.com/gpu, but only 24 are free on the 4 nodes they may use; 1 node full", false,
 		},
 		"the nodes never take it, the quota not now": {
 			ruled(t, gpuQuota, nil, build.Nodes(1, "h100", build.GPUs(8))), in("ml", gpus(2, "8")), "too-big",
-			"1 of 2 pods fit now, and not all of them on the idle cluster: 2 Workers ask for 8 nvidia.com/gpu each (16); the 1 node that may take them have 8 nvidia.com/gpu in all, even idle", false,
+			"1 of 2 pods fit: they ask for 16 nvidia.com/gpu, but the 1 node they may use has 8 even idle", false,
 		},
 		"the quota is that of another namespace": {
 			ruled(t, gpuQuota, nil, four), in("web", gpus(3, "8")), "fits", "3 of 3 pods fit: 3 Workers on 3 nodes", false,

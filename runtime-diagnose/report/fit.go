@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
@@ -66,17 +64,10 @@ func (d *draft) lacks(u *control.Unschedulable) string {
 	if !ok {
 		return ""
 	}
-	for _, s := range result.Shortfall {
-		if !slices.ContainsFunc(u.Reasons, func(r control.Refusal) bool { return r.Resource == string(s.Resource) }) {
-			continue
+	for _, refusal := range u.Reasons {
+		if text := result.Lacks(refusal.Resource); text != "" {
+			return text
 		}
-		amount := func(n int64) string { return job.Format(s.Resource, n) }
-		there := "%s free in all, %s on one node at most"
-		if result.Verdict == fit.TooBig {
-			there = "nodes that may take them have %s for them even idle, %s on one at most"
-		}
-		return fmt.Sprintf("the pods that wait ask for %s %s, %s each; "+there,
-			amount(s.Asked), s.Resource, amount(s.LargestAsked), amount(s.Free), amount(s.LargestFree))
 	}
 	return d.selects(u.Pod)
 }
@@ -99,7 +90,7 @@ func (d *draft) selects(pod string) string {
 // unplaced is why pods wait, after a sentence that says how many have a place.
 func unplaced(answer fit.Result, placed int) string {
 	busy := answer.Verdict == fit.Full || answer.Verdict == fit.Fragmented
-	if why, ok := strings.CutPrefix(answer.String(), answer.Headline()+": "); ok && busy && answer.Placed == placed {
+	if why := answer.Why(); why != "" && busy && answer.Placed == placed {
 		return ": " + why + "." // nothing of the headline is new
 	}
 	return "; " + answer.String() + "."

@@ -25,7 +25,7 @@ var imageWithoutGPUBuild = &check.Check{
 			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || gpus.N == 0 || !imageForCPU(c.Image) {
 				continue
 			}
-			p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("image")), "image %s is a build for the CPU: nothing uses %s of %s", facts.Quoted(c.Image), facts.Count(gpus.N, "GPU"), r.Name)
+			p.Reportf(r.Pod.At(job.Path("containers").Index(k).Child("image")), "image %s is a build for the CPU, but each pod of %s asks for %s, which nothing in it uses", facts.Quoted(c.Image), r.Name, facts.Count(gpus.N, "GPU"))
 		}
 		return nil
 	},

@@ -37,9 +37,9 @@ var elasticBounds = &check.Check{
 		switch {
 		case !ok:
 		case hasLeast && join < least:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas makes %s, fewer than elasticPolicy.minReplicas %d", who, least)})
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s are fewer than elasticPolicy.minReplicas, which is %d", who, least)})
 		case hasMost && replicas > most:
-			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("replicas makes %s, more than elasticPolicy.maxReplicas %d", facts.Count(replicas, "worker"), most)})
+			p.Report(finding.Finding{Path: at, Message: fmt.Sprintf("%s are more than elasticPolicy.maxReplicas, which is %d", facts.Count(replicas, "worker"), most)})
 		}
 		return nil
 	},

@@ -31,7 +31,7 @@ var parallelSizesDoNotDivide = &check.Check{
 				}
 				p.Report(finding.Finding{
 					Path:    s.at,
-					Message: fmt.Sprintf("%s %s %s = %s", facts.Count(world, "process"), rule.relation(), s.text, saturate.Text(s.product)),
+					Message: rule.message(world, s),
 					Facts:   []finding.Fact{{Name: "product", Value: s.product}, {Name: "processes", Value: world}},
 				})
 				break
@@ -124,9 +124,17 @@ func mentioned(l *job.Launch, name string) bool {
 	return false
 }
 
-func (rule parallelRule) relation() string {
-	if rule.whole {
-		return "must be exactly"
+// message compares the processes with the product.
+func (rule parallelRule) message(world int64, s parallel) string {
+	start := facts.Count(world, "process") + " start"
+	if world == 1 {
+		start += "s"
 	}
-	return "cannot be divided by"
+	switch {
+	case s.product > world:
+		return fmt.Sprintf("%s, but %s needs %s", start, s.text, saturate.Text(s.product))
+	case rule.whole:
+		return fmt.Sprintf("%s, but %s needs exactly %s", start, s.text, saturate.Text(s.product))
+	}
+	return fmt.Sprintf("%s, which cannot be divided by %s = %s", start, s.text, saturate.Text(s.product))
 }

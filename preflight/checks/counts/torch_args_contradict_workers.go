@@ -37,11 +37,12 @@ var torchArgsContradictWorkers = &check.Check{
 			} else if name != "nnodes" {
 				continue
 			}
+			said, _, _ := strings.Cut(word, "=")
 			n, err := strconv.Atoi(strings.TrimSpace(value))
 			if err != nil || n == has {
 				continue // auto, or a range
 			}
-			p.Reportf(job.Path("spec.worker.torchArgs").Index(i), "torchArgs hold %s, which makes it %d; %s", word, n, where)
+			p.Reportf(job.Path("spec.worker.torchArgs").Index(i), "torchArgs says %s=%d, but %s", said, n, where)
 		}
 		return nil
 	},

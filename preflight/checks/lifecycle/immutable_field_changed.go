@@ -27,8 +27,7 @@ var immutableFieldChanged = &check.Check{
 				continue // the default, written out
 			}
 			if where, was, is, changed := firstDifference(f.At, was, is); changed {
-				was, is = facts.Masked(where, was), facts.Masked(where, is)
-				p.Report(finding.Finding{Path: present(p.Job, where), Message: fmt.Sprintf("%s changed from %s to %s; %s", f.At, was, is, f.Reason)})
+				p.Report(finding.Finding{Path: present(p.Job, where), Message: fmt.Sprintf("%s %s, but may not change: %s", f.At, facts.Changed(where, was, is), f.Reason)})
 			}
 		}
 		return nil

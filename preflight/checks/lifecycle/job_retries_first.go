@@ -30,7 +30,7 @@ var jobRetriesFirst = &check.Check{
 				tries, at = 6, spec // the API's default, k8s.io/api batch/v1 JobSpec
 			}
 			if tries > 0 && facts.Field(p.Job, spec) != nil {
-				p.Reportf(at, "backoffLimit of %s is %d: a failed pod is tried again alone, while its %s waits, before maxRestarts %d starts them all anew", r.Name, tries, facts.Count(p.Job.MaxPods()-1, "peer"), restarts)
+				p.Reportf(at, "backoffLimit of %s is %d: a failed pod is tried again alone, with its %s waiting, before maxRestarts %d starts them all anew", r.Name, tries, facts.Count(p.Job.MaxPods()-1, "peer"), restarts)
 			}
 		}
 		return nil

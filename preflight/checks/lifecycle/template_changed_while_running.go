@@ -40,6 +40,6 @@ var templateChangedWhileRunning = &check.Check{
 }
 
 func reportKept(p *check.Pass, where job.Path, was, is, why string) {
-	message := fmt.Sprintf("%s changed from %s to %s, but %s", facts.LastStep(where), facts.Masked(where, was), facts.Masked(where, is), why)
+	message := fmt.Sprintf("%s %s, but %s", facts.LastStep(where), facts.Changed(where, was, is), why)
 	p.Report(finding.Finding{Path: present(p.Job, where), Message: message})
 }

@@ -29,7 +29,7 @@ var jobNameTooLong = &check.Check{
 			}
 		}
 		if len(longest) > longestLabel {
-			p.Reportf("metadata.name", "the %s would be called %s, which has %d characters; %d are allowed", what, longest, len(longest), longestLabel)
+			p.Reportf("metadata.name", "the %s would be called %s, which has %d characters; 63 are allowed", what, longest, len(longest))
 		}
 		return nil
 	},

@@ -32,7 +32,7 @@ var networkInterfaceNotInPod = &check.Check{
 				ok = strings.Contains(","+value+",", ","+podInterface+",")
 			}
 			if !ok {
-				p.Reportf(at, "%s is %q, but the pods of %s have only the interface %s", e.Name, value, r.Name, podInterface)
+				p.Reportf(at, "%s is %q, but the pods of %s have only the interface eth0", e.Name, value, r.Name)
 			}
 		})
 		return nil

@@ -53,7 +53,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 			case len(places) == 0:
 				p.Reportf(at, "the %s need one %s each, but none of the %s that they may use has that label", facts.Count(jobs, r.Name+" Job"), key, facts.Count(facts.NodesIn(nodes), "node"))
 			case int64(enough) < jobs:
-				p.Reportf(at, "the %s need one %s each, but only %d of %d have room for %s, even when idle", facts.Count(jobs, r.Name+" Job"), key, enough, len(places), facts.Count(each, "pod"))
+				p.Reportf(at, "the %s need one %s each, but only %d can hold %s even idle (there are %d)", facts.Count(jobs, r.Name+" Job"), key, enough, facts.Count(each, "pod"), len(places))
 			}
 		}
 		return nil

@@ -25,7 +25,7 @@ var amountInWrongUnit = &check.Check{
 					return r.Pod.At(rel.Child("resources", list).Key(string(name)))
 				}
 				if cpu, ok := amounts[corev1.ResourceCPU]; ok && cpu.CmpInt64(mostCores) > 0 {
-					p.Reportf(at(corev1.ResourceCPU), "cpu %s of %s is %s cores; the largest machines have %d", cpu.String(), facts.Whose(c.Name, r.Name), cores(cpu), mostCores)
+					p.Reportf(at(corev1.ResourceCPU), "cpu %s of %s is %s cores; no machine has as many", cpu.String(), facts.Whose(c.Name, r.Name), cores(cpu))
 				}
 				if memory, ok := amounts[corev1.ResourceMemory]; ok && list == "limits" && memory.Sign() > 0 && memory.CmpInt64(leastMemory) < 0 {
 					p.Reportf(at(corev1.ResourceMemory), "memory %s of %s is %s; did you mean %q?", memory.String(), facts.Whose(c.Name, r.Name), inBytes(memory), strings.TrimRight(memory.String(), "m")+"Mi")

@@ -35,11 +35,14 @@ var cpuBelowDataLoaders = &check.Check{
 			}
 			procs := procsAtLeast(p.Job, r)
 			if loaders := saturate.Mul(each, procs); saturate.Mul(loaders, 1000) > saturate.Mul(milli, most) {
+				sum := "the process starts " + facts.Count(each, "data loader")
+				if procs > 1 {
+					sum = fmt.Sprintf("%s with %s each make %s loaders", facts.Count(procs, "process"), facts.Count(each, "data loader"), saturate.Text(loaders))
+				}
 				p.Report(finding.Finding{
-					Path: o.At,
-					Message: fmt.Sprintf("%s with %d data loaders each make %s loaders, but the cpu limit of %s is %s",
-						facts.Count(procs, "process"), each, saturate.Text(loaders), who, job.Format(corev1.ResourceCPU, milli)),
-					Facts: []finding.Fact{{Name: "loaders", Value: loaders}, {Name: "cpuMilli", Value: milli}},
+					Path:    o.At,
+					Message: fmt.Sprintf("%s, but the cpu limit of %s is %s", sum, who, job.Format(corev1.ResourceCPU, milli)),
+					Facts:   []finding.Fact{{Name: "loaders", Value: loaders}, {Name: "cpuMilli", Value: milli}},
 				})
 			}
 		}

@@ -35,9 +35,13 @@ var sharedGPUInMultiPodJob = &check.Check{
 		if job.AcceleratorUnit(first.Resource) == job.Share {
 			what = "shares of GPUs, two of which may be one and the same GPU"
 		}
+		each := facts.Count(pods, "pod")
+		if pods > 1 {
+			each = "each of " + each
+		}
 		p.Report(finding.Finding{
 			Path:    first.Path,
-			Message: fmt.Sprintf("training runs on %d %s in each of %s: %s", first.N, first.Resource, facts.Count(pods, "pod"), what),
+			Message: fmt.Sprintf("training runs on %d %s in %s: %s", first.N, first.Resource, each, what),
 			Facts:   []finding.Fact{{Name: "pods", Value: pods}, {Name: "slices", Value: slices}},
 		})
 		return nil

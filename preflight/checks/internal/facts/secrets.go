@@ -9,6 +9,18 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
 
+// Changed says from what to what a value changed, as far as a message may repeat it.
+func Changed(at job.Path, was, is string) string {
+	switch from, to := Masked(at, was), Masked(at, is); {
+	case from != was && to != is:
+		return "changed"
+	case was == "nothing":
+		return "was set to " + to
+	default:
+		return fmt.Sprintf("changed from %s to %s", from, to)
+	}
+}
+
 // Masked hides what a message must not repeat: values of variables, and what looks like a
 // secret.
 func Masked(at job.Path, shown string) string {
