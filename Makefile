@@ -124,6 +124,10 @@ bench-review: build ## how long a review takes, beside what is promised
 bench-fairness: ## what one user with slow jobs costs the reviews of all others, beside what is promised
 	@GOMAXPROCS=2 $(GO) run ./test/bench/fairness
 
+.PHONY: bench-webhook
+bench-webhook: build controlplane ## what creating jobs costs without and with the webhook, on a real API server with 5,000 nodes and 100,000 pods, into docs/benchmarks-webhook.md (BENCH=-cpuprofile=FILE: where the time goes)
+	@$(GO) run ./test/bench/admission -page docs/benchmarks-webhook.md $(BENCH)
+
 # One run of each benchmark is noise; benchstat wants six for a median it can vouch for.
 BENCHCOUNT ?= 6
 BENCHTIME  ?= 200x
