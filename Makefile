@@ -58,6 +58,10 @@ race: ## unit tests under the race detector
 e2e: controlplane prometheus build bin/tools/helm ## only the tests that need the control plane
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
+.PHONY: chaos
+chaos: controlplane build ## breaks replicas, the API server, the lease, watches and policies while jobs are created (CHAOS='-ginkgo.focus "both replicas"': one of them)
+	@$(GO) test -tags chaos -count=1 -timeout 30m -v ./test/chaos $(CHAOS)
+
 .PHONY: fuzz
 FUZZTIME ?= 10s
 fuzz: ## every fuzz target for FUZZTIME (10s)
