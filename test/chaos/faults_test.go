@@ -81,6 +81,14 @@ var _ = Describe("Jobs are created while", Ordered, ContinueOnFailure, func() {
 		uplink.mend()
 	}))
 
+	It("a replica ends with requests in flight", under("in-flight", func(ctx context.Context, l *load) {
+		for range 3 { // nothing waits until the relay knows
+			replicas[1].stop()
+			replicas[1].again()
+		}
+		l.fail(ctx, "failed-in-it")
+	}))
+
 	It("the policies are broken", under("policies-broken", func(ctx context.Context, l *load) {
 		maps := plane.Clientset().CoreV1().ConfigMaps("signalbox-system")
 		cm := policyMap("signalbox: {gpu_limit: [")

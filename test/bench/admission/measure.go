@@ -208,7 +208,7 @@ func through(ctx context.Context, plane *cluster.Cluster, b *box, do func(p *par
 		if p.created++; err != nil {
 			p.created--
 			if p.refused++; p.refused == 1 {
-				fmt.Fprintln(os.Stderr, "the first that was refused:", err)
+				fmt.Fprintln(os.Stderr, "the first that was not created:", err)
 			}
 		}
 	}); err != nil {

@@ -54,7 +54,7 @@ second for %s.
 
 From the call to the answer of `+"`create`"+`, as the client measures it.
 
-| | burst: all done after | p50 | p99 | steady: p50 | p99 | created | refused |
+| | burst: all done after | p50 | p99 | steady: p50 | p99 | created | not created |
 |---|---|---|---|---|---|---|---|
 `, p.parts(), time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), p.load, p.size.Nodes, p.size.Nodes*p.size.PodsPerNode, p.size.Claims,
 		p.settings.burst, p.settings.rate, p.settings.lasts)
