@@ -58,6 +58,10 @@ race: ## unit tests under the race detector
 e2e: controlplane prometheus build bin/tools/helm ## only the tests that need the control plane
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
+.PHONY: chaos
+chaos: controlplane build ## breaks replicas, the API server, the lease, watches and policies while jobs are created (CHAOS='-ginkgo.focus "both replicas"': one of them)
+	@$(GO) test -tags chaos -count=1 -timeout 30m -v ./test/chaos $(CHAOS)
+
 .PHONY: fuzz
 FUZZTIME ?= 10s
 fuzz: ## every fuzz target for FUZZTIME (10s)
@@ -123,6 +127,10 @@ bench-review: build ## how long a review takes, beside what is promised
 .PHONY: bench-fairness
 bench-fairness: ## what one user with slow jobs costs the reviews of all others, beside what is promised
 	@GOMAXPROCS=2 $(GO) run ./test/bench/fairness
+
+.PHONY: bench-webhook
+bench-webhook: build controlplane ## what creating jobs costs without and with the webhook, on a real API server with 5,000 nodes and 100,000 pods, into docs/benchmarks-webhook.md (BENCH=-cpuprofile=FILE: where the time goes)
+	@$(GO) run ./test/bench/admission -page docs/benchmarks-webhook.md $(BENCH)
 
 # One run of each benchmark is noise; benchstat wants six for a median it can vouch for.
 BENCHCOUNT ?= 6

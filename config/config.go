@@ -37,11 +37,12 @@ type Config struct {
 	Log            Log            `yaml:"log"`            // the server's own log
 }
 
-// Listen are addresses as net.Listen takes them; "0" turns metrics or health off.
+// Listen are addresses as net.Listen takes them; "0" turns metrics, health or debug off.
 type Listen struct {
 	Webhook string `yaml:"webhook"` // TLS
 	Metrics string `yaml:"metrics"` // /metrics
 	Health  string `yaml:"health"`  // /healthz, /readyz
+	Debug   string `yaml:"debug"`   // /debug; a loopback address
 }
 
 // Webhook bounds one review.

@@ -69,6 +69,7 @@ func TestRead(t *testing.T) {
 		"a threshold that is no number":  {text: "diagnosis: {running: {diverged: .nan}}\n", wantErr: "diagnosis.running.diverged is NaN; expected more than 1"},
 		"another that is none":           {text: "diagnosis: {running: {slowerThan: .nan}}\n", wantErr: "diagnosis.running.slowerThan is NaN; expected more than 1"},
 		"a deadline nobody waits for":    {text: "webhook: {deadline: 2s}\n", wantErr: "webhook.deadline and twice webhook.policyDeadline are 3s; expected 1.8s or less, because the API server waits 2s"},
+		"a debug port for everybody":     {text: "listen: {debug: ':8082'}\n", wantErr: `listen.debug is ":8082"; expected an address of this machine only, like 127.0.0.1:8082, or "0"`},
 		"a mode nobody knows":            {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
 	}
 	for name, tc := range cases {

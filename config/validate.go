@@ -4,11 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 )
+
+// loopback says whether an address is reached from the machine itself, or its pod, and from nowhere else.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}
 
 // validate names everything that makes no sense, not only the first.
 func (c Config) validate() error {
@@ -16,6 +24,9 @@ func (c Config) validate() error {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if c.Namespace == "" {
 		bad("namespace is empty; expected the namespace Signalbox runs in")
+	}
+	if a := c.Listen.Debug; a != "" && a != "0" && !loopback(a) {
+		bad("listen.debug is %q; expected an address of this machine only, like 127.0.0.1:8082, or \"0\"", a)
 	}
 	oneOf(bad, "certificates.mode", c.Certificates.Mode, "builtin", "files")
 	oneOf(bad, "log.level", c.Log.Level, "debug", "info", "warn", "error")

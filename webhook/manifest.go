@@ -20,6 +20,7 @@ func Manifests(all []*kinds.Kind) (map[string][]byte, error) {
 	for path, objects := range map[string][]any{
 		"webhook/webhook.yaml": {Configuration(all)},
 		"rbac/jobs.yaml":       {JobRole(all)},
+		"rbac/user.yaml":       {UserRole(all)},
 		"rbac/bounds.yaml":     bounds(all),
 	} {
 		text, err := manifest(objects...)
@@ -38,6 +39,27 @@ func JobRole(all []*kinds.Kind) *rbacv1.ClusterRole {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
 		ObjectMeta: metav1.ObjectMeta{Name: "signalbox-jobs"},
 	}
+	role.Rules = jobRules(all, "get", "list", "watch", "patch")
+	// Whoever may patch jobs by this role may change their annotations only: see bounds.
+	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{boundGroup}, Resources: []string{"jobs"}, Verbs: []string{boundVerb}})
+	return role
+}
+
+// UserRole lets people read what Signalbox writes: annotations and status on jobs, and Events about them. It is
+// part of the roles view, edit and admin that a cluster has (they are made of those that carry the label; view is
+// part of edit, and edit of admin: k8s.io/kubernetes, plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go).
+// ConfigMaps with evidence those roles may read already.
+func UserRole(all []*kinds.Kind) *rbacv1.ClusterRole {
+	return &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: "signalbox-user", Labels: map[string]string{"rbac.authorization.k8s.io/aggregate-to-view": "true"}},
+		Rules: append(jobRules(all, "get", "list", "watch"),
+			rbacv1.PolicyRule{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"get", "list", "watch"}}),
+	}
+}
+
+// jobRules are verbs on the jobs of kinds, by API group.
+func jobRules(all []*kinds.Kind, verbs ...string) (rules []rbacv1.PolicyRule) {
 	resources := map[string][]string{}
 	var groups []string
 	for _, k := range all {
@@ -51,13 +73,9 @@ func JobRole(all []*kinds.Kind) *rbacv1.ClusterRole {
 	slices.Sort(groups)
 	for _, g := range groups {
 		slices.Sort(resources[g])
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{
-			APIGroups: []string{g}, Resources: slices.Compact(resources[g]), Verbs: []string{"get", "list", "watch", "patch"},
-		})
+		rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{g}, Resources: slices.Compact(resources[g]), Verbs: verbs})
 	}
-	// Whoever may patch jobs by this role may change their annotations only: see bounds.
-	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{boundGroup}, Resources: []string{"jobs"}, Verbs: []string{boundVerb}})
-	return role
+	return rules
 }
 
 func manifest(objects ...any) ([]byte, error) {

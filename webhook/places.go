@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // places bound what runs at the same time. One user, and one namespace, may take half of them: who
@@ -13,6 +14,7 @@ type places struct {
 	most, share int
 
 	mu      sync.Mutex
+	moved   time.Time // when a place was last taken or left
 	taken   int
 	by      map[holder]int
 	waiting []*waiter // in the order they came
@@ -76,6 +78,7 @@ func (p *places) admit() {
 		if p.taken >= p.most || p.by[w.holders[0]] >= p.share || p.by[w.holders[1]] >= p.share {
 			return false
 		}
+		p.moved = time.Now()
 		p.taken++
 		for _, h := range w.holders {
 			p.by[h]++
@@ -93,10 +96,21 @@ func (p *places) leave(w *waiter) {
 }
 
 func (p *places) free(w *waiter) {
+	p.moved = time.Now()
 	p.taken--
 	for _, h := range w.holders {
 		if p.by[h]--; p.by[h] == 0 {
 			delete(p.by, h)
 		}
 	}
+}
+
+// stuck says for how long all places have been taken by reviews that do not end; 0: some are free.
+func (p *places) stuck() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken < p.most {
+		return 0
+	}
+	return time.Since(p.moved)
 }

@@ -66,6 +66,8 @@ type server struct {
 	registry *prometheus.Registry
 	log      logr.Logger
 	ready    []func() error
+	alive    []func(context.Context) error
+	level    *slog.LevelVar // of the log
 	sweep    *webhook.Sweep // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
@@ -83,7 +85,7 @@ func (s *server) Gather() ([]*dto.MetricFamily, error) {
 
 // serve runs until the context is done and everything has come to rest.
 func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, settings config.Config, admission, diagnosis bool) error {
-	log := newLog(sh.err, settings.Log)
+	log, level := newLog(sh.err, settings.Log)
 	klog.SetLogger(log)
 	ctrl.SetLogger(log)
 	connection, err := kube.ToRESTConfig()
@@ -99,7 +101,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	if err != nil {
 		return err
 	}
-	s := &server{settings: settings, config: connection, clients: clients, registry: newRegistry(), log: log}
+	s := &server{settings: settings, config: connection, clients: clients, registry: newRegistry(), log: log, level: level}
 	s.view = live.New(clients, live.Options{})
 	s.ready = append(s.ready, s.viewReady)
 	group, ctx := errgroup.WithContext(ctx)
@@ -123,6 +125,7 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	}{
 		{"metrics", settings.Listen.Metrics, promhttp.HandlerFor(s, promhttp.HandlerOpts{})},
 		{"health", settings.Listen.Health, s.health()},
+		{"debug", settings.Listen.Debug, s.debug()},
 	} {
 		if err := listen(ctx, group, endpoint.what, endpoint.address, endpoint.handler); err != nil {
 			return err
@@ -152,10 +155,23 @@ func (s *server) viewReady() error {
 	return errors.New(why)
 }
 
-// health answers the kubelet: alive as long as it answers, ready when every part is.
+// aliveWithin is how long the parts have to say that they are alive; the probe waits a second longer.
+const aliveWithin = 4 * time.Second
+
+// health answers the kubelet: alive when no part hangs, ready when every part is.
 func (s *server) health() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w) })
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), aliveWithin)
+		defer cancel()
+		for _, alive := range s.alive {
+			if err := alive(ctx); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+		}
+		answer(w)
+	})
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
 		for _, ready := range s.ready {
 			if err := ready(); err != nil {
@@ -216,14 +232,15 @@ func newRegistry() *prometheus.Registry {
 	return r
 }
 
-func newLog(to io.Writer, settings config.Log) logr.Logger {
-	var level slog.Level
+// newLog is the log of the server, and its level, which may change.
+func newLog(to io.Writer, settings config.Log) (logr.Logger, *slog.LevelVar) {
+	level := &slog.LevelVar{}
 	_ = level.UnmarshalText([]byte(settings.Level)) // the configuration has checked it
 	options := &slog.HandlerOptions{Level: level}
 	if settings.Format == "json" {
-		return logr.FromSlogHandler(slog.NewJSONHandler(to, options))
+		return logr.FromSlogHandler(slog.NewJSONHandler(to, options)), level
 	}
-	return logr.FromSlogHandler(slog.NewTextHandler(to, options))
+	return logr.FromSlogHandler(slog.NewTextHandler(to, options)), level
 }
 
 var _ webhook.View = (*live.Live)(nil)

@@ -65,7 +65,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),
 	})
-	s.ready = append(s.ready, w.Ready)
+	s.ready, s.alive = append(s.ready, w.Ready), append(s.alive, w.Alive)
 	return w.Run, nil
 }
 

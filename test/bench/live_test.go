@@ -13,18 +13,15 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/test/bench/filled"
 	"github.com/signalbox-dev/signalbox/test/cluster"
 	"github.com/signalbox-dev/signalbox/test/resident"
 )
@@ -33,7 +30,6 @@ import (
 const (
 	defaultNodes = 5000
 	podsPerNode  = 20
-	namespaces   = 50
 )
 
 // BenchmarkLive fills a real API server and follows it.
@@ -44,7 +40,9 @@ func BenchmarkLive(b *testing.B) {
 	}
 	plane := cluster.ForTest(b, cluster.Options{Patience: 5 * time.Minute})
 	begun := time.Now()
-	fill(b, plane, nodes)
+	if err := filled.Fill(b.Context(), plane, filled.Size{Nodes: nodes, PodsPerNode: podsPerNode}); err != nil {
+		b.Fatal(err)
+	}
 	b.Logf("wrote %d nodes and %d pods in %s", nodes, nodes*podsPerNode, time.Since(begun).Round(time.Second))
 	b.Run(fmt.Sprintf("%d nodes/%d pods", nodes, nodes*podsPerNode), func(b *testing.B) {
 		for range b.N {
@@ -105,7 +103,7 @@ func stir(b *testing.B, plane *cluster.Cluster, nodes int) time.Duration {
 	for i := range changes {
 		g.Go(func() error {
 			body := fmt.Appendf(nil, `{"metadata":{"labels":{"stirred":"%d"}}}`, round+int64(i))
-			_, err := kube.CoreV1().Pods(namespaceOf(i%nodes)).Patch(ctx, podName(i%nodes, 0), types.MergePatchType, body, metav1.PatchOptions{})
+			_, err := kube.CoreV1().Pods(filled.NamespaceOf(i%nodes)).Patch(ctx, filled.PodName(i%nodes, 0), types.MergePatchType, body, metav1.PatchOptions{})
 			return err
 		})
 	}
@@ -113,94 +111,6 @@ func stir(b *testing.B, plane *cluster.Cluster, nodes int) time.Duration {
 		b.Fatal(err)
 	}
 	return (processor() - cpu) / changes
-}
-
-// fill writes nodes and pods as fast as the API server takes them.
-func fill(b *testing.B, plane *cluster.Cluster, nodes int) {
-	b.Helper()
-	kube := quick(b, plane.Config())
-	var all []cluster.Node
-	for i := range nodes {
-		n := cluster.GPUNode(nodeName(i), "NVIDIA-A100-SXM4-80GB", 8)
-		n.Labels["topology.kubernetes.io/zone"] = fmt.Sprintf("zone-%d", i%3)
-		n.Labels["node.kubernetes.io/instance-type"] = "a100.8"
-		all = append(all, n)
-	}
-	if err := plane.CreateNodes(b.Context(), all...); err != nil {
-		b.Fatal(err)
-	}
-	for i := range namespaces {
-		if _, err := kube.CoreV1().Namespaces().Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceOf(i)}}, metav1.CreateOptions{}); err != nil {
-			b.Fatal(err)
-		}
-		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
-		if _, err := kube.CoreV1().ServiceAccounts(namespaceOf(i)).Create(b.Context(), account, metav1.CreateOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	g, ctx := errgroup.WithContext(b.Context())
-	g.SetLimit(64)
-	for i := range nodes {
-		for j := range podsPerNode {
-			g.Go(func() error {
-				_, err := kube.CoreV1().Pods(namespaceOf(i)).Create(ctx, pod(i, j), metav1.CreateOptions{})
-				return err
-			})
-		}
-	}
-	if err := g.Wait(); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// quick is a client that speaks protobuf and waits for nobody.
-func quick(b *testing.B, config *rest.Config) kubernetes.Interface {
-	b.Helper()
-	config.ContentType, config.QPS = "application/vnd.kubernetes.protobuf", -1
-	kube, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return kube
-}
-
-func nodeName(i int) string       { return fmt.Sprintf("gpu-%05d", i) }
-func podName(node, i int) string  { return fmt.Sprintf("train-%05d-worker-%02d", node, i) }
-func namespaceOf(node int) string { return fmt.Sprintf("team-%02d", node%namespaces) }
-
-// pod is a pod as an operator makes it: labels, an owner, a container with what real ones
-// have and a view does not need.
-func pod(node, i int) *corev1.Pod {
-	yes, jobName := true, fmt.Sprintf("train-%05d", node)
-	requests := corev1.ResourceList{
-		"cpu": *resource.NewMilliQuantity(100*int64(1+(node*7+i*3)%40), resource.DecimalSI), "memory": *resource.NewQuantity(int64(1+(node+i)%16)<<30, resource.BinarySI),
-	}
-	limits := corev1.ResourceList{"memory": requests["memory"]}
-	if i < node%8 {
-		requests["nvidia.com/gpu"], limits["nvidia.com/gpu"] = resource.MustParse("1"), resource.MustParse("1")
-	}
-	var env []corev1.EnvVar
-	for n := range 12 {
-		env = append(env, corev1.EnvVar{Name: fmt.Sprintf("SETTING_%d", n), Value: "a value of some length, as they are"})
-	}
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: podName(node, i),
-			Labels: map[string]string{
-				"training.kubeflow.org/job-name": jobName, "training.kubeflow.org/operator-name": "pytorchjob-controller",
-				"training.kubeflow.org/replica-index": strconv.Itoa(i), "training.kubeflow.org/replica-type": "worker", "team": namespaceOf(node),
-			},
-			Annotations:     map[string]string{"sidecar.istio.io/inject": "false", "kubernetes.io/config.seen": "2026-01-01T00:00:00Z"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "kubeflow.org/v1", Kind: "PyTorchJob", Name: jobName, UID: "11111111-2222-3333-4444-555555555555", Controller: &yes}},
-		},
-		Spec: corev1.PodSpec{
-			NodeName: nodeName(node),
-			Containers: []corev1.Container{{
-				Name: "pytorch", Image: "registry.example.com/team/train:2026-01", Command: []string{"torchrun", "--nnodes=2", "train.py"}, Env: env,
-				Resources: corev1.ResourceRequirements{Requests: requests, Limits: limits},
-			}},
-		},
-	}
 }
 
 // gang is 1,024 pods of one GPU each.

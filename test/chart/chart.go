@@ -23,7 +23,7 @@ type source struct {
 
 var sources = []source{
 	{"account.yaml", []string{"config/rbac/account.yaml"}, ""},
-	{"rbac.yaml", []string{"config/rbac/jobs.yaml", "config/rbac/view.yaml", "config/rbac/evidence.yaml", "config/rbac/own.yaml", "config/rbac/bindings.yaml"}, ""},
+	{"rbac.yaml", []string{"config/rbac/jobs.yaml", "config/rbac/user.yaml", "config/rbac/view.yaml", "config/rbac/evidence.yaml", "config/rbac/own.yaml", "config/rbac/bindings.yaml"}, ""},
 	{"rbac-certificate.yaml", []string{"config/rbac/certificate.yaml"}, `eq .Values.certificates.mode "builtin"`},
 	{"bounds.yaml", []string{"config/rbac/bounds.yaml"}, ""},
 	{"webhook.yaml", []string{"config/webhook/webhook.yaml"}, ""},
@@ -88,9 +88,12 @@ func template(manifest string) string {
 	manifest = strings.TrimPrefix(manifest, "# Code generated from preflight/kinds by webhook/generate.go. DO NOT EDIT.\n")
 	manifest = strings.ReplaceAll(manifest, namespace, "{{ .Release.Namespace }}")
 	var b strings.Builder
+	begun := false
 	for line := range strings.Lines(manifest) {
-		b.WriteString(line)
-		if line == "metadata:\n" {
+		if !begun || line != "  labels:\n" { // those of the manifest come behind
+			b.WriteString(line)
+		}
+		if begun = line == "metadata:\n"; begun {
 			b.WriteString("  labels:\n    {{- include \"signalbox.labels\" . | nindent 4 }}\n")
 		}
 	}

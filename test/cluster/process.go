@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -164,6 +165,38 @@ func (c *Cluster) watch(p *process) {
 		c.failure = fmt.Errorf("%s ended by itself (%s); %s ends with:\n%s", p.name, p.cmd.ProcessState, p.log, tail(p.log))
 		c.ended.Do(func() { close(c.done) })
 	}()
+}
+
+// Restart kills a program of the cluster and starts it again after a while, with the arguments and ports that it had.
+func (c *Cluster) Restart(ctx context.Context, name string, away time.Duration) error {
+	c.mu.Lock()
+	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name && !p.doomed.Load() && !p.ended() })
+	var p *process
+	if at >= 0 {
+		p = c.processes[at]
+		p.doomed.Store(true)
+	}
+	c.mu.Unlock()
+	if p == nil || name != "kube-apiserver" {
+		return fmt.Errorf("restart %s: only kube-apiserver is, while it runs", name)
+	}
+	p.kill()
+	<-p.exited
+	select {
+	case <-time.After(away):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	args := p.cmd.Args[1 : len(p.cmd.Args)-len(c.options.ExtraArgs[name])] // which are put behind again
+	again, err := c.spawn(name, launch{args: args})
+	if err != nil {
+		return fmt.Errorf("restart %s: %w", name, err)
+	}
+	if err := c.await(ctx, again, c.answers(c.server+"/readyz")); err != nil {
+		return fmt.Errorf("restart %s: %w", name, err)
+	}
+	c.watch(again)
+	return nil
 }
 
 // ended says that the process has ended.

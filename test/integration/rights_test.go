@@ -79,7 +79,7 @@ func roles(text string, keep func(grant string) bool) (manifests string, granted
 		var o map[string]any
 		Expect(sigyaml.Unmarshal([]byte(document), &o)).To(Succeed())
 		u := &unstructured.Unstructured{Object: o}
-		if k := u.GetKind(); k != "ClusterRole" && k != "Role" {
+		if k := u.GetKind(); k != "ClusterRole" && k != "Role" || u.GetName() == "signalbox-user" { // of people
 			continue
 		}
 		var role rbacv1.ClusterRole // a Role has the same rules

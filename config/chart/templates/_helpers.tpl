@@ -17,7 +17,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 
 {{- /* What differs from the defaults of the program; .Values.config comes last. */ -}}
 {{- define "signalbox.config" -}}
-{{- $c := dict "leaderElection" (dict "enabled" true) "log" (dict "format" "json") -}}
+{{- $c := dict "leaderElection" (dict "enabled" true) "listen" (dict "debug" "127.0.0.1:8082") "log" (dict "format" "json") -}}
 {{- if ne .Release.Namespace "signalbox-system" -}}
 {{- $_ := set $c "namespace" .Release.Namespace -}}
 {{- end -}}

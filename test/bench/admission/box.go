@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/test/cluster"
+	"github.com/signalbox-dev/signalbox/test/resident"
+)
+
+// box is Signalbox as it is installed: its manifests, its account, the binary.
+type box struct {
+	pid            int
+	metrics, debug string // URLs
+}
+
+func install(ctx context.Context, plane *cluster.Cluster, s settings) (*box, error) {
+	if _, err := plane.Kubectl(ctx, "apply", "-k", filepath.Join(s.root, "config", "local")); err != nil {
+		return nil, err
+	}
+	kubeconfig, err := plane.KubeconfigFor(ctx, "signalbox-system", "signalbox")
+	if err != nil {
+		return nil, err
+	}
+	file, pidFile := filepath.Join(plane.Dir(), "signalbox.yaml"), filepath.Join(plane.Dir(), "signalbox.pid")
+	out := &box{}
+	err = plane.Run(ctx, cluster.Program{
+		// The shell writes down its own number, which is the program's.
+		Name: "signalbox", Path: "/bin/sh", Ports: 4,
+		Args: func(port []int) ([]string, error) {
+			patch := fmt.Sprintf(`[{"op":"replace","path":"/webhooks/0/clientConfig/url","value":"https://127.0.0.1:%d/validate"}]`, port[0])
+			if _, err := plane.Kubectl(ctx, "patch", "validatingwebhookconfiguration", "signalbox", "--type=json", "-p", patch); err != nil {
+				return nil, err
+			}
+			address := func(i int) string { return fmt.Sprintf("127.0.0.1:%d", port[i]) }
+			out.metrics, out.debug = "http://"+address(2)+"/metrics", "http://"+address(3)+"/debug"
+			text, err := json.Marshal(map[string]any{
+				"listen":       map[string]any{"webhook": address(0), "health": address(1), "metrics": address(2), "debug": address(3)},
+				"certificates": map[string]any{"hosts": []string{"127.0.0.1"}},
+			})
+			if err != nil {
+				return nil, err
+			}
+			serve := []string{filepath.Join(s.root, "bin", "signalbox"), "serve", "--config", file, "--kubeconfig", kubeconfig}
+			if s.onlyWebhook {
+				serve = append(serve, "--webhook")
+			}
+			return append([]string{"-c", `echo $$ > "$0"; exec "$@"`, pidFile}, serve...), os.WriteFile(file, text, 0o600)
+		},
+		Ready: func(ctx context.Context, port []int) error {
+			return cluster.Answers(ctx, fmt.Sprintf("http://127.0.0.1:%d/readyz", port[1]))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(pidFile)
+	if err != nil {
+		return nil, err
+	}
+	out.pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+	return out, err
+}
+
+// peak is the most memory that the process ever had, in MiB.
+func (b *box) peak() float64 { return resident.PeakOf(b.pid) }
+
+// cpu is the processor time of the process, in seconds (proc(5), stat: utime and stime in hundredths).
+func (b *box) cpu() float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100
+}
+
+// profile writes what the time goes to for so many seconds.
+func (b *box) profile(ctx context.Context, seconds int, file string) error {
+	text, err := fetch(ctx, fmt.Sprintf("%s/pprof/profile?seconds=%d", b.debug, seconds))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+// counted is the sum of a counter of the process over all its labels.
+func (b *box) counted(ctx context.Context, name string) (float64, error) {
+	text, err := fetch(ctx, b.metrics)
+	return sum(string(text), name, ""), err
+}
+
+func fetch(ctx context.Context, url string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	return io.ReadAll(answer.Body)
+}
+
+// sum adds up the series of a metric that carry a text in their labels.
+func sum(text, name, with string) (total float64) {
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(line, name)
+		if !ok || rest == "" || rest[0] != '{' && rest[0] != ' ' || !strings.Contains(rest, with) {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(rest[strings.LastIndexByte(rest, ' ')+1:]), 64)
+		if err == nil {
+			total += n
+		}
+	}
+	return total
+}

@@ -1,0 +1,122 @@
+// Command admission measures what Signalbox costs those who create jobs, on a real API server with the nodes, pods and
+// claims of a large cluster: a burst and a steady rate, without a webhook and with it, in one run. How long the webhook
+// takes is what the API server measured, TLS and connection included. It writes docs/benchmarks-webhook.md.
+//
+//	make bench-webhook
+//
+// It judges nothing: a busy machine is slower.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/signalbox-dev/signalbox/test/bench/filled"
+	"github.com/signalbox-dev/signalbox/test/cluster"
+	"github.com/signalbox-dev/signalbox/test/line"
+)
+
+// settings are the flags.
+type settings struct {
+	size         filled.Size
+	burst        int
+	rate         float64
+	lasts        time.Duration
+	page, pprof  string
+	onlyWebhook  bool
+	root, sample string
+}
+
+func main() {
+	var s settings
+	flag.IntVar(&s.size.Nodes, "nodes", 5000, "nodes")
+	flag.IntVar(&s.size.PodsPerNode, "pods-per-node", 20, "pods on each")
+	flag.IntVar(&s.size.Claims, "claims", 20000, "volume claims, each with its volume")
+	flag.IntVar(&s.burst, "burst", 1028, "jobs that are created at once")
+	flag.Float64Var(&s.rate, "rate", 165, "jobs a second after the burst")
+	flag.DurationVar(&s.lasts, "for", time.Minute, "how long")
+	flag.StringVar(&s.page, "page", "", "`file` to write the page to; empty: to standard output")
+	flag.StringVar(&s.pprof, "cpuprofile", "", "`file` for a profile of Signalbox under the steady rate")
+	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings) (err error) {
+	if s.root, err = line.Repository(); err != nil {
+		return err
+	}
+	plane, err := cluster.Start(ctx, cluster.Options{Progress: os.Stderr, Patience: 10 * time.Minute})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plane.Stop()) }()
+	if err := plane.InstallCRDs(ctx, cluster.TrainingOperator|cluster.JobSet|cluster.Trainer); err != nil {
+		return err
+	}
+	begun := time.Now()
+	if err := filled.Fill(ctx, plane, s.size); err != nil {
+		return fmt.Errorf("fill the API server: %w", err)
+	}
+	fmt.Fprintf(os.Stderr, "filled in %s\n", time.Since(begun).Round(time.Second))
+
+	job, err := sample(filepath.Join(s.root, "config", "samples", "pytorchjob.yaml"))
+	if err != nil {
+		return err
+	}
+	p := page{size: s.size, settings: s, load: load()}
+	without, err := measure(ctx, plane, s, job, nil)
+	if err != nil {
+		return err
+	}
+	p.rows = append(p.rows, row{"without a webhook", without})
+	box, err := install(ctx, plane, s)
+	if err != nil {
+		return err
+	}
+	if err := clear(ctx, plane); err != nil {
+		return err
+	}
+	with, err := measure(ctx, plane, s, job, box)
+	if err != nil {
+		return err
+	}
+	p.rows = append(p.rows, row{"with Signalbox", with})
+	if s.page == "" {
+		_, err = os.Stdout.WriteString(p.String())
+		return err
+	}
+	return os.WriteFile(s.page, []byte(p.String()), 0o644)
+}
+
+var jobs = schema.GroupVersionResource{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"}
+
+// clear takes the jobs of the measurement before away.
+func clear(ctx context.Context, plane *cluster.Cluster) error {
+	objects, err := dynamic.NewForConfig(plane.Config())
+	if err != nil {
+		return err
+	}
+	for i := range filled.Namespaces {
+		if err := objects.Resource(jobs).Namespace(filled.NamespaceOf(i)).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return fmt.Errorf("delete the jobs: %w", err)
+		}
+	}
+	return nil
+}

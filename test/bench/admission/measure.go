@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/test/bench/filled"
+	"github.com/signalbox-dev/signalbox/test/cluster"
+)
+
+// figures are what a measurement came to.
+type figures struct {
+	burst, steady part
+	peak          float64 // MiB of Signalbox
+}
+
+// part is a burst, or a steady rate.
+type part struct {
+	created, refused int
+	took             time.Duration   // all of it
+	each             []time.Duration // from the client's call to the answer
+	hook             histogram       // as the API server measured the webhook
+	failed           float64         // calls of the webhook that failed and were ignored
+	unchecked        float64         // things that Signalbox says it did not check
+	cpu              float64         // seconds of Signalbox
+}
+
+// histogram is a cumulative histogram of seconds.
+type histogram struct {
+	bounds []float64
+	counts []float64
+	sum, n float64
+}
+
+// quantile is between the two bounds that it lies between, in proportion, as Prometheus says it.
+func (h histogram) quantile(q float64) float64 {
+	before, low := 0.0, 0.0
+	for i, count := range h.counts {
+		if count >= q*h.n && count > before {
+			return low + (h.bounds[i]-low)*(q*h.n-before)/(count-before)
+		}
+		before, low = count, h.bounds[i]
+	}
+	return low
+}
+
+// within is the share that took no longer than a bound of the histogram.
+func (h histogram) within(bound float64) float64 {
+	if at := slices.Index(h.bounds, bound); at >= 0 && h.n > 0 {
+		return h.counts[at] / h.n
+	}
+	return 0
+}
+
+func (h histogram) minus(before histogram) histogram {
+	out := histogram{bounds: h.bounds, sum: h.sum - before.sum, n: h.n - before.n}
+	for i, n := range h.counts {
+		if i < len(before.counts) {
+			n -= before.counts[i]
+		}
+		out.counts = append(out.counts, n)
+	}
+	return out
+}
+
+const (
+	hookMetric = "apiserver_admission_webhook_admission_duration_seconds"
+	openMetric = "apiserver_admission_webhook_fail_open_count"
+	ofCreation = `operation="CREATE"`
+	ofOurs     = `name="validate.signalbox.dev"`
+)
+
+// hookTimes is what the API server says of our webhook.
+func hookTimes(ctx context.Context, kube kubernetes.Interface) (h histogram, failedOpen float64, err error) {
+	raw, err := kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return h, 0, err
+	}
+	text := string(raw)
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(line, hookMetric+"_bucket{")
+		if !ok || !strings.Contains(rest, ofCreation) || !strings.Contains(rest, ofOurs) {
+			continue
+		}
+		_, le, _ := strings.Cut(rest, `le="`)
+		le, _, _ = strings.Cut(le, `"`)
+		bound, err := strconv.ParseFloat(le, 64)
+		if err != nil || le == "+Inf" {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(rest[strings.LastIndexByte(rest, ' ')+1:]), 64)
+		if err != nil {
+			return h, 0, err
+		}
+		at, there := slices.BinarySearch(h.bounds, bound)
+		if !there {
+			h.bounds, h.counts = slices.Insert(h.bounds, at, bound), slices.Insert(h.counts, at, 0)
+		}
+		h.counts[at] += n // rejected="true" and "false" are series of their own
+	}
+	only := func(name string) (total float64) {
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, name) && strings.Contains(line, ofCreation) {
+				total += sum(line, name, ofOurs)
+			}
+		}
+		return total
+	}
+	h.sum, h.n = only(hookMetric+"_sum"), only(hookMetric+"_count")
+	return h, sum(text, openMetric, ofOurs), nil
+}
+
+// measure creates jobs: a burst, then a steady rate.
+func measure(ctx context.Context, plane *cluster.Cluster, s settings, job *unstructured.Unstructured, b *box) (out figures, err error) {
+	config := plane.Config()
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return out, err
+	}
+	create := func(name string, i int) error {
+		u := job.DeepCopy()
+		u.SetName(name)
+		_, err := objects.Resource(jobs).Namespace(filled.NamespaceOf(i)).Create(ctx, u, metav1.CreateOptions{})
+		return err
+	}
+	for i := range 50 { // connections and caches are warm, as they are in a cluster that runs
+		if err := create(fmt.Sprintf("first-%d", i), i); err != nil {
+			return out, err
+		}
+	}
+	if out.burst, err = through(ctx, plane, b, func(p *part, note func(time.Duration, error)) error {
+		var all sync.WaitGroup
+		for i := range s.burst {
+			all.Go(func() {
+				start := time.Now()
+				err := create(fmt.Sprintf("burst-%d", i), i)
+				note(time.Since(start), err)
+			})
+		}
+		all.Wait()
+		return nil
+	}); err != nil {
+		return out, err
+	}
+	out.steady, err = through(ctx, plane, b, func(p *part, note func(time.Duration, error)) error {
+		var all sync.WaitGroup
+		profiled := make(chan error, 1)
+		if b != nil && s.pprof != "" {
+			go func() { profiled <- b.profile(ctx, int(s.lasts.Seconds()/2), s.pprof) }()
+		} else {
+			profiled <- nil
+		}
+		tick := time.NewTicker(time.Duration(float64(time.Second) / s.rate))
+		defer tick.Stop()
+		for i := range int(s.rate * s.lasts.Seconds()) {
+			<-tick.C
+			all.Go(func() {
+				start := time.Now()
+				err := create(fmt.Sprintf("steady-%d", i), i)
+				note(time.Since(start), err)
+			})
+		}
+		all.Wait()
+		return <-profiled
+	})
+	if b != nil {
+		out.peak = b.peak()
+	}
+	return out, err
+}
+
+// through is what came of one part.
+func through(ctx context.Context, plane *cluster.Cluster, b *box, do func(p *part, note func(time.Duration, error)) error) (p part, err error) {
+	look := func() (h histogram, failed, unchecked, cpu float64, err error) {
+		if b == nil {
+			return h, 0, 0, 0, nil
+		}
+		if h, failed, err = hookTimes(ctx, plane.Clientset()); err != nil {
+			return h, 0, 0, 0, err
+		}
+		unchecked, err = b.counted(ctx, "signalbox_admission_not_checked_total")
+		return h, failed, unchecked, b.cpu(), err
+	}
+	hook, failed, unchecked, cpu, err := look()
+	if err != nil {
+		return p, err
+	}
+	var mu sync.Mutex
+	begun := time.Now()
+	if err := do(&p, func(took time.Duration, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		p.each = append(p.each, took)
+		if p.created++; err != nil {
+			p.created--
+			if p.refused++; p.refused == 1 {
+				fmt.Fprintln(os.Stderr, "the first that was not created:", err)
+			}
+		}
+	}); err != nil {
+		return p, err
+	}
+	p.took = time.Since(begun)
+	slices.Sort(p.each)
+	after, failedAfter, uncheckedAfter, cpuAfter, err := look()
+	p.hook, p.failed, p.unchecked, p.cpu = after.minus(hook), failedAfter-failed, uncheckedAfter-unchecked, cpuAfter-cpu
+	return p, err
+}
+
+// at is a quantile of what clients waited.
+func (p *part) at(q float64) time.Duration {
+	if len(p.each) == 0 {
+		return 0
+	}
+	return p.each[int(q*float64(len(p.each)-1))]
+}
+
+// sample is a job that is created again and again.
+func sample(file string) (*unstructured.Unstructured, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{}
+	return u, yaml.Unmarshal(text, &u.Object)
+}

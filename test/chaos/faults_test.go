@@ -1,0 +1,103 @@
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// wait is how long nothing happens: before a fault, in it, and before the load ends.
+func wait(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // that nothing happens cannot be waited for
+
+var _ = Describe("Jobs are created while", Ordered, ContinueOnFailure, func() {
+	under := func(name string, fault func(ctx context.Context, l *load)) func(SpecContext) {
+		return func(ctx SpecContext) {
+			l := begin("chaos-" + name)
+			l.fail(ctx, "failed-before")
+			wait(3 * time.Second)
+			fault(ctx, l)
+			wait(3 * time.Second)
+			l.end(ctx)
+		}
+	}
+
+	It("one replica is killed", under("one-killed", func(ctx context.Context, l *load) {
+		replicas[0].kill()
+		l.fail(ctx, "failed-in-it")
+		wait(3 * time.Second)
+		replicas[0].again()
+	}))
+
+	It("both replicas are killed", under("both-killed", func(ctx context.Context, l *load) {
+		replicas[0].kill()
+		replicas[1].kill()
+		l.fail(ctx, "failed-in-it")
+		wait(5 * time.Second)
+		replicas[0].start()
+		replicas[1].again()
+		Eventually(replicas[0].ready.Load).Should(BeTrue())
+	}))
+
+	It("replicas are replaced one after the other", under("rolled", func(ctx context.Context, l *load) {
+		for _, r := range replicas {
+			r.stop()
+			r.again()
+		}
+		l.fail(ctx, "failed-in-it")
+	}))
+
+	It("the API server is started again", under("api-restarted", func(ctx context.Context, l *load) {
+		Expect(plane.Restart(ctx, "kube-apiserver", 5*time.Second)).To(Succeed())
+		l.fail(ctx, "failed-in-it")
+	}))
+
+	It("another takes the lease", under("lease-lost", func(ctx context.Context, l *load) {
+		leases := plane.Clientset().CoordinationV1().Leases("signalbox-system")
+		Eventually(func() error {
+			lease, err := leases.Get(ctx, "signalbox-controller", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			now := metav1.NowMicro()
+			lease.Spec.HolderIdentity, lease.Spec.AcquireTime, lease.Spec.RenewTime = new("somebody else"), &now, &now
+			_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
+			return err
+		}).Should(Succeed())
+		l.fail(ctx, "failed-in-it")
+		for _, r := range replicas {
+			Consistently(r.ended).WithTimeout(5 * time.Second).ShouldNot(BeClosed())
+		}
+	}))
+
+	It("the replicas' connections to the API server are cut", under("watches-cut", func(ctx context.Context, l *load) {
+		uplink.cut()
+		l.fail(ctx, "failed-in-it")
+		wait(5 * time.Second)
+		uplink.mend()
+	}))
+
+	It("a replica ends with requests in flight", under("in-flight", func(ctx context.Context, l *load) {
+		for range 3 { // nothing waits until the relay knows
+			replicas[1].stop()
+			replicas[1].again()
+		}
+		l.fail(ctx, "failed-in-it")
+	}))
+
+	It("the policies are broken", under("policies-broken", func(ctx context.Context, l *load) {
+		maps := plane.Clientset().CoreV1().ConfigMaps("signalbox-system")
+		cm := policyMap("signalbox: {gpu_limit: [")
+		_, err := maps.Update(ctx, cm, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		wait(5 * time.Second)
+		_, err = l.jobs.Create(ctx, l.job("large-probe", 8), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		Expect(err).To(MatchError(ContainSubstring("[max-gpus-per-job]")), "the last good set decides")
+		_, err = maps.Update(ctx, policyMap(limits), metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+	}))
+})
