@@ -212,7 +212,9 @@ func TestReviewLeavesAloneWhatDidNotChange(t *testing.T) {
 		return o
 	}
 	note := func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"controller": "was here"}) }
-	volcano := func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"scheduling.volcano.sh/queue-name": "gpu"}) }
+	volcano := func(o *unstructured.Unstructured) {
+		o.SetAnnotations(map[string]string{"scheduling.volcano.sh/queue-name": "gpu"})
+	}
 	queue := func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "gpu"}) }
 	suspend := func(o *unstructured.Unstructured) {
 		_ = unstructured.SetNestedField(o.Object, true, "spec", "runPolicy", "suspend")

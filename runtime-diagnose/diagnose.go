@@ -34,7 +34,7 @@ type Heuristic string
 // Heuristics are all of them, in the order in which they are asked.
 func Heuristics() []Heuristic {
 	return []Heuristic{
-		unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, platformsWord, pastAttempts,
+		unwraps, translates, asksRaiser, lastLaunch, lastWords, success, survival, platformsWord,
 		"explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine,
 	}
 }
@@ -44,12 +44,10 @@ const (
 	translates    Heuristic = "translate"      // an exception that is the direct cause of a known one gives way to it
 	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
 	lastLaunch    Heuristic = "last-launch"    // of several runs in one file the last one counts
-	harmless      Heuristic = "harmless"       // what a context says is harmless below it
 	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
 	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
 	survival      Heuristic = "survival"       // what training goes on after was survived
 	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
-	pastAttempts  Heuristic = "past-attempts"  // a later attempt that got further takes back an earlier one
 	watchdogs     Heuristic = "watchdogs"      // sequence numbers of collectives name who was behind
 	quietMember   Heuristic = "quiet-member"   // the member that does not say what all others say
 	newLine       Heuristic = "new-line"       // what only the log of the one that ended says
@@ -114,12 +112,19 @@ func (d *diagnosis) readSilence() {
 	}
 }
 
-// recovery ends what a later attempt got past; what a log itself or the platform's last word ends was ended
-// while the log was read.
-func (d *diagnosis) recovery() {
-	if d.options.uses(pastAttempts) {
-		d.getPast()
+// dateSightings names the clock of what the platform dated: how containers ended comes from
+// the node's, the rest from the API server's or from one that is kept as well.
+func dateSightings(seen []evidence.Observation) {
+	for i := range seen {
+		if s := &seen[i]; s.Item.Kind == evidence.Exit && s.Item.Clock == "" {
+			s.Item.Clock = s.Item.Source.Clock()
+		}
 	}
+}
+
+// recovery asks what is left of it: what a log itself or the platform's last word ends was ended while the log
+// was read.
+func (d *diagnosis) recovery() {
 	d.failed = d.jobFailed()
 }
 

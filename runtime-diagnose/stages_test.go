@@ -13,7 +13,7 @@ import (
 // owners are the files in which a stage sets what later ones only read: what became of a sighting is
 // decided while its log is read and when the attempts are compared, the cause in attribution.
 var owners = map[string][]string{
-	"Over":     {"settle.go", "logs.go", "launches.go", "raised.go", "track.go", "recovery.go"},
+	"Over":     {"settle.go", "logs.go", "launches.go", "raised.go", "track.go"},
 	"Mild":     {"settle.go"},
 	"First":    {"track.go"},
 	"Follower": {"framework.go"},

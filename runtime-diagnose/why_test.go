@@ -83,7 +83,7 @@ func TestTheTableBehindAnAnswer(t *testing.T) {
 		}
 	}
 	text := Why(r)
-	for _, part := range []string{"python-exception) [log/rank1.log#6]", "general: ", "no  its member went after another one had failed", "supported: one source says so"} {
+	for _, part := range []string{"python-exception) [1]", "general: ", "no  its member went after another one had failed", "supported: one source says so"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the table does not say %q:\n%s", part, text)
 		}

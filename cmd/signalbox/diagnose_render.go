@@ -58,8 +58,8 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 	return err
 }
 
-// citation is a piece of evidence that a text names: [log/train-worker-3/pytorch#18231].
-var citation = regexp.MustCompile(`\[[a-z]+/[^\]\s]+\]`)
+// citation is the number of a piece of evidence that a text names: [2].
+var citation = regexp.MustCompile(`\[\d+\]`)
 
 // painted is the text of a diagnosis with its first line and headings bold, the decisive line red,
 // and what stands around it, and citations, dim.
@@ -82,7 +82,7 @@ func painted(text string, paint painter) string {
 			line = paint.as("error", line)
 		case strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "missing: "):
 			line = paint.as("dim", line)
-		case strings.HasPrefix(line, "what to do") || line == "why" || line == "after it":
+		case strings.HasPrefix(line, "what to do") || line == "why" || line == "after it" || line == "evidence":
 			line = paint.as("bold", line)
 		default:
 			line = citation.ReplaceAllStringFunc(line, func(c string) string { return paint.as("dim", c) })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 )
 
 // diagnosisMarkdown is a diagnosis for a ticket. What programs printed stands in code, where no
@@ -56,8 +57,14 @@ func diagnosisMarkdown(r diagnose.Result) string {
 		}
 		b.WriteString("\n")
 	}
-	if r.Analysis != "" {
-		fmt.Fprintf(&b, "### Why\n\n%s\n\n", inProse(r.Analysis))
+	if why, cited := report.Analysis(r); why != "" {
+		fmt.Fprintf(&b, "### Why\n\n%s\n\n", inProse(why))
+		for _, line := range cited {
+			fmt.Fprintf(&b, "- %s\n", inProse(line))
+		}
+		if len(cited) > 0 {
+			b.WriteString("\n")
+		}
 	}
 	c := r.Coverage
 	fmt.Fprintf(&b, "%s seen, %d read.", count(c.PodsSeen, "pod"), c.PodsRead)

@@ -117,8 +117,8 @@ func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := ruled(t, tc.objects, whole, build.Node("a"), build.Node("b"))
-			r := fit.Fit(t.Context(), s, tc.gang)
-			if said := strings.Join(append(r.Assumed, r.Obstacle), "; "); r.Verdict != tc.want || !strings.Contains(said, tc.why) {
+			r := fit.Fit(t.Context(), s, tc.gang, fit.NewBudget(fit.Steps))
+			if said := strings.Join(append(r.Assumed, r.Reason), "; "); r.Verdict != tc.want || !strings.Contains(said, tc.why) {
 				t.Errorf("%s, said %q; want %s, %q", r.Verdict, said, tc.want, tc.why)
 			}
 		})

@@ -1,83 +1,116 @@
 package report
 
 import (
-	"maps"
+	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-func (d *draft) cause(s evidence.Observation) Cause {
-	c := Cause{
-		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
-		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.Told(),
-		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
-		Role: s.Item.Source.Role, Index: s.Item.Source.Rank,
-	}
-	if c.Role == "" { // a line that names its process
-		c.Index = -1
-		if k, ok := d.at[c.Source.Place()]; ok && d.Members[k].Source.Role != "" {
-			c.Role, c.Index = d.Members[k].Source.Role, d.Members[k].Source.Rank
-		}
-	}
-	if c.Owner == signature.Nobody {
-		if category, ok := signature.CategoryOf(c.Category); ok {
-			c.Owner = category.Owner
-		}
-	}
-	for i, item := range s.Also {
-		if i >= mostAlso {
-			break
-		}
-		c.Cites = append(c.Cites, item.ID)
-	}
-	return c
+// citation is an ID in a text.
+var citation = regexp.MustCompile(` ?\[((?:[a-zA-Z]+)/[^\[\]\n]+)\]`)
+
+// numbers gives the evidence that texts cite short numbers, in the order in which it is cited.
+type numbers struct {
+	known map[evidence.ID]*evidence.Item // nil: the ID is evidence, and its item is not kept
+	order []evidence.ID
+	shown evidence.ID // whose words stand above already
 }
 
-// mostAlso is how many copies of one sighting are cited: enough to see who it was.
-const mostAlso = 4
-
-// collectEvidence puts every cited item, and the lines around the decisive one, in order.
-func (d *draft) collectEvidence(r *Report) {
-	have := map[evidence.ID]bool{}
-	add := func(item evidence.Item) {
-		if len(r.Evidence) < d.MostEvidence && !have[item.ID] {
-			have[item.ID], item.At = true, item.Told()
-			r.Evidence = append(r.Evidence, item)
+func numbersOf(r *Report) *numbers {
+	n := &numbers{known: map[evidence.ID]*evidence.Item{}}
+	know := func(ids ...evidence.ID) {
+		for _, id := range ids {
+			n.known[id] = nil
 		}
-	}
-	sightings := append(slices.Clone(d.Answer.Effects), d.Answer.Rivals...)
-	if r.Verdict == Healthy { // a job at rest has no cause, whatever it suffered before
-		sightings = nil
-	} else if d.root != nil {
-		sightings = append([]evidence.Observation{*d.root}, sightings...)
-	}
-	for _, s := range sightings {
-		add(s.Item)
-		for i, item := range s.Also {
-			if i < mostAlso && item.Text != "" { // an echo has no words
-				add(item)
-			}
-		}
-	}
-	if n := len(d.End.Lines); n > 0 {
-		add(d.End.Item(n - 1))
-	}
-	if d.attempts.other != nil {
-		add(d.attempts.other.Item)
-	}
-	for _, u := range d.Seen.Scheduling {
-		add(u.Item)
-	}
-	trim := func(c *Cause) {
-		c.Cites = slices.DeleteFunc(c.Cites, func(id evidence.ID) bool { return !have[id] })
 	}
 	if r.Root != nil {
-		trim(r.Root)
+		know(r.Root.Cites...)
+		n.shown = r.Root.Cites[0]
 	}
-	r.Effects = slices.DeleteFunc(r.Effects, func(c Cause) bool { return !have[c.Cites[0]] })
 	for i := range r.Effects {
-		trim(&r.Effects[i])
+		know(r.Effects[i].Cites...)
 	}
+	for i := range r.Hypotheses {
+		know(r.Hypotheses[i].Cites...)
+	}
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		n.known[c.Item.ID] = &c.Item
+		for _, reason := range c.Because {
+			know(reason.Cites...)
+		}
+	}
+	for i := range r.Ending.Lines {
+		know(r.Ending.Item(i).ID)
+	}
+	if r.Story != nil {
+		know(r.Story.Cites...)
+	}
+	for i := range r.Evidence {
+		n.known[r.Evidence[i].ID] = &r.Evidence[i]
+	}
+	return n
+}
+
+// short is a text with numbers in place of IDs.
+func (n *numbers) short(text string) string {
+	return citation.ReplaceAllStringFunc(text, func(m string) string {
+		space := m[:strings.IndexByte(m, '[')]
+		id := evidence.ID(m[len(space)+1 : len(m)-1])
+		if _, ok := n.known[id]; !ok {
+			return m
+		}
+		return fmt.Sprintf("%s[%d]", space, n.of(id))
+	})
+}
+
+func (n *numbers) of(id evidence.ID) int {
+	at := slices.Index(n.order, id)
+	if at < 0 {
+		at = len(n.order)
+		n.order = append(n.order, id)
+	}
+	return at + 1
+}
+
+// widestCited is how much of a line is shown beside its number.
+const widestCited = 100
+
+// resolved says what each number stands for: where it is, and what it says.
+func (n *numbers) resolved() []string {
+	var out []string
+	for i, id := range n.order {
+		line := fmt.Sprintf("[%d] %s", i+1, where(id))
+		if item := n.known[id]; item != nil && item.Text != "" && id != n.shown {
+			text := strings.Join(strings.Fields(item.Text), " ")
+			if len(text) > widestCited {
+				text = strings.ToValidUTF8(text[:widestCited], "") + "…"
+			}
+			line += "  " + text
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// where is an ID as people look it up: a file and its line, a pod and its line, an object.
+func where(id evidence.ID) string {
+	name := string(id)
+	if file, ok := strings.CutPrefix(name, "log/"); ok {
+		if at := strings.LastIndexByte(file, '#'); at >= 0 {
+			return file[:at] + ":" + file[at+1:]
+		}
+		return file
+	}
+	return name
+}
+
+// Analysis is why, with short numbers, and what they stand for.
+func Analysis(r Report) (text string, cited []string) {
+	n := numbersOf(&r)
+	text = n.short(r.Analysis)
+	return text, n.resolved()
 }

@@ -124,6 +124,12 @@ func (d *draft) logCommand(s evidence.Source) string {
 // was read already.
 func (d *draft) stepsFor(root *evidence.Observation) []string {
 	steps := root.Signature.Steps()
+	switch other := d.lacksOther(root); {
+	case d.advice != nil && len(d.advice.steps) > 0:
+		return d.advice.steps
+	case other != "":
+		steps = append([]string{"Lowering the devices alone will not help: nodes lack " + other + " as well; kubectl describe node says what takes it."}, steps...)
+	}
 	if d.neverFits() {
 		for i := range steps {
 			steps[i] = waits.ReplaceAllString(steps[i], "")
@@ -149,6 +155,21 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 		steps = append([]string{d.logToRead()}, steps...)
 	}
 	return steps
+}
+
+// lacksOther is what nodes lack beside the devices that a pod asks for; empty: nothing that is known.
+func (d *draft) lacksOther(root *evidence.Observation) string {
+	var other []string
+	for name := range root.Facts {
+		if what, ok := strings.CutPrefix(name, lacking); ok && what != root.Facts["resource"] {
+			other = append(other, what)
+		}
+	}
+	slices.Sort(other)
+	if root.Facts["resource"] == "" || len(other) == 0 {
+		return ""
+	}
+	return strings.Join(other, " and ")
 }
 
 // waits is the part of a step that is to wait for others to end.

@@ -85,6 +85,7 @@ type draft struct {
 	*Findings
 	root     *evidence.Observation // the answer's cause; nil: there is none
 	at       map[string]int        // in Members, by place
+	advice   *advice               // on the root, by its facts; nil: its signature's is all
 	attempts attempts
 	remarks  []string
 	fit      func() (fit.Result, bool) // of the whole job; see fitOfJob
@@ -96,6 +97,7 @@ func Write(ctx context.Context, f *Findings) Report {
 	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
 	if f.Answer.Cause != nil {
 		d.root = &f.Answer.Cause.Observation
+		d.advice = adviceFor(d.root)
 	}
 	for i := range f.Members {
 		d.at[f.Members[i].Place] = i

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -126,19 +127,58 @@ func (d *draft) sentence(s *evidence.Observation) string {
 	case n > 1: // the job's own word stands for its pods
 		who = fmt.Sprintf("%d pod%s", n-1, words.S(n-1))
 	}
-	text := s.Signature.Title
-	if u := d.schedulerOf(s); u != nil {
-		text += ": " + u.Sentence()
-		if lacks := d.lacks(u); lacks != "" {
-			text += "; " + lacks
-		}
-	} else if numbers := factList(s.Facts); numbers != "" {
-		text += " (" + numbers + ")"
-	}
+	text := d.headline(s)
 	if who == "" {
 		return text
 	}
 	return who + ": " + text
+}
+
+// headline says what happened, with the numbers.
+func (d *draft) headline(s *evidence.Observation) string {
+	text := s.Signature.Title
+	own := s == d.root && d.advice != nil && d.advice.says != ""
+	if own {
+		text = d.advice.says
+	}
+	u := d.schedulerOf(s)
+	switch {
+	case u != nil:
+		text += ": " + u.Sentence()
+		if lacks := d.lacks(u); lacks != "" {
+			text += "; " + lacks
+		}
+	case own:
+	case s.Facts["nodes"] != "" && nodesText(s.Facts) != "":
+		text += ": " + nodesText(s.Facts)
+	default:
+		if numbers := factList(s.Facts); numbers != "" {
+			text += " (" + numbers + ")"
+		}
+	}
+	return text
+}
+
+// lacking begins the facts of a scheduler's message that count the nodes which lack something.
+const lacking = "insufficient "
+
+// nodesText is what the scheduler counts, read from a text: "of 3 nodes 2 lack cpu, 2 lack nvidia.com/gpu".
+func nodesText(facts map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if what, ok := strings.CutPrefix(name, lacking); ok {
+			n, _ := strconv.Atoi(facts[name])
+			verb := "lack"
+			if n == 1 {
+				verb = "lacks"
+			}
+			parts = append(parts, fmt.Sprintf("%d %s %s", n, verb, what))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "of " + facts["nodes"] + " nodes " + strings.Join(parts, ", ")
 }
 
 func (d *draft) schedulerOf(s *evidence.Observation) *control.Unschedulable {

@@ -37,12 +37,13 @@ func inert(text string) string {
 
 func text(r Report) string {
 	var b strings.Builder
+	n := numbersOf(&r)
 	b.WriteString(headline(r) + "\n")
 	if r.Waiting != "" && !strings.HasPrefix(r.Analysis, r.Waiting) {
 		fmt.Fprintf(&b, "\nwaiting: %s\n", r.Waiting)
 	}
 	for _, remark := range r.Remarks {
-		fmt.Fprintf(&b, "\nnote: %s\n", remark)
+		fmt.Fprintf(&b, "\nnote: %s\n", n.short(remark))
 	}
 	if r.Root != nil {
 		b.WriteString("\n" + aroundLine(r))
@@ -60,12 +61,15 @@ func text(r Report) string {
 		if r.Root != nil {
 			b.WriteString("\nwhy")
 		}
-		fmt.Fprintf(&b, "\n%s\n", why)
+		fmt.Fprintf(&b, "\n%s\n", n.short(why))
 	}
-	b.WriteString(guessesText(r))
+	b.WriteString(n.short(guessesText(r)))
 	if r.Story != nil && r.Story.Text != "" {
 		fmt.Fprintf(&b, "\n%s says (%d sentences without evidence left out)\n  %s\n", r.Story.Model, r.Story.Dropped,
-			strings.ReplaceAll(strings.TrimSpace(r.Story.Text), "\n", "\n  "))
+			strings.ReplaceAll(n.short(strings.TrimSpace(r.Story.Text)), "\n", "\n  "))
+	}
+	if cited := n.resolved(); len(cited) > 0 {
+		b.WriteString("\nevidence\n  " + strings.Join(cited, "\n  ") + "\n")
 	}
 	b.WriteString("\n" + footer(r) + "\n")
 	return b.String()

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -36,6 +37,9 @@ func (d *draft) judge(r *Report) {
 		}
 		if d.schedulerOf(d.root) != nil && d.neverFits() {
 			root.Retry = signature.Useless
+		}
+		if d.advice != nil {
+			root.Owner, root.Retry = cmp.Or(d.advice.owner, root.Owner), cmp.Or(d.advice.retry, root.Retry)
 		}
 		root.Category = d.Answer.Cause.Category
 		r.Root, r.Category, r.Verdict = &root, root.Category, Diagnosed

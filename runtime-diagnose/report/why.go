@@ -13,7 +13,14 @@ const mostWhy = 8
 
 // Why is the table behind an answer: what could be the cause, the points of each and what they are made of.
 // Nothing in it is obeyed by a terminal.
-func Why(r Report) string { return inert(why(r)) }
+func Why(r Report) string {
+	n := numbersOf(&r)
+	text := n.short(why(r))
+	for _, line := range n.resolved() {
+		text += line + "\n"
+	}
+	return inert(text)
+}
 
 func why(r Report) string {
 	var b strings.Builder

@@ -1,0 +1,198 @@
+package report
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// advice is what to say and to do where the facts of a failure say more than its signature does: a signature
+// speaks of all that it matches, and whose move it is may depend on a number in the line.
+type advice struct {
+	of   []string          // signatures; empty: any
+	line *regexp.Regexp    // of the decisive line; its named groups fill the texts like facts do; nil: any
+	fact map[string]string // facts that the failure has to have; "" stands for any value
+	not  string            // a fact that it must not have; empty: none
+
+	says  string           // the headline in place of the signature's title; empty: the title
+	owner signature.Domain // empty: the signature's
+	retry signature.Retry  // empty: the signature's
+	steps []string         // in place of the signature's; none: those
+}
+
+// byFact is the catalogue: the first one that fits is taken.
+var byFact = []advice{
+	{
+		of:   []string{"nccl-watchdog-timeout"},
+		line: regexp.MustCompile(`\bRank (?P<process>\d+)\] .*WorkNCCL\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).*?\bTimeout\(ms\)=(?P<limitMs>\d+)`),
+		says: "waited {{.limitMs}} in {{.op}} #{{.seq}}, and not all ranks came",
+		steps: []string{
+			"Look at the ranks whose log does not say this: their last line, and where they stand while they live (py-spy dump --pid PID).",
+			"Where all ranks say it, compare SeqNum and OpType: the rank with the lowest number, or with another operation, is where to look.",
+			"Run with TORCH_NCCL_TRACE_BUFFER_SIZE set: the flight recorder names the line of code that each rank waits in.",
+		},
+	},
+	{ // torch's monitor of the watchdog thread: it speaks of one rank (ProcessGroupNCCL.cpp, heartbeatMonitor)
+		line: regexp.MustCompile(`\bRank (?P<process>\d+)\] Heartbeat monitor timed out`),
+		says: "NCCL's watchdog of rank {{.process}} made no progress: a call into CUDA or NCCL hangs on this rank",
+		steps: []string{
+			"Take stacks of rank {{.process}} and of one other rank while they live: py-spy dump --native --pid PID.",
+			"Look at the kernel log of the rank's node for Xid and link errors, and at the NCCL network plugin that it loaded.",
+		},
+	},
+	// Taints that the node controller puts on by condition, and takes off with it
+	// (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#taint-nodes-by-condition).
+	{
+		of: []string{"unschedulable-taint"}, line: regexp.MustCompile(`node\.kubernetes\.io/(?P<pressure>disk|memory|pid)-pressure`),
+		says: "the nodes that match are under {{.pressure}} pressure", owner: signature.Platform, retry: signature.Useless,
+		steps: []string{
+			"Do not tolerate node.kubernetes.io/{{.pressure}}-pressure: pods that do are evicted, and make it worse.",
+			"Tell the administrators: the node has to be freed of what fills it; the pod starts by itself then.",
+		},
+	},
+	{
+		of: []string{"unschedulable-taint"}, line: regexp.MustCompile(`node\.kubernetes\.io/(?P<condition>not-ready|unreachable|network-unavailable)`),
+		says: "the nodes that match are {{.condition}}", owner: signature.Platform, retry: signature.Useless,
+		steps: []string{"Tell the administrators: the node has to come back, or to be replaced; the pod starts by itself then."},
+	},
+	{
+		of: []string{"unschedulable-taint"}, line: regexp.MustCompile(`node\.kubernetes\.io/unschedulable`),
+		says: "the nodes that match are cordoned", owner: signature.Platform, retry: signature.Useless,
+		steps: []string{"Ask the administrators whether they drain the nodes, and until when; the pod starts by itself when one is uncordoned."},
+	},
+	// What a signal says of who sent it (signal(7)): 1 the terminal, 2 a person, 10 and 12 a batch system that was told to warn.
+	{
+		of: []string{"signal-received"}, line: regexp.MustCompile(`(?:\bReceived |got signal: )1\b|SIGHUP|Hangup`),
+		says: "SIGHUP: the terminal or the session that started the run was closed", owner: signature.User,
+		steps: []string{"Start it so that it outlives the session: with setsid or nohup, in tmux, or as a Job.", "Start again from the last checkpoint."},
+	},
+	{
+		of: []string{"signal-received"}, line: regexp.MustCompile(`(?:\bReceived |got signal: )2\b|SIGINT`),
+		says: "SIGINT: somebody interrupted the run, or what started it was interrupted", owner: signature.User,
+		steps: []string{"Start again from the last checkpoint."},
+	},
+	{
+		of: []string{"signal-received"}, line: regexp.MustCompile(`(?:\bReceived |got signal: )1[02]\b|SIGUSR[12]`),
+		says: "a signal that a batch system sends ahead of the time limit, and the program does not handle it", owner: signature.User,
+		steps: []string{"Handle the signal by writing a checkpoint, or do not ask for it (sbatch --signal).", "Ask for more time, or start again from the last checkpoint."},
+	},
+	{
+		of: []string{"store-client-timeout"}, line: regexp.MustCompile(`\(?(?P<at>localhost|127\.0\.0\.1)[,:] ?(?P<atPort>\d+)`),
+		says: "nothing answered at {{.at}}:{{.atPort}}, which is this pod itself", owner: signature.User,
+		steps: []string{
+			"If the ranks are in several pods, set MASTER_ADDR (torchrun: --master-addr, --rdzv-endpoint) to the name of the master's service.",
+			"If all of them are in this one, read what rank 0 said: it holds the store, and it ended, hangs or never came up.",
+		},
+	},
+	{
+		of: []string{"required-environment"}, line: regexp.MustCompile(`environment variable (?P<name>\w+) to (?P<value>\w+)`),
+		says: "the program refuses to start without {{.name}}={{.value}}", owner: signature.User,
+		steps: []string{"Set {{.name}}={{.value}} in the pod template's env."},
+	},
+	{
+		of: []string{"sigkill-torchrun"}, fact: map[string]string{"pid": ""},
+		says: "a rank (pid {{.pid}}) was killed with SIGKILL",
+		steps: []string{
+			"On its node, see whether the kernel killed pid {{.pid}} for memory: dmesg -T | grep -iE 'killed process|out of memory'.",
+			"Compare the memory limit with the peak use; load weights on one rank at a time.",
+		},
+	},
+	{
+		of: []string{"node-not-ready-text"}, not: "node",
+		steps: []string{"See which node it was: kubectl get pod -o wide. Tell the administrators its name.", "Start the job again elsewhere."},
+	},
+	{ // Kueue, pkg/scheduler/flavorassigner: more than the queue has when it is idle
+		line: regexp.MustCompile(`maximum capacity \((?P<asked>\d+\w*) > (?P<most>\d+\w*)\)`),
+		says: "it asks for {{.asked}} where {{.most}} is all there ever is", owner: signature.User, retry: signature.Useless,
+		steps: []string{"Ask for {{.most}} or less, or have the limit raised: no waiting helps."},
+	},
+	{ // a ResourceQuota makes requests obligatory
+		of: []string{"quota-exceeded"}, line: regexp.MustCompile(`must specify (?P<resources>[\w./-]+(?:,[\w./-]+)*)`),
+		says: "the namespace's quota wants {{.resources}} to be written, and the pod does not", owner: signature.User, retry: signature.Useless,
+		steps: []string{"Write {{.resources}} for every container, init containers too: a quota on a resource makes it obligatory."},
+	},
+	{
+		of: []string{"container-start-failed"}, line: regexp.MustCompile(`error running (?:\w+ )?hook #?\d*.*?(?:exit status|signal:?) (?P<status>\w+)`),
+		says: "a hook of the container runtime failed ({{.status}})", owner: signature.Platform, retry: signature.RetryUnknown,
+		steps: []string{
+			"Tell the administrators: a hook is theirs, not the image's; on its node, journalctl -u containerd says which one.",
+			"137 is a kill, most often for memory: see dmesg -T of the node.",
+		},
+	},
+	{
+		of: []string{"slurm-cancelled"}, line: regexp.MustCompile(`(?:JOB|STEP) (?P<id>[\d.]+) .*DUE TO TIME LIMIT`),
+		says: "Slurm cancelled job {{.id}} at its time limit", owner: signature.User,
+		steps: []string{"See where the time went: sacct -j {{.id}} --format=JobID,Elapsed,Timelimit,State.", "Ask for more time (sbatch --time), or write checkpoints more often."},
+	},
+	{
+		of: []string{"slurm-cancelled"}, line: regexp.MustCompile(`(?:JOB|STEP) (?P<id>[\d.]+) .*DUE TO PREEMPTION`),
+		says: "Slurm preempted job {{.id}}", owner: signature.Platform, retry: signature.Helps,
+		steps: []string{"Start again from the last checkpoint, by itself with sbatch --requeue.", "A partition or QOS that is not preempted: scontrol show partition, sacctmgr show qos."},
+	},
+	{
+		of: []string{"kernel-oom-kill"}, line: regexp.MustCompile(`StepId=(?P<id>\d+)`),
+		says: "the kernel killed a task of Slurm job {{.id}} for lack of memory", owner: signature.User, retry: signature.Useless,
+		steps: []string{"Compare what it used with what it asked for: sacct -j {{.id}} --format=JobID,MaxRSS,ReqMem.", "Ask for more (sbatch --mem), or use less: fewer data-loader workers, smaller prefetch."},
+	},
+}
+
+// adviceFor is the advice that fits an observation, its texts filled; nil: the signature says it all.
+func adviceFor(s *evidence.Observation) *advice {
+	for i := range byFact {
+		a := &byFact[i]
+		if len(a.of) > 0 && !slices.Contains(a.of, s.Signature.ID) || a.not != "" && s.Facts[a.not] != "" {
+			continue
+		}
+		facts := map[string]string{}
+		for name, want := range a.fact {
+			if have, ok := s.Facts[name]; !ok || want != "" && have != want {
+				facts = nil
+				break
+			}
+		}
+		if facts == nil || !a.reads(s.Line, facts) {
+			continue
+		}
+		for name, fact := range s.Facts {
+			facts[name] = fact
+		}
+		return a.filled(facts)
+	}
+	return nil
+}
+
+// reads puts the named groups of the line among the facts; false: the line is another one.
+func (a *advice) reads(line string, facts map[string]string) bool {
+	if a.line == nil {
+		return true
+	}
+	m := a.line.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	for i, name := range a.line.SubexpNames() {
+		if name == "" || m[i] == "" {
+			continue
+		}
+		facts[name] = m[i]
+		if ms, err := strconv.ParseInt(m[i], 10, 64); err == nil && strings.HasSuffix(name, "Ms") {
+			facts[name] = words.Short(time.Duration(ms) * time.Millisecond)
+		}
+	}
+	return true
+}
+
+func (a *advice) filled(facts map[string]string) *advice {
+	out := *a
+	out.says, out.steps = fill(a.says, facts), nil
+	for _, step := range a.steps {
+		out.steps = append(out.steps, fill(step, facts))
+	}
+	return &out
+}

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Every row of the catalogue has a line that it is for, and says the line's own numbers.
+func TestAdviceByFact(t *testing.T) {
+	cases := []struct {
+		of, line string
+		facts    map[string]string
+		says     string // empty: the signature's title
+		owner    signature.Domain
+		does     string // in the first step
+	}{
+		{"nccl-watchdog-timeout", "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=16349, OpType=ALLGATHER, NumelIn=1, Timeout(ms)=600000) ran for 600341 milliseconds before timing out.", nil, "waited 10 min in ALLGATHER #16349, and not all ranks came", "", "py-spy dump"},
+		{"barrier-timed-out", "[rank25]:[E ProcessGroupNCCL.cpp:1316] [PG 0 Rank 25] Heartbeat monitor timed out! Process will be terminated", nil, "NCCL's watchdog of rank 25 made no progress: a call into CUDA or NCCL hangs on this rank", "", "stacks of rank 25"},
+		{"unschedulable-taint", "1 node(s) had untolerated taint {node.kubernetes.io/disk-pressure: }.", nil, "the nodes that match are under disk pressure", signature.Platform, "Do not tolerate node.kubernetes.io/disk-pressure"},
+		{"unschedulable-taint", "2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }.", nil, "the nodes that match are unreachable", signature.Platform, "has to come back"},
+		{"unschedulable-taint", "2 node(s) had untolerated taint {node.kubernetes.io/unschedulable: }.", nil, "the nodes that match are cordoned", signature.Platform, "uncordoned"},
+		{"signal-received", "Received 1 death signal, shutting down workers", map[string]string{"name": "1"}, "SIGHUP: the terminal or the session that started the run was closed", signature.User, "setsid"},
+		{"signal-received", "torch.distributed.elastic.multiprocessing.api.SignalException: Process 14 got signal: 2", nil, "SIGINT: somebody interrupted the run, or what started it was interrupted", signature.User, "checkpoint"},
+		{"signal-received", "Received 10 death signal, shutting down workers", nil, "a signal that a batch system sends ahead of the time limit, and the program does not handle it", signature.User, "--signal"},
+		{"store-client-timeout", "The client socket has timed out after 20min while trying to connect to (localhost, 57117)", nil, "nothing answered at localhost:57117, which is this pod itself", signature.User, "MASTER_ADDR"},
+		{"required-environment", "AssertionError: Using tensor model parallelism require setting the environment variable CUDA_DEVICE_MAX_CONNECTIONS to 1", nil, "the program refuses to start without CUDA_DEVICE_MAX_CONNECTIONS=1", signature.User, "Set CUDA_DEVICE_MAX_CONNECTIONS=1 in"},
+		{"sigkill-torchrun", "traceback : Signal 9 (SIGKILL) received by PID 79468", map[string]string{"pid": "79468"}, "a rank (pid 79468) was killed with SIGKILL", "", "killed pid 79468"},
+		{"node-not-ready-text", "Warning  NodeNotReady  10m   node-controller  Node is not ready", nil, "", "", "kubectl get pod -o wide"},
+		{"queue-quota", "insufficient quota for nvidia.com/gpu in flavor default, request > maximum capacity (16 > 8)", nil, "it asks for 16 where 8 is all there ever is", signature.User, "Ask for 8 or less"},
+		{"quota-exceeded", `pods "w-0" is forbidden: failed quota: compute: must specify cpu,memory`, nil, "the namespace's quota wants cpu,memory to be written, and the pod does not", signature.User, "Write cpu,memory"},
+		{"container-start-failed", "error during container init: error running hook #0: error running hook: exit status 137, stdout: , stderr: ", nil, "a hook of the container runtime failed (137)", signature.Platform, "journalctl"},
+		{"slurm-cancelled", "slurmstepd: error: *** JOB 4711 ON node01 CANCELLED AT 2024-01-01T10:00:00 DUE TO TIME LIMIT ***", nil, "Slurm cancelled job 4711 at its time limit", signature.User, "sacct -j 4711"},
+		{"slurm-cancelled", "slurmstepd: error: *** JOB 4711 ON node01 CANCELLED AT 2024-01-01T10:00:00 DUE TO PREEMPTION ***", nil, "Slurm preempted job 4711", signature.Platform, "--requeue"},
+		{"kernel-oom-kill", "slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.", nil, "the kernel killed a task of Slurm job 12 for lack of memory", signature.User, "sacct -j 12"},
+	}
+	if len(cases) != len(byFact) {
+		t.Errorf("%d lines for %d rows", len(cases), len(byFact))
+	}
+	for i, tc := range cases {
+		a := adviceFor(&evidence.Observation{Signature: &signature.Signature{ID: tc.of}, Line: tc.line, Facts: tc.facts})
+		if a == nil {
+			t.Errorf("%q: no row of the catalogue fits", tc.line)
+			continue
+		}
+		if a.says != tc.says || a.owner != tc.owner || !strings.Contains(a.steps[0], tc.does) {
+			t.Errorf("%q: %q, %s: %s", tc.line, a.says, a.owner, a.steps[0])
+		}
+		if i < len(byFact) && byFact[i].line != a.line {
+			t.Errorf("%q is taken by another row than the %dth", tc.line, i+1)
+		}
+	}
+	for of, line := range map[string]string{
+		"signal-received":       "Received 15 death signal, shutting down workers",
+		"store-client-timeout":  "The client socket has timed out after 900s while trying to connect to (train-master-0, 23456)",
+		"nccl-watchdog-timeout": "Watchdog caught collective operation timeout",
+		"unschedulable-taint":   "2 node(s) had untolerated taint {nvidia.com/gpu: present}.",
+	} {
+		if a := adviceFor(&evidence.Observation{Signature: &signature.Signature{ID: of}, Line: line}); a != nil {
+			t.Errorf("%q gets the advice %q", line, a.steps)
+		}
+	}
+}
+
+// A citation is a number that is resolved below; what only looks like one stays as it is.
+func TestNumbersOfEvidence(t *testing.T) {
+	r := Report{
+		Verdict: Diagnosed, Root: &Cause{Line: "it broke", Cites: []evidence.ID{"log//data/a b/train.log#5"}},
+		Analysis: "It broke. [log//data/a b/train.log#5] Others say so [pod/w-1/main#7]; a text says [log/none#1]. [log//data/a b/train.log#5]",
+		Evidence: []evidence.Item{{ID: "log//data/a b/train.log#5", Text: "it broke"}, {ID: "pod/w-1/main#7", Text: strings.Repeat("x", widestCited+1)}},
+	}
+	text, cited := Analysis(r)
+	if want := "It broke. [1] Others say so [2]; a text says [log/none#1]. [1]"; text != want {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+	want := "[1] /data/a b/train.log:5\n[2] pod/w-1/main#7  " + strings.Repeat("x", widestCited) + "…"
+	if got := strings.Join(cited, "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
