@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -346,6 +347,9 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	told, _ := readStored(w.patches[1])
 	if told.Story == nil || told.Model != fakellm.Grounded || !strings.Contains(told.Story.Text, "[pod/train-master-0") || told.Story.Dropped == 0 || !strings.Contains(told.Story.LeftOut, "no evidence for it") {
 		t.Errorf("story is %+v", told.Story)
+	}
+	if !regexp.MustCompile(`^built-in@sha256:[0-9a-f]{12}$`).MatchString(told.Story.Prompt) {
+		t.Errorf("the diagnosis names the prompt %q", told.Story.Prompt)
 	}
 	told.Story, told.Model = nil, ""
 	if diff := cmp.Diff(rules, told); diff != "" {
