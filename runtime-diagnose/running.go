@@ -270,7 +270,7 @@ func (e Excerpt) idle() (Excerpt, bool) {
 func (d *diagnosis) remarkUnused() {
 	for _, e := range d.logs.idle {
 		if held := d.devicesOf(e.Source.Role); held > 0 {
-			d.remarks = append(d.remarks, fmt.Sprintf("%s holds %d devices, and its program says that it uses none: %s [%s]", d.who(e.Source), held, cut(strings.TrimSpace(e.Lines[0].Text)), e.Item(0).ID))
+			d.remarks = append(d.remarks, fmt.Sprintf("%s holds %d device%s, and its program says that it uses none: %s [%s]", d.who(e.Source), held, plural(int(held)), cut(strings.TrimSpace(e.Lines[0].Text)), e.Item(0).ID))
 			return // one says it for all: they run the same program
 		}
 	}

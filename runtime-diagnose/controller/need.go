@@ -223,6 +223,15 @@ func (v view) waiting() (since time.Time, unscheduled bool) {
 	return since, unscheduled
 }
 
+// since adds to why a job waits since when it does: who reads it later knows for how long.
+func (v view) since(why string) string {
+	oldest, _ := v.waiting()
+	if why == "" || oldest.IsZero() {
+		return why
+	}
+	return why + " It waits since " + oldest.UTC().Format("2006-01-02 15:04") + " UTC."
+}
+
 // trouble says that a pod failed, or that a container of it ended badly or waits for something
 // that may never come. Normal steps of a start are not trouble.
 func trouble(p corev1.Pod) bool {

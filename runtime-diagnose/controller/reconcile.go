@@ -311,7 +311,7 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 	}
 	if what == reason {
 		known.slim()
-		_, err := r.Writer.writeReason(ctx, u, known.result.Waiting)
+		_, err := r.Writer.writeReason(ctx, u, v.since(known.result.Waiting))
 		return false, err
 	}
 	f := finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}
@@ -319,6 +319,7 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 		known.slim()
 		return false, nil
 	}
+	f.result.Waiting = v.since(f.result.Waiting)
 	f.result.Story = r.story(ctx, key, u, f, known)
 	r.settle(ctx, u, &f, known)
 	wrote, err := r.Writer.write(ctx, u, f)

@@ -130,3 +130,29 @@ func TestAPodThatWasDeletedFromOutside(t *testing.T) {
 		t.Errorf("annotations %v", got)
 	}
 }
+
+// What a job that runs suffers from its node stands on it: the node is lost, its pod is not ready.
+func TestALostNodeStandsOnTheJob(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", func(p *corev1.Pod) {
+		p.Spec.NodeName = "gpu-2"
+		p.Status.ContainerStatuses[0].Ready = false
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(start.Add(-time.Minute)),
+		}}
+	})
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "gpu-2"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
+		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.",
+		LastTransitionTime: metav1.NewTime(start.Add(-time.Minute)),
+	}}}}
+	if _, err := w.kube.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile()
+	got := w.job.GetAnnotations()
+	if s, _ := readStored(got); got[Healthy] != "No" || s.Category != "node-lost" || !strings.Contains(got[Error], "gpu-2") {
+		t.Errorf("the job says %v", got)
+	}
+}
