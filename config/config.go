@@ -165,6 +165,7 @@ type LLM struct {
 	BaseURL     string            `yaml:"baseURL"`    // up to and including /v1; of Azure: of the resource
 	APIVersion  string            `yaml:"apiVersion"` // of Azure
 	Model       string            `yaml:"model"`
+	Language    string            `yaml:"language"`   // that it writes in; empty: it chooses
 	Reasoning   bool              `yaml:"reasoning"`  // other names for its limits, no temperature
 	APIKeyFile  string            `yaml:"apiKeyFile"` // read anew for each call
 	APIKeyEnv   string            `yaml:"apiKeyEnv"`  // name of a variable, not the key

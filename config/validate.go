@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -125,7 +126,13 @@ func (r Running) validate(bad func(string, ...any)) {
 	}
 }
 
+// language is the name of one, perhaps with a script or country: it goes into every question.
+var language = regexp.MustCompile(`^[\pL][\pL ()-]{0,39}$`)
+
 func (l LLM) validate(bad func(string, ...any)) {
+	if l.Language != "" && !language.MatchString(l.Language) {
+		bad("llm.language is %q; expected the name of a language, like Chinese, of at most 40 letters", l.Language)
+	}
 	if l.Provider == "" {
 		if l.BaseURL != "" || l.Model != "" {
 			bad("llm.provider is empty, but llm.baseURL or llm.model is set; expected provider openai or azure, or neither")

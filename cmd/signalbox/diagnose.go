@@ -32,6 +32,7 @@ import (
 type diagnoseFlags struct {
 	kube               *genericclioptions.ConfigFlags
 	bundle             string
+	snapshot           []string // of the cluster that the bundle is of
 	logs, events, pods []string
 	annotate, timeline bool
 	why                bool
@@ -59,7 +60,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 		Example: fmt.Sprintf(`  %[1]s diagnose pytorchjob/train -n ml
   %[1]s diagnose pytorchjob train-a train-b -n ml -o md
   %[1]s diagnose pod/train-worker-3 -n ml --timeline
-  %[1]s diagnose --bundle train.tgz -o json
+  %[1]s diagnose --bundle train.tgz --snapshot cluster.yaml -o json
   %[1]s diagnose logs/ --why
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
 		ValidArgsFunction: completeJobs(f.kube),
@@ -96,6 +97,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 
 // addSources adds the flags that name saved evidence.
 func (f *diagnoseFlags) addSources(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "`file` or folder with the cluster that the bundle is of, for why its pods wait (see: snapshot); repeatable")
 	c.Flags().StringVar(&f.bundle, "bundle", "", "saved evidence: a `file` or folder written by the bundle command")
 	c.Flags().StringArrayVar(&f.logs, "log", nil, "log `file` of one container, a folder or .tgz of them, - is standard input; repeatable")
 	c.Flags().StringArrayVar(&f.events, "events", nil, "`file` with events, as objects or as kubectl prints them; repeatable")
@@ -171,6 +173,8 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		return usagef("--bundle and files are given; expected one of them: a bundle holds logs, events and pods")
 	case len(args) > 0 && f.bundle != "":
 		return usagef("%s and --bundle are given; expected one of them", strings.Join(args, " "))
+	case len(f.snapshot) > 0 && f.bundle == "":
+		return usagef("--snapshot is of the cluster that a bundle is of; expected --bundle beside it: a job of a cluster is compared with that cluster")
 	case f.annotate && len(args) == 0:
 		return usagef("--annotate writes on a job of the cluster; expected KIND/NAME")
 	case f.watch && len(args) != 1:
@@ -208,12 +212,32 @@ func allFiles(args []string) bool {
 func (f *diagnoseFlags) saved(ctx context.Context, sh *shell) (diagnose.Case, error) {
 	if f.bundle != "" {
 		c, err := collect.Open(ctx, f.bundle)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			err = usagef("%w", err)
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				err = usagef("%w", err)
+			}
+			return c, err
 		}
+		c.Cluster, err = f.cluster(sh)
 		return c, err
 	}
 	return f.bare(ctx, sh)
+}
+
+// cluster is the view that was saved beside a bundle, which holds no pods of others; nil: none was.
+func (f *diagnoseFlags) cluster(sh *shell) (*cluster.Snapshot, error) {
+	if len(f.snapshot) == 0 {
+		return nil, nil
+	}
+	view, err := manifest.ReadView(f.snapshot, sh.in, trim)
+	if err != nil {
+		return nil, err
+	}
+	s, err := view.Snapshot()
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	return s, nil
 }
 
 // bare is a case of files that people saved or pasted.

@@ -31,7 +31,7 @@ func judged(t *testing.T, text string, g gang.Gang) string {
 	t.Helper()
 	whole := []string{"persistentvolumes", "persistentvolumeclaims", "storageclasses.storage.k8s.io", "csidrivers.storage.k8s.io", "csinodes.storage.k8s.io", "csistoragecapacities.storage.k8s.io", "volumeattachments.storage.k8s.io"}
 	s := ruled(t, text, whole, onHosts()...)
-	r := fit.Fit(t.Context(), s, in("ml", g))
+	r := fit.Fit(t.Context(), s, in("ml", g), fit.NewBudget(fit.Steps))
 	out := r.Verdict.String()
 	for _, p := range r.Plan {
 		out += " " + p.Group + " " + p.Node

@@ -69,6 +69,7 @@ type storedCause struct {
 
 type storedStory struct {
 	Text    string        `json:"text"`
+	Prompt  string        `json:"prompt,omitempty"` // name and digest of the template that asked
 	Cites   []evidence.ID `json:"cites"`
 	Dropped int           `json:"dropped,omitempty"`
 	LeftOut string        `json:"leftOut,omitempty"` // how much was dropped and why
@@ -162,7 +163,7 @@ func (f finding) json(most int) string {
 	}
 	if r.Story != nil {
 		s.Model = r.Story.Model
-		s.Story = &storedStory{Text: r.Story.Text, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut}
+		s.Story = &storedStory{Text: r.Story.Text, Prompt: r.Story.Prompt, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut}
 	}
 	return s.within(most)
 }

@@ -71,6 +71,9 @@ func (v view) decide() (need, time.Duration) {
 	case oldest.IsZero():
 		return v.wellAgain()
 	case waited >= v.patience():
+		if left := v.unanswered(); left > 0 {
+			return thorough, min(v.refresh, left)
+		}
 		return thorough, v.refresh
 	case unscheduled:
 		return reason, min(v.refresh, v.patience()-waited)
@@ -79,13 +82,26 @@ func (v view) decide() (need, time.Duration) {
 	}
 }
 
-// patience is how long a job may wait before it says why: one to which nobody has answered at all waits for
-// its operator, not for room.
+// patience is how long a job may wait before it says why: one without pods waits for its operator, or for
+// whoever refuses them, and not for room.
 func (v view) patience() time.Duration {
-	if len(v.pods) == 0 && v.state.Phase == kinds.PhaseUnknown {
-		return min(v.pendingAfter, control.SilentAfter)
+	if len(v.pods) == 0 {
+		return min(v.pendingAfter, visible)
 	}
 	return v.pendingAfter
+}
+
+// unanswered is how long it takes until a job without pods may be called one on which nothing acts: before,
+// only what refuses its pods is known. 0: that has passed, or it has pods.
+func (v view) unanswered() time.Duration {
+	if len(v.pods) > 0 {
+		return 0
+	}
+	since := v.created
+	if at, err := time.Parse(time.RFC3339, v.state.Since); err == nil && at.After(since) {
+		since = at
+	}
+	return max(0, control.SilentAfter-v.now.Sub(since))
 }
 
 // going is a job that is being deleted: it says what holds it when it should have been gone.
@@ -104,7 +120,7 @@ func (v view) overdue() string {
 	switch {
 	case v.held && v.now.Sub(v.deleted) >= control.StuckAfter:
 		return "held"
-	case len(v.pods) == 0 && v.now.Sub(v.created) >= control.SilentAfter:
+	case len(v.pods) == 0 && v.unanswered() == 0:
 		return "unanswered"
 	}
 	return ""
@@ -221,6 +237,15 @@ func (v view) waiting() (since time.Time, unscheduled bool) {
 		earlier(v.created)
 	}
 	return since, unscheduled
+}
+
+// since adds to why a job waits since when it does: who reads it later knows for how long.
+func (v view) since(why string) string {
+	oldest, _ := v.waiting()
+	if why == "" || oldest.IsZero() {
+		return why
+	}
+	return why + " It waits since " + oldest.UTC().Format("2006-01-02 15:04") + " UTC."
 }
 
 // trouble says that a pod failed, or that a container of it ended badly or waits for something

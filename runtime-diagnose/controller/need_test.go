@@ -56,7 +56,7 @@ func TestDecide(t *testing.T) {
 		"runs again, calmly":                  {view{state: kinds.State{Phase: kinds.Running}, pods: []corev1.Pod{crashed(time.Hour)}, spoken: true}, thorough, 0},
 		"suspended":                           {view{state: kinds.State{Phase: kinds.Suspended}}, nothing, 0},
 		"a user asks":                         {view{state: kinds.State{Phase: kinds.Running}, pods: []corev1.Pod{running}, asked: true}, thorough, time.Minute},
-		"no pods, created a moment ago":       {view{state: kinds.State{Phase: kinds.Created}, created: start.Add(-4 * time.Second)}, nothing, 26 * time.Second},
+		"no pods, created a moment ago":       {view{state: kinds.State{Phase: kinds.Created}, created: start.Add(-4 * time.Second)}, nothing, 6 * time.Second},
 		"no pods after half a minute":         {view{state: kinds.State{Phase: kinds.Created}, created: start.Add(-30 * time.Second)}, thorough, time.Minute},
 		"refused by the scheduler just now":   {view{pods: []corev1.Pod{running, refused(time.Second)}}, reason, 29 * time.Second},
 		"refused by the scheduler for long":   {view{pods: []corev1.Pod{running, refused(time.Minute)}}, thorough, time.Minute},

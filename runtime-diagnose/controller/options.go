@@ -43,6 +43,7 @@ type Options struct {
 
 	Model        llm.Client // llm.Off: none
 	ModelName    string
+	Language     string          // that the model writes in; empty: it chooses
 	ModelBudget  *explain.Budget // of a day; nil: none
 	ModelLongest time.Duration   // of all calls for one finding; 0: no limit
 	Attempts     int             // calls of the model for one finding
@@ -104,7 +105,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Limits: collect.Limits{
 			Pods: d.Logs.Pods, Parallel: d.Logs.Parallel, HeadBytes: d.Logs.HeadBytes, TailBytes: d.Logs.TailBytes, TotalBytes: d.Logs.TotalBytes,
 		},
-		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
+		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, Language: c.LLM.Language, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
 			Calls: c.LLM.PerDay.Calls, Tokens: c.LLM.PerDay.Tokens, NamespaceCalls: c.LLM.PerDay.NamespaceCalls, NamespaceTokens: c.LLM.PerDay.NamespaceTokens,
 		},
 		Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes,

@@ -311,14 +311,19 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 	}
 	if what == reason {
 		known.slim()
-		_, err := r.Writer.writeReason(ctx, u, known.result.Waiting)
+		_, err := r.Writer.writeReason(ctx, u, v.since(known.result.Waiting))
 		return false, err
 	}
 	f := finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}
+	if v.unanswered() > 0 && known.result.Verdict == diagnose.Unknown && !v.asked && !v.spoken {
+		known.slim()
+		return false, nil // its operator may be about to act
+	}
 	if f.poorerThan(u, v) {
 		known.slim()
 		return false, nil
 	}
+	f.result.Waiting = v.since(f.result.Waiting)
 	f.result.Story = r.story(ctx, key, u, f, known)
 	r.settle(ctx, u, &f, known)
 	wrote, err := r.Writer.write(ctx, u, f)

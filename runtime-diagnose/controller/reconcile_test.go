@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -189,7 +190,7 @@ func TestAWaitingJobSaysWhyAndTakesItBack(t *testing.T) {
 		t.Errorf("next look after %s, want when 30s of waiting are over", again)
 	}
 	got := w.job.GetAnnotations()
-	if _, judged := got[Healthy]; judged || !strings.Contains(got[Waiting], "nvidia.com/gpu") {
+	if _, judged := got[Healthy]; judged || !strings.Contains(got[Waiting], "nvidia.com/gpu") || !strings.HasSuffix(got[Waiting], ". It waits since 2026-11-20 08:00 UTC.") {
 		t.Errorf("after a second the job says %v; want only why it waits", got)
 	}
 	if len(w.events()) != 0 {
@@ -346,6 +347,9 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	told, _ := readStored(w.patches[1])
 	if told.Story == nil || told.Model != fakellm.Grounded || !strings.Contains(told.Story.Text, "[pod/train-master-0") || told.Story.Dropped == 0 || !strings.Contains(told.Story.LeftOut, "no evidence for it") {
 		t.Errorf("story is %+v", told.Story)
+	}
+	if !regexp.MustCompile(`^built-in@sha256:[0-9a-f]{12}$`).MatchString(told.Story.Prompt) {
+		t.Errorf("the diagnosis names the prompt %q", told.Story.Prompt)
 	}
 	told.Story, told.Model = nil, ""
 	if diff := cmp.Diff(rules, told); diff != "" {

@@ -130,3 +130,68 @@ func TestAPodThatWasDeletedFromOutside(t *testing.T) {
 		t.Errorf("annotations %v", got)
 	}
 }
+
+// What a job that runs suffers from its node stands on it: the node is lost, its pod is not ready.
+func TestALostNodeStandsOnTheJob(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Running", "PyTorchJobRunning")
+	w.pod("master", nil)
+	w.pod("worker", func(p *corev1.Pod) {
+		p.Spec.NodeName = "gpu-2"
+		p.Status.ContainerStatuses[0].Ready = false
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(start.Add(-time.Minute)),
+		}}
+	})
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "gpu-2"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
+		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.",
+		LastTransitionTime: metav1.NewTime(start.Add(-time.Minute)),
+	}}}}
+	if _, err := w.kube.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile()
+	got := w.job.GetAnnotations()
+	if s, _ := readStored(got); got[Healthy] != "No" || s.Category != "node-lost" || !strings.Contains(got[Error], "gpu-2") {
+		t.Errorf("the job says %v", got)
+	}
+}
+
+// Pods that a quota refuses are visible in the operator's events at once, and on the job ten seconds later;
+// of a job whose operator is only slow nothing is said yet.
+func TestRefusedPodsStandOnTheJobWithinTenSeconds(t *testing.T) {
+	for name, refused := range map[string]bool{"a quota refuses them": true, "nothing is known": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.job.SetCreationTimestamp(metav1.NewTime(start))
+			w.job.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+				"type": "Created", "status": "True", "reason": "PyTorchJobCreated", "lastTransitionTime": start.Format(time.RFC3339),
+			}}}
+			if refused {
+				e := &corev1.Event{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "e"}, Type: "Warning", Reason: "FailedCreatePod", Count: 3,
+					InvolvedObject: corev1.ObjectReference{Kind: "PyTorchJob", Namespace: "ml", Name: "train", UID: "job-1"},
+					Message:        `Error creating: pods "train-master-0" is forbidden: exceeded quota: team, requested: requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=8, limited: requests.nvidia.com/gpu=8`,
+					LastTimestamp:  metav1.NewTime(start.Add(time.Second)),
+				}
+				if _, err := w.kube.CoreV1().Events("ml").Create(t.Context(), e, metav1.CreateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.pass(visible - time.Second)
+			if again := w.reconcile(); again != time.Second || len(w.patches) != 0 {
+				t.Errorf("%d writes, next look after %s; want none, and one after 1s", len(w.patches), again)
+			}
+			w.pass(time.Second)
+			again := w.reconcile()
+			if refused != strings.Contains(w.job.GetAnnotations()[Waiting], "exceeded quota: team") || again != control.SilentAfter-visible || !refused && len(w.patches) != 0 {
+				t.Errorf("after %s the job says %v, next look after %s", visible, w.job.GetAnnotations(), again)
+			}
+			w.pass(again)
+			w.reconcile()
+			if s, _ := readStored(w.job.GetAnnotations()); !refused && s.Category != "operator-silent" {
+				t.Errorf("after %s the job says %v", control.SilentAfter, w.job.GetAnnotations())
+			}
+		})
+	}
+}

@@ -21,5 +21,5 @@ func StoryOn(u *unstructured.Unstructured, r diagnose.Result) *diagnose.Story {
 
 // told is the story that is kept on a job.
 func (s stored) told() *diagnose.Story {
-	return &diagnose.Story{Text: s.Story.Text, Model: s.Model, Cites: s.Story.Cites, Dropped: s.Story.Dropped, LeftOut: s.Story.LeftOut}
+	return &diagnose.Story{Text: s.Story.Text, Model: s.Model, Prompt: s.Story.Prompt, Cites: s.Story.Cites, Dropped: s.Story.Dropped, LeftOut: s.Story.LeftOut}
 }

@@ -241,7 +241,7 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (*diagnose.Sto
 	if kept.Sentences-kept.Dropped < was.kept {
 		return nil, false
 	}
-	return storyOf(kept, was.model), true
+	return storyOf(kept, was.model, q.version), true
 }
 
 // add remembers an answer.

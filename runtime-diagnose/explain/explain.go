@@ -26,6 +26,7 @@ type Explainer struct {
 	Sources     []prompt.Source // of templates; the first that has one wins
 	Answers     *Answers        // of before; nil: each question is asked
 	Budget      *Budget         // nil: none
+	Language    string          // that it is asked to write in; empty: the question does not say
 	Name        string          // of the model: what another has said is not remembered for it
 	MaxTokens   int             // of an answer; 0: 1024
 	PromptBytes int             // of evidence; 0: 48 KiB
@@ -36,6 +37,7 @@ type Question struct {
 	Request  llm.Request
 	Template string // where the question comes from
 	source   string // the text of the template
+	version  string // its name and the digest of its text
 	// Problem says why the operator's own template is not used; nil: nothing is wrong with it.
 	Problem error
 }
@@ -57,6 +59,7 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 		tokens = 1024
 	}
 	data := prompt.Of(c, r, budget)
+	data.Language = e.Language
 	t, problem := prompt.Choose(ctx, r.Job.Kind, e.Sources...)
 	text, err := t.Render(data)
 	if err != nil {
@@ -66,7 +69,7 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 			problem = errors.Join(problem, err)
 		}
 	}
-	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens, JSONSchema: []byte(prompt.Schema)}, Template: t.Name, source: t.Source(), Problem: problem}
+	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens, JSONSchema: []byte(prompt.Schema)}, Template: t.Name, source: t.Source(), version: t.Version(), Problem: problem}
 }
 
 // Worth says whether there is something to explain: a failure, and no job that waits for the cluster, whose
@@ -89,7 +92,7 @@ func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (
 	if e.Answers == nil {
 		return e.ask(ctx, q, r, "")
 	}
-	k := key(q, r, e.Name)
+	k := key(q, r, e.Name+" "+e.Language)
 	if s, ok := e.Answers.find(k, q, r); ok {
 		return Told{Story: s, Shared: true}, nil
 	}
@@ -127,11 +130,11 @@ func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key s
 	if key != "" {
 		e.Answers.add(key, r, answer.Text, answer.Model, kept)
 	}
-	return Told{Story: storyOf(kept, answer.Model), Answer: answer}, nil
+	return Told{Story: storyOf(kept, answer.Model, q.version), Answer: answer}, nil
 }
 
-func storyOf(kept ground.Kept, model string) *diagnose.Story {
-	return &diagnose.Story{Text: kept.Text(), Model: modelName(model), Cites: kept.Cites, Dropped: kept.Dropped, LeftOut: kept.LeftOut()}
+func storyOf(kept ground.Kept, model, prompt string) *diagnose.Story {
+	return &diagnose.Story{Text: kept.Text(), Model: modelName(model), Prompt: prompt, Cites: kept.Cites, Dropped: kept.Dropped, LeftOut: kept.LeftOut()}
 }
 
 // against is what the answer is held against.

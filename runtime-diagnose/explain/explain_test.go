@@ -79,6 +79,9 @@ func TestStories(t *testing.T) {
 			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
 				t.Fatalf("error is %v, want %q", err, tc.wantErr)
 			}
+			if tc.want != nil {
+				tc.want.Prompt = prompt.Builtin().Version()
+			}
 			if diff := cmp.Diff(tc.want, got.Story); diff != "" {
 				t.Errorf("story (-want +got):\n%s", diff)
 			}
@@ -104,9 +107,35 @@ func TestTheOperatorsTemplateIsAsked(t *testing.T) {
 	if diff := cmp.Diff([]evidence.ID{"pod/train-master-0/pytorch#7"}, told.Story.Cites); diff != "" {
 		t.Errorf("cites what the template did not show (-want +got):\n%s", diff)
 	}
+	// printf %s 'My question …' | sha256sum
+	if want := "pytorchjob.tmpl@sha256:60a1ea3ba1b9"; told.Story.Prompt != want {
+		t.Errorf("the story is of prompt %q, want %q", told.Story.Prompt, want)
+	}
 	sent := s.Requests()[0]
 	if !strings.HasPrefix(sent.User, "My question about train: ") || !strings.Contains(sent.System, "Every sentence you write must end with the ID") {
 		t.Errorf("asked %q with system message %q", sent.User, sent.System)
+	}
+}
+
+func TestTheModelIsAskedForALanguage(t *testing.T) {
+	own := func(_ context.Context, key string) (string, bool, error) {
+		return `in {{ .Language }}: {{ .ErrorInfo }}`, key == "pytorchjob.tmpl", nil
+	}
+	for name, tc := range map[string]struct {
+		language string
+		sources  []prompt.Source
+		want     string
+	}{
+		"the built-in prompt": {"Chinese", nil, "\nWrite in Chinese; keep Healthy, Yes, No, the names of the fields and all IDs as they are.\n"},
+		"the operator's own":  {"Chinese", []prompt.Source{own}, "in Chinese: "},
+		"none":                {"", nil, "Explain why, and what to do.\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := Explainer{Language: tc.language, Sources: tc.sources}.Ask(t.Context(), diagnose.Case{}, oom())
+			if !strings.Contains(q.Request.User, tc.want) || tc.language == "" && strings.Contains(q.Request.User, "Write in") {
+				t.Errorf("asked %q; want %q in it", q.Request.User, tc.want)
+			}
+		})
 	}
 }
 

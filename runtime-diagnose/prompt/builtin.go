@@ -31,7 +31,8 @@ What the rules found, and the state of job, pods and nodes:
 {{.}}
 {{end}}{{with .LogInfo}}Lines of logs:
 {{.}}
-{{end}}Explain why, and what to do.
+{{end}}Explain why, and what to do.{{with .Language}}
+Write in {{.}}; keep Healthy, Yes, No, the names of the fields and all IDs as they are.{{end}}
 `
 
 // Builtin is the built-in template.

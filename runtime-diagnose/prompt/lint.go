@@ -49,7 +49,8 @@ func Lint(name, text string) []Fault {
 		switch {
 		case slices.Contains(evident, n) || diagnosis.MatchString(n):
 			shows = true
-		case n == "Keywords" || n == "Language" || n == "RawAlert":
+		case n == "Language":
+		case n == "Keywords" || n == "RawAlert":
 			out = append(out, Fault{Text: fmt.Sprintf("%s is always empty: only aegis' own prompts for logs and alerts fill it", n)})
 		case n == "Metadata" || slices.Contains(ofJobs, n) || ofRoles.MatchString(n):
 		default:

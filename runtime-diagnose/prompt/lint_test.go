@@ -21,7 +21,7 @@ func TestLint(t *testing.T) {
 		"a slip in an index":      {`{{.LogInfo}} {{index .Metadata "Worker"}} {{printf "%s of it" .LogInfo}}`, []Fault{{Text: "no job has Worker, which prints as nothing"}}},
 		"no evidence":             {`Why did {{.Metadata.JobName}} fail?`, []Fault{{Text: "it shows no evidence (ErrorInfo, EventInfo, LogInfo or the Diagnosis of a role), so nothing that a model answers can be supported, and nothing of it would be shown"}}},
 		"evidence of a role":      {`{{.Metadata.WorkerDiagnosis}}`, nil},
-		"what only aegis fills":   {`{{.ErrorInfo}}{{.Language}}`, []Fault{{Text: "Language is always empty: only aegis' own prompts for logs and alerts fill it"}}},
+		"what only aegis fills":   {`{{.ErrorInfo}}{{.Language}}{{.RawAlert}}`, []Fault{{Text: "RawAlert is always empty: only aegis' own prompts for logs and alerts fill it"}}},
 		"what does not parse":     {`{{if}}`, []Fault{{Fatal: true, Text: `parse prompt x.tmpl: template: x.tmpl:1: missing value for if`}}},
 		"what fails when it runs": {`{{.ErrorInfo}}{{.Secrets}}`, []Fault{{Fatal: true, Text: `run prompt x.tmpl: template: x.tmpl:1:16: executing "x.tmpl" at <.Secrets>: can't evaluate field Secrets in type prompt.Data`}}},
 		"what fails only on some jobs": {`{{.ErrorInfo}}{{slice .Metadata.JobReason 3}}`, []Fault{

@@ -7,6 +7,7 @@ package prompt
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,7 +32,8 @@ type Data struct {
 	EventInfo string         // events of the cluster
 	LogInfo   string         // lines of logs
 
-	Keywords, Language, RawAlert string // for templates written for aegis; always empty
+	Language           string // that an answer is to be in; empty: nobody says
+	Keywords, RawAlert string // for templates written for aegis; always empty
 }
 
 // Template is a parsed prompt.
@@ -42,6 +44,12 @@ type Template struct {
 
 // Source is the template as it is written.
 func (t *Template) Source() string { return t.text }
+
+// Version tells one text of a template from another: pytorchjob.tmpl@sha256:0a1b2c3d4e5f. What follows is the
+// beginning of what sha256sum prints of the file.
+func (t *Template) Version() string {
+	return fmt.Sprintf("%s@sha256:%.6x", t.Name, sha256.Sum256([]byte(t.text)))
+}
 
 // Parse reads a template. Templates may not define or call other templates, so that they
 // cannot recurse. The error names the place.

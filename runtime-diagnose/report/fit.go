@@ -62,6 +62,9 @@ func (d *draft) bound(gang gang.Gang) map[string]string {
 func (d *draft) lacks(u *control.Unschedulable) string {
 	result, ok := d.fit()
 	if !ok {
+		if slices.ContainsFunc(u.Reasons, func(r control.Refusal) bool { return strings.Contains(r.Reason, "selector") }) {
+			return d.selects(u.Pod) // which of its labels no node has is not known
+		}
 		return ""
 	}
 	for _, refusal := range u.Reasons {
@@ -72,19 +75,30 @@ func (d *draft) lacks(u *control.Unschedulable) string {
 	return d.selects(u.Pod)
 }
 
-// selects is what a pod's node selector asks for.
+// selects is what a pod's node selector asks for, as it stands in the pod or else in the job.
 func (d *draft) selects(pod string) string {
+	var selector map[string]string
 	for i := range d.Pods {
-		if d.Pods[i].Name != pod || len(d.Pods[i].Spec.NodeSelector) == 0 {
+		if d.Pods[i].Name == pod {
+			selector = d.Pods[i].Spec.NodeSelector
+		}
+	}
+	for _, p := range d.Seen.Pods {
+		if len(selector) > 0 || d.Job == nil || p.Name != pod {
 			continue
 		}
-		var labels []string
-		for _, key := range slices.Sorted(maps.Keys(d.Pods[i].Spec.NodeSelector)) {
-			labels = append(labels, key+"="+d.Pods[i].Spec.NodeSelector[key])
+		if role := d.Job.Role(p.Source.Role); role != nil {
+			selector = role.Pod.Spec.NodeSelector
 		}
-		return "it selects nodes with " + strings.Join(labels, ", ")
 	}
-	return ""
+	if len(selector) == 0 {
+		return ""
+	}
+	var labels []string
+	for _, key := range slices.Sorted(maps.Keys(selector)) {
+		labels = append(labels, key+"="+selector[key])
+	}
+	return "it selects nodes with " + strings.Join(labels, ", ")
 }
 
 // unplaced is why pods wait, after a sentence that says how many have a place.

@@ -95,6 +95,7 @@ const mostNamed = 16
 type jsonStory struct {
 	Text    string        `json:"text"`
 	Model   string        `json:"model"`
+	Prompt  string        `json:"prompt,omitempty"`
 	Cites   []evidence.ID `json:"cites"`
 	Dropped int           `json:"dropped"`
 	LeftOut string        `json:"leftOut,omitempty"`
@@ -149,7 +150,7 @@ func JSON(r Report) ([]byte, error) {
 		out.Followers = append(out.Followers, one)
 	}
 	if s := r.Story; s != nil {
-		out.Story = &jsonStory{s.Text, s.Model, notNil(s.Cites), s.Dropped, s.LeftOut}
+		out.Story = &jsonStory{s.Text, s.Model, s.Prompt, notNil(s.Cites), s.Dropped, s.LeftOut}
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {

@@ -104,6 +104,7 @@ type Followers struct {
 // Story is what a model wrote about a diagnosis, reduced to what it could cite.
 type Story struct {
 	Text, Model string
+	Prompt      string // the template that asked, with the digest of its text; see prompt.Template.Version
 	Cites       []evidence.ID
 	Dropped     int    // sentences that the evidence they cite does not support
 	LeftOut     string // how many sentences were dropped and why; empty: none

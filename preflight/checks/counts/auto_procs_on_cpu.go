@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -29,7 +30,14 @@ var autoProcsOnCPU = &check.Check{
 				return nil
 			}
 		}
-		if cores := saturate.Add(node.Pod.Requests["cpu"], 999) / 1000; devices.N > 0 && cores != devices.N {
+		cores := saturate.Add(node.Pod.Requests["cpu"], 999) / 1000
+		if devices.N == 0 && cores > 1 && facts.Field(p.Job, at) != nil {
+			p.Report(finding.Finding{
+				Severity: finding.Note, Path: at, Remedy: "Write numProcPerNode as a number where one process is to use all cores.",
+				Message: fmt.Sprintf("numProcPerNode is auto and the pods ask for no GPU: Trainer starts %s a node, one for each core", facts.Count(cores, "process")),
+			})
+		}
+		if devices.N > 0 && cores != devices.N {
 			where := at
 			if facts.Field(p.Job, at) == nil {
 				where = devices.Path

@@ -90,7 +90,11 @@ var tuneModels = []string{"llama3_2/1B", "llama3_2/3B", "qwen2_5/1.5B", "llama3_
 // refusedForTune (torch/torchtune.go): Trainer looks at these only where numProcPerNode is written.
 func refusedForTune(p *check.Pass, runtime string) {
 	command, _ := facts.Field(p.Job, "spec.trainer.command").([]any)
-	if fmt.Sprint(command) != "[tune run]" || facts.Field(p.Job, "spec.trainer.numProcPerNode") == nil {
+	if fmt.Sprint(command) != "[tune run]" {
+		return
+	}
+	setByRuntime(p)
+	if facts.Field(p.Job, "spec.trainer.numProcPerNode") == nil {
 		return
 	}
 	model := ""
@@ -106,5 +110,26 @@ func refusedForTune(p *check.Pass, runtime string) {
 		p.Reportf("spec.trainer", "tune run is told numProcPerNode and no numNodes: the webhook of Trainer v2.1 panics over it, and the job is rejected with an internal error")
 	case nodes > 1 && model != "llama3_3/70B":
 		p.Reportf("spec.trainer.numNodes", "numNodes is %d; tune run trains %s on one node only", nodes, model)
+	}
+}
+
+// tuneSettings are what a runtime of TorchTune sets for its jobs (pkg/constants/constants.go,
+// TorchTuneImmutableConfigs): where its other Jobs have put model and tokenizer, and where results are kept.
+var tuneSettings = []string{"output_dir", "tokenizer.path", "tokenizer.merges_file", "checkpointer.checkpoint_dir"}
+
+// setByRuntime: v2.3.0 refuses such an argument (torch/torchtune.go); before, Trainer writes the runtime's
+// into the command, the job's follow as arguments, and TorchTune takes the last of a name
+// (https://github.com/pytorch/torchtune/blob/main/torchtune/config/_utils.py).
+func setByRuntime(p *check.Pass) {
+	args, _ := facts.Field(p.Job, "spec.trainer.args").([]any)
+	for i, arg := range args {
+		text, _ := arg.(string)
+		if key, _, _ := strings.Cut(text, "="); slices.Contains(tuneSettings, key) {
+			p.Report(finding.Finding{
+				Severity: finding.Warning, Path: job.Path("spec.trainer.args").Index(i),
+				Message: fmt.Sprintf("%s is the runtime's to set: Trainer v2.3 refuses the job; earlier versions put this one last, and it counts: what the runtime's other Jobs have fetched and keep is elsewhere", key),
+				Remedy:  "Leave " + key + " out of args; a runtime of your own may set another.",
+			})
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -35,12 +37,7 @@ func emptySelection(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
 	nodes := view.Nodes()
 	selector := r.Pod.Spec.NodeSelector
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
-		var values []string
-		for _, n := range view.Alike(key) {
-			if v, ok := n.Labels[key]; ok && !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
+		values := valuesOf(view, key)
 		if slices.Contains(values, selector[key]) {
 			continue
 		}
@@ -48,10 +45,12 @@ func emptySelection(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
 		if len(values) == 0 {
 			return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has the label %s", r.Name, key, selector[key], facts.Count(len(nodes), "node"), key)
 		}
-		slices.Sort(values)
 		return at, fmt.Sprintf("%s selects nodes with %s=%s; none of %s has that value; they have %s", r.Name, key, selector[key], facts.Count(len(nodes), "node"), facts.ShortList(values))
 	}
+	at, message := emptyAffinity(view, r)
 	switch {
+	case message != "":
+		return at, message
 	case r.Pod.Spec.NodeName != "":
 		return "nodeName", fmt.Sprintf("%s wants node %s; there is none of that name among %d", r.Name, r.Pod.Spec.NodeName, len(nodes))
 	case r.Pod.Spec.Affinity != nil && len(selector) == 0:
@@ -60,4 +59,44 @@ func emptySelection(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
 		return "affinity", fmt.Sprintf("node selector and required node affinity of %s together match none of %s", r.Name, facts.Count(len(nodes), "node"))
 	}
 	return "nodeSelector", fmt.Sprintf("%s selects nodes by %s together; none of %s has them all", r.Name, facts.Count(len(selector), "label"), facts.Count(len(nodes), "node"))
+}
+
+// valuesOf are the values of a label that nodes have, sorted.
+func valuesOf(view *cluster.Snapshot, key string) []string {
+	var values []string
+	for _, n := range view.Alike(key) {
+		if v, ok := n.Labels[key]; ok && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	slices.Sort(values)
+	return values
+}
+
+// emptyAffinity names the one expression of a required node affinity of one term that no node meets; of
+// several terms each would have to be named, and is not.
+func emptyAffinity(view *cluster.Snapshot, r *job.Role) (job.Path, string) {
+	a := r.Pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return "", ""
+	}
+	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	if len(terms) != 1 {
+		return "", ""
+	}
+	const at = job.Path("affinity") // the way to the expression leaves a line of kubectl no room for more
+	for _, e := range terms[0].MatchExpressions {
+		values, nodes := valuesOf(view, e.Key), facts.Count(len(view.Nodes()), "node")
+		wants := fmt.Sprintf("the node affinity of %s requires %s in %s", r.Name, e.Key, facts.ShortList(e.Values))
+		switch {
+		case e.Operator == corev1.NodeSelectorOpExists && len(values) == 0:
+			return at, fmt.Sprintf("the node affinity of %s requires the label %s; none of %s has it", r.Name, e.Key, nodes)
+		case e.Operator != corev1.NodeSelectorOpIn || slices.ContainsFunc(e.Values, func(v string) bool { return slices.Contains(values, v) }):
+		case len(values) == 0:
+			return at, fmt.Sprintf("%s; none of %s has the label", wants, nodes)
+		default:
+			return at, fmt.Sprintf("%s; none of %s has such a value; they have %s", wants, nodes, facts.ShortList(values))
+		}
+	}
+	return "", ""
 }
