@@ -256,8 +256,13 @@ func hostileKeys(testing.TB) (out []hostile) {
 	return out
 }
 
-// manyGuards is a gang of several roles on a cluster whose pods keep pods with many labels away.
+// manyGuards is a gang of several roles on a cluster whose pods keep pods with many labels away, from their
+// node or from their zone.
 func manyGuards(testing.TB) []hostile {
+	return []hostile{guarded(corev1.LabelHostname), guarded("zone")}
+}
+
+func guarded(topology string) hostile {
 	var items []any
 	for i := range 1000 {
 		items = append(items, build.Node(fmt.Sprintf("n%03d", i), build.GPUs(8), build.Label("zone", fmt.Sprint(i%3))))
@@ -265,7 +270,7 @@ func manyGuards(testing.TB) []hostile {
 	for i := range 5000 {
 		p := build.Pod(fmt.Sprintf("p%d", i), build.On(fmt.Sprintf("n%03d", i%1000)), build.Asks("1"), build.PodLabel("app", fmt.Sprint(i%400)))
 		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-			TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint(i % 400)}},
+			TopologyKey: topology, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint(i % 400)}},
 		}}}}
 		items = append(items, p)
 	}
@@ -273,7 +278,7 @@ func manyGuards(testing.TB) []hostile {
 	for i := range 20 {
 		groups = append(groups, group(fmt.Sprintf("w%d", i), 60, build.Asks(fmt.Sprint(1+i%5)), build.Requests(fmt.Sprintf("cpu=%d", i+1)), build.PodLabel("app", fmt.Sprint(i))))
 	}
-	return []hostile{{clusterOf(items...), gangOf(groups...)}}
+	return hostile{clusterOf(items...), gangOf(groups...)}
 }
 
 // shapes are as many roles that ask for the same and choose nodes by labels of their own.

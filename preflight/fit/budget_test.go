@@ -194,12 +194,16 @@ type ending struct {
 	left    int
 	longest int // steps between two looks
 	last    int
+	ended   time.Duration // by the clock of the thread
 }
 
 func (c *ending) Err() error {
 	c.looks++
 	c.longest, c.last = max(c.longest, c.budget.Used()-c.last), c.budget.Used()
 	if c.left--; c.left < 0 {
+		if c.left == -1 {
+			c.ended = spent()
+		}
 		return context.Canceled
 	}
 	return nil
@@ -227,7 +231,6 @@ func TestNoStepIsMadeAfterTheContextHasEnded(t *testing.T) {
 				for part := range 4 {
 					b := fit.NewBudget(fit.Steps)
 					c := &ending{Context: t.Context(), budget: b, left: whole.looks * part / 4}
-					start := spent()
 					got := whatif.Within(c, h.on, h.gang, b)
 					if b.Used() > c.last {
 						t.Errorf("question %d: %d steps after the context has ended", i, b.Used()-c.last)
@@ -235,8 +238,9 @@ func TestNoStepIsMadeAfterTheContextHasEnded(t *testing.T) {
 					if why := strings.Join(got.Assumed, "; "); c.left < 0 && (got.Verdict != fit.Unknown && part == 0 || !strings.Contains(why, "withdrawn")) {
 						t.Errorf("question %d, ended at look %d of %d: %.200s, %q", i, c.looks, whole.looks, got, why)
 					}
-					if took := spent() - start; took > 200*time.Millisecond {
-						t.Errorf("question %d took %s", i, took)
+					// 5 ms are promised; a machine with other work to do may be slower.
+					if took := spent() - c.ended; c.left < 0 && took > 25*time.Millisecond {
+						t.Errorf("question %d went on for %s after its context had ended", i, took)
 					}
 				}
 			}

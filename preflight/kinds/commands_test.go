@@ -20,6 +20,8 @@ func TestCommands(t *testing.T) {
 		"a plain command":         {corev1.Container{Command: []string{"python", "train.py"}, Args: []string{"--lr", "1"}}, []string{"python train.py --lr 1 @ args[1]"}},
 		"a variable of kubelet":   {corev1.Container{Env: env, Args: []string{"--num_workers=$(WORKERS)", "data.workers=$(WORKERS)", "$WORKERS"}}, []string{"--num_workers=8 data.workers=8 $WORKERS @ args[2]"}},
 		"a script":                {corev1.Container{Env: env, Command: []string{"sh", "-c", "cd /src && python a.py -j $WORKERS; sleep 1"}}, []string{"cd /src @ command[2]", "python a.py -j 8 @ command[2]", "sleep 1 @ command[2]"}},
+		"a script of 64 KiB":      {corev1.Container{Command: []string{"sh", "-c", strings.Repeat("\n", 64<<10-len("run")) + "run"}}, []string{"run @ command[2]"}},
+		"a byte more is not read": {corev1.Container{Command: []string{"sh", "-c", strings.Repeat("\n", 64<<10-len("run")+1) + "run"}}, nil},
 		"a script file is closed": {corev1.Container{Command: []string{"bash", "run.sh"}}, nil},
 	}
 	for name, tc := range cases {

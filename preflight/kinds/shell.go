@@ -15,8 +15,9 @@ var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh"}
 // keywords may stand in front of a command.
 var keywords = []string{"export", "local", "readonly", "if", "then", "else", "elif", "do", "while", "until", "!"}
 
-// longestScript is how much of a script is looked at, in bytes.
-const longestScript = 64 << 10
+// mostScript is the longest script that is read, in bytes; of a longer one nothing is known, for what comes
+// last may be what counts.
+const mostScript = 64 << 10
 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
@@ -46,8 +47,8 @@ func scripts(all command) []command {
 // variables that the script sets once to a plain value are replaced; everything that a
 // shell would compute stays as it is written, to be found unread.
 func simpleCommands(script string, at job.Path) []command {
-	if len(script) > longestScript {
-		script = script[:longestScript]
+	if len(script) > mostScript {
+		return nil
 	}
 	set := map[string]string{}
 	var out []command
