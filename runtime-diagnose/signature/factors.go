@@ -13,22 +13,35 @@ import (
 // most lines, and long lists take as long as the expression.
 const (
 	leastFactor = 3
-	mostFactors = 48
+	mostFactors = 64
 )
 
-// factorsOf are texts without which an expression matches nothing: one of each set, in this order, each behind
-// the one before; letters are taken without case (ASCII). To look for them takes a hundredth of the time
+// factorsOf are textsOf with small letters. To look for them takes a hundredth of the time
 // of the expression, and most lines that hold one literal of a signature hold nothing else of it.
 func factorsOf(re *syntax.Regexp) [][]string {
+	sets := textsOf(re)
+	for i, set := range sets {
+		folded := make([]string, len(set))
+		for k, text := range set {
+			folded[k] = folded7(text)
+		}
+		sets[i] = least(folded)
+	}
+	return sets
+}
+
+// textsOf are texts without which an expression matches nothing: one of each set, in this order, each behind
+// the one before. What an expression takes without case has small letters and no others.
+func textsOf(re *syntax.Regexp) [][]string {
 	if set := listed(re); set != nil {
 		return [][]string{set}
 	}
 	switch re.Op {
 	case syntax.OpCapture, syntax.OpPlus:
-		return factorsOf(re.Sub[0])
+		return textsOf(re.Sub[0])
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return factorsOf(re.Sub[0])
+			return textsOf(re.Sub[0])
 		}
 	case syntax.OpConcat:
 		return runs(re.Sub)
@@ -53,7 +66,7 @@ func runs(parts []*syntax.Regexp) [][]string {
 			}
 		}
 		if set == nil {
-			out = append(out, factorsOf(parts[i])...)
+			out = append(out, textsOf(parts[i])...)
 			i++
 			continue
 		}
@@ -71,11 +84,13 @@ func listed(re *syntax.Regexp) []string {
 	}
 	var set []string
 	for _, s := range all {
-		s = strings.Map(unmarked, s)
+		if plain := strings.Map(unmarked, s); plain != s {
+			s = folded7(plain)
+		}
 		if len(s) < leastFactor || strings.ContainsFunc(s, func(r rune) bool { return r == unicode.ReplacementChar || r >= utf8.RuneSelf && unicode.IsLetter(r) }) {
 			return nil
 		}
-		set = append(set, folded7(s))
+		set = append(set, s)
 	}
 	if set = least(set); len(set) > mostFactors {
 		return nil
@@ -100,7 +115,7 @@ func eitherOf(subs []*syntax.Regexp) [][]string {
 	var set []string
 	for _, sub := range subs {
 		best := -1
-		all := factorsOf(sub)
+		all := textsOf(sub)
 		for i := range all {
 			if best < 0 || shortest(all[i]) > shortest(all[best]) {
 				best = i
