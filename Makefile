@@ -242,7 +242,7 @@ new-kind: ## a reader from a template: NAME=RayJob
 new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 	@cd preflight/checks && $(GO) run new.go $(NAME)
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
-	@cd runtime-diagnose/signature && $(GO) run new.go $(NAME)
+	@$(GO) run runtime-diagnose/signature/new.go $(NAME)
 new-policy: ## a policy from a template: NAME=whole-node-needs-queue
 	@cd policies && $(GO) run new.go $(NAME)
 

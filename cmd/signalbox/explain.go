@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -89,7 +90,7 @@ func explainLine(sh *shell, line string) error {
 		return fmt.Errorf("read the line: %w", err)
 	}
 	var b strings.Builder
-	for _, r := range catalog.Explain(body, evidence.Log, evidence.Event, evidence.Status, evidence.Node) {
+	for _, r := range catalog.Explain(body, attribute.MoreSpecific, evidence.Log, evidence.Event, evidence.Status, evidence.Node) {
 		fmt.Fprintf(&b, "%s (%s): %s\n", r.Signature.ID, r.Signature.Category, r.Signature.Title)
 		for _, name := range slices.Sorted(maps.Keys(r.Facts)) {
 			fmt.Fprintf(&b, "    %s: %s\n", name, reduce.Mask(r.Facts[name]))

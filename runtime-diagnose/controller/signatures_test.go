@@ -23,7 +23,6 @@ since: "1"
 category: python-exception-user-code
 role: root
 kinds: [log]
-literals: [boom]
 pattern: boom
 domain: user
 retry: useless

@@ -14,7 +14,8 @@ import (
 // and compiled when the first line asks for them: most signatures meet none in a log.
 type matcher struct {
 	pattern  string
-	literals []string // of the signature
+	needs    [][]string // by alternative: each of its matches holds one
+	literals []string   // all of them
 	once     sync.Once
 	branches []branch
 }
@@ -63,13 +64,13 @@ func (m *matcher) find(text string, holds func(literal string) bool) (*regexp.Re
 }
 
 func (m *matcher) prepare() {
-	for _, source := range alternatives(m.pattern) {
-		m.branches = append(m.branches, newBranch(source, m.literals))
+	for i, source := range alternatives(m.pattern) {
+		m.branches = append(m.branches, newBranch(source, m.needs[i]))
 	}
 }
 
-func newBranch(source string, literals []string) branch {
-	b := branch{re: regexp.MustCompile(source), needs: needed(source, literals)}
+func newBranch(source string, needs []string) branch {
+	b := branch{re: regexp.MustCompile(source), needs: needs}
 	if re, err := syntax.Parse(source, syntax.Perl); err == nil {
 		b.parts = factorsOf(re)
 	}
@@ -77,28 +78,6 @@ func newBranch(source string, literals []string) branch {
 		b.parts = nil // known already
 	}
 	return b
-}
-
-// needed are few of the literals of which every match of the pattern holds one.
-func needed(pattern string, literals []string) []string {
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return literals
-	}
-	for _, l := range literals {
-		if one := []string{l}; proves(re, one) {
-			return one
-		}
-	}
-	kept := slices.Clone(literals)
-	for i := 0; i < len(kept); {
-		if fewer := slices.Delete(slices.Clone(kept), i, i+1); proves(re, fewer) {
-			kept = fewer
-			continue
-		}
-		i++
-	}
-	return kept
 }
 
 // alternatives takes a pattern apart at the bars that stand in no group. A flag in force

@@ -116,22 +116,25 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 	var literals []string
 	for i, s := range c.all {
 		m := &matcher{pattern: s.Pattern}
-		for _, lit := range s.Literals {
-			if len(lit) < LeastLiteral { // the finder reads so many bytes of each
-				return nil, fmt.Errorf("signature %q: literal %q is shorter than %d bytes", s.ID, lit, LeastLiteral)
+		var err error
+		if m.needs, err = literalsOf(s.Pattern); err != nil {
+			return nil, fmt.Errorf("signature %q: %w", s.ID, err)
+		}
+		for _, set := range m.needs {
+			for _, lit := range set {
+				if slices.Contains(m.literals, lit) {
+					continue
+				}
+				m.literals = append(m.literals, lit)
+				at, ok := c.index[lit]
+				if !ok {
+					at = int32(len(literals))
+					c.index[lit] = at
+					literals = append(literals, lit)
+					c.owners = append(c.owners, nil)
+				}
+				c.owners[at] = append(c.owners[at], int32(i))
 			}
-			if !hasCapital(lit) {
-				lit = folded7(lit)
-			}
-			m.literals = append(m.literals, lit)
-			at, ok := c.index[lit]
-			if !ok {
-				at = int32(len(literals))
-				c.index[lit] = at
-				literals = append(literals, lit)
-				c.owners = append(c.owners, nil)
-			}
-			c.owners[at] = append(c.owners[at], int32(i))
 		}
 		c.matchers = append(c.matchers, m)
 	}

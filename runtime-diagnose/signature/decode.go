@@ -79,14 +79,6 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 			bad("kind %q is not log, event, status, exit, node, metric or frame", k)
 		}
 	}
-	if len(s.Literals) == 0 {
-		bad("literals is empty: without one the pattern would run on every line")
-	}
-	for _, l := range s.Literals {
-		if len(l) < LeastLiteral {
-			bad("literal %q is shorter than %d bytes", l, LeastLiteral)
-		}
-	}
 	re, err := regexp.Compile(s.Pattern)
 	switch {
 	case err != nil:
@@ -95,8 +87,10 @@ func (s *Signature) validateText(bad func(string, ...any)) {
 		bad("pattern is empty")
 	case re.MatchString(""):
 		bad("pattern matches the empty line")
-	case !gateHolds(s.Pattern, s.Literals):
-		bad("cannot prove that every text the pattern matches contains one of the literals %q", s.Literals)
+	default:
+		if _, err := literalsOf(s.Pattern); err != nil {
+			bad("%v", err)
+		}
 	}
 	if s.Role == Root && strings.TrimSpace(s.Remedy) == "" {
 		bad("remedy is empty")

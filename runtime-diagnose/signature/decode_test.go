@@ -1,7 +1,6 @@
 package signature_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,7 +12,7 @@ import (
 func valid() *signature.Signature {
 	return &signature.Signature{
 		ID: "made-up", Title: "t", Since: "0.1", Category: "gpu-oom", Role: signature.Root, Kinds: []evidence.Kind{evidence.Log},
-		Literals: []string{"boom"}, Pattern: "boom", Domain: signature.User, Retry: signature.Useless,
+		Pattern: "boom", Domain: signature.User, Retry: signature.Useless,
 		Proves: "p", DoesNotProve: "d", Remedy: "r",
 	}
 }
@@ -23,21 +22,20 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		change func(*signature.Signature)
 		want   string
 	}{
-		"nothing":              {func(*signature.Signature) {}, ""},
-		"id":                   {func(s *signature.Signature) { s.ID = "Made Up" }, "id must be"},
-		"category":             {func(s *signature.Signature) { s.Category = "bad-luck" }, `category "bad-luck"`},
-		"healthy is no cause":  {func(s *signature.Signature) { s.Category = "healthy" }, `category "healthy"`},
-		"role":                 {func(s *signature.Signature) { s.Role = "boss" }, `role "boss"`},
-		"kind":                 {func(s *signature.Signature) { s.Kinds = []evidence.Kind{"rumour"} }, `kind "rumour"`},
-		"no literal":           {func(s *signature.Signature) { s.Literals = nil }, "literals is empty"},
-		"short literal":        {func(s *signature.Signature) { s.Literals = []string{"bo"} }, "shorter than 4"},
-		"pattern":              {func(s *signature.Signature) { s.Pattern = "(" }, "pattern:"},
-		"matches everything":   {func(s *signature.Signature) { s.Pattern = "(?:boom)?" }, "matches the empty line"},
-		"no doubt":             {func(s *signature.Signature) { s.DoesNotProve = " " }, "doesNotProve is empty"},
-		"a root needs a cure":  {func(s *signature.Signature) { s.Remedy = "" }, "remedy is empty"},
-		"context needs no one": {func(s *signature.Signature) { s.Remedy, s.Role = "", signature.Context }, ""},
-		"says":                 {func(s *signature.Signature) { s.Says = "gossip" }, `says "gossip" is not of-itself`},
-		"depth":                {func(s *signature.Signature) { s.Depth = 9 }, "depth is 9"},
+		"nothing":                {func(*signature.Signature) {}, ""},
+		"id":                     {func(s *signature.Signature) { s.ID = "Made Up" }, "id must be"},
+		"category":               {func(s *signature.Signature) { s.Category = "bad-luck" }, `category "bad-luck"`},
+		"healthy is no cause":    {func(s *signature.Signature) { s.Category = "healthy" }, `category "healthy"`},
+		"role":                   {func(s *signature.Signature) { s.Role = "boss" }, `role "boss"`},
+		"kind":                   {func(s *signature.Signature) { s.Kinds = []evidence.Kind{"rumour"} }, `kind "rumour"`},
+		"no text in the pattern": {func(s *signature.Signature) { s.Pattern = `bo\d+` }, "no text of 4 bytes or more"},
+		"pattern":                {func(s *signature.Signature) { s.Pattern = "(" }, "pattern:"},
+		"matches everything":     {func(s *signature.Signature) { s.Pattern = "(?:boom)?" }, "matches the empty line"},
+		"no doubt":               {func(s *signature.Signature) { s.DoesNotProve = " " }, "doesNotProve is empty"},
+		"a root needs a cure":    {func(s *signature.Signature) { s.Remedy = "" }, "remedy is empty"},
+		"context needs no one":   {func(s *signature.Signature) { s.Remedy, s.Role = "", signature.Context }, ""},
+		"says":                   {func(s *signature.Signature) { s.Says = "gossip" }, `says "gossip" is not of-itself`},
+		"depth":                  {func(s *signature.Signature) { s.Depth = 9 }, "depth is 9"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +61,6 @@ since: "1"
 category: python-exception-user-code
 role: root
 kinds: [log]
-literals: [boom]
 pattern: 'boom (?P<what2>\w+)'
 domain: user
 retry: useless
@@ -98,11 +95,11 @@ func TestFilesAreNamedAfterTheirSignature(t *testing.T) {
 }
 
 // The files that ship are not proven again at every start: what the finder cannot hold is named all the same.
-func TestALiteralTooShortIsNamedAndNeverPanics(t *testing.T) {
-	for literal, want := range map[string]string{"oom": `signature "own-failure": literal "oom" is shorter than 4 bytes`, "": `literal "" is shorter`, "boom": ""} {
-		_, err := signature.Shipped(fstest.MapFS{"own-failure.yaml": {Data: []byte(strings.Replace(own, "[boom]", "["+strconv.Quote(literal)+"]", 1))}})
+func TestAPatternWithoutATextIsNamedAndNeverPanics(t *testing.T) {
+	for pattern, want := range map[string]string{`oo+m \d`: `signature "own-failure": pattern: no text of 4 bytes or more`, "boom|": "no text", "boom": ""} {
+		_, err := signature.Shipped(fstest.MapFS{"own-failure.yaml": {Data: []byte(strings.Replace(own, `boom (?P<what2>\w+)`, pattern, 1))}})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("literal %q: %v, want %q", literal, err, want)
+			t.Errorf("pattern %q: %v, want %q", pattern, err, want)
 		}
 	}
 }

@@ -16,15 +16,16 @@ type Reading struct {
 // exceptionID is the signature that matches every exception and gives way to any other.
 const exceptionID = "python-exception"
 
-// Explain says which signatures know a line, the one that counts first, and why others give way.
-func (c *Catalog) Explain(line string, kinds ...Kind) []Reading {
+// Explain says which signatures know a line, the one that counts first, and why others give way. specific says that
+// one knows lines that both match more specifically than another.
+func (c *Catalog) Explain(line string, specific func(one, other string) bool, kinds ...Kind) []Reading {
 	var out []Reading
 	for _, m := range c.Match(line, kinds...) {
 		out = append(out, Reading{Signature: m.Signature, Facts: m.Facts})
 	}
 	for i := range out {
 		for j := range out {
-			if why := givesWay(out[i].Signature, out[j].Signature); i != j && out[i].GivesWay == "" {
+			if why := givesWay(out[i].Signature, out[j].Signature, specific); i != j && out[i].GivesWay == "" {
 				out[i].GivesWay = why
 			}
 		}
@@ -36,13 +37,17 @@ func (c *Catalog) Explain(line string, kinds ...Kind) []Reading {
 }
 
 // givesWay says why a signature counts less than another on the same line; "": it does not.
-func givesWay(s, other *Signature) string {
+func givesWay(s, other *Signature, specific func(one, other string) bool) string {
 	switch {
 	case s.Role == Context || other.Role == Context:
 		return ""
 	case slices.Contains(other.Hides, s.ID):
 		return fmt.Sprintf("%s explains it", other.ID)
 	case slices.Contains(s.Hides, other.ID):
+		return ""
+	case specific(other.ID, s.ID) && !other.LastResort && !s.LastResort && s.ID != exceptionID:
+		return fmt.Sprintf("%s knows this line more specifically", other.ID)
+	case specific(s.ID, other.ID):
 		return ""
 	case s.LastResort && !other.LastResort, s.ID == exceptionID && !other.LastResort:
 		return fmt.Sprintf("it counts only where nothing else does, and %s does", other.ID)

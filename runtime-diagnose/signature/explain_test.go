@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 )
 
 func TestExplainSaysWhichSignatureCountsAndWhy(t *testing.T) {
@@ -17,14 +19,14 @@ func TestExplainSaysWhichSignatureCountsAndWhy(t *testing.T) {
 		},
 		"what hides another one": {
 			`ValueError: Unknown split "validation". Should be one of ['train', 'test'].`,
-			[]string{"dataset-empty", "python-exception: it counts only where nothing else does, and dataset-empty does", "value-refused: dataset-empty explains it"},
+			[]string{"dataset-empty", "python-exception: it counts only where nothing else does, and dataset-empty does", "value-refused: dataset-empty knows this line more specifically"},
 		},
 		"nothing knows it": {"all is well", nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, r := range builtin(t).Explain(tc.line) {
+			for _, r := range builtin(t).Explain(tc.line, attribute.MoreSpecific) {
 				text := r.Signature.ID
 				if r.GivesWay != "" {
 					text += ": " + r.GivesWay

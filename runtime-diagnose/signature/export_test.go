@@ -23,6 +23,9 @@ func MatchUngated(c *Catalog, id, text string) (start int, found map[string]stri
 	return m[0], facts(re.(*regexp.Regexp), text, m), true
 }
 
+// GateHolds proves what literals are derived for.
+var GateHolds = gateHolds
+
 // Alternatives is for tests.
 var Alternatives = alternatives
 

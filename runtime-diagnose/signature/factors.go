@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -12,28 +13,38 @@ import (
 // most lines, and long lists take as long as the expression.
 const (
 	leastFactor = 3
-	mostFactors = 24
+	mostFactors = 64
 )
 
-// factorsOf are texts without which an expression matches nothing: one of each set, in this order, each behind
-// the one before; letters are taken without case (ASCII). To look for them takes a hundredth of the time
+// factorsOf are textsOf with small letters. To look for them takes a hundredth of the time
 // of the expression, and most lines that hold one literal of a signature hold nothing else of it.
 func factorsOf(re *syntax.Regexp) [][]string {
+	sets := textsOf(re)
+	for i, set := range sets {
+		folded := make([]string, len(set))
+		for k, text := range set {
+			folded[k] = folded7(text)
+		}
+		sets[i] = least(folded)
+	}
+	return sets
+}
+
+// textsOf are texts without which an expression matches nothing: one of each set, in this order, each behind
+// the one before. What an expression takes without case has small letters and no others.
+func textsOf(re *syntax.Regexp) [][]string {
+	if set := listed(re); set != nil {
+		return [][]string{set}
+	}
 	switch re.Op {
-	case syntax.OpLiteral:
-		return factor(string(re.Rune))
 	case syntax.OpCapture, syntax.OpPlus:
-		return factorsOf(re.Sub[0])
+		return textsOf(re.Sub[0])
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return factorsOf(re.Sub[0])
+			return textsOf(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		var out [][]string
-		for _, sub := range re.Sub {
-			out = append(out, factorsOf(sub)...)
-		}
-		return out
+		return runs(re.Sub)
 	case syntax.OpAlternate:
 		return eitherOf(re.Sub)
 	default: // matches without any text of its own
@@ -41,12 +52,62 @@ func factorsOf(re *syntax.Regexp) [][]string {
 	return nil
 }
 
-// factor is one text, as far as it can be compared without case. Beyond ASCII letters have more than two forms.
-func factor(text string) [][]string {
-	if len(text) < leastFactor || strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsLetter(r) }) {
+// runs are those of parts that follow each other. The parser pulls what alternatives begin with before them: of
+// "can't" and "cannot" neither half is worth looking for.
+func runs(parts []*syntax.Regexp) [][]string {
+	var out [][]string
+	for i := 0; i < len(parts); {
+		var set []string
+		end := i
+		for n := i + 1; n <= len(parts); n++ {
+			longer := listed(&syntax.Regexp{Op: syntax.OpConcat, Sub: parts[i:n]})
+			if longer != nil && (set == nil || shortest(longer) >= shortest(set)) {
+				set, end = longer, n
+			}
+		}
+		if set == nil {
+			out = append(out, textsOf(parts[i])...)
+			i++
+			continue
+		}
+		out, i = append(out, set), end
+	}
+	return out
+}
+
+// listed are all texts that an expression matches, where they are few and long enough to be looked for; nil
+// otherwise. They can be compared without case: beyond ASCII letters have more than two forms.
+func listed(re *syntax.Regexp) []string {
+	all := expand(re)
+	if len(all) == 0 {
 		return nil
 	}
-	return [][]string{{folded7(text)}}
+	var set []string
+	for _, s := range all {
+		if plain := strings.Map(unmarked, s); plain != s {
+			s = folded7(plain)
+		}
+		if len(s) < leastFactor || strings.ContainsFunc(s, func(r rune) bool { return r == unicode.ReplacementChar || r >= utf8.RuneSelf && unicode.IsLetter(r) }) {
+			return nil
+		}
+		set = append(set, s)
+	}
+	if set = least(set); len(set) > mostFactors {
+		return nil
+	}
+	return set
+}
+
+// least are the texts without those that hold another one.
+func least(set []string) []string {
+	slices.SortFunc(set, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	var out []string
+	for _, s := range set {
+		if !slices.ContainsFunc(out, func(short string) bool { return strings.Contains(s, short) }) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // eitherOf is one set for a choice: of each alternative the texts that are longest at the shortest.
@@ -54,19 +115,21 @@ func eitherOf(subs []*syntax.Regexp) [][]string {
 	var set []string
 	for _, sub := range subs {
 		best := -1
-		all := factorsOf(sub)
+		all := textsOf(sub)
 		for i := range all {
 			if best < 0 || shortest(all[i]) > shortest(all[best]) {
 				best = i
 			}
 		}
-		if best < 0 || len(set)+len(all[best]) > mostFactors {
+		if best < 0 {
 			return nil
 		}
 		set = append(set, all[best]...)
 	}
-	slices.Sort(set)
-	return [][]string{slices.Compact(set)}
+	if set = least(set); len(set) > mostFactors {
+		return nil
+	}
+	return [][]string{set}
 }
 
 func shortest(set []string) int {

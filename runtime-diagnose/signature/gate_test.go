@@ -30,13 +30,46 @@ func TestALiteralThatThePatternCanDoWithoutIsRefused(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := valid()
-			s.Pattern, s.Literals = tc.pattern, tc.literals
-			err := s.Validate()
-			if refused := err != nil && strings.Contains(err.Error(), "cannot prove"); refused == tc.ok {
-				t.Errorf("Validate: %v; want it to hold: %v", err, tc.ok)
+			if got := signature.GateHolds(tc.pattern, tc.literals); got != tc.ok {
+				t.Errorf("the gate holds: %v; want %v", got, tc.ok)
 			}
 		})
+	}
+}
+
+// What is derived from a pattern is in everything that it matches, letters without case where it says so.
+func TestLiteralsAreDerived(t *testing.T) {
+	cases := map[string]struct {
+		pattern string
+		want    []string
+	}{
+		"one text":                           {`CUDA out of memory`, []string{"CUDA out of memory"}},
+		"without case":                       {`(?i)cuda OUT of memory`, []string{"cuda out of memory"}},
+		"one for each alternative":           {`out of memory|no space left`, []string{"no space left", "out of memory"}},
+		"over a choice that shares a prefix": {`Signal (?:11|15) received`, []string{"Signal 11 received", "Signal 15 received"}},
+		"too short":                          {`\d+ ba`, nil},
+		"none":                               {`\w+ \d+`, nil},
+		"one alternative has none":           {`out of memory|\d+`, nil},
+		"optional":                           {`(?:out of memory)? \d`, nil},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := valid()
+			s.Pattern = tc.pattern
+			if diff := cmp.Diff(tc.want, s.Literals()); diff != "" {
+				t.Errorf("literals (-want +got):\n%s", diff)
+			}
+		})
+	}
+	for _, s := range builtin(t).All() {
+		if signature.GateHolds(s.Pattern, s.Literals()) {
+			continue
+		}
+		for _, alternative := range signature.Alternatives(s.Pattern) { // the proof of the whole has to stop at many strings
+			if own := (&signature.Signature{Pattern: alternative}).Literals(); !signature.GateHolds(alternative, own) {
+				t.Errorf("%s: cannot prove that every match of %s holds one of %q", s.ID, alternative, own)
+			}
+		}
 	}
 }
 

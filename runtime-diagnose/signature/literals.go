@@ -175,7 +175,12 @@ func (f *finder) verify(c *class, gram uint64, text string, at int, hit func(int
 		if from < 0 || from+len(l) > len(text) {
 			continue
 		}
-		if part := text[from : from+len(l)]; part == l || (!f.exact[e.literal] && equalFolded(part, l)) {
+		// The ends tell most of what only shares the gram.
+		last := len(l) - 1
+		if (text[from]^l[0])&^0x20 != 0 || (text[from+last]^l[last])&^0x20 != 0 {
+			continue
+		}
+		if part := text[from : from+len(l)]; f.exact[e.literal] && part == l || !f.exact[e.literal] && equalFolded(part, l) {
 			if !hit(e.literal) {
 				return false
 			}

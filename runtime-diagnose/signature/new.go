@@ -20,9 +20,7 @@ since: "0.1"
 category: python-exception-user-code # one slug of categories.go: the cause, not the loudest line
 role: root # root, cascade (somebody else failed first), confirmation, context (never a cause)
 kinds: [log] # log, event, status, exit, node, frame
-literals: # every line the pattern matches contains one of them, letters taken without case
-  - '%[1]s'
-pattern: '%[1]s (?P<what>\w+)' # RE2; named groups become facts
+pattern: '%[1]s (?P<what>\w+)' # RE2; named groups become facts; each alternative holds a text of 4 bytes or more
 domain: user # who acts: user, platform, hardware, network, storage, unknown
 retry: unknown # helps, useless, unknown
 proves: 'What a match proves, with facts: {{.what|something}}.'

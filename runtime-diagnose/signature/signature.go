@@ -69,8 +69,7 @@ type Signature struct {
 	Category     string   `json:"category"`
 	Role         Role     `json:"role"`
 	Kinds        []Kind   `json:"kinds"`
-	Literals     []string `json:"literals"` // every text the pattern matches contains one; without case unless it has a capital
-	Pattern      string   `json:"pattern"`  // RE2; named groups become facts
+	Pattern      string   `json:"pattern"` // RE2; named groups become facts
 	Domain       Domain   `json:"domain"`
 	Retry        Retry    `json:"retry"`
 	Hides        []string `json:"hides,omitempty"`      // signatures this one explains when both are seen

@@ -33,7 +33,6 @@ data:
     category: permission-denied
     role: `+role+`
     kinds: [log]
-    literals: [`+words+`]
     pattern: `+words+`
     domain: platform
     retry: useless

@@ -34,6 +34,10 @@ func pass(c *signature.Catalog, text string) (gate, error) {
 // most of them passed.
 func (g gate) explain(c *signature.Catalog, text string) (falsely int, worst []string, err error) {
 	blamed := map[string]int{}
+	literals := map[string][]string{}
+	for _, s := range c.All() {
+		literals[s.ID] = s.Literals()
+	}
 	byLine := map[string]bool{} // lines repeat: a verdict is remembered
 	err = eachLine(text, func(line []byte) {
 		if !c.Suspects(string(line)) {
@@ -53,7 +57,7 @@ func (g gate) explain(c *signature.Catalog, text string) (falsely int, worst []s
 		if falsely%16 == 0 {
 			lower := strings.ToLower(string(line))
 			for _, s := range c.All() {
-				for _, l := range s.Literals {
+				for _, l := range literals[s.ID] {
 					if strings.Contains(string(line), l) || l == strings.ToLower(l) && strings.Contains(lower, l) {
 						blamed[s.ID+" by "+fmt.Sprintf("%q", l)] += 16
 					}

@@ -88,7 +88,7 @@ func run(size, stream, ranks, runs int, rg, profile string) error {
 func literalsOf(c *signature.Catalog) []string {
 	var all []string
 	for _, s := range c.All() {
-		all = append(all, s.Literals...)
+		all = append(all, s.Literals()...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
