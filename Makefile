@@ -66,8 +66,8 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
 
 .PHONY: quality
-quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others, QUALITY=-ablate says what each feature and rule is worth)
-	@$(GO) run ./test/quality $(QUALITY)
+quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, and what each feature and rule is worth, by origin (QUALITY=-misses lists what is wrong instead)
+	@$(GO) run ./test/quality $(QUALITY); reached=$$?; [ -n "$(QUALITY)" ] || $(GO) run ./test/quality -ablate; exit $$reached
 
 .PHONY: weights
 weights: ## fits the points by which a cause is chosen to all labelled cases but those held out, prints what they are worth on other sources, and writes runtime-diagnose/attribute/weights.go
