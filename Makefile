@@ -70,8 +70,8 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	  | while read -r dir target; do echo "$$target in $${dir#$(CURDIR)/}"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$dir" | tail -1; done
 
 .PHONY: quality
-quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, by origin (QUALITY=-misses lists the others, QUALITY=-ablate says what each feature and rule is worth)
-	@$(GO) run ./test/quality $(QUALITY)
+quality: ## diagnoses every labelled case there is and prints how often cause, line and pod are right, and what each feature and rule is worth, by origin (QUALITY=-misses lists what is wrong instead)
+	@$(GO) run ./test/quality $(QUALITY); reached=$$?; [ -n "$(QUALITY)" ] || $(GO) run ./test/quality -ablate; exit $$reached
 
 .PHONY: weights
 weights: ## fits the points by which a cause is chosen to all labelled cases but those held out, prints what they are worth on other sources, and writes runtime-diagnose/attribute/weights.go
@@ -79,7 +79,7 @@ weights: ## fits the points by which a cause is chosen to all labelled cases but
 	@$(GO) run ./test/quality -fit -write
 
 .PHONY: gangs
-gangs: ## runs 65 real gangs with a fault in one member each and records them in bin/gangs (root, python3-torch, python3-mpi4py, openmpi-bin, python3-xgboost); then scores them
+gangs: ## runs 81 real gangs with a fault in one member each and records them in bin/gangs (root, python3-torch, python3-mpi4py, openmpi-bin, python3-xgboost); then scores them
 	@$(GO) run ./test/gangs -out bin/gangs $(GANGS)
 	@if [ -d bin/gangs ]; then $(GO) run ./test/quality bin/gangs || true; fi
 

@@ -41,6 +41,7 @@ func (in *Input) confidence(a *Answer) Confidence {
 	switch {
 	case c.Score < supportedFrom, c.Signature.DepthOf() == signature.Symptom, c.Signature.Role == signature.Cascade:
 		out.Standing = Hypothesis
+	case c.Platform && control.Undecided(c.Line): // that it was refused is certain; which reason is to be lifted is not
 	case out.Sources > 1 && out.Margin >= establishedLead:
 		out.Standing = Established
 	case c.Platform:

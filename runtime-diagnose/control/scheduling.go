@@ -206,6 +206,21 @@ func Judge(u Unschedulable) (*signature.Signature, map[string]string) {
 	return ruleUnschedulableOther, facts
 }
 
+// Undecided says that a scheduler's message does not show which of its reasons is to be lifted. The filters run in
+// an order (taints, selectors, resources, volumes), and a node counts under the first that refuses it: nodes
+// that lack resources have passed the others, but a node that a taint keeps away may be the one that the
+// selector means, and volumes refused on some nodes say nothing of those that never got there.
+func Undecided(message string) bool {
+	u, ok := ParseUnschedulable(message)
+	kinds := map[string]bool{}
+	for _, f := range u.Reasons {
+		found, _ := Judge(Unschedulable{Reasons: []Refusal{f}})
+		kinds[found.ID] = true
+	}
+	return ok && (kinds["unschedulable-claim"] && len(kinds) > 1 ||
+		kinds["unschedulable-selector"] && kinds["unschedulable-taint"] && len(kinds) == 2)
+}
+
 // Sentence is the message in plain words: "none of 15 nodes takes it (10 do not match
 // its node selector or affinity, 5 lack free nvidia.com/gpu)".
 func (u Unschedulable) Sentence() string {

@@ -96,3 +96,18 @@ func FuzzParseUnschedulable(f *testing.F) {
 		}
 	})
 }
+
+func TestWhichReasonIsToBeLiftedIsNotAlwaysShown(t *testing.T) {
+	for message, want := range map[string]bool{
+		"0/3 nodes are available: 1 node(s) had untolerated taint {reserved: true}, 2 node(s) didn't match Pod's node affinity/selector.": true,
+		"0/9 nodes are available: 2 node(s) did not have enough free storage, 7 node(s) had untolerated taint {pool: a}.":                 true,
+		"0/9 nodes are available: 4 node(s) had untolerated taint {pool: a}, 5 node(s) had untolerated taint {pool: b}.":                  false,
+		"0/15 nodes are available: 10 node(s) didn't match Pod's node affinity/selector, 5 Insufficient nvidia.com/gpu.":                  false,
+		"0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind.":                                            false,
+		"Started container": false,
+	} {
+		if got := control.Undecided(message); got != want {
+			t.Errorf("Undecided(%q) = %v, want %v", message, got, want)
+		}
+	}
+}

@@ -27,6 +27,12 @@ with collective.CommunicatorContext(xgboost_communicator="rabit", rabit_tracker_
         y[7] = np.nan
     if fault == "file":
         X = np.load("/data/fold-%d.npy" % rank)
+    if fault == "columns":
+        X = X[:, :5]
+    if fault == "memory":
+        hoard = []
+        while True:
+            hoard.append(bytearray(b"x" * (8 << 20)))
     class After(xgb.callback.TrainingCallback):
         def after_iteration(self, model, epoch, evals_log):
             if fault == "raise" and epoch == 8:

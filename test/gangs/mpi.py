@@ -17,6 +17,12 @@ for i in range(1, 31):
         if fault == "abort":
             print("ERROR: unexpected record type 7", file=sys.stderr, flush=True)
             comm.Abort(3)
+        if fault == "truncate":
+            import numpy as np
+            comm.Isend(np.zeros(8), dest=comm.rank, tag=9)
+            comm.Recv(np.zeros(2), source=comm.rank, tag=9)
+        if fault == "divide":
+            raise ZeroDivisionError(f"rank {comm.rank}: no samples in bin 3")
         if fault == "leave":
             sys.exit(1)
     total = comm.allreduce(float(comm.rank + i))

@@ -43,6 +43,17 @@ def start_faults():
         import torch
         log.info("resuming from /ckpt/last.pt")
         return torch.nn.Linear(4, 4).load_state_dict({"scale": torch.zeros(4)})
+    if FAULT == "nothing-to-read":
+        log.info("looking for shards")
+        sys.exit("no training files under /data/v3")
+    if FAULT == "vocabulary":
+        open("vocab.txt", "wb").write(b"the\nof\n\xff\xfe\x00and\n")
+        return open("vocab.txt", encoding="utf-8").read()
+    if FAULT == "cache-cut":
+        import pickle
+        open("/ckpt/index.pkl", "wb").close()
+        log.info("reading the index of rank %d", RANK)
+        return pickle.load(open("/ckpt/index.pkl", "rb"))
     if FAULT == "no-cuda":
         import torch
         log.info("moving the model to the device")
@@ -71,6 +82,30 @@ def step_fault(step, torch):
         return torch.nn.Embedding(100, 8)(torch.tensor([101]))
     if FAULT == "target":
         return torch.nn.functional.cross_entropy(torch.zeros(4, 3), torch.tensor([0, 1, 2, 3]))
+    if FAULT == "zero":
+        tokens = 0
+        return 4.2 / tokens
+    if FAULT == "record-cut":
+        return json.loads('{"text": "the last recor')
+    if FAULT == "cholesky":
+        return torch.linalg.cholesky(-torch.eye(3))
+    if FAULT == "backward-twice":
+        x = torch.ones(2, requires_grad=True)
+        y = (x * x).sum()
+        y.backward()
+        return y.backward()
+    if FAULT == "not-allowed":
+        os.makedirs("/ckpt/private", mode=0o700, exist_ok=True)
+        os.setuid(65534)
+        log.info("saving checkpoint")
+        return open("/ckpt/private/step.pt", "wb")
+    if FAULT == "bus":
+        import mmap
+        f = open("/ckpt/table.bin", "wb+")
+        f.truncate(1 << 16)
+        m = mmap.mmap(f.fileno(), 1 << 16)
+        f.truncate(0)
+        return m[1 << 15]
     if FAULT == "segfault":
         ctypes.string_at(0)
     if FAULT == "abort":
