@@ -117,21 +117,27 @@ func (r Result) reason() string {
 	if r.refusedByAll() {
 		return fmt.Sprintf("no node may take %s (%s)", r.them(), r.Rejected) + r.backText()
 	}
-	if r.Obstacle != "" {
-		return r.Obstacle + r.backText()
-	}
 	lead := r.leading()
-	if len(lead) == 0 {
-		return ""
-	}
-	if r.Verdict == TooBig && lead[0].LargestHole < lead[0].NeededHole {
+	if r.tooLarge() {
 		return r.neverText(lead[0]) + r.backText()
+	}
+	if r.Obstacle != "" || len(lead) == 0 {
+		return r.Obstacle + r.backText()
 	}
 	if len(lead) == 2 {
 		return r.togetherText(lead[0], lead[1])
 	}
 	return r.shortText(lead[0]) + r.backText()
 }
+
+// tooLarge says that one pod asks for more than any node it may use has: then no rule between pods
+// matters, nor what else is short.
+func (r Result) tooLarge() bool {
+	return r.Verdict == TooBig && !r.Stuck && slices.ContainsFunc(r.Shortfall, Shortfall.never)
+}
+
+// never says that no node has enough for one pod.
+func (s Shortfall) never() bool { return s.LargestHole < s.NeededHole }
 
 // refusedByAll says that every node is away, or is refused to the pods by selector or taint, so that
 // room does not matter.
@@ -420,10 +426,13 @@ func (r Result) Lines() []string {
 	for i, l := range r.Limits {
 		line([]string{"limit", ""}[min(i, 1)], l.String())
 	}
-	if r.Refused() {
+	if r.Refused() && !r.tooLarge() {
 		line("because", r.Obstacle)
 	}
 	for _, s := range r.Shortfall {
+		if r.refusedByAll() || r.tooLarge() && !s.never() && s.Free >= s.Asked {
+			continue // room does not matter, or not of this
+		}
 		if r.Refused() && (s.short() || r.Obstacle == "" && (len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods)) {
 			line("short", r.shortLine(s))
 		}
