@@ -444,7 +444,7 @@ func (r Result) Lines() []string {
 		line([]string{"plan", ""}[min(i, 1)], p)
 	}
 	if r.Preempts != nil {
-		line("aside", r.Preempts.String())
+		line("preempts", r.Preempts.String())
 	}
 	for i, c := range r.Changes {
 		line([]string{"change", "or"}[min(i, 1)], c)
