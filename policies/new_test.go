@@ -1,8 +1,11 @@
 package policies_test
 
 import (
+	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/policies"
@@ -28,5 +31,48 @@ func TestAFreshPolicyLoadsAndProvesNothing(t *testing.T) {
 	}
 	if !failed {
 		t.Errorf("the fixtures of a scaffold pass: %+v", results)
+	}
+}
+
+// TestNoScaffoldTextShips: what new.go writes for others to replace is found in no policy.
+func TestNoScaffoldTextShips(t *testing.T) {
+	from, err := os.ReadFile("new.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaffold := []string{
+		"what holds where this policy is at work", "Why, and which data configures it.", "Say in one sentence what to do.",
+		"The data that configures the policy in the fixtures.", "what the policy says",
+	}
+	for _, text := range scaffold {
+		if !bytes.Contains(from, []byte(text)) {
+			t.Errorf("new.go does not write %q any more", text)
+		}
+	}
+	seen := 0
+	err = fs.WalkDir(os.DirFS("library"), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		seen++
+		if strings.Contains(name, "EDIT") {
+			t.Errorf("%s still has the name that the scaffold gave it", name)
+		}
+		content, err := fs.ReadFile(os.DirFS("library"), name)
+		if err != nil {
+			return err
+		}
+		for _, text := range scaffold {
+			if bytes.Contains(content, []byte(text)) {
+				t.Errorf("%s still holds the scaffold's %q", name, text)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 50 {
+		t.Errorf("%d files were looked at; want 50 at least", seen)
 	}
 }

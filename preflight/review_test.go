@@ -270,8 +270,8 @@ func TestHalfAJob(t *testing.T) {
 	engine := &table{}
 	r := review(t, engine, preflight.Request{Object: object(t, text), Cluster: snapshot(t, four)})
 	want := `warned
-error [unreadable-field] spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image: holds ${REGISTRY}, ${TAG}, placeholders that were not substituted
-error [unreadable-field] spec.pytorchReplicaSpecs.Worker.replicas: is "$WORKERS", a placeholder that was not substituted; expected an integer
+error [unreadable-field] spec.pytorchReplicaSpecs.Master.template.spec.containers[0].image: image holds ${REGISTRY}, ${TAG}, placeholders that were not substituted
+error [unreadable-field] spec.pytorchReplicaSpecs.Worker.replicas: replicas is "$WORKERS", a placeholder that was not substituted; expected an integer
 `
 	if diff := cmp.Diff(want, lines(r)); diff != "" {
 		t.Errorf("Review (-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -30,7 +31,7 @@ func unreadable(err *kinds.ReadError, object *unstructured.Unstructured) []findi
 		for _, p := range err.Problems {
 			f := finding.Finding{
 				Check: UnreadableField, Severity: finding.Error, Path: p.Path,
-				Message: fmt.Sprintf("is %s; expected %s", p.Have, p.Want), Remedy: writeWhatIsExpected,
+				Message: fmt.Sprintf("%s is %s; expected %s", subject(p.Path), p.Have, p.Want), Remedy: writeWhatIsExpected,
 			}
 			if _, name, found := job.Placeholder(p.Have); found {
 				if said[name] {
@@ -51,9 +52,9 @@ func unreadable(err *kinds.ReadError, object *unstructured.Unstructured) []findi
 			said[name] = true
 		}
 		if len(left) > 0 {
-			message := fmt.Sprintf("holds %s, a placeholder that was not substituted", left[0])
+			message := fmt.Sprintf("%s holds %s, a placeholder that was not substituted", subject(t.at), left[0])
 			if len(left) > 1 {
-				message = fmt.Sprintf("holds %s, placeholders that were not substituted", strings.Join(left, ", "))
+				message = fmt.Sprintf("%s holds %s, placeholders that were not substituted", subject(t.at), strings.Join(left, ", "))
 			}
 			out = append(out, finding.Finding{
 				Check: UnreadableField, Severity: finding.Error, Path: t.at, Message: message, Remedy: fillTheTemplateIn,
@@ -61,6 +62,16 @@ func unreadable(err *kinds.ReadError, object *unstructured.Unstructured) []findi
 		}
 	}
 	return out
+}
+
+// subject is what a message about a path is about: its last step, with the one above where that is
+// a key or a number; of no path the object.
+func subject(at job.Path) string {
+	above := at.Parent()
+	for step := at.After(above); step != "" && step[0] == '[' && above != ""; step = at.After(above) {
+		above = above.Parent()
+	}
+	return cmp.Or(strings.TrimPrefix(string(at.After(above)), "."), "the object")
 }
 
 // placeholdersIn are all placeholders of a text as they are written.

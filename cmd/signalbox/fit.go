@@ -165,7 +165,7 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		for _, f := range j.Findings {
 			if f.Severity == finding.Error {
 				in.troubles = append(in.troubles, preflight.Trouble{
-					Source: fmt.Sprintf("%s:%d", j.from.Source, j.line(f)), Message: fmt.Sprintf("%s %s", f.Path, f.Message),
+					Source: fmt.Sprintf("%s:%d", j.from.Source, j.line(f)), Message: fmt.Sprintf("%s: %s", f.Path, f.Message),
 				})
 			}
 		}

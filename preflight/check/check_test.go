@@ -176,7 +176,7 @@ func TestRun(t *testing.T) {
 	namesake, here, leads, hops := rule("namesake", "spec"), rule("here", "spec"), rule("leads", "spec"), rule("hops", "spec")
 	namesake.Kinds, here.Kinds = []string{"PyTorchJob.example.com"}, []string{"PyTorchJob.kubeflow.org"}
 	leads.Where = func(o *kinds.Operator) bool { return o.Masters != nil }
-	hops.Where = func(o *kinds.Operator) bool { return o.NeedsWorkers }
+	hops.Where = func(o *kinds.Operator) bool { return o.Has(kinds.Launcher) }
 	cause, effect := rule("cause", "spec.a"), rule("effect", "spec.a.b", "spec.ab")
 	cause.Eclipses = []string{"effect"}
 	var b cluster.Builder

@@ -117,21 +117,27 @@ func (r Result) reason() string {
 	if r.refusedByAll() {
 		return fmt.Sprintf("no node may take %s (%s)", r.them(), r.Rejected) + r.backText()
 	}
-	if r.Reason != "" {
-		return r.Reason + r.backText()
-	}
 	lead := r.leading()
-	if len(lead) == 0 {
-		return ""
-	}
-	if r.Verdict == TooBig && lead[0].LargestFree < lead[0].LargestAsked {
+	if r.tooLarge() {
 		return r.neverText(lead[0]) + r.backText()
+	}
+	if r.Reason != "" || len(lead) == 0 {
+		return r.Reason + r.backText()
 	}
 	if len(lead) == 2 {
 		return r.togetherText(lead[0], lead[1])
 	}
 	return r.shortText(lead[0]) + r.backText()
 }
+
+// tooLarge says that one pod asks for more than any node it may use has: then no rule between pods
+// matters, nor what else is short.
+func (r Result) tooLarge() bool {
+	return r.Verdict == TooBig && !r.Unresolvable && slices.ContainsFunc(r.Shortfall, Shortfall.never)
+}
+
+// never says that no node has enough for one pod.
+func (s Shortfall) never() bool { return s.LargestFree < s.LargestAsked }
 
 // refusedByAll says that every node is away, or is refused to the pods by selector or taint, so that
 // room does not matter.
@@ -327,20 +333,6 @@ func (r Result) togetherText(a, b Shortfall) string {
 		asked+r.sumText(b), AmountText(a.Resource, a.Free), AmountText(b.Resource, b.Free), words.Count(r.Usable, "node", "nodes"), r.they())
 }
 
-// shortLine is a shortfall in one line of its own.
-func (r Result) shortLine(s Shortfall) string {
-	f := func(n int64) string { return job.Format(s.Resource, n) }
-	if r.Verdict == TooBig && s.LargestFree < s.LargestAsked {
-		return fmt.Sprintf("%s: %s asked by one pod, %s on the largest node it may use", s.Resource, f(s.LargestAsked), f(s.LargestFree))
-	}
-	free := "free"
-	if r.Verdict == TooBig {
-		free = "there even idle"
-	}
-	return fmt.Sprintf("%s: %s asked, %s by one pod; %s %s on %s, at most %s on one",
-		s.Resource, f(s.Asked), f(s.LargestAsked), f(s.Free), free, words.Count(r.Usable, "node", "nodes"), f(s.LargestFree))
-}
-
 func (r Result) backText() string {
 	if !r.WithNodesBack {
 		return ""
@@ -400,75 +392,6 @@ func (r Rejections) String() string {
 	add(r.Full, "full")
 	add(r.Other, "closed by ports, volumes or affinity")
 	return strings.Join(out, ", ")
-}
-
-// Lines is the result for a terminal, a heading and a fact per line: what is asked, what
-// is short, why nodes do not count, where the pods would go, what would fit instead.
-func (r Result) Lines() []string {
-	out := []string{r.Headline()}
-	line := func(head, text string) {
-		if text != "" {
-			out = append(out, fmt.Sprintf("  %-8s %s", head, text))
-		}
-	}
-	for _, a := range r.Asks[:min(words.MostRoles, len(r.Asks))] {
-		line("asked", a.String())
-	}
-	if more := len(r.Asks) - words.MostRoles; more > 0 {
-		line("", "and "+words.Count(more, "role more", "roles more"))
-	}
-	for i, l := range r.Violations {
-		line([]string{"limit", ""}[min(i, 1)], l.String())
-	}
-	if r.Refused() {
-		line("because", r.Reason)
-	}
-	for _, s := range r.Shortfall {
-		if r.Refused() && (s.short() || r.Reason == "" && (len(r.Shortfall) == 1 || s.Resource != corev1.ResourcePods)) {
-			line("short", r.shortLine(s))
-		}
-	}
-	if r.Refused() || r.Verdict == Unknown {
-		line("nodes", r.Rejected.String())
-	}
-	for i, p := range r.placements() {
-		line([]string{"plan", ""}[min(i, 1)], p)
-	}
-	if r.Preempts != nil {
-		line("aside", r.Preempts.String())
-	}
-	for i, c := range r.Changes {
-		line([]string{"change", "or"}[min(i, 1)], c)
-	}
-	for _, a := range r.Assumed {
-		line("assumed", a)
-	}
-	return out
-}
-
-// mostNodes is how many nodes a line of the plan names.
-const mostNodes = 4
-
-// placements is the plan with equal lines drawn together: "5 Workers: 1 each on a, b, c".
-func (r Result) placements() []string {
-	if r.Verdict != Fits && r.Verdict != Unknown {
-		return nil
-	}
-	var out []string
-	for i := 0; i < len(r.Plan); {
-		j, pods := i, 0
-		var nodes []string
-		for ; j < len(r.Plan) && r.Plan[j].Group == r.Plan[i].Group; j++ {
-			pods += r.Plan[j].Count
-			nodes = append(nodes, fmt.Sprintf("%s (%d)", r.Plan[j].Node, r.Plan[j].Count))
-		}
-		text := words.Pods(r.Plan[i].Group, pods) + " on " + strings.Join(nodes[:min(mostNodes, len(nodes))], ", ")
-		if more := len(nodes) - mostNodes; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		out, i = append(out, text), j
-	}
-	return out
 }
 
 // String is who asks for what: "1 Master + 5 Workers: 8 nvidia.com/gpu, 32 cpu each".

@@ -178,6 +178,9 @@ func TestFormatIsHowPeopleWriteIt(t *testing.T) {
 		{"cpu", 1500, "1500m"},
 		{"hugepages-2Mi", 2 << 20, "2Mi"},
 		{"ephemeral-storage", 5 << 30, "5Gi"},
+		{"memory", 40_000_000_000, "40G"},
+		{"memory", 1_048_576_000_000, "1000000Mi"},
+		{"memory", 3 << 10, "3Ki"},
 	}
 	for _, tc := range cases {
 		if got := Format(tc.name, tc.n); got != tc.want {

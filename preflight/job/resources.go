@@ -48,6 +48,8 @@ func ResourcesOf(list corev1.ResourceList) Resources {
 	return out
 }
 
+const million = 1_000_000
+
 // Format prints an amount the way people write it: 500m, 24, 16Gi; devices and other counts
 // as whole numbers, however many there are.
 func Format(name corev1.ResourceName, n int64) string {
@@ -57,6 +59,9 @@ func Format(name corev1.ResourceName, n int64) string {
 	case name == corev1.ResourceCPU:
 		return strconv.FormatInt(n/1000, 10)
 	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage, strings.HasPrefix(string(name), "hugepages-"):
+		if n%million == 0 && n%(1<<20) != 0 { // written as 40G, not as 40Gi
+			return resource.NewQuantity(n, resource.DecimalSI).String()
+		}
 		return resource.NewQuantity(n, resource.BinarySI).String()
 	default:
 		return strconv.FormatInt(n, 10)

@@ -77,6 +77,7 @@ func TestUnread(t *testing.T) {
 	cases := map[string]struct{ pod, want string }{
 		"letters missing":     {`{containers: [{name: a, imagePulPolicy: Always}]}`, `containers[0].imagePulPolicy: not a field here; the nearest is imagePullPolicy`},
 		"letters swapped":     {`{containers: [{name: a, commnad: [x]}]}`, `containers[0].commnad: not a field here; the nearest is command`},
+		"only its beginning":  {`{priorityClass: high, containers: [{name: a}]}`, `priorityClass: not a field here; the nearest is priorityClassName`},
 		"another case":        {`{hostnetwork: true, containers: [{name: a}]}`, `hostnetwork: not a field here; the nearest is hostNetwork`},
 		"one level too high":  {`{image: x, containers: [{name: a}]}`, `image: not a field here; there is containers[].image`},
 		"nothing like it":     {`{gpus: 8, containers: [{name: a}]}`, `gpus: not a field here`},

@@ -101,7 +101,26 @@ func nearest(key string, names []string) string {
 			best, most = name, d-1
 		}
 	}
+	if best == "" {
+		return begun(key, names)
+	}
 	return best
+}
+
+// begun is the one name that begins with a key of some length: priorityClassName of priorityClass.
+func begun(key string, names []string) string {
+	const least = 6
+	only := ""
+	for _, name := range names {
+		if len(key) < least || !strings.HasPrefix(strings.ToLower(name), strings.ToLower(key)) {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = name
+	}
+	return only
 }
 
 // distance counts the letters to change, add, drop or swap with their neighbour; it

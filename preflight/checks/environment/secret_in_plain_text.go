@@ -21,7 +21,9 @@ var secretInPlainText = &check.Check{
 	Run: func(p *check.Pass) error {
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
 			for n := range c.Env {
-				if what := secretOf(&c.Env[n]); what != "" {
+				if written := templated(&c.Env[n]); written != "" {
+					p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s of %s is filled in from %s as plain text: anybody who may read the job can read it", c.Env[n].Name, facts.Whose(c.Name, r.Name), written)
+				} else if what := secretOf(&c.Env[n]); what != "" {
 					p.Reportf(r.Pod.At(rel.Child("env").Index(n)), "%s of %s holds %s in plain text: anybody who may read the job can read it", c.Env[n].Name, facts.Whose(c.Name, r.Name), what)
 				}
 			}
@@ -35,14 +37,21 @@ var secretInPlainText = &check.Check{
 	},
 }
 
+// templated is the placeholder that is all of a variable under a name that only secrets have;
+// empty: it is something else.
+func templated(e *corev1.EnvVar) string {
+	written, _, found := job.Placeholder(e.Value)
+	if found && e.ValueFrom == nil && secretName(e.Name) && strings.TrimSpace(e.Value) == written && strings.HasPrefix(written, "$") && !strings.HasPrefix(written, "$(") {
+		return written
+	}
+	return ""
+}
+
 // secretOf is what a variable holds that should not be read: a token that tells its kind,
 // or a value under a name that only secrets have.
 func secretOf(e *corev1.EnvVar) string {
 	if what := facts.SecretIn(e.Value); what != "" || e.ValueFrom != nil || !secretName(e.Name) {
 		return what
-	}
-	if written, _, templated := job.Placeholder(e.Value); templated && strings.TrimSpace(e.Value) == written && strings.HasPrefix(written, "$") && !strings.HasPrefix(written, "$(") {
-		return "what a template puts in for " + written
 	}
 	if strings.HasSuffix(e.Name, "KEY") && wandbKey.MatchString(e.Value) || random(e.Value) {
 		return fmt.Sprintf("a value of %d characters", len(e.Value))

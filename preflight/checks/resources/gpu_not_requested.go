@@ -26,7 +26,11 @@ var gpuNotRequested = &check.Check{
 			if c == nil || r.Replicas.Max == 0 || r.Pod.Partial || !p.Operator.Trains(r) || facts.ReachesGPUs(p.Job, r) {
 				continue
 			}
-			for _, o := range facts.OptionsOf(p.Job, r) {
+			options := facts.OptionsOf(p.Job, r)
+			if slices.ContainsFunc(options, namesCPU) {
+				continue
+			}
+			for _, o := range options {
 				if why := wantsGPU(o); why != "" {
 					p.Reportf(o.At, "%s is started with %s, which %s, but its pod asks for none", facts.Whose(c.Name, r.Name), o, why)
 					return nil
@@ -36,6 +40,12 @@ var gpuNotRequested = &check.Check{
 		onlyImages(p)
 		return nil
 	},
+}
+
+// namesCPU says whether an option sends the computing to the CPU: then a number of GPUs is one of
+// its devices (tensorflow/benchmarks scripts/tf_cnn_benchmarks/benchmark_cnn.py, --device and --num_gpus).
+func namesCPU(o facts.Option) bool {
+	return (o.Name == "device" || o.Name == "accelerator") && strings.EqualFold(o.Value, "cpu")
 }
 
 // wantsGPU says why an option makes sense on GPUs only; empty: it does not.

@@ -26,6 +26,10 @@ var volumeNotDeclared = &check.Check{
 			for _, v := range r.Pod.Spec.Volumes {
 				names = append(names, v.Name)
 			}
+			if p.Operator.Mounts != nil {
+				added, _ := p.Operator.Mounts(p.Job, r.Name)
+				names = append(names, added...)
+			}
 			for i, m := range c.VolumeMounts {
 				if r.Pod.Partial || slices.Contains(names, m.Name) || m.Name == "" || facts.Field(p.Job, r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
 					continue
