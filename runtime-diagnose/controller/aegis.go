@@ -144,6 +144,8 @@ func (a aegisAnswers) answer(ctx context.Context, u *unstructured.Unstructured, 
 	switch {
 	case err != nil:
 		return 0, err
+	case k == nil && a.Served.soon(pytorchJob):
+		return time.Second, nil
 	case (k == nil || job == nil) && a.now().Sub(u.GetCreationTimestamp().Time) < aegisGrace:
 		return time.Second, nil
 	case k == nil:

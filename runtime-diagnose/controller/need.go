@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 )
 
@@ -237,6 +238,11 @@ func (v view) waiting() (since time.Time, unscheduled bool) {
 		earlier(v.created)
 	}
 	return since, unscheduled
+}
+
+// tooEarly says that nothing is known of a job whose operator may be about to act.
+func (v view) tooEarly(r diagnose.Result) bool {
+	return v.unanswered() > 0 && r.Verdict == diagnose.Unknown && !v.asked && !v.spoken
 }
 
 // since adds to why a job waits since when it does: who reads it later knows for how long.

@@ -315,11 +315,7 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 		return false, err
 	}
 	f := finding{result: known.result, print: diagnose.Fingerprint(known.result), state: v.state, asked: ask}
-	if v.unanswered() > 0 && known.result.Verdict == diagnose.Unknown && !v.asked && !v.spoken {
-		known.slim()
-		return false, nil // its operator may be about to act
-	}
-	if f.poorerThan(u, v) {
+	if v.tooEarly(known.result) || f.poorerThan(u, v) {
 		known.slim()
 		return false, nil
 	}

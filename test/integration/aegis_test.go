@@ -44,6 +44,11 @@ var _ = Describe("the answers to AegisDiagnosis objects", Ordered, func() {
 		}).Should(Succeed())
 	})
 
+	// Whoever diagnoses after this looks at all jobs that there are.
+	AfterAll(func(ctx SpecContext) {
+		Expect(objects.Resource(pytorchJobs).Namespace(diagnosing).Delete(ctx, "aegis-oom", metav1.DeleteOptions{})).To(Succeed())
+	})
+
 	// create is one object with a spec.
 	create := func(ctx context.Context, namespace, name, spec string) {
 		GinkgoHelper()
@@ -71,8 +76,8 @@ var _ = Describe("the answers to AegisDiagnosis objects", Ordered, func() {
 
 	It("are those of the rules, in Aegis' fields", func(ctx SpecContext) {
 		failedJob(ctx, objects, "aegis-oom")
-		create(ctx, diagnosing, "oom", `{"object": {"kind": "PytorchJob", "name": "aegis-oom", "namespace": "diagnosing"}}`)
-		Eventually(status(ctx, diagnosing, "oom")).Should(And(
+		create(ctx, diagnosing, "request", `{"object": {"kind": "PytorchJob", "name": "aegis-oom", "namespace": "diagnosing"}}`)
+		Eventually(status(ctx, diagnosing, "request")).Should(And(
 			HaveKeyWithValue("phase", "Completed"), HaveKey("startTime"), HaveKey("completionTime"), Not(HaveKey("errorResult")),
 			HaveKeyWithValue("explain", MatchRegexp(`^Healthy: No\nError: .*went over its memory limit.*\nAnalysis: .+\nSolution: 1\. .+\n$`)),
 			HaveKeyWithValue("result", And(
@@ -80,10 +85,10 @@ var _ = Describe("the answers to AegisDiagnosis objects", Ordered, func() {
 				HaveKeyWithValue("infos", ContainElement(HavePrefix("pods: 2 expected, 1 seen"))),
 			)),
 		))
-		Eventually(func() []string { return eventsOn(ctx, "oom") }).Should(Equal([]string{"Normal Succeeded"}))
-		columns, err := plane.Kubectl(ctx, "get", "aegisdiagnosis", "oom", "-n", diagnosing)
+		Eventually(func() []string { return eventsOn(ctx, "request") }).Should(Equal([]string{"Normal Succeeded"}))
+		columns, err := plane.Kubectl(ctx, "get", "aegisdiagnosis", "request", "-n", diagnosing)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(columns).To(MatchRegexp(`(?m)^NAME +PHASE +AGE\noom +Completed +\d+s$`))
+		Expect(columns).To(MatchRegexp(`(?m)^NAME +PHASE +AGE\nrequest +Completed +\d+s$`))
 	})
 
 	DescribeTable("say why there is none", func(ctx SpecContext, name, namespace, spec, why string) {

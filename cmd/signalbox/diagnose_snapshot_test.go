@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A snapshot is read beside a bundle, and nowhere else; what is wrong with it is said.
+func TestASnapshotBesideABundle(t *testing.T) {
+	const bundle = "../../test/promises/bundles/q4-toolarge"
+	for name, tc := range map[string]struct {
+		args string
+		code int
+		want string
+	}{
+		"beside a bundle":    {"--bundle " + bundle + " --snapshot " + bundle + "/nodes.yaml", 0, "the largest node it may use has 24, even idle"},
+		"without one":        {"--snapshot " + bundle + "/nodes.yaml pytorchjob/train", exitUsage, "expected --bundle beside it"},
+		"one that is absent": {"--bundle " + bundle + " --snapshot " + bundle + "/none.yaml", exitUsage, "none.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &out, now: time.Now}
+			if code := run(t.Context(), sh, append([]string{"diagnose"}, strings.Fields(tc.args)...)); code != tc.code || !strings.Contains(out.String(), tc.want) {
+				t.Errorf("exit code %d, want %d and %q in\n%s", code, tc.code, tc.want, out.String())
+			}
+		})
+	}
+}
