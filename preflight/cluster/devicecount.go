@@ -99,6 +99,9 @@ type pool struct{ generation, slices, wanted int64 }
 func (s *Snapshot) CountDevices(requests []DeviceRequest) []DeviceCount {
 	c := &deviceCounter{s: s, requests: requests, out: make([]DeviceCount, len(requests)), pools: map[poolOf]pool{}, taken: map[device]bool{}, sets: map[uint64]bool{}}
 	for i := range c.out {
+		if s.objects[taintRuleKind].length() > 0 {
+			c.out[i].Doubt = "some devices may be tainted by a DeviceTaintRule"
+		}
 		c.out[i].Now, c.out[i].Idle = make([]int32, len(s.nodes)), make([]int32, len(s.nodes))
 	}
 	for _, slice := range Each[resourceSlice](s.objects, sliceKind) {

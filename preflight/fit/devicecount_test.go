@@ -107,6 +107,7 @@ func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
 		"who only looks on":                         {two + template("gpus", of("gpu", 9, ", adminAccess: true")), claiming(1, "gpus"), fit.Unknown, notCounted},
 		"one of several":                            {two + template("gpus", "firstAvailable: [{name: x, deviceClassName: gpu, count: 4}]"), claiming(1, "gpus"), fit.Unknown, notCounted},
 		"all that there are":                        {two + template("gpus", "exactly: {deviceClassName: gpu, allocationMode: All}"), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"a rule that taints devices":                {two + "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: {taint: {key: health, effect: NoSchedule}}\n---\n" + template("gpus", of("gpu", 1, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "some devices may be tainted by a DeviceTaintRule"},
 		"a class that is not there":                 {two + template("gpus", of("none", 1, "")), claiming(1, "gpus"), fit.Unknown, notCounted},
 		"33 devices are more than a claim may have": {classes + pool("a", "", strings.Split(strings.Repeat(largeGPU+";", 40), ";")[:40]...) + template("gpus", of("gpu", 33, "")), claiming(1, "gpus"), fit.Unknown, notCounted},
 		"32 are not":                                {classes + pool("a", "", strings.Split(strings.Repeat(largeGPU+";", 40), ";")[:40]...) + template("gpus", of("gpu", 32, "")), claiming(1, "gpus"), fit.Fits, ""},
