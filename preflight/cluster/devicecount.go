@@ -79,6 +79,7 @@ func (r *DeviceRequest) tolerates(taint deviceTaint) bool {
 // claim holds one.
 type DeviceCount struct {
 	Now, Idle []int32
+	Same      int    // the first of the requests that selects just the same devices: they are counted together
 	Endless   bool   // some may be allocated many times: there is no such number
 	Doubt     string // why it may be less than that; empty: it is just that
 }
@@ -95,7 +96,8 @@ type poolOf struct{ driver, pool string }
 type pool struct{ generation, slices, wanted int64 }
 
 // CountDevices is how many devices each of some requests may get, at most MostDeviceRequests of them.
-// Requests that select just the same devices, or none of the same, can be counted beside each other.
+// Requests that select just the same devices are counted together, those that select none of the same
+// beside each other.
 func (s *Snapshot) CountDevices(requests []DeviceRequest) []DeviceCount {
 	c := &deviceCounter{s: s, requests: requests, out: make([]DeviceCount, len(requests)), pools: map[poolOf]pool{}, taken: map[device]bool{}, sets: map[uint64]bool{}}
 	for i := range c.out {
@@ -210,6 +212,19 @@ func (c *deviceCounter) finish() {
 		out := &c.out[i]
 		for at := range out.Now {
 			out.Now[at], out.Idle[at] = out.Now[at]+c.shared[i].now, out.Idle[at]+c.shared[i].idle
+		}
+	}
+	for i := range c.out {
+		apart := func(j int) bool { // some device suits only one of them
+			for set := range c.sets {
+				if set>>i&1 != set>>j&1 {
+					return true
+				}
+			}
+			return false
+		}
+		for c.out[i].Same = 0; c.out[i].Same < i && apart(c.out[i].Same); {
+			c.out[i].Same++
 		}
 	}
 	for set := range c.sets {

@@ -89,6 +89,8 @@ func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
 		"three large on none":                       {two + template("gpus", of("large", 3, "")), claiming(1, "gpus"), fit.TooBig, fmt.Sprintf(noPlace, "large")},
 		"two requests of one claim":                 {two + template("gpus", of("large", 1, ""), of("large", 1, "")), claiming(2, "gpus"), fit.Fits, ""},
 		"two groups share what there is":            {two + template("gpus", of("large", 2, "")) + template("more", of("large", 1, "")), claiming(2, "gpus", "more"), fit.TooBig, ""},
+		"two requests of the same devices":          {two + template("gpus", of("gpu", 2, "")) + template("more", of("gpu", 2, `, selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]`)), claiming(3, "gpus", "more"), fit.TooBig, ""},
+		"and enough for both":                       {two + template("gpus", of("gpu", 2, "")) + template("more", of("gpu", 2, `, selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]`)), claiming(2, "gpus", "more"), fit.Fits, ""},
 		"a device that is ill is none":              {classes + pool("a", "", largeGPU+ill, largeGPU) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.TooBig, ""},
 		"unless that is tolerated":                  {classes + pool("a", "", largeGPU+ill, largeGPU) + template("gpus", of("gpu", 2, ", tolerations: [{key: health, operator: Exists}]")), claiming(1, "gpus"), fit.Fits, ""},
 		"but not another value":                     {classes + pool("a", "", largeGPU+ill, largeGPU) + template("gpus", of("gpu", 2, ", tolerations: [{key: health, operator: Equal, value: odd}]")), claiming(1, "gpus"), fit.TooBig, ""},

@@ -97,7 +97,7 @@ func (cycle *Cycle) countDevices(g gang.Gang) {
 		if ofClass[requests[at].class]++; ofClass[requests[at].class] > 1 { // other selectors or tolerations
 			names[at] += fmt.Sprintf(" (%d)", ofClass[requests[at].class])
 		}
-		if !counts[at].Endless {
+		if names[at] = names[counts[at].Same]; !counts[at].Endless && counts[at].Same == at {
 			cycle.AttachLimits = append(cycle.AttachLimits, cluster.AttachLimits{Driver: names[at], Devices: true, Now: counts[at].Now, Idle: counts[at].Idle})
 		}
 	}
