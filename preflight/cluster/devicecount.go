@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 )
@@ -133,7 +134,14 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest) []DeviceCount {
 			continue // replaced
 		}
 		for i := range slice.Spec.Devices {
-			c.add(slice, &slice.Spec.Devices[i], of.slices == of.wanted, seen)
+			d, again := &slice.Spec.Devices[i], false
+			if of.slices > 1 {
+				id := device{slice.Spec.Driver, slice.Spec.Pool.Name, d.Name}
+				again, seen[id] = seen[id], true
+			} else {
+				again = slices.ContainsFunc(slice.Spec.Devices[:i], func(other publishedDevice) bool { return other.Name == d.Name })
+			}
+			c.add(slice, d, of.slices == of.wanted, again)
 		}
 	}
 	c.finish()
@@ -155,13 +163,13 @@ type deviceCounter struct {
 }
 
 // add counts a device for the requests that select it.
-func (c *deviceCounter) add(slice *resourceSlice, d *publishedDevice, whole bool, seen map[device]bool) {
+func (c *deviceCounter) add(slice *resourceSlice, d *publishedDevice, whole, again bool) {
 	id := device{slice.Spec.Driver, slice.Spec.Pool.Name, d.Name}
 	doubt := ""
 	switch {
 	case !whole:
 		doubt = "the pool " + id.pool + " of " + id.driver + " is not published whole"
-	case seen[id]:
+	case again:
 		doubt = "the pool " + id.pool + " of " + id.driver + " has two devices " + id.name
 	case len(d.ConsumesCounters) > 0:
 		doubt = "devices of " + id.driver + " are parts that share counters"
@@ -170,7 +178,6 @@ func (c *deviceCounter) add(slice *resourceSlice, d *publishedDevice, whole bool
 	case slice.Spec.NodeName == nil || *slice.Spec.NodeName == "":
 		doubt = "devices of " + id.driver + " are reached from several nodes"
 	}
-	seen[id] = true
 	set := uint64(0)
 	for i := range c.requests {
 		suits := c.requests[i].matches(id.driver, d)
