@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 )
@@ -79,6 +80,7 @@ func (r *DeviceRequest) tolerates(taint deviceTaint) bool {
 // claim holds one.
 type DeviceCount struct {
 	Now, Idle []int32
+	Same      int    // the first of the requests that selects just the same devices: they are counted together
 	Endless   bool   // some may be allocated many times: there is no such number
 	Doubt     string // why it may be less than that; empty: it is just that
 }
@@ -95,10 +97,14 @@ type poolOf struct{ driver, pool string }
 type pool struct{ generation, slices, wanted int64 }
 
 // CountDevices is how many devices each of some requests may get, at most MostDeviceRequests of them.
-// Requests that select just the same devices, or none of the same, can be counted beside each other.
+// Requests that select just the same devices are counted together, those that select none of the same
+// beside each other.
 func (s *Snapshot) CountDevices(requests []DeviceRequest) []DeviceCount {
 	c := &deviceCounter{s: s, requests: requests, out: make([]DeviceCount, len(requests)), pools: map[poolOf]pool{}, taken: map[device]bool{}, sets: map[uint64]bool{}}
 	for i := range c.out {
+		if s.objects[taintRuleKind].length() > 0 {
+			c.out[i].Doubt = "some devices may be tainted by a DeviceTaintRule"
+		}
 		c.out[i].Now, c.out[i].Idle = make([]int32, len(s.nodes)), make([]int32, len(s.nodes))
 	}
 	for _, slice := range Each[resourceSlice](s.objects, sliceKind) {
@@ -128,7 +134,14 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest) []DeviceCount {
 			continue // replaced
 		}
 		for i := range slice.Spec.Devices {
-			c.add(slice, &slice.Spec.Devices[i], of.slices == of.wanted, seen)
+			d, again := &slice.Spec.Devices[i], false
+			if of.slices > 1 {
+				id := device{slice.Spec.Driver, slice.Spec.Pool.Name, d.Name}
+				again, seen[id] = seen[id], true
+			} else {
+				again = slices.ContainsFunc(slice.Spec.Devices[:i], func(other publishedDevice) bool { return other.Name == d.Name })
+			}
+			c.add(slice, d, of.slices == of.wanted, again)
 		}
 	}
 	c.finish()
@@ -150,13 +163,13 @@ type deviceCounter struct {
 }
 
 // add counts a device for the requests that select it.
-func (c *deviceCounter) add(slice *resourceSlice, d *publishedDevice, whole bool, seen map[device]bool) {
+func (c *deviceCounter) add(slice *resourceSlice, d *publishedDevice, whole, again bool) {
 	id := device{slice.Spec.Driver, slice.Spec.Pool.Name, d.Name}
 	doubt := ""
 	switch {
 	case !whole:
 		doubt = "the pool " + id.pool + " of " + id.driver + " is not published whole"
-	case seen[id]:
+	case again:
 		doubt = "the pool " + id.pool + " of " + id.driver + " has two devices " + id.name
 	case len(d.ConsumesCounters) > 0:
 		doubt = "devices of " + id.driver + " are parts that share counters"
@@ -165,7 +178,6 @@ func (c *deviceCounter) add(slice *resourceSlice, d *publishedDevice, whole bool
 	case slice.Spec.NodeName == nil || *slice.Spec.NodeName == "":
 		doubt = "devices of " + id.driver + " are reached from several nodes"
 	}
-	seen[id] = true
 	set := uint64(0)
 	for i := range c.requests {
 		suits := c.requests[i].matches(id.driver, d)
@@ -207,6 +219,19 @@ func (c *deviceCounter) finish() {
 		out := &c.out[i]
 		for at := range out.Now {
 			out.Now[at], out.Idle[at] = out.Now[at]+c.shared[i].now, out.Idle[at]+c.shared[i].idle
+		}
+	}
+	for i := range c.out {
+		apart := func(j int) bool { // some device suits only one of them
+			for set := range c.sets {
+				if set>>i&1 != set>>j&1 {
+					return true
+				}
+			}
+			return false
+		}
+		for c.out[i].Same = 0; c.out[i].Same < i && apart(c.out[i].Same); {
+			c.out[i].Same++
 		}
 	}
 	for set := range c.sets {

@@ -53,6 +53,10 @@ type deviceClass struct {
 	} `json:"spec"`
 }
 
+// taintRuleKind is the kind by which administrators taint devices that drivers publish
+// (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceTaintRule).
+var taintRuleKind = schema.GroupKind{Group: resourcev1.GroupName, Kind: "DeviceTaintRule"}
+
 // ClaimGVK is the kind of claims of devices (DRA).
 var ClaimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")
 

@@ -37,6 +37,7 @@ type deviceSelector struct {
 // condition is that the driver, or an attribute of the device, equals a literal.
 type condition struct {
 	domain, attribute string // both empty: the driver
+	name              string // domain and attribute, as drivers write it
 	text              *string
 	number            *int64
 	truth             *bool
@@ -69,6 +70,7 @@ func readSelector(expression string) (out deviceSelector) {
 			continue
 		}
 		c := condition{domain: *unquoted(m[1]), attribute: m[2]}
+		c.name = c.domain + "/" + c.attribute
 		switch n, err := strconv.ParseInt(m[3], 10, 64); {
 		case m[3] == "true", m[3] == "false":
 			truth := m[3] == "true"
@@ -119,7 +121,7 @@ func (c *condition) holds(driver string, d *publishedDevice) answer {
 	if c.attribute == "" {
 		return answerOf(driver == *c.text)
 	}
-	a, ok := d.Attributes[c.domain+"/"+c.attribute]
+	a, ok := d.Attributes[c.name]
 	if !ok && c.domain == driver { // written without its domain
 		a, ok = d.Attributes[c.attribute]
 	}

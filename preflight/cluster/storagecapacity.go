@@ -45,7 +45,7 @@ func readCapacity(o *unstructured.Unstructured) (any, error) {
 		return nil, nil
 	}
 	if c.selector, err = metav1.LabelSelectorAsSelector(in.NodeTopology); err != nil {
-		return nil, nil // as the scheduler: no node
+		return nil, nil //nolint:nilerr // to the scheduler no node reaches it then
 	}
 	if pairs := in.NodeTopology.MatchLabels; len(in.NodeTopology.MatchExpressions) == 0 && len(pairs) > 0 {
 		c.keys, c.selector = slices.Sorted(maps.Keys(pairs)), nil

@@ -32,7 +32,7 @@ const gpuDriver = "gpu.example.com"
 // devices give the pods of some seeds claims of devices, and the nodes devices. Seeds decide, as for
 // stages.
 func (w *writer) devices(seed uint64) {
-	if seed%40 != 19 {
+	if seed%80 != 19 {
 		return
 	}
 	w.about(deviceClaims)
@@ -77,7 +77,7 @@ func (w *writer) classes() {
 
 // slices are the devices of the nodes, some of which claims hold.
 func (w *writer) slices(seed uint64) {
-	counters, none, old := seed%200 == 59, seed%200 == 99, w.one(12)
+	counters, none, old := seed%400 == 99, seed%400 == 179, w.one(12)
 	mixed := w.one(2)
 	for i, n := range w.s.clusterState.nodes {
 		if w.one(8) {
@@ -149,7 +149,7 @@ func (w *writer) template(name string, seed uint64) *resourcev1.ResourceClaimTem
 		}
 		if w.one(6) {
 			w.about(deviceSelectors)
-			e.Selectors = selects(pick(w, `device.attributes["gpu.example.com"].size == "large"`, `device.attributes["gpu.example.com"].size != "large"`, `device.driver == "nic.example.com"`))
+			e.Selectors = selects(pick(w, `device.driver == "gpu.example.com"`, `device.attributes["gpu.example.com"].size == "large"`, `device.attributes["gpu.example.com"].size != "large"`, `device.driver == "nic.example.com"`))
 		}
 		if w.one(5) {
 			e.Tolerations = []resourcev1.DeviceToleration{pick(w,
@@ -160,13 +160,13 @@ func (w *writer) template(name string, seed uint64) *resourcev1.ResourceClaimTem
 		}
 		r := resourcev1.DeviceRequest{Name: fmt.Sprintf("r%d", i), Exactly: e}
 		switch {
-		case seed%400 == 139:
+		case seed%800 == 259:
 			w.about(deviceAlternative)
 			r.Exactly, r.FirstAvailable = nil, []resourcev1.DeviceSubRequest{
 				{Name: "a", DeviceClassName: "large", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1},
 				{Name: "b", DeviceClassName: "small", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 2},
 			}
-		case seed%400 == 339:
+		case seed%800 == 659:
 			w.about(deviceAdmin)
 			yes := true
 			e.AdminAccess = &yes

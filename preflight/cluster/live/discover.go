@@ -41,6 +41,7 @@ func Resources() []Resource {
 		{"resource.k8s.io", "resourceslices", []string{"v1"}, "devices that nodes offer"},
 		{"resource.k8s.io", "resourceclaims", []string{"v1"}, "devices that are taken, and claims a pod names"},
 		{"resource.k8s.io", "resourceclaimtemplates", []string{"v1"}, "claims that are made for a pod"},
+		{"resource.k8s.io", "devicetaintrules", []string{"v1", "v1beta2", "v1alpha3"}, "devices that an administrator has tainted"},
 		{"trainer.kubeflow.org", "clustertrainingruntimes", []string{"v1alpha1"}, "runtimes a TrainJob names"},
 		{"trainer.kubeflow.org", "trainingruntimes", []string{"v1alpha1"}, "runtimes a TrainJob names"},
 		{"kueue.x-k8s.io", "clusterqueues", []string{"v1beta2", "v1beta1"}, "queues a job names"},

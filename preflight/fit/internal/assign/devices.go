@@ -60,65 +60,87 @@ func (cycle *Cycle) deviceUses(g gang.Gang, group int) (uses []deviceUse, whole 
 	return uses, whole
 }
 
+// deviceRequests are the requests of a gang, each once.
+type deviceRequests struct {
+	first []deviceUse // of each
+	read  []cluster.DeviceRequest
+	of    [][]deviceUse // by group
+	at    [][]int       // by group and use: the request; -1: it is not counted
+}
+
+// requestsOf gathers the requests of the gang, and marks groups that ask for nothing else.
+func (cycle *Cycle) requestsOf(g gang.Gang) *deviceRequests {
+	all := &deviceRequests{of: make([][]deviceUse, len(g.Groups)), at: make([][]int, len(g.Groups))}
+	for i := range g.Groups {
+		if g.Groups[i].Count <= 0 || len(g.Groups[i].Pod.Spec.ResourceClaims) == 0 {
+			continue
+		}
+		t := &cycle.Facts[i]
+		all.of[i], t.devicesCounted = cycle.deviceUses(g, i)
+		for _, u := range all.of[i] {
+			at := slices.IndexFunc(all.first, func(r deviceUse) bool { return r.selectsAlike(&u) })
+			if at < 0 {
+				request, ok := cycle.s.DeviceRequestOf(u.class, u.selectors, u.tolerations)
+				if ok = ok && len(all.read) < cluster.MostDeviceRequests; ok {
+					at, all.first, all.read = len(all.first), append(all.first, u), append(all.read, request)
+				}
+			}
+			all.at[i], t.devicesCounted = append(all.at[i], at), t.devicesCounted && at >= 0
+		}
+	}
+	return all
+}
+
+// names are what the requests are called: by their class, and a number where they select otherwise.
+func (all *deviceRequests) names() []string {
+	names, ofClass := make([]string, len(all.first)), map[string]int{}
+	for at := range all.first {
+		class := all.first[at].class
+		names[at] = "class " + class
+		if ofClass[class]++; ofClass[class] > 1 {
+			names[at] += fmt.Sprintf(" (%d)", ofClass[class])
+		}
+	}
+	return names
+}
+
 // countDevices adds how many devices each node has to the limits, for each request of the gang: devices
 // that are alike for all requests are counted, as volumes are that nodes attach.
 func (cycle *Cycle) countDevices(g gang.Gang) {
 	if !cycle.asksForDevices(g) {
 		return
 	}
-	var requests []deviceUse
-	var read []cluster.DeviceRequest
-	kinds := make([][]int, len(g.Groups)) // by group and use: the request; -1: it is not counted
-	uses := make([][]deviceUse, len(g.Groups))
-	for i := range g.Groups {
-		if g.Groups[i].Count <= 0 || len(g.Groups[i].Pod.Spec.ResourceClaims) == 0 {
-			continue
-		}
-		t := &cycle.Facts[i]
-		uses[i], t.devicesCounted = cycle.deviceUses(g, i)
-		for _, u := range uses[i] {
-			at := slices.IndexFunc(requests, func(r deviceUse) bool { return r.selectsAlike(&u) })
-			if at < 0 {
-				request, ok := cycle.s.DeviceRequestOf(u.class, u.selectors, u.tolerations)
-				if ok = ok && len(read) < cluster.MostDeviceRequests; ok {
-					at, requests, read = len(requests), append(requests, u), append(read, request)
-				}
-			}
-			kinds[i], t.devicesCounted = append(kinds[i], at), t.devicesCounted && at >= 0
-		}
-	}
-	if !cycle.Budget.Spend(cycle.s.DeviceSteps() * (1 + len(read)) / 2) {
+	all := cycle.requestsOf(g)
+	if !cycle.Budget.Spend(cycle.s.DeviceSteps() * (1 + len(all.read)) * 2) {
 		return
 	}
-	counts := cycle.s.CountDevices(read)
-	names, ofClass := make([]string, len(read)), map[string]int{}
-	for at := range read {
-		names[at] = "class " + requests[at].class
-		if ofClass[requests[at].class]++; ofClass[requests[at].class] > 1 { // other selectors or tolerations
-			names[at] += fmt.Sprintf(" (%d)", ofClass[requests[at].class])
-		}
-		if !counts[at].Endless {
-			cycle.AttachLimits = append(cycle.AttachLimits, cluster.AttachLimits{Driver: names[at], Devices: true, Now: counts[at].Now, Idle: counts[at].Idle})
+	counts, names := cycle.s.CountDevices(all.read), all.names()
+	for at := range counts {
+		c := &counts[at]
+		if names[at] = names[c.Same]; !c.Endless && c.Same == at {
+			cycle.AttachLimits = append(cycle.AttachLimits, cluster.AttachLimits{Driver: names[at], Devices: true, Now: c.Now, Idle: c.Idle})
 		}
 	}
-	for i := range kinds {
-		t := &cycle.Facts[i]
-		for j, at := range kinds[i] {
-			if at < 0 {
-				continue
-			}
-			if c := &counts[at]; c.Endless || c.Doubt != "" {
-				t.devicesCounted = false
-				if c.Doubt != "" {
-					t.doubtYes(fmt.Sprintf("%s: devices of %s are counted at most: %s", g.Groups[i].Name, names[at], c.Doubt))
-				}
-			}
-			if !counts[at].Endless {
-				for range uses[i][j].count {
-					t.Claims = append(t.Claims, ClaimUse{Driver: names[at]})
-				}
+	for i := range all.at {
+		for j, at := range all.at[i] {
+			if at >= 0 {
+				cycle.Facts[i].takeDevices(&counts[at], g.Groups[i].Name, names[at], all.of[i][j].count)
 			}
 		}
+	}
+}
+
+// takeDevices says that each pod of a group takes so many devices.
+func (t *podFacts) takeDevices(c *cluster.DeviceCount, group, name string, count int) {
+	t.devicesCounted = t.devicesCounted && !c.Endless && c.Doubt == ""
+	if c.Doubt != "" {
+		t.doubtYes(fmt.Sprintf("%s: devices of %s are counted at most: %s", group, name, c.Doubt))
+	}
+	if c.Endless {
+		return
+	}
+	for range count {
+		t.Claims = append(t.Claims, ClaimUse{Driver: name})
 	}
 }
 

@@ -1,0 +1,237 @@
+package quota_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+	"github.com/signalbox-dev/signalbox/test/build"
+)
+
+func home() build.PodOption {
+	return spec(func(s *corev1.PodSpec) {
+		s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone"}}}}
+	})
+}
+
+func across() build.PodOption {
+	return spec(func(s *corev1.PodSpec) {
+		s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+			{Weight: 1, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: "zone", Namespaces: []string{"web"}}},
+		}}}
+	})
+}
+
+func classScope(operator, value string) string {
+	values := ""
+	if value != "" {
+		values = ", values: [" + value + "]"
+	}
+	return ", scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: " + operator + values + "}]}"
+}
+
+func class(name string) build.PodOption {
+	return spec(func(s *corev1.PodSpec) { s.PriorityClassName = name })
+}
+
+// quotaOf is a quota of namespace ml: its hard limits, what is used, and what else its
+// spec says.
+func quotaOf(hard, used, spec string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {%s}%s}\nstatus: {hard: {%s}, used: {%s}}", hard, spec, hard, used)
+}
+
+func TestQuotas(t *testing.T) {
+	two := func(options ...build.PodOption) gang.Gang {
+		return in("ml", gangOf(group("Worker", 2, options...)))
+	}
+	cases := map[string]struct {
+		objects string
+		gang    gang.Gang
+		want    string
+	}{
+		"cpu is counted under three names": {
+			quotaOf("cpu: 3, requests.cpu: 3, limits.cpu: 7", "cpu: 0, requests.cpu: 0, limits.cpu: 0", ""), two(build.Requests("cpu=2"), limited("cpu", "4")),
+			"never quota ResourceQuota ml/q: 2 Workers ask for 4 cpu; the hard limit is 3\n" +
+				"never quota ResourceQuota ml/q: 2 Workers ask for 8 limits.cpu; the hard limit is 7\n" +
+				"never quota ResourceQuota ml/q: 2 Workers ask for 4 requests.cpu; the hard limit is 3\n",
+		},
+		"a limit counts as the request that is not written": {
+			quotaOf("requests.memory: 10Gi", "requests.memory: 0", ""), two(limited("memory", "6Gi")),
+			"never quota ResourceQuota ml/q: 2 Workers ask for 12Gi requests.memory; the hard limit is 10Gi\n",
+		},
+		"devices are counted by their requests only": {
+			quotaOf("nvidia.com/gpu: 1, limits.nvidia.com/gpu: 1", "", ""), two(build.Asks("8")), "",
+		},
+		"pods are counted as pods and as objects": {
+			quotaOf("pods: 1, count/pods: 1", "pods: 0, count/pods: 0", ""), two(),
+			"never quota ResourceQuota ml/q: 2 Workers ask for 2 count/pods; the hard limit is 1\n" +
+				"never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n",
+		},
+		"without a status nothing is known to be used": {
+			"apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {pods: 2}}", two(), "",
+		},
+		"the status counts where it differs from the spec": {
+			"apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {pods: 1}}\nstatus: {hard: {pods: 2}, used: {pods: 0}}", two(), "",
+		},
+		"pods that end after a time": {
+			quotaOf("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(spec(func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = new(int64(60)) })),
+			"never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n",
+		},
+		"pods that do not end":                {quotaOf("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(), ""},
+		"best effort is a pod without cpu":    {quotaOf("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Requests("cpu=1")), ""},
+		"only a device is best effort":        {quotaOf("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Asks("1")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"every scope has to match":            {quotaOf("pods: 1", "pods: 0", ", scopes: [NotTerminating, BestEffort]"), two(build.Requests("cpu=1")), ""},
+		"a priority class that is in":         {quotaOf("pods: 1", "pods: 0", classScope("In", "high")), two(class("high")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"a priority class that is not in":     {quotaOf("pods: 1", "pods: 0", classScope("In", "high")), two(class("low")), ""},
+		"the default class is filled in":      {quotaOf("pods: 1", "pods: 0", classScope("In", "std")) + "\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: std}\nglobalDefault: true\nvalue: 5", two(), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"a default class that nobody saw":     {quotaOf("pods: 1", "pods: 0", classScope("Exists", "")), two(), ""},
+		"no class is none of these":           {quotaOf("pods: 1", "pods: 0", classScope("NotIn", "high")), two(class("low")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"affinity that looks elsewhere":       {quotaOf("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(across()), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"affinity that stays at home":         {quotaOf("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(home()), ""},
+		"an amount that has to be said":       {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(build.Requests("cpu=2")), "never amount ResourceQuota ml/q: container main of Worker does not say limits.cpu, which the quota needs of every container\n"},
+		"an amount of the pod is said":        {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(spec(podLimit("cpu", "8"))), ""},
+		"a runtime class adds to every pod":   {quotaOf("requests.cpu: 5", "requests.cpu: 0", "") + "\n---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\noverhead: {podFixed: {cpu: 1}}", two(build.Requests("cpu=2"), spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })), "never quota ResourceQuota ml/q: 2 Workers ask for 6 requests.cpu; the hard limit is 5\n"},
+		"an elastic role counts at its least": {quotaOf("pods: 3", "pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 8, Min: 3, Pod: job.Pod{Spec: build.Pod("x").Spec}}}}), ""},
+		"roles that run one after the other do not add up": {
+			quotaOf("pods: 2, count/pods: 3", "pods: 0, count/pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{
+				{Name: "prepare", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}},
+				{Name: "train", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}, After: []string{"prepare"}},
+			}}),
+			"never quota ResourceQuota ml/q: 2 prepares + 2 trains ask for 4 count/pods; the hard limit is 3\n",
+		},
+		"claims made from a template": {
+			quotaOf("count/resourceclaims.resource.k8s.io: 1, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 15", "", "") + "\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: eight, namespace: ml}\nspec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}}",
+			two(spec(func(s *corev1.PodSpec) {
+				s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: new("eight")}}
+			})),
+			"never quota ResourceQuota ml/q: 2 Workers ask for 2 count/resourceclaims.resource.k8s.io; the hard limit is 1\n" +
+				"never quota ResourceQuota ml/q: 2 Workers ask for 16 gpu.nvidia.com.deviceclass.resource.k8s.io/devices; the hard limit is 15\n",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, told(ruled(t, tc.objects, nil), tc.gang)); diff != "" {
+				t.Errorf("Limits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAJobOfTheKindThatAQuotaCounts(t *testing.T) {
+	g := in("ml", gpus(1, "1"))
+	g.Self.Group, g.Self.Resource = "kubeflow.org", "pytorchjobs"
+	full := ruled(t, quotaOf("count/pytorchjobs.kubeflow.org: 2", "count/pytorchjobs.kubeflow.org: 2", ""), nil)
+	want := "now quota ResourceQuota ml/q: the job asks for 1 count/pytorchjobs.kubeflow.org beside 2 in use; the hard limit is 2\n"
+	if diff := cmp.Diff(want, told(full, g)); diff != "" {
+		t.Errorf("a new job (-want +got):\n%s", diff)
+	}
+	g.Exists = true
+	if got := told(full, g); got != "" {
+		t.Errorf("a job that is stored already: %s; want nothing", got)
+	}
+}
+
+// TestOwnPodsAreNotCountedTwice: pods of the job that exist are in what is used already.
+func TestOwnPodsAreNotCountedTwice(t *testing.T) {
+	quota := func(used int) string {
+		return quotaOf("requests.nvidia.com/gpu: 16", fmt.Sprintf("requests.nvidia.com/gpu: %d", used), "")
+	}
+	pod := func(name, node string) *corev1.Pod {
+		return build.Pod(name, build.On(node), build.In("ml"), build.Asks("8"), build.PodLabel("job", "train"))
+	}
+	g := in("ml", gpus(2, "8"))
+	g.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Labels["job"] == "train" }
+	cases := map[string]struct {
+		used int
+		pods []any
+		want string
+	}{
+		"both run":                     {16, []any{pod("a", "h-1"), pod("b", "h-2")}, ""},
+		"one runs, one waits":          {16, []any{pod("a", "h-1"), pod("b", "")}, ""},
+		"one runs, one is not created": {8, []any{pod("a", "h-1")}, ""},
+		"one runs, others hold the rest": {
+			16,
+			[]any{pod("a", "h-1")},
+			"now quota ResourceQuota ml/q: the job asks for 8 requests.nvidia.com/gpu beside 16 in use; the hard limit is 16\n",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, told(ruled(t, quota(tc.used), nil, tc.pods...), g)); diff != "" {
+				t.Errorf("Limits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestQuotaAgreesWithCreatingPodsOneByOne plays the API server: it creates pod after pod,
+// on an unused quota and on the one there is. The job is over the quota for ever if the
+// first stops, and now if the second does.
+func TestQuotaAgreesWithCreatingPodsOneByOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 11))
+	verdicts := map[string]int{}
+	for round := range 3000 {
+		amounts := func() (cpu, gpu int64) { return 1 + rng.Int64N(4), rng.Int64N(3) }
+		hard := map[string]int64{"pods": rng.Int64N(8), "requests.cpu": rng.Int64N(16), "requests.nvidia.com/gpu": rng.Int64N(10)}
+		used := map[string]int64{}
+		var hardText, usedText []string
+		for _, name := range []string{"pods", "requests.cpu", "requests.nvidia.com/gpu"} {
+			used[name] = rng.Int64N(hard[name] + 1)
+			hardText = append(hardText, fmt.Sprintf("%s: %d", name, hard[name]))
+			usedText = append(usedText, fmt.Sprintf("%s: %d", name, used[name]))
+		}
+		var g gang.Gang
+		var pods []map[string]int64
+		for i := range 1 + rng.IntN(3) {
+			cpu, gpu := amounts()
+			options := []build.PodOption{build.Requests(fmt.Sprintf("cpu=%d", cpu))}
+			if gpu > 0 {
+				options = append(options, build.Asks(fmt.Sprint(gpu)))
+			}
+			n := 1 + rng.IntN(3)
+			g.Groups = append(g.Groups, group(fmt.Sprintf("role%d", i), n, options...))
+			for range n {
+				pods = append(pods, map[string]int64{"pods": 1, "requests.cpu": cpu, "requests.nvidia.com/gpu": gpu})
+			}
+		}
+		created := func(used map[string]int64) bool {
+			now := map[string]int64{}
+			for _, p := range pods {
+				for name, n := range p {
+					if n > 0 && used[name]+now[name]+n > hard[name] {
+						return false
+					}
+				}
+				for name, n := range p {
+					now[name] += n
+				}
+			}
+			return true
+		}
+		want := "fits"
+		if !created(nil) {
+			want = "never"
+		} else if !created(used) {
+			want = "now"
+		}
+		got := "fits"
+		if limits := quota.Violations(ruled(t, quotaOf(strings.Join(hardText, ", "), strings.Join(usedText, ", "), ""), nil), in("ml", g)); len(limits) > 0 {
+			got = limits[0].When.String()
+		}
+		if verdicts[want]++; got != want {
+			t.Fatalf("round %d: %s, creating the pods says %s; hard %v, used %v, pods %v", round, got, want, hard, used, pods)
+		}
+	}
+	for _, v := range []string{"fits", "now", "never"} {
+		if verdicts[v] < 100 {
+			t.Errorf("only %d rounds say %s: %v", verdicts[v], v, verdicts)
+		}
+	}
+}
