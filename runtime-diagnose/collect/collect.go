@@ -46,6 +46,8 @@ type Cluster struct {
 	// Suspect says that the end of a log names a failure, so that the rest is read too; nil: never.
 	Suspect func(tail []byte) bool
 	Limits  Limits
+	// Shared is what the diagnoses of several jobs share; nil: each asks for itself.
+	Shared *Shared
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 }
@@ -240,7 +242,7 @@ func (r *reading) readNodes(ctx context.Context) {
 		return
 	}
 	for _, name := range sortedKeys(wanted) {
-		node, err := r.Kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		node, err := r.node(ctx, name)
 		if err != nil { // a node that is gone is a finding; the core makes it from the pod's side
 			r.missing("node "+name, err)
 			continue

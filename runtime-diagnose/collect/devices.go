@@ -63,7 +63,7 @@ const mostTaintRules = 500
 func (r *reading) readTaintRules(ctx context.Context) {
 	for _, apiVersion := range taintRuleVersions {
 		gv, _ := schema.ParseGroupVersion(apiVersion)
-		m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: "DeviceTaintRule"}, gv.Version)
+		m, err := r.mapping(schema.GroupKind{Group: gv.Group, Kind: "DeviceTaintRule"}, gv.Version)
 		if meta.IsNoMatchError(err) {
 			continue
 		}
@@ -112,7 +112,7 @@ func (r *reading) keepTaintRules(list *unstructured.UnstructuredList, apiVersion
 func (r *reading) readSlices(ctx context.Context, node string) error {
 	for _, apiVersion := range deviceVersions {
 		gv, _ := schema.ParseGroupVersion(apiVersion)
-		m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: "ResourceSlice"}, gv.Version)
+		m, err := r.mapping(schema.GroupKind{Group: gv.Group, Kind: "ResourceSlice"}, gv.Version)
 		if meta.IsNoMatchError(err) {
 			continue
 		}

@@ -25,7 +25,7 @@ func (r *reading) readEvents(ctx context.Context) {
 	about := r.subjects()
 	options := metav1.ListOptions{Limit: eventPage}
 	for range eventPages {
-		page, err := r.Kube.CoreV1().Events(r.object.GetNamespace()).List(ctx, options)
+		page, err := r.events(ctx, r.object.GetNamespace(), options)
 		if err != nil {
 			r.missing("events", err)
 			return
@@ -102,7 +102,7 @@ func (r *reading) readNodeEvents(ctx context.Context) {
 	options := metav1.ListOptions{Limit: eventPage, FieldSelector: "involvedObject.kind=Node"}
 	since := r.object.GetCreationTimestamp()
 	for range eventPages {
-		page, err := r.Kube.CoreV1().Events(nodesNamespace).List(ctx, options)
+		page, err := r.events(ctx, nodesNamespace, options)
 		if err != nil {
 			if !apierrors.IsForbidden(err) {
 				r.missing("events of nodes", err)

@@ -112,7 +112,7 @@ const (
 func (r *reading) readWorkloads(ctx context.Context) {
 	for _, apiVersion := range workloads {
 		gv, _ := schema.ParseGroupVersion(apiVersion)
-		m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: workloadKind}, gv.Version)
+		m, err := r.mapping(schema.GroupKind{Group: gv.Group, Kind: workloadKind}, gv.Version)
 		if err != nil {
 			continue
 		}

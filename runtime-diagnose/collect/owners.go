@@ -110,7 +110,7 @@ func (r *reading) get(ctx context.Context, apiVersion, kind, namespace, name str
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.Mapper.RESTMapping(schema.GroupKind{Group: gv.Group, Kind: kind}, gv.Version)
+	m, err := r.mapping(schema.GroupKind{Group: gv.Group, Kind: kind}, gv.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func Add(m manager.Manager, o Options) error {
 		return fmt.Errorf("set up controller: %w", err)
 	}
 	from := &collect.Cluster{
-		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Now: o.Now,
+		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Shared: &collect.Shared{}, Now: o.Now,
 		Suspect: func(text []byte) bool { return collect.Suspicious(o.catalog())(text) },
 	}
 	if kept != nil {

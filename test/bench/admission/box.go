@@ -97,6 +97,16 @@ func (b *box) profile(ctx context.Context, seconds int, file string) error {
 	return os.WriteFile(file, text, 0o644)
 }
 
+// heap writes what the memory holds.
+func (b *box) heap(ctx context.Context, file string) error {
+	text, err := fetch(ctx, b.debug+"/pprof/heap?gc=1")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "at its peak until it was ready: %.0f MiB\n", b.peak())
+	return os.WriteFile(file, text, 0o644)
+}
+
 // counted is the sum of a counter of the process over all its labels.
 func (b *box) counted(ctx context.Context, name string) (float64, error) {
 	text, err := fetch(ctx, b.metrics)

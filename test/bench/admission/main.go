@@ -33,7 +33,8 @@ type settings struct {
 	burst        int
 	rate         float64
 	lasts        time.Duration
-	page, pprof  string
+	page         string
+	pprof, heap  string
 	onlyWebhook  bool
 	root, sample string
 }
@@ -48,6 +49,7 @@ func main() {
 	flag.DurationVar(&s.lasts, "for", time.Minute, "how long")
 	flag.StringVar(&s.page, "page", "", "`file` to write the page to; empty: to standard output")
 	flag.StringVar(&s.pprof, "cpuprofile", "", "`file` for a profile of Signalbox under the steady rate")
+	flag.StringVar(&s.heap, "memprofile", "", "`file` for a profile of its memory once it is ready")
 	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -89,6 +91,11 @@ func run(ctx context.Context, s settings) (err error) {
 	box, err := install(ctx, plane, s)
 	if err != nil {
 		return err
+	}
+	if s.heap != "" {
+		if err := box.heap(ctx, s.heap); err != nil {
+			return err
+		}
 	}
 	if err := clear(ctx, plane); err != nil {
 		return err
