@@ -275,3 +275,10 @@ func (d *diagnosis) isMember(place string) bool {
 	_, ok := d.at[place]
 	return ok
 }
+
+func (d *diagnosis) isPython(s evidence.Source) bool {
+	if d.pythons == nil {
+		d.pythons = attribute.FindPythons(d.Pods, d.sightings)
+	}
+	return d.pythons.Has(s)
+}

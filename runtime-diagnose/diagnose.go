@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -23,7 +24,7 @@ type Options struct {
 	LogBudget int // bytes of text kept of one log (32 KiB)
 	Evidence  int // items in the result (40)
 	Apart     int // logs that are kept apart; of more, those that say what others said are counted (1024)
-	Running   Thresholds
+	Running   timeline.Thresholds
 	Weights   *attribute.Table // points of features; nil: those in use
 	Without   []Heuristic      // left out, to measure what they are worth
 }
@@ -34,7 +35,7 @@ type Heuristic string
 // Heuristics are all of them, in the order in which they are asked.
 func Heuristics() []Heuristic {
 	return []Heuristic{
-		unwraps, translates, asksRaiser, lastLaunch, lastWords, success, survival, platformsWord,
+		unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, platformsWord,
 		"explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine,
 	}
 }
@@ -44,6 +45,7 @@ const (
 	translates    Heuristic = "translate"      // an exception that is the direct cause of a known one gives way to it
 	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
 	lastLaunch    Heuristic = "last-launch"    // of several runs in one file the last one counts
+	harmless      Heuristic = "harmless"       // what a context says is harmless below it
 	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
 	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
 	survival      Heuristic = "survival"       // what training goes on after was survived
@@ -130,15 +132,28 @@ func (d *diagnosis) recovery() {
 
 // align lists the members, and works out how far their clocks are apart.
 func (d *diagnosis) align() {
-	logs := make([]timeline.Log, 0, len(d.logs.tracks))
+	d.courses = make([]timeline.Log, 0, len(d.logs.tracks))
 	for i := range d.logs.tracks {
 		if t := &d.logs.tracks[i]; !t.pasted { // it quotes members, and is none
-			logs = append(logs, t.log())
+			d.courses = append(d.courses, t.log())
 		}
 	}
-	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, logs), timeline.ClocksOf(d.Pods, logs)
+	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, d.courses), timeline.ClocksOf(d.Pods, d.courses)
 	d.at = timeline.ByPlace(d.all)
 	d.echoing = d.choruses()
+}
+
+// lookAtRunning adds what is wrong with a job that runs, and what its losses show of one that ran.
+func (d *diagnosis) lookAtRunning() {
+	if d.State.Phase != kinds.Running {
+		d.sightings = append(d.sightings, timeline.FindRise(d.courses)...)
+		return
+	}
+	watched := slices.ContainsFunc(d.Watched, func(s evidence.Observation) bool { return s.Signature.Category == progress.NoProgress.Category })
+	found, slow := timeline.LookAtRunning(d.courses, d.all, d.time, d.Now, d.options.Running.WithDefaults(), watched)
+	if d.sightings = append(d.sightings, found...); slow != "" {
+		d.remarks = append(d.remarks, slow)
+	}
 }
 
 func (d *diagnosis) correlate() {
@@ -175,10 +190,11 @@ type diagnosis struct {
 	root      *evidence.Observation // the answer's cause; nil: there is none
 	all       []timeline.Member
 	at        map[string]int // in all, by place
+	courses   []timeline.Log // of the logs that are of members
 	echoing   []chorus
 	time      *timeline.Clocks
 	marks     timeline.Marks
-	pythons   map[string]bool // see findPython; nil: not looked for yet
+	pythons   attribute.Pythons // nil: not looked for yet
 	remarks   []string
 	end       Excerpt          // of the log that a bare exit code is the last word of
 	compared  string           // how the root's line compares with the last good run
@@ -237,7 +253,7 @@ func (d *diagnosis) result(ctx context.Context) Result {
 		Notes: d.remarks, Retried: control.RetriedOf(&d.Case), MostEvidence: d.options.Evidence,
 	}
 	if d.State.Phase == kinds.Running {
-		f.HalfStarted = d.options.Running.withDefaults().HalfStarted
+		f.HalfStarted = d.options.Running.WithDefaults().HalfStarted
 	}
 	r := report.Write(ctx, &f)
 	r.Printed = d.printed(&r)
@@ -299,5 +315,6 @@ func (t *track) log() timeline.Log {
 	return timeline.Log{
 		Source: t.source, Clock: t.clock(), First: t.first, Last: t.last, LastText: t.lastText, LastNumber: t.lastNumber,
 		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.steps,
+		Losses: t.losses, Stamped: t.stamped, Ended: t.ended,
 	}
 }

@@ -1,6 +1,9 @@
 package diagnose
 
-import "github.com/signalbox-dev/signalbox/runtime-diagnose/report"
+import (
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
+)
 
 // What a diagnosis amounts to, by its names in package report.
 type (
@@ -12,6 +15,8 @@ type (
 	Coverage = report.Coverage
 	Picture  = report.Picture
 	Printed  = report.Printed
+
+	Thresholds = timeline.Thresholds
 )
 
 // The verdicts and standings.
