@@ -90,9 +90,8 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadObjects(&c, catalog), control.ReadOperator(&c, seen.Pods))
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadStatuses(&c, seen.Pods, catalog))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
-	d.sightings = append(d.sightings, control.ReadPodGroup(&c, catalog)...)
 	d.readSilence()
 	dateSightings(d.sightings)
 	return d

@@ -1,8 +1,16 @@
 package diagnose
 
 import (
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
+)
+
+// What goes into a diagnosis, by its names in package evidence.
+type (
+	Case    = evidence.Bundle
+	Log     = evidence.ContainerLog
+	Excerpt = evidence.Excerpt
 )
 
 // What a diagnosis amounts to, by its names in package report.
