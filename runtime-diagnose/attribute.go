@@ -26,10 +26,10 @@ func (d *diagnosis) attribute(ctx context.Context) {
 			return lines.Has(body), d.Good.Whole && lines.New(body)
 		}
 	}
-	d.take(attribute.Decide(in))
+	d.decided(attribute.Decide(in))
 }
 
-func (d *diagnosis) take(a attribute.Answer) {
+func (d *diagnosis) decided(a attribute.Answer) {
 	if d.answer = a; a.Cause != nil {
 		d.root = &a.Cause.Observation
 	}

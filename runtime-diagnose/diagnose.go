@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -19,44 +18,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
-// Options bound a diagnosis. Zero values mean defaults.
-type Options struct {
-	LogBudget int // bytes of text kept of one log (32 KiB)
-	Evidence  int // items in the result (40)
-	Apart     int // logs that are kept apart; of more, those that say what others said are counted (1024)
-	Running   timeline.Thresholds
-	Weights   *attribute.Table // points of features; nil: those in use
-	Without   []Heuristic      // left out, to measure what they are worth
-}
-
-// Heuristic is one rule that may be wrong, by name.
-type Heuristic string
-
-// Heuristics are all of them, in the order in which they are asked.
-func Heuristics() []Heuristic {
-	return []Heuristic{
-		unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, platformsWord,
-		"explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine,
-	}
-}
-
-const (
-	unwraps       Heuristic = "unwrap"         // an exception that hands on another one gives way to it
-	translates    Heuristic = "translate"      // an exception that is the direct cause of a known one gives way to it
-	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
-	lastLaunch    Heuristic = "last-launch"    // of several runs in one file the last one counts
-	harmless      Heuristic = "harmless"       // what a context says is harmless below it
-	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
-	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
-	survival      Heuristic = "survival"       // what training goes on after was survived
-	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
-	watchdogs     Heuristic = "watchdogs"      // sequence numbers of collectives name who was behind
-	quietMember   Heuristic = "quiet-member"   // the member that does not say what all others say
-	newLine       Heuristic = "new-line"       // what only the log of the one that ended says
-)
-
-func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }
-
 // Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx
 // ends; what it could not read is in Coverage. A nil catalog knows no signatures: the platform's side is
 // still read.
@@ -64,7 +25,6 @@ func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h)
 // Each stage adds to what the ones before it found, and changes nothing of it.
 func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options) Result {
 	d := observe(ctx, c, catalog, o.withDefaults()) // what the platform, the logs and the objects say
-	d.recovery()                                    // what of it is over
 	d.align()                                       // who takes part, by whose clock, in which order
 	d.lookAtRunning()                               // what is wrong with a job that runs
 	d.correlate()                                   // who went after whom
@@ -74,18 +34,13 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	return d.result(ctx)
 }
 
-func (o Options) withDefaults() Options {
-	o.Evidence = cmp.Or(o.Evidence, 40)
-	return o
-}
-
 // observe reads everything that was collected.
 func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options) *diagnosis {
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
 	c.Logs = c.Joined()
 	seen := control.Read(control.Input{
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
-		Source: c.Place, NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
+		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
@@ -94,6 +49,7 @@ func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options)
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
 	d.readSilence()
 	dateSightings(d.sightings)
+	d.failed = d.jobFailed()
 	return d
 }
 
@@ -121,12 +77,6 @@ func dateSightings(seen []evidence.Observation) {
 			s.Item.Clock = s.Item.Source.Clock()
 		}
 	}
-}
-
-// recovery asks what is left of it: what a log itself or the platform's last word ends was ended while the log
-// was read.
-func (d *diagnosis) recovery() {
-	d.failed = d.jobFailed()
 }
 
 // align lists the members, and works out how far their clocks are apart.
@@ -173,8 +123,6 @@ func passes(of []Heuristic) []string {
 	}
 	return out
 }
-
-func noRejoin(c Case) bool { return control.NoRejoin(&c) }
 
 // diagnosis is the state of one call of Diagnose.
 type diagnosis struct {
@@ -247,7 +195,7 @@ func wanted(c Case) int {
 // result writes the report from what the stages have found.
 func (d *diagnosis) result(ctx context.Context) Result {
 	f := report.Findings{
-		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.read(), Failed: d.failed, Members: d.all, Groups: d.groups(),
+		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.readings(), Failed: d.failed, Members: d.all, Groups: d.groups(),
 		Clocks: d.time, Marks: d.marks, Answer: d.answer, Waited: d.waited, Compared: d.compared, End: d.end,
 		Notes: d.remarks, Retried: control.RetriedOf(&d.Case), MostEvidence: d.options.Evidence,
 	}
@@ -259,8 +207,8 @@ func (d *diagnosis) result(ctx context.Context) Result {
 	return r
 }
 
-// read is what reading the logs amounts to.
-func (d *diagnosis) read() report.Reading {
+// readings is what reading the logs amounts to.
+func (d *diagnosis) readings() report.Reading {
 	l := &d.logs
 	return report.Reading{
 		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Broken: l.broken, Missing: l.missing,
@@ -307,13 +255,4 @@ func (d *diagnosis) groups() []report.Group {
 		})
 	}
 	return out
-}
-
-// log is what a track shows of its member.
-func (t *track) log() timeline.Log {
-	return timeline.Log{
-		Source: t.source, Clock: t.clock(), First: t.first, Last: t.last, LastText: t.lastText, LastNumber: t.lastNumber,
-		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.steps,
-		Losses: t.losses, Stamped: t.stamped, Ended: t.ended,
-	}
 }

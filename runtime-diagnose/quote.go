@@ -7,7 +7,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -50,14 +49,4 @@ func (d *diagnosis) readEnding(ctx context.Context) {
 	if root := d.root; root != nil && attribute.BareExit(root) {
 		d.end = d.ending(ctx, root.Item.Source)
 	}
-}
-
-// idleIn is the first line that says that the program uses no device.
-func idleIn(e Excerpt) (Excerpt, bool) {
-	for i := range e.Lines {
-		if progress.UsesNoDevice(e.Lines[i].Text) {
-			return Excerpt{Source: e.Source, Lines: slices.Clone(e.Lines[i : i+1])}, e.Source.Pod != "" && e.Source.Attempt == 0
-		}
-	}
-	return Excerpt{}, false
 }
