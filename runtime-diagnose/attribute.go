@@ -26,10 +26,10 @@ func (d *diagnosis) attribute(ctx context.Context) {
 			return lines.Has(body), d.Good.Whole && lines.New(body)
 		}
 	}
-	d.take(attribute.Decide(in))
+	d.decided(attribute.Decide(in))
 }
 
-func (d *diagnosis) take(a attribute.Answer) {
+func (d *diagnosis) decided(a attribute.Answer) {
 	if d.answer = a; a.Cause != nil {
 		d.root = &a.Cause.Observation
 	}
@@ -274,4 +274,11 @@ func (d *diagnosis) silent() []*timeline.Member {
 func (d *diagnosis) isMember(place string) bool {
 	_, ok := d.at[place]
 	return ok
+}
+
+func (d *diagnosis) isPython(s evidence.Source) bool {
+	if d.pythons == nil {
+		d.pythons = attribute.FindPythons(d.Pods, d.sightings)
+	}
+	return d.pythons.Has(s)
 }

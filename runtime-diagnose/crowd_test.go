@@ -359,7 +359,7 @@ func TestTheWordsOfAnEchoMayBeGone(t *testing.T) {
 	s := evidence.Observation{Signature: &signature.Signature{ID: "x", Title: "it broke", Role: signature.Root}, Item: evidence.Item{ID: "pod/w/c#1", Kind: evidence.Log, Times: 1, Source: evidence.Source{Pod: "w", Container: "c", Line: 1}}}
 	d := &diagnosis{catalog: &signature.Catalog{}, options: Options{Evidence: 40}, at: map[string]int{}, time: &timeline.Clocks{}}
 	d.Logs = []Log{{Source: evidence.Source{Pod: "w", Container: "c"}, Open: func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }}}
-	d.take(attribute.Answer{Cause: &attribute.Candidate{Observation: s}})
+	d.decided(attribute.Answer{Cause: &attribute.Candidate{Observation: s}})
 	d.rereadRoot(t.Context())
 	r := d.result(t.Context())
 	if r.Root == nil || len(r.Root.Cites) != 1 || !strings.Contains(Text(r), "it broke") {

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,48 +11,12 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
-
-// Options bound a diagnosis. Zero values mean defaults.
-type Options struct {
-	LogBudget int // bytes of text kept of one log (32 KiB)
-	Evidence  int // items in the result (40)
-	Apart     int // logs that are kept apart; of more, those that say what others said are counted (1024)
-	Running   Thresholds
-	Weights   *attribute.Table // points of features; nil: those in use
-	Without   []Heuristic      // left out, to measure what they are worth
-}
-
-// Heuristic is one rule that may be wrong, by name.
-type Heuristic string
-
-// Heuristics are all of them, in the order in which they are asked.
-func Heuristics() []Heuristic {
-	return []Heuristic{
-		unwraps, translates, asksRaiser, lastLaunch, lastWords, success, survival, platformsWord,
-		"explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine,
-	}
-}
-
-const (
-	unwraps       Heuristic = "unwrap"         // an exception that hands on another one gives way to it
-	translates    Heuristic = "translate"      // an exception that is the direct cause of a known one gives way to it
-	asksRaiser    Heuristic = "raiser"         // who raised an exception says what its words do not
-	lastLaunch    Heuristic = "last-launch"    // of several runs in one file the last one counts
-	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
-	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
-	survival      Heuristic = "survival"       // what training goes on after was survived
-	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
-	watchdogs     Heuristic = "watchdogs"      // sequence numbers of collectives name who was behind
-	quietMember   Heuristic = "quiet-member"   // the member that does not say what all others say
-	newLine       Heuristic = "new-line"       // what only the log of the one that ended says
-)
-
-func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h) }
 
 // Diagnose finds out what a job suffers from. It reads the case's logs once, and stops reading when ctx
 // ends; what it could not read is in Coverage. A nil catalog knows no signatures: the platform's side is
@@ -62,7 +25,6 @@ func (o *Options) uses(h Heuristic) bool { return !slices.Contains(o.Without, h)
 // Each stage adds to what the ones before it found, and changes nothing of it.
 func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options) Result {
 	d := observe(ctx, c, catalog, o.withDefaults()) // what the platform, the logs and the objects say
-	d.recovery()                                    // what of it is over
 	d.align()                                       // who takes part, by whose clock, in which order
 	d.lookAtRunning()                               // what is wrong with a job that runs
 	d.correlate()                                   // who went after whom
@@ -72,27 +34,22 @@ func Diagnose(ctx context.Context, c Case, catalog *signature.Catalog, o Options
 	return d.result(ctx)
 }
 
-func (o Options) withDefaults() Options {
-	o.Evidence = cmp.Or(o.Evidence, 40)
-	return o
-}
-
 // observe reads everything that was collected.
 func observe(ctx context.Context, c Case, catalog *signature.Catalog, o Options) *diagnosis {
 	c.State.Message = reduce.Plain(c.State.Message) // operators quote what their pods said
 	c.Logs = c.Joined()
 	seen := control.Read(control.Input{
 		Job: c.JobName(), Pods: c.Pods, Events: c.Events, Nodes: c.Nodes, Objects: c.Objects, Catalog: catalog,
-		Source: c.Place, NoRejoin: noRejoin(c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
+		Source: c.Place, NoRejoin: control.NoRejoin(&c), Complete: complete(c), Wanted: wanted(c), Now: c.Now,
 	})
 	logs := readLogs(ctx, c, catalog, seen.Pods, o)
 	logs.answer(c.Logs, seen.Pods)
 	d := &diagnosis{Case: c, catalog: catalog, options: o, seen: seen, logs: logs}
-	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadObjects(&c, catalog), control.ReadOperator(&c, seen.Pods))
+	d.sightings = slices.Concat(seen.Sightings, c.Watched, logs.sightings, control.ReadStatuses(&c, seen.Pods, catalog))
 	d.logs.sightings, d.seen.Sightings = nil, nil // they are many
-	d.sightings = append(d.sightings, control.ReadPodGroup(&c, catalog)...)
 	d.readSilence()
 	dateSightings(d.sightings)
+	d.failed = d.jobFailed()
 	return d
 }
 
@@ -122,23 +79,30 @@ func dateSightings(seen []evidence.Observation) {
 	}
 }
 
-// recovery asks what is left of it: what a log itself or the platform's last word ends was ended while the log
-// was read.
-func (d *diagnosis) recovery() {
-	d.failed = d.jobFailed()
-}
-
 // align lists the members, and works out how far their clocks are apart.
 func (d *diagnosis) align() {
-	logs := make([]timeline.Log, 0, len(d.logs.tracks))
+	d.courses = make([]timeline.Log, 0, len(d.logs.tracks))
 	for i := range d.logs.tracks {
 		if t := &d.logs.tracks[i]; !t.pasted { // it quotes members, and is none
-			logs = append(logs, t.log())
+			d.courses = append(d.courses, t.log())
 		}
 	}
-	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, logs), timeline.ClocksOf(d.Pods, logs)
+	d.all, d.time = timeline.Members(d.seen.Pods, d.Pods, d.courses), timeline.ClocksOf(d.Pods, d.courses)
 	d.at = timeline.ByPlace(d.all)
 	d.echoing = d.choruses()
+}
+
+// lookAtRunning adds what is wrong with a job that runs, and what its losses show of one that ran.
+func (d *diagnosis) lookAtRunning() {
+	if d.State.Phase != kinds.Running {
+		d.sightings = append(d.sightings, timeline.FindRise(d.courses)...)
+		return
+	}
+	watched := slices.ContainsFunc(d.Watched, func(s evidence.Observation) bool { return s.Signature.Category == progress.NoProgress.Category })
+	found, slow := timeline.LookAtRunning(d.courses, d.all, d.time, d.Now, d.options.Running.WithDefaults(), watched)
+	if d.sightings = append(d.sightings, found...); slow != "" {
+		d.remarks = append(d.remarks, slow)
+	}
 }
 
 func (d *diagnosis) correlate() {
@@ -160,8 +124,6 @@ func passes(of []Heuristic) []string {
 	return out
 }
 
-func noRejoin(c Case) bool { return control.NoRejoin(&c) }
-
 // diagnosis is the state of one call of Diagnose.
 type diagnosis struct {
 	Case
@@ -175,10 +137,11 @@ type diagnosis struct {
 	root      *evidence.Observation // the answer's cause; nil: there is none
 	all       []timeline.Member
 	at        map[string]int // in all, by place
+	courses   []timeline.Log // of the logs that are of members
 	echoing   []chorus
 	time      *timeline.Clocks
 	marks     timeline.Marks
-	pythons   map[string]bool // see findPython; nil: not looked for yet
+	pythons   attribute.Pythons // nil: not looked for yet
 	remarks   []string
 	end       Excerpt          // of the log that a bare exit code is the last word of
 	compared  string           // how the root's line compares with the last good run
@@ -232,20 +195,20 @@ func wanted(c Case) int {
 // result writes the report from what the stages have found.
 func (d *diagnosis) result(ctx context.Context) Result {
 	f := report.Findings{
-		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.read(), Failed: d.failed, Members: d.all, Groups: d.groups(),
+		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.readings(), Failed: d.failed, Members: d.all, Groups: d.groups(),
 		Clocks: d.time, Marks: d.marks, Answer: d.answer, Waited: d.waited, Compared: d.compared, End: d.end,
 		Notes: d.remarks, Retried: control.RetriedOf(&d.Case), MostEvidence: d.options.Evidence,
 	}
 	if d.State.Phase == kinds.Running {
-		f.HalfStarted = d.options.Running.withDefaults().HalfStarted
+		f.HalfStarted = d.options.Running.WithDefaults().HalfStarted
 	}
 	r := report.Write(ctx, &f)
 	r.Printed = d.printed(&r)
 	return r
 }
 
-// read is what reading the logs amounts to.
-func (d *diagnosis) read() report.Reading {
+// readings is what reading the logs amounts to.
+func (d *diagnosis) readings() report.Reading {
 	l := &d.logs
 	return report.Reading{
 		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Broken: l.broken, Missing: l.missing,
@@ -292,12 +255,4 @@ func (d *diagnosis) groups() []report.Group {
 		})
 	}
 	return out
-}
-
-// log is what a track shows of its member.
-func (t *track) log() timeline.Log {
-	return timeline.Log{
-		Source: t.source, Clock: t.clock(), First: t.first, Last: t.last, LastText: t.lastText, LastNumber: t.lastNumber,
-		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.steps,
-	}
 }

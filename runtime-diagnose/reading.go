@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
@@ -184,7 +185,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	r.heed(lastWord(pod, log, c))
 	h.sightings = foremost(r.sightings, share.sightings)
 	excerpt := Excerpt{Source: log.Source, Lines: digest.Lines, Read: digest.LinesRead, Skipped: digest.BytesSkipped}
-	if line, ok := idleIn(excerpt); ok {
+	if line, ok := excerpt.First(progress.UsesNoDevice); ok && log.Source.Pod != "" && log.Source.Attempt == 0 {
 		h.idle = line
 	}
 	h.excerpt = within(excerpt, share.excerpt)
@@ -197,7 +198,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 // lastWord is what the platform says of the life of the container that a log is of.
 func lastWord(pod *control.Pod, log *Log, c Case) control.Word {
 	switch {
-	case log.Past && !noRejoin(c):
+	case log.Past && !control.NoRejoin(&c):
 		return control.Past
 	case pod == nil:
 		return control.Open

@@ -16,6 +16,9 @@ import (
 // settle looks back from the end of the log.
 func (r *logReader) settle(d reduce.Digest) {
 	r.series = r.steps.Series()
+	if r.options.uses(harmless) {
+		r.explainAway()
+	}
 	if r.options.uses(lastLaunch) {
 		r.onlyLast()
 	}
@@ -127,6 +130,21 @@ func (r *logReader) heed(word control.Word) {
 	for i := range r.sightings {
 		s := &r.sightings[i]
 		s.Over = s.Over || word == control.Past || word == control.EndedWell && !s.Signature.Lasts()
+	}
+}
+
+// explainAway ends what a context signature says is harmless where it stands close before.
+func (r *logReader) explainAway() {
+	for _, context := range r.sightings {
+		if context.Signature.Role != signature.Context {
+			continue
+		}
+		for i := range r.sightings {
+			s := &r.sightings[i]
+			if d := s.Item.Source.Line - context.Item.Source.Line; d >= 0 && d <= 10 && slices.Contains(context.Signature.Hides, s.Signature.ID) {
+				s.Over = true
+			}
+		}
 	}
 }
 

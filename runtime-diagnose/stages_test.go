@@ -16,7 +16,7 @@ var owners = map[string][]string{
 	"Over":     {"settle.go", "logs.go", "launches.go", "raised.go", "track.go"},
 	"Mild":     {"settle.go"},
 	"First":    {"track.go"},
-	"Follower": {"framework.go"},
+	"Follower": {},
 	"root":     {"attribute.go"},
 	"answer":   {"attribute.go"},
 }

@@ -223,3 +223,12 @@ func kept(s progress.Series, steps int) progress.Series {
 	}
 	return s
 }
+
+// log is what a track shows of its member.
+func (t *track) log() timeline.Log {
+	return timeline.Log{
+		Source: t.source, Clock: t.clock(), First: t.first, Last: t.last, LastText: t.lastText, LastNumber: t.lastNumber,
+		Back: t.back, Calls: t.calls, Comms: t.comms, Steps: t.steps,
+		Losses: t.losses, Stamped: t.stamped, Ended: t.ended,
+	}
+}

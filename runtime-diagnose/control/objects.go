@@ -11,9 +11,9 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// ReadObjects runs the conditions of the objects between the job and its pods (Workload,
+// readObjects runs the conditions of the objects between the job and its pods (Workload,
 // PodGroup, JobSet, claims) through the catalog: queues say there why they hold a job.
-func ReadObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
+func readObjects(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
 	if catalog == nil {
 		return nil
 	}

@@ -12,11 +12,13 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// ReadOperator reads what the job's own status says of single pods.
-func ReadOperator(c *evidence.Bundle, pods []Pod) []evidence.Observation {
-	return slices.Concat(readFramework(c), readT9k(c, pods), readExitInMessage(c, pods))
+// ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
+// status says of single pods.
+func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
+	return slices.Concat(readObjects(c, catalog), readFramework(c), readT9k(c, pods), readExitInMessage(c, pods), readPodGroup(c, catalog))
 }
 
 // exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137".
@@ -88,4 +90,26 @@ func readT9k(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 		}
 	}
 	return out
+}
+
+// ColossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with
+// 0 whatever happened (t9k ColossalAIJob manual).
+const ColossalAI = "ColossalAIJob"
+
+// T9kGroup begins the apiVersion of TensorStack's jobs.
+const T9kGroup = "batch.tensorstack.dev/"
+
+// NoRejoin says that restarted members of the job do not take part again.
+func NoRejoin(b *evidence.Bundle) bool { return b.Job != nil && b.Job.Ref.Kind == ColossalAI }
+
+// Number reads an integer of a decoded object, in either form decoders give.
+func Number(v any) (int64, bool) {
+	switch n := v.(type) {
+	case int64:
+		return n, true
+	case float64:
+		return int64(n), true
+	default:
+		return 0, false
+	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
-// ReadPodGroup reads why T9k's scheduler has not started a gang: its PodGroup says so in conditions
+// readPodGroup reads why T9k's scheduler has not started a gang: its PodGroup says so in conditions
 // (PodGroup of scheduler.tensorstack.dev/v1beta1: GroupScheduled, SufficientGroupMember).
-func ReadPodGroup(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
+func readPodGroup(c *evidence.Bundle, catalog *signature.Catalog) []evidence.Observation {
 	var out []evidence.Observation
 	for _, u := range c.Objects {
 		if u == nil || u.GetKind() != "PodGroup" || !strings.HasPrefix(u.GetAPIVersion(), "scheduler.tensorstack.dev/") || catalog == nil {

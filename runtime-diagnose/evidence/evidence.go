@@ -7,6 +7,7 @@ package evidence
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
@@ -80,4 +81,29 @@ func (s Source) LineID() ID {
 	default:
 		return ID(fmt.Sprintf("pod/%s/%s#%d", s.Pod, s.Container, s.Line))
 	}
+}
+
+// Who is "worker-3 (Worker 3, node gpu-7)".
+func (s Source) Who() string {
+	name := s.Pod
+	if name == "" {
+		name = s.File
+		if s.Rank >= 0 && name != "" {
+			return fmt.Sprintf("%s, rank %d", name, s.Rank)
+		}
+		return name
+	}
+	var about []string
+	if s.Role != "" && s.Rank >= 0 {
+		about = append(about, fmt.Sprintf("%s %d", s.Role, s.Rank))
+	} else if s.Rank >= 0 {
+		about = append(about, fmt.Sprintf("rank %d", s.Rank))
+	}
+	if s.Node != "" {
+		about = append(about, "node "+s.Node)
+	}
+	if len(about) > 0 {
+		name += " (" + strings.Join(about, ", ") + ")"
+	}
+	return name
 }

@@ -1,6 +1,10 @@
 package evidence
 
-import "github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+import (
+	"slices"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+)
 
 // Excerpt is what was kept of one log, masked.
 type Excerpt struct {
@@ -30,4 +34,14 @@ func (e Excerpt) Shown(text string) string {
 		return text
 	}
 	return reduce.Written(text)
+}
+
+// First is the first line for which something holds.
+func (e Excerpt) First(holds func(text string) bool) (Excerpt, bool) {
+	for i := range e.Lines {
+		if holds(e.Lines[i].Text) {
+			return Excerpt{Source: e.Source, Lines: slices.Clone(e.Lines[i : i+1])}, true
+		}
+	}
+	return Excerpt{}, false
 }

@@ -331,7 +331,7 @@ func (d *draft) devicesOf(role string) int64 {
 func (d *draft) remarkUnused() {
 	for _, e := range d.Read.Idle {
 		if held := d.devicesOf(e.Source.Role); held > 0 {
-			d.remarks = append(d.remarks, fmt.Sprintf("%s holds %s, and its program says that it uses none: %s [%s]", Who(e.Source), words.Count(int(held), "device", "devices"), cut(strings.TrimSpace(e.Lines[0].Text)), e.Item(0).ID))
+			d.remarks = append(d.remarks, fmt.Sprintf("%s holds %s, and its program says that it uses none: %s [%s]", e.Source.Who(), words.Count(int(held), "device", "devices"), cut(strings.TrimSpace(e.Lines[0].Text)), e.Item(0).ID))
 			return // one says it for all: they run the same program
 		}
 	}

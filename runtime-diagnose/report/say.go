@@ -120,7 +120,7 @@ func followersSentence(all []Followers) string {
 
 // sentence is the one line that names who, where and what, with the numbers.
 func (d *draft) sentence(s *evidence.Observation) string {
-	who := Who(s.Item.Source)
+	who := s.Item.Source.Who()
 	switch n := d.places(s); {
 	case n > 1 && who != "":
 		who += fmt.Sprintf(" and %d more", n-1)
@@ -188,31 +188,6 @@ func (d *draft) schedulerOf(s *evidence.Observation) *control.Unschedulable {
 		}
 	}
 	return nil
-}
-
-// Who is "worker-3 (Worker 3, node gpu-7)".
-func Who(s evidence.Source) string {
-	name := s.Pod
-	if name == "" {
-		name = s.File
-		if s.Rank >= 0 && name != "" {
-			return fmt.Sprintf("%s, rank %d", name, s.Rank)
-		}
-		return name
-	}
-	var about []string
-	if s.Role != "" && s.Rank >= 0 {
-		about = append(about, fmt.Sprintf("%s %d", s.Role, s.Rank))
-	} else if s.Rank >= 0 {
-		about = append(about, fmt.Sprintf("rank %d", s.Rank))
-	}
-	if s.Node != "" {
-		about = append(about, "node "+s.Node)
-	}
-	if len(about) > 0 {
-		name += " (" + strings.Join(about, ", ") + ")"
-	}
-	return name
 }
 
 // places counts the different pods or ranks that said the same.

@@ -25,6 +25,9 @@ type Log struct {
 	Calls       []Call
 	Comms       map[string]time.Time // communicators by ID → when they came up here
 	Steps       progress.Series
+	Losses      []float64 // over the whole run; of a gang too large for that only while it runs
+	Stamped     bool      // by the node's clock
+	Ended       bool      // it says that it ended well
 }
 
 // Members lists who takes part: every pod, and every log of which no pod is known.

@@ -1,4 +1,4 @@
-package diagnose
+package attribute
 
 import (
 	"regexp"
@@ -12,22 +12,20 @@ import (
 // python is what a container's command says that starts a Python program.
 var python = regexp.MustCompile(`\bpython[\d.]*\b|\.py\b|\b(?:torchrun|accelerate|deepspeed|colossalai|ipython|pytest)\b`)
 
-// isPython says that there is evidence of Python where an exit code is all that is known: its command, or a
-// traceback in its log or in that of another pod of the same image, which runs the same program. A shell
-// script's exit code is no exception.
-func (d *diagnosis) isPython(s evidence.Source) bool {
-	if d.pythons == nil {
-		d.pythons = d.findPython()
-	}
-	return d.pythons[s.Pod+"/"+s.Container] || d.pythons[s.Pod+"/*"]
-}
+// Pythons are the containers of which there is evidence that they run Python: their command, or a traceback in
+// their log or in that of another pod of the same image, which runs the same program. A shell script's exit
+// code is no exception. As pod/container; pod/, where one of the pod's does; pod/*, where all do.
+type Pythons map[string]bool
 
-// findPython are the containers that run Python, as pod/container, where one does pod/, where all do pod/*.
-func (d *diagnosis) findPython() map[string]bool {
-	out, images := map[string]bool{}, map[string]bool{}
+// Has says that there is such evidence of a source.
+func (p Pythons) Has(s evidence.Source) bool { return p[s.Pod+"/"+s.Container] || p[s.Pod+"/*"] }
+
+// FindPythons looks for them.
+func FindPythons(pods []corev1.Pod, seen []evidence.Observation) Pythons {
+	out, images := Pythons{}, map[string]bool{}
 	raised := map[string]bool{}
-	for i := range d.sightings {
-		if o := &d.sightings[i]; o.Raised {
+	for i := range seen {
+		if o := &seen[i]; o.Raised {
 			raised[o.Item.Source.Pod] = true
 		}
 	}
@@ -40,14 +38,14 @@ func (d *diagnosis) findPython() map[string]bool {
 		}
 		return p.Spec.Containers[0].Image
 	}
-	for i := range d.Pods {
-		if p := &d.Pods[i]; raised[p.Name] {
+	for i := range pods {
+		if p := &pods[i]; raised[p.Name] {
 			images[only(p)] = true
 		}
 	}
 	delete(images, "")
-	for i := range d.Pods {
-		p := &d.Pods[i]
+	for i := range pods {
+		p := &pods[i]
 		if images[only(p)] {
 			out[p.Name+"/*"] = true
 		}

@@ -1,6 +1,17 @@
 package diagnose
 
-import "github.com/signalbox-dev/signalbox/runtime-diagnose/report"
+import (
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
+)
+
+// What goes into a diagnosis, by its names in package evidence.
+type (
+	Case    = evidence.Bundle
+	Log     = evidence.ContainerLog
+	Excerpt = evidence.Excerpt
+)
 
 // What a diagnosis amounts to, by its names in package report.
 type (
@@ -12,6 +23,8 @@ type (
 	Coverage = report.Coverage
 	Picture  = report.Picture
 	Printed  = report.Printed
+
+	Thresholds = timeline.Thresholds
 )
 
 // The verdicts and standings.

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"context"
+	"sync"
+
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+)
+
+// draft is a report while it is written.
+type draft struct {
+	*Findings
+	root     *evidence.Observation // the answer's cause; nil: there is none
+	at       map[string]int        // in Members, by place
+	advice   *advice               // on the root, by its facts; nil: its signature's is all
+	attempts attempts
+	remarks  []string
+	fit      func() (fit.Result, bool) // of the whole job; see fitOfJob
+}
+
+// Write writes the report.
+func Write(ctx context.Context, f *Findings) Report {
+	d := &draft{Findings: f, at: make(map[string]int, len(f.Members)), remarks: f.Notes}
+	d.fit = sync.OnceValues(func() (fit.Result, bool) { return d.fitOfJob(ctx) })
+	if f.Answer.Cause != nil {
+		d.root = &f.Answer.Cause.Observation
+		d.advice = adviceFor(d.root)
+	}
+	for i := range f.Members {
+		d.at[f.Members[i].Place] = i
+	}
+	d.compareAttempts()
+	d.remarkAll()
+	r := Report{Observed: d.Now, Excerpts: d.Read.Excerpts, Coverage: d.coverage()}
+	if d.Job != nil {
+		r.Job = d.Job.Ref
+	}
+	r.Waiting, r.Remarks = d.waiting(), d.remarks
+	d.judge(&r)
+	if r.Verdict != Healthy {
+		r.Candidates, r.Confidence = d.Answer.Candidates, d.Answer.Confidence
+	}
+	d.sayOrder(&r)
+	d.collectEvidence(&r)
+	r.Hypotheses = d.hypotheses(&r)
+	d.say(&r)
+	return r
+}
+
+func (d *draft) remarkAll() {
+	d.remarkHalfStarted()
+	d.remarks = append(d.remarks, d.Seen.Notes...)
+	d.remarkUnused()
+	d.remarkCounts()
+	d.remarkRestarts()
+	if d.Retried != "" {
+		d.remark("The job was %s.", d.Retried)
+	}
+	d.remarkDebugged()
+	d.remarkSituation()
+}
+
+func (d *draft) coverage() Coverage {
+	c := Coverage{PodsSeen: len(d.Seen.Pods), BytesRead: d.Read.BytesRead, BytesSkipped: d.Read.BytesSkipped}
+	c.PodsRead = d.Read.Pods
+	if d.Job != nil && !d.Job.Suspended {
+		c.PodsExpected = d.Job.MaxPods()
+	}
+	c.Missing = append(append([]string{}, d.Missing...), d.Read.Missing...)
+	return c
+}
