@@ -6,24 +6,32 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
 
-// What goes into a diagnosis, by its names in package evidence.
 type (
-	Case    = evidence.Bundle
-	Log     = evidence.ContainerLog
+	// Case is what goes into a diagnosis.
+	Case = evidence.Bundle
+	// Log is the log of one container.
+	Log = evidence.ContainerLog
+	// Excerpt is what was kept of one.
 	Excerpt = evidence.Excerpt
-)
 
-// What a diagnosis amounts to, by its names in package report.
-type (
-	Result   = report.Report
-	Verdict  = report.Verdict
+	// Result is what a diagnosis amounts to.
+	Result = report.Report
+	// Verdict is it in a word.
+	Verdict = report.Verdict
+	// Standing is how well a cause is supported.
 	Standing = report.Standing
-	Cause    = report.Cause
-	Story    = report.Story
+	// Cause is one thing that went wrong.
+	Cause = report.Cause
+	// Story is what a model wrote about a diagnosis.
+	Story = report.Story
+	// Coverage says how much was looked at.
 	Coverage = report.Coverage
-	Picture  = report.Picture
-	Printed  = report.Printed
+	// Picture says how a timeline is drawn.
+	Picture = report.Picture
+	// Printed is of a job that ended well, to compare the next run with.
+	Printed = report.Printed
 
+	// Thresholds say when a job that runs is slow.
 	Thresholds = timeline.Thresholds
 )
 

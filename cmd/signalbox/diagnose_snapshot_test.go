@@ -15,7 +15,7 @@ func TestASnapshotBesideABundle(t *testing.T) {
 		code int
 		want string
 	}{
-		"beside a bundle":    {"--bundle " + bundle + " --snapshot " + bundle + "/nodes.yaml", 0, "the largest node it may use has 24, even idle"},
+		"beside a bundle":    {"--bundle " + bundle + " --snapshot " + bundle + "/nodes.yaml", 0, "but the largest node it may use has 24 even idle"},
 		"without one":        {"--snapshot " + bundle + "/nodes.yaml pytorchjob/train", exitUsage, "expected --bundle beside it"},
 		"one that is absent": {"--bundle " + bundle + " --snapshot " + bundle + "/none.yaml", exitUsage, "none.yaml"},
 	} {

@@ -57,12 +57,6 @@ func queued(system gang.QueueSystem, queue string, g gang.Gang) gang.Gang {
 	return g
 }
 
-func elastic(least, most int) gang.Group {
-	g := group("Worker", most, build.Asks("8"))
-	g.Min = least
-	return g
-}
-
 func TestWhatTheViewOfQueuesLacksIsUnknown(t *testing.T) {
 	g := queued(gang.Kueue, "team", gpus(3, "8"))
 	node := build.Nodes(3, "a", build.GPUs(8))

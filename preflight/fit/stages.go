@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/fit/topology"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
@@ -97,12 +99,30 @@ func mostPods(podSets []*assign.PodSet) int {
 	return n
 }
 
+// outlived says whether the gang asks for what may be taken where no pod runs: storage, attachments, devices.
+func outlived(q *assign.Solver) bool {
+	for i := range q.Gang.Groups {
+		pod := &q.Gang.Groups[i].Pod
+		for name := range pod.Requests {
+			if q.Snapshot.DeviceClass(name) != "" {
+				return true
+			}
+		}
+		if len(pod.Spec.ResourceClaims) > 0 || slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // judge names the verdict where a stage was not placed whole, and returns the pod sets that
 // stand in the way: those of a stage that can never run, else those that cannot run now.
 func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSet) []*assign.PodSet {
 	idleKnown, stages := true, q.Gang.Stages()
 	// Where nothing runs, the cluster is idle, and all has been found out.
-	asIdle := len(stages) == 1 && q.PlacedBefore == 0 && !slices.Contains(q.Snapshot.Columns().Busy, true)
+	asIdle := len(stages) == 1 && q.PlacedBefore == 0 && !outlived(q) && !slices.Contains(q.Snapshot.Columns().Busy, true)
 	for _, stage := range stages {
 		ever := q.PodSets(q.Gang.Beside(stage))
 		idle := a

@@ -150,9 +150,17 @@ func (r Result) refusedByAll() bool {
 // there is enough of it, as far as is known.
 func (r Result) Lacks(resource string) string {
 	for _, s := range r.Shortfall {
-		if string(s.Resource) == resource && r.Refused() {
-			return r.shortText(s)
+		if string(s.Resource) != resource || !r.Refused() {
+			continue
 		}
+		lead := r.leading()
+		switch {
+		case r.Verdict == TooBig && s.never():
+			return r.neverText(s)
+		case len(lead) == 2 && !s.short(): // neither is short alone
+			return r.togetherText(lead[0], lead[1])
+		}
+		return r.shortText(s)
 	}
 	return ""
 }

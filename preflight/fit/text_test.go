@@ -60,17 +60,20 @@ func TestWhatRulesMatterNotIsNotSaid(t *testing.T) {
 		"no node has the device": {
 			fit.Result{Verdict: fit.TooBig, PodTooBig: true, Usable: 2, Reason: "2 Workers need a node each", Shortfall: none, Rejected: fit.Rejections{Total: 2, TooSmall: 2}},
 			"0 of 2 pods fit: one Worker asks for 8 amd.com/gpu, but no node it may use has any; 2 nodes too small",
-			[]string{"  short    amd.com/gpu: 8 asked by one pod, 0 on the largest node it may use"}, []string{"because", "cpu:"},
+			[]string{"  short    amd.com/gpu: 8 asked by one pod, 0 on the largest node it may use"},
+			[]string{"because", "cpu:"},
 		},
 		"every node is refused": {
 			fit.Result{Verdict: fit.TooBig, PodTooBig: true, Shortfall: none, Rejected: fit.Rejections{Total: 14, Selector: 12, Cordoned: 2}},
 			"0 of 2 pods fit: no node may take them (2 nodes cordoned, 12 not selected)",
-			[]string{"  nodes    2 nodes cordoned, 12 not selected"}, []string{"short"},
+			[]string{"  nodes    2 nodes cordoned, 12 not selected"},
+			[]string{"short"},
 		},
 		"a rule between pods": {
 			fit.Result{Verdict: fit.TooBig, Placed: 1, Usable: 1, Reason: "2 Workers keep apart over zone; the nodes that may take them are in 1 domain", Rejected: fit.Rejections{Total: 1, Open: 1}},
 			"1 of 2 pods fit: 2 Workers keep apart over zone; the nodes that may take them are in 1 domain",
-			[]string{"  because  2 Workers keep apart over zone; the nodes that may take them are in 1 domain"}, []string{"short"},
+			[]string{"  because  2 Workers keep apart over zone; the nodes that may take them are in 1 domain"},
+			[]string{"short"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,13 +128,3 @@ func objects(t testing.TB, text string) []*unstructured.Unstructured {
 	}
 	return out
 }
-
-func without(pods []*corev1.Pod, name string) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, p := range pods {
-		if p.Name != name {
-			out = append(out, p)
-		}
-	}
-	return out
-}

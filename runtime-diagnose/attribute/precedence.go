@@ -63,7 +63,7 @@ var precedence = map[string][]string{
 	"deepspeed-refused":               {"dataset-unreadable", "python-exception", "said-exception"},
 	"device-side-assert":              {"python-exception"},
 	"devices-unhealthy":               {"unexpected-admission-device"},
-	"disk-full":                       {"python-exception"},
+	"disk-full":                       {"python-exception", "said-error"},
 	"distributed-not-initialised":     {"python-exception"},
 	"dns-tracker-init":                {"python-exception"},
 	"ds-checkpoint-world-size":        {"python-exception"},

@@ -29,15 +29,18 @@ func TestWhatAJobWaitsFor(t *testing.T) {
 		"nothing is known": {},
 		"all is well":      {Usage{GPU: each(95, 96, 97), OfLimit: each(50, 60, 89.9), Throttled: each(0, 3, 24.9)}, nil},
 		"one idle worker behind a good mean": {Usage{GPU: each(96, 0, 93)}, []string{
-			"The GPUs of w-1 were at most 0 % busy over the last 15m0s, those of the 2 other pods 94.5 %; the mean of all, 63 %, does not show it."}},
+			"The GPUs of w-1 were at most 0 % busy over the last 15m0s, those of the 2 other pods 94.5 %; the mean of all, 63 %, does not show it.",
+		}},
 		"between idle and busy":          {Usage{GPU: each(96, 0, 9.9)}, nil},
 		"of one pod nothing is known":    {Usage{GPU: each(96, 0, -1)}, nil},
 		"memory, though the GPUs are":    {Usage{GPU: each(96, 95, 97), OfLimit: each(50, 90, 60), Memory: each(32*gib, 57.6*gib, 38*gib)}, []string{"The memory of w-1 reached 90 % of its limit (57.6 GiB): beyond it the kernel ends the container."}},
 		"a CPU limit":                    {Usage{GPU: each(30, 31, 29), CPU: each(1, 2, 1), Throttled: each(0, 25, 1)}, []string{"Its CPU limit held w-1 back in 25 % of the periods (2 cores in use); its GPUs were 31 % busy at most."}},
 		"a CPU limit beside busy GPUs":   {Usage{GPU: each(30, 90, 29), Throttled: each(0, 80, 1)}, nil},
 		"a CPU limit, and no GPU metric": {Usage{Throttled: each(0, 25, 1)}, []string{"Its CPU limit held w-1 back in 25 % of the periods."}},
-		"a disk": {Usage{GPU: each(30, 31, 29), NodeDisk: map[string]float64{"n-1": 99, "other": 100}},
-			[]string{"A disk of node n-1 had work 99 % of the time, with that of other pods; its GPUs were 31 % busy at most."}},
+		"a disk": {
+			Usage{GPU: each(30, 31, 29), NodeDisk: map[string]float64{"n-1": 99, "other": 100}},
+			[]string{"A disk of node n-1 had work 99 % of the time, with that of other pods; its GPUs were 31 % busy at most."},
+		},
 		"a network": {Usage{NodeNetwork: map[string]float64{"n-2": 90}}, []string{"The network of node n-2 carried 90 % of its speed, with that of other pods."}},
 	}
 	for name, tc := range cases {

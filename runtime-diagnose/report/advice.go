@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -159,9 +160,7 @@ func adviceFor(s *evidence.Observation) *advice {
 		if facts == nil || !a.reads(s.Line, facts) {
 			continue
 		}
-		for name, fact := range s.Facts {
-			facts[name] = fact
-		}
+		maps.Copy(facts, s.Facts)
 		return a.filled(facts)
 	}
 	return nil

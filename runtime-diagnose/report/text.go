@@ -201,14 +201,6 @@ func ends(r Report) string {
 	return b.String()
 }
 
-// shownOf is a kept line without the kubelet's time, as the decisive line is shown.
-func shownOf(s evidence.Source, text string) string {
-	if s.Pod == "" {
-		return text
-	}
-	return reduce.Written(text)
-}
-
 func excerptOf(r Report, s evidence.Source) *evidence.Excerpt {
 	for i := range r.Excerpts {
 		if e := &r.Excerpts[i]; e.Of(s) {

@@ -15,11 +15,12 @@ const mostWhy = 8
 // Nothing in it is obeyed by a terminal.
 func Why(r Report) string {
 	n := numbersOf(&r)
-	text := n.short(why(r))
+	var b strings.Builder
+	b.WriteString(n.short(why(r)))
 	for _, line := range n.resolved() {
-		text += line + "\n"
+		b.WriteString(line + "\n")
 	}
-	return inert(text)
+	return inert(b.String())
 }
 
 func why(r Report) string {

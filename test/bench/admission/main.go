@@ -29,14 +29,14 @@ import (
 
 // settings are the flags.
 type settings struct {
-	size         filled.Size
-	burst        int
-	rate         float64
-	lasts        time.Duration
-	page         string
-	pprof, heap  string
-	onlyWebhook  bool
-	root, sample string
+	size        filled.Size
+	burst       int
+	rate        float64
+	lasts       time.Duration
+	page        string
+	pprof, heap string
+	onlyWebhook bool
+	root        string
 }
 
 func main() {
