@@ -48,7 +48,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 		return m.Signature.LastResort && (l.Trace == nil || m.Signature.Role != signature.Root)
 	})
 	w := &r.worst
-	if l.Trace != nil || slices.ContainsFunc(matches, says) || mild(l.Body()) || warned.MatchString(l.Body()) || saysItGoesOn(l.Body()) || r.log.Pasted {
+	if l.Trace != nil || len(matches) > 0 || mild(l.Body()) || warned.MatchString(l.Body()) || saysItGoesOn(l.Body()) || r.log.Pasted {
 		return matches
 	}
 	if !w.open || l.Number-w.last > blockOf {

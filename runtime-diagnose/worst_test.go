@@ -1,37 +1,31 @@
 package diagnose_test
 
 import (
-	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
-// A line that only its program calls an error counts near the end of a log: what much else follows was
-// outlived, whatever the words.
-func TestTheWorstLineCountsNearTheEnd(t *testing.T) {
+// TestALineThatIsKnownIsNoUnknownError: what a signature knows as a remark is not offered as the worst line.
+func TestALineThatIsKnownIsNoUnknownError(t *testing.T) {
 	for name, tc := range map[string]struct {
-		after int
-		found bool
+		line string
+		want diagnose.Verdict
 	}{
-		"at the end":       {0, true},
-		"forty lines":      {40, true},
-		"one line more":    {41, false},
-		"half of the file": {4000, false},
+		"known as a remark": {"ERROR:git.cmd:git root error: Cmd('git') failed due to: exit code(128)", diagnose.Unknown},
+		"known to nobody":   {"ERROR:ring: the spindle of ring 4 has no owner", diagnose.Diagnosed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var b strings.Builder
-			b.WriteString("start\nagent: ERROR the lease of the tuner is gone\n")
-			for i := range tc.after {
-				fmt.Fprintf(&b, "uploading part %s\n", strings.Repeat("x", i%7+1))
-			}
-			r := read(t, "", strings.NewReader(b.String()))
-			if found := r.Root != nil && strings.Contains(r.Root.Line, "the lease of the tuner is gone"); found != tc.found {
-				t.Errorf("verdict %s, root %v; want it found: %v", r.Verdict, r.Root, tc.found)
-			}
-			if tc.found && r.Root.Standing != diagnose.Hypothesis {
-				t.Errorf("it is %s", r.Root.Standing)
+			text := "loading\n" + tc.line + "\nstarting\n"
+			c := diagnose.Case{Logs: []diagnose.Log{{
+				Source: evidence.Source{File: "train.log"},
+				Open:   func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil },
+			}}}
+			if r := diagnose.Diagnose(t.Context(), c, catalog(t), diagnose.Options{}); r.Verdict != tc.want {
+				t.Errorf("%s (%s); want %s", r.Verdict, strings.TrimSpace(r.Error), tc.want)
 			}
 		})
 	}

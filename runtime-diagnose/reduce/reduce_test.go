@@ -146,6 +146,16 @@ Traceback (most recent call last):
   File "/usr/lib/python3.10/multiprocessing/util.py", line 300, in _run_finalizers
     finalizer()
 FileNotFoundError: [Errno 2] No such file or directory
+--- Logging error ---
+Traceback (most recent call last):
+  File "/usr/lib/python3.12/logging/__init__.py", line 1160, in emit
+    msg = self.format(record)
+TypeError: not all arguments converted during string formatting
+Call stack:
+  File "train.py", line 8, in <module>
+    logging.info("rouge", 0.3)
+Message: 'rouge'
+Arguments: (0.3,)
 `
 	type end struct {
 		Line    int
@@ -170,12 +180,13 @@ FileNotFoundError: [Errno 2] No such file or directory
 		{14, "ValueError", `File "data.py", line 12, in fallback`, reduce.During, false},
 		{18, "AttributeError", `File "x.py", line 1, in __del__`, reduce.Alone, true},
 		{22, "FileNotFoundError", `File "/usr/lib/python3.10/multiprocessing/util.py", line 300, in _run_finalizers`, reduce.Alone, true},
+		{27, "TypeError", `File "/usr/lib/python3.12/logging/__init__.py", line 1160, in emit`, reduce.Alone, true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tracebacks (-want +got):\n%s", diff)
 	}
-	if code != 9 {
-		t.Errorf("%d lines are quoted code, want 9", code)
+	if code != 13 {
+		t.Errorf("%d lines are quoted code, want 13", code)
 	}
 }
 

@@ -15,7 +15,7 @@ type Trace struct {
 	Caller  string // the innermost frame outside Python's standard library, where Frame is inside it: who asked for what failed
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
-	Ignored bool // printed while nothing depends on it: "Exception ignored in", or raised by a finaliser
+	Ignored bool // printed while nothing depends on it: "Exception ignored in", a record that could not be logged, or raised by a finaliser
 }
 
 // Chain is how a traceback hangs together with the one before it.
@@ -30,8 +30,11 @@ const (
 
 const (
 	tracebackStart = "Traceback (most recent call last)"
-	causedBy       = "The above exception was the direct cause of the following exception"
-	during         = "During handling of the above exception, another exception occurred"
+	// loggingError stands above what a handler of Python's logging could not write; the program goes on
+	// (https://github.com/python/cpython/blob/v3.12.0/Lib/logging/__init__.py, Handler.handleError).
+	loggingError = "--- Logging error ---"
+	causedBy     = "The above exception was the direct cause of the following exception"
+	during       = "During handling of the above exception, another exception occurred"
 )
 
 // exceptionLine reads how Python prints an exception: a dotted type, then a colon and the
@@ -177,8 +180,7 @@ func (f *folder) fold(l *Line) {
 		}
 		return
 	}
-	switch {
-	case strings.HasPrefix(body, "Exception ignored in"):
+	if strings.HasPrefix(body, "Exception ignored in") || body == loggingError {
 		if len(f.after) < mostLanes {
 			f.after[strings.Clone(l.Lane)] = true
 		}
