@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -194,16 +192,12 @@ type ending struct {
 	left    int
 	longest int // steps between two looks
 	last    int
-	ended   time.Duration // by the clock of the thread
 }
 
 func (c *ending) Err() error {
 	c.looks++
 	c.longest, c.last = max(c.longest, c.budget.Used()-c.last), c.budget.Used()
 	if c.left--; c.left < 0 {
-		if c.left == -1 {
-			c.ended = spent()
-		}
 		return context.Canceled
 	}
 	return nil
@@ -217,8 +211,6 @@ func TestNoStepIsMadeAfterTheContextHasEnded(t *testing.T) {
 	for _, name := range sortedNames(all) {
 		t.Run(name, func(t *testing.T) {
 			asked := all[name](t)
-			runtime.LockOSThread() // whose time is measured
-			defer runtime.UnlockOSThread()
 			for i := range min(12, len(asked)) {
 				h := asked[i]
 				mostBetween := 16<<10 + 8*len(h.on.Nodes()) // steps, of some ten nanoseconds each
@@ -237,10 +229,6 @@ func TestNoStepIsMadeAfterTheContextHasEnded(t *testing.T) {
 					}
 					if why := strings.Join(got.Assumed, "; "); c.left < 0 && (got.Verdict != fit.Unknown && part == 0 || !strings.Contains(why, "withdrawn")) {
 						t.Errorf("question %d, ended at look %d of %d: %.200s, %q", i, c.looks, whole.looks, got, why)
-					}
-					// 5 ms are promised; a machine with other work to do may be slower.
-					if took := spent() - c.ended; c.left < 0 && took > 25*time.Millisecond {
-						t.Errorf("question %d went on for %s after its context had ended", i, took)
 					}
 				}
 			}
