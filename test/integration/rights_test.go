@@ -55,6 +55,7 @@ var notShown = map[string]string{
 	"cluster list podgroups.scheduling.k8s.io":           "an alpha API of Kubernetes 1.36, off by default",
 	"cluster watch podgroups.scheduling.k8s.io":          "an alpha API of Kubernetes 1.36, off by default",
 	"cluster list devicetaintrules.resource.k8s.io":      "an API that is off by default",
+	"cluster watch devicetaintrules.resource.k8s.io":     "an API that is off by default",
 	"cluster get statefulsets.apps":                      "what makes the pods of a LeaderWorkerSet, whose controller does not run here",
 	"cluster get pods":                                   "the leader of a LeaderWorkerSet's group, whose controller does not run here",
 	"cluster list statefulsets.apps":                     "operators, of jobs on which nothing acts for minutes",
