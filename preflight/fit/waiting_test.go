@@ -153,3 +153,21 @@ func TestAClaimGoesWhereItsDriverHasStorage(t *testing.T) {
 		})
 	}
 }
+
+// TestAVolumeThatNobodyAttachesIsNotHeldToOneNode: what a claim without a provisioner will get may be reached by
+// many nodes at once, whatever its access mode; only what a driver attaches is refused on a second node.
+func TestAVolumeThatNobodyAttachesIsNotHeldToOneNode(t *testing.T) {
+	workers := gangOf(group("Worker", 2, build.Asks("8"), mounts("one")))
+	made := strings.ReplaceAll(local, "kubernetes.io/no-provisioner", "csi.example.com")
+	for name, tc := range map[string]struct{ objects, want string }{
+		"a volume of a zone":                {local + disk("d", 9, "zone", "z") + asked("one", "local", 5, ""), "unknown"},
+		"a volume that somebody else made":  {made + disk("d", 9, "zone", "z") + asked("one", "local", 5, ""), "unknown"},
+		"a volume that the driver attaches": {made + asked("one", "local", 5, ""), "too-big"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := judged(t, tc.objects, workers); !strings.HasPrefix(got, tc.want) {
+				t.Errorf("%s; want %s", got, tc.want)
+			}
+		})
+	}
+}

@@ -52,7 +52,9 @@ func unbound(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Persi
 	} else {
 		use.Handle = class.Provisioner + "/" + claim.Namespace + "/" + claim.Name
 		use.Node, use.Why = maybe, fmt.Sprintf("%s is bound where its first pod goes; whether others reach it from other nodes is not known", what)
-		if must, _ := attaches(s, use.Driver, claim); must == SameNode {
+		// A volume that is there need not be the provisioner's, and what nobody provisions is attached by nobody.
+		foreign := class.Provisioner == podspec.NoProvisioner || s.HasUnclaimed(class.Name)
+		if must, _ := attaches(s, use.Driver, claim); must == SameNode && !foreign {
 			use.Node = SameNode
 		}
 	}
