@@ -58,6 +58,10 @@ race: ## unit tests under the race detector
 e2e: controlplane prometheus build bin/tools/helm ## only the tests that need the control plane
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
+.PHONY: browser
+browser: ## opens the pages of -o html in Chromium, where there is one: errors, width, contrast, keyboard, time
+	@cd test/browser && $(GO) test -count=1 -v ./... | grep -vE '^(=== )'; exit $${PIPESTATUS[0]}
+
 .PHONY: chaos
 chaos: controlplane build ## breaks replicas, the API server, the lease, watches and policies while jobs are created (CHAOS='-ginkgo.focus "both replicas"': one of them)
 	@$(GO) test -tags chaos -count=1 -timeout 30m -v ./test/chaos $(CHAOS)
