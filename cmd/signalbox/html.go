@@ -67,7 +67,7 @@ func diagnosisSection(r diagnose.Result) browser.Section {
 	if len(r.Hypotheses) > 0 {
 		t := browser.Table{Title: "What fits", Head: []string{"cause", "its line", "what would tell", "the command"}}
 		for _, h := range r.Hypotheses {
-			t.Rows = append(t.Rows, []string{h.Signature, h.Line, h.Decides, h.Command})
+			t.Rows = append(t.Rows, browser.Cells(h.Signature, h.Line, h.Decides, h.Command))
 		}
 		s.Tables = append(s.Tables, t)
 	}
@@ -162,9 +162,15 @@ func fitSection(j reviewed, view *cluster.Snapshot) browser.Section {
 	if view == nil || j.Gang == nil {
 		return s
 	}
-	pools, unknown := nodemap.Pools(nodemap.Question{Cluster: view, Gang: *j.Gang, Fit: *j.Fit}, mostRowsShown)
+	pools, notes := poolsFor(nodemap.Pools(nodemap.Question{Cluster: view, Gang: *j.Gang, Fit: *j.Fit}, mostRowsShown))
+	s.Pools, s.Notes = pools, append(s.Notes, notes...)
+	return s
+}
+
+// poolsFor are the pools of a map for a browser, and what is said where there is none.
+func poolsFor(pools []nodemap.Pool, unknown string) (out []browser.Pool, notes []string) {
 	if unknown != "" {
-		s.Notes = append(s.Notes, "no map: "+unknown)
+		return nil, []string{"no map: " + unknown}
 	}
 	for _, p := range pools {
 		one := browser.Pool{Name: p.Name, Text: p.Text, More: p.More, Parts: partsOf(p.Parts)}
@@ -175,9 +181,9 @@ func fitSection(j reviewed, view *cluster.Snapshot) browser.Section {
 			}
 			one.Rows = append(one.Rows, browser.Row{Names: names, Note: r.Note, Parts: partsOf(r.Parts)})
 		}
-		s.Pools = append(s.Pools, one)
+		out = append(out, one)
 	}
-	return s
+	return out, nil
 }
 
 var likes = map[nodemap.Mark]string{
@@ -198,11 +204,11 @@ func partsOf(parts []nodemap.Part) (out []browser.Part) {
 func auditSections(a audited) []browser.Section {
 	found := browser.Table{Title: "Checks and policies", Head: []string{"name", "jobs", "gravest"}}
 	for _, c := range a.Checks {
-		found.Rows = append(found.Rows, []string{c.Name, fmt.Sprint(c.Jobs), c.Gravest})
+		found.Rows = append(found.Rows, browser.Cells(c.Name, fmt.Sprint(c.Jobs), c.Gravest))
 	}
 	spaces := browser.Table{Title: "Namespaces", Head: []string{"name", "jobs", "denied", "warned"}}
 	for _, n := range a.Namespaces {
-		spaces.Rows = append(spaces.Rows, []string{n.Name, fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)})
+		spaces.Rows = append(spaces.Rows, browser.Cells(n.Name, fmt.Sprint(n.Jobs), fmt.Sprint(n.Denied), fmt.Sprint(n.Warned)))
 	}
 	sum := browser.Section{Title: "Audit", Lead: auditHead(a)}
 	for _, t := range []browser.Table{found, spaces} {
@@ -226,7 +232,7 @@ func auditSections(a audited) []browser.Section {
 		}[j.Decision]}
 		t := browser.Table{Title: "Found", Head: []string{"", "check or policy", "says", "what to do"}}
 		for _, l := range lines {
-			t.Rows = append(t.Rows, []string{l.Severity.String(), l.Check, cmp.Or(oneLine(l.Message), string(l.Path)), l.Remedy})
+			t.Rows = append(t.Rows, browser.Cells(l.Severity.String(), l.Check, cmp.Or(oneLine(l.Message), string(l.Path)), l.Remedy))
 		}
 		if len(t.Rows) > 0 {
 			s.Tables = []browser.Table{t}

@@ -21,6 +21,7 @@ import (
 // Page is one file.
 type Page struct {
 	Title    string
+	Links    []Cell // to other pages; none: it is a file by itself
 	Version  string // of the program
 	Made     time.Time
 	Sections []Section
@@ -107,7 +108,21 @@ type Part struct {
 type Table struct {
 	Title string
 	Head  []string
-	Rows  [][]string
+	Rows  [][]Cell
+}
+
+// Cell is a text, which may lead to another page of ours.
+type Cell struct {
+	Text, To string
+}
+
+// Cells are texts that lead nowhere.
+func Cells(texts ...string) []Cell {
+	out := make([]Cell, len(texts))
+	for i, text := range texts {
+		out[i].Text = text
+	}
+	return out
 }
 
 // Detail is what opens on demand.

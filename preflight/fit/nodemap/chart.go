@@ -1,5 +1,17 @@
 package nodemap
 
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
 // Pool is nodes with the same device, for who draws the map otherwise than in text.
 type Pool struct {
 	Name  string
@@ -33,8 +45,34 @@ func Pools(q Question, rows int) (pools []Pool, unknown string) {
 	if why := q.Cluster.Incomplete(); why != "" {
 		return nil, why
 	}
-	of, known := resourceOf(q), q.Cluster.PodsKnown()
-	for _, p := range poolsOf(q, of) {
+	of := resourceOf(q)
+	return exported(poolsOf(q, of), of, q.Cluster.PodsKnown(), rows), ""
+}
+
+// Overview are the pools of the cluster as nobody in particular sees it, by the accelerator that it has most of.
+func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
+	if why := view.Incomplete(); why != "" {
+		return nil, why
+	}
+	of, most := corev1.ResourceCPU, int64(0)
+	sums := map[corev1.ResourceName]int64{}
+	for _, n := range view.Nodes() {
+		for name, amount := range n.Allocatable {
+			if unit := job.AcceleratorUnit(name); unit != job.NotAccelerator && unit != job.Portion {
+				sums[name] = saturate.Add(sums[name], amount)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		if sums[name] > most {
+			of, most = name, sums[name]
+		}
+	}
+	return exported(sorted(view, of, nil, make([]fit.NodeReason, len(view.Nodes()))), of, view.PodsKnown(), rows), ""
+}
+
+func exported(all []*pool, of corev1.ResourceName, known bool, rows int) (pools []Pool) {
+	for _, p := range all {
 		out := Pool{Name: p.name, Nodes: p.nodes, Text: many(p.nodes, "node")}
 		if p.each > 0 {
 			out.Text += " of " + amountOf(of, p.each)
@@ -52,7 +90,7 @@ func Pools(q Question, rows int) (pools []Pool, unknown string) {
 		out.Parts = p.sum.parts(func(n int64) string { return amountOf(of, n) })
 		pools = append(pools, out)
 	}
-	return pools, ""
+	return pools
 }
 
 // parts are the shares of the counts that are not nothing, in the order of a bar.
