@@ -32,7 +32,7 @@ var worldSizeTakenForNodes = &check.Check{
 			}
 			for _, o := range facts.OptionsOf(p.Job, r) {
 				if o.Name == "nnodes" && slices.Contains([]string{"$WORLD_SIZE", "${WORLD_SIZE}", "$(WORLD_SIZE)"}, strings.Trim(o.Value, `"'`)) {
-					p.Reportf(o.At, "torchrun waits for $WORLD_SIZE nodes, which is %d: %d pods with %d processes each", saturate.Mul(p.Job.MaxPods(), procs), p.Job.MaxPods(), procs)
+					p.Reportf(o.At, "torchrun waits for $WORLD_SIZE nodes, which is %s: %d pods with %d processes each", saturate.Text(saturate.Mul(p.Job.MaxPods(), procs)), p.Job.MaxPods(), procs)
 					break
 				}
 			}
