@@ -14,58 +14,6 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-func tolerates(key string) build.PodOption {
-	return build.Spec(func(s *corev1.PodSpec) {
-		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists})
-	})
-}
-
-func selects(key, value string) build.PodOption {
-	return build.Spec(func(s *corev1.PodSpec) {
-		if s.NodeSelector == nil {
-			s.NodeSelector = map[string]string{}
-		}
-		s.NodeSelector[key] = value
-	})
-}
-
-func flavorQ(name, spec string) string {
-	return "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: " + name + "}\nspec: {" + spec + "}"
-}
-
-// clusterQ is a ClusterQueue with quota for GPUs in some flavors: "h100=16 a100=8/4" is 8
-// that may be 4 more by borrowing, "/4/2" lends 2 at most.
-func clusterQ(name, more, flavors, used string) string {
-	var quotas, reserved []string
-	for f := range strings.FieldsSeq(flavors) {
-		name, amounts, _ := strings.Cut(f, "=")
-		parts := strings.Split(amounts, "/")
-		q := "{name: nvidia.com/gpu, nominalQuota: " + parts[0]
-		if len(parts) > 1 && parts[1] != "" {
-			q += ", borrowingLimit: " + parts[1]
-		}
-		if len(parts) > 2 {
-			q += ", lendingLimit: " + parts[2]
-		}
-		quotas = append(quotas, "{name: "+name+", resources: ["+q+"}]}")
-	}
-	for f := range strings.FieldsSeq(used) {
-		name, amount, _ := strings.Cut(f, "=")
-		reserved = append(reserved, "{name: "+name+", resources: [{name: nvidia.com/gpu, total: "+amount+"}]}")
-	}
-	return "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: " + name + "}\nspec: {namespaceSelector: {}" + more +
-		", resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [" + strings.Join(quotas, ", ") + "]}]}\nstatus: {flavorsReservation: [" + strings.Join(reserved, ", ") + "]}"
-}
-
-// localQ is the LocalQueue team of namespace ml.
-func localQ(more string) string {
-	return mlNamespace + "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: team, namespace: ml}\nspec: {clusterQueue: cq" + more + "}\n---\n"
-}
-
-var kueueWhole = []string{
-	"localqueues.kueue.x-k8s.io", "clusterqueues.kueue.x-k8s.io", "cohorts.kueue.x-k8s.io", "resourceflavors.kueue.x-k8s.io", "namespaces",
-}
-
 func TestKueue(t *testing.T) {
 	workers := func(n int, options ...build.PodOption) gang.Gang {
 		return queued(gang.Kueue, "team", gangOf(group("Worker", n, append([]build.PodOption{build.Asks("8")}, options...)...)))
@@ -130,7 +78,7 @@ func TestKueue(t *testing.T) {
 			localQ("") + clusterQ("cq", "", "spot=64", "") + flavorQ("spot", "nodeTaints: [{key: spot, value: 'yes', effect: NoSchedule}]"), workers(1, tolerates("spot")), "",
 		},
 		"there is no such LocalQueue": {
-			mlNamespace + clusterQ("cq", "", "h100=16", ""), workers(1),
+			build.Namespace + clusterQ("cq", "", "h100=16", ""), workers(1),
 			"never queue-missing LocalQueue ml/team: it does not exist in namespace ml\n",
 		},
 		"the ClusterQueue behind it is gone": {
@@ -154,7 +102,7 @@ func TestKueue(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, told(ruled(t, tc.objects, kueueWhole), tc.gang)); diff != "" {
+			if diff := cmp.Diff(tc.want, told(ruled(t, tc.objects, build.Kueue()), tc.gang)); diff != "" {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})
@@ -210,7 +158,7 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 		objects := localQ("") + clusterQ("cq", ", cohort: all", strings.Join(own, " "), strings.Join(ownUsed, " ")) + "\n---\n" +
 			clusterQ("other", ", cohort: all", strings.Join(lends, " "), strings.Join(lendsUsed, " "))
 		got := "fits"
-		if limits := quota.Violations(ruled(t, objects, kueueWhole), queued(gang.Kueue, "team", g)); len(limits) > 0 {
+		if limits := quota.Violations(ruled(t, objects, build.Kueue()), queued(gang.Kueue, "team", g)); len(limits) > 0 {
 			got = limits[0].When.String()
 		}
 		if seen[want]++; got != want {
@@ -227,7 +175,7 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 func TestAJobThatRunsHasPassedItsQueue(t *testing.T) {
 	g := queued(gang.Kueue, "team", gpus(3, "8"))
 	g.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Name == "own" }
-	s := ruled(t, localQ("")+clusterQ("cq", "", "h100=16", ""), kueueWhole, build.Pod("own", build.In("ml"), build.On("a")))
+	s := ruled(t, localQ("")+clusterQ("cq", "", "h100=16", ""), build.Kueue(), build.Pod("own", build.In("ml"), build.On("a")))
 	if got := told(s, g); got != "" {
 		t.Errorf("limits of a job with a pod: %s; want none", got)
 	}

@@ -13,11 +13,6 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// rangeOf is a LimitRange of namespace ml with one entry.
-func rangeOf(entry string) string {
-	return "apiVersion: v1\nkind: LimitRange\nmetadata: {name: r, namespace: ml}\nspec: {limits: [{" + entry + "}]}"
-}
-
 func TestLimitRanges(t *testing.T) {
 	one := func(options ...build.PodOption) gang.Gang {
 		return in("ml", gangOf(group("Worker", 1, options...)))

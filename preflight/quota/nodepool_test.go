@@ -7,11 +7,6 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// nodePoolOf is a NodePool of Karpenter.
-func nodePoolOf(name, requirements, more string) string {
-	return "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: " + name + "}\nspec: {template: {spec: {requirements: [" + requirements + "]" + more + "}}}"
-}
-
 func TestLimitsOfNodePools(t *testing.T) {
 	pool := func(gpus string) string {
 		return strings.TrimSuffix(nodePoolOf("gpu", "", ""), "}") + ", limits: {nvidia.com/gpu: " + gpus + "}}"

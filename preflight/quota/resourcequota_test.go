@@ -37,16 +37,6 @@ func classScope(operator, value string) string {
 	return ", scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: " + operator + values + "}]}"
 }
 
-func class(name string) build.PodOption {
-	return spec(func(s *corev1.PodSpec) { s.PriorityClassName = name })
-}
-
-// quotaOf is a quota of namespace ml: its hard limits, what is used, and what else its
-// spec says.
-func quotaOf(hard, used, spec string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {%s}%s}\nstatus: {hard: {%s}, used: {%s}}", hard, spec, hard, used)
-}
-
 func TestQuotas(t *testing.T) {
 	two := func(options ...build.PodOption) gang.Gang {
 		return in("ml", gangOf(group("Worker", 2, options...)))
