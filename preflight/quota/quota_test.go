@@ -25,7 +25,7 @@ func podLimit(name corev1.ResourceName, amount string) func(*corev1.PodSpec) {
 }
 
 func elastic(least, most int) gang.Group {
-	g := group("Worker", most, build.Asks("8"))
+	g := build.Group("Worker", most, build.Asks("8"))
 	g.Min = least
 	return g
 }
