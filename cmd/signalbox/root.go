@@ -209,6 +209,9 @@ func (p painter) word(word string) string { return p.as(word, word) }
 
 // as colours a text like a word that has a colour.
 func (p painter) as(word, text string) string {
+	if !p.on {
+		return text
+	}
 	by := map[string]color.Attribute{
 		"error": color.FgRed, "deny": color.FgRed, "denied": color.FgRed, "too-big": color.FgRed, "No": color.FgRed,
 		"no-queue": color.FgRed, "queue-closed": color.FgRed, "over-queue": color.FgRed, "over-quota": color.FgRed,
@@ -218,7 +221,7 @@ func (p painter) as(word, text string) string {
 		"bold": color.Bold, "dim": color.Faint,
 	}
 	attribute, known := by[word]
-	if !p.on || !known {
+	if !known {
 		return text
 	}
 	c := color.New(attribute)

@@ -105,11 +105,15 @@ func (p Path) After(q Path) Path {
 
 // Parent is the path without its last step; the empty path is its own parent.
 func (p Path) Parent() Path {
-	steps, err := p.steps()
-	if err != nil || len(steps) == 0 {
-		return ""
+	last := 0
+	for i := 0; i < len(p); {
+		st, end, err := p.step(i)
+		if err != nil {
+			return ""
+		}
+		last, i = st.start, end
 	}
-	return p[:steps[len(steps)-1].start]
+	return p[:last]
 }
 
 // Resolve finds the value at the path in an object decoded from JSON.
