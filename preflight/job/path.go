@@ -116,6 +116,12 @@ func (p Path) Parent() Path {
 	return p[:last]
 }
 
+// Valid says whether the path is written as paths are.
+func (p Path) Valid() bool {
+	_, err := p.steps()
+	return err == nil
+}
+
 // Resolve finds the value at the path in an object decoded from JSON.
 func (p Path) Resolve(object any) (any, error) {
 	at := object

@@ -22,7 +22,7 @@ var worldSizeTakenForNodes = &check.Check{
 	Run: func(p *check.Pass) error {
 		said, _ := facts.Text(p.Job, "spec.nprocPerNode")
 		procs, err := strconv.Atoi(said)
-		if err != nil || procs < 2 || p.Operator.Role(p.Job, kinds.Leader) == nil || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+		if err != nil || procs < 2 || p.Operator.Role(p.Job, kinds.Leader) == nil || p.Job.Field("spec.elasticPolicy") != nil {
 			return nil
 		}
 		for i := range p.Job.Roles {
