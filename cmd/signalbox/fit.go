@@ -300,8 +300,8 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 		}
 		return
 	}
-	if state, _, ok := strings.Cut(j.Fit.Paused, ":"); ok {
-		b.WriteString(state + "; ")
+	if j.Gang != nil && j.Gang.State() != "" {
+		b.WriteString(string(j.Gang.State()) + "; ")
 	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
 	for _, line := range j.Fit.Lines() {
