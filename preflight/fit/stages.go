@@ -209,8 +209,10 @@ func evens(podSets []*assign.PodSet) bool {
 }
 
 // placeable says whether pod sets would find room, and on the idle cluster beside those pods of the
-// gang that have a place and keep it.
+// gang that have a place and keep it. How far the pods get does not matter.
 func placeable(q *assign.Solver, podSets []*assign.PodSet, idle bool) assign.Answer {
+	defer func(purpose assign.Purpose) { q.Purpose = purpose }(q.Purpose)
+	q.Purpose = max(q.Purpose, assign.Keeping)
 	var beside assign.Reserved
 	if idle && q.PlacedBefore > 0 {
 		beside = q.Stay()
