@@ -249,6 +249,7 @@ func fitsWithNodesBack(q *assign.Solver) bool {
 	if !q.Snapshot.Lacking() {
 		return false
 	}
+	defer q.Cycle.Budget.Try(assign.MostTrySteps)() // it explains, and proves nothing
 	lifted := assign.NewSolver(q.Snapshot, q.Gang, q.Cycle)
 	lifted.IgnoreHealth = true
 	for _, stage := range q.Gang.Stages() {

@@ -41,6 +41,14 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 	if a.Yes = keep(&a, w.rebuild(best, beside)); a.Yes {
 		return a
 	}
+	if a.Rule = w.refutePart(beside); a.Rule != "" {
+		a.No = true
+		return a
+	}
+	if larger := w.placeLarger(beside); larger != nil && larger.Whole() {
+		a.Yes = keep(&a, larger)
+		return a
+	}
 	switch found, decided := w.search(beside); {
 	case found != nil:
 		a.Yes = keep(&a, found)
@@ -114,7 +122,9 @@ func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation
 func (w *RuleSet) rebuild(best *simulation, beside assign.Reserved) *simulation {
 	budget := w.solver.Cycle.Budget
 	defer budget.Try(mostBuildSteps)()
-	tied := func(i int) int { return min(1, len(w.about[i].antiAffinity)+len(w.about[i].affinity)+len(w.about[i].counting)) }
+	tied := func(i int) int {
+		return min(1, len(w.about[i].antiAffinity)+len(w.about[i].affinity)+len(w.about[i].counting))
+	}
 	order := assign.PodSetOrders(w.podSets, w.idle)[0]
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(tied(j), tied(i)) })
 	for range mostRebuilds {
@@ -190,7 +200,6 @@ func (w *RuleSet) rooms(top int) []int64 {
 		return w.roomsOf[top]
 	}
 	out := make([]int64, w.topologies[top].size*len(w.podSets))
-	w.roomsOf[top] = out
 	for i, k := range w.podSets {
 		if !w.solver.Cycle.Budget.Spend((len(w.solver.Cycle.Grouping.Nodes) + len(w.solver.Snapshot.Nodes())) / 4) {
 			return out
@@ -212,6 +221,7 @@ func (w *RuleSet) rooms(top int) []int64 {
 			}
 		}
 	}
+	w.roomsOf[top] = out // what was counted in part is not kept
 	return out
 }
 

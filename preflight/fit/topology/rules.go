@@ -77,10 +77,10 @@ type RuleSet struct {
 	feeds    [][]int    // by pod set: the counters that count its pods
 	about    []rulesFor // by pod set
 
-	stepsPerMix int
-	spare                     *simulation // of no use any more
-	roomsOf                   [][]int64
-	capacityOrder             [][]int32 // by pod set and whether nodes that take many come first; see byCapacity
+	stepsPerMix   int
+	spare         *simulation // of no use any more
+	roomsOf       [][]int64
+	capacityOrder [][]int32 // by pod set and whether nodes that take many come first; see byCapacity
 }
 
 // topology parts the nodes into domains.
