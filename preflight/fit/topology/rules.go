@@ -309,11 +309,7 @@ func (w *RuleSet) addAntiAffinity(i int, k *assign.PodSet) {
 	for at := range k.Facts.AntiAffinity {
 		term := &k.Facts.AntiAffinity[at]
 		with := w.matching(func(other *assign.PodSet) bool {
-			yes, doubt := w.solver.Cycle.Meets(assign.Relation{Sort: assign.AntiAffine, Group: term.Number}, other.Groups[0], func() (bool, string) { return term.Meets(w.solver.Snapshot, w.solver.Gang.Namespace, other.Pod) })
-			if doubt != "" {
-				w.solver.DoubtYes(assign.NotJudged(k.Name, "anti-affinity", doubt))
-			}
-			return yes
+			return w.solver.KeepsFrom(k, other, term)
 		})
 		if with.empty() || term.Topology == corev1.LabelHostname {
 			continue
