@@ -26,6 +26,9 @@ func leastOfAll(m signature.Match) bool {
 	return m.Signature.LastResort && (m.Signature.Role != signature.Root || m.Signature.ID == quotedException)
 }
 
+// notFiniteCategory is that of numbers that are none.
+const notFiniteCategory = "nan-loss"
+
 // autoscaler is the signature for what the cluster autoscaler says of a pod.
 const autoscaler = "autoscaler-no-scale-up"
 
@@ -46,11 +49,12 @@ type said struct {
 	lane  string // the prefix that tells processes apart
 	steps int    // lines that had counted steps
 	grown int    // steps of counters that nobody knows by name
+	shape uint64 // of a line with a number that is none; 0: it is none
 }
 
 // saidBy notes it for the next sighting.
 func (r *logReader) saidBy(lane string) {
-	r.said = append(r.said, said{lane, r.steps.Lines(), r.counters.Steps()})
+	r.said = append(r.said, said{lane: lane, steps: r.steps.Lines(), grown: r.counters.Steps()})
 }
 
 // logReader turns the lines of one log into sightings.
@@ -80,6 +84,7 @@ type logReader struct {
 	worst        worst
 	launches     launches
 	counters     progress.Counters
+	sound        progress.Recoveries // of lines that say that a number is none
 	document     reduce.Document
 }
 
@@ -338,6 +343,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.saidBy(strings.Clone(l.Lane))
+	if s.Category == notFiniteCategory {
+		r.said[len(r.said)-1].shape = r.sound.Follow(l.Body())
+	}
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},

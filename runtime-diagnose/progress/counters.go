@@ -107,6 +107,37 @@ func (c *Counters) Advances(lines int) bool {
 	return false
 }
 
+// Recoveries follows lines with a number that is none: the next one of the same shape may have numbers again.
+type Recoveries map[uint64]int // shape → the last line in which all are numbers
+
+// Follow begins with a line of which somebody says that a number in it is none.
+func (r *Recoveries) Follow(body string) (key uint64) {
+	if *r == nil {
+		*r = Recoveries{}
+	}
+	if key = shape(body); len(*r) < mostSeries {
+		(*r)[key] = 0
+	}
+	return key
+}
+
+// See is told of every line.
+func (r Recoveries) See(line int, body string) {
+	if len(r) == 0 || !hasNumber(body) {
+		return
+	}
+	key := shape(body)
+	if _, followed := r[key]; !followed {
+		return
+	}
+	if r[key] = line; hasNone(body) {
+		r[key] = 0
+	}
+}
+
+// After says that the last line of a shape is a later one, in which all numbers are numbers.
+func (r Recoveries) After(line int, key uint64) bool { return r[key] > line }
+
 // shape hashes the letters of the beginning of a line (FNV-1a). A number that is none is no word.
 func shape(body string) uint64 {
 	hash, n := uint64(14695981039346656037), 0

@@ -180,7 +180,7 @@ func (f *folder) fold(l *Line) {
 		}
 		return
 	}
-	if strings.HasPrefix(body, "Exception ignored in") || body == loggingError {
+	if strings.HasPrefix(body, "Exception ignored in") || strings.HasSuffix(body, loggingError) {
 		if len(f.after) < mostLanes {
 			f.after[strings.Clone(l.Lane)] = true
 		}
