@@ -71,6 +71,7 @@ type logReader struct {
 	rootCause    int            // line of torchrun's heading "Root Cause"
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
+	guess        guess
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
@@ -158,8 +159,12 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		matches = append(matches, r.byRaiser(l)...)
+		by := r.byRaiser(l)
+		if matches = append(matches, by...); len(by) > 0 {
+			r.guess = guess{lane: strings.Clone(l.Lane), line: l.Number, first: len(r.sightings), count: len(matches)}
+		}
 	}
+	r.below(l, matches)
 	if l.Trace != nil && l.Trace.Parsing() {
 		by := slices.DeleteFunc(r.byFrame(l, l.Trace.Caller), func(m signature.Match) bool {
 			return slices.ContainsFunc(matches, func(known signature.Match) bool { return known.Signature == m.Signature })
