@@ -347,6 +347,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 		known.looks = 0
 	}
 	known.looks++
+	result.Attempts = known.result.Attempts.Merge(result.Attempts) // the cache may be behind what was written
 	known.seen, known.at, known.result = seen, v.now, result
 	known.watched.tell()
 	known.shown = promptCase(c)
