@@ -33,7 +33,7 @@ func TestAJobThatIsPausedSaysSoAndTakesItBack(t *testing.T) {
 				w.pass(time.Minute)
 			}
 			on := w.job.GetAnnotations()
-			if on[Healthy] != "Yes" || !strings.HasPrefix(on[Waiting], "suspended: it asks for no pods now") || on[Error] != "" {
+			if on[Healthy] != "Yes" || !strings.HasPrefix(on[Waiting], "suspended: it asks for no pods now") || !strings.HasPrefix(on[Analysis], restsWord) || on[Error] != "" {
 				t.Fatalf("the job says: %v", on)
 			}
 			if n := len(w.patches); n != 1 {
