@@ -183,6 +183,7 @@ func annotationList() []word {
 		{controller.Solution, "annotation of a job", "What to do, in steps. Written by the controller."},
 		{controller.Diagnosis, "annotation of a job", "The same for machines, as compact JSON. Written by the controller."},
 		{controller.Waiting, "annotation of a job", "Why the job has not started. Written by the controller and removed once all pods run."},
+		{controller.Attempts, "annotation of a job", "The attempts that failed: when, of what, on which node, and what they took, as compact JSON. Written by the controller."},
 		{controller.Warned, "annotation of a job", "What admission said of the job, and what became of it, as compact JSON. Written by the controller."},
 		{webhook.ReviewAnnotation, "annotation of a job", "What a review found after the job had been admitted without a whole one. Written by the sweep."},
 		{controller.Ask, "annotation of a job", "Any new value asks for a diagnosis now. Written by users."},

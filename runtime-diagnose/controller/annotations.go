@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 )
 
 // The annotations that Signalbox writes, and the one that users write to ask.
@@ -21,13 +22,14 @@ const (
 	Solution   = prefix + "solution"  // numbered steps, one a line
 	Diagnosis  = prefix + "diagnosis" // the same for machines; see stored
 	Waiting    = prefix + "waiting"   // why it has not started
+	Attempts   = ledger.Annotation    // that failed, one by one; see ledger.Ledger
 	Warned     = prefix + "warned"    // what admission said, and what became of it; see Remembered
 	Ask        = prefix + "diagnose"  // any new value asks for a diagnosis now
 	FieldOwner = "signalbox"
 )
 
 // owned are the annotations that Signalbox writes, in the order they are cut when space is short.
-var owned = [...]string{Healthy, Error, Solution, Waiting, Analysis, Diagnosis, Warned}
+var owned = [...]string{Healthy, Error, Solution, Waiting, Analysis, Diagnosis, Warned, Attempts}
 
 // stored is the annotation signalbox.dev/diagnosis: compact JSON.
 type stored struct {
@@ -144,6 +146,9 @@ func (f finding) annotations() map[string]string {
 	}
 	add(Analysis, analysis, 2560)
 	out[Diagnosis] = f.json(Budget - size(out) - len(Diagnosis))
+	if account := r.Attempts.Encode(); account != "" {
+		out[Attempts] = account // has a bound of its own
+	}
 	return out
 }
 

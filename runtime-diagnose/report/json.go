@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -32,6 +33,7 @@ type jsonResult struct {
 	Hypotheses []jsonGuess     `json:"hypotheses,omitempty"`
 	Candidates []jsonCandidate `json:"candidates,omitempty"`
 	Confidence *jsonConfidence `json:"confidence,omitempty"`
+	Attempts   *ledger.Ledger  `json:"attempts,omitempty"` // that failed
 	Evidence   []evidence.Item `json:"evidence"`
 	Coverage   Coverage        `json:"coverage"`
 	Story      *jsonStory      `json:"story"`
@@ -121,6 +123,9 @@ func JSON(r Report) ([]byte, error) {
 		Healthy: HealthyWord(r.Verdict), Verdict: r.Verdict, Waiting: r.Waiting, Category: r.Category,
 		Error: r.Error, Analysis: r.Analysis, Solution: notNil(r.Solution),
 		Remarks: r.Remarks, Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
+	}
+	if r.Attempts.Len() > 0 {
+		out.Attempts = &r.Attempts
 	}
 	out.Hypotheses, out.Missing = guessesJSON(r.Hypotheses), r.Missing
 	if r.Why {

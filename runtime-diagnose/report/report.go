@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
@@ -64,6 +65,8 @@ type Report struct {
 	Confidence attribute.Confidence
 	Why        bool     // JSON shows the candidates
 	Printed    *Printed // of a job that ended well, to compare the next run with; nil: nothing
+
+	Attempts ledger.Ledger // that failed, of all there were
 
 	Plain string // Analysis without what Text shows in another form
 }

@@ -19,7 +19,7 @@ var layers = map[string]int{
 	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1, "runtime-diagnose/evidence": 1,
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/ledger": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
@@ -45,6 +45,7 @@ var sideways = map[string][]string{
 	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
 	"runtime-diagnose/timeline":     {"runtime-diagnose/control", "runtime-diagnose/progress"}, // members are pods and the courses of their logs
 	"runtime-diagnose/attribute":    {"runtime-diagnose/control", "runtime-diagnose/timeline"}, // it decides among what both observed
+	"runtime-diagnose/ledger":       {"runtime-diagnose/control"},                              // attempts are lives of pods, and what was said of their ends
 	"runtime-diagnose":              {"runtime-diagnose/report"},
 	"runtime-diagnose/bare":         {"runtime-diagnose/control"}, // where a pasted line is kept
 	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
