@@ -34,7 +34,7 @@ func configuration() *admissionregistrationv1.ValidatingWebhookConfiguration {
 func options(c *fake.Clientset, clock *clocktesting.FakeClock) Options {
 	return Options{
 		Client: c, Namespace: "signalbox-system", Secret: "signalbox-webhook-certificate",
-		Configuration: "signalbox", Hosts: hosts, Clock: clock, Log: logr.Discard(),
+		Configurations: []string{"signalbox"}, Hosts: hosts, Clock: clock, Log: logr.Discard(),
 	}
 }
 

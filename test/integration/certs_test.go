@@ -74,7 +74,7 @@ var _ = Describe("Certificates", Ordered, ContinueOnFailure, func() {
 			Expect(err).NotTo(HaveOccurred())
 			replicas[i] = certs.NewAuthority(certs.Options{
 				Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
-				Configuration: "signalbox", Hosts: []string{service}, Log: GinkgoLogr,
+				Configurations: []string{"signalbox"}, Hosts: []string{service}, Log: GinkgoLogr,
 			})
 			wait.Go(func() { errs[i] = replicas[i].Step(ctx) })
 		}
