@@ -124,6 +124,7 @@ func (a *Authority) serve(ctx context.Context, s state) error {
 		return nil
 	}
 	a.hold(c)
+	a.ca.Store(s.ca.cert)
 	a.observe("ca", s.ca.cert)
 	return a.inject(ctx, s.bundle())
 }

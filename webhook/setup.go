@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/certs"
@@ -31,8 +33,10 @@ type Options struct {
 	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
 	Reviewed     *Reviewed    // started by the webhook; nil: nobody asks what was reviewed
 	Operators    []string
-	ClientCAFile string  // certificates of those who may call; empty: anybody
-	Closed       *Switch // started by the webhook; nil: nothing is closed on failure
+	ClientCAFile string               // certificates of those who may call; empty: anybody
+	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
+	Namespace    string               // our own, of those Events
+	Closed       *Switch              // started by the webhook; nil: nothing is closed on failure
 	Kinds        []*kinds.Kind
 	Excluded     []string
 	Deadline     time.Duration
@@ -110,6 +114,11 @@ func (w *Webhook) Run(ctx context.Context) error {
 	if w.o.Reviewed != nil {
 		group.Go(func() error { return w.o.Reviewed.Start(ctx) })
 	}
+	ends := &expiry{
+		announcer: announcer{client: w.o.Events, log: w.o.Log, now: time.Now}, soon: w.o.Certificates.EndsSoon,
+		about: corev1.ObjectReference{APIVersion: "v1", Kind: "Service", Namespace: w.o.Namespace, Name: ServiceName},
+	}
+	group.Go(func() error { return ends.run(ctx) })
 	if w.o.Closed != nil {
 		group.Go(func() error { return w.o.Closed.Start(ctx) })
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
@@ -25,6 +24,11 @@ const (
 	// ClosedAlone (Warning): fewer than two replicas are wanted, so that jobs are refused whenever one of them restarts.
 	ClosedAlone = "ClosedAlone"
 )
+
+// closedConfiguration is what those Events are about.
+var closedConfiguration = corev1.ObjectReference{
+	APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration", Name: ClosedConfigurationName,
+}
 
 // LeastClosed is how many replicas it takes to be closed on failure: with one, each restart refuses everybody's jobs.
 const LeastClosed = 2
@@ -43,8 +47,8 @@ type SwitchOptions struct {
 // it off: the API server itself stops refusing, also where no process of ours runs. The switch says so, in the log, as an
 // Event and in a metric, so that nobody is open without knowing. Make it with NewSwitch.
 type Switch struct {
+	announcer
 	o       SwitchOptions
-	now     func() time.Time
 	changed chan struct{}
 	on      *bool // as was said; nil: nothing was
 	alone   bool  // was said
@@ -55,7 +59,7 @@ func NewSwitch(o SwitchOptions) *Switch {
 	if o.Every == 0 {
 		o.Every = time.Minute
 	}
-	return &Switch{o: o, now: time.Now, changed: make(chan struct{}, 1)}
+	return &Switch{announcer: announcer{client: o.Client, log: o.Log, now: time.Now}, o: o, changed: make(chan struct{}, 1)}
 }
 
 // Start follows the configuration until the context is done.
@@ -114,10 +118,10 @@ func (s *Switch) look(ctx context.Context, on bool) {
 	s.on = new(on)
 	switch {
 	case !on:
-		s.say(ctx, corev1.EventTypeWarning, ClosedOff, "webhook.closed.enabled is set, and the webhook configuration "+ClosedConfigurationName+
+		s.say(ctx, closedConfiguration, corev1.EventTypeWarning, ClosedOff, "webhook.closed.enabled is set, and the webhook configuration "+ClosedConfigurationName+
 			" is not there or ignores failures: while no replica answers, jobs of the chosen namespaces are admitted. Apply the manifests or upgrade the release to close them again")
 	case !first:
-		s.say(ctx, corev1.EventTypeNormal, ClosedOn, "the webhook configuration "+ClosedConfigurationName+" is there: jobs of the chosen namespaces are refused while no replica answers")
+		s.say(ctx, closedConfiguration, corev1.EventTypeNormal, ClosedOn, "the webhook configuration "+ClosedConfigurationName+" is there: jobs of the chosen namespaces are refused while no replica answers")
 	default:
 		s.o.Log.Info("jobs of the chosen namespaces are refused while no replica answers", "configuration", ClosedConfigurationName)
 	}
@@ -139,32 +143,8 @@ func (s *Switch) count(ctx context.Context) {
 	wanted := found.Items[0].Spec.Replicas
 	alone := wanted != nil && *wanted < LeastClosed
 	if alone && !s.alone {
-		s.say(ctx, corev1.EventTypeWarning, ClosedAlone, fmt.Sprintf("%d of the %d replicas that it takes to be closed on failure is wanted: each restart refuses the jobs of the chosen namespaces. Scale %s/%s up, or delete the webhook configuration %s",
+		s.say(ctx, closedConfiguration, corev1.EventTypeWarning, ClosedAlone, fmt.Sprintf("%d of the %d replicas that it takes to be closed on failure is wanted: each restart refuses the jobs of the chosen namespaces. Scale %s/%s up, or delete the webhook configuration %s",
 			*wanted, LeastClosed, s.o.Namespace, s.o.Deployment, ClosedConfigurationName))
 	}
 	s.alone = alone
-}
-
-// say writes to the log and as an Event on the configuration. Events about what has no namespace are in default
-// (k8s.io/kubernetes, pkg/apis/core/validation/events.go).
-func (s *Switch) say(ctx context.Context, kind, reason, text string) {
-	if kind == corev1.EventTypeWarning {
-		s.o.Log.Error(nil, text, "reason", reason)
-	} else {
-		s.o.Log.Info(text, "reason", reason)
-	}
-	at := s.now()
-	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if _, err := s.o.Client.EventsV1().Events(metav1.NamespaceDefault).Create(bounded, &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("%s.%x", ClosedConfigurationName, at.UnixNano())},
-		EventTime:           metav1.MicroTime{Time: at},
-		ReportingController: "signalbox", ReportingInstance: "signalbox",
-		Action: "Admit", Reason: reason, Type: kind, Note: clip(text+".", noteBytes),
-		Regarding: corev1.ObjectReference{
-			APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration", Name: ClosedConfigurationName,
-		},
-	}, metav1.CreateOptions{}); err != nil {
-		s.o.Log.Error(err, "write an Event on the webhook configuration", "configuration", ClosedConfigurationName)
-	}
 }

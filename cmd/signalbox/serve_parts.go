@@ -52,6 +52,8 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		PolicyTime:   time.Duration(s.settings.Webhook.PolicyDeadline),
 		Concurrent:   s.settings.Webhook.Concurrency,
 		Address:      s.settings.Listen.Webhook,
+		Events:       s.clients.Kube,
+		Namespace:    s.settings.Namespace,
 		Metrics:      metrics,
 		Log:          s.log.WithName("webhook"),
 	}
@@ -71,7 +73,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),
 	})
-	s.ready, s.alive = append(s.ready, w.Ready), append(s.alive, w.Alive)
+	s.ready, s.alive, s.notes = append(s.ready, w.Ready), append(s.alive, w.Alive), append(s.notes, w.Notes)
 	return w.Run, nil
 }
 
