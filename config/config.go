@@ -53,6 +53,14 @@ type Webhook struct {
 	Operators      []string `yaml:"operators"`      // users whose parts of reviewed jobs are not reviewed again
 	ClientCAFile   string   `yaml:"clientCAFile"`   // who may call; empty: anybody
 	Exclude        []string `yaml:"exclude"`        // namespaces whose jobs are never looked at
+	Closed         Closed   `yaml:"closed"`         // chosen namespaces are closed on failure; off by default
+}
+
+// Closed says that the second webhook configuration is installed, under which jobs of chosen namespaces are refused
+// while no replica answers.
+type Closed struct {
+	Enabled  bool `yaml:"enabled"`
+	Replicas int  `yaml:"replicas"` // that run; two or more
 }
 
 // Checks tunes checks, everywhere and by namespace.

@@ -90,6 +90,9 @@ func (c Config) validate() error {
 	if n := c.Diagnosis.EvidenceBytes; n > 0 && n < leastEvidence || n > mostEvidence {
 		bad("diagnosis.evidenceBytes is %d; expected 0, or %d to %d", n, leastEvidence, mostEvidence)
 	}
+	if c.Webhook.Closed.Enabled && c.Webhook.Closed.Replicas < leastClosed {
+		bad("webhook.closed is enabled with webhook.closed.replicas %d; expected %d or more, because with one replica each restart refuses all jobs of the chosen namespaces", c.Webhook.Closed.Replicas, leastClosed)
+	}
 	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
 	severities(bad, "checks.severity.", c.Checks.Severity)
@@ -104,6 +107,7 @@ func (c Config) validate() error {
 const longestReview = 1800 * time.Millisecond
 
 const (
+	leastClosed   = 2
 	leastEvidence = 16 << 10
 	mostEvidence  = 896 << 10
 )

@@ -20,6 +20,8 @@ type Metrics struct {
 	loads      *prometheus.CounterVec
 	loaded     prometheus.Gauge
 	reviewed   *prometheus.CounterVec
+	refusals   *prometheus.CounterVec
+	closed     *prometheus.GaugeVec // without labels: there is none until it is known
 }
 
 // MetricText documents one metric, for the reference.
@@ -30,7 +32,7 @@ func MetricTexts() []MetricText {
 	return []MetricText{
 		{
 			"signalbox_admission_duration_seconds", "histogram", "kind, decision",
-			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked.",
+			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked, and closed for any answer to the configuration that is closed on failure.",
 		},
 		{
 			"signalbox_admission_not_checked_total", "counter", "reason",
@@ -53,6 +55,14 @@ func MetricTexts() []MetricText {
 			"signalbox_reviewed_late_total", "counter", "decision",
 			"Jobs that were admitted without a whole review and reviewed afterwards: allowed, warned, denied (a policy that enforces would have denied them), unchecked (that failed, too).",
 		},
+		{
+			"signalbox_closed_admissions_total", "counter", "kind, decision",
+			"Answers to the webhook configuration that is closed on failure: allowed or denied.",
+		},
+		{
+			"signalbox_closed_on", "gauge", "",
+			"1 while the webhook configuration that is closed on failure is installed, as webhook.closed.enabled wants it; 0 while it is off.",
+		},
 	}
 }
 
@@ -70,8 +80,10 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		loads:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[3].Name, Help: t[3].Help}, []string{"result"}),
 		loaded:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[4].Name, Help: t[4].Help}),
 		reviewed:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[6].Name, Help: t[6].Help}, []string{"decision"}),
+		refusals:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[7].Name, Help: t[7].Help}, []string{"kind", "decision"}),
+		closed:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: t[8].Name, Help: t[8].Help}, nil),
 	}
-	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed} {
+	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed, m.refusals, m.closed} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -140,4 +152,26 @@ func (m *Metrics) late(decision string) {
 	if m != nil {
 		m.reviewed.WithLabelValues(decision).Inc()
 	}
+}
+
+// observeClosed counts one answer to the configuration that is closed on failure. The job itself is counted where the
+// other configuration asks about it.
+func (m *Metrics) observeClosed(kind string, allowed bool, took time.Duration) {
+	if m == nil {
+		return
+	}
+	decision := preflight.Allowed
+	if !allowed {
+		decision = preflight.Denied
+	}
+	m.refusals.WithLabelValues(kind, string(decision)).Inc()
+	m.duration.WithLabelValues(kind, "closed").Observe(took.Seconds())
+}
+
+// switched says whether what is closed on failure is on.
+func (m *Metrics) switched(on bool) {
+	if m == nil {
+		return
+	}
+	m.closed.WithLabelValues().Set(map[bool]float64{true: 1}[on])
 }

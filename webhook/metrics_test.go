@@ -97,6 +97,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	expiry.WithLabelValues("serving").Set(1)
 	m.policies(nil)
 	m.late("denied")
+	m.switched(true)
+	m.observeClosed("Job", true, 0)
 	m.observe("Job", request0(), answer{gaps: []gap{{reason: reasonBusy}}, report: &preflight.Report{Findings: []finding.Finding{shortOfNodes}}}, 0)
 	families, err := registry.Gather()
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/certs"
@@ -31,7 +33,10 @@ type Options struct {
 	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
 	Reviewed     *Reviewed    // started by the webhook; nil: nobody asks what was reviewed
 	Operators    []string
-	ClientCAFile string // certificates of those who may call; empty: anybody
+	ClientCAFile string               // certificates of those who may call; empty: anybody
+	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
+	Namespace    string               // our own, of those Events
+	Closed       *Switch              // started by the webhook; nil: nothing is closed on failure
 	Kinds        []*kinds.Kind
 	Excluded     []string
 	Deadline     time.Duration
@@ -109,6 +114,14 @@ func (w *Webhook) Run(ctx context.Context) error {
 	if w.o.Reviewed != nil {
 		group.Go(func() error { return w.o.Reviewed.Start(ctx) })
 	}
+	ends := &expiry{
+		announcer: announcer{client: w.o.Events, log: w.o.Log, now: time.Now}, soon: w.o.Certificates.EndsSoon,
+		about: corev1.ObjectReference{APIVersion: "v1", Kind: "Service", Namespace: w.o.Namespace, Name: ServiceName},
+	}
+	group.Go(func() error { return ends.run(ctx) })
+	if w.o.Closed != nil {
+		group.Go(func() error { return w.o.Closed.Start(ctx) })
+	}
 	group.Go(func() error {
 		err := server.Serve(tls.NewListener(w.listener, w.tls()))
 		if errors.Is(err, http.ErrServerClosed) {
@@ -131,15 +144,17 @@ func (w *Webhook) Run(ctx context.Context) error {
 // gets an answer without the request's UID, which the API server takes for a failed call
 // and, under Ignore, admits.
 func (w *Webhook) server() (*http.Server, error) {
-	door, err := admission.StandaloneWebhook(&admission.Webhook{
-		Handler:        w.handler,
-		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
-	}, admission.StandaloneOptions{Logger: w.o.Log})
-	if err != nil {
-		return nil, fmt.Errorf("set up the webhook: %w", err)
-	}
 	mux := http.NewServeMux()
-	mux.Handle(Path, bounded(door))
+	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: closed{w.handler}} {
+		door, err := admission.StandaloneWebhook(&admission.Webhook{
+			Handler:        handler,
+			LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
+		}, admission.StandaloneOptions{Logger: w.o.Log})
+		if err != nil {
+			return nil, fmt.Errorf("set up the webhook: %w", err)
+		}
+		mux.Handle(path, bounded(door))
+	}
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: timeoutSeconds * time.Second,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -51,11 +52,18 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		PolicyTime:   time.Duration(s.settings.Webhook.PolicyDeadline),
 		Concurrent:   s.settings.Webhook.Concurrency,
 		Address:      s.settings.Listen.Webhook,
+		Events:       s.clients.Kube,
+		Namespace:    s.settings.Namespace,
 		Metrics:      metrics,
 		Log:          s.log.WithName("webhook"),
 	}
 	if s.settings.Policies.ConfigMaps {
 		options.Policies = webhook.NewPolicyMaps(s.clients.Kube, s.settings.Namespace, engine, metrics, s.log.WithName("policies"), policies.Library())
+	}
+	if s.settings.Webhook.Closed.Enabled {
+		options.Closed = webhook.NewSwitch(webhook.SwitchOptions{
+			Client: s.clients.Kube, Namespace: s.settings.Namespace, Deployment: "signalbox", Metrics: metrics, Log: s.log.WithName("closed"),
+		})
 	}
 	w, err := webhook.New(ctx, options)
 	if err != nil {
@@ -65,7 +73,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),
 	})
-	s.ready, s.alive = append(s.ready, w.Ready), append(s.alive, w.Alive)
+	s.ready, s.alive, s.notes = append(s.ready, w.Ready), append(s.alive, w.Alive), append(s.notes, w.Notes)
 	return w.Run, nil
 }
 
@@ -115,8 +123,12 @@ func (s *server) certificates() (certs.Source, error) {
 		service := c.Service + "." + s.settings.Namespace
 		hosts = []string{service + ".svc", service + ".svc.cluster.local", service, c.Service}
 	}
+	configurations := []string{c.WebhookConfiguration}
+	if s.settings.Webhook.Closed.Enabled {
+		configurations = append(configurations, webhook.ClosedConfigurationName)
+	}
 	return certs.NewAuthority(certs.Options{
 		Client: s.clients.Kube, Namespace: s.settings.Namespace, Secret: c.Secret,
-		Configuration: c.WebhookConfiguration, Hosts: hosts, Expiry: expiry, Log: log,
+		Configurations: slices.DeleteFunc(configurations, func(name string) bool { return name == "" }), Hosts: hosts, Expiry: expiry, Log: log,
 	}), nil
 }
