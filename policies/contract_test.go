@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xeipuuv/gojsonschema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/policies"
@@ -301,6 +302,80 @@ func TestWhatWasNotLookedAtIsUndecided(t *testing.T) {
 			t.Errorf("%s: undecided %q; want one about the %s", rule, report.Undecided, part)
 		}
 	}
+}
+
+// TestQuotasOfAQueueThatWereNotLookedAtAreUndecided: a rule about quotas does not pass where part of the
+// job's queue was not seen, and is decided where all of it was.
+func TestQuotasOfAQueueThatWereNotLookedAtAreUndecided(t *testing.T) {
+	const (
+		local  = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: team, namespace: ml}\nspec: {clusterQueue: vision}\n"
+		alone  = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: vision}\nspec: {resourceGroups: []}\n"
+		shares = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: vision}\nspec: {cohort: all, resourceGroups: []}\n"
+		circle = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: up}\n" +
+			"---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: up}\nspec: {parentName: all}\n"
+		odd      = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: vision}\nspec: {resourceGroups: 7}\n"
+		oddLocal = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: team, namespace: ml}\nspec: 7\n"
+		oddQuota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a, namespace: ml}\nspec: {hard: {pods: none}}\n"
+	)
+	cases := map[string]struct {
+		objects []string
+		lacks   string // resource that was not listed
+		want    string // in the reason; empty: it is decided
+	}{
+		"no quotas":                    {[]string{local, alone}, "resourcequotas", "the ResourceQuotas of the cluster were not looked at"},
+		"no local queue":               {nil, "localqueues", "the LocalQueues of the cluster were not looked at"},
+		"not all local queues":         {[]string{local, alone}, "localqueues", "the LocalQueues of the cluster were not looked at"},
+		"no cluster queue":             {[]string{local}, "clusterqueues", "the ClusterQueues of the cluster were not looked at"},
+		"no cohort, of a queue in one": {[]string{local, shares}, "cohorts", "the Cohorts of the cluster were not looked at"},
+		"cohorts in a circle":          {[]string{local, shares, circle}, "", "cohorts are below each other"},
+		"a cluster queue that is odd":  {[]string{local, odd}, "", "ClusterQueue vision could not be read"},
+		"a local queue that is odd":    {[]string{oddLocal, alone}, "", "LocalQueue team could not be read"},
+		"a quota that is odd":          {[]string{oddQuota, local, alone}, "", "a ResourceQuota of the namespace could not be read"},
+		"a queue without a cohort":     {[]string{local, alone}, "cohorts", ""},
+		"a queue in a cohort":          {[]string{local, shares}, "", ""},
+		"a queue that is not there":    {nil, "cohorts", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			const node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"110\"}}\n"
+			job, view := streamed(t, contractJob[:strings.Index(contractJob, "---")], append(tc.objects, node)...)
+			for _, r := range []string{"resourcequotas", "localqueues.kueue.x-k8s.io", "clusterqueues.kueue.x-k8s.io", "cohorts.kueue.x-k8s.io"} {
+				if tc.lacks == "" || !strings.HasPrefix(r, tc.lacks) {
+					view.Complete = append(view.Complete, schema.ParseGroupResource(r))
+				}
+			}
+			snapshot, err := view.Snapshot()
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := load(t, files("a.rego", policy("a", "deny contains \"no\" if { some q in input.cluster.quotas; q.left < 0 }")))
+			report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{Object: job, Cluster: snapshot, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(report.Undecided, "; ")
+			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+				t.Errorf("undecided %q; want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// streamed reads a job and the objects of its cluster.
+func streamed(t *testing.T, texts string, more ...string) (job *unstructured.Unstructured, view *manifest.View) {
+	t.Helper()
+	view = &manifest.View{}
+	for doc, err := range manifest.Read("job.yaml", strings.NewReader(strings.Join(append([]string{texts}, more...), "\n---\n"))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job == nil {
+			job = doc.Object
+			continue
+		}
+		view.Objects = append(view.Objects, doc.Object)
+	}
+	return job, view
 }
 
 // TestAMisspeltFieldIsAnErrorAtLoad: in every part of the input, with file and line.
