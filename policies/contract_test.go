@@ -100,6 +100,22 @@ metadata: {name: waits, namespace: web}
 spec:
   containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 8}}}]
 ---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: train
+  namespace: ml
+  uid: before
+  creationTimestamp: "2026-12-23T08:00:00Z"
+  annotations:
+    signalbox.dev/diagnosis: '{"schema":"signalbox.dev/diagnosis/v1","category":"host-oom-killed","observedAt":"2026-12-23T10:00:09Z","root":{"signature":"oom-killed","standing":"proven","owner":"user","retry":"no","line":"token=sesame-0123456789abcdef killed"}}'
+spec:
+  pytorchReplicaSpecs:
+    Worker: {replicas: 2, template: {spec: {containers: [{name: pytorch, image: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}}
+status:
+  startTime: "2026-12-23T09:00:00Z"
+  conditions: [{type: Failed, status: "True", reason: PyTorchJobFailed, lastTransitionTime: "2026-12-23T10:00:00Z"}]
+---
 apiVersion: v1
 kind: Namespace
 metadata: {name: ml, annotations: {cost-center: "4711"}}
@@ -384,6 +400,7 @@ func TestAMisspeltFieldIsAnErrorAtLoad(t *testing.T) {
 		"input.jobs", "input.job.gpu", "input.job.roles[_].gpu", "input.job.roles[_].volumes[_].sort", "input.request.usr", "input.cluster.model",
 		"input.cluster.models[_].gpu", "input.findings[_].rule", "input.job.runtime.names",
 		"input.cluster.quotas[_].free", "input.cluster.pending.job", "input.cluster.pools[_].gpus", "input.request.namespace_annotation", "input.old",
+		"input.earlier.run", "input.earlier.runs[_].cause", "input.earlier.known_to",
 	} {
 		_, err := policies.Load(files("a.rego", policy("a", "deny contains \"no\" if "+field+" == \"x\"")))
 		if err == nil || !strings.Contains(err.Error(), "a.rego:8: undefined ref: ") {
@@ -403,5 +420,39 @@ func TestSettingsOfOldStandInConfig(t *testing.T) {
 		if diff := cmp.Diff(want, decide(t, o, input("enforce")).Rulings); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", place, diff)
 		}
+	}
+}
+
+// TestEarlierRunsThatWereNotLookedAtAreUndecided: none is no success, and a sum that lacks one is no sum.
+func TestEarlierRunsThatWereNotLookedAtAreUndecided(t *testing.T) {
+	run := preflight.RunFacts{Name: "before", Phase: "failed", Ended: "2026-12-23T10:00:00Z"}
+	whole := preflight.EarlierOf([]preflight.RunFacts{run}, 0)
+	const inARow, sum = "input.earlier.failures_in_a_row > 3", "input.earlier.gpu_seconds_failed > 9"
+	cases := map[string]struct {
+		earlier *preflight.EarlierFacts
+		rule    string
+		want    string
+	}{
+		"nobody looked":             {nil, inARow, "earlier runs were not looked at"},
+		"a part was looked at":      {&preflight.EarlierFacts{}, inARow, "earlier runs were not looked at"},
+		"they are whole":            {&whole, inARow, ""},
+		"how long one ran is dark":  {&whole, sum, "how long before held its GPUs is not known"},
+		"a rule that reads nothing": {nil, "input.job.gpus > 900", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			job, _ := streamed(t, contractJob[:strings.Index(contractJob, "---")])
+			o := load(t, files("a.rego", policy("a", "deny contains \"no\" if "+tc.rule)))
+			report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{
+				Object: job, Earlier: tc.earlier, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(report.Undecided, "; ")
+			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+				t.Errorf("undecided %q; want %q", got, tc.want)
+			}
+		})
 	}
 }

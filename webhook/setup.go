@@ -69,7 +69,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Metrics: o.Metrics, Log: o.Log,
 	}
 	if o.Jobs != nil {
-		options.Stored = o.Jobs
+		options.Stored, options.Earlier = o.Jobs, o.Jobs.Earlier
 	}
 	return &Webhook{o: o, listener: listener, handler: NewHandler(options)}, nil
 }
