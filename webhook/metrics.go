@@ -20,6 +20,9 @@ type Metrics struct {
 	loads      *prometheus.CounterVec
 	loaded     prometheus.Gauge
 	reviewed   *prometheus.CounterVec
+	bundles    *prometheus.CounterVec
+	bundle     prometheus.Gauge
+	revisions  *prometheus.GaugeVec
 }
 
 // MetricText documents one metric, for the reference.
@@ -53,6 +56,15 @@ func MetricTexts() []MetricText {
 			"signalbox_reviewed_late_total", "counter", "decision",
 			"Jobs that were admitted without a whole review and reviewed afterwards: allowed, warned, denied (a policy that enforces would have denied them), unchecked (that failed, too).",
 		},
+		{
+			"signalbox_policy_bundle_loads_total", "counter", "result",
+			"Looks at the bundle of policies in its registry: ok or error; after an error the last good set stays.",
+		},
+		{
+			"signalbox_policy_bundle_broken", "gauge", "",
+			"1 while the bundle of policies cannot be fetched or does not load, and the last good one decides.",
+		},
+		{"signalbox_policy_revision", "gauge", "revision", "1 for the revision of the policies that decide."},
 	}
 }
 
@@ -70,8 +82,11 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		loads:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[3].Name, Help: t[3].Help}, []string{"result"}),
 		loaded:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[4].Name, Help: t[4].Help}),
 		reviewed:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[6].Name, Help: t[6].Help}, []string{"decision"}),
+		bundles:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[7].Name, Help: t[7].Help}, []string{"result"}),
+		bundle:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[8].Name, Help: t[8].Help}),
+		revisions:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: t[9].Name, Help: t[9].Help}, []string{"revision"}),
 	}
-	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed} {
+	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed, m.bundles, m.bundle, m.revisions} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -133,6 +148,28 @@ func (m *Metrics) policies(err error) {
 	}
 	m.loads.WithLabelValues(result).Inc()
 	m.loaded.Set(broken)
+}
+
+// Bundle counts one look at the bundle of policies.
+func (m *Metrics) Bundle(err error) {
+	if m == nil {
+		return
+	}
+	result, broken := "ok", 0.0
+	if err != nil {
+		result, broken = "error", 1
+	}
+	m.bundles.WithLabelValues(result).Inc()
+	m.bundle.Set(broken)
+}
+
+// Revision says which policies decide.
+func (m *Metrics) Revision(revision string) {
+	if m == nil {
+		return
+	}
+	m.revisions.Reset()
+	m.revisions.WithLabelValues(revision).Set(1)
 }
 
 // late counts one job that was reviewed after it was admitted.

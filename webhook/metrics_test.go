@@ -96,6 +96,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	registry.MustRegister(expiry)
 	expiry.WithLabelValues("serving").Set(1)
 	m.policies(nil)
+	m.Bundle(nil)
+	m.Revision("sha256:1")
 	m.late("denied")
 	m.observe("Job", request0(), answer{gaps: []gap{{reason: reasonBusy}}, report: &preflight.Report{Findings: []finding.Finding{shortOfNodes}}}, 0)
 	families, err := registry.Gather()
