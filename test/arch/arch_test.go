@@ -23,7 +23,7 @@ var layers = map[string]int{
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
-	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4,
+	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4, "policies/oci": 4,
 	"cmd/signalbox": 5,
 }
 
@@ -63,7 +63,8 @@ var homes = map[string][]string{
 	"github.com/spf13/cobra":              {"cmd/signalbox"},
 	"github.com/owenrumney/go-sarif":      {"cmd/signalbox"},
 	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/cluster/live", "certs", "cmd/signalbox"},
-	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "certs", "config/labelled", "cmd/signalbox"},
+	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "certs", "config/labelled", "policies/oci", "cmd/signalbox"},
+	"oras.land/oras-go":                   {"policies/oci"},
 	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/cluster/live"},
 }
 
