@@ -74,6 +74,12 @@ func everything(r diagnose.Result) []evidence.Item {
 			}
 		}
 	}
+	for _, n := range r.Nominees { // events that no signature knows
+		if !known[n.Item.ID] {
+			known[n.Item.ID] = true
+			out = append(out, n.Item)
+		}
+	}
 	return out
 }
 
