@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 )
 
 // StoryOn is what a model has said of this very finding, as it stands on the job; nil: nothing does, or
@@ -16,10 +17,14 @@ func StoryOn(u *unstructured.Unstructured, r diagnose.Result) *diagnose.Story {
 	if !ok || before.Story == nil || before.Fingerprint != diagnose.Fingerprint(r) {
 		return nil
 	}
-	return before.told()
+	return before.told(r)
 }
 
-// told is the story that is kept on a job.
-func (s stored) told() *diagnose.Story {
-	return &diagnose.Story{Text: s.Story.Text, Model: s.Model, Prompt: s.Story.Prompt, Cites: s.Story.Cites, Dropped: s.Story.Dropped, LeftOut: s.Story.LeftOut}
+// told is the story that is kept on a job. What it named as the cause is tested anew.
+func (s stored) told(r diagnose.Result) *diagnose.Story {
+	out := &diagnose.Story{Text: s.Story.Text, Model: s.Model, Prompt: s.Story.Prompt, Cites: s.Story.Cites, Dropped: s.Story.Dropped, LeftOut: s.Story.LeftOut, Refused: s.Story.Refused}
+	if n := s.Story.Nominated; n != nil {
+		out.Nominated = explain.Again(r, s.Model, string(n.Line), n.Category)
+	}
+	return out
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 )
 
 // Answers remembers what a model wrote about failures, so that one which many jobs have is asked about
@@ -268,7 +267,7 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (*diagnose.Sto
 	answer.Nominate.Line, answer.Nominate.Quote = "", ""
 	if was.nominated != "" {
 		blind := blinder(r)
-		i := slices.IndexFunc(r.Nominees, func(n report.Nominee) bool {
+		i := slices.IndexFunc(r.Nominees, func(n diagnose.Nominee) bool {
 			return n.Why == "" && blind(strings.TrimSpace(reduce.Written(n.Item.Text))) == was.nominated
 		})
 		if i < 0 {
@@ -284,7 +283,7 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (*diagnose.Sto
 }
 
 // add remembers an answer.
-func (a *Answers) add(key string, r diagnose.Result, text, model string, kept ground.Kept, n *report.Nominated) {
+func (a *Answers) add(key string, r diagnose.Result, text, model string, kept ground.Kept, n *diagnose.Nominated) {
 	m := remembered{text: text, model: model, kept: kept.Sentences - kept.Dropped, of: traitsOf(r)}
 	if n != nil {
 		m.nominated = blinder(r)(strings.TrimSpace(reduce.Written(n.Item.Text)))

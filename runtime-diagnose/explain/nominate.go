@@ -10,7 +10,6 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
-	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -19,14 +18,14 @@ const Read = "read by a model, tested by rules"
 
 // Nominates says whether a model may name the cause: the rules have found none.
 func Nominates(r diagnose.Result) bool {
-	return r.Verdict == diagnose.Inconclusive && slices.ContainsFunc(r.Nominees, func(n report.Nominee) bool { return n.Why == "" })
+	return r.Verdict == diagnose.Inconclusive && slices.ContainsFunc(r.Nominees, func(n diagnose.Nominee) bool { return n.Why == "" })
 }
 
 // Test holds what a model named as the cause against what the rules know. shown are the pieces of evidence that
 // it was shown. A refusal says why. Nothing of the result changes; see Apply.
-func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accepted *report.Nominated, refused string) {
+func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accepted *diagnose.Nominated, refused string) {
 	id := evidence.ID(n.Line)
-	no := func(format string, args ...any) (*report.Nominated, string) {
+	no := func(format string, args ...any) (*diagnose.Nominated, string) {
 		return nil, fmt.Sprintf("the nomination of [%s] as %s is refused: ", oneLine(n.Line), oneLine(n.Category)) + fmt.Sprintf(format, args...)
 	}
 	if r.Verdict != diagnose.Inconclusive {
@@ -35,7 +34,7 @@ func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accept
 	if !slices.ContainsFunc(shown, func(i evidence.Item) bool { return i.ID == id }) {
 		return no("no such line was shown")
 	}
-	at := slices.IndexFunc(r.Nominees, func(m report.Nominee) bool { return m.Item.ID == id })
+	at := slices.IndexFunc(r.Nominees, func(m diagnose.Nominee) bool { return m.Item.ID == id })
 	if at < 0 {
 		return no("it is not among the lines that no rule knows")
 	}
@@ -59,7 +58,7 @@ func Test(r diagnose.Result, shown []evidence.Item, n ground.Nomination) (accept
 	if why := otherwise(r, n.Category); why != "" {
 		return no("%s", why)
 	}
-	out := &report.Nominated{Item: nominee.Item, Category: n.Category, Standing: diagnose.Hypothesis, Supports: nominee.Supports}
+	out := &diagnose.Nominated{Item: nominee.Item, Category: n.Category, Standing: diagnose.Hypothesis, Supports: nominee.Supports}
 	if len(nominee.Supports) > 1 {
 		out.Standing = diagnose.Supported
 	}
@@ -81,15 +80,38 @@ func otherwise(r diagnose.Result, category string) string {
 	return ""
 }
 
+// Again tests anew what a model had named before, when the job was diagnosed; nil: it does not stand any more.
+func Again(r diagnose.Result, model, line, category string) *diagnose.Nominated {
+	if line == "" {
+		return nil
+	}
+	var shown []evidence.Item
+	for i := range r.Nominees {
+		shown = append(shown, r.Nominees[i].Item)
+	}
+	n, _ := Test(r, shown, ground.Nomination{Line: line, Category: category})
+	if n != nil {
+		n.Model = model
+	}
+	return n
+}
+
+// WithStory is a result as it is told: with what its story named as the cause, if the rules let that stand.
+func WithStory(r diagnose.Result) diagnose.Result {
+	if r.Story == nil {
+		return r
+	}
+	return Apply(r, r.Story.Nominated)
+}
+
 // Apply puts an accepted nomination into a result as its error and the first step of its solution. Verdict,
 // cause, owner, retry and category stay what the rules said.
-func Apply(r diagnose.Result, n *report.Nominated) diagnose.Result {
+func Apply(r diagnose.Result, n *diagnose.Nominated) diagnose.Result {
 	if n == nil || r.Verdict != diagnose.Inconclusive {
 		return r
 	}
 	category, _ := signature.CategoryOf(n.Category)
 	by := r.Error
-	r.Nominated = n
 	r.Error = fmt.Sprintf("%s: %q: %s, it seems (%s: %s).", n.Item.Source.Who(), quoted(n.Item.Text), category.Title, Read, n.Standing)
 	if n.Item.Kind == evidence.Event && n.Item.Source.Who() == "" {
 		r.Error = strings.TrimPrefix(r.Error, ": ")

@@ -62,10 +62,9 @@ type Report struct {
 	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
 	Candidates []attribute.Candidate
 	Confidence attribute.Confidence
-	Why        bool       // JSON shows the candidates
-	Printed    *Printed   // of a job that ended well, to compare the next run with; nil: nothing
-	Nominees   []Nominee  // of an inconclusive job, where they were asked for: lines that a model may name
-	Nominated  *Nominated // what a model named and the rules let stand; nil: nothing
+	Why        bool      // JSON shows the candidates
+	Printed    *Printed  // of a job that ended well, to compare the next run with; nil: nothing
+	Nominees   []Nominee // of an inconclusive job, where they were asked for: lines that a model may name
 
 	Plain string // Analysis without what Text shows in another form
 }
