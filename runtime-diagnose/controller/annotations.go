@@ -25,6 +25,7 @@ const (
 	Waiting    = prefix + "waiting"   // why it has not started
 	Warned     = prefix + "warned"    // what admission said, and what became of it; see Remembered
 	Ask        = prefix + "diagnose"  // any new value asks for a diagnosis now
+	Confirm    = prefix + "confirmed" // users: yes, or the category it was, where a model named the cause
 	FieldOwner = "signalbox"
 )
 
@@ -83,6 +84,7 @@ type storedStory struct {
 // storedNomination is the line that a model named and the rules let stand.
 type storedNomination struct {
 	Line     evidence.ID       `json:"line"`
+	Text     string            `json:"text"`
 	Category string            `json:"category"`
 	Standing diagnose.Standing `json:"standing"`
 	Supports []string          `json:"supports,omitempty"`
@@ -178,7 +180,7 @@ func (f finding) json(most int) string {
 		s.Model = r.Story.Model
 		s.Story = &storedStory{Text: r.Story.Text, Prompt: r.Story.Prompt, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut, Refused: r.Story.Refused}
 		if n := r.Story.Nominated; n != nil {
-			s.Story.Nominated = &storedNomination{n.Item.ID, n.Category, n.Standing, n.Supports}
+			s.Story.Nominated = &storedNomination{n.Item.ID, cut(n.Item.Text, 300), n.Category, n.Standing, n.Supports}
 		}
 	}
 	return s.within(most)
