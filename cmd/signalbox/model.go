@@ -58,7 +58,7 @@ func (f *modelFlags) open() error {
 	case f.explain && client == llm.Off:
 		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
 	}
-	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, Language: settings.LLM.Language}}
+	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language}}
 	return nil
 }
 

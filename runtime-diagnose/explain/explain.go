@@ -34,6 +34,8 @@ type Explainer struct {
 	Name        string          // of the model: what another has said is not remembered for it
 	MaxTokens   int             // of an answer; 0: 1024
 	PromptBytes int             // of evidence; 0: 48 KiB
+
+	PromptTokens int // of evidence as well; 0: bytes alone count
 }
 
 // Question is what a model will be asked about one diagnosis.
@@ -62,7 +64,7 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 	if tokens <= 0 {
 		tokens = 1024
 	}
-	data := prompt.Of(c, r, budget)
+	data := prompt.Of(c, r, prompt.Room{Bytes: budget, Tokens: e.PromptTokens})
 	data.Language = e.Language
 	t, problem := prompt.Choose(ctx, r.Job.Kind, e.Sources...)
 	text, err := t.Render(data)
