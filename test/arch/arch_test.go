@@ -58,6 +58,7 @@ var sideways = map[string][]string{
 var homes = map[string][]string{
 	"github.com/open-policy-agent/opa":    {"policies"},
 	"github.com/sashabaranov/go-openai":   {"runtime-diagnose/llm"},
+	"github.com/pkoukk/tiktoken-go":       {"runtime-diagnose/tokens"},
 	"k8s.io/component-helpers":            {"preflight/podspec"},
 	"github.com/spf13/cobra":              {"cmd/signalbox"},
 	"github.com/owenrumney/go-sarif":      {"cmd/signalbox"},

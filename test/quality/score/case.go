@@ -364,7 +364,8 @@ func (c Case) InPrompt(text string) (holds, asked bool, err error) {
 		if err != nil {
 			return false, true, err
 		}
-		if m.Line {
+		// A piece of the line is not the line, though sameLine takes it: labels are of one line.
+		if m.Line && (len(c.Label.KeyPatterns) > 0 || 2*len(squeeze(line)) >= len(squeeze(c.Label.KeyLine))) {
 			return true, true, nil
 		}
 	}
