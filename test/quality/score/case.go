@@ -360,7 +360,8 @@ func (c Case) InPrompt(text string) (holds, asked bool, err error) {
 		return false, false, nil
 	}
 	for line := range strings.Lines(text) {
-		m, err := c.mark("", strings.TrimLeft(shownAs.ReplaceAllString(line, ""), " "), evidence.Source{})
+		line = strings.TrimLeft(shownAs.ReplaceAllString(line, ""), " ")
+		m, err := c.mark("", line, evidence.Source{})
 		if err != nil {
 			return false, true, err
 		}
