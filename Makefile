@@ -95,6 +95,10 @@ bench-logs: ## how fast logs are read with all signatures, beside ripgrep; memor
 eval-explain: ## what models write about finished diagnoses: how much of it is shown, and that nothing unsupported is
 	@$(GO) test -count=1 -run '^TestEvaluation$$' -v ./runtime-diagnose/ground | grep -vE '^(=== |--- |PASS|ok )' ; exit $${PIPESTATUS[0]}
 
+.PHONY: corpus-prompt
+corpus-prompt: ## in how many labelled cases the question to a model holds the decisive line, in 6,000 and in 2,000 tokens (PROMPT=-misses lists the others)
+	@$(GO) run ./test/quality -prompt $(PROMPT)
+
 .PHONY: faults
 FAULTS_SEED ?= 1
 faults: ## injects every fault into simulated gangs of 8 to 1,024 ranks and prints how often the first pod is named

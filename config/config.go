@@ -195,7 +195,9 @@ type LLM struct {
 	PerDay      PerDay            `yaml:"perDay"`      // what may be spent in a day
 	Attempts    int               `yaml:"attempts"`    // calls for one finding
 	MaxTokens   int               `yaml:"maxTokens"`   // of one answer
-	PromptBytes int               `yaml:"promptBytes"` // of one prompt
+	PromptBytes int               `yaml:"promptBytes"` // of the evidence in one prompt
+
+	PromptTokens int `yaml:"promptTokens"` // of the same, as cl100k_base counts them
 }
 
 // PerDay is what may be spent on the model in a day (UTC); 0 is no limit.

@@ -80,6 +80,7 @@ func (c Config) validate() error {
 		{"llm.attempts", int64(c.LLM.Attempts), 1},
 		{"llm.maxTokens", int64(c.LLM.MaxTokens), 16},
 		{"llm.promptBytes", int64(c.LLM.PromptBytes), 4 << 10},
+		{"llm.promptTokens", int64(c.LLM.PromptTokens), 1000},
 	} {
 		if n.value < n.least {
 			bad("%s is %d; expected %d or more", n.name, n.value, n.least)

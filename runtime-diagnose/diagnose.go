@@ -205,6 +205,7 @@ func (d *diagnosis) result(ctx context.Context) Result {
 	}
 	r := report.Write(ctx, &f)
 	r.Printed = d.printed(&r)
+	r.Nominees = d.nominees(ctx, &r)
 	return r
 }
 

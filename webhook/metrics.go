@@ -66,6 +66,7 @@ func MetricTexts() []MetricText {
 			"signalbox_closed_on", "gauge", "",
 			"1 while the webhook configuration that is closed on failure is installed, as webhook.closed.enabled wants it; 0 while it is off.",
 		},
+		{
 			"signalbox_policy_bundle_loads_total", "counter", "result",
 			"Looks at the bundle of policies in its registry: ok or error; after an error the last good set stays.",
 		},

@@ -201,7 +201,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err != nil {
 			return err
 		}
-		r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+		r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: f.model.model != nil})
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -418,7 +418,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 			if err != nil {
 				return err
 			}
-			r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+			r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: true})
 			if err := ctx.Err(); err != nil {
 				return err
 			}

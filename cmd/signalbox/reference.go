@@ -187,6 +187,7 @@ func annotationList() []word {
 		{controller.Warned, "annotation of a job", "What admission said of the job, and what became of it, as compact JSON. Written by the controller."},
 		{webhook.ReviewAnnotation, "annotation of a job", "What a review found after the job had been admitted without a whole one. Written by the sweep."},
 		{controller.Ask, "annotation of a job", "Any new value asks for a diagnosis now. Written by users."},
+		{controller.Confirm, "annotation of a job", "Says that the line which a model named was the cause: yes, no, or the category that it really was. Read by signalbox learn. Written by users."},
 		{check.IgnoreAnnotation, "annotation of a job", "Names of checks that are not to speak about the job; needs a reason beside it. Written by users."},
 		{check.ReasonAnnotation, "annotation of a job", "Why checks are ignored; without it nothing is. Written by users."},
 		{webhook.AskAnnotation, "annotation of a job", "\"fit\" asks for the whole answer about the fit in a dry run. Written by check and fit."},

@@ -343,7 +343,9 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 		return err
 	}
 	c.Watched = known.watched.sightings(u.GetName())
-	result := diagnose.Diagnose(ctx, c, r.catalog(), r.Core)
+	core := r.Core
+	core.Nominees = r.Tell != nil && r.mayLeave(u.GetNamespace())
+	result := diagnose.Diagnose(ctx, c, r.catalog(), core)
 	result.Remarks = append(result.Remarks, known.watched.remarks()...)
 	if ctx.Err() != nil {
 		return ctx.Err()

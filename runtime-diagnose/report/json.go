@@ -101,6 +101,18 @@ type jsonStory struct {
 	Cites   []evidence.ID `json:"cites"`
 	Dropped int           `json:"dropped"`
 	LeftOut string        `json:"leftOut,omitempty"`
+
+	Nominated *jsonNominated `json:"nominated,omitempty"`
+	Refused   string         `json:"refused,omitempty"` // why the rules refused the line that it named
+}
+
+// jsonNominated is the line that a model named and the rules let stand as error and solution.
+type jsonNominated struct {
+	Line     evidence.ID `json:"line"`
+	Text     string      `json:"text"`
+	Category string      `json:"category"`
+	Standing Standing    `json:"standing"`
+	Supports []string    `json:"supports"`
 }
 
 // HealthyWord is what the annotation and the JSON say: Yes, No or Unknown.
@@ -155,7 +167,10 @@ func JSON(r Report) ([]byte, error) {
 		out.Followers = append(out.Followers, one)
 	}
 	if s := r.Story; s != nil {
-		out.Story = &jsonStory{s.Text, s.Model, s.Prompt, notNil(s.Cites), s.Dropped, s.LeftOut}
+		out.Story = &jsonStory{Text: s.Text, Model: s.Model, Prompt: s.Prompt, Cites: notNil(s.Cites), Dropped: s.Dropped, LeftOut: s.LeftOut, Refused: s.Refused}
+		if n := s.Nominated; n != nil {
+			out.Story.Nominated = &jsonNominated{n.Item.ID, n.Item.Text, n.Category, n.Standing, notNil(n.Supports)}
+		}
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
