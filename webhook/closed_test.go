@@ -87,14 +87,21 @@ func TestWhatIsClosedDeniesWhatItCannotSay(t *testing.T) {
 		want     string // part of the message; empty: admitted
 	}{
 		"a whole review denies nothing": {says(whole), enforcing, request(), ""},
-		"a policy denies": {says(preflight.Report{Decision: preflight.Denied, Rulings: []preflight.Ruling{{Policy: "limit", Effect: preflight.Deny, Message: "too many"}}}),
-			enforcing, request(), "[limit] too many"},
+		"a policy denies": {
+			says(preflight.Report{Decision: preflight.Denied, Rulings: []preflight.Ruling{{Policy: "limit", Effect: preflight.Deny, Message: "too many"}}}),
+			enforcing, request(), "[limit] too many",
+		},
 		"nobody answers in time, and a policy is closed on failure": {
 			unaskedOnly{preflight.Report{Decision: preflight.Denied, Rulings: []preflight.Ruling{{Policy: "limit", Effect: preflight.Deny, Message: "could not be evaluated, and is closed on failure"}}}},
-			enforcing, request(), "[limit] could not be evaluated, and is closed on failure"},
+			enforcing, request(), "[limit] could not be evaluated, and is closed on failure",
+		},
 		"nobody answers in time, and no policy is": {unaskedOnly{preflight.Report{Decision: preflight.Allowed}}, enforcing, request(), ""},
-		"what answers panics outside of all stages": {says(whole), panicking{}, request(),
-			"[signalbox] the policies of this namespace could not be asked, and it is closed on failure: the review panicked"},
+		"what answers panics outside of all stages": {
+			says(whole),
+			panicking{},
+			request(),
+			"[signalbox] the policies of this namespace could not be asked, and it is closed on failure: the review panicked",
+		},
 		"a namespace that is not seen yet":    {says(whole), enforcing, request(in("new")), "namespace new has not been seen yet"},
 		"a namespace of the cluster's own":    {unaskedOnly{}, panicking{}, request(in("kube-public")), ""},
 		"our own namespace":                   {unaskedOnly{}, panicking{}, request(in(Namespace)), ""},

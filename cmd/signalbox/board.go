@@ -172,7 +172,7 @@ func (b *board) guarded(next http.Handler) http.Handler {
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 		if key := r.URL.Query().Get("key"); key != "" && same(key, b.key) {
 			http.SetCookie(w, &http.Cookie{Name: cookie, Value: b.key, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // over the loopback there is no TLS
-			http.Redirect(w, r, r.URL.Path, http.StatusSeeOther)
+			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
 		}
 		if c, err := r.Cookie(cookie); err != nil || !same(c.Value, b.key) {
@@ -191,7 +191,7 @@ func (b *board) page(keep time.Duration, made func(context.Context, *http.Reques
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		text, code := b.made(r, keep, made)
 		w.WriteHeader(code)
-		_, _ = w.Write(text) // whoever asked may have gone
+		_, _ = w.Write(text) //nolint:gosec // html/template wrote it; whoever asked may have gone
 	}
 }
 

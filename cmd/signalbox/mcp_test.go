@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -196,9 +197,7 @@ func TestOnlyWhoKnowsTheTokenIsServed(t *testing.T) {
 		"a page of another": {http.Header{"Authorization": {"Bearer right"}, "Origin": {"https://example.org"}}, http.StatusForbidden},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:8377/", nil)
-		for k, v := range tc.header {
-			r.Header[k] = v
-		}
+		maps.Copy(r.Header, tc.header)
 		w := httptest.NewRecorder()
 		served.ServeHTTP(w, r)
 		if w.Code != tc.want {

@@ -118,8 +118,7 @@ func (p Path) Parent() Path {
 
 // Valid says whether the path is written as paths are.
 func (p Path) Valid() bool {
-	_, err := p.steps()
-	return err == nil
+	return p.parse() == nil
 }
 
 // Resolve finds the value at the path in an object decoded from JSON.
@@ -216,18 +215,17 @@ func (s step) take(at any) (any, bool) {
 	return nil, false
 }
 
-// steps parses the path. The grammar is the one the builders write: words joined
+// parse says whether the path is one. The grammar is the one the builders write: words joined
 // by dots, and brackets with a number, name=value or a quoted key.
-func (p Path) steps() ([]step, error) {
-	var out []step
+func (p Path) parse() error {
 	for i := 0; i < len(p); {
-		st, end, err := p.step(i)
+		_, end, err := p.step(i)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out, i = append(out, st), end
+		i = end
 	}
-	return out, nil
+	return nil
 }
 
 // step parses the step that begins at a byte and says where it ends.
