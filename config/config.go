@@ -34,6 +34,7 @@ type Config struct {
 	Diagnosis      Diagnosis      `yaml:"diagnosis"`      // when and how much to read
 	LLM            LLM            `yaml:"llm"`            // the model that explains; off by default
 	Prompts        Prompts        `yaml:"prompts"`        // prompts of the operator's own
+	Notifications  Notifications  `yaml:"notifications"`  // who is told of failures; off by default
 	Log            Log            `yaml:"log"`            // the server's own log
 }
 
@@ -199,6 +200,23 @@ type PerDay struct {
 type Prompts struct {
 	ConfigMap string `yaml:"configMap"` // in Config.Namespace
 	Dir       string `yaml:"dir"`
+}
+
+// Notifications says who is told of failures; without a receiver nobody is.
+type Notifications struct {
+	Receivers []Receiver `yaml:"receivers"`
+}
+
+// Receiver is one place that is told of failures.
+type Receiver struct {
+	Name       string   `yaml:"name"`       // in metrics and logs
+	Form       string   `yaml:"form"`       // alertmanager, slack, generic
+	URL        string   `yaml:"url"`        // either this or a file that holds it
+	URLFile    string   `yaml:"urlFile"`    // read anew for each attempt
+	TokenFile  string   `yaml:"tokenFile"`  // of a bearer token, read anew for each attempt
+	CAFile     string   `yaml:"caFile"`     // PEM; empty: the system's
+	Namespaces []string `yaml:"namespaces"` // whose jobs it is told about; empty: all
+	Template   string   `yaml:"template"`   // of the generic form
 }
 
 // Log is the server's own log.

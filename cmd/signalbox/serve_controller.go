@@ -42,8 +42,16 @@ func (s *server) controller() (func(context.Context) error, error) {
 		labels := s.view.Namespace(name)
 		return labels, labels != nil
 	}
+	told, err := s.notifier()
+	if err != nil {
+		return nil, err
+	}
+	if told != nil {
+		options.Notify = func(n controller.Notice) { told.Tell(failureOf(n)) }
+	}
 	return func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return told.Start(ctx) })
 		group.Go(func() error {
 			again(ctx, s.log.WithName("controller"), time.Second, func(ctx context.Context) error { return s.lead(ctx, options) })
 			return nil

@@ -50,7 +50,7 @@ func Add(m manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now}
+	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now, Notify: o.Notify}
 	now := &served{}
 	chain := owners{cache: m.GetCache(), served: now}
 	kept := capture.New(capture.Options{

@@ -65,6 +65,8 @@ type Options struct {
 
 	Aegis bool // AegisDiagnosis objects are answered
 
+	Notify func(Notice) // nil: nobody is told; it must not wait
+
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock
 }
