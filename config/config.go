@@ -35,6 +35,7 @@ type Config struct {
 	LLM            LLM            `yaml:"llm"`            // the model that explains; off by default
 	Prompts        Prompts        `yaml:"prompts"`        // prompts of the operator's own
 	Notifications  Notifications  `yaml:"notifications"`  // who is told of failures; off by default
+	Tracing        Tracing        `yaml:"tracing"`        // spans for a collector; off by default
 	Log            Log            `yaml:"log"`            // the server's own log
 }
 
@@ -217,6 +218,14 @@ type Receiver struct {
 	CAFile     string   `yaml:"caFile"`     // PEM; empty: the system's
 	Namespaces []string `yaml:"namespaces"` // whose jobs it is told about; empty: all
 	Template   string   `yaml:"template"`   // of the generic form
+}
+
+// Tracing says where spans of reviews and diagnoses go; without an endpoint there are none.
+type Tracing struct {
+	Endpoint  string  `yaml:"endpoint"`  // OTLP over HTTP
+	Sample    float64 `yaml:"sample"`    // the part that is sent, 0 to 1
+	TokenFile string  `yaml:"tokenFile"` // of a bearer token, read anew for each call
+	CAFile    string  `yaml:"caFile"`    // PEM; empty: the system's
 }
 
 // Log is the server's own log.

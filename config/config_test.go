@@ -78,6 +78,8 @@ func TestRead(t *testing.T) {
 		"two receivers of one name":      {text: "notifications: {receivers: [{name: a, form: slack, urlFile: /a}, {name: a, form: slack, urlFile: /b}]}\n", wantErr: `notifications.receivers[1].name is "a"; expected a name that no other receiver has`},
 		"a receiver that is nowhere":     {text: "notifications: {receivers: [{name: a, form: slack}]}\n", wantErr: `notifications.receivers[0] has url "" and urlFile ""; expected one of them`},
 		"a template for Slack":           {text: "notifications: {receivers: [{name: a, form: slack, urlFile: /a, template: x}]}\n", wantErr: "notifications.receivers[0] has a template, and is of form slack"},
+		"more spans than there are":      {text: "tracing: {sample: 1.5}\n", wantErr: "tracing.sample is 1.5; expected 0 to 1"},
+		"a collector that is nowhere":    {text: "tracing: {endpoint: 'collector:4317'}\n", wantErr: `tracing.endpoint is "collector:4317"; expected an address like http://collector:4318/v1/traces`},
 		"a mode nobody knows":            {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
 	}
 	for name, tc := range cases {

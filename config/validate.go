@@ -96,6 +96,12 @@ func (c Config) validate() error {
 	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
 	c.Notifications.validate(bad)
+	if t := c.Tracing; !(t.Sample >= 0 && t.Sample <= 1) { // NaN is not either
+		bad("tracing.sample is %g; expected 0 to 1", t.Sample)
+	}
+	if u, err := url.Parse(c.Tracing.Endpoint); c.Tracing.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		bad("tracing.endpoint is %q; expected an address like http://collector:4318/v1/traces", c.Tracing.Endpoint)
+	}
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
 		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)

@@ -73,11 +73,13 @@ type closed struct{ *Handler }
 func (c closed) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
 	start := time.Now()
 	a := answer{}
+	ctx, end := c.trace(ctx, req)
 	defer func() {
 		if v := recover(); v != nil {
 			a = c.panicked(req, v)
 		}
 		resp = a.closed()
+		end(a)
 		c.o.Metrics.observeClosed(c.kindLabel(req), resp.Allowed, time.Since(start))
 	}()
 	switch why := c.passes(req); {

@@ -42,6 +42,9 @@ func (s *server) controller() (func(context.Context) error, error) {
 		labels := s.view.Namespace(name)
 		return labels, labels != nil
 	}
+	if s.traces != nil {
+		options.Tracer = s.traces.Tracer("signalbox/diagnosis")
+	}
 	told, err := s.notifier()
 	if err != nil {
 		return nil, err

@@ -60,6 +60,9 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	if s.settings.Policies.ConfigMaps {
 		options.Policies = webhook.NewPolicyMaps(s.clients.Kube, s.settings.Namespace, engine, metrics, s.log.WithName("policies"), policies.Library())
 	}
+	if s.traces != nil {
+		options.Tracer = s.traces.Tracer("signalbox/webhook")
+	}
 	if s.settings.Webhook.Closed.Enabled {
 		options.Closed = webhook.NewSwitch(webhook.SwitchOptions{
 			Client: s.clients.Kube, Namespace: s.settings.Namespace, Deployment: "signalbox", Metrics: metrics, Log: s.log.WithName("closed"),

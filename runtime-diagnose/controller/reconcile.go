@@ -332,12 +332,20 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 // diagnose collects the evidence, lets the rules decide and remembers the result.
 func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured, v view, known *remembered, seen string) error {
 	began := time.Now()
-	c, err := r.Collect(ctx, k, u)
+	var found *diagnose.Result
+	ctx, end := r.trace(ctx, u)
+	defer func() { end(found) }()
+	collecting, collected := r.step(ctx, "collect")
+	c, err := r.Collect(collecting, k, u)
+	collected()
 	if err != nil {
 		return err
 	}
 	c.Watched = known.watched.sightings(u.GetName())
-	result := diagnose.Diagnose(ctx, c, r.catalog(), r.Core)
+	judging, judged := r.step(ctx, "judge")
+	result := diagnose.Diagnose(judging, c, r.catalog(), r.Core)
+	judged()
+	found = &result
 	result.Remarks = append(result.Remarks, known.watched.remarks()...)
 	if ctx.Err() != nil {
 		return ctx.Err()
