@@ -149,7 +149,7 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 	}
 	a = h.within(ctx, req)
 	if a.whole() && (req.DryRun == nil || !*req.DryRun) {
-		h.o.Reviewed.add(a.state)
+		h.o.Reviewed.add(a.state, a.report)
 	}
 	return
 }

@@ -72,6 +72,7 @@ type server struct {
 	level    *slog.LevelVar    // of the log
 	sweep    *webhook.Sweep    // nil: this process has no webhook
 	traces   *tracing.Provider // nil: nothing is traced
+	reviewed *webhook.Reviewed // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }

@@ -72,6 +72,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	if err != nil {
 		return nil, err
 	}
+	s.reviewed = options.Reviewed
 	s.sweep = webhook.NewSweep(webhook.SweepOptions{
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),

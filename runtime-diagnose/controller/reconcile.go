@@ -43,6 +43,8 @@ type Reconciler struct {
 	metrics *metrics
 	memory  memory
 	looks   looks
+	// podLabels are those by which the cache finds pods; nil: by none.
+	podLabels map[string]bool
 }
 
 // secondLooks is how often a job that ended without a cause is read again: logs and events can
@@ -268,7 +270,7 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	}
 	for _, selector := range k.Select(refOf(k, u), u) {
 		var pods corev1.PodList
-		if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		if err := r.Cache.List(ctx, &pods, r.podsOf(u.GetNamespace(), selector)...); err != nil {
 			return view{}, err
 		}
 		v.pods = append(v.pods, pods.Items...)
