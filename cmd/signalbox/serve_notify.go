@@ -49,7 +49,7 @@ func (s *server) notifier() (*notify.Notifier, error) {
 		return nil, usagef("read notifications: %w", err)
 	}
 	if n == nil {
-		return nil, nil //nolint:nilnil // a nil Notifier tells nobody
+		return nil, nil
 	}
 	if err := s.registry.Register(counts); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)

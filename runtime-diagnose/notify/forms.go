@@ -63,7 +63,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 // parse reads a template of an operator's own. json writes a value as JSON, so that a text cannot end its string.
 func parse(text string) (*template.Template, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // no template is the failure itself
+		return nil, nil
 	}
 	t, err := template.New("template").Option("missingkey=error").Funcs(template.FuncMap{
 		"json": func(v any) (string, error) {

@@ -86,7 +86,7 @@ type Options struct {
 // New checks the receivers; without any it is nil.
 func New(o Options) (*Notifier, error) {
 	if len(o.Receivers) == 0 {
-		return nil, nil //nolint:nilnil // a nil Notifier tells nobody, which is what was asked for
+		return nil, nil
 	}
 	n := &Notifier{count: o.Count, log: o.Log, known: map[string]string{}}
 	if n.count == nil {
