@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +70,6 @@ type closed struct{ *Handler }
 
 // Handle answers one admission request. It never panics.
 func (c closed) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
-	start := time.Now()
 	a := answer{}
 	ctx, end := c.trace(ctx, req)
 	defer func() {
@@ -80,7 +78,7 @@ func (c closed) Handle(ctx context.Context, req admission.Request) (resp admissi
 		}
 		resp = a.closed()
 		end(a)
-		c.o.Metrics.observeClosed(c.kindLabel(req), resp.Allowed, time.Since(start))
+		c.o.Metrics.observeClosed(c.kindLabel(req), resp.Allowed)
 	}()
 	switch why := c.passes(req); {
 	case why != "":

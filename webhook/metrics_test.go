@@ -98,7 +98,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	m.policies(nil)
 	m.late("denied")
 	m.switched(true)
-	m.observeClosed("Job", true, 0)
+	m.observeClosed("Job", true)
 	m.observe("Job", request0(), answer{gaps: []gap{{reason: reasonBusy}}, report: &preflight.Report{Findings: []finding.Finding{shortOfNodes}}}, 0)
 	families, err := registry.Gather()
 	if err != nil {
