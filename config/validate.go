@@ -80,6 +80,7 @@ func (c Config) validate() error {
 		{"llm.attempts", int64(c.LLM.Attempts), 1},
 		{"llm.maxTokens", int64(c.LLM.MaxTokens), 16},
 		{"llm.promptBytes", int64(c.LLM.PromptBytes), 4 << 10},
+		{"llm.promptTokens", int64(c.LLM.PromptTokens), 1000},
 	} {
 		if n.value < n.least {
 			bad("%s is %d; expected %d or more", n.name, n.value, n.least)
@@ -102,6 +103,7 @@ func (c Config) validate() error {
 	if u, err := url.Parse(c.Tracing.Endpoint); c.Tracing.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 		bad("tracing.endpoint is %q; expected an address like http://collector:4318/v1/traces", c.Tracing.Endpoint)
 	}
+	c.Policies.Bundle.validate(bad)
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
 		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)

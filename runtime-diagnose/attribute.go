@@ -93,7 +93,7 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 	}
 	loud := map[string]bool{}
 	for i := range d.sightings {
-		if s := &d.sightings[i]; !s.Over && (timeline.OfOthers(s) || s.Signature == lead.Signature && s.Facts["type"] == lead.Facts["type"]) {
+		if s := &d.sightings[i]; !s.Over && (timeline.OfOthers(s) || s.Signature == lead.Signature && alike(s.Line, lead.Line)) {
 			loud[s.Item.Source.Place()] = true
 		}
 	}
@@ -110,17 +110,25 @@ func (d *diagnosis) quiet(lead *evidence.Observation) (evidence.Observation, boo
 			quiet = append(quiet, m)
 		}
 	}
-	if len(quiet) != 1 || n == 0 {
+	if len(quiet) != 1 || n == 0 || n == 1 && !timeline.OfOthers(lead) {
 		return evidence.Observation{}, false
 	}
 	m := quiet[0]
 	if own, ok := d.ownOf(m.Place); ok {
 		return own, true
 	}
-	if !timeline.OfOthers(lead) || m.Failed {
+	says := lead.Signature.Title
+	if !timeline.OfOthers(lead) {
+		// A library that fails alike on all others was left alone; a program may fail on all but one by itself.
+		if !strings.Contains(lead.Facts["frame"], "-packages/") {
+			return evidence.Observation{}, false
+		}
+		says = lead.Facts["type"]
+	}
+	if m.Failed {
 		return evidence.Observation{}, false
 	}
-	facts := map[string]string{"loud": fmt.Sprint(n), "says": lead.Signature.Title}
+	facts := map[string]string{"loud": fmt.Sprint(n), "says": says}
 	switch {
 	case !m.Done.IsZero():
 		return d.silentMember(timeline.LeftEarly, m, facts), true

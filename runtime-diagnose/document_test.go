@@ -35,6 +35,7 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		want diagnose.Verdict
 	}{
 		"a page with headings and fences":        {page, diagnose.Unknown},
+		"a page with a long source in it":        {page + "```go\n" + strings.Repeat("const (\n\t// full is set where there is No space left on device\n\tfull = 1\n)\n", 40) + "```\n", diagnose.Unknown},
 		"a page without marks":                   {plain + memory + plain, diagnose.Unknown},
 		"a source":                               {source, diagnose.Unknown},
 		"a report has its log in one block":      {report, diagnose.Diagnosed},

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -14,13 +15,29 @@ import (
 // come again after something went wrong, what was before is another run's. What goes wrong is no
 // beginning: neither a traceback nor a line that a signature knows.
 type launches struct {
-	head   [2]string // the first lines with text, digits as 0
-	lane   string
-	read   int // lines of the head; -1: the log begins with no start of a program
-	at     int // number of the line before that was like the first of the head
-	last   int // number of the line that the last launch begins with; 0: there is one launch
-	seen   int // sightings before it
-	before int // lines that show training before it
+	head [2]string // the first lines with text, digits as 0
+	lane string
+	read int // lines of the head; -1: the log begins with no start of a program
+	at   int // number of the line before that was like the first of the head
+	runs []launch
+}
+
+// launch is one of several; the first begins with the log.
+type launch struct {
+	line     int // its first
+	seen     int // sightings before it
+	progress int // lines that show training in it, until the next one begins
+}
+
+// mostLaunches bounds how many are told apart: what is between the first of them and the last counts as the last's.
+const mostLaunches = 256
+
+// last is the launch that is read.
+func (n *launches) last() (l launch) {
+	if len(n.runs) > 0 {
+		l = n.runs[len(n.runs)-1]
+	}
+	return l
 }
 
 // launched is told of every line.
@@ -41,14 +58,18 @@ func (r *logReader) launched(l *reduce.Line) {
 		return
 	}
 	if n.at > 0 {
-		if again := l.Lane == n.lane && (alike(body, n.head[1]) || echoed(n.head[0])); again && len(r.sightings) > n.seen {
-			n.before += r.progress
-			n.last, n.seen, r.progress = n.at, len(r.sightings), 0
+		if again := l.Lane == n.lane && (alike(body, n.head[1]) || echoed(n.head[0])); again && len(r.sightings) > n.last().seen && len(n.runs) < mostLaunches {
+			if len(n.runs) == 0 {
+				n.runs = []launch{{}}
+			}
+			n.runs[len(n.runs)-1].progress = r.progress
+			n.runs = append(n.runs, launch{line: n.at, seen: len(r.sightings)})
+			r.progress = 0
 			r.listen()
 		}
 		n.at = 0
 	}
-	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.seen && alike(body, n.head[0]) {
+	if body[0] == n.head[0][0] && l.Lane == n.lane && len(r.sightings) > n.last().seen && alike(body, n.head[0]) {
 		n.at = l.Number
 	}
 }
@@ -90,24 +111,38 @@ func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || b >= 0x80 
 // echoed is a command as a shell prints it before it runs it (set -x): no program prints its own.
 func echoed(line string) bool { return strings.HasPrefix(line, "+ ") }
 
-// onlyLast ends what earlier launches said where the last one says what became of it.
+// onlyLast ends what earlier launches said than the last one that says what became of it.
 func (r *logReader) onlyLast() {
-	n := &r.launches
-	if n.last == 0 {
+	runs := r.launches.runs
+	if len(runs) == 0 {
 		return
 	}
-	tells := r.progress > 0
-	for _, at := range r.success {
-		tells = tells || at > n.last
+	runs[len(runs)-1].progress = r.progress
+	end, until := len(r.sightings), math.MaxInt
+	for i, run := range slices.Backward(runs) {
+		if i == 0 || r.tells(run, min(run.seen, end), end, until) {
+			for k := range r.sightings[:min(run.seen, end)] {
+				r.sightings[k].Over = true
+			}
+			r.progress = 0
+			for _, later := range runs[i:] {
+				r.progress += later.progress
+			}
+			return
+		}
+		end, until = min(run.seen, end), run.line
 	}
-	tells = tells || slices.ContainsFunc(r.sightings[min(n.seen, len(r.sightings)):], func(s evidence.Observation) bool {
+}
+
+// tells says that a launch, whose sightings are those between two and whose lines end before one, trains, ends well or
+// goes wrong.
+func (r *logReader) tells(run launch, from, to, until int) bool {
+	for _, at := range r.success {
+		if at > run.line && at < until {
+			return true
+		}
+	}
+	return run.progress > 0 || slices.ContainsFunc(r.sightings[from:to], func(s evidence.Observation) bool {
 		return !s.Over && s.Signature.Role != signature.Context
 	})
-	if !tells {
-		r.progress += n.before
-		return
-	}
-	for i := range r.sightings[:min(n.seen, len(r.sightings))] {
-		r.sightings[i].Over = true
-	}
 }

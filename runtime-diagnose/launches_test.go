@@ -31,6 +31,7 @@ func TestTheLastLaunchDecides(t *testing.T) {
 		"the second trains":                         {head + missing + again + trained(5), diagnose.Healthy, ""},
 		"the second fails of something else":        {head + missing + again + trained(5) + memory, diagnose.Diagnosed, "CUDA out of memory"},
 		"the second says nothing yet":               {head + missing + again, diagnose.Diagnosed, "FileNotFoundError"},
+		"the third of four says nothing of it":      {head + missing + again + memory + head + again, diagnose.Diagnosed, "CUDA out of memory"},
 		"a third after two that failed":             {head + missing + again + memory + head + trained(5), diagnose.Healthy, ""},
 		"only the first line comes again":           {head + missing + "== job 18 at 11:30:00\nretrying\n" + trained(5), diagnose.Diagnosed, "FileNotFoundError"},
 		"ranks begin alike, and one fails":          {head + again + head + again + trained(3) + memory + trained(3), diagnose.Diagnosed, "CUDA out of memory"},

@@ -26,6 +26,9 @@ func leastOfAll(m signature.Match) bool {
 	return m.Signature.LastResort && (m.Signature.Role != signature.Root || m.Signature.ID == quotedException)
 }
 
+// notFiniteCategory is that of numbers that are none.
+const notFiniteCategory = "nan-loss"
+
 // autoscaler is the signature for what the cluster autoscaler says of a pod.
 const autoscaler = "autoscaler-no-scale-up"
 
@@ -46,11 +49,12 @@ type said struct {
 	lane  string // the prefix that tells processes apart
 	steps int    // lines that had counted steps
 	grown int    // steps of counters that nobody knows by name
+	shape uint64 // of a line with a number that is none; 0: it is none
 }
 
 // saidBy notes it for the next sighting.
 func (r *logReader) saidBy(lane string) {
-	r.said = append(r.said, said{lane, r.steps.Lines(), r.counters.Steps()})
+	r.said = append(r.said, said{lane: lane, steps: r.steps.Lines(), grown: r.counters.Steps()})
 }
 
 // logReader turns the lines of one log into sightings.
@@ -67,6 +71,7 @@ type logReader struct {
 	rootCause    int            // line of torchrun's heading "Root Cause"
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
+	guess        guess
 	said         []said         // of the sightings
 	success      map[string]int // lane → its last line that says that the run ended well
 	failed       bool           // the platform says that the container ended badly
@@ -80,6 +85,7 @@ type logReader struct {
 	worst        worst
 	launches     launches
 	counters     progress.Counters
+	sound        progress.Recoveries // of lines that say that a number is none
 	document     reduce.Document
 }
 
@@ -153,8 +159,12 @@ func (r *logReader) visit(l reduce.Line) bool {
 		matches = append(matches, match(strings.Clone(l.Trace.Frame), evidence.Frame)...)
 	}
 	if l.Trace != nil && !slices.ContainsFunc(matches, explainsMore) {
-		matches = append(matches, r.byRaiser(l)...)
+		by := r.byRaiser(l)
+		if matches = append(matches, by...); len(by) > 0 {
+			r.guess = guess{lane: strings.Clone(l.Lane), line: l.Number, first: len(r.sightings), count: len(matches)}
+		}
 	}
+	r.below(l, matches)
 	if l.Trace != nil && l.Trace.Parsing() {
 		by := slices.DeleteFunc(r.byFrame(l, l.Trace.Caller), func(m signature.Match) bool {
 			return slices.ContainsFunc(matches, func(known signature.Match) bool { return known.Signature == m.Signature })
@@ -338,6 +348,9 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		facts = with(facts, "frame", strings.Clone(reduce.Mask(l.Trace.Frame)))
 	}
 	r.saidBy(strings.Clone(l.Lane))
+	if s.Category == notFiniteCategory {
+		r.said[len(r.said)-1].shape = r.sound.Follow(l.Body())
+	}
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},

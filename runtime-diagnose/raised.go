@@ -80,5 +80,40 @@ func (r *logReader) unwrap(l reduce.Line) {
 	}
 }
 
+// guess is an exception of which only who raised it is known.
+type guess struct {
+	lane  string
+	line  int
+	first int // of the sightings that it gave
+	count int
+}
+
+// mostBelow is how many lines of a message are read behind the first: libraries put what a device said there.
+const mostBelow = 6
+
+// below ends what was guessed of an exception where a line of its message, which goes on right below it, says more.
+func (r *logReader) below(l reduce.Line, matches []signature.Match) {
+	g := &r.guess
+	if g.count == 0 || l.Lane != g.lane || l.Number-g.line > mostBelow {
+		return
+	}
+	if l.Number == g.line {
+		return
+	}
+	if body := l.Body(); l.Trace != nil || body == "" || body[0] == '[' || '0' <= body[0] && body[0] <= '9' { // a line of its own
+		g.count = 0
+		return
+	}
+	if !slices.ContainsFunc(matches, func(m signature.Match) bool {
+		return explainsMore(m) && !m.Signature.LastResort && m.Signature.Role != signature.Confirmation
+	}) {
+		return
+	}
+	for i := g.first; i < min(len(r.sightings), g.first+g.count); i++ {
+		r.sightings[i].Over = true
+	}
+	g.count = 0
+}
+
 // mostPerLine is more signatures than match one line.
 const mostPerLine = 8

@@ -54,6 +54,14 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 		"an assertion without a message, about an argument": {
 			trace(`"/app/trainer.py", line 8, in __init__`, "assert self.args.kind in kinds", "AssertionError"), "argument-or-config-error", "AssertionError",
 		},
+		"a message that goes on below the line of the exception": {
+			trace(`"/opt/lib/arguments.py", line 90, in validate_args`, "raise RuntimeError(text)", "ValueError: synchronize failed.") + "EE9999: Inner Error!\nEE9999: hccl fftsplus task timeout occurred during task execution, stream_id:5\n",
+			"nccl-timeout", "EE9999: hccl fftsplus task timeout occurred during task execution, stream_id:5",
+		},
+		"a line of its own below the exception": {
+			trace(`"/opt/lib/arguments.py", line 90, in validate_args`, "raise RuntimeError(text)", "ValueError: four is more than three") + "2026-01-02 10:00:00,000 - comm - ERROR - hccl fftsplus task timeout occurred during task execution, stream_id:5\n",
+			"argument-or-config-error", "ValueError: four is more than three",
+		},
 		"what failed first, not who says that it failed": {
 			trace(`"/app/load.py", line 8, in copy`, "assert self.open", "AssertionError") + "\n" + trace(`"/app/all.py", line 2, in run_case`, "raise RuntimeError(mode)", "RuntimeError: case 3 failed"),
 			"python-exception-user-code", "AssertionError",

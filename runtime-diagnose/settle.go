@@ -64,13 +64,16 @@ func (r *logReader) wentOn(line int, body string) {
 	}
 }
 
-// skips says that a value was left out, not used.
-var skips = regexp.MustCompile(`(?i)\bskip(?:ping|ped|s)?\b`)
+// skips says that a value was left out, not used. A counter of such values says nothing of this one.
+var skips = regexp.MustCompile(`(?i)\bskip(?:ping|s)?\b|\bskipped\b[^:=]*$`)
 
 // survived says that training went on after a sighting. What the run survived before, it survives again with
 // the step after the next.
 func (r *logReader) survived(i int, again map[*signature.Signature]bool) bool {
 	s := &r.sightings[i]
+	if s.Signature.Category == notFiniteCategory && r.said[i].shape != 0 && r.sound.After(s.Item.Source.Line, r.said[i].shape) {
+		return true
+	}
 	if r.log.Pasted || s.Signature.Lasts() && !skips.MatchString(s.Line) {
 		return false
 	}

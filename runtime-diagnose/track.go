@@ -78,6 +78,7 @@ func (r *logReader) watch(l *reduce.Line) {
 	body := l.Body()
 	r.document.See(body, !l.At.IsZero())
 	r.wentOn(l.Number, body)
+	r.sound.See(l.Number, body)
 	if r.progress < enoughProgress {
 		r.counters.See(l.Number, body)
 	}

@@ -22,6 +22,9 @@ type Metrics struct {
 	reviewed   *prometheus.CounterVec
 	refusals   *prometheus.CounterVec
 	closed     *prometheus.GaugeVec // without labels: there is none until it is known
+	bundles    *prometheus.CounterVec
+	bundle     prometheus.Gauge
+	revisions  *prometheus.GaugeVec
 }
 
 // MetricText documents one metric, for the reference.
@@ -63,6 +66,15 @@ func MetricTexts() []MetricText {
 			"signalbox_closed_on", "gauge", "",
 			"1 while the webhook configuration that is closed on failure is installed, as webhook.closed.enabled wants it; 0 while it is off.",
 		},
+		{
+			"signalbox_policy_bundle_loads_total", "counter", "result",
+			"Looks at the bundle of policies in its registry: ok or error; after an error the last good set stays.",
+		},
+		{
+			"signalbox_policy_bundle_broken", "gauge", "",
+			"1 while the bundle of policies cannot be fetched or does not load, and the last good one decides.",
+		},
+		{"signalbox_policy_revision", "gauge", "revision", "1 for the revision of the policies that decide."},
 	}
 }
 
@@ -82,8 +94,11 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		reviewed:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[6].Name, Help: t[6].Help}, []string{"decision"}),
 		refusals:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[7].Name, Help: t[7].Help}, []string{"kind", "decision"}),
 		closed:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: t[8].Name, Help: t[8].Help}, nil),
+		bundles:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[9].Name, Help: t[9].Help}, []string{"result"}),
+		bundle:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[10].Name, Help: t[10].Help}),
+		revisions:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: t[11].Name, Help: t[11].Help}, []string{"revision"}),
 	}
-	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed, m.refusals, m.closed} {
+	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed, m.refusals, m.closed, m.bundles, m.bundle, m.revisions} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -145,6 +160,28 @@ func (m *Metrics) policies(err error) {
 	}
 	m.loads.WithLabelValues(result).Inc()
 	m.loaded.Set(broken)
+}
+
+// Bundle counts one look at the bundle of policies.
+func (m *Metrics) Bundle(err error) {
+	if m == nil {
+		return
+	}
+	result, broken := "ok", 0.0
+	if err != nil {
+		result, broken = "error", 1
+	}
+	m.bundles.WithLabelValues(result).Inc()
+	m.bundle.Set(broken)
+}
+
+// Revision says which policies decide.
+func (m *Metrics) Revision(revision string) {
+	if m == nil {
+		return
+	}
+	m.revisions.Reset()
+	m.revisions.WithLabelValues(revision).Set(1)
 }
 
 // late counts one job that was reviewed after it was admitted.

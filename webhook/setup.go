@@ -31,6 +31,7 @@ type Options struct {
 	View         View         // kept current by whoever made it
 	Certificates certs.Source // started by the webhook
 	Policies     *PolicyMaps  // started by the webhook; nil: no policies from ConfigMaps
+	Bundle       Bundle       // started by the webhook; nil: no policies from a registry
 	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
 	Reviewed     *Reviewed    // started by the webhook; nil: nobody asks what was reviewed
 	Operators    []string
@@ -47,6 +48,12 @@ type Options struct {
 	Tracer       trace.Tracer // nil: nothing is traced
 	Metrics      *Metrics
 	Log          logr.Logger
+}
+
+// Bundle brings policies from a registry.
+type Bundle interface {
+	Start(context.Context) error
+	Synced() bool // it has been asked for once, with whatever end
 }
 
 // Webhook is the server around a Handler. Make it with New.
@@ -76,7 +83,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log,
 	}
 	if o.Jobs != nil {
-		options.Stored = o.Jobs
+		options.Stored, options.Earlier = o.Jobs, o.Jobs.Earlier
 	}
 	return &Webhook{o: o, listener: listener, handler: NewHandler(options)}, nil
 }
@@ -93,7 +100,7 @@ func (w *Webhook) Ready() error {
 	if why := w.o.View.Snapshot().Incomplete(); why != "" {
 		return fmt.Errorf("cluster view: %s", why)
 	}
-	if !w.o.Policies.Synced() {
+	if !w.o.Policies.Synced() || w.o.Bundle != nil && !w.o.Bundle.Synced() {
 		return errors.New("policies: not read yet")
 	}
 	return nil
@@ -109,6 +116,9 @@ func (w *Webhook) Run(ctx context.Context) error {
 	group.Go(func() error { return w.o.Certificates.Start(ctx) })
 	if w.o.Policies != nil {
 		group.Go(func() error { return w.o.Policies.Start(ctx) })
+	}
+	if w.o.Bundle != nil {
+		group.Go(func() error { return w.o.Bundle.Start(ctx) })
 	}
 	if w.o.Jobs != nil {
 		group.Go(func() error { return w.o.Jobs.Start(ctx) })

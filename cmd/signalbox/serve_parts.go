@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/certs"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -57,9 +58,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Metrics:      metrics,
 		Log:          s.log.WithName("webhook"),
 	}
-	if s.settings.Policies.ConfigMaps {
-		options.Policies = webhook.NewPolicyMaps(s.clients.Kube, s.settings.Namespace, engine, metrics, s.log.WithName("policies"), policies.Library())
-	}
+	s.policies(&options, engine, metrics)
 	if s.traces != nil {
 		options.Tracer = s.traces.Tracer("signalbox/webhook")
 	}
@@ -79,6 +78,29 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	})
 	s.ready, s.alive, s.notes = append(s.ready, w.Ready), append(s.alive, w.Alive), append(s.notes, w.Notes)
 	return w.Run, nil
+}
+
+// policies adds the places that policies come from besides the library.
+func (s *server) policies(to *webhook.Options, engine *policies.OPA, metrics *webhook.Metrics) {
+	metrics.Revision(engine.Revision())
+	sources, log := policies.NewSources(engine, policies.Library()), s.log.WithName("policies")
+	if s.settings.Policies.ConfigMaps {
+		to.Policies = webhook.NewPolicyMaps(s.clients.Kube, s.settings.Namespace, sources.Source("ConfigMaps"), metrics, log)
+	}
+	b := s.settings.Policies.Bundle
+	if b.Reference == "" {
+		return
+	}
+	into := sources.Source("bundle")
+	to.Bundle = oci.New(oci.Options{
+		Place: oci.Place{Reference: b.Reference, Credentials: b.Credentials, CA: b.CA, PlainHTTP: b.PlainHTTP},
+		Key:   b.Key, Interval: time.Duration(b.Interval), Into: into, Client: s.clients.Kube, Namespace: s.settings.Namespace,
+		Label: webhook.PolicyLabel, Annotation: webhook.PolicyErrorAnnotation, Log: log,
+		Loaded: func(err error) {
+			metrics.Bundle(err)
+			metrics.Revision(into.Revision())
+		},
+	})
 }
 
 // selectedKinds are the kinds that the configuration names, or all.

@@ -98,7 +98,8 @@ func ParseNoScaleUp(text string) (Unschedulable, bool) {
 
 // schedulingRules judge a message, the first that applies. Resources come before filters:
 // the nodes that pass every other filter and lack only GPUs are the ones to wait for. A
-// filter decides only where no node got as far as the resources.
+// filter decides only where no node got as far as the resources. Of filters it is the one that excludes most
+// nodes, the first of equal ones.
 var schedulingRules = []struct {
 	applies func(Refusal) bool
 	rule    *signature.Signature
@@ -142,6 +143,9 @@ var schedulingRules = []struct {
 		"Nodes are cordoned or do not report.", "Which of them the job needs.",
 		"Ask the administrator when the nodes come back.")},
 }
+
+// resources are the categories of nodes that passed the filters and lack something.
+var resources = map[string]bool{"unschedulable-gpu": true, "unschedulable-cpu-memory": true}
 
 // namesDevice is a name of an extender's reason that speaks of devices.
 var namesDevice = regexp.MustCompile(`^\w*(?:GPU|Gpu|NPU|Card|Device)\w*$`)
@@ -191,19 +195,31 @@ func Judge(u Unschedulable) (*signature.Signature, map[string]string) {
 		}
 		facts[key] = strconv.Itoa(f.Count)
 	}
+	found, by, most := ruleUnschedulableOther, Refusal{}, -1
 	for _, s := range schedulingRules {
-		i := slices.IndexFunc(u.Reasons, s.applies)
-		if i < 0 {
+		all := 0
+		var first *Refusal
+		for i := range u.Reasons {
+			if f := &u.Reasons[i]; s.applies(*f) {
+				if all += f.Count; first == nil || f.Count > first.Count {
+					first = f
+				}
+			}
+		}
+		if first == nil || all <= most {
 			continue
 		}
-		if f := u.Reasons[i]; f.Resource != "" {
-			facts["resource"] = f.Resource
-		} else if f.Taint != "" {
-			facts["taint"] = f.Taint
+		found, by, most = s.rule, *first, all
+		if resources[s.rule.Category] {
+			break
 		}
-		return s.rule, facts
 	}
-	return ruleUnschedulableOther, facts
+	if by.Resource != "" {
+		facts["resource"] = by.Resource
+	} else if by.Taint != "" {
+		facts["taint"] = by.Taint
+	}
+	return found, facts
 }
 
 // Undecided says that a scheduler's message does not show which of its reasons is to be lifted. The filters run in

@@ -38,6 +38,14 @@ func TestSchedulerMessages(t *testing.T) {
 			"0/3 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 2 node(s) didn't match Pod's node affinity/selector.",
 			"unschedulable-affinity", "none of 3 nodes takes it (1 is tainted {node-role.kubernetes.io/control-plane: }, 2 do not match its node selector or affinity)",
 		},
+		"storage is short on two, and a taint keeps it from the rest": {
+			"0/9 nodes are available: 2 node(s) did not have enough free storage, 3 node(s) had untolerated taint {pool: a}, 4 node(s) had untolerated taint {pool: b}.",
+			"unschedulable-taint", "none of 9 nodes takes it (2 node(s) did not have enough free storage, 3 are tainted {pool: a}, 4 are tainted {pool: b})",
+		},
+		"an extender's device before taints": {
+			"0/4 nodes are available: 3 node(s) had untolerated taint {gpu: true}, 1 CardInsufficientMemory.",
+			"unschedulable-gpu", "none of 4 nodes takes it (3 are tainted {gpu: true}, 1 CardInsufficientMemory)",
+		},
 		"a claim is missing": {
 			`persistentvolumeclaim "data" not found`,
 			"unschedulable-pvc", `no node takes it (persistentvolumeclaim "data" not found)`,

@@ -1,14 +1,21 @@
 package progress
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Counters finds progress in lines whose words nobody knows: a line of one shape that comes again and
 // again, and whose first number grows each time, or the second where the first stays, counts something. It
 // needs a second number beside the counter, which is what is reported of it; lists of stack frames and ranks
 // have none, or addresses.
+//
+// What a model is worth, measured again and again with other results, is progress as well: some programs print
+// nothing else.
 type Counters struct {
-	series map[uint64]*growing
-	steps  int
+	series   map[uint64]*growing
+	measures map[uint64]*measure
+	steps    int
 }
 
 type growing struct {
@@ -20,6 +27,18 @@ type growing struct {
 	spoiler Step   // the first of them
 	sound   int    // lines before it
 }
+
+// measure is a line that names a measure of models, by its shape.
+type measure struct {
+	none    bool // it names none
+	name    string
+	results string // behind the name, in the last line
+	changed int
+	last    int // number of the last line
+}
+
+// measureNames are what models are measured by, in any framework.
+var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "reward", "score"}
 
 // Bounds: shapes that are followed, how often a number has to grow, and the largest that counts steps: times
 // in seconds are larger.
@@ -37,6 +56,7 @@ func (c *Counters) See(line int, body string) {
 	if len(body) < 4 || body[0] == '#' {
 		return
 	}
+	c.measure(line, body)
 	number, rest, ok := firstNumber(body)
 	if !ok || number >= mostCount || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
 		return
@@ -68,6 +88,42 @@ func (c *Counters) See(line int, body string) {
 	s.see(line, body, rest)
 }
 
+// measure notes results that changed.
+func (c *Counters) measure(line int, body string) {
+	if !hasNumber(body) {
+		return
+	}
+	key := shape(body)
+	m := c.measures[key]
+	if m == nil {
+		if len(c.measures) >= mostSeries {
+			return
+		}
+		if c.measures == nil {
+			c.measures = map[uint64]*measure{}
+		}
+		at := slices.IndexFunc(measureNames, func(name string) bool { return contains(body, name) })
+		if m = (&measure{none: at < 0}); at >= 0 {
+			m.name = measureNames[at]
+		}
+		c.measures[key] = m
+	}
+	if m.none {
+		return
+	}
+	results := body
+	for i := range body {
+		if hasPrefix(body[i:], m.name) {
+			results = body[i:]
+			break
+		}
+	}
+	if m.last = line; results != m.results {
+		m.changed++
+		m.results = strings.Clone(results)
+	}
+}
+
 // see notes numbers that are none any more.
 func (s *growing) see(line int, body, rest string) {
 	switch {
@@ -97,15 +153,51 @@ func (c *Counters) Spoilt(lines int) (Step, bool) {
 	return first, first.Line > 0
 }
 
-// Advances says that something is counted up to the end of a log of so many lines.
+// Advances says that something is counted up, or measured, to the end of a log of so many lines.
 func (c *Counters) Advances(lines int) bool {
 	for _, s := range c.series {
 		if s.grown >= enoughGrown && s.last > lines-max(8, lines/4) {
 			return true
 		}
 	}
+	for _, m := range c.measures {
+		if m.changed > enoughGrown && m.last > lines-max(8, lines/4) {
+			return true
+		}
+	}
 	return false
 }
+
+// Recoveries follows lines with a number that is none: the next one of the same shape may have numbers again.
+type Recoveries map[uint64]int // shape → the last line in which all are numbers
+
+// Follow begins with a line of which somebody says that a number in it is none.
+func (r *Recoveries) Follow(body string) (key uint64) {
+	if *r == nil {
+		*r = Recoveries{}
+	}
+	if key = shape(body); len(*r) < mostSeries {
+		(*r)[key] = 0
+	}
+	return key
+}
+
+// See is told of every line.
+func (r Recoveries) See(line int, body string) {
+	if len(r) == 0 || !hasNumber(body) {
+		return
+	}
+	key := shape(body)
+	if _, followed := r[key]; !followed {
+		return
+	}
+	if r[key] = line; hasNone(body) {
+		r[key] = 0
+	}
+}
+
+// After says that the last line of a shape is a later one, in which all numbers are numbers.
+func (r Recoveries) After(line int, key uint64) bool { return r[key] > line }
 
 // shape hashes the letters of the beginning of a line (FNV-1a). A number that is none is no word.
 func shape(body string) uint64 {

@@ -21,6 +21,7 @@ func TestRead(t *testing.T) {
 	}{
 		"tqdm":                        {"Training:  12%|█▏        | 120/1000 [01:20<09:10,  1.60it/s, loss=2.31]", 120, 1000, 2.31, 0.625},
 		"tqdm, slow":                  {" 45%|████▌     | 9/20 [12:01<14:42, 80.20s/it]", 9, 20, none, 80.2},
+		"tqdm without a total":        {"11it [00:08,  1.39it/s]", 11, -1, none, 1 / 1.39},
 		"Megatron-LM":                 {" [2025-03-04 09:11:12] iteration      100/  500000 | consumed samples:        25600 | elapsed time per iteration (ms): 1234.5 | learning rate: 1.500000E-05 | global batch size:   256 | lm loss: 7.652391E+00 | loss scale: 1.0 | grad norm: 1.021 |", 100, 500000, 7.652391, 1.2345},
 		"DeepSpeed":                   {"[2025-03-04 09:11:12,345] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05], mom=[(0.9, 0.999)]", 10, -1, none, none},
 		"Hugging Face":                {"{'loss': 2.1034, 'grad_norm': 0.71, 'learning_rate': 4.9e-05, 'epoch': 0.12}", 0, -1, 2.1034, none},

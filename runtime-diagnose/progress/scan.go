@@ -22,6 +22,9 @@ func counter(text string) (count, bool) {
 			return c, true
 		}
 	}
+	if c, ok := barWithoutTotal(text); ok {
+		return c, true
+	}
 	if c, ok := afterWord(text, stepWords, ":=[(# ", 4); ok {
 		return c, true
 	}
@@ -86,6 +89,18 @@ func bar(_ byte, inside string) bool {
 		rest = rest[size:]
 	}
 	return false
+}
+
+// barWithoutTotal reads "120it [01:20,  1.60it/s]", as tqdm counts what it does not know the end of.
+func barWithoutTotal(text string) (count, bool) {
+	for before, rest, found := strings.Cut(text, "it ["); found; before, rest, found = strings.Cut(rest, "it [") {
+		number := digitsBefore(before, len(before))
+		inside, _, closed := strings.Cut(rest, "]")
+		if closed && number != "" && inside != "" && isDigit(inside[0]) && (strings.HasSuffix(inside, "it/s") || strings.HasSuffix(inside, "s/it")) {
+			return count{number: number}, true
+		}
+	}
+	return count{}, false
 }
 
 // arrow is the inside of Keras' bracket: "=====>....". The number does not end a word.

@@ -13,6 +13,7 @@ import (
 var (
 	countersByExpression = []*regexp.Regexp{
 		regexp.MustCompile(`(\d+)/(\d+) \[[\d:?]+<[^\]]{0,40}(?:it/s|s/it)`),
+		regexp.MustCompile(`(\d+)it \[\d[^\]]*(?:it/s|s/it)\]`),
 		regexp.MustCompile(`(?i)\b(?:global[_ ]?step|iterations?|iter|steps?|batch|it)['"]?\s*[:=\[(# ]{1,4}\s*(\d+)(?:\s*(?:/|of)\s*(\d+))?`),
 		regexp.MustCompile(`\b(\d+)/(\d+) \[[=>.\- ]+\]`),
 		regexp.MustCompile(`(?i)\bepoch\b[^|]{0,24}\[\s*(\d+)\s*/\s*(\d+)\s*\]`),

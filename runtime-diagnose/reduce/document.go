@@ -14,6 +14,7 @@ type Document struct {
 	sentences, sentenceBytes, bytes                         int
 	block, longestBlock                                     int // lines between two fences
 	fenced, over                                            bool
+	source                                                  bool // the block is one of source code
 	seen                                                    map[uint64]struct{}
 }
 
@@ -51,7 +52,7 @@ func (d *Document) See(body string, stamped bool) {
 	}
 	switch {
 	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
-		d.fence()
+		d.fence(strings.ToLower(text[len("```"):]))
 	case stamped || hasTime(text):
 		d.stamped++
 	case d.fenced:
@@ -68,11 +69,21 @@ func (d *Document) See(body string, stamped bool) {
 	}
 }
 
-func (d *Document) fence() {
+// fence opens or closes a block, with the language that is named beside it.
+func (d *Document) fence(language string) {
 	d.fences++
-	d.fenced = !d.fenced
-	d.longestBlock, d.block = max(d.longestBlock, d.block), 0
+	if d.fenced = !d.fenced; d.fenced {
+		d.source = sources[strings.TrimSpace(language)]
+		return
+	}
+	if !d.source {
+		d.longestBlock = max(d.longestBlock, d.block)
+	}
+	d.block, d.source = 0, false
 }
+
+// sources are languages of blocks that hold no log. Logs are put into blocks of Python and of shells.
+var sources = map[string]bool{"go": true, "golang": true, "c": true, "c++": true, "cpp": true, "rust": true, "java": true, "yaml": true, "proto": true, "protobuf": true}
 
 func (d *Document) sentence(text string) {
 	if !isSentence(text) || len(d.seen) >= mostSentences {
@@ -101,7 +112,11 @@ func (d *Document) timed() bool { return d.stamped*20 > d.lines }
 // Is says that the text is no output of a program. A report about one run has its log in one block, longer
 // than everything else.
 func (d *Document) Is() bool {
-	if d.over || d.lines < leastOfDocument || d.timed() || max(d.longestBlock, d.block)*2 > d.lines {
+	block := d.longestBlock
+	if !d.source {
+		block = max(block, d.block)
+	}
+	if d.over || d.lines < leastOfDocument || d.timed() || block*2 > d.lines {
 		return false
 	}
 	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
@@ -148,12 +163,14 @@ func definition(text string) bool {
 }
 
 // functionWords hold sentences together, whatever they are about.
-var functionWords = map[string]bool{}
+var functionWords = wordSet("the a an to is are of and if you this that in for with can be or it as not on by from will your at when have has we but which how should may must do does so than then there these they was were")
 
-func init() {
-	for word := range strings.FieldsSeq("the a an to is are of and if you this that in for with can be or it as not on by from will your at when have has we but which how should may must do does so than then there these they was were") {
-		functionWords[word] = true
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
+	return set
 }
 
 // A sentence has so many words at least, one of five of them a function word, and few characters that

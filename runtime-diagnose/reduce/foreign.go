@@ -8,6 +8,10 @@ import "strings"
 //	Caused by: java.io.IOException: disk gone                                  (JVM, below its frames)
 //	panic: runtime error: index out of range [5] with length 3                 (Go)
 //	fatal error: all goroutines are asleep - deadlock!                         (Go)
+//	thread 'main' panicked at src/main.rs:3:5:                                 (Rust, its message below)
+//	forrtl: severe (24): end-of-file during read, unit 11                      (Intel's Fortran)
+//	Fortran runtime error: End of file                                         (gfortran)
+//	Fatal error:                                                               (any, its message below)
 //	  what():  vector::_M_range_check                                          (C++, below "terminate called …")
 //	TypeError: x is not a function                                             (Node, two lines below the mark under its source)
 //
@@ -17,6 +21,9 @@ func (f *folder) foreign(l *Line, body string) {
 		return
 	}
 	if l.Trace = errorFile(l.Number, body); l.Trace != nil {
+		return
+	}
+	if f.announced(l, body) {
 		return
 	}
 	switch body[0] {
@@ -39,7 +46,17 @@ func (f *folder) foreign(l *Line, body string) {
 			l.Trace = &Trace{First: l.Number, Type: "panic", Message: strings.Clone(rest)}
 			return
 		}
+	case 'F':
+		if rest, ok := strings.CutPrefix(body, "Fortran runtime error: "); ok {
+			l.Trace = &Trace{First: l.Number, Type: "Fortran runtime error", Message: strings.Clone(rest)}
+			return
+		}
 	case 'f':
+		if rest, ok := strings.CutPrefix(body, "forrtl: severe ("); ok {
+			_, rest, _ = strings.Cut(rest, "): ")
+			l.Trace = &Trace{First: l.Number, Type: "severe", Message: strings.Clone(rest)}
+			return
+		}
 		if rest, ok := strings.CutPrefix(body, "fatal error: "); ok {
 			l.Trace = &Trace{First: l.Number, Type: "fatal error", Message: strings.Clone(rest)}
 			return
@@ -68,6 +85,27 @@ func (f *folder) foreign(l *Line, body string) {
 		}
 		delete(f.marked, l.Lane)
 	}
+}
+
+// announced reads the message below a line that only says that there is one.
+func (f *folder) announced(l *Line, body string) bool {
+	if kind, ok := f.heading[l.Lane]; ok && strings.TrimSpace(body) != "" {
+		delete(f.heading, l.Lane)
+		l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body)}
+		return true
+	}
+	kind := ""
+	switch end := body[len(body)-1]; {
+	case end != ':' && end != ')' || len(body) > mostPrefix:
+	case strings.HasPrefix(body, "thread '") && strings.Contains(body, "' panicked at "):
+		kind = "panic"
+	case body == "Fatal error:", body == "FATAL ERROR:", strings.HasPrefix(body, "--> FOAM FATAL "):
+		kind = "fatal error"
+	}
+	if kind != "" && len(f.heading) < mostLanes {
+		f.heading[strings.Clone(l.Lane)] = kind
+	}
+	return kind != ""
 }
 
 // messageKey begins the line of a pretty-printed JSON object that holds a message.

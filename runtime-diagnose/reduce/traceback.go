@@ -71,6 +71,7 @@ type folder struct {
 
 	runtime map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
 	marked  map[string]int    // the line of a mark under a line of source
+	heading map[string]string // of which kind the failure is whose message stands on the next line
 }
 
 // frameLine is a frame as Python prints it.
@@ -161,7 +162,7 @@ const (
 )
 
 func newFolder() *folder {
-	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}, frame: map[string]string{}, runtime: map[string]string{}, marked: map[string]int{}}
+	return &folder{open: map[string]*openTrace{}, chain: map[string]Chain{}, after: map[string]bool{}, frame: map[string]string{}, runtime: map[string]string{}, marked: map[string]int{}, heading: map[string]string{}}
 }
 
 // fold sets l.Trace if the line ends a traceback.
@@ -180,7 +181,7 @@ func (f *folder) fold(l *Line) {
 		}
 		return
 	}
-	if strings.HasPrefix(body, "Exception ignored in") || body == loggingError {
+	if strings.HasPrefix(body, "Exception ignored in") || strings.HasSuffix(body, loggingError) {
 		if len(f.after) < mostLanes {
 			f.after[strings.Clone(l.Lane)] = true
 		}

@@ -39,7 +39,7 @@ var Desync = &signature.Signature{
 var Vanished = &signature.Signature{
 	ID: "member-vanished", Title: "it stopped without a word, and the others lost a peer", Since: "0.2", Category: "host-oom-killed",
 	Role: signature.Cascade, Depth: signature.Symptom, Domain: signature.Nobody, Retry: signature.RetryUnknown,
-	Proves:       "{{.loud|All other}} others say that a peer was gone ({{.says|connections closed}}); this one does not, and its log stops here.",
+	Proves:       "{{.loud|All other}} others complain alike, as of a peer that was gone ({{.says|connections closed}}); this one does not, and its log stops here.",
 	DoesNotProve: "What ended it: a process that says nothing was killed from outside, for memory most often, or crashed, or called exit. Its exit code tells them apart.",
 	Remedy:       "Look at how its container ended: kubectl get pod -o yaml, state.terminated (137: killed, OOMKilled: for memory; 139: a crash; 143: told to stop).\nWithout a cluster: dmesg -T on its machine names a process that the kernel killed for memory.",
 }
