@@ -34,6 +34,8 @@ type Config struct {
 	Diagnosis      Diagnosis      `yaml:"diagnosis"`      // when and how much to read
 	LLM            LLM            `yaml:"llm"`            // the model that explains; off by default
 	Prompts        Prompts        `yaml:"prompts"`        // prompts of the operator's own
+	Notifications  Notifications  `yaml:"notifications"`  // who is told of failures; off by default
+	Tracing        Tracing        `yaml:"tracing"`        // spans for a collector; off by default
 	Log            Log            `yaml:"log"`            // the server's own log
 }
 
@@ -212,6 +214,31 @@ type PerDay struct {
 type Prompts struct {
 	ConfigMap string `yaml:"configMap"` // in Config.Namespace
 	Dir       string `yaml:"dir"`
+}
+
+// Notifications says who is told of failures; without a receiver nobody is.
+type Notifications struct {
+	Receivers []Receiver `yaml:"receivers"`
+}
+
+// Receiver is one place that is told of failures.
+type Receiver struct {
+	Name       string   `yaml:"name"`       // in metrics and logs
+	Form       string   `yaml:"form"`       // alertmanager, slack, generic
+	URL        string   `yaml:"url"`        // either this or a file that holds it
+	URLFile    string   `yaml:"urlFile"`    // read anew for each attempt
+	TokenFile  string   `yaml:"tokenFile"`  // of a bearer token, read anew for each attempt
+	CAFile     string   `yaml:"caFile"`     // PEM; empty: the system's
+	Namespaces []string `yaml:"namespaces"` // whose jobs it is told about; empty: all
+	Template   string   `yaml:"template"`   // of the generic form
+}
+
+// Tracing says where spans of reviews and diagnoses go; without an endpoint there are none.
+type Tracing struct {
+	Endpoint  string  `yaml:"endpoint"`  // OTLP over HTTP
+	Sample    float64 `yaml:"sample"`    // the part that is sent, 0 to 1
+	TokenFile string  `yaml:"tokenFile"` // of a bearer token, read anew for each call
+	CAFile    string  `yaml:"caFile"`    // PEM; empty: the system's
 }
 
 // Log is the server's own log.

@@ -73,6 +73,13 @@ func TestRead(t *testing.T) {
 		"another that is none":           {text: "diagnosis: {running: {slowerThan: .nan}}\n", wantErr: "diagnosis.running.slowerThan is NaN; expected more than 1"},
 		"a deadline nobody waits for":    {text: "webhook: {deadline: 2s}\n", wantErr: "webhook.deadline and twice webhook.policyDeadline are 3s; expected 1.8s or less, because the API server waits 2s"},
 		"a debug port for everybody":     {text: "listen: {debug: ':8082'}\n", wantErr: `listen.debug is ":8082"; expected an address of this machine only, like 127.0.0.1:8082, or "0"`},
+		"closed with one replica":        {text: "webhook: {closed: {enabled: true, replicas: 1}}\n", wantErr: "webhook.closed is enabled with webhook.closed.replicas 1; expected 2 or more, because with one replica each restart refuses all jobs"},
+		"a form nobody knows":            {text: "notifications: {receivers: [{name: a, form: pager, url: 'http://x'}]}\n", wantErr: `notifications.receivers[0].form is "pager"; expected alertmanager, slack or generic`},
+		"two receivers of one name":      {text: "notifications: {receivers: [{name: a, form: slack, urlFile: /a}, {name: a, form: slack, urlFile: /b}]}\n", wantErr: `notifications.receivers[1].name is "a"; expected a name that no other receiver has`},
+		"a receiver that is nowhere":     {text: "notifications: {receivers: [{name: a, form: slack}]}\n", wantErr: `notifications.receivers[0] has url "" and urlFile ""; expected one of them`},
+		"a template for Slack":           {text: "notifications: {receivers: [{name: a, form: slack, urlFile: /a, template: x}]}\n", wantErr: "notifications.receivers[0] has a template, and is of form slack"},
+		"more spans than there are":      {text: "tracing: {sample: 1.5}\n", wantErr: "tracing.sample is 1.5; expected 0 to 1"},
+		"a collector that is nowhere":    {text: "tracing: {endpoint: 'collector:4317'}\n", wantErr: `tracing.endpoint is "collector:4317"; expected an address like http://collector:4318/v1/traces`},
 		"a mode nobody knows":            {text: "certificates: {mode: magic}\n", wantErr: `certificates.mode is "magic"; expected builtin or files`},
 	}
 	for name, tc := range cases {

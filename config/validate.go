@@ -96,6 +96,13 @@ func (c Config) validate() error {
 	}
 	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
+	c.Notifications.validate(bad)
+	if t := c.Tracing; !(t.Sample >= 0 && t.Sample <= 1) { // NaN is not either
+		bad("tracing.sample is %g; expected 0 to 1", t.Sample)
+	}
+	if u, err := url.Parse(c.Tracing.Endpoint); c.Tracing.Endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		bad("tracing.endpoint is %q; expected an address like http://collector:4318/v1/traces", c.Tracing.Endpoint)
+	}
 	c.Policies.Bundle.validate(bad)
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
@@ -129,6 +136,27 @@ func (r Running) validate(bad func(string, ...any)) {
 	}
 	if u, err := url.Parse(r.Prometheus.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		bad("diagnosis.running.prometheus.url is %q; expected an address like http://prometheus.monitoring:9090", r.Prometheus.URL)
+	}
+}
+
+func (n Notifications) validate(bad func(string, ...any)) {
+	seen := map[string]bool{}
+	for i, r := range n.Receivers {
+		at := fmt.Sprintf("notifications.receivers[%d]", i)
+		if r.Name == "" || seen[r.Name] {
+			bad("%s.name is %q; expected a name that no other receiver has", at, r.Name)
+		}
+		seen[r.Name] = true
+		oneOf(bad, at+".form", r.Form, "alertmanager", "slack", "generic")
+		if (r.URL == "") == (r.URLFile == "") {
+			bad("%s has url %q and urlFile %q; expected one of them", at, r.URL, r.URLFile)
+		}
+		if u, err := url.Parse(r.URL); r.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+			bad("%s.url is %q; expected an address like https://host/path", at, r.URL)
+		}
+		if r.Template != "" && r.Form != "generic" {
+			bad("%s has a template, and is of form %s; expected one with form generic only", at, r.Form)
+		}
 	}
 }
 

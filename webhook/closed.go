@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,14 +70,15 @@ type closed struct{ *Handler }
 
 // Handle answers one admission request. It never panics.
 func (c closed) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
-	start := time.Now()
 	a := answer{}
+	ctx, end := c.trace(ctx, req)
 	defer func() {
 		if v := recover(); v != nil {
 			a = c.panicked(req, v)
 		}
 		resp = a.closed()
-		c.o.Metrics.observeClosed(c.kindLabel(req), resp.Allowed, time.Since(start))
+		end(a)
+		c.o.Metrics.observeClosed(c.kindLabel(req), resp.Allowed)
 	}()
 	switch why := c.passes(req); {
 	case why != "":

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel/trace"
 	admissionv1 "k8s.io/api/admission/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -108,8 +109,9 @@ type HandlerOptions struct {
 	// Excluded are namespaces whose jobs are never looked at, besides kube-system and
 	// Signalbox's own.
 	Excluded []string
-	Reviewed *Reviewed // nil: nobody asks what was reviewed
-	Metrics  *Metrics  // nil: not measured
+	Reviewed *Reviewed    // nil: nobody asks what was reviewed
+	Tracer   trace.Tracer // nil: nothing is traced
+	Metrics  *Metrics     // nil: not measured
 	Log      logr.Logger
 }
 
@@ -134,11 +136,13 @@ var _ admission.Handler = (*Handler)(nil)
 func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admission.Response) {
 	start := time.Now()
 	a := answer{}
+	ctx, end := h.trace(ctx, req)
 	defer func() {
 		if v := recover(); v != nil {
 			a = h.panicked(req, v)
 		}
 		resp = a.response()
+		end(a)
 		h.o.Metrics.observe(h.kindLabel(req), req, a, time.Since(start))
 	}()
 	if why := h.passes(req); why != "" {
@@ -147,7 +151,7 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (resp admis
 	}
 	a = h.within(ctx, req)
 	if a.whole() && (req.DryRun == nil || !*req.DryRun) {
-		h.o.Reviewed.add(a.state)
+		h.o.Reviewed.add(a.state, a.report)
 	}
 	return
 }
@@ -189,7 +193,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) answer {
 	}
 
 	start := time.Now()
-	first, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline, 0, func(ctx context.Context) begun { return h.begin(ctx, req, ask) })
+	first, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline, 0, traced(h, "read", func(ctx context.Context) begun { return h.begin(ctx, req, ask) }))
 	switch {
 	case g != nil:
 		return h.unasked(ask, *g)
@@ -201,11 +205,11 @@ func (h *Handler) within(parent context.Context, req admission.Request) answer {
 		return answer{silent: why} // nothing was looked at: its state is not known to be reviewed
 	}
 	// The time of the checks begins when the request arrives, and stands still for the policies.
-	checked, g := stage(ctx, h, h.working, req, h.o.Deadline, start.Sub(arrived), first.review.Check)
+	checked, g := stage(ctx, h, h.working, req, h.o.Deadline, start.Sub(arrived), traced(h, "check", first.review.Check))
 	if g != nil {
 		return reported(first.review.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g).uncheck()
 	}
-	concluded, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline, 0, checked.Conclude)
+	concluded, g := stage(ctx, h, h.ruling, req, h.o.PolicyDeadline, 0, traced(h, "conclude", checked.Conclude))
 	if g != nil {
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}

@@ -35,7 +35,7 @@ func MetricTexts() []MetricText {
 	return []MetricText{
 		{
 			"signalbox_admission_duration_seconds", "histogram", "kind, decision",
-			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked, and closed for any answer to the configuration that is closed on failure.",
+			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked.",
 		},
 		{
 			"signalbox_admission_not_checked_total", "counter", "reason",
@@ -193,7 +193,7 @@ func (m *Metrics) late(decision string) {
 
 // observeClosed counts one answer to the configuration that is closed on failure. The job itself is counted where the
 // other configuration asks about it.
-func (m *Metrics) observeClosed(kind string, allowed bool, took time.Duration) {
+func (m *Metrics) observeClosed(kind string, allowed bool) {
 	if m == nil {
 		return
 	}
@@ -202,7 +202,6 @@ func (m *Metrics) observeClosed(kind string, allowed bool, took time.Duration) {
 		decision = preflight.Denied
 	}
 	m.refusals.WithLabelValues(kind, string(decision)).Inc()
-	m.duration.WithLabelValues(kind, "closed").Observe(took.Seconds())
 }
 
 // switched says whether what is closed on failure is on.

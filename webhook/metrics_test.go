@@ -101,7 +101,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	m.Revision("sha256:1")
 	m.late("denied")
 	m.switched(true)
-	m.observeClosed("Job", true, 0)
+	m.observeClosed("Job", true)
 	m.observe("Job", request0(), answer{gaps: []gap{{reason: reasonBusy}}, report: &preflight.Report{Findings: []finding.Finding{shortOfNodes}}}, 0)
 	families, err := registry.Gather()
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
 // state is a fingerprint of what is reviewed of one job: its UID, spec and labels, and what silences
@@ -52,6 +53,8 @@ func stateOf(u *unstructured.Unstructured) state {
 const (
 	// mostRemembered are the states that one process keeps: an hour of thirty jobs a second.
 	mostRemembered = 1 << 17
+	// mostSaid are the newest of which is known what was found: a job is looked at by the controller seconds later.
+	mostSaid = 1 << 10
 	// mostPublished are the newest of them, which the other replicas learn; 32 KiB of a ConfigMap's MiB.
 	mostPublished = 1 << 12
 	// publishedFor is how long a state is told: by then whoever sweeps has seen the job.
@@ -77,6 +80,7 @@ type Reviewed struct {
 	stall     stall
 
 	mu    sync.Mutex
+	said  map[state][]finding.Finding // what the newest of them came to
 	known map[state]bool
 	order []remembered // oldest first
 	told  bool         // the ConfigMap holds the newest
@@ -105,13 +109,25 @@ func NewReviewed(c kubernetes.Interface, namespace string, log logr.Logger) *Rev
 	return &Reviewed{
 		client: c, namespace: namespace, replica: "replica-" + notInKeys.ReplaceAllString(host, "-") + "-" + strings.ToLower(rand.Text()[:6]),
 		every: toldWithin, news: make(chan struct{}, 1),
-		log: log, now: time.Now, known: map[state]bool{}, told: true,
+		log: log, now: time.Now, said: map[state][]finding.Finding{}, known: map[state]bool{}, told: true,
 	}
 }
 
-// add remembers that a state was reviewed whole. Where the process stood still, nobody may have waited for
+// Found is what a whole review of this process found in a job as it is; known is false where there was none of late.
+func (r *Reviewed) Found(u *unstructured.Unstructured) (found []finding.Finding, known bool) {
+	if r == nil {
+		return nil, false
+	}
+	s := stateOf(u)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, known = r.said[s]
+	return found, known
+}
+
+// add remembers that a state was reviewed whole, and what came of it; nil: nothing was looked at. Where the process stood still, nobody may have waited for
 // the answer: then it is not known.
-func (r *Reviewed) add(s state) {
+func (r *Reviewed) add(s state, report *preflight.Report) {
 	if r == nil || s == 0 || r.stall.lately(r.now()) {
 		return
 	}
@@ -127,6 +143,12 @@ func (r *Reviewed) add(s state) {
 		r.order = slices.Clone(r.order[mostRemembered/8:])
 	}
 	r.known[s], r.told = true, false
+	if report != nil {
+		r.said[s] = report.Findings
+	}
+	if n := len(r.order); n >= mostSaid {
+		delete(r.said, r.order[n-mostSaid].state)
+	}
 	r.order = append(r.order, remembered{s, r.now()})
 	select {
 	case r.news <- struct{}{}:

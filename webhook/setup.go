@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -43,7 +44,8 @@ type Options struct {
 	Deadline     time.Duration
 	PolicyTime   time.Duration
 	Concurrent   int
-	Address      string // "host:port" to listen on; empty: ":9443"
+	Address      string       // "host:port" to listen on; empty: ":9443"
+	Tracer       trace.Tracer // nil: nothing is traced
 	Metrics      *Metrics
 	Log          logr.Logger
 }
@@ -78,7 +80,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 	}
 	options := HandlerOptions{
 		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Operators: o.Operators, Deadline: o.Deadline,
-		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Metrics: o.Metrics, Log: o.Log,
+		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log,
 	}
 	if o.Jobs != nil {
 		options.Stored, options.Earlier = o.Jobs, o.Jobs.Earlier
@@ -163,10 +165,14 @@ func (w *Webhook) server() (*http.Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("set up the webhook: %w", err)
 		}
-		mux.Handle(path, bounded(door))
+		mux.Handle(path, door)
+	}
+	handler := bounded(mux) // one bound for all bodies
+	if w.o.Tracer != nil {
+		handler = caller(handler)
 	}
 	return &http.Server{
-		Handler:           mux,
+		Handler:           handler,
 		ReadHeaderTimeout: timeoutSeconds * time.Second,
 		ReadTimeout:       2 * timeoutSeconds * time.Second,
 		WriteTimeout:      2 * timeoutSeconds * time.Second,

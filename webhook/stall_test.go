@@ -12,7 +12,7 @@ func TestWhatWasReviewedAfterAStallIsNotKnown(t *testing.T) {
 	now := time.Now()
 	r := NewReviewed(nil, "ns", logr.Discard())
 	r.now = func() time.Time { return now }
-	known := func(s state) bool { r.add(s); return r.has(s) }
+	known := func(s state) bool { r.add(s, nil); return r.has(s) }
 	if !known(1) {
 		t.Error("nobody watches the process: a review is not known")
 	}

@@ -199,11 +199,11 @@ func TestWhatIsNotReviewedLate(t *testing.T) {
 		job    *unstructured.Unstructured
 		before func(*swept, *unstructured.Unstructured)
 	}{
-		"reviewed by this process": {stored("train", time.Minute), func(s *swept, u *unstructured.Unstructured) { s.known.add(stateOf(u)) }},
+		"reviewed by this process": {stored("train", time.Minute), func(s *swept, u *unstructured.Unstructured) { s.known.add(stateOf(u), nil) }},
 		"reviewed by another": {stored("train", time.Minute), func(s *swept, u *unstructured.Unstructured) {
 			other := NewReviewed(s.kube, Namespace, logr.Discard())
 			other.replica, other.now = "replica-other", s.known.now
-			other.add(stateOf(u))
+			other.add(stateOf(u), nil)
 			if err := other.tell(s.t.Context()); err != nil {
 				s.t.Fatal(err)
 			}
@@ -272,7 +272,7 @@ func TestAJobThatWasCorrectedLosesItsNote(t *testing.T) {
 	if err := unstructured.SetNestedField(mended.Object, "2", "spec", "nprocPerNode"); err != nil {
 		t.Fatal(err)
 	}
-	s.known.add(stateOf(mended)) // by the webhook
+	s.known.add(stateOf(mended), nil) // by the webhook
 	if _, err := s.jobs.Resource(pytorch).Namespace("ml").Update(t.Context(), mended, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -343,6 +343,9 @@ func TestOnlyWholeReviewsCount(t *testing.T) {
 			if got := known.has(stateOf(u)); got != tc.want {
 				t.Errorf("it counts as reviewed: %v; want %v", got, tc.want)
 			}
+			if _, got := known.Found(u); got != tc.want {
+				t.Errorf("what it came to is known: %v; want %v", got, tc.want)
+			}
 		})
 	}
 }
@@ -351,10 +354,20 @@ func TestReviewedIsBounded(t *testing.T) {
 	kube := fake.NewClientset()
 	r := NewReviewed(kube, Namespace, logr.Discard())
 	for i := range mostRemembered + 1 {
-		r.add(state(i + 1))
+		r.add(state(i+1), nil)
 	}
 	if len(r.known) > mostRemembered || len(r.order) != len(r.known) || r.has(1) || !r.has(mostRemembered+1) {
 		t.Errorf("%d states are remembered, %d in order; the first %v, the last %v", len(r.known), len(r.order), r.has(1), r.has(mostRemembered+1))
+	}
+	r.add(mostRemembered+2, &preflight.Report{Findings: []finding.Finding{{Check: "seen"}}})
+	if !r.has(mostRemembered+2) || len(r.said) != 1 {
+		t.Errorf("what was found is not known: %v", r.said)
+	}
+	for i := range mostSaid {
+		r.add(state(1<<40+i), &preflight.Report{})
+	}
+	if _, known := r.said[mostRemembered+2]; known || len(r.said) != mostSaid {
+		t.Errorf("of %d reviews is known what they found; want the newest %d", len(r.said), mostSaid)
 	}
 	if err := r.tell(t.Context()); err != nil {
 		t.Fatal(err)
@@ -367,7 +380,7 @@ func TestReviewedIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are published; want the time and %d states", n, mostPublished)
 	}
 	others, _, err := r.others(t.Context())
-	if err != nil || len(others) != mostPublished || !others[mostRemembered+1] {
+	if err != nil || len(others) != mostPublished || !others[mostRemembered+2] || !others[1<<40] {
 		t.Errorf("%d states are read back, %v", len(others), err)
 	}
 	actions := len(kube.Actions())
@@ -419,14 +432,14 @@ func TestReviewsAreToldWithinASecond(t *testing.T) {
 		if n := len(patches(kube)); n != 0 {
 			t.Errorf("%d patches, and nothing is new", n)
 		}
-		r.add(1)
+		r.add(1, nil)
 		synctest.Wait()
 		if got := published(); got != 1 {
 			t.Errorf("%d states are told at once; want 1", got)
 		}
 		before := len(patches(kube))
 		for i := range 1000 { // ten seconds of a hundred jobs each
-			r.add(state(i + 2))
+			r.add(state(i+2), nil)
 			time.Sleep(10 * time.Millisecond) //nolint:forbidigo // the clock is the test's
 			synctest.Wait()
 			if missing := i + 2 - published(); missing > 101 {

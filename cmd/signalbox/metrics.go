@@ -54,8 +54,10 @@ func metricTexts() ([]metricText, error) {
 	if err := r.Register(certs.Expiry()); err != nil {
 		return nil, err
 	}
-	if err := r.Register(buildInfo()); err != nil {
-		return nil, err
+	for _, c := range []prometheus.Collector{buildInfo(), notifications()} {
+		if err := r.Register(c); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(r.texts, func(a, b metricText) int { return strings.Compare(a.Name, b.Name) })
 	return r.texts, nil

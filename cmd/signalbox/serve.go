@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/config/tracing"
 	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/webhook"
 )
@@ -70,6 +71,8 @@ type server struct {
 	notes    []func() []string // what readiness says besides
 	level    *slog.LevelVar    // of the log
 	sweep    *webhook.Sweep    // nil: this process has no webhook
+	traces   *tracing.Provider // nil: nothing is traced
+	reviewed *webhook.Reviewed // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }
@@ -106,6 +109,14 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	s.view = live.New(clients, live.Options{})
 	s.ready = append(s.ready, s.viewReady)
 	group, ctx := errgroup.WithContext(ctx)
+	if t := settings.Tracing; t.Endpoint != "" {
+		if s.traces, err = tracing.New(tracing.Options{
+			Endpoint: t.Endpoint, Sample: t.Sample, TokenFile: t.TokenFile, CAFile: t.CAFile, Version: build().Version, Log: log.WithName("tracing"),
+		}); err != nil {
+			return usagef("%w", err)
+		}
+		group.Go(func() error { return s.traces.Start(ctx) })
+	}
 	if admission {
 		run, err := s.webhook(ctx)
 		if err != nil {

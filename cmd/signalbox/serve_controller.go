@@ -42,8 +42,19 @@ func (s *server) controller() (func(context.Context) error, error) {
 		labels := s.view.Namespace(name)
 		return labels, labels != nil
 	}
+	if s.traces != nil {
+		options.Tracer = s.traces.Tracer("signalbox/diagnosis")
+	}
+	told, err := s.notifier()
+	if err != nil {
+		return nil, err
+	}
+	if told != nil {
+		options.Notify = func(n controller.Notice) { told.Tell(failureOf(n)) }
+	}
 	return func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return told.Start(ctx) })
 		group.Go(func() error {
 			again(ctx, s.log.WithName("controller"), time.Second, func(ctx context.Context) error { return s.lead(ctx, options) })
 			return nil
@@ -65,16 +76,20 @@ func (s *server) reviewForOutcomes() (func(context.Context, *unstructured.Unstru
 	}
 	reviewer := &preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in}
 	return func(ctx context.Context, u *unstructured.Unstructured) ([]controller.Warning, bool) {
-		ctx, stop := context.WithTimeout(ctx, reviewTime)
-		defer stop()
-		report, err := reviewer.Review(ctx, preflight.Request{
-			Object: u, Cluster: s.view.Snapshot(), Namespace: s.view.Namespace(u.GetNamespace()), Operation: "CREATE", Live: true, Admission: true,
-		})
-		if err != nil {
-			return nil, false
+		found, known := s.reviewed.Found(u) // by the webhook of this process, seconds ago
+		if !known {
+			ctx, stop := context.WithTimeout(ctx, reviewTime)
+			defer stop()
+			report, err := reviewer.Review(ctx, preflight.Request{
+				Object: u, Cluster: s.view.Snapshot(), Namespace: s.view.Namespace(u.GetNamespace()), Operation: "CREATE", Live: true, Admission: true,
+			})
+			if err != nil {
+				return nil, false
+			}
+			found = report.Findings
 		}
 		var out []controller.Warning
-		for _, f := range report.Findings {
+		for _, f := range found {
 			if f.Severity >= finding.Warning && !slices.ContainsFunc(out, func(w controller.Warning) bool { return w.Check == f.Check }) {
 				out = append(out, controller.Warning{Check: f.Check, Says: f.Message})
 			}

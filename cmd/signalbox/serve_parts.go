@@ -59,6 +59,9 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Log:          s.log.WithName("webhook"),
 	}
 	s.policies(&options, engine, metrics)
+	if s.traces != nil {
+		options.Tracer = s.traces.Tracer("signalbox/webhook")
+	}
 	if s.settings.Webhook.Closed.Enabled {
 		options.Closed = webhook.NewSwitch(webhook.SwitchOptions{
 			Client: s.clients.Kube, Namespace: s.settings.Namespace, Deployment: "signalbox", Metrics: metrics, Log: s.log.WithName("closed"),
@@ -68,6 +71,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	if err != nil {
 		return nil, err
 	}
+	s.reviewed = options.Reviewed
 	s.sweep = webhook.NewSweep(webhook.SweepOptions{
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),

@@ -50,7 +50,7 @@ func Add(m manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now}
+	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now, Notify: o.Notify}
 	now := &served{}
 	chain := owners{cache: m.GetCache(), served: now}
 	kept := capture.New(capture.Options{
@@ -67,7 +67,10 @@ func Add(m manager.Manager, o Options) error {
 	if kept != nil {
 		from.Kept, from.Text = kept.Set, kept.Text
 	}
-	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain}
+	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain, podLabels: jobLabels(o.Kinds)}
+	if err := indexPods(context.Background(), m.GetFieldIndexer(), r.podLabels); err != nil { // nothing is asked before the cache starts
+		return fmt.Errorf("set up controller: %w", err)
+	}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
 		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, PromptTokens: o.PromptTokens, Language: o.Language, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}

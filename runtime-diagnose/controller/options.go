@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/config"
@@ -65,6 +66,9 @@ type Options struct {
 	Running Running // how jobs that run are watched
 
 	Aegis bool // AegisDiagnosis objects are answered
+
+	Tracer trace.Tracer // nil: nothing is traced
+	Notify func(Notice) // nil: nobody is told; it must not wait
 
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock

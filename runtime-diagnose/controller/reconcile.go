@@ -44,6 +44,8 @@ type Reconciler struct {
 	metrics *metrics
 	memory  memory
 	looks   looks
+	// podLabels are those by which the cache finds pods; nil: by none.
+	podLabels map[string]bool
 }
 
 // secondLooks is how often a job that ended without a cause is read again: logs and events can
@@ -274,7 +276,7 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	v.silent = v.silent || !v.rests() && strings.HasPrefix(u.GetAnnotations()[Analysis], restsWord)
 	for _, selector := range k.Select(refOf(k, u), u) {
 		var pods corev1.PodList
-		if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		if err := r.Cache.List(ctx, &pods, r.podsOf(u.GetNamespace(), selector)...); err != nil {
 			return view{}, err
 		}
 		v.pods = append(v.pods, pods.Items...)
@@ -338,14 +340,22 @@ func (r *Reconciler) speak(ctx, reading context.Context, key Request, k *kinds.K
 // diagnose collects the evidence, lets the rules decide and remembers the result.
 func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructured.Unstructured, v view, known *remembered, seen string) error {
 	began := time.Now()
-	c, err := r.Collect(ctx, k, u)
+	var found *diagnose.Result
+	ctx, end := r.trace(ctx, u)
+	defer func() { end(found) }()
+	collecting, collected := r.step(ctx, "collect")
+	c, err := r.Collect(collecting, k, u)
+	collected()
 	if err != nil {
 		return err
 	}
 	c.Watched = known.watched.sightings(u.GetName())
 	core := r.Core
 	core.Nominees = r.Tell != nil && r.mayLeave(u.GetNamespace())
-	result := diagnose.Diagnose(ctx, c, r.catalog(), core)
+	judging, judged := r.step(ctx, "judge")
+	result := diagnose.Diagnose(judging, c, r.catalog(), core)
+	judged()
+	found = &result
 	result.Remarks = append(result.Remarks, known.watched.remarks()...)
 	if ctx.Err() != nil {
 		return ctx.Err()

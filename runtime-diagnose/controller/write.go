@@ -48,6 +48,16 @@ type Writer struct {
 	Dynamic dynamic.Interface
 	Mapper  meta.RESTMapper
 	Now     func() time.Time // nil: the system's clock
+	// Notify is told when the verdict or the cause is another, or what was wrong is over; nil: nobody is. It must not wait.
+	Notify func(Notice)
+}
+
+// Notice is a diagnosis that changed.
+type Notice struct {
+	Job         *unstructured.Unstructured
+	Result      diagnose.Result
+	Fingerprint string
+	Over        bool // nothing is wrong any more
 }
 
 // Write puts a diagnosis on its job if it says anything new, and an Event if the verdict is
@@ -64,6 +74,9 @@ func (w Writer) write(ctx context.Context, u *unstructured.Unstructured, f findi
 		return wrote, err
 	}
 	if reason, kind, note := f.event(before); reason != "" {
+		if w.Notify != nil {
+			w.Notify(Notice{Job: u, Result: f.result, Fingerprint: f.print, Over: reason == JobHealthy})
+		}
 		// The annotation is the diagnosis; an Event that cannot be written must not undo it.
 		err = w.event(ctx, u, kind, reason, note)
 	}

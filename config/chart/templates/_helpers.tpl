@@ -37,6 +37,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- if .Values.aegis.enabled -}}
 {{- $_ := set $c "diagnosis" (dict "aegis" true) -}}
 {{- end -}}
+{{- with .Values.notifications.receivers -}}
+{{- $_ := set $c "notifications" (dict "receivers" .) -}}
+{{- end -}}
 {{- with .Values.model -}}
 {{- if .provider -}}
 {{- $llm := dict "provider" .provider "baseURL" .baseURL "model" .name -}}

@@ -1,0 +1,71 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/config/tracing"
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+// A review is a span of the API server's trace, with its stages below it; who asks and what the job says are not in it.
+func TestAReviewIsPartOfTheCallersTrace(t *testing.T) {
+	bodies := make(chan string, 1)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+	}))
+	defer collector.Close()
+	provider, err := tracing.New(tracing.Options{Endpoint: collector.URL, Sample: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reviewer := reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
+		return preflight.Report{Decision: preflight.Warned, Ran: 1}, nil
+	})
+	o := Options{Reviewer: reviewer, View: world{}, Tracer: provider.Tracer("webhook")}
+	w := &Webhook{o: o, handler: NewHandler(HandlerOptions{Reviewer: o.Reviewer, View: o.View, Tracer: o.Tracer})}
+	server, err := w.server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path, bytes.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	answer := httptest.NewRecorder()
+	server.Handler.ServeHTTP(answer, req)
+	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `"allowed":true`) {
+		t.Fatalf("%d: %s", answer.Code, answer.Body)
+	}
+	if err := provider.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text := <-bodies
+	for _, want := range []string{
+		`"traceId":"0af7651916cd43dd8448eb211c80319c"`, `"parentSpanId":"b7ad6b7169203331","name":"review","kind":2`,
+		`"name":"read"`, `"name":"check"`, `"name":"conclude"`, `{"key":"signalbox.decision","value":{"stringValue":"warned"}}`,
+		`{"key":"k8s.namespace.name","value":{"stringValue":"ml"}}`, `{"key":"signalbox.name","value":{"stringValue":"train"}}`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the spans lack %s:\n%s", want, text)
+		}
+	}
+	for _, never := range []string{"ada", "train:1", "spec"} {
+		if strings.Contains(text, never) {
+			t.Errorf("the spans hold %q:\n%s", never, text)
+		}
+	}
+}
