@@ -93,7 +93,11 @@ type Told struct {
 	Story  *diagnose.Story
 	Answer llm.Response // the zero value: nobody was asked
 	Shared bool         // the model had answered about the same failure of another job
+	Saved  Saved        // what that answer had taken, where it is shared
 }
+
+// Saved is what a shared answer did not cost again, in tokens.
+type Saved struct{ In, Out int }
 
 // Explain asks the question, or tells what was answered about the same failure before. Where evidence
 // supports nothing of the answer, the story has no text and says how much was left out and why; that is no
@@ -103,8 +107,8 @@ func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (
 		return e.ask(ctx, q, r, "")
 	}
 	k := key(q, r, e.Name+" "+e.Language)
-	if s, ok := e.Answers.find(k, q, r); ok {
-		return Told{Story: s, Shared: true}, nil
+	if told, ok := e.Answers.find(k, q, r); ok {
+		return told, nil
 	}
 	mine := false
 	got, err, _ := e.Answers.asked.Do(k, func() (any, error) {
@@ -115,8 +119,8 @@ func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (
 	case mine && ok:
 		return told, err
 	case err == nil: // another job's answer has just come
-		if s, ok := e.Answers.find(k, q, r); ok {
-			return Told{Story: s, Shared: true}, nil
+		if told, ok := e.Answers.find(k, q, r); ok {
+			return told, nil
 		}
 	}
 	return e.ask(ctx, q, r, k)
@@ -132,13 +136,13 @@ func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key s
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
 	answer, err := client.Complete(ctx, q.Request)
-	e.Budget.spend(r.Job.Namespace, answer.TokensIn+answer.TokensOut)
+	e.Budget.spend(r.Job.Namespace, answer.TokensIn, answer.TokensOut)
 	if err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
 	story, kept := judged(ground.Parse(answer.Text), answer.Model, q, r)
 	if key != "" {
-		e.Answers.add(key, r, answer.Text, answer.Model, kept, story.Nominated)
+		e.Answers.add(key, r, answer, kept, story.Nominated)
 	}
 	return Told{Story: story, Answer: answer}, nil
 }
