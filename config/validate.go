@@ -93,6 +93,20 @@ func (c Config) validate() error {
 	}
 	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
+	for _, m := range []struct {
+		name  string
+		value float64
+	}{
+		{"llm.perDay.money", c.LLM.PerDay.Money}, {"llm.perDay.namespaceMoney", c.LLM.PerDay.NamespaceMoney},
+		{"llm.price.in", c.LLM.Price.In}, {"llm.price.out", c.LLM.Price.Out},
+	} {
+		if m.value < 0 || m.value != m.value {
+			bad("%s is %v; expected 0 or more", m.name, m.value)
+		}
+	}
+	if (c.LLM.PerDay.Money > 0 || c.LLM.PerDay.NamespaceMoney > 0) && c.LLM.Price == (Price{}) {
+		bad("llm.perDay bounds money, and llm.price is 0; expected what a million tokens cost")
+	}
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
 		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)

@@ -86,6 +86,14 @@ func (b *Budget) spend(namespace string, in, out int) {
 	}
 }
 
+// PriceOf is what so many tokens cost; without a budget nothing.
+func (b *Budget) PriceOf(in, out int) float64 {
+	if b == nil {
+		return 0
+	}
+	return b.Price.Of(in, out)
+}
+
 // amount is a number as people write it: whole, or in hundredths.
 func amount(v float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.2f", v), ".00")
