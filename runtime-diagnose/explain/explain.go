@@ -35,6 +35,8 @@ type Explainer struct {
 	MaxTokens   int             // of an answer; 0: 1024
 	PromptBytes int             // of evidence; 0: 48 KiB
 
+	Heard func(text string) // is told what is supported of an answer while it comes; nil: nobody listens
+
 	PromptTokens int // of evidence as well; 0: bytes alone count
 }
 
@@ -135,7 +137,7 @@ func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key s
 	if err := e.Budget.take(r.Job.Namespace); err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
-	answer, err := client.Complete(ctx, q.Request)
+	answer, err := e.complete(ctx, client, q, r)
 	e.Budget.spend(r.Job.Namespace, answer.TokensIn, answer.TokensOut)
 	if err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
