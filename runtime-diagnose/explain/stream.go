@@ -57,29 +57,30 @@ func soFar(text string) string {
 // closed is JSON up to the end of its last whole value, with what is open closed.
 func closed(text string) string {
 	var open, at []byte // what closes the objects and lists that are open, now and at the last whole value
-	end, quoted, escaped, value := 0, false, false, false
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case escaped:
-			escaped = false
-		case quoted && c == '\\':
-			escaped = true
-		case c == '"':
-			if quoted = !quoted; !quoted && (value || len(open) > 0 && open[len(open)-1] == ']') {
-				end, at = i+1, append(at[:0], open...)
+	end, value := 0, false
+	for i := 0; i < len(text); i++ {
+		whole := false
+		switch text[i] {
+		case '"':
+			if i = endOfText(text, i); i < 0 {
+				i = len(text)
+				break
 			}
-		case quoted:
-		case c == ':':
+			whole = value || len(open) > 0 && open[len(open)-1] == ']'
+		case ':':
 			value = true
-		case c == ',':
+		case ',':
 			value = false
-		case c == '{':
+		case '{':
 			open, value = append(open, '}'), false
-		case c == '[':
+		case '[':
 			open = append(open, ']')
-		case (c == '}' || c == ']') && len(open) > 0:
-			open = open[:len(open)-1]
+		case '}', ']':
+			if whole = len(open) > 0; whole {
+				open = open[:len(open)-1]
+			}
+		}
+		if whole {
 			end, at = i+1, append(at[:0], open...)
 		}
 	}
@@ -89,4 +90,17 @@ func closed(text string) string {
 		b.WriteByte(at[i])
 	}
 	return b.String()
+}
+
+// endOfText is where the quotation mark stands that ends the text which begins at a place; -1: it has not come.
+func endOfText(text string, at int) int {
+	for at++; at < len(text); at++ {
+		switch text[at] {
+		case '\\':
+			at++
+		case '"':
+			return at
+		}
+	}
+	return -1
 }
