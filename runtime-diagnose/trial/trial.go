@@ -51,8 +51,9 @@ func Run(ctx context.Context, e explain.Explainer, now func() time.Time, each fu
 		q := &questions[i]
 		c := q.bundle()
 		r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: true})
+		question := e.Ask(ctx, c, r)
 		from := now()
-		told, err := e.Explain(ctx, e.Ask(ctx, c, r), r)
+		told, err := e.Explain(ctx, question, r)
 		a := Answer{Case: q.name, In: told.Answer.TokensIn, Out: told.Answer.TokensOut, Took: now().Sub(from)}
 		if err != nil {
 			a.Why = err.Error()
