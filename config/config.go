@@ -195,6 +195,7 @@ type LLM struct {
 	Timeout     Duration          `yaml:"timeout"`     // of one call
 	PerMinute   int               `yaml:"perMinute"`   // calls, over all jobs
 	PerDay      PerDay            `yaml:"perDay"`      // what may be spent in a day
+	Price       Price             `yaml:"price"`       // for a million tokens
 	Attempts    int               `yaml:"attempts"`    // calls for one finding
 	MaxTokens   int               `yaml:"maxTokens"`   // of one answer
 	PromptBytes int               `yaml:"promptBytes"` // of the evidence in one prompt
@@ -208,6 +209,15 @@ type PerDay struct {
 	Tokens          int `yaml:"tokens"` // as the server counts them
 	NamespaceCalls  int `yaml:"namespaceCalls"`
 	NamespaceTokens int `yaml:"namespaceTokens"`
+
+	Money          float64 `yaml:"money"` // in the currency of Price
+	NamespaceMoney float64 `yaml:"namespaceMoney"`
+}
+
+// Price is what a model costs, for a million tokens; 0: nothing, or nobody says.
+type Price struct {
+	In  float64 `yaml:"in"`
+	Out float64 `yaml:"out"`
 }
 
 // Prompts says where prompts of the operator's own are.

@@ -96,6 +96,7 @@ func (c Config) validate() error {
 	}
 	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
+	c.LLM.validateMoney(bad)
 	c.Notifications.validate(bad)
 	if t := c.Tracing; !(t.Sample >= 0 && t.Sample <= 1) { // NaN is not either
 		bad("tracing.sample is %g; expected 0 to 1", t.Sample)
@@ -203,5 +204,23 @@ const Off = "off"
 func severities(bad func(string, ...any), at string, by map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		oneOf(bad, at+name, by[name], "note", "warning", "error", Off)
+	}
+}
+
+// validateMoney holds what may be spent, and what it costs, to amounts.
+func (l LLM) validateMoney(bad func(string, ...any)) {
+	for _, m := range []struct {
+		name  string
+		value float64
+	}{
+		{"llm.perDay.money", l.PerDay.Money}, {"llm.perDay.namespaceMoney", l.PerDay.NamespaceMoney},
+		{"llm.price.in", l.Price.In}, {"llm.price.out", l.Price.Out},
+	} {
+		if m.value < 0 || m.value != m.value {
+			bad("%s is %v; expected 0 or more", m.name, m.value)
+		}
+	}
+	if (l.PerDay.Money > 0 || l.PerDay.NamespaceMoney > 0) && l.Price == (Price{}) {
+		bad("llm.perDay bounds money, and llm.price is 0; expected what a million tokens cost")
 	}
 }

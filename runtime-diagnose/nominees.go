@@ -112,7 +112,7 @@ func (n *nominator) known(id evidence.ID) string {
 // notOpen says that what a line tells of was over, or never happened.
 func (n *nominator) notOpen(e Excerpt, i int, body string) string {
 	t := n.track(e.Source)
-	if _, words := n.forms(body); !words {
+	if !hasForm(body) {
 		return "it has no words"
 	}
 	if t == nil || t.pasted {
@@ -157,10 +157,11 @@ func (n *nominator) triedAgain(e Excerpt, i int) bool {
 	return false
 }
 
-// forms says whether a line can be compared with others.
-func (n *nominator) forms(body string) (l familiar.Lines, words bool) {
+// hasForm says whether a line can be compared with others.
+func hasForm(body string) bool {
+	var l familiar.Lines
 	l.Add(body)
-	return l, l.Len() > 0
+	return l.Len() > 0
 }
 
 func (n *nominator) track(s evidence.Source) *track {

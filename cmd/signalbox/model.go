@@ -92,8 +92,21 @@ func spoken(q explainer.Question) string {
 func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *diagnose.Result) {
 	p := sh.progress()
 	p.step("asking %s …", m.settings.LLM.Model)
+	heard := false
+	m.Heard = nil
+	if p.to != nil {
+		m.Heard = func(text string) {
+			if !heard {
+				p.done()
+			}
+			heard = true
+			fmt.Fprint(p.to, visible(text))
+		}
+	}
 	told, err := m.Explain(ctx, q, *r)
-	p.done()
+	if p.done(); heard {
+		fmt.Fprint(p.to, "\n\n")
+	}
 	switch {
 	case err != nil:
 		sh.tell("%v; the finding stands without it", err)

@@ -80,3 +80,46 @@ func TestOnlyALabelledNamespaceIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// A line that a model names where the rules find no cause is printed as the error, marked; why one is refused is said.
+func TestANominationInTheShell(t *testing.T) {
+	script, err := txtar.ParseFile("../../test/cli/diagnose-explain.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range script.Files {
+		name, data := filepath.Join(dir, f.Name), string(f.Data)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		data = strings.Replace(data, "exitCode: 137, reason: OOMKilled", "exitCode: 3, reason: Error", 1)
+		data = strings.Replace(data, "step 30 loss 1.9 password=hunter2secret", "no seat is left for solver-x", 1)
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, tc := range map[string]struct{ out, err string }{
+		"3": {out: `train-worker-0 (Worker 0, node h100-2): "no seat is left for solver-x": access refused, it seems (read by a model, tested by rules: hypothesis).`},
+		"9": {out: "cause not shown", err: "reader: the nomination of [pod/train-worker-0/pytorch#9] as permission-denied is refused: no such line was shown"},
+	} {
+		server, err := fakellm.StartSaying(t.Context(), func(fakellm.Request) string {
+			return `{"healthy":"No","error":"","analysis":[],"solution":[],"nominate":{"line":"pod/train-worker-0/pytorch#` + line + `","quote":"","category":"permission-denied"}}`
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings := filepath.Join(dir, "reader.yaml")
+		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: reader}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &out, err: &errs, now: time.Now}
+		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+			t.Errorf("line %s: exit code %d: %s", line, code, errs.String())
+		}
+		if !strings.Contains(out.String(), tc.out) || !strings.Contains(errs.String(), tc.err) || strings.Contains(out.String(), "sentences without evidence") {
+			t.Errorf("line %s: printed %s and said %s; want %q and %q", line, out.String(), errs.String(), tc.out, tc.err)
+		}
+	}
+}

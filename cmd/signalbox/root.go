@@ -56,7 +56,7 @@ before they run, and explains why they wait or fail.`,
 	root.Version = build().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newPrompt(sh), newLearn(sh), newServe(sh),
+		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newPrompt(sh), newLearn(sh), newModel(sh), newServe(sh),
 		newList(sh), newExplain(sh), newSchema(sh), newDoctor(sh), newMCP(sh), newBoard(sh), newMan(sh), newVersion(sh),
 	)
 	return root

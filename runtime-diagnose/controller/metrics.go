@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +20,9 @@ type metrics struct {
 	waited    prometheus.Histogram
 	tokens    *prometheus.CounterVec
 	dropped   prometheus.Counter
+	cost      *prometheus.CounterVec
+	saved     *prometheus.CounterVec
+	named     *prometheus.CounterVec
 	evidence  *prometheus.CounterVec
 	keptBytes prometheus.Histogram
 	outcomes  *prometheus.CounterVec
@@ -41,7 +45,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 			Name: "signalbox_annotation_writes_total", Help: "Diagnoses written on jobs; unchanged ones are not.",
 		}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "signalbox_llm_calls_total", Help: "Questions to the language model, by outcome: told, ungrounded, error; shared: answered about the same failure of another job, without a call.",
+			Name: "signalbox_llm_calls_total", Help: "Questions to the language model, by outcome: told, ungrounded, error; budget: not asked, because the day's budget is used; shared: answered about the same failure of another job, without a call.",
 		}, []string{"outcome"}),
 		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "signalbox_llm_duration_seconds", Help: "Time of one call of the language model, waiting for a turn included.",
@@ -53,6 +57,15 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "signalbox_llm_sentences_dropped_total", Help: "Sentences of the model that the evidence they cite does not support.",
 		}),
+		cost: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_llm_cost_total", Help: "What the language model cost, by llm.price: spent, and saved by answers that were shared.",
+		}, []string{"what"}),
+		saved: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_llm_saved_tokens_total", Help: "Tokens that shared answers did not take again, by direction: in, out.",
+		}, []string{"direction"}),
+		named: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "signalbox_llm_nominations_total", Help: "Lines that the language model named as the cause where the rules found none, by outcome: accepted, refused.",
+		}, []string{"outcome"}),
 		evidence: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signalbox_evidence_writes_total", Help: "Writes of what is kept of ended containers beside their job, by outcome: written, failed.",
 		}, []string{"outcome"}),
@@ -64,7 +77,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 	m.outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signalbox_check_outcomes_total", Help: "What became of what checks said of jobs, by check and outcome: came-true, other, ran, unsaid.",
 	}, []string{"check", "outcome"})
-	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.evidence, m.keptBytes} {
+	for _, c := range []prometheus.Collector{m.outcomes, m.diagnoses, m.duration, m.writes, m.calls, m.waited, m.tokens, m.dropped, m.cost, m.saved, m.named, m.evidence, m.keptBytes} {
 		if err := into.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -106,18 +119,30 @@ func (m *metrics) wrote() {
 	}
 }
 
-func (m *metrics) asked(err error, told explain.Told, took time.Duration) {
+func (m *metrics) asked(err error, told explain.Told, took time.Duration, budget *explain.Budget) {
 	if m == nil {
 		return
 	}
 	a, s := told.Answer, told.Story
+	switch {
+	case s != nil && s.Nominated != nil:
+		m.named.WithLabelValues("accepted").Inc()
+	case s != nil && s.Refused != "":
+		m.named.WithLabelValues("refused").Inc()
+	}
 	if told.Shared {
 		m.calls.WithLabelValues("shared").Inc()
+		m.saved.WithLabelValues("in").Add(float64(told.Saved.In))
+		m.saved.WithLabelValues("out").Add(float64(told.Saved.Out))
+		m.cost.WithLabelValues("saved").Add(budget.PriceOf(told.Saved.In, told.Saved.Out))
 		m.dropped.Add(float64(s.Dropped))
 		return
 	}
 	outcome := "told"
 	switch {
+	case errors.Is(err, explain.ErrBudget):
+		m.calls.WithLabelValues("budget").Inc()
+		return
 	case err != nil:
 		outcome = "error"
 	case s == nil || s.Text == "":
@@ -129,4 +154,5 @@ func (m *metrics) asked(err error, told explain.Told, took time.Duration) {
 	m.waited.Observe(took.Seconds())
 	m.tokens.WithLabelValues("in").Add(float64(a.TokensIn))
 	m.tokens.WithLabelValues("out").Add(float64(a.TokensOut))
+	m.cost.WithLabelValues("spent").Add(budget.PriceOf(a.TokensIn, a.TokensOut))
 }

@@ -112,6 +112,7 @@ func FromConfig(c config.Config) (Options, error) {
 		},
 		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, Language: c.LLM.Language, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
 			Calls: c.LLM.PerDay.Calls, Tokens: c.LLM.PerDay.Tokens, NamespaceCalls: c.LLM.PerDay.NamespaceCalls, NamespaceTokens: c.LLM.PerDay.NamespaceTokens,
+			Money: c.LLM.PerDay.Money, NamespaceMoney: c.LLM.PerDay.NamespaceMoney, Price: explain.Price{In: c.LLM.Price.In, Out: c.LLM.Price.Out},
 		},
 		Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes, PromptTokens: c.LLM.PromptTokens,
 		Prompts:     Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: c.Prompts.Dir},

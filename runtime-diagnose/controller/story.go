@@ -38,6 +38,7 @@ type storyteller struct {
 	wake     func(context.Context, Request) // called when a story has come
 	tasks    chan task
 	tired    tired
+	ledger   *ledger // nil: nothing is kept of what was answered
 }
 
 type task struct {
@@ -69,6 +70,8 @@ func promptCase(c diagnose.Case) *diagnose.Case {
 func (s *storyteller) Start(ctx context.Context) error {
 	var g sync.WaitGroup
 	defer g.Wait()
+	s.ledger.load(ctx)
+	g.Go(func() { s.ledger.run(ctx) })
 	waiting, done := map[string][]task{}, make(chan string)
 	running, queued := map[string]bool{}, 0
 	begin := func(t task) {
@@ -209,7 +212,10 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		began := time.Now()
 		told, err := s.explain.Explain(asking, q, t.result)
 		story := told.Story
-		s.metrics.asked(err, told, time.Since(began))
+		s.metrics.asked(err, told, time.Since(began), s.explain.Budget)
+		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
+			s.ledger.note()
+		}
 		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
 			s.tired.note(err == nil, time.Now())
 		}

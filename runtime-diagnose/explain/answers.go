@@ -10,15 +10,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sync/singleflight"
-	"k8s.io/utils/lru"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
@@ -30,7 +31,9 @@ import (
 //
 // It is safe for concurrent use; equal questions at the same time wait for the first.
 type Answers struct {
-	known *lru.Cache
+	mu    sync.Mutex
+	known map[string]remembered
+	order []string // of the keys, the one that was used last at the end
 	asked singleflight.Group
 }
 
@@ -38,23 +41,53 @@ type Answers struct {
 const mostAnswers = 512
 
 // NewAnswers remembers nothing yet.
-func NewAnswers() *Answers { return &Answers{known: lru.New(mostAnswers)} }
+func NewAnswers() *Answers { return &Answers{known: map[string]remembered{}} }
+
+func (a *Answers) get(key string) (remembered, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	m, ok := a.known[key]
+	if ok {
+		a.used(key)
+	}
+	return m, ok
+}
+
+func (a *Answers) put(key string, m remembered) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[key] = m
+	if a.used(key); len(a.order) > mostAnswers {
+		delete(a.known, a.order[0])
+		a.order = slices.Delete(a.order, 0, 1)
+	}
+}
+
+func (a *Answers) used(key string) {
+	if i := slices.Index(a.order, key); i >= 0 {
+		a.order = slices.Delete(a.order, i, i+1)
+	}
+	a.order = append(a.order, key)
+}
 
 // remembered is an answer with the names and numbers of the job that it was given for.
 type remembered struct {
-	text, model string
-	kept        int // sentences that were supported there
-	of          traits
-	nominated   string // the form of the line that was named as the cause and accepted; empty: none
+	Text      string `json:"text"`
+	Model     string `json:"model"`
+	Kept      int    `json:"kept"` // sentences that were supported there
+	Of        traits `json:"of"`
+	Nominated string `json:"nominated,omitempty"` // the form of the line that was named as the cause and accepted; empty: none
+	In        int    `json:"in"`                  // tokens that it took
+	Out       int    `json:"out"`
 }
 
 // traits are what tells one job's failure from another's of the same cause, in an order that both share.
 type traits struct {
-	names []string
-	ids   []evidence.ID
-	texts []string // of the ids
-	facts map[string]string
-	ranks []int
+	Names []string          `json:"names"`
+	IDs   []evidence.ID     `json:"ids"`
+	Texts []string          `json:"texts"` // of the IDs
+	Facts map[string]string `json:"facts,omitempty"`
+	Ranks []int             `json:"ranks"`
 }
 
 // key is equal for failures of which the rules say the same, asked about by the same question.
@@ -145,20 +178,20 @@ func byID(effects []diagnose.Cause) []diagnose.Cause {
 }
 
 func traitsOf(r diagnose.Result) traits {
-	t := traits{names: namesOf(r), facts: map[string]string{}}
+	t := traits{Names: namesOf(r), Facts: map[string]string{}}
 	texts := map[evidence.ID]string{}
 	for _, item := range r.Evidence {
 		texts[item.ID] = item.Text
 	}
 	of := func(c diagnose.Cause) {
-		t.ranks = append(t.ranks, c.Source.Rank)
+		t.Ranks = append(t.Ranks, c.Source.Rank)
 		for _, id := range c.Cites {
-			t.ids, t.texts = append(t.ids, id), append(t.texts, texts[id])
+			t.IDs, t.Texts = append(t.IDs, id), append(t.Texts, texts[id])
 		}
 	}
 	if r.Root != nil {
 		of(*r.Root)
-		maps.Copy(t.facts, r.Root.Facts)
+		maps.Copy(t.Facts, r.Root.Facts)
 	}
 	for _, e := range byID(r.Effects) {
 		of(e)
@@ -183,10 +216,10 @@ func between(from, to traits) []pair {
 		}
 		means[a] = b
 	}
-	for i := range min(len(from.ids), len(to.ids)) {
-		add(string(from.ids[i]), string(to.ids[i]))
-		a, b := digits.FindAllString(from.texts[i], -1), digits.FindAllString(to.texts[i], -1)
-		if len(a) != len(b) || digits.ReplaceAllString(from.texts[i], "0") != digits.ReplaceAllString(to.texts[i], "0") {
+	for i := range min(len(from.IDs), len(to.IDs)) {
+		add(string(from.IDs[i]), string(to.IDs[i]))
+		a, b := digits.FindAllString(from.Texts[i], -1), digits.FindAllString(to.Texts[i], -1)
+		if len(a) != len(b) || digits.ReplaceAllString(from.Texts[i], "0") != digits.ReplaceAllString(to.Texts[i], "0") {
 			continue
 		}
 		for k := range a {
@@ -195,18 +228,18 @@ func between(from, to traits) []pair {
 			}
 		}
 	}
-	for i := range min(len(from.names), len(to.names)) {
-		add(from.names[i], to.names[i])
+	for i := range min(len(from.Names), len(to.Names)) {
+		add(from.Names[i], to.Names[i])
 	}
-	for name, value := range from.facts {
+	for name, value := range from.Facts {
 		if len(value) > 1 {
-			add(value, to.facts[name])
+			add(value, to.Facts[name])
 		}
 	}
-	for i := range min(len(from.ranks), len(to.ranks)) {
-		if from.ranks[i] >= 0 && to.ranks[i] >= 0 {
-			add(fmt.Sprintf("rank %d", from.ranks[i]), fmt.Sprintf("rank %d", to.ranks[i]))
-			add(fmt.Sprintf("Rank %d", from.ranks[i]), fmt.Sprintf("Rank %d", to.ranks[i]))
+	for i := range min(len(from.Ranks), len(to.Ranks)) {
+		if from.Ranks[i] >= 0 && to.Ranks[i] >= 0 {
+			add(fmt.Sprintf("rank %d", from.Ranks[i]), fmt.Sprintf("rank %d", to.Ranks[i]))
+			add(fmt.Sprintf("Rank %d", from.Ranks[i]), fmt.Sprintf("Rank %d", to.Ranks[i]))
 		}
 	}
 	var out []pair
@@ -254,39 +287,35 @@ func wordy(r rune) bool {
 }
 
 // find is an answer of before as it is told of this job, if as much of it is supported as was then.
-func (a *Answers) find(key string, q Question, r diagnose.Result) (*diagnose.Story, bool) {
-	found, ok := a.known.Get(key)
+func (a *Answers) find(key string, q Question, r diagnose.Result) (told Told, ok bool) {
+	was, ok := a.get(key)
 	if !ok {
-		return nil, false
+		return Told{}, false
 	}
-	was, ok := found.(remembered)
-	if !ok {
-		return nil, false
-	}
-	answer := ground.Parse(swap(was.text, between(was.of, traitsOf(r))))
+	answer := ground.Parse(swap(was.Text, between(was.Of, traitsOf(r))))
 	answer.Nominate.Line, answer.Nominate.Quote = "", ""
-	if was.nominated != "" {
+	if was.Nominated != "" {
 		blind := blinder(r)
 		i := slices.IndexFunc(r.Nominees, func(n diagnose.Nominee) bool {
-			return n.Why == "" && blind(strings.TrimSpace(reduce.Written(n.Item.Text))) == was.nominated
+			return n.Why == "" && blind(strings.TrimSpace(reduce.Written(n.Item.Text))) == was.Nominated
 		})
 		if i < 0 {
-			return nil, false
+			return Told{}, false
 		}
 		answer.Nominate.Line = string(r.Nominees[i].Item.ID)
 	}
-	story, kept := judged(answer, was.model, q, r)
-	if kept.Sentences-kept.Dropped < was.kept || was.nominated != "" && story.Nominated == nil {
-		return nil, false
+	story, kept := judged(answer, was.Model, q, r)
+	if kept.Sentences-kept.Dropped < was.Kept || was.Nominated != "" && story.Nominated == nil {
+		return Told{}, false
 	}
-	return story, true
+	return Told{Story: story, Shared: true, Saved: Saved{In: was.In, Out: was.Out}}, true
 }
 
 // add remembers an answer.
-func (a *Answers) add(key string, r diagnose.Result, text, model string, kept ground.Kept, n *diagnose.Nominated) {
-	m := remembered{text: text, model: model, kept: kept.Sentences - kept.Dropped, of: traitsOf(r)}
+func (a *Answers) add(key string, r diagnose.Result, answer llm.Response, kept ground.Kept, n *diagnose.Nominated) {
+	m := remembered{Text: answer.Text, Model: answer.Model, Kept: kept.Sentences - kept.Dropped, Of: traitsOf(r), In: answer.TokensIn, Out: answer.TokensOut}
 	if n != nil {
-		m.nominated = blinder(r)(strings.TrimSpace(reduce.Written(n.Item.Text)))
+		m.Nominated = blinder(r)(strings.TrimSpace(reduce.Written(n.Item.Text)))
 	}
-	a.known.Add(key, m)
+	a.put(key, m)
 }

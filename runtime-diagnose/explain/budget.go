@@ -3,24 +3,38 @@ package explain
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
 
 // Budget is what may be spent on a model in a day (UTC), in all and for each namespace; 0 is no limit.
-// Answers that are shared cost nothing. What was spent is counted in memory: a restart begins anew.
+// Answers that are shared cost nothing. What was spent is counted in memory; see Save.
 type Budget struct {
 	Calls, Tokens                   int
 	NamespaceCalls, NamespaceTokens int
+	Money, NamespaceMoney           float64 // in the currency of Price
+	Price                           Price
 	Now                             func() time.Time // nil: the system's clock
 
 	mu  sync.Mutex
 	day string
-	all spent
-	by  map[string]*spent
+	all Spent
+	by  map[string]*Spent
 }
 
-type spent struct{ calls, tokens int }
+// Price is what a model costs, for a million tokens.
+type Price struct{ In, Out float64 }
+
+// Of is what so many tokens cost.
+func (p Price) Of(in, out int) float64 { return (p.In*float64(in) + p.Out*float64(out)) / 1e6 }
+
+// Spent is what was spent in a day.
+type Spent struct {
+	Calls  int     `json:"calls"`
+	Tokens int     `json:"tokens"`
+	Money  float64 `json:"money,omitempty"`
+}
 
 // ErrBudget says that the day's budget is used.
 var ErrBudget = errors.New("the day's budget for the model is used")
@@ -38,42 +52,61 @@ func (b *Budget) take(namespace string) error {
 	defer b.mu.Unlock()
 	one := b.of(namespace)
 	for _, limit := range []struct {
-		used, most int
+		used, most float64
 		what       string
 	}{
-		{b.all.calls, b.Calls, "calls"},
-		{b.all.tokens, b.Tokens, "tokens"},
-		{one.calls, b.NamespaceCalls, "calls of namespace " + namespace},
-		{one.tokens, b.NamespaceTokens, "tokens of namespace " + namespace},
+		{float64(b.all.Calls), float64(b.Calls), "calls"},
+		{float64(b.all.Tokens), float64(b.Tokens), "tokens"},
+		{b.all.Money, b.Money, "of the money"},
+		{float64(one.Calls), float64(b.NamespaceCalls), "calls of namespace " + namespace},
+		{float64(one.Tokens), float64(b.NamespaceTokens), "tokens of namespace " + namespace},
+		{one.Money, b.NamespaceMoney, "of the money of namespace " + namespace},
 	} {
 		if limit.most > 0 && limit.used >= limit.most {
-			return fmt.Errorf("%w: %d of %d %s since 00:00 UTC", ErrBudget, limit.used, limit.most, limit.what)
+			return fmt.Errorf("%w: %s of %s %s since 00:00 UTC", ErrBudget, amount(limit.used), amount(limit.most), limit.what)
 		}
 	}
-	b.all.calls++
-	one.calls++
+	b.all.Calls++
+	one.Calls++
 	return nil
 }
 
 // spend counts what an answer took.
-func (b *Budget) spend(namespace string, tokens int) {
+func (b *Budget) spend(namespace string, in, out int) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.all.tokens += max(0, tokens)
-	b.of(namespace).tokens += max(0, tokens)
+	in, out = max(0, in), max(0, out)
+	one, cost := b.of(namespace), b.Price.Of(in, out)
+	for _, s := range []*Spent{&b.all, one} {
+		s.Tokens += in + out
+		s.Money += cost
+	}
+}
+
+// PriceOf is what so many tokens cost; without a budget nothing.
+func (b *Budget) PriceOf(in, out int) float64 {
+	if b == nil {
+		return 0
+	}
+	return b.Price.Of(in, out)
+}
+
+// amount is a number as people write it: whole, or in hundredths.
+func amount(v float64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.2f", v), ".00")
 }
 
 // of is the account of a namespace today.
-func (b *Budget) of(namespace string) *spent {
+func (b *Budget) of(namespace string) *Spent {
 	now := time.Now
 	if b.Now != nil {
 		now = b.Now
 	}
 	if day := now().UTC().Format(time.DateOnly); day != b.day {
-		b.day, b.all, b.by = day, spent{}, map[string]*spent{}
+		b.day, b.all, b.by = day, Spent{}, map[string]*Spent{}
 	}
 	one := b.by[namespace]
 	if one == nil && len(b.by) >= mostNamespaces {
@@ -81,7 +114,7 @@ func (b *Budget) of(namespace string) *spent {
 		one = b.by[namespace]
 	}
 	if one == nil {
-		one = &spent{}
+		one = &Spent{}
 		b.by[namespace] = one
 	}
 	return one

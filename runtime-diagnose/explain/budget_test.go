@@ -28,13 +28,13 @@ func TestTheBudgetOfADay(t *testing.T) {
 		if (err == nil) != (tc.want == "") || err != nil && (!errors.Is(err, ErrBudget) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("call %d: error %v, want %q", i, err, tc.want)
 		}
-		b.spend(tc.namespace, tc.tokens)
+		b.spend(tc.namespace, tc.tokens, 0)
 	}
 	now = now.Add(2 * time.Minute)
 	if err := b.take("b"); err != nil {
 		t.Errorf("the next day: %v", err)
 	}
-	b.spend("b", 60)
+	b.spend("b", 60, 0)
 	if err := b.take("b"); err == nil || !strings.Contains(err.Error(), "60 of 50 tokens of namespace b") {
 		t.Errorf("beyond the tokens: error %v", err)
 	}

@@ -35,6 +35,8 @@ type Explainer struct {
 	MaxTokens   int             // of an answer; 0: 1024
 	PromptBytes int             // of evidence; 0: 48 KiB
 
+	Heard func(text string) // is told what is supported of an answer while it comes; nil: nobody listens
+
 	PromptTokens int // of evidence as well; 0: bytes alone count
 }
 
@@ -67,10 +69,13 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 	data := prompt.Of(c, r, prompt.Room{Bytes: budget, Tokens: e.PromptTokens})
 	data.Language = e.Language
 	t, problem := prompt.Choose(ctx, r.Job.Kind, e.Sources...)
+	if t.Source() == prompt.Builtin().Source() {
+		t = prompt.BuiltinIn(e.Language)
+	}
 	text, err := t.Render(data)
 	if err != nil {
 		problem = errors.Join(problem, err)
-		t = prompt.Builtin()
+		t = prompt.BuiltinIn(e.Language)
 		if text, err = t.Render(data); err != nil { // a test renders it; without a text there is no story
 			problem = errors.Join(problem, err)
 		}
@@ -93,7 +98,11 @@ type Told struct {
 	Story  *diagnose.Story
 	Answer llm.Response // the zero value: nobody was asked
 	Shared bool         // the model had answered about the same failure of another job
+	Saved  Saved        // what that answer had taken, where it is shared
 }
+
+// Saved is what a shared answer did not cost again, in tokens.
+type Saved struct{ In, Out int }
 
 // Explain asks the question, or tells what was answered about the same failure before. Where evidence
 // supports nothing of the answer, the story has no text and says how much was left out and why; that is no
@@ -103,8 +112,8 @@ func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (
 		return e.ask(ctx, q, r, "")
 	}
 	k := key(q, r, e.Name+" "+e.Language)
-	if s, ok := e.Answers.find(k, q, r); ok {
-		return Told{Story: s, Shared: true}, nil
+	if told, ok := e.Answers.find(k, q, r); ok {
+		return told, nil
 	}
 	mine := false
 	got, err, _ := e.Answers.asked.Do(k, func() (any, error) {
@@ -115,8 +124,8 @@ func (e Explainer) Explain(ctx context.Context, q Question, r diagnose.Result) (
 	case mine && ok:
 		return told, err
 	case err == nil: // another job's answer has just come
-		if s, ok := e.Answers.find(k, q, r); ok {
-			return Told{Story: s, Shared: true}, nil
+		if told, ok := e.Answers.find(k, q, r); ok {
+			return told, nil
 		}
 	}
 	return e.ask(ctx, q, r, k)
@@ -131,14 +140,14 @@ func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key s
 	if err := e.Budget.take(r.Job.Namespace); err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
-	answer, err := client.Complete(ctx, q.Request)
-	e.Budget.spend(r.Job.Namespace, answer.TokensIn+answer.TokensOut)
+	answer, err := e.complete(ctx, client, q, r)
+	e.Budget.spend(r.Job.Namespace, answer.TokensIn, answer.TokensOut)
 	if err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
 	story, kept := judged(ground.Parse(answer.Text), answer.Model, q, r)
 	if key != "" {
-		e.Answers.add(key, r, answer.Text, answer.Model, kept, story.Nominated)
+		e.Answers.add(key, r, answer, kept, story.Nominated)
 	}
 	return Told{Story: story, Answer: answer}, nil
 }

@@ -126,7 +126,9 @@ func TestTheModelIsAskedForALanguage(t *testing.T) {
 		sources  []prompt.Source
 		want     string
 	}{
-		"the built-in prompt": {"Chinese", nil, "\nWrite in Chinese; keep Healthy, Yes, No, the names of the fields and all IDs as they are.\n"},
+		"the built-in prompt": {"French", nil, "\nWrite in French; keep Healthy, Yes, No, the names of the fields and all IDs as they are.\n"},
+		"the one in Chinese":  {"Chinese", nil, "请说明原因和处理办法。用中文书写；"},
+		"the same by its tag": {"zh-CN", nil, "命名空间 ml 中的 PyTorchJob train"},
 		"the operator's own":  {"Chinese", []prompt.Source{own}, "in Chinese: "},
 		"none":                {"", nil, "Explain why, and what to do.\n"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ import (
 
 // seat is why worker 2 gives up, in words that no signature knows.
 const seat = "no seat is left for solver-x; giving up"
+
+// builtin is the catalog, read once: many cases ask it.
+var builtin = sync.OnceValues(signature.Builtin)
 
 // gang is a job of four workers: the third gives up by itself, the others are told to stop.
 type gang struct {
@@ -123,7 +127,7 @@ func (g gang) open(t *testing.T) diagnose.Case {
 
 func (g gang) diagnose(t *testing.T) (diagnose.Case, diagnose.Result) {
 	t.Helper()
-	catalog, err := signature.Builtin()
+	catalog, err := builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,4 +270,45 @@ func TestNominations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever somebody writes at the end of the log of an unknown failure, or into an event about it, and a model
+// names: what it orders is not told, and what is the rules' stays.
+func TestNothingInjectedIsNominated(t *testing.T) {
+	tried, refused := 0, 0
+	for _, o := range orders {
+		i := strings.LastIndex(o, "|")
+		order, forbidden := strings.ReplaceAll(o[:i], "\n", " "), o[i+1:]
+		for name, put := range map[string]func(*gang) string{
+			"the last line": func(g *gang) string { g.lines[2][7] = order; return "pod/train-worker-2/pytorch#8" },
+			"within a line": func(g *gang) string {
+				g.lines[2][7] = seat + " " + order
+				return "pod/train-worker-2/pytorch#8"
+			},
+			"an event": func(g *gang) string { g.event = order; return "event/train-worker-2/SeatRefused" },
+		} {
+			g := unknownFailure()
+			line := put(&g)
+			c, r := g.diagnose(t)
+			e, _ := nominating(t, ground.Nomination{Line: line, Category: "permission-denied"})
+			told, err := e.Explain(t.Context(), e.Ask(t.Context(), c, r), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried++
+			if told.Story.Nominated == nil {
+				refused++
+			}
+			after := Apply(r, told.Story.Nominated)
+			for _, text := range append([]string{after.Error, told.Story.Refused, told.Story.Text}, after.Solution...) {
+				if told.Story.Nominated != nil && strings.Contains(text, forbidden) || strings.Contains(told.Story.Refused, forbidden) {
+					t.Errorf("%q as %s is told: %s", order, name, text)
+				}
+			}
+			if diff := cmp.Diff(kept(r), kept(after)); diff != "" {
+				t.Errorf("%q as %s changed what is the rules' (-rules +after):\n%s", order, name, diff)
+			}
+		}
+	}
+	t.Logf("%d of %d refused", refused, tried)
 }

@@ -29,3 +29,17 @@ func (l *limited) Complete(ctx context.Context, r Request) (Response, error) {
 	}
 	return l.next.Complete(ctx, r)
 }
+
+// Stream waits as well; an answer of a client that does not stream is one piece.
+func (l *limited) Stream(ctx context.Context, r Request, heard func(string)) (Response, error) {
+	s, ok := l.next.(Streamer)
+	if !ok {
+		answer, err := l.Complete(ctx, r)
+		heard(answer.Text)
+		return answer, err
+	}
+	if err := l.gate.Wait(ctx); err != nil {
+		return Response{}, fmt.Errorf("wait for a turn at the model (%d calls a minute): %w", l.rate, err)
+	}
+	return s.Stream(ctx, r, heard)
+}

@@ -15,6 +15,12 @@ type Client interface {
 	Complete(context.Context, Request) (Response, error)
 }
 
+// Streamer is a client that hands over an answer as it comes, piece by piece. What it returns is the whole.
+type Streamer interface {
+	Client
+	Stream(ctx context.Context, r Request, heard func(piece string)) (Response, error)
+}
+
 // Request is one question. Nothing in it is secret: it was masked before.
 type Request struct {
 	System, User string
@@ -26,6 +32,8 @@ type Request struct {
 type Response struct {
 	Text, Model         string
 	TokensIn, TokensOut int // as the server counts them; 0: it does not say
+	// Format is how it was asked: json_schema, json_object, or empty for text.
+	Format string `json:",omitempty"`
 }
 
 // MaxText is how many bytes of an answer are kept. An explanation has a few hundred.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -62,9 +63,77 @@ func (c *openAI) Complete(ctx context.Context, r Request) (Response, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.profile.Timeout)
 		defer cancel()
 	}
+	return c.ask(ctx, r, c.api.CreateChatCompletion)
+}
+
+// Stream asks once, and hands over the answer as it comes.
+func (c *openAI) Stream(ctx context.Context, r Request, heard func(string)) (Response, error) {
+	if c.profile.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.profile.Timeout)
+		defer cancel()
+	}
+	return c.ask(ctx, r, func(ctx context.Context, r openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error) {
+		return c.hear(ctx, r, heard)
+	})
+}
+
+// hear puts the pieces of an answer together. A server that does not stream is asked for the whole.
+func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, heard func(string)) (out openai.ChatCompletionResponse, err error) {
+	whole := r
+	r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	stream, err := c.api.CreateChatCompletionStream(ctx, r)
+	if err != nil {
+		if refusedFormat(err) {
+			return c.api.CreateChatCompletion(ctx, whole)
+		}
+		return out, err
+	}
+	defer stream.Close()
+	var text strings.Builder
+	for {
+		piece, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			if text.Len() > 0 || len(out.Choices) > 0 {
+				out.Choices = []openai.ChatCompletionChoice{{Message: openai.ChatCompletionMessage{Content: text.String()}, FinishReason: finish(out)}}
+			}
+			return out, nil
+		case err != nil:
+			return out, err
+		}
+		out.Model = cmp.Or(piece.Model, out.Model)
+		if piece.Usage != nil {
+			out.Usage = *piece.Usage
+		}
+		for _, choice := range piece.Choices[:min(len(piece.Choices), 1)] {
+			if choice.FinishReason != "" {
+				out.Choices = []openai.ChatCompletionChoice{{FinishReason: choice.FinishReason}}
+			}
+			if said := choice.Delta.Content; said != "" && text.Len() < MaxText {
+				text.WriteString(said)
+				heard(said)
+			}
+		}
+	}
+}
+
+func finish(r openai.ChatCompletionResponse) openai.FinishReason {
+	if len(r.Choices) == 0 {
+		return ""
+	}
+	return r.Choices[0].FinishReason
+}
+
+func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)) (Response, error) {
 	var asks wanted
+	asked := ""
 	answer, err := c.formats.complete(context.WithValue(ctx, wantedKey{}, &asks), r, func(ctx context.Context, r Request, f format) (openai.ChatCompletionResponse, error) {
-		return c.api.CreateChatCompletion(ctx, c.request(r, f))
+		q := c.request(r, f)
+		if asked = ""; q.ResponseFormat != nil {
+			asked = string(q.ResponseFormat.Type)
+		}
+		return how(ctx, q)
 	})
 	if err != nil {
 		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, brief(err, c.profile, time.Duration(asks.after.Load())))
@@ -82,7 +151,7 @@ func (c *openAI) Complete(ctx context.Context, r Request) (Response, error) {
 	}
 	return Response{
 		Text: cut(text, MaxText), Model: cut(model, 256),
-		TokensIn: answer.Usage.PromptTokens, TokensOut: answer.Usage.CompletionTokens,
+		TokensIn: answer.Usage.PromptTokens, TokensOut: answer.Usage.CompletionTokens, Format: asked,
 	}, nil
 }
 

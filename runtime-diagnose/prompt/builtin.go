@@ -1,5 +1,7 @@
 package prompt
 
+import "strings"
+
 // System is the first message of every conversation, also with a template of the operator's
 // own: the rules of citing do not depend on who wrote the question.
 const System = `You explain the failure of a distributed training job on Kubernetes to the person who submitted it.
@@ -49,5 +51,27 @@ What the rules found, and the state of job, pods and nodes:
 Write in {{.}}; keep Healthy, Yes, No, the names of the fields and all IDs as they are.{{end}}
 `
 
+// builtinChinese is the same question for who reads Chinese. What is quoted stays as it was written.
+const builtinChinese = `命名空间 {{.Metadata.Namespace}} 中的 {{.Metadata.JobKind}} {{.Metadata.JobName}} 的状态是 {{.Metadata.JobStatus}}。
+{{range .Metadata.Roles}}{{.}}
+{{end}}
+规则得出的结论，以及任务、Pod 和节点的状态：
+{{.ErrorInfo}}
+{{with .EventInfo}}事件：
+{{.}}
+{{end}}{{with .LogInfo}}日志行：
+{{.}}
+{{end}}请说明原因和处理办法。用中文书写；Healthy、Yes、No、各字段名和所有方括号中的 ID 保持原样。
+`
+
 // Builtin is the built-in template.
-func Builtin() *Template { return &Template{Name: "built-in", text: builtin} }
+func Builtin() *Template { return BuiltinIn("") }
+
+// BuiltinIn is the built-in template for a language: there is one in Chinese; every other is asked for in English.
+func BuiltinIn(language string) *Template {
+	l := strings.ToLower(strings.TrimSpace(language))
+	if l == "zh" || strings.HasPrefix(l, "zh-") || strings.Contains(l, "chinese") || strings.Contains(l, "中文") {
+		return &Template{Name: "built-in-zh", text: builtinChinese}
+	}
+	return &Template{Name: "built-in", text: builtin}
+}

@@ -21,7 +21,7 @@ var layers = map[string]int{
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/learn": 2, "runtime-diagnose/ground": 2,
 	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/ledger": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
-	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
+	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3, "runtime-diagnose/trial": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "runtime-diagnose/notify": 4, "certs": 4, "config": 4, "config/labelled": 4, "config/tracing": 4, "policies/oci": 4,
 	"cmd/signalbox/browser": 4, "cmd/signalbox": 5,
@@ -49,8 +49,9 @@ var sideways = map[string][]string{
 	"runtime-diagnose":              {"runtime-diagnose/report"},
 	"runtime-diagnose/bare":         {"runtime-diagnose/control"}, // where a pasted line is kept
 	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
-	"runtime-diagnose/capture":      {"runtime-diagnose/collect"}, // it keeps what collect reads
-	"runtime-diagnose/prompt":       {"runtime-diagnose"},         // it asks about a Result
+	"runtime-diagnose/capture":      {"runtime-diagnose/collect"},                     // it keeps what collect reads
+	"runtime-diagnose/prompt":       {"runtime-diagnose"},                             // it asks about a Result
+	"runtime-diagnose/trial":        {"runtime-diagnose", "runtime-diagnose/explain"}, // it asks as explain does
 	"runtime-diagnose/explain":      {"runtime-diagnose", "runtime-diagnose/prompt"},
 	"webhook":                       {"preflight/cluster/live", "certs", "config", "config/labelled"},
 }

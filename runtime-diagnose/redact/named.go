@@ -1,0 +1,305 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+)
+
+// byName masks the value of a name that says that it is a secret.
+func byName(s *scan, at int) int {
+	text := s.text
+	from, to := dotted.runBack(text, at), dotted.run(text, at)
+	read := to
+	for to > at && (text[to-1] == '.' || text[to-1] == '-') {
+		to--
+	}
+	dashes := 0
+	for from < at && (text[from] == '-' || text[from] == '.') {
+		if text[from] == '-' {
+			dashes++
+		}
+		from++
+	}
+	if from < at && percent(text, from+2) { // %22password
+		from += 2
+	}
+	if from > 0 && text[from-1] == '\\' && from < at && strings.IndexByte("nrt", text[from]) >= 0 { // "\npassword"
+		from++
+	}
+	c := classOf(text[from:to])
+	if c == key || c == none {
+		c = ofTwoWords(text, from, to, c)
+	}
+	if c == none {
+		return read
+	}
+	n := named{scan: s, class: c, from: from, to: to, option: dashes > 0 && dashes < 3 && (from-dashes == 0 || !word[text[from-dashes-1]])}
+	n.look()
+	return read
+}
+
+// ofTwoWords is the class of "API key" and "secret access key", by the words before.
+func ofTwoWords(text string, from, to int, c class) class {
+	if from < 2 || text[from-1] != ' ' {
+		return c
+	}
+	switch strings.ToLower(text[from:to]) {
+	case "key":
+		if w := letters.runBack(text, from-1); keyOf[strings.ToLower(text[w:from-1])] {
+			return secret
+		}
+		return c
+	}
+	return c
+}
+
+// named is a name of a secret in a line.
+type named struct {
+	*scan
+	class    class
+	from, to int
+	option   bool
+}
+
+// closing is a quotation mark behind a name, or before and behind a value, in any depth of escaping.
+var closing = regexp.MustCompile(`^(?:\\*["'` + "`" + `]|%22|%27|&quot;|&#34;)`)
+
+var (
+	operator = regexp.MustCompile(`^(?:\s*(?:\[\w*\])?\s*(?:\|\||[:?+.]{0,3}=>?|:|：|＝|->|=|\\u003[dD]|%3[aAdD]))`)
+	// typed is the type between a name and its value: "key: String = ".
+	typed = regexp.MustCompile(`^\s*:\s*[A-Za-z_][\w.\[\]]*\s+=\s*["']`)
+	// pair is what stands between a name and its value where each is a value: {"name": N, "value": V}.
+	pair    = regexp.MustCompile(`^\s*,?\s*\\*["']?(?i:value)\\*["']?\s*[:=]\s*`)
+	element = regexp.MustCompile(`^</\w+>\s*<\w+>\s*`)
+	comma   = regexp.MustCompile(`^\s*,\s*`)
+	opener  = regexp.MustCompile(`^(?:[bru]?(?:\w*\()?[\[{(]*\s*)`)
+)
+
+// look finds what stands behind the name, and masks it where it is a value.
+func (n *named) look() {
+	text, p := n.text, n.to
+	quote := closing.FindString(text[p:])
+	p += len(quote)
+	if p < len(text) && (text[p] == ']' || text[p] == ')') && quote != "" {
+		p++
+	}
+	rest := text[p:min(len(text), p+256)]
+	upper := strings.ToUpper(text[n.from:n.to]) == text[n.from:n.to]
+	inURL := n.from > 0 && strings.IndexByte("?&#;", text[n.from-1]) >= 0
+	switch {
+	case pair.MatchString(rest):
+		n.value(p+len(pair.FindString(rest)), quotedValue, "")
+	case element.MatchString(rest):
+		n.value(p+len(element.FindString(rest)), quotedValue, "<")
+	case n.from > 0 && text[n.from-1] == '<' && strings.HasPrefix(rest, ">"):
+		n.value(p+1, quotedValue, "<")
+	case typed.MatchString(rest):
+		n.value(p+len(typed.FindString(rest))-1, quotedValue, "")
+	case operator.MatchString(rest):
+		op := operator.FindString(rest)
+		at := assigned
+		switch {
+		case inURL:
+			at = parameter
+		case n.option && strings.HasSuffix(op, "="):
+			at = optionIs
+		case strings.HasSuffix(op, ":") && !strings.HasSuffix(op, "::"), strings.HasSuffix(op, "："):
+			at = colon
+		case upper:
+			at = setting
+		}
+		ends := ""
+		if strings.Contains(op, "%") {
+			ends = "%"
+		}
+		if at == colon && strings.EqualFold(text[n.from:n.to], "pass") {
+			at = prose // test results have that name as well
+		}
+		if at == colon && n.prosaic(p+len(op)) {
+			return
+		}
+		n.value(p+len(op), at, ends)
+	case (quote != "" || n.option) && comma.MatchString(rest):
+		next := p + len(comma.FindString(rest))
+		if quote == "" || closing.MatchString(text[next:]) {
+			at := quotedValue
+			if n.option {
+				at = option
+			}
+			n.value(next, at, ",")
+		}
+	case n.option && quote == "" && rest != "" && blanks[rest[0]]:
+		n.value(p+1, option, "")
+	case upper && n.to-n.from > 4 && quote == "" && rest != "" && blanks[rest[0]]:
+		n.value(p+1, exported, "")
+	default:
+		n.spoken(p)
+	}
+}
+
+// prosaic says that what stands behind a colon is a sentence: then only what looks like a value is one.
+func (n *named) prosaic(p int) bool {
+	rest := strings.TrimLeft(n.text[p:min(len(n.text), p+200)], " \t")
+	if rest == "" || closing.MatchString(rest) {
+		return false
+	}
+	fields := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' })
+	if len(fields) < 3 || mixed(fields[0]) || !lowersOnly(fields[0]) || !lowersOnly(strings.TrimRight(fields[1], ".,;:")) {
+		return false
+	}
+	n.spoken(p)
+	return true
+}
+
+func lowersOnly(w string) bool { return lowers.only(strings.TrimRight(w, ".,;:")) }
+
+// value masks the value that begins at a place. ends are what ends it beside the usual.
+func (n *named) value(p int, at place, ends string) {
+	text := n.text
+	p = blanks.run(text, p)
+	if strings.HasPrefix(text[p:], "{{") || strings.HasPrefix(text[p:], "${") {
+		return
+	}
+	p += len(opener.FindString(text[p:min(len(text), p+40)]))
+	list := p > 0 && text[p-1] == '['
+	for range 64 {
+		quote := closing.FindString(text[p:])
+		if quote == "" {
+			n.unquoted(p, at, ends)
+			return
+		}
+		from := p + len(quote)
+		end := closingAt(text, from, quote)
+		if end < 0 {
+			n.unquoted(from, at, ends)
+			return
+		}
+		if at != option {
+			at = quotedValue
+		}
+		if n.class.fits(text[from:end], at) && !exception.MatchString(text[from:end]) {
+			n.mask(from, end)
+		}
+		p = end + len(quote)
+		if !list || !comma.MatchString(text[p:]) {
+			return
+		}
+		p += len(comma.FindString(text[p:]))
+	}
+}
+
+// exception is one that is named like a secret: what follows is its message.
+var exception = regexp.MustCompile(`^\w*(?:Error|Exception): `)
+
+// closingAt is where the same quotation mark, escaped as deep, ends a text; -1: nowhere.
+func closingAt(text string, from int, quote string) int {
+	if quote[0] != '\\' && len(quote) > 1 { // %22
+		if i := strings.Index(text[from:], quote); i >= 0 {
+			return from + i
+		}
+		return -1
+	}
+	depth, mark := len(quote)-1, quote[len(quote)-1]
+	for i := from; i < len(text); i++ {
+		if text[i] != mark {
+			continue
+		}
+		slashes := 0
+		for i-slashes > from && text[i-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes == depth {
+			return i - slashes
+		}
+		if slashes < depth { // the text around it ends here
+			return -1
+		}
+	}
+	return -1
+}
+
+// unquoted masks a value that ends where a word does.
+func (n *named) unquoted(p int, at place, ends string) {
+	text := n.text
+	stops := "\"'`,;&)}]<>|\\"
+	loose := n.class == password && (at == assigned || at == setting || at == option || at == optionIs)
+	if loose {
+		stops = "\"'&[]()<>"
+	}
+	if at == option || at == optionIs {
+		stops = "\"'`|<>"
+	}
+	if at == parameter {
+		stops += "#"
+	}
+	stops += ends
+	to := p
+	for to < len(text) && !blanks[text[to]] && strings.IndexByte(stops, text[to]) < 0 {
+		if text[to] == '[' && strings.HasPrefix(text[to:], masked) && to > p {
+			break
+		}
+		to++
+	}
+	if loose || at == option || at == optionIs {
+		to = p + len(strings.TrimRight(text[p:to], ",;"))
+	}
+	if at == colon || at == prose {
+		to = p + len(strings.TrimRight(text[p:to], ".:!?"))
+	}
+	if at == option && p < to && text[p] == '-' {
+		return
+	}
+	v := text[p:to]
+	// A volume so named of which the kubelet reports an error: for volume "db-secret" : secret "db" not found
+	if at == colon && n.to < len(text) && text[n.to] == '"' && kubelet.MatchString(text[n.to:min(len(text), n.to+60)]) {
+		return
+	}
+	if !n.class.fits(v, at) {
+		return
+	}
+	n.mask(p, to)
+}
+
+var kubelet = regexp.MustCompile(`^" : (?:secrets?|configmaps?|object|references|failed|error|open|stat|mount\w*|fetching|couldn|timed|exit|unable|kubernetes\.io/\S+)\b`)
+
+// fillers stand between a name and a value in a sentence.
+var fillers = words("is was are for user username of the to as with a an at by on in from your my his her new old value changed set now account key")
+
+// spoken masks what stands in a sentence behind a name: near it, what looks like such a value; farther
+// away only what is long and random.
+func (n *named) spoken(p int) {
+	text := n.text
+	near, anyWord := true, false
+	for range 12 {
+		start := p
+		for p < len(text) && (blanks[text[p]] || strings.IndexByte("({[:,;=", text[p]) >= 0) {
+			p++
+		}
+		if start == p && start > n.to {
+			if p >= len(text) {
+				return
+			}
+		}
+		quote := closing.FindString(text[p:])
+		from := p + len(quote)
+		to := from
+		for to < len(text) && !blanks[text[to]] && strings.IndexByte("\"'`,;()[]{}<>", text[to]) < 0 {
+			to++
+		}
+		if to == from {
+			return
+		}
+		w := strings.TrimRight(text[from:to], ".:!?")
+		switch {
+		case near && n.class != key && n.class.fits(w, prose),
+			n.class != password && n.class != key && len(w) >= 32 && random(w, 32) && alnum.only(w) && !strings.Contains(text[start:from], "sha"):
+			n.mask(from, from+len(w))
+			return
+		case near && anyWord, near && fillers[strings.ToLower(w)]:
+			anyWord = strings.EqualFold(w, "user") || strings.EqualFold(w, "username") || strings.EqualFold(w, "for")
+		default:
+			near = false
+		}
+		p = to + len(closing.FindString(text[to:]))
+	}
+}

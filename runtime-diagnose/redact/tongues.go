@@ -1,0 +1,51 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// inWords are names of secrets in other languages, and what they are of.
+var inWords = map[string]class{
+	"密码": password, "口令": password, "密碼": password, "パスワード": password, "비밀번호": password, "пароль": password,
+	"密钥": secret, "私钥": secret, "令牌": secret, "密鑰": secret, "凭证": secret,
+}
+
+var verbs = regexp.MustCompile(`^["'”’]?\s*(?:是|为|為|：|:|=|＝|は|는|\s)?\s*(?:[:：=]\s*)?["'“‘「]?`)
+
+func byWord(s *scan, at int) int {
+	for w, c := range inWords {
+		if !strings.HasPrefix(s.text[at:], w) {
+			continue
+		}
+		from := at + len(w)
+		from += len(verbs.FindString(s.text[from:]))
+		to := from
+		for to < len(s.text) && s.text[to] > ' ' && s.text[to] < 0x80 && strings.IndexByte("\"'`,;<>", s.text[to]) < 0 {
+			to++
+		}
+		v := s.text[from:to]
+		if v == "" || placeholder(v) {
+			return from
+		}
+		if c == password && len(v) >= 6 && letters.has(v) && (digits.has(v) || uppers.has(v)) || c == secret && random(v, 16) {
+			s.mask(from, to)
+		}
+		return to
+	}
+	return at
+}
+
+func wordGates() (out []string) {
+	for w := range inWords {
+		out = append(out, strings.ToLower(w))
+	}
+	return out
+}
+
+// invisible are the runes that nobody sees: zero-width and direction marks, soft hyphens, variation
+// selectors and the tag characters of U+E0000.
+func invisible(r rune) bool {
+	return unicode.Is(unicode.Cf, r) || r >= 0xFE00 && r <= 0xFE0F
+}
