@@ -244,7 +244,7 @@ new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
 	@$(GO) run runtime-diagnose/signature/new.go $(NAME)
 new-policy: ## a policy from a template: NAME=whole-node-needs-queue
-	@cd policies && $(GO) run new.go $(NAME)
+	@$(GO) run ./cmd/signalbox policy new $(NAME) --dir policies/library
 
 .PHONY: clean
 clean: ## what was built, but not the control plane

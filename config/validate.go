@@ -93,6 +93,7 @@ func (c Config) validate() error {
 	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
 	c.Policies.Bundle.validate(bad)
+	c.Policies.Decisions.validate(bad)
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
 		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)
