@@ -251,26 +251,18 @@ type placedError struct {
 
 func (e *placedError) Error() string { return e.text }
 
-// Shown is an error of loading for a terminal: below it the lines that it is about, each with a caret.
-func Shown(err error) string {
-	out := err.Error()
-	var visit func(error)
-	visit = func(err error) {
-		if placed, ok := err.(*placedError); ok { //nolint:errorlint // the tree is walked here
-			for _, at := range placed.shown {
-				out += "\n" + at
-			}
-		}
-		switch wraps := err.(type) { //nolint:errorlint // as above
-		case interface{ Unwrap() error }:
-			visit(wraps.Unwrap())
-		case interface{ Unwrap() []error }:
-			for _, inner := range wraps.Unwrap() {
-				visit(inner)
-			}
+// Places are the lines of policies that an error is about, each with a caret below the column.
+func Places(err error) (out []string) {
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case *placedError:
+		return e.shown
+	case interface{ Unwrap() error }:
+		return Places(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			out = append(out, Places(inner)...)
 		}
 	}
-	visit(err)
 	return out
 }
 

@@ -238,7 +238,7 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, also testOpt
 	}
 	tested, covered, err := policies.TestCovered(ctx, fsys, set)
 	if err != nil {
-		return usagef("%s", policies.Shown(err))
+		return usagef("%w", err)
 	}
 	if len(tested) == 0 {
 		return usagef("%s: no policy; expected *.rego files", dir)

@@ -206,7 +206,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 	}
 	engine, err := policies.Load(sources...) //nolint:contextcheck // compiling policies blocks on nothing
 	if err != nil {
-		return nil, usagef("%s", policies.Shown(err))
+		return nil, usagef("%w", err)
 	}
 	f.asked = len(engine.Docs())
 	if w.live == nil || f.only {
