@@ -173,9 +173,25 @@ bin/tools/benchstat: test/tools/benchstat/go.mod
 	@touch $@
 
 .PHONY: lint
-lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
+lint: bin/tools/golangci-lint lint-rego ## golangci-lint with the project's rules, and Regal on the policies
 	@bin/tools/golangci-lint run --build-tags integration ./...
 	@for module in schedparity queueparity; do (cd test/$$module && ../../bin/tools/golangci-lint run -c ../../.golangci.yaml ./...) || exit 1; done
+
+.PHONY: lint-rego
+lint-rego: bin/tools/regal ## Regal on the library of policies
+	@bin/tools/regal lint --config-file policies/.regal.yaml policies/library
+
+bin/tools/regal: test/tools/regal/go.mod
+	@echo "building regal (once: about 2 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/regal && $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/regal github.com/open-policy-agent/regal
+	@touch $@
+
+bin/tools/gator: test/tools/gator/go.mod
+	@echo "building gator (once: about 3 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/gator && $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/gator github.com/open-policy-agent/gatekeeper/v3/cmd/gator
+	@touch $@
 
 bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@echo "building golangci-lint (once: about 5 minutes)" >&2
