@@ -124,6 +124,10 @@ parity-kueue: ## what is said of Kueue's quotas against Kueue itself, in process
 bench-review: build ## how long a review takes, beside what is promised
 	@$(GO) run ./test/reviewbench
 
+.PHONY: bench-policies
+bench-policies: bin/tools/gator ## what 100 policies cost on a job of 64 roles, beside Gatekeeper's gator bench on the same rules, into docs/benchmarks-policies.md
+	@GOMAXPROCS=2 $(GO) run ./test/bench/policies -page docs/benchmarks-policies.md $(BENCH)
+
 .PHONY: bench-fairness
 bench-fairness: ## what one user with slow jobs costs the reviews of all others, beside what is promised
 	@GOMAXPROCS=2 $(GO) run ./test/bench/fairness
