@@ -132,6 +132,10 @@ parity-kueue: ## what is said of Kueue's quotas against Kueue itself, in process
 bench-review: build ## how long a review takes, beside what is promised
 	@$(GO) run ./test/reviewbench
 
+.PHONY: bench-policies
+bench-policies: bin/tools/gator ## what 100 policies cost on a job of 64 roles, beside Gatekeeper's gator bench on the same rules, into docs/benchmarks-policies.md
+	@GOMAXPROCS=2 $(GO) run ./test/bench/policies -page docs/benchmarks-policies.md $(BENCH)
+
 .PHONY: bench-fairness
 bench-fairness: ## what one user with slow jobs costs the reviews of all others, beside what is promised
 	@GOMAXPROCS=2 $(GO) run ./test/bench/fairness
@@ -181,9 +185,25 @@ bin/tools/benchstat: test/tools/benchstat/go.mod
 	@touch $@
 
 .PHONY: lint
-lint: bin/tools/golangci-lint ## golangci-lint with the project's rules
+lint: bin/tools/golangci-lint lint-rego ## golangci-lint with the project's rules, and Regal on the policies
 	@bin/tools/golangci-lint run --build-tags integration ./...
 	@for module in schedparity queueparity; do (cd test/$$module && ../../bin/tools/golangci-lint run -c ../../.golangci.yaml ./...) || exit 1; done
+
+.PHONY: lint-rego
+lint-rego: bin/tools/regal ## Regal on the library of policies
+	@bin/tools/regal lint --config-file policies/.regal.yaml policies/library
+
+bin/tools/regal: test/tools/regal/go.mod
+	@echo "building regal (once: about 2 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/regal && $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/regal github.com/open-policy-agent/regal
+	@touch $@
+
+bin/tools/gator: test/tools/gator/go.mod
+	@echo "building gator (once: about 3 minutes)" >&2
+	@mkdir -p bin/tools
+	@cd test/tools/gator && $(GO) build -trimpath -ldflags '-s -w' -o ../../../bin/tools/gator github.com/open-policy-agent/gatekeeper/v3/cmd/gator
+	@touch $@
 
 bin/tools/golangci-lint: test/tools/golangci-lint/go.mod
 	@echo "building golangci-lint (once: about 5 minutes)" >&2
@@ -252,7 +272,7 @@ new-check: ## a check from a template: NAME=resources/gpu-request-exceeds-node
 new-signature: ## a signature from a template: NAME=nccl-watchdog-timeout
 	@$(GO) run runtime-diagnose/signature/new.go $(NAME)
 new-policy: ## a policy from a template: NAME=whole-node-needs-queue
-	@cd policies && $(GO) run new.go $(NAME)
+	@$(GO) run ./cmd/signalbox policy new $(NAME) --dir policies/library
 
 .PHONY: clean
 clean: ## what was built, but not the control plane

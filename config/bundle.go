@@ -9,6 +9,21 @@ import (
 // leastBundleInterval keeps replicas from being a load on a registry.
 const leastBundleInterval = 10 * time.Second
 
+// leastDecisions holds eight files of a few decisions each.
+const leastDecisions = 16 << 20
+
+func (d Decisions) validate(bad func(string, ...any)) {
+	if d.Dir == "" {
+		return
+	}
+	if d.Bytes < leastDecisions {
+		bad("policies.decisions.bytes is %d; expected %d or more", d.Bytes, leastDecisions)
+	}
+	if time.Duration(d.Keep) < time.Hour {
+		bad("policies.decisions.keep is %s; expected 1h or more", time.Duration(d.Keep))
+	}
+}
+
 func (p PolicyBundle) validate(bad func(string, ...any)) {
 	if p.Reference == "" {
 		return

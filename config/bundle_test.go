@@ -7,6 +7,20 @@ import (
 	"github.com/signalbox-dev/signalbox/config"
 )
 
+func TestRecordingNeedsRoom(t *testing.T) {
+	for text, want := range map[string]string{
+		"{dir: /d}":                  "",
+		"{bytes: 1}":                 "",
+		"{dir: /d, bytes: 16777215}": "policies.decisions.bytes is 16777215; expected 16777216 or more",
+		"{dir: /d, keep: 59m}":       "policies.decisions.keep is 59m0s; expected 1h or more",
+	} {
+		_, err := config.Read(strings.NewReader("policies: {decisions: " + text + "}"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v; want %q", text, err, want)
+		}
+	}
+}
+
 func TestABundleHasToBeNamedAndTrusted(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("a", 64)
 	cases := map[string]struct{ bundle, want string }{

@@ -84,6 +84,14 @@ type Tuning struct {
 type Policies struct {
 	ConfigMaps bool         `yaml:"configMaps"` // load labelled ConfigMaps of the namespace
 	Bundle     PolicyBundle `yaml:"bundle"`     // of a registry, beside them
+	Decisions  Decisions    `yaml:"decisions"`  // what was asked and said, recorded
+}
+
+// Decisions says where reviews are recorded for signalbox policy replay.
+type Decisions struct {
+	Dir   string   `yaml:"dir"`   // folder that outlasts the pod; empty: nothing is recorded
+	Bytes int64    `yaml:"bytes"` // of all files together; the oldest go first
+	Keep  Duration `yaml:"keep"`  // files that are older go, too
 }
 
 // PolicyBundle is a bundle of policies in a registry.

@@ -105,6 +105,7 @@ func (c Config) validate() error {
 		bad("tracing.endpoint is %q; expected an address like http://collector:4318/v1/traces", c.Tracing.Endpoint)
 	}
 	c.Policies.Bundle.validate(bad)
+	c.Policies.Decisions.validate(bad)
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
 		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)

@@ -38,7 +38,7 @@ func parseModule(s source) (*ast.Module, error) {
 		return old, nil
 	}
 	if errs, ok := errors.AsType[ast.Errors](err); ok {
-		err = short(errs)
+		err = short(errs, []source{s})
 	}
 	return nil, err
 }
@@ -92,13 +92,13 @@ func split(modules []module) (own, conftest []module) {
 
 // addConftest adds the rules of package main as one policy. They are compiled by themselves: their
 // input has no schema, because it is the object of any kind.
-func (s *set) addConftest(ctx context.Context, modules []module, store storage.Store) error {
+func (s *set) addConftest(ctx context.Context, modules []module, rules []source, store storage.Store) error {
 	if len(modules) == 0 {
 		return nil
 	}
 	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithEnablePrintStatements(false)
 	if compiler.Compile(byFile(modules)); compiler.Failed() {
-		return fmt.Errorf("compile policies: %w", short(compiler.Errors))
+		return fmt.Errorf("compile policies: %w", short(compiler.Errors, rules))
 	}
 	var doc *Doc
 	var names []string

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/cover"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -49,33 +50,42 @@ var RequestKind = schema.GroupVersionKind{Group: "signalbox.dev", Version: "v1",
 // deny (or warn) fixture is a problem of its own, unless tests in Rego cover its package (files
 // *_test.rego). The error is about loading.
 func Test(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, error) {
+	tested, _, err := TestCovered(ctx, fsys, checks)
+	return tested, err
+}
+
+// TestCovered is Test, and says which lines of the policies were evaluated in it.
+func TestCovered(ctx context.Context, fsys fs.FS, checks *check.Set) ([]Tested, []Covered, error) {
 	rules, documents, err := collect([]fs.FS{fsys})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all, err := build(ctx, rules, documents)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	own, err := regoTests(ctx, fsys, rules, documents)
+	covering := cover.New()
+	own, err := regoTests(ctx, fsys, rules, documents, covering)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var out []Tested
 	for _, p := range all.docs {
 		dir := fixturesOf(fsys, p)
 		engine, err := withData(ctx, fsys, dir, rules, documents)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		engine.set().trace(p.Name, covering)
 		b := bench{fsys: fsys, policy: p.Name, tested: len(own) > 0, reviewer: preflight.Reviewer{Checks: checks, Policies: asWritten{engine.InForce()}}}
 		tested, err := b.folder(ctx, dir)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out = append(out, tested...)
 	}
-	return append(out, own...), nil
+	covered, err := coveredBy(covering, rules)
+	return append(out, own...), covered, err
 }
 
 // fixturesOf is the folder of a policy's fixtures, under the name of its file or as the policy is

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -50,7 +49,7 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	own, conftest := split(modules)
 	compiler := newCompiler()
 	if compiler.Compile(byFile(own)); compiler.Failed() {
-		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors))
+		return nil, fmt.Errorf("compile policies: %w", short(compiler.Errors, rules))
 	}
 	out := &set{revision: digest(rules, documents)}
 	slices.SortFunc(own, func(a, b module) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
@@ -68,7 +67,7 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 		}
 		out.docs, out.rules = append(out.docs, m.doc), append(out.rules, prepared...)
 	}
-	if err := out.addConftest(ctx, conftest, store); err != nil {
+	if err := out.addConftest(ctx, conftest, rules, store); err != nil {
 		return nil, err
 	}
 	for _, r := range out.rules {
@@ -216,14 +215,18 @@ func silent(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store stora
 	return err == nil && len(left.Queries) == 0
 }
 
-// short keeps the first errors of a compilation, without the compiler's own prefix lines.
-func short(errs ast.Errors) error {
+// short keeps the first errors of a compilation, without the compiler's own prefix lines. The sources are
+// those in which the errors are shown.
+func short(errs ast.Errors, in []source) error {
 	const most = 5
-	var lines []string
+	var lines, shown []string
 	for i, e := range errs {
 		if i == most {
 			lines = append(lines, fmt.Sprintf("and %d more", len(errs)-most))
 			break
+		}
+		if at := caret(e.Location, in); at != "" {
+			shown = append(shown, at)
 		}
 		line := e.Message
 		if e.Location != nil {
@@ -237,8 +240,61 @@ func short(errs ast.Errors) error {
 		}
 		lines = append(lines, line)
 	}
-	return errors.New(strings.Join(lines, "; "))
+	return &placedError{strings.Join(lines, "; "), shown}
 }
+
+// placedError is an error in one line, and the places that it is about, each with a caret.
+type placedError struct {
+	text  string
+	shown []string
+}
+
+func (e *placedError) Error() string { return e.text }
+
+// Places are the lines of policies that an error is about, each with a caret below the column.
+func Places(err error) (out []string) {
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case *placedError:
+		return e.shown
+	case interface{ Unwrap() error }:
+		return Places(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			out = append(out, Places(inner)...)
+		}
+	}
+	return out
+}
+
+// caret is the line of a place, with a caret below its column; empty: there is no such line.
+func caret(at *ast.Location, in []source) string {
+	if at == nil || at.Row < 1 || at.Col < 1 {
+		return ""
+	}
+	of := slices.IndexFunc(in, func(s source) bool { return s.name == at.File })
+	if of < 0 {
+		return ""
+	}
+	lines := strings.Split(string(in[of].text), "\n")
+	if at.Row > len(lines) {
+		return ""
+	}
+	line := strings.TrimRight(lines[at.Row-1], "\r")
+	if len(line) > mostShown || at.Col > len(line)+1 {
+		return ""
+	}
+	before := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, line[:at.Col-1])
+	where := fmt.Sprintf("  %s:%d | ", at.File, at.Row)
+	return where + line + "\n" + strings.Repeat(" ", len(where)) + before + "^"
+}
+
+// mostShown is how long a line may be that is shown.
+const mostShown = 400
 
 func digest(parts ...[]source) string {
 	var all []source

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/signalbox-dev/signalbox/policies"
 )
@@ -14,14 +14,15 @@ import (
 // TestAFreshPolicyLoadsAndProvesNothing: the scaffold compiles, and its fixtures fail until
 // somebody has written them.
 func TestAFreshPolicyLoadsAndProvesNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the go command")
+	texts, err := policies.Scaffold("a-fresh-policy")
+	if err != nil {
+		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "run", "new.go", "-dir", dir, "a-fresh-policy").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	fsys := fstest.MapFS{}
+	for name, text := range texts {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	results, err := policies.Test(t.Context(), os.DirFS(dir), nil)
+	results, err := policies.Test(t.Context(), fsys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,14 +30,17 @@ func TestAFreshPolicyLoadsAndProvesNothing(t *testing.T) {
 	for _, r := range results {
 		failed = failed || r.Problem != ""
 	}
-	if !failed {
-		t.Errorf("the fixtures of a scaffold pass: %+v", results)
+	if !failed || len(results) != 3 {
+		t.Errorf("the fixtures and the test of a scaffold pass: %+v", results)
+	}
+	if _, err := policies.Scaffold("A_Policy"); err == nil {
+		t.Error("a name that is none was taken")
 	}
 }
 
-// TestNoScaffoldTextShips: what new.go writes for others to replace is found in no policy.
+// TestNoScaffoldTextShips: what a scaffold holds for others to replace is found in no policy.
 func TestNoScaffoldTextShips(t *testing.T) {
-	from, err := os.ReadFile("new.go")
+	from, err := os.ReadFile("scaffold.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +50,7 @@ func TestNoScaffoldTextShips(t *testing.T) {
 	}
 	for _, text := range scaffold {
 		if !bytes.Contains(from, []byte(text)) {
-			t.Errorf("new.go does not write %q any more", text)
+			t.Errorf("scaffold.go does not write %q any more", text)
 		}
 	}
 	seen := 0

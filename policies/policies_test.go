@@ -403,6 +403,45 @@ config:
 	})
 }
 
+// FuzzPolicyText: whatever a policy and its data are, loading them ends in an error or in a set that
+// answers: no panic, the same twice, and no message or path of any other form than a text.
+func FuzzPolicyText(f *testing.F) {
+	f.Add(`deny contains "no" if input.job.gpus > 8`, "config: {a: 1}")
+	f.Add("deny contains {\"path\": p, \"msg\": m} if { some r in input.job.roles; p := r.path; m := r.name }", "")
+	f.Add("warn contains sprintf(\"%v\", [input]) if data.config.a > 1\n\nexempt contains \"x\" if input.request.user == \"\"", "config: {a: 2}")
+	f.Add("deny contains {\"msg\": 3, \"path\": []}", "a: [")
+	f.Add("deny contains x if { x := numbers.range(1, 100000)[_] }", "{}")
+	f.Add("deny[msg] { msg := \"v0\" }", "config: {b: 1.5}")
+	f.Add("a := a\n\ndeny contains a", "config: null")
+	f.Fuzz(func(t *testing.T, rules, data string) {
+		o := &policies.OPA{}
+		if err := o.Swap(files("a.rego", policy("a", rules), "data.yaml", data)); err != nil {
+			_ = policies.Places(err)
+			return
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer stop()
+		in := input("enforce")
+		for _, stage := range []preflight.Stage{preflight.OnTheJob, preflight.OnTheReview} {
+			got, err := o.InForce().Decide(ctx, in, preflight.Question{Stage: stage})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range got.Rulings {
+				if r.Policy != "a" || strings.TrimSpace(r.Message) == "" || len([]rune(r.Message)) > 1000 {
+					t.Errorf("%+v", r)
+				}
+			}
+			again, err := o.InForce().Decide(t.Context(), in, preflight.Question{Stage: stage})
+			if err == nil && len(got.Undecided)+len(again.Undecided) == 0 {
+				if diff := cmp.Diff(got, again); diff != "" {
+					t.Errorf("two answers to one question:\n%s", diff)
+				}
+			}
+		}
+	})
+}
+
 func BenchmarkDecide(b *testing.B) {
 	o, err := policies.Load(policies.Library(), files("data.yaml", "config: {gpu_limit: {default: 8}, registries: {default: [x]}, whole_node: {namespaces: [\"*\"]}}"))
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
 // regoTests runs the rules test_* of files *_test.rego with OPA's own runner
-// (https://www.openpolicyagent.org/docs/policy-testing).
-func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source) ([]Tested, error) {
-	modules := map[string]*ast.Module{}
+// (https://www.openpolicyagent.org/docs/policy-testing). The tracer sees what is evaluated; nil: nobody does.
+func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source, tracer topdown.QueryTracer) ([]Tested, error) {
+	modules, all := map[string]*ast.Module{}, slices.Clone(rules)
 	tests := 0
 	add := func(s source) error {
 		parsed, err := parseModule(s)
@@ -39,6 +40,7 @@ func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source) ([]Te
 		if err != nil {
 			return err
 		}
+		all = append(all, source{name, text})
 		return add(source{name, text})
 	})
 	if err != nil || tests == 0 {
@@ -60,10 +62,14 @@ func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source) ([]Te
 	}
 	defer store.Abort(ctx, txn)
 	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithEnablePrintStatements(true)
-	results, err := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(modules).CapturePrintOutput(true).SetParallel(1).RunTests(ctx, txn)
+	runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(modules).CapturePrintOutput(true).SetParallel(1)
+	if tracer != nil {
+		runner = runner.SetCoverageQueryTracer(tracer)
+	}
+	results, err := runner.RunTests(ctx, txn)
 	if err != nil {
 		if errs, ok := errors.AsType[ast.Errors](err); ok {
-			err = short(errs)
+			err = short(errs, all)
 		}
 		return nil, fmt.Errorf("compile tests of policies: %w", err)
 	}

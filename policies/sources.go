@@ -78,7 +78,7 @@ func hold(ctx context.Context, sources []fs.FS) error {
 		if fsys == nil {
 			continue
 		}
-		tested, err := regoTests(ctx, fsys, rules, documents)
+		tested, err := regoTests(ctx, fsys, rules, documents, nil)
 		if err != nil {
 			return err
 		}

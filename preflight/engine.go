@@ -43,8 +43,8 @@ type Question struct {
 
 // Lack is a part of the input that is not whole, and why.
 type Lack struct {
-	Part string // "findings", "cluster.fit", "job", "job.roles"
-	Why  string
+	Part string `json:"part"` // "findings", "cluster.fit", "job", "job.roles"
+	Why  string `json:"why"`
 }
 
 // Input is what policies see: integers and strings only; quantities were parsed in Go.

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
@@ -252,4 +253,16 @@ func keepsFiles(r *job.Role) bool {
 		}
 	}
 	return false
+}
+
+// UnmarshalJSON reads an object as MarshalJSON writes it.
+func (o *Object) UnmarshalJSON(text []byte) error {
+	var object map[string]any
+	if err := utiljson.Unmarshal(text, &object); err != nil {
+		return err
+	}
+	if o.Written = nil; object != nil {
+		o.Written = &unstructured.Unstructured{Object: object}
+	}
+	return nil
 }

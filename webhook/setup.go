@@ -28,12 +28,13 @@ import (
 // required.
 type Options struct {
 	Reviewer     Reviewer
-	View         View         // kept current by whoever made it
-	Certificates certs.Source // started by the webhook
-	Policies     *PolicyMaps  // started by the webhook; nil: no policies from ConfigMaps
-	Bundle       Bundle       // started by the webhook; nil: no policies from a registry
-	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
-	Reviewed     *Reviewed    // started by the webhook; nil: nobody asks what was reviewed
+	View         View                          // kept current by whoever made it
+	Certificates certs.Source                  // started by the webhook
+	Policies     *PolicyMaps                   // started by the webhook; nil: no policies from ConfigMaps
+	Bundle       Bundle                        // started by the webhook; nil: no policies from a registry
+	Beside       []func(context.Context) error // run while the webhook does
+	Jobs         *Jobs                         // started by the webhook; nil: no stored job is known
+	Reviewed     *Reviewed                     // started by the webhook; nil: nobody asks what was reviewed
 	Operators    []string
 	ClientCAFile string               // certificates of those who may call; empty: anybody
 	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
@@ -116,6 +117,9 @@ func (w *Webhook) Run(ctx context.Context) error {
 	group.Go(func() error { return w.o.Certificates.Start(ctx) })
 	if w.o.Policies != nil {
 		group.Go(func() error { return w.o.Policies.Start(ctx) })
+	}
+	for _, run := range w.o.Beside {
+		group.Go(func() error { return run(ctx) })
 	}
 	if w.o.Bundle != nil {
 		group.Go(func() error { return w.o.Bundle.Start(ctx) })

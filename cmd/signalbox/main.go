@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/policies"
 )
 
 // version is set by the linker: -X main.version=v1.2.3.
@@ -74,6 +76,9 @@ func run(ctx context.Context, sh *shell, args []string) (code int) {
 	}
 	if line := message(err); line != "" {
 		sh.tell("%s", line)
+	}
+	for _, place := range policies.Places(err) {
+		_, _ = io.WriteString(sh.err, visible(place)+"\n")
 	}
 	return codeOf(err)
 }

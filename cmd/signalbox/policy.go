@@ -18,12 +18,12 @@ import (
 
 func newPolicy(sh *shell) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "policy check|audit|test|bench",
-		Short: "try, test and measure policies",
+		Use:   "policy new|check|audit|replay|test|bench",
+		Short: "begin, try, test, replay and measure policies",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  needsCommand,
 	}
-	c.AddCommand(newPolicyCheck(sh), newPolicyAudit(sh), newPolicyTest(sh), newPolicyBench(sh))
+	c.AddCommand(newPolicyCheck(sh), newPolicyAudit(sh), newPolicyTest(sh), newPolicyReplay(sh), newPolicyNew(sh), newPolicyBench(sh))
 	return c
 }
 
@@ -198,6 +198,7 @@ func renderRulings(to io.Writer, format string, jobs []reviewed, troubles []pref
 
 func newPolicyTest(sh *shell) *cobra.Command {
 	var update bool
+	covered, least := false, 0
 	output := oneOf("text", "json", "junit")
 	c := &cobra.Command{
 		Use:   "test DIR",
@@ -207,7 +208,8 @@ testdata/NAME: allow-*.yaml, about which it must say nothing, and deny-*.yaml or
 warn-*.yaml, each with a .want that holds what it must say. An example is a job, the
 objects of the cluster it needs, and at most one ReviewRequest that says who asks. Then it runs the
 rules test_* of files *_test.rego, as opa test does, and shows what they print. --update writes
-what the policies say into the .want files.
+what the policies say into the .want files; --coverage prints which lines of the policies nothing has
+evaluated, and with --least-coverage a policy below so many percent fails.
 
 Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not load.`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -217,15 +219,23 @@ Exit codes: 0 all as expected · 1 not · 2 bad usage or a policy that does not 
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return own(policyTest(c.Context(), sh, args[0], output.value, update))
+			return own(policyTest(c.Context(), sh, args[0], output.value, testOptions{update, covered || least > 0, least}))
 		},
 	}
+	c.Flags().BoolVar(&covered, "coverage", false, "print which lines nothing has evaluated")
+	c.Flags().IntVar(&least, "least-coverage", 0, "percent of the lines of each policy that have to be evaluated")
 	c.Flags().BoolVar(&update, "update", false, "write what the policies say into the .want files")
 	addChoice(c, output, "output", "o", "output format")
 	return c
 }
 
-func policyTest(ctx context.Context, sh *shell, dir, format string, update bool) error {
+// testOptions says what else policy test does.
+type testOptions struct {
+	update, covered bool
+	least           int // percent
+}
+
+func policyTest(ctx context.Context, sh *shell, dir, format string, also testOptions) error {
 	fsys, err := policyFolder(dir)
 	if err != nil {
 		return err
@@ -234,17 +244,20 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, update bool)
 	if err != nil {
 		return err
 	}
-	tested, err := policies.Test(ctx, fsys, set)
+	tested, covered, err := policies.TestCovered(ctx, fsys, set)
 	if err != nil {
 		return usagef("%w", err)
 	}
 	if len(tested) == 0 {
 		return usagef("%s: no policy; expected *.rego files", dir)
 	}
-	if update {
+	if also.update {
 		if err := policyUpdate(dir, tested); err != nil {
 			return err
 		}
+	}
+	if also.covered {
+		tested = append(tested, tooLittle(covered, also.least)...)
 	}
 	wrong := 0
 	var b strings.Builder
@@ -264,10 +277,17 @@ func policyTest(ctx context.Context, sh *shell, dir, format string, update bool)
 	}
 	switch format {
 	case "json":
-		err = writeJSON(sh.out, tested)
+		document := any(tested)
+		if also.covered {
+			document = map[string]any{"tested": tested, "covered": covered}
+		}
+		err = writeJSON(sh.out, document)
 	case "junit":
 		err = writeJUnit(sh.out, junitOfPolicies(tested))
 	default:
+		if also.covered {
+			coverageText(&b, covered)
+		}
 		fmt.Fprintf(&b, "%d of %d as expected\n", len(tested)-wrong, len(tested))
 		_, err = io.WriteString(sh.out, b.String())
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -39,8 +40,10 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	if err != nil {
 		return nil, err
 	}
+	asked, record := s.recorded(engine)
 	options := webhook.Options{
-		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: engine}),
+		Reviewer:     webhook.Stages(&preflight.Reviewer{Checks: tuned.everywhere, Namespaces: tuned.in, Policies: asked}),
+		Beside:       record,
 		Jobs:         webhook.NewJobs(s.clients.Dynamic, s.clients.Discovery, covered, s.log.WithName("jobs")),
 		Reviewed:     webhook.NewReviewed(s.clients.Kube, s.settings.Namespace, s.log.WithName("reviewed")),
 		Operators:    s.settings.Webhook.Operators,
@@ -78,6 +81,25 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	})
 	s.ready, s.alive, s.notes = append(s.ready, w.Ready), append(s.alive, w.Alive), append(s.notes, w.Notes)
 	return w.Run, nil
+}
+
+// recorded is the engine with whatever records its decisions.
+func (s *server) recorded(engine preflight.Engine) (preflight.Engine, []func(context.Context) error) {
+	d := s.settings.Policies.Decisions
+	if d.Dir == "" {
+		return engine, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		name = "signalbox"
+	}
+	clk, log := clock.RealClock{}, s.log.WithName("decisions")
+	to := &policies.Folder{Dir: d.Dir, Name: name, Bytes: d.Bytes, Keep: time.Duration(d.Keep)}
+	r := policies.NewRecorder(to.Write, map[string]string{"app": "signalbox", "id": name, "version": version}, clk.Now)
+	write := func(ctx context.Context) error {
+		return r.Start(ctx, func(err error) { log.Error(err, "record decisions", "dropped", r.Dropped()) })
+	}
+	return r.Around(engine), []func(context.Context) error{write}
 }
 
 // policies adds the places that policies come from besides the library.

@@ -15,13 +15,15 @@ holds(freeze) if "*" in freeze.namespaces
 holds(freeze) if input.job.namespace in freeze.namespaces
 
 deny contains {"path": "spec", "msg": msg} if {
-	some freeze in data.config.freezes
 	input.request.operation == "CREATE"
+	some freeze in data.config.freezes
 	input.request.date >= freeze.from
 	input.request.date <= freeze.until
 	holds(freeze)
 	input.job.gpus > object.get(freeze, "above_gpus", -1)
-	msg := sprintf("the job asks for %s on %s; until %s no job begins that asks for more than %d: %s", [gpus, input.request.date, freeze.until, object.get(freeze, "above_gpus", -1), object.get(freeze, "why", "a freeze")])
+	why := object.get(freeze, "why", "a freeze")
+	most := object.get(freeze, "above_gpus", -1)
+	msg := sprintf("the job asks for %s on %s; until %s no job begins that asks for more than %d: %s", [gpus, input.request.date, freeze.until, most, why])
 }
 
 gpus := "1 GPU" if input.job.gpus == 1

@@ -29,13 +29,13 @@ deny contains {"path": "spec", "msg": msg} if {
 }
 
 deny contains {"path": "spec", "msg": msg} if {
-	share := shares["*"]
 	input.job.gpus > 0
+	share := shares["*"]
 	held := sum([n | some n in input.cluster.namespace_gpus])
 	held + input.job.gpus > share
 	msg := sprintf("the job asks for %s, and namespace %s holds %d already; its share is %d", [gpus(input.job.gpus), input.job.namespace, held, share])
 }
 
-gpus(n) := "1 GPU" if n == 1
+gpus(1) := "1 GPU"
 
 gpus(n) := sprintf("%d GPUs", [n]) if n != 1

@@ -23,6 +23,13 @@ takes(role, "hostPID") if role.host_pid
 
 takes(role, "hostIPC") if role.host_ipc
 
+# Two dots climb out of any path.
+below(path) if {
+	not ".." in split(path, "/")
+	some allowed in object.get(data.config.host_access, "paths", [])
+	startswith(concat("", [trim_suffix(path, "/"), "/"]), concat("", [trim_suffix(allowed, "/"), "/"]))
+}
+
 deny contains {"path": role.path, "msg": msg} if {
 	guarded
 	some role in input.job.roles
@@ -30,13 +37,6 @@ deny contains {"path": role.path, "msg": msg} if {
 	takes(role, what)
 	not what in excepted
 	msg := sprintf("%s asks for %s; jobs in namespace %s may not", [role.name, what, input.job.namespace])
-}
-
-# Two dots climb out of any path.
-below(path) if {
-	some allowed in object.get(data.config.host_access, "paths", [])
-	not ".." in split(path, "/")
-	startswith(concat("", [trim_suffix(path, "/"), "/"]), concat("", [trim_suffix(allowed, "/"), "/"]))
 }
 
 deny contains {"path": volume.path, "msg": msg} if {

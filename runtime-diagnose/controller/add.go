@@ -81,7 +81,7 @@ func Add(m manager.Manager, o Options) error {
 			}
 		})
 		r.Tell.longest = o.ModelLongest
-		r.Tell.ledger = &ledger{kube: kube, namespace: o.Prompts.Namespace, explain: e}
+		r.Tell.accounts = &accounts{kube: kube, namespace: o.Prompts.Namespace, explain: e}
 		if err := m.Add(leading{r.Tell.Start}); err != nil {
 			return fmt.Errorf("set up controller: %w", err)
 		}

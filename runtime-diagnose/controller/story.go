@@ -38,7 +38,7 @@ type storyteller struct {
 	wake     func(context.Context, Request) // called when a story has come
 	tasks    chan task
 	tired    tired
-	ledger   *ledger // nil: nothing is kept of what was answered
+	accounts *accounts // nil: nothing is kept of what was answered
 }
 
 type task struct {
@@ -70,8 +70,8 @@ func promptCase(c diagnose.Case) *diagnose.Case {
 func (s *storyteller) Start(ctx context.Context) error {
 	var g sync.WaitGroup
 	defer g.Wait()
-	s.ledger.load(ctx)
-	g.Go(func() { s.ledger.run(ctx) })
+	s.accounts.load(ctx)
+	g.Go(func() { s.accounts.run(ctx) })
 	waiting, done := map[string][]task{}, make(chan string)
 	running, queued := map[string]bool{}, 0
 	begin := func(t task) {
@@ -214,7 +214,7 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		story := told.Story
 		s.metrics.asked(err, told, time.Since(began), s.explain.Budget)
 		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
-			s.ledger.note()
+			s.accounts.note()
 		}
 		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
 			s.tired.note(err == nil, time.Now())

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,8 +37,8 @@ const guardedNamespace = "webhook-guarded"
 // limits allow a job of the namespace four GPUs.
 const limits = "signalbox: {gpu_limit: {namespaces: {" + guardedNamespace + ": 4}}}"
 
-// guard starts a webhook with the checks and policies that run in a cluster, and a limit of GPUs.
-func guard(address string) (w *webhook.Jobs, stop func()) {
+// guard starts a webhook with the checks and policies that run in a cluster, a limit of GPUs, and more policies.
+func guard(address string, more ...fs.FS) (w *webhook.Jobs, stop func()) {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())
 	config := installed(ctx, &atomic.Int64{})
@@ -47,7 +48,7 @@ func guard(address string) (w *webhook.Jobs, stop func()) {
 	Expect(err).NotTo(HaveOccurred())
 	set, err := check.NewSet(checks.All()...)
 	Expect(err).NotTo(HaveOccurred())
-	opa, err := policies.Load(policies.Library(), fstest.MapFS{"limits.yaml": {Data: []byte(limits)}})
+	opa, err := policies.Load(append(more, policies.Library(), fstest.MapFS{"limits.yaml": {Data: []byte(limits)}})...)
 	Expect(err).NotTo(HaveOccurred())
 	jobs := webhook.NewJobs(objects, client.Discovery(), kinds.All(), GinkgoLogr)
 	hook, err := webhook.New(ctx, webhook.Options{

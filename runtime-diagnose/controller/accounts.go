@@ -17,18 +17,18 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 )
 
-// ledgerName is the ConfigMap, in the controller's own namespace, that holds what the model answered and what was
+// accountsName is the ConfigMap, in the controller's own namespace, that holds what the model answered and what was
 // spent on it, so that neither a restart nor another leader asks or pays again.
 const (
-	ledgerName = "signalbox-model"
-	ledgerKey  = "answers"
+	accountsName = "signalbox-model"
+	accountsKey  = "answers"
 )
 
-// ledgerEvery is how often it is written at most: what is lost when a process is killed was asked since.
-const ledgerEvery = 5 * time.Second
+// accountsEvery is how often it is written at most: what is lost when a process is killed was asked since.
+const accountsEvery = 5 * time.Second
 
-// ledger keeps it.
-type ledger struct {
+// accounts keeps it.
+type accounts struct {
 	kube      kubernetes.Interface
 	namespace string
 	explain   explain.Explainer
@@ -36,16 +36,16 @@ type ledger struct {
 }
 
 // load goes on from what another process left. What cannot be read is no reason not to ask.
-func (l *ledger) load(ctx context.Context) {
+func (l *accounts) load(ctx context.Context) {
 	if l == nil {
 		return
 	}
-	m, err := l.kube.CoreV1().ConfigMaps(l.namespace).Get(ctx, ledgerName, metav1.GetOptions{})
+	m, err := l.kube.CoreV1().ConfigMaps(l.namespace).Get(ctx, accountsName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return
-	case err == nil && len(m.BinaryData[ledgerKey]) > 0:
-		err = l.explain.Load(m.BinaryData[ledgerKey])
+	case err == nil && len(m.BinaryData[accountsKey]) > 0:
+		err = l.explain.Load(m.BinaryData[accountsKey])
 	}
 	if err != nil {
 		log.FromContext(ctx).Error(err, "what the model answered before is not known")
@@ -53,23 +53,23 @@ func (l *ledger) load(ctx context.Context) {
 }
 
 // note says that there is something to write.
-func (l *ledger) note() {
+func (l *accounts) note() {
 	if l != nil {
 		l.dirty.Store(true)
 	}
 }
 
 // run writes what there is to write until the context ends, and then once more.
-func (l *ledger) run(ctx context.Context) {
+func (l *accounts) run(ctx context.Context) {
 	if l == nil {
 		return
 	}
-	ticker := time.NewTicker(ledgerEvery)
+	ticker := time.NewTicker(accountsEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			last, stop := context.WithTimeout(context.WithoutCancel(ctx), ledgerEvery)
+			last, stop := context.WithTimeout(context.WithoutCancel(ctx), accountsEvery)
 			defer stop()
 			l.write(last)
 			return
@@ -79,7 +79,7 @@ func (l *ledger) run(ctx context.Context) {
 	}
 }
 
-func (l *ledger) write(ctx context.Context) {
+func (l *accounts) write(ctx context.Context) {
 	if !l.dirty.Swap(false) {
 		return
 	}
@@ -89,23 +89,23 @@ func (l *ledger) write(ctx context.Context) {
 	}
 }
 
-func (l *ledger) apply(ctx context.Context) error {
+func (l *accounts) apply(ctx context.Context) error {
 	data, err := l.explain.Save()
 	if err != nil {
 		return err
 	}
 	m := corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: ledgerName, Namespace: l.namespace, Labels: map[string]string{"app.kubernetes.io/managed-by": FieldOwner}},
-		BinaryData: map[string][]byte{ledgerKey: data},
+		ObjectMeta: metav1.ObjectMeta{Name: accountsName, Namespace: l.namespace, Labels: map[string]string{"app.kubernetes.io/managed-by": FieldOwner}},
+		BinaryData: map[string][]byte{accountsKey: data},
 	}
 	patch, err := json.Marshal(m)
 	if err != nil {
-		return fmt.Errorf("write ConfigMap %s/%s: %w", l.namespace, ledgerName, err)
+		return fmt.Errorf("write ConfigMap %s/%s: %w", l.namespace, accountsName, err)
 	}
 	force := true
-	if _, err := l.kube.CoreV1().ConfigMaps(l.namespace).Patch(ctx, ledgerName, types.ApplyPatchType, patch, metav1.PatchOptions{FieldManager: FieldOwner, Force: &force}); err != nil {
-		return fmt.Errorf("write ConfigMap %s/%s: %w", l.namespace, ledgerName, err)
+	if _, err := l.kube.CoreV1().ConfigMaps(l.namespace).Patch(ctx, accountsName, types.ApplyPatchType, patch, metav1.PatchOptions{FieldManager: FieldOwner, Force: &force}); err != nil {
+		return fmt.Errorf("write ConfigMap %s/%s: %w", l.namespace, accountsName, err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func kept(t *testing.T) *kubefake.Clientset {
 	})
 	kube.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
 		if stands == nil {
-			return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, ledgerName)
+			return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, accountsName)
 		}
 		return true, stands, nil
 	})
@@ -43,14 +43,14 @@ func TestAnswersAreKeptOverARestart(t *testing.T) {
 		server := w.model(fakellm.Grounded)
 		w.Tell.explain.Answers = explain.NewAnswers()
 		w.Tell.explain.Budget = &explain.Budget{Calls: 1}
-		w.Tell.ledger = &ledger{kube: kube, namespace: "signalbox-system", explain: w.Tell.explain}
-		w.Tell.ledger.load(t.Context())
+		w.Tell.accounts = &accounts{kube: kube, namespace: "signalbox-system", explain: w.Tell.explain}
+		w.Tell.accounts.load(t.Context())
 		w.condition("Failed", "PyTorchJobFailed")
 		w.pod("master", oomKilled)
 		w.reconcile()
 		w.tell()
 		w.reconcile()
-		w.Tell.ledger.write(t.Context())
+		w.Tell.accounts.write(t.Context())
 		s, _ := readStored(w.job.GetAnnotations())
 		if s.Story != nil {
 			story = s.Story.Text

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/policies"
+)
+
+func newPolicyNew(sh *shell) *cobra.Command {
+	dir := "."
+	c := &cobra.Command{
+		Use:   "new NAME [--dir DIR]",
+		Short: "begin a policy: the rule, examples and a test",
+		Long: `Policy new writes NAME.rego, NAME_test.rego, and in testdata/NAME one example of each kind. The
+examples and the test fail until they show something. A file that is there already stays, and is an error.
+
+Exit codes: 0 written · 2 bad usage, or a file is there already.`,
+		Example: fmt.Sprintf("  %s policy new whole-node-needs-queue --dir policies/", sh.name),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("%s takes the name of one policy; have %d arguments", c.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return own(policyNew(sh, args[0], dir)) },
+	}
+	c.Flags().StringVar(&dir, "dir", dir, "`folder` to write into")
+	return c
+}
+
+func policyNew(sh *shell, name, dir string) error {
+	files, err := policies.Scaffold(name)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	names := slices.Sorted(maps.Keys(files))
+	for _, n := range names {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(n))); err == nil {
+			return usagef("%s is there already", filepath.Join(dir, n))
+		}
+	}
+	for _, n := range names {
+		to := filepath.Join(dir, filepath.FromSlash(n))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return usagef("%w", err)
+		}
+		if err := os.WriteFile(to, []byte(files[n]), 0o644); err != nil { //nolint:gosec // a source file, for everybody
+			return usagef("%w", err)
+		}
+		sh.tell("wrote %s", to)
+	}
+	sh.tell("next: write the rule, its examples and its test, then %s policy test %s", sh.name, dir)
+	return nil
+}

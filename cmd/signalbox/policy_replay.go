@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signalbox-dev/signalbox/policies"
+)
+
+func newPolicyReplay(sh *shell) *cobra.Command {
+	var dir string
+	var folders []string
+	since := "30d"
+	mode, output := oneOf("enforce", "warn", "as-it-was"), oneOf("text", "json")
+	c := &cobra.Command{
+		Use:   "replay --decisions DIR --policy DIR [--since 30d]",
+		Short: "ask policies about reviews that were recorded",
+		Long: `Policy replay asks the policies in the folders about every review that was recorded since then
+(policies.decisions of the configuration), as if all namespaces enforced, and prints who would have been
+denied: by user, namespace and policy, with the GPUs asked for and the GPU hours that the jobs held, as far
+as later reviews have recorded that. Dry runs are left out. A policy that reads what was not recorded is
+undecided.
+
+Exit codes: 0 nobody would have been denied · 1 somebody · 2 bad usage, decisions that cannot be read, or a
+policy that does not load.`,
+		Example: fmt.Sprintf("  %s policy replay --decisions decisions/ --policy policies/ --since 7d", sh.name),
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			back, err := daysOrDuration(since)
+			switch {
+			case dir == "":
+				return usagef("no decisions; expected --decisions DIR")
+			case len(folders) == 0:
+				return usagef("no policies; expected --policy DIR")
+			case err != nil:
+				return usagef("--since: %w", err)
+			}
+			return own(policyReplay(c.Context(), sh, dir, folders, sh.now().Add(-back), mode.value, output.value))
+		},
+	}
+	c.Flags().StringVar(&dir, "decisions", "", "`folder` that the webhook has recorded to")
+	c.Flags().StringSliceVar(&folders, "policy", nil, "`folder` of policies and their data; repeatable")
+	c.Flags().StringVar(&since, "since", since, "how far back: 30d, 12h")
+	addChoice(c, mode, "mode", "", "mode of the namespaces")
+	addChoice(c, output, "output", "o", "output format")
+	return c
+}
+
+// daysOrDuration reads 30d as well as 12h.
+func daysOrDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no span of time; write it as 30d or 12h", text)
+	}
+	return d, nil
+}
+
+func policyReplay(ctx context.Context, sh *shell, dir string, folders []string, since time.Time, mode, format string) error {
+	w := worldFlags{folders: folders, only: true}
+	engine, err := w.policies(ctx, &world{})
+	if err != nil {
+		return err
+	}
+	if mode == "as-it-was" {
+		mode = ""
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return usagef("read decisions: %w", err)
+	}
+	got, err := policies.Replay(ctx, engine.InForce(), policies.Decisions(os.DirFS(dir), since), mode)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		err = writeJSON(sh.out, got)
+	} else {
+		err = renderReplay(sh, &got)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(got.Problems) > 0:
+		return &exit{code: exitUsage}
+	case got.Denied > 0:
+		return &exit{code: exitFindings}
+	}
+	return nil
+}
+
+func renderReplay(sh *shell, got *policies.Replayed) error {
+	rows := [][]string{{"USER", "NAMESPACE", "POLICY", "REVIEWS", "GPUS", "GPU HOURS", "JOBS"}}
+	for _, r := range got.Users {
+		hours := strconv.FormatInt(r.GPUSeconds/3600, 10)
+		if r.Unknown > 0 {
+			hours += fmt.Sprintf(" (%d not known)", r.Unknown)
+		}
+		rows = append(rows, []string{
+			visibleLine(r.User), visibleLine(r.Namespace), r.Policy, strconv.Itoa(r.Reviews), strconv.FormatInt(r.GPUs, 10), hours, visibleLine(strings.Join(r.Jobs, " ")),
+		})
+	}
+	var b strings.Builder
+	if len(got.Users) > 0 {
+		b.WriteString(newPage(sh.out).table(rows))
+	}
+	for _, why := range slices.Sorted(maps.Keys(got.Undecided)) {
+		fmt.Fprintf(&b, "undecided in %s: %s\n", count(got.Undecided[why], "review"), visibleLine(why))
+	}
+	for _, p := range got.Problems {
+		fmt.Fprintf(&b, "%s\n", visibleLine(p))
+	}
+	if got.More > 0 {
+		fmt.Fprintf(&b, "and %s more\n", count(got.More, "problem"))
+	}
+	fmt.Fprintf(&b, "%d of %s would be denied; %d were\n", got.Denied, count(got.Reviews, "recorded review"), got.Before)
+	_, err := io.WriteString(sh.out, b.String())
+	return err
+}

@@ -1,0 +1,293 @@
+// Command policies measures what policies cost, and what Gatekeeper takes for the same rules about the
+// same job, in one run: a hundred rules on a JobSet of 64 roles, and the memory of five hundred.
+//
+//	make bench-policies
+//
+// Ours is a whole review without checks: reading the job, building the input, asking all policies,
+// sorting the answer. Gatekeeper's is gator bench with the Rego engine, on a template and a constraint
+// for each rule. Both deny the same number of times, or the run fails.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing/fstest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+const (
+	asked    = 100 // policies
+	loaded   = 500
+	roles    = 64
+	wantP99  = 1500 * time.Microsecond
+	wantHeap = 60 << 20
+	wantRate = 5
+)
+
+func main() {
+	gator := flag.String("gator", "bin/tools/gator", "Gatekeeper's gator")
+	rounds := flag.Int("rounds", 2000, "reviews")
+	page := flag.String("page", "", "file to write the numbers into, as Markdown")
+	flag.Parse()
+	if err := run(*gator, *rounds, *page); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-policies:", err)
+		os.Exit(1)
+	}
+}
+
+// figures are what was measured.
+type figures struct {
+	ours           []time.Duration
+	plain, none    []time.Duration
+	cpu            time.Duration // of one review, all threads together
+	denials        int
+	heap           int64
+	theirs         gatorResult
+	theirViolation int
+}
+
+func run(gator string, rounds int, page string) error {
+	f, err := ours(rounds)
+	if err != nil {
+		return err
+	}
+	if f.theirs, err = gatekeeper(gator, rounds); err != nil {
+		return err
+	}
+	f.theirViolation = f.theirs.Violations / max(1, f.theirs.Iterations)
+	if f.theirViolation != f.denials {
+		return fmt.Errorf("the sets are not equivalent: ours denies %d times, Gatekeeper's %d", f.denials, f.theirViolation)
+	}
+	text := f.page()
+	fmt.Print(text)
+	if page == "" {
+		return nil
+	}
+	return os.WriteFile(page, []byte(text), 0o644)
+}
+
+func ours(rounds int) (figures, error) {
+	var f figures
+	files, before := signalbox(asked, forms), spent()
+	if _, err := policies.Load(files); err != nil {
+		return f, err
+	}
+	loading := spent() - before
+	before = spent()
+	var err error
+	if f.ours, f.denials, err = reviews(files, rounds); err != nil {
+		return f, err
+	}
+	f.cpu = (spent() - before - loading) / time.Duration(rounds+rounds/10)
+	if f.plain, _, err = reviews(signalbox(asked, []form{forms[0], forms[3]}), rounds); err != nil {
+		return f, err
+	}
+	if f.none, _, err = reviews(nil, rounds); err != nil {
+		return f, err
+	}
+	f.heap, err = heapOf(loaded)
+	return f, err
+}
+
+// reviews are how long reviews took, sorted, and how many rules denied.
+func reviews(files fs.FS, rounds int) (took []time.Duration, denials int, err error) {
+	engine, err := policies.Load(files)
+	if err != nil {
+		return nil, 0, err
+	}
+	reviewer := &preflight.Reviewer{Policies: engine}
+	request := preflight.Request{Object: job(), Operation: "CREATE", User: "ana", Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}, Now: time.Now()}
+	for i := range rounds + rounds/10 {
+		start := time.Now()
+		report, err := reviewer.Review(context.Background(), request)
+		one := time.Since(start)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case len(report.Undecided) > 0:
+			return nil, 0, fmt.Errorf("undecided: %s", report.Undecided[0])
+		}
+		if denials = len(report.Rulings); i >= rounds/10 { // after a warm-up
+			took = append(took, one)
+		}
+	}
+	slices.Sort(took)
+	return took, denials, nil
+}
+
+// spent is the processor time of this process.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// heapOf is by how much the heap grows by so many policies, ready to be asked.
+func heapOf(n int) (int64, error) {
+	files := signalbox(n, forms)
+	before := heap()
+	engine, err := policies.Load(files)
+	if err != nil {
+		return 0, err
+	}
+	grown := heap() - before
+	runtime.KeepAlive(engine)
+	runtime.KeepAlive(files)
+	return grown, nil
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // no heap is so large
+}
+
+// gatorResult is what gator bench says of its Rego engine.
+type gatorResult struct {
+	Iterations int     `json:"iterations"`
+	Violations int     `json:"violationCount"`
+	Rate       float64 `json:"reviewsPerSecond"`
+	Latencies  struct {
+		P50 string `json:"p50"`
+		P99 string `json:"p99"`
+	} `json:"latencies"`
+}
+
+func gatekeeper(gator string, rounds int) (gatorResult, error) {
+	dir, err := os.MkdirTemp("", "bench-policies-")
+	if err != nil {
+		return gatorResult{}, err
+	}
+	defer os.RemoveAll(dir)
+	text, err := yaml.Marshal(job().Object)
+	if err != nil {
+		return gatorResult{}, err
+	}
+	documents := append(constraints(asked), string(text))
+	if err := os.WriteFile(filepath.Join(dir, "set.yaml"), []byte(strings.Join(documents, "\n---\n")), 0o600); err != nil {
+		return gatorResult{}, err
+	}
+	command := exec.Command(gator, "bench", "--filename", dir, "--engine", "rego", "--output", "json", //nolint:gosec // the one of make
+		"--iterations", fmt.Sprint(rounds), "--warmup", fmt.Sprint(rounds/10))
+	var out, why bytes.Buffer
+	command.Stdout, command.Stderr = &out, &why
+	if err := command.Run(); err != nil {
+		return gatorResult{}, fmt.Errorf("%s bench: %w: %s", gator, err, why.String())
+	}
+	var results []gatorResult
+	if err := json.Unmarshal(out.Bytes(), &results); err != nil {
+		return gatorResult{}, fmt.Errorf("read what gator bench says: %w: %.4000s", err, out.String())
+	}
+	if len(results) != 1 {
+		return gatorResult{}, errors.New("gator bench says nothing of its Rego engine")
+	}
+	return results[0], nil
+}
+
+func job() *unstructured.Unstructured {
+	var all []any
+	for i := range roles {
+		all = append(all, map[string]any{
+			"name": fmt.Sprintf("stage-%d", i), "replicas": int64(1),
+			"template": map[string]any{"spec": map[string]any{"parallelism": int64(2), "completions": int64(2), "template": map[string]any{"spec": map[string]any{
+				"restartPolicy": "Never", "nodeSelector": map[string]any{"pool": "train"},
+				"containers": []any{map[string]any{
+					"name": "main", "image": "registry.example.com/team/train:1", "command": []any{"python", "train.py"},
+					"resources": map[string]any{"limits": map[string]any{"nvidia.com/gpu": "8", "cpu": "32", "memory": "256Gi"}},
+				}},
+				"volumes": []any{map[string]any{"name": "data", "hostPath": map[string]any{"path": "/data/shared"}}},
+			}}}},
+		})
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+		"metadata": map[string]any{"name": "train", "namespace": "ml", "labels": map[string]any{"team": "vision", "label-0": "x"}},
+		"spec":     map[string]any{"replicatedJobs": all},
+	}}
+}
+
+func signalbox(n int, of []form) fstest.MapFS {
+	out := fstest.MapFS{}
+	for i := range n {
+		name := fmt.Sprintf("rule_%d", i)
+		text := "# METADATA\n# title: a rule\n# description: Measured.\n# custom: {remedy: None.}\npackage signalbox." + name + "\n\n" + of[i%len(of)].ours(i/len(of))
+		out[name+".rego"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return out
+}
+
+func constraints(n int) (out []string) {
+	for i := range n {
+		kind := fmt.Sprintf("Rule%d", i)
+		rego := "package " + strings.ToLower(kind) + "\n\n" + forms[i%len(forms)].theirs(i/len(forms))
+		out = append(out,
+			fmt.Sprintf("apiVersion: templates.gatekeeper.sh/v1\nkind: ConstraintTemplate\nmetadata: {name: %s}\nspec:\n  crd: {spec: {names: {kind: %s}}}\n  targets:\n  - target: admission.k8s.gatekeeper.sh\n    rego: |\n      %s",
+				strings.ToLower(kind), kind, strings.ReplaceAll(rego, "\n", "\n      ")),
+			fmt.Sprintf("apiVersion: constraints.gatekeeper.sh/v1beta1\nkind: %s\nmetadata: {name: c}\nspec: {match: {kinds: [{apiGroups: [jobset.x-k8s.io], kinds: [JobSet]}]}}", kind))
+	}
+	return out
+}
+
+func percentile(sorted []time.Duration, p int) time.Duration { return sorted[(len(sorted)-1)*p/100] }
+
+func (f *figures) page() string {
+	at := func(p int) time.Duration { return percentile(f.ours, p) }
+	var sum time.Duration
+	for _, d := range f.ours {
+		sum += d
+	}
+	rate := float64(len(f.ours)) / sum.Seconds()
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What policies cost\n\nWritten by `make bench-policies`; do not edit. %s, %d processors, load average %s, %s.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.GOMAXPROCS(0), load(), runtime.Version())
+	fmt.Fprintf(&b, "%d policies on a JobSet of %d roles (%d pods), %d reviews one after the other; %d of the policies' rules deny. Ours is the whole\nreview without checks: reading the job, building the input, asking, sorting. Gatekeeper is `gator bench --engine rego`\nwith a template and a constraint for each of the same rules, in the same run.\n\n", asked, roles, 2*roles, len(f.ours), f.denials)
+	b.WriteString("Eight of ten of these policies look at every role: most of a review is Rego going through 64 roles eighty times. Beside\nthem stand a hundred policies that read labels and numbers of the whole job, and a review that asks none.\n\n")
+	fmt.Fprintf(&b, "| | measured | promised |\n| --- | --- | --- |\n")
+	fmt.Fprintf(&b, "| a review, median | %s | |\n", at(50).Round(time.Microsecond))
+	fmt.Fprintf(&b, "| a review, 99th percentile | %s | %s%s |\n", at(99).Round(time.Microsecond), wantP99, held(at(99) <= wantP99))
+	fmt.Fprintf(&b, "| a review, processor time of all threads, mean | %s | |\n", f.cpu.Round(time.Microsecond))
+	fmt.Fprintf(&b, "| the same with policies that look at no role, 99th percentile | %s | |\n", percentile(f.plain, 99).Round(time.Microsecond))
+	fmt.Fprintf(&b, "| the same without policies, 99th percentile | %s | |\n", percentile(f.none, 99).Round(time.Microsecond))
+	fmt.Fprintf(&b, "| memory of %d policies, ready to be asked | %.1f MiB | %d MiB%s |\n", loaded, float64(f.heap)/(1<<20), wantHeap>>20, held(f.heap <= wantHeap))
+	fmt.Fprintf(&b, "| reviews a second | %.0f | |\n", rate)
+	fmt.Fprintf(&b, "| Gatekeeper's reviews a second | %.0f (median %s, 99th percentile %s) | |\n", f.theirs.Rate, f.theirs.Latencies.P50, f.theirs.Latencies.P99)
+	fmt.Fprintf(&b, "| times Gatekeeper's throughput | %.1f | %d%s |\n", rate/f.theirs.Rate, wantRate, held(rate >= wantRate*f.theirs.Rate))
+	return b.String()
+}
+
+// load is how many processes wanted a processor in the last minute: numbers of a busy machine are larger.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if first, _, ok := strings.Cut(string(text), " "); err == nil && ok {
+		return first
+	}
+	return "not known"
+}
+
+func held(yes bool) string {
+	if yes {
+		return ""
+	}
+	return " (not held)"
+}
