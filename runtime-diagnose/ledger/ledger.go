@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/preflight/words"
@@ -205,18 +206,18 @@ func (l Ledger) Told() string {
 	if l.Len() < 2 {
 		return ""
 	}
-	out := ""
+	var out strings.Builder
 	for _, t := range l.Before {
-		out += fmt.Sprintf("  %4s  %s\n", fmt.Sprintf("%d ×", t.Times), line(cmp.Or(t.Cause, "of several causes"), "", t.Node, t.GPUHours))
+		fmt.Fprintf(&out, "  %4s  %s\n", fmt.Sprintf("%d ×", t.Times), line(cmp.Or(t.Cause, "of several causes"), "", t.Node, t.GPUHours))
 	}
 	for _, a := range l.Attempts {
 		what := cmp.Or(a.Says, "nothing says why")
 		if a.Upgrade != "" {
 			what += ", in an upgrade (" + a.Upgrade + ")"
 		}
-		out += fmt.Sprintf("  %4d  %s, %6s  %s\n", a.Number, a.Began.UTC().Format("Jan 02 15:04"), words.Short(a.Ended.Sub(a.Began)), line(what, a.Pod, a.Node, a.GPUHours))
+		fmt.Fprintf(&out, "  %4d  %s, %6s  %s\n", a.Number, a.Began.UTC().Format("Jan 02 15:04"), words.Short(a.Ended.Sub(a.Began)), line(what, a.Pod, a.Node, a.GPUHours))
 	}
-	return out
+	return out.String()
 }
 
 func line(what, pod, node string, hours float64) string {
