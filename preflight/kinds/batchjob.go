@@ -72,7 +72,9 @@ func readBatchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 		return r.finish(nil)
 	}
 	j := r.start(u, o.APIVersion, &o.Metadata)
-	j.Suspended = o.Spec.Suspend != nil && *o.Spec.Suspend
+	// A parallelism of 0 pauses a Job (https://kubernetes.io/docs/concepts/workloads/controllers/job/#controlling-parallelism).
+	idle := o.Spec.Parallelism != nil && *o.Spec.Parallelism == 0
+	j.Suspended = idle || o.Spec.Suspend != nil && *o.Spec.Suspend
 	if m := o.Spec.ManagedBy; m != nil && *m != batchv1.JobControllerName {
 		j.ManagedElsewhere = *m
 	}

@@ -163,6 +163,8 @@ func (p *protocol) framework() map[string]any {
 		p.wrong("type", "is "+written(p.fields["type"]), "job")
 	}
 	prerequisites := p.prerequisites()
+	p.hived()
+	p.deploymentsOnce()
 	if len(p.roles) == 0 {
 		p.wrong("taskRoles", "is "+written(p.fields["taskRoles"]), "at least one task role")
 	}
@@ -399,6 +401,20 @@ func (p *protocol) lines(in map[string]any, at job.Path, field string, required 
 		out = append(out, strings.TrimSpace(text))
 	}
 	return out
+}
+
+// deploymentsOnce refuses two deployments of one name.
+func (p *protocol) deploymentsOnce() {
+	list, _ := p.fields["deployments"].([]any)
+	seen := map[any]bool{}
+	for i, v := range list {
+		one, _ := v.(map[string]any)
+		if name, ok := one["name"].(string); ok && seen[name] {
+			p.wrong(job.Path("deployments").Index(i).Child("name"), fmt.Sprintf("is %q, as that of another deployment is", name), "a name of its own")
+		} else if ok {
+			seen[name] = true
+		}
+	}
 }
 
 // deployment is the one that defaults names; nil: none.

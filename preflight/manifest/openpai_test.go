@@ -127,16 +127,17 @@ func TestAJobFileThatOpenPAIRefuses(t *testing.T) {
 		text string
 		want []string
 	}{
-		"another version":       {replace("protocolVersion: 2", "protocolVersion: 3"), []string{"job.yaml:1: protocolVersion is 3; expected 2"}},
-		"an image that is none": {replace("dockerImage: img\n    data", "dockerImage: image\n    data"), []string{`job.yaml:13: taskRoles.Zeta_1.dockerImage is "image", and no prerequisite of type dockerimage has that name; expected one of prerequisites`}},
-		"two of one name":       {replace("{name: set, type: data, uri: [/data/mnist]}", "{name: img, type: dockerimage, uri: x}\n- {name: set, type: data, uri: [/d]}"), []string{`job.yaml:9: prerequisites[1].name is "img", as that of another dockerimage is; expected a name of its own`}},
-		"a resource is missing": {replace("      gpu: 1\n", ""), []string{"job.yaml:17: taskRoles.Zeta_1.resourcePerInstance.gpu is missing; expected a number"}},
-		"a text for a number":   {replace("cpu: 48", "cpu: many"), []string{`job.yaml:18: taskRoles.Zeta_1.resourcePerInstance.cpu is "many"; expected a whole number`}},
-		"no instance":           {replace("instances: 2", "instances: 0"), []string{"job.yaml:12: taskRoles.Zeta_1.instances is 0; expected 1 or more"}},
-		"a field that is none":  {replace("jobRetryCount: 3", "jobRetries: 3"), []string{"job.yaml:4: jobRetries is no field of the protocol; expected one of "}},
-		"no commands":           {replace("commands: [sleep 1]", "commands: []"), []string{"job.yaml:28: taskRoles.alpha.commands is []; expected at least one command"}},
-		"no such deployment":    {replace("deployment: d}", "deployment: e}"), []string{`job.yaml:29: defaults.deployment is "e", and no deployment has that name; expected one of deployments`}},
-		"no roles and no name":  {"protocolVersion: 2\ntype: job\n", []string{"job.yaml:1: name is empty", "job.yaml:1: taskRoles is empty; expected at least one task role"}},
+		"another version":             {replace("protocolVersion: 2", "protocolVersion: 3"), []string{"job.yaml:1: protocolVersion is 3; expected 2"}},
+		"an image that is none":       {replace("dockerImage: img\n    data", "dockerImage: image\n    data"), []string{`job.yaml:13: taskRoles.Zeta_1.dockerImage is "image", and no prerequisite of type dockerimage has that name; expected one of prerequisites`}},
+		"two of one name":             {replace("{name: set, type: data, uri: [/data/mnist]}", "{name: img, type: dockerimage, uri: x}\n- {name: set, type: data, uri: [/d]}"), []string{`job.yaml:9: prerequisites[1].name is "img", as that of another dockerimage is; expected a name of its own`}},
+		"a resource is missing":       {replace("      gpu: 1\n", ""), []string{"job.yaml:17: taskRoles.Zeta_1.resourcePerInstance.gpu is missing; expected a number"}},
+		"a text for a number":         {replace("cpu: 48", "cpu: many"), []string{`job.yaml:18: taskRoles.Zeta_1.resourcePerInstance.cpu is "many"; expected a whole number`}},
+		"no instance":                 {replace("instances: 2", "instances: 0"), []string{"job.yaml:12: taskRoles.Zeta_1.instances is 0; expected 1 or more"}},
+		"a field that is none":        {replace("jobRetryCount: 3", "jobRetries: 3"), []string{"job.yaml:4: jobRetries is no field of the protocol; expected one of "}},
+		"no commands":                 {replace("commands: [sleep 1]", "commands: []"), []string{"job.yaml:28: taskRoles.alpha.commands is []; expected at least one command"}},
+		"no such deployment":          {replace("deployment: d}", "deployment: e}"), []string{`job.yaml:29: defaults.deployment is "e", and no deployment has that name; expected one of deployments`}},
+		"two deployments of one name": {protocolJob + "- {name: d, taskRoles: {}}\n", []string{`job.yaml:34: deployments[1].name is "d", as that of another deployment is; expected a name of its own`}},
+		"no roles and no name":        {"protocolVersion: 2\ntype: job\n", []string{"job.yaml:1: name is empty", "job.yaml:1: taskRoles is empty; expected at least one task role"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -150,6 +151,30 @@ func TestAJobFileThatOpenPAIRefuses(t *testing.T) {
 				return !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, w) })
 			}) {
 				t.Errorf("it says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tc.want, "\n"))
+			}
+		})
+	}
+}
+
+// What a job writes for HiveD is held against the rules that need no cluster.
+func TestAJobFileForHiveDThatOpenPAIRefuses(t *testing.T) {
+	for name, tc := range map[string]struct{ hived, want string }{
+		"a class of no priority":      {"{jobPriorityClass: high}", `extras.hivedScheduler.jobPriorityClass is "high"; expected crit, prod, test or oppo`},
+		"a role that is none":         {"{taskRoles: {beta: {skuType: A}}}", "extras.hivedScheduler.taskRoles.beta is of a task role that the job does not have; expected one of taskRoles"},
+		"a SKU and a cell":            {"{taskRoles: {alpha: {skuType: A, pinnedCellId: c}}}", "extras.hivedScheduler.taskRoles.alpha has both skuType A and pinnedCellId c; expected one of the two"},
+		"a group of two SKUs":         {"{taskRoles: {Zeta_1: {skuType: A, affinityGroupName: g}, alpha: {skuType: B, affinityGroupName: g}}}", `extras.hivedScheduler.taskRoles.alpha.affinityGroupName is "g", whose other task roles name another skuType or pinnedCellId; expected the same in all of a group`},
+		"a group of one, all is well": {"{jobPriorityClass: crit, taskRoles: {alpha: {skuType: A, affinityGroupName: g}}}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.TrimRight(strings.SplitN(protocolJob, "\nextras:", 2)[0], "\n") + "\nextras: {hivedScheduler: " + tc.hived + "}\n"
+			got := ""
+			for _, err := range Read("job.yaml", strings.NewReader(text)) {
+				if err != nil {
+					got += err.Error()
+				}
+			}
+			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+				t.Errorf("it says %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ const paiMark = "[PAI_RUNTIME_ERROR_START]"
 func (p paiCode) rule(sure bool) *signature.Signature {
 	s := &signature.Signature{
 		ID: "pai-" + strings.ToLower(p.phrase), Title: p.title, Since: "0.1", Category: p.category, Role: signature.Root, Domain: p.domain, Retry: p.retry,
-		Proves: "OpenPAI's runtime found in the log that " + p.title + ".", DoesNotProve: "Which line said so: read the log.", Remedy: p.steps,
+		Proves: "OpenPAI's runtime found in the log: " + p.title + ".", DoesNotProve: "Which line said so: read the log.", Remedy: p.steps,
 	}
 	if p.phrase == "PAIRuntimeUnknownFailed" || p.phrase == "PAIRuntimeExitAbnormally" {
 		s.Depth, s.Proves, s.DoesNotProve = signature.Symptom, "OpenPAI's runtime knows no line of the log.", "Why it failed: only the log says that."

@@ -228,10 +228,11 @@ func (d *draft) remarkSituation() {
 	if on, _, _ := unstructured.NestedBool(source, "spec", "runMode", "debug", "enabled"); on && !d.Job.Suspended {
 		d.remark("The job is in debug mode: its pods run and train nothing%s.", d.devicesHeld())
 	}
-	if on, _, _ := unstructured.NestedBool(source, "spec", "runPolicy", "cleanUpWorkers"); on && d.Failed {
+	if on, _, _ := unstructured.NestedBool(source, "spec", "runPolicy", "cleanUpWorkers"); on && (d.Failed || d.State.Phase == kinds.Succeeded && d.unverifiedSuccess()) {
 		d.remark("cleanUpWorkers is on: the workers and their logs go when the job ends; only the launcher's stay.")
 	}
 	d.remarkAggregate(source)
+	d.remarkTaskRestarts(source)
 	d.remarkNextAttempt(source)
 }
 
@@ -241,6 +242,23 @@ func (d *draft) devicesHeld() string {
 		return fmt.Sprintf(", and hold %d GPU%s", n, words.S(int(n)))
 	}
 	return ""
+}
+
+// remarkTaskRestarts says how often the operator of a T9k job started its replicas again (t9k manuals,
+// status.tasks); what it means for workers that cannot rejoin is found in control.
+func (d *draft) remarkTaskRestarts(source map[string]any) {
+	tasks, _, _ := unstructured.NestedSlice(source, "status", "tasks")
+	if d.Job == nil || !strings.HasPrefix(d.Job.Ref.APIVersion, control.T9kGroup) {
+		return
+	}
+	for _, t := range tasks {
+		task, _ := t.(map[string]any)
+		role, _ := task["type"].(string)
+		n, _ := control.Number(task["restartCount"])
+		if n > 0 && (d.Job.Ref.Kind != control.ColossalAI || role != "worker" || d.State.Phase != kinds.Running) {
+			d.remark("The operator started pods of role %s again %s.", role, words.Count(int(n), "time", "times"))
+		}
+	}
 }
 
 // remarkAggregate compares the counts of a T9k job with the pods that are there

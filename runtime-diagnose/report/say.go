@@ -318,7 +318,7 @@ func (d *draft) whyHealthy(r *Report) string {
 
 func (d *draft) whyUnknown(r *Report) string {
 	switch {
-	case r.Waiting != "":
+	case r.Waiting != "" && (d.State.Phase != kinds.PhaseUnknown || d.State.Message == ""):
 		return r.Waiting
 	case d.State.Phase == kinds.Succeeded && d.unverifiedSuccess():
 		return "The operator says it succeeded, but a launcher ends with 0 even when training failed, and its log could not be read: not verified."

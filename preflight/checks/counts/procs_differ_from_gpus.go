@@ -32,7 +32,8 @@ var procsDifferFromGPUs = &check.Check{
 			r := &p.Job.Roles[i]
 			gpus := r.Pod.GPUs()
 			at, procs, ok := facts.ProcsWritten(p.Job, p.Operator.Procs)
-			if !ok && r.Launch.ProcsPath != at { // there it is a word, such as auto
+			// Where it is a word, auto asks about devices and has a check of its own; cpu counts cores, whatever devices there are.
+			if word, _ := facts.Text(p.Job, at); !ok && (r.Launch.ProcsPath != at || word == "cpu") {
 				at, procs, ok = procsStarted(r, gpus.N)
 			}
 			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !p.Operator.CountsProcs(r) {

@@ -1,6 +1,9 @@
 package operators
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
@@ -21,6 +24,10 @@ var runtimeMissing = &check.Check{
 		if name == "" {
 			return nil
 		}
+		if !slices.Contains(runtimeKinds, gvk.Kind) {
+			p.Reportf("spec.runtimeRef.kind", "runtimeRef.kind is %q; Trainer knows %s%s", gvk.Kind, strings.Join(runtimeKinds, " and "), check.DidYouMean(gvk.Kind, runtimeKinds))
+			return nil
+		}
 		if _, there := p.Cluster.Lookup(gvk, namespace, name); there != job.Absent {
 			return nil // present, or nobody can say
 		}
@@ -34,10 +41,14 @@ var runtimeMissing = &check.Check{
 	},
 }
 
+// runtimeKinds are those that Trainer has a plug-in for; it refuses others as unsupported
+// (github.com/kubeflow/trainer v2.1.0 pkg/runtime/core).
+var runtimeKinds = []string{"ClusterTrainingRuntime", "TrainingRuntime"}
+
 // elsewhere says where there is a runtime of that name which the job does not name: in another
 // namespace, or of the other kind.
 func elsewhere(p *check.Pass, gvk schema.GroupVersionKind, name string) string {
-	for _, kind := range []string{"ClusterTrainingRuntime", "TrainingRuntime"} {
+	for _, kind := range runtimeKinds {
 		objects, _ := p.Cluster.Objects(schema.GroupKind{Group: gvk.Group, Kind: kind}, "")
 		for _, o := range objects {
 			switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -31,6 +32,12 @@ const (
 // It looks at pods that carry the name of a job, costs O(pods), and is therefore not part
 // of Fit.
 func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result) string {
+	return CompletionsBy(ctx, s, g, was, nil)
+}
+
+// CompletionsBy also says when they end at the latest, where left knows how much of its time each of them
+// has left: by its name; ok is false where nothing bounds it.
+func CompletionsBy(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result, left func(namespace, name string) (rest time.Duration, ok bool)) string {
 	if s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented {
 		return ""
 	}
@@ -56,7 +63,7 @@ func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.
 	if len(names) > 1 {
 		what = "the jobs " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " end"
 	}
-	return fmt.Sprintf("fits once %s (%s)", what, plan)
+	return fmt.Sprintf("fits once %s%s (%s)", what, atLatest(jobs, left), plan)
 }
 
 // completions looks for running jobs in whose place a gang would fit.

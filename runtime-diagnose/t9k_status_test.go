@@ -1,0 +1,55 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// What the status of T9k's jobs says, of the kinds that have one form of it.
+func TestWhatAStatusOfT9kSaysWithoutPods(t *testing.T) {
+	const worker = "worker: {replicas: 2, template: {spec: {containers: [{name: worker, image: x}]}}}"
+	const launched = "ssh: {sshdPath: /usr/sbin/sshd}, launcher: {image: x}, " + worker
+	for name, tc := range map[string]struct{ kind, spec, status, says, not string }{
+		"an operator that does not know has answered": {"ColossalAIJob", launched, "{phase: Unknown}", "the operator does not know how it stands", "nothing acts"},
+		"workers of DeepSpeed that were started again": {
+			"DeepSpeedJob", worker, "{phase: Running, tasks: [{type: worker, restartCount: 2}]}", "The operator started pods of role worker again 2 times.", "rejoin",
+		},
+		"workers of ColossalAI do not rejoin": {
+			"ColossalAIJob", launched, "{phase: Running, tasks: [{type: worker, restartCount: 1}]}", "a restarted worker does not rejoin the training", "started pods of role",
+		},
+		"a launcher of ColossalAI": {
+			"ColossalAIJob", launched, "{phase: Running, tasks: [{type: launcher, restartCount: 1}]}", "The operator started pods of role launcher again 1 time.", "rejoin",
+		},
+		"success that was cleaned up": {
+			"ColossalAIJob", launched + ", runPolicy: {cleanUpWorkers: true}", "{phase: Succeeded}", "cleanUpWorkers is on", "nothing acts",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte("spec: {"+tc.spec+"}\nstatus: "+tc.status), &u.Object); err != nil {
+				t.Fatal(err)
+			}
+			u.SetGroupVersionKind(schema.GroupVersionKind{Group: "batch.tensorstack.dev", Version: "v1beta1", Kind: tc.kind})
+			u.SetName("train")
+			u.SetCreationTimestamp(metav1.NewTime(noon.Add(-time.Hour)))
+			k := kinds.For(u.GroupVersionKind())
+			j, err := k.Read(u, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := diagnose.Diagnose(t.Context(), diagnose.Case{Job: j, Kind: k, State: k.State(u), Now: noon}, catalog(t), diagnose.Options{})
+			if text := diagnose.Text(r); !strings.Contains(text, tc.says) || strings.Contains(text, tc.not) {
+				t.Errorf("want %q and not %q in:\n%s", tc.says, tc.not, text)
+			}
+		})
+	}
+}
