@@ -58,6 +58,10 @@ race: ## unit tests under the race detector
 e2e: controlplane prometheus build bin/tools/helm ## only the tests that need the control plane
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
+.PHONY: browser
+browser: ## opens the pages of -o html in Chromium, where there is one: errors, width, contrast, keyboard, time
+	@cd test/browser && $(GO) test -count=1 -v ./... | grep -vE '^(=== )'; exit $${PIPESTATUS[0]}
+
 .PHONY: chaos
 chaos: controlplane build ## breaks replicas, the API server, the lease, watches and policies while jobs are created (CHAOS='-ginkgo.focus "both replicas"': one of them)
 	@$(GO) test -tags chaos -count=1 -timeout 30m -v ./test/chaos $(CHAOS)
@@ -90,6 +94,10 @@ bench-logs: ## how fast logs are read with all signatures, beside ripgrep; memor
 .PHONY: eval-explain
 eval-explain: ## what models write about finished diagnoses: how much of it is shown, and that nothing unsupported is
 	@$(GO) test -count=1 -run '^TestEvaluation$$' -v ./runtime-diagnose/ground | grep -vE '^(=== |--- |PASS|ok )' ; exit $${PIPESTATUS[0]}
+
+.PHONY: corpus-prompt
+corpus-prompt: ## in how many labelled cases the question to a model holds the decisive line, in 6,000 and in 2,000 tokens (PROMPT=-misses lists the others)
+	@$(GO) run ./test/quality -prompt $(PROMPT)
 
 .PHONY: faults
 FAULTS_SEED ?= 1

@@ -3,6 +3,7 @@ package certs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -31,8 +32,8 @@ type Options struct {
 	Client    kubernetes.Interface
 	Namespace string // of the Secret
 	Secret    string // its name
-	// Configuration is the ValidatingWebhookConfiguration that gets the CA; empty: none.
-	Configuration string
+	// Configurations are the ValidatingWebhookConfigurations that get the CA.
+	Configurations []string
 	// Hosts are the names and IP addresses by which the API server calls the webhook.
 	Hosts  []string
 	Lives  Lives                // zero: DefaultLives
@@ -123,6 +124,7 @@ func (a *Authority) serve(ctx context.Context, s state) error {
 		return nil
 	}
 	a.hold(c)
+	a.ca.Store(s.ca.cert)
 	a.observe("ca", s.ca.cert)
 	return a.inject(ctx, s.bundle())
 }
@@ -166,16 +168,21 @@ func (a *Authority) save(ctx context.Context, read *corev1.Secret, s state) erro
 // inject has the API server trust the bundle. A configuration that does not exist is no
 // error: it may be installed later, and then watch wakes us.
 func (a *Authority) inject(ctx context.Context, bundle []byte) error {
-	if a.o.Configuration == "" {
-		return nil
+	var errs []error
+	for _, name := range a.o.Configurations {
+		errs = append(errs, a.injectInto(ctx, name, bundle))
 	}
+	return errors.Join(errs...)
+}
+
+func (a *Authority) injectInto(ctx context.Context, name string, bundle []byte) error {
 	api := a.o.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	have, err := api.Get(ctx, a.o.Configuration, metav1.GetOptions{})
+	have, err := api.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read webhook configuration %s: %w", a.o.Configuration, err)
+		return fmt.Errorf("read webhook configuration %s: %w", name, err)
 	}
 	current := true
 	for _, w := range have.Webhooks {
@@ -185,7 +192,7 @@ func (a *Authority) inject(ctx context.Context, bundle []byte) error {
 		return nil
 	}
 	if _, err := api.Apply(ctx, withBundle(have, bundle), metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
-		return fmt.Errorf("put the CA into webhook configuration %s: %w", a.o.Configuration, err)
+		return fmt.Errorf("put the CA into webhook configuration %s: %w", name, err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func configuration() *admissionregistrationv1.ValidatingWebhookConfiguration {
 func options(c *fake.Clientset, clock *clocktesting.FakeClock) Options {
 	return Options{
 		Client: c, Namespace: "signalbox-system", Secret: "signalbox-webhook-certificate",
-		Configuration: "signalbox", Hosts: hosts, Clock: clock, Log: logr.Discard(),
+		Configurations: []string{"signalbox"}, Hosts: hosts, Clock: clock, Log: logr.Discard(),
 	}
 }
 
@@ -130,6 +130,47 @@ func TestReadinessAndExpiryFollowTheCertificate(t *testing.T) {
 	clock.SetTime(begin.Add(DefaultLives().Serving + time.Second))
 	if err := a.Ready(); err == nil {
 		t.Error("ready with an expired certificate")
+	}
+}
+
+// A certificate that renewing should have replaced is named 30 days before it ends, and not before.
+func TestWhatEndsSoonIsNamed(t *testing.T) {
+	clock := clocktesting.NewFakeClock(begin)
+	o := options(fake.NewClientset(), clock)
+	a := NewAuthority(o)
+	if got := a.EndsSoon(); got != "" {
+		t.Errorf("before there is one: %q", got)
+	}
+	if err := a.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	day := 24 * time.Hour
+	for _, step := range []struct {
+		at   time.Time
+		want string
+	}{
+		{begin, ""},
+		{begin.Add(60*day + time.Hour), ""}, // it is being renewed
+		{begin.Add(62 * day), "the certificate of the webhook ends in 28 days, at 2026-04-01T00:00:00Z"},
+		{begin.Add(90*day - time.Hour), "the certificate of the webhook ends in 1h0m0s, at 2026-04-01T00:00:00Z"},
+		{begin.Add(91 * day), "the certificate of the webhook ended at 2026-04-01T00:00:00Z"},
+	} {
+		clock.SetTime(step.at)
+		if got := a.EndsSoon(); got != step.want {
+			t.Errorf("at %s: %q; want %q", step.at, got, step.want)
+		}
+	}
+	if err := a.Step(t.Context()); err != nil { // renewed
+		t.Fatal(err)
+	}
+	if got := a.EndsSoon(); got != "" {
+		t.Errorf("once it is renewed: %q", got)
+	}
+	ca := a.ca.Load().NotAfter
+	clock.SetTime(ca.Add(-29 * day))
+	a.hold(&tls.Certificate{Leaf: &x509.Certificate{NotBefore: ca.Add(-30 * day), NotAfter: ca.Add(60 * day)}})
+	if got, want := a.EndsSoon(), "the CA of the webhook ends in 29 days, at 2027-01-01T00:00:00Z"; got != want {
+		t.Errorf("%q; want %q", got, want)
 	}
 }
 

@@ -21,6 +21,8 @@ type Source interface {
 	Certificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
 	// Ready is nil while a certificate is in place that clients accept today.
 	Ready() error
+	// EndsSoon says which certificate ends within 30 days and should have been renewed by now; empty: none.
+	EndsSoon() string
 }
 
 // ErrNone says that no certificate has been found yet.
@@ -30,7 +32,8 @@ var ErrNone = errors.New("no certificate yet")
 type held struct {
 	now     func() time.Time
 	current atomic.Pointer[tls.Certificate]
-	expiry  *prometheus.GaugeVec // nil: not measured
+	ca      atomic.Pointer[x509.Certificate] // nil: somebody else's matter
+	expiry  *prometheus.GaugeVec             // nil: not measured
 }
 
 func (h *held) hold(c *tls.Certificate) {
@@ -66,6 +69,43 @@ func (h *held) Ready() error {
 		return fmt.Errorf("the certificate expired at %s; it is %s", stamp(c.Leaf.NotAfter), stamp(now))
 	}
 	return nil
+}
+
+// soon is how long before its end a certificate should have been renewed.
+const soon = 30 * 24 * time.Hour
+
+// EndsSoon says which certificate ends within 30 days, or, where it lives for a short time, within less than a third of
+// its life: both ways of renewing have been at it by then, and failed.
+func (h *held) EndsSoon() string {
+	now := h.now()
+	said := func(what string, c *x509.Certificate) string {
+		life := pair{cert: c}.made()
+		third := c.NotAfter.Sub(life) / 3
+		left := c.NotAfter.Sub(now)
+		if left >= min(soon, third-third/20) { // a renewal that is due takes a moment
+			return ""
+		}
+		if left <= 0 {
+			return fmt.Sprintf("%s ended at %s", what, stamp(c.NotAfter))
+		}
+		return fmt.Sprintf("%s ends in %s, at %s", what, inDays(left), stamp(c.NotAfter))
+	}
+	if c := h.current.Load(); c != nil {
+		if text := said("the certificate of the webhook", c.Leaf); text != "" {
+			return text
+		}
+	}
+	if c := h.ca.Load(); c != nil {
+		return said("the CA of the webhook", c)
+	}
+	return ""
+}
+
+func inDays(d time.Duration) string {
+	if days := int(d / (24 * time.Hour)); days > 1 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return d.Round(time.Minute).String()
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

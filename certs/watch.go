@@ -33,8 +33,8 @@ func (a *Authority) watch(ctx context.Context) error {
 		informers.WithNamespace(a.o.Namespace), byName(a.o.Secret))
 	watched := []cache.SharedIndexInformer{secret.Core().V1().Secrets().Informer()}
 	factories := []informers.SharedInformerFactory{secret}
-	if a.o.Configuration != "" {
-		config := informers.NewSharedInformerFactoryWithOptions(a.o.Client, 0, byName(a.o.Configuration))
+	for _, name := range a.o.Configurations {
+		config := informers.NewSharedInformerFactoryWithOptions(a.o.Client, 0, byName(name))
 		watched = append(watched, config.Admissionregistration().V1().ValidatingWebhookConfigurations().Informer())
 		factories = append(factories, config)
 	}

@@ -53,6 +53,14 @@ type Webhook struct {
 	Operators      []string `yaml:"operators"`      // users whose parts of reviewed jobs are not reviewed again
 	ClientCAFile   string   `yaml:"clientCAFile"`   // who may call; empty: anybody
 	Exclude        []string `yaml:"exclude"`        // namespaces whose jobs are never looked at
+	Closed         Closed   `yaml:"closed"`         // chosen namespaces are closed on failure; off by default
+}
+
+// Closed says that the second webhook configuration is installed, under which jobs of chosen namespaces are refused
+// while no replica answers.
+type Closed struct {
+	Enabled  bool `yaml:"enabled"`
+	Replicas int  `yaml:"replicas"` // that run; two or more
 }
 
 // Checks tunes checks, everywhere and by namespace.
@@ -72,7 +80,18 @@ type Tuning struct {
 
 // Policies says where policies come from.
 type Policies struct {
-	ConfigMaps bool `yaml:"configMaps"` // load labelled ConfigMaps of the namespace
+	ConfigMaps bool         `yaml:"configMaps"` // load labelled ConfigMaps of the namespace
+	Bundle     PolicyBundle `yaml:"bundle"`     // of a registry, beside them
+}
+
+// PolicyBundle is a bundle of policies in a registry.
+type PolicyBundle struct {
+	Reference   string   `yaml:"reference"`   // with a tag or a digest; empty: none
+	Interval    Duration `yaml:"interval"`    // between two looks at a tag
+	Key         string   `yaml:"key"`         // file of the public key that has signed it
+	Credentials string   `yaml:"credentials"` // file of credentials for the registry, as docker login writes it
+	CA          string   `yaml:"ca"`          // file of certificates that sign the registry's
+	PlainHTTP   bool     `yaml:"plainHTTP"`   // without TLS: for registries on loopback
 }
 
 // Signatures says where signatures of the operator's own come from.
@@ -176,7 +195,9 @@ type LLM struct {
 	PerDay      PerDay            `yaml:"perDay"`      // what may be spent in a day
 	Attempts    int               `yaml:"attempts"`    // calls for one finding
 	MaxTokens   int               `yaml:"maxTokens"`   // of one answer
-	PromptBytes int               `yaml:"promptBytes"` // of one prompt
+	PromptBytes int               `yaml:"promptBytes"` // of the evidence in one prompt
+
+	PromptTokens int `yaml:"promptTokens"` // of the same, as cl100k_base counts them
 }
 
 // PerDay is what may be spent on the model in a day (UTC); 0 is no limit.

@@ -80,6 +80,7 @@ func (c Config) validate() error {
 		{"llm.attempts", int64(c.LLM.Attempts), 1},
 		{"llm.maxTokens", int64(c.LLM.MaxTokens), 16},
 		{"llm.promptBytes", int64(c.LLM.PromptBytes), 4 << 10},
+		{"llm.promptTokens", int64(c.LLM.PromptTokens), 1000},
 	} {
 		if n.value < n.least {
 			bad("%s is %d; expected %d or more", n.name, n.value, n.least)
@@ -90,8 +91,12 @@ func (c Config) validate() error {
 	if n := c.Diagnosis.EvidenceBytes; n > 0 && n < leastEvidence || n > mostEvidence {
 		bad("diagnosis.evidenceBytes is %d; expected 0, or %d to %d", n, leastEvidence, mostEvidence)
 	}
+	if c.Webhook.Closed.Enabled && c.Webhook.Closed.Replicas < leastClosed {
+		bad("webhook.closed is enabled with webhook.closed.replicas %d; expected %d or more, because with one replica each restart refuses all jobs of the chosen namespaces", c.Webhook.Closed.Replicas, leastClosed)
+	}
 	c.Diagnosis.Running.validate(bad)
 	c.LLM.validate(bad)
+	c.Policies.Bundle.validate(bad)
 	severities(bad, "checks.severity.", c.Checks.Severity)
 	for _, name := range slices.Sorted(maps.Keys(c.Checks.Namespaces)) {
 		severities(bad, "checks.namespaces."+name+".severity.", c.Checks.Namespaces[name].Severity)
@@ -104,6 +109,7 @@ func (c Config) validate() error {
 const longestReview = 1800 * time.Millisecond
 
 const (
+	leastClosed   = 2
 	leastEvidence = 16 << 10
 	mostEvidence  = 896 << 10
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xeipuuv/gojsonschema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/policies"
@@ -98,6 +99,22 @@ kind: Pod
 metadata: {name: waits, namespace: web}
 spec:
   containers: [{name: main, image: a, resources: {requests: {nvidia.com/gpu: 8}}}]
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: train
+  namespace: ml
+  uid: before
+  creationTimestamp: "2026-12-23T08:00:00Z"
+  annotations:
+    signalbox.dev/diagnosis: '{"schema":"signalbox.dev/diagnosis/v1","category":"host-oom-killed","observedAt":"2026-12-23T10:00:09Z","root":{"signature":"oom-killed","standing":"proven","owner":"user","retry":"no","line":"token=sesame-0123456789abcdef killed"}}'
+spec:
+  pytorchReplicaSpecs:
+    Worker: {replicas: 2, template: {spec: {containers: [{name: pytorch, image: a, resources: {limits: {nvidia.com/gpu: 8}}}]}}}
+status:
+  startTime: "2026-12-23T09:00:00Z"
+  conditions: [{type: Failed, status: "True", reason: PyTorchJobFailed, lastTransitionTime: "2026-12-23T10:00:00Z"}]
 ---
 apiVersion: v1
 kind: Namespace
@@ -303,12 +320,87 @@ func TestWhatWasNotLookedAtIsUndecided(t *testing.T) {
 	}
 }
 
+// TestQuotasOfAQueueThatWereNotLookedAtAreUndecided: a rule about quotas does not pass where part of the
+// job's queue was not seen, and is decided where all of it was.
+func TestQuotasOfAQueueThatWereNotLookedAtAreUndecided(t *testing.T) {
+	const (
+		local  = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: team, namespace: ml}\nspec: {clusterQueue: vision}\n"
+		alone  = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: vision}\nspec: {resourceGroups: []}\n"
+		shares = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: vision}\nspec: {cohort: all, resourceGroups: []}\n"
+		circle = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: up}\n" +
+			"---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: up}\nspec: {parentName: all}\n"
+		odd      = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: vision}\nspec: {resourceGroups: 7}\n"
+		oddLocal = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: team, namespace: ml}\nspec: 7\n"
+		oddQuota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: a, namespace: ml}\nspec: {hard: {pods: none}}\n"
+	)
+	cases := map[string]struct {
+		objects []string
+		lacks   string // resource that was not listed
+		want    string // in the reason; empty: it is decided
+	}{
+		"no quotas":                    {[]string{local, alone}, "resourcequotas", "the ResourceQuotas of the cluster were not looked at"},
+		"no local queue":               {nil, "localqueues", "the LocalQueues of the cluster were not looked at"},
+		"not all local queues":         {[]string{local, alone}, "localqueues", "the LocalQueues of the cluster were not looked at"},
+		"no cluster queue":             {[]string{local}, "clusterqueues", "the ClusterQueues of the cluster were not looked at"},
+		"no cohort, of a queue in one": {[]string{local, shares}, "cohorts", "the Cohorts of the cluster were not looked at"},
+		"cohorts in a circle":          {[]string{local, shares, circle}, "", "cohorts are below each other"},
+		"a cluster queue that is odd":  {[]string{local, odd}, "", "ClusterQueue vision could not be read"},
+		"a local queue that is odd":    {[]string{oddLocal, alone}, "", "LocalQueue team could not be read"},
+		"a quota that is odd":          {[]string{oddQuota, local, alone}, "", "a ResourceQuota of the namespace could not be read"},
+		"a queue without a cohort":     {[]string{local, alone}, "cohorts", ""},
+		"a queue in a cohort":          {[]string{local, shares}, "", ""},
+		"a queue that is not there":    {nil, "cohorts", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			const node = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"110\"}}\n"
+			job, view := streamed(t, contractJob[:strings.Index(contractJob, "---")], append(tc.objects, node)...)
+			for _, r := range []string{"resourcequotas", "localqueues.kueue.x-k8s.io", "clusterqueues.kueue.x-k8s.io", "cohorts.kueue.x-k8s.io"} {
+				if tc.lacks == "" || !strings.HasPrefix(r, tc.lacks) {
+					view.Complete = append(view.Complete, schema.ParseGroupResource(r))
+				}
+			}
+			snapshot, err := view.Snapshot()
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := load(t, files("a.rego", policy("a", "deny contains \"no\" if { some q in input.cluster.quotas; q.left < 0 }")))
+			report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{Object: job, Cluster: snapshot, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(report.Undecided, "; ")
+			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+				t.Errorf("undecided %q; want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// streamed reads a job and the objects of its cluster.
+func streamed(t *testing.T, texts string, more ...string) (job *unstructured.Unstructured, view *manifest.View) {
+	t.Helper()
+	view = &manifest.View{}
+	for doc, err := range manifest.Read("job.yaml", strings.NewReader(strings.Join(append([]string{texts}, more...), "\n---\n"))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job == nil {
+			job = doc.Object
+			continue
+		}
+		view.Objects = append(view.Objects, doc.Object)
+	}
+	return job, view
+}
+
 // TestAMisspeltFieldIsAnErrorAtLoad: in every part of the input, with file and line.
 func TestAMisspeltFieldIsAnErrorAtLoad(t *testing.T) {
 	for _, field := range []string{
 		"input.jobs", "input.job.gpu", "input.job.roles[_].gpu", "input.job.roles[_].volumes[_].sort", "input.request.usr", "input.cluster.model",
 		"input.cluster.models[_].gpu", "input.findings[_].rule", "input.job.runtime.names",
 		"input.cluster.quotas[_].free", "input.cluster.pending.job", "input.cluster.pools[_].gpus", "input.request.namespace_annotation", "input.old",
+		"input.earlier.run", "input.earlier.runs[_].cause", "input.earlier.known_to",
 	} {
 		_, err := policies.Load(files("a.rego", policy("a", "deny contains \"no\" if "+field+" == \"x\"")))
 		if err == nil || !strings.Contains(err.Error(), "a.rego:8: undefined ref: ") {
@@ -328,5 +420,39 @@ func TestSettingsOfOldStandInConfig(t *testing.T) {
 		if diff := cmp.Diff(want, decide(t, o, input("enforce")).Rulings); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", place, diff)
 		}
+	}
+}
+
+// TestEarlierRunsThatWereNotLookedAtAreUndecided: none is no success, and a sum that lacks one is no sum.
+func TestEarlierRunsThatWereNotLookedAtAreUndecided(t *testing.T) {
+	run := preflight.RunFacts{Name: "before", Phase: "failed", Ended: "2026-12-23T10:00:00Z"}
+	whole := preflight.EarlierOf([]preflight.RunFacts{run}, 0)
+	const inARow, sum = "input.earlier.failures_in_a_row > 3", "input.earlier.gpu_seconds_failed > 9"
+	cases := map[string]struct {
+		earlier *preflight.EarlierFacts
+		rule    string
+		want    string
+	}{
+		"nobody looked":             {nil, inARow, "earlier runs were not looked at"},
+		"a part was looked at":      {&preflight.EarlierFacts{}, inARow, "earlier runs were not looked at"},
+		"they are whole":            {&whole, inARow, ""},
+		"how long one ran is dark":  {&whole, sum, "how long before held its GPUs is not known"},
+		"a rule that reads nothing": {nil, "input.job.gpus > 900", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			job, _ := streamed(t, contractJob[:strings.Index(contractJob, "---")])
+			o := load(t, files("a.rego", policy("a", "deny contains \"no\" if "+tc.rule)))
+			report, err := (&preflight.Reviewer{Policies: o}).Review(t.Context(), preflight.Request{
+				Object: job, Earlier: tc.earlier, Namespace: map[string]string{preflight.ModeLabel: preflight.ModeEnforce},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(report.Undecided, "; ")
+			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+				t.Errorf("undecided %q; want %q", got, tc.want)
+			}
+		})
 	}
 }

@@ -66,10 +66,11 @@ func Explain(ctx context.Context, in preflight.Policies, input preflight.Input) 
 	}
 	w := watch()
 	defer w.stop()
-	out := []Explanation{}
+	out, excepted := []Explanation{}, map[*rule]bool{}
 	for _, r := range s.rules {
 		out = append(out, r.explain(ctx, w, value, input.Request.Mode))
-		if r.exempt != nil && (len(out) < 2 || out[len(out)-2].Policy != r.doc.Name) {
+		if r.exempt != nil && !excepted[r.exempt] { // the rules of a policy share it
+			excepted[r.exempt] = true
 			out = append(out, r.exempt.explain(ctx, w, value, input.Request.Mode))
 		}
 	}

@@ -83,3 +83,19 @@ func TestExplainSaysWhatIsNotConfigured(t *testing.T) {
 		t.Errorf("%+v; want silent", got)
 	}
 }
+
+// TestExplainSaysAnExceptionOnce: though deny and warn of a policy share it.
+func TestExplainSaysAnExceptionOnce(t *testing.T) {
+	both := "deny contains \"no\" if input.job.gpus > 4\n\nwarn contains \"hm\" if input.job.gpus > 2\n\nexempt contains \"ana may\" if input.request.user == \"ana\""
+	got, err := policies.Explain(t.Context(), load(t, files("a.rego", policy("a", both), "b.rego", policy("b", both))).InForce(), input("enforce"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for _, e := range got {
+		rules = append(rules, e.Policy+" "+e.Rule)
+	}
+	if diff := cmp.Diff([]string{"a deny", "a exempt", "a warn", "b deny", "b exempt", "b warn"}, rules); diff != "" {
+		t.Error("-want +got\n" + diff)
+	}
+}

@@ -120,7 +120,7 @@ func (w asWritten) InForce() preflight.Policies { return w }
 
 // Decide passes the question on.
 func (w asWritten) Decide(ctx context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
-	q.Lacks = slices.DeleteFunc(slices.Clone(q.Lacks), func(l preflight.Lack) bool { return strings.HasPrefix(l.Part, "cluster") })
+	q.Lacks = slices.DeleteFunc(slices.Clone(q.Lacks), func(l preflight.Lack) bool { return strings.HasPrefix(l.Part, "cluster") || l.Part == "earlier" })
 	return w.Policies.Decide(ctx, in, q)
 }
 

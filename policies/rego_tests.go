@@ -21,10 +21,7 @@ func regoTests(ctx context.Context, fsys fs.FS, rules, documents []source) ([]Te
 	modules := map[string]*ast.Module{}
 	tests := 0
 	add := func(s source) error {
-		parsed, err := ast.ParseModuleWithOpts(s.name, string(s.text), ast.ParserOptions{RegoVersion: ast.RegoV1, Capabilities: capabilities()})
-		if errs, ok := errors.AsType[ast.Errors](err); ok {
-			err = short(errs)
-		}
+		parsed, err := parseModule(s)
 		if err != nil {
 			return fmt.Errorf("load policy %s: %w", s.name, err)
 		}

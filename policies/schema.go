@@ -36,6 +36,9 @@ func schemaOf(t reflect.Type) map[string]any {
 		properties := map[string]any{}
 		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" {
+				continue // JSON has it not
+			}
 			properties[name] = schemaOf(f.Type)
 		}
 		return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}

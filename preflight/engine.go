@@ -54,6 +54,7 @@ type Input struct {
 	Findings []finding.Finding `json:"findings"`
 	Cluster  ClusterFacts      `json:"cluster"`
 	Request  RequestFacts      `json:"request"`
+	Earlier  EarlierFacts      `json:"earlier"`
 	Object   Object            `json:"object,omitzero"`     // as it was written, without values that may be secret
 	Old      Object            `json:"old_object,omitzero"` // before an update, in the same way; absent: it is new
 }

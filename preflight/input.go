@@ -24,6 +24,7 @@ func inputOf(j *job.Job, req Request, answer fit.Result, findings []finding.Find
 		Cluster:  factsOf(req.Cluster, answer),
 		Object:   Object{req.Object},
 		Old:      Object{req.Old},
+		Earlier:  EarlierFacts{Runs: []RunFacts{}},
 		Request: RequestFacts{
 			User: req.User, Groups: append([]string{}, req.Groups...), Operation: req.Operation,
 			DryRun: req.DryRun, Mode: ModeOf(req.Namespace), NamespaceLabels: notNil(req.Namespace),
@@ -31,6 +32,9 @@ func inputOf(j *job.Job, req Request, answer fit.Result, findings []finding.Find
 		},
 	}
 	in.limits(j, req, reads)
+	if req.Earlier != nil {
+		in.Earlier = *req.Earlier
+	}
 	if now := asked(req); !now.IsZero() {
 		in.Request.Time = now.UTC().Format(time.RFC3339)
 		in.Request.Date = in.Request.Time[:len(time.DateOnly)]

@@ -2,6 +2,7 @@ package preflight_test
 
 import (
 	"maps"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -104,11 +105,11 @@ func TestEveryNumberMayBeHuge(t *testing.T) {
 	reviews := 0
 	for _, dir := range dirs {
 		for _, f := range checktest.Load(t, dir) {
-			for _, huge := range []int64{1 << 16, 1 << 30, 1<<31 - 1} {
+			for _, huge := range []int64{1 << 16, 1 << 30, 1<<31 - 1, 1 << 62} {
 				object := eachLeaf(f.Input.Job.Source.Object, "", func(key string, v any) any {
 					switch v := v.(type) {
 					case int64, float64:
-						return huge
+						return min(huge, math.MaxInt32) // replicas are no larger
 					case string:
 						if slices.Contains([]string{"command", "args", "value", "nprocPerNode", "cpu", "memory", "nvidia.com/gpu"}, key) {
 							return written.ReplaceAllString(v, strconv.FormatInt(huge, 10))
@@ -124,6 +125,11 @@ func TestEveryNumberMayBeHuge(t *testing.T) {
 				for _, failure := range report.Failures() {
 					t.Errorf("%s with %d: %s", f.Name, huge, failure)
 				}
+				for _, text := range said(report) {
+					if end := endOfRange.FindString(text); end != "" {
+						t.Errorf("%s with %d: %s is the end of what is counted, said as if it were the number: %s", f.Name, huge, end, text)
+					}
+				}
 				for _, found := range report.Findings {
 					if negative.MatchString(found.Message) {
 						t.Errorf("%s with %d: a sum has wrapped around: %s", f.Name, huge, found.Line())
@@ -136,6 +142,21 @@ func TestEveryNumberMayBeHuge(t *testing.T) {
 		t.Errorf("%d reviews; want 500 at least", reviews)
 	}
 }
+
+// said are all sentences of a report.
+func said(r preflight.Report) (out []string) {
+	for _, f := range r.Findings {
+		out = append(out, f.Message, f.Remedy)
+	}
+	if r.Fit != nil {
+		out = append(append(append(out, r.Fit.String()), r.Fit.Changes...), r.Fit.Assumed...)
+	}
+	return out
+}
+
+// endOfRange is the largest number that is counted with. An amount of CPU, in thousandths, ends
+// three digits earlier.
+var endOfRange = regexp.MustCompile(`9223372036854775[0-9]*`)
 
 // negative is a number below zero that nobody wrote.
 var negative = regexp.MustCompile(`(^|\s)-[0-9]{3,}`)

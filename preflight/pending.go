@@ -58,7 +58,13 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		p.lacks = append(p.lacks, Lack{"request.time", "nobody said when"}, Lack{"request.date", "nobody said when"})
 	}
 	p.read()
-	p.lacks = append(p.lacks, unseen(req.Cluster, p.job)...)
+	read := func(part string) bool { return p.reads(OnTheJob)(part) || p.reads(OnTheReview)(part) }
+	p.lacks = append(p.lacks, unseen(req.Cluster, p.job, read)...)
+	if read("earlier") {
+		p.req.Earlier = earlierIn(req)
+		req.Earlier = p.req.Earlier
+		p.lacks = append(p.lacks, req.Earlier.lack()...)
+	}
 	if p.job == nil {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")

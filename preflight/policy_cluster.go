@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -32,7 +34,7 @@ func (in *Input) limits(j *job.Job, req Request, reads func(part string) bool) {
 	if reads("cluster.pools") {
 		in.Cluster.Pools = poolsOf(view)
 	}
-	if reads("cluster.quotas") {
+	if reads(quotasPart) {
 		in.Cluster.Quotas = quotasOf(view, j)
 	}
 	if reads("cluster.pending") {
@@ -42,19 +44,16 @@ func (in *Input) limits(j *job.Job, req Request, reads func(part string) bool) {
 
 var namespaceKind = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 
-// unseen are the parts of the input of which the view does not hold the objects.
-func unseen(view *cluster.Snapshot, j *job.Job) (out []Lack) {
+// unseen are the parts of the input of which the view does not hold the objects, as far as a rule
+// reads them.
+func unseen(view *cluster.Snapshot, j *job.Job, reads func(part string) bool) (out []Lack) {
 	if j == nil || view == nil || view.Incomplete() != "" {
 		return nil // nothing is asked, or the whole of it is lacking
 	}
-	add := func(part string, of schema.GroupKind) {
-		if !view.Holds(cluster.ResourceOf(of.WithVersion(""))) {
-			out = append(out, Lack{part, "the " + of.Kind + "s of the cluster were not looked at"})
+	if reads(quotasPart) {
+		for _, why := range unseenQuotas(view, j) {
+			out = append(out, Lack{quotasPart, why})
 		}
-	}
-	add("cluster.quotas", cluster.QuotaKind)
-	if j.Gang.Queue != "" && view.LocalQueue(j.Ref.Namespace, j.Gang.Queue) != nil {
-		add("cluster.quotas", cluster.ClusterKind)
 	}
 	if _, there := view.Lookup(namespaceKind, "", j.Ref.Namespace); there != job.Present {
 		out = append(out, Lack{"request.namespace_annotations", "the namespace was not looked at"})
@@ -65,6 +64,53 @@ func unseen(view *cluster.Snapshot, j *job.Job) (out []Lack) {
 		}
 	}
 	return out
+}
+
+const quotasPart = "cluster.quotas"
+
+// unseenQuotas are the reasons why quotasOf may lack a bound.
+func unseenQuotas(view *cluster.Snapshot, j *job.Job) (out []string) {
+	look := func(of schema.GroupKind) {
+		if !view.Holds(cluster.ResourceOf(of.WithVersion(""))) {
+			out = append(out, "the "+of.Kind+"s of the cluster were not looked at")
+		}
+	}
+	look(cluster.QuotaKind)
+	written, _ := view.Objects(cluster.QuotaKind, j.Ref.Namespace)
+	read := 0
+	for range cluster.In[cluster.Quota](view.Index(), cluster.QuotaKind, j.Ref.Namespace) {
+		read++
+	}
+	if read < len(written) {
+		out = append(out, "a ResourceQuota of the namespace could not be read")
+	}
+	if gang.Of(j).System != gang.Kueue {
+		return out
+	}
+	look(cluster.LocalKind)
+	look(cluster.ClusterKind)
+	local, rules := view.LocalQueue(j.Ref.Namespace, j.Gang.Queue), view.Rules()
+	switch {
+	case local == nil:
+		return append(out, unreadObject(view, cluster.LocalKind, j.Ref.Namespace, j.Gang.Queue)...)
+	case rules.Cluster[local.Spec.ClusterQueue] == nil:
+		return append(out, unreadObject(view, cluster.ClusterKind, "", local.Spec.ClusterQueue)...)
+	case rules.Cluster[local.Spec.ClusterQueue].Cohort() != "":
+		look(cluster.CohortKind)
+	}
+	if rules.Tree.Circle {
+		out = append(out, "cohorts are below each other, so what ClusterQueue "+local.Spec.ClusterQueue+" has left is not known")
+	}
+	return out
+}
+
+// unreadObject says that an object is there and could not be read.
+func unreadObject(view *cluster.Snapshot, of schema.GroupKind, namespace, name string) []string {
+	objects, _ := view.Objects(of, namespace)
+	if slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetName() == name }) {
+		return []string{of.Kind + " " + name + " could not be read"}
+	}
+	return nil
 }
 
 // modelsOf are the models of GPU that the nodes name.
@@ -165,6 +211,9 @@ func quotasOf(view *cluster.Snapshot, j *job.Job) []QuotaFacts {
 			hard, used := q.Hard[name], q.Used[name]
 			out = append(out, QuotaFacts{Kind: "ResourceQuota", Name: q.Name, Resource: string(name), Hard: hard, Used: used, Left: hard - used})
 		}
+	}
+	if gang.Of(j).System != gang.Kueue {
+		return out
 	}
 	local := view.LocalQueue(j.Ref.Namespace, j.Gang.Queue)
 	tree := view.Rules().Tree

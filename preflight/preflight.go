@@ -34,5 +34,8 @@ type Request struct {
 	// and what the operator's webhook refuses, is said there.
 	Admission bool
 	Source    string
-	Twice     []job.Twice // keys that the file holds more than once
+	// Earlier are the runs that came before, as far as a rule reads them; nil: those in the view, if it
+	// holds the jobs.
+	Earlier *EarlierFacts
+	Twice   []job.Twice // keys that the file holds more than once
 }

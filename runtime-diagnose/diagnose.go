@@ -194,16 +194,18 @@ func wanted(c Case) int {
 
 // result writes the report from what the stages have found.
 func (d *diagnosis) result(ctx context.Context) Result {
+	account := d.account()
 	f := report.Findings{
 		Bundle: d.Case, Seen: d.seen, Observations: d.sightings, Read: d.readings(), Failed: d.failed, Members: d.all, Groups: d.groups(),
 		Clocks: d.time, Marks: d.marks, Answer: d.answer, Waited: d.waited, Compared: d.compared, End: d.end,
-		Notes: d.remarks, Retried: control.RetriedOf(&d.Case), MostEvidence: d.options.Evidence,
+		Notes: d.remarks, Ledger: account, Retried: control.RetriedOf(&d.Case), MostEvidence: d.options.Evidence,
 	}
 	if d.State.Phase == kinds.Running {
 		f.HalfStarted = d.options.Running.WithDefaults().HalfStarted
 	}
 	r := report.Write(ctx, &f)
 	r.Printed = d.printed(&r)
+	r.Nominees = d.nominees(ctx, &r)
 	return r
 }
 

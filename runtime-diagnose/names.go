@@ -24,6 +24,10 @@ type (
 	Cause = report.Cause
 	// Story is what a model wrote about a diagnosis.
 	Story = report.Story
+	// Nominee is a line that was read, and what the rules say to it as the cause.
+	Nominee = report.Nominee
+	// Nominated is a line that a model has named and the rules let stand.
+	Nominated = report.Nominated
 	// Coverage says how much was looked at.
 	Coverage = report.Coverage
 	// Picture says how a timeline is drawn.

@@ -16,6 +16,7 @@ type Options struct {
 	Running   timeline.Thresholds
 	Weights   *attribute.Table // points of features; nil: those in use
 	Without   []Heuristic      // left out, to measure what they are worth
+	Nominees  bool             // of an inconclusive job the lines are tested that a model may name as the cause
 }
 
 // Heuristic is one rule that may be wrong, by name.

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -55,6 +56,48 @@ func TestNothingActsOnTheJob(t *testing.T) {
 			}
 			if got != tc.want || !strings.Contains(r.Waiting, tc.says) {
 				t.Errorf("root is %q, waiting %q; want %q and %q", got, r.Waiting, tc.want, tc.says)
+			}
+		})
+	}
+}
+
+func TestWhoShouldActOnAJobOfAnotherKind(t *testing.T) {
+	const pod = "{spec: {containers: [{name: c, image: x}]}}"
+	for name, tc := range map[string]struct{ job, says, not string }{
+		"Volcano's own queue is none of Kueue's": {
+			"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nspec: {queue: team-a, tasks: [{name: w, replicas: 2, template: " + pod + "}]}",
+			"its queue team-a of volcano holds pods, and there are none yet to hold; whether the Deployment volcano-controllers of its operator runs was not seen", "Kueue",
+		},
+		"a queue of Kueue": {
+			"apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}\nspec: {tasks: [{name: w, replicas: 2, template: " + pod + "}]}",
+			"it names queue team-a, and no Workload of Kueue stands for it", "queue default",
+		},
+		"KubeRay": {
+			"apiVersion: ray.io/v1\nkind: RayCluster\nspec: {headGroupSpec: {template: " + pod + "}}",
+			"whether the Deployment kuberay-operator of its operator runs was not seen", "queue",
+		},
+		"LeaderWorkerSet": {
+			"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec: {replicas: 1, leaderWorkerTemplate: {size: 2, workerTemplate: " + pod + "}}",
+			"whether the Deployment lws-controller-manager of its operator runs was not seen", "queue",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(tc.job), &u.Object); err != nil {
+				t.Fatal(err)
+			}
+			u.SetName("train")
+			u.SetNamespace("ml")
+			u.SetUID("job-1")
+			u.SetCreationTimestamp(metav1.NewTime(noon.Add(-time.Hour)))
+			k := kinds.For(u.GroupVersionKind())
+			j, err := k.Read(u, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := diagnose.Diagnose(t.Context(), diagnose.Case{Job: j, Kind: k, State: k.State(u), Now: noon}, catalog(t), diagnose.Options{})
+			if r.Root == nil || !strings.Contains(r.Root.Line, tc.says) || strings.Contains(r.Root.Line, tc.not) {
+				t.Errorf("want %q and nothing of %s; root: %+v", tc.says, tc.not, r.Root)
 			}
 		})
 	}

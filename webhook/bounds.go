@@ -25,7 +25,7 @@ const (
 
 // annotations are what the controller and the sweep write on jobs; a test holds them to it.
 func annotations() []string {
-	return []string{"signalbox.dev/analysis", "signalbox.dev/diagnosis", "signalbox.dev/error", "signalbox.dev/healthy", ReviewAnnotation, "signalbox.dev/solution", "signalbox.dev/waiting", "signalbox.dev/warned"}
+	return []string{"signalbox.dev/analysis", "signalbox.dev/attempts", "signalbox.dev/diagnosis", "signalbox.dev/error", "signalbox.dev/healthy", ReviewAnnotation, "signalbox.dev/solution", "signalbox.dev/waiting", "signalbox.dev/warned"}
 }
 
 // bounds are the admission policies and their bindings.

@@ -91,6 +91,8 @@ type HandlerOptions struct {
 	Reviewer Reviewer
 	View     View
 	Stored   Stored // nil: no stored job is known
+	// Earlier are the runs that came before a job; nil, or nil for an answer: nobody knows.
+	Earlier func(*unstructured.Unstructured) *preflight.EarlierFacts
 	// Kinds are those to review; nil means all that have a reader. Others are waved through.
 	Kinds []*kinds.Kind
 	// Operators are the users whose parts of reviewed jobs are not reviewed again.

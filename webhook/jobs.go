@@ -32,6 +32,7 @@ type Jobs struct {
 	kinds     []*kinds.Kind
 	poll      time.Duration
 	log       logr.Logger
+	runs      runs
 
 	mu       sync.Mutex
 	followed map[schema.GroupKind]*followedJobs
@@ -153,7 +154,10 @@ func (j *Jobs) adjust(ctx context.Context, running *sync.WaitGroup, k *kinds.Kin
 		},
 	}, j.client)
 	informer := cache.NewSharedIndexInformer(door, &unstructured.Unstructured{}, 0, cache.Indexers{})
-	if err := informer.SetTransform(keepJob(k)); err != nil {
+	if err := informer.SetTransform(func(object any) (any, error) {
+		j.runs.note(object)
+		return keepJob(k)(object)
+	}); err != nil {
 		j.log.Error(err, "follow jobs", "kind", k.Name)
 		return
 	}

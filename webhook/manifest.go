@@ -18,10 +18,11 @@ import (
 func Manifests(all []*kinds.Kind) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for path, objects := range map[string][]any{
-		"webhook/webhook.yaml": {Configuration(all)},
-		"rbac/jobs.yaml":       {JobRole(all)},
-		"rbac/user.yaml":       {UserRole(all)},
-		"rbac/bounds.yaml":     bounds(all),
+		"webhook/webhook.yaml":           {Configuration(all)},
+		"components/closed/webhook.yaml": {ClosedConfiguration(all)},
+		"rbac/jobs.yaml":                 {JobRole(all)},
+		"rbac/user.yaml":                 {UserRole(all)},
+		"rbac/bounds.yaml":               bounds(all),
 	} {
 		text, err := manifest(objects...)
 		if err != nil {

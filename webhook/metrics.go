@@ -20,6 +20,11 @@ type Metrics struct {
 	loads      *prometheus.CounterVec
 	loaded     prometheus.Gauge
 	reviewed   *prometheus.CounterVec
+	refusals   *prometheus.CounterVec
+	closed     *prometheus.GaugeVec // without labels: there is none until it is known
+	bundles    *prometheus.CounterVec
+	bundle     prometheus.Gauge
+	revisions  *prometheus.GaugeVec
 }
 
 // MetricText documents one metric, for the reference.
@@ -30,7 +35,7 @@ func MetricTexts() []MetricText {
 	return []MetricText{
 		{
 			"signalbox_admission_duration_seconds", "histogram", "kind, decision",
-			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked.",
+			"How long the webhook took to answer; decision is allowed, warned, denied, skipped or unchecked, and closed for any answer to the configuration that is closed on failure.",
 		},
 		{
 			"signalbox_admission_not_checked_total", "counter", "reason",
@@ -53,6 +58,23 @@ func MetricTexts() []MetricText {
 			"signalbox_reviewed_late_total", "counter", "decision",
 			"Jobs that were admitted without a whole review and reviewed afterwards: allowed, warned, denied (a policy that enforces would have denied them), unchecked (that failed, too).",
 		},
+		{
+			"signalbox_closed_admissions_total", "counter", "kind, decision",
+			"Answers to the webhook configuration that is closed on failure: allowed or denied.",
+		},
+		{
+			"signalbox_closed_on", "gauge", "",
+			"1 while the webhook configuration that is closed on failure is installed, as webhook.closed.enabled wants it; 0 while it is off.",
+		},
+		{
+			"signalbox_policy_bundle_loads_total", "counter", "result",
+			"Looks at the bundle of policies in its registry: ok or error; after an error the last good set stays.",
+		},
+		{
+			"signalbox_policy_bundle_broken", "gauge", "",
+			"1 while the bundle of policies cannot be fetched or does not load, and the last good one decides.",
+		},
+		{"signalbox_policy_revision", "gauge", "revision", "1 for the revision of the policies that decide."},
 	}
 }
 
@@ -70,8 +92,13 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		loads:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[3].Name, Help: t[3].Help}, []string{"result"}),
 		loaded:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[4].Name, Help: t[4].Help}),
 		reviewed:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[6].Name, Help: t[6].Help}, []string{"decision"}),
+		refusals:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[7].Name, Help: t[7].Help}, []string{"kind", "decision"}),
+		closed:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: t[8].Name, Help: t[8].Help}, nil),
+		bundles:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: t[9].Name, Help: t[9].Help}, []string{"result"}),
+		bundle:     prometheus.NewGauge(prometheus.GaugeOpts{Name: t[10].Name, Help: t[10].Help}),
+		revisions:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: t[11].Name, Help: t[11].Help}, []string{"revision"}),
 	}
-	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed} {
+	for _, c := range []prometheus.Collector{m.duration, m.notChecked, m.findings, m.loads, m.loaded, m.reviewed, m.refusals, m.closed, m.bundles, m.bundle, m.revisions} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}
@@ -135,9 +162,53 @@ func (m *Metrics) policies(err error) {
 	m.loaded.Set(broken)
 }
 
+// Bundle counts one look at the bundle of policies.
+func (m *Metrics) Bundle(err error) {
+	if m == nil {
+		return
+	}
+	result, broken := "ok", 0.0
+	if err != nil {
+		result, broken = "error", 1
+	}
+	m.bundles.WithLabelValues(result).Inc()
+	m.bundle.Set(broken)
+}
+
+// Revision says which policies decide.
+func (m *Metrics) Revision(revision string) {
+	if m == nil {
+		return
+	}
+	m.revisions.Reset()
+	m.revisions.WithLabelValues(revision).Set(1)
+}
+
 // late counts one job that was reviewed after it was admitted.
 func (m *Metrics) late(decision string) {
 	if m != nil {
 		m.reviewed.WithLabelValues(decision).Inc()
 	}
+}
+
+// observeClosed counts one answer to the configuration that is closed on failure. The job itself is counted where the
+// other configuration asks about it.
+func (m *Metrics) observeClosed(kind string, allowed bool, took time.Duration) {
+	if m == nil {
+		return
+	}
+	decision := preflight.Allowed
+	if !allowed {
+		decision = preflight.Denied
+	}
+	m.refusals.WithLabelValues(kind, string(decision)).Inc()
+	m.duration.WithLabelValues(kind, "closed").Observe(took.Seconds())
+}
+
+// switched says whether what is closed on failure is on.
+func (m *Metrics) switched(on bool) {
+	if m == nil {
+		return
+	}
+	m.closed.WithLabelValues().Set(map[bool]float64{true: 1}[on])
 }

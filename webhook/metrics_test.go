@@ -74,6 +74,7 @@ func TestMetricsCountWhatWasAnswered(t *testing.T) {
 		"signalbox_admission_not_checked_total{reason=policy} 1",
 		"signalbox_admission_not_checked_total{reason=undecodable} 1",
 		"signalbox_findings_total{check=gang-does-not-fit,severity=warning} 1",
+		"signalbox_policy_bundle_broken{} 0",
 		"signalbox_policy_set_broken{} 0",
 		"signalbox_reviewed_late_total{decision=allowed} 0",
 		"signalbox_reviewed_late_total{decision=denied} 0",
@@ -96,7 +97,11 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	registry.MustRegister(expiry)
 	expiry.WithLabelValues("serving").Set(1)
 	m.policies(nil)
+	m.Bundle(nil)
+	m.Revision("sha256:1")
 	m.late("denied")
+	m.switched(true)
+	m.observeClosed("Job", true, 0)
 	m.observe("Job", request0(), answer{gaps: []gap{{reason: reasonBusy}}, report: &preflight.Report{Findings: []finding.Finding{shortOfNodes}}}, 0)
 	families, err := registry.Gather()
 	if err != nil {

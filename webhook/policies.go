@@ -26,7 +26,7 @@ type PolicySet interface {
 
 // PolicyMaps keeps a policy set equal to the labelled ConfigMaps of one namespace: all or
 // nothing. A set that does not load leaves the last good one in place, and says so on the
-// ConfigMap, in an Event, in a metric and in every review. Make it with NewPolicyMaps.
+// ConfigMap, in an Event and in a metric; users are not told. Make it with NewPolicyMaps.
 type PolicyMaps = labelled.ConfigMaps
 
 // NewPolicyMaps makes a watcher; builtin are policies that are always part of the set.
@@ -36,6 +36,7 @@ func NewPolicyMaps(c kubernetes.Interface, namespace string, set PolicySet, m *M
 		What: "policies", Reason: "Policy", Loaded: m.policies, Log: log,
 		Load: func(fsys fs.FS) (string, error) {
 			err := set.Swap(append(slices.Clone(builtin), fsys)...)
+			m.Revision(set.Revision())
 			return set.Revision(), err
 		},
 	})

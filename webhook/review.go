@@ -62,6 +62,9 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 		out.state = now
 		return out
 	}
+	if h.o.Earlier != nil {
+		ask.Earlier = h.o.Earlier(ask.Object)
+	}
 	review, err := h.o.Reviewer.Begin(ctx, ask)
 	if err != nil {
 		return unread(err.Error())

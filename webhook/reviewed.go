@@ -56,6 +56,9 @@ const (
 	mostPublished = 1 << 12
 	// publishedFor is how long a state is told: by then whoever sweeps has seen the job.
 	publishedFor = 10 * time.Minute
+	// toldWithin bounds what is lost with a replica that is killed: reviews of its last second. Jobs of those are
+	// reviewed once more, and what is found stands on them as if nobody had said it.
+	toldWithin = time.Second
 	// goneAfter is when the word of a replica that is no more is taken away.
 	goneAfter = publishedFor + 5*time.Minute
 )
@@ -67,7 +70,8 @@ type Reviewed struct {
 	client    kubernetes.Interface
 	namespace string
 	replica   string
-	every     time.Duration
+	every     time.Duration // the others are told no more often
+	news      chan struct{} // something is new
 	log       logr.Logger
 	now       func() time.Time
 	stall     stall
@@ -99,7 +103,8 @@ func NewReviewed(c kubernetes.Interface, namespace string, log logr.Logger) *Rev
 		host = "unknown"
 	}
 	return &Reviewed{
-		client: c, namespace: namespace, replica: "replica-" + notInKeys.ReplaceAllString(host, "-") + "-" + strings.ToLower(rand.Text()[:6]), every: 5 * time.Second,
+		client: c, namespace: namespace, replica: "replica-" + notInKeys.ReplaceAllString(host, "-") + "-" + strings.ToLower(rand.Text()[:6]),
+		every: toldWithin, news: make(chan struct{}, 1),
 		log: log, now: time.Now, known: map[state]bool{}, told: true,
 	}
 }
@@ -123,6 +128,10 @@ func (r *Reviewed) add(s state) {
 	}
 	r.known[s], r.told = true, false
 	r.order = append(r.order, remembered{s, r.now()})
+	select {
+	case r.news <- struct{}{}:
+	default: // it is known already
+	}
 }
 
 func (r *Reviewed) has(s state) bool {
@@ -131,34 +140,51 @@ func (r *Reviewed) has(s state) bool {
 	return r.known[s]
 }
 
-// Start tells the other replicas what is new until the context is done, and once more then: whoever comes
-// next is not to review again what this process has. Where nothing is new, nobody is asked.
+// Start tells the other replicas what is new until the context is done: at once, and then no more often than every
+// second. It does so once more at the end: whoever comes next is not to review again what this process has. Where nothing
+// is new, nobody is asked.
 func (r *Reviewed) Start(ctx context.Context) error {
 	var beating sync.WaitGroup
 	beating.Go(func() { r.stall.watch(ctx, r.now) })
 	defer beating.Wait()
-	tick := time.NewTicker(r.every)
-	defer tick.Stop()
+	again := time.NewTicker(5 * r.every) // what failed is tried again, also where nothing is new
+	defer again.Stop()
 	there := false // from when it is made, jobs are dealt with
-	for {
+	for ctx.Err() == nil {
 		if !there {
 			_, _, err := r.others(ctx)
 			there = err == nil
 		}
-		if err := r.tell(ctx); err != nil && ctx.Err() == nil {
-			r.log.V(1).Info("tell the other replicas what was reviewed", "error", err.Error())
+		if r.untold() {
+			if err := r.tell(ctx); err != nil && ctx.Err() == nil {
+				r.log.V(1).Info("tell the other replicas what was reviewed", "error", err.Error())
+			}
+			pause := time.NewTimer(r.every)
+			select {
+			case <-ctx.Done():
+			case <-pause.C:
+			}
+			pause.Stop()
 		}
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-			defer cancel()
-			if err := r.tell(last); err != nil {
-				r.log.Info("what was reviewed last is not told", "error", err.Error())
-			}
-			return nil
-		case <-tick.C:
+		case <-r.news:
+		case <-again.C:
 		}
 	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := r.tell(last); err != nil {
+		r.log.Info("what was reviewed last is not told", "error", err.Error())
+	}
+	return nil
+}
+
+// untold says whether something is new.
+func (r *Reviewed) untold() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.told
 }
 
 // tell publishes the newest states, unless the ConfigMap holds them.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/certs"
@@ -28,10 +30,14 @@ type Options struct {
 	View         View         // kept current by whoever made it
 	Certificates certs.Source // started by the webhook
 	Policies     *PolicyMaps  // started by the webhook; nil: no policies from ConfigMaps
+	Bundle       Bundle       // started by the webhook; nil: no policies from a registry
 	Jobs         *Jobs        // started by the webhook; nil: no stored job is known
 	Reviewed     *Reviewed    // started by the webhook; nil: nobody asks what was reviewed
 	Operators    []string
-	ClientCAFile string // certificates of those who may call; empty: anybody
+	ClientCAFile string               // certificates of those who may call; empty: anybody
+	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
+	Namespace    string               // our own, of those Events
+	Closed       *Switch              // started by the webhook; nil: nothing is closed on failure
 	Kinds        []*kinds.Kind
 	Excluded     []string
 	Deadline     time.Duration
@@ -40,6 +46,12 @@ type Options struct {
 	Address      string // "host:port" to listen on; empty: ":9443"
 	Metrics      *Metrics
 	Log          logr.Logger
+}
+
+// Bundle brings policies from a registry.
+type Bundle interface {
+	Start(context.Context) error
+	Synced() bool // it has been asked for once, with whatever end
 }
 
 // Webhook is the server around a Handler. Make it with New.
@@ -69,7 +81,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Metrics: o.Metrics, Log: o.Log,
 	}
 	if o.Jobs != nil {
-		options.Stored = o.Jobs
+		options.Stored, options.Earlier = o.Jobs, o.Jobs.Earlier
 	}
 	return &Webhook{o: o, listener: listener, handler: NewHandler(options)}, nil
 }
@@ -86,7 +98,7 @@ func (w *Webhook) Ready() error {
 	if why := w.o.View.Snapshot().Incomplete(); why != "" {
 		return fmt.Errorf("cluster view: %s", why)
 	}
-	if !w.o.Policies.Synced() {
+	if !w.o.Policies.Synced() || w.o.Bundle != nil && !w.o.Bundle.Synced() {
 		return errors.New("policies: not read yet")
 	}
 	return nil
@@ -103,11 +115,22 @@ func (w *Webhook) Run(ctx context.Context) error {
 	if w.o.Policies != nil {
 		group.Go(func() error { return w.o.Policies.Start(ctx) })
 	}
+	if w.o.Bundle != nil {
+		group.Go(func() error { return w.o.Bundle.Start(ctx) })
+	}
 	if w.o.Jobs != nil {
 		group.Go(func() error { return w.o.Jobs.Start(ctx) })
 	}
 	if w.o.Reviewed != nil {
 		group.Go(func() error { return w.o.Reviewed.Start(ctx) })
+	}
+	ends := &expiry{
+		announcer: announcer{client: w.o.Events, log: w.o.Log, now: time.Now}, soon: w.o.Certificates.EndsSoon,
+		about: corev1.ObjectReference{APIVersion: "v1", Kind: "Service", Namespace: w.o.Namespace, Name: ServiceName},
+	}
+	group.Go(func() error { return ends.run(ctx) })
+	if w.o.Closed != nil {
+		group.Go(func() error { return w.o.Closed.Start(ctx) })
 	}
 	group.Go(func() error {
 		err := server.Serve(tls.NewListener(w.listener, w.tls()))
@@ -131,15 +154,17 @@ func (w *Webhook) Run(ctx context.Context) error {
 // gets an answer without the request's UID, which the API server takes for a failed call
 // and, under Ignore, admits.
 func (w *Webhook) server() (*http.Server, error) {
-	door, err := admission.StandaloneWebhook(&admission.Webhook{
-		Handler:        w.handler,
-		LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
-	}, admission.StandaloneOptions{Logger: w.o.Log})
-	if err != nil {
-		return nil, fmt.Errorf("set up the webhook: %w", err)
-	}
 	mux := http.NewServeMux()
-	mux.Handle(Path, bounded(door))
+	for path, handler := range map[string]admission.Handler{Path: w.handler, ClosedPath: closed{w.handler}} {
+		door, err := admission.StandaloneWebhook(&admission.Webhook{
+			Handler:        handler,
+			LogConstructor: func(logr.Logger, *admission.Request) logr.Logger { return w.o.Log },
+		}, admission.StandaloneOptions{Logger: w.o.Log})
+		if err != nil {
+			return nil, fmt.Errorf("set up the webhook: %w", err)
+		}
+		mux.Handle(path, bounded(door))
+	}
 	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: timeoutSeconds * time.Second,

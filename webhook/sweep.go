@@ -243,6 +243,7 @@ func (s *Sweep) review(ctx context.Context, j storedJob) (err error) {
 	reading, stop := context.WithTimeout(ctx, unhurried)
 	r, err := s.o.Reviewer.Begin(reading, preflight.Request{
 		Object: u, Cluster: s.o.View.Snapshot(), Namespace: s.o.View.Namespace(j.namespace), Operation: "CREATE", Live: true, Admission: true,
+		Earlier: s.o.Jobs.Earlier(u),
 	})
 	stop()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -22,6 +23,7 @@ import (
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -394,4 +396,54 @@ func TestAStateIsOfWhatIsReviewed(t *testing.T) {
 			t.Errorf("%s: the same state %v; want %v", what, got, tc.same)
 		}
 	}
+}
+
+// A replica may be killed at any moment: what it has reviewed is told at once, and under load every second.
+func TestReviewsAreToldWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kube := fake.NewClientset()
+		r := NewReviewed(kube, Namespace, logr.Discard())
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = r.Start(ctx) }()
+		defer func() { stop(); <-ended }()
+		published := func() int {
+			got, err := kube.CoreV1().ConfigMaps(Namespace).Get(t.Context(), ReviewedName, metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return max(0, len(got.BinaryData[r.replica])/8-1)
+		}
+		time.Sleep(time.Minute) //nolint:forbidigo // the clock is the test's
+		synctest.Wait()
+		if n := len(patches(kube)); n != 0 {
+			t.Errorf("%d patches, and nothing is new", n)
+		}
+		r.add(1)
+		synctest.Wait()
+		if got := published(); got != 1 {
+			t.Errorf("%d states are told at once; want 1", got)
+		}
+		before := len(patches(kube))
+		for i := range 1000 { // ten seconds of a hundred jobs each
+			r.add(state(i + 2))
+			time.Sleep(10 * time.Millisecond) //nolint:forbidigo // the clock is the test's
+			synctest.Wait()
+			if missing := i + 2 - published(); missing > 101 {
+				t.Fatalf("%d reviews would be lost with the replica", missing)
+			}
+		}
+		if n := len(patches(kube)) - before; n > 11 {
+			t.Errorf("%d patches in ten seconds; want one a second", n)
+		}
+	})
+}
+
+func patches(kube *fake.Clientset) (out []clienttesting.Action) {
+	for _, a := range kube.Actions() {
+		if a.GetVerb() == "patch" {
+			out = append(out, a)
+		}
+	}
+	return out
 }

@@ -53,7 +53,7 @@ type auditFlags struct {
 
 func newAudit(sh *shell) *cobra.Command {
 	f := &auditFlags{
-		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md"),
+		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md", "html"),
 		failOn: oneOf("never", "error", "warning"), colour: oneOf("auto", "always", "never"),
 	}
 	c := &cobra.Command{
@@ -79,7 +79,7 @@ Exit codes: as those of check, but findings fail it only with --fail-on; a denia
 // newPolicyAudit is audit for the author of policies.
 func newPolicyAudit(sh *shell) *cobra.Command {
 	f := &auditFlags{
-		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md"),
+		from: newWorldFlags(), output: oneOf("text", "json", "yaml", "md", "html"),
 		failOn: oneOf("never"), colour: oneOf("auto", "always", "never"), enforce: true, rulings: true,
 	}
 	c := &cobra.Command{
@@ -289,11 +289,12 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 	case "json", "yaml":
 		a.Checks, a.Namespaces, a.Jobs = append([]total{}, a.Checks...), append([]total{}, a.Namespaces...), append([]preflight.Report{}, a.Jobs...)
 		return renderDocument(sh.out, f.output.value, a)
+	case "html":
+		return sh.writeHTML("Audit", auditSections(a)...)
 	}
 	paint := newPainter(f.colour.value, sh.out)
 	p := newPage(sh.out)
-	head := fmt.Sprintf("%s in %s: %d denied, %d warned, %d allowed", count(len(a.Jobs), "job"), count(len(a.Namespaces), "namespace"),
-		a.Decisions["denied"], a.Decisions["warned"], a.Decisions["allowed"])
+	head := auditHead(a)
 	found, spaces := [][]string{{"CHECK OR POLICY", "JOBS", "GRAVEST"}}, [][]string{{"NAMESPACE", "JOBS", "DENIED", "WARNED"}}
 	for _, c := range a.Checks {
 		found = append(found, []string{c.Name, fmt.Sprint(c.Jobs), paint.word(c.Gravest)})
@@ -338,6 +339,12 @@ func (f *auditFlags) render(sh *shell, a audited) error {
 		b.WriteString("  " + r + "\n")
 	}
 	return p.write(b.String())
+}
+
+// auditHead is the sum in one line.
+func auditHead(a audited) string {
+	return fmt.Sprintf("%s in %s: %d denied, %d warned, %d allowed", count(len(a.Jobs), "job"), count(len(a.Namespaces), "namespace"),
+		a.Decisions["denied"], a.Decisions["warned"], a.Decisions["allowed"])
 }
 
 func markdownTable(rows [][]string) string {

@@ -7,13 +7,13 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -185,7 +185,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 		w.askServer(ctx, &report, req)
 	}
 	ledBack(&report, d)
-	ours := faults(report, w.cluster.Incomplete())
+	ours := faults(report)
 	report.Skipped = append(report.Skipped, w.skipped...)
 	return &reviewed{report, d, ours, w.quotes}, nil
 }
@@ -257,10 +257,10 @@ func guarded(i int, do func(int) error) (err error) {
 
 // faults are what was not checked through a fault of ours: not what the view of the
 // cluster lacks, which is what the user could give.
-func faults(r preflight.Report, incomplete string) []string {
+func faults(r preflight.Report) []string {
 	var out []string
 	for _, s := range r.Skipped {
-		if s.Failed && (incomplete == "" || !strings.Contains(s.Reason, incomplete)) {
+		if s.Failed && s.Why != check.ViewUntrusted {
 			out = append(out, s.Check+": "+s.Reason)
 		}
 	}
@@ -312,9 +312,9 @@ func saysBusy(f finding.Finding) bool {
 	return f.Check == "gang-does-not-fit" || f.Check == "quota-exceeded" && f.Severity < finding.Error
 }
 
-// saysLimit says whether a finding is about what lies before the nodes, as the fit has it.
+// saysLimit says whether a finding is about what the fit names first before the nodes.
 func saysLimit(r preflight.Report) bool {
 	return r.Fit != nil && r.Fit.Held() && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
-		return strings.Contains(f.Message, r.Fit.Violations[0].String())
+		return f.Rule == string(r.Fit.Violations[0].Rule)
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
@@ -43,7 +44,7 @@ type diagnoseFlags struct {
 
 func newDiagnose(sh *shell) *cobra.Command {
 	f := &diagnoseFlags{kube: kubeFlags()}
-	output, colour := oneOf("text", "json", "yaml", "md", "aegis"), oneOf("auto", "always", "never")
+	output, colour := oneOf("text", "json", "yaml", "md", "html", "aegis"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "diagnose KIND/NAME… | KIND NAME… | pod/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
 		Short: "say why a job waits or failed, with evidence",
@@ -72,9 +73,20 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
+			if f.watch && output.value == "html" {
+				return usagef("-o html is one file, and --watch goes on; expected one of them")
+			}
 			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why}
-			if err := f.run(c.Context(), sh, args, to.print); err != nil || !f.exitCode {
+			if err := f.run(c.Context(), sh, args, to.print); err != nil {
 				return own(err)
+			}
+			if output.value == "html" {
+				if err := sh.writeHTML("Diagnosis", to.sections...); err != nil {
+					return own(err)
+				}
+			}
+			if !f.exitCode {
+				return nil
 			}
 			return to.verdict()
 		},
@@ -114,6 +126,7 @@ type printer struct {
 	why       bool
 	printed   int
 	sick, dim bool // one is not healthy; of one nobody can say
+	sections  []browser.Section
 }
 
 func (p *printer) print(r diagnose.Result) error {
@@ -127,6 +140,10 @@ func (p *printer) print(r diagnose.Result) error {
 	p.sick = p.sick || r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	p.dim = p.dim || r.Verdict == diagnose.Unknown
 	r.Why = p.why
+	if p.format == "html" {
+		p.sections = append(p.sections, diagnosisSection(r))
+		return nil
+	}
 	if err := renderDiagnosis(p.sh.out, p.format, r, p.paint); err != nil || !p.timeline {
 		return err
 	}
@@ -184,7 +201,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 		if err != nil {
 			return err
 		}
-		r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+		r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: f.model.model != nil})
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -401,7 +418,7 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 			if err != nil {
 				return err
 			}
-			r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+			r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{Nominees: true})
 			if err := ctx.Err(); err != nil {
 				return err
 			}

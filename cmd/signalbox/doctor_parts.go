@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/config"
+	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
@@ -66,6 +67,7 @@ func (d *doctor) examine(ctx context.Context) examination {
 	d.leader(ctx, e)
 	d.settings(ctx, e)
 	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
+	d.bundle(ctx, e)
 	d.maps(ctx, e, "signatures", controller.SignatureLabel, controller.SignatureErrorAnnotation)
 	d.bounds(ctx, e)
 	d.rights(ctx, e)
@@ -295,6 +297,21 @@ func (d *doctor) maps(ctx context.Context, e *examination, part, label, annotati
 	}
 	if !broken {
 		e.fine(part, "%s", count(len(found.Items), "ConfigMap"))
+	}
+}
+
+// bundle is what the replicas say of the bundle of policies; nothing is said where there is none.
+func (d *doctor) bundle(ctx context.Context, e *examination) {
+	const part = "bundle of policies"
+	m, err := d.kube.CoreV1().ConfigMaps(d.own).Get(ctx, oci.StatusName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		e.unknown(part, err)
+	case m.Annotations[webhook.PolicyErrorAnnotation] != "":
+		e.wrong(part, "signalbox policy test DIR, then push the bundle again", "%s does not load, the last good set stays: %s", m.Data["bundle"], m.Annotations[webhook.PolicyErrorAnnotation])
+	default:
+		e.fine(part, "%s, revision %s", m.Data["bundle"], m.Data["revision"])
 	}
 }
 

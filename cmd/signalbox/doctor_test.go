@@ -172,6 +172,12 @@ wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its bin
 				Namespace: webhook.Namespace, Name: "mine", Labels: map[string]string{webhook.PolicyLabel: "true"}, Annotations: map[string]string{webhook.PolicyErrorAnnotation: "line 3: what is this"},
 			}})
 		}, "wrong policies: mine does not load: line 3: what is this\n"},
+		"a bundle does not load": {func(i *installation) {
+			i.more = append(i.more, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+				Namespace: webhook.Namespace, Name: "signalbox-policy-bundle", Labels: map[string]string{webhook.PolicyLabel: "bundle"},
+				Annotations: map[string]string{webhook.PolicyErrorAnnotation: "tests of policies fail: a_test.rego:3 test_a"},
+			}, Data: map[string]string{"bundle": "registry.example.com/team/policies:v3"}})
+		}, "wrong bundle of policies: registry.example.com/team/policies:v3 does not load, the last good set stays: tests of policies fail: a_test.rego:3 test_a\n"},
 		"a right is missing": {
 			func(i *installation) { i.denied = "nodes" },
 			"wrong rights of the account: system:serviceaccount:signalbox-system:signalbox may not list nodes\n",

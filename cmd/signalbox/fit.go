@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
@@ -22,7 +23,7 @@ func newFit(sh *shell) *cobra.Command {
 	var draw bool
 	var sets []string
 	files, from := &inputFlags{}, newWorldFlags()
-	output, failOn, colour := oneOf("text", "json", "yaml"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	output, failOn, colour := oneOf("text", "json", "yaml", "html"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "fit FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "say whether jobs fit on the cluster, where, and what would make them fit",
@@ -45,6 +46,9 @@ hold what a quota has left.`,
 				return usagef("--map draws for people, and -o is %s; expected one of them", output.value)
 			}
 			if len(sets) > 0 {
+				if output.value == "html" {
+					return usagef("-o html shows one answer for a job, and --set asks for several; expected one of them")
+				}
 				if draw {
 					return usagef("--map draws one answer, and --set asks for several; expected one of them")
 				}
@@ -58,6 +62,16 @@ hold what a quota has left.`,
 			var picture func(reviewed) string
 			if draw {
 				picture = func(j reviewed) string { return mapOf(j, cluster, screen(sh.out), paint) }
+			}
+			if output.value == "html" {
+				var sections []browser.Section
+				for _, j := range jobs {
+					sections = append(sections, fitSection(j, cluster))
+				}
+				if err := sh.writeHTML("Fit", sections...); err != nil {
+					return own(err)
+				}
+				return fitVerdict(jobs, troubles, failOn.value)
 			}
 			if err := renderFit(sh.out, output.value, jobs, troubles, paint, picture); err != nil {
 				return own(fmt.Errorf("write the answer: %w", err))
@@ -286,8 +300,8 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 		}
 		return
 	}
-	if state, _, ok := strings.Cut(j.Fit.Paused, ":"); ok {
-		b.WriteString(state + "; ")
+	if j.Gang != nil && j.Gang.State() != "" {
+		b.WriteString(string(j.Gang.State()) + "; ")
 	}
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
 	for _, line := range j.Fit.Lines() {

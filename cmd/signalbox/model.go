@@ -58,7 +58,7 @@ func (f *modelFlags) open() error {
 	case f.explain && client == llm.Off:
 		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
 	}
-	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, Language: settings.LLM.Language}}
+	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language}}
 	return nil
 }
 
@@ -97,7 +97,11 @@ func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *di
 	switch {
 	case err != nil:
 		sh.tell("%v; the finding stands without it", err)
-	case told.Story.Text == "":
+	case told.Story.Text == "" && told.Story.Nominated == nil:
+		if told.Story.Refused != "" {
+			sh.tell("%s: %s", told.Story.Model, told.Story.Refused)
+			return
+		}
 		left := told.Story.LeftOut
 		if left == "" {
 			left = "the answer has no sentence"
@@ -105,6 +109,9 @@ func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *di
 		sh.tell("nothing of what %s wrote is shown: %s", told.Story.Model, left)
 	default:
 		r.Story = told.Story
+		if told.Story.Refused != "" {
+			sh.tell("%s: %s", told.Story.Model, told.Story.Refused)
+		}
 	}
 }
 

@@ -101,26 +101,34 @@ func (w *witness) Decide(ctx context.Context, in preflight.Input, q preflight.Qu
 	return w.Policies.Decide(ctx, in, q)
 }
 
-func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, format string, paint painter) error {
+// askPolicies reviews jobs, and keeps what the policies were asked.
+func askPolicies(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking) (*input, *witness, []reviewed, error) {
 	in, err := readInput(ctx, sh, files)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	from.only = true
 	w, err := from.open(ctx, sh, in)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	set := w.engine.InForce()
-	asked := &witness{Policies: set}
+	asked := &witness{Policies: w.engine.InForce()}
 	w.engine, w.asking = asked, &a
 	jobs, err := in.review(ctx, w)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
 	in.say(sh)
+	return in, asked, jobs, nil
+}
+
+func policyCheck(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, format string, paint painter) error {
+	in, asked, jobs, err := askPolicies(ctx, sh, files, from, a)
+	if err != nil {
+		return err
+	}
 	if a.why {
-		if err := explainPolicies(ctx, sh, set, asked.seen, format, paint); err != nil {
+		if err := explainPolicies(ctx, sh, asked.Policies, asked.seen, format, paint); err != nil {
 			return err
 		}
 		return rulingsVerdict(jobs, in.troubles)

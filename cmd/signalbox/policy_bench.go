@@ -52,23 +52,11 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 const mostRounds = 100_000
 
 func policyBench(ctx context.Context, sh *shell, files []string, from *worldFlags, a asking, rounds int, format string) error {
-	in, err := readInput(ctx, sh, files)
+	in, asked, _, err := askPolicies(ctx, sh, files, from, a)
 	if err != nil {
 		return err
 	}
-	from.only = true
-	w, err := from.open(ctx, sh, in)
-	if err != nil {
-		return err
-	}
-	set := w.engine.InForce()
-	asked := &witness{Policies: set}
-	w.engine, w.asking = asked, &a
-	if _, err := in.review(ctx, w); err != nil {
-		return err
-	}
-	in.say(sh)
-	costs, err := policies.Measure(ctx, set, asked.seen, rounds, sh.now)
+	costs, err := policies.Measure(ctx, asked.Policies, asked.seen, rounds, sh.now)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	explainer "github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
 )
 
@@ -94,6 +95,8 @@ Exit codes: 0 no error · 1 an error · 2 bad usage or unreadable input.`,
 // says of it.
 func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r diagnose.Result, live *liveCluster, to func(diagnose.Result) error) error {
 	m := f.model.model
+	tell := to
+	to = func(r diagnose.Result) error { return tell(explainer.WithStory(r)) }
 	if m == nil {
 		return to(r)
 	}

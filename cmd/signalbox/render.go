@@ -126,12 +126,13 @@ const mostNames = 4
 // first check that gives it.
 func unchecked(r preflight.Report) []string {
 	var reasons []string
-	names := map[string][]string{}
+	names, viewless := map[string][]string{}, map[string]bool{}
 	blind := slices.ContainsFunc(r.Skipped, func(s preflight.Skip) bool { return s.Why == check.NoCluster })
 	for _, s := range r.Skipped {
 		if blind && s.Why == check.LabelsUnknown {
-			s.Reason = check.Skip{Reason: check.NoCluster}.String() // that view would have had the labels
+			s.Why, s.Reason = check.NoCluster, check.Skip{Reason: check.NoCluster}.String() // that view would have had the labels
 		}
+		viewless[s.Reason] = s.Why == check.NoCluster || s.Why == check.ViewUntrusted
 		if names[s.Reason] == nil {
 			reasons = append(reasons, s.Reason)
 		}
@@ -143,7 +144,7 @@ func unchecked(r preflight.Report) []string {
 	}
 	for _, reason := range reasons {
 		what := strings.Join(names[reason], ", ")
-		if strings.HasPrefix(reason, "needs a cluster view") && len(names[reason]) > mostNames {
+		if viewless[reason] && len(names[reason]) > mostNames {
 			what = fmt.Sprintf("%d checks that look at the cluster", len(names[reason]))
 			if slices.Contains(names[reason], "gang-does-not-fit") {
 				what = "what looks at the cluster, such as gang-does-not-fit"

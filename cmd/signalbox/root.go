@@ -56,8 +56,8 @@ before they run, and explains why they wait or fail.`,
 	root.Version = build().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(
-		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newPrompt(sh), newServe(sh),
-		newList(sh), newExplain(sh), newSchema(sh), newDoctor(sh), newMan(sh), newVersion(sh),
+		newCheck(sh), newFit(sh), newGet(sh), newAudit(sh), newSnapshot(sh), newDiagnose(sh), newBundle(sh), newPolicy(sh), newPrompt(sh), newLearn(sh), newServe(sh),
+		newList(sh), newExplain(sh), newSchema(sh), newDoctor(sh), newMCP(sh), newBoard(sh), newMan(sh), newVersion(sh),
 	)
 	return root
 }
@@ -209,16 +209,19 @@ func (p painter) word(word string) string { return p.as(word, word) }
 
 // as colours a text like a word that has a colour.
 func (p painter) as(word, text string) string {
+	if !p.on {
+		return text
+	}
 	by := map[string]color.Attribute{
 		"error": color.FgRed, "deny": color.FgRed, "denied": color.FgRed, "too-big": color.FgRed, "No": color.FgRed,
 		"no-queue": color.FgRed, "queue-closed": color.FgRed, "over-queue": color.FgRed, "over-quota": color.FgRed,
-		"outside-limits": color.FgRed, "short-gang": color.FgRed, "over-pool": color.FgRed, "no-devices": color.FgRed, "no-volume": color.FgRed,
+		"forbidden": color.FgRed, "min-member-unmet": color.FgRed, "node-pool-limit": color.FgRed, "no-devices": color.FgRed, "no-volume": color.FgRed,
 		"warning": color.FgYellow, "warn": color.FgYellow, "warned": color.FgYellow, "full": color.FgYellow, "fragmented": color.FgYellow,
 		"allowed": color.FgGreen, "fits": color.FgGreen, "Yes": color.FgGreen,
 		"bold": color.Bold, "dim": color.Faint,
 	}
 	attribute, known := by[word]
-	if !p.on || !known {
+	if !known {
 		return text
 	}
 	c := color.New(attribute)

@@ -67,8 +67,9 @@ type server struct {
 	log      logr.Logger
 	ready    []func() error
 	alive    []func(context.Context) error
-	level    *slog.LevelVar // of the log
-	sweep    *webhook.Sweep // nil: this process has no webhook
+	notes    []func() []string // what readiness says besides
+	level    *slog.LevelVar    // of the log
+	sweep    *webhook.Sweep    // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }
@@ -180,6 +181,11 @@ func (s *server) health() http.Handler {
 			}
 		}
 		answer(w)
+		for _, notes := range s.notes {
+			for _, note := range notes() {
+				_, _ = io.WriteString(w, note+"\n")
+			}
+		}
 	})
 	return mux
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/utils/clock"
 
 	"github.com/signalbox-dev/signalbox/certs"
 	"github.com/signalbox-dev/signalbox/policies"
+	"github.com/signalbox-dev/signalbox/policies/oci"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -51,11 +53,16 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		PolicyTime:   time.Duration(s.settings.Webhook.PolicyDeadline),
 		Concurrent:   s.settings.Webhook.Concurrency,
 		Address:      s.settings.Listen.Webhook,
+		Events:       s.clients.Kube,
+		Namespace:    s.settings.Namespace,
 		Metrics:      metrics,
 		Log:          s.log.WithName("webhook"),
 	}
-	if s.settings.Policies.ConfigMaps {
-		options.Policies = webhook.NewPolicyMaps(s.clients.Kube, s.settings.Namespace, engine, metrics, s.log.WithName("policies"), policies.Library())
+	s.policies(&options, engine, metrics)
+	if s.settings.Webhook.Closed.Enabled {
+		options.Closed = webhook.NewSwitch(webhook.SwitchOptions{
+			Client: s.clients.Kube, Namespace: s.settings.Namespace, Deployment: "signalbox", Metrics: metrics, Log: s.log.WithName("closed"),
+		})
 	}
 	w, err := webhook.New(ctx, options)
 	if err != nil {
@@ -65,8 +72,31 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),
 	})
-	s.ready, s.alive = append(s.ready, w.Ready), append(s.alive, w.Alive)
+	s.ready, s.alive, s.notes = append(s.ready, w.Ready), append(s.alive, w.Alive), append(s.notes, w.Notes)
 	return w.Run, nil
+}
+
+// policies adds the places that policies come from besides the library.
+func (s *server) policies(to *webhook.Options, engine *policies.OPA, metrics *webhook.Metrics) {
+	metrics.Revision(engine.Revision())
+	sources, log := policies.NewSources(engine, policies.Library()), s.log.WithName("policies")
+	if s.settings.Policies.ConfigMaps {
+		to.Policies = webhook.NewPolicyMaps(s.clients.Kube, s.settings.Namespace, sources.Source("ConfigMaps"), metrics, log)
+	}
+	b := s.settings.Policies.Bundle
+	if b.Reference == "" {
+		return
+	}
+	into := sources.Source("bundle")
+	to.Bundle = oci.New(oci.Options{
+		Place: oci.Place{Reference: b.Reference, Credentials: b.Credentials, CA: b.CA, PlainHTTP: b.PlainHTTP},
+		Key:   b.Key, Interval: time.Duration(b.Interval), Into: into, Client: s.clients.Kube, Namespace: s.settings.Namespace,
+		Label: webhook.PolicyLabel, Annotation: webhook.PolicyErrorAnnotation, Log: log,
+		Loaded: func(err error) {
+			metrics.Bundle(err)
+			metrics.Revision(into.Revision())
+		},
+	})
 }
 
 // selectedKinds are the kinds that the configuration names, or all.
@@ -115,8 +145,12 @@ func (s *server) certificates() (certs.Source, error) {
 		service := c.Service + "." + s.settings.Namespace
 		hosts = []string{service + ".svc", service + ".svc.cluster.local", service, c.Service}
 	}
+	configurations := []string{c.WebhookConfiguration}
+	if s.settings.Webhook.Closed.Enabled {
+		configurations = append(configurations, webhook.ClosedConfigurationName)
+	}
 	return certs.NewAuthority(certs.Options{
 		Client: s.clients.Kube, Namespace: s.settings.Namespace, Secret: c.Secret,
-		Configuration: c.WebhookConfiguration, Hosts: hosts, Expiry: expiry, Log: log,
+		Configurations: slices.DeleteFunc(configurations, func(name string) bool { return name == "" }), Hosts: hosts, Expiry: expiry, Log: log,
 	}), nil
 }

@@ -148,7 +148,7 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 	named := false
 	if details := status.ErrStatus.Details; details != nil {
 		for _, c := range details.Causes {
-			if at := job.Path(c.Field); c.Field != "" && readable(at) {
+			if at := job.Path(c.Field); c.Field != "" && at.Valid() {
 				out = append(out, unsaid(said, []finding.Finding{refused(at, c.Message)})...)
 				named = true
 			}
@@ -158,12 +158,6 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		out = append(out, refused("", status.ErrStatus.Message))
 	}
 	return out
-}
-
-// readable says whether a path is written as ours are.
-func readable(at job.Path) bool {
-	_, err := at.Resolve(nil)
-	return err == nil || !strings.HasPrefix(err.Error(), "parse path")
 }
 
 // skipped is why the API server did not answer about the job.
@@ -290,7 +284,7 @@ func placeOf(r *job.Role, name string) job.Path {
 	if !inSpec {
 		return r.Pod.At("")
 	}
-	if !readable(job.Path(rel)) {
+	if !job.Path(rel).Valid() {
 		return r.Pod.At("")
 	}
 	return r.Pod.At(job.Path(rel))

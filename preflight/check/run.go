@@ -65,12 +65,13 @@ func (s *Set) Run(ctx context.Context, in Input) []Outcome {
 	group, _, _ := strings.Cut(in.Job.Ref.APIVersion, "/")
 	who := kindOf{groupKind: in.Job.Ref.Kind + "." + group, operator: kinds.Of(in.Job.Ref)}
 	out := make([]Outcome, len(s.entries))
+	pass := &Pass{Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, fit: in.Fit, limits: in.Limits}
 	// What needs the cluster costs most and goes last: a deadline that passes in the fit
 	// must not silence what reads only the job.
 	for _, costly := range []bool{false, true} {
 		for i := range s.entries {
 			if e := &s.entries[i]; costly == (e.check.Needs&Cluster != 0) {
-				out[i] = e.run(ctx, in, who, ignored[e.check.Name])
+				e.run(ctx, &in, who, ignored[e.check.Name], pass, &out[i])
 			}
 		}
 	}
@@ -90,19 +91,20 @@ type kindOf struct {
 	operator  *kinds.Operator
 }
 
-func (e *entry) run(ctx context.Context, in Input, who kindOf, ignored string) (out Outcome) {
+// run runs the check with a pass that serves one check after the other.
+func (e *entry) run(ctx context.Context, in *Input, who kindOf, ignored string, pass *Pass, out *Outcome) {
 	out.Check = e.check.Name
 	out.Skipped = e.skip(in, who)
 	switch {
 	case out.Skipped.Reason != Ran:
 		out.Failed = in.Live && out.Skipped.Reason == ViewUntrusted
-		return out
+		return
 	case ignored != "":
 		out.Skipped = Skip{Ignored, ignored}
-		return out
+		return
 	case ctx.Err() != nil:
 		out.Skipped, out.Failed = Skip{Reason: DeadlinePassed}, true
-		return out
+		return
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -113,20 +115,16 @@ func (e *entry) run(ctx context.Context, in Input, who kindOf, ignored string) (
 	params, err := e.decodeParams()
 	if err != nil {
 		out.Err, out.Failed = err, true
-		return out
+		return
 	}
-	pass := &Pass{
-		Job: in.Job, Old: in.Old, Operator: who.operator, Cluster: in.Cluster, Namespace: in.Namespace, Params: params,
-		fit: in.Fit, limits: in.Limits, check: e.check, severity: e.severity, sink: &out.Findings,
-	}
+	pass.Params, pass.check, pass.severity, pass.sink = params, e.check, e.severity, &out.Findings
 	if err := e.check.Run(pass); err != nil {
 		out.Findings, out.Failed = nil, true
 		out.Err = fmt.Errorf("run check %s: %w", e.check.Name, err)
 	}
-	return out
 }
 
-func (e *entry) skip(in Input, who kindOf) Skip {
+func (e *entry) skip(in *Input, who kindOf) Skip {
 	needs := func(n Needs) bool { return e.check.Needs&n != 0 }
 	switch {
 	case !e.check.covers(who.groupKind, who.operator):

@@ -13,6 +13,7 @@ type Finding struct {
 	Message  string   `json:"message"`          // what is, with both numbers; no advice
 	Remedy   string   `json:"remedy,omitempty"` // what to do; one imperative sentence
 	Facts    []Fact   `json:"facts,omitempty"`  // the same numbers for machines, in declared order
+	Rule     string   `json:"-"`                // of the limit before the nodes that the finding is about; empty: of none
 }
 
 // Fact is one number or name of a finding, for Rego and JSON.

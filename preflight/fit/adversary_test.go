@@ -183,7 +183,7 @@ func manyPriorities(b testing.TB) []hostile {
 		build.Spec(func(s *corev1.PodSpec) { s.Volumes = append(s.Volumes, corev1.Volume{Name: "dshm"}) }),
 		build.HostPort(29500),
 		build.Spec(func(s *corev1.PodSpec) { s.Affinity = apartFrom(corev1.LabelHostname, "role", "w") }),
-		mountOf("data"),
+		mounts("data"),
 	} {
 		out = append(out, hostile{s, in("ml", gangOf(group("Worker", 64, build.Asks("8"), class("high"), role("w"), o)))})
 	}
@@ -228,9 +228,9 @@ func manyClaims(b testing.TB, nodes, claims int) []hostile {
 	}
 	s := ruled(b, text.String(), nil, items...)
 	return []hostile{
-		{s, in("ml", gangOf(group("Worker", 2, build.Asks("8"), mountOf("c7"))))},
-		{s, in("ml", gangOf(group("Worker", 2, build.Asks("8"), mountOf("u0"))))},
-		{s, in("ml", gangOf(group("a", 1, build.Asks("8"), mountOf("u0"), mountOf("u1")), group("b", 1, build.Asks("7"), mountOf("u2"), mountOf("c8")), group("c", 64, build.Asks("6"), mountOf("u3"))))},
+		{s, in("ml", gangOf(group("Worker", 2, build.Asks("8"), mounts("c7"))))},
+		{s, in("ml", gangOf(group("Worker", 2, build.Asks("8"), mounts("u0"))))},
+		{s, in("ml", gangOf(group("a", 1, build.Asks("8"), mounts("u0"), mounts("u1")), group("b", 1, build.Asks("7"), mounts("u2"), mounts("c8")), group("c", 64, build.Asks("6"), mounts("u3"))))},
 	}
 }
 

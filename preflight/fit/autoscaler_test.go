@@ -13,11 +13,6 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// nodePoolOf is a NodePool of Karpenter.
-func nodePoolOf(name, requirements, more string) string {
-	return "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: " + name + "}\nspec: {template: {spec: {requirements: [" + requirements + "]" + more + "}}}"
-}
-
 func TestWhetherAnAutoscalerCouldBringANode(t *testing.T) {
 	whole := []string{"nodepools.karpenter.sh"}
 	affine := func(expressions ...corev1.NodeSelectorRequirement) build.PodOption {

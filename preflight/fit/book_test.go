@@ -20,7 +20,7 @@ import (
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
 		gpuQuota[1:], rangeOf("type: Container, max: {cpu: 4}, maxLimitRequestRatio: {cpu: 0}"), rangeOf("type: 7"),
-		strings.TrimSuffix(localQ(", stopPolicy: Hold")[len(mlNamespace):], "\n---\n"), clusterQ("cq", ", cohort: all", "h100=16/4/2 a100=1", "h100=8"),
+		strings.TrimSuffix(localQ(", stopPolicy: Hold")[len(build.Namespace):], "\n---\n"), clusterQ("cq", ", cohort: all", "h100=16/4/2 a100=1", "h100=8"),
 		"apiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: all}",
 		flavorQ("h100", "nodeLabels: {gpu: h100}, nodeTaints: [{key: a, effect: NoSchedule}]")[5:],
 		"apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: team}\nspec: {parent: team, capability: {nvidia.com/gpu: -1}}",

@@ -2,12 +2,14 @@ package fit_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -58,10 +60,26 @@ func claiming(pods int, templates ...string) gang.Gang {
 	return in("ml", gangOf(g.Groups...))
 }
 
+// deviceKinds are the resources that devices are counted by.
+var deviceKinds = []string{"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io"}
+
+// TestWhoGoesIsNotSaidOfPodsWithDevices: the devices of a pod are free once it is gone, which the search for
+// victims does not follow. That nobody has to go would be false.
+func TestWhoGoesIsNotSaidOfPodsWithDevices(t *testing.T) {
+	g := claiming(1, "gpus")
+	g.Groups[0].Pod.Spec.PriorityClassName = "high"
+	text := highClass + "\n---\n" + classes + pool("a", "", largeGPU) + holds("a", 0) + template("gpus", of("gpu", 1, ""))
+	r := whatif.Answer(t.Context(), ruled(t, text, deviceKinds, build.Node("a"), build.Pod("x", build.On("a"), priority(0))), g)
+	const why = "whom the priority class high may move aside is not worked out for pods with claims of devices: which devices are free once others go is not known"
+	if r.Verdict != fit.Fragmented || r.Preempts != nil || !slices.Contains(r.Assumed, why) {
+		t.Errorf("%s, assumed %q, %v would go; want fragmented and %q", r.Verdict, r.Assumed, r.Preempts, why)
+	}
+}
+
 func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
 	four := []string{largeGPU, largeGPU, smallGPU, smallGPU}
 	two := classes + pool("a", "", four...) + pool("b", "", four...)
-	whole := []string{"resourceslices.resource.k8s.io", "deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io", "resourceclaimtemplates.resource.k8s.io"}
+	whole := deviceKinds
 	ill := ", taints: [{key: health, value: bad, effect: NoSchedule}]"
 	var many strings.Builder
 	var names []string

@@ -48,21 +48,37 @@ func unanswered(g gang.Gang, why string) Result {
 }
 
 // Solve is the verdict about the nodes alone, and what it rests on: a search for a change goes on from there.
-// The caller releases the cycle.
+// The caller releases the cycle. Where only what is not known stands in the way of a yes, the gang may still fit
+// whatever that is.
 func Solve(s *cluster.Snapshot, g gang.Gang, b *Budget) (Result, *assign.Cycle) {
 	if s == nil || s.Incomplete() != "" {
 		return unanswered(g, s.Incomplete()), nil
 	}
-	cycle := assign.NewCycle(s, g, b)
-	if !b.Spend(0) {
-		return unanswered(g, b.Why()), cycle
+	r, cycle, doubted := solve(g, assign.NewCycle(s, g, b), s)
+	if doubted && b.Spend(0) {
+		done := b.Try(assign.MostSteps / 4)
+		strict, strictCycle, _ := solve(g, assign.NewStrictCycle(s, g, b), s)
+		if done() && strict.Verdict == Fits {
+			cycle.Release()
+			return strict, strictCycle
+		}
+		strictCycle.Release()
 	}
-	r := unanswered(g, "")
+	return r, cycle
+}
+
+// solve is the verdict of a cycle; doubted: it would be yes but for what is not known.
+func solve(g gang.Gang, cycle *assign.Cycle, s *cluster.Snapshot) (r Result, _ *assign.Cycle, doubted bool) {
+	b := cycle.Budget
+	if !b.Spend(0) {
+		return unanswered(g, b.Why()), cycle, false
+	}
+	r = unanswered(g, "")
 	r.Assumed = r.Assumed[:0]
 	q := assign.NewSolver(s, g, cycle)
 	a, podSets := Run(q, &r)
 	if b.Gone {
-		return unanswered(g, b.Why()), cycle
+		return unanswered(g, b.Why()), cycle, false
 	}
 	r.Running = q.PlacedBefore
 	r.Placed += q.PlacedBefore
@@ -79,12 +95,13 @@ func Solve(s *cluster.Snapshot, g gang.Gang, b *Budget) (Result, *assign.Cycle) 
 	}
 	explain(q, &r, podSets)
 	if !b.Spend(0) && r.Verdict != Unknown { // nor is half an explanation one
-		return unanswered(g, b.Why()), cycle
+		return unanswered(g, b.Why()), cycle, false
 	}
+	doubted = r.Verdict == Fits && len(q.FlipsYes) > 0
 	r.Plan = Planned(q)
 	r.Order = ordered(q)
 	assume(q, &r)
-	return r, cycle
+	return r, cycle, doubted
 }
 
 // assume finishes the verdict with what was not looked at.

@@ -18,36 +18,6 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// group is a number of pods of a role.
-func group(name string, count int, options ...build.PodOption) gang.Group {
-	p := build.Pod("template", options...)
-	return gang.Group{Name: name, Count: count, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}}
-}
-
-func gangOf(groups ...gang.Group) gang.Gang {
-	return gang.Gang{Name: "train", Namespace: "default", Groups: groups}
-}
-
-// gpus is a gang of equal workers.
-func gpus(count int, each string) gang.Gang {
-	return gangOf(group("Worker", count, build.Asks(each)))
-}
-
-func selects(key, value string) build.PodOption {
-	return build.Spec(func(s *corev1.PodSpec) {
-		if s.NodeSelector == nil {
-			s.NodeSelector = map[string]string{}
-		}
-		s.NodeSelector[key] = value
-	})
-}
-
-func tolerates(key string) build.PodOption {
-	return build.Spec(func(s *corev1.PodSpec) {
-		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists})
-	})
-}
-
 func clusterOf(items ...any) *cluster.Snapshot {
 	var all []build.Item
 	for _, i := range items {

@@ -11,11 +11,6 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// rangeOf is a LimitRange of namespace ml with one entry.
-func rangeOf(entry string) string {
-	return "apiVersion: v1\nkind: LimitRange\nmetadata: {name: r, namespace: ml}\nspec: {limits: [{" + entry + "}]}"
-}
-
 func TestDefaultsOfTheNamespaceCountBeforeTheFit(t *testing.T) {
 	node := build.Node("a", build.Allocatable("cpu", "8"), build.GPUs(8))
 	cases := map[string]struct {

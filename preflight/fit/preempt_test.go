@@ -28,14 +28,6 @@ func ownedBy(g gang.Gang, label string) gang.Gang {
 	return g
 }
 
-func mountOf(claim string) build.PodOption {
-	return spec(func(s *corev1.PodSpec) {
-		v := corev1.Volume{Name: claim}
-		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}
-		s.Volumes = append(s.Volumes, v)
-	})
-}
-
 func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 	low := func(name, node, gpus string) *corev1.Pod {
 		return build.Pod(name, build.On(node), build.Asks(gpus), build.OwnedBy("PyTorchJob", strings.TrimRight(name, "-0123456789")), priority(0))
@@ -104,8 +96,8 @@ func TestWhoWouldHaveToGoIsSaidNeverAssumed(t *testing.T) {
 		"a class that is not in the view":    {gpuQuota[1:], high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")}, "the priority class high may move others aside; that is not considered"},
 		"another scheduler has its own ways": {highClass, in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), spec(func(s *corev1.PodSpec) { s.SchedulerName = "volcano" })))), []any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8")}, "the priority class high may move others aside; that is not considered"},
 		"a claim that others use may bind pods elsewhere": {
-			highClass, in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), mountOf("data")))),
-			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8"), build.Pod("user", build.In("ml"), build.On("b"), mountOf("data"), priority(2000))},
+			highClass, in("ml", gangOf(group("Worker", 1, build.Asks("8"), class("high"), mounts("data")))),
+			[]any{build.Node("a-1", build.GPUs(8)), low("x-0", "a-1", "8"), build.Pod("user", build.In("ml"), build.On("b"), mounts("data"), priority(2000))},
 			"whom the priority class high may move aside is not worked out for pods that look at other pods",
 		},
 		"a guarded pod is named as such": {guard, high(1, "8"), []any{build.Node("a-1", build.GPUs(8)), build.Pod("x", build.On("a-1"), build.Asks("8"), build.PodLabel("app", "x"), priority(0))}, "pod default/x (priority 0, guarded by PodDisruptionBudget default/stay) would have to go for the priority class high (1000)"},

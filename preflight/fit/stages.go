@@ -209,8 +209,10 @@ func evens(podSets []*assign.PodSet) bool {
 }
 
 // placeable says whether pod sets would find room, and on the idle cluster beside those pods of the
-// gang that have a place and keep it.
+// gang that have a place and keep it. How far the pods get does not matter.
 func placeable(q *assign.Solver, podSets []*assign.PodSet, idle bool) assign.Answer {
+	defer func(purpose assign.Purpose) { q.Purpose = purpose }(q.Purpose)
+	q.Purpose = max(q.Purpose, assign.Keeping)
 	var beside assign.Reserved
 	if idle && q.PlacedBefore > 0 {
 		beside = q.Stay()
@@ -247,6 +249,7 @@ func fitsWithNodesBack(q *assign.Solver) bool {
 	if !q.Snapshot.Lacking() {
 		return false
 	}
+	defer q.Cycle.Budget.Try(assign.MostTrySteps)() // it explains, and proves nothing
 	lifted := assign.NewSolver(q.Snapshot, q.Gang, q.Cycle)
 	lifted.IgnoreHealth = true
 	for _, stage := range q.Gang.Stages() {

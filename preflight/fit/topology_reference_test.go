@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
@@ -19,22 +18,7 @@ import (
 )
 
 // tiedWorld is two to four nodes and a few pods that decide where others go.
-type tiedWorld struct {
-	nodes []*corev1.Node
-	pods  []*corev1.Pod
-	gang  gang.Gang
-}
-
-func (w tiedWorld) snapshot() *cluster.Snapshot {
-	var items []build.Item
-	for _, n := range w.nodes {
-		items = append(items, n)
-	}
-	for _, p := range w.pods {
-		items = append(items, p)
-	}
-	return build.Cluster(items...)
-}
+type tiedWorld struct{ world }
 
 func (w tiedWorld) String() string {
 	var b strings.Builder
@@ -51,7 +35,7 @@ func (w tiedWorld) String() string {
 }
 
 func newTiedWorld(r *rand.Rand) tiedWorld {
-	w := tiedWorld{gang: gang.Gang{Name: "train", Namespace: "default"}}
+	w := tiedWorld{world{gang: gangOf()}}
 	for i := range 2 + r.IntN(3) {
 		o := []build.NodeOption{build.Allocatable("pods", fmt.Sprint(1+r.IntN(3)))}
 		if !one(r, 6) {

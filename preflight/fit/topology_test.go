@@ -150,7 +150,7 @@ func TestOnlyWhatIsInTheWayIsNamed(t *testing.T) {
 	two := clusterOf(build.Nodes(2, "a", build.GPUs(8)))
 	apart := gangOf(group("Worker", 3, build.Asks("1"), role("w"), apartOver(corev1.LabelHostname, "w")))
 	port := gangOf(group("Worker", 3, build.Asks("1"), build.HostPort(2222)))
-	lost := in("ml", gangOf(group("Worker", 1, build.Asks("1"), mountOf("data"))))
+	lost := in("ml", gangOf(group("Worker", 1, build.Asks("1"), mounts("data"))))
 	noClaims := ruled(t, "", []string{"persistentvolumeclaims"}, build.Node("a", build.GPUs(8)))
 	cases := map[string]struct {
 		on   *cluster.Snapshot

@@ -5,67 +5,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
-	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
-
-// ruled is a cluster of nodes and pods, and further objects; whole are resources of which
-// it holds all.
-func ruled(t testing.TB, text string, whole []string, items ...any) *cluster.Snapshot {
-	t.Helper()
-	var b cluster.Builder
-	b.Complete(schema.GroupResource{Resource: "nodes"}, schema.GroupResource{Resource: "pods"})
-	for _, r := range whole {
-		b.Complete(schema.ParseGroupResource(r))
-	}
-	for _, o := range objects(t, text) {
-		b.Object(o)
-	}
-	var add func(any)
-	add = func(item any) {
-		switch v := item.(type) {
-		case []build.Item:
-			for _, i := range v {
-				add(i)
-			}
-		case *corev1.Node:
-			b.Node(v)
-		case *corev1.Pod:
-			b.Pod(v)
-		}
-	}
-	for _, item := range items {
-		add(item)
-	}
-	return b.Snapshot(build.Taken)
-}
-
-// told are the limits a gang meets, one line each, gravest first.
-func told(s *cluster.Snapshot, g gang.Gang) string {
-	var b strings.Builder
-	for _, l := range quota.Violations(s, g) {
-		b.WriteString(l.When.String() + " " + string(l.Rule) + " " + l.String() + "\n")
-	}
-	return b.String()
-}
-
-// in puts a gang into a namespace, with the paths that a kind would give it.
-func in(namespace string, g gang.Gang) gang.Gang {
-	g.Namespace = namespace
-	for i := range g.Groups {
-		g.Groups[i].Path = job.Path("spec.roles").Key(g.Groups[i].Name).Child("replicas")
-		g.Groups[i].Pod.Path = job.Path("spec.roles").Key(g.Groups[i].Name).Child("template", "spec")
-	}
-	return g
-}
 
 const gpuQuota = `
 apiVersion: v1

@@ -60,11 +60,11 @@ func (r Result) Answer() string {
 	case quota.RuleQueueQuota:
 		return "over-queue"
 	case quota.RuleRange, quota.RuleAmount:
-		return "outside-limits"
+		return "forbidden"
 	case quota.RuleMembers:
-		return "short-gang"
+		return "min-member-unmet"
 	case quota.RulePool:
-		return "over-pool"
+		return "node-pool-limit"
 	case quota.RuleDevices:
 		return "no-devices"
 	case quota.RuleQuota:

@@ -170,17 +170,6 @@ func (h *harbour) fresh() *cluster.Snapshot {
 	return l.Snapshot(build.Taken, "")
 }
 
-// mounts is a pod with claims.
-func mounts(claims ...string) build.PodOption {
-	return build.Spec(func(s *corev1.PodSpec) {
-		for _, claim := range claims {
-			s.Volumes = append(s.Volumes, corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{
-				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
-			}})
-		}
-	})
-}
-
 func volumeQuestions() []gang.Gang {
 	own := gangOf(group("Worker", 3, build.Asks("1"), mounts("c1")))
 	own.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Name < "p3" }

@@ -88,16 +88,36 @@ func (g Gang) Pods() int {
 	return int(n)
 }
 
-// Held is why no pods start before somebody changes the job; empty: they may. Kueue suspends the
-// jobs of its queues itself, and resumes those that it admits.
-func (g Gang) Held() string {
+// The states in which a job's pods do not start; the zero State is none of them.
+const (
+	Suspended State = "suspended" // by Kueue, which suspends the jobs of its queues and resumes those that it admits
+	Paused    State = "paused"    // by its author
+)
+
+// State is what keeps the pods of a job from starting.
+type State string
+
+// State is what keeps the gang's pods from starting; empty: nothing does.
+func (g Gang) State() State {
 	switch {
 	case !g.Paused || g.NodesOnly:
 		return ""
 	case g.System == Kueue && g.Queue != "":
-		return "suspended: no pods start before queue " + strconv.Quote(g.Queue) + " admits the job"
+		return Suspended
 	}
-	return "paused: no pods will start"
+	return Paused
+}
+
+// Held is why no pods start before somebody changes the job; empty: they may.
+func (g Gang) Held() string {
+	switch state := g.State(); state {
+	case "":
+		return ""
+	case Suspended:
+		return string(state) + ": no pods start before queue " + strconv.Quote(g.Queue) + " admits the job"
+	default:
+		return string(state) + ": no pods will start"
+	}
 }
 
 // Least is how many pods of the group the gang cannot do without.

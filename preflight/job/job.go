@@ -112,6 +112,18 @@ const (
 	Absent // the view is complete for this resource, and the object is not there
 )
 
+// Field is the value at a path of the object as it was written; nil where there is none.
+func (j *Job) Field(at Path) any {
+	if j == nil || j.Source == nil {
+		return nil
+	}
+	v, err := at.Resolve(j.Source.Object)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
 // MaxPods is the largest number of pods of all roles together. Roles that run one after
 // another (Role.After) all count: a pod group of the job waits for all of them.
 func (j *Job) MaxPods() int {

@@ -181,6 +181,10 @@ func TestFormatIsHowPeopleWriteIt(t *testing.T) {
 		{"memory", 40_000_000_000, "40G"},
 		{"memory", 1_048_576_000_000, "1000000Mi"},
 		{"memory", 3 << 10, "3Ki"},
+		{"memory", math.MaxInt64, "8Ei or more"},
+		{"memory", math.MaxInt64 - 1, "9223372036854775806"},
+		{"cpu", math.MaxInt64, "more than 9 × 10¹⁵"},
+		{"nvidia.com/gpu", math.MaxInt64, "more than 9 × 10¹⁸"},
 	}
 	for _, tc := range cases {
 		if got := Format(tc.name, tc.n); got != tc.want {

@@ -105,11 +105,21 @@ func (p Path) After(q Path) Path {
 
 // Parent is the path without its last step; the empty path is its own parent.
 func (p Path) Parent() Path {
-	steps, err := p.steps()
-	if err != nil || len(steps) == 0 {
-		return ""
+	last := 0
+	for i := 0; i < len(p); {
+		st, end, err := p.step(i)
+		if err != nil {
+			return ""
+		}
+		last, i = st.start, end
 	}
-	return p[:steps[len(steps)-1].start]
+	return p[:last]
+}
+
+// Valid says whether the path is written as paths are.
+func (p Path) Valid() bool {
+	_, err := p.steps()
+	return err == nil
 }
 
 // Resolve finds the value at the path in an object decoded from JSON.

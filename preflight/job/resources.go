@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 // Resources are amounts by resource name: cpu in milli-cores, everything else in
@@ -51,19 +53,24 @@ func ResourcesOf(list corev1.ResourceList) Resources {
 const million = 1_000_000
 
 // Format prints an amount the way people write it: 500m, 24, 16Gi; devices and other counts
-// as whole numbers, however many there are.
+// as whole numbers, however many there are. An amount that no number holds is said in words.
 func Format(name corev1.ResourceName, n int64) string {
+	bytes := name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || strings.HasPrefix(string(name), "hugepages-")
 	switch {
+	case n == math.MaxInt64 && name == corev1.ResourceCPU:
+		return "more than 9 × 10¹⁵"
+	case n == math.MaxInt64 && bytes:
+		return "8Ei or more"
 	case name == corev1.ResourceCPU && n%1000 != 0:
 		return strconv.FormatInt(n, 10) + "m"
 	case name == corev1.ResourceCPU:
 		return strconv.FormatInt(n/1000, 10)
-	case name == corev1.ResourceMemory, name == corev1.ResourceEphemeralStorage, strings.HasPrefix(string(name), "hugepages-"):
+	case bytes:
 		if n%million == 0 && n%(1<<20) != 0 { // written as 40G, not as 40Gi
 			return resource.NewQuantity(n, resource.DecimalSI).String()
 		}
 		return resource.NewQuantity(n, resource.BinarySI).String()
 	default:
-		return strconv.FormatInt(n, 10)
+		return saturate.Text(n)
 	}
 }

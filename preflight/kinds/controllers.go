@@ -28,6 +28,12 @@ var controllers = []struct {
 	{"trainer.kubeflow.org", nil, Controller{"Deployment", "kubeflow-trainer-controller-manager"}},
 	// sigs.k8s.io/jobset v0.10.1 config/components/manager/manager.yaml, namePrefix of config/default
 	{"jobset.x-k8s.io", nil, Controller{"Deployment", "jobset-controller-manager"}},
+	// sigs.k8s.io/lws v0.7.0 config/manager/manager.yaml, namePrefix of config/default
+	{"leaderworkerset.x-k8s.io", nil, Controller{"Deployment", "lws-controller-manager"}},
+	// github.com/ray-project/kuberay v1.4.2 helm-chart/kuberay-operator/templates/deployment.yaml
+	{"ray.io", nil, Controller{"Deployment", "kuberay-operator"}},
+	// github.com/volcano-sh/volcano v1.12.0 installer/volcano-development.yaml
+	{"batch.volcano.sh", nil, Controller{"Deployment", "volcano-controllers"}},
 	// github.com/microsoft/frameworkcontroller example/run/README.md
 	{"frameworkcontroller.microsoft.com", nil, Controller{"StatefulSet", "frameworkcontroller"}},
 }

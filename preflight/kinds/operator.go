@@ -307,26 +307,14 @@ const GeneratedSuffix = "xxxxx"
 // multiKueue is the controller that takes jobs to other clusters.
 const multiKueue = "kueue.x-k8s.io/multikueue"
 
-// writtenIn is the value at a path of the object as it was written; nil where there is none.
-func writtenIn(j *job.Job, at job.Path) any {
-	if j == nil || j.Source == nil {
-		return nil
-	}
-	v, err := at.Resolve(j.Source.Object)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
 func textIn(j *job.Job, at job.Path) string {
-	s, _ := writtenIn(j, at).(string)
+	s, _ := j.Field(at).(string)
 	return s
 }
 
 // countIn is a number that is written, else 1.
 func countIn(j *job.Job, at job.Path) int {
-	if n, ok := whole(writtenIn(j, at)); ok {
+	if n, ok := whole(j.Field(at)); ok {
 		return int(n)
 	}
 	return 1

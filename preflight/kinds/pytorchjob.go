@@ -97,13 +97,13 @@ func readPyTorchJob(u *unstructured.Unstructured, _ Got) (*job.Job, error) {
 // (training-operator v1.9.3 pkg/controller.v1/pytorch/{envvar,master,elastic}.go).
 func pytorchEnv(j *job.Job, _ *job.Role, _ int) []string {
 	out := []string{"PET_NNODES"}
-	if writtenIn(j, "spec.elasticPolicy.nProcPerNode") == nil || writtenIn(j, "spec.nprocPerNode") != nil {
+	if j.Field("spec.elasticPolicy.nProcPerNode") == nil || j.Field("spec.nprocPerNode") != nil {
 		out = append(out, "PET_NPROC_PER_NODE")
 	}
 	if j.Role("Master") != nil {
 		out = append(out, "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NODE_RANK")
 	}
-	if writtenIn(j, "spec.elasticPolicy") != nil {
+	if j.Field("spec.elasticPolicy") != nil {
 		out = append(out, "PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND")
 	}
 	return out

@@ -61,14 +61,14 @@ var trainJobFixed = []FixedField{
 
 // trainJobLabelsAt are the places where a job writes over the runtime's templates.
 func trainJobLabelsAt(j *job.Job) (out []job.Path) {
-	overrides, _ := writtenIn(j, "spec.podTemplateOverrides").([]any)
+	overrides, _ := j.Field("spec.podTemplateOverrides").([]any)
 	for i := range overrides {
 		out = append(out, job.Path("spec.podTemplateOverrides").Index(i).Child("metadata"))
 	}
-	patches, _ := writtenIn(j, "spec.runtimePatches").([]any)
+	patches, _ := j.Field("spec.runtimePatches").([]any)
 	for i := range patches {
 		jobs := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-		list, _ := writtenIn(j, jobs).([]any)
+		list, _ := j.Field(jobs).([]any)
 		for k := range list {
 			out = append(out, jobs.Index(k).Child("template", "spec", "template", "metadata"))
 		}

@@ -18,6 +18,9 @@ const (
 	// maxLayers is how often a stream may be compressed: a file can be made that holds nothing
 	// but itself, compressed (https://research.swtch.com/zip).
 	maxLayers = 2
+	// readAtOnce is small beside a job, of which a folder may hold thousands, and large beside
+	// what a read costs.
+	readAtOnce = 8 << 10
 )
 
 // chunk is the text of one document: what stands between two lines of three dashes.
@@ -37,7 +40,7 @@ type splitter struct {
 }
 
 func newSplitter(r io.Reader) (*splitter, error) {
-	in, err := decode(bufio.NewReaderSize(r, 1<<16), maxLayers)
+	in, err := decode(bufio.NewReaderSize(r, readAtOnce), maxLayers)
 	if err != nil {
 		return nil, err
 	}

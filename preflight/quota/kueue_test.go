@@ -14,61 +14,9 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-func tolerates(key string) build.PodOption {
-	return build.Spec(func(s *corev1.PodSpec) {
-		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists})
-	})
-}
-
-func selects(key, value string) build.PodOption {
-	return build.Spec(func(s *corev1.PodSpec) {
-		if s.NodeSelector == nil {
-			s.NodeSelector = map[string]string{}
-		}
-		s.NodeSelector[key] = value
-	})
-}
-
-func flavorQ(name, spec string) string {
-	return "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {name: " + name + "}\nspec: {" + spec + "}"
-}
-
-// clusterQ is a ClusterQueue with quota for GPUs in some flavors: "h100=16 a100=8/4" is 8
-// that may be 4 more by borrowing, "/4/2" lends 2 at most.
-func clusterQ(name, more, flavors, used string) string {
-	var quotas, reserved []string
-	for f := range strings.FieldsSeq(flavors) {
-		name, amounts, _ := strings.Cut(f, "=")
-		parts := strings.Split(amounts, "/")
-		q := "{name: nvidia.com/gpu, nominalQuota: " + parts[0]
-		if len(parts) > 1 && parts[1] != "" {
-			q += ", borrowingLimit: " + parts[1]
-		}
-		if len(parts) > 2 {
-			q += ", lendingLimit: " + parts[2]
-		}
-		quotas = append(quotas, "{name: "+name+", resources: ["+q+"}]}")
-	}
-	for f := range strings.FieldsSeq(used) {
-		name, amount, _ := strings.Cut(f, "=")
-		reserved = append(reserved, "{name: "+name+", resources: [{name: nvidia.com/gpu, total: "+amount+"}]}")
-	}
-	return "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: " + name + "}\nspec: {namespaceSelector: {}" + more +
-		", resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [" + strings.Join(quotas, ", ") + "]}]}\nstatus: {flavorsReservation: [" + strings.Join(reserved, ", ") + "]}"
-}
-
-// localQ is the LocalQueue team of namespace ml.
-func localQ(more string) string {
-	return mlNamespace + "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: team, namespace: ml}\nspec: {clusterQueue: cq" + more + "}\n---\n"
-}
-
-var kueueWhole = []string{
-	"localqueues.kueue.x-k8s.io", "clusterqueues.kueue.x-k8s.io", "cohorts.kueue.x-k8s.io", "resourceflavors.kueue.x-k8s.io", "namespaces",
-}
-
 func TestKueue(t *testing.T) {
 	workers := func(n int, options ...build.PodOption) gang.Gang {
-		return queued(gang.Kueue, "team", gangOf(group("Worker", n, append([]build.PodOption{build.Asks("8")}, options...)...)))
+		return build.Queued(gang.Kueue, "team", build.Gang(build.Group("Worker", n, append([]build.PodOption{build.Asks("8")}, options...)...)))
 	}
 	const cohort = ", cohort: all"
 	cases := map[string]struct {
@@ -76,85 +24,85 @@ func TestKueue(t *testing.T) {
 		gang    gang.Gang
 		want    string
 	}{
-		"within its quota":           {localQ("") + clusterQ("cq", "", "h100=16", ""), workers(2), ""},
-		"above its quota":            {localQ("") + clusterQ("cq", "", "h100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavor h100 is 16\n"},
-		"its quota is in use":        {localQ("") + clusterQ("cq", "", "h100=16", "h100=8"), workers(2), "now queue-quota ClusterQueue cq: 2 Workers ask for 16 nvidia.com/gpu; other workloads leave 8 in flavor h100\n"},
-		"one role has one flavor":    {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavors h100, a100 is 32, but no choice of one flavor for each role holds them all\n"},
-		"two roles have two flavors": {localQ("") + clusterQ("cq", "", "h100=16 a100=16", ""), queued(gang.Kueue, "team", gangOf(group("Master", 2, build.Asks("8")), group("Worker", 2, build.Asks("8")))), ""},
+		"within its quota":           {build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", ""), workers(2), ""},
+		"above its quota":            {build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavor h100 is 16\n"},
+		"its quota is in use":        {build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", "h100=8"), workers(2), "now queue-quota ClusterQueue cq: 2 Workers ask for 16 nvidia.com/gpu; other workloads leave 8 in flavor h100\n"},
+		"one role has one flavor":    {build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16 a100=16", ""), workers(3), "never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavors h100, a100 is 32, but no choice of one flavor for each role holds them all\n"},
+		"two roles have two flavors": {build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16 a100=16", ""), build.Queued(gang.Kueue, "team", build.Gang(build.Group("Master", 2, build.Asks("8")), build.Group("Worker", 2, build.Asks("8")))), ""},
 		"what a cohort lends": {
-			localQ("") + clusterQ("cq", cohort, "h100=16", "") + "\n---\n" + clusterQ("other", cohort, "h100=8", ""), workers(3), "",
+			build.LocalQueue("") + build.ClusterQueue("cq", cohort, "h100=16", "") + "\n---\n" + build.ClusterQueue("other", cohort, "h100=8", ""), workers(3), "",
 		},
 		"what a cohort lends is limited by the borrower": {
-			localQ("") + clusterQ("cq", cohort, "h100=16/4", "") + "\n---\n" + clusterQ("other", cohort, "h100=16", ""), workers(3),
+			build.LocalQueue("") + build.ClusterQueue("cq", cohort, "h100=16/4", "") + "\n---\n" + build.ClusterQueue("other", cohort, "h100=16", ""), workers(3),
 			"never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavor h100 is 20, with what cohort all may lend\n",
 		},
 		"what a cohort lends is limited by the lender": {
-			localQ("") + clusterQ("cq", cohort, "h100=16", "") + "\n---\n" + clusterQ("other", cohort, "h100=16//4", ""), workers(3),
+			build.LocalQueue("") + build.ClusterQueue("cq", cohort, "h100=16", "") + "\n---\n" + build.ClusterQueue("other", cohort, "h100=16//4", ""), workers(3),
 			"never queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; the quota in flavor h100 is 20, with what cohort all may lend\n",
 		},
 		"the cohort uses its own": {
-			localQ("") + clusterQ("cq", cohort, "h100=16", "") + "\n---\n" + clusterQ("other", cohort, "h100=16", "h100=12"), workers(3),
+			build.LocalQueue("") + build.ClusterQueue("cq", cohort, "h100=16", "") + "\n---\n" + build.ClusterQueue("other", cohort, "h100=16", "h100=12"), workers(3),
 			"now queue-quota ClusterQueue cq: 3 Workers ask for 24 nvidia.com/gpu; other workloads leave 20 in flavor h100, with what cohort all may lend\n",
 		},
 		"a cohort of its own quota below another": {
-			localQ("") + clusterQ("cq", cohort, "h100=8", "") + "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: root, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n---\n" +
-				clusterQ("far", ", cohort: root", "h100=8", ""),
+			build.LocalQueue("") + build.ClusterQueue("cq", cohort, "h100=8", "") + "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: root, resourceGroups: [{coveredResources: [nvidia.com/gpu], flavors: [{name: h100, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]}]}\n---\n" +
+				build.ClusterQueue("far", ", cohort: root", "h100=8", ""),
 			workers(3), "",
 		},
 		"cohorts in a circle prove nothing": {
-			localQ("") + clusterQ("cq", cohort, "h100=8", "") + "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: root}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: root}\nspec: {parentName: all}",
+			build.LocalQueue("") + build.ClusterQueue("cq", cohort, "h100=8", "") + "\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: all}\nspec: {parentName: root}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: Cohort\nmetadata: {name: root}\nspec: {parentName: all}",
 			workers(3), "",
 		},
 		"a flavor of other nodes does not count": {
-			localQ("") + clusterQ("cq", "", "h100=8 a100=64", "") + flavorQ("a100", "nodeLabels: {gpu: a100}") + flavorQ("h100", "nodeLabels: {gpu: h100}"),
-			workers(2, selects("gpu", "h100")),
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=8 a100=64", "") + build.ResourceFlavor("a100", "nodeLabels: {gpu: a100}") + build.ResourceFlavor("h100", "nodeLabels: {gpu: h100}"),
+			workers(2, build.Selects("gpu", "h100")),
 			"never queue-quota ClusterQueue cq: 2 Workers ask for 16 nvidia.com/gpu; the quota in flavor h100 is 8\n",
 		},
 		"who asks for nothing, and says so, needs a flavor": {
-			localQ("") + clusterQ("cq", "", "a100=8", "") + flavorQ("a100", "nodeLabels: {gpu: a100}"),
-			queued(gang.Kueue, "team", gangOf(group("Worker", 2, build.Asks("0"), selects("gpu", "h100")))),
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "a100=8", "") + build.ResourceFlavor("a100", "nodeLabels: {gpu: a100}"),
+			build.Queued(gang.Kueue, "team", build.Gang(build.Group("Worker", 2, build.Asks("0"), build.Selects("gpu", "h100")))),
 			"never queue-quota ClusterQueue cq: node selector and tolerations of Worker match none of its 1 flavor: a100\n",
 		},
 		"a queue in debt takes who asks for nothing": {
-			localQ("") + clusterQ("cq", "", "h100=8", "h100=16"),
-			queued(gang.Kueue, "team", gangOf(group("Worker", 2, build.Asks("0")))), "",
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=8", "h100=16"),
+			build.Queued(gang.Kueue, "team", build.Gang(build.Group("Worker", 2, build.Asks("0")))), "",
 		},
 		"a selector that no flavor knows is for the nodes": {
-			localQ("") + clusterQ("cq", "", "h100=16", "") + flavorQ("h100", "nodeLabels: {gpu: h100}"), workers(2, selects("zone", "b")), "",
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", "") + build.ResourceFlavor("h100", "nodeLabels: {gpu: h100}"), workers(2, build.Selects("zone", "b")), "",
 		},
 		"a tainted flavor does not count": {
-			localQ("") + clusterQ("cq", "", "spot=64", "") + flavorQ("spot", "nodeTaints: [{key: spot, value: 'yes', effect: NoSchedule}]"), workers(1),
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "spot=64", "") + build.ResourceFlavor("spot", "nodeTaints: [{key: spot, value: 'yes', effect: NoSchedule}]"), workers(1),
 			"never queue-quota ClusterQueue cq: node selector and tolerations of Worker match none of its 1 flavor: spot\n",
 		},
 		"a tainted flavor that is tolerated does": {
-			localQ("") + clusterQ("cq", "", "spot=64", "") + flavorQ("spot", "nodeTaints: [{key: spot, value: 'yes', effect: NoSchedule}]"), workers(1, tolerates("spot")), "",
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "spot=64", "") + build.ResourceFlavor("spot", "nodeTaints: [{key: spot, value: 'yes', effect: NoSchedule}]"), workers(1, build.Tolerates("spot")), "",
 		},
 		"there is no such LocalQueue": {
-			mlNamespace + clusterQ("cq", "", "h100=16", ""), workers(1),
+			build.Namespace + build.ClusterQueue("cq", "", "h100=16", ""), workers(1),
 			"never queue-missing LocalQueue ml/team: it does not exist in namespace ml\n",
 		},
 		"the ClusterQueue behind it is gone": {
-			strings.TrimSuffix(localQ(""), "\n---\n"), workers(1), "never queue-missing ClusterQueue cq: it does not exist\n",
+			strings.TrimSuffix(build.LocalQueue(""), "\n---\n"), workers(1), "never queue-missing ClusterQueue cq: it does not exist\n",
 		},
 		"the LocalQueue is held": {
-			localQ(", stopPolicy: Hold") + clusterQ("cq", "", "h100=16", ""), workers(1),
+			build.LocalQueue(", stopPolicy: Hold") + build.ClusterQueue("cq", "", "h100=16", ""), workers(1),
 			"now queue-closed LocalQueue ml/team: stopPolicy is Hold; it admits no jobs until that is None\n",
 		},
 		"the ClusterQueue is not active": {
-			localQ("") + strings.Replace(clusterQ("cq", "", "h100=16", ""), "status: {", "status: {conditions: [{type: Active, status: 'False', reason: FlavorNotFound}], ", 1), workers(1),
+			build.LocalQueue("") + strings.Replace(build.ClusterQueue("cq", "", "h100=16", ""), "status: {", "status: {conditions: [{type: Active, status: 'False', reason: FlavorNotFound}], ", 1), workers(1),
 			"now queue-closed ClusterQueue cq: it is not active: FlavorNotFound\n",
 		},
 		"namespaces are selected": {
-			localQ("") + strings.Replace(clusterQ("cq", "", "h100=16", ""), "namespaceSelector: {}", "namespaceSelector: {matchLabels: {team: blue}}", 1), workers(1),
+			build.LocalQueue("") + strings.Replace(build.ClusterQueue("cq", "", "h100=16", ""), "namespaceSelector: {}", "namespaceSelector: {matchLabels: {team: blue}}", 1), workers(1),
 			"never queue-missing ClusterQueue cq: it takes no jobs of namespace ml: its namespaceSelector is team=blue\n",
 		},
 		"an elastic role counts at its least": {
-			localQ("") + clusterQ("cq", "", "h100=16", ""), queued(gang.Kueue, "team", gang.Gang{Groups: []gang.Group{elastic(2, 8)}}), "",
+			build.LocalQueue("") + build.ClusterQueue("cq", "", "h100=16", ""), build.Queued(gang.Kueue, "team", gang.Gang{Groups: []gang.Group{elastic(2, 8)}}), "",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, told(ruled(t, tc.objects, kueueWhole), tc.gang)); diff != "" {
+			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, tc.objects, build.Kueue()), tc.gang)); diff != "" {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})
@@ -181,7 +129,7 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 		var asks []int64
 		for i := range 1 + rng.IntN(3) {
 			each, n := 1+rng.Int64N(5), 1+rng.IntN(3)
-			g.Groups = append(g.Groups, group(fmt.Sprintf("role%d", i), n, build.Asks(fmt.Sprint(each))))
+			g.Groups = append(g.Groups, build.Group(fmt.Sprintf("role%d", i), n, build.Asks(fmt.Sprint(each))))
 			asks = append(asks, each*int64(n))
 		}
 		var try func(int, map[string]int64) bool
@@ -207,10 +155,10 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 		} else if !try(0, left) {
 			want = "now"
 		}
-		objects := localQ("") + clusterQ("cq", ", cohort: all", strings.Join(own, " "), strings.Join(ownUsed, " ")) + "\n---\n" +
-			clusterQ("other", ", cohort: all", strings.Join(lends, " "), strings.Join(lendsUsed, " "))
+		objects := build.LocalQueue("") + build.ClusterQueue("cq", ", cohort: all", strings.Join(own, " "), strings.Join(ownUsed, " ")) + "\n---\n" +
+			build.ClusterQueue("other", ", cohort: all", strings.Join(lends, " "), strings.Join(lendsUsed, " "))
 		got := "fits"
-		if limits := quota.Violations(ruled(t, objects, kueueWhole), queued(gang.Kueue, "team", g)); len(limits) > 0 {
+		if limits := quota.Violations(build.View(t, objects, build.Kueue()), build.Queued(gang.Kueue, "team", g)); len(limits) > 0 {
 			got = limits[0].When.String()
 		}
 		if seen[want]++; got != want {
@@ -225,10 +173,10 @@ func TestKueueAgreesWithTryingEveryFlavor(t *testing.T) {
 }
 
 func TestAJobThatRunsHasPassedItsQueue(t *testing.T) {
-	g := queued(gang.Kueue, "team", gpus(3, "8"))
+	g := build.Queued(gang.Kueue, "team", build.Workers(3, "8"))
 	g.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Name == "own" }
-	s := ruled(t, localQ("")+clusterQ("cq", "", "h100=16", ""), kueueWhole, build.Pod("own", build.In("ml"), build.On("a")))
-	if got := told(s, g); got != "" {
+	s := build.View(t, build.LocalQueue("")+build.ClusterQueue("cq", "", "h100=16", ""), build.Kueue(), build.Pod("own", build.In("ml"), build.On("a")))
+	if got := build.Violations(s, g); got != "" {
 		t.Errorf("limits of a job with a pod: %s; want none", got)
 	}
 }

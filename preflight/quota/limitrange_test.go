@@ -13,20 +13,15 @@ import (
 	"github.com/signalbox-dev/signalbox/test/build"
 )
 
-// rangeOf is a LimitRange of namespace ml with one entry.
-func rangeOf(entry string) string {
-	return "apiVersion: v1\nkind: LimitRange\nmetadata: {name: r, namespace: ml}\nspec: {limits: [{" + entry + "}]}"
-}
-
 func TestLimitRanges(t *testing.T) {
 	one := func(options ...build.PodOption) gang.Gang {
-		return in("ml", gangOf(group("Worker", 1, options...)))
+		return build.Within("ml", build.Gang(build.Group("Worker", 1, options...)))
 	}
 	beside := func(c corev1.Container) build.PodOption {
-		return spec(func(s *corev1.PodSpec) { s.Containers = append(s.Containers, c) })
+		return build.Spec(func(s *corev1.PodSpec) { s.Containers = append(s.Containers, c) })
 	}
 	before := func(c corev1.Container) build.PodOption {
-		return spec(func(s *corev1.PodSpec) { s.InitContainers = append(s.InitContainers, c) })
+		return build.Spec(func(s *corev1.PodSpec) { s.InitContainers = append(s.InitContainers, c) })
 	}
 	cpus := func(name, request, limit string) corev1.Container {
 		return corev1.Container{Name: name, Resources: corev1.ResourceRequirements{
@@ -84,13 +79,13 @@ func TestLimitRanges(t *testing.T) {
 			"type: Pod, max: {cpu: 6}", one(build.Requests("cpu=1")),
 			"LimitRange ml/r: one pod of Worker has no limit of cpu; the maximum is 6 at spec.roles.Worker.template.spec",
 		},
-		"an amount of the pod itself counts": {"type: Pod, max: {cpu: 6}", one(build.Requests("cpu=1"), spec(podLimit("cpu", "6"))), ""},
+		"an amount of the pod itself counts": {"type: Pod, max: {cpu: 6}", one(build.Requests("cpu=1"), build.Spec(podLimit("cpu", "6"))), ""},
 		"claims are not pods":                {"type: PersistentVolumeClaim, max: {storage: 1Gi}", one(), ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			for _, l := range quota.Violations(ruled(t, rangeOf(tc.entry), nil), tc.gang) {
+			for _, l := range quota.Violations(build.View(t, build.LimitRange(tc.entry), nil), tc.gang) {
 				got += l.String() + " at " + string(l.At)
 				if l.When != quota.Never {
 					t.Errorf("%s holds %s; want never", l, l.When)
@@ -104,8 +99,8 @@ func TestLimitRanges(t *testing.T) {
 }
 
 func TestPodLevelRequestsFollowWhatTheContainersSayThemselves(t *testing.T) {
-	s := ruled(t, rangeOf("type: Container, defaultRequest: {cpu: 5}"), nil)
-	p := quota.Admitted(s, "ml", job.Pod{Spec: build.Pod("x", spec(podLimit("cpu", "2"))).Spec})
+	s := build.View(t, build.LimitRange("type: Container, defaultRequest: {cpu: 5}"), nil)
+	p := quota.Admitted(s, "ml", job.Pod{Spec: build.Pod("x", build.Spec(podLimit("cpu", "2"))).Spec})
 	if got := p.Requests["cpu"]; got != 2000 {
 		t.Errorf("the pod requests %dm; want 2000m, its own limit, since no container said anything", got)
 	}
@@ -113,7 +108,7 @@ func TestPodLevelRequestsFollowWhatTheContainersSayThemselves(t *testing.T) {
 
 func TestTheBoundOfARatioIsTheLargestLimitThatIsAllowed(t *testing.T) {
 	for entry, want := range map[string]int64{"{cpu: 1.5}": 3000, "{cpu: 1500m}": 3000, "{cpu: 1}": 2000, "{cpu: 0.0015}": 4} {
-		limits := quota.Violations(ruled(t, rangeOf("type: Container, maxLimitRequestRatio: "+entry), nil), in("ml", gangOf(group("Worker", 1, build.Requests("cpu=2"), limited("cpu", "4")))))
+		limits := quota.Violations(build.View(t, build.LimitRange("type: Container, maxLimitRequestRatio: "+entry), nil), build.Within("ml", build.Gang(build.Group("Worker", 1, build.Requests("cpu=2"), limited("cpu", "4")))))
 		if len(limits) != 1 || limits[0].Asked != 4000 || limits[0].Hard != want {
 			t.Errorf("%s: %+v; want 4000 asked where %d is the most", entry, limits, want)
 		}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/test/build"
 )
 
 func TestPodGroups(t *testing.T) {
@@ -15,7 +16,7 @@ func TestPodGroups(t *testing.T) {
 		return "apiVersion: " + apiVersion + "\nkind: PodGroup\nmetadata: {name: g, namespace: ml}\nspec: {" + spec + "}"
 	}
 	mark := func(key string, annotation bool) gang.Gang {
-		g := in("ml", gpus(4, "1"))
+		g := build.Within("ml", build.Workers(4, "1"))
 		if annotation {
 			g.Groups[0].Pod.Annotations = map[string]string{key: "g"}
 		} else {
@@ -23,7 +24,7 @@ func TestPodGroups(t *testing.T) {
 		}
 		return g
 	}
-	native := in("ml", gangOf(group("Worker", 4, spec(func(s *corev1.PodSpec) { s.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("g")} }))))
+	native := build.Within("ml", build.Gang(build.Group("Worker", 4, build.Spec(func(s *corev1.PodSpec) { s.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("g")} }))))
 	const five = "never members PodGroup ml/g: it waits for 5 pods; the job has 4 that name it\n"
 	cases := map[string]struct {
 		objects string
@@ -37,7 +38,7 @@ func TestPodGroups(t *testing.T) {
 		"Kubernetes 1.36":   {group1("scheduling.k8s.io/v1alpha2", "schedulingPolicy: {gang: {minCount: 5}}"), native, five},
 		"Kubernetes 1.35": {
 			"apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\nmetadata: {name: w, namespace: ml}\nspec: {podGroups: [{name: other, policy: {gang: {minCount: 9}}}, {name: workers, policy: {gang: {minCount: 5}}}]}",
-			in("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 4, Workload: "w", WorkloadGroup: "workers", Pod: group("x", 1).Pod}}}),
+			build.Within("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 4, Workload: "w", WorkloadGroup: "workers", Pod: build.Group("x", 1).Pod}}}),
 			"never members Workload ml/w: it waits for 5 pods; the job has 4 that name it\n",
 		},
 		"as many as there are":         {group1("scheduling.k8s.io/v1beta1", "schedulingPolicy: {gang: {minCount: 4}}"), native, ""},
@@ -47,7 +48,7 @@ func TestPodGroups(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, told(ruled(t, tc.objects, nil), tc.gang)); diff != "" {
+			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, tc.objects, nil), tc.gang)); diff != "" {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})

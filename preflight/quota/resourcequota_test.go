@@ -16,13 +16,13 @@ import (
 )
 
 func home() build.PodOption {
-	return spec(func(s *corev1.PodSpec) {
+	return build.Spec(func(s *corev1.PodSpec) {
 		s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone"}}}}
 	})
 }
 
 func across() build.PodOption {
-	return spec(func(s *corev1.PodSpec) {
+	return build.Spec(func(s *corev1.PodSpec) {
 		s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
 			{Weight: 1, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: "zone", Namespaces: []string{"web"}}},
 		}}}
@@ -37,19 +37,9 @@ func classScope(operator, value string) string {
 	return ", scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: " + operator + values + "}]}"
 }
 
-func class(name string) build.PodOption {
-	return spec(func(s *corev1.PodSpec) { s.PriorityClassName = name })
-}
-
-// quotaOf is a quota of namespace ml: its hard limits, what is used, and what else its
-// spec says.
-func quotaOf(hard, used, spec string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {%s}%s}\nstatus: {hard: {%s}, used: {%s}}", hard, spec, hard, used)
-}
-
 func TestQuotas(t *testing.T) {
 	two := func(options ...build.PodOption) gang.Gang {
-		return in("ml", gangOf(group("Worker", 2, options...)))
+		return build.Within("ml", build.Gang(build.Group("Worker", 2, options...)))
 	}
 	cases := map[string]struct {
 		objects string
@@ -57,20 +47,20 @@ func TestQuotas(t *testing.T) {
 		want    string
 	}{
 		"cpu is counted under three names": {
-			quotaOf("cpu: 3, requests.cpu: 3, limits.cpu: 7", "cpu: 0, requests.cpu: 0, limits.cpu: 0", ""), two(build.Requests("cpu=2"), limited("cpu", "4")),
+			build.ResourceQuota("cpu: 3, requests.cpu: 3, limits.cpu: 7", "cpu: 0, requests.cpu: 0, limits.cpu: 0", ""), two(build.Requests("cpu=2"), limited("cpu", "4")),
 			"never quota ResourceQuota ml/q: 2 Workers ask for 4 cpu; the hard limit is 3\n" +
 				"never quota ResourceQuota ml/q: 2 Workers ask for 8 limits.cpu; the hard limit is 7\n" +
 				"never quota ResourceQuota ml/q: 2 Workers ask for 4 requests.cpu; the hard limit is 3\n",
 		},
 		"a limit counts as the request that is not written": {
-			quotaOf("requests.memory: 10Gi", "requests.memory: 0", ""), two(limited("memory", "6Gi")),
+			build.ResourceQuota("requests.memory: 10Gi", "requests.memory: 0", ""), two(limited("memory", "6Gi")),
 			"never quota ResourceQuota ml/q: 2 Workers ask for 12Gi requests.memory; the hard limit is 10Gi\n",
 		},
 		"devices are counted by their requests only": {
-			quotaOf("nvidia.com/gpu: 1, limits.nvidia.com/gpu: 1", "", ""), two(build.Asks("8")), "",
+			build.ResourceQuota("nvidia.com/gpu: 1, limits.nvidia.com/gpu: 1", "", ""), two(build.Asks("8")), "",
 		},
 		"pods are counted as pods and as objects": {
-			quotaOf("pods: 1, count/pods: 1", "pods: 0, count/pods: 0", ""), two(),
+			build.ResourceQuota("pods: 1, count/pods: 1", "pods: 0, count/pods: 0", ""), two(),
 			"never quota ResourceQuota ml/q: 2 Workers ask for 2 count/pods; the hard limit is 1\n" +
 				"never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n",
 		},
@@ -81,34 +71,34 @@ func TestQuotas(t *testing.T) {
 			"apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: ml}\nspec: {hard: {pods: 1}}\nstatus: {hard: {pods: 2}, used: {pods: 0}}", two(), "",
 		},
 		"pods that end after a time": {
-			quotaOf("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(spec(func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = new(int64(60)) })),
+			build.ResourceQuota("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(build.Spec(func(s *corev1.PodSpec) { s.ActiveDeadlineSeconds = new(int64(60)) })),
 			"never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n",
 		},
-		"pods that do not end":                {quotaOf("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(), ""},
-		"best effort is a pod without cpu":    {quotaOf("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Requests("cpu=1")), ""},
-		"only a device is best effort":        {quotaOf("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Asks("1")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
-		"every scope has to match":            {quotaOf("pods: 1", "pods: 0", ", scopes: [NotTerminating, BestEffort]"), two(build.Requests("cpu=1")), ""},
-		"a priority class that is in":         {quotaOf("pods: 1", "pods: 0", classScope("In", "high")), two(class("high")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
-		"a priority class that is not in":     {quotaOf("pods: 1", "pods: 0", classScope("In", "high")), two(class("low")), ""},
-		"the default class is filled in":      {quotaOf("pods: 1", "pods: 0", classScope("In", "std")) + "\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: std}\nglobalDefault: true\nvalue: 5", two(), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
-		"a default class that nobody saw":     {quotaOf("pods: 1", "pods: 0", classScope("Exists", "")), two(), ""},
-		"no class is none of these":           {quotaOf("pods: 1", "pods: 0", classScope("NotIn", "high")), two(class("low")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
-		"affinity that looks elsewhere":       {quotaOf("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(across()), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
-		"affinity that stays at home":         {quotaOf("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(home()), ""},
-		"an amount that has to be said":       {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(build.Requests("cpu=2")), "never amount ResourceQuota ml/q: container main of Worker does not say limits.cpu, which the quota needs of every container\n"},
-		"an amount of the pod is said":        {quotaOf("limits.cpu: 64", "limits.cpu: 0", ""), two(spec(podLimit("cpu", "8"))), ""},
-		"a runtime class adds to every pod":   {quotaOf("requests.cpu: 5", "requests.cpu: 0", "") + "\n---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\noverhead: {podFixed: {cpu: 1}}", two(build.Requests("cpu=2"), spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })), "never quota ResourceQuota ml/q: 2 Workers ask for 6 requests.cpu; the hard limit is 5\n"},
-		"an elastic role counts at its least": {quotaOf("pods: 3", "pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 8, Min: 3, Pod: job.Pod{Spec: build.Pod("x").Spec}}}}), ""},
+		"pods that do not end":                {build.ResourceQuota("pods: 1", "pods: 0", ", scopes: [Terminating]"), two(), ""},
+		"best effort is a pod without cpu":    {build.ResourceQuota("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Requests("cpu=1")), ""},
+		"only a device is best effort":        {build.ResourceQuota("pods: 1", "pods: 0", ", scopes: [BestEffort]"), two(build.Asks("1")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"every scope has to match":            {build.ResourceQuota("pods: 1", "pods: 0", ", scopes: [NotTerminating, BestEffort]"), two(build.Requests("cpu=1")), ""},
+		"a priority class that is in":         {build.ResourceQuota("pods: 1", "pods: 0", classScope("In", "high")), two(build.PriorityClass("high")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"a priority class that is not in":     {build.ResourceQuota("pods: 1", "pods: 0", classScope("In", "high")), two(build.PriorityClass("low")), ""},
+		"the default class is filled in":      {build.ResourceQuota("pods: 1", "pods: 0", classScope("In", "std")) + "\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: std}\nglobalDefault: true\nvalue: 5", two(), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"a default class that nobody saw":     {build.ResourceQuota("pods: 1", "pods: 0", classScope("Exists", "")), two(), ""},
+		"no class is none of these":           {build.ResourceQuota("pods: 1", "pods: 0", classScope("NotIn", "high")), two(build.PriorityClass("low")), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"affinity that looks elsewhere":       {build.ResourceQuota("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(across()), "never quota ResourceQuota ml/q: 2 Workers need 2 pods; the hard limit is 1\n"},
+		"affinity that stays at home":         {build.ResourceQuota("pods: 1", "pods: 0", ", scopes: [CrossNamespacePodAffinity]"), two(home()), ""},
+		"an amount that has to be said":       {build.ResourceQuota("limits.cpu: 64", "limits.cpu: 0", ""), two(build.Requests("cpu=2")), "never amount ResourceQuota ml/q: container main of Worker does not say limits.cpu, which the quota needs of every container\n"},
+		"an amount of the pod is said":        {build.ResourceQuota("limits.cpu: 64", "limits.cpu: 0", ""), two(build.Spec(podLimit("cpu", "8"))), ""},
+		"a runtime class adds to every pod":   {build.ResourceQuota("requests.cpu: 5", "requests.cpu: 0", "") + "\n---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\noverhead: {podFixed: {cpu: 1}}", two(build.Requests("cpu=2"), build.Spec(func(s *corev1.PodSpec) { s.RuntimeClassName = new("kata") })), "never quota ResourceQuota ml/q: 2 Workers ask for 6 requests.cpu; the hard limit is 5\n"},
+		"an elastic role counts at its least": {build.ResourceQuota("pods: 3", "pods: 0", ""), build.Within("ml", gang.Gang{Groups: []gang.Group{{Name: "Worker", Count: 8, Min: 3, Pod: job.Pod{Spec: build.Pod("x").Spec}}}}), ""},
 		"roles that run one after the other do not add up": {
-			quotaOf("pods: 2, count/pods: 3", "pods: 0, count/pods: 0", ""), in("ml", gang.Gang{Groups: []gang.Group{
+			build.ResourceQuota("pods: 2, count/pods: 3", "pods: 0, count/pods: 0", ""), build.Within("ml", gang.Gang{Groups: []gang.Group{
 				{Name: "prepare", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}},
 				{Name: "train", Count: 2, Pod: job.Pod{Spec: build.Pod("x").Spec}, After: []string{"prepare"}},
 			}}),
 			"never quota ResourceQuota ml/q: 2 prepares + 2 trains ask for 4 count/pods; the hard limit is 3\n",
 		},
 		"claims made from a template": {
-			quotaOf("count/resourceclaims.resource.k8s.io: 1, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 15", "", "") + "\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: eight, namespace: ml}\nspec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}}",
-			two(spec(func(s *corev1.PodSpec) {
+			build.ResourceQuota("count/resourceclaims.resource.k8s.io: 1, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 15", "", "") + "\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: eight, namespace: ml}\nspec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: 8}}]}}}",
+			two(build.Spec(func(s *corev1.PodSpec) {
 				s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: new("eight")}}
 			})),
 			"never quota ResourceQuota ml/q: 2 Workers ask for 2 count/resourceclaims.resource.k8s.io; the hard limit is 1\n" +
@@ -117,7 +107,7 @@ func TestQuotas(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, told(ruled(t, tc.objects, nil), tc.gang)); diff != "" {
+			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, tc.objects, nil), tc.gang)); diff != "" {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})
@@ -125,15 +115,15 @@ func TestQuotas(t *testing.T) {
 }
 
 func TestAJobOfTheKindThatAQuotaCounts(t *testing.T) {
-	g := in("ml", gpus(1, "1"))
+	g := build.Within("ml", build.Workers(1, "1"))
 	g.Self.Group, g.Self.Resource = "kubeflow.org", "pytorchjobs"
-	full := ruled(t, quotaOf("count/pytorchjobs.kubeflow.org: 2", "count/pytorchjobs.kubeflow.org: 2", ""), nil)
+	full := build.View(t, build.ResourceQuota("count/pytorchjobs.kubeflow.org: 2", "count/pytorchjobs.kubeflow.org: 2", ""), nil)
 	want := "now quota ResourceQuota ml/q: the job asks for 1 count/pytorchjobs.kubeflow.org beside 2 in use; the hard limit is 2\n"
-	if diff := cmp.Diff(want, told(full, g)); diff != "" {
+	if diff := cmp.Diff(want, build.Violations(full, g)); diff != "" {
 		t.Errorf("a new job (-want +got):\n%s", diff)
 	}
 	g.Exists = true
-	if got := told(full, g); got != "" {
+	if got := build.Violations(full, g); got != "" {
 		t.Errorf("a job that is stored already: %s; want nothing", got)
 	}
 }
@@ -141,12 +131,12 @@ func TestAJobOfTheKindThatAQuotaCounts(t *testing.T) {
 // TestOwnPodsAreNotCountedTwice: pods of the job that exist are in what is used already.
 func TestOwnPodsAreNotCountedTwice(t *testing.T) {
 	quota := func(used int) string {
-		return quotaOf("requests.nvidia.com/gpu: 16", fmt.Sprintf("requests.nvidia.com/gpu: %d", used), "")
+		return build.ResourceQuota("requests.nvidia.com/gpu: 16", fmt.Sprintf("requests.nvidia.com/gpu: %d", used), "")
 	}
 	pod := func(name, node string) *corev1.Pod {
 		return build.Pod(name, build.On(node), build.In("ml"), build.Asks("8"), build.PodLabel("job", "train"))
 	}
-	g := in("ml", gpus(2, "8"))
+	g := build.Within("ml", build.Workers(2, "8"))
 	g.Own = func(p *corev1.Pod) (string, bool) { return "Worker", p.Labels["job"] == "train" }
 	cases := map[string]struct {
 		used int
@@ -164,7 +154,7 @@ func TestOwnPodsAreNotCountedTwice(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, told(ruled(t, quota(tc.used), nil, tc.pods...), g)); diff != "" {
+			if diff := cmp.Diff(tc.want, build.Violations(build.View(t, quota(tc.used), nil, tc.pods...), g)); diff != "" {
 				t.Errorf("Limits (-want +got):\n%s", diff)
 			}
 		})
@@ -196,7 +186,7 @@ func TestQuotaAgreesWithCreatingPodsOneByOne(t *testing.T) {
 				options = append(options, build.Asks(fmt.Sprint(gpu)))
 			}
 			n := 1 + rng.IntN(3)
-			g.Groups = append(g.Groups, group(fmt.Sprintf("role%d", i), n, options...))
+			g.Groups = append(g.Groups, build.Group(fmt.Sprintf("role%d", i), n, options...))
 			for range n {
 				pods = append(pods, map[string]int64{"pods": 1, "requests.cpu": cpu, "requests.nvidia.com/gpu": gpu})
 			}
@@ -222,7 +212,7 @@ func TestQuotaAgreesWithCreatingPodsOneByOne(t *testing.T) {
 			want = "now"
 		}
 		got := "fits"
-		if limits := quota.Violations(ruled(t, quotaOf(strings.Join(hardText, ", "), strings.Join(usedText, ", "), ""), nil), in("ml", g)); len(limits) > 0 {
+		if limits := quota.Violations(build.View(t, build.ResourceQuota(strings.Join(hardText, ", "), strings.Join(usedText, ", "), ""), nil), build.Within("ml", g)); len(limits) > 0 {
 			got = limits[0].When.String()
 		}
 		if verdicts[want]++; got != want {

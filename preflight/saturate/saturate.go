@@ -8,9 +8,9 @@
 package saturate
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 )
 
 // Integer are the types of counts and amounts: both are 64 bits wide on all platforms that
@@ -44,16 +44,16 @@ func Mul[T Integer](a, b T) T {
 // Full says whether a result is at the end of its range: the true one may lie beyond it.
 func Full[T Integer](n T) bool { return n == math.MaxInt64 || n == math.MinInt64 }
 
-// Text is a result as people read it: one at the end of the range says that it is no
-// more than a bound.
+// Text is a result as people read it: at the end of the range only a bound is known, and is
+// said in words that may stand before what is counted.
 func Text[T Integer](n T) string {
 	switch n {
 	case math.MaxInt64:
-		return fmt.Sprintf("%d or more", n)
+		return "more than 9 × 10¹⁸"
 	case math.MinInt64:
-		return fmt.Sprintf("%d or less", n)
+		return "less than -9 × 10¹⁸"
 	}
-	return fmt.Sprint(n)
+	return strconv.FormatInt(int64(n), 10)
 }
 
 // magnitude is |n|, which of the smallest number only an unsigned one can hold.

@@ -43,12 +43,12 @@ func clamped(n *big.Int) int64 {
 
 func TestText(t *testing.T) {
 	for n, want := range map[int64]string{
-		7: "7", math.MaxInt64: "9223372036854775807 or more", math.MinInt64: "-9223372036854775808 or less",
+		7: "7", -7: "-7", math.MaxInt64: "more than 9 × 10¹⁸", math.MinInt64: "less than -9 × 10¹⁸",
 	} {
 		if got := saturate.Text(n); got != want {
 			t.Errorf("Text(%d) = %q; want %q", n, got, want)
 		}
-		if got := saturate.Full(n); got != (n != 7) {
+		if got := saturate.Full(n); got != (n != 7 && n != -7) {
 			t.Errorf("Full(%d) = %t", n, got)
 		}
 	}

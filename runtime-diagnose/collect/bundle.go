@@ -27,7 +27,7 @@ import (
 //
 //	bundle.json                        what is in it, where each log comes from, what was missing
 //	job.yaml                           the job object
-//	pods.yaml events.yaml nodes.yaml   Lists, as kubectl prints them
+//	pods.yaml events.yaml nodes.yaml   Lists, as kubectl prints them; gone.yaml: pods of earlier attempts
 //	objects.yaml                       what stands between: Jobs, JobSets, PodGroups
 //	lastgood                           what the last good run printed: forms of lines, no text
 //	logs/POD/CONTAINER.log             and CONTAINER.before-1.log of the container before
@@ -39,7 +39,7 @@ const (
 )
 
 // objectFiles are those that are read whole; the others are logs.
-var objectFiles = []string{indexFile, goodFile, "job.yaml", "pods.yaml", "events.yaml", "nodes.yaml", "objects.yaml"}
+var objectFiles = []string{indexFile, goodFile, "job.yaml", "pods.yaml", "gone.yaml", "events.yaml", "nodes.yaml", "objects.yaml"}
 
 type index struct {
 	Schema  string     `json:"schema"`
@@ -125,6 +125,9 @@ func (b *bundle) objects(c diagnose.Case) {
 		b.file("job.yaml", text)
 	}
 	b.list("pods.yaml", "v1", "Pod", each(c.Pods))
+	if len(c.Gone) > 0 {
+		b.list("gone.yaml", "v1", "Pod", each(c.Gone))
+	}
 	b.list("events.yaml", "v1", "Event", each(c.Events))
 	b.list("nodes.yaml", "v1", "Node", each(c.Nodes))
 	var between []any

@@ -11,6 +11,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +29,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 )
 
 // Cluster reads from the API server. It is safe for concurrent use.
@@ -228,6 +230,7 @@ func (r *reading) readNodes(ctx context.Context) {
 			wanted[name] = true
 		}
 	}
+	r.readFormerNodes(ctx, wanted)
 	if len(wanted) > few {
 		all, err := r.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 		if err != nil {
@@ -248,6 +251,29 @@ func (r *reading) readNodes(ctx context.Context) {
 			continue
 		}
 		r.out.Nodes = append(r.out.Nodes, *node)
+	}
+}
+
+// mostFormer bounds the nodes of earlier attempts that are read.
+const mostFormer = 4
+
+// readFormerNodes reads the nodes that the platform took from earlier attempts: what they run since shows
+// whether they were upgraded. One that is gone says nothing.
+func (r *reading) readFormerNodes(ctx context.Context, have map[string]bool) {
+	before, err := ledger.Decode(r.object.GetAnnotations()[ledger.Annotation])
+	if err != nil || len(r.out.Pods) == 0 {
+		return
+	}
+	n, asked := 0, map[string]bool{}
+	for _, a := range slices.Backward(before.Attempts) {
+		if !a.Platform || a.Node == "" || a.Upgrade != "" || have[a.Node] || asked[a.Node] || n == mostFormer {
+			continue
+		}
+		asked[a.Node] = true
+		n++
+		if node, err := r.node(ctx, a.Node); err == nil {
+			r.out.Nodes = append(r.out.Nodes, *node)
+		}
 	}
 }
 

@@ -127,6 +127,7 @@ func (r *reading) adoptPods() {
 	switch r.out.State.Phase {
 	case kinds.Failed, kinds.Restarting, kinds.PhaseUnknown:
 	default:
+		r.out.Gone = r.history(nil)
 		return
 	}
 	latest := map[string]*corev1.Pod{}
@@ -144,10 +145,22 @@ func (r *reading) adoptPods() {
 			r.out.Pods = append(r.out.Pods, *p)
 		}
 	}
+	r.out.Gone = r.history(latest)
 	for i := range r.out.Pods {
 		p := &r.out.Pods[i]
 		r.standing[r.place(p)] = p
 	}
+}
+
+// history are the kept pods that are gone and are not the last word about their place.
+func (r *reading) history(latest map[string]*corev1.Pod) []corev1.Pod {
+	var out []corev1.Pod
+	for _, p := range r.keptPods {
+		if r.present[p.UID] == nil && r.owned(p) && latest[r.place(p)] != p {
+			out = append(out, *p)
+		}
+	}
+	return out
 }
 
 // owned says that a pod that was kept was read from this job's namespace.

@@ -51,7 +51,7 @@ func (f *contents) parse() (diagnose.Case, error) {
 	}
 	c := diagnose.Case{Now: ix.Taken, Missing: ix.Missing, Absent: ix.Absent}
 	if err := errors.Join(
-		decodeList(f, "pods.yaml", &c.Pods), decodeList(f, "events.yaml", &c.Events), decodeList(f, "nodes.yaml", &c.Nodes),
+		decodeList(f, "pods.yaml", &c.Pods), decodeList(f, "gone.yaml", &c.Gone), decodeList(f, "events.yaml", &c.Events), decodeList(f, "nodes.yaml", &c.Nodes),
 		f.between(&c), f.job(&c), f.good(&c),
 	); err != nil {
 		return diagnose.Case{}, err

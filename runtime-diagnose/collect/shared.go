@@ -1,7 +1,9 @@
 package collect
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -12,18 +14,23 @@ import (
 )
 
 const (
-	// sharedFor is how long one answer serves the diagnoses of several jobs: jobs that fail together ask for the same
-	// events and nodes. It is no longer than changes of a job wait to be looked at (diagnosis.debounce, 1 s), so that what
-	// was there when a job changed is in the answer.
-	sharedFor = time.Second
+	// defaultShared is how long an answer is held where nobody says: as long as diagnosis.debounce by default.
+	defaultShared = time.Second
 	// absentFor is how long a kind that the API does not serve is not asked for again.
 	absentFor = 30 * time.Second
-	// mostShared bounds the answers that are held.
-	mostShared = 256
+	// mostShared bounds the answers that are held. One is at most a page of 500 events, about 500 KiB.
+	mostShared = 64
+	// mostAbsent bounds the kinds that are known to be lacking: whoever writes owner references makes them up.
+	mostAbsent = 256
 )
 
 // Shared is what diagnoses of one process share: the same question is asked once. The zero value is ready to use.
 type Shared struct {
+	// For is how long one answer serves the diagnoses of several jobs: jobs that fail together ask for the same
+	// events and nodes. It must be no longer than changes of a job wait to be looked at (diagnosis.debounce), so that
+	// what was there when a job changed is in the answer. 0: a second; less: nothing is shared.
+	For time.Duration
+
 	mu      sync.Mutex
 	answers map[sharedKey]*sharedAnswer
 	absent  map[schema.GroupKind]time.Time
@@ -40,25 +47,10 @@ type sharedAnswer struct {
 
 // ask answers from what was asked a short while before, or asks. An error is nobody else's. What is returned must not be changed.
 func ask[T any](s *Shared, key sharedKey, do func() (T, error)) (T, error) {
-	if s == nil {
+	if s == nil || s.For < 0 {
 		return do()
 	}
-	now := time.Now()
-	s.mu.Lock()
-	a := s.answers[key]
-	if a == nil || now.Sub(a.asked) > sharedFor {
-		for k, old := range s.answers {
-			if now.Sub(old.asked) > sharedFor || len(s.answers) >= mostShared {
-				delete(s.answers, k)
-			}
-		}
-		if s.answers == nil {
-			s.answers = map[sharedKey]*sharedAnswer{}
-		}
-		a = &sharedAnswer{asked: now}
-		s.answers[key] = a
-	}
-	s.mu.Unlock()
+	a := s.answer(key)
 	own := false
 	a.once.Do(func() {
 		own = true
@@ -69,6 +61,69 @@ func ask[T any](s *Shared, key sharedKey, do func() (T, error)) (T, error) {
 		return value, a.err
 	}
 	return do() // another's context may have ended
+}
+
+// answer is the one that is held, or a new one, which is let go when its time is over: what is held is large, and
+// the next question may be hours away.
+func (s *Shared) answer(key sharedKey) *sharedAnswer {
+	lasts := cmp.Or(s.For, defaultShared)
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.answers[key]
+	if a != nil && now.Sub(a.asked) <= lasts {
+		return a
+	}
+	if s.answers == nil {
+		s.answers = map[sharedKey]*sharedAnswer{}
+	}
+	if len(s.answers) >= mostShared {
+		delete(s.answers, oldest(s.answers, func(a *sharedAnswer) time.Time { return a.asked }))
+	}
+	a = &sharedAnswer{asked: now}
+	s.answers[key] = a
+	time.AfterFunc(lasts, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.answers[key] == a {
+			delete(s.answers, key)
+		}
+	})
+	return a
+}
+
+// oldest is the key of what was there first. O(n) for maps of a few hundred.
+func oldest[K comparable, V any](m map[K]V, at func(V) time.Time) (key K) {
+	var first time.Time
+	for k, v := range m {
+		if when := at(v); first.IsZero() || when.Before(first) {
+			key, first = k, when
+		}
+	}
+	return key
+}
+
+// lacks says whether a kind was asked for a short while ago and is not there.
+func (s *Shared) lacks(kind schema.GroupKind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, known := s.absent[kind]
+	return known && time.Since(at) < absentFor
+}
+
+// lack notes that a kind is not there, until it is asked for again.
+func (s *Shared) lack(kind schema.GroupKind) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.absent == nil {
+		s.absent = map[schema.GroupKind]time.Time{}
+	}
+	maps.DeleteFunc(s.absent, func(_ schema.GroupKind, at time.Time) bool { return now.Sub(at) >= absentFor })
+	if _, known := s.absent[kind]; !known && len(s.absent) >= mostAbsent {
+		delete(s.absent, oldest(s.absent, func(at time.Time) time.Time { return at }))
+	}
+	s.absent[kind] = now
 }
 
 // events is one page of a namespace's events.
@@ -90,20 +145,12 @@ func (c *Cluster) mapping(kind schema.GroupKind, version string) (*meta.RESTMapp
 		return c.Mapper.RESTMapping(kind, version)
 	}
 	versioned := schema.GroupKind{Group: kind.Group + "/" + version, Kind: kind.Kind}
-	c.Shared.mu.Lock()
-	at, known := c.Shared.absent[versioned]
-	c.Shared.mu.Unlock()
-	if known && time.Since(at) < absentFor {
+	if c.Shared.lacks(versioned) {
 		return nil, &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: []string{version}}
 	}
 	m, err := c.Mapper.RESTMapping(kind, version)
 	if meta.IsNoMatchError(err) {
-		c.Shared.mu.Lock()
-		if c.Shared.absent == nil {
-			c.Shared.absent = map[schema.GroupKind]time.Time{}
-		}
-		c.Shared.absent[versioned] = time.Now()
-		c.Shared.mu.Unlock()
+		c.Shared.lack(versioned)
 	}
 	return m, err
 }

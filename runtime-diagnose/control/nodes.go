@@ -64,6 +64,9 @@ func (r *reader) readUpkeep(node *corev1.Node) {
 			say("taint", "tainted "+taint.ToString(), ruleNodeLeaving, map[string]string{"taint": taint.Key})
 		}
 	}
+	if mark := UpgradeMark(node); mark != "" {
+		say("upgrade", mark, ruleNodeUpgrade, map[string]string{"mark": mark})
+	}
 	switch state := node.Labels[upgradeLabel]; state {
 	case "", "upgrade-done", "upgrade-required":
 	default:

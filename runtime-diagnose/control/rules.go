@@ -11,7 +11,7 @@ import (
 func Rules() []*signature.Signature {
 	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+19)
 	rules = append(rules, Silent, Podless, Stuck, Deleted, ruleOwn128, AgainAndAgain, ReplicaLost, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
-		ruleNodeLeaving, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted)
+		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)
 	}

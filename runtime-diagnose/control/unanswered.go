@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
@@ -75,9 +77,9 @@ func explainSilence(c *evidence.Bundle, of job.Ref, facts map[string]string) str
 		return fmt.Sprintf("managedBy is %q, so the kind's own operator leaves it to that controller", other)
 	}
 	var why []string
-	if queue := c.Job.Gang.Queue; queue != "" {
+	if queue, says := queueOf(c); queue != "" {
 		facts["queue"] = queue
-		why = append(why, queueSays(c, queue))
+		why = append(why, says)
 	}
 	controller, known := kinds.ControllerOf(of)
 	if !known {
@@ -103,6 +105,27 @@ func explainSilence(c *evidence.Bundle, of job.Ref, facts map[string]string) str
 	}
 	return strings.Join(why, "; ")
 }
+
+// queueOf is the queue that a job names, and what it says of a job without pods: Kueue holds the job itself,
+// the others hold its pods.
+func queueOf(c *evidence.Bundle) (queue, says string) {
+	queue, system := c.Job.Gang.Queue, gang.Of(c.Job).System
+	if c.Job.Source != nil {
+		if named := c.Job.Source.GetLabels()[kueueQueue]; named != "" {
+			queue, system = named, gang.Kueue
+		}
+	}
+	switch {
+	case queue == "":
+		return "", ""
+	case system == gang.Kueue:
+		return queue, queueSays(c, queue)
+	}
+	return queue, fmt.Sprintf("its queue %s of %s holds pods, and there are none yet to hold", queue, cmp.Or(string(system), c.Job.Gang.Scheduler, "the scheduler"))
+}
+
+// kueueQueue is the label by which a job is Kueue's (https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/).
+const kueueQueue = "kueue.x-k8s.io/queue-name"
 
 // queueSays is how far a queue has got with the job: Kueue makes a Workload for each.
 func queueSays(c *evidence.Bundle, queue string) string {

@@ -61,7 +61,7 @@ func Add(m manager.Manager, o Options) error {
 		return fmt.Errorf("set up controller: %w", err)
 	}
 	from := &collect.Cluster{
-		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Shared: &collect.Shared{}, Now: o.Now,
+		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Shared: &collect.Shared{For: sharedFor(o.Debounce)}, Now: o.Now,
 		Suspect: func(text []byte) bool { return collect.Suspicious(o.catalog())(text) },
 	}
 	if kept != nil {
@@ -70,7 +70,7 @@ func Add(m manager.Manager, o Options) error {
 	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)
 	if o.Model != nil && o.Model != llm.Off {
-		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, Language: o.Language, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
+		e := explain.Explainer{Client: o.Model, Sources: o.Prompts.Sources(kube), MaxTokens: o.MaxTokens, PromptBytes: o.PromptBytes, PromptTokens: o.PromptTokens, Language: o.Language, Answers: explain.NewAnswers(), Name: o.ModelName, Budget: o.ModelBudget}
 		r.Tell = newStoryteller(e, o.Attempts, writer, counts, &r.memory, func(ctx context.Context, key Request) {
 			select {
 			case woken <- event.TypedGenericEvent[Request]{Object: key}:
@@ -115,6 +115,15 @@ const (
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = time.Minute
 )
+
+// sharedFor is how long diagnoses share answers of the API: no longer than changes wait to be looked at, so that what was
+// there when a job changed is in the answer. Where they do not wait, nothing is shared.
+func sharedFor(debounce time.Duration) time.Duration {
+	if debounce <= 0 {
+		return -1
+	}
+	return min(debounce, time.Second)
+}
 
 // leading runs only where the manager leads.
 type leading struct{ run func(context.Context) error }

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 )
 
 // The annotations that Signalbox writes, and the one that users write to ask.
@@ -21,13 +24,15 @@ const (
 	Solution   = prefix + "solution"  // numbered steps, one a line
 	Diagnosis  = prefix + "diagnosis" // the same for machines; see stored
 	Waiting    = prefix + "waiting"   // why it has not started
+	Attempts   = ledger.Annotation    // that failed, one by one; see ledger.Ledger
 	Warned     = prefix + "warned"    // what admission said, and what became of it; see Remembered
 	Ask        = prefix + "diagnose"  // any new value asks for a diagnosis now
+	Confirm    = prefix + "confirmed" // users: yes, or the category it was, where a model named the cause
 	FieldOwner = "signalbox"
 )
 
 // owned are the annotations that Signalbox writes, in the order they are cut when space is short.
-var owned = [...]string{Healthy, Error, Solution, Waiting, Analysis, Diagnosis, Warned}
+var owned = [...]string{Healthy, Error, Solution, Waiting, Analysis, Diagnosis, Warned, Attempts}
 
 // stored is the annotation signalbox.dev/diagnosis: compact JSON.
 type stored struct {
@@ -73,6 +78,18 @@ type storedStory struct {
 	Cites   []evidence.ID `json:"cites"`
 	Dropped int           `json:"dropped,omitempty"`
 	LeftOut string        `json:"leftOut,omitempty"` // how much was dropped and why
+
+	Nominated *storedNomination `json:"nominated,omitempty"` // what stands as error and solution
+	Refused   string            `json:"refused,omitempty"`   // why what it named does not
+}
+
+// storedNomination is the line that a model named and the rules let stand.
+type storedNomination struct {
+	Line     evidence.ID       `json:"line"`
+	Text     string            `json:"text"`
+	Category string            `json:"category"`
+	Standing diagnose.Standing `json:"standing"`
+	Supports []string          `json:"supports,omitempty"`
 }
 
 func causeOf(c diagnose.Cause) storedCause {
@@ -118,7 +135,7 @@ type finding struct {
 
 // annotations are what the job should carry, within Budget.
 func (f finding) annotations() map[string]string {
-	r := f.result
+	r := explain.WithStory(f.result)
 	out := map[string]string{Healthy: health(r.Verdict)}
 	add := func(key, text string, most int) {
 		if text != "" {
@@ -138,12 +155,15 @@ func (f finding) annotations() map[string]string {
 		if told := whole(r.Story.Text, room); told != "" {
 			analysis += fmt.Sprintf("\nAs %s tells it:\n%s", r.Story.Model, told)
 		}
-		if left := r.Story.LeftOut; left != "" && len(analysis)+len(left) < 2500 {
+		if left := joined(r.Story.LeftOut, r.Story.Refused); left != "" && len(analysis)+len(left) < 2500 {
 			analysis += fmt.Sprintf("\n(%s: %s)", r.Story.Model, left)
 		}
 	}
 	add(Analysis, analysis, 2560)
 	out[Diagnosis] = f.json(Budget - size(out) - len(Diagnosis))
+	if account := r.Attempts.Encode(); account != "" {
+		out[Attempts] = account // has a bound of its own
+	}
 	return out
 }
 
@@ -163,7 +183,10 @@ func (f finding) json(most int) string {
 	}
 	if r.Story != nil {
 		s.Model = r.Story.Model
-		s.Story = &storedStory{Text: r.Story.Text, Prompt: r.Story.Prompt, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut}
+		s.Story = &storedStory{Text: r.Story.Text, Prompt: r.Story.Prompt, Cites: r.Story.Cites, Dropped: r.Story.Dropped, LeftOut: r.Story.LeftOut, Refused: r.Story.Refused}
+		if n := r.Story.Nominated; n != nil {
+			s.Story.Nominated = &storedNomination{n.Item.ID, cut(n.Item.Text, 300), n.Category, n.Standing, n.Supports}
+		}
 	}
 	return s.within(most)
 }
@@ -199,6 +222,11 @@ func (s stored) within(most int) string {
 		steps[0]()
 		steps = steps[1:]
 	}
+}
+
+// joined are sentences that are there.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
 }
 
 func (s *stored) leave(what string, n int) {
@@ -258,7 +286,10 @@ func comparable(m map[string]string) map[string]string {
 	delete(m, Diagnosis)
 	model, story := s.Model, ""
 	if s.Story != nil {
-		story = s.Story.Text + s.Story.LeftOut
+		story = s.Story.Text + s.Story.LeftOut + s.Story.Refused
+		if n := s.Story.Nominated; n != nil {
+			story += "\x00" + string(n.Line) + n.Category + string(n.Standing)
+		}
 	}
 	m["what"] = strings.Join([]string{s.Fingerprint, string(s.Verdict), s.Category, s.Asked, model, story}, "\x00")
 	return m

@@ -42,6 +42,7 @@ func (r *remembered) slim() {
 	r.result = diagnose.Result{
 		Job: all.Job, Verdict: all.Verdict, Waiting: all.Waiting, Category: all.Category, Error: all.Error, Analysis: all.Analysis,
 		Solution: all.Solution, Remarks: all.Remarks, Root: all.Root, Coverage: all.Coverage, Observed: all.Observed,
+		Attempts: all.Attempts,
 	}
 	for _, e := range all.Effects {
 		r.result.Effects = append(r.result.Effects, diagnose.Cause{

@@ -31,7 +31,9 @@ type view struct {
 	created      time.Time
 	asked        bool // a user asks for a diagnosis that was not made yet
 	spoken       bool // something that is not healthy stands on the job
-	silent       bool // nothing of ours stands on the job
+	silent       bool // nothing of ours stands on the job, or only that it was paused
+	paused       bool // the job itself asks for no pods
+	saysPaused   bool // and carries that it does
 	deleted      time.Time
 	held         bool // by finalizers
 	declared     int  // pods that the job asks for at least; 0: unknown
@@ -55,8 +57,8 @@ func (v view) decide() (need, time.Duration) {
 		return thorough, v.again()
 	case v.ended():
 		return thorough, 0
-	case v.state.Phase == kinds.Suspended:
-		return v.wellAgain()
+	case v.rests():
+		return v.resting()
 	}
 	oldest, unscheduled := v.waiting()
 	waited := v.now.Sub(oldest)
@@ -81,6 +83,26 @@ func (v view) decide() (need, time.Duration) {
 	default:
 		return nothing, v.patience() - waited
 	}
+}
+
+// rests says that the job is suspended or paused: by its operator's word, or by its own where it has no pod.
+func (v view) rests() bool {
+	return v.state.Phase == kinds.Suspended || v.state.Phase == kinds.PhaseUnknown && v.paused && len(v.pods) == 0
+}
+
+// resting has a job that is paused say so, once.
+func (v view) resting() (need, time.Duration) {
+	if v.saysPaused {
+		return v.wellAgain()
+	}
+	since := v.created
+	if at, err := time.Parse(time.RFC3339, v.state.Since); err == nil && at.After(since) {
+		since = at
+	}
+	if left := visible - v.now.Sub(since); left > 0 {
+		return nothing, left
+	}
+	return thorough, 0
 }
 
 // patience is how long a job may wait before it says why: one without pods waits for its operator, or for

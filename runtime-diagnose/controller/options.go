@@ -49,6 +49,7 @@ type Options struct {
 	Attempts     int             // calls of the model for one finding
 	MaxTokens    int
 	PromptBytes  int
+	PromptTokens int
 	Prompts      Prompts
 
 	Concurrency  int
@@ -108,7 +109,7 @@ func FromConfig(c config.Config) (Options, error) {
 		Model: model, ModelName: c.LLM.BaseURL + " " + c.LLM.Model, Language: c.LLM.Language, ModelLongest: 2 * time.Duration(c.LLM.Timeout), ModelBudget: &explain.Budget{
 			Calls: c.LLM.PerDay.Calls, Tokens: c.LLM.PerDay.Tokens, NamespaceCalls: c.LLM.PerDay.NamespaceCalls, NamespaceTokens: c.LLM.PerDay.NamespaceTokens,
 		},
-		Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes,
+		Attempts: c.LLM.Attempts, MaxTokens: c.LLM.MaxTokens, PromptBytes: c.LLM.PromptBytes, PromptTokens: c.LLM.PromptTokens,
 		Prompts:     Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: c.Prompts.Dir},
 		Concurrency: d.Concurrency, PendingAfter: time.Duration(d.PendingAfter), Debounce: time.Duration(d.Debounce),
 		Refresh: time.Duration(d.Refresh), Discovery: time.Duration(d.Discovery), Timeout: time.Duration(d.Timeout),

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -243,6 +244,9 @@ func (r *Reconciler) belongsToAnother(u *unstructured.Unstructured) bool {
 	return ok
 }
 
+// restsWord begins what a diagnosis says of a job that is paused.
+const restsWord = "suspended:"
+
 func (r *Reconciler) now() time.Time {
 	if r.Now != nil {
 		return r.Now()
@@ -264,8 +268,10 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	v.spoken = healthy != "" && healthy != "Yes"
 	v.silent = before.Verdict == "" && healthy != "Yes" || healthy == ""
 	if j, err := k.Read(u, nil); err == nil && j != nil {
-		v.declared = j.MinPods()
+		v.declared, v.paused = j.MinPods(), j.Suspended
 	}
+	v.saysPaused = strings.HasPrefix(u.GetAnnotations()[Waiting], restsWord)
+	v.silent = v.silent || !v.rests() && strings.HasPrefix(u.GetAnnotations()[Analysis], restsWord)
 	for _, selector := range k.Select(refOf(k, u), u) {
 		var pods corev1.PodList
 		if err := r.Cache.List(ctx, &pods, client.InNamespace(u.GetNamespace()), client.MatchingLabelsSelector{Selector: selector}); err != nil {
@@ -278,7 +284,7 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 
 // unwait takes back why a job waits as soon as nothing of it waits any more.
 func (r *Reconciler) unwait(ctx context.Context, u *unstructured.Unstructured, v view) error {
-	if _, unscheduled := v.waiting(); unscheduled || u.GetAnnotations()[Waiting] == "" {
+	if _, unscheduled := v.waiting(); unscheduled || v.rests() || u.GetAnnotations()[Waiting] == "" {
 		return nil
 	}
 	_, err := r.Writer.writeReason(ctx, u, "")
@@ -337,7 +343,9 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 		return err
 	}
 	c.Watched = known.watched.sightings(u.GetName())
-	result := diagnose.Diagnose(ctx, c, r.catalog(), r.Core)
+	core := r.Core
+	core.Nominees = r.Tell != nil && r.mayLeave(u.GetNamespace())
+	result := diagnose.Diagnose(ctx, c, r.catalog(), core)
 	result.Remarks = append(result.Remarks, known.watched.remarks()...)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -347,6 +355,7 @@ func (r *Reconciler) diagnose(ctx context.Context, k *kinds.Kind, u *unstructure
 		known.looks = 0
 	}
 	known.looks++
+	result.Attempts = known.result.Attempts.Merge(result.Attempts) // the cache may be behind what was written
 	known.seen, known.at, known.result = seen, v.now, result
 	known.watched.tell()
 	known.shown = promptCase(c)

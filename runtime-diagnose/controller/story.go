@@ -128,7 +128,7 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 		return s.story
 	}
 	if before, ok := f.toldBefore(u); ok {
-		told := before.told()
+		told := before.told(f.result)
 		r.memory.setStory(u.GetUID(), f.toldAs(), stance{story: told, done: true})
 		known.slim()
 		return told // from before a restart: the model is not asked twice
@@ -215,7 +215,10 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		}
 		if err == nil {
 			s.memory.setStory(uid, t.print, stance{story: story, done: true})
-			if story.Text == "" {
+			if story.Refused != "" {
+				s.say(ctx, t, NominationRefused, story.Model+": "+story.Refused)
+			}
+			if story.Text == "" && story.Nominated == nil && story.Refused == "" {
 				s.say(ctx, t, ExplanationLeftOut, "nothing of what "+story.Model+" wrote is shown: "+cmp.Or(story.LeftOut, "the answer has no sentence"))
 			}
 			s.wake(ctx, t.key)

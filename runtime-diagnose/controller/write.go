@@ -38,6 +38,8 @@ const (
 	ExplanationFailed = "ExplanationFailed"
 	// ExplanationLeftOut (Warning): the evidence supports nothing of what the model wrote; the note says why.
 	ExplanationLeftOut = "ExplanationLeftOut"
+	// NominationRefused (Warning): the line that the model named as the cause fails a test of the rules; the note says which.
+	NominationRefused = "NominationRefused"
 )
 
 // Writer puts findings on jobs. It is safe for concurrent use.

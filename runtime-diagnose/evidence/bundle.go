@@ -27,6 +27,7 @@ type Bundle struct {
 	Kind    *kinds.Kind
 	State   kinds.State
 	Pods    []corev1.Pod
+	Gone    []corev1.Pod   // of earlier attempts, as they were seen last: history, and members no more
 	Events  []corev1.Event // of the job, its pods and the objects between
 	Nodes   []corev1.Node  // those the pods run on
 	Objects []*unstructured.Unstructured

@@ -19,6 +19,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 )
 
 // Answers remembers what a model wrote about failures, so that one which many jobs have is asked about
@@ -44,6 +45,7 @@ type remembered struct {
 	text, model string
 	kept        int // sentences that were supported there
 	of          traits
+	nominated   string // the form of the line that was named as the cause and accepted; empty: none
 }
 
 // traits are what tells one job's failure from another's of the same cause, in an order that both share.
@@ -82,8 +84,32 @@ func key(q Question, r diagnose.Result, model string) string {
 	for _, step := range r.Solution {
 		part(blind(step))
 	}
+	for _, form := range unknownForms(r, blind) {
+		part(form)
+	}
 	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:])
+}
+
+// mostForms is how many lines tell one unknown failure from another.
+const mostForms = 3
+
+// unknownForms are the last lines of an inconclusive job that may be its cause, without names and numbers, and that
+// say that something is wrong: failures that no rule knows differ by them alone.
+func unknownForms(r diagnose.Result, blind func(string) string) (out []string) {
+	if r.Verdict != diagnose.Inconclusive {
+		return nil
+	}
+	for _, n := range slices.Backward(r.Nominees) {
+		form := blind(strings.TrimSpace(reduce.Written(n.Item.Text)))
+		if n.Why == "" && n.Suspect && !slices.Contains(out, form) {
+			if out = append(out, form); len(out) == mostForms {
+				break
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // digits are numbers, and what looks like a hash or an address in memory.
@@ -237,14 +263,30 @@ func (a *Answers) find(key string, q Question, r diagnose.Result) (*diagnose.Sto
 	if !ok {
 		return nil, false
 	}
-	kept := ground.Keep(ground.Parse(swap(was.text, between(was.of, traitsOf(r)))), against(q, r))
-	if kept.Sentences-kept.Dropped < was.kept {
+	answer := ground.Parse(swap(was.text, between(was.of, traitsOf(r))))
+	answer.Nominate.Line, answer.Nominate.Quote = "", ""
+	if was.nominated != "" {
+		blind := blinder(r)
+		i := slices.IndexFunc(r.Nominees, func(n diagnose.Nominee) bool {
+			return n.Why == "" && blind(strings.TrimSpace(reduce.Written(n.Item.Text))) == was.nominated
+		})
+		if i < 0 {
+			return nil, false
+		}
+		answer.Nominate.Line = string(r.Nominees[i].Item.ID)
+	}
+	story, kept := judged(answer, was.model, q, r)
+	if kept.Sentences-kept.Dropped < was.kept || was.nominated != "" && story.Nominated == nil {
 		return nil, false
 	}
-	return storyOf(kept, was.model, q.version), true
+	return story, true
 }
 
 // add remembers an answer.
-func (a *Answers) add(key string, r diagnose.Result, text, model string, kept ground.Kept) {
-	a.known.Add(key, remembered{text: text, model: model, kept: kept.Sentences - kept.Dropped, of: traitsOf(r)})
+func (a *Answers) add(key string, r diagnose.Result, text, model string, kept ground.Kept, n *diagnose.Nominated) {
+	m := remembered{text: text, model: model, kept: kept.Sentences - kept.Dropped, of: traitsOf(r)}
+	if n != nil {
+		m.nominated = blinder(r)(strings.TrimSpace(reduce.Written(n.Item.Text)))
+	}
+	a.known.Add(key, m)
 }

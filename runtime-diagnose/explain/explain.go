@@ -1,8 +1,10 @@
 // Package explain asks a model to tell the story of a finished diagnosis, and keeps of it what
-// cites the evidence. The finding itself is not among the things it returns: with or without a
-// model, after an error, an empty or a hostile answer, the result of the rules is what it was.
+// cites the evidence. Where the rules are inconclusive a model may name a line as the cause; what passes the
+// rules' tests becomes error and solution, and is marked. Nothing else of a finding is among the things it
+// returns: with or without a model, after an error, an empty or a hostile answer, verdict, cause, owner and
+// retry are what they were.
 //
-// Start reading at Explainer.Explain.
+// Start reading at Explainer.Explain; of nominations, at Test.
 package explain
 
 import (
@@ -11,6 +13,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -18,6 +21,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/llm"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // Explainer asks one model. The zero value has none: Explain answers llm.ErrOff.
@@ -30,6 +34,8 @@ type Explainer struct {
 	Name        string          // of the model: what another has said is not remembered for it
 	MaxTokens   int             // of an answer; 0: 1024
 	PromptBytes int             // of evidence; 0: 48 KiB
+
+	PromptTokens int // of evidence as well; 0: bytes alone count
 }
 
 // Question is what a model will be asked about one diagnosis.
@@ -58,7 +64,7 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 	if tokens <= 0 {
 		tokens = 1024
 	}
-	data := prompt.Of(c, r, budget)
+	data := prompt.Of(c, r, prompt.Room{Bytes: budget, Tokens: e.PromptTokens})
 	data.Language = e.Language
 	t, problem := prompt.Choose(ctx, r.Job.Kind, e.Sources...)
 	text, err := t.Render(data)
@@ -69,7 +75,11 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 			problem = errors.Join(problem, err)
 		}
 	}
-	return Question{Request: llm.Request{System: prompt.System, User: text, MaxTokens: tokens, JSONSchema: []byte(prompt.Schema)}, Template: t.Name, source: t.Source(), version: t.Version(), Problem: problem}
+	system, schema := prompt.System, prompt.Schema
+	if Nominates(r) {
+		system, schema = system+prompt.Nominate+categories(), prompt.NominateSchema
+	}
+	return Question{Request: llm.Request{System: system, User: text, MaxTokens: tokens, JSONSchema: []byte(schema)}, Template: t.Name, source: t.Source(), version: t.Version(), Problem: problem}
 }
 
 // Worth says whether there is something to explain: a failure, and no job that waits for the cluster, whose
@@ -126,15 +136,29 @@ func (e Explainer) ask(ctx context.Context, q Question, r diagnose.Result, key s
 	if err != nil {
 		return Told{}, fmt.Errorf("explain %s: %w", r.Job, err)
 	}
-	kept := ground.Keep(ground.Parse(answer.Text), against(q, r))
+	story, kept := judged(ground.Parse(answer.Text), answer.Model, q, r)
 	if key != "" {
-		e.Answers.add(key, r, answer.Text, answer.Model, kept)
+		e.Answers.add(key, r, answer.Text, answer.Model, kept, story.Nominated)
 	}
-	return Told{Story: storyOf(kept, answer.Model, q.version), Answer: answer}, nil
+	return Told{Story: story, Answer: answer}, nil
 }
 
-func storyOf(kept ground.Kept, model, prompt string) *diagnose.Story {
-	return &diagnose.Story{Text: kept.Text(), Model: modelName(model), Prompt: prompt, Cites: kept.Cites, Dropped: kept.Dropped, LeftOut: kept.LeftOut()}
+// judged is what remains of an answer: the nomination is tested, then each sentence is held against the evidence.
+func judged(a ground.Answer, model string, q Question, r diagnose.Result) (*diagnose.Story, ground.Kept) {
+	shown := against(q, r)
+	story := &diagnose.Story{Model: modelName(model), Prompt: q.version}
+	if a.Nominate.Line != "" {
+		story.Nominated, story.Refused = Test(r, shown.Items, a.Nominate)
+	}
+	if n := story.Nominated; n != nil {
+		n.Model = story.Model
+		category, _ := signature.CategoryOf(n.Category)
+		shown.Root = append(slices.Clone(shown.Root), n.Item.ID)
+		shown.Says += "\n" + category.Slug + "\n" + category.Title
+	}
+	kept := ground.Keep(a, shown)
+	story.Text, story.Cites, story.Dropped, story.LeftOut = kept.Text(), kept.Cites, kept.Dropped, kept.LeftOut()
+	return story, kept
 }
 
 // against is what the answer is held against.

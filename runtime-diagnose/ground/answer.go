@@ -10,10 +10,15 @@ import (
 // it claims; nothing may rest on it.
 type Answer struct {
 	Healthy, Error, Analysis, Solution string
+	Nominate                           Nomination
 }
 
-// heading is one of the four words at the start of a line, with the marks models put around it.
-var heading = regexp.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}(healthy|error|analysis|solution|健康|错误|分析|解决方案)[\s*_]{0,4}[:：][\s*_]{0,4}`)
+// Nomination is the line that a model takes for the cause, and the category that it puts it in. It is a proposal:
+// see explain.Test. The zero value is none.
+type Nomination struct{ Line, Quote, Category string }
+
+// heading is one of the words at the start of a line, with the marks models put around it.
+var heading = regexp.MustCompile(`(?i)^[\s>*#_\-\d.]{0,12}(healthy|error|analysis|solution|nominate|健康|错误|分析|解决方案|提名)[\s*_]{0,4}[:：][\s*_]{0,4}`)
 
 // thoughts are what a reasoning model thinks aloud; an unclosed one runs to the end.
 var thoughts = regexp.MustCompile(`(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|$)`)
@@ -28,10 +33,13 @@ func Parse(text string) Answer {
 		return a
 	}
 	var a Answer
+	nominate := ""
 	at := &a.Analysis
 	for line := range strings.Lines(text) {
 		if m := heading.FindStringSubmatchIndex(line); m != nil {
-			at = a.field(line[m[2]:m[3]])
+			if at = a.field(line[m[2]:m[3]]); at == nil {
+				at = &nominate
+			}
 			line = line[m[1]:]
 		}
 		*at += line
@@ -42,8 +50,26 @@ func Parse(text string) Answer {
 	for _, s := range []*string{&a.Healthy, &a.Error, &a.Analysis, &a.Solution} {
 		*s = strings.TrimSpace(*s)
 	}
+	a.Nominate = nominationOf(nominate)
 	return a
 }
+
+// nominationOf reads "[pod/worker-3/trainer#18231] dataset-error", in any order, with a quotation perhaps.
+func nominationOf(text string) (n Nomination) {
+	if m := brackets.FindStringSubmatch(text); m != nil {
+		n.Line, text = strings.TrimSpace(m[1]), strings.Replace(text, m[0], " ", 1)
+	}
+	if m := quotation.FindStringSubmatch(text); m != nil {
+		n.Quote, text = strings.Join(m[1:], ""), strings.Replace(text, m[0], " ", 1)
+	}
+	if n.Category = slug.FindString(text); n.Line == "" {
+		return Nomination{}
+	}
+	return n
+}
+
+// slug is the name of a category.
+var slug = regexp.MustCompile(`\b[a-z0-9]+(?:-[a-z0-9]+)+\b|\bsegfault\b|\bevicted\b`)
 
 func (a *Answer) field(name string) *string {
 	switch strings.ToLower(name) {
@@ -53,6 +79,8 @@ func (a *Answer) field(name string) *string {
 		return &a.Error
 	case "solution", "解决方案":
 		return &a.Solution
+	case "nominate", "提名":
+		return nil
 	default:
 		return &a.Analysis
 	}
@@ -73,6 +101,12 @@ func parseJSON(text string) (Answer, bool) {
 				*f.into = plain(v)
 			}
 		}
+	}
+	if n, ok := raw["nominate"].(map[string]any); ok {
+		a.Nominate = Nomination{Line: strings.Trim(strings.TrimSpace(plain(n["line"])), "[]"), Quote: plain(n["quote"]), Category: strings.TrimSpace(plain(n["category"]))}
+	}
+	if a.Nominate.Line == "" {
+		a.Nominate = Nomination{}
 	}
 	return a, a != Answer{}
 }

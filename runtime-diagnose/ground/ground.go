@@ -255,3 +255,23 @@ func (g *grounds) find(body string) []evidence.ID {
 	}
 	return []evidence.ID{best}
 }
+
+// chat are the marks and words by which a text speaks to a model or for one.
+var chat = regexp.MustCompile(`(?i)<\|?/?(?:im_start|im_end|system|endoftext|assistant|user)\b|\[/?INST\]|^\W{0,4}(?:system|assistant|user|human|developer)\s*[:：]|\b(?:previous|prior|above|earlier|all) instructions?\b|\b(?:language model|as an ai|llm|nominate[ds]?|nomination)\b|\b(?:healthy|solution|analysis)\s*[:：]|\byou (?:must|should|are now|have to|need to)\b|\b(?:job|run|training) is (?:healthy|fine|well)\b|忽略.{0,8}指令|提名`)
+
+// Injected says that a text which came through a log or an event speaks to whoever reads it: it has marks of a
+// chat, gives orders, asks for secrets, holds a command, or says who is to blame. Such a text is no cause.
+func Injected(text string) bool {
+	text = Clean(text)
+	return chat.MatchString(text) || asks.MatchString(text) && wants.MatchString(text) || imperativeIn.MatchString(text) || shellLike.MatchString(text) ||
+		blames.MatchString(text) && blamed.MatchString(text)
+}
+
+// wants are words by which somebody asks for something.
+var wants = regexp.MustCompile(`(?i)\b(?:your|my|send|paste|give|share|upload|post|tell|enter|click|visit)\b|发送|粘贴|上传`)
+
+// blamed are those whom a log does not blame.
+var blamed = regexp.MustCompile(`(?i)\b(?:administrators?|colleagues?|help ?desk|support team|somebody|operators? of|retry(?:ing)? helps?)\b|管理员`)
+
+// NoAddress is a text without addresses of the network: what came through a log is not a source of any.
+func NoAddress(text string) string { return address.ReplaceAllString(text, "(an address)") }

@@ -21,6 +21,20 @@ const Schema = `{"type":"object","properties":{"healthy":{"type":"string","enum"
 	`"analysis":{"type":"array","items":{"type":"string"}},"solution":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["healthy","error","analysis","solution"],"additionalProperties":false}`
 
+// Nominate follows System where the rules have found no cause: then a model may name a line. Categories follows.
+const Nominate = `
+
+The rules have NOT found the cause of this failure. If one line that you are shown says why the job failed, nominate it: add
+Nominate: [ID] "a part of that line, exactly as shown" category
+(as JSON: "nominate": {"line": ID, "quote": text, "category": category}; empty texts for none). Rules will test the nomination: the line has to be there, at the end of the log of the member that failed first, not survived, not printed by members that did not fail. Nominate the first line that says what went wrong, not what followed from it. Nominate nothing if no line says why. The categories are:
+`
+
+// NominateSchema is Schema with a nomination.
+const NominateSchema = `{"type":"object","properties":{"healthy":{"type":"string","enum":["Yes","No"]},"error":{"type":"string"},` +
+	`"analysis":{"type":"array","items":{"type":"string"}},"solution":{"type":"array","items":{"type":"string"}},` +
+	`"nominate":{"type":"object","properties":{"line":{"type":"string"},"quote":{"type":"string"},"category":{"type":"string"}},"required":["line","quote","category"],"additionalProperties":false}},` +
+	`"required":["healthy","error","analysis","solution","nominate"],"additionalProperties":false}`
+
 // builtin is the question where nobody wrote another.
 const builtin = `{{.Metadata.JobKind}} {{.Metadata.JobName}} in namespace {{.Metadata.Namespace}} is {{.Metadata.JobStatus}}.
 {{range .Metadata.Roles}}{{.}}

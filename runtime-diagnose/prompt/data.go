@@ -12,26 +12,33 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/ground"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/tokens"
 )
 
 // maxItem is how many bytes of one piece of evidence are shown; a traceback has a few thousand.
 const maxItem = 4 << 10
 
-// Of collects what templates see. Evidence beyond budget bytes is left out, what the finding
+// Room is how much evidence is shown: bytes, and tokens as most models count them. 0 tokens: no such bound.
+type Room struct{ Bytes, Tokens int }
+
+// Of collects what templates see. Evidence for which there is no room is left out and counted, what the finding
 // rests on last. Metadata holds JobName, JobKind, Namespace, JobStatus, JobReason, Roles (one
 // line each), and for every role of the job, in the spelling Worker: WorkerExpected,
 // WorkerCreatedCount (numbers), WorkerStatus and WorkerDiagnosis. The names that aegis documents
 // for Master, Worker and Launcher are there for every kind.
-func Of(c diagnose.Case, r diagnose.Result, budget int) Data {
+func Of(c diagnose.Case, r diagnose.Result, room Room) Data {
 	all := everything(r)
-	items := choose(all, r, budget)
+	found := finding(r)
+	if room.Tokens > 0 {
+		found, room.Tokens = fitting(found, room.Tokens-ofFences)
+		room.Tokens = cmp.Or(room.Tokens, -1) // nothing is left; 0 is no bound
+	}
+	items := choose(all, r, room)
 	d := Data{Metadata: metadata(c, r, items)}
-	d.ErrorInfo = fence("finding and states", append(finding(r), lines(items, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric)...))
+	d.ErrorInfo = fence("finding and states", append(found, lines(items, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric)...))
 	d.EventInfo = fence("events", lines(items, evidence.Event))
 	d.LogInfo = fence("logs", lines(inReadingOrder(items), evidence.Log))
-	if left := len(all) - len(items); left > 0 {
-		d.LogInfo += fmt.Sprintf("(%d more pieces of evidence are left out)\n", left)
-	}
+	d.LogInfo += leftOut(len(all)-len(items), unkept(r))
 	return d
 }
 
@@ -74,6 +81,12 @@ func everything(r diagnose.Result) []evidence.Item {
 			}
 		}
 	}
+	for _, n := range r.Nominees { // events that no signature knows
+		if !known[n.Item.ID] {
+			known[n.Item.ID] = true
+			out = append(out, n.Item)
+		}
+	}
 	return out
 }
 
@@ -93,7 +106,7 @@ func tag(id evidence.ID) string { return "[" + string(id) + "]" }
 
 // choose takes evidence in order of importance until the budget is used, and returns it in its
 // own order: what the root rests on, what its effects rest on, the rest, the lines around.
-func choose(all []evidence.Item, r diagnose.Result, budget int) []evidence.Item {
+func choose(all []evidence.Item, r diagnose.Result, room Room) []evidence.Item {
 	weight := map[evidence.ID]int{}
 	for _, item := range r.Evidence {
 		weight[item.ID] = 1
@@ -112,16 +125,30 @@ func choose(all []evidence.Item, r diagnose.Result, budget int) []evidence.Item 
 	for i := range order {
 		order[i] = i
 	}
+	near := nearness(all, r)
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(weight[all[b].ID], weight[all[a].ID])
+		return cmp.Or(cmp.Compare(weight[all[b].ID], weight[all[a].ID]), cmp.Compare(near[a], near[b]))
 	})
 	var taken []int
+	misfits, counted := 0, room.Tokens != 0
 	for _, i := range order {
+		if misfits == mostMisfits {
+			break
+		}
 		n := min(len(all[i].Text), maxItem) + len(all[i].ID) + 16
-		if n > budget {
+		if n > room.Bytes {
+			misfits++
 			continue
 		}
-		budget -= n
+		if counted {
+			t := tokens.Count("| " + line(all[i]) + "\n")
+			if t > room.Tokens {
+				misfits++
+				continue
+			}
+			room.Tokens -= t
+		}
+		room.Bytes -= n
 		taken = append(taken, i)
 	}
 	slices.Sort(taken)
@@ -130,6 +157,92 @@ func choose(all []evidence.Item, r diagnose.Result, budget int) []evidence.Item 
 		out[k] = all[i]
 	}
 	return out
+}
+
+// ofFences is how many tokens stand around the evidence: the fences, and how much is left out.
+const ofFences = 120
+
+// fitting are the lines of a finding that take no more than half of the room, and the room that is left.
+func fitting(found []string, room int) ([]string, int) {
+	most := room / 2
+	for i, l := range found {
+		t := tokens.Count("| " + l + "\n")
+		if t > most {
+			return found[:i], room
+		}
+		most, room = most-t, room-t
+	}
+	return found, room
+}
+
+// mostMisfits is how many pieces are tried that are too long for the room that is left.
+const mostMisfits = 64
+
+// What is shown first of a log: what stands around the decisive line, and its end; then what says that something
+// is wrong; then the rest, from the end.
+const (
+	aroundRoot = 10
+	atEnd      = 15
+)
+
+// nearness orders the lines around the evidence by how much they may tell, the most first: of the log of the
+// cause before others.
+func nearness(all []evidence.Item, r diagnose.Result) []int {
+	type log struct {
+		pod, container, file string
+		attempt              int
+	}
+	of := func(s evidence.Source) log { return log{s.Pod, s.Container, s.File, s.Attempt} }
+	behind := map[log]int{} // lines seen from the end
+	out := make([]int, len(all))
+	for i := len(all) - 1; i >= 0; i-- {
+		s := all[i].Source
+		if all[i].Kind != evidence.Log {
+			continue // events come first
+		}
+		n := behind[of(s)]
+		behind[of(s)]++
+		apart := distance(s, evidence.Source{})
+		if r.Root != nil {
+			apart = distance(s, r.Root.Source)
+		}
+		class := 3
+		switch {
+		case r.Root != nil && apart == 0 && max(s.Line-r.Root.Source.Line, r.Root.Source.Line-s.Line) <= aroundRoot, n < atEnd:
+			class = 0
+		case wrong.MatchString(all[i].Text):
+			class = 1
+		case n < 4*atEnd:
+			class = 2
+		}
+		out[i] = 1 + class<<26 + apart<<24 + min(n, 1<<24-1)
+	}
+	return out
+}
+
+// wrong are words of a line that says that something is wrong. They choose what is shown first, no more.
+var wrong = regexp.MustCompile(`(?i)error|\berr\b|fail|fatal|panic|abort|exception|assert|cannot|can't|unable|denied|invalid|not found|timed? ?out|refused|missing|killed|unexpected|no space|out of`)
+
+// unkept is how many lines of logs were read and are in no piece of evidence.
+func unkept(r diagnose.Result) int {
+	n := 0
+	for _, e := range r.Excerpts {
+		n += max(0, e.Read-len(e.Lines))
+	}
+	return n
+}
+
+// leftOut says how much is not shown; empty: all is.
+func leftOut(pieces, lines int) string {
+	switch {
+	case pieces <= 0 && lines == 0:
+		return ""
+	case lines == 0:
+		return fmt.Sprintf("(%d more pieces of evidence are left out)\n", pieces)
+	case pieces <= 0:
+		return fmt.Sprintf("(%d more lines of logs were read and are left out)\n", lines)
+	}
+	return fmt.Sprintf("(%d more pieces of evidence, and %d more lines of logs that were read, are left out)\n", pieces, lines)
 }
 
 // inReadingOrder puts the lines of one log together, by number; logs stay in the order in which

@@ -63,7 +63,7 @@ func oom() (diagnose.Case, diagnose.Result) {
 
 func TestBuiltinShowsFencedEvidence(t *testing.T) {
 	c, r := oom()
-	got, err := Builtin().Render(Of(c, r, 1<<20))
+	got, err := Builtin().Render(Of(c, r, Room{Bytes: 1<<20}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ Nothing: "{{ index .Metadata "Nothing" }}{{ .Metadata.None }}{{ .Language }}"
 		t.Fatal(err)
 	}
 	c, r := oom()
-	got, err := tmpl.Render(Of(c, r, 1<<20))
+	got, err := tmpl.Render(Of(c, r, Room{Bytes: 1<<20}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ Nothing: ""
 func TestARoleCalledJobIsNotTheJob(t *testing.T) {
 	c, r := oom()
 	c.Job.Roles[1].Name = "job"
-	got := Of(c, r, 1<<20).Metadata
+	got := Of(c, r, Room{Bytes: 1<<20}).Metadata
 	if got["JobStatus"] != "Failed" || got["JobName"] != "train" || got["JobExpected"] != 2 {
 		t.Errorf("the status is %v of %v, %v pods; want Failed, train, 2", got["JobStatus"], got["JobName"], got["JobExpected"])
 	}
@@ -125,7 +125,7 @@ func TestARoleCalledJobIsNotTheJob(t *testing.T) {
 
 func TestTheBudgetKeepsWhatTheFindingRestsOn(t *testing.T) {
 	c, r := oom()
-	d := Of(c, r, 80)
+	d := Of(c, r, Room{Bytes: 80})
 	if !strings.Contains(d.ErrorInfo, "exit 137, OOMKilled, limit 64Gi") {
 		t.Errorf("the root's evidence is left out: %s", d.ErrorInfo)
 	}

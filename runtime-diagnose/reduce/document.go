@@ -174,12 +174,14 @@ func definition(text string) bool {
 }
 
 // functionWords hold sentences together, whatever they are about.
-var functionWords = map[string]bool{}
+var functionWords = wordSet("the a an to is are of and if you this that in for with can be or it as not on by from will your at when have has we but which how should may must do does so than then there these they was were")
 
-func init() {
-	for word := range strings.FieldsSeq("the a an to is are of and if you this that in for with can be or it as not on by from will your at when have has we but which how should may must do does so than then there these they was were") {
-		functionWords[word] = true
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
+	return set
 }
 
 // A sentence has so many words at least, one of five of them a function word, and few characters that

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
@@ -29,6 +30,7 @@ type Findings struct {
 	Compared     string           // how the decisive line compares with the last good run
 	End          evidence.Excerpt // of the log that a bare exit code is the last word of
 	Notes        []string         // what is worth knowing and no failure
+	Ledger       ledger.Ledger    // of the attempts that failed
 	Retried      string           // how often the operator tried again; empty: never
 	HalfStarted  time.Duration    // from when on a gang that holds devices and cannot begin is remarked; 0: it does not run
 	MostEvidence int              // items in the report

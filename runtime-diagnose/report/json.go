@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
@@ -32,6 +33,7 @@ type jsonResult struct {
 	Hypotheses []jsonGuess     `json:"hypotheses,omitempty"`
 	Candidates []jsonCandidate `json:"candidates,omitempty"`
 	Confidence *jsonConfidence `json:"confidence,omitempty"`
+	Attempts   *ledger.Ledger  `json:"attempts,omitempty"` // that failed
 	Evidence   []evidence.Item `json:"evidence"`
 	Coverage   Coverage        `json:"coverage"`
 	Story      *jsonStory      `json:"story"`
@@ -99,6 +101,18 @@ type jsonStory struct {
 	Cites   []evidence.ID `json:"cites"`
 	Dropped int           `json:"dropped"`
 	LeftOut string        `json:"leftOut,omitempty"`
+
+	Nominated *jsonNominated `json:"nominated,omitempty"`
+	Refused   string         `json:"refused,omitempty"` // why the rules refused the line that it named
+}
+
+// jsonNominated is the line that a model named and the rules let stand as error and solution.
+type jsonNominated struct {
+	Line     evidence.ID `json:"line"`
+	Text     string      `json:"text"`
+	Category string      `json:"category"`
+	Standing Standing    `json:"standing"`
+	Supports []string    `json:"supports"`
 }
 
 // HealthyWord is what the annotation and the JSON say: Yes, No or Unknown.
@@ -121,6 +135,9 @@ func JSON(r Report) ([]byte, error) {
 		Healthy: HealthyWord(r.Verdict), Verdict: r.Verdict, Waiting: r.Waiting, Category: r.Category,
 		Error: r.Error, Analysis: r.Analysis, Solution: notNil(r.Solution),
 		Remarks: r.Remarks, Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
+	}
+	if r.Attempts.Len() > 0 {
+		out.Attempts = &r.Attempts
 	}
 	out.Hypotheses, out.Missing = guessesJSON(r.Hypotheses), r.Missing
 	if r.Why {
@@ -150,7 +167,10 @@ func JSON(r Report) ([]byte, error) {
 		out.Followers = append(out.Followers, one)
 	}
 	if s := r.Story; s != nil {
-		out.Story = &jsonStory{s.Text, s.Model, s.Prompt, notNil(s.Cites), s.Dropped, s.LeftOut}
+		out.Story = &jsonStory{Text: s.Text, Model: s.Model, Prompt: s.Prompt, Cites: notNil(s.Cites), Dropped: s.Dropped, LeftOut: s.LeftOut, Refused: s.Refused}
+		if n := s.Nominated; n != nil {
+			out.Story.Nominated = &jsonNominated{n.Item.ID, n.Item.Text, n.Category, n.Standing, notNil(n.Supports)}
+		}
 	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/attribute"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/ledger"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
 )
@@ -62,8 +63,11 @@ type Report struct {
 	// Candidates are all that could be the cause, the best first, with what speaks for and against each.
 	Candidates []attribute.Candidate
 	Confidence attribute.Confidence
-	Why        bool     // JSON shows the candidates
-	Printed    *Printed // of a job that ended well, to compare the next run with; nil: nothing
+	Why        bool      // JSON shows the candidates
+	Printed    *Printed  // of a job that ended well, to compare the next run with; nil: nothing
+	Nominees   []Nominee // of an inconclusive job, where they were asked for: lines that a model may name
+
+	Attempts ledger.Ledger // that failed, of all there were
 
 	Plain string // Analysis without what Text shows in another form
 }
@@ -108,6 +112,9 @@ type Story struct {
 	Cites       []evidence.ID
 	Dropped     int    // sentences that the evidence they cite does not support
 	LeftOut     string // how many sentences were dropped and why; empty: none
+
+	Nominated *Nominated // the line that it took for the cause, after the rules tested it; nil: none
+	Refused   string     // why the rules refused what it took for the cause; empty: they did not
 }
 
 // Coverage says how much was looked at.
@@ -126,6 +133,24 @@ type Guess struct {
 	Points  int
 	Decides string // what would tell whether it is the cause, as a clause
 	Command string // that shows it; empty: there is none to type
+}
+
+// Nominee is a line that was read, and what the rules say to it as the cause.
+type Nominee struct {
+	Item     evidence.Item
+	Why      string   // it is not the cause; empty: nothing contradicts it
+	Suspect  bool     // its words say that something is wrong
+	Supports []string // what speaks for it, each independent of the others
+}
+
+// Nominated is a line that a model has named as the cause of a failure that no rule explains, after the rules
+// have tested it. Verdict, root, owner, retry and category are those of the rules all the same.
+type Nominated struct {
+	Item     evidence.Item
+	Category string   // that the model named, of the list
+	Standing Standing // Hypothesis, or Supported where two supports are independent
+	Supports []string
+	Model    string
 }
 
 // Printed is what the logs of a job that ended well printed, for its next run.

@@ -291,7 +291,7 @@ func (d *draft) whyHealthy(r *Report) string {
 	switch {
 	case d.State.Phase == kinds.Succeeded:
 		fmt.Fprintf(&b, "The operator says %s succeeded", d.subject())
-	case d.State.Phase == kinds.Suspended, d.State.Stopped():
+	case d.suspended(), d.State.Stopped():
 		return r.Waiting
 	case len(d.Seen.Pods) > 0:
 		fmt.Fprintf(&b, "%d of %d pod%s run%s or %s ended well", d.countWell(), len(d.Seen.Pods), words.S(len(d.Seen.Pods)), words.Verb(len(d.Seen.Pods)), words.Has(len(d.Seen.Pods)))

@@ -63,6 +63,9 @@ func text(r Report) string {
 		}
 		fmt.Fprintf(&b, "\n%s\n", n.short(why))
 	}
+	if told := r.Attempts.Told(); told != "" {
+		b.WriteString("\nattempts that failed\n" + told)
+	}
 	b.WriteString(n.short(guessesText(r)))
 	if r.Story != nil && r.Story.Text != "" {
 		fmt.Fprintf(&b, "\n%s says (%d sentences without evidence left out)\n  %s\n", r.Story.Model, r.Story.Dropped,

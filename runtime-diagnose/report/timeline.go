@@ -69,17 +69,7 @@ func Timeline(r Report, p Picture) string {
 		p.Paint = func(_, text string) string { return text }
 	}
 	p.Width = max(p.Width, narrowest)
-	var bars, waiting []bar
-	for i := range r.Members {
-		b, ok := barOf(&r.Members[i], r.Observed)
-		switch {
-		case ok:
-			bars = append(bars, b)
-		case notStarted(&r.Members[i]):
-			b.says, b.mark = "has not started", cellWaits
-			waiting = append(waiting, b)
-		}
-	}
+	bars, waiting := barsOf(r)
 	if len(bars) == 0 {
 		return ""
 	}
@@ -117,6 +107,21 @@ func Timeline(r Report, p Picture) string {
 
 // ascii is what stands for each character of the picture where only ASCII can be shown.
 var ascii = strings.NewReplacer("━", "=", "─", "-", "┄", ".", "‹", "<", "◆", "#", "✗", "x", "●", "o", "▶", ">", "░", ":", "…", "~", "±", "+-", "−", "-", "·", "-")
+
+// barsOf are the members that have times, and those that have not started.
+func barsOf(r Report) (bars, waiting []bar) {
+	for i := range r.Members {
+		b, ok := barOf(&r.Members[i], r.Observed)
+		switch {
+		case ok:
+			bars = append(bars, b)
+		case notStarted(&r.Members[i]):
+			b.says, b.mark = "has not started", cellWaits
+			waiting = append(waiting, b)
+		}
+	}
+	return bars, waiting
+}
 
 // layout is how the columns of a picture are shared out.
 type layout struct {

@@ -75,16 +75,23 @@ func (d *draft) atRest() bool {
 	switch {
 	case d.State.Stopped():
 		return true
-	case d.State.Phase != kinds.Suspended:
+	case !d.suspended():
 		return false
 	}
 	return root == nil || root.Item.Source.Pod != "" || root.Item.Kind == evidence.Log
 }
 
+// suspended says that the job asks for no pods: its operator says so, or the job does, its operator says nothing
+// and no pod is there.
+func (d *draft) suspended() bool {
+	return d.State.Phase == kinds.Suspended ||
+		d.State.Phase == kinds.PhaseUnknown && d.State.Message == "" && d.Job != nil && d.Job.Suspended && len(d.Seen.Pods) == 0
+}
+
 // queued is a job that a queue holds back: it waits, and nothing is wrong with it.
 func (d *draft) queued() bool {
 	root := d.root
-	return d.State.Phase == kinds.Suspended && root != nil && root.Platform &&
+	return d.suspended() && root != nil && root.Platform &&
 		(root.Signature.ID == "queue-quota" || root.Signature.ID == "kueue-preempted")
 }
 

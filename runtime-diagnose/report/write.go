@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -32,7 +33,7 @@ func Write(ctx context.Context, f *Findings) Report {
 	}
 	d.compareAttempts()
 	d.remarkAll()
-	r := Report{Observed: d.Now, Excerpts: d.Read.Excerpts, Coverage: d.coverage()}
+	r := Report{Observed: d.Now, Excerpts: d.Read.Excerpts, Coverage: d.coverage(), Attempts: d.Ledger}
 	if d.Job != nil {
 		r.Job = d.Job.Ref
 	}
@@ -56,6 +57,9 @@ func (d *draft) remarkAll() {
 	d.remarkRestarts()
 	if d.Retried != "" {
 		d.remark("The job was %s.", d.Retried)
+	}
+	if said := d.Ledger.Sentences(); len(said) > 0 {
+		d.remark("%s", strings.Join(said, " "))
 	}
 	d.remarkDebugged()
 	d.remarkSituation()

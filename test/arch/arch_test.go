@@ -15,16 +15,16 @@ const module = "github.com/signalbox-dev/signalbox/"
 // layers are the packages by what they may know; a package imports only lower layers,
 // and of its own layer only what sideways lists. docs/architecture.md shows the table.
 var layers = map[string]int{
-	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/redact": 0,
+	"preflight/job": 0, "preflight/gang": 0, "preflight/podspec": 0, "preflight/words": 0, "preflight/finding": 0, "preflight/saturate": 0, "runtime-diagnose/redact": 0, "runtime-diagnose/tokens": 0,
 	"preflight/kinds": 1, "preflight/cluster": 1, "preflight/quota": 2, "preflight/fit/internal/assign": 2, "preflight/fit/topology": 2, "preflight/fit": 2, "preflight/fit/whatif": 2, "runtime-diagnose/signature": 1, "runtime-diagnose/reduce": 1, "runtime-diagnose/familiar": 1, "runtime-diagnose/evidence": 1,
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
-	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/ground": 2,
-	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
+	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/learn": 2, "runtime-diagnose/ground": 2,
+	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/ledger": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
 	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
-	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4,
-	"cmd/signalbox": 5,
+	"runtime-diagnose/controller": 4, "certs": 4, "config": 4, "config/labelled": 4, "policies/oci": 4,
+	"cmd/signalbox/browser": 4, "cmd/signalbox": 5,
 }
 
 // sideways are the imports inside one layer, one by one.
@@ -45,6 +45,7 @@ var sideways = map[string][]string{
 	"runtime-diagnose/ground":       {"runtime-diagnose/llm"},
 	"runtime-diagnose/timeline":     {"runtime-diagnose/control", "runtime-diagnose/progress"}, // members are pods and the courses of their logs
 	"runtime-diagnose/attribute":    {"runtime-diagnose/control", "runtime-diagnose/timeline"}, // it decides among what both observed
+	"runtime-diagnose/ledger":       {"runtime-diagnose/control"},                              // attempts are lives of pods, and what was said of their ends
 	"runtime-diagnose":              {"runtime-diagnose/report"},
 	"runtime-diagnose/bare":         {"runtime-diagnose/control"}, // where a pasted line is kept
 	"runtime-diagnose/controller":   {"runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "config", "config/labelled"},
@@ -58,11 +59,13 @@ var sideways = map[string][]string{
 var homes = map[string][]string{
 	"github.com/open-policy-agent/opa":    {"policies"},
 	"github.com/sashabaranov/go-openai":   {"runtime-diagnose/llm"},
+	"github.com/pkoukk/tiktoken-go":       {"runtime-diagnose/tokens"},
 	"k8s.io/component-helpers":            {"preflight/podspec"},
 	"github.com/spf13/cobra":              {"cmd/signalbox"},
 	"github.com/owenrumney/go-sarif":      {"cmd/signalbox"},
 	"sigs.k8s.io/controller-runtime":      {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "preflight/cluster/live", "certs", "cmd/signalbox"},
-	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "certs", "config/labelled", "cmd/signalbox"},
+	"k8s.io/client-go":                    {"webhook", "runtime-diagnose/controller", "runtime-diagnose/collect", "runtime-diagnose/capture", "preflight/cluster/live", "certs", "config/labelled", "policies/oci", "cmd/signalbox"},
+	"oras.land/oras-go":                   {"policies/oci"},
 	"github.com/prometheus/client_golang": {"webhook", "runtime-diagnose/controller", "certs", "cmd/signalbox", "preflight/cluster/live"},
 }
 

@@ -29,6 +29,8 @@ var caps = map[string]string{
 	"preflight/checks/internal/facts.ShortList.most": "preflight/checks/internal/facts.TestWhatAMessageHasNoRoomForIsCutAndCounted",
 	"preflight/checks/internal/facts.sums.most":      "preflight/checks/internal/facts.TestSumsOfMoreRolesThanAreTriedAreUnknown",
 	"preflight/checks/resources.mostCores":           "preflight/checks/resources/testdata/amount-in-wrong-unit/fires-on-ten-million-cores.txtar",
+	"preflight.mostEarlier":                          "preflight.TestEarlierRunsAreBounded",
+	"preflight.mostEarlierText":                      "preflight.TestRunOfSaysHowARunEnded/a line one above the bound",
 	"preflight/cluster.MostDeviceRequests":           "preflight/fit.TestDevicesThatAreAlikeForAllRequestsAreCounted/the 65th of 65 is not counted",
 	"preflight/cluster.mostSelectors":                "preflight/fit.TestAClaimGoesWhereItsDriverHasStorage/65 capacities are too many",
 	"preflight/cluster.mostWide":                     "preflight/fit.TestClaimsOfOneClassEachTakeAVolumeOfTheirOwn/65 volumes that all nodes reach",

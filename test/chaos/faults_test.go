@@ -4,11 +4,14 @@ package chaos
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 // wait is how long nothing happens: before a fault, in it, and before the load ends.
@@ -28,14 +31,41 @@ var _ = Describe("Jobs are created while", Ordered, ContinueOnFailure, func() {
 
 	It("one replica is killed", under("one-killed", func(ctx context.Context, l *load) {
 		replicas[0].kill()
+		l.kills = 1
 		l.fail(ctx, "failed-in-it")
 		wait(3 * time.Second)
 		replicas[0].again()
 	}))
 
+	// What a replica has reviewed is known to the others a second later, whatever becomes of it.
+	It("a replica is killed a second after it reviewed a job", func(ctx SpecContext) {
+		l := begin("chaos-remembered")
+		l.stop()
+		l.all.Wait()
+		said := &atomic.Bool{}
+		_, err := l.jobs.Create(context.WithValue(ctx, heardKey{}, said), l.job("remembered", 2), metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(said.Load()).To(BeTrue(), "it was reviewed")
+		wait(1200 * time.Millisecond)
+		for _, r := range replicas { // either has reviewed it
+			r.kill()
+		}
+		replicas[0].start()
+		replicas[1].again()
+		Eventually(replicas[0].ready.Load).Should(BeTrue())
+		Consistently(func() (string, error) {
+			u, err := l.jobs.Get(ctx, "remembered", metav1.GetOptions{})
+			if err != nil {
+				return "", err
+			}
+			return u.GetAnnotations()[webhook.ReviewAnnotation], nil
+		}).WithTimeout(40*time.Second).WithPolling(time.Second).Should(BeEmpty(), "it is reviewed once more, and said to be admitted without a review")
+	})
+
 	It("both replicas are killed", under("both-killed", func(ctx context.Context, l *load) {
 		replicas[0].kill()
 		replicas[1].kill()
+		l.kills = 2
 		l.fail(ctx, "failed-in-it")
 		wait(5 * time.Second)
 		replicas[0].start()

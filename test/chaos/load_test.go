@@ -40,6 +40,7 @@ type load struct {
 	refused []string        // small jobs that were, and why
 	denied  int
 	away    int // the API server did not answer
+	kills   int // of replicas; each takes the record of its last second along
 	stop    context.CancelFunc
 	all     sync.WaitGroup
 }
@@ -172,9 +173,9 @@ func (l *load) end(ctx context.Context) {
 	begun := time.Now()
 	Expect(l.refused).To(BeEmpty(), "jobs that were refused and would have been admitted")
 	Expect(l.denied).NotTo(BeZero(), "no job was ever denied: nothing was enforced")
-	var late, small int
+	var late, small, lost int
 	Eventually(func(g Gomega) {
-		late, small = 0, 0
+		late, small, lost = 0, 0, 0
 		all, err := l.jobs.List(ctx, metav1.ListOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, u := range all.Items {
@@ -189,8 +190,10 @@ func (l *load) end(ctx context.Context) {
 			case l.warned[u.GetName()] && note == "":
 			default:
 				// Nobody heard what was found, or whoever heard it is the only one who knows: a replica that is killed
-				// takes the record of its last seconds along.
-				small++
+				// takes the record of its last second along.
+				if small++; l.warned[u.GetName()] {
+					lost++
+				}
 				g.Expect(note).To(And(HavePrefix("It was admitted without a whole review:"), ContainSubstring(finding)), u.GetName())
 			}
 		}
@@ -208,8 +211,10 @@ func (l *load) end(ctx context.Context) {
 			g.Expect(n).To(Equal(1), "Events on "+name)
 		}
 	}).WithTimeout(afterwards).WithPolling(time.Second).Should(Succeed())
-	AddReportEntry("jobs", fmt.Sprintf("%d denied; %d that would have been and %d others reviewed late, all within %s of the end; %d not answered by the API server",
-		l.denied, late, small, time.Since(begun).Round(time.Second), l.away))
+	// A second, and the one in which it was written last.
+	Expect(lost).To(BeNumerically("<=", 2*perSecond*l.kills), "jobs whose review was heard and is not known any more")
+	AddReportEntry("jobs", fmt.Sprintf("%d denied; %d that would have been and %d others reviewed late, all within %s of the end; %d not answered by the API server; %d reviews lost with %d replicas",
+		l.denied, late, small, time.Since(begun).Round(time.Second), l.away, lost, l.kills))
 }
 
 // policyMap is the installation's ConfigMap of policies.

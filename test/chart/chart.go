@@ -6,10 +6,14 @@
 package chart
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
 //go:generate go run generate.go
@@ -27,6 +31,8 @@ var sources = []source{
 	{"rbac-certificate.yaml", []string{"config/rbac/certificate.yaml"}, `eq .Values.certificates.mode "builtin"`},
 	{"bounds.yaml", []string{"config/rbac/bounds.yaml"}, ""},
 	{"webhook.yaml", []string{"config/webhook/webhook.yaml"}, ""},
+	{"closed.yaml", []string{"config/components/closed/webhook.yaml"}, ".Values.closed.enabled"},
+	{"rbac-closed.yaml", []string{"config/components/closed/rbac.yaml"}, `and .Values.closed.enabled (eq .Values.certificates.mode "builtin")`},
 	{"service.yaml", []string{"config/webhook/service.yaml"}, ""},
 	{"disruption.yaml", []string{"config/manager/disruption.yaml"}, ""},
 	{"network.yaml", []string{"config/manager/network.yaml"}, ".Values.networkPolicy.enabled"},
@@ -102,6 +108,10 @@ func template(manifest string) string {
 
 // parametrise puts in what values decide inside of a manifest.
 func parametrise(templates map[string]string) error {
+	kinds, err := resources(templates["closed.yaml"])
+	if err != nil {
+		return err
+	}
 	for _, p := range []struct{ name, at, text string }{
 		{"webhook.yaml", "  name: signalbox\nwebhooks:", `  name: signalbox
   {{- if eq .Values.certificates.mode "cert-manager" }}
@@ -114,6 +124,47 @@ webhooks:`},
       {{- toYaml . | nindent 6 }}
       {{- end }}
     - key: signalbox.dev/mode`},
+		{"closed.yaml", "{{- if .Values.closed.enabled }}\n", `{{- if .Values.closed.enabled }}
+{{- if lt (int .Values.replicas) 2 }}
+{{- fail (printf "closed.enabled takes replicas of 2 or more, and replicas is %d: with one, each restart refuses all jobs of the chosen namespaces" (int .Values.replicas)) }}
+{{- end }}
+{{- $chosen := .Values.closed.namespaceSelector }}
+`},
+		{"closed.yaml", "  name: signalbox-closed\nwebhooks:", `  name: signalbox-closed
+  {{- if eq .Values.certificates.mode "cert-manager" }}
+  annotations:
+    cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/signalbox-webhook
+  {{- end }}
+webhooks:`},
+		{"closed.yaml", "  matchPolicy: Exact\n", `  {{- with .Values.closed.kinds }}
+  {{- $known := list ` + kinds + ` }}
+  {{- range . }}
+  {{- if not (has . $known) }}
+  {{- fail (printf "closed.kinds names %q; known are %s" . (join ", " $known)) }}
+  {{- end }}
+  {{- end }}
+  - expression: '(request.resource.resource + "." + request.resource.group) in {{ toJson . }}'
+    name: chosen-kinds
+  {{- end }}
+  matchPolicy: Exact
+`},
+		{"closed.yaml", "      - kube-node-lease\n", `      - kube-node-lease
+      {{- with .Values.namespaces.exclude }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+`},
+		{"closed.yaml", "      - enforce\n    matchLabels:\n      signalbox.dev/failure: closed\n", `      - enforce
+    {{- with $chosen.matchExpressions }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- if $chosen.matchLabels }}
+    matchLabels:
+      {{- toYaml $chosen.matchLabels | nindent 6 }}
+    {{- else if not $chosen.matchExpressions }}
+    matchLabels:
+      signalbox.dev/failure: closed
+    {{- end }}
+`},
 	} {
 		if n := strings.Count(templates[p.name], p.at); n != 1 {
 			return fmt.Errorf("make the template %s: %q stands in it %d times; expected once", p.name, p.at, n)
@@ -121,4 +172,27 @@ webhooks:`},
 		templates[p.name] = strings.Replace(templates[p.name], p.at, p.text, 1)
 	}
 	return nil
+}
+
+// resources are those of a configuration's rules as words of a template, each with its group.
+func resources(template string) (string, error) {
+	_, rules, ok := strings.Cut(template, "\n  rules:\n")
+	if !ok {
+		return "", errors.New("make a template: the configuration has no rules")
+	}
+	rules, _, _ = strings.Cut(rules, "\n  sideEffects:")
+	var of []struct{ APIGroups, Resources []string }
+	if err := yaml.Unmarshal([]byte(rules), &of); err != nil {
+		return "", fmt.Errorf("make a template: read the rules: %w", err)
+	}
+	var out []string
+	for _, r := range of {
+		for _, resource := range r.Resources {
+			if !strings.Contains(resource, "/") { // scale goes with its job
+				out = append(out, fmt.Sprintf("%q", resource+"."+r.APIGroups[0]))
+			}
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), " "), nil
 }

@@ -8,6 +8,7 @@ package fakellm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -34,6 +35,7 @@ const (
 type Server struct {
 	URL string // up to and including /v1
 
+	says     func(Request) string // nil: by the name of the model
 	mu       sync.Mutex
 	requests []Request
 }
@@ -44,15 +46,24 @@ type Request struct {
 	Authorization       string // the header
 	Temperature         float64
 	MaxTokens           int
+	Format              string // of the answer: "", text, json_object or json_schema
+}
+
+// StartSaying is Start with answers of the test's own. It is strict: a request with a field that the protocol
+// does not have, without a model or messages, or with a schema that is none, is refused.
+func StartSaying(ctx context.Context, says func(Request) string) (*Server, error) {
+	return start(ctx, says)
 }
 
 // Start listens on a free port of loopback until the context ends.
-func Start(ctx context.Context) (*Server, error) {
+func Start(ctx context.Context) (*Server, error) { return start(ctx, nil) }
+
+func start(ctx context.Context, says func(Request) string) (*Server, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("start model: %w", err)
 	}
-	s := &Server{URL: "http://" + l.Addr().String() + "/v1"}
+	s := &Server{URL: "http://" + l.Addr().String() + "/v1", says: says}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.complete)
 	mux.HandleFunc("GET /v1/models", s.models)
@@ -78,17 +89,20 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Model       string  `json:"model"`
-		Temperature float64 `json:"temperature"`
-		MaxTokens   int     `json:"max_tokens"`
-		Messages    []struct{ Role, Content string }
+	var in question
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20))
+	if s.says != nil {
+		decoder.DisallowUnknownFields()
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<20)).Decode(&in); err != nil {
+	err := decoder.Decode(&in)
+	if err == nil && s.says != nil {
+		err = in.wrong()
+	}
+	if err != nil {
 		fail(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	req := Request{Model: in.Model, Authorization: r.Header.Get("Authorization"), Temperature: in.Temperature, MaxTokens: in.MaxTokens}
+	req := Request{Model: in.Model, Authorization: r.Header.Get("Authorization"), Temperature: in.Temperature, MaxTokens: in.MaxTokens, Format: in.Format.Type}
 	for _, m := range in.Messages {
 		if m.Role == "system" {
 			req.System += m.Content
@@ -99,6 +113,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()
+	if s.says != nil {
+		reply(w, req, s.says(req), in.Stream)
+		return
+	}
 	switch in.Model {
 	case Broken:
 		fail(w, http.StatusInternalServerError, "the model is out of memory; the request had "+req.Authorization)
@@ -109,17 +127,97 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	case Silent:
 		<-r.Context().Done()
 	default:
-		speak(w, req)
+		reply(w, req, Answer(req.Model, req.User), in.Stream)
 	}
 }
 
-func speak(w http.ResponseWriter, req Request) {
-	text := Answer(req.Model, req.User)
+// question is what the protocol knows of a request, as far as it is asked here
+// (https://platform.openai.com/docs/api-reference/chat/create).
+type question struct {
+	Model       string  `json:"model"`
+	Temperature float64 `json:"temperature"`
+	MaxTokens   int     `json:"max_tokens"`
+	MaxAnswer   int     `json:"max_completion_tokens"`
+	Messages    []struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	} `json:"messages"`
+	Format struct {
+		Type   string `json:"type"`
+		Schema *struct {
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"schema"`
+			Strict bool            `json:"strict"`
+		} `json:"json_schema"`
+	} `json:"response_format"`
+	Stream  bool `json:"stream"`
+	Options *struct {
+		Usage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+// wrong says why a request is none.
+func (q *question) wrong() error {
+	switch {
+	case q.Model == "":
+		return errors.New("model is missing")
+	case len(q.Messages) == 0:
+		return errors.New("messages are missing")
+	case q.Format.Type == "json_schema" && (q.Format.Schema == nil || q.Format.Schema.Name == "" || !json.Valid(q.Format.Schema.Schema)):
+		return errors.New("response_format.json_schema is no schema with a name")
+	case !slices.Contains([]string{"", "text", "json_object", "json_schema"}, q.Format.Type):
+		return fmt.Errorf("response_format.type is %q", q.Format.Type)
+	case q.Options != nil && !q.Stream:
+		return errors.New("stream_options without stream")
+	}
+	for _, m := range q.Messages {
+		if m.Content == "" || m.Role != "system" && m.Role != "user" {
+			return fmt.Errorf("a message of role %q with %d bytes", m.Role, len(m.Content))
+		}
+	}
+	return nil
+}
+
+// reply sends an answer whole, or word by word.
+func reply(w http.ResponseWriter, req Request, text string, stream bool) {
+	if stream {
+		drip(w, req, text)
+		return
+	}
 	write(w, map[string]any{
 		"id": "chatcmpl-1", "object": "chat.completion", "model": req.Model,
 		"choices": []map[string]any{{"index": 0, "finish_reason": "stop", "message": map[string]string{"role": "assistant", "content": text}}},
 		"usage":   map[string]int{"prompt_tokens": len(strings.Fields(req.User)), "completion_tokens": len(strings.Fields(text)), "total_tokens": len(strings.Fields(req.User)) + len(strings.Fields(text))},
 	})
+}
+
+// drip streams an answer as server-sent events: a piece for each word, then what it took.
+func drip(w http.ResponseWriter, req Request, text string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(v any) {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+	}
+	piece := func(content, finish string) map[string]any {
+		choice := map[string]any{"index": 0, "delta": map[string]string{"content": content}}
+		if finish != "" {
+			choice["finish_reason"] = finish
+		}
+		return map[string]any{"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": req.Model, "choices": []any{choice}}
+	}
+	for _, word := range strings.SplitAfter(text, " ") {
+		send(piece(word, ""))
+	}
+	send(piece("", "stop"))
+	in, out := len(strings.Fields(req.User)), len(strings.Fields(text))
+	send(map[string]any{"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": req.Model, "choices": []any{}, "usage": map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}})
+	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
 func endless(w http.ResponseWriter) {

@@ -5,12 +5,18 @@ package integration
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
+	"os"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/certs"
@@ -74,7 +80,7 @@ var _ = Describe("Certificates", Ordered, ContinueOnFailure, func() {
 			Expect(err).NotTo(HaveOccurred())
 			replicas[i] = certs.NewAuthority(certs.Options{
 				Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
-				Configuration: "signalbox", Hosts: []string{service}, Log: GinkgoLogr,
+				Configurations: []string{"signalbox"}, Hosts: []string{service}, Log: GinkgoLogr,
 			})
 			wait.Go(func() { errs[i] = replicas[i].Step(ctx) })
 		}
@@ -126,5 +132,95 @@ var _ = Describe("Rotation", Ordered, func() {
 			Expect(got.audit).To(HaveKey("decision"))
 		}
 		Expect(len(leaves)).To(BeNumerically(">=", 3))
+	}, SpecTimeout(2*time.Minute))
+
+	// 200 a second is more than the largest cluster of the corpus creates.
+	It("fails no call of 200 a second while the certificate is replaced three times and the CA once", func(ctx SpecContext) {
+		const namespace, perSecond = "rotation-load", 200
+		Expect(plane.CreateNamespace(ctx, namespace, nil)).To(Succeed())
+		secrets := plane.Clientset().CoreV1().Secrets("signalbox-system")
+		_ = secrets.Delete(ctx, "signalbox-webhook-cert", metav1.DeleteOptions{})
+		address := freeAddress()
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		s := serve(address, fixed{}, func(o *certs.Options) {
+			o.Lives = certs.Lives{CA: 45 * time.Second, Serving: 15 * time.Second, Overlap: time.Second}
+		})
+		defer s.stop()
+		config := plane.Config()
+		config.QPS, config.Timeout = -1, 10*time.Second
+		client, err := dynamic.NewForConfig(config)
+		Expect(err).NotTo(HaveOccurred())
+		api := client.Resource(pytorchJobs).Namespace(namespace)
+		before, err := os.Stat(auditLog)
+		Expect(err).NotTo(HaveOccurred())
+
+		var all sync.WaitGroup
+		var done, failed atomic.Int64
+		begun := time.Now()
+		cas, leaves := map[string]bool{}, map[string]bool{}
+		job := sample("pytorchjob.yaml", namespace, "")
+		tick := time.NewTicker(time.Second / perSecond)
+		defer tick.Stop()
+		for i := 0; len(leaves) < 4 || len(cas) < 2; i++ {
+			<-tick.C
+			if i%perSecond == 0 {
+				secret, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+				Expect(err).NotTo(HaveOccurred())
+				cas[leaf(secret.Data["ca.crt"]).SerialNumber.String()] = true
+				leaves[leaf(secret.Data["tls.crt"]).SerialNumber.String()] = true
+				Expect(time.Since(begun)).To(BeNumerically("<", 2*time.Minute), "%d CAs and %d certificates", len(cas), len(leaves))
+			}
+			u := job.DeepCopy()
+			u.SetName(fmt.Sprintf("asked-%d", i))
+			all.Go(func() {
+				if _, err := api.Create(ctx, u, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+					failed.Add(1)
+				}
+				done.Add(1)
+			})
+		}
+		all.Wait()
+		took := time.Since(begun)
+		asked, open := 0, 0
+		for _, e := range audited(&unstructured.Unstructured{Object: map[string]any{"kind": "PyTorchJob", "metadata": map[string]any{"namespace": namespace}}}, before.Size()) {
+			asked++
+			for key := range e.Annotations {
+				if strings.HasPrefix(key, "failed-open.validating.webhook.admission.k8s.io/") {
+					open++
+				}
+			}
+		}
+		AddReportEntry("rotation under load", fmt.Sprintf("%d jobs in %s, %.0f a second; %d certificates and %d CAs; %d refused, %d of %d not asked about",
+			done.Load(), took.Round(time.Second), float64(done.Load())/took.Seconds(), len(leaves), len(cas), failed.Load(), open, asked))
+		Expect(failed.Load()).To(BeZero(), "jobs that were refused")
+		Expect(open).To(BeZero(), "calls that failed, and were ignored")
+		Expect(asked).To(BeNumerically("==", done.Load()))
+	}, SpecTimeout(4*time.Minute))
+
+	It("recovers where the CA expired while nobody ran", func(ctx SpecContext) {
+		const namespace = "rotation-expired"
+		Expect(plane.CreateNamespace(ctx, namespace, nil)).To(Succeed())
+		secrets := plane.Clientset().CoreV1().Secrets("signalbox-system")
+		_ = secrets.Delete(ctx, "signalbox-webhook-cert", metav1.DeleteOptions{})
+		address := freeAddress()
+		Expect(plane.Apply(ctx, rendered("local", "127.0.0.1:9443", address))).To(Succeed())
+		lives := func(o *certs.Options) {
+			o.Lives = certs.Lives{CA: 6 * time.Second, Serving: 6 * time.Second, Overlap: time.Second}
+		}
+		s := serve(address, fixed{}, lives)
+		s.stop()
+		secret, err := secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		expired := leaf(secret.Data["ca.crt"])
+		Eventually(time.Now).Should(BeTemporally(">", expired.NotAfter.Add(time.Second)))
+
+		again := serve(address, fixed{}, lives) // it returns when the API server hears it
+		defer again.stop()
+		secret, err = secrets.Get(ctx, "signalbox-webhook-cert", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(leaf(secret.Data["ca.crt"]).SerialNumber).NotTo(Equal(expired.SerialNumber))
+		got := write(ctx, sample("pytorchjob.yaml", namespace, "asked"), metav1.DryRunAll)
+		Expect(got.err).NotTo(HaveOccurred())
+		Expect(got.open).To(BeFalse())
 	}, SpecTimeout(2*time.Minute))
 })

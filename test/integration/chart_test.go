@@ -97,6 +97,17 @@ var _ = Describe("The chart", func() {
 		})
 	}
 
+	It("makes the objects of config/closed where it is asked to, with two replicas or more", func(ctx SpecContext) {
+		text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system",
+			"--set", "namespace.create=true,closed.enabled=true")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(cmp.Diff(plain(rendered("closed")), plain(text))).To(BeEmpty(), "-kustomize +helm")
+		_, err = helm(ctx, "", "template", "signalbox", chartFolder, "--set", "closed.enabled=true,replicas=1")
+		Expect(err).To(MatchError(ContainSubstring("closed.enabled takes replicas of 2 or more, and replicas is 1")))
+		_, err = helm(ctx, "", "template", "signalbox", chartFolder, "--set", "closed.enabled=true,closed.kinds={pytorchjob.kubeflow.org}")
+		Expect(err).To(MatchError(ContainSubstring(`closed.kinds names "pytorchjob.kubeflow.org"; known are`)))
+	})
+
 	It("makes the objects of config/monitoring", func(ctx SpecContext) {
 		text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system",
 			"--set", "monitoring.podMonitor=true,monitoring.rules=true,monitoring.dashboard=true")
@@ -213,7 +224,7 @@ var _ = Describe("A release of the chart", Ordered, func() {
 		client, err := kubernetes.NewForConfig(account)
 		Expect(err).NotTo(HaveOccurred())
 		issuer := certs.NewAuthority(certs.Options{
-			Client: client, Namespace: namespace, Secret: "signalbox-webhook-cert", Configuration: "signalbox",
+			Client: client, Namespace: namespace, Secret: "signalbox-webhook-cert", Configurations: []string{"signalbox"},
 			Hosts: []string{"signalbox-webhook." + namespace + ".svc"}, Log: GinkgoLogr,
 		})
 		Expect(issuer.Step(ctx)).To(Succeed())

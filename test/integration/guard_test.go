@@ -55,7 +55,7 @@ func guard(address string) (w *webhook.Jobs, stop func()) {
 		View:     enforced{}, Jobs: jobs, Address: address, Log: GinkgoLogr,
 		Certificates: certs.NewAuthority(certs.Options{
 			Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
-			Configuration: webhook.ConfigurationName, Hosts: []string{"127.0.0.1"}, Log: GinkgoLogr,
+			Configurations: []string{webhook.ConfigurationName}, Hosts: []string{"127.0.0.1"}, Log: GinkgoLogr,
 		}),
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -113,7 +113,7 @@ type auditEvent struct {
 	} `json:"objectRef"`
 }
 
-// audited are the writes of the object in the audit log from a place on, oldest first.
+// audited are the writes of the object, or of all of its namespace where it has no name, in the audit log from a place on, oldest first.
 func audited(o *unstructured.Unstructured, begin int64) []auditEvent {
 	GinkgoHelper()
 	log, err := os.Open(auditLog)
@@ -132,7 +132,7 @@ func audited(o *unstructured.Unstructured, begin int64) []auditEvent {
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
 			continue // the last line, half written
 		}
-		if e.ObjectRef.Namespace == o.GetNamespace() && e.ObjectRef.Name == o.GetName() && e.ObjectRef.Subresource == "" &&
+		if e.ObjectRef.Namespace == o.GetNamespace() && (o.GetName() == "" || e.ObjectRef.Name == o.GetName()) && e.ObjectRef.Subresource == "" &&
 			strings.HasPrefix(strings.ToLower(e.ObjectRef.Resource), strings.ToLower(o.GetKind())) {
 			out = append(out, e)
 		}

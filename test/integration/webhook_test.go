@@ -140,7 +140,7 @@ func serve(address string, view webhook.View, what ...any) served {
 	log := GinkgoLogr
 	authority := certs.Options{
 		Client: client, Namespace: "signalbox-system", Secret: "signalbox-webhook-cert",
-		Configuration: webhook.ConfigurationName, Hosts: []string{"127.0.0.1"}, Log: log,
+		Configurations: []string{webhook.ConfigurationName}, Hosts: []string{"127.0.0.1"}, Log: log,
 	}
 	for _, t := range tune {
 		t(&authority)

@@ -4,6 +4,7 @@
 //
 //	go run ./test/quality [-misses] [-ablate] [-part open|held|all] [-only REGEXP] [FOLDER…]
 //	go run ./test/quality -fit [-write]
+//	go run ./test/quality -prompt [-misses] [FOLDER…]
 //
 // Without a folder it measures those that are there of floors' origins: the project's own cases are in
 // the repository, the others lie beside it. With -fit it fits the points of attribution's features to all
@@ -53,7 +54,19 @@ func main() {
 	fit := flag.Bool("fit", false, "fit the points of features and print what they are worth")
 	write := flag.Bool("write", false, "with -fit: write them to "+weightsFile)
 	derive := flag.Bool("precedence", false, "derive from the signatures' examples which of two knows a line more specifically, and write "+precedenceFile)
+	asked := flag.Bool("prompt", false, "say in how many cases the question to a model holds the decisive line, in so many tokens")
 	flag.Parse()
+	if *asked {
+		ok, err := printPrompts(flag.Args(), *misses)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "quality:", err)
+			os.Exit(3)
+		}
+		if !ok {
+			os.Exit(1)
+		}
+		return
+	}
 	if *derive {
 		if err := derivePrecedence(); err != nil {
 			fmt.Fprintln(os.Stderr, "quality:", err)

@@ -25,6 +25,7 @@ const (
 	deviceCounters    = "device counters"
 	deviceAdmin       = "admin access to devices"
 	deviceOfNone      = "devices of no node"
+	deviceOfVictim    = "devices of pods that may go"
 )
 
 const gpuDriver = "gpu.example.com"
@@ -107,7 +108,7 @@ func (w *writer) slices(seed uint64) {
 			}
 			s.Spec.Devices = append(s.Spec.Devices, d)
 			if !counters && w.one(4) {
-				w.add(w.holder(s, d.Name, n))
+				w.add(w.holder(s, d.Name, n.Name))
 			}
 		}
 		if counters {
@@ -127,14 +128,20 @@ func (w *writer) slices(seed uint64) {
 	}
 }
 
-// holder is a claim that has a device.
-func (w *writer) holder(s *resourcev1.ResourceSlice, of string, n *corev1.Node) *resourcev1.ResourceClaim {
+// holder is a claim that has a device, of a pod that runs there where one does.
+func (w *writer) holder(s *resourcev1.ResourceSlice, of, node string) *resourcev1.ResourceClaim {
 	c := &resourcev1.ResourceClaim{}
-	c.Namespace, c.Name = other, "holds-"+n.Name+"-"+of
+	c.Namespace, c.Name = other, "holds-"+node+"-"+of
 	c.UID = types.UID(c.Name)
 	c.Spec.Devices.Requests = []resourcev1.DeviceRequest{{Name: "r", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu", AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1}}}
 	c.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: s.Spec.Driver, Pool: s.Spec.Pool.Name, Device: of}}}}
 	c.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "gone", UID: "gone"}}
+	for _, p := range w.s.pods {
+		if p.Spec.NodeName == node && p.Annotations[gangMark] == "" {
+			c.Namespace, c.Status.ReservedFor[0].Name, c.Status.ReservedFor[0].UID = p.Namespace, p.Name, p.UID
+			break
+		}
+	}
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -34,6 +35,9 @@ func (w *writer) priorities() {
 	for _, p := range w.s.pods {
 		p.Spec.Priority = new(pick(w, int32(0), 0, 500, 2000))
 	}
+	if len(w.s.without(w.s.mayGo).objects) < len(w.s.objects) {
+		w.about(deviceOfVictim)
+	}
 }
 
 // mayGo says whether pods of the gang may move a pod aside, and it does not come back.
@@ -42,10 +46,16 @@ func (s *scenario) mayGo(p *corev1.Pod) bool {
 	return !daemon && p.Annotations[gangMark] == "" && p.Spec.Priority != nil && *p.Spec.Priority < gangPriority
 }
 
-// without is the scenario with some pods gone.
+// without is the scenario with some pods gone, and the claims with them whose devices they held.
 func (s *scenario) without(gone func(*corev1.Pod) bool) *scenario {
 	out := *s
 	out.pods = slices.DeleteFunc(slices.Clone(s.pods), gone)
+	out.objects = slices.DeleteFunc(slices.Clone(s.objects), func(o runtime.Object) bool {
+		claim, ok := o.(*resourcev1.ResourceClaim)
+		return ok && len(claim.Status.ReservedFor) > 0 && slices.ContainsFunc(s.pods, func(p *corev1.Pod) bool {
+			return p.Namespace == claim.Namespace && p.Name == claim.Status.ReservedFor[0].Name && gone(p)
+		})
+	})
 	return &out
 }
 

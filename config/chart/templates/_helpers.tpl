@@ -24,8 +24,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- if eq .Values.certificates.mode "cert-manager" -}}
 {{- $_ := set $c "certificates" (dict "mode" "files" "dir" "/var/run/signalbox/certs") -}}
 {{- end -}}
+{{- $webhook := dict -}}
 {{- with .Values.namespaces.exclude -}}
-{{- $_ := set $c "webhook" (dict "exclude" .) -}}
+{{- $_ := set $webhook "exclude" . -}}
+{{- end -}}
+{{- if .Values.closed.enabled -}}
+{{- $_ := set $webhook "closed" (dict "enabled" true "replicas" (int .Values.replicas)) -}}
+{{- end -}}
+{{- if $webhook -}}
+{{- $_ := set $c "webhook" $webhook -}}
 {{- end -}}
 {{- if .Values.aegis.enabled -}}
 {{- $_ := set $c "diagnosis" (dict "aegis" true) -}}

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -27,7 +26,7 @@ var podValueRefused = &check.Check{
 				continue
 			}
 			refuse := func(at job.Path, format string, args ...any) {
-				if at != "" && facts.Field(p.Job, at) != nil { // what an operator or a runtime adds is not the author's
+				if at != "" && p.Job.Field(at) != nil { // what an operator or a runtime adds is not the author's
 					p.Reportf(at, "%s; the API server rejects the pods of %s", fmt.Sprintf(format, args...), r.Name)
 				}
 			}

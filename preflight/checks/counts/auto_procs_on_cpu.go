@@ -21,7 +21,7 @@ var autoProcsOnCPU = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.trainer.numProcPerNode")
 		node := p.Job.Role(p.Operator.Procs.Role)
-		if node == nil || facts.Field(p.Job, "spec.trainer") == nil || procsOf(p, at) != "auto" {
+		if node == nil || p.Job.Field("spec.trainer") == nil || procsOf(p, at) != "auto" {
 			return nil
 		}
 		devices := node.Pod.GPUs()
@@ -31,7 +31,7 @@ var autoProcsOnCPU = &check.Check{
 			}
 		}
 		cores := saturate.Add(node.Pod.Requests["cpu"], 999) / 1000
-		if devices.N == 0 && cores > 1 && facts.Field(p.Job, at) != nil {
+		if devices.N == 0 && cores > 1 && p.Job.Field(at) != nil {
 			p.Report(finding.Finding{
 				Severity: finding.Note, Path: at, Remedy: "Write numProcPerNode as a number where one process is to use all cores.",
 				Message: fmt.Sprintf("numProcPerNode is auto and the pods ask for no GPU: Trainer starts %s a node, one for each core", facts.Count(cores, "process")),
@@ -39,7 +39,7 @@ var autoProcsOnCPU = &check.Check{
 		}
 		if devices.N > 0 && cores != devices.N {
 			where := at
-			if facts.Field(p.Job, at) == nil {
+			if p.Job.Field(at) == nil {
 				where = devices.Path
 			}
 			p.Reportf(where, "numProcPerNode is auto, which counts only resources with gpu in their name: %s start on %d %s", facts.Count(max(cores, 1), "process"), devices.N, devices.Resource)
@@ -55,7 +55,7 @@ func procsOf(p *check.Pass, at job.Path) string {
 	if own, ok := facts.Text(p.Job, at); ok {
 		return own
 	}
-	if facts.Field(p.Job, at) != nil || p.Cluster == nil {
+	if p.Job.Field(at) != nil || p.Cluster == nil {
 		return ""
 	}
 	gvk, namespace, name := facts.RuntimeOf(p.Job)

@@ -20,7 +20,7 @@ var elasticCountsOnlyWorkers = &check.Check{
 	Run: func(p *check.Pass) error {
 		const policy = job.Path("spec.elasticPolicy")
 		master, worker := p.Operator.Role(p.Job, kinds.Leader), p.Operator.Role(p.Job, kinds.Worker)
-		if facts.Field(p.Job, policy) == nil || master == nil || worker == nil {
+		if p.Job.Field(policy) == nil || master == nil || worker == nil {
 			return nil
 		}
 		for _, r := range []*job.Role{master, worker} {

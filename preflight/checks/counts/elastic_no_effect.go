@@ -22,7 +22,7 @@ var elasticNoEffect = &check.Check{
 			return nil
 		}
 		bounds := &job.Job{Source: runtime}
-		if facts.Field(bounds, policy) == nil {
+		if bounds.Field(policy) == nil {
 			return nil
 		}
 		most, written := facts.Number(bounds, policy.Child("maxNodes"))

@@ -2,7 +2,6 @@ package counts
 
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -17,7 +16,7 @@ var elasticWithoutWorker = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.elasticPolicy")
-		if facts.Field(p.Job, at) != nil && p.Operator.Role(p.Job, kinds.Worker) == nil && len(p.Job.Roles) > 0 {
+		if p.Job.Field(at) != nil && p.Operator.Role(p.Job, kinds.Worker) == nil && len(p.Job.Roles) > 0 {
 			p.Reportf(at, "elasticPolicy is set, but the job has no Worker; the operator rejects it")
 		}
 		return nil

@@ -22,7 +22,7 @@ var gangMinBelowPods = &check.Check{
 		if launcher := p.Operator.Role(p.Job, kinds.Launcher); launcher != nil {
 			needed -= launcher.Replicas.Max // it waits for the workers
 		}
-		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+		if g.MinMembers < 1 || g.MinMembers >= needed || gpus == 0 || p.Job.Field("spec.elasticPolicy") != nil {
 			return nil
 		}
 		p.Report(finding.Finding{

@@ -28,7 +28,7 @@ var mpirunExceedsSlots = &check.Check{
 			each = n
 		}
 		hosts := int64(worker.Replicas.Max)
-		if works, _ := facts.Field(p.Job, "spec.runLauncherAsWorker").(bool); works {
+		if works, _ := p.Job.Field("spec.runLauncherAsWorker").(bool); works {
 			hosts++
 		}
 		if slots := saturate.Mul(hosts, each); procs.Fixed() && int64(procs.Min) > slots && launcher.Launch.ProcsPath != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -27,11 +28,11 @@ var tensorParallelExceedsGPUs = &check.Check{
 			if at == "" {
 				at = alsoAt
 			}
-			if ok && too && saturate.Mul(tensor, pipeline) > gpus.N {
+			if parts := saturate.Mul(tensor, pipeline); ok && too && parts > gpus.N {
 				p.Report(finding.Finding{
 					Path:    at,
-					Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %d GPUs, but the pod has %d %s", l.Program, tensor, pipeline, saturate.Mul(tensor, pipeline), gpus.N, gpus.Resource),
-					Facts:   []finding.Fact{{Name: "parts", Value: saturate.Mul(tensor, pipeline)}, {Name: "gpus", Value: gpus.N}},
+					Message: fmt.Sprintf("%s splits the model over tensor %d × pipeline %d = %s, but the pod has %d %s", l.Program, tensor, pipeline, facts.Count(parts, "GPU"), gpus.N, gpus.Resource),
+					Facts:   []finding.Fact{{Name: "parts", Value: parts}, {Name: "gpus", Value: gpus.N}},
 				})
 			}
 		}

@@ -19,7 +19,7 @@ var torchArgsContradictWorkers = &check.Check{
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		args, _ := facts.Field(p.Job, "spec.worker.torchArgs").([]any)
+		args, _ := p.Job.Field("spec.worker.torchArgs").([]any)
 		worker := p.Operator.Role(p.Job, kinds.Worker)
 		if worker == nil {
 			return nil

@@ -22,7 +22,7 @@ var worldSizeTakenForNodes = &check.Check{
 	Run: func(p *check.Pass) error {
 		said, _ := facts.Text(p.Job, "spec.nprocPerNode")
 		procs, err := strconv.Atoi(said)
-		if err != nil || procs < 2 || p.Operator.Role(p.Job, kinds.Leader) == nil || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+		if err != nil || procs < 2 || p.Operator.Role(p.Job, kinds.Leader) == nil || p.Job.Field("spec.elasticPolicy") != nil {
 			return nil
 		}
 		for i := range p.Job.Roles {
@@ -32,7 +32,7 @@ var worldSizeTakenForNodes = &check.Check{
 			}
 			for _, o := range facts.OptionsOf(p.Job, r) {
 				if o.Name == "nnodes" && slices.Contains([]string{"$WORLD_SIZE", "${WORLD_SIZE}", "$(WORLD_SIZE)"}, strings.Trim(o.Value, `"'`)) {
-					p.Reportf(o.At, "torchrun waits for $WORLD_SIZE nodes, which is %d: %d pods with %d processes each", saturate.Mul(p.Job.MaxPods(), procs), p.Job.MaxPods(), procs)
+					p.Reportf(o.At, "torchrun waits for $WORLD_SIZE nodes, which is %s: %d pods with %d processes each", saturate.Text(saturate.Mul(p.Job.MaxPods(), procs)), p.Job.MaxPods(), procs)
 					break
 				}
 			}

@@ -18,7 +18,7 @@ var reservedEnvironment = &check.Check{
 	Kinds: []string{"TrainJob.trainer.kubeflow.org"},
 	Run: func(p *check.Pass) error {
 		const env = job.Path("spec.trainer.env")
-		list, _ := facts.Field(p.Job, env).([]any)
+		list, _ := p.Job.Field(env).([]any)
 		reserved := reservedByRuntime(p)
 		for i, e := range list {
 			e, _ := e.(map[string]any)
@@ -51,9 +51,9 @@ func reservedByRuntime(p *check.Pass) []string {
 	}
 	policy := &job.Job{Source: runtime}
 	switch {
-	case facts.Field(policy, "spec.mlPolicy.mpi") != nil:
+	case policy.Field("spec.mlPolicy.mpi") != nil:
 		return []string{"OMPI_MCA_orte_default_hostfile", "OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_plm_rsh_args"}
-	case facts.Field(policy, "spec.mlPolicy.xgboost") != nil:
+	case policy.Field("spec.mlPolicy.xgboost") != nil:
 		return []string{"DMLC_TRACKER_URI", "DMLC_TRACKER_PORT", "DMLC_TASK_ID", "DMLC_NUM_WORKER"}
 	}
 	return nil

@@ -16,7 +16,7 @@ var commandIgnored = &check.Check{
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		const containers = job.Path("spec.worker.template.spec.containers")
-		list, _ := facts.Field(p.Job, containers).([]any)
+		list, _ := p.Job.Field(containers).([]any)
 		for i, c := range list {
 			c, _ := c.(map[string]any)
 			if worker := p.Operator.Role(p.Job, kinds.Worker); worker == nil || c["name"] != worker.Container {

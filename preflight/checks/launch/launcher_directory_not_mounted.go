@@ -24,7 +24,7 @@ var launcherDirectoryNotMounted = &check.Check{
 		const at = job.Path("spec.launcher.workingDir")
 		dir, _ := facts.Text(p.Job, at)
 		r := p.Operator.Role(p.Job, kinds.Worker)
-		words, _ := facts.Field(p.Job, "spec.worker.command").([]any)
+		words, _ := p.Job.Field("spec.worker.command").([]any)
 		if r == nil || !strings.HasPrefix(dir, "/") || len(words) == 0 {
 			return nil
 		}

@@ -17,7 +17,7 @@ var nodeRankMissing = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.World == kinds.WorldOfJob || o.World == kinds.WorldOfPod },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		if beside := p.Operator.EnvBeside; beside != "" && p.Job.Role(beside) != nil || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+		if beside := p.Operator.EnvBeside; beside != "" && p.Job.Role(beside) != nil || p.Job.Field("spec.elasticPolicy") != nil {
 			return nil // the operator sets PET_NODE_RANK, or PET_RDZV_BACKEND
 		}
 		for i := range p.Job.Roles {

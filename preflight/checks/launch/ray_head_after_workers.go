@@ -92,7 +92,7 @@ func waitsFor(j *job.Job, later, earlier string) (by string, waits bool) {
 	if a == nil || b == nil || a == b {
 		return "", false
 	}
-	depends, _ := facts.Field(j, a.Path.Child("dependsOn")).([]any)
+	depends, _ := j.Field(a.Path.Child("dependsOn")).([]any)
 	for _, d := range depends {
 		if d, _ := d.(map[string]any); d["name"] == earlier {
 			return later + " depends on " + earlier, true

@@ -15,7 +15,7 @@ var rendezvousEndpointMissing = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		if facts.Field(p.Job, "spec.elasticPolicy") != nil {
+		if p.Job.Field("spec.elasticPolicy") != nil {
 			return nil // the operator sets PET_RDZV_ENDPOINT
 		}
 		for i := range p.Job.Roles {

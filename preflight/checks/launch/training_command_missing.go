@@ -15,8 +15,8 @@ var trainingCommandMissing = &check.Check{
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		debug, _ := facts.Field(p.Job, "spec.runMode.debug.enabled").(bool)
-		if words, _ := facts.Field(p.Job, "spec.worker.command").([]any); len(words) > 0 || debug || p.Job.Suspended || facts.Field(p.Job, "spec.worker") == nil {
+		debug, _ := p.Job.Field("spec.runMode.debug.enabled").(bool)
+		if words, _ := p.Job.Field("spec.worker.command").([]any); len(words) > 0 || debug || p.Job.Suspended || p.Job.Field("spec.worker") == nil {
 			return nil
 		}
 		p.Reportf("spec.worker", "worker.command is missing: the launcher has nothing to start on %s", facts.Count(p.Operator.Role(p.Job, kinds.Worker).Replicas.Max, "worker"))

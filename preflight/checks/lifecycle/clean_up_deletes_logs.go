@@ -22,7 +22,7 @@ var cleanUpDeletesLogs = &check.Check{
 			}
 		}
 		at := p.Operator.CleanWorkers
-		if clean, _ := facts.Field(p.Job, at).(bool); clean && at != "" {
+		if clean, _ := p.Job.Field(at).(bool); clean && at != "" {
 			if worker := p.Operator.Role(p.Job, kinds.Worker); worker != nil {
 				p.Report(finding.Finding{
 					Path:    at,

@@ -16,7 +16,7 @@ var frameworkFailuresHidden = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		const roles = job.Path("spec.taskRoles")
-		list, _ := facts.Field(p.Job, roles).([]any)
+		list, _ := p.Job.Field(roles).([]any)
 		for i := range list {
 			least, _ := facts.Number(p.Job, roles.Index(i).Child("frameworkAttemptCompletionPolicy", "minFailedTaskCount"))
 			if least >= 1 {

@@ -22,7 +22,7 @@ var immutableFieldChanged = &check.Check{
 			if f.WhileRunning && (p.Old.Suspended || p.Job.Suspended) {
 				continue
 			}
-			was, is := facts.Field(p.Old, f.At), facts.Field(p.Job, f.At)
+			was, is := p.Old.Field(f.At), p.Job.Field(f.At)
 			if was == nil && is == f.Default || is == nil && was == f.Default {
 				continue // the default, written out
 			}
@@ -36,7 +36,7 @@ var immutableFieldChanged = &check.Check{
 
 // present is the path, or the nearest place above it that the object has.
 func present(j *job.Job, at job.Path) job.Path {
-	for at != "" && facts.Field(j, at) == nil {
+	for at != "" && j.Field(at) == nil {
 		at = at.Parent()
 	}
 	return at

@@ -3,8 +3,6 @@ package lifecycle
 import (
 	"strings"
 
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
-
 	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -19,7 +17,7 @@ var jobHeld = &check.Check{
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		hold := job.Path(kinds.Of(p.Job.Ref).Hold)
-		if on, _ := facts.Field(p.Job, hold).(bool); !on || !p.Job.Suspended || debugs(p.Job) {
+		if on, _ := p.Job.Field(hold).(bool); !on || !p.Job.Suspended || debugs(p.Job) {
 			return nil // debug-holds-gpus says it there
 		}
 		p.Reportf(hold, "paused: no pods will start until %s is false", strings.TrimPrefix(string(hold), "spec.runMode."))
@@ -29,6 +27,6 @@ var jobHeld = &check.Check{
 
 // debugs says that the job is in debug mode and asks for GPUs.
 func debugs(j *job.Job) bool {
-	on, _ := facts.Field(j, "spec.runMode.debug.enabled").(bool)
+	on, _ := j.Field("spec.runMode.debug.enabled").(bool)
 	return on && j.GPUs() > 0
 }

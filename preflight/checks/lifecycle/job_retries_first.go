@@ -21,7 +21,7 @@ var jobRetriesFirst = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			spec := r.Path.Child("template", "spec")
-			if r.Pod.GPUs().N == 0 || r.Replicas.Max < 2 || facts.Field(p.Job, spec.Child("podFailurePolicy")) != nil || facts.Field(p.Job, spec.Child("backoffLimitPerIndex")) != nil {
+			if r.Pod.GPUs().N == 0 || r.Replicas.Max < 2 || p.Job.Field(spec.Child("podFailurePolicy")) != nil || p.Job.Field(spec.Child("backoffLimitPerIndex")) != nil {
 				continue
 			}
 			at := spec.Child("backoffLimit")
@@ -29,7 +29,7 @@ var jobRetriesFirst = &check.Check{
 			if !written {
 				tries, at = 6, spec // the API's default, k8s.io/api batch/v1 JobSpec
 			}
-			if tries > 0 && facts.Field(p.Job, spec) != nil {
+			if tries > 0 && p.Job.Field(spec) != nil {
 				p.Reportf(at, "backoffLimit of %s is %d: a failed pod is tried again alone, with its %s waiting, before maxRestarts %d starts them all anew", r.Name, tries, facts.Count(p.Job.MaxPods()-1, "peer"), restarts)
 			}
 		}

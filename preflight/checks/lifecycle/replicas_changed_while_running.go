@@ -17,8 +17,8 @@ var replicasChangedWhileRunning = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.CountsPods },
 	Needs: check.Update,
 	Run: func(p *check.Pass) error {
-		dynamic, _ := facts.Field(p.Job, "spec.enableDynamicWorker").(bool)
-		if p.Old.Suspended || p.Job.Suspended || dynamic || facts.Field(p.Job, "spec.elasticPolicy") != nil {
+		dynamic, _ := p.Job.Field("spec.enableDynamicWorker").(bool)
+		if p.Old.Suspended || p.Job.Suspended || dynamic || p.Job.Field("spec.elasticPolicy") != nil {
 			return nil
 		}
 		for i := range p.Job.Roles {

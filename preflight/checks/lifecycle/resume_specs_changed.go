@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -21,7 +20,7 @@ var resumeSpecsChanged = &check.Check{
 	Needs: check.Update,
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.pause.resumeSpecs")
-		if where, was, is, changed := firstDifference(at, facts.Field(p.Old, at), facts.Field(p.Job, at)); changed {
+		if where, was, is, changed := firstDifference(at, p.Old.Field(at), p.Job.Field(at)); changed {
 			p.Reportf(where, "resumeSpecs changed from %s to %s, but cannot be changed once the job exists", was, is)
 		}
 		return nil

@@ -20,7 +20,7 @@ var retriesWithoutEnd = &check.Check{
 			return nil
 		}
 		judge := func(at job.Path) {
-			fancy, _ := facts.Field(p.Job, at.Child("fancyRetryPolicy")).(bool)
+			fancy, _ := p.Job.Field(at.Child("fancyRetryPolicy")).(bool)
 			switch n, _ := facts.Number(p.Job, at.Child("maxRetryCount")); {
 			case n == -2:
 				p.Reportf(at.Child("maxRetryCount"), "maxRetryCount is %d: the job starts anew whenever it ends, also after success, on %s", n, facts.Count(gpus, "GPU"))

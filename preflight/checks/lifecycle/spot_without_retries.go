@@ -16,7 +16,7 @@ var spotWithoutRetries = &check.Check{
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
 		restarts, _ := facts.Number(p.Job, "spec.failurePolicy.maxRestarts")
-		if restarts > 0 || facts.Field(p.Job, "spec.failurePolicy.rules") != nil {
+		if restarts > 0 || p.Job.Field("spec.failurePolicy.rules") != nil {
 			return nil
 		}
 		for i := range p.Job.Roles {
@@ -24,7 +24,7 @@ var spotWithoutRetries = &check.Check{
 			spec, _ := p.Operator.JobSpec(r)
 			_, what := facts.SpotSelection(&r.Pod.Spec)
 			tries, written := facts.Number(p.Job, spec.Child("backoffLimit"))
-			if what == "" || !written || tries > 0 || r.Replicas.Max == 0 || facts.Field(p.Job, spec.Child("podFailurePolicy")) != nil {
+			if what == "" || !written || tries > 0 || r.Replicas.Max == 0 || p.Job.Field(spec.Child("podFailurePolicy")) != nil {
 				continue
 			}
 			p.Reportf(spec.Child("backoffLimit"), "backoffLimit is %d, and %s runs on spot nodes (%s): the first of %s whose node is taken back ends the job", tries, r.Name, what, facts.Count(p.Job.MaxPods(), "pod"))

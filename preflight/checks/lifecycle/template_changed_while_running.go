@@ -22,7 +22,7 @@ var templateChangedWhileRunning = &check.Check{
 			return nil
 		}
 		for _, at := range p.Operator.KeptFields {
-			if where, was, is, changed := firstDifference(at, facts.Field(p.Old, at), facts.Field(p.Job, at)); changed {
+			if where, was, is, changed := firstDifference(at, p.Old.Field(at), p.Job.Field(at)); changed {
 				reportKept(p, where, was, is, p.Operator.KeptWhy)
 			}
 		}
@@ -31,7 +31,7 @@ var templateChangedWhileRunning = &check.Check{
 		}
 		for i := range p.Job.Roles {
 			at := p.Job.Roles[i].Path.Child("template")
-			if where, was, is, changed := firstDifference(at, facts.Field(p.Old, at), facts.Field(p.Job, at)); changed && facts.Field(p.Old, at) != nil {
+			if where, was, is, changed := firstDifference(at, p.Old.Field(at), p.Job.Field(at)); changed && p.Old.Field(at) != nil {
 				reportKept(p, where, was, is, "running pods of "+p.Job.Roles[i].Name+" keep the old value")
 			}
 		}

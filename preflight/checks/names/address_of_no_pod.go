@@ -23,7 +23,7 @@ var addressOfNoPod = &check.Check{
 	Where: func(o *kinds.Operator) bool { return o.Hosts != nil },
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		if name := p.Job.Source.GetName(); name == "" || facts.Field(p.Job, "spec.network.enableDNSHostnames") == false {
+		if name := p.Job.Source.GetName(); name == "" || p.Job.Field("spec.network.enableDNSHostnames") == false {
 			return nil
 		}
 		judge := func(at job.Path, what, address string) {

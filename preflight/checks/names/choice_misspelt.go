@@ -38,7 +38,7 @@ var choiceMisspelt = &check.Check{
 				judge(at, c.Words)
 				return
 			}
-			list, _ := facts.Field(p.Job, at).([]any)
+			list, _ := p.Job.Field(at).([]any)
 			for k := range list {
 				judge(at.Index(k).Join(c.Each), c.Words)
 			}

@@ -15,7 +15,7 @@ var frameworkRoleTwice = &check.Check{
 	Kinds: []string{"Framework.frameworkcontroller.microsoft.com"},
 	Run: func(p *check.Pass) error {
 		const roles = job.Path("spec.taskRoles")
-		list, _ := facts.Field(p.Job, roles).([]any)
+		list, _ := p.Job.Field(roles).([]any)
 		first := map[string]int{}
 		for i := range list {
 			at := roles.Index(i).Child("name")

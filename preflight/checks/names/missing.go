@@ -66,3 +66,24 @@ func missingObject(severity finding.Severity, name, title, remedy, thing string,
 		},
 	}
 }
+
+// missingKeys are the checks of keys that pods need of objects that are there, one a row.
+var missingKeys = []*check.Check{
+	missingKey("config-key-missing", "ConfigMap", facts.ConfigMapKind, "data", "binaryData"),
+	missingKey("secret-key-missing", "Secret", facts.SecretKind, "data", "stringData"),
+}
+
+// missingKey is the check of one kind, whose keys stand in some fields.
+func missingKey(name, thing string, kind schema.GroupVersionKind, fields ...string) *check.Check {
+	return &check.Check{
+		Name:     name,
+		Title:    "a " + thing + " is there and lacks a key that the pods need",
+		Remedy:   "Add the key to the " + thing + ", or correct its name.",
+		Severity: finding.Warning, Since: "0.1",
+		Needs: check.Objects,
+		Run: func(p *check.Pass) error {
+			facts.ReportMissingKeys(p, kind, thing, fields...)
+			return nil
+		},
+	}
+}

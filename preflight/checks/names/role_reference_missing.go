@@ -22,7 +22,7 @@ var roleReferenceMissing = &check.Check{
 		var names []string
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
-			before, _ := facts.Field(p.Job, r.Path.Child("dependsOn")).([]any)
+			before, _ := p.Job.Field(r.Path.Child("dependsOn")).([]any)
 			for k := range before {
 				at := r.Path.Child("dependsOn").Index(k).Child("name")
 				if name, ok := facts.Text(p.Job, at); ok && !slices.Contains(names, name) {
@@ -32,7 +32,7 @@ var roleReferenceMissing = &check.Check{
 			names = append(names, r.Name)
 		}
 		targets := func(list job.Path) {
-			all, _ := facts.Field(p.Job, list).([]any)
+			all, _ := p.Job.Field(list).([]any)
 			for k := range all {
 				if name, ok := facts.Text(p.Job, list.Index(k)); ok && !slices.Contains(names, name) {
 					p.Reportf(list.Index(k), "replicated Job %q does not exist in this JobSet%s", name, check.DidYouMean(name, names))
@@ -40,7 +40,7 @@ var roleReferenceMissing = &check.Check{
 			}
 		}
 		targets("spec.successPolicy.targetReplicatedJobs")
-		rules, _ := facts.Field(p.Job, "spec.failurePolicy.rules").([]any)
+		rules, _ := p.Job.Field("spec.failurePolicy.rules").([]any)
 		for k := range rules {
 			targets(job.Path("spec.failurePolicy.rules").Index(k).Child("targetReplicatedJobs"))
 		}
@@ -58,7 +58,7 @@ func missingTypes(p *check.Pass) {
 		names = append(names, p.Job.Roles[i].Name)
 	}
 	for _, list := range p.Operator.TypeLists {
-		all, _ := facts.Field(p.Job, list).([]any)
+		all, _ := p.Job.Field(list).([]any)
 		for k := range all {
 			at := list.Index(k).Child("type")
 			if name, ok := facts.Text(p.Job, at); ok && !slices.Contains(names, name) {

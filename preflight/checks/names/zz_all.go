@@ -11,11 +11,10 @@ import (
 
 // All are the checks of the family.
 func All() []*check.Check {
-	return slices.Concat(missing, []*check.Check{
+	return slices.Concat(missing, missingKeys, []*check.Check{
 		addressOfNoPod,
 		amountMissing,
 		choiceMisspelt,
-		configKeyMissing,
 		deviceClassMissing,
 		frameworkRoleTwice,
 		jobNameInvalid,
@@ -27,7 +26,6 @@ func All() []*check.Check {
 		roleMisspelt,
 		roleNameInvalid,
 		roleReferenceMissing,
-		secretKeyMissing,
 		unknownField,
 	})
 }

@@ -2,7 +2,6 @@ package operators
 
 import (
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -19,9 +18,9 @@ var fieldsOfAnotherVersion = &check.Check{
 	Run: func(p *check.Pass) error {
 		const overrides, patches = job.Path("spec.podTemplateOverrides"), job.Path("spec.runtimePatches")
 		switch {
-		case facts.Field(p.Job, "spec.podSpecOverrides") != nil:
+		case p.Job.Field("spec.podSpecOverrides") != nil:
 			p.Reportf("spec.podSpecOverrides", "podSpecOverrides is of Trainer v2.0; v2.1 and later drop it, and the pods stay as the runtime has them")
-		case facts.Field(p.Job, overrides) != nil && facts.Field(p.Job, patches) != nil:
+		case p.Job.Field(overrides) != nil && p.Job.Field(patches) != nil:
 			p.Reportf(patches, "podTemplateOverrides is of Trainer v2.1 and runtimePatches of v2.2 and later: every version drops one of the two")
 		}
 		return nil

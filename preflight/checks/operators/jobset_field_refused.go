@@ -29,7 +29,7 @@ var jobSetFieldRefused = &check.Check{
 			if name, ok := facts.Text(p.Job, at); ok && len(validation.IsDNS1035Label(name)) > 0 {
 				p.Reportf(at, "groupName is %q; it takes at most 63 lower-case letters, digits and dashes, with a letter first", name)
 			}
-			after, _ := facts.Field(p.Job, p.Job.Roles[i].Path.Child("dependsOn")).([]any)
+			after, _ := p.Job.Field(p.Job.Roles[i].Path.Child("dependsOn")).([]any)
 			if order, _ := facts.Text(p.Job, "spec.startupPolicy.startupPolicyOrder"); order == "InOrder" && len(after) > 0 {
 				p.Reportf("spec.startupPolicy.startupPolicyOrder", "startupPolicyOrder is InOrder and %s has dependsOn: a JobSet takes one of the two", p.Job.Roles[i].Name)
 			}
@@ -49,7 +49,7 @@ var (
 
 func refusedRules(p *check.Pass) {
 	const list = job.Path("spec.failurePolicy.rules")
-	rules, _ := facts.Field(p.Job, list).([]any)
+	rules, _ := p.Job.Field(list).([]any)
 	seen := map[string]int{}
 	for i := range rules {
 		at := list.Index(i).Child("name")
@@ -62,7 +62,7 @@ func refusedRules(p *check.Pass) {
 			seen[name] = i
 		}
 		why := list.Index(i).Child("onJobFailureReasons")
-		all, _ := facts.Field(p.Job, why).([]any)
+		all, _ := p.Job.Field(why).([]any)
 		for k, reason := range all {
 			if reason, _ := reason.(string); !slices.Contains(reasons, reason) {
 				p.Reportf(why.Index(k), "reason %q is not one for which a Job fails%s", reason, check.DidYouMean(reason, reasons))

@@ -33,7 +33,7 @@ var operatorLabelOverwritten = &check.Check{
 			if i < own {
 				of = marks[i : i+1]
 			}
-			labels, _ := facts.Field(p.Job, at.Child("labels")).(map[string]any)
+			labels, _ := p.Job.Field(at.Child("labels")).(map[string]any)
 			for _, key := range slices.Sorted(maps.Keys(labels)) {
 				by := p.Operator.Labels[key]
 				if slices.ContainsFunc(of, func(m job.Marks) bool { return writes(m, key) }) {

@@ -53,20 +53,20 @@ type patched struct {
 
 // changesOf are the changes in the order in which Trainer applies them.
 func changesOf(j *job.Job) (out []change) {
-	overrides, _ := facts.Field(j, "spec.podTemplateOverrides").([]any)
+	overrides, _ := j.Field("spec.podTemplateOverrides").([]any)
 	for i := range overrides {
 		at := job.Path("spec.podTemplateOverrides").Index(i)
-		targets, _ := facts.Field(j, at.Child("targetJobs")).([]any)
+		targets, _ := j.Field(at.Child("targetJobs")).([]any)
 		for k := range targets {
 			if name, ok := facts.Text(j, at.Child("targetJobs").Index(k).Child("name")); ok {
 				out = append(out, change{target: name, spec: at.Child("spec")})
 			}
 		}
 	}
-	patches, _ := facts.Field(j, "spec.runtimePatches").([]any)
+	patches, _ := j.Field("spec.runtimePatches").([]any)
 	for i := range patches {
 		jobs := job.Path("spec.runtimePatches").Index(i).Child("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-		list, _ := facts.Field(j, jobs).([]any)
+		list, _ := j.Field(jobs).([]any)
 		for k := range list {
 			if name, ok := facts.Text(j, jobs.Index(k).Child("name")); ok {
 				out = append(out, change{target: name, spec: jobs.Index(k).Child("template", "spec", "template", "spec")})
@@ -80,7 +80,7 @@ func changesOf(j *job.Job) (out []change) {
 // of its containers by name and place.
 func (c change) parts(j *job.Job) (out []patched) {
 	add := func(list job.Path, key, what string) {
-		all, _ := facts.Field(j, list).([]any)
+		all, _ := j.Field(list).([]any)
 		for i, e := range all {
 			m, _ := e.(map[string]any)
 			if name, _ := m[key].(string); name != "" {
@@ -89,7 +89,7 @@ func (c change) parts(j *job.Job) (out []patched) {
 		}
 	}
 	add(c.spec.Child("volumes"), "name", "volume")
-	selector, _ := facts.Field(j, c.spec.Child("nodeSelector")).(map[string]any)
+	selector, _ := j.Field(c.spec.Child("nodeSelector")).(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
 		out = append(out, patched{what: "the node label " + key, value: selector[key], at: c.spec.Child("nodeSelector").Key(key)})
 	}
@@ -97,7 +97,7 @@ func (c change) parts(j *job.Job) (out []patched) {
 		out = append(out, patched{what: "serviceAccountName", value: account, at: c.spec.Child("serviceAccountName")})
 	}
 	for _, kind := range []string{"containers", "initContainers"} {
-		list, _ := facts.Field(j, c.spec.Child(kind)).([]any)
+		list, _ := j.Field(c.spec.Child(kind)).([]any)
 		for i := range list {
 			at := c.spec.Child(kind).Index(i)
 			name, _ := facts.Text(j, at.Child("name"))

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/signalbox-dev/signalbox/preflight/check"
-	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -18,7 +17,7 @@ var trainerSettingsUnused = &check.Check{
 	Run: func(p *check.Pass) error {
 		var lost []string
 		for _, name := range []string{"image", "command", "args", "env", "numNodes", "numProcPerNode", "resourcesPerNode"} {
-			if facts.Field(p.Job, job.Path("spec.trainer").Child(name)) != nil {
+			if p.Job.Field(job.Path("spec.trainer").Child(name)) != nil {
 				lost = append(lost, name)
 			}
 		}

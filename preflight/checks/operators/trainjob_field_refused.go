@@ -29,10 +29,10 @@ var trainJobFieldRefused = &check.Check{
 		refusedInitializers(p, name)
 		refusedVariables(p)
 		policy := &job.Job{Source: runtime}
-		if facts.Field(policy, "spec.mlPolicy.mpi") != nil {
+		if policy.Field("spec.mlPolicy.mpi") != nil {
 			refusedForMPI(p)
 		}
-		if facts.Field(policy, "spec.mlPolicy.torch") != nil {
+		if policy.Field("spec.mlPolicy.torch") != nil {
 			refusedForTune(p, name)
 		}
 		return nil
@@ -45,7 +45,7 @@ var trainJobFieldRefused = &check.Check{
 func refusedInitializers(p *check.Pass, runtime string) {
 	for _, step := range []string{"dataset", "model"} {
 		at := job.Path("spec.initializer").Child(step)
-		if facts.Field(p.Job, at) == nil {
+		if p.Job.Field(at) == nil {
 			continue
 		}
 		r := p.Job.Role(step + "-initializer")
@@ -61,10 +61,10 @@ func refusedInitializers(p *check.Pass, runtime string) {
 // refusedVariables (jobset/jobset.go): variables of these containers come from spec.trainer and
 // spec.initializer.
 func refusedVariables(p *check.Pass) {
-	overrides, _ := facts.Field(p.Job, "spec.podTemplateOverrides").([]any)
+	overrides, _ := p.Job.Field("spec.podTemplateOverrides").([]any)
 	for i := range overrides {
 		list := job.Path("spec.podTemplateOverrides").Index(i).Child("spec", "containers")
-		containers, _ := facts.Field(p.Job, list).([]any)
+		containers, _ := p.Job.Field(list).([]any)
 		for k, c := range containers {
 			c, _ := c.(map[string]any)
 			env, _ := c["env"].([]any)
@@ -89,12 +89,12 @@ var tuneModels = []string{"llama3_2/1B", "llama3_2/3B", "qwen2_5/1.5B", "llama3_
 
 // refusedForTune (torch/torchtune.go): Trainer looks at these only where numProcPerNode is written.
 func refusedForTune(p *check.Pass, runtime string) {
-	command, _ := facts.Field(p.Job, "spec.trainer.command").([]any)
+	command, _ := p.Job.Field("spec.trainer.command").([]any)
 	if fmt.Sprint(command) != "[tune run]" {
 		return
 	}
 	setByRuntime(p)
-	if facts.Field(p.Job, "spec.trainer.numProcPerNode") == nil {
+	if p.Job.Field("spec.trainer.numProcPerNode") == nil {
 		return
 	}
 	model := ""
@@ -121,7 +121,7 @@ var tuneSettings = []string{"output_dir", "tokenizer.path", "tokenizer.merges_fi
 // into the command, the job's follow as arguments, and TorchTune takes the last of a name
 // (https://github.com/pytorch/torchtune/blob/main/torchtune/config/_utils.py).
 func setByRuntime(p *check.Pass) {
-	args, _ := facts.Field(p.Job, "spec.trainer.args").([]any)
+	args, _ := p.Job.Field("spec.trainer.args").([]any)
 	for i, arg := range args {
 		text, _ := arg.(string)
 		if key, _, _ := strings.Cut(text, "="); slices.Contains(tuneSettings, key) {

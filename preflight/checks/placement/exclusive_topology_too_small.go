@@ -66,7 +66,7 @@ var exclusiveTopologyTooSmall = &check.Check{
 func exclusiveBy(j *job.Job, r *job.Role) (key string, at job.Path) {
 	const exclusive, byHand = "alpha.jobset.sigs.k8s.io/exclusive-topology", "alpha.jobset.sigs.k8s.io/node-selector"
 	for _, at := range []job.Path{r.Path.Child("template", "metadata", "annotations"), "metadata.annotations"} {
-		marks, _ := facts.Field(j, at).(map[string]any)
+		marks, _ := j.Field(at).(map[string]any)
 		if _, labelled := marks[byHand]; labelled {
 			return "", ""
 		}

@@ -19,7 +19,7 @@ var podsHeldByGates = &check.Check{
 			r := &p.Job.Roles[i]
 			for k, g := range r.Pod.Spec.SchedulingGates {
 				at := r.Pod.At(job.Path("schedulingGates").Index(k))
-				if r.Replicas.Max == 0 || strings.HasPrefix(g.Name, "kueue.x-k8s.io/") || facts.Field(p.Job, at) == nil {
+				if r.Replicas.Max == 0 || strings.HasPrefix(g.Name, "kueue.x-k8s.io/") || p.Job.Field(at) == nil {
 					continue
 				}
 				p.Reportf(at, "%s carry the scheduling gate %q: until something removes it they stay unscheduled, with SchedulingGated as the only sign", facts.PodsOf(r), g.Name)

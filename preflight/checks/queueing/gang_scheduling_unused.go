@@ -58,7 +58,7 @@ func marked(j *job.Job) bool {
 
 // grouped says whether the runtime of a TrainJob makes a gang of its pods, or may.
 func grouped(p *check.Pass) bool {
-	if facts.Field(p.Job, "spec.runtimeRef") == nil {
+	if p.Job.Field("spec.runtimeRef") == nil {
 		return false
 	}
 	gvk, namespace, name := facts.RuntimeOf(p.Job)

@@ -44,7 +44,7 @@ func limit(rule quota.Rule, severity finding.Severity, name, title, remedy strin
 
 // limitFinding says what a limit is, where the job asks for it.
 func limitFinding(l quota.Violation) finding.Finding {
-	f := finding.Finding{Path: l.At, Message: l.String()}
+	f := finding.Finding{Path: l.At, Message: l.String(), Rule: string(l.Rule)}
 	if f.Path == "" {
 		f.Path = job.Path("spec")
 	}

@@ -31,7 +31,7 @@ var queueLabelNotRead = &check.Check{
 		for i := range p.Job.Roles {
 			r := &p.Job.Roles[i]
 			name := r.Pod.Labels[label]
-			if at := r.Pod.Path.Parent().Child("metadata", "labels").Key(label); name != "" && facts.Field(p.Job, at) != nil {
+			if at := r.Pod.Path.Parent().Child("metadata", "labels").Key(label); name != "" && p.Job.Field(at) != nil {
 				p.Reportf(at, "queue %s is named on the pods of %s, but Kueue reads it on the %s: the pods start without the queue", facts.Quoted(name), r.Name, p.Job.Ref.Kind)
 				return nil
 			}

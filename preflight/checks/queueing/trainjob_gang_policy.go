@@ -24,10 +24,10 @@ var trainJobGangPolicy = &check.Check{
 			return nil
 		}
 		r := &job.Job{Source: runtime}
-		if facts.Field(r, policy.Child("coscheduling")) != nil && facts.Field(r, policy.Child("volcano")) != nil {
+		if r.Field(policy.Child("coscheduling")) != nil && r.Field(policy.Child("volcano")) != nil {
 			p.Reportf("spec.runtimeRef", "runtime %s names coscheduling and volcano: each makes a group of its own, and one scheduler looks at the pods", name)
 		}
-		if at := policy.Child("volcano", "networkTopology"); facts.Field(r, at) != nil {
+		if at := policy.Child("volcano", "networkTopology"); r.Field(at) != nil {
 			p.Report(finding.Finding{
 				Path: "spec.runtimeRef", Severity: finding.Note,
 				Message: fmt.Sprintf("runtime %s asks Volcano for a networkTopology, which the fit does not look at: the job may wait although it fits here", name),

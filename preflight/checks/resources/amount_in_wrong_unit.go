@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
 
 var amountInWrongUnit = &check.Check{
@@ -25,7 +26,7 @@ var amountInWrongUnit = &check.Check{
 					return r.Pod.At(rel.Child("resources", list).Key(string(name)))
 				}
 				if cpu, ok := amounts[corev1.ResourceCPU]; ok && cpu.CmpInt64(mostCores) > 0 {
-					p.Reportf(at(corev1.ResourceCPU), "cpu %s of %s is %s cores; no machine has as many", cpu.String(), facts.Whose(c.Name, r.Name), cores(cpu))
+					p.Reportf(at(corev1.ResourceCPU), "cpu%s of %s is %s cores; no machine has as many", beforeCores(cpu), facts.Whose(c.Name, r.Name), cores(cpu))
 				}
 				if memory, ok := amounts[corev1.ResourceMemory]; ok && list == "limits" && memory.Sign() > 0 && memory.CmpInt64(leastMemory) < 0 {
 					p.Reportf(at(corev1.ResourceMemory), "memory %s of %s is %s; did you mean %q?", memory.String(), facts.Whose(c.Name, r.Name), inBytes(memory), strings.TrimRight(memory.String(), "m")+"Mi")
@@ -43,6 +44,15 @@ const (
 	// (runc refuses limits that its own process exceeds, some MiB).
 	leastMemory = 1 << 20
 )
+
+// beforeCores is a quantity as its author wrote it, after a blank; empty where it is more than a
+// quantity holds, which forgets it.
+func beforeCores(q resource.Quantity) string {
+	if saturate.Full(q.Value()) {
+		return ""
+	}
+	return " " + q.String()
+}
 
 // cores is a quantity of cpu as a plain number.
 func cores(q resource.Quantity) string { return facts.Itoa(q.Value()) }

@@ -20,7 +20,7 @@ var debugHoldsGPUs = &check.Check{
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.runMode.debug.enabled")
 		gpus := p.Job.GPUs()
-		switch on, _ := facts.Field(p.Job, at).(bool); {
+		switch on, _ := p.Job.Field(at).(bool); {
 		case on && gpus > 0 && p.Job.Suspended:
 			p.Report(finding.Finding{
 				Path: at, Severity: finding.Note,

@@ -16,7 +16,7 @@ var launcherAsksForGPUs = &check.Check{
 	Severity: finding.Warning, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.Has(kinds.Launcher) },
 	Run: func(p *check.Pass) error {
-		if works, _ := facts.Field(p.Job, "spec.runLauncherAsWorker").(bool); works {
+		if works, _ := p.Job.Field("spec.runLauncherAsWorker").(bool); works {
 			return nil
 		}
 		launcher, worker := p.Operator.Role(p.Job, kinds.Launcher), p.Operator.Role(p.Job, kinds.Worker)

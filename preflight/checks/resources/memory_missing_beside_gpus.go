@@ -31,7 +31,7 @@ var memoryMissingBesideGPUs = &check.Check{
 				gpus := facts.AcceleratorsOf(c)
 				at := r.Pod.At(job.Path("containers").Index(k).Child("resources"))
 				if gpus.N == 0 || wholeMachine(gpus) || saysAmount(&c.Resources, corev1.ResourceMemory) ||
-					facts.Field(p.Job, at.Child("requests", "memory")) != nil || facts.Field(p.Job, at.Child("limits", "memory")) != nil {
+					p.Job.Field(at.Child("requests", "memory")) != nil || p.Job.Field(at.Child("limits", "memory")) != nil {
 					continue // written, be it in a way that could not be read
 				}
 				if roles = append(roles, r.Name); len(roles) == 1 {

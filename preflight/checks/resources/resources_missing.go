@@ -48,7 +48,7 @@ var resourcesMissing = &check.Check{
 // written says whether anything is requested or limited, be it an amount that could not be read.
 func written(j *job.Job, at job.Path) bool {
 	for _, list := range []string{"requests", "limits"} {
-		if amounts, _ := facts.Field(j, at.Child(list)).(map[string]any); len(amounts) > 0 {
+		if amounts, _ := j.Field(at.Child(list)).(map[string]any); len(amounts) > 0 {
 			return true
 		}
 	}

@@ -18,7 +18,7 @@ var volumeNotDeclared = &check.Check{
 	Severity: finding.Error, Since: "0.1",
 	Needs: check.Whole,
 	Run: func(p *check.Pass) error {
-		if facts.Field(p.Job, "spec.volumeClaimPolicies") != nil {
+		if p.Job.Field("spec.volumeClaimPolicies") != nil {
 			return nil // JobSet adds the volumes it makes claims for
 		}
 		facts.EachContainer(p.Job, func(r *job.Role, c *corev1.Container, rel job.Path) {
@@ -31,7 +31,7 @@ var volumeNotDeclared = &check.Check{
 				names = append(names, added...)
 			}
 			for i, m := range c.VolumeMounts {
-				if r.Pod.Partial || slices.Contains(names, m.Name) || m.Name == "" || facts.Field(p.Job, r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
+				if r.Pod.Partial || slices.Contains(names, m.Name) || m.Name == "" || p.Job.Field(r.Pod.At(rel.Child("volumeMounts").Index(i))) == nil {
 					continue
 				}
 				p.Reportf(r.Pod.At(rel.Child("volumeMounts").Index(i)), "%s mounts volume %q, which the pod does not declare%s",

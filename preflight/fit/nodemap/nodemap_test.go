@@ -31,10 +31,6 @@ func gangOf(groups ...gang.Group) gang.Gang {
 	return gang.Gang{Name: "llama", Namespace: "default", Groups: groups}
 }
 
-func group(name string, count int, options ...build.PodOption) gang.Group {
-	return gang.Group{Name: name, Count: count, Pod: job.Pod{Spec: build.Pod(name, options...).Spec}}
-}
-
 // pods fill a node: one pod for each amount of GPUs.
 func pods(node string, gpus ...int) []build.Item {
 	var out []build.Item
@@ -113,7 +109,7 @@ func TestTheMapOf(t *testing.T) {
 	var nodesOnly cluster.Builder
 	nodesOnly.Node(build.Node("gpu-a", build.GPUs(8), product(a100)))
 	worker := func(n int, gpus string) gang.Gang {
-		return gangOf(group("Master", 1, build.Asks(gpus)), group("Worker", n, build.Asks(gpus)))
+		return gangOf(build.Group("Master", 1, build.Asks(gpus)), build.Group("Worker", n, build.Asks(gpus)))
 	}
 	cases := map[string]struct {
 		cluster *cluster.Snapshot
@@ -121,13 +117,13 @@ func TestTheMapOf(t *testing.T) {
 	}{
 		"three-nodes-fits":        {three(), worker(1, "4")},
 		"three-nodes-full":        {three(), worker(3, "8")},
-		"pools-and-reasons":       {twelve(), gangOf(group("Worker", 1, build.Requests("cpu=4", "nvidia.com/gpu=4")), group("Launcher", 1, build.Requests("cpu=1")))},
+		"pools-and-reasons":       {twelve(), gangOf(build.Group("Worker", 1, build.Requests("cpu=4", "nvidia.com/gpu=4")), build.Group("Launcher", 1, build.Requests("cpu=1")))},
 		"5000-nodes":              {many(), worker(255, "4")},
-		"cpu-only":                {cpuOnly(), gangOf(group("Worker", 3, build.Requests("cpu=30")))},
+		"cpu-only":                {cpuOnly(), gangOf(build.Group("Worker", 3, build.Requests("cpu=30")))},
 		"no-pods-in-the-view":     {nodesOnly.Snapshot(build.Taken), worker(1, "4")},
 		"a-view-without-nodes":    {new(cluster.Store).Snapshot(build.Taken, ""), worker(1, "4")},
 		"gpus-nobody-has":         {cpuOnly(), worker(1, "4")},
-		"shares-of-devices":       {shares(), gangOf(group("Worker", 10, build.Requests("nvidia.com/gpu.shared=4")))},
+		"shares-of-devices":       {shares(), gangOf(build.Group("Worker", 10, build.Requests("nvidia.com/gpu.shared=4")))},
 		"names-that-are-too-long": {longNames(), worker(1, "8")},
 	}
 	for name, tc := range cases {
@@ -197,7 +193,7 @@ func withoutColour(s string) string {
 
 func TestWithoutUTF8TheMapIsASCII(t *testing.T) {
 	s := twelve()
-	g := gangOf(group("Worker", 1, build.Asks("4")))
+	g := gangOf(build.Group("Worker", 1, build.Asks("4")))
 	got := nodemap.Draw(nodemap.Question{Cluster: s, Gang: g, Fit: whatif.Answer(t.Context(), s, g)}, nodemap.Options{Width: 80, ASCII: true})
 	golden.Equal(t, "testdata/ascii.80.txt", []byte(got))
 	for _, r := range got {
@@ -220,7 +216,7 @@ func TestTheMapIsTheSameHoweverNodesAreOrdered(t *testing.T) {
 			items = append(items, build.Node(name, options...))
 			items = append(items, pods(name, r.IntN(9))...)
 		}
-		g := gangOf(group("Worker", 1+r.IntN(20), build.Asks(fmt.Sprint(1+r.IntN(8)))))
+		g := gangOf(build.Group("Worker", 1+r.IntN(20), build.Asks(fmt.Sprint(1+r.IntN(8)))))
 		width := 60 + r.IntN(60)
 		draw := func() string {
 			s := build.Cluster(items...)

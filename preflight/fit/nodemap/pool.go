@@ -59,11 +59,14 @@ type remainder struct {
 // poolsOf sorts the nodes into pools: those first where pods of the job are or would go,
 // then the largest.
 func poolsOf(q Question, of corev1.ResourceName) []*pool {
-	plan := planOf(q, of)
-	standings := fit.NodeReasons(q.Cluster, q.Gang, of)
+	return sorted(q.Cluster, of, planOf(q, of), fit.NodeReasons(q.Cluster, q.Gang, of))
+}
+
+// sorted are the nodes by pool, with what a plan puts on them and what each is to the job that is asked about.
+func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*share, standings []fit.NodeReason) []*pool {
 	byName := map[string]*pool{}
 	rows := map[*pool]map[string]*row{}
-	for at, n := range q.Cluster.Nodes() {
+	for at, n := range view.Nodes() {
 		name, each := poolOf(n, of)
 		id := fmt.Sprint(name, "\x00", each)
 		p := byName[id]
@@ -71,7 +74,7 @@ func poolsOf(q Question, of corev1.ResourceName) []*pool {
 			p = &pool{name: name, each: each, cells: cellsOf(of, each)}
 			byName[id], rows[p] = p, map[string]*row{}
 		}
-		c := countsOf(n, of, standings[at], plan[n.Name], q.Cluster.PodsKnown())
+		c := countsOf(n, of, standings[at], plan[n.Name], view.PodsKnown())
 		note, about := noteOf(&c, standings[at], plan[n.Name], of)
 		key := fmt.Sprint(c.cells(p.cells), note)
 		r := rows[p][key]

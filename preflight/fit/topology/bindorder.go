@@ -75,7 +75,7 @@ func (s *bindOrder) from() bool {
 	slices.SortStableFunc(open, func(a, c int) int { return cmp.Compare(fill(a), fill(c)) })
 	for _, at := range open {
 		n, bin := &s.nodes[at/k], s.bin[at/k]
-		if !s.rules.solver.Cycle.Budget.Spend(s.rules.stepsPerLook) {
+		if !s.rules.solver.Cycle.Budget.Spend(s.rules.about[at%k].stepsPerLook) {
 			return false
 		}
 		if !s.may(at%k, n.nodeGroup, n.node, s.Count(bin)) {

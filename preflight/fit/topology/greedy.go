@@ -11,6 +11,13 @@ import (
 // mostAnchors is how many beginnings of a set that must stay together are tried.
 const mostAnchors = 8
 
+// mostRebuilds is how often pods that found no place are tried again before the others.
+const mostRebuilds = 16
+
+// mostBuildSteps is what it may cost to bind pod after pod in several orders: what is left finds out whether
+// there is a way at all.
+const mostBuildSteps = assign.MostSteps / 4
+
 // SolveConstrained places pod sets between which rules hold. What does not fit without the rules does not fit with
 // them; a way to bind pod after pod by all rules is a plan; where neither is found, bounds
 // of single rules and then an exhaustive search decide.
@@ -24,24 +31,39 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 		return a
 	}
 	best := w.build(beside, a.No)
-	a.Best = best.Assignment
-	best.Assignment.Order = best
-	if a.Yes = best.Whole(); a.Yes || a.No {
+	a.Yes = keep(&a, best)
+	if a.Yes || a.No {
 		return a
 	}
 	if a.No = q.Solve(w.podSets, w.idle, beside).No; a.No {
 		return a
 	}
+	if a.Yes = keep(&a, w.rebuild(best, beside)); a.Yes {
+		return a
+	}
+	if a.Rule = w.refutePart(beside); a.Rule != "" {
+		a.No = true
+		return a
+	}
+	if larger := w.placeLarger(beside); larger != nil && larger.Whole() {
+		a.Yes = keep(&a, larger)
+		return a
+	}
 	switch found, decided := w.search(beside); {
 	case found != nil:
-		a.Best, a.Yes = found.Assignment, true
-		found.Assignment.Order = found
+		a.Yes = keep(&a, found)
 	case decided:
 		a.No, a.Rule = true, w.all()
 	case w.doubtful(beside):
 		a.Yes = false
 	}
 	return a
+}
+
+// keep makes a simulation the answer's, and says whether it is whole.
+func keep(a *assign.Answer, b *simulation) (whole bool) {
+	a.Best, b.Assignment.Order = b.Assignment, b
+	return b.Whole()
 }
 
 // doubtful says whether the pods find a place if what is not known of a volume is no
@@ -76,6 +98,7 @@ func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation
 	if hopeless {
 		orders, sizes = orders[:1], sizes[:1]
 	}
+	defer w.solver.Cycle.Budget.Try(mostBuildSteps)()
 	for _, anchor := range w.starts() {
 		for _, largeFirst := range sizes {
 			for _, order := range orders {
@@ -90,6 +113,32 @@ func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation
 				}
 			}
 		}
+	}
+	return best
+}
+
+// rebuild begins again with the pod sets that found no place before, as long as others are left over then:
+// what is hard to place comes first. It returns the simulation that has most pods.
+func (w *RuleSet) rebuild(best *simulation, beside assign.Reserved) *simulation {
+	budget := w.solver.Cycle.Budget
+	defer budget.Try(mostBuildSteps)()
+	tied := func(i int) int {
+		return min(1, len(w.about[i].antiAffinity)+len(w.about[i].affinity)+len(w.about[i].counting))
+	}
+	order := assign.PodSetOrders(w.podSets, w.idle)[0]
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(tied(j), tied(i)) })
+	for range mostRebuilds {
+		b := w.simulate(beside)
+		b.grow(order, false)
+		placed := slices.Clone(b.Placed)
+		if b.Total() > best.Total() {
+			best, b = b, best
+		}
+		if w.spare = b; best.Whole() || !budget.Spend(len(order)) {
+			break
+		}
+		lacks := func(i int) int { return assign.OneIf(placed[i] < w.podSets[i].Count) }
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(lacks(j), lacks(i)) })
 	}
 	return best
 }
@@ -151,7 +200,6 @@ func (w *RuleSet) rooms(top int) []int64 {
 		return w.roomsOf[top]
 	}
 	out := make([]int64, w.topologies[top].size*len(w.podSets))
-	w.roomsOf[top] = out
 	for i, k := range w.podSets {
 		if !w.solver.Cycle.Budget.Spend((len(w.solver.Cycle.Grouping.Nodes) + len(w.solver.Snapshot.Nodes())) / 4) {
 			return out
@@ -173,6 +221,7 @@ func (w *RuleSet) rooms(top int) []int64 {
 			}
 		}
 	}
+	w.roomsOf[top] = out // what was counted in part is not kept
 	return out
 }
 
@@ -231,7 +280,7 @@ func (b *simulation) next(i int, largeFirst bool) bool {
 			consider(s)
 		}
 	}
-	if !b.rules.solver.Cycle.Budget.Spend(looks*b.rules.stepsPerLook+(passed+len(b.Bins))/4) || !found {
+	if !b.rules.solver.Cycle.Budget.Spend(looks*b.rules.about[i].stepsPerLook+(passed+len(b.Bins))/4) || !found {
 		return false
 	}
 	if best.bin < 0 {
@@ -243,8 +292,8 @@ func (b *simulation) next(i int, largeFirst bool) bool {
 
 // emptiest is less than or as much as fill1 of any place that takes a pod of a pod set.
 func (b *simulation) emptiest(i int) (sum int) {
-	for at := range b.rules.spread {
-		if r := &b.rules.spread[at]; r.holders.has(i) && !r.someNotCompared {
+	for _, at := range b.rules.about[i].spread {
+		if r := &b.rules.spread[at]; !r.someNotCompared {
 			sum += int(b.least[at])
 		}
 	}
@@ -308,11 +357,8 @@ func (b *simulation) countsAt(bin int) []int32 {
 
 // domainFill is how full the domains of a node are, by the spread rules that count the pod set.
 func (b *simulation) domainFill(i, nodeGroup int, node int32) (sum int) {
-	for at := range b.rules.spread {
+	for _, at := range b.rules.about[i].counting {
 		r := &b.rules.spread[at]
-		if !r.holders.has(i) && !r.counted.has(i) {
-			continue
-		}
 		if d := b.rules.topologies[r.top].domain(nodeGroup, node); d >= 0 {
 			sum += int(b.level(r, d))
 		}

@@ -74,12 +74,13 @@ type RuleSet struct {
 	attachLimits  []attachLimitRule
 
 	counters []counter
-	feeds    [][]int // by pod set: the counters that count its pods
+	feeds    [][]int    // by pod set: the counters that count its pods
+	about    []rulesFor // by pod set
 
-	stepsPerLook, stepsPerMix int
-	spare                     *simulation // of no use any more
-	roomsOf                   [][]int64
-	capacityOrder             [][]int32 // by pod set and whether nodes that take many come first; see byCapacity
+	stepsPerMix   int
+	spare         *simulation // of no use any more
+	roomsOf       [][]int64
+	capacityOrder [][]int32 // by pod set and whether nodes that take many come first; see byCapacity
 }
 
 // topology parts the nodes into domains.
@@ -147,6 +148,13 @@ type attachLimitRule struct {
 	own    []int32     // by pod set: volumes that each of its pods brings
 	shared []podSetSet // volumes that pods of several pod sets share: by whom
 	there  [][]bool    // by shared volume, then node group: it is attached already
+}
+
+// rulesFor are the rules that a pod set has to do with, by their numbers.
+type rulesFor struct {
+	antiAffinity, affinity, spread []int
+	counting                       []int // spread rules that count its pods, or that it holds
+	stepsPerLook                   int   // what it costs to ask whether one of its pods may go to a node
 }
 
 // counter counts the pods of some pod sets by domain; node groups: only on nodes of these (nil: of all).
@@ -229,11 +237,39 @@ func (w *RuleSet) count() {
 	}
 	w.feeds = make([][]int, len(w.podSets))
 	rules := len(w.antiAffinity) + len(w.affinity) + len(w.spread) + len(w.sharedVolumes) + len(w.attachLimits)
-	w.stepsPerLook, w.stepsPerMix = 1+rules/2, 4+rules+(len(w.counters)+len(w.podSets))/2
+	w.stepsPerMix = 4 + rules + (len(w.counters)+len(w.podSets))/2
 	for at := range w.counters {
 		for i := range w.counters[at].of.all() {
 			w.feeds[i] = append(w.feeds[i], at)
 		}
+	}
+	w.sortRules()
+}
+
+// sortRules gives each pod set the rules that it has to do with.
+func (w *RuleSet) sortRules() {
+	w.about = make([]rulesFor, len(w.podSets))
+	for at := range w.antiAffinity {
+		for i := range w.antiAffinity[at].holders.with(w.antiAffinity[at].with).all() {
+			w.about[i].antiAffinity = append(w.about[i].antiAffinity, at)
+		}
+	}
+	for at := range w.affinity {
+		for i := range w.affinity[at].holders.all() {
+			w.about[i].affinity = append(w.about[i].affinity, at)
+		}
+	}
+	for at := range w.spread {
+		for i := range w.spread[at].holders.all() {
+			w.about[i].spread = append(w.about[i].spread, at)
+		}
+		for i := range w.spread[at].holders.with(w.spread[at].counted).all() {
+			w.about[i].counting = append(w.about[i].counting, at)
+		}
+	}
+	for i := range w.about {
+		r := &w.about[i]
+		r.stepsPerLook = 1 + (len(r.antiAffinity)+len(r.affinity)+len(r.spread)+len(w.sharedVolumes)+len(w.attachLimits))/2
 	}
 }
 
@@ -273,11 +309,7 @@ func (w *RuleSet) addAntiAffinity(i int, k *assign.PodSet) {
 	for at := range k.Facts.AntiAffinity {
 		term := &k.Facts.AntiAffinity[at]
 		with := w.matching(func(other *assign.PodSet) bool {
-			yes, doubt := w.solver.Cycle.Meets(assign.Relation{Sort: assign.AntiAffine, Group: term.Number}, other.Groups[0], func() (bool, string) { return term.Meets(w.solver.Snapshot, w.solver.Gang.Namespace, other.Pod) })
-			if doubt != "" {
-				w.solver.DoubtYes(assign.NotJudged(k.Name, "anti-affinity", doubt))
-			}
-			return yes
+			return w.solver.KeepsFrom(k, other, term)
 		})
 		if with.empty() || term.Topology == corev1.LabelHostname {
 			continue

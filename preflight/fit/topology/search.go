@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
@@ -131,8 +132,30 @@ func (x *search) collect() bool {
 	return x.prepare()
 }
 
+// tooManyMixes says that there are more ways to put pods on a node than are tried: of so many pods that find
+// room there together, any may be there or not.
+func (x *search) tooManyMixes(nodeGroup, on int) bool {
+	counts, placed := make([]int32, len(x.rules.podSets)), slices.Clone(x.p.Placed)
+	together := 0
+	for i, k := range x.rules.podSets {
+		if k.Count > 0 && x.p.PodsPerNode(i, on) > 0 && x.rules.mayAttach(i, nodeGroup, counts) {
+			x.p.Put(i, on, 1)
+			counts[i] = 1
+			together++
+		}
+	}
+	for i, n := range counts {
+		x.p.Put(i, on, -int(n))
+	}
+	copy(x.p.Placed, placed)
+	return !x.rules.solver.Cycle.Budget.Spend(len(counts)) || together >= bits.Len(mostMixes)
+}
+
 // mixes are all ways to put pods on a node, the fullest first; nil: too many.
 func (x *search) mixes(nodeGroup, on int) []mix {
+	if x.tooManyMixes(nodeGroup, on) {
+		return nil
+	}
 	var out []mix
 	counts, placed, steps := make([]int32, len(x.rules.podSets)), slices.Clone(x.p.Placed), len(x.rules.podSets)+len(x.rules.counters)
 	more := true

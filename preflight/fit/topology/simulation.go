@@ -90,12 +90,9 @@ func (b *simulation) may(i, nodeGroup int, node int32, counts []int32) bool {
 }
 
 func (b *simulation) mayAntiAffinity(i, nodeGroup int, node int32) bool {
-	for at := range b.rules.antiAffinity {
+	for _, at := range b.rules.about[i].antiAffinity {
 		r := &b.rules.antiAffinity[at]
 		holds, meant := r.holders.has(i), r.with.has(i)
-		if !holds && !meant {
-			continue
-		}
 		d := b.rules.topologies[r.top].domain(nodeGroup, node)
 		if d < 0 {
 			continue
@@ -108,11 +105,8 @@ func (b *simulation) mayAntiAffinity(i, nodeGroup int, node int32) bool {
 }
 
 func (b *simulation) mayAffinity(i, nodeGroup int, node int32) bool {
-	for at := range b.rules.affinity {
+	for _, at := range b.rules.about[i].affinity {
 		r := &b.rules.affinity[at]
-		if !r.holders.has(i) {
-			continue
-		}
 		all := true
 		for j, top := range r.tops {
 			d := b.rules.topologies[top].domain(nodeGroup, node)
@@ -132,11 +126,8 @@ func (b *simulation) mayAffinity(i, nodeGroup int, node int32) bool {
 }
 
 func (b *simulation) maySpread(i, nodeGroup int, node int32) bool {
-	for at := range b.rules.spread {
+	for _, at := range b.rules.about[i].spread {
 		r := &b.rules.spread[at]
-		if !r.holders.has(i) {
-			continue
-		}
 		d := b.rules.topologies[r.top].domain(nodeGroup, node)
 		if d < 0 {
 			return false
@@ -238,7 +229,7 @@ func (b *simulation) tally(i, nodeGroup int, node, by int32) {
 			b.in[at][d] += by
 		}
 	}
-	for rule := range b.rules.spread {
+	for _, rule := range b.rules.about[i].counting {
 		r := &b.rules.spread[rule]
 		d := b.rules.topologies[r.top].domain(nodeGroup, node)
 		if d < 0 || !r.counted.has(i) || !r.nodeGroups[nodeGroup] {

@@ -45,6 +45,8 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 		return nil, fmt.Sprintf("the priority class %s moves nobody aside (preemptionPolicy Never)", class.Name)
 	case len(s.Guarded()) > 0 || !plain(g) || sharesClaims(s, g):
 		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.Name)
+	case s.Allocated() > 0 && asksForDevices(s, g):
+		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods with claims of devices: which devices are free once others go is not known", class.Name)
 	}
 	h := &victimSearch{s: s, gang: g, budget: b, priority: priority}
 	done := b.Try(mostPreemptSteps)
@@ -90,6 +92,14 @@ func plain(g gang.Gang) bool {
 		}
 	}
 	return true
+}
+
+// asksForDevices says that pods of the gang want devices (DRA). The devices of a pod that goes are free once its
+// claims are gone, which evictions do not follow.
+func asksForDevices(s *cluster.Snapshot, g gang.Gang) bool {
+	return slices.ContainsFunc(g.Groups, func(group gang.Group) bool {
+		return group.Count > 0 && (len(group.Pod.Spec.ResourceClaims) > 0 || slices.ContainsFunc(podspec.Requested(group.Pod).Names(), s.Devices))
+	})
 }
 
 // sharesClaims says that a claim of the gang is in use already: then the nodes that matter

@@ -10,7 +10,8 @@ import (
 // Share is how many of so many.
 type Share struct{ N, Of int }
 
-func (s *Share) add(ok bool) {
+// Add counts one more.
+func (s *Share) Add(ok bool) {
 	s.Of++
 	if ok {
 		s.N++
@@ -62,26 +63,26 @@ func CountOf(cases []Case) Count {
 	for _, c := range cases {
 		if c.Result.Root != nil {
 			if at := n.Standing[c.Result.Root.Standing]; at != nil {
-				at.add(c.Right())
+				at.Add(c.Right())
 			}
 		}
 		if c.Label.rulesOut() {
-			n.Never.add(c.Forbidden)
+			n.Never.Add(c.Forbidden)
 		}
 		if c.Healthy() {
-			n.Well.add(c.Cause)
-			n.Alarm.add(c.Alarm)
+			n.Well.Add(c.Cause)
+			n.Alarm.Add(c.Alarm)
 			continue
 		}
-		n.Cause.add(c.Cause)
-		n.Missed.add(c.Missed)
-		n.Unnamed.add(c.Result.Root == nil && !c.Missed)
-		n.Mistaken.add(c.Mistaken)
+		n.Cause.Add(c.Cause)
+		n.Missed.Add(c.Missed)
+		n.Unnamed.Add(c.Result.Root == nil && !c.Missed)
+		n.Mistaken.Add(c.Mistaken)
 		if c.wantsLine() {
-			n.Line.add(c.Line)
+			n.Line.Add(c.Line)
 		}
 		if c.wantsPod() {
-			n.Pod.add(c.Pod)
+			n.Pod.Add(c.Pod)
 		}
 	}
 	return n

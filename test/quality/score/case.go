@@ -354,6 +354,28 @@ func (c *Case) judge() error {
 	return nil
 }
 
+// InPrompt says whether a text holds the line that decides, by the label; asked is false where the label names none.
+func (c Case) InPrompt(text string) (holds, asked bool, err error) {
+	if !c.wantsLine() {
+		return false, false, nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(shownAs.ReplaceAllString(line, ""), " ")
+		m, err := c.mark("", line, evidence.Source{})
+		if err != nil {
+			return false, true, err
+		}
+		// A piece of the line is not the line, though sameLine takes it: labels are of one line.
+		if m.Line && (len(c.Label.KeyPatterns) > 0 || 2*len(squeeze(line)) >= len(squeeze(c.Label.KeyLine))) {
+			return true, true, nil
+		}
+	}
+	return false, true, nil
+}
+
+// shownAs is what stands before a line of a log in a prompt.
+var shownAs = regexp.MustCompile(`^\| (?:\[\S+\] )?`)
+
 // sameLine compares without white space: labels and logs wrap and indent differently.
 func sameLine(got, want string) bool {
 	g, w := squeeze(got), squeeze(want)

@@ -169,12 +169,12 @@ func (f *Fold) TallyOf(t *attribute.Table) Tally {
 		if c == nil {
 			c = &choice{}
 		}
-		out.Cause.add(c.mark.Cause && !c.mark.Forbidden)
+		out.Cause.Add(c.mark.Cause && !c.mark.Forbidden)
 		if p.of.wantsLine() {
-			out.Line.add(c.mark.Line)
+			out.Line.Add(c.mark.Line)
 		}
 		if p.of.wantsPod() {
-			out.Pod.add(c.mark.Pod)
+			out.Pod.Add(c.mark.Pod)
 		}
 	}
 	return out

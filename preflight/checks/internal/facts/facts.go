@@ -69,27 +69,15 @@ func LastStep(at job.Path) string {
 	return step
 }
 
-// Field is the value at a path of the object as it was written; nil where there is none.
-func Field(j *job.Job, at job.Path) any {
-	if j == nil || j.Source == nil {
-		return nil
-	}
-	v, err := at.Resolve(j.Source.Object)
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
 // Text is the string at a path; ok is false where there is none.
 func Text(j *job.Job, at job.Path) (s string, ok bool) {
-	s, ok = Field(j, at).(string)
+	s, ok = j.Field(at).(string)
 	return s, ok
 }
 
 // Number is the whole number at a path; ok is false where there is none.
 func Number(j *job.Job, at job.Path) (n int64, ok bool) {
-	switch v := Field(j, at).(type) {
+	switch v := j.Field(at).(type) {
 	case int64:
 		return v, true
 	case int:
@@ -132,11 +120,11 @@ func NamesOf(p *check.Pass, kind schema.GroupKind, namespace string) []string {
 
 // HasDeadline says whether something ends the job in time.
 func HasDeadline(j *job.Job) bool {
-	if Field(j, "spec.runPolicy.activeDeadlineSeconds") != nil || Field(j, "spec.activeDeadlineSeconds") != nil {
+	if j.Field("spec.runPolicy.activeDeadlineSeconds") != nil || j.Field("spec.activeDeadlineSeconds") != nil {
 		return true
 	}
 	for i := range j.Roles {
-		if j.Roles[i].Pod.Spec.ActiveDeadlineSeconds != nil || Field(j, j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds")) != nil {
+		if j.Roles[i].Pod.Spec.ActiveDeadlineSeconds != nil || j.Field(j.Roles[i].Path.Child("template", "spec", "activeDeadlineSeconds")) != nil {
 			return true
 		}
 	}

@@ -77,7 +77,7 @@ func CommandsOf(j *job.Job, r *job.Role) []kinds.Command {
 
 // launchedCommand is the command that the launcher starts on every worker.
 func launchedCommand(j *job.Job, at job.Path) []kinds.Command {
-	words, _ := Field(j, at).([]any)
+	words, _ := j.Field(at).([]any)
 	cmd := kinds.Command{}
 	for i, w := range words {
 		if s, ok := w.(string); ok {

@@ -31,7 +31,7 @@ func PodsThatJoin(j *job.Job, r *job.Role) []int {
 		}
 		return []int{pods}
 	case kinds.WorldOfRole:
-		if r.Pod.Partial && Field(j, operator.Nodes) == nil {
+		if r.Pod.Partial && j.Field(operator.Nodes) == nil {
 			return nil // the runtime says how many
 		}
 		return []int{r.Replicas.Max}
@@ -79,9 +79,9 @@ func NodesOf(j *job.Job, r *job.Role) (n int64, ok bool) {
 	operator := kinds.Of(j.Ref)
 	switch operator.World {
 	case kinds.WorldOfJob:
-		return int64(j.MaxPods()), operator.Elastic == nil || Field(j, operator.Elastic.At) == nil
+		return int64(j.MaxPods()), operator.Elastic == nil || j.Field(operator.Elastic.At) == nil
 	case kinds.WorldOfRole:
-		return int64(r.Replicas.Max), Field(j, operator.Nodes) != nil
+		return int64(r.Replicas.Max), j.Field(operator.Nodes) != nil
 	case kinds.WorldOfPod:
 		c, _ := r.Trainer()
 		return 1, c != nil && !Sets(c, "PET_NNODES")
@@ -140,8 +140,8 @@ func WorksWithPeers(j *job.Job, r *job.Role) bool {
 // an explicit 1 says nothing there.
 func ProcsWritten(j *job.Job, said kinds.Procs) (at job.Path, procs int64, ok bool) {
 	at = said.At
-	if parent := at.Parent(); said.Default > 0 && Field(j, at) == nil {
-		return parent, said.Default, Field(j, parent) != nil
+	if parent := at.Parent(); said.Default > 0 && j.Field(at) == nil {
+		return parent, said.Default, j.Field(parent) != nil
 	}
 	if s, isText := Text(j, at); isText {
 		n, err := strconv.ParseInt(s, 10, 32)

@@ -50,7 +50,7 @@ func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (
 	}
 	for i := range t.AntiAffinity {
 		cycle.eachKeptAway(&t.AntiAffinity[i], func(p *cluster.Pod, known bool) {
-			if !known {
+			if !known && !cycle.strict {
 				t.doubtYes(NotJudged(g.Name, "anti-affinity", t.AntiAffinity[i].Unread))
 				return
 			}
@@ -71,9 +71,9 @@ func (cycle *Cycle) closedByPods(t *podFacts, namespace string, g *gang.Group) (
 				return idle, now
 			}
 			switch yes, doubt := term.Meets(s, namespace, &g.Pod); {
-			case doubt != "":
+			case doubt != "" && !cycle.strict:
 				t.doubtYes(NotJudged(g.Name, "anti-affinity", doubt))
-			case yes:
+			case yes, doubt != "":
 				bar(p, term)
 			}
 		}
@@ -173,13 +173,20 @@ func (q *Solver) apart(a, b *PodSet) bool {
 	apart := false
 	for i := range a.Facts.AntiAffinity {
 		term := &a.Facts.AntiAffinity[i]
-		rejects, doubt := q.Cycle.Meets(Relation{AntiAffine, term.Number, 0}, b.Groups[0], func() (bool, string) { return term.Meets(q.Snapshot, q.Gang.Namespace, b.Pod) })
-		switch {
-		case doubt != "":
-			q.DoubtYes(NotJudged(a.Name, "anti-affinity", doubt))
-		case rejects && term.Topology == corev1.LabelHostname:
+		if q.KeepsFrom(a, b, term) && term.Topology == corev1.LabelHostname {
 			apart = true
 		}
 	}
 	return apart
+}
+
+// KeepsFrom says whether pods of one pod set keep from those of another by a term of anti-affinity.
+func (q *Solver) KeepsFrom(k, other *PodSet, term *cluster.PodTerm) bool {
+	yes, doubt := q.Cycle.Meets(Relation{Sort: AntiAffine, Group: term.Number}, other.Groups[0], func() (bool, string) {
+		return term.Meets(q.Snapshot, q.Gang.Namespace, other.Pod)
+	})
+	if doubt != "" && !q.Cycle.strict {
+		q.DoubtYes(NotJudged(k.Name, "anti-affinity", doubt))
+	}
+	return yes || doubt != "" && q.Cycle.strict
 }

@@ -145,7 +145,9 @@ func (cycle *Cycle) roomOf(podSets []*PodSet, idle bool) *resourceSums {
 			have[i] = saturate.Add(have[i], saturate.Mul(room[column][class], cycle.Grouping.Weight(nodeGroup)))
 		}
 	}
-	cycle.ResourceSums = append(cycle.ResourceSums, r)
+	if cycle.Budget.Spend(0) { // what was added up in part is not kept
+		cycle.ResourceSums = append(cycle.ResourceSums, r)
+	}
 	return r
 }
 

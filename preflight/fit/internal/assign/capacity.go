@@ -19,7 +19,8 @@ type capacity struct {
 	order      []int32 // node groups that take pods now, by how many; ties by node group; nil: not asked yet
 	sums               // of now
 
-	Idle         []int32 // by node group, were it idle; nil: not asked yet
+	Idle         []int32 // by node group, were it idle
+	idleCounted  bool    // all of that
 	IdleSums     sums
 	finalReasons []FilterReason // by node group, room included; nil: not asked yet
 }
@@ -41,7 +42,9 @@ func (a *nodeFilter) capacityFor(needs []cluster.Need, alone bool) *capacity {
 	}
 	h := &capacity{nodeFilter: a, needs: needs, onePerNode: alone}
 	h.Now = h.count(a.cycle.s.Columns().Free, nil, a.facts.closedNow, &h.sums)
-	a.Capacities = append(a.Capacities, h)
+	if a.cycle.Budget.Spend(0) { // what was counted in part is not kept
+		a.Capacities = append(a.Capacities, h)
+	}
 	return h
 }
 
@@ -134,14 +137,16 @@ func (h *capacity) TakenBy(s *cluster.Snapshot, class int) int32 {
 
 // CountIdle finds out what the node groups take when idle.
 func (h *capacity) CountIdle() {
-	if h.Idle != nil {
+	if h.idleCounted {
 		return
 	}
+	h.IdleSums = sums{}
 	var known []int32
 	if h.facts.closedNow == nil {
 		known = h.Now
 	}
 	h.Idle = h.count(h.cycle.s.Columns().Idle, known, h.facts.closedIdle, &h.IdleSums)
+	h.idleCounted = h.cycle.Budget.Spend(0)
 }
 
 // Refuses prepares why node groups that let the pods in take none of them now; open: because

@@ -34,6 +34,7 @@ type Cycle struct {
 	spreadPods   map[string][2][]int32 // by selector: pods that are there by node, now and idle
 	terms        []cluster.PodTerm     // of anti-affinity, equal ones once
 	sameLabels   []int                 // by group: the first one whose pods have the same labels
+	strict       bool                  // what is not known is taken against the pods
 }
 
 // Relation is a rule between pods: for anti-affinity its number among the terms of the cycle, else a
@@ -138,8 +139,16 @@ type ownPod struct {
 }
 
 // NewCycle reads what of a gang no change alters. Whoever asks releases it.
-func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
-	cycle := &Cycle{s: s, Budget: b, Facts: make([]podFacts, len(g.Groups)), stays: map[*cluster.Pod]bool{}, Arena: borrow(s)}
+func NewCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle { return newCycle(s, g, b, false) }
+
+// NewStrictCycle is a cycle in which pods keep apart wherever it is not known whether they must: what has a
+// place so has one, and what has none proves nothing.
+func NewStrictCycle(s *cluster.Snapshot, g gang.Gang, b *Budget) *Cycle {
+	return newCycle(s, g, b, true)
+}
+
+func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
+	cycle := &Cycle{s: s, Budget: b, Facts: make([]podFacts, len(g.Groups)), stays: map[*cluster.Pod]bool{}, Arena: borrow(s), strict: strict}
 	cycle.countOwn(g)
 	cycle.findSameLabels(g)
 	keys, byName := map[string]bool{}, false

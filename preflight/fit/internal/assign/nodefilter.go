@@ -49,7 +49,9 @@ func (q *Solver) nodeFilter(k *PodSet) *nodeFilter {
 		a.tolerate(q.Snapshot)
 		a.filter(q.Snapshot)
 	}
-	q.Cycle.Filters = append(q.Cycle.Filters, a)
+	if q.Cycle.Budget.Spend(0) { // what was filtered in part is not kept
+		q.Cycle.Filters = append(q.Cycle.Filters, a)
+	}
 	return a
 }
 

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/signalbox-dev/signalbox/cmd/signalbox/browser"
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit/nodemap"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// A page is made anew when it is asked for, but not more often than so: people reload, and the API server answers others, too.
+const (
+	jobsKept  = 5 * time.Second
+	nodesKept = 30 * time.Second
+	mostKept  = 64 // pages
+)
+
+func newBoard(sh *shell) *cobra.Command {
+	from := newWorldFlags()
+	listen := "127.0.0.1:8378"
+	c := &cobra.Command{
+		Use:   "board",
+		Short: "show the jobs of a cluster, their diagnoses and its nodes as pages for a browser",
+		Long: `Board serves pages on this machine: the training jobs, what hurts first; why one waits or
+failed, as diagnose says it; the nodes by pool; and what became of what the checks said.
+
+It reads with the rights of the kubeconfig and changes nothing. It listens on this machine
+only, and opens to who has the address that it prints, which holds a key of this run.`,
+		Example: fmt.Sprintf("  %[1]s board\n  %[1]s board --context prod --listen 127.0.0.1:9000", sh.name),
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return own(serveBoard(c.Context(), sh, from, listen))
+		},
+	}
+	from.add(c)
+	for _, name := range []string{"snapshot", "offline", "policy", "config"} {
+		hide(c, name)
+	}
+	c.Flags().StringVar(&listen, "listen", listen, "serve at this `address` of the machine itself")
+	return c
+}
+
+func serveBoard(ctx context.Context, sh *shell, from *worldFlags, listen string) error {
+	live, err := reach(ctx, from.kube, "")
+	if err != nil {
+		return err
+	}
+	at, err := listenLocal(ctx, listen)
+	if err != nil {
+		return err
+	}
+	b := &board{sh: sh, key: rand.Text(), turn: make(chan struct{}, 1), source: &clusterSource{sh: sh, live: live, from: from}}
+	sh.tell("open http://%s/?key=%s", at.Addr(), b.key)
+	web := &http.Server{Handler: b.handler(), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		<-ctx.Done()
+		_ = web.Close() // the process ends
+	}()
+	if err := web.Serve(at); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", at.Addr(), err)
+	}
+	return ctx.Err()
+}
+
+// boardSource is what the pages show.
+type boardSource interface {
+	jobs(ctx context.Context) (rows []jobRow, missing []string, err error)
+	diagnosis(ctx context.Context, kind, namespace, name string) (diagnose.Result, error)
+	nodes(ctx context.Context) (*cluster.Snapshot, error)
+}
+
+// clusterSource reads the cluster with the rights of the kubeconfig.
+type clusterSource struct {
+	sh   *shell
+	live *liveCluster
+	from *worldFlags
+}
+
+func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
+	rows, missing, _, err := (&getFlags{kube: c.from.kube, all: *c.from.kube.Namespace == "", healthy: oneOf("")}).list(ctx, c.live, nil)
+	return rows, missing, err
+}
+
+func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name string) (diagnose.Result, error) {
+	targets, err := readTargets([]string{kind + "/" + name})
+	if err != nil {
+		return diagnose.Result{}, err
+	}
+	catalog, err := catalogWith(nil)
+	if err != nil {
+		return diagnose.Result{}, err
+	}
+	there := *c.live
+	there.namespace = namespace
+	found, err := there.caseOf(ctx, c.sh, targets[0])
+	if err != nil {
+		return diagnose.Result{}, err
+	}
+	return diagnose.Diagnose(ctx, found, catalog, diagnose.Options{}), ctx.Err()
+}
+
+func (c *clusterSource) nodes(ctx context.Context) (*cluster.Snapshot, error) {
+	w, err := c.from.open(ctx, c.sh, &input{})
+	if err != nil {
+		return nil, err
+	}
+	return w.cluster, nil
+}
+
+// board makes the pages. One question at a time goes to the cluster.
+type board struct {
+	sh     *shell
+	key    string
+	source boardSource
+	turn   chan struct{}
+
+	mu   sync.Mutex
+	kept map[string]keptPage
+}
+
+type keptPage struct {
+	text  []byte
+	until time.Time
+}
+
+func (b *board) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", b.page(jobsKept, func(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
+		rows, missing, err := b.source.jobs(ctx)
+		return "Training jobs", []browser.Section{b.jobsSection(rows, missing)}, err
+	}))
+	mux.HandleFunc("GET /jobs/{kind}/{namespace}/{name}", b.page(jobsKept, func(ctx context.Context, r *http.Request) (string, []browser.Section, error) {
+		result, err := b.source.diagnosis(ctx, r.PathValue("kind"), r.PathValue("namespace"), r.PathValue("name"))
+		return r.PathValue("name"), []browser.Section{diagnosisSection(result)}, err
+	}))
+	mux.HandleFunc("GET /nodes", b.page(nodesKept, func(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
+		view, err := b.source.nodes(ctx)
+		s := browser.Section{Title: "Nodes"}
+		if err == nil {
+			s.Pools, s.Notes = poolsFor(nodemap.Overview(view, mostRowsShown))
+		}
+		return "Nodes", []browser.Section{s}, err
+	}))
+	mux.HandleFunc("GET /checks", b.page(jobsKept, func(ctx context.Context, _ *http.Request) (string, []browser.Section, error) {
+		rows, missing, err := b.source.jobs(ctx)
+		return "What became of what the checks said", []browser.Section{outcomesSection(rows, missing)}, err
+	}))
+	return b.guarded(mux)
+}
+
+// guarded lets in who has the key: from the address once, from then on by a cookie that no other site can send.
+func (b *board) guarded(next http.Handler) http.Handler {
+	const cookie = "signalbox-board"
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		if key := r.URL.Query().Get("key"); key != "" && same(key, b.key) {
+			http.SetCookie(w, &http.Cookie{Name: cookie, Value: b.key, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // over the loopback there is no TLS
+			http.Redirect(w, r, r.URL.Path, http.StatusSeeOther)
+			return
+		}
+		if c, err := r.Cookie(cookie); err != nil || !same(c.Value, b.key) {
+			http.Error(w, "open the address that signalbox board printed: it holds the key of this run", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+// page answers with a page that is kept for a while.
+func (b *board) page(keep time.Duration, made func(context.Context, *http.Request) (title string, sections []browser.Section, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		text, code := b.made(r, keep, made)
+		w.WriteHeader(code)
+		_, _ = w.Write(text) // whoever asked may have gone
+	}
+}
+
+func (b *board) made(r *http.Request, keep time.Duration, made func(context.Context, *http.Request) (string, []browser.Section, error)) ([]byte, int) {
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-r.Context().Done():
+		return nil, http.StatusServiceUnavailable
+	}
+	if text := b.recall(r.URL.Path); text != nil {
+		return text, http.StatusOK
+	}
+	title, sections, err := made(r.Context(), r)
+	code := http.StatusOK
+	if err != nil {
+		code = http.StatusBadGateway
+		sections = []browser.Section{{Title: title, Word: "not read", State: browser.Dim, Lead: message(err)}}
+	}
+	var out bytes.Buffer
+	page := browser.Page{Title: title, Version: build().Version, Made: b.sh.now(), Sections: sections, Links: []browser.Cell{{Text: "Jobs", To: "/"}, {Text: "Nodes", To: "/nodes"}, {Text: "Checks", To: "/checks"}}}
+	if err := browser.Write(&out, page); err != nil {
+		return []byte(message(err)), http.StatusInternalServerError
+	}
+	if code == http.StatusOK {
+		b.remember(r.URL.Path, out.Bytes(), keep)
+	}
+	return out.Bytes(), code
+}
+
+func (b *board) recall(path string) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if k, ok := b.kept[path]; ok && b.sh.now().Before(k.until) {
+		return k.text
+	}
+	return nil
+}
+
+// remember keeps a page; of too many all go, because the next question makes them anew.
+func (b *board) remember(path string, text []byte, keep time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.kept == nil || len(b.kept) >= mostKept {
+		b.kept = map[string]keptPage{}
+	}
+	b.kept[path] = keptPage{text, b.sh.now().Add(keep)}
+}
+
+// jobsSection is the list of jobs, what hurts first.
+func (b *board) jobsSection(rows []jobRow, missing []string) browser.Section {
+	sortRows(rows, "hurt", b.sh.now())
+	s := browser.Section{Title: "Training jobs", Notes: missing}
+	t := browser.Table{Title: count(len(rows), "job"), Head: []string{"job", "namespace", "state", "healthy", "cause or what it waits for", "devices", "age"}}
+	for i, r := range rows {
+		if i == mostJobsShown {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s not shown", count(len(rows)-i, "more job")))
+			break
+		}
+		says := r.Error
+		if says == "" {
+			says = r.Waiting
+		}
+		row := browser.Cells(r.Kind+" "+r.Name, r.Namespace, r.State, r.Healthy, says, fmt.Sprint(r.Devices), duration.HumanDuration(b.sh.now().Sub(r.Created)))
+		row[0].To = "/jobs/" + url.PathEscape(r.Kind) + "/" + url.PathEscape(r.Namespace) + "/" + url.PathEscape(r.Name)
+		t.Rows = append(t.Rows, row)
+	}
+	s.Tables = []browser.Table{t}
+	return s
+}
+
+// outcomesSection is what became of the jobs that a check had warned of.
+func outcomesSection(rows []jobRow, missing []string) browser.Section {
+	s := browser.Section{Title: "What became of what the checks said", Notes: missing}
+	t := browser.Table{Title: "Checks", Head: []string{"check", "fired", "came true", "failed of something else", "ran well", "ended, of what nobody says", "open"}}
+	for _, o := range tallies(rows) {
+		t.Rows = append(t.Rows, browser.Cells(o.Check, fmt.Sprint(o.Fired), fmt.Sprint(o.CameTrue), fmt.Sprint(o.Other), fmt.Sprint(o.Ran), fmt.Sprint(o.Unsaid), fmt.Sprint(o.Open)))
+	}
+	if len(t.Rows) == 0 {
+		s.Lead = "no job of the cluster carries a warning"
+		return s
+	}
+	s.Tables = []browser.Table{t}
+	return s
+}

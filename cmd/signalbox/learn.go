@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/learn"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+func newLearn(sh *shell) *cobra.Command {
+	var out, since string
+	c := &cobra.Command{
+		Use:   "learn FILE… --out DIR",
+		Short: "make drafts of signatures from what a model named as the cause and somebody confirmed",
+		Long: `Learn reads jobs as kubectl writes them (YAML or JSON, lists too; - is a pipe). Of each that carries a line which
+a model named as the cause and the rules let stand, and the annotation signalbox.dev/confirmed (yes, or the category that it
+really was), it makes a draft of a signature with fixtures: DIR/<name>.yaml and DIR/<name>.txtar. Lines of one form are one
+draft. What a signature knows already, and files that are there, are passed over. Nobody is asked.
+
+Exit codes: 0 done · 2 bad usage or unreadable input · 3 our own failure.`,
+		Example: fmt.Sprintf("  kubectl annotate pytorchjob/train -n ml signalbox.dev/confirmed=yes\n  kubectl get pytorchjobs -A -o yaml | %s learn - --out drafts", sh.name),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return usagef("nothing to learn from; expected FILE…, or - for a pipe")
+			case out == "":
+				return usagef("--out is missing; expected the folder that drafts go to")
+			}
+			return own(learnFrom(sh, args, out, since))
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "`folder` that drafts go to")
+	c.Flags().StringVar(&since, "since", "0.1", "`version` that the drafts say they are from")
+	return c
+}
+
+func learnFrom(sh *shell, files []string, out, since string) error {
+	var all []learn.Confirmed
+	jobs := 0
+	for _, name := range files {
+		objects, err := objectsIn(sh, name)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		for i := range objects {
+			jobs++
+			if c, ok := confirmedOn(&objects[i]); ok {
+				all = append(all, c)
+			}
+		}
+	}
+	catalog, err := signature.Builtin()
+	if err != nil {
+		return fmt.Errorf("read signatures: %w", err)
+	}
+	drafts, skipped := learn.Drafts(all, catalog, since)
+	if len(drafts) > 0 {
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			return fmt.Errorf("write drafts: %w", err)
+		}
+	}
+	for _, d := range drafts {
+		file := filepath.Join(out, d.ID+".yaml")
+		switch err := writeNew(file, d.YAML); {
+		case errors.Is(err, os.ErrExist):
+			fmt.Fprintf(sh.out, "passed over: %s is there already\n", shown(file))
+			continue
+		case err != nil:
+			return fmt.Errorf("write drafts: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(out, d.ID+".txtar"), d.Fixtures, 0o644); err != nil {
+			return fmt.Errorf("write drafts: %w", err)
+		}
+		fmt.Fprintf(sh.out, "%s: from %s\n", shown(file), visibleLine(strings.Join(d.Jobs, ", ")))
+	}
+	for _, s := range skipped {
+		fmt.Fprintf(sh.out, "passed over: %s: %s\n", visibleLine(s.Job), visibleLine(s.Why))
+	}
+	fmt.Fprintf(sh.out, "%d of %d objects carry a confirmed nomination; %d drafts\n", len(all), jobs, len(drafts))
+	return nil
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// mostLearned bounds one file: the jobs of a cluster, as kubectl writes them.
+const mostLearned = 512 << 20
+
+// objectsIn are the objects of a file, those of lists one by one.
+func objectsIn(sh *shell, name string) ([]unstructured.Unstructured, error) {
+	in := sh.in
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, mostLearned+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(data) > mostLearned {
+		return nil, fmt.Errorf("read %s: it has more than %d MiB", name, mostLearned>>20)
+	}
+	var out []unstructured.Unstructured
+	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
+		var u unstructured.Unstructured
+		if err := decoder.Decode(&u.Object); errors.Is(err, io.EOF) {
+			return out, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if !u.IsList() {
+			out = append(out, u)
+			continue
+		}
+		if err := u.EachListItem(func(o runtime.Object) error {
+			if item, ok := o.(*unstructured.Unstructured); ok {
+				out = append(out, *item)
+			}
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+}
+
+// confirmedOn is the confirmed nomination of a job; ok is false where there is none.
+func confirmedOn(u *unstructured.Unstructured) (learn.Confirmed, bool) {
+	n, ok := controller.NominatedOn(u.GetAnnotations())
+	if !ok {
+		return learn.Confirmed{}, false
+	}
+	kind := signature.Log
+	if strings.HasPrefix(string(n.Line), "event/") {
+		kind = signature.Event
+	}
+	return learn.Confirmed{Job: u.GetNamespace() + "/" + u.GetName(), Text: n.Text, Category: n.Category, Kind: kind, Names: []string{u.GetName()}}, true
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const exampleGang = "../../examples/gang-does-not-fit/"
+
+// toolsOf is a client of the protocol beside a server that was started with these flags.
+func toolsOf(t *testing.T, flags ...string) *mcp.ClientSession {
+	t.Helper()
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	f := &mcpFlags{from: newWorldFlags()}
+	c := newMCP(&shell{name: "signalbox", now: time.Now})
+	if err := c.ParseFlags(flags); err != nil {
+		t.Fatal(err)
+	}
+	f.typed = c.Flags()
+	server, err := f.server(&shell{name: "signalbox", now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+func call(t *testing.T, s *mcp.ClientSession, tool string, args any) (*mcp.CallToolResult, string) {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	var text []string
+	for _, c := range r.Content {
+		text = append(text, c.(*mcp.TextContent).Text)
+	}
+	return r, strings.Join(text, "\n")
+}
+
+func TestToolsReadOnlyAndAnswerBySchema(t *testing.T) {
+	s := toolsOf(t, "--snapshot", exampleGang+"cluster.yaml")
+	listed, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+		if !tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s may write", tool.Name)
+		}
+		if (tool.OutputSchema == nil) != (tool.Name == "explain") {
+			t.Errorf("%s: the schema of its answer is %v", tool.Name, tool.OutputSchema)
+		}
+	}
+	if got := strings.Join(names, " "); got != "check diagnose explain fit list_jobs" {
+		t.Errorf("tools: %s", got)
+	}
+
+	job, err := os.ReadFile(exampleGang + "job.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tool, want := range map[string]string{"check": `"schema":"signalbox.dev/report/v1"`, "fit": `"verdict":"`} {
+		r, text := call(t, s, tool, map[string]any{"manifest": string(job)})
+		if r.IsError || !strings.Contains(text, want) {
+			t.Errorf("%s: error %v\n%s", tool, r.IsError, text)
+		}
+		b, err := json.Marshal(r.StructuredContent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid(t, "report", b)
+	}
+	r, text := call(t, s, "diagnose", map[string]any{"log": "starting\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"})
+	if r.IsError || !strings.Contains(text, `"gpu-oom"`) {
+		t.Errorf("diagnose: error %v\n%s", r.IsError, text)
+	}
+	if r, text := call(t, s, "explain", map[string]any{"name": "gpu-oom"}); r.IsError || !strings.HasPrefix(text, "## gpu-oom") {
+		t.Errorf("explain: error %v\n%s", r.IsError, text)
+	}
+	if r, text := call(t, s, "explain", map[string]any{"line": "Killed"}); r.IsError || text == "" {
+		t.Errorf("explain a line: error %v\n%s", r.IsError, text)
+	}
+}
+
+func TestToolsSayWhatIsWrong(t *testing.T) {
+	s := toolsOf(t)
+	cases := map[string]struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		"no YAML":                 {"check", map[string]any{"manifest": "a: [", "offline": true}, `"errors":[{`},
+		"no manifest":             {"check", map[string]any{}, "manifest"},
+		"a field that is none":    {"check", map[string]any{"manifest": "a: b", "path": "/etc/passwd"}, "path"},
+		"set for check":           {"check", map[string]any{"manifest": "a: b", "set": []string{"Worker.gpus=1"}}, "expected it for fit only"},
+		"no kind":                 {"diagnose", map[string]any{"name": "x"}, `kind is ""`},
+		"a file for a kind":       {"diagnose", map[string]any{"kind": "mcp.go", "name": "x"}, `kind is "mcp.go"`},
+		"a job and a log":         {"diagnose", map[string]any{"kind": "PyTorchJob", "name": "x", "log": "y"}, "expected one of them"},
+		"no cluster":              {"diagnose", map[string]any{"kind": "PyTorchJob", "name": "x"}, "kubeconfig"},
+		"no cluster to list":      {"list_jobs", map[string]any{}, "kubeconfig"},
+		"a flag for a name":       {"explain", map[string]any{"name": "--output=json"}, `nothing is called "--output=json"`},
+		"neither name nor line":   {"explain", map[string]any{}, "expected either name or line"},
+		"a category that is none": {"list_jobs", map[string]any{"namespace": "--all-namespaces"}, "kubeconfig"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tc.tool, Arguments: tc.args})
+			text := ""
+			if err != nil {
+				text = err.Error()
+			} else {
+				for _, c := range r.Content {
+					text += c.(*mcp.TextContent).Text
+				}
+			}
+			if !strings.Contains(text, tc.want) || err == nil && !r.IsError && name != "no YAML" {
+				t.Errorf("error %v, answer %+v\n%s", err, r, text)
+			}
+		})
+	}
+}
+
+func TestToolsMaskSecretsAndBoundAnswers(t *testing.T) {
+	s := toolsOf(t)
+	_, text := call(t, s, "diagnose", map[string]any{"log": "export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz012345\nRuntimeError: login with --token hf_abcdefghijklmnopqrstuvwxyz012345 failed: 401\n"})
+	if strings.Contains(text, "hf_abcdef") {
+		t.Errorf("a token is in the answer:\n%s", text)
+	}
+	var many strings.Builder
+	for range 4000 {
+		many.WriteString("---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: " + strings.Repeat("a", 60) + "}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: a:1}]}}}\n")
+	}
+	r, text := call(t, s, "check", map[string]any{"manifest": many.String(), "offline": true})
+	if !r.IsError || !strings.Contains(text, "ask for less") {
+		t.Errorf("error %v, %d bytes: %.200s", r.IsError, len(text), text)
+	}
+}
+
+func TestToolsOverStandardInput(t *testing.T) {
+	in, client := io.Pipe()
+	answers, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(t.Context(), &shell{name: "signalbox", in: in, out: out, err: io.Discard, now: time.Now}, []string{"mcp"})
+	}()
+	read := bufio.NewScanner(answers)
+	for _, ask := range []struct{ line, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`, `"name":"signalbox"`},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"explain","arguments":{"name":"gpu-oom"}}}`, "## gpu-oom"},
+	} {
+		if _, err := io.WriteString(client, ask.line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if ask.want != "" && (!read.Scan() || !strings.Contains(read.Text(), ask.want)) {
+			t.Fatalf("%s\nwas answered by: %s", ask.line, read.Text())
+		}
+	}
+	_ = client.Close() // never fails
+	if code := <-ended; code != exitFine {
+		t.Errorf("exit code %d when the client left", code)
+	}
+}
+
+func TestOnlyWhoKnowsTheTokenIsServed(t *testing.T) {
+	served := tokened("right", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for name, tc := range map[string]struct {
+		header http.Header
+		want   int
+	}{
+		"no token":          {http.Header{}, http.StatusUnauthorized},
+		"another token":     {http.Header{"Authorization": {"Bearer wrong"}}, http.StatusUnauthorized},
+		"the token":         {http.Header{"Authorization": {"Bearer right"}}, http.StatusOK},
+		"a page of another": {http.Header{"Authorization": {"Bearer right"}, "Origin": {"https://example.org"}}, http.StatusForbidden},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:8377/", nil)
+		for k, v := range tc.header {
+			r.Header[k] = v
+		}
+		w := httptest.NewRecorder()
+		served.ServeHTTP(w, r)
+		if w.Code != tc.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, tc.want)
+		}
+	}
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "example.org:80", "127.0.0.1"} {
+		if at, err := listenLocal(t.Context(), address); err == nil {
+			_ = at.Close()
+			t.Errorf("%s may be listened at", address)
+		}
+	}
+}
+
+// shown adds the token to what a client sends.
+type shownToken struct{ token string }
+
+func (s shownToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestToolsOverHTTP runs the command itself, with a client of the protocol beside it.
+func TestToolsOverHTTP(t *testing.T) {
+	t.Setenv("SIGNALBOX_MCP_TOKEN", "right")
+	ctx, stop := context.WithCancel(t.Context())
+	heard, said := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, &shell{name: "signalbox", in: strings.NewReader(""), out: io.Discard, err: said, now: time.Now}, []string{"mcp", "--listen", "127.0.0.1:0"})
+	}()
+	lines := bufio.NewScanner(heard)
+	lines.Scan()
+	_, address, ok := strings.Cut(lines.Text(), "listening at ")
+	if !ok {
+		t.Fatalf("the command said %q", lines.Text())
+	}
+	go func() { _, _ = io.Copy(io.Discard, heard) }() // so that nothing it says holds it up
+	for token, welcome := range map[string]bool{"right": true, "wrong": false} {
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
+			&mcp.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: shownToken{token}}}, nil)
+		if (err == nil) != welcome {
+			t.Fatalf("token %q: %v", token, err)
+		}
+		if err == nil {
+			if _, text := call(t, session, "explain", map[string]any{"name": "gpu-oom"}); !strings.HasPrefix(text, "## gpu-oom") {
+				t.Errorf("explain: %s", text)
+			}
+			_ = session.Close() // the server goes next
+		}
+	}
+	stop()
+	<-ended
+}

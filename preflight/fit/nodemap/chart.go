@@ -1,0 +1,105 @@
+package nodemap
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight/cluster"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+)
+
+// Pool is nodes with the same device, for who draws the map otherwise than in text.
+type Pool struct {
+	Name  string
+	Nodes int
+	Text  string // "8 nodes of 8: 40 used, 16 this job, 8 free"
+	Parts []Part
+	Rows  []Row
+	More  string // what was left out; empty: nothing
+}
+
+// Row is nodes of a pool that look alike.
+type Row struct {
+	Names []string
+	Note  string // whose pods would go there, or why what is free is of no use
+	Parts []Part
+}
+
+// Part is how much of a pool or a row stands for what.
+type Part struct {
+	Mark  Mark
+	Share float64 // of the whole, 0 to 1
+	Text  string  // "16 this job"
+}
+
+// String is what the mark stands for, in words.
+func (m Mark) String() string { return words[m] }
+
+// Pools are the pools of the cluster as the job sees it, each with at most so many rows; what is not known
+// of the cluster is said instead.
+func Pools(q Question, rows int) (pools []Pool, unknown string) {
+	if why := q.Cluster.Incomplete(); why != "" {
+		return nil, why
+	}
+	of := resourceOf(q)
+	return exported(poolsOf(q, of), of, q.Cluster.PodsKnown(), rows), ""
+}
+
+// Overview are the pools of the cluster as nobody in particular sees it, by the accelerator that it has most of.
+func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
+	if why := view.Incomplete(); why != "" {
+		return nil, why
+	}
+	of, most := corev1.ResourceCPU, int64(0)
+	sums := map[corev1.ResourceName]int64{}
+	for _, n := range view.Nodes() {
+		for name, amount := range n.Allocatable {
+			if unit := job.AcceleratorUnit(name); unit != job.NotAccelerator && unit != job.Portion {
+				sums[name] = saturate.Add(sums[name], amount)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		if sums[name] > most {
+			of, most = name, sums[name]
+		}
+	}
+	return exported(sorted(view, of, nil, make([]fit.NodeReason, len(view.Nodes()))), of, view.PodsKnown(), rows), ""
+}
+
+func exported(all []*pool, of corev1.ResourceName, known bool, rows int) (pools []Pool) {
+	for _, p := range all {
+		out := Pool{Name: p.name, Nodes: p.nodes, Text: many(p.nodes, "node")}
+		if p.each > 0 {
+			out.Text += " of " + amountOf(of, p.each)
+		}
+		if p.sum.total() > 0 {
+			out.Text += " " + string(of) + ": " + p.sum.text(of, known)
+			shown, rest := p.pick(rows)
+			for _, r := range shown {
+				out.Rows = append(out.Rows, Row{Names: r.names, Note: r.note, Parts: r.sum.parts(func(n int64) string { return amountOf(of, n) })})
+			}
+			if rest != nil {
+				out.More = many(rest.nodes, "more node") + ": " + rest.sum.text(of, known)
+			}
+		}
+		out.Parts = p.sum.parts(func(n int64) string { return amountOf(of, n) })
+		pools = append(pools, out)
+	}
+	return pools
+}
+
+// parts are the shares of the counts that are not nothing, in the order of a bar.
+func (c *counts) parts(amount func(int64) string) (out []Part) {
+	total := float64(c.total())
+	for mark, n := range c {
+		if n > 0 {
+			out = append(out, Part{Mark: Mark(mark), Share: float64(n) / total, Text: amount(n) + " " + words[mark]})
+		}
+	}
+	return out
+}

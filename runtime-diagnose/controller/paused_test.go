@@ -1,0 +1,57 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func (w *world) suspend(yes bool) {
+	if err := unstructured.SetNestedField(w.job.Object, yes, "spec", "runPolicy", "suspend"); err != nil {
+		w.t.Fatal(err)
+	}
+	w.job.SetGeneration(w.job.GetGeneration() + 1)
+}
+
+func TestAJobThatIsPausedSaysSoAndTakesItBack(t *testing.T) {
+	cases := map[string]func(*world){
+		"its operator says so":       func(w *world) { w.condition("Suspended", "PyTorchJobSuspended") },
+		"its operator says nothing":  func(*world) {},
+		"and nothing has acted ever": func(w *world) { w.job.SetCreationTimestamp(metav1.NewTime(start.Add(-24 * time.Hour))) },
+	}
+	for name, change := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.suspend(true)
+			change(w)
+			for range 3 {
+				w.reconcile()
+				w.pass(time.Minute)
+			}
+			on := w.job.GetAnnotations()
+			if on[Healthy] != "Yes" || !strings.HasPrefix(on[Waiting], "suspended: it asks for no pods now") || !strings.HasPrefix(on[Analysis], restsWord) || on[Error] != "" {
+				t.Fatalf("the job says: %v", on)
+			}
+			if n := len(w.patches); n != 1 {
+				t.Errorf("it was written %d times, want once", n)
+			}
+			w.suspend(false)
+			w.condition("Running", "PyTorchJobRunning")
+			for _, role := range []string{"master", "worker"} {
+				w.pod(role, func(p *corev1.Pod) { at := metav1.NewTime(w.now); p.Status.StartTime = &at })
+			}
+			for range 3 {
+				w.reconcile()
+				w.pass(time.Minute)
+			}
+			on = w.job.GetAnnotations()
+			if on[Waiting] != "" || on[Healthy] != "Yes" || strings.Contains(on[Analysis], "suspended") {
+				t.Errorf("it runs, and says: %v", on)
+			}
+		})
+	}
+}

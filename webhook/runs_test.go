@@ -1,0 +1,66 @@
+package webhook
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func ended(name, generate, uid string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}}
+	u.SetNamespace("ml")
+	u.SetName(name)
+	u.SetGenerateName(generate)
+	u.SetUID(types.UID(uid))
+	u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Failed", "status": "True", "lastTransitionTime": "2026-12-23T10:00:00Z"}}}
+	return u
+}
+
+// TestRunsOfASeriesAreRemembered: those of the name and of the generateName, each once, without the job itself,
+// and not those of other jobs.
+func TestRunsOfASeriesAreRemembered(t *testing.T) {
+	var r runs
+	r.note("no object")
+	r.note(ended("train-a", "train-", "1"))
+	r.note(ended("train-b", "train-", "2"))
+	r.note(ended("train-b", "train-", "2"))
+	r.note(ended("train", "", "3"))
+	r.note(ended("other", "", "4"))
+	running := ended("train-r", "train-", "5")
+	delete(running.Object, "status")
+	r.note(running)
+	for uid, want := range map[string]int{"": 2, "2": 1} {
+		got, known := r.before(ended("train-a", "train-", uid))
+		if !known || len(got.Runs) != want || got.FailuresInARow != want {
+			t.Errorf("before %q: %+v, %v; want %d runs", uid, got, known, want)
+		}
+	}
+	if got, known := r.before(ended("never", "", "")); !known || !got.Known || len(got.Runs) != 0 {
+		t.Errorf("%+v, %v; want none, for sure", got, known)
+	}
+}
+
+// TestRunsAreBounded: one above each bound; what was dropped is counted, and what cannot be counted is not known.
+func TestRunsAreBounded(t *testing.T) {
+	var r runs
+	for i := range mostRunsOf + 1 {
+		r.note(ended("train", "", fmt.Sprint(i)))
+	}
+	if got, _ := r.before(ended("train", "", "")); got.More != mostRunsOf+1-len(got.Runs) {
+		t.Errorf("%d runs and %d more; want %d in all", len(got.Runs), got.More, mostRunsOf+1)
+	}
+	for i := range mostSeries {
+		r.note(ended(fmt.Sprint("job-", i), "", fmt.Sprint("u", i)))
+	}
+	if len(r.byUID) != mostRuns || len(r.oldest) != mostRuns || len(r.series) != mostSeries {
+		t.Errorf("%d runs, %d in order, %d series", len(r.byUID), len(r.oldest), len(r.series))
+	}
+	if got, known := r.before(ended("train", "", "")); !known || len(got.Runs) != 0 || got.More != mostRunsOf+1 {
+		t.Errorf("%+v, %v; want the number of runs alone", got, known)
+	}
+	if _, known := r.before(ended("never", "", "")); known {
+		t.Error("a series that found no room is taken for known")
+	}
+}
