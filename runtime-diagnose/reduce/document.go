@@ -126,8 +126,7 @@ func (d *Document) Is() bool {
 	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
 	prose := d.sentenceBytes >= leastProse && d.sentenceBytes*20 > d.bytes*9
 	short := d.sentences >= leastSentences && d.sentenceBytes*2 > d.bytes && d.sentenceBytes > longSentence*d.sentences && d.longestBlock == 0
-	source := d.definitions >= leastDefinitions && d.code*2 > d.lines ||
-		d.definitions >= leastDefinitions && d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines
+	source := d.definitions >= leastDefinitions && (d.code*2 > d.lines || d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines)
 	return d.lines >= leastOfDocument && (marks || prose || source) || short
 }
 
