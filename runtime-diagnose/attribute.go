@@ -20,12 +20,6 @@ func (d *diagnosis) attribute(ctx context.Context) {
 		Follow:   func(lead *evidence.Observation) (evidence.Observation, bool) { return d.pointedAt(ctx, lead) },
 		Category: d.categoryOf, Table: d.options.Weights,
 	}
-	if lines, ok := d.good(); ok {
-		in.Baseline = func(s *evidence.Observation) (known, isNew bool) {
-			body := bodyOf(s.Line)
-			return lines.Has(body), d.Good.Whole && lines.New(body)
-		}
-	}
 	d.decided(attribute.Decide(in))
 }
 

@@ -34,14 +34,15 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		log  string
 		want diagnose.Verdict
 	}{
-		"a page with headings and fences":        {page, diagnose.Unknown},
-		"a page with a long source in it":        {page + "```go\n" + strings.Repeat("const (\n\t// full is set where there is No space left on device\n\tfull = 1\n)\n", 40) + "```\n", diagnose.Unknown},
-		"a page without marks":                   {plain + memory + plain, diagnose.Unknown},
-		"a source":                               {source, diagnose.Unknown},
-		"a report has its log in one block":      {report, diagnose.Diagnosed},
-		"a source, printed by a run with times":  {"2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n" + source + "2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
-		"every rank prints the same explanation": {strings.Repeat(text, 60) + memory, diagnose.Diagnosed},
-		"a short text":                           {"# Log\n" + memory, diagnose.Diagnosed},
+		"a page with headings and fences":          {page, diagnose.Unknown},
+		"a page with a long source in it":          {page + "```go\n" + strings.Repeat("const (\n\t// full is set where there is No space left on device\n\tfull = 1\n)\n", 40) + "```\n", diagnose.Unknown},
+		"a short page whose lines are not wrapped": {page1() + memory, diagnose.Unknown},
+		"a page without marks":                     {plain + memory + plain, diagnose.Unknown},
+		"a source":                                 {source, diagnose.Unknown},
+		"a report has its log in one block":        {report, diagnose.Diagnosed},
+		"a source, printed by a run with times":    {"2026-03-01 10:00:00 start\n2026-03-01 10:00:01 load\n" + source + "2026-03-01 10:00:02 go\n" + memory, diagnose.Diagnosed},
+		"every rank prints the same explanation":   {strings.Repeat(text, 60) + memory, diagnose.Diagnosed},
+		"a short text":                             {"# Log\n" + memory, diagnose.Diagnosed},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -54,4 +55,12 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// page1 is a text of a dozen long sentences.
+func page1() (text string) {
+	for i := range 14 {
+		text += fmt.Sprintf("The %d. reason is that one of the ranks is not where the others are, and that they have to wait for it until the time that was given to them is over.\n", i)
+	}
+	return text
 }

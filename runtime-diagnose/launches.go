@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -112,13 +111,13 @@ func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || b >= 0x80 
 func echoed(line string) bool { return strings.HasPrefix(line, "+ ") }
 
 // onlyLast ends what earlier launches said than the last one that says what became of it.
-func (r *logReader) onlyLast() {
+func (r *logReader) onlyLast(lines int) {
 	runs := r.launches.runs
 	if len(runs) == 0 {
 		return
 	}
 	runs[len(runs)-1].progress = r.progress
-	end, until := len(r.sightings), math.MaxInt
+	end, until := len(r.sightings), lines+1
 	for i, run := range slices.Backward(runs) {
 		if i == 0 || r.tells(run, min(run.seen, end), end, until) {
 			for k := range r.sightings[:min(run.seen, end)] {
@@ -134,15 +133,15 @@ func (r *logReader) onlyLast() {
 	}
 }
 
-// tells says that a launch, whose sightings are those between two and whose lines end before one, trains, ends well or
-// goes wrong.
+// tells says that a launch, whose sightings are those between two and whose lines end before one, trains, ends well,
+// goes wrong or just goes on.
 func (r *logReader) tells(run launch, from, to, until int) bool {
 	for _, at := range r.success {
 		if at > run.line && at < until {
 			return true
 		}
 	}
-	return run.progress > 0 || slices.ContainsFunc(r.sightings[from:to], func(s evidence.Observation) bool {
+	return run.progress > 0 || until-run.line > linesAfterWorst || slices.ContainsFunc(r.sightings[from:to], func(s evidence.Observation) bool {
 		return !s.Over && s.Signature.Role != signature.Context
 	})
 }

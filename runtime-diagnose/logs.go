@@ -225,7 +225,15 @@ func (r *logReader) enough(s *signature.Signature) {
 // translation ("the direct cause of") and a signature knows that one: the library that
 // raised it knows better than the words of the first what went wrong.
 func (r *logReader) translated(l reduce.Line, matches []signature.Match) {
-	if l.Trace == nil || l.Trace.Chain != reduce.CausedBy || !r.options.uses(translates) {
+	if l.Trace == nil || !r.options.uses(translates) {
+		return
+	}
+	// An exception that a handler raises with words of its own says what the first one meant.
+	if i, ok := r.generic[l.Lane]; ok && l.Trace.Chain == reduce.During && i < len(r.sightings) && strings.HasPrefix(l.Trace.Source, "raise ") &&
+		strings.Contains(l.Trace.Source, "(") && slices.ContainsFunc(matches, says) {
+		r.sightings[i].Over = true
+	}
+	if l.Trace.Chain != reduce.CausedBy {
 		return
 	}
 	known := slices.ContainsFunc(matches, func(m signature.Match) bool {
@@ -352,7 +360,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		r.said[len(r.said)-1].shape = r.sound.Follow(l.Body())
 	}
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && saysItGoesOn(l.Body()),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true

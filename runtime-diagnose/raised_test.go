@@ -62,6 +62,18 @@ func TestAnExceptionSpeaksThroughWhoRaisedIt(t *testing.T) {
 			trace(`"/opt/lib/arguments.py", line 90, in validate_args`, "raise RuntimeError(text)", "ValueError: four is more than three") + "2026-01-02 10:00:00,000 - comm - ERROR - hccl fftsplus task timeout occurred during task execution, stream_id:5\n",
 			"argument-or-config-error", "ValueError: four is more than three",
 		},
+		"what a handler raised instead": {
+			trace(`"/app/load.py", line 8, in latest`, "return runs[-1]", "IndexError: list index out of range") + "\nDuring handling of the above exception, another exception occurred:\n\n" + trace(`"/app/load.py", line 10, in latest`, `raise ValueError(f"no runs in {path}")`, "ValueError: no runs in /out"),
+			"python-exception-user-code", "ValueError: no runs in /out",
+		},
+		"a warning of Python's, and another matter": {
+			"/opt/lib/torch/cuda/__init__.py:141: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver.\n" + trace(`"/app/net.py", line 8, in forward`, "return a @ b", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x4)"),
+			"shape-mismatch", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x4)",
+		},
+		"a message that was logged before it is thrown": {
+			"[E ProcessGroupNCCL.cpp:821] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2, OpType=_ALLGATHER_BASE, Timeout(ms)=60000) ran for 60096 milliseconds before timing out.\nterminate called after throwing an instance of 'std::runtime_error'\n  what():  [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2, OpType=_ALLGATHER_BASE, Timeout(ms)=60000) ran for 60096 milliseconds before timing out.\n",
+			"nccl-timeout", "[E ProcessGroupNCCL.cpp:821] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2, OpType=_ALLGATHER_BASE, Timeout(ms)=60000) ran for 60096 milliseconds before timing out.",
+		},
 		"what failed first, not who says that it failed": {
 			trace(`"/app/load.py", line 8, in copy`, "assert self.open", "AssertionError") + "\n" + trace(`"/app/all.py", line 2, in run_case`, "raise RuntimeError(mode)", "RuntimeError: case 3 failed"),
 			"python-exception-user-code", "AssertionError",

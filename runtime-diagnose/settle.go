@@ -20,7 +20,7 @@ func (r *logReader) settle(d reduce.Digest) {
 		r.explainAway()
 	}
 	if r.options.uses(lastLaunch) {
-		r.onlyLast()
+		r.onlyLast(d.Last.Number)
 	}
 	quotes := r.quotes()
 	if r.options.uses(lastWords) && !quotes {

@@ -30,8 +30,6 @@ type Input struct {
 	Category func(*evidence.Observation) string
 	// IsMember says that a place is one of those that take part; nil: every place is.
 	IsMember func(place string) bool
-	// Baseline compares a line with what the last good run printed; nil: none is known.
-	Baseline func(*evidence.Observation) (known, isNew bool)
 	// Follow is asked once about the candidate that leads: a complaint about another member points at that
 	// one, a bare exit code at the line that was new in its log. What is pointed at stands where the one
 	// stands that points at it. Nil: nothing is.

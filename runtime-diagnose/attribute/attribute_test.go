@@ -179,23 +179,6 @@ func TestMoreFailuresAreNoHealth(t *testing.T) {
 	}
 }
 
-// What the last good run printed speaks against a line, and what it did not print for it.
-func TestWhatTheLastGoodRunPrinted(t *testing.T) {
-	for known, want := range map[string]string{"a/exception": "b/wrong", "b/wrong": "a/exception"} {
-		other := &signature.Signature{ID: "wrong", Category: "dataset-error", Role: signature.Root, Depth: signature.General}
-		in := input([]evidence.Observation{seen(general, "a", 0, 5), seen(other, "b", 0, 5)}, true)
-		for i := range in.Seen {
-			in.Seen[i].Item.Kind = evidence.Log
-		}
-		in.Baseline = func(s *evidence.Observation) (bool, bool) {
-			return string(s.Item.ID) == known, string(s.Item.ID) != known
-		}
-		if got := attribute.Decide(in).Cause.Item.ID; string(got) != want {
-			t.Errorf("%s was printed before: cause %s, want %s", known, got, want)
-		}
-	}
-}
-
 // The points of a table that is given count, and none is given: those in use.
 func TestATableMayBeGiven(t *testing.T) {
 	var table attribute.Table

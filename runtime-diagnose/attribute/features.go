@@ -23,14 +23,11 @@ const (
 	AfterOrder
 	BareEnd
 	Platform
-	LauncherFirst
 	OfOthers
 	Superseded
 	LessSpecific
 	Alone
 	NearEnd
-	NewLine
-	KnownLine
 	PointedAt
 	features // how many there are
 )
@@ -41,24 +38,21 @@ var about = [features]struct {
 	slug, doc string
 	start     int
 }{
-	Precise:       {"precise", "its signature names a cause that one can act on", 45},
-	General:       {"general", "its signature says that the program failed, and little about why", 30},
-	Symptom:       {"symptom", "its signature names what happened last", 15},
-	Cascade:       {"cascade", "its signature says that somebody else failed first", -90},
-	Weak:          {"weak", "runs that end well print it as well", -8},
-	Mild:          {"mild", "its own program calls it a warning, or information", -8},
-	AfterOrder:    {"after-order", "its log says before it that somebody ordered the end, and why", -20},
-	BareEnd:       {"bare-end", "an exit code, and no word of why", -6},
-	Platform:      {"platform", "the platform reports it, not a program about itself", 4},
-	LauncherFirst: {"launcher-first", "a launcher names it as the first failure of its group", 2},
-	OfOthers:      {"of-others", "it complains of other members", 0},
-	Superseded:    {"superseded", "another candidate explains it by what it is", -70},
-	LessSpecific:  {"less-specific", "another candidate's signature knows the same line more specifically", -20},
-	Alone:         {"alone", "of three members and more, one says it", 0},
-	NearEnd:       {"near-end", "it stands near the end of its log", 0},
-	NewLine:       {"new-line", "the last good run did not print it", 2},
-	KnownLine:     {"known-line", "the last good run printed it, and ended well", -12},
-	PointedAt:     {"pointed-at", "the candidate that leads points at it", 3},
+	Precise:      {"precise", "its signature names a cause that one can act on", 45},
+	General:      {"general", "its signature says that the program failed, and little about why", 30},
+	Symptom:      {"symptom", "its signature names what happened last", 15},
+	Cascade:      {"cascade", "its signature says that somebody else failed first", -90},
+	Weak:         {"weak", "runs that end well print it as well", -8},
+	Mild:         {"mild", "its own program calls it a warning, or information", -8},
+	AfterOrder:   {"after-order", "its log says before it that somebody ordered the end, and why", -20},
+	BareEnd:      {"bare-end", "an exit code, and no word of why", -6},
+	Platform:     {"platform", "the platform reports it, not a program about itself", 4},
+	OfOthers:     {"of-others", "it complains of other members", 0},
+	Superseded:   {"superseded", "another candidate explains it by what it is", -70},
+	LessSpecific: {"less-specific", "another candidate's signature knows the same line more specifically", -20},
+	Alone:        {"alone", "of three members and more, one says it", 0},
+	NearEnd:      {"near-end", "it stands near the end of its log", 0},
+	PointedAt:    {"pointed-at", "the candidate that leads points at it", 3},
 }
 
 // String is the feature's name, as the table prints it.
@@ -132,14 +126,8 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 	f.add(s.Mild, Mild)
 	f.add(bareEnd(&s), BareEnd)
 	f.add(s.Platform, Platform)
-	f.add(s.First, LauncherFirst)
 	f.add(timeline.OfOthers(&s), OfOthers)
 	f.add(s.Item.Kind == evidence.Log && s.Item.Source.Line > 0 && s.FromEnd < nearEnd, NearEnd)
-	if in.Baseline != nil && s.Item.Kind == evidence.Log {
-		known, isNew := in.Baseline(&s)
-		f.add(known, KnownLine)
-		f.add(isNew, NewLine)
-	}
 	f.add(in.Members >= fewest && in.Spread(&s) == 1, Alone)
 	for i := range all {
 		o := &all[i]
@@ -148,8 +136,8 @@ func (in *Input) featuresOf(c *Candidate, all []Candidate) found {
 		}
 		derived := MoreSpecific(o.Signature.ID, c.Signature.ID)
 		f.add(derived && o.Item.ID == c.Item.ID, LessSpecific, o.Item.ID)
-		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
 		f.add(orders(&o.Observation) && sameLog(o.Item.Source, c.Item.Source) && o.Item.Source.Line < c.Item.Source.Line, AfterOrder, o.Item.ID)
+		f.add(!derived && o.Signature.ID != c.Signature.ID && slices.Contains(o.Signature.Hides, c.Signature.ID), Superseded, o.Item.ID)
 	}
 	return f
 }

@@ -79,9 +79,15 @@ func speaksFor(s, than evidence.Observation) bool {
 	}
 	apart := max(a.Line-b.Line, b.Line-a.Line)
 	if s.Raised != than.Raised {
-		return s.Raised && apart <= oneTraceback
+		return s.Raised && apart <= oneTraceback && !repeats(s.Line, than.Line)
 	}
 	return apart <= closeBy && len(s.Facts) > len(than.Facts) && s.Facts["type"] == than.Facts["type"]
+}
+
+// repeats says that an exception hands on a message that was logged before it: "what():  …".
+func repeats(exception, logged string) bool {
+	_, message, ok := strings.Cut(exception, "what():  ")
+	return ok && strings.Contains(logged, strings.TrimSpace(message))
 }
 
 // when orders by time, where that is sure.

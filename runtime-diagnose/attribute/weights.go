@@ -4,22 +4,19 @@ package attribute
 
 // weights are the points of each feature, as fitting leaves them.
 var weights = Table{
-	Precise:       45,  // its signature names a cause that one can act on
-	General:       30,  // its signature says that the program failed, and little about why
-	Symptom:       15,  // its signature names what happened last
-	Cascade:       -90, // its signature says that somebody else failed first
-	Weak:          -8,  // runs that end well print it as well
-	Mild:          -8,  // its own program calls it a warning, or information
-	AfterOrder:    -20, // its log says before it that somebody ordered the end, and why
-	BareEnd:       -6,  // an exit code, and no word of why
-	Platform:      4,   // the platform reports it, not a program about itself
-	LauncherFirst: 2,   // a launcher names it as the first failure of its group
-	OfOthers:      -1,  // it complains of other members
-	Superseded:    -70, // another candidate explains it by what it is
-	LessSpecific:  -20, // another candidate's signature knows the same line more specifically
-	Alone:         19,  // of three members and more, one says it
-	NearEnd:       1,   // it stands near the end of its log
-	NewLine:       2,   // the last good run did not print it
-	KnownLine:     -12, // the last good run printed it, and ended well
-	PointedAt:     3,   // the candidate that leads points at it
+	Precise:      45,  // its signature names a cause that one can act on
+	General:      30,  // its signature says that the program failed, and little about why
+	Symptom:      15,  // its signature names what happened last
+	Cascade:      -90, // its signature says that somebody else failed first
+	Weak:         -8,  // runs that end well print it as well
+	Mild:         -8,  // its own program calls it a warning, or information
+	AfterOrder:   -20, // its log says before it that somebody ordered the end, and why
+	BareEnd:      -6,  // an exit code, and no word of why
+	Platform:     4,   // the platform reports it, not a program about itself
+	OfOthers:     -1,  // it complains of other members
+	Superseded:   -70, // another candidate explains it by what it is
+	LessSpecific: -20, // another candidate's signature knows the same line more specifically
+	Alone:        19,  // of three members and more, one says it
+	NearEnd:      1,   // it stands near the end of its log
+	PointedAt:    3,   // the candidate that leads points at it
 }

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -249,6 +250,9 @@ func firstNumber(body string) (n float64, rest string, ok bool) {
 			n = n*10 + float64(body[i]-'0')
 			i++
 		}
+		if percent, rest, is := percentAt(body, from, i); is {
+			return percent, rest, true
+		}
 		joined := from > 0 && strings.IndexByte(":/-._", body[from-1]) >= 0 && from > 1 && isDigit(body[from-2])
 		if i < len(body) && body[i] == '/' && isDate(body[i:]) {
 			n = 0
@@ -268,6 +272,19 @@ func firstNumber(body string) (n float64, rest string, ok bool) {
 		n = 0
 	}
 	return 0, "", false
+}
+
+// percentAt reads a share with a fraction: "12.50%" counts, and no other number with a fraction does.
+func percentAt(body string, from, end int) (n float64, rest string, ok bool) {
+	if end >= len(body) || body[end] != '.' || from > 0 && (isWord(body[from-1]) || body[from-1] == '.' || body[from-1] == '-') {
+		return 0, "", false
+	}
+	after := end + 1 + len(digitsAfter(body[end+1:]))
+	if after >= len(body) || body[after] != '%' {
+		return 0, "", false
+	}
+	n, err := strconv.ParseFloat(body[from:after], 64)
+	return n, body[after+1:], err == nil
 }
 
 // isDate says that a number is the first of "26/03/01", by what follows it; 50/100 is a counter.

@@ -27,8 +27,11 @@ func TestCountersFindProgressInUnknownWords(t *testing.T) {
 		"tasks behind a date": {lines(8, func(i int) string {
 			return fmt.Sprintf("26/03/01 10:00:%02d INFO Finished task %d.0 (TID %d) in 300 ms", i, i, i)
 		}), true},
-		"results of evaluations":        {lines(9, func(i int) string { return fmt.Sprintf("dev: precision: %d.5%%; recall: 3.0%%", i) }), true},
-		"the same result again":         {lines(9, func(int) string { return "dev: precision: 3.5%; recall: 3.0%" }), false},
+		"results of evaluations": {lines(9, func(i int) string { return fmt.Sprintf("dev: precision: %d.5%%; recall: 3.0%%", i) }), true},
+		"the same result again":  {lines(9, func(int) string { return "dev: precision: 3.5%; recall: 3.0%" }), false},
+		"a share with a fraction": {lines(9, func(i int) string {
+			return fmt.Sprintf("Alpha: 0.0%d  Progress: %d.25%%  Words/sec: 21%d.1k", 25-i, 3*i, i)
+		}), true},
 		"too few":                       {lines(6, func(i int) string { return fmt.Sprintf("s:%d trl:2", i) }), false},
 		"a number that comes and goes":  {lines(20, func(i int) string { return fmt.Sprintf("queue %d of 3 waiting", i%2) }), false},
 		"ranks with nothing beside":     {lines(16, func(i int) string { return fmt.Sprintf("rank %d starts", i) }), false},

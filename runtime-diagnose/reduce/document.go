@@ -11,7 +11,7 @@ import (
 // neither carries times. The zero value is ready.
 type Document struct {
 	lines, stamped, headings, fences, definitions, indented int
-	sentences, sentenceBytes, bytes                         int
+	sentences, sentenceBytes, bytes, code                   int
 	block, longestBlock                                     int // lines between two fences
 	fenced, over                                            bool
 	source                                                  bool // the block is one of source code
@@ -23,6 +23,8 @@ type Document struct {
 // (https://github.com/open-mpi/ompi/blob/v4.1.x/orte/tools/orterun/help-orterun.txt).
 const (
 	leastOfDocument   = 24   // lines with text
+	leastOfProse      = 12   // of a text of which more than half is sentences
+	longSentence      = 100  // bytes of a sentence: programs that explain themselves wrap their lines
 	leastHeadings     = 3    // of a page with marks
 	leastSentences    = 6    // of one
 	leastProse        = 4096 // bytes of sentences, of a page without marks
@@ -60,7 +62,9 @@ func (d *Document) See(body string, stamped bool) {
 	case heading(text):
 		d.headings++
 	case body[0] == ' ' || body[0] == '\t':
-		d.indented++
+		if d.indented++; isCode(text) {
+			d.code++
+		}
 		d.sentence(text)
 	case definition(text):
 		d.definitions++
@@ -116,13 +120,14 @@ func (d *Document) Is() bool {
 	if !d.source {
 		block = max(block, d.block)
 	}
-	if d.over || d.lines < leastOfDocument || d.timed() || block*2 > d.lines {
+	if d.over || d.lines < leastOfProse || d.timed() || block*2 > d.lines {
 		return false
 	}
 	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
 	prose := d.sentenceBytes >= leastProse && d.sentenceBytes*20 > d.bytes*9
-	source := d.definitions >= leastDefinitions && d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines
-	return marks || prose || source
+	short := d.sentences >= leastSentences && d.sentenceBytes*2 > d.bytes && d.sentenceBytes > longSentence*d.sentences && d.longestBlock == 0
+	source := d.definitions >= leastDefinitions && (d.code*2 > d.lines || d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines)
+	return d.lines >= leastOfDocument && (marks || prose || source) || short
 }
 
 // hasTime finds a time of day where lines begin.
@@ -137,6 +142,11 @@ func hasTime(text string) bool {
 			return true
 		}
 	}
+}
+
+// isCode says that an indented line is one of source, by how it ends or what it assigns.
+func isCode(text string) bool {
+	return strings.IndexByte(",:({[)}];", text[len(text)-1]) >= 0 || strings.Contains(text, " = ") || strings.HasPrefix(text, "return") || text[0] == '#'
 }
 
 // heading is a heading of Markdown.
