@@ -149,7 +149,7 @@ BASE   ?= d41a76c
 ROUNDS ?= 6
 
 .PHONY: bench-against
-bench-against: bin/tools/benchstat ## the page's answers beside those of an older program, in turn in one run: BASE=commit
+bench-against: bin/tools/benchstat ## the page's answers beside those of an earlier program, in turn in one run: BASE=commit
 	@set -e; new=$$PWD; here=$$PWD/$(BENCHDIR)/against; old=$$(mktemp -d); rm -rf $$here; mkdir -p $$here; \
 	trap 'git worktree remove --force '$$old EXIT; git worktree add -q --detach $$old $(BASE); \
 	of() { if [ -d $$1/preflight/fit ]; then echo $$1/preflight/fit; else echo $$1/preflight/capacity; fi; }; \
