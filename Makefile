@@ -148,7 +148,7 @@ bench-webhook: build controlplane ## what creating jobs costs without and with t
 BENCHCOUNT ?= 6
 BENCHTIME  ?= 200x
 BENCHDIR   := bin/bench
-MEASURED   := { date -u '+date: %Y-%m-%d'; uptime | sed 's/.*load average/load-average/'; }
+MEASURED   := { date -u '+date: %Y-%m-%d'; git rev-parse --short=9 HEAD | sed 's/^/commit: /'; uptime | sed 's/.*load average/load-average/'; }
 
 .PHONY: bench-fit
 bench-fit: bin/tools/benchstat ## what the fit and the view cost, on 2 cores, into docs/benchmarks.md
@@ -156,6 +156,19 @@ bench-fit: bin/tools/benchstat ## what the fit and the view cost, on 2 cores, in
 	@$(MEASURED) > $(BENCHDIR)/fit.txt
 	@GOMAXPROCS=2 $(GO) test -run '^$$' -bench '^Benchmark(Fit|Difference|Tied|Adversary|Events|Claims|Million)$$' -benchtime $(BENCHTIME) -count $(BENCHCOUNT) -timeout 60m ./preflight/fit ./webhook >> $(BENCHDIR)/fit.txt || { cat $(BENCHDIR)/fit.txt; exit 1; }
 	@$(MAKE) --no-print-directory bench-snapshot
+
+BASE   ?= d41a76c
+ROUNDS ?= 6
+
+.PHONY: bench-against
+bench-against: bin/tools/benchstat ## the page's answers beside those of an earlier program, in turn in one run: BASE=commit
+	@set -e; new=$$PWD; here=$$PWD/$(BENCHDIR)/against; old=$$(mktemp -d); rm -rf $$here; mkdir -p $$here; \
+	trap 'git worktree remove --force '$$old EXIT; git worktree add -q --detach $$old $(BASE); \
+	of() { if [ -d $$1/preflight/fit ]; then echo $$1/preflight/fit; else echo $$1/preflight/capacity; fi; }; \
+	for side in old new; do eval dir=\$$$$side; (cd $$(of $$dir) && $(GO) test -c -o $$here/$$side.test .); done; \
+	for round in $$(seq $(ROUNDS)); do for side in old new; do eval dir=\$$$$side; \
+	(cd $$(of $$dir) && GOMAXPROCS=2 $$here/$$side.test -test.run '^$$' -test.bench '^Benchmark(Fit|Difference|Tied)$$' -test.benchtime $(BENCHTIME) >> $$here/$$side.txt); done; done; \
+	bin/tools/benchstat -ignore pkg -filter '.unit:p50-ns' old=$$here/old.txt new=$$here/new.txt | tee $$here/stat.txt
 
 .PHONY: bench-snapshot
 bench-snapshot: bin/tools/benchstat ## what a snapshot of 5,000 nodes and 100,000 pods takes on disk, and writing and reading it

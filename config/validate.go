@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // loopback says whether an address is reached from the machine itself, or its pod, and from nowhere else.
@@ -163,10 +164,12 @@ func (n Notifications) validate(bad func(string, ...any)) {
 }
 
 // language is the name of one, perhaps with a script or country: it goes into every question.
-var language = regexp.MustCompile(`^[\pL][\pL ()-]{0,39}$`)
+var language = regexp.MustCompile(`^\pL[\pL ()-]*$`)
+
+const mostLanguage = 40 // letters; not in the form, which would be compiled as often at every start
 
 func (l LLM) validate(bad func(string, ...any)) {
-	if l.Language != "" && !language.MatchString(l.Language) {
+	if l.Language != "" && (!language.MatchString(l.Language) || utf8.RuneCountInString(l.Language) > mostLanguage) {
 		bad("llm.language is %q; expected the name of a language, like Chinese, of at most 40 letters", l.Language)
 	}
 	if l.Provider == "" {

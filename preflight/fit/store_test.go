@@ -139,44 +139,54 @@ func TestALedgerInWhichEverythingChangesEqualsAFreshOne(t *testing.T) {
 	for seed := range uint64(120) {
 		c := &town{r: rand.New(rand.NewPCG(seed, 11)), nodes: map[string]*corev1.Node{}, pods: map[types.NamespacedName]*corev1.Pod{}}
 		whole(&c.kept)
-		type taken struct {
-			s    *cluster.Snapshot
-			want []fit.Result
-		}
-		var earlier []taken
-		for range 15 {
+		keepsItsAnswers(t, seed, 15, questions(), verdicts, func() (kept, fresh *cluster.Snapshot) {
 			for range 1 + c.r.IntN(20) {
 				c.change()
 			}
-			kept, fresh := c.kept.Snapshot(build.Taken, ""), c.fresh()
+			kept, fresh = c.kept.Snapshot(build.Taken, ""), c.fresh()
 			if diff := cmp.Diff(fresh.Nodes(), kept.Nodes(), cmpopts.IgnoreUnexported(cluster.Node{})); diff != "" {
 				t.Fatalf("seed %d: nodes (-fresh +kept):\n%s", seed, diff)
 			}
 			if len(fresh.Columns().Ready) != len(kept.Columns().Ready) || fresh.Autoscaler() != kept.Autoscaler() {
 				t.Fatalf("seed %d: %d classes and autoscaler %q; fresh: %d, %q", seed, len(kept.Columns().Ready), kept.Autoscaler(), len(fresh.Columns().Ready), fresh.Autoscaler())
 			}
-			now := taken{s: kept}
-			for i, g := range questions() {
-				want, got := whatif.Answer(t.Context(), fresh, g), whatif.Answer(t.Context(), kept, g)
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("seed %d, question %d: Fit (-fresh +kept):\n%s", seed, i, diff)
-				}
-				verdicts[got.Verdict]++
-				now.want = append(now.want, got)
-			}
-			earlier = append(earlier, now)
-		}
-		for at, was := range earlier {
-			for i, g := range questions() {
-				if diff := cmp.Diff(was.want[i], whatif.Answer(t.Context(), was.s, g)); diff != "" {
-					t.Fatalf("seed %d: snapshot %d answers question %d otherwise than when it was taken (-then +now):\n%s", seed, at, i, diff)
-				}
-			}
-		}
+			return kept, fresh
+		})
 	}
 	for _, v := range []fit.Verdict{fit.Fits, fit.TooBig, fit.Full} {
 		if verdicts[v] < 100 {
 			t.Errorf("%s was the answer %d times; the test is about all verdicts: %v", v, verdicts[v], verdicts)
+		}
+	}
+}
+
+// keepsItsAnswers asks each snapshot of a view that changes what a fresh view of the same objects
+// answers, and asks it again when all changes are done: a snapshot is of its own time.
+func keepsItsAnswers(t *testing.T, seed uint64, rounds int, questions []gang.Gang, verdicts map[fit.Verdict]int, next func() (kept, fresh *cluster.Snapshot)) {
+	t.Helper()
+	type taken struct {
+		s    *cluster.Snapshot
+		want []fit.Result
+	}
+	var earlier []taken
+	for range rounds {
+		kept, fresh := next()
+		now := taken{s: kept}
+		for i, g := range questions {
+			want, got := whatif.Answer(t.Context(), fresh, g), whatif.Answer(t.Context(), kept, g)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d, question %d: Fit (-fresh +kept):\n%s", seed, i, diff)
+			}
+			verdicts[got.Verdict]++
+			now.want = append(now.want, got)
+		}
+		earlier = append(earlier, now)
+	}
+	for at, was := range earlier {
+		for i, g := range questions {
+			if diff := cmp.Diff(was.want[i], whatif.Answer(t.Context(), was.s, g)); diff != "" {
+				t.Fatalf("seed %d: snapshot %d answers question %d otherwise than when it was taken (-then +now):\n%s", seed, at, i, diff)
+			}
 		}
 	}
 }

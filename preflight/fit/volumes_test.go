@@ -6,14 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
-	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/test/build"
 )
@@ -197,34 +195,12 @@ func TestALedgerWhoseVolumesChangeEqualsAFreshOne(t *testing.T) {
 		for range 40 {
 			h.change()
 		}
-		type taken struct {
-			s    *cluster.Snapshot
-			want []fit.Result
-		}
-		var earlier []taken
-		for range 12 {
+		keepsItsAnswers(t, seed, 12, volumeQuestions(), verdicts, func() (kept, fresh *cluster.Snapshot) {
 			for range 1 + h.r.IntN(6) {
 				h.change()
 			}
-			kept, fresh := h.kept.Snapshot(build.Taken, ""), h.fresh()
-			now := taken{s: kept}
-			for i, g := range volumeQuestions() {
-				want, got := whatif.Answer(t.Context(), fresh, g), whatif.Answer(t.Context(), kept, g)
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("seed %d, question %d: Fit (-fresh +kept):\n%s", seed, i, diff)
-				}
-				verdicts[got.Verdict]++
-				now.want = append(now.want, got)
-			}
-			earlier = append(earlier, now)
-		}
-		for at, was := range earlier {
-			for i, g := range volumeQuestions() {
-				if diff := cmp.Diff(was.want[i], whatif.Answer(t.Context(), was.s, g)); diff != "" {
-					t.Fatalf("seed %d: snapshot %d answers question %d otherwise than when it was taken (-then +now):\n%s", seed, at, i, diff)
-				}
-			}
-		}
+			return h.kept.Snapshot(build.Taken, ""), h.fresh()
+		})
 	}
 	for _, v := range []fit.Verdict{fit.Fits, fit.TooBig, fit.Full, fit.Unknown} {
 		if verdicts[v] < 20 {

@@ -24,6 +24,10 @@ func Requested(p job.Pod) job.Resources {
 // sidecars, overhead and pod-level resources included. Requests that are not written are
 // those the API server would fill in; the spec itself is left as it is.
 func Effective(spec *corev1.PodSpec) job.Resources {
+	if plain(spec) {
+		own := &spec.Containers[0].Resources
+		return job.ResourcesOf(WithMissing(own.Requests, own.Limits))
+	}
 	pod := &corev1.Pod{Spec: *spec}
 	pod.Spec.Containers = RequestsFromLimits(spec.Containers)
 	pod.Spec.InitContainers = RequestsFromLimits(spec.InitContainers)
@@ -90,7 +94,12 @@ func PodRequestsFromLimits(pod *corev1.Pod) *corev1.ResourceRequirements {
 
 // WithMissing is list and what only more has; neither is changed.
 func WithMissing(list, more corev1.ResourceList) corev1.ResourceList {
-	if len(more) == 0 {
+	missing := false
+	for name := range more {
+		_, there := list[name]
+		missing = missing || !there
+	}
+	if !missing {
 		return list
 	}
 	out := maps.Clone(list)
@@ -117,13 +126,17 @@ func OccupiedList(pod *corev1.Pod) corev1.ResourceList {
 	return resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true})
 }
 
+// plain says that a pod asks for what its only container asks for.
+func plain(s *corev1.PodSpec) bool {
+	return len(s.Containers) == 1 && len(s.InitContainers) == 0 && len(s.Overhead) == 0 && s.Resources == nil
+}
+
 // plainPod says that a pod takes what its only container asks for: nothing else adds to it,
 // and the node has granted no more. Most pods are such, and adding them up is what most of
 // an event would cost.
 func plainPod(pod *corev1.Pod) bool {
 	s := &pod.Spec
-	if len(s.Containers) != 1 || len(s.InitContainers) > 0 || len(s.Overhead) > 0 || s.Resources != nil ||
-		len(pod.Status.InitContainerStatuses) > 0 || resourcehelper.IsPodResizeInfeasible(pod) {
+	if !plain(s) || len(pod.Status.InitContainerStatuses) > 0 || resourcehelper.IsPodResizeInfeasible(pod) {
 		return false
 	}
 	asked := s.Containers[0].Resources.Requests

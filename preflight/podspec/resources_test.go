@@ -70,3 +70,24 @@ func livingPod(r *rand.Rand) *corev1.Pod {
 	}
 	return p
 }
+
+// TestOneContainerIsNotAddedUp: what one container asks for is what the sum over all is, with an
+// init container that adds nothing.
+func TestOneContainerIsNotAddedUp(t *testing.T) {
+	cpu := func(n string) corev1.ResourceList { return corev1.ResourceList{"cpu": resource.MustParse(n)} }
+	both := corev1.ResourceList{"cpu": resource.MustParse("2"), "nvidia.com/gpu": resource.MustParse("8")}
+	for name, own := range map[string]corev1.ResourceRequirements{
+		"nothing":                {},
+		"requests":               {Requests: both},
+		"limits":                 {Limits: both},
+		"limits above requests":  {Requests: cpu("1"), Limits: both},
+		"requests beside limits": {Requests: both, Limits: cpu("4")},
+	} {
+		spec := &corev1.PodSpec{Containers: []corev1.Container{{Resources: own}}}
+		summed := spec.DeepCopy()
+		summed.InitContainers = []corev1.Container{{}}
+		if diff := cmp.Diff(podspec.Effective(summed), podspec.Effective(spec)); diff != "" {
+			t.Errorf("%s (-summed +one):\n%s", name, diff)
+		}
+	}
+}

@@ -81,6 +81,9 @@ func read(in io.Reader) (*run, error) {
 			out.median[unit][name] = n
 			if said["date"] != "" {
 				out.when[name] = "on " + said["date"] + ", on " + said["cpu"] + ", at a load average of " + said["load-average"]
+				if said["commit"] != "" {
+					out.when[name] += ", commit " + said["commit"]
+				}
 			}
 			if !seen[name] {
 				seen[name] = true

@@ -7,6 +7,7 @@ import (
 
 const ran = `goos: linux
 cpu: a machine
+commit: abc
 date: 2026-01-02
 "load-average: 0.50, 0.40, 0.30"
 ,all,
@@ -78,7 +79,7 @@ func TestThePageSaysWhatTheRunSaid(t *testing.T) {
 		"| ties over 8 topologies | 8.00 ms (p99 12.0) | 13.9 ms | 0.015 ms | 7.09 MiB | 50 % |\n",
 		"| 5000 nodes, 100000 pods | ",
 		" | 133 MiB | ",
-		"## One question\n\nMeasured on 2026-01-02, on a machine, at a load average of 0.50, 0.40, 0.30.\n",
+		"## One question\n\nMeasured on 2026-01-02, on a machine, at a load average of 0.50, 0.40, 0.30, commit abc.\n",
 		"\n## A snapshot in a file\n\nMeasured long ago.\n\n## The view of a real API server\n",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -16,6 +16,7 @@ of its runs. Times of one answer and of one change are processor time of the thr
 which other work on the machine disturbs less than the clock on the wall. ` + "`make bench-live`" + ` fills a real
 API server and measures the view that follows it; its times, and those of files, are the clock's. Where a
 load average is above the number of processors, others were using the machine, and all times are too long.
+` + "`make bench-against BASE=commit`" + ` puts the answers beside those of an earlier one, in turn in one run.
 
 Every cluster has 20 pods on each node. *Low* fragmentation: nodes are empty, half full or full, so that
 few differ. *High*: every pod asks for something else, and hardly two nodes have the same room.

@@ -21,8 +21,8 @@ type dp struct {
 	small  []int       // the others
 	stride []int       // of each small pod set in the numbering of states
 	states int
-	nodes  []dpNode // that take more than the main pod set
-	sure   int      // pods of the main pod set on all other nodes
+	nodes  []dpNode // that were looked at, and take more than the main pod set
+	sure   int      // pods of the main pod set on all nodes that are never looked at
 	best   []int    // by state: pods of the main pod set; -1: not reachable
 	chose  [][]choice
 }
@@ -53,21 +53,33 @@ func (q *Solver) dynamicProgram(podSets []*PodSet, idle bool, beside Reserved) (
 		return nil, false
 	}
 	x := &dp{q: q, p: q.NewAssignment(podSets, idle, beside)}
-	if !x.number() || !x.collect() {
+	if !x.number() {
 		return nil, false
 	}
-	for i := range x.nodes {
-		if !x.step(x.nodes[i].patterns) {
-			return nil, false
+	x.each(func(_, _, like, nodes, looked int) bool {
+		main := min(x.p.PodsPerNode(x.main, like), x.p.PodSets[x.main].Count)
+		x.sure = int(saturate.Add(int64(x.sure), saturate.Mul(int64(main), int64(nodes-looked))))
+		return true
+	})
+	whole, decided = nil, true
+	// Of many nodes the first few may do: the patterns of the others are not worked out.
+	x.each(func(nodeGroup, bin, like, _, looked int) bool {
+		if looked == 0 {
+			return true
 		}
-		if x.done() {
-			break
+		patterns := x.patterns(like)
+		for range looked {
+			x.nodes = append(x.nodes, dpNode{nodeGroup, bin, patterns})
+			if decided = x.step(patterns); !decided || x.done() {
+				return false
+			}
 		}
+		return true
+	})
+	if decided && x.done() {
+		whole = x.readBack()
 	}
-	if !x.done() {
-		return nil, true
-	}
-	return x.readBack(), true
+	return whole, decided
 }
 
 // number numbers the states; false if there are too many.
@@ -97,39 +109,34 @@ func (x *dp) number() bool {
 	return true
 }
 
-// collect finds the nodes to look at, one by one; false if there are too many.
-func (x *dp) collect() bool {
+// each visits the nodes, those of a node group at once: how many there are like a bin, and how many
+// of them have to be looked at. It ends where visit says false.
+func (x *dp) each(visit func(nodeGroup, bin, like, nodes, looked int) bool) {
 	small := 0
 	for _, i := range x.small {
 		small += x.p.PodSets[i].Count
 	}
+	looked := func(like, nodes int) int {
+		if !slices.ContainsFunc(x.small, func(i int) bool { return x.p.PodsPerNode(i, like) > 0 }) {
+			return 0
+		}
+		return min(nodes, small)
+	}
 	for at := range x.p.Bins {
-		x.addNode(x.p.Bins[at].NodeGroup, at, at, 1, 1)
+		if !visit(x.p.Bins[at].NodeGroup, at, at, 1, min(1, looked(at, 1))) {
+			return
+		}
 	}
 	for nodeGroup := range x.p.Fresh {
 		left := x.p.Left(nodeGroup)
 		if left == 0 || !slices.ContainsFunc(x.p.PodSets, func(k *PodSet) bool { return x.p.Capacities(k)[nodeGroup] > 0 }) {
 			continue
 		}
-		x.addNode(nodeGroup, -1, x.p.Add(nodeGroup, x.p.Fresh[nodeGroup][:1]), left, min(left, small))
-		x.p.Drop()
-	}
-	return true
-}
-
-// addNode adds as many nodes like that of a bin as have to be looked at.
-func (x *dp) addNode(nodeGroup, bin, like, nodes, looked int) {
-	main := min(x.p.PodsPerNode(x.main, like), x.p.PodSets[x.main].Count)
-	if !slices.ContainsFunc(x.small, func(i int) bool { return x.p.PodsPerNode(i, like) > 0 }) {
-		looked = 0
-	}
-	x.sure = int(saturate.Add(int64(x.sure), saturate.Mul(int64(main), int64(nodes-looked))))
-	if looked == 0 {
-		return
-	}
-	patterns := x.patterns(like)
-	for range looked {
-		x.nodes = append(x.nodes, dpNode{nodeGroup, bin, patterns})
+		at := x.p.Add(nodeGroup, x.p.Fresh[nodeGroup][:1])
+		more := visit(nodeGroup, -1, at, left, looked(at, left))
+		if x.p.Drop(); !more {
+			return
+		}
 	}
 }
 
