@@ -111,10 +111,10 @@ func (cycle *Cycle) countDevices(g gang.Gang) {
 		return
 	}
 	all := cycle.requestsOf(g)
-	if !cycle.Budget.Spend(cycle.s.DeviceSteps() * (1 + len(all.read)) * 2) {
+	counts, names := cycle.s.CountDevices(all.read, cycle.Budget.Spend), all.names()
+	if counts == nil {
 		return
 	}
-	counts, names := cycle.s.CountDevices(all.read), all.names()
 	for at := range counts {
 		c := &counts[at]
 		if names[at] = names[c.Same]; !c.Endless && c.Same == at {
