@@ -42,7 +42,7 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 		return a
 	}
 	if a.Rule = w.refutePart(beside); a.Rule != "" {
-		a.No = true
+		a.No, a.Unordered = true, w.unordered
 		return a
 	}
 	if larger := w.placeLarger(beside); larger != nil && larger.Whole() {
@@ -53,7 +53,7 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 	case found != nil:
 		a.Yes = keep(&a, found)
 	case decided:
-		a.No, a.Rule = true, w.all()
+		a.No, a.Rule, a.Unordered = true, w.all(), w.unordered
 	case w.doubtful(beside):
 		a.Yes = false
 	}

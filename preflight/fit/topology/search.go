@@ -120,6 +120,7 @@ func (w *RuleSet) searchEnds(beside assign.Reserved) (found *simulation, decided
 	if x.from(0, 0) {
 		return found, false
 	}
+	w.unordered = true
 	return nil, !x.stopped && w.solver.Cycle.Budget.Spend(0)
 }
 
