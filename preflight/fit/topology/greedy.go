@@ -98,13 +98,21 @@ func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation
 	if hopeless {
 		orders, sizes = orders[:1], sizes[:1]
 	}
-	defer w.solver.Cycle.Budget.Try(mostBuildSteps)()
+	done := func() bool { return true }
+	defer func() { done() }()
+	share := func() { done = w.solver.Cycle.Budget.Try(mostBuildSteps) }
+	if hopeless {
+		share()
+	}
 	for _, anchor := range w.starts() {
 		for _, largeFirst := range sizes {
 			for _, order := range orders {
 				b := w.simulate(beside)
 				copy(b.anchors, anchor)
 				b.grow(order, largeFirst)
+				if best == nil && !hopeless { // the first way may cost what there is, the others a share
+					share()
+				}
 				if best == nil || b.Total() > best.Total() {
 					best, b = b, best
 				}
