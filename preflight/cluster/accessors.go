@@ -23,7 +23,7 @@ func (s *Snapshot) Index() Objects { return s.objects }
 func (s *Snapshot) Rules() *Rules { return s.rules }
 
 // Allocated is how many devices claims hold.
-func (s *Snapshot) Allocated() int { return s.allocated }
+func (s *Snapshot) Allocated() int { return s.allocated.count }
 
 // Pool holds memory that answers are worked out in; all snapshots of a store share it. nil: none is kept.
 func (s *Snapshot) Pool() *sync.Pool { return s.memory }

@@ -3,7 +3,7 @@ package cluster
 import (
 	"cmp"
 	"math"
-	"slices"
+	"math/bits"
 
 	resourcev1 "k8s.io/api/resource/v1"
 )
@@ -85,164 +85,121 @@ type DeviceCount struct {
 	Doubt     string // why it may be less than that; empty: it is just that
 }
 
-// DeviceSteps is what counting devices costs for each request.
-func (s *Snapshot) DeviceSteps() int {
-	return int(min(math.MaxInt32, s.rules.Published.Total)) + s.objects[ClaimGVK.GroupKind()].length()
-}
-
-// poolOf tells pools apart.
-type poolOf struct{ driver, pool string }
-
-// pool is what makes slices of a pool count: they are of its last generation, and there are all of them.
-type pool struct{ generation, slices, wanted int64 }
+// MostDeviceRequests bounds the requests that are counted in one question.
+const MostDeviceRequests = 64
 
 // CountDevices is how many devices each of some requests may get, at most MostDeviceRequests of them.
 // Requests that select just the same devices are counted together, those that select none of the same
-// beside each other.
-func (s *Snapshot) CountDevices(requests []DeviceRequest) []DeviceCount {
-	c := &deviceCounter{s: s, requests: requests, out: make([]DeviceCount, len(requests)), pools: map[poolOf]pool{}, taken: map[device]bool{}, sets: map[uint64]bool{}}
+// beside each other. What that costs is spent as it is made; nil: it is more than there is.
+func (s *Snapshot) CountDevices(requests []DeviceRequest, spend func(steps int) bool) []DeviceCount {
+	classes := s.rules.devices.classesFor(attributesOf(requests), spend)
+	if classes == nil {
+		return nil
+	}
+	c := &deviceCounter{out: make([]DeviceCount, len(requests)), shared: make([]struct{ now, idle int32 }, len(requests))}
 	for i := range c.out {
 		if s.objects[taintRuleKind].length() > 0 {
 			c.out[i].Doubt = "some devices may be tainted by a DeviceTaintRule"
 		}
+		if !spend(len(s.nodes)/4 + len(classes.of)) {
+			return nil
+		}
 		c.out[i].Now, c.out[i].Idle = make([]int32, len(s.nodes)), make([]int32, len(s.nodes))
 	}
-	for _, slice := range Each[resourceSlice](s.objects, sliceKind) {
-		at, of := poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}, &slice.Spec.Pool
-		switch known, ok := c.pools[at]; {
-		case !ok || of.Generation > known.generation:
-			c.pools[at] = pool{of.Generation, 1, of.ResourceSliceCount}
-		case of.Generation == known.generation:
-			known.slices++
-			c.pools[at] = known
-		}
+	suiting := make([]uint64, len(classes.of)) // by class: the requests that select its devices
+	for at := range classes.of {
+		slice := &s.rules.devices.slices[classes.of[at].slice]
+		suiting[at] = c.suit(requests, slice, int(classes.of[at].device))
 	}
-	for _, claim := range Each[resourcev1.ResourceClaim](s.objects, ClaimGVK.GroupKind()) {
-		if claim.Status.Allocation == nil {
+	if !spend(len(s.rules.devices.slices)) {
+		return nil
+	}
+	taken := s.rules.devices.taken(classes, s.allocated)
+	node, on, there := "", 0, false
+	for at := range classes.rows {
+		row := &classes.rows[at]
+		set := suiting[row.class]
+		if row.node != node { // those of one node mostly follow each other
+			node = row.node
+			on, there = s.NodeAt(node)
+		}
+		if set == 0 || node != "" && !there {
 			continue
 		}
-		for _, r := range claim.Status.Allocation.Devices.Results {
-			if r.AdminAccess == nil || !*r.AdminAccess {
-				c.taken[device{r.Driver, r.Pool, r.Device}] = true
-			}
+		if !spend(1 + bits.OnesCount64(set)) {
+			return nil
 		}
+		c.count(set, row, on, taken[at])
 	}
-	seen := map[device]bool{}
-	for _, slice := range Each[resourceSlice](s.objects, sliceKind) {
-		of := c.pools[poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}]
-		if slice.Spec.Pool.Generation != of.generation {
-			continue // replaced
-		}
-		for i := range slice.Spec.Devices {
-			d, again := &slice.Spec.Devices[i], false
-			if of.slices > 1 {
-				id := device{slice.Spec.Driver, slice.Spec.Pool.Name, d.Name}
-				again, seen[id] = seen[id], true
-			} else {
-				again = slices.ContainsFunc(slice.Spec.Devices[:i], func(other publishedDevice) bool { return other.Name == d.Name })
-			}
-			c.add(slice, d, of.slices == of.wanted, again)
-		}
-	}
-	c.finish()
+	c.finish(suiting)
 	return c.out
 }
 
-// MostDeviceRequests bounds the requests that are counted in one question.
-const MostDeviceRequests = 64
-
-// deviceCounter counts the devices of slices.
+// deviceCounter counts the devices of classes.
 type deviceCounter struct {
-	s        *Snapshot
-	requests []DeviceRequest
-	out      []DeviceCount
-	pools    map[poolOf]pool
-	taken    map[device]bool
-	sets     map[uint64]bool // of requests that select one device
-	shared   []struct{ now, idle int32 }
+	out    []DeviceCount
+	shared []struct{ now, idle int32 } // by request: devices that are on no node
 }
 
-// add counts a device for the requests that select it.
-func (c *deviceCounter) add(slice *resourceSlice, d *publishedDevice, whole, again bool) {
-	id := device{slice.Spec.Driver, slice.Spec.Pool.Name, d.Name}
-	doubt := ""
-	switch {
-	case !whole:
-		doubt = "the pool " + id.pool + " of " + id.driver + " is not published whole"
-	case again:
-		doubt = "the pool " + id.pool + " of " + id.driver + " has two devices " + id.name
-	case len(d.ConsumesCounters) > 0:
-		doubt = "devices of " + id.driver + " are parts that share counters"
-	case len(d.BindingConditions) > 0:
-		doubt = "devices of " + id.driver + " have to be made ready first"
-	case slice.Spec.NodeName == nil || *slice.Spec.NodeName == "":
-		doubt = "devices of " + id.driver + " are reached from several nodes"
+// suit finds the requests that select a device.
+func (c *deviceCounter) suit(requests []DeviceRequest, slice *publishedSlice, at int) (set uint64) {
+	driver, d, doubt := slice.Spec.Driver, &slice.Spec.Devices[at], ""
+	if slice.doubt != nil {
+		doubt = slice.doubt[at]
 	}
-	set := uint64(0)
-	for i := range c.requests {
-		suits := c.requests[i].matches(id.driver, d)
+	for i := range requests {
+		suits := requests[i].matches(driver, d)
 		if suits == no {
 			continue
 		}
 		out := &c.out[i]
 		set |= 1 << i
-		out.Endless = out.Endless || d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+		out.Endless = out.Endless || d.endless()
 		if suits == perhaps {
-			out.Doubt = cmp.Or(out.Doubt, "which devices of "+id.driver+" it selects is written in CEL that is not read")
+			out.Doubt = cmp.Or(out.Doubt, "which devices of "+driver+" it selects is written in CEL that is not read")
 		}
 		out.Doubt = cmp.Or(out.Doubt, doubt)
-		c.count(i, slice.Spec.NodeName, c.taken[id])
 	}
-	if set != 0 {
-		c.sets[set] = true
-	}
+	return set
 }
 
-// count adds one device to what a request may get.
-func (c *deviceCounter) count(i int, node *string, taken bool) {
-	out, free := &c.out[i], int32(bit(!taken))
-	if node == nil || *node == "" {
-		if c.shared == nil {
-			c.shared = make([]struct{ now, idle int32 }, len(c.requests))
+// count adds the devices of a row to what requests may get.
+func (c *deviceCounter) count(set uint64, row *deviceRow, at int, taken int32) {
+	for ; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		if row.node == "" {
+			c.shared[i].now, c.shared[i].idle = c.shared[i].now+row.devices-taken, c.shared[i].idle+row.devices
+			continue
 		}
-		c.shared[i].now, c.shared[i].idle = c.shared[i].now+free, c.shared[i].idle+1
-		return
-	}
-	if at, ok := c.s.NodeAt(*node); ok {
-		out.Now[at], out.Idle[at] = out.Now[at]+free, out.Idle[at]+1
+		c.out[i].Now[at], c.out[i].Idle[at] = c.out[i].Now[at]+row.devices-taken, c.out[i].Idle[at]+row.devices
 	}
 }
 
 // finish adds what every node may reach, and finds requests that some devices suit both and others one.
-func (c *deviceCounter) finish() {
-	for i := range c.shared {
-		out := &c.out[i]
-		for at := range out.Now {
-			out.Now[at], out.Idle[at] = out.Now[at]+c.shared[i].now, out.Idle[at]+c.shared[i].idle
+func (c *deviceCounter) finish(suiting []uint64) {
+	some, every := make([]uint64, len(c.out)), make([]uint64, len(c.out)) // by request: what else its devices suit, some of them and all
+	for i := range every {
+		every[i] = math.MaxUint64
+	}
+	for _, all := range suiting {
+		for set := all; set != 0; set &= set - 1 {
+			i := bits.TrailingZeros64(set)
+			some[i], every[i] = some[i]|all, every[i]&all
 		}
 	}
 	for i := range c.out {
-		apart := func(j int) bool { // some device suits only one of them
-			for set := range c.sets {
-				if set>>i&1 != set>>j&1 {
-					return true
-				}
+		out := &c.out[i]
+		if c.shared[i].idle > 0 {
+			for at := range out.Now {
+				out.Now[at], out.Idle[at] = out.Now[at]+c.shared[i].now, out.Idle[at]+c.shared[i].idle
 			}
-			return false
 		}
-		for c.out[i].Same = 0; c.out[i].Same < i && apart(c.out[i].Same); {
-			c.out[i].Same++
+		for out.Same < i && (some[out.Same] != some[i] || some[i] != 0 && (every[i]>>out.Same&1 == 0 || every[out.Same]>>i&1 == 0)) {
+			out.Same++
 		}
-	}
-	for set := range c.sets {
-		for other := range c.sets {
-			if set == other || set&other == 0 {
-				continue
-			}
-			for i := range c.out {
-				if (set|other)&(1<<i) != 0 {
-					c.out[i].Doubt = cmp.Or(c.out[i].Doubt, "some devices suit several requests and others one of them")
-				}
+		for set := some[i]; set != 0; set &= set - 1 {
+			if j := bits.TrailingZeros64(set); some[j] != every[j] {
+				out.Doubt = cmp.Or(out.Doubt, "some devices suit several requests and others one of them")
 			}
 		}
 	}

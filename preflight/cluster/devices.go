@@ -60,14 +60,23 @@ var taintRuleKind = schema.GroupKind{Group: resourcev1.GroupName, Kind: "DeviceT
 // ClaimGVK is the kind of claims of devices (DRA).
 var ClaimGVK = resourcev1.SchemeGroupVersion.WithKind("ResourceClaim")
 
-// allocatedDevices are the devices that claims hold, and how many claims each
-// (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceAllocationResult).
-type allocatedDevices map[device]int
-
 type device struct{ driver, pool, name string }
 
-// count adds the devices of a claim, or takes them out.
-func (a *allocatedDevices) count(claim *resourcev1.ResourceClaim, n int) {
+// heldDevices are the devices that claims hold, by pool. Snapshots share it: it is copied where it changes.
+type heldDevices struct {
+	in    map[poolOf][]heldDevice
+	count int // devices
+}
+
+// heldDevice is a device that so many claims hold
+// (https://pkg.go.dev/k8s.io/api/resource/v1#DeviceAllocationResult).
+type heldDevice struct {
+	name   string
+	claims int
+}
+
+// held adds the devices of a claim, or takes them out.
+func (l *Store) held(claim *resourcev1.ResourceClaim, n int) {
 	if claim == nil || claim.Status.Allocation == nil {
 		return
 	}
@@ -75,11 +84,34 @@ func (a *allocatedDevices) count(claim *resourcev1.ResourceClaim, n int) {
 		if r.AdminAccess != nil && *r.AdminAccess {
 			continue
 		}
-		d := device{r.Driver, r.Pool, r.Device}
-		put((*map[device]int)(a), d, (*a)[d]+n)
-		if (*a)[d] == 0 {
-			delete(*a, d)
+		if l.allocatedShown || l.allocated == nil {
+			l.allocated, l.allocatedShown = l.allocated.copy(), false
 		}
+		l.allocated.add(poolOf{r.Driver, r.Pool}, r.Device, n)
+	}
+}
+
+func (h *heldDevices) copy() *heldDevices {
+	if h == nil {
+		return &heldDevices{in: map[poolOf][]heldDevice{}}
+	}
+	return &heldDevices{in: maps.Clone(h.in), count: h.count}
+}
+
+// add counts a device for so many more claims.
+func (h *heldDevices) add(pool poolOf, name string, n int) {
+	all := slices.Clone(h.in[pool])
+	at := slices.IndexFunc(all, func(d heldDevice) bool { return d.name == name })
+	if at < 0 {
+		at, all = len(all), append(all, heldDevice{name: name})
+		h.count++
+	}
+	if all[at].claims += n; all[at].claims == 0 {
+		all = slices.Delete(all, at, at+1)
+		h.count--
+	}
+	if h.in[pool] = all; len(all) == 0 {
+		delete(h.in, pool)
 	}
 }
 

@@ -121,10 +121,7 @@ func (c *condition) holds(driver string, d *publishedDevice) answer {
 	if c.attribute == "" {
 		return answerOf(driver == *c.text)
 	}
-	a, ok := d.Attributes[c.name]
-	if !ok && c.domain == driver { // written without its domain
-		a, ok = d.Attributes[c.attribute]
-	}
+	a, ok := c.of(driver, d)
 	switch {
 	case !ok:
 		return perhaps
@@ -136,6 +133,15 @@ func (c *condition) holds(driver string, d *publishedDevice) answer {
 		return answerOf(*c.truth == *a.Bool)
 	}
 	return perhaps
+}
+
+// of is the attribute of a device.
+func (c *condition) of(driver string, d *publishedDevice) (deviceAttribute, bool) {
+	a, ok := d.Attributes[c.name]
+	if !ok && c.domain == driver { // written without its domain
+		a, ok = d.Attributes[c.attribute]
+	}
+	return a, ok
 }
 
 func answerOf(is bool) answer {

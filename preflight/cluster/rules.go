@@ -23,7 +23,8 @@ type Rules struct {
 	T9k     map[string][]*t9kQueue // by name; where they live is not documented
 	Pools   []*NodePool            // by name
 
-	Published     PublishedDevices               // devices
+	Published     PublishedDevices // devices
+	devices       *deviceIndex
 	deviceClasses map[corev1.ResourceName]string // extended resources that are served as devices
 
 	unread map[schema.GroupKind]map[string][]string // by kind and namespace: what could not be read, and why
@@ -71,6 +72,7 @@ func rulesOf(all Objects, before *Rules, stale map[schema.GroupKind]bool) *Rules
 		for _, s := range Each[resourceSlice](all, sliceKind) {
 			r.Published.add(s)
 		}
+		r.devices = newDeviceIndex(all)
 	}
 	if changed(classesKind) {
 		r.deviceClasses = deviceClassesIn(all)

@@ -33,7 +33,7 @@ type Snapshot struct {
 	objects    Objects
 	storage    *volumeLists
 	rules      *Rules // what lies between jobs and nodes
-	allocated  int    // devices that claims hold
+	allocated  *heldDevices
 	complete   map[schema.GroupResource]bool
 	absent     map[objectKey]bool // known not to be there, without version; see Builder.Absent
 	autoscaler string             // what may add nodes; empty: none was seen

@@ -39,18 +39,19 @@ type Store struct {
 	guardsOK bool   // guarded is up to date
 	sawPods  bool
 
-	objects    objectIndex
-	volumes    volumeIndex
-	rules      *Rules
-	complete   map[schema.GroupResource]bool
-	allocated  allocatedDevices
-	autoscaler string             // who may add nodes, where that is known beforehand
-	absent     map[objectKey]bool // set before the first snapshot only
-	memory     *sync.Pool         // of what its snapshots work in
-	byLabel    *labelColumns      // nil: a name or a label of a node has changed since
-	labelKeys  map[string]int     // on how many nodes each label is
-	shapes     shapeTable
-	shaped     *nodeShapes // nil: nodes have come or gone, or offer something else
+	objects        objectIndex
+	volumes        volumeIndex
+	rules          *Rules
+	complete       map[schema.GroupResource]bool
+	allocated      *heldDevices
+	allocatedShown bool               // a snapshot has it
+	autoscaler     string             // who may add nodes, where that is known beforehand
+	absent         map[objectKey]bool // set before the first snapshot only
+	memory         *sync.Pool         // of what its snapshots work in
+	byLabel        *labelColumns      // nil: a name or a label of a node has changed since
+	labelKeys      map[string]int     // on how many nodes each label is
+	shapes         shapeTable
+	shaped         *nodeShapes // nil: nodes have come or gone, or offer something else
 }
 
 // SetNode adds or replaces a node.
@@ -205,8 +206,8 @@ func (l *Store) DropKind(gk schema.GroupKind) {
 // objectChanged follows a change of an object; nil: it is not there.
 func (l *Store) objectChanged(gk schema.GroupKind, name Name, before, now *object) {
 	if gk == ClaimGVK.GroupKind() {
-		l.allocated.count(readAs[resourcev1.ResourceClaim](before), -1)
-		l.allocated.count(readAs[resourcev1.ResourceClaim](now), 1)
+		l.held(readAs[resourcev1.ResourceClaim](before), -1)
+		l.held(readAs[resourcev1.ResourceClaim](now), 1)
 	}
 	l.volumesChanged(gk, name, before, now)
 }
@@ -228,9 +229,13 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 		l.rules = rulesOf(l.objects.kinds, l.rules, l.objects.stale)
 		clear(l.objects.stale)
 	}
+	if l.allocated == nil {
+		l.allocated = l.allocated.copy()
+	}
+	l.allocatedShown = true
 	s := &Snapshot{
 		taken: taken, incomplete: incomplete, objects: l.objects.share(), storage: l.volumes.share(), rules: l.rules,
-		complete: l.complete, absent: l.absent, allocated: len(l.allocated),
+		complete: l.complete, absent: l.absent, allocated: l.allocated,
 		groupings: lru.New(mostGroupings), slots: lru.New(mostDrivers),
 	}
 	if l.memory == nil {
@@ -360,7 +365,7 @@ func (l *Store) listGuarded() []*Pod {
 func (s *Snapshot) Fork() *Store {
 	return &Store{
 		objects: indexOf(s.objects), volumes: volumesOf(s.storage), rules: s.rules, complete: s.complete,
-		autoscaler: s.autoscaler, sawPods: s.podsKnown,
+		autoscaler: s.autoscaler, sawPods: s.podsKnown, allocated: s.allocated, allocatedShown: true,
 	}
 }
 

@@ -34,6 +34,7 @@ func hostiles() map[string]func(testing.TB) []hostile {
 		"500_priorities":           manyPriorities,
 		"2000_quotas":              manyQuotas,
 		"20000_claims":             func(b testing.TB) []hostile { return manyClaims(b, 5000, 20000) },
+		"40000_devices":            func(b testing.TB) []hostile { return manyDevices(b, 5000) },
 		"hostile_label_keys":       hostileKeys,
 		"2000_roles_of_one_shape":  func(testing.TB) []hostile { return []hostile{{demo(), shapes(2000)}} },
 		"200_roles_that_differ":    func(testing.TB) []hostile { return []hostile{{twoZones(), rivals(200)}} },

@@ -63,6 +63,9 @@ func Solve(s *cluster.Snapshot, g gang.Gang, b *Budget) (Result, *assign.Cycle) 
 			return strict, strictCycle
 		}
 		strictCycle.Release()
+		if b.Gone {
+			return unanswered(g, b.Why()), cycle
+		}
 	}
 	return r, cycle
 }

@@ -55,6 +55,8 @@ func TestLabelsThatTheOperatorAdds(t *testing.T) {
 		"workers apart from whatever has an index":             {apart: index(metav1.LabelSelectorOpExists), nodes: 3, want: fit.TooBig},
 		"workers apart from whatever has none":                 {apart: index(metav1.LabelSelectorOpDoesNotExist), nodes: 1, want: fit.Fits},
 		"workers apart from the one with index 0: nobody says": {apart: index(metav1.LabelSelectorOpIn, "0"), nodes: 1, want: fit.Unknown, assumed: unsaid},
+		"three nodes may be too few":                           {apart: index(metav1.LabelSelectorOpIn, "0"), nodes: 3, want: fit.Unknown, assumed: unsaid},
+		"whichever it is, a node for each pod is enough":       {apart: index(metav1.LabelSelectorOpIn, "0"), nodes: 4, want: fit.Fits},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -133,7 +133,7 @@ func judge(q *assign.Solver, r *Result, a assign.Answer, podSets []*assign.PodSe
 				idle = assign.Answer{}
 			}
 		}
-		if idle.No && (a.No || !evens(ever)) {
+		if idle.No && !idle.Unordered && (a.No || !evens(ever)) {
 			tooBig(q, r, ever)
 			r.Reason = cmp.Or(idle.Rule, nodeEach(q, ever, true))
 			return ever

@@ -28,6 +28,7 @@ func (x *search) bind(beside assign.Reserved) *simulation {
 		}
 	}
 	if !s.from() {
+		x.rules.spare = s.simulation
 		return nil
 	}
 	return s.simulation

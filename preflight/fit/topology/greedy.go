@@ -42,7 +42,7 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 		return a
 	}
 	if a.Rule = w.refutePart(beside); a.Rule != "" {
-		a.No = true
+		a.No, a.Unordered = true, w.unordered
 		return a
 	}
 	if larger := w.placeLarger(beside); larger != nil && larger.Whole() {
@@ -53,7 +53,7 @@ func SolveConstrained(q *assign.Solver, w *RuleSet, beside assign.Reserved) assi
 	case found != nil:
 		a.Yes = keep(&a, found)
 	case decided:
-		a.No, a.Rule = true, w.all()
+		a.No, a.Rule, a.Unordered = true, w.all(), w.unordered
 	case w.doubtful(beside):
 		a.Yes = false
 	}
@@ -98,13 +98,21 @@ func (w *RuleSet) build(beside assign.Reserved, hopeless bool) (best *simulation
 	if hopeless {
 		orders, sizes = orders[:1], sizes[:1]
 	}
-	defer w.solver.Cycle.Budget.Try(mostBuildSteps)()
+	done := func() bool { return true }
+	defer func() { done() }()
+	share := func() { done = w.solver.Cycle.Budget.Try(mostBuildSteps) }
+	if hopeless {
+		share()
+	}
 	for _, anchor := range w.starts() {
 		for _, largeFirst := range sizes {
 			for _, order := range orders {
 				b := w.simulate(beside)
 				copy(b.anchors, anchor)
 				b.grow(order, largeFirst)
+				if best == nil && !hopeless { // the first way may cost what there is, the others a share
+					share()
+				}
 				if best == nil || b.Total() > best.Total() {
 					best, b = b, best
 				}

@@ -32,6 +32,7 @@ func (w *RuleSet) refutePart(beside assign.Reserved) (rule string) {
 			continue // that is the question itself
 		}
 		if _, decided := of.search(beside); decided {
+			w.unordered = of.unordered
 			return of.all()
 		}
 	}

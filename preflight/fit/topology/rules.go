@@ -78,6 +78,7 @@ type RuleSet struct {
 	about    []rulesFor // by pod set
 
 	stepsPerMix   int
+	unordered     bool        // nodes were found for all pods, and no order to bind them
 	spare         *simulation // of no use any more
 	roomsOf       [][]int64
 	capacityOrder [][]int32 // by pod set and whether nodes that take many come first; see byCapacity
@@ -148,13 +149,6 @@ type attachLimitRule struct {
 	own    []int32     // by pod set: volumes that each of its pods brings
 	shared []podSetSet // volumes that pods of several pod sets share: by whom
 	there  [][]bool    // by shared volume, then node group: it is attached already
-}
-
-// rulesFor are the rules that a pod set has to do with, by their numbers.
-type rulesFor struct {
-	antiAffinity, affinity, spread []int
-	counting                       []int // spread rules that count its pods, or that it holds
-	stepsPerLook                   int   // what it costs to ask whether one of its pods may go to a node
 }
 
 // counter counts the pods of some pod sets by domain; node groups: only on nodes of these (nil: of all).
@@ -244,33 +238,6 @@ func (w *RuleSet) count() {
 		}
 	}
 	w.sortRules()
-}
-
-// sortRules gives each pod set the rules that it has to do with.
-func (w *RuleSet) sortRules() {
-	w.about = make([]rulesFor, len(w.podSets))
-	for at := range w.antiAffinity {
-		for i := range w.antiAffinity[at].holders.with(w.antiAffinity[at].with).all() {
-			w.about[i].antiAffinity = append(w.about[i].antiAffinity, at)
-		}
-	}
-	for at := range w.affinity {
-		for i := range w.affinity[at].holders.all() {
-			w.about[i].affinity = append(w.about[i].affinity, at)
-		}
-	}
-	for at := range w.spread {
-		for i := range w.spread[at].holders.all() {
-			w.about[i].spread = append(w.about[i].spread, at)
-		}
-		for i := range w.spread[at].holders.with(w.spread[at].counted).all() {
-			w.about[i].counting = append(w.about[i].counting, at)
-		}
-	}
-	for i := range w.about {
-		r := &w.about[i]
-		r.stepsPerLook = 1 + (len(r.antiAffinity)+len(r.affinity)+len(r.spread)+len(w.sharedVolumes)+len(w.attachLimits))/2
-	}
 }
 
 // set is the set of some pod sets.

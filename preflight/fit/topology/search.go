@@ -40,7 +40,8 @@ type search struct {
 	chosen  []int32
 	seen    *assign.Memo
 	key     []uint32
-	stopped bool // before everything was tried
+	stopped bool        // before everything was tried
+	end     func() bool // whether the search ends where all pods have a node; nil: it does
 }
 
 // searchNode is a node of a node group, or a bin that others have begun.
@@ -98,7 +99,29 @@ func (w *RuleSet) search(beside assign.Reserved) (found *simulation, decided boo
 	if !x.from(0, 0) {
 		return nil, !x.stopped
 	}
-	return x.bind(beside), false
+	if found = x.bind(beside); found != nil || slices.ContainsFunc(w.sharedVolumes, func(r sharedVolumeRule) bool { return !r.hard }) {
+		return found, false
+	}
+	return w.searchEnds(beside)
+}
+
+// searchEnds goes on where the pods have nodes but cannot be bound there in any order: it looks at all that they
+// could have. Ways to the same state then differ, for the order in which pods are bound rests on where all are.
+func (w *RuleSet) searchEnds(beside assign.Reserved) (found *simulation, decided bool) {
+	defer w.solver.Cycle.Budget.Try(mostBuildSteps)()
+	x := &search{rules: w, p: w.solver.NewAssignment(w.podSets, w.idle, beside), seen: w.solver.Cycle.Memo()}
+	x.end = func() bool {
+		found = x.bind(beside)
+		return found != nil
+	}
+	if !x.collect() {
+		return nil, false
+	}
+	if x.from(0, 0) {
+		return found, false
+	}
+	w.unordered = true
+	return nil, !x.stopped && w.solver.Cycle.Budget.Spend(0)
 }
 
 // collect finds the nodes and their mixes; false if there are too many.
@@ -358,7 +381,7 @@ func (x *search) ceiling(r *spreadRule) int32 {
 // that comes before floor, which the ones before them took.
 func (x *search) from(j, floor int) bool {
 	if j == len(x.nodes) {
-		return !slices.ContainsFunc(x.left, func(n int32) bool { return n > 0 })
+		return !slices.ContainsFunc(x.left, func(n int32) bool { return n > 0 }) && (x.end == nil || x.end())
 	}
 	for i, n := range x.left {
 		if int64(n) > x.rooms[j][i] {
@@ -372,9 +395,12 @@ func (x *search) from(j, floor int) bool {
 	if !x.enough(j) {
 		return false
 	}
-	tried, known := x.known(j, floor)
-	if known {
-		return false
+	tried := math.MaxInt
+	if x.end == nil {
+		var known bool
+		if tried, known = x.known(j, floor); known {
+			return false
+		}
 	}
 	n := &x.nodes[j]
 	for at := floor; at < min(tried, len(n.mixes)); at++ {

@@ -92,3 +92,30 @@ func TestAPodThatIsTakenBackLeavesNothingBehind(t *testing.T) {
 		t.Errorf("%d pods were bound; the test has shown little", bound)
 	}
 }
+
+// TestOtherWaysThanTheFirstCostAShare places pods that cost more than a share to place: the first way has all
+// that there is to spend, and is whole; where it cannot be, what is left is for other ways to find out.
+func TestOtherWaysThanTheFirstCostAShare(t *testing.T) {
+	var items []build.Item
+	for i := range 400 {
+		items = append(items, build.Node(fmt.Sprintf("n%03d", i), build.GPUs(2+i%7), build.Label("rack", fmt.Sprint(i%5))))
+	}
+	p := build.Pod("a", build.Asks("1"), build.PodLabel("role", "a"), build.Spec(func(s *corev1.PodSpec) {
+		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"role": "a"}},
+		}}
+	}))
+	g := gang.Gang{Name: "g", Namespace: "default", Groups: []gang.Group{{Name: "a", Count: 800, Pod: job.Pod{Spec: p.Spec, Labels: p.Labels}}}}
+	s := build.Cluster(items...)
+	for _, hopeless := range []bool{false, true} {
+		budget := assign.NewBudget(8 * assign.MostSteps)
+		q := assign.NewSolver(s, g, assign.NewCycle(s, g, budget))
+		w := NewRuleSet(q, q.PodSets([]int{0}), false)
+		before := budget.Used()
+		b := w.build(nil, hopeless)
+		used := budget.Used() - before
+		if b.Whole() == hopeless || (used > mostBuildSteps) == hopeless || !budget.Spend(1) {
+			t.Errorf("hopeless %t: all are placed %t, in %d steps; a share is %d", hopeless, b.Whole(), used, mostBuildSteps)
+		}
+	}
+}

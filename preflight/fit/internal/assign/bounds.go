@@ -15,6 +15,8 @@ type Answer struct {
 	Yes  bool        // best is whole
 	No   bool        // proven: no assignment is whole
 	Rule string      // that no assignment can keep; empty: there is no room
+
+	Unordered bool // no, for there are nodes for the pods but no order to bind them: others may come whom they can follow
 }
 
 // Solve tries to prove that the pod sets cannot be placed, and places as many as it can.

@@ -2,6 +2,7 @@ package assign
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -19,6 +20,7 @@ type deviceUse struct {
 	selectors   []resourcev1.DeviceSelector
 	tolerations []resourcev1.DeviceToleration
 	count       int
+	admin       bool // it looks at devices, and takes none from others
 }
 
 // selectsAlike says that two requests select the same devices.
@@ -44,7 +46,7 @@ func (cycle *Cycle) deviceUses(g gang.Gang, group int) (uses []deviceUse, whole 
 		whole = whole && len(devices.Constraints) == 0
 		for i := range devices.Requests {
 			e := devices.Requests[i].Exactly
-			if e == nil || e.AdminAccess != nil && *e.AdminAccess || e.Capacity != nil ||
+			if e == nil || e.Capacity != nil ||
 				e.AllocationMode != resourcev1.DeviceAllocationModeExactCount && e.AllocationMode != "" {
 				whole = false
 				continue
@@ -54,7 +56,7 @@ func (cycle *Cycle) deviceUses(g gang.Gang, group int) (uses []deviceUse, whole 
 				whole = false // no claim gets so many
 				break
 			}
-			uses = append(uses, deviceUse{e.DeviceClassName, e.Selectors, e.Tolerations, int(count)})
+			uses = append(uses, deviceUse{e.DeviceClassName, e.Selectors, e.Tolerations, int(count), e.AdminAccess != nil && *e.AdminAccess})
 		}
 	}
 	return uses, whole
@@ -111,10 +113,10 @@ func (cycle *Cycle) countDevices(g gang.Gang) {
 		return
 	}
 	all := cycle.requestsOf(g)
-	if !cycle.Budget.Spend(cycle.s.DeviceSteps() * (1 + len(all.read)) * 2) {
+	counts, names := cycle.s.CountDevices(all.read, cycle.Budget.Spend), all.names()
+	if counts == nil {
 		return
 	}
-	counts, names := cycle.s.CountDevices(all.read), all.names()
 	for at := range counts {
 		c := &counts[at]
 		if names[at] = names[c.Same]; !c.Endless && c.Same == at {
@@ -123,7 +125,10 @@ func (cycle *Cycle) countDevices(g gang.Gang) {
 	}
 	for i := range all.at {
 		for j, at := range all.at[i] {
-			if at >= 0 {
+			switch {
+			case at >= 0 && all.of[i][j].admin:
+				cycle.lookOn(i, &counts[at], g.Groups[i].Name, names[at], all.of[i], j)
+			case at >= 0:
 				cycle.Facts[i].takeDevices(&counts[at], g.Groups[i].Name, names[at], all.of[i][j].count)
 			}
 		}
@@ -142,6 +147,36 @@ func (t *podFacts) takeDevices(c *cluster.DeviceCount, group, name string, count
 	for range count {
 		t.Claims = append(t.Claims, ClaimUse{Driver: name})
 	}
+}
+
+// lookOn says that each pod of a group has to find so many devices on its node, whoever has them. Those that it
+// gets beside them are others.
+func (cycle *Cycle) lookOn(group int, c *cluster.DeviceCount, role, name string, uses []deviceUse, at int) {
+	t, all := &cycle.Facts[group], 0
+	t.devicesCounted = t.devicesCounted && !c.Endless && c.Doubt == ""
+	if c.Endless {
+		return
+	}
+	for _, u := range uses {
+		all += u.count
+	}
+	enough, some := make([]int32, len(c.Idle)), false
+	for node, devices := range c.Idle {
+		if int(devices) >= uses[at].count {
+			enough[node] = math.MaxInt32 / 2
+			some = some || int(devices) < all
+		}
+	}
+	if some {
+		t.devicesCounted = false
+		t.doubtYes(fmt.Sprintf("%s: devices of %s are counted at most: those of several requests may be the same", role, name))
+	}
+	if c.Doubt != "" {
+		t.doubtYes(fmt.Sprintf("%s: devices of %s are counted at most: %s", role, name, c.Doubt))
+	}
+	driver := fmt.Sprintf("%s for %s, whoever has them,", name, role)
+	cycle.AttachLimits = append(cycle.AttachLimits, cluster.AttachLimits{Driver: driver, Devices: true, Now: enough, Idle: enough})
+	t.Claims = append(t.Claims, ClaimUse{Driver: driver})
 }
 
 // asksForDevices says that pods of the gang have claims, that all is known that they rest on, and that none

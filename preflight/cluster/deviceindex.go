@@ -1,0 +1,248 @@
+package cluster
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/utils/lru"
+)
+
+// deviceIndex is the devices that are published, of the last generation of each pool, as snapshots share it
+// while no slice changes.
+type deviceIndex struct {
+	slices  []publishedSlice
+	devices int
+	classes *lru.Cache // by the attributes that tell devices apart -> *deviceClasses
+	making  sync.Mutex
+}
+
+// publishedSlice is a slice, with what is to be said of its devices.
+type publishedSlice struct {
+	*resourceSlice
+	pool  poolOf
+	doubt []string // by device: why it may not be had; nil: none may not
+}
+
+// poolOf tells pools apart.
+type poolOf struct{ driver, pool string }
+
+// mostDeviceClasses bounds the ways to tell devices apart that are kept: what requests look at is what users
+// write.
+const mostDeviceClasses = 8
+
+func newDeviceIndex(all Objects) *deviceIndex {
+	x := &deviceIndex{classes: lru.New(mostDeviceClasses)}
+	type pool struct{ generation, slices, wanted int64 } // it counts where there are all slices of its last generation
+	pools := map[poolOf]pool{}
+	for _, slice := range Each[resourceSlice](all, sliceKind) {
+		at, of := poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}, &slice.Spec.Pool
+		switch known, ok := pools[at]; {
+		case !ok || of.Generation > known.generation:
+			pools[at] = pool{of.Generation, 1, of.ResourceSliceCount}
+		case of.Generation == known.generation:
+			known.slices++
+			pools[at] = known
+		}
+	}
+	seen := map[device]bool{}
+	for _, slice := range Each[resourceSlice](all, sliceKind) {
+		at := poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}
+		of := pools[at]
+		if slice.Spec.Pool.Generation != of.generation {
+			continue // replaced
+		}
+		p := publishedSlice{resourceSlice: slice, pool: at}
+		for i := range slice.Spec.Devices {
+			d, again := &slice.Spec.Devices[i], false
+			if of.slices > 1 {
+				id := device{at.driver, at.pool, d.Name}
+				again, seen[id] = seen[id], true
+			} else {
+				again = slices.ContainsFunc(slice.Spec.Devices[:i], func(other publishedDevice) bool { return other.Name == d.Name })
+			}
+			if doubt := slice.doubtOf(d, of.slices == of.wanted, again); doubt != "" {
+				if p.doubt == nil {
+					p.doubt = make([]string, len(slice.Spec.Devices))
+				}
+				p.doubt[i] = doubt
+			}
+		}
+		x.slices, x.devices = append(x.slices, p), x.devices+len(slice.Spec.Devices)
+	}
+	return x
+}
+
+// doubtOf is why a device that is published may not be had; empty: nothing speaks against it.
+func (slice *resourceSlice) doubtOf(d *publishedDevice, whole, again bool) string {
+	driver := slice.Spec.Driver
+	switch {
+	case !whole:
+		return "the pool " + slice.Spec.Pool.Name + " of " + driver + " is not published whole"
+	case again:
+		return "the pool " + slice.Spec.Pool.Name + " of " + driver + " has two devices " + d.Name
+	case len(d.ConsumesCounters) > 0:
+		return "devices of " + driver + " are parts that share counters"
+	case len(d.BindingConditions) > 0:
+		return "devices of " + driver + " have to be made ready first"
+	case slice.node() == "":
+		return "devices of " + driver + " are reached from several nodes"
+	}
+	return ""
+}
+
+// node is the one whose devices these are; empty: several reach them.
+func (slice *resourceSlice) node() string {
+	if slice.Spec.NodeName == nil {
+		return ""
+	}
+	return *slice.Spec.NodeName
+}
+
+// deviceClasses are classes of devices that no request which looks at some attributes can tell apart.
+type deviceClasses struct {
+	of   []equalDevices
+	rows []deviceRow // of each node and class
+	row  []int32     // by device, in the order of the slices
+}
+
+// equalDevices are devices that are alike, by one of them: its slice, and where it stands there.
+type equalDevices struct{ slice, device int32 }
+
+// deviceRow is how many devices of a class a node has.
+type deviceRow struct {
+	node           string // empty: several reach them
+	class, devices int32
+}
+
+// attributesOf are the attributes that requests look at, each once, in order.
+func attributesOf(requests []DeviceRequest) (out []condition) {
+	for i := range requests {
+		for _, selector := range requests[i].selectors {
+			for _, c := range selector.conditions {
+				if c.attribute != "" {
+					out = append(out, condition{domain: c.domain, attribute: c.attribute, name: c.name})
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b condition) int {
+		return cmp.Or(cmp.Compare(a.domain, b.domain), cmp.Compare(a.attribute, b.attribute))
+	})
+	return slices.CompactFunc(out, func(a, b condition) bool { return a.domain == b.domain && a.attribute == b.attribute })
+}
+
+// classesFor are the classes by some attributes; those that were asked for lately are kept. nil: it costs more
+// than there is to spend.
+func (x *deviceIndex) classesFor(attributes []condition, spend func(steps int) bool) *deviceClasses {
+	var key strings.Builder
+	for _, c := range attributes {
+		key.WriteString(c.domain + "\x00" + c.attribute + "\x00")
+	}
+	for left := (len(x.slices) + x.devices) * (1 + len(attributes)); left > 0; left -= stepsPerDeal {
+		if !spend(min(left, stepsPerDeal)) { // whether they are kept or not: a question has one answer
+			return nil
+		}
+	}
+	x.making.Lock()
+	defer x.making.Unlock()
+	if known, ok := x.classes.Get(key.String()); ok {
+		return known.(*deviceClasses)
+	}
+	out := x.classify(attributes)
+	x.classes.Add(key.String(), out)
+	return out
+}
+
+// stepsPerDeal are the steps that are spent at one go.
+const stepsPerDeal = 8192
+
+func (x *deviceIndex) classify(attributes []condition) *deviceClasses {
+	out := &deviceClasses{row: make([]int32, 0, x.devices)}
+	classes, rows := map[string]int32{}, make(map[string][]int32, len(x.slices))
+	var key []byte
+	for at := range x.slices {
+		slice := &x.slices[at]
+		of := rows[slice.node()] // of the node
+		for i := range slice.Spec.Devices {
+			d, doubt := &slice.Spec.Devices[i], ""
+			if slice.doubt != nil {
+				doubt = slice.doubt[i]
+			}
+			key = slice.appendKey(key[:0], d, doubt, attributes)
+			class, ok := classes[string(key)]
+			if !ok {
+				class = int32(len(out.of))
+				classes[string(key)] = class
+				out.of = append(out.of, equalDevices{int32(at), int32(i)})
+			}
+			row := slices.IndexFunc(of, func(row int32) bool { return out.rows[row].class == class })
+			if row < 0 {
+				row, of = len(of), append(of, int32(len(out.rows)))
+				out.rows = append(out.rows, deviceRow{node: slice.node(), class: class})
+			}
+			out.rows[of[row]].devices++
+			out.row = append(out.row, of[row])
+		}
+		rows[slice.node()] = of
+	}
+	return out
+}
+
+// appendKey writes what requests can tell a device by.
+func (slice *publishedSlice) appendKey(key []byte, d *publishedDevice, doubt string, attributes []condition) []byte {
+	text := func(s string) {
+		key = binary.AppendUvarint(key, uint64(len(s)))
+		key = append(key, s...)
+	}
+	text(slice.Spec.Driver)
+	text(doubt)
+	key = append(key, byte(bit(d.endless())), byte(len(d.Taints)))
+	for _, taint := range d.Taints {
+		text(taint.Key)
+		text(taint.Value)
+		text(taint.Effect)
+	}
+	for i := range attributes {
+		a, ok := attributes[i].of(slice.Spec.Driver, d)
+		switch {
+		case !ok:
+			key = append(key, 0)
+		case a.String != nil:
+			key = append(key, 1)
+			text(*a.String)
+		case a.Int != nil:
+			key = append(key, 2)
+			key = binary.AppendVarint(key, *a.Int)
+		case a.Bool != nil:
+			key = append(key, 3, byte(bit(*a.Bool)))
+		default:
+			key = append(key, 4)
+		}
+	}
+	return key
+}
+
+func (d *publishedDevice) endless() bool {
+	return d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
+}
+
+// taken is how many devices of each row claims hold.
+func (x *deviceIndex) taken(classes *deviceClasses, held *heldDevices) []int32 {
+	out := make([]int32, len(classes.rows))
+	first := 0
+	for at := range x.slices {
+		slice := &x.slices[at]
+		if names := held.in[slice.pool]; len(names) > 0 {
+			for i := range slice.Spec.Devices {
+				if slices.ContainsFunc(names, func(h heldDevice) bool { return h.name == slice.Spec.Devices[i].Name }) {
+					out[classes.row[first+i]]++
+				}
+			}
+		}
+		first += len(slice.Spec.Devices)
+	}
+	return out
+}
