@@ -217,8 +217,10 @@ func (l LLM) validateMoney(bad func(string, ...any)) {
 		name  string
 		value float64
 	}{
-		{"llm.perDay.money", l.PerDay.Money}, {"llm.perDay.namespaceMoney", l.PerDay.NamespaceMoney},
-		{"llm.price.in", l.Price.In}, {"llm.price.out", l.Price.Out},
+		{"llm.perDay.money", l.PerDay.Money},
+		{"llm.perDay.namespaceMoney", l.PerDay.NamespaceMoney},
+		{"llm.price.in", l.Price.In},
+		{"llm.price.out", l.Price.Out},
 	} {
 		if m.value < 0 || m.value != m.value {
 			bad("%s is %v; expected 0 or more", m.name, m.value)

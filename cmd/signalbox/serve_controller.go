@@ -118,7 +118,7 @@ func (s *server) lead(ctx context.Context, options controller.Options) error {
 	if err != nil {
 		return fmt.Errorf("prepare the controller: %w", err)
 	}
-	if err := controller.Add(m, options); err != nil {
+	if err := controller.Add(ctx, m, options); err != nil {
 		return fmt.Errorf("prepare the controller: %w", err)
 	}
 	if s.sweep != nil {

@@ -218,7 +218,7 @@ func message(spans []sdk.ReadOnlySpan) exportRequest {
 
 func keyValues(of []attribute.KeyValue) (out []keyValue) {
 	for _, a := range of {
-		value := map[string]any{"stringValue": a.Value.Emit()}
+		value := map[string]any{"stringValue": a.Value.String()}
 		switch a.Value.Type() { //nolint:exhaustive // what is not a number or a truth is its text
 		case attribute.INT64:
 			value = map[string]any{"intValue": strconv.FormatInt(a.Value.AsInt64(), 10)}

@@ -34,7 +34,7 @@ import (
 // Add puts the controller into a manager. It runs where the manager leads, or everywhere
 // without leader election. Kinds that the cluster lacks are looked for every Options.Discovery
 // and work as soon as they are served; kinds that go are forgotten.
-func Add(m manager.Manager, o Options) error {
+func Add(ctx context.Context, m manager.Manager, o Options) error {
 	// Built-in kinds travel as protobuf: thousands of pods are read in a third of the time that JSON takes.
 	binary := rest.CopyConfig(m.GetConfig())
 	binary.ContentType, binary.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON
@@ -68,7 +68,7 @@ func Add(m manager.Manager, o Options) error {
 		from.Kept, from.Text = kept.Set, kept.Text
 	}
 	r := &Reconciler{Options: o, Cache: m.GetCache(), Served: now, Collect: from.Case, Writer: writer, Keep: kept, Tails: from.Tails, metrics: counts, owners: chain, podLabels: jobLabels(o.Kinds)}
-	if err := indexPods(context.Background(), m.GetFieldIndexer(), r.podLabels); err != nil { // nothing is asked before the cache starts
+	if err := indexPods(ctx, m.GetFieldIndexer(), r.podLabels); err != nil { // nothing is asked before the cache starts
 		return fmt.Errorf("set up controller: %w", err)
 	}
 	woken := make(chan event.TypedGenericEvent[Request], waitingTasks)

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -86,8 +87,8 @@ func closed(text string) string {
 	}
 	var b strings.Builder
 	b.WriteString(text[:end])
-	for i := len(at) - 1; i >= 0; i-- {
-		b.WriteByte(at[i])
+	for _, closing := range slices.Backward(at) {
+		b.WriteByte(closing)
 	}
 	return b.String()
 }

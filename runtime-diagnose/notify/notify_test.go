@@ -140,8 +140,10 @@ func TestFormsAreThoseOfTheReceivers(t *testing.T) {
 		want     string
 	}{
 		"slack": {Receiver{Form: FormSlack}, `{"text":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u0026lt;!channel\u0026gt;\nAsk for more \u0026amp; try again."}`},
-		"a template": {Receiver{Form: FormGeneric, Template: `{"job": {{json .Name}}, "what": {{json .Error}}}`},
-			`{"job": "train", "what": "worker-3 was killed for memory \u003c!channel\u003e"}`},
+		"a template": {
+			Receiver{Form: FormGeneric, Template: `{"job": {{json .Name}}, "what": {{json .Error}}}`},
+			`{"job": "train", "what": "worker-3 was killed for memory \u003c!channel\u003e"}`,
+		},
 		"alertmanager": {Receiver{Name: "am", Form: FormAlertmanager}, `{"alerts":[{"annotations":{"description":"token=[masked] in the log","solution":"Ask for more \u0026 try again.","summary":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u003c!channel\u003e"},"endsAt":"0001-01-01T00:00:00Z","fingerprint":"u1","generatorURL":"","labels":{"alertname":"SignalboxJobFailed","category":"out-of-memory","kind":"PyTorchJob","name":"train","namespace":"ml","severity":"warning","verdict":"diagnosed"},"startsAt":"2026-05-04T03:02:01Z","status":"firing"}],"commonAnnotations":{"description":"token=[masked] in the log","solution":"Ask for more \u0026 try again.","summary":"PyTorchJob ml/train: out-of-memory: worker-3 was killed for memory \u003c!channel\u003e"},"commonLabels":{"alertname":"SignalboxJobFailed","category":"out-of-memory","kind":"PyTorchJob","name":"train","namespace":"ml","severity":"warning","verdict":"diagnosed"},"externalURL":"","groupKey":"{}:{alertname=\"SignalboxJobFailed\", namespace=\"ml\"}","groupLabels":{"alertname":"SignalboxJobFailed","namespace":"ml"},"receiver":"am","status":"firing","truncatedAlerts":0,"version":"4"}`},
 		"generic":      {Receiver{Form: FormGeneric}, `{"analysis":"token=[masked] in the log","apiVersion":"signalbox.dev/notification/v1","at":"2026-05-04T03:02:01Z","category":"out-of-memory","error":"worker-3 was killed for memory \u003c!channel\u003e","kind":"PyTorchJob","name":"train","namespace":"ml","solution":"Ask for more \u0026 try again.","status":"firing","uid":"u1","verdict":"diagnosed"}`},
 	}

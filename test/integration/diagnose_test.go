@@ -205,7 +205,7 @@ func startController(ctx context.Context, more string, change ...func(*controlle
 		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)}, // specs start it more than once in one process
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controller.Add(m, options)).To(Succeed())
+	Expect(controller.Add(ctx, m, options)).To(Succeed())
 	ended := make(chan struct{})
 	stopped, cancel := context.WithCancel(ctx)
 	go func() {

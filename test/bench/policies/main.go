@@ -161,7 +161,7 @@ func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // no heap is so large
+	return int64(m.HeapAlloc)
 }
 
 // gatorResult is what gator bench says of its Rego engine.
@@ -180,7 +180,7 @@ func gatekeeper(gator string, rounds int) (gatorResult, error) {
 	if err != nil {
 		return gatorResult{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
 	text, err := yaml.Marshal(job().Object)
 	if err != nil {
 		return gatorResult{}, err
@@ -189,7 +189,7 @@ func gatekeeper(gator string, rounds int) (gatorResult, error) {
 	if err := os.WriteFile(filepath.Join(dir, "set.yaml"), []byte(strings.Join(documents, "\n---\n")), 0o600); err != nil {
 		return gatorResult{}, err
 	}
-	command := exec.Command(gator, "bench", "--filename", dir, "--engine", "rego", "--output", "json", //nolint:gosec // the one of make
+	command := exec.Command(gator, "bench", "--filename", dir, "--engine", "rego", "--output", "json",
 		"--iterations", fmt.Sprint(rounds), "--warmup", fmt.Sprint(rounds/10))
 	var out, why bytes.Buffer
 	command.Stdout, command.Stderr = &out, &why
