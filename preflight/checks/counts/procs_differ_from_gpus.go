@@ -25,6 +25,7 @@ var procsDifferFromGPUs = &check.Check{
 			at          job.Path
 			procs, gpus int64
 			resource    corev1.ResourceName
+			says        string // how the number comes of a word; empty: it is written
 		}
 		var all []mistake
 		roles := map[mistake][]string{} // one number serves every role: it is wrong once
@@ -33,13 +34,17 @@ var procsDifferFromGPUs = &check.Check{
 			gpus := r.Pod.GPUs()
 			at, procs, ok := facts.ProcsWritten(p.Job, p.Operator.Procs)
 			// Where it is a word, auto asks about devices and has a check of its own; cpu counts cores, whatever devices there are.
+			says := ""
 			if word, _ := facts.Text(p.Job, at); !ok && (r.Launch.ProcsPath != at || word == "cpu") {
 				at, procs, ok = procsStarted(r, gpus.N)
+				if word == "cpu" && at == r.Launch.ProcsPath {
+					says = fmt.Sprintf("%s is %q, which counts cores: ", at.After(at.Parent()), word)
+				}
 			}
 			if !ok || gpus.N == 0 || gpus.N == procs || job.AcceleratorUnit(gpus.Resource) != job.Device || !p.Operator.CountsProcs(r) {
 				continue
 			}
-			m := mistake{at, procs, gpus.N, gpus.Resource}
+			m := mistake{at, procs, gpus.N, gpus.Resource, says}
 			if roles[m] == nil {
 				all = append(all, m)
 			}
@@ -48,7 +53,7 @@ var procsDifferFromGPUs = &check.Check{
 		for _, m := range all {
 			p.Report(finding.Finding{
 				Path:    m.at,
-				Message: fmt.Sprintf("every %s starts %s, but has %d %s", strings.Join(roles[m], " and "), facts.Count(m.procs, "process"), m.gpus, m.resource),
+				Message: fmt.Sprintf("%severy %s starts %s, but has %d %s", m.says, strings.Join(roles[m], " and "), facts.Count(m.procs, "process"), m.gpus, m.resource),
 				Facts:   []finding.Fact{{Name: "processes", Value: m.procs}, {Name: "gpus", Value: m.gpus}},
 			})
 		}
