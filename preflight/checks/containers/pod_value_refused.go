@@ -63,6 +63,8 @@ func refusedTolerations(r *job.Role, refuse refuse) {
 	for k, t := range r.Pod.Spec.Tolerations {
 		at := r.Pod.At(job.Path("tolerations").Index(k))
 		switch {
+		case !slices.Contains([]corev1.TolerationOperator{"", corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpGt, corev1.TolerationOpLt}, t.Operator):
+			refuse(at, "a toleration of %s has operator %q; known are Equal, Exists, Gt, Lt", t.Key, t.Operator)
 		case t.Operator == corev1.TolerationOpExists && t.Value != "":
 			refuse(at, "a toleration of %s has operator Exists and the value %q, and takes only one of the two", t.Key, t.Value)
 		case t.Key == "" && t.Operator != corev1.TolerationOpExists:
