@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -64,15 +63,7 @@ func serveBoard(ctx context.Context, sh *shell, from *worldFlags, listen string)
 	}
 	b := &board{sh: sh, key: rand.Text(), turn: make(chan struct{}, 1), source: &clusterSource{sh: sh, live: live, from: from}}
 	sh.tell("open http://%s/?key=%s", at.Addr(), b.key)
-	web := &http.Server{Handler: b.handler(), ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		<-ctx.Done()
-		_ = web.Close() // the process ends
-	}()
-	if err := web.Serve(at); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve %s: %w", at.Addr(), err)
-	}
-	return ctx.Err()
+	return serveLocal(ctx, at, b.handler())
 }
 
 // boardSource is what the pages show.

@@ -79,7 +79,12 @@ func (f *mcpFlags) run(ctx context.Context, sh *shell) error {
 		sh.tell("the token of this run: %s", token)
 	}
 	sh.tell("listening at http://%s", at.Addr())
-	web := &http.Server{Handler: tokened(token, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)), ReadHeaderTimeout: 10 * time.Second}
+	return serveLocal(ctx, at, tokened(token, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)))
+}
+
+// serveLocal serves until the context is done.
+func serveLocal(ctx context.Context, at net.Listener, pages http.Handler) error {
+	web := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
 		_ = web.Close() // the process ends

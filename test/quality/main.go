@@ -98,6 +98,18 @@ func main() {
 	}
 }
 
+// originsOf are the folders that were named, or all that the project knows.
+func originsOf(dirs []string) []origin {
+	if len(dirs) == 0 {
+		return origins
+	}
+	var out []origin
+	for _, d := range dirs {
+		out = append(out, origin{name: filepath.Base(d), dir: d})
+	}
+	return out
+}
+
 func run(dirs []string, misses bool, part, only string) (bool, error) {
 	which, ok := parts[part]
 	if !ok {
@@ -111,13 +123,7 @@ func run(dirs []string, misses bool, part, only string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	from := origins
-	if len(dirs) > 0 {
-		from = nil
-		for _, d := range dirs {
-			from = append(from, origin{name: filepath.Base(d), dir: d})
-		}
-	}
+	from := originsOf(dirs)
 	var rows []score.Row
 	var missed []string
 	for _, o := range from {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
@@ -26,13 +25,7 @@ func printPrompts(dirs []string, misses bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	from := origins
-	if len(dirs) > 0 {
-		from = nil
-		for _, d := range dirs {
-			from = append(from, origin{name: filepath.Base(d), dir: d})
-		}
-	}
+	from := originsOf(dirs)
 	sum := make([]score.Share, len(promised))
 	most := make([]int, len(promised))
 	fmt.Printf("%-28s", "the decisive line is shown")
