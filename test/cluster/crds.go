@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 )
@@ -42,12 +43,62 @@ func (c *Cluster) InstallCRDs(ctx context.Context, parts Part, more ...string) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.Patience)
 	defer cancel()
-	g, ctx := errgroup.WithContext(ctx)
+	g, installing := errgroup.WithContext(ctx)
 	for _, d := range definitions {
-		g.Go(func() error { return installCRD(ctx, client.Resource(crdKind), d) })
+		g.Go(func() error { return installCRD(installing, client.Resource(crdKind), d) })
 	}
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("install CRDs: %w", err)
+	}
+	// A kind that is established is in the discovery only later, and operators that look in between give up.
+	if err := until(ctx, func(context.Context) error { return c.discovered(definitions) }); err != nil {
+		return fmt.Errorf("install CRDs: %w", err)
+	}
+	return nil
+}
+
+// discovered asks in both forms in which clients do: the document of one version, which controller-runtime
+// reads, and the list of all groups, which others read first.
+func (c *Cluster) discovered(definitions []*unstructured.Unstructured) error {
+	discovery := c.clientset.Discovery()
+	groups, err := discovery.ServerGroups()
+	if err != nil {
+		return err
+	}
+	listed := sets.New[string]()
+	for _, group := range groups.Groups {
+		for _, version := range group.Versions {
+			listed.Insert(version.GroupVersion)
+		}
+	}
+	served := map[string]sets.Set[string]{} // plurals, by group and version
+	for _, d := range definitions {
+		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
+		plural, _, _ := unstructured.NestedString(d.Object, "spec", "names", "plural")
+		versions, _, _ := unstructured.NestedSlice(d.Object, "spec", "versions")
+		for _, version := range versions {
+			v, _ := version.(map[string]any)
+			if v["served"] != true {
+				continue
+			}
+			gv := fmt.Sprintf("%s/%v", group, v["name"])
+			if !listed.Has(gv) {
+				return fmt.Errorf("%s is not in the list of groups yet", gv)
+			}
+			if served[gv] == nil {
+				resources, err := discovery.ServerResourcesForGroupVersion(gv)
+				if err != nil {
+					return fmt.Errorf("discover %s: %w", gv, err)
+				}
+				served[gv] = sets.New[string]()
+				for _, r := range resources.APIResources {
+					served[gv].Insert(r.Name)
+				}
+			}
+			if !served[gv].Has(plural) {
+				return fmt.Errorf("%s of %s is not discovered yet", plural, gv)
+			}
+		}
 	}
 	return nil
 }

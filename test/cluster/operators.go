@@ -150,7 +150,7 @@ func (c *Cluster) startOperator(ctx context.Context, o operator) error {
 		return launch{
 			args: args,
 			env:  []string{"KUBECONFIG=" + c.kubeconfigOf(o.user())},
-			// A kind that is established may not be in the discovery yet, and operators give up then.
+			// Operators give up where a Deployment would start them again.
 			again: true,
 			ready: func(ctx context.Context) error {
 				if err := health(ctx); err != nil {
