@@ -199,6 +199,7 @@ type LLM struct {
 	APIKeyFile  string            `yaml:"apiKeyFile"` // read anew for each call
 	APIKeyEnv   string            `yaml:"apiKeyEnv"`  // name of a variable, not the key
 	CAFile      string            `yaml:"caFile"`     // PEM; empty: the system's
+	Proxy       string            `yaml:"proxy"`      // its address; empty: as HTTPS_PROXY and NO_PROXY say
 	Headers     map[string]string `yaml:"headers"`
 	Timeout     Duration          `yaml:"timeout"`     // of one call
 	PerMinute   int               `yaml:"perMinute"`   // calls, over all jobs

@@ -132,7 +132,7 @@ func Model(c config.Config) (llm.Client, error) {
 	model, err := llm.New(llm.Profile{
 		Provider: c.LLM.Provider, BaseURL: c.LLM.BaseURL, APIVersion: c.LLM.APIVersion, Model: c.LLM.Model, Reasoning: c.LLM.Reasoning,
 		APIKeyFile: c.LLM.APIKeyFile, APIKey: os.Getenv(c.LLM.APIKeyEnv), CAFile: c.LLM.CAFile,
-		Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
+		Proxy: c.LLM.Proxy, Headers: c.LLM.Headers, Timeout: time.Duration(c.LLM.Timeout),
 	})
 	if err != nil || model == llm.Off {
 		return llm.Off, err

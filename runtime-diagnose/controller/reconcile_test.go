@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -361,7 +362,7 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	w.restart()
 	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	w.reconcile()
-	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || len(w.Tell.tasks) != 0 {
+	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || w.Tell.turns.count() != 0 {
 		t.Errorf("after a restart: %d questions in all, %d writes; want 1 and 2", n, len(w.patches))
 	}
 }
@@ -428,8 +429,8 @@ func TestAFailingModelLosesNothing(t *testing.T) {
 			if diff := cmp.Diff(events, w.events()); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
-			if n := len(server.Requests()); n != asked || len(w.Tell.tasks) != 0 {
-				t.Errorf("%d questions, %d waiting; want %d and none", n, len(w.Tell.tasks), asked)
+			if n := len(server.Requests()); n != asked || w.Tell.turns.count() != 0 {
+				t.Errorf("%d questions, %d waiting; want %d and none", n, w.Tell.turns.count(), asked)
 			}
 		})
 	}
@@ -495,7 +496,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	go func() { ended <- s.Start(ctx) }()
 	for _, namespace := range []string{"slow", "slow", "slow", "slow", "quick"} {
 		r := diagnose.Result{Verdict: diagnose.Diagnosed, Job: job.Ref{Kind: "PyTorchJob", Namespace: namespace, Name: "j"}}
-		s.tasks <- task{key: Request{"PyTorchJob", namespace, "j"}, object: w.job.DeepCopy(), print: "p", result: r}
+		s.turns.offer(task{key: Request{"PyTorchJob", namespace, "j"}, object: w.job.DeepCopy(), print: "p", result: r})
 	}
 	if got := <-asked; got != "quick" {
 		t.Errorf("asked about %s", got)
@@ -513,7 +514,7 @@ func TestLogsStayWhereNobodyAllowedThemToLeave(t *testing.T) {
 	w.condition("Failed", "PyTorchJobFailed")
 	w.pod("master", oomKilled)
 	w.reconcile()
-	if len(w.Tell.tasks)+len(server.Requests()) != 0 {
+	if w.Tell.turns.count()+len(server.Requests()) != 0 {
 		t.Error("the model is asked about a namespace without the label")
 	}
 }
@@ -550,26 +551,27 @@ func TestWhatOnlyAModelNeedsIsNotHeld(t *testing.T) {
 	w := failed(t, nil, true)
 	w.reconcile()
 	w.labels = allowed
-	if w.reconcile(); len(w.Tell.tasks) != 1 || len((<-w.Tell.tasks).result.Excerpts) == 0 || !slim(w) {
+	w.reconcile()
+	if asked, ok := w.Tell.turns.next(); !ok || len(asked.result.Excerpts) == 0 || !slim(w) {
 		t.Errorf("once it may, the model is not shown the log (or it is held: %v)", !slim(w))
 	}
 	for range 3 {
 		w.reconcile()
 	}
-	if len(w.Tell.tasks) != 0 || len(w.patches) != 1 {
-		t.Errorf("%d more questions, %d writes; want none and one", len(w.Tell.tasks), len(w.patches))
+	if w.Tell.turns.count() != 0 || len(w.patches) != 1 {
+		t.Errorf("%d more questions, %d writes; want none and one", w.Tell.turns.count(), len(w.patches))
 	}
 
 	w = failed(t, allowed, true)
-	for range waitingTasks {
-		w.Tell.tasks <- task{}
+	for n := range waitingTasks {
+		w.Tell.turns.offer(asking(strconv.Itoa(n), "j", 0))
 	}
 	if again := w.reconcile(); slim(w) || again != 30*time.Second {
 		t.Errorf("a finding that waits for the model: next look after %s, want 30s; nothing to show it: %v", again, slim(w))
 	}
-	<-w.Tell.tasks
-	if w.reconcile(); len(w.Tell.tasks) != waitingTasks || !slim(w) {
-		t.Errorf("%d questions wait, want all places taken again; held: %v", len(w.Tell.tasks), !slim(w))
+	w.Tell.turns.next()
+	if w.reconcile(); w.Tell.turns.count() != waitingTasks || !slim(w) {
+		t.Errorf("%d questions wait, want all places taken again; held: %v", w.Tell.turns.count(), !slim(w))
 	}
 }
 
@@ -581,8 +583,8 @@ func TestTheModelIsNotAskedAboutJobsThatWait(t *testing.T) {
 	w.pod("worker", unschedulable)
 	w.pass(time.Minute)
 	w.reconcile()
-	if w.job.GetAnnotations()[Healthy] != "No" || len(w.Tell.tasks) != 0 {
-		t.Errorf("annotations %v, %d questions", w.job.GetAnnotations(), len(w.Tell.tasks))
+	if w.job.GetAnnotations()[Healthy] != "No" || w.Tell.turns.count() != 0 {
+		t.Errorf("annotations %v, %d questions", w.job.GetAnnotations(), w.Tell.turns.count())
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -36,7 +34,7 @@ type storyteller struct {
 	metrics  *metrics
 	memory   *memory
 	wake     func(context.Context, Request) // called when a story has come
-	tasks    chan task
+	turns    *turns
 	tired    tired
 	accounts *accounts // nil: nothing is kept of what was answered
 }
@@ -47,16 +45,13 @@ type task struct {
 	print  string
 	result diagnose.Result
 	c      diagnose.Case
+	gpus   int64 // of the whole job: the larger is asked about first
 }
-
-// waitingTasks bounds the queue; what finds no place is asked about at the next look. The finding of a
-// large gang holds megabytes of lines.
-const waitingTasks = 32
 
 func newStoryteller(e explain.Explainer, attempts int, w Writer, m *metrics, mem *memory, wake func(context.Context, Request)) *storyteller {
 	return &storyteller{
 		explain: e, attempts: max(1, attempts), backoff: 2 * time.Second, writer: w, metrics: m, memory: mem, wake: wake,
-		tasks: make(chan task, waitingTasks),
+		turns: newTurns(),
 	}
 }
 
@@ -72,52 +67,20 @@ func (s *storyteller) Start(ctx context.Context) error {
 	defer g.Wait()
 	s.accounts.load(ctx)
 	g.Go(func() { s.accounts.run(ctx) })
-	waiting, done := map[string][]task{}, make(chan string)
-	running, queued := map[string]bool{}, 0
-	begin := func(t task) {
-		running[t.key.Namespace] = true
-		g.Go(func() {
-			s.tell(ctx, t)
-			select {
-			case done <- t.key.Namespace:
-			case <-ctx.Done():
-			}
-		})
-	}
 	for {
-		tasks := s.tasks
-		if queued >= waitingTasks {
-			tasks = nil // what finds no place stays where it is
+		for t, ok := s.turns.next(); ok; t, ok = s.turns.next() {
+			g.Go(func() {
+				defer s.turns.done(t.key.Namespace)
+				s.tell(ctx, t)
+			})
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case t := <-tasks:
-			// One question of a namespace at a time: the failures of one do not hold up another.
-			if running[t.key.Namespace] || len(running) >= mostAsked {
-				waiting[t.key.Namespace] = append(waiting[t.key.Namespace], t)
-				queued++
-				continue
-			}
-			begin(t)
-		case namespace := <-done:
-			delete(running, namespace)
-			for _, next := range slices.Sorted(maps.Keys(waiting)) {
-				if running[next] || len(running) >= mostAsked {
-					continue
-				}
-				begin(waiting[next][0])
-				queued--
-				if waiting[next] = waiting[next][1:]; len(waiting[next]) == 0 {
-					delete(waiting, next)
-				}
-			}
+		case <-s.turns.changed:
 		}
 	}
 }
-
-// mostAsked is how many questions are asked at the same time, of as many namespaces.
-const mostAsked = 8
 
 // story is what the model said about the finding. Where it was not asked yet, it will be, and
 // the job is looked at again when it has answered. What only a model needs is kept no longer than that.
@@ -141,13 +104,16 @@ func (r *Reconciler) story(ctx context.Context, key Request, u *unstructured.Uns
 	}
 	// Noted first: an answer may come before this goes on, and what it says stays.
 	r.memory.setStory(u.GetUID(), f.toldAs(), stance{})
-	select {
-	case r.Tell.tasks <- task{key: key, object: u.DeepCopy(), print: f.toldAs(), result: f.result, c: *known.shown}:
-		known.slim()
-	default:
-		r.memory.unsetStory(u.GetUID(), f.toldAs())
-		log.FromContext(ctx).Info("the model has too much to do; this finding waits for the next look")
+	t := task{key: key, object: u.DeepCopy(), print: f.toldAs(), result: f.result, c: *known.shown}
+	if known.shown.Job != nil {
+		t.gpus = known.shown.Job.GPUs()
 	}
+	if r.Tell.turns.offer(t) {
+		known.slim()
+		return nil
+	}
+	r.memory.unsetStory(u.GetUID(), f.toldAs())
+	log.FromContext(ctx).Info("the model has too much to do; this finding waits for the next look")
 	return nil
 }
 

@@ -199,12 +199,12 @@ func (w *world) model(name string, sources ...prompt.Source) *fakellm.Server {
 // tell lets the model answer one question, and the reconciler look again if it said something.
 func (w *world) tell() {
 	w.t.Helper()
-	select {
-	case task := <-w.Tell.tasks:
-		w.Tell.tell(w.t.Context(), task)
-	default:
+	task, ok := w.Tell.turns.next()
+	if !ok {
 		w.t.Fatal("nobody asks the model")
 	}
+	w.Tell.tell(w.t.Context(), task)
+	w.Tell.turns.done(task.key.Namespace)
 	select {
 	case k := <-w.woken:
 		if k != key {

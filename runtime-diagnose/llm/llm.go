@@ -59,6 +59,7 @@ type Profile struct {
 	APIKeyFile string            // read for each call, so that it may be replaced while running
 	APIKey     string            // where there is no file
 	CAFile     string            // PEM; empty: the system's certificates
+	Proxy      string            // its address; empty: HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment decide
 	Headers    map[string]string // sent with each call
 	Timeout    time.Duration     // of one call; 0: the caller's context decides
 }

@@ -80,23 +80,26 @@ func (c *openAI) Stream(ctx context.Context, r Request, heard func(string)) (Res
 
 // hear puts the pieces of an answer together. A server that does not stream is asked for the whole.
 func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, heard func(string)) (out openai.ChatCompletionResponse, err error) {
-	whole := r
+	plain := r
 	r.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	stream, err := c.api.CreateChatCompletionStream(ctx, r)
 	if err != nil {
 		if refusedFormat(err) {
-			return c.api.CreateChatCompletion(ctx, whole)
+			return c.api.CreateChatCompletion(ctx, plain)
 		}
 		return out, err
 	}
 	defer stream.Close()
 	var text strings.Builder
+	var whole openai.ChatCompletionMessage
+	var ended openai.FinishReason
 	for {
 		piece, err := stream.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
-			if text.Len() > 0 || len(out.Choices) > 0 {
-				out.Choices = []openai.ChatCompletionChoice{{Message: openai.ChatCompletionMessage{Content: text.String()}, FinishReason: finish(out)}}
+			whole.Content = text.String()
+			if text.Len() > 0 || whole.Refusal != "" || len(whole.ToolCalls) > 0 || ended != "" {
+				out.Choices = []openai.ChatCompletionChoice{{Message: whole, FinishReason: ended}}
 			}
 			return out, nil
 		case err != nil:
@@ -107,8 +110,9 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, heard
 			out.Usage = *piece.Usage
 		}
 		for _, choice := range piece.Choices[:min(len(piece.Choices), 1)] {
-			if choice.FinishReason != "" {
-				out.Choices = []openai.ChatCompletionChoice{{FinishReason: choice.FinishReason}}
+			ended = cmp.Or(choice.FinishReason, ended)
+			if whole.Refusal = cut(whole.Refusal+choice.Delta.Refusal, MaxText); len(whole.ToolCalls) == 0 {
+				whole.ToolCalls = choice.Delta.ToolCalls
 			}
 			if said := choice.Delta.Content; said != "" && text.Len() < MaxText {
 				text.WriteString(said)
@@ -116,13 +120,6 @@ func (c *openAI) hear(ctx context.Context, r openai.ChatCompletionRequest, heard
 			}
 		}
 	}
-}
-
-func finish(r openai.ChatCompletionResponse) openai.FinishReason {
-	if len(r.Choices) == 0 {
-		return ""
-	}
-	return r.Choices[0].FinishReason
 }
 
 func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)) (Response, error) {
@@ -141,9 +138,9 @@ func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, o
 	if len(answer.Choices) == 0 {
 		return Response{}, fmt.Errorf("ask model %s: the answer has no choices", c.profile.Model)
 	}
-	text := strings.TrimSpace(answer.Choices[0].Message.Content)
-	if text == "" {
-		return Response{}, fmt.Errorf("ask model %s: the answer is empty (it ended with %q)", c.profile.Model, answer.Choices[0].FinishReason)
+	text, err := said(answer.Choices[0])
+	if err != nil {
+		return Response{}, fmt.Errorf("ask model %s: %w", c.profile.Model, err)
 	}
 	model := answer.Model
 	if model == "" {
@@ -153,6 +150,26 @@ func (c *openAI) ask(ctx context.Context, r Request, how func(context.Context, o
 		Text: cut(text, MaxText), Model: cut(model, 256),
 		TokensIn: answer.Usage.PromptTokens, TokensOut: answer.Usage.CompletionTokens, Format: asked,
 	}, nil
+}
+
+// ErrDeclined is that of an answer which the same question would get again.
+var ErrDeclined = errors.New("asking again would not help")
+
+// said is the text of an answer. What is none says why
+// (https://platform.openai.com/docs/api-reference/chat/object).
+func said(c openai.ChatCompletionChoice) (string, error) {
+	text := strings.TrimSpace(c.Message.Content)
+	switch {
+	case c.Message.Refusal != "":
+		return "", fmt.Errorf("the model refuses: %s; %w", cut(strings.Join(strings.Fields(c.Message.Refusal), " "), 200), ErrDeclined)
+	case c.FinishReason == openai.FinishReasonContentFilter: // what came before is a torso
+		return "", fmt.Errorf("a filter of the server held the answer back; %w", ErrDeclined)
+	case text != "":
+		return text, nil
+	case len(c.Message.ToolCalls) > 0 || c.Message.FunctionCall != nil:
+		return "", fmt.Errorf("the answer calls a tool, and none was offered; %w", ErrDeclined)
+	}
+	return "", fmt.Errorf("the answer is empty (it ended with %q)", c.FinishReason)
 }
 
 func (c *openAI) request(r Request, f format) openai.ChatCompletionRequest {
@@ -184,6 +201,13 @@ type transport struct {
 
 func transportOf(p Profile) (http.RoundTripper, error) {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library's own value
+	if p.Proxy != "" {
+		proxy, err := url.Parse(p.Proxy)
+		if err != nil || proxy.Host == "" {
+			return nil, errors.New("proxy is no address; expected one like http://host:3128") // it may hold a password
+		}
+		next.Proxy = http.ProxyURL(proxy)
+	}
 	if p.CAFile != "" {
 		pem, err := os.ReadFile(p.CAFile)
 		if err != nil {

@@ -22,7 +22,7 @@ func Retry(err error) (after time.Duration, ok bool) {
 	var refused *openai.APIError
 	var failed *openai.RequestError
 	switch {
-	case errors.Is(err, ErrOff) || errors.Is(err, context.Canceled):
+	case errors.Is(err, ErrOff) || errors.Is(err, context.Canceled) || errors.Is(err, ErrDeclined):
 		return 0, false
 	case errors.As(err, &refused):
 		status = refused.HTTPStatusCode
