@@ -67,6 +67,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
+			if !f.model.explain && (f.model.record != "" || f.model.replay != "") {
+				return usagef("--record and --replay are of --explain; expected it beside them")
+			}
 			if f.model.explain && f.model.only {
 				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
 			}
@@ -93,6 +96,8 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	}
 	f.addSources(c)
 	f.model.add(c)
+	c.Flags().StringVar(&f.model.record, "record", "", "with --explain, `folder` in which the model's answer is kept")
+	c.Flags().StringVar(&f.model.replay, "replay", "", "with --explain, `folder` of an answer that was kept: it is judged anew, and nobody is asked")
 	c.Flags().BoolVar(&f.model.explain, "explain", false, "have the model of --config explain what the rules found, as far as the evidence supports it")
 	c.Flags().BoolVar(&f.model.only, "prompt-only", false, "print what a model would be asked, and ask nobody")
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")

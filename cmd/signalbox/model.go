@@ -23,6 +23,8 @@ import (
 type modelFlags struct {
 	settings string // file
 	prompts  string // folder
+	record   string // folder
+	replay   string // folder
 	explain  bool
 	only     bool   // print the question, ask nobody
 	model    *model // nil: none is needed
@@ -55,8 +57,13 @@ func (f *modelFlags) open() error {
 	switch {
 	case err != nil:
 		return usagef("%w", err)
+	case f.replay != "":
+		client, settings.LLM.Model = llm.Recorded(f.replay), "the recorded model"
 	case f.explain && client == llm.Off:
 		return usagef("no model is configured; expected --config FILE with llm.provider, llm.baseURL and llm.model, or --prompt-only, which asks nobody")
+	}
+	if f.record != "" {
+		client = llm.Recording(client, f.record)
 	}
 	f.model = &model{settings: settings, Explainer: explainer.Explainer{Client: client, MaxTokens: settings.LLM.MaxTokens, PromptBytes: settings.LLM.PromptBytes, PromptTokens: settings.LLM.PromptTokens, Language: settings.LLM.Language}}
 	return nil

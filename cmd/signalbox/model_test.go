@@ -38,7 +38,7 @@ func TestExplainInTheShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ out, err string }{
-		fakellm.Grounded:   {out: "grounded says (1 sentences without evidence left out)"},
+		fakellm.Grounded:   {out: "grounded says (1 sentence without evidence left out)"},
 		fakellm.Ungrounded: {err: "nothing of what ungrounded wrote is shown: "},
 		fakellm.Broken:     {err: "ask model broken: error, status code: 500"},
 	} {
@@ -118,7 +118,7 @@ func TestANominationInTheShell(t *testing.T) {
 		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
 			t.Errorf("line %s: exit code %d: %s", line, code, errs.String())
 		}
-		if !strings.Contains(out.String(), tc.out) || !strings.Contains(errs.String(), tc.err) || strings.Contains(out.String(), "sentences without evidence") {
+		if !strings.Contains(out.String(), tc.out) || !strings.Contains(errs.String(), tc.err) || strings.Contains(out.String(), "without evidence left out") {
 			t.Errorf("line %s: printed %s and said %s; want %q and %q", line, out.String(), errs.String(), tc.out, tc.err)
 		}
 	}

@@ -6,9 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	explainer "github.com/signalbox-dev/signalbox/runtime-diagnose/explain"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/prompt"
@@ -16,12 +19,12 @@ import (
 
 func newPrompt(sh *shell) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "prompt render|lint",
+		Use:   "prompt render|show|lint",
 		Short: "show what a language model would be asked, and check prompts",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  needsCommand,
 	}
-	c.AddCommand(newPromptRender(sh), newPromptLint(sh))
+	c.AddCommand(newPromptRender(sh), newPromptShow(sh), newPromptLint(sh))
 	return c
 }
 
@@ -44,6 +47,42 @@ Exit codes: 0 printed · 2 bad usage, unreadable input, or a job without a failu
 	f.model.add(c)
 	f.kube.AddFlags(c.Flags())
 	completeCluster(c, f.kube)
+	return c
+}
+
+func newPromptShow(sh *shell) *cobra.Command {
+	language := ""
+	c := &cobra.Command{
+		Use:   "show KIND",
+		Short: "print the built-in prompt for a kind of job, to begin one of your own with",
+		Long: `Prompt show prints the template that is asked where nobody wrote another: there is one for every kind, in
+English and in Chinese. The system message, which no template changes, is printed by prompt render.
+
+Exit codes: 0 printed · 2 bad usage.`,
+		Example: fmt.Sprintf("  %[1]s prompt show pytorchjob > prompts/pytorchjob.tmpl\n  %[1]s prompt show trainjob --language Chinese", sh.name),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("expected one KIND, like pytorchjob; got %d arguments", len(args))
+			}
+			if k := kindCalled(args[0]); k != nil {
+				_, err := io.WriteString(sh.out, prompt.Builtin(k, language).Source())
+				return err
+			}
+			var names []string
+			for _, k := range kinds.All() {
+				names = append(names, strings.ToLower(k.Name))
+			}
+			return usagef("no kind is called %s%s", args[0], check.DidYouMean(strings.ToLower(args[0]), names))
+		},
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, start string) ([]string, cobra.ShellCompDirective) {
+			var out []string
+			for _, k := range kinds.All() {
+				out = append(out, strings.ToLower(k.Name))
+			}
+			return beginning(start, out), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	c.Flags().StringVar(&language, "language", "", "`language` of the prompt: Chinese; every other is English")
 	return c
 }
 

@@ -19,6 +19,10 @@ var batchJob = &Kind{
 	GVKs:     []schema.GroupVersionKind{{Group: "batch", Version: "v1", Kind: "Job"}},
 	Doc: "The one role of a Job is called pod: as many pods as run at the same time, which is the parallelism (1) " +
 		"but no more than the completions.",
+	Runs: Told{
+		English: "The pods of a Job are alike unless it is Indexed, when each has its index in JOB_COMPLETION_INDEX. A failed pod is replaced, or its container started again where restartPolicy is OnFailure, until backoffLimit is used up; the Job fails then and its running pods are ended, so a pod that was terminated may be a consequence.",
+		Chinese: "Job 的各个 Pod 相同；Indexed 模式下每个 Pod 的序号在 JOB_COMPLETION_INDEX 中。Pod 失败后会被新 Pod 取代（restartPolicy 为 OnFailure 时只重启容器），直到用完 backoffLimit，此时 Job 失败，其余 Pod 被终止，因此被终止的 Pod 可能只是结果。",
+	},
 	Read:  readBatchJob,
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(batchv1.JobNameLabel, ref.Name)) },
 	Place: placeInBatchJob,

@@ -15,6 +15,10 @@ var colossalaiJob = &Kind{
 	Doc: "The launcher and the worker of TensorStack's ColossalAIJob, after its public manual (neither its CRD nor " +
 		"its controller is public). The worker's own command is shown as written although sshd runs in its place. " +
 		"Succeeded only says that the launcher ended: whether the training succeeded stands in the launcher's log.",
+	Runs: Told{
+		English: "The launcher starts the training on all workers with colossalairun over ssh; the workers themselves run sshd. A worker that was restarted does not join again. That the launcher ended with 0 does not say that the training succeeded: its log does.",
+		Chinese: "launcher 通过 ssh 用 colossalairun 在所有 worker 上启动训练，worker 自身只运行 sshd。重启过的 worker 不会重新加入训练。launcher 以 0 退出并不说明训练成功，要看它的日志。",
+	},
 	Read:  readColossalAIJob,
 	Pods:  t9kPods("colossalaijob"),
 	Place: t9kPlace("colossalaijob"),

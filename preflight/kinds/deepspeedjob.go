@@ -16,6 +16,10 @@ var deepspeedJob = &Kind{
 		"public): the first of them runs deepspeed, which starts the others over ssh. The container that trains is " +
 		"called worker, else it is the first one. Restart policy Never on the pods because the controller restarts " +
 		"them. An elastic job is a range from minReplicas to expectedReplicas. Success is the first worker's.",
+	Runs: Told{
+		English: "The first worker runs deepspeed, which starts the processes of the other workers over ssh (pdsh); their output comes back to the first worker, and the job ends as it does. When one worker fails, deepspeed ends the others.",
+		Chinese: "第一个 worker 运行 deepspeed，由它通过 ssh（pdsh）启动其他 worker 上的进程；它们的输出回到第一个 worker，任务的结果由它决定。某个 worker 失败后，deepspeed 会结束其他 worker。",
+	},
 	Read:  readDeepSpeedJob,
 	Pods:  t9kPods("deepspeedjob"),
 	Place: t9kPlace("deepspeedjob"),

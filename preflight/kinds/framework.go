@@ -21,6 +21,10 @@ var framework = &Kind{
 	Doc: "The task roles of a Framework of FrameworkController, as OpenPAI writes them. There are no defaults: a " +
 		"taskNumber that is not written means no tasks. An attempt whose tasks have all ended without meeting a " +
 		"completion policy counts as succeeded, even when tasks failed.",
+	Runs: Told{
+		English: "A Framework has task roles; each task runs in a pod of its own, and a failed task ends the attempt where its role says so (minFailedTaskCount). The platform then retries: always after transient failures of its own, and up to a count after others. Exit codes below 0 and above 255 are the platform's, not the program's.",
+		Chinese: "Framework 由若干任务角色组成，每个任务有自己的 Pod；角色设置了 minFailedTaskCount 时，失败的任务会结束整次尝试。之后由平台重试：平台自身的瞬时故障总会重试，其他失败按次数重试。小于 0 或大于 255 的退出码来自平台，不是用户程序。",
+	},
 	Read:  readFramework,
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(frameworkName, ref.Name)) },
 	Place: placeInFramework,

@@ -92,6 +92,9 @@ func TestNoScaffoldTextShips(t *testing.T) {
 		if strings.HasPrefix(k.Doc, "What it reads, which defaults it applies") {
 			t.Errorf("%s: the doc is the scaffold's", k.Name)
 		}
+		if strings.HasPrefix(k.Runs.English, "Who starts whom") || strings.HasPrefix(k.Runs.Chinese, "谁启动谁") {
+			t.Errorf("%s: how it runs is the scaffold's", k.Name)
+		}
 		for _, gvk := range k.GVKs {
 			if gvk.Group == "example.com" {
 				t.Errorf("%s: the group is the scaffold's", k.Name)

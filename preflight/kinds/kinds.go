@@ -27,6 +27,9 @@ type Kind struct {
 	Resource string                    // plural, for the API, RBAC and the webhook: "pytorchjobs"
 	GVKs     []schema.GroupVersionKind // all versions this reader understands
 	Doc      string                    // what it reads, what it ignores, in a few sentences
+	// Runs says, for whoever explains a failure of such a job, who starts whom, whose end is the job's, and what
+	// is only a consequence when one member fails.
+	Runs Told
 	// Scale is where the subresource scale writes the number of pods (specReplicasPath of the CRD);
 	// empty: the kind has no such subresource.
 	Scale string
@@ -51,6 +54,9 @@ type Kind struct {
 	// State reads the status the operator wrote, with the operator's quirks.
 	State func(*unstructured.Unstructured) State
 }
+
+// Told is a text in the two languages in which a model may be asked.
+type Told struct{ English, Chinese string }
 
 // API is the name of the kind in the API, which its objects bear: MPIJob of MPIJob.batch.tensorstack.dev.
 func (k *Kind) API() string { return k.GVKs[0].Kind }

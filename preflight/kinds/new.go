@@ -35,6 +35,10 @@ var {{.Variable}} = &Kind{
 	Resource: "{{.Plural}}",
 	GVKs:     []schema.GroupVersionKind{{"{{"}}Group: "example.com", Version: "v1", Kind: "{{.Name}}"{{"}}"}},
 	Doc:      "What it reads, which defaults it applies, what success means, what it leaves out.",
+	Runs: Told{
+		English: "Who starts whom, whose end is the job's, and what is only a consequence when one member fails.",
+		Chinese: "谁启动谁，任务的结果由谁决定，以及某个成员失败后哪些现象只是结果。",
+	},
 	Read:     read{{.Name}},
 	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement("example.com/job-name", ref.Name)) },
 	Place:    placeIn{{.Name}},

@@ -14,6 +14,10 @@ var paddleJob = &Kind{
 	Doc: "Master and Worker of a PaddleJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy OnFailure, port 36543. elasticPolicy makes the Worker a range: above its replicas only with metrics. Success is the Master's; without " +
 		"one all Workers must succeed.",
+	Runs: Told{
+		English: "Master and workers run paddle.distributed.launch. The job ends as the Master does, or without one when all workers have succeeded. The launcher of a pod ends its other processes when one fails, with SIGTERM; exit code -15 is then a consequence.",
+		Chinese: "Master 和 Worker 运行 paddle.distributed.launch。任务的结果由 Master 决定；没有 Master 时所有 Worker 都必须成功。Pod 内某个进程失败后，启动器用 SIGTERM 结束其余进程，此时的退出码 -15 是结果。",
+	},
 	Scale: "spec.paddleReplicaSpecs.Worker.replicas",
 	Read:  readPaddleJob,
 	Pods:  kubeflowPods("paddlejob-controller"),

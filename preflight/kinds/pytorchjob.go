@@ -19,6 +19,10 @@ var pytorchJob = &Kind{
 		"restart policy OnFailure, port 23456, and the init container that waits for the Master. elasticPolicy " +
 		"makes the Worker a range: above its replicas only with metrics. The environment that the operator adds is not part of the pod. Success is the " +
 		"Master's; without one all Workers must succeed.",
+	Runs: Told{
+		English: "Master and workers are members of one process group and meet at MASTER_ADDR. The job ends as the Master does, or without one when all workers have succeeded. When one member dies, the others lose their connection to it or wait until the watchdog of NCCL or Gloo ends them: their time-outs and closed connections are consequences.",
+		Chinese: "Master 和 Worker 属于同一个进程组，在 MASTER_ADDR 会合。任务的结果由 Master 决定；没有 Master 时所有 Worker 都必须成功。某个成员退出后，其他成员会失去与它的连接，或一直等到 NCCL、Gloo 的看门狗将其结束，这些超时和连接关闭是结果。",
+	},
 	Scale: "spec.pytorchReplicaSpecs.Worker.replicas",
 	Read:  readPyTorchJob,
 	Pods:  kubeflowPods("pytorchjob-controller"),

@@ -16,6 +16,10 @@ var pytorchTrainingJob = &Kind{
 		"restarts them. With torchrunConfig the container's own command is shown as written, although torchrun runs in " +
 		"its place. An elastic job with one kind of replica is a range from minReplicas to expectedReplicas. Success is " +
 		"that of the first replica.",
+	Runs: Told{
+		English: "The replicas are members of one process group, started by torchrun where torchrunConfig is enabled. The controller restarts failed pods itself, up to backoffLimit of all replicas together. The first replica decides how the job ends; time-outs and closed connections of the others follow a member's death.",
+		Chinese: "各副本属于同一个进程组；启用 torchrunConfig 时由 torchrun 启动。失败的 Pod 由控制器重启，次数由所有副本共用的 backoffLimit 限制。任务的结果由第一个副本决定；其他副本的超时和连接关闭是某个成员退出的结果。",
+	},
 	Read:  readPyTorchTrainingJob,
 	Pods:  t9kPods("pytorchtrainingjob"),
 	Place: t9kPlace("pytorchtrainingjob"),

@@ -24,6 +24,10 @@ var rayCluster = &Kind{
 		"numOfHosts pods, kept between minReplicas and maxReplicas; with in-tree autoscaling and a minimum it is the range " +
 		"of the two. The init container that waits for the head and the autoscaler beside it are part " +
 		"of the pods; the ray start that KubeRay writes into the command is not. A cluster does not end: there is no success.",
+	Runs: Told{
+		English: "The head runs Ray's control store and scheduler, the workers join it. When the head is lost, all workers end; when a worker is lost, its actors and tasks die and may be tried elsewhere, with errors in the driver's log that are consequences.",
+		Chinese: "head 运行 Ray 的控制存储和调度器，worker 加入其中。head 丢失后所有 worker 都会结束；worker 丢失后其上的 actor 和任务终止，可能在别处重试，驱动程序日志中由此产生的错误是结果。",
+	},
 	Read:  readRayCluster,
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(rayClusterLabel, ref.Name)) },
 	Place: placeInRay,

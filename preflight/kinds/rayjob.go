@@ -18,6 +18,10 @@ var rayJob = &Kind{
 		"of the Job by which KubeRay v1.5 submits the entrypoint (K8sJobMode, the default). It is a container of the head " +
 		"in SidecarMode, and there is none in HTTPMode and InteractiveMode. A RayJob that selects a cluster has no pods " +
 		"but the submitter. Success is that of the Ray job; the cluster stays unless it is told to shut down.",
+	Runs: Told{
+		English: "The submitter sends the entrypoint to the head of the cluster, where the driver runs and starts tasks and actors on the workers. The driver's log says why the Ray job failed; what a worker or an actor says of a lost peer is a consequence. backoffLimit makes a new cluster for each try.",
+		Chinese: "submitter 把入口命令提交给集群的 head，驱动程序在那里运行，并在 worker 上启动任务和 actor。Ray 作业失败的原因看驱动程序的日志；worker 或 actor 报告的对端丢失是结果。设置 backoffLimit 时每次重试都新建集群。",
+	},
 	Read:     readRayJob,
 	Pods:     func(ref job.Ref) labels.Selector { return selector(requirement(batchJobName, ref.Name)) },
 	AlsoPods: rayJobCluster,

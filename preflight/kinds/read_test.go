@@ -213,7 +213,7 @@ func TestAllIsSortedAndWhole(t *testing.T) {
 	var names []string
 	for _, k := range All() {
 		names = append(names, k.Name)
-		if k.Resource == "" || len(k.GVKs) == 0 || k.Doc == "" || k.Read == nil || k.Pods == nil || k.Place == nil || k.State == nil {
+		if k.Resource == "" || len(k.GVKs) == 0 || k.Doc == "" || k.Runs.English == "" || k.Runs.Chinese == "" || k.Read == nil || k.Pods == nil || k.Place == nil || k.State == nil {
 			t.Errorf("%s: a field of the literal is missing", k.Name)
 		}
 		for _, gvk := range k.GVKs {

@@ -16,6 +16,10 @@ var t9kMPIJob = &Kind{
 		"controller is public). The launcher's pod is made by the operator, and what it asks for is not written down " +
 		"anywhere: it counts as a pod that asks for nothing. sshd runs in the place of the worker's command. Succeeded " +
 		"only says that mpirun ended: whether the training succeeded stands in the launcher's log.",
+	Runs: Told{
+		English: "The launcher runs mpirun, which starts the ranks on the workers over ssh; the workers themselves run sshd. The output of all ranks stands in the launcher's log. That the launcher ended with 0 does not say that the training succeeded: its log does.",
+		Chinese: "launcher 运行 mpirun，通过 ssh 在 worker 上启动各个 rank，worker 自身只运行 sshd。所有 rank 的输出都在 launcher 的日志里。launcher 以 0 退出并不说明训练成功，要看它的日志。",
+	},
 	Read:  readT9kMPIJob,
 	Pods:  t9kPods("mpijob"),
 	Place: t9kPlace("mpijob"),

@@ -16,6 +16,10 @@ var tensorflowTrainingJob = &Kind{
 		"(neither its CRD nor its controller is public): one replica unless it says otherwise, restart policy Never on " +
 		"the pods because the controller restarts them, a container called tensorflow. Success is the chief's, else " +
 		"that of the first worker.",
+	Runs: Told{
+		English: "The replicas find each other by TF_CONFIG: parameter servers (ps) serve, workers train, an evaluator reads checkpoints. The chief, else the first worker, decides how the job ends. The controller restarts failed pods itself. A lost ps or worker makes the others report Unavailable: that is a consequence.",
+		Chinese: "各副本通过 TF_CONFIG 找到彼此：参数服务器（ps）提供参数，worker 训练，evaluator 读取检查点。任务的结果由 chief 决定，没有 chief 时由第一个 worker 决定。失败的 Pod 由控制器重启。ps 或 worker 丢失后，其他副本报告的 Unavailable 是结果。",
+	},
 	Read:  readTensorFlowTrainingJob,
 	Pods:  t9kPods("tensorflowtrainingjob"),
 	Place: t9kPlace("tensorflowtrainingjob"),

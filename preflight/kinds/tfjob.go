@@ -14,6 +14,10 @@ var tfJob = &Kind{
 	Doc: "Chief, Master, PS, Worker and Evaluator of a TFJob with the defaults of training-operator v1.9.3: one " +
 		"replica, restart policy Never, port 2222. TF_CONFIG is not part of the pod. Success is the Chief's or " +
 		"Master's, else that of Worker 0, or of all Workers with successPolicy AllWorkers.",
+	Runs: Told{
+		English: "The replicas find each other by TF_CONFIG: parameter servers (PS) serve and do not end by themselves, workers train, an Evaluator reads checkpoints. The Chief or Master, else worker 0, decides how the job ends. A lost PS or worker makes the others report Unavailable: that is a consequence.",
+		Chinese: "各副本通过 TF_CONFIG 找到彼此：参数服务器（PS）提供参数，自身不会结束；worker 训练；Evaluator 读取检查点。任务的结果由 Chief 或 Master 决定，没有时由 worker 0 决定。PS 或 worker 丢失后，其他副本报告的 Unavailable 是结果。",
+	},
 	Read:  readTFJob,
 	Pods:  kubeflowPods("tfjob-controller"),
 	Place: tfRoles.place,

@@ -20,6 +20,10 @@ var trainJob = &Kind{
 		"the runtime's JobSet, with podTemplateOverrides (v2.1) or runtimePatches (v2.2 and later) and with what " +
 		"spec.trainer and spec.initializer say. Without the runtime there is one role, node, as far as " +
 		"spec.trainer tells. Environment and volumes that Trainer adds are not part of the pods.",
+	Runs: Told{
+		English: "A TrainJob is turned into a JobSet by its runtime: initializers that load the dataset and the model come first, then the nodes train (with torchrun, or mpirun from a launcher). A failed initializer means that no node has started. When one node fails, the others lose their connections to it: these are consequences.",
+		Chinese: "TrainJob 由其 runtime 转换成 JobSet：先运行加载数据集和模型的 initializer，再由各节点训练（torchrun，或由 launcher 运行 mpirun）。initializer 失败意味着训练节点还没有启动。某个节点失败后，其他节点失去与它的连接，这是结果。",
+	},
 	Needs: trainJobNeeds,
 	Read:  readTrainJob,
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(jobSetName, ref.Name)) },

@@ -20,6 +20,10 @@ var volcanoJob = &Kind{
 		"default, a task's minAvailable is its replicas): a task that can do with fewer is a range. The gang waits for " +
 		"minAvailable pods. A task that depends on another starts after that one runs, and both run together. " +
 		"Volumes of the job are part of the pods; environment, secrets and host files of its plugins are not.",
+	Runs: Told{
+		English: "Volcano starts the pods of all tasks together as a gang. Policies of the job or of a task say what follows a failed or evicted pod: RestartJob makes all pods again, AbortJob and TerminateJob end them, so pods that were killed after the first failure are a consequence.",
+		Chinese: "Volcano 把所有 task 的 Pod 作为一组同时启动。任务或 task 的 policies 决定 Pod 失败或被驱逐后的动作：RestartJob 重建全部 Pod，AbortJob 和 TerminateJob 终止它们，因此首次失败之后被终止的 Pod 是结果。",
+	},
 	Read:  readVolcanoJob,
 	Pods:  func(ref job.Ref) labels.Selector { return selector(requirement(volcanoJobName, ref.Name)) },
 	Place: placeInVolcanoJob,

@@ -14,6 +14,10 @@ var xgboostJob = &Kind{
 	Doc: "Master and Worker of an XGBoostJob with the defaults of training-operator v1.9.3: one replica, restart " +
 		"policy Never, port 9999. Success is the Master's. A failed pod under OnFailure ends the job: only " +
 		"ExitCode restarts.",
+	Runs: Told{
+		English: "The Master runs the tracker of rabit, and every worker reports to it; the job ends as the Master does. When one worker dies, the tracker and the other workers report a closed or reset connection: these are consequences.",
+		Chinese: "Master 运行 rabit 的 tracker，每个 worker 向它报告；任务的结果由 Master 决定。某个 worker 退出后，tracker 和其他 worker 报告的连接关闭或重置是结果。",
+	},
 	Read:  readXGBoostJob,
 	Pods:  kubeflowPods("xgboostjob-controller"),
 	Place: xgboostRoles.place,

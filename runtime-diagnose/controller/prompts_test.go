@@ -19,14 +19,15 @@ func TestAPromptIsReadAnew(t *testing.T) {
 	}
 	kube := kubefake.NewClientset()
 	sources := Prompts{Namespace: c.Namespace, ConfigMap: c.Prompts.ConfigMap, Dir: t.TempDir()}.Sources(kube)
+	builtIn := prompt.Builtin(nil, "")
 	asks := func() string {
-		got, err := prompt.Choose(t.Context(), "PyTorchJob", sources...)
+		got, err := prompt.Choose(t.Context(), "PyTorchJob", builtIn, sources...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got.Source()
 	}
-	builtin := prompt.Builtin().Source()
+	builtin := builtIn.Source()
 	if got := asks(); got != builtin {
 		t.Errorf("without a ConfigMap %q is asked", got)
 	}

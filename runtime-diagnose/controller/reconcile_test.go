@@ -349,7 +349,7 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	if told.Story == nil || told.Model != fakellm.Grounded || !strings.Contains(told.Story.Text, "[pod/train-master-0") || told.Story.Dropped == 0 || !strings.Contains(told.Story.LeftOut, "no evidence for it") {
 		t.Errorf("story is %+v", told.Story)
 	}
-	if !regexp.MustCompile(`^built-in@sha256:[0-9a-f]{12}$`).MatchString(told.Story.Prompt) {
+	if !regexp.MustCompile(`^built-in/pytorchjob@sha256:[0-9a-f]{12}$`).MatchString(told.Story.Prompt) {
 		t.Errorf("the diagnosis names the prompt %q", told.Story.Prompt)
 	}
 	told.Story, told.Model = nil, ""
@@ -359,11 +359,31 @@ func TestTheModelAmendsWhatTheRulesWrote(t *testing.T) {
 	if a := w.patches[1][Analysis]; !strings.HasPrefix(a, w.patches[0][Analysis]) || !strings.Contains(a, "As grounded tells it:") {
 		t.Errorf("analysis is %q", a)
 	}
+	w.printed()
 	w.restart()
 	w.Tell = newStoryteller(explain.Explainer{}, 1, w.Writer, nil, &w.memory, func(context.Context, Request) {})
 	w.reconcile()
 	if n := len(server.Requests()); n != 1 || len(w.patches) != 2 || w.Tell.turns.count() != 0 {
 		t.Errorf("after a restart: %d questions in all, %d writes; want 1 and 2", n, len(w.patches))
+	}
+}
+
+// printed checks that a shell which diagnoses the job anew prints the story that stands on it, and none that is about
+// another finding.
+func (w *world) printed() {
+	w.t.Helper()
+	c, err := w.Collect(w.t.Context(), kinds.For(pytorchGVK), w.job)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r := diagnose.Diagnose(w.t.Context(), c, w.catalog(), diagnose.Options{Nominees: true})
+	r.Story = StoryOn(w.job, r)
+	if text := diagnose.Text(r); r.Story == nil || !strings.Contains(text, "grounded says") || !strings.Contains(text, "killed") {
+		w.t.Errorf("the shell prints\n%s", text)
+	}
+	c.Pods[0].Status.ContainerStatuses[0].State.Terminated.ExitCode, c.Pods[0].Status.ContainerStatuses[0].State.Terminated.Reason = 139, "Error"
+	if other := diagnose.Diagnose(w.t.Context(), c, w.catalog(), diagnose.Options{Nominees: true}); StoryOn(w.job, other) != nil {
+		w.t.Errorf("a story about memory is printed of %s", other.Error)
 	}
 }
 

@@ -68,14 +68,11 @@ func (e Explainer) Ask(ctx context.Context, c diagnose.Case, r diagnose.Result) 
 	}
 	data := prompt.Of(c, r, prompt.Room{Bytes: budget, Tokens: e.PromptTokens})
 	data.Language = e.Language
-	t, problem := prompt.Choose(ctx, r.Job.Kind, e.Sources...)
-	if t.Source() == prompt.Builtin().Source() {
-		t = prompt.BuiltinIn(e.Language)
-	}
+	t, problem := prompt.Choose(ctx, r.Job.Kind, prompt.Builtin(c.Kind, e.Language), e.Sources...)
 	text, err := t.Render(data)
 	if err != nil {
 		problem = errors.Join(problem, err)
-		t = prompt.BuiltinIn(e.Language)
+		t = prompt.Builtin(c.Kind, e.Language)
 		if text, err = t.Render(data); err != nil { // a test renders it; without a text there is no story
 			problem = errors.Join(problem, err)
 		}

@@ -80,7 +80,7 @@ func TestStories(t *testing.T) {
 				t.Fatalf("error is %v, want %q", err, tc.wantErr)
 			}
 			if tc.want != nil {
-				tc.want.Prompt = prompt.Builtin().Version()
+				tc.want.Prompt = prompt.Builtin(nil, "").Version()
 			}
 			if diff := cmp.Diff(tc.want, got.Story); diff != "" {
 				t.Errorf("story (-want +got):\n%s", diff)

@@ -111,7 +111,7 @@ func Apply(r diagnose.Result, n *diagnose.Nominated) diagnose.Result {
 		return r
 	}
 	category, _ := signature.CategoryOf(n.Category)
-	by := r.Error
+	by := strings.TrimRight(r.Error, ".") + "."
 	r.Error = fmt.Sprintf("%s: %q: %s, it seems (%s: %s).", n.Item.Source.Who(), quoted(n.Item.Text), category.Title, Read, n.Standing)
 	if n.Item.Kind == evidence.Event && n.Item.Source.Who() == "" {
 		r.Error = strings.TrimPrefix(r.Error, ": ")

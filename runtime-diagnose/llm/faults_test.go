@@ -49,10 +49,16 @@ var faults = map[string]fault{
 	},
 	"byte after byte, without an end": {
 		serve: func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil {
-				_, _ = w.Write([]byte(" "))
-				_ = http.NewResponseController(w).Flush()
-				time.Sleep(time.Millisecond)
+			drops := time.NewTicker(time.Millisecond)
+			defer drops.Stop()
+			for {
+				select {
+				case <-r.Context().Done():
+					return
+				case <-drops.C:
+					_, _ = w.Write([]byte(" "))
+					_ = http.NewResponseController(w).Flush()
+				}
 			}
 		}, want: "context deadline exceeded", again: true,
 	},

@@ -1,6 +1,10 @@
 package prompt
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+)
 
 // System is the first message of every conversation, also with a template of the operator's
 // own: the rules of citing do not depend on who wrote the question.
@@ -37,10 +41,12 @@ const NominateSchema = `{"type":"object","properties":{"healthy":{"type":"string
 	`"nominate":{"type":"object","properties":{"line":{"type":"string"},"quote":{"type":"string"},"category":{"type":"string"}},"required":["line","quote","category"],"additionalProperties":false}},` +
 	`"required":["healthy","error","analysis","solution","nominate"],"additionalProperties":false}`
 
-// builtin is the question where nobody wrote another.
-const builtin = `{{.Metadata.JobKind}} {{.Metadata.JobName}} in namespace {{.Metadata.Namespace}} is {{.Metadata.JobStatus}}.
+// frames are the question where nobody wrote another, in the languages that there is one in; runs is what
+// the kind says of itself. What is quoted stays as it was written.
+var frames = map[string]string{
+	"": `{{.Metadata.JobKind}} {{.Metadata.JobName}} in namespace {{.Metadata.Namespace}} is {{.Metadata.JobStatus}}.
 {{range .Metadata.Roles}}{{.}}
-{{end}}
+{{end}}` + runs + `
 What the rules found, and the state of job, pods and nodes:
 {{.ErrorInfo}}
 {{with .EventInfo}}Events:
@@ -49,12 +55,10 @@ What the rules found, and the state of job, pods and nodes:
 {{.}}
 {{end}}Explain why, and what to do.{{with .Language}}
 Write in {{.}}; keep Healthy, Yes, No, the names of the fields and all IDs as they are.{{end}}
-`
-
-// builtinChinese is the same question for who reads Chinese. What is quoted stays as it was written.
-const builtinChinese = `命名空间 {{.Metadata.Namespace}} 中的 {{.Metadata.JobKind}} {{.Metadata.JobName}} 的状态是 {{.Metadata.JobStatus}}。
+`,
+	"zh": `命名空间 {{.Metadata.Namespace}} 中的 {{.Metadata.JobKind}} {{.Metadata.JobName}} 的状态是 {{.Metadata.JobStatus}}。
 {{range .Metadata.Roles}}{{.}}
-{{end}}
+{{end}}` + runs + `
 规则得出的结论，以及任务、Pod 和节点的状态：
 {{.ErrorInfo}}
 {{with .EventInfo}}事件：
@@ -62,16 +66,26 @@ const builtinChinese = `命名空间 {{.Metadata.Namespace}} 中的 {{.Metadata.
 {{end}}{{with .LogInfo}}日志行：
 {{.}}
 {{end}}请说明原因和处理办法。用中文书写；Healthy、Yes、No、各字段名和所有方括号中的 ID 保持原样。
-`
+`,
+}
 
-// Builtin is the built-in template.
-func Builtin() *Template { return BuiltinIn("") }
+// runs stands in a frame for what the kind says of itself.
+const runs = "\x00"
 
-// BuiltinIn is the built-in template for a language: there is one in Chinese; every other is asked for in English.
-func BuiltinIn(language string) *Template {
+// Builtin is the built-in template for a kind of job, nil where logs are of none, in a language: there is one in
+// Chinese, and every other is asked for in English.
+func Builtin(kind *kinds.Kind, language string) *Template {
 	l := strings.ToLower(strings.TrimSpace(language))
-	if l == "zh" || strings.HasPrefix(l, "zh-") || strings.Contains(l, "chinese") || strings.Contains(l, "中文") {
-		return &Template{Name: "built-in-zh", text: builtinChinese}
+	chinese := l == "zh" || strings.HasPrefix(l, "zh-") || strings.Contains(l, "chinese") || strings.Contains(l, "中文")
+	name, frame, about := "built-in", frames[""], ""
+	if kind != nil {
+		name += "/" + strings.ToLower(kind.Name)
+		if about = "How it runs: " + kind.Runs.English + "\n"; chinese {
+			about = "运行方式：" + kind.Runs.Chinese + "\n"
+		}
 	}
-	return &Template{Name: "built-in", text: builtin}
+	if chinese {
+		name, frame = name+"-zh", frames["zh"]
+	}
+	return &Template{Name: name, text: strings.Replace(frame, runs, about, 1)}
 }

@@ -11,7 +11,7 @@ func TestLint(t *testing.T) {
 		text string
 		want []Fault
 	}{
-		"the built-in one": {builtin, nil},
+		"the built-in one": {Builtin(nil, "").Source(), nil},
 		"names of roles that some job has": {
 			`{{.ErrorInfo}} {{.Metadata.TrainerNodeExpected}} {{index .Metadata "LauncherStatus"}} {{.Metadata.JobReason}}`, nil,
 		},

@@ -63,11 +63,38 @@ func oom() (diagnose.Case, diagnose.Result) {
 
 func TestBuiltinShowsFencedEvidence(t *testing.T) {
 	c, r := oom()
-	got, err := Builtin().Render(Of(c, r, Room{Bytes: 1 << 20}))
+	got, err := Builtin(nil, "").Render(Of(c, r, Room{Bytes: 1 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "testdata/builtin.txt", []byte(got))
+}
+
+// There is a question for every kind, in both languages; what the kind says of itself stands in it, and the
+// evidence does.
+func TestEveryKindHasAQuestion(t *testing.T) {
+	c, r := oom()
+	data := Of(c, r, Room{Bytes: 1 << 20})
+	seen := map[string]string{}
+	for _, k := range kinds.All() {
+		for language, want := range map[string]string{"": k.Runs.English, "Chinese": k.Runs.Chinese} {
+			q := Builtin(k, language)
+			if faults := Lint(q.Name, q.Source()); len(faults) > 0 {
+				t.Errorf("%s: %v", q.Name, faults)
+			}
+			got, err := q.Render(data)
+			if err != nil || len(want) < 60 || !strings.Contains(got, want) || !strings.Contains(got, "[pod/train-master-0/pytorch/exit]") {
+				t.Errorf("%s renders (%v):\n%s", q.Name, err, got)
+			}
+			if other := seen[want]; other != "" {
+				t.Errorf("%s says of itself what %s does", q.Name, other)
+			}
+			seen[want] = q.Name
+		}
+	}
+	if got := Builtin(kinds.All()[0], "zh-CN").Name; got != "built-in/"+strings.ToLower(kinds.All()[0].Name)+"-zh" {
+		t.Errorf("the name is %s", got)
+	}
 }
 
 // The manual of aegis shows this template; it has to work as it stands there.
@@ -204,6 +231,7 @@ func TestChoose(t *testing.T) {
 	broken := func(context.Context, string) (string, bool, error) {
 		return "", false, errors.New("read prompts: forbidden")
 	}
+	builtin := Builtin(nil, "").Source()
 	cases := map[string]struct {
 		kind          string
 		sources       []Source
@@ -219,7 +247,7 @@ func TestChoose(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Choose(t.Context(), tc.kind, tc.sources...)
+			got, err := Choose(t.Context(), tc.kind, Builtin(nil, ""), tc.sources...)
 			if got.text != tc.want {
 				t.Errorf("chose %q, want %q", got.text, tc.want)
 			}

@@ -36,24 +36,24 @@ func Dir(path string) Source {
 }
 
 // Choose finds the template for a kind of job: in each source <kind>.tmpl, then default.tmpl;
-// then the built-in one. The template is never nil. The error says which template could not be
-// read or parsed; the built-in one stands in for it.
-func Choose(ctx context.Context, kind string, sources ...Source) (*Template, error) {
+// where there is none, otherwise. The error says which template could not be read or parsed; otherwise stands in
+// for it.
+func Choose(ctx context.Context, kind string, otherwise *Template, sources ...Source) (*Template, error) {
 	for _, source := range sources {
 		for _, key := range []string{strings.ToLower(kind) + ".tmpl", "default.tmpl"} {
 			text, found, err := source(ctx, key)
 			if err != nil {
-				return Builtin(), err
+				return otherwise, err
 			}
 			if !found {
 				continue
 			}
 			t, err := Parse(key, text)
 			if err != nil {
-				return Builtin(), err
+				return otherwise, err
 			}
 			return t, nil
 		}
 	}
-	return Builtin(), nil
+	return otherwise, nil
 }

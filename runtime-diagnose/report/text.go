@@ -68,7 +68,7 @@ func text(r Report) string {
 	}
 	b.WriteString(n.short(guessesText(r)))
 	if r.Story != nil && r.Story.Text != "" {
-		fmt.Fprintf(&b, "\n%s says (%d sentences without evidence left out)\n  %s\n", r.Story.Model, r.Story.Dropped,
+		fmt.Fprintf(&b, "\n%s says%s\n  %s\n", r.Story.Model, leftOut(r.Story.Dropped),
 			strings.ReplaceAll(n.short(strings.TrimSpace(r.Story.Text)), "\n", "\n  "))
 	}
 	if cited := n.resolved(); len(cited) > 0 {
@@ -277,4 +277,15 @@ func retryWords(c *Cause) string {
 	default:
 		return "trying again may help"
 	}
+}
+
+// leftOut says how many sentences of a model are not shown.
+func leftOut(sentences int) string {
+	switch sentences {
+	case 0:
+		return ""
+	case 1:
+		return " (1 sentence without evidence left out)"
+	}
+	return fmt.Sprintf(" (%d sentences without evidence left out)", sentences)
 }
