@@ -192,6 +192,7 @@ type Logs struct {
 type LLM struct {
 	Provider    string            `yaml:"provider"`   // "openai" or "azure"; empty: no model
 	BaseURL     string            `yaml:"baseURL"`    // up to and including /v1; of Azure: of the resource
+	Allow       []string          `yaml:"allow"`      // hosts to which logs may go; *.example.com are all below it
 	APIVersion  string            `yaml:"apiVersion"` // of Azure
 	Model       string            `yaml:"model"`
 	Language    string            `yaml:"language"`   // that it writes in; empty: it chooses

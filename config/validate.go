@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -187,12 +188,29 @@ func (l LLM) validate(bad func(string, ...any)) {
 	default:
 		bad("llm.provider is %q; expected openai or azure, or nothing for no model", l.Provider)
 	}
-	if u, err := url.Parse(l.BaseURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+	switch u, err := url.Parse(l.BaseURL); {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		bad("llm.baseURL is %q; expected an address like https://host/v1", l.BaseURL)
+	case !l.allows(u.Hostname()):
+		bad("llm.baseURL is at %s, which llm.allow does not name; expected it there, because logs go to it", u.Hostname())
 	}
 	if l.Model == "" {
 		bad("llm.model is empty; expected the name of a model")
 	}
+}
+
+// allows says whether logs may go to a host.
+func (l LLM) allows(host string) bool {
+	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && ip.IsLoopback() {
+		return true
+	}
+	return slices.ContainsFunc(l.Allow, func(name string) bool {
+		below, any := strings.CutPrefix(strings.ToLower(name), "*.")
+		if any {
+			return below != "" && strings.HasSuffix(strings.ToLower(host), "."+below)
+		}
+		return strings.EqualFold(name, host)
+	})
 }
 
 func oneOf(bad func(string, ...any), name, value string, known ...string) {

@@ -42,7 +42,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end -}}
 {{- with .Values.model -}}
 {{- if .provider -}}
-{{- $llm := dict "provider" .provider "baseURL" .baseURL "model" .name -}}
+{{- $llm := dict "provider" .provider "baseURL" .baseURL "allow" .allow "model" .name -}}
 {{- if .apiKeySecret -}}
 {{- $_ := set $llm "apiKeyFile" "/var/run/signalbox/model/api-key" -}}
 {{- end -}}
