@@ -83,12 +83,19 @@ func (slice *resourceSlice) doubtOf(d *publishedDevice, whole, again bool) strin
 		return "the pool " + slice.Spec.Pool.Name + " of " + driver + " is not published whole"
 	case again:
 		return "the pool " + slice.Spec.Pool.Name + " of " + driver + " has two devices " + d.Name
-	case len(d.ConsumesCounters) > 0:
-		return "devices of " + driver + " are parts that share counters"
 	case len(d.BindingConditions) > 0:
 		return "devices of " + driver + " have to be made ready first"
+	}
+	return ""
+}
+
+// sharedBy is why somebody else may have a device first; empty: nobody.
+func (slice *resourceSlice) sharedBy(d *publishedDevice) string {
+	switch {
+	case len(d.ConsumesCounters) > 0:
+		return "devices of " + slice.Spec.Driver + " are parts that share counters"
 	case slice.node() == "":
-		return "devices of " + driver + " are reached from several nodes"
+		return "devices of " + slice.Spec.Driver + " are reached from several nodes"
 	}
 	return ""
 }
@@ -199,7 +206,7 @@ func (slice *publishedSlice) appendKey(key []byte, d *publishedDevice, doubt str
 	}
 	text(slice.Spec.Driver)
 	text(doubt)
-	key = append(key, byte(bit(d.endless())), byte(len(d.Taints)))
+	key = append(key, byte(bit(d.endless())), byte(bit(slice.node() == "")), byte(bit(len(d.ConsumesCounters) > 0)), byte(len(d.Taints)))
 	for _, taint := range d.Taints {
 		text(taint.Key)
 		text(taint.Value)

@@ -73,7 +73,7 @@ func TestDevicesAreCountedByClassAsOneByOne(t *testing.T) {
 		if !ok {
 			t.Fatal("the class is not found")
 		}
-		got := s.CountDevices([]DeviceRequest{request}, func(int) bool { return true })[0]
+		got := s.CountDevices([]DeviceRequest{request}, false, func(int) bool { return true })[0]
 		for at, node := range nodes {
 			idle, now := int32(0), int32(0)
 			for _, d := range devices[node] {
@@ -102,7 +102,7 @@ func TestDevicesAreNotCountedWithoutABudget(t *testing.T) {
 	store.SetObject(deviceObject(t, "DeviceClass", &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "all"}}))
 	s := store.Snapshot(time.Unix(1, 0), "")
 	request, _ := s.DeviceRequestOf("all", nil, nil)
-	if counts := s.CountDevices([]DeviceRequest{request}, func(int) bool { return false }); counts != nil {
+	if counts := s.CountDevices([]DeviceRequest{request}, false, func(int) bool { return false }); counts != nil {
 		t.Errorf("counted %v with nothing to spend", counts)
 	}
 }

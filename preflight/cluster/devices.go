@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -20,8 +21,12 @@ type resourceSlice struct {
 			Generation         int64  `json:"generation"`
 			ResourceSliceCount int64  `json:"resourceSliceCount"`
 		} `json:"pool"`
-		NodeName *string           `json:"nodeName"`
-		Devices  []publishedDevice `json:"devices"`
+		NodeName       *string           `json:"nodeName"`
+		Devices        []publishedDevice `json:"devices"`
+		SharedCounters []struct {
+			Name     string             `json:"name"`
+			Counters map[string]counter `json:"counters"`
+		} `json:"sharedCounters"`
 	} `json:"spec"`
 }
 
@@ -29,10 +34,20 @@ type resourceSlice struct {
 type publishedDevice struct {
 	Name                     string                     `json:"name"`
 	Attributes               map[string]deviceAttribute `json:"attributes"`
-	ConsumesCounters         []struct{}                 `json:"consumesCounters"`
+	ConsumesCounters         []counterUse               `json:"consumesCounters"`
 	BindingConditions        []string                   `json:"bindingConditions"`
 	Taints                   []deviceTaint              `json:"taints"`
 	AllowMultipleAllocations *bool                      `json:"allowMultipleAllocations"`
+}
+
+// counterUse is what a device takes of a counter set of its pool.
+type counterUse struct {
+	CounterSet string             `json:"counterSet"`
+	Counters   map[string]counter `json:"counters"`
+}
+
+type counter struct {
+	Value resource.Quantity `json:"value"`
 }
 
 type deviceTaint struct {

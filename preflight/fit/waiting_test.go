@@ -79,7 +79,8 @@ func TestClaimsOfOneClassEachTakeAVolumeOfTheirOwn(t *testing.T) {
 			"unknown Worker a" + shared,
 		},
 		"two groups and enough for both":     {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "a"), two, "fits Worker a Server a"},
-		"two groups and one volume for each": {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), two, "unknown Worker a Server a" + shared},
+		"two groups and one volume for each": {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), two, "fits Worker a Server b"},
+		"two groups and volumes of a zone":   {ab + disk("v1", 10, "zone", "z") + disk("v2", 10, "zone", "z"), two, "unknown Worker a Server a" + shared},
 		"64 volumes that all nodes reach":    {ab + wide(64), pair, "fits Worker a"},
 		"65 volumes that all nodes reach":    {ab + wide(65), pair, "unknown Worker a" + shared},
 	}
@@ -143,6 +144,7 @@ func TestAClaimGoesWhereItsDriverHasStorage(t *testing.T) {
 		"64 capacities that say it in expressions":   {one + selectors(64), single, "full"},
 		"65 capacities are too many":                 {one + selectors(65), single, "unknown Worker a; the claim one needs storage that csi.example.com has on some nodes only, which is not judged"},
 		"volumes of all pods, and one more than fit": {roomy + capacity("a", "room", "{matchLabels: {zone: z}}", "capacity: 20Gi"), each(3), "unknown Worker a; csi.example.com is to make volumes of 30Gi in all; which of them share its storage, of which as little as 20Gi is left in one place, is not judged"},
+		"and enough for all in another place":        {roomy + capacity("a", "room", on("a"), "capacity: 20Gi") + capacity("b", "room", on("b"), "capacity: 30Gi"), each(3), "fits Worker b"},
 		"how much is left in sum is not said":        {roomy + capacity("a", "room", "{matchLabels: {zone: z}}", "maximumVolumeSize: 20Gi"), each(2), "unknown Worker a; csi.example.com is to make volumes of 20Gi in all; how much storage it has left in one place is not known"},
 	}
 	for name, tc := range cases {

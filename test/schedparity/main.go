@@ -158,7 +158,7 @@ func runOne(ctx context.Context, s *scenario, o options) (bool, error) {
 }
 
 // mostUnknown is the share of answers that may be unknown, in hundredths.
-const mostUnknown = 2
+const mostUnknown = 1
 
 // report prints the tally; false: something differs that nobody has explained, or too
 // much is unknown.
