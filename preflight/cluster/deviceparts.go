@@ -96,7 +96,6 @@ func (x *deviceIndex) partedPools(classes *deviceClasses, suiting []uint64, held
 			}
 		}
 	}
-	first := 0
 	for at := range x.slices {
 		slice := &x.slices[at]
 		pool := pools[slice.pool]
@@ -111,7 +110,7 @@ func (x *deviceIndex) partedPools(classes *deviceClasses, suiting []uint64, held
 			if has {
 				pool.held = append(pool.held, d)
 			}
-			p := part{d, suiting[classes.rows[classes.row[first+i]].class]}
+			p := part{d, suiting[classes.rows[classes.rowOf(at, i)].class]}
 			if p.suits == 0 {
 				continue
 			}
@@ -119,7 +118,6 @@ func (x *deviceIndex) partedPools(classes *deviceClasses, suiting []uint64, held
 				pool.free = append(pool.free, p)
 			}
 		}
-		first += len(slice.Spec.Devices)
 	}
 	return out
 }

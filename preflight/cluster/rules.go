@@ -72,7 +72,7 @@ func rulesOf(all Objects, before *Rules, stale map[schema.GroupKind]bool) *Rules
 		for _, s := range Each[resourceSlice](all, sliceKind) {
 			r.Published.add(s)
 		}
-		r.devices = newDeviceIndex(all)
+		r.devices = newDeviceIndex(all, r.devices)
 	}
 	if changed(classesKind) {
 		r.deviceClasses = deviceClassesIn(all)
