@@ -23,6 +23,7 @@ type deviceIndex struct {
 // publishedSlice is a slice, with what is to be said of its devices.
 type publishedSlice struct {
 	*resourceSlice
+	name  Name
 	pool  poolOf
 	doubt []string // by device: why it may not be had; nil: none may not
 	kinds *[]*sliceKinds
@@ -47,16 +48,14 @@ const mostDeviceClasses = 8
 
 // newDeviceIndex is the index of the slices there are; what it was before lends what has not changed.
 func newDeviceIndex(all Objects, before *deviceIndex) *deviceIndex {
-	x, known := &deviceIndex{classes: lru.New(mostDeviceClasses), making: &sync.Mutex{}}, map[*resourceSlice]*publishedSlice{}
+	x := &deviceIndex{classes: lru.New(mostDeviceClasses), making: &sync.Mutex{}}
+	var known []publishedSlice // of those before, what is yet to come
 	if before != nil {
-		x.making = before.making
-		known = make(map[*resourceSlice]*publishedSlice, len(before.slices))
-		for at := range before.slices {
-			known[before.slices[at].resourceSlice] = &before.slices[at]
-		}
+		x.making, known = before.making, before.slices
 	}
 	type pool struct{ generation, slices, wanted int64 } // it counts where there are all slices of its last generation
-	pools := map[poolOf]pool{}
+	x.slices = make([]publishedSlice, 0, all[sliceKind].length())
+	pools := make(map[poolOf]pool, cap(x.slices))
 	for _, slice := range Each[resourceSlice](all, sliceKind) {
 		at, of := poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}, &slice.Spec.Pool
 		switch known, ok := pools[at]; {
@@ -68,30 +67,26 @@ func newDeviceIndex(all Objects, before *deviceIndex) *deviceIndex {
 		}
 	}
 	seen := map[device]bool{}
-	for _, slice := range Each[resourceSlice](all, sliceKind) {
+	for name, slice := range Each[resourceSlice](all, sliceKind) {
 		at := poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}
 		of := pools[at]
 		if slice.Spec.Pool.Generation != of.generation {
 			continue // replaced
 		}
-		p := publishedSlice{resourceSlice: slice, pool: at, kinds: &[]*sliceKinds{}}
-		for i := range slice.Spec.Devices {
-			d, again := &slice.Spec.Devices[i], false
-			if of.slices > 1 {
-				id := device{at.driver, at.pool, d.Name}
-				again, seen[id] = seen[id], true
-			} else {
-				again = slices.ContainsFunc(slice.Spec.Devices[:i], func(other publishedDevice) bool { return other.Name == d.Name })
-			}
-			if doubt := slice.doubtOf(d, of.slices == of.wanted, again); doubt != "" {
-				if p.doubt == nil {
-					p.doubt = make([]string, len(slice.Spec.Devices))
-				}
-				p.doubt[i] = doubt
+		p := publishedSlice{resourceSlice: slice, name: name, pool: at, doubt: slice.Doubts, kinds: &[]*sliceKinds{}}
+		if of.slices > 1 || of.wanted != 1 {
+			p.doubt = nil
+			for i := range slice.Spec.Devices {
+				id := device{at.driver, at.pool, slice.Spec.Devices[i].Name}
+				p.doubt = slice.doubted(p.doubt, i, slice.doubtOf(&slice.Spec.Devices[i], of.slices == of.wanted, seen[id]))
+				seen[id] = true
 			}
 		}
-		if was := known[slice]; was != nil && slices.Equal(was.doubt, p.doubt) {
-			p.kinds = was.kinds
+		for len(known) > 0 && known[0].name.compare(name) < 0 {
+			known = known[1:]
+		}
+		if len(known) > 0 && known[0].resourceSlice == slice && slices.Equal(known[0].doubt, p.doubt) {
+			p.kinds = known[0].kinds
 		}
 		x.slices, x.devices = append(x.slices, p), x.devices+len(slice.Spec.Devices)
 	}

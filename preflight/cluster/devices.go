@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -28,6 +29,38 @@ type resourceSlice struct {
 			Counters map[string]counter `json:"counters"`
 		} `json:"sharedCounters"`
 	} `json:"spec"`
+
+	// What does not depend on other slices.
+	Endless bool     `json:"-"` // some device may be allocated many times
+	Doubts  []string `json:"-"` // by device: why it may not be had; nil: none may not
+}
+
+// readSlice reads a slice, and what does not depend on others.
+func readSlice(o *unstructured.Unstructured) (any, error) {
+	slice := &resourceSlice{}
+	if err := decode(o, slice); err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(slice.Spec.Devices))
+	for i := range slice.Spec.Devices {
+		d := &slice.Spec.Devices[i]
+		slice.Endless = slice.Endless || d.endless()
+		slice.Doubts = slice.doubted(slice.Doubts, i, slice.doubtOf(d, true, seen[d.Name]))
+		seen[d.Name] = true
+	}
+	return slice, nil
+}
+
+// doubted adds a doubt of a device, if there is one.
+func (slice *resourceSlice) doubted(doubts []string, device int, doubt string) []string {
+	if doubt == "" {
+		return doubts
+	}
+	if doubts == nil {
+		doubts = make([]string, len(slice.Spec.Devices))
+	}
+	doubts[device] = doubt
+	return doubts
 }
 
 // publishedDevice is one device of a slice.
@@ -144,9 +177,7 @@ type PublishedDevices struct {
 func (p *PublishedDevices) add(s *resourceSlice) {
 	put(&p.drivers, s.Spec.Driver, true)
 	n := int64(len(s.Spec.Devices))
-	for _, d := range s.Spec.Devices {
-		p.Endless = p.Endless || d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
-	}
+	p.Endless = p.Endless || s.Endless
 	p.Total += n
 	if s.Spec.NodeName == nil || *s.Spec.NodeName == "" {
 		p.Shared += n

@@ -56,6 +56,8 @@ func TestClaimsOfOneClassEachTakeAVolumeOfTheirOwn(t *testing.T) {
 	ab := local + asked("one", "local", 5, "") + asked("two", "local", 5, "")
 	pair := gangOf(group("Worker", 1, mounts("one", "two")))
 	two := gangOf(group("Worker", 1, mounts("one")), group("Server", 1, mounts("two")))
+	after := gangOf(group("Worker", 1, mounts("one")), group("Server", 1, mounts("two")))
+	after.Groups[1].After = []string{"Worker"}
 	wide := func(n int) string {
 		var out strings.Builder
 		for i := range n {
@@ -78,11 +80,12 @@ func TestClaimsOfOneClassEachTakeAVolumeOfTheirOwn(t *testing.T) {
 			local + asked("one", "local", 5, ", selector: {matchLabels: {tier: gold}}") + asked("two", "local", 5, "") + disk("v1", 10, host, "a") + strings.ReplaceAll(disk("v2", 10, host, "a"), "{name: v2}", "{name: v2, labels: {tier: gold}}"), pair,
 			"unknown Worker a" + shared,
 		},
-		"two groups and enough for both":     {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "a"), two, "fits Worker a Server a"},
-		"two groups and one volume for each": {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), two, "fits Worker a Server b"},
-		"two groups and volumes of a zone":   {ab + disk("v1", 10, "zone", "z") + disk("v2", 10, "zone", "z"), two, "unknown Worker a Server a" + shared},
-		"64 volumes that all nodes reach":    {ab + wide(64), pair, "fits Worker a"},
-		"65 volumes that all nodes reach":    {ab + wide(65), pair, "unknown Worker a" + shared},
+		"two groups and enough for both":        {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "a"), two, "fits Worker a Server a"},
+		"two groups and one volume for each":    {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), two, "fits Worker a Server b"},
+		"and they keep them when they are done": {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), after, "unknown Worker a Server a" + shared},
+		"two groups and volumes of a zone":      {ab + disk("v1", 10, "zone", "z") + disk("v2", 10, "zone", "z"), two, "unknown Worker a Server a" + shared},
+		"64 volumes that all nodes reach":       {ab + wide(64), pair, "fits Worker a"},
+		"65 volumes that all nodes reach":       {ab + wide(65), pair, "unknown Worker a" + shared},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

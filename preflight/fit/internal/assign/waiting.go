@@ -184,7 +184,7 @@ func servedTogether(s *cluster.Snapshot, cycle *Cycle, t *podFacts, waiting []wa
 
 // doubtSharedClasses blurs the answer where pods of several groups have claims that wait for volumes of
 // one class that are there, and these may not do for all of them: which claim takes which is not judged.
-func (cycle *Cycle) doubtSharedClasses() {
+func (cycle *Cycle) doubtSharedClasses(g gang.Gang) {
 	type user struct {
 		waitingClaim
 		group int
@@ -212,7 +212,7 @@ func (cycle *Cycle) doubtSharedClasses() {
 		}) {
 			continue
 		}
-		if cycle.strict && cycle.keepApart(class) {
+		if cycle.strict && len(g.Stages()) == 1 && cycle.keepApart(class) {
 			continue
 		}
 		for _, u := range users[1:] {
@@ -225,7 +225,8 @@ func (cycle *Cycle) doubtSharedClasses() {
 
 // keepApart keeps groups with waiting claims of a class from each other's nodes, and each on nodes where
 // volumes that no other node reaches do for its claims, or where one is made for each: then it does not
-// matter which claim takes which. False: that cannot be said.
+// matter which claim takes which. False: that cannot be said. Claims keep their volumes when their pods are
+// done: groups that run one after the other are not kept apart so.
 func (cycle *Cycle) keepApart(class string) bool {
 	for i := range cycle.Facts {
 		t := &cycle.Facts[i]
