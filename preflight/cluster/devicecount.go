@@ -81,8 +81,11 @@ func (r *DeviceRequest) tolerates(taint deviceTaint) bool {
 type DeviceCount struct {
 	Now, Idle []int32
 	Same      int    // the first of the requests that selects just the same devices: they are counted together
+	Beside    uint64 // the requests that may take some of its devices, itself among them
 	Endless   bool   // some may be allocated many times: there is no such number
-	Doubt     string // why it may be less than that; empty: it is just that
+	Doubt     string // why it may be none, for all that is known; empty: nothing speaks against it
+	Shared    string // why it may be less, as others may have some: not said where the least is counted
+	Parts     bool   // some devices share counters
 }
 
 // MostDeviceRequests bounds the requests that are counted in one question.
@@ -91,12 +94,15 @@ const MostDeviceRequests = 64
 // CountDevices is how many devices each of some requests may get, at most MostDeviceRequests of them.
 // Requests that select just the same devices are counted together, those that select none of the same
 // beside each other. What that costs is spent as it is made; nil: it is more than there is.
-func (s *Snapshot) CountDevices(requests []DeviceRequest, spend func(steps int) bool) []DeviceCount {
+//
+// With least it is how many a request gets for sure, as long as fewer have been taken on the node by it and
+// all requests beside it: whichever these were, there is another.
+func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func(steps int) bool) []DeviceCount {
 	classes := s.rules.devices.classesFor(attributesOf(requests), spend)
 	if classes == nil {
 		return nil
 	}
-	c := &deviceCounter{out: make([]DeviceCount, len(requests)), shared: make([]struct{ now, idle int32 }, len(requests))}
+	c := &deviceCounter{least: least, out: make([]DeviceCount, len(requests)), shared: make([]struct{ now, idle int32 }, len(requests))}
 	for i := range c.out {
 		if s.objects[taintRuleKind].length() > 0 {
 			c.out[i].Doubt = "some devices may be tainted by a DeviceTaintRule"
@@ -119,6 +125,9 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, spend func(steps int) 
 	for at := range classes.rows {
 		row := &classes.rows[at]
 		set := suiting[row.class]
+		if least && (row.node == "" || s.rules.devices.isPart(classes.of[row.class])) {
+			continue // others may have them
+		}
 		if row.node != node { // those of one node mostly follow each other
 			node = row.node
 			on, there = s.NodeAt(node)
@@ -132,12 +141,16 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, spend func(steps int) 
 		c.count(set, row, on, taken[at])
 	}
 	c.finish(suiting)
+	if least && !c.addParts(s, classes, suiting, spend) {
+		return nil
+	}
 	return c.out
 }
 
 // deviceCounter counts the devices of classes.
 type deviceCounter struct {
 	out    []DeviceCount
+	least  bool
 	shared []struct{ now, idle int32 } // by request: devices that are on no node
 }
 
@@ -159,6 +172,10 @@ func (c *deviceCounter) suit(requests []DeviceRequest, slice *publishedSlice, at
 			out.Doubt = cmp.Or(out.Doubt, "which devices of "+driver+" it selects is written in CEL that is not read")
 		}
 		out.Doubt = cmp.Or(out.Doubt, doubt)
+		out.Parts = out.Parts || len(d.ConsumesCounters) > 0
+		if !c.least {
+			out.Shared = cmp.Or(out.Shared, slice.sharedBy(d))
+		}
 	}
 	return set
 }
@@ -189,6 +206,7 @@ func (c *deviceCounter) finish(suiting []uint64) {
 	}
 	for i := range c.out {
 		out := &c.out[i]
+		out.Beside = some[i]
 		if c.shared[i].idle > 0 {
 			for at := range out.Now {
 				out.Now[at], out.Idle[at] = out.Now[at]+c.shared[i].now, out.Idle[at]+c.shared[i].idle
@@ -198,8 +216,8 @@ func (c *deviceCounter) finish(suiting []uint64) {
 			out.Same++
 		}
 		for set := some[i]; set != 0; set &= set - 1 {
-			if j := bits.TrailingZeros64(set); some[j] != every[j] {
-				out.Doubt = cmp.Or(out.Doubt, "some devices suit several requests and others one of them")
+			if j := bits.TrailingZeros64(set); some[j] != every[j] && !c.least {
+				out.Shared = cmp.Or(out.Shared, "some devices suit several requests and others one of them")
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unique"
 
 	"k8s.io/utils/lru"
 )
@@ -15,15 +16,27 @@ import (
 type deviceIndex struct {
 	slices  []publishedSlice
 	devices int
-	classes *lru.Cache // by the attributes that tell devices apart -> *deviceClasses
-	making  sync.Mutex
+	classes *lru.Cache  // by the attributes that tell devices apart -> *deviceClasses
+	making  *sync.Mutex // of all indexes that have slices in common
 }
 
 // publishedSlice is a slice, with what is to be said of its devices.
 type publishedSlice struct {
 	*resourceSlice
+	name  Name
 	pool  poolOf
 	doubt []string // by device: why it may not be had; nil: none may not
+	kinds *[]*sliceKinds
+}
+
+// sliceKinds are the devices of a slice, as requests that look at some attributes tell them apart. They are
+// kept with the slice for as long as it and what is to be said of its devices stay the same.
+type sliceKinds struct {
+	by    string
+	kinds []unique.Handle[string]
+	first []int32 // by kind: the first device of it
+	count []int32 // by kind
+	of    []int32 // by device: its kind
 }
 
 // poolOf tells pools apart.
@@ -33,10 +46,16 @@ type poolOf struct{ driver, pool string }
 // write.
 const mostDeviceClasses = 8
 
-func newDeviceIndex(all Objects) *deviceIndex {
-	x := &deviceIndex{classes: lru.New(mostDeviceClasses)}
+// newDeviceIndex is the index of the slices there are; what it was before lends what has not changed.
+func newDeviceIndex(all Objects, before *deviceIndex) *deviceIndex {
+	x := &deviceIndex{classes: lru.New(mostDeviceClasses), making: &sync.Mutex{}}
+	var known []publishedSlice // of those before, what is yet to come
+	if before != nil {
+		x.making, known = before.making, before.slices
+	}
 	type pool struct{ generation, slices, wanted int64 } // it counts where there are all slices of its last generation
-	pools := map[poolOf]pool{}
+	x.slices = make([]publishedSlice, 0, all[sliceKind].length())
+	pools := make(map[poolOf]pool, cap(x.slices))
 	for _, slice := range Each[resourceSlice](all, sliceKind) {
 		at, of := poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}, &slice.Spec.Pool
 		switch known, ok := pools[at]; {
@@ -48,27 +67,26 @@ func newDeviceIndex(all Objects) *deviceIndex {
 		}
 	}
 	seen := map[device]bool{}
-	for _, slice := range Each[resourceSlice](all, sliceKind) {
+	for name, slice := range Each[resourceSlice](all, sliceKind) {
 		at := poolOf{slice.Spec.Driver, slice.Spec.Pool.Name}
 		of := pools[at]
 		if slice.Spec.Pool.Generation != of.generation {
 			continue // replaced
 		}
-		p := publishedSlice{resourceSlice: slice, pool: at}
-		for i := range slice.Spec.Devices {
-			d, again := &slice.Spec.Devices[i], false
-			if of.slices > 1 {
-				id := device{at.driver, at.pool, d.Name}
-				again, seen[id] = seen[id], true
-			} else {
-				again = slices.ContainsFunc(slice.Spec.Devices[:i], func(other publishedDevice) bool { return other.Name == d.Name })
+		p := publishedSlice{resourceSlice: slice, name: name, pool: at, doubt: slice.Doubts, kinds: &[]*sliceKinds{}}
+		if of.slices > 1 || of.wanted != 1 {
+			p.doubt = nil
+			for i := range slice.Spec.Devices {
+				id := device{at.driver, at.pool, slice.Spec.Devices[i].Name}
+				p.doubt = slice.doubted(p.doubt, i, slice.doubtOf(&slice.Spec.Devices[i], of.slices == of.wanted, seen[id]))
+				seen[id] = true
 			}
-			if doubt := slice.doubtOf(d, of.slices == of.wanted, again); doubt != "" {
-				if p.doubt == nil {
-					p.doubt = make([]string, len(slice.Spec.Devices))
-				}
-				p.doubt[i] = doubt
-			}
+		}
+		for len(known) > 0 && known[0].name.compare(name) < 0 {
+			known = known[1:]
+		}
+		if len(known) > 0 && known[0].resourceSlice == slice && slices.Equal(known[0].doubt, p.doubt) {
+			p.kinds = known[0].kinds
 		}
 		x.slices, x.devices = append(x.slices, p), x.devices+len(slice.Spec.Devices)
 	}
@@ -83,12 +101,19 @@ func (slice *resourceSlice) doubtOf(d *publishedDevice, whole, again bool) strin
 		return "the pool " + slice.Spec.Pool.Name + " of " + driver + " is not published whole"
 	case again:
 		return "the pool " + slice.Spec.Pool.Name + " of " + driver + " has two devices " + d.Name
-	case len(d.ConsumesCounters) > 0:
-		return "devices of " + driver + " are parts that share counters"
 	case len(d.BindingConditions) > 0:
 		return "devices of " + driver + " have to be made ready first"
+	}
+	return ""
+}
+
+// sharedBy is why somebody else may have a device first; empty: nobody.
+func (slice *resourceSlice) sharedBy(d *publishedDevice) string {
+	switch {
+	case len(d.ConsumesCounters) > 0:
+		return "devices of " + slice.Spec.Driver + " are parts that share counters"
 	case slice.node() == "":
-		return "devices of " + driver + " are reached from several nodes"
+		return "devices of " + slice.Spec.Driver + " are reached from several nodes"
 	}
 	return ""
 }
@@ -103,9 +128,16 @@ func (slice *resourceSlice) node() string {
 
 // deviceClasses are classes of devices that no request which looks at some attributes can tell apart.
 type deviceClasses struct {
-	of   []equalDevices
-	rows []deviceRow // of each node and class
-	row  []int32     // by device, in the order of the slices
+	of    []equalDevices
+	rows  []deviceRow   // of each node and class
+	kinds []*sliceKinds // by slice
+	row   []int32       // by slice and kind
+	start []int32       // by slice: where its kinds begin
+}
+
+// rowOf is the row that a device counts in.
+func (c *deviceClasses) rowOf(slice, device int) int32 {
+	return c.row[c.start[slice]+c.kinds[slice].of[device]]
 }
 
 // equalDevices are devices that are alike, by one of them: its slice, and where it stands there.
@@ -151,7 +183,7 @@ func (x *deviceIndex) classesFor(attributes []condition, spend func(steps int) b
 	if known, ok := x.classes.Get(key.String()); ok {
 		return known.(*deviceClasses)
 	}
-	out := x.classify(attributes)
+	out := x.classify(key.String(), attributes)
 	x.classes.Add(key.String(), out)
 	return out
 }
@@ -159,35 +191,62 @@ func (x *deviceIndex) classesFor(attributes []condition, spend func(steps int) b
 // stepsPerDeal are the steps that are spent at one go.
 const stepsPerDeal = 8192
 
-func (x *deviceIndex) classify(attributes []condition) *deviceClasses {
-	out := &deviceClasses{row: make([]int32, 0, x.devices)}
-	classes, rows := map[string]int32{}, make(map[string][]int32, len(x.slices))
-	var key []byte
+func (x *deviceIndex) classify(by string, attributes []condition) *deviceClasses {
+	out := &deviceClasses{kinds: make([]*sliceKinds, len(x.slices)), start: make([]int32, len(x.slices))}
+	classes, rows := map[unique.Handle[string]]int32{}, make(map[string][]int32, len(x.slices))
 	for at := range x.slices {
 		slice := &x.slices[at]
+		kinds := slice.kindsBy(by, attributes)
+		out.kinds[at], out.start[at] = kinds, int32(len(out.row))
 		of := rows[slice.node()] // of the node
-		for i := range slice.Spec.Devices {
-			d, doubt := &slice.Spec.Devices[i], ""
-			if slice.doubt != nil {
-				doubt = slice.doubt[i]
-			}
-			key = slice.appendKey(key[:0], d, doubt, attributes)
-			class, ok := classes[string(key)]
+		for i, kind := range kinds.kinds {
+			class, ok := classes[kind]
 			if !ok {
 				class = int32(len(out.of))
-				classes[string(key)] = class
-				out.of = append(out.of, equalDevices{int32(at), int32(i)})
+				classes[kind] = class
+				out.of = append(out.of, equalDevices{int32(at), kinds.first[i]})
 			}
 			row := slices.IndexFunc(of, func(row int32) bool { return out.rows[row].class == class })
 			if row < 0 {
 				row, of = len(of), append(of, int32(len(out.rows)))
 				out.rows = append(out.rows, deviceRow{node: slice.node(), class: class})
 			}
-			out.rows[of[row]].devices++
+			out.rows[of[row]].devices += kinds.count[i]
 			out.row = append(out.row, of[row])
 		}
 		rows[slice.node()] = of
 	}
+	return out
+}
+
+// kindsBy tells the devices of a slice apart, or finds them told apart.
+func (slice *publishedSlice) kindsBy(by string, attributes []condition) *sliceKinds {
+	for _, known := range *slice.kinds {
+		if known.by == by {
+			return known
+		}
+	}
+	out := &sliceKinds{by: by, of: make([]int32, len(slice.Spec.Devices))}
+	var key []byte
+	for i := range slice.Spec.Devices {
+		d, doubt := &slice.Spec.Devices[i], ""
+		if slice.doubt != nil {
+			doubt = slice.doubt[i]
+		}
+		key = slice.appendKey(key[:0], d, doubt, attributes)
+		kind := unique.Make(string(key))
+		at := slices.Index(out.kinds, kind)
+		if at < 0 {
+			at = len(out.kinds)
+			out.kinds, out.first, out.count = append(out.kinds, kind), append(out.first, int32(i)), append(out.count, 0)
+		}
+		out.count[at]++
+		out.of[i] = int32(at)
+	}
+	if len(*slice.kinds) == mostDeviceClasses {
+		*slice.kinds = slices.Delete(*slice.kinds, 0, 1)
+	}
+	*slice.kinds = append(*slice.kinds, out)
 	return out
 }
 
@@ -199,7 +258,7 @@ func (slice *publishedSlice) appendKey(key []byte, d *publishedDevice, doubt str
 	}
 	text(slice.Spec.Driver)
 	text(doubt)
-	key = append(key, byte(bit(d.endless())), byte(len(d.Taints)))
+	key = append(key, byte(bit(d.endless())), byte(bit(slice.node() == "")), byte(bit(len(d.ConsumesCounters) > 0)), byte(len(d.Taints)))
 	for _, taint := range d.Taints {
 		text(taint.Key)
 		text(taint.Value)
@@ -232,17 +291,15 @@ func (d *publishedDevice) endless() bool {
 // taken is how many devices of each row claims hold.
 func (x *deviceIndex) taken(classes *deviceClasses, held *heldDevices) []int32 {
 	out := make([]int32, len(classes.rows))
-	first := 0
 	for at := range x.slices {
 		slice := &x.slices[at]
 		if names := held.in[slice.pool]; len(names) > 0 {
 			for i := range slice.Spec.Devices {
 				if slices.ContainsFunc(names, func(h heldDevice) bool { return h.name == slice.Spec.Devices[i].Name }) {
-					out[classes.row[first+i]]++
+					out[classes.rowOf(at, i)]++
 				}
 			}
 		}
-		first += len(slice.Spec.Devices)
 	}
 	return out
 }

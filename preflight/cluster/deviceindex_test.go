@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-func deviceObject(t *testing.T, kind string, obj any) *unstructured.Unstructured {
+func deviceObject(t testing.TB, kind string, obj any) *unstructured.Unstructured {
 	t.Helper()
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestDevicesAreCountedByClassAsOneByOne(t *testing.T) {
 		if !ok {
 			t.Fatal("the class is not found")
 		}
-		got := s.CountDevices([]DeviceRequest{request}, func(int) bool { return true })[0]
+		got := s.CountDevices([]DeviceRequest{request}, false, func(int) bool { return true })[0]
 		for at, node := range nodes {
 			idle, now := int32(0), int32(0)
 			for _, d := range devices[node] {
@@ -102,7 +102,45 @@ func TestDevicesAreNotCountedWithoutABudget(t *testing.T) {
 	store.SetObject(deviceObject(t, "DeviceClass", &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "all"}}))
 	s := store.Snapshot(time.Unix(1, 0), "")
 	request, _ := s.DeviceRequestOf("all", nil, nil)
-	if counts := s.CountDevices([]DeviceRequest{request}, func(int) bool { return false }); counts != nil {
+	if counts := s.CountDevices([]DeviceRequest{request}, false, func(int) bool { return false }); counts != nil {
 		t.Errorf("counted %v with nothing to spend", counts)
+	}
+}
+
+// BenchmarkFirstCountAfterADeviceChange is about 40,000 devices on 5,000 nodes, of which one becomes another: the
+// snapshot, and the first count in it.
+func BenchmarkFirstCountAfterADeviceChange(b *testing.B) {
+	var store Store
+	sizes := []string{"large", "small"}
+	slice := func(i, round int) *unstructured.Unstructured {
+		node := fmt.Sprintf("n%04d", i)
+		s := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: resourcev1.ResourceSliceSpec{
+			Driver: "d", NodeName: &node, Pool: resourcev1.ResourcePool{Name: node, Generation: 1, ResourceSliceCount: 1},
+		}}
+		for at := range 8 {
+			uuid := fmt.Sprint("u", i, at, round)
+			s.Spec.Devices = append(s.Spec.Devices, resourcev1.Device{Name: fmt.Sprint("d", at), Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"size": {StringValue: &sizes[at%2]}, "uuid": {StringValue: &uuid}}})
+		}
+		return deviceObject(b, "ResourceSlice", s)
+	}
+	for i := range 5000 {
+		store.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%04d", i)}})
+		store.SetObject(slice(i, 0))
+	}
+	store.SetObject(deviceObject(b, "DeviceClass", &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "all"}}))
+	for _, attribute := range []string{"size", "uuid"} {
+		b.Run(attribute, func(b *testing.B) {
+			for round := 0; b.Loop(); round++ {
+				b.StopTimer()
+				changed := slice(round%5000, round)
+				b.StartTimer()
+				store.SetObject(changed)
+				s := store.Snapshot(time.Unix(1, 0), "")
+				request, _ := s.DeviceRequestOf("all", []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: fmt.Sprintf(`device.attributes["d"].%s == "large"`, attribute)}}}, nil)
+				if counts := s.CountDevices([]DeviceRequest{request}, false, func(int) bool { return true }); counts == nil {
+					b.Fatal("nothing was counted")
+				}
+			}
+		})
 	}
 }

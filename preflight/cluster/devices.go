@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -20,19 +22,65 @@ type resourceSlice struct {
 			Generation         int64  `json:"generation"`
 			ResourceSliceCount int64  `json:"resourceSliceCount"`
 		} `json:"pool"`
-		NodeName *string           `json:"nodeName"`
-		Devices  []publishedDevice `json:"devices"`
+		NodeName       *string           `json:"nodeName"`
+		Devices        []publishedDevice `json:"devices"`
+		SharedCounters []struct {
+			Name     string             `json:"name"`
+			Counters map[string]counter `json:"counters"`
+		} `json:"sharedCounters"`
 	} `json:"spec"`
+
+	// What does not depend on other slices.
+	Endless bool     `json:"-"` // some device may be allocated many times
+	Doubts  []string `json:"-"` // by device: why it may not be had; nil: none may not
+}
+
+// readSlice reads a slice, and what does not depend on others.
+func readSlice(o *unstructured.Unstructured) (any, error) {
+	slice := &resourceSlice{}
+	if err := decode(o, slice); err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(slice.Spec.Devices))
+	for i := range slice.Spec.Devices {
+		d := &slice.Spec.Devices[i]
+		slice.Endless = slice.Endless || d.endless()
+		slice.Doubts = slice.doubted(slice.Doubts, i, slice.doubtOf(d, true, seen[d.Name]))
+		seen[d.Name] = true
+	}
+	return slice, nil
+}
+
+// doubted adds a doubt of a device, if there is one.
+func (slice *resourceSlice) doubted(doubts []string, device int, doubt string) []string {
+	if doubt == "" {
+		return doubts
+	}
+	if doubts == nil {
+		doubts = make([]string, len(slice.Spec.Devices))
+	}
+	doubts[device] = doubt
+	return doubts
 }
 
 // publishedDevice is one device of a slice.
 type publishedDevice struct {
 	Name                     string                     `json:"name"`
 	Attributes               map[string]deviceAttribute `json:"attributes"`
-	ConsumesCounters         []struct{}                 `json:"consumesCounters"`
+	ConsumesCounters         []counterUse               `json:"consumesCounters"`
 	BindingConditions        []string                   `json:"bindingConditions"`
 	Taints                   []deviceTaint              `json:"taints"`
 	AllowMultipleAllocations *bool                      `json:"allowMultipleAllocations"`
+}
+
+// counterUse is what a device takes of a counter set of its pool.
+type counterUse struct {
+	CounterSet string             `json:"counterSet"`
+	Counters   map[string]counter `json:"counters"`
+}
+
+type counter struct {
+	Value resource.Quantity `json:"value"`
 }
 
 type deviceTaint struct {
@@ -129,9 +177,7 @@ type PublishedDevices struct {
 func (p *PublishedDevices) add(s *resourceSlice) {
 	put(&p.drivers, s.Spec.Driver, true)
 	n := int64(len(s.Spec.Devices))
-	for _, d := range s.Spec.Devices {
-		p.Endless = p.Endless || d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
-	}
+	p.Endless = p.Endless || s.Endless
 	p.Total += n
 	if s.Spec.NodeName == nil || *s.Spec.NodeName == "" {
 		p.Shared += n

@@ -25,8 +25,8 @@ const (
 
 // deviceSelector is an expression in CEL, as far as it is read: conditions that must all hold.
 //
-// Only two forms of conditions are read, a driver and an attribute that equals a literal: these have one
-// meaning. What else stands there may hold or not; beside a driver that is another it does not matter, for
+// Only two forms of conditions are read, a driver that equals a literal and an attribute that equals one or
+// differs from it: these have one meaning. What else stands there may hold or not; beside a driver that is another it does not matter, for
 // CEL's && is false where either side is, whatever the other
 // (https://github.com/google/cel-spec/blob/master/doc/langdef.md#logical-operators).
 type deviceSelector struct {
@@ -34,8 +34,9 @@ type deviceSelector struct {
 	more       bool // there are others
 }
 
-// condition is that the driver, or an attribute of the device, equals a literal.
+// condition is that the driver, or an attribute of the device, equals a literal; that it differs from it.
 type condition struct {
+	differs           bool
 	domain, attribute string // both empty: the driver
 	name              string // domain and attribute, as drivers write it
 	text              *string
@@ -45,7 +46,7 @@ type condition struct {
 
 var (
 	driverIs    = regexp.MustCompile(`^device\.driver\s*==\s*("[^"'\\]*"|'[^"'\\]*')$`)
-	attributeIs = regexp.MustCompile(`^device\.attributes\[("[^"'\\]*"|'[^"'\\]*')\]\.([A-Za-z_][A-Za-z0-9_]*)\s*==\s*("[^"'\\]*"|'[^"'\\]*'|true|false|-?[0-9]{1,18})$`)
+	attributeIs = regexp.MustCompile(`^device\.attributes\[("[^"'\\]*"|'[^"'\\]*')\]\.([A-Za-z_][A-Za-z0-9_]*)\s*(==|!=)\s*("[^"'\\]*"|'[^"'\\]*'|true|false|-?[0-9]{1,18})$`)
 )
 
 // readSelector reads an expression; what is not read makes it hold perhaps.
@@ -69,16 +70,16 @@ func readSelector(expression string) (out deviceSelector) {
 			out.more = true
 			continue
 		}
-		c := condition{domain: *unquoted(m[1]), attribute: m[2]}
+		c := condition{domain: *unquoted(m[1]), attribute: m[2], differs: m[3] == "!="}
 		c.name = c.domain + "/" + c.attribute
-		switch n, err := strconv.ParseInt(m[3], 10, 64); {
-		case m[3] == "true", m[3] == "false":
-			truth := m[3] == "true"
+		switch n, err := strconv.ParseInt(m[4], 10, 64); {
+		case m[4] == "true", m[4] == "false":
+			truth := m[4] == "true"
 			c.truth = &truth
 		case err == nil:
 			c.number = &n
 		default:
-			c.text = unquoted(m[3])
+			c.text = unquoted(m[4])
 		}
 		out.conditions = append(out.conditions, c)
 	}
@@ -126,11 +127,11 @@ func (c *condition) holds(driver string, d *publishedDevice) answer {
 	case !ok:
 		return perhaps
 	case c.text != nil && a.String != nil:
-		return answerOf(*c.text == *a.String)
+		return answerOf((*c.text == *a.String) != c.differs)
 	case c.number != nil && a.Int != nil:
-		return answerOf(*c.number == *a.Int)
+		return answerOf((*c.number == *a.Int) != c.differs)
 	case c.truth != nil && a.Bool != nil:
-		return answerOf(*c.truth == *a.Bool)
+		return answerOf((*c.truth == *a.Bool) != c.differs)
 	}
 	return perhaps
 }

@@ -57,7 +57,7 @@ var (
 		VolcanoKind:  {rule: true, read: strictly[volcanoQueue]},
 		T9kQueueKind: {rule: true, read: strictly[t9kQueue]},
 		NodePoolKind: {rule: true, read: strictly[nodePoolObject]},
-		sliceKind:    {rule: true, read: strictly[resourceSlice]},
+		sliceKind:    {rule: true, read: readSlice},
 
 		ClaimKind.GroupKind():      {version: "v1", read: readClaim},
 		VolumeKind.GroupKind():     {version: "v1", read: readVolume},

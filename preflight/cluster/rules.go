@@ -68,11 +68,11 @@ func rulesOf(all Objects, before *Rules, stale map[schema.GroupKind]bool) *Rules
 		}
 	}
 	if changed(sliceKind) {
-		r.Published = PublishedDevices{}
+		r.Published = PublishedDevices{on: make(map[string]int64, all[sliceKind].length())}
 		for _, s := range Each[resourceSlice](all, sliceKind) {
 			r.Published.add(s)
 		}
-		r.devices = newDeviceIndex(all)
+		r.devices = newDeviceIndex(all, r.devices)
 	}
 	if changed(classesKind) {
 		r.deviceClasses = deviceClassesIn(all)

@@ -75,10 +75,10 @@ const mostSelectors = 64
 // StorageCapacities is how many objects say how much storage there is where.
 func (s *Snapshot) StorageCapacities() int { return s.objects[CapacityKind.GroupKind()].length() }
 
-// StorageFor says on which nodes there is storage for a volume of a class, and how much there is in sum
-// where there is least of what is enough for one; -1: that is not said. Not judged: there are too many
+// StorageFor says on which nodes there is storage for a volume of a class and, in one place, so much in sum,
+// and how much there is where there is least of that; -1: that is not said. Not judged: there are too many
 // selectors to ask.
-func (s *Snapshot) StorageFor(class string, size int64) (has func(at int) bool, least int64, judged bool) {
+func (s *Snapshot) StorageFor(class string, size, sum int64) (has func(at int) bool, least int64, judged bool) {
 	type values struct {
 		keys []string
 		any  map[string]bool
@@ -87,7 +87,7 @@ func (s *Snapshot) StorageFor(class string, size int64) (has func(at int) bool, 
 	var selectors []labels.Selector
 	first := true
 	for _, c := range Each[storageCapacity](s.objects, CapacityKind.GroupKind()) {
-		if c.class != class || c.largest < size {
+		if c.class != class || c.largest < size || c.left < sum {
 			continue
 		}
 		if first || c.left < least {

@@ -14,8 +14,9 @@ import (
 // one has to be made, if that is done for the claim
 // (k8s.io/kubernetes v1.37 pkg/scheduler/framework/plugins/volumebinding/binder.go, findMatchingVolumes).
 // Not sure: other volumes suit the one than suit the other, whatever their size, and of equal volumes the
-// one that is taken decides; or there are too many to look at.
-func (s *Snapshot) Dealt(claims []*corev1.PersistentVolumeClaim, class string) (dealt func(at int, made func(claim int) bool) bool, sure bool) {
+// one that is taken decides; or there are too many to look at. With local only volumes are dealt that one
+// node reaches: what others leave does not matter there.
+func (s *Snapshot) Dealt(claims []*corev1.PersistentVolumeClaim, class string, local bool) (dealt func(at int, made func(claim int) bool) bool, sure bool) {
 	order := make([]int, 0, len(claims))
 	meant := map[int]func(at int) bool{} // claims that have a volume of their own
 	for i, claim := range claims {
@@ -32,7 +33,7 @@ func (s *Snapshot) Dealt(claims []*corev1.PersistentVolumeClaim, class string) (
 		return q.Value()
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size(a), size(b)) })
-	volumes, sure := s.suited(claims, order, class)
+	volumes, sure := s.suited(claims, order, class, local)
 	return func(at int, made func(claim int) bool) bool {
 		for i, there := range meant {
 			if !there(at) && !made(i) {
@@ -84,7 +85,7 @@ func (v *suitedVolumes) on(at int) []int64 {
 
 // suited are the volumes of a class that suit some claims, whatever their size. False: other volumes suit
 // the one than suit the other, or there are too many to look at.
-func (s *Snapshot) suited(claims []*corev1.PersistentVolumeClaim, order []int, class string) (*suitedVolumes, bool) {
+func (s *Snapshot) suited(claims []*corev1.PersistentVolumeClaim, order []int, class string, local bool) (*suitedVolumes, bool) {
 	out := &suitedVolumes{s: s, onHost: map[string][]int64{}}
 	if len(order) == 0 {
 		return out, true
@@ -97,7 +98,7 @@ func (s *Snapshot) suited(claims []*corev1.PersistentVolumeClaim, order []int, c
 	}
 	for name := range s.storage.unclaimed.in(class) {
 		v := Find[Volume](s.objects, VolumeKind, "", name.Name)
-		if v == nil {
+		if v == nil || local && len(v.hosts) != 1 {
 			continue
 		}
 		suits := 0

@@ -29,7 +29,7 @@ const (
 	// classes of one driver, and one whose selector is not read
 	classes = "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\"'}}]}\n---\n" +
 		"apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: large}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\" && device.attributes[\"gpu.example.com\"].size == \"large\"'}}]}\n---\n" +
-		"apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: odd}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\" && device.attributes[\"gpu.example.com\"].size != \"large\"'}}]}\n---\n"
+		"apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: odd}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\" && device.attributes[\"gpu.example.com\"].size.startsWith(\"s\")'}}]}\n---\n"
 )
 
 // holds is a claim that has a device of a node.
@@ -93,6 +93,8 @@ func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
 		overlap    = "some devices suit several requests and others one of them"
 		notCounted = "resource claims (DRA) are not judged"
 		noPlace    = "no placement keeps how many devices of class %s a node has"
+		choice     = `firstAvailable: [{name: x, deviceClassName: large, count: 1}, {name: z, deviceClassName: gpu, count: 2, selectors: [{cel: {expression: 'device.attributes["gpu.example.com"].size == "small"'}}]}]`
+		notLarge   = `, selectors: [{cel: {expression: 'device.attributes["gpu.example.com"].size != "large"'}}]`
 	)
 	cases := map[string]struct {
 		objects string
@@ -128,7 +130,22 @@ func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
 		"but 4 that are held, as often as wanted":   {two + holds("a", 0) + holds("b", 0) + template("gpus", of("gpu", 4, ", adminAccess: true")), claiming(9, "gpus"), fit.Fits, ""},
 		"and 4 twice of 4 perhaps":                  {two + template("gpus", of("gpu", 4, ", adminAccess: true"), of("gpu", 4, ", adminAccess: true")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "those of several requests may be the same"},
 		"beside who takes them":                     {two + template("gpus", of("gpu", 4, ", adminAccess: true")) + template("more", of("gpu", 4, "")), claiming(2, "gpus", "more"), fit.Fits, ""},
-		"one of several":                            {two + template("gpus", "firstAvailable: [{name: x, deviceClassName: gpu, count: 4}]"), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"one of several":                            {two + template("gpus", "firstAvailable: [{name: x, deviceClassName: gpu, count: 4}]"), claiming(1, "gpus"), fit.Fits, ""},
+		"two of several, six times":                 {two + template("gpus", choice), claiming(6, "gpus"), fit.Fits, ""},
+		"but not seven times":                       {two + template("gpus", choice), claiming(7, "gpus"), fit.TooBig, "1 of class large or 2 of class gpu"},
+		"one of several beside who takes its own":   {two + template("gpus", choice) + template("more", of("large", 1, "")), claiming(1, "gpus", "more"), fit.Unknown, notCounted},
+		"one of several of which one is not read":   {two + template("gpus", "firstAvailable: [{name: x, deviceClassName: odd, count: 4}]"), claiming(1, "gpus"), fit.Unknown, notCounted},
+		"some suit both, and enough for either":     {two + template("gpus", of("gpu", 1, ""), of("large", 1, "")), claiming(2, "gpus"), fit.Fits, ""},
+		"on a node without any that suit the other": {classes + pool("a", "", smallGPU) + pool("b", "", largeGPU) + template("gpus", of("gpu", 1, "")) + template("more", of("large", 1, "")), claiming(1, "gpus", "more"), fit.Fits, ""},
+		"what is selected by what it is not":        {two + template("gpus", of("gpu", 2, notLarge)), claiming(2, "gpus"), fit.Fits, ""},
+		"and more than that":                        {two + template("gpus", of("gpu", 3, notLarge)), claiming(1, "gpus"), fit.TooBig, ""},
+		"parts, and enough for any two":             {classes + parts(4) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.Fits, ""},
+		"parts, and enough for some two":            {classes + parts(2) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.Unknown, "parts that share counters"},
+		"parts, of which one is taken":              {classes + parts(4) + holds("a", 2) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.Fits, ""},
+		"parts, and another is taken":               {classes + parts(3) + holds("a", 0) + template("gpus", of("gpu", 2, "")), claiming(1, "gpus"), fit.Unknown, "parts that share counters"},
+		"devices of several nodes beside its own":   {classes + pool("a", "", largeGPU) + strings.Replace(pool("b", "", largeGPU), "nodeName: b", "allNodes: true", 1) + template("gpus", of("gpu", 1, "")), claiming(1, "gpus"), fit.Fits, ""},
+		"8 requests beside each other":              {slots(7), claiming(1, append(manyNames(7), "gpus")...), fit.Fits, ""},
+		"9 requests beside each other":              {slots(8), claiming(1, append(manyNames(8), "gpus")...), fit.Unknown, overlap},
 		"all that there are":                        {two + template("gpus", "exactly: {deviceClassName: gpu, allocationMode: All}"), claiming(1, "gpus"), fit.Unknown, notCounted},
 		"a rule that taints devices":                {two + "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: {taint: {key: health, effect: NoSchedule}}\n---\n" + template("gpus", of("gpu", 1, "")), claiming(1, "gpus"), fit.Unknown, fmt.Sprintf(atMost, "gpu") + "some devices may be tainted by a DeviceTaintRule"},
 		"a class that is not there":                 {two + template("gpus", of("none", 1, "")), claiming(1, "gpus"), fit.Unknown, notCounted},
@@ -147,6 +164,27 @@ func TestDevicesThatAreAlikeForAllRequestsAreCounted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// parts are devices that take 1, 1 and 2 of a counter of so much.
+func parts(of int) string {
+	take := func(n int) string {
+		return fmt.Sprintf("%s, consumesCounters: [{counterSet: m, counters: {n: {value: %d}}}]", largeGPU, n)
+	}
+	return pool("a", fmt.Sprintf(", sharedCounters: [{name: m, counters: {n: {value: %d}}}]", of), take(1), take(1), take(2))
+}
+
+// slots are devices in so many slots, and templates for one of each and for one of any.
+func slots(n int) string {
+	var devices []string
+	out := classes + template("gpus", of("gpu", 1, ""))
+	for i := range 40 {
+		devices = append(devices, fmt.Sprintf(", attributes: {slot: {int: %d}}", i%n))
+	}
+	for i, name := range manyNames(n) {
+		out += template(name, of("gpu", 1, fmt.Sprintf(`, selectors: [{cel: {expression: 'device.attributes["gpu.example.com"].slot == %d'}}]`, i)))
+	}
+	return out + pool("a", "", devices...)
 }
 
 // manyOf is a node with a device of each of so many drivers but the last, and templates for them.

@@ -56,6 +56,8 @@ func TestClaimsOfOneClassEachTakeAVolumeOfTheirOwn(t *testing.T) {
 	ab := local + asked("one", "local", 5, "") + asked("two", "local", 5, "")
 	pair := gangOf(group("Worker", 1, mounts("one", "two")))
 	two := gangOf(group("Worker", 1, mounts("one")), group("Server", 1, mounts("two")))
+	after := gangOf(group("Worker", 1, mounts("one")), group("Server", 1, mounts("two")))
+	after.Groups[1].After = []string{"Worker"}
 	wide := func(n int) string {
 		var out strings.Builder
 		for i := range n {
@@ -78,10 +80,12 @@ func TestClaimsOfOneClassEachTakeAVolumeOfTheirOwn(t *testing.T) {
 			local + asked("one", "local", 5, ", selector: {matchLabels: {tier: gold}}") + asked("two", "local", 5, "") + disk("v1", 10, host, "a") + strings.ReplaceAll(disk("v2", 10, host, "a"), "{name: v2}", "{name: v2, labels: {tier: gold}}"), pair,
 			"unknown Worker a" + shared,
 		},
-		"two groups and enough for both":     {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "a"), two, "fits Worker a Server a"},
-		"two groups and one volume for each": {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), two, "unknown Worker a Server a" + shared},
-		"64 volumes that all nodes reach":    {ab + wide(64), pair, "fits Worker a"},
-		"65 volumes that all nodes reach":    {ab + wide(65), pair, "unknown Worker a" + shared},
+		"two groups and enough for both":        {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "a"), two, "fits Worker a Server a"},
+		"two groups and one volume for each":    {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), two, "fits Worker a Server b"},
+		"and they keep them when they are done": {ab + disk("v1", 10, host, "a") + disk("v2", 10, host, "b"), after, "unknown Worker a Server a" + shared},
+		"two groups and volumes of a zone":      {ab + disk("v1", 10, "zone", "z") + disk("v2", 10, "zone", "z"), two, "unknown Worker a Server a" + shared},
+		"64 volumes that all nodes reach":       {ab + wide(64), pair, "fits Worker a"},
+		"65 volumes that all nodes reach":       {ab + wide(65), pair, "unknown Worker a" + shared},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -143,6 +147,7 @@ func TestAClaimGoesWhereItsDriverHasStorage(t *testing.T) {
 		"64 capacities that say it in expressions":   {one + selectors(64), single, "full"},
 		"65 capacities are too many":                 {one + selectors(65), single, "unknown Worker a; the claim one needs storage that csi.example.com has on some nodes only, which is not judged"},
 		"volumes of all pods, and one more than fit": {roomy + capacity("a", "room", "{matchLabels: {zone: z}}", "capacity: 20Gi"), each(3), "unknown Worker a; csi.example.com is to make volumes of 30Gi in all; which of them share its storage, of which as little as 20Gi is left in one place, is not judged"},
+		"and enough for all in another place":        {roomy + capacity("a", "room", on("a"), "capacity: 20Gi") + capacity("b", "room", on("b"), "capacity: 30Gi"), each(3), "fits Worker b"},
 		"how much is left in sum is not said":        {roomy + capacity("a", "room", "{matchLabels: {zone: z}}", "maximumVolumeSize: 20Gi"), each(2), "unknown Worker a; csi.example.com is to make volumes of 20Gi in all; how much storage it has left in one place is not known"},
 	}
 	for name, tc := range cases {

@@ -38,22 +38,23 @@ func (o *oracle) judge(s *scenario, orders int) (outcome, error) {
 	}
 	r := whatif.Answer(o.ctx, snapshot, s.gang)
 	out := outcome{scenario: s.name, about: s.about, verdict: r.Verdict, said: r.String()}
-	switch r.Verdict {
-	case fit.Fits:
+	switch {
+	case r.Verdict == fit.Unknown:
+		out.said = strings.Join(r.Assumed, "; ")
+	case orders == 0: // the fit alone
+	case r.Verdict == fit.Fits:
 		out.differs, err = o.confirm(s, r)
-	case fit.TooBig:
+	case r.Verdict == fit.TooBig:
 		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.refute(s, s.idle(), orders)
 			if out.differs != "" {
 				out.differs = "on the idle cluster " + out.differs
 			}
 		}
-	case fit.Full, fit.Fragmented:
+	default:
 		if out.differs, err = o.refute(s, &s.clusterState, orders); out.differs == "" && err == nil {
 			out.differs, err = o.moved(s, r, orders)
 		}
-	default:
-		out.said = strings.Join(r.Assumed, "; ")
 	}
 	return out, err
 }

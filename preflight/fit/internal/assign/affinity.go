@@ -166,6 +166,9 @@ func (q *Solver) Clashes(a, b *PodSet) bool {
 	if podspec.PortConflict(a.Facts.Ports, b.Facts.Ports) || podspec.DiskConflict(a.Facts.Disks, b.Facts.Disks) {
 		return true
 	}
+	if a != b && slices.ContainsFunc(a.Facts.apartBy, func(class string) bool { return slices.Contains(b.Facts.apartBy, class) }) {
+		return true
+	}
 	return q.apart(a, b) || q.apart(b, a)
 }
 

@@ -117,6 +117,7 @@ type podFacts struct {
 	Claims                           []ClaimUse
 	storage                          []storageUse
 	waiting                          []waitingClaim
+	apartBy                          []string // classes of volumes for which its pods keep from those of others
 	devicesCounted                   bool     // its claims of devices are counted, and nothing of them is left out
 	closedIdle, closedNow, neverOpen []bool   // by node; nil: none
 	BlockedBy                        string   // why no pod is scheduled, whatever room there is; empty: nothing
@@ -176,6 +177,8 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 	if !b.Spend(stepsOfLabels(len(s.Nodes()), len(keys))) {
 		return cycle
 	}
+	cycle.doubtSharedClasses(g)
+	cycle.doubtStorage(g)
 	cycle.Grouping = s.GroupNodes(slices.Sorted(maps.Keys(keys)))
 	byLabels := cycle.Grouping
 	if byName {
@@ -189,8 +192,6 @@ func newCycle(s *cluster.Snapshot, g gang.Gang, b *Budget, strict bool) *Cycle {
 			}
 		}
 	}
-	cycle.doubtSharedClasses()
-	cycle.doubtStorage(g)
 	cycle.countAttached()
 	cycle.countDevices(g)
 	if cycle.Constrained = cycle.isConstrained(g); cycle.Constrained {

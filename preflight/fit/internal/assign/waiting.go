@@ -26,8 +26,8 @@ type waitingClaim struct {
 
 // storageUse is storage that a driver says it has on some nodes only.
 type storageUse struct {
-	driver, claim string // claim empty: each pod has one of its own
-	size, least   int64  // asked; least is there, in sum, where there is enough for one (-1: not said)
+	driver, class, claim string // claim empty: each pod has one of its own
+	size, least          int64  // asked; least is there, in sum, where there is enough for one (-1: not said)
 }
 
 // unbound reads a claim without a volume: own says that each pod has one of its own. It returns a claim
@@ -139,12 +139,12 @@ func storageFor(s *cluster.Snapshot, cycle *Cycle, t *podFacts, claim *corev1.Pe
 	if !cycle.Budget.Spend(s.StorageCapacities()) {
 		return nil
 	}
-	has, least, judged := s.StorageFor(class.Name, size.Value())
+	has, least, judged := s.StorageFor(class.Name, size.Value(), math.MinInt64)
 	if !judged {
 		t.doubtYes(doubt)
 		return nil
 	}
-	use := storageUse{driver: class.Provisioner, claim: claim.Name, size: size.Value(), least: least}
+	use := storageUse{driver: class.Provisioner, class: class.Name, claim: claim.Name, size: size.Value(), least: least}
 	if own {
 		use.claim = ""
 	}
@@ -169,7 +169,7 @@ func servedTogether(s *cluster.Snapshot, cycle *Cycle, t *podFacts, waiting []wa
 		if len(one) < 2 {
 			continue
 		}
-		dealt, sure := s.Dealt(claims, class)
+		dealt, sure := s.Dealt(claims, class, false)
 		if !sure {
 			t.doubtYes(fmt.Sprintf("the claims %s and %s take volumes of the class %s, and which is not judged", one[0].Name, one[1].Name, class))
 			continue
@@ -184,7 +184,7 @@ func servedTogether(s *cluster.Snapshot, cycle *Cycle, t *podFacts, waiting []wa
 
 // doubtSharedClasses blurs the answer where pods of several groups have claims that wait for volumes of
 // one class that are there, and these may not do for all of them: which claim takes which is not judged.
-func (cycle *Cycle) doubtSharedClasses() {
+func (cycle *Cycle) doubtSharedClasses(g gang.Gang) {
 	type user struct {
 		waitingClaim
 		group int
@@ -206,10 +206,13 @@ func (cycle *Cycle) doubtSharedClasses() {
 		if users[0].group == users[len(users)-1].group || !cycle.Budget.Spend(len(cycle.s.Nodes())*(len(users)+4)) {
 			continue
 		}
-		dealt, sure := cycle.s.Dealt(claims, class)
+		dealt, sure := cycle.s.Dealt(claims, class, false)
 		if sure && cycle.s.OnOneHost(class) && !slices.ContainsFunc(cycle.nodesOfSeveral(class), func(at int) bool {
 			return !dealt(at, func(i int) bool { return users[i].now(at) })
 		}) {
+			continue
+		}
+		if cycle.strict && len(g.Stages()) == 1 && cycle.keepApart(class) {
 			continue
 		}
 		for _, u := range users[1:] {
@@ -218,6 +221,33 @@ func (cycle *Cycle) doubtSharedClasses() {
 			}
 		}
 	}
+}
+
+// keepApart keeps groups with waiting claims of a class from each other's nodes, and each on nodes where
+// volumes that no other node reaches do for its claims, or where one is made for each: then it does not
+// matter which claim takes which. False: that cannot be said. Claims keep their volumes when their pods are
+// done: groups that run one after the other are not kept apart so.
+func (cycle *Cycle) keepApart(class string) bool {
+	for i := range cycle.Facts {
+		t := &cycle.Facts[i]
+		var mine []waitingClaim
+		var claims []*corev1.PersistentVolumeClaim
+		for _, w := range t.waiting {
+			if w.class == class && !slices.ContainsFunc(mine, func(o waitingClaim) bool { return o.Name == w.Name }) {
+				mine, claims = append(mine, w), append(claims, w.PersistentVolumeClaim)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		dealt, sure := cycle.s.Dealt(claims, class, true)
+		if !sure || !cycle.Budget.Spend(len(cycle.s.Nodes())*(len(mine)+4)) {
+			return false
+		}
+		closeNow(cycle.s, t, func(at int) bool { return dealt(at, func(i int) bool { return mine[i].now(at) }) })
+		t.apartBy = append(t.apartBy, class)
+	}
+	return true
 }
 
 // nodesOfSeveral are the nodes where pods of several groups with waiting claims of a class may go.
@@ -270,6 +300,12 @@ func (cycle *Cycle) doubtStorage(g gang.Gang) {
 			d := drivers[use.driver]
 			if d.claims == 1 || d.sum <= d.least {
 				continue
+			}
+			if cycle.strict && cycle.Budget.Spend(cycle.s.StorageCapacities()+len(cycle.s.Nodes())) {
+				if has, _, judged := cycle.s.StorageFor(use.class, use.size, d.sum); judged {
+					closeNow(cycle.s, &cycle.Facts[i], has) // wherever they go, there is storage for all
+					continue
+				}
 			}
 			format := func(n int64) string { return job.Format(corev1.ResourceEphemeralStorage, n) }
 			left := fmt.Sprintf("which of them share its storage, of which as little as %s is left in one place, is not judged", format(d.least))
