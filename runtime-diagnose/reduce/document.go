@@ -3,6 +3,7 @@ package reduce
 import (
 	"hash/maphash"
 	"strings"
+	"unicode/utf8"
 )
 
 // Document tells a text about errors from the output of a program: a page of documentation, a template for
@@ -12,8 +13,12 @@ import (
 type Document struct {
 	lines, stamped, headings, fences, definitions, indented int
 	sentences, sentenceBytes, bytes, code                   int
+	remarks, settings, quoted                               int // comments, keys with a value, items of a list of texts
+	above                                                   int // characters of the line before, where it begins at the margin
 	block, longestBlock                                     int // lines between two fences
 	fenced, over                                            bool
+	marked                                                  bool // a mark that only pages have
+	begins                                                  bool // it begins as a source does
 	source                                                  bool // the block is one of source code
 	seen                                                    map[uint64]struct{}
 }
@@ -30,6 +35,8 @@ const (
 	leastProse        = 4096 // bytes of sentences, of a page without marks
 	leastDefinitions  = 4    // of a source
 	linesToDefinition = 16   // of a source, at most
+	linesInBodies     = 64   // of one that is nearly all bodies of classes and functions
+	leastRemarks      = 3    // of a file of settings: programs print theirs without
 	linesUntilSure    = 256  // of a text that has shown nothing of a document: it is none
 	mostSentences     = 4096 // that are told apart
 )
@@ -52,24 +59,50 @@ func (d *Document) See(body string, stamped bool) {
 		d.over, d.seen = true, nil
 		return
 	}
+	above, margin := d.above, body[0] != ' ' && body[0] != '\t'
+	if d.above = 0; margin {
+		d.above = utf8.RuneCountInString(text)
+	}
+	d.begins = d.begins || d.lines == 1 && (definition(text) || strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*") || strings.HasPrefix(text, `"""`))
+	d.count(text)
 	switch {
-	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
+	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") && !strings.HasPrefix(text, "~~~~"): // more are a rule
 		d.fence(strings.ToLower(text[len("```"):]))
 	case stamped || hasTime(text):
 		d.stamped++
 	case d.fenced:
 		d.block++
-	case heading(text):
+	case margin && (heading(text) || underline(text, above)):
 		d.headings++
-	case body[0] == ' ' || body[0] == '\t':
+	case directive(text):
+		d.headings++
+		d.marked = true
+	case d.lines == 1 && text == "---": // what stands before a page of a site (https://jekyllrb.com/docs/front-matter/)
+		d.headings, d.marked = leastHeadings, true
+	case !margin:
 		if d.indented++; isCode(text) {
 			d.code++
+		}
+		if text[len(text)-1] == ':' && strings.HasPrefix(strings.TrimPrefix(text, "async "), "def ") {
+			d.definitions++
 		}
 		d.sentence(text)
 	case definition(text):
 		d.definitions++
 	default:
 		d.sentence(text)
+	}
+}
+
+// count notes what files are made of that nobody prints.
+func (d *Document) count(text string) {
+	switch {
+	case heading(text), strings.HasPrefix(text, "//"), strings.HasPrefix(text, "/*"):
+		d.remarks++
+	case item(text):
+		d.quoted++
+	case setting(text):
+		d.settings++
 	}
 }
 
@@ -107,7 +140,7 @@ func (d *Document) sentence(text string) {
 
 // promises says that a text may still turn out to be a document.
 func (d *Document) promises() bool {
-	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesToDefinition > d.lines)
+	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesInBodies > d.lines || d.quoted*3 > d.lines || d.remarks > 0 && d.settings*2 > d.lines)
 }
 
 // timed says that more than one line of twenty carries a time.
@@ -126,8 +159,20 @@ func (d *Document) Is() bool {
 	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
 	prose := d.sentenceBytes >= leastProse && d.sentenceBytes*20 > d.bytes*9
 	short := d.sentences >= leastSentences && d.sentenceBytes*2 > d.bytes && d.sentenceBytes > longSentence*d.sentences && d.longestBlock == 0
-	source := d.definitions >= leastDefinitions && (d.code*2 > d.lines || d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines)
-	return d.lines >= leastOfDocument && (marks || prose || source) || short
+	return d.lines >= leastOfDocument && (marks || prose || d.isSource()) || short || d.marked && d.headings >= leastHeadings || d.begins && d.isSource()
+}
+
+// isSource says that the text is one that a program is made of or set by: definitions and what is in them, a list
+// of texts, settings with remarks.
+func (d *Document) isSource() bool {
+	bodies := d.code*2 > d.lines || d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines ||
+		d.definitions*linesInBodies > d.lines && d.indented*5 > d.lines*3
+	least := leastDefinitions
+	if d.begins {
+		least /= 2
+	}
+	return d.definitions >= least && bodies || d.quoted*2 > d.lines ||
+		d.remarks >= leastRemarks && (d.remarks+d.settings+d.quoted)*4 > d.lines*3
 }
 
 // hasTime finds a time of day where lines begin.
@@ -158,12 +203,46 @@ func heading(text string) bool {
 	return level > 0 && level <= 6 && len(text) > level+1 && text[level] == ' '
 }
 
+// underline is what stands below a heading of reStructuredText, one mark again and again, as long as the heading
+// (https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#sections). Programs print rules of one
+// length below whatever it is.
+func underline(text string, above int) bool {
+	return len(text) >= 3 && len(text) == above && strings.IndexByte("=-~^*+\"'#", text[0]) >= 0 && strings.Trim(text, text[:1]) == ""
+}
+
+// directive is one of reStructuredText, as ".. code-block:: python".
+func directive(text string) bool {
+	name, _, found := strings.Cut(strings.TrimPrefix(text, ".. "), "::")
+	return found && strings.HasPrefix(text, ".. ") && name != "" && !strings.Contains(name, " ")
+}
+
+// item is one of a list of texts in any language.
+func item(text string) bool {
+	text, ends := strings.CutSuffix(text, ",")
+	text = strings.TrimLeft(text, "rbf")
+	return ends && len(text) > 1 && strings.IndexByte("\"'`", text[0]) >= 0 && text[len(text)-1] == text[0]
+}
+
+// setting is a key with its value as YAML, TOML and INI write it, or the heading of a section.
+func setting(text string) bool {
+	text = strings.TrimPrefix(text, "- ")
+	end := 0
+	for end < len(text) && (isLetter(text[end]) || '0' <= text[end] && text[end] <= '9' || strings.IndexByte("_-./", text[end]) >= 0) {
+		end++
+	}
+	rest := text[end:]
+	return end > 0 && (rest == ":" || strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " = ")) || len(text) > 2 && text[0] == '[' && text[len(text)-1] == ']'
+}
+
 // definitions begin lines at the margin of a source in the languages that training is written in.
 var definitions = []string{
-	"def ", "class ", "import ", "from ", "async def ", "@", "func ", "package ", "type ", "#include ", "struct ", "static ", "template", "namespace ", "using ",
+	"def ", "class ", "import ", "from ", "async def ", "@", "func ", "package ", "type ", "#include ", "#define ", "#if", "#endif", "struct ", "static ", "template", "namespace ", "using ",
 }
 
 func definition(text string) bool {
+	if text == "}" || text == "};" { // where the body of one ends
+		return true
+	}
 	for _, word := range definitions {
 		if rest, ok := strings.CutPrefix(text, word); ok && rest != "" && rest[0] != ' ' {
 			return word != "from " || strings.Contains(rest, " import ")
