@@ -213,7 +213,7 @@ func (d *diagnosis) result(ctx context.Context) Result {
 func (d *diagnosis) readings() report.Reading {
 	l := &d.logs
 	return report.Reading{
-		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Broken: l.broken, Missing: l.missing,
+		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Done: l.done, Broken: l.broken, Missing: l.missing,
 		BytesRead: l.bytesRead, BytesSkipped: l.bytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
 	}
 }

@@ -33,7 +33,7 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 	const list = "FATAL = [\n" // and so many texts
 	texts := list + strings.Repeat("    \"No space left on device\",\n", 30) + "]\n"
 	restructured := "Memory\n------\n\nWhat to do about it\n^^^^^^^^^^^^^^^^^^^\n\nThis is what is printed:\n\n.. code-block:: text\n\n    " + memory + "\nSee the page.\n\n.. note::\n    The page says more.\n\nEnd of it\n~~~~~~~~~\n" + strings.Repeat("    more\n", 4)
-	settings := "# where the data is\ndata:\n  path: /data\n" + strings.Repeat("  shards: 4\n", 30) + "# restart where there is No space left on device\nrestart: true\n# and how often\ntimes: 3\n"
+	settings := "# where the data is\ndata:\n  path: /data\n" + many("  shards%d: 4\n", 30) + "# restart where there is No space left on device\nrestart: true\n# and how often\ntimes: 3\n"
 	bodies := "class Loader:\n    \"\"\"Loads.\n\n" + strings.Repeat("    Some of what it loads\n", 60) + "    OSError: [Errno 28] No space left on device\n    \"\"\"\n" +
 		strings.Repeat("    def read(self):\n        pass\n\n", 4)
 	c := "/*\n * Reads.\n */\n\n#include <a.h>\n#if X\n#include \"b.h\"\n#endif\n" + strings.Repeat("int f(int a)\n{\n  say(\"No space left on device\");\n  return 7;\n}\n", 6)
@@ -57,6 +57,7 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		"a page of reStructuredText":                {restructured, diagnose.Unknown},
 		"a page of a site":                          {site, diagnose.Unknown},
 		"settings with remarks":                     {settings, diagnose.Unknown},
+		"figures as a run prints them":              {settings + strings.Repeat("# again\nt = 0.5 | x = 3\n", 40) + memory, diagnose.Diagnosed},
 		"settings as a run prints them":             {strings.ReplaceAll(settings, "# ", ""), diagnose.Diagnosed},
 		"a page whose last line sounds like an end": {ends, diagnose.Unknown},
 		"a report has its log in one block":         {report, diagnose.Diagnosed},
@@ -81,6 +82,14 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 func page1() (text string) {
 	for i := range 14 {
 		text += fmt.Sprintf("The %d. reason is that one of the ranks is not where the others are, and that they have to wait for it until the time that was given to them is over.\n", i)
+	}
+	return text
+}
+
+// many is a line again and again, with its number in it.
+func many(line string, n int) (text string) {
+	for i := range n {
+		text += fmt.Sprintf(line, i)
 	}
 	return text
 }

@@ -4,10 +4,12 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -122,6 +124,40 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 		return len(r.success) > 0
 	}
 	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
+}
+
+// atTheEnd is how many lines with text are the end of a log.
+const atTheEnd = 4
+
+// Words by which a program says, as its last, that what it did is done, and what it took. Anywhere else they say
+// so of a part of it.
+var (
+	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed)\b|^OK\b|\bexit[- ]code:? 0\b` +
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d`)
+	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b`)
+)
+
+// endsCalmly says that nothing in a log is a complaint that still stands, and that its last lines say that
+// what it did is done or give its results.
+func (r *logReader) endsCalmly(d reduce.Digest) bool {
+	if r.worst.open || d.InTraceback || slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return !s.Over && s.Signature.Role != signature.Context }) {
+		return false
+	}
+	ends, read := false, 0
+	for _, l := range slices.Backward(d.Lines) {
+		body := strings.TrimSpace(l.Text)
+		if body == "" {
+			continue
+		}
+		if wrong.MatchString(body) || endsBadly.MatchString(body) {
+			return false
+		}
+		ends = ends || finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)
+		if read++; read == atTheEnd {
+			return ends
+		}
+	}
+	return false
 }
 
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit

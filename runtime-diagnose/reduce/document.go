@@ -21,6 +21,7 @@ type Document struct {
 	begins                                                  bool // it begins as a source does
 	source                                                  bool // the block is one of source code
 	seen                                                    map[uint64]struct{}
+	keys                                                    map[uint64]int // of settings → how often
 }
 
 // What a text has to have. A log of a launcher that explains itself at length has sentences and no
@@ -38,7 +39,8 @@ const (
 	linesInBodies     = 64   // of one that is nearly all bodies of classes and functions
 	leastRemarks      = 3    // of a file of settings: programs print theirs without
 	linesUntilSure    = 256  // of a text that has shown nothing of a document: it is none
-	mostSentences     = 4096 // that are told apart
+	mostSentences     = 4096 // that are told apart, and keys
+	mostOfKey         = 8    // settings of one key that count
 )
 
 // sentenceSeed is the same for a process: what is hashed never leaves it.
@@ -56,7 +58,7 @@ func (d *Document) See(body string, stamped bool) {
 	d.lines++
 	d.bytes += len(text)
 	if d.lines%linesUntilSure == 0 && !d.promises() {
-		d.over, d.seen = true, nil
+		d.over, d.seen, d.keys = true, nil, nil
 		return
 	}
 	above, margin := d.above, body[0] != ' ' && body[0] != '\t'
@@ -101,7 +103,22 @@ func (d *Document) count(text string) {
 		d.remarks++
 	case item(text):
 		d.quoted++
-	case setting(text):
+	default:
+		if key := setting(text); key != "" {
+			d.set(key)
+		}
+	}
+}
+
+// set notes a setting. What is set again and again is measured: no file sets one key more often than it has
+// parts.
+func (d *Document) set(key string) {
+	hash := maphash.String(sentenceSeed, key)
+	if d.keys == nil {
+		d.keys = map[uint64]int{}
+	}
+	if n, known := d.keys[hash]; n < mostOfKey && (known || len(d.keys) < mostSentences) {
+		d.keys[hash]++
 		d.settings++
 	}
 }
@@ -223,15 +240,22 @@ func item(text string) bool {
 	return ends && len(text) > 1 && strings.IndexByte("\"'`", text[0]) >= 0 && text[len(text)-1] == text[0]
 }
 
-// setting is a key with its value as YAML, TOML and INI write it, or the heading of a section.
-func setting(text string) bool {
+// setting is the key of a line that gives it a value as YAML, TOML and INI do, or the heading of a section; empty:
+// it is none.
+func setting(text string) string {
 	text = strings.TrimPrefix(text, "- ")
 	end := 0
 	for end < len(text) && (isLetter(text[end]) || '0' <= text[end] && text[end] <= '9' || strings.IndexByte("_-./", text[end]) >= 0) {
 		end++
 	}
 	rest := text[end:]
-	return end > 0 && (rest == ":" || strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " = ")) || len(text) > 2 && text[0] == '[' && text[len(text)-1] == ']'
+	switch {
+	case end > 0 && (rest == ":" || strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " = ")):
+		return text[:end]
+	case len(text) > 2 && text[0] == '[' && text[len(text)-1] == ']':
+		return text
+	}
+	return ""
 }
 
 // definitions begin lines at the margin of a source in the languages that training is written in.
