@@ -56,6 +56,7 @@ func TestDocumentsQuoteErrors(t *testing.T) {
 		"half a list of texts":                      {strings.Repeat("loading shard\n", 40) + texts, diagnose.Diagnosed},
 		"a page of reStructuredText":                {restructured, diagnose.Unknown},
 		"a page of a site":                          {site, diagnose.Unknown},
+		"a page of links":                           {"# Changes\n## 2\n## 1\n" + strings.Repeat("* Tell it ([1](https://example.com/1))\n", 4) + "* No space left on device ([1](https://example.com/1))\n" + strings.Repeat("* more\n", 20), diagnose.Unknown},
 		"settings with remarks":                     {settings, diagnose.Unknown},
 		"figures as a run prints them":              {settings + strings.Repeat("# again\nt = 0.5 | x = 3\n", 40) + memory, diagnose.Diagnosed},
 		"settings as a run prints them":             {strings.ReplaceAll(settings, "# ", ""), diagnose.Diagnosed},

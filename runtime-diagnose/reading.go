@@ -196,7 +196,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.track.quotes = r.quotes()
 	h.track.ended = r.endedWell(digest) && !log.Pasted
 	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
-	h.done = !h.advances && !log.Pasted && !r.quotes() && r.endsCalmly(digest)
+	h.done = !h.advances && r.calm > 0
 }
 
 // lastWord is what the platform says of the life of the container that a log is of.

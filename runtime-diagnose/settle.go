@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -35,6 +36,14 @@ func (r *logReader) settle(d reduce.Digest) {
 		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again) {
 			s.Over = true
 		}
+	}
+	if quotes || r.failed {
+		return
+	}
+	r.calm = r.endsCalmly(d)
+	for i := range r.sightings { // a warning further up was no reason to end
+		s := &r.sightings[i]
+		s.Over = s.Over || s.Mild && s.Item.Source.Line < r.calm
 	}
 }
 
@@ -129,35 +138,39 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 // atTheEnd is how many lines with text are the end of a log.
 const atTheEnd = 4
 
-// Words by which a program says, as its last, that what it did is done, and what it took. Anywhere else they say
-// so of a part of it.
+// Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
+// else they say so of a part of it.
 var (
-	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed)\b|^OK\b|\bexit[- ]code:? 0\b` +
-		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d`)
-	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b`)
+	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|完成|完毕|结束|成功|已保存|完了|終了`)
+	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
-// endsCalmly says that nothing in a log is a complaint that still stands, and that its last lines say that
-// what it did is done or give its results.
-func (r *logReader) endsCalmly(d reduce.Digest) bool {
-	if r.worst.open || d.InTraceback || slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return !s.Over && s.Signature.Role != signature.Context }) {
-		return false
+// endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
+// apart, and whose last lines say that what it did is done or give its results; 0: it is none.
+func (r *logReader) endsCalmly(d reduce.Digest) int {
+	if r.log.Pasted || r.worst.open || d.InTraceback || slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return !s.Over && !s.Mild && s.Signature.Role != signature.Context }) {
+		return 0
 	}
-	ends, read := false, 0
+	ends, read, begins := false, 0, 0
 	for _, l := range slices.Backward(d.Lines) {
 		body := strings.TrimSpace(l.Text)
-		if body == "" {
-			continue
+		if !strings.ContainsFunc(body, unicode.IsLetter) {
+			continue // a rule
 		}
 		if wrong.MatchString(body) || endsBadly.MatchString(body) {
-			return false
+			return 0
 		}
+		begins = l.Number
 		ends = ends || finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)
 		if read++; read == atTheEnd {
-			return ends
+			break
 		}
 	}
-	return false
+	if !ends || read < 2 {
+		return 0
+	}
+	return begins
 }
 
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit

@@ -13,7 +13,7 @@ import (
 type Document struct {
 	lines, stamped, headings, fences, definitions, indented int
 	sentences, sentenceBytes, bytes, code                   int
-	remarks, settings, quoted                               int // comments, keys with a value, items of a list of texts
+	remarks, settings, quoted, links                        int // comments, keys with a value, items of a list of texts, lines with a link of Markdown
 	above                                                   int // characters of the line before, where it begins at the margin
 	block, longestBlock                                     int // lines between two fences
 	fenced, over                                            bool
@@ -37,6 +37,7 @@ const (
 	leastDefinitions  = 4    // of a source
 	linesToDefinition = 16   // of a source, at most
 	linesInBodies     = 64   // of one that is nearly all bodies of classes and functions
+	linesToLink       = 8    // of a page of links, at most
 	leastRemarks      = 3    // of a file of settings: programs print theirs without
 	linesUntilSure    = 256  // of a text that has shown nothing of a document: it is none
 	mostSentences     = 4096 // that are told apart, and keys
@@ -103,6 +104,8 @@ func (d *Document) count(text string) {
 		d.remarks++
 	case item(text):
 		d.quoted++
+	case strings.Contains(text, "](http"):
+		d.links++
 	default:
 		if key := setting(text); key != "" {
 			d.set(key)
@@ -173,7 +176,7 @@ func (d *Document) Is() bool {
 	if d.over || d.lines < leastOfProse || d.timed() || block*2 > d.lines {
 		return false
 	}
-	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
+	marks := d.headings >= leastHeadings && (d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes) || d.links*linesToLink > d.lines)
 	prose := d.sentenceBytes >= leastProse && d.sentenceBytes*20 > d.bytes*9
 	short := d.sentences >= leastSentences && d.sentenceBytes*2 > d.bytes && d.sentenceBytes > longSentence*d.sentences && d.longestBlock == 0
 	return d.lines >= leastOfDocument && (marks || prose || d.isSource()) || short || d.marked && d.headings >= leastHeadings || d.begins && d.isSource()
