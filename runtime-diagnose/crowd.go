@@ -127,6 +127,9 @@ func (c *crowd) count(h *heard) {
 	if h.advances {
 		c.out.advance++
 	}
+	if h.done {
+		c.out.done++
+	}
 	c.out.lines.Join(h.track.lines)
 	c.out.gap = c.out.gap || h.track.gap
 	h.missing, h.track.lines = nil, familiar.Lines{}
@@ -140,7 +143,7 @@ func (c *crowd) voiceOf(h *heard) *voice {
 		name += fmt.Sprintf("%s %q %t %t %t %t %t ", s.Signature.ID, s.Facts["type"], s.Over, s.Mild, s.Explained, s.First, s.Raised)
 	}
 	s := h.excerpt.Source
-	name += fmt.Sprintf("%q %q %d %t %t %t %t %t %t %t", s.Role, s.Container, s.Attempt, h.track.pasted, h.track.ended, h.advances, h.broken,
+	name += fmt.Sprintf("%q %q %d %t %t %t %t %t %t %t %t", s.Role, s.Container, s.Attempt, h.track.pasted, h.track.ended, h.advances, h.done, h.broken,
 		h.track.lastNumber > 0, len(h.track.calls) > 0, len(h.idle.Lines) > 0)
 	if v := c.voices[name]; v != nil {
 		return v

@@ -213,7 +213,7 @@ func (d *diagnosis) result(ctx context.Context) Result {
 func (d *diagnosis) readings() report.Reading {
 	l := &d.logs
 	return report.Reading{
-		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Broken: l.broken, Missing: l.missing,
+		Excerpts: l.excerpts, Idle: l.idle, Pods: l.pods, Ended: l.ended, Advance: l.advance, Done: l.done, Broken: l.broken, Missing: l.missing,
 		BytesRead: l.bytesRead, BytesSkipped: l.bytesSkipped, BadEnd: d.badEnd(), Suspect: suspectIn,
 	}
 }
@@ -221,7 +221,7 @@ func (d *diagnosis) readings() report.Reading {
 // badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
 func (d *diagnosis) badEnd() *report.BadEnd {
 	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted && t.source.Attempt == 0 && (t.torn || endsBadly.MatchString(t.lastText)) {
+		if t := &d.logs.tracks[i]; !t.pasted && !t.quotes && t.source.Attempt == 0 && (t.torn || endsBadly.MatchString(t.lastText)) {
 			source := t.source
 			source.Line = t.lastNumber
 			return &report.BadEnd{Source: source, Text: t.lastText, Torn: t.torn}

@@ -87,6 +87,7 @@ type logReader struct {
 	counters     progress.Counters
 	sound        progress.Recoveries // of lines that say that a number is none
 	document     reduce.Document
+	calm         int // where its end begins, if it ends without complaint, with what was done or found
 }
 
 func (r *logReader) suspect(text string) bool {
@@ -360,7 +361,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 		r.said[len(r.said)-1].shape = r.sound.Follow(l.Body())
 	}
 	r.sightings = append(r.sightings, evidence.Observation{
-		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
+		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
 	})
 	return true

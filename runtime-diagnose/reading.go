@@ -67,6 +67,7 @@ type logsRead struct {
 	pods         int            // whose logs were read
 	ended        int            // logs that say that they ended well
 	advance      int            // logs that show that training advances
+	done         int            // logs that end with what was done or found
 	lines        familiar.Lines // of a job that has ended well: what was printed
 	gap          bool           // not all of them were read
 	bytesRead    int64
@@ -147,6 +148,7 @@ type heard struct {
 	broken       bool                   // it could not be read to its end
 	told         []evidence.Observation // the foremost of them
 	advances     bool                   // it shows that training advances
+	done         bool                   // it ends without complaint, with what was done or found
 	bytesRead    int64
 	bytesSkipped int64
 }
@@ -191,8 +193,10 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.excerpt = within(excerpt, share.excerpt)
 	h.bytesRead = digest.BytesRead
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
+	h.track.quotes = r.quotes()
 	h.track.ended = r.endedWell(digest) && !log.Pasted
 	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && !endsBadly.MatchString(digest.Last.Text)
+	h.done = !h.advances && r.calm > 0
 }
 
 // lastWord is what the platform says of the life of the container that a log is of.

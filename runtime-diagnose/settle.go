@@ -4,10 +4,13 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -33,6 +36,14 @@ func (r *logReader) settle(d reduce.Digest) {
 		if quotes || r.options.uses(success) && r.refuted(i) || r.options.uses(survival) && r.survived(i, again) {
 			s.Over = true
 		}
+	}
+	if quotes || r.failed {
+		return
+	}
+	r.calm = r.endsCalmly(d)
+	for i := range r.sightings { // a warning further up was no reason to end
+		s := &r.sightings[i]
+		s.Over = s.Over || s.Mild && s.Item.Source.Line < r.calm
 	}
 }
 
@@ -122,6 +133,44 @@ func (r *logReader) endedWell(d reduce.Digest) bool {
 		return len(r.success) > 0
 	}
 	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
+}
+
+// atTheEnd is how many lines with text are the end of a log.
+const atTheEnd = 4
+
+// Words by which a program says, as its last, that what it did is done, what it took and how fast it was. Anywhere
+// else they say so of a part of it.
+var (
+	finished = regexp.MustCompile(`(?i)\b(?:done|finished|completed?|success(?:ful(?:ly)?)?|saved|written|wrote|exported|synced|uploaded|passed|already satisfied)\b|^(?:OK|end)\b|\bexit[- ]code:? 0\b` +
+		`|\b(?:time|took|elapsed|duration|runtime)\b\W{0,4}(?:\w+\W+){0,3}?\d|\d ?\w+/s(?:ec)?\b|完成|完毕|结束|成功|已保存|完了|終了`)
+	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
+)
+
+// endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
+// apart, and whose last lines say that what it did is done or give its results; 0: it is none.
+func (r *logReader) endsCalmly(d reduce.Digest) int {
+	if r.log.Pasted || r.worst.open || d.InTraceback || slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return !s.Over && !s.Mild && s.Signature.Role != signature.Context }) {
+		return 0
+	}
+	ends, read, begins := false, 0, 0
+	for _, l := range slices.Backward(d.Lines) {
+		body := strings.TrimSpace(l.Text)
+		if !strings.ContainsFunc(body, unicode.IsLetter) {
+			continue // a rule
+		}
+		if wrong.MatchString(body) || endsBadly.MatchString(body) {
+			return 0
+		}
+		begins = l.Number
+		ends = ends || finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)
+		if read++; read == atTheEnd {
+			break
+		}
+	}
+	if !ends || read < 2 {
+		return 0
+	}
+	return begins
 }
 
 // heed ends what the platform's last word refutes: of a container that ended with 0 all but what exit

@@ -26,6 +26,7 @@ type track struct {
 	lastText    string // of its last line with text, masked
 	lastNumber  int    // 0: it has none
 	torn        bool   // it ends within a traceback
+	quotes      bool   // it is a text about errors
 	steps       progress.Series
 	losses      []float64 // over the whole run; of a gang too large for that only while it runs
 	elastic     []timeline.Elastic

@@ -30,8 +30,8 @@ const stepsTakeBack = 2
 // blockOf is how many lines may stand between two errors of one block.
 const blockOf = 20
 
-// warned is a warning as Python prints it.
-var warned = regexp.MustCompile(`^\S+\.py:\d+: \w*Warning: `)
+// warned is a warning as Python prints it, on a line of its own or behind a progress bar that has not ended its line.
+var warned = regexp.MustCompile(`(?:^|\])\S+\.py:\d+: \w*Warning: `)
 
 // setAside keeps the matches of last resorts apart: they count where nothing else does. Of what is raised
 // they are as good as any other.

@@ -7,8 +7,8 @@ import (
 )
 
 // Counters finds progress in lines whose words nobody knows: a line of one shape that comes again and
-// again, and whose first number grows each time, or the second where the first stays, counts something. It
-// needs a second number beside the counter, which is what is reported of it; lists of stack frames and ranks
+// again, and whose first number grows each time, or the next one where those before it stay, counts something. It
+// needs another number beside the counter, which is what is reported of it; lists of stack frames and ranks
 // have none, or addresses.
 //
 // What a model is worth, measured again and again with other results, is progress as well: some programs print
@@ -20,7 +20,7 @@ type Counters struct {
 }
 
 type growing struct {
-	number  float64
+	numbers leading
 	grown   int
 	last    int    // number of the last line
 	rest    string // of it, behind the counter
@@ -38,8 +38,19 @@ type measure struct {
 	last    int // number of the last line
 }
 
-// measureNames are what models are measured by, in any framework.
-var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "reward", "score"}
+// measureNames are what models, and their work, are measured by in any framework.
+var measureNames = []string{"accuracy", "precision", "recall", "f1", "fscore", "auc", "bleu", "rouge", "perplexity", "reward", "score", "speed", "latency"}
+
+// Measures says that a line gives a number for one of the measures of models.
+func Measures(body string) bool {
+	at := -1
+	for _, name := range measureNames {
+		if i := strings.Index(strings.ToLower(body), name); i >= 0 && hasNumber(body[i+len(name):]) {
+			at = i
+		}
+	}
+	return at >= 0
+}
 
 // Bounds: shapes that are followed, how often a number has to grow, and the largest that counts steps: times
 // in seconds are larger.
@@ -58,13 +69,9 @@ func (c *Counters) See(line int, body string) {
 		return
 	}
 	c.measure(line, body)
-	number, rest, ok := firstNumber(body)
-	if !ok || number >= mostCount || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
+	numbers, rest := leadingIn(body)
+	if numbers[0] < 0 || !hasNumber(rest) && !hasNone(rest) || strings.Contains(body, "0x") || strings.Contains(body, "File \"") {
 		return
-	}
-	varies := rest
-	if second, _, ok := firstNumber(rest); ok && second < mostCount {
-		number += second / mostCount
 	}
 	if c.series == nil {
 		c.series = map[uint64]*growing{}
@@ -73,18 +80,18 @@ func (c *Counters) See(line int, body string) {
 	s := c.series[key]
 	switch {
 	case s == nil && len(c.series) < mostSeries:
-		s = &growing{number: number, last: line, rest: strings.Clone(varies)}
+		s = &growing{numbers: numbers, last: line, rest: strings.Clone(rest)}
 		c.series[key] = s
 	case s == nil:
 		return
-	case number > s.number:
-		s.number, s.last = number, line
-		if s.grown++; s.grown > enoughGrown && s.rest != varies {
+	case slices.Compare(numbers[:], s.numbers[:]) > 0:
+		s.numbers, s.last = numbers, line
+		if s.grown++; s.grown > enoughGrown && s.rest != rest {
 			c.steps++
 		}
-		s.rest = strings.Clone(varies)
-	case number < s.number:
-		s.number, s.last, s.grown = number, line, 0
+		s.rest = strings.Clone(rest)
+	case numbers[0] != s.numbers[0] || numbers[1] != s.numbers[1]:
+		s.numbers, s.last, s.grown = numbers, line, 0
 	}
 	s.see(line, body, rest)
 }
@@ -238,6 +245,25 @@ func hasNone(s string) bool {
 	return false
 }
 
+// leading are the first numbers of a line that may count; -1: it has no more.
+type leading [3]float64
+
+// leadingIn reads them, and what is behind the first.
+func leadingIn(body string) (n leading, rest string) {
+	n = leading{-1, -1, -1}
+	for i, at := 0, body; i < len(n); i++ {
+		number, after, ok := firstNumber(at)
+		if !ok || number >= mostCount {
+			break
+		}
+		if n[i] = number; i == 0 {
+			rest = after
+		}
+		at = after
+	}
+	return n, rest
+}
+
 // firstNumber is the first number of a line that is no part of a date, a time, a version or a word.
 func firstNumber(body string) (n float64, rest string, ok bool) {
 	clock := 0 // where a time of day ended
@@ -253,10 +279,16 @@ func firstNumber(body string) (n float64, rest string, ok bool) {
 		if percent, rest, is := percentAt(body, from, i); is {
 			return percent, rest, true
 		}
+		if value, rest, is := namedAt(body, from, i); is {
+			return value, rest, true
+		}
 		joined := from > 0 && strings.IndexByte(":/-._", body[from-1]) >= 0 && from > 1 && isDigit(body[from-2])
 		if i < len(body) && body[i] == '/' && isDate(body[i:]) {
 			n = 0
 			continue
+		}
+		if i < len(body) && body[i] == '-' && !joined && isRange(body[i:]) {
+			return n, body[i:], true
 		}
 		joins := i+1 < len(body) && strings.IndexByte(":/-.", body[i]) >= 0 && isDigit(body[i+1]) && body[i] != '/'
 		if joined && body[from-1] == ':' {
@@ -285,6 +317,27 @@ func percentAt(body string, from, end int) (n float64, rest string, ok bool) {
 	}
 	n, err := strconv.ParseFloat(body[from:after], 64)
 	return n, body[after+1:], err == nil
+}
+
+// namedAt reads a number with a fraction behind a name, "t = 0.487": simulations count time.
+func namedAt(body string, from, end int) (n float64, rest string, ok bool) {
+	if end >= len(body) || body[end] != '.' {
+		return 0, "", false
+	}
+	name, found := strings.CutSuffix(strings.TrimRight(body[:from], " "), "=")
+	name = strings.TrimRight(name, " ")
+	after := end + 1 + len(digitsAfter(body[end+1:]))
+	if !found || name == "" || !isLetter(name[len(name)-1]) || after == end+1 || after < len(body) && (isWord(body[after]) || body[after] == '.') {
+		return 0, "", false
+	}
+	n, err := strconv.ParseFloat(body[from:after], 64)
+	return n, body[after:], err == nil
+}
+
+// isRange says that a number is the first of "90-99", by what follows it; no date goes on like that.
+func isRange(rest string) bool {
+	i := 1 + len(digitsAfter(rest[1:]))
+	return i > 1 && (i == len(rest) || isSpace(rest[i]))
 }
 
 // isDate says that a number is the first of "26/03/01", by what follows it; 50/100 is a counter.

@@ -3,6 +3,7 @@ package reduce
 import (
 	"hash/maphash"
 	"strings"
+	"unicode/utf8"
 )
 
 // Document tells a text about errors from the output of a program: a page of documentation, a template for
@@ -12,10 +13,15 @@ import (
 type Document struct {
 	lines, stamped, headings, fences, definitions, indented int
 	sentences, sentenceBytes, bytes, code                   int
+	remarks, settings, quoted, links                        int // comments, keys with a value, items of a list of texts, lines with a link of Markdown
+	above                                                   int // characters of the line before, where it begins at the margin
 	block, longestBlock                                     int // lines between two fences
 	fenced, over                                            bool
+	marked                                                  bool // a mark that only pages have
+	begins                                                  bool // it begins as a source does
 	source                                                  bool // the block is one of source code
 	seen                                                    map[uint64]struct{}
+	keys                                                    map[uint64]int // of settings → how often
 }
 
 // What a text has to have. A log of a launcher that explains itself at length has sentences and no
@@ -30,8 +36,12 @@ const (
 	leastProse        = 4096 // bytes of sentences, of a page without marks
 	leastDefinitions  = 4    // of a source
 	linesToDefinition = 16   // of a source, at most
+	linesInBodies     = 64   // of one that is nearly all bodies of classes and functions
+	linesToLink       = 8    // of a page of links, at most
+	leastRemarks      = 3    // of a file of settings: programs print theirs without
 	linesUntilSure    = 256  // of a text that has shown nothing of a document: it is none
-	mostSentences     = 4096 // that are told apart
+	mostSentences     = 4096 // that are told apart, and keys
+	mostOfKey         = 8    // settings of one key that count
 )
 
 // sentenceSeed is the same for a process: what is hashed never leaves it.
@@ -49,27 +59,70 @@ func (d *Document) See(body string, stamped bool) {
 	d.lines++
 	d.bytes += len(text)
 	if d.lines%linesUntilSure == 0 && !d.promises() {
-		d.over, d.seen = true, nil
+		d.over, d.seen, d.keys = true, nil, nil
 		return
 	}
+	above, margin := d.above, body[0] != ' ' && body[0] != '\t'
+	if d.above = 0; margin {
+		d.above = utf8.RuneCountInString(text)
+	}
+	d.begins = d.begins || d.lines == 1 && (definition(text) || strings.HasPrefix(text, "#!") || strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*") || strings.HasPrefix(text, `"""`))
+	d.count(text)
 	switch {
-	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
+	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") && !strings.HasPrefix(text, "~~~~"): // more are a rule
 		d.fence(strings.ToLower(text[len("```"):]))
 	case stamped || hasTime(text):
 		d.stamped++
 	case d.fenced:
 		d.block++
-	case heading(text):
+	case margin && (heading(text) || underline(text, above)):
 		d.headings++
-	case body[0] == ' ' || body[0] == '\t':
+	case directive(text):
+		d.headings++
+		d.marked = true
+	case d.lines == 1 && text == "---": // what stands before a page of a site (https://jekyllrb.com/docs/front-matter/)
+		d.headings, d.marked = leastHeadings, true
+	case !margin:
 		if d.indented++; isCode(text) {
 			d.code++
+		}
+		if text[len(text)-1] == ':' && strings.HasPrefix(strings.TrimPrefix(text, "async "), "def ") {
+			d.definitions++
 		}
 		d.sentence(text)
 	case definition(text):
 		d.definitions++
 	default:
 		d.sentence(text)
+	}
+}
+
+// count notes what files are made of that nobody prints.
+func (d *Document) count(text string) {
+	switch {
+	case heading(text), strings.HasPrefix(text, "//"), strings.HasPrefix(text, "/*"):
+		d.remarks++
+	case item(text):
+		d.quoted++
+	case strings.Contains(text, "](http"):
+		d.links++
+	default:
+		if key := setting(text); key != "" {
+			d.set(key)
+		}
+	}
+}
+
+// set notes a setting. What is set again and again is measured: no file sets one key more often than it has
+// parts.
+func (d *Document) set(key string) {
+	hash := maphash.String(sentenceSeed, key)
+	if d.keys == nil {
+		d.keys = map[uint64]int{}
+	}
+	if n, known := d.keys[hash]; n < mostOfKey && (known || len(d.keys) < mostSentences) {
+		d.keys[hash]++
+		d.settings++
 	}
 }
 
@@ -107,7 +160,7 @@ func (d *Document) sentence(text string) {
 
 // promises says that a text may still turn out to be a document.
 func (d *Document) promises() bool {
-	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesToDefinition > d.lines)
+	return !d.timed() && (d.headings > 0 || d.sentenceBytes*5 > d.bytes || d.definitions*linesInBodies > d.lines || d.quoted*3 > d.lines || d.remarks > 0 && d.settings*2 > d.lines)
 }
 
 // timed says that more than one line of twenty carries a time.
@@ -123,11 +176,23 @@ func (d *Document) Is() bool {
 	if d.over || d.lines < leastOfProse || d.timed() || block*2 > d.lines {
 		return false
 	}
-	marks := d.headings >= leastHeadings && d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes)
+	marks := d.headings >= leastHeadings && (d.sentences >= leastSentences && (d.fences > 1 || d.sentenceBytes*3 > d.bytes) || d.links*linesToLink > d.lines)
 	prose := d.sentenceBytes >= leastProse && d.sentenceBytes*20 > d.bytes*9
 	short := d.sentences >= leastSentences && d.sentenceBytes*2 > d.bytes && d.sentenceBytes > longSentence*d.sentences && d.longestBlock == 0
-	source := d.definitions >= leastDefinitions && (d.code*2 > d.lines || d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines)
-	return d.lines >= leastOfDocument && (marks || prose || source) || short
+	return d.lines >= leastOfDocument && (marks || prose || d.isSource()) || short || d.marked && d.headings >= leastHeadings || d.begins && d.isSource()
+}
+
+// isSource says that the text is one that a program is made of or set by: definitions and what is in them, a list
+// of texts, settings with remarks.
+func (d *Document) isSource() bool {
+	bodies := d.code*2 > d.lines || d.definitions*linesToDefinition > d.lines && d.indented*3 > d.lines ||
+		d.definitions*linesInBodies > d.lines && d.indented*5 > d.lines*3
+	least := leastDefinitions
+	if d.begins {
+		least /= 2
+	}
+	return d.definitions >= least && bodies || d.quoted*2 > d.lines ||
+		d.remarks >= leastRemarks && (d.remarks+d.settings+d.quoted)*4 > d.lines*3
 }
 
 // hasTime finds a time of day where lines begin.
@@ -158,12 +223,53 @@ func heading(text string) bool {
 	return level > 0 && level <= 6 && len(text) > level+1 && text[level] == ' '
 }
 
+// underline is what stands below a heading of reStructuredText, one mark again and again, as long as the heading
+// (https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html#sections). Programs print rules of one
+// length below whatever it is.
+func underline(text string, above int) bool {
+	return len(text) >= 3 && len(text) == above && strings.IndexByte("=-~^*+\"'#", text[0]) >= 0 && strings.Trim(text, text[:1]) == ""
+}
+
+// directive is one of reStructuredText, as ".. code-block:: python".
+func directive(text string) bool {
+	name, _, found := strings.Cut(strings.TrimPrefix(text, ".. "), "::")
+	return found && strings.HasPrefix(text, ".. ") && name != "" && !strings.Contains(name, " ")
+}
+
+// item is one of a list of texts in any language.
+func item(text string) bool {
+	text, ends := strings.CutSuffix(text, ",")
+	text = strings.TrimLeft(text, "rbf")
+	return ends && len(text) > 1 && strings.IndexByte("\"'`", text[0]) >= 0 && text[len(text)-1] == text[0]
+}
+
+// setting is the key of a line that gives it a value as YAML, TOML and INI do, or the heading of a section; empty:
+// it is none.
+func setting(text string) string {
+	text = strings.TrimPrefix(text, "- ")
+	end := 0
+	for end < len(text) && (isLetter(text[end]) || '0' <= text[end] && text[end] <= '9' || strings.IndexByte("_-./", text[end]) >= 0) {
+		end++
+	}
+	rest := text[end:]
+	switch {
+	case end > 0 && (rest == ":" || strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, " = ")):
+		return text[:end]
+	case len(text) > 2 && text[0] == '[' && text[len(text)-1] == ']':
+		return text
+	}
+	return ""
+}
+
 // definitions begin lines at the margin of a source in the languages that training is written in.
 var definitions = []string{
-	"def ", "class ", "import ", "from ", "async def ", "@", "func ", "package ", "type ", "#include ", "struct ", "static ", "template", "namespace ", "using ",
+	"def ", "class ", "import ", "from ", "async def ", "@", "func ", "package ", "type ", "#include ", "#define ", "#if", "#endif", "struct ", "static ", "template", "namespace ", "using ",
 }
 
 func definition(text string) bool {
+	if text == "}" || text == "};" { // where the body of one ends
+		return true
+	}
 	for _, word := range definitions {
 		if rest, ok := strings.CutPrefix(text, word); ok && rest != "" && rest[0] != ' ' {
 			return word != "from " || strings.Contains(rest, " import ")

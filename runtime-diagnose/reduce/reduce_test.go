@@ -441,9 +441,10 @@ func TestTracebacksInsideWrappings(t *testing.T) {
 func TestATextMayEndInsideATraceback(t *testing.T) {
 	const begun = "step 3\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\n    g()\n"
 	for text, want := range map[string]bool{
-		begun:                      true,
-		begun + "  File \"b.py\"":  true,
-		begun + "KeyError: 'x'\n":  false,
+		begun:                     true,
+		begun + "  File \"b.py\"": true,
+		begun + "KeyError: 'x'\n": false,
+		begun + "KeyError: Traceback (most recent call last):\n  File \"b.py\", line 1, in f\nKeyError: 'x'\ny\n": false,
 		"step 3\nstep 4\n":         false,
 		begun + "KeyError: 'x'\ny": false,
 		"[rank0]: Traceback (most recent call last):\n[rank0]:   File \"a.py\", line 1, in f\n" + strings.Repeat("[rank1]: step 4\n", 9): false,

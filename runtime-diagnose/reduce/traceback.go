@@ -130,9 +130,13 @@ type openTrace struct {
 const mostPrefix = 120
 
 // prefixOf is the unknown prefix of a line that begins a traceback: a pod's name, a host, a
-// time. Only lines with the same one, digits aside, continue the traceback.
+// time. Only lines with the same one, digits aside, continue the traceback. An exception that hands on
+// another one's traceback as its message, as that of a worker that loads data, stands before the heading alone.
 func prefixOf(before string) string {
 	if strings.TrimSpace(before) == "" || len(before) > mostPrefix {
+		return ""
+	}
+	if name, _, ok := exceptionLine(before); ok && looksLikeException(name) {
 		return ""
 	}
 	return digitsAlike(before)

@@ -43,6 +43,7 @@ type Reading struct {
 	Pods         int                // whose logs were read
 	Ended        int                // logs that say that they ended well
 	Advance      int                // logs that show that training advances
+	Done         int                // logs that end without complaint, with what was done or found
 	Broken       string             // the first log that could not be read to its end
 	Missing      []string           // sentences about logs that could not be read
 	BytesRead    int64

@@ -299,6 +299,8 @@ func (d *draft) whyHealthy(r *Report) string {
 		fmt.Fprintf(&b, "The log says that the run ended well")
 	case d.Read.Advance > 0:
 		fmt.Fprintf(&b, "The log shows training that advances")
+	case d.Read.Done > 0:
+		fmt.Fprintf(&b, "The log ends with what was done or found")
 	default:
 		fmt.Fprintf(&b, "What failed is over: later events show that it went on")
 	}

@@ -1,0 +1,47 @@
+package diagnose_test
+
+import (
+	"strings"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// A program that ends with what it did or found, and complains of nothing, has run well, whether or not it counted.
+// Said anywhere else, the same words are of a part of it.
+func TestTheLastWordsOfARunWithoutComplaint(t *testing.T) {
+	const warning = "WARNING 06-25 16:32:09 [import_utils.py:408] Traceback (most recent call last):\nWARNING 06-25 16:32:09 [import_utils.py:408]   File \"/lib/a.py\", line 16, in <module>\n" +
+		"WARNING 06-25 16:32:09 [import_utils.py:408] ImportError: libnvrtc.so.13: cannot open shared object file: No such file or directory\n"
+	const work = "loading the tiles\nlooking at north\nlooking at south\nlooking at the rest\n"
+	for name, tc := range map[string]struct {
+		log  string
+		want diagnose.Verdict
+	}{
+		"how long it took":                   {work + "Execution time: 145.4 seconds\n", diagnose.Healthy},
+		"what was written":                   {work + "Summary written to north.csv\n", diagnose.Healthy},
+		"results":                            {work + "Exact Match    : 0.78\nF1       : 0.88\n", diagnose.Healthy},
+		"tests":                              {work + "Ran 2 tests in 0.000s\n\nOK\n", diagnose.Healthy},
+		"a part is written":                  {"Summary written to north.csv\n" + work, diagnose.Unknown},
+		"nothing is said":                    {work, diagnose.Unknown},
+		"it was not done":                    {work + "The work is not done\n", diagnose.Unknown},
+		"a complaint close by":               {work + "ERROR: no north\nnorth.csv written\n", diagnose.Inconclusive},
+		"a failure that is not taken back":   {work + "OSError: [Errno 28] No space left on device\nFinished!\n", diagnose.Diagnosed},
+		"a line that sounds like an end":     {work + "south.csv written\nKilled by nobody\n", diagnose.Inconclusive},
+		"too little to speak of":             {"done\n", diagnose.Unknown},
+		"a rule and a rate":                  {work + "==========\nSUMMARY\n==========\nGPU 0: 162.16 tokens/sec\n", diagnose.Healthy},
+		"two lines":                          {"start preprocess\nend preprocess\n", diagnose.Healthy},
+		"in Chinese":                         {work + "模型已保存\n", diagnose.Healthy},
+		"it failed, in Chinese":              {work + "保存未完成\n", diagnose.Unknown},
+		"a warning further up":               {warning + work + "Results saved\n", diagnose.Healthy},
+		"a warning at the end":               {work + warning + "Results saved\n", diagnose.Diagnosed},
+		"an error further up":                {strings.ReplaceAll(warning, "WARNING", "ERROR") + work + "Results saved\n", diagnose.Diagnosed},
+		"a warning of Python's behind a bar": {"  0%|      | 0/3 [00:00<?, ?it/s]/lib/load.py:752: FutureWarning: The repository for x contains custom code which must be executed to correctly load the dataset.\n" + work + "Results saved\n", diagnose.Healthy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, "", strings.NewReader(tc.log))
+			if r.Verdict != tc.want && (tc.want != diagnose.Inconclusive || r.Verdict == diagnose.Healthy) {
+				t.Errorf("%s, want %s: %s", r.Verdict, tc.want, r.Error)
+			}
+		})
+	}
+}
