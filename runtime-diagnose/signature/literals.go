@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -46,8 +47,12 @@ type class struct {
 // entry says that a gram stands at an offset of a literal.
 type entry struct {
 	gram    uint64
+	probe   uint64 // eight bytes of the literal, as far from the gram as they can be, or all of a shorter one
+	mask    uint64 // those of the eight that are the literal's
 	literal int32
 	offset  int32
+	probeAt int32
+	length  int32
 }
 
 // newFinder finds all literals but those that are left out; they keep their indices.
@@ -91,7 +96,15 @@ func (c *class) add(literal string, index int32, gram, step int, seen map[string
 		}
 	}
 	for at := best; at < best+step; at++ {
-		c.all = append(c.all, entry{gram: gramOf(literal[at : at+gram]), literal: index, offset: int32(at)})
+		probe := literal[:min(len(literal), probed)]
+		probeAt := 0
+		if end := len(literal) - probed; end > 0 && at < end-at { // the gram is nearer to the beginning
+			probe, probeAt = literal[end:], end
+		}
+		c.all = append(c.all, entry{
+			gram: gramOf(literal[at : at+gram]), literal: index, offset: int32(at), length: int32(len(literal)),
+			probe: gramOf(probe), mask: ^uint64(0) >> (8 * (probed - len(probe))), probeAt: int32(probeAt),
+		})
 	}
 }
 
@@ -110,6 +123,16 @@ func (c *class) index() {
 // hashOf spreads a gram over the high bits (Fibonacci hashing).
 func hashOf(gram uint64) uint64 { return gram * 0x9E3779B97F4A7C15 }
 
+// probed is how many bytes one comparison takes.
+const probed = 8
+
+// load is the eight bytes of a text from a place on.
+func load(text string, at int) uint64 {
+	s := text[at : at+probed]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
 // caseless sets the bit that tells small letters from capitals. It makes other bytes alike
 // too, which only costs a comparison.
 const caseless = 0x2020202020202020
@@ -127,9 +150,7 @@ func gramOf(s string) uint64 {
 func (f *finder) find(text string, hit func(literal int32) bool) {
 	i := 0
 	for ; i+8 <= len(text); i += wideStep {
-		_ = text[i+7]
-		g := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
-			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56 | caseless
+		g := load(text, i) | caseless
 		if f.long.has(g) && !f.verify(&f.long, g, text, i, hit) {
 			return
 		}
@@ -166,20 +187,17 @@ func (c *class) has(gram uint64) bool {
 // verify compares the literals that have the gram where it stands in the text.
 func (f *finder) verify(c *class, gram uint64, text string, at int, hit func(int32) bool) bool {
 	head := hashOf(gram) >> (64 - heads)
-	for _, e := range c.all[c.first[head]:c.first[head+1]] {
-		if e.gram != gram {
+	some := c.all[c.first[head]:c.first[head+1]]
+	for i := range some { // by place: copies cost more than the comparison
+		e := &some[i]
+		from := at - int(e.offset)
+		if e.gram != gram || from < 0 || from+int(e.length) > len(text) {
+			continue
+		}
+		if p := from + int(e.probeAt); p+probed <= len(text) && (load(text, p)|caseless)&e.mask != e.probe {
 			continue
 		}
 		l := f.literals[e.literal]
-		from := at - int(e.offset)
-		if from < 0 || from+len(l) > len(text) {
-			continue
-		}
-		// The ends tell most of what only shares the gram.
-		last := len(l) - 1
-		if (text[from]^l[0])&^0x20 != 0 || (text[from+last]^l[last])&^0x20 != 0 {
-			continue
-		}
 		if part := text[from : from+len(l)]; f.exact[e.literal] && part == l || !f.exact[e.literal] && equalFolded(part, l) {
 			if !hit(e.literal) {
 				return false
@@ -207,12 +225,22 @@ func foldASCII(b byte) byte {
 }
 
 // folded7 is the string with its ASCII letters small.
-func folded7(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		b[i] = foldASCII(c)
+func folded7(s string) string { return string(appendFolded(nil, s)) }
+
+// appendFolded adds a text with its ASCII letters small, eight bytes at a time.
+func appendFolded(to []byte, s string) []byte {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	at := 0
+	for ; at+probed <= len(s); at += probed {
+		w := load(s, at)
+		low := w &^ high
+		capitals := (low + (0x80-'A')*ones) &^ (low + (0x80-'Z'-1)*ones) &^ w & high
+		to = binary.LittleEndian.AppendUint64(to, w|capitals>>2)
 	}
-	return string(b)
+	for ; at < len(s); at++ {
+		to = append(to, foldASCII(s[at]))
+	}
+	return to
 }
 
 func hasCapital(s string) bool {
