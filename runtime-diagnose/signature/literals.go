@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -41,12 +42,13 @@ type finder struct {
 type class struct {
 	bits  [1 << gramBits / 64]uint64
 	first [1<<heads + 1]uint16 // by the highest bits of the hash: where entries begin
+	tags  []uint32             // of the entries: the bits of the hash below those
 	all   []entry              // by hash
 }
 
 // entry says that a gram stands at an offset of a literal.
 type entry struct {
-	gram    uint64
+	hash    uint64 // of the gram
 	probe   uint64 // eight bytes of the literal, as far from the gram as they can be, or all of a shorter one
 	mask    uint64 // those of the eight that are the literal's
 	literal int32
@@ -102,18 +104,18 @@ func (c *class) add(literal string, index int32, gram, step int, seen map[string
 			probe, probeAt = literal[end:], end
 		}
 		c.all = append(c.all, entry{
-			gram: gramOf(literal[at : at+gram]), literal: index, offset: int32(at), length: int32(len(literal)),
+			hash: hashOf(gramOf(literal[at : at+gram])), literal: index, offset: int32(at), length: int32(len(literal)),
 			probe: gramOf(probe), mask: ^uint64(0) >> (8 * (probed - len(probe))), probeAt: int32(probeAt),
 		})
 	}
 }
 
 func (c *class) index() {
-	slices.SortStableFunc(c.all, func(a, b entry) int { return int(hashOf(a.gram)>>1) - int(hashOf(b.gram)>>1) })
+	slices.SortStableFunc(c.all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
 	for _, e := range c.all {
-		h := hashOf(e.gram)
-		c.bits[h>>(64-gramBits)>>6] |= 1 << (h >> (64 - gramBits) & 63)
-		c.first[h>>(64-heads)+1]++
+		c.bits[e.hash>>(64-gramBits)>>6] |= 1 << (e.hash >> (64 - gramBits) & 63)
+		c.first[e.hash>>(64-heads)+1]++
+		c.tags = append(c.tags, tagOf(e.hash))
 	}
 	for i := range len(c.first) - 1 {
 		c.first[i+1] += c.first[i]
@@ -132,6 +134,9 @@ func load(text string, at int) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
+
+// tagOf tells grams apart whose hashes have the same head: all but the lowest of the other bits.
+func tagOf(hash uint64) uint32 { return uint32(hash >> (64 - heads - 32)) }
 
 // caseless sets the bit that tells small letters from capitals. It makes other bytes alike
 // too, which only costs a comparison.
@@ -186,12 +191,15 @@ func (c *class) has(gram uint64) bool {
 
 // verify compares the literals that have the gram where it stands in the text.
 func (f *finder) verify(c *class, gram uint64, text string, at int, hit func(int32) bool) bool {
-	head := hashOf(gram) >> (64 - heads)
-	some := c.all[c.first[head]:c.first[head+1]]
-	for i := range some { // by place: copies cost more than the comparison
-		e := &some[i]
+	hash := hashOf(gram)
+	head, tag := hash>>(64-heads), tagOf(hash)
+	for i := int(c.first[head]); i < int(c.first[head+1]); i++ {
+		if c.tags[i] != tag { // most grams that pass are others: that is seen without the entries, which lie far apart
+			continue
+		}
+		e := &c.all[i]
 		from := at - int(e.offset)
-		if e.gram != gram || from < 0 || from+int(e.length) > len(text) {
+		if from < 0 || from+int(e.length) > len(text) {
 			continue
 		}
 		if p := from + int(e.probeAt); p+probed <= len(text) && (load(text, p)|caseless)&e.mask != e.probe {
