@@ -68,6 +68,7 @@ type logReader struct {
 	perSignature map[string]int
 	scheduling   reduce.Line    // where the last scheduler's message began
 	wrapped      string         // that message, as far as it was read
+	cut          bool           // it ends where no message ends
 	rootCause    int            // line of torchrun's heading "Root Cause"
 	generic      map[string]int // lane → the sighting of its last exception that no signature knows
 	wrapper      map[string]wrapped
@@ -92,7 +93,7 @@ type logReader struct {
 
 func (r *logReader) suspect(text string) bool {
 	text = unquoted(text)
-	return r.ear.Suspects(text) || r.goesOn() || saysNodes(text)
+	return r.ear.Hears(text) || r.cut
 }
 
 // unquoted is a line with the quotes inside quotes as they were: a message that a program quotes
@@ -108,14 +109,10 @@ func unquoted(text string) string {
 	return strings.ReplaceAll(text, quote, `"`)
 }
 
-// schedulerWords are in every message of the scheduler that counts nodes.
-const schedulerWords = " nodes are "
-
-func saysNodes(text string) bool { return strings.Contains(text, schedulerWords) }
-
-// goesOn says that the line before was a scheduler's message cut at a comma.
-func (r *logReader) goesOn() bool {
-	return r.wrapped != "" && (strings.HasSuffix(r.wrapped, ",") || !strings.Contains(r.wrapped, "preemption:") && cutWithin.MatchString(r.wrapped))
+// wrap keeps a scheduler's message, or none, for the line after it: one that was cut goes on there.
+func (r *logReader) wrap(message string) {
+	r.wrapped = message
+	r.cut = message != "" && (strings.HasSuffix(message, ",") || !strings.Contains(message, "preemption:") && cutWithin.MatchString(message))
 }
 
 // cutWithin is a scheduler's message that ends where none of its reasons can end.
@@ -258,15 +255,15 @@ func (r *logReader) kinds() []evidence.Kind {
 // visitScheduling reads a scheduler's message quoted in a text. A message may be wrapped:
 // reasons on the next lines still belong to it.
 func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done bool) {
-	goesOn := r.goesOn() && l.Number-r.scheduling.Number <= 3
-	if !strings.Contains(text, schedulerWords) && !goesOn {
-		r.wrapped = ""
+	goesOn := r.cut && l.Number-r.scheduling.Number <= 3
+	if !goesOn && !strings.Contains(text, signature.CountsNodes) {
+		r.wrap("")
 		return false, false
 	}
 	if goesOn {
 		text = r.wrapped + " " + text
 	}
-	r.wrapped = ""
+	r.wrap("")
 	u, ok := control.ParseUnschedulable(text)
 	if !ok {
 		return false, false
@@ -275,7 +272,8 @@ func (r *logReader) visitScheduling(l reduce.Line, text string) (matters, done b
 		r.sightings, r.said = r.sightings[:n-1], r.said[:n-1] // said by its first half alone
 	}
 	r.scheduled()
-	r.scheduling, r.wrapped = l, strings.TrimSpace(text)
+	r.scheduling = l
+	r.wrap(strings.TrimSpace(text))
 	rule, facts := control.Judge(u)
 	return r.record(l, signature.Match{Signature: rule, Facts: facts}), true
 }

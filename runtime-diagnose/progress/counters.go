@@ -177,53 +177,79 @@ func (c *Counters) Advances(lines int) bool {
 }
 
 // Recoveries follows lines with a number that is none: the next one of the same shape may have numbers again.
-type Recoveries map[uint64]int // shape → the last line in which all are numbers
+// The zero value follows nothing.
+type Recoveries struct {
+	sound  map[uint64]int // shape → the last line in which all are numbers
+	begins [4]uint64      // how the shapes begin, a bit each: most lines begin otherwise, and need not be read on
+}
+
+// beginOf is how many letters tell how a shape begins.
+const beginOf = 5
 
 // Follow begins with a line of which somebody says that a number in it is none.
 func (r *Recoveries) Follow(body string) (key uint64) {
-	if *r == nil {
-		*r = Recoveries{}
+	if r.sound == nil {
+		r.sound = map[uint64]int{}
 	}
-	if key = shape(body); len(*r) < mostSeries {
-		(*r)[key] = 0
+	if key = shape(body); len(r.sound) < mostSeries {
+		r.sound[key] = 0
+		begin := hashOf(body, beginOf) >> 56
+		r.begins[begin>>6] |= 1 << (begin & 63)
 	}
 	return key
 }
 
 // See is told of every line.
-func (r Recoveries) See(line int, body string) {
-	if len(r) == 0 || !hasNumber(body) {
+func (r *Recoveries) See(line int, body string) {
+	if len(r.sound) == 0 {
+		return
+	}
+	begin := hashOf(body, beginOf) >> 56
+	if r.begins[begin>>6]>>(begin&63)&1 == 0 || !hasNumber(body) {
 		return
 	}
 	key := shape(body)
-	if _, followed := r[key]; !followed {
+	if _, followed := r.sound[key]; !followed {
 		return
 	}
-	if r[key] = line; hasNone(body) {
-		r[key] = 0
+	if r.sound[key] = line; hasNone(body) {
+		r.sound[key] = 0
 	}
 }
 
 // After says that the last line of a shape is a later one, in which all numbers are numbers.
-func (r Recoveries) After(line int, key uint64) bool { return r[key] > line }
+func (r *Recoveries) After(line int, key uint64) bool { return r.sound[key] > line }
 
 // shape hashes the letters of the beginning of a line (FNV-1a). A number that is none is no word.
-func shape(body string) uint64 {
+func shape(body string) uint64 { return hashOf(body, shapeOf) }
+
+// hashOf is shape of so many letters.
+func hashOf(body string, letters int) uint64 {
 	hash, n := uint64(14695981039346656037), 0
-	for i := 0; i < len(body) && n < shapeOf; i++ {
-		if (body[i]|0x20 == 'i' || body[i]|0x20 == 'n') && (i == 0 || !isWord(body[i-1])) {
+	for i := 0; i < len(body) && n < letters; i++ {
+		b := body[i]
+		if !shaping[b] {
+			continue
+		}
+		if (b|0x20 == 'i' || b|0x20 == 'n') && (i == 0 || !isWord(body[i-1])) {
 			if none := noneAt(body[i:]); none > 0 {
 				i += none - 1
 				continue
 			}
 		}
-		if b := body[i]; b >= 'A' && b <= 'z' || b >= 0x80 {
-			hash = (hash ^ uint64(b)) * 1099511628211
-			n++
-		}
+		hash = (hash ^ uint64(b)) * 1099511628211
+		n++
 	}
 	return hash
 }
+
+// shaping are the bytes that a shape is made of: letters, what stands between them in ASCII, and all beyond it.
+var shaping = func() (t [256]bool) {
+	for b := range t {
+		t[b] = b >= 'A' && b <= 'z' || b >= 0x80
+	}
+	return t
+}()
 
 // noneAt is the length of "inf" or "nan" at the beginning of a text, as a word; 0: neither.
 func noneAt(s string) int {
@@ -349,4 +375,11 @@ func isDate(rest string) bool {
 	return i > 1 && i < len(rest) && rest[i] == '/'
 }
 
-func hasNumber(s string) bool { return strings.ContainsAny(s, "0123456789") }
+func hasNumber(s string) bool {
+	for i := range len(s) {
+		if isDigit(s[i]) {
+			return true
+		}
+	}
+	return false
+}

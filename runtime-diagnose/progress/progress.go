@@ -51,7 +51,7 @@ const longest = 512
 func Read(text string) (s Step, ok bool) {
 	s = Step{Number: -1, Of: -1, Loss: math.NaN(), Seconds: math.NaN()}
 	text = text[:min(len(text), longest)]
-	if !strings.ContainsAny(text, "0123456789") {
+	if !hasNumber(text) {
 		return s, false
 	}
 	if c, found := counter(text); found {

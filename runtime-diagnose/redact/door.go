@@ -44,17 +44,14 @@ func Visible(text string) string {
 // DEL, or above ("Bit Twiddling Hacks", https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord).
 func Unusual(b []byte) (control, beyond bool) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	for len(b) >= 8 {
-		w := binary.LittleEndian.Uint64(b)
-		below := (w - ones*' ') & ^w & high
+	some, at := uint64(0), 0
+	for ; at+8 <= len(b); at += 8 {
+		w := binary.LittleEndian.Uint64(b[at:])
 		del := w ^ ones*0x7f
-		if below|(w&high)|((del-ones)&^del&high) != 0 {
-			for _, c := range b[:8] {
-				control = control || c < ' ' && c != '\t' && c != '\n' || c == 0x7f
-				beyond = beyond || c > 0x7f
-			}
-		}
-		b = b[8:]
+		some |= w | (w-ones*' ')&^w | (del-ones)&^del
+	}
+	if some&high == 0 { // none of them is unusual: so it is nearly always
+		b = b[at:]
 	}
 	for _, c := range b {
 		control = control || c < ' ' && c != '\t' && c != '\n' || c == 0x7f

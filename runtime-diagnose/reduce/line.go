@@ -269,9 +269,12 @@ func (s *scanner) clean(b []byte) string {
 	return s.copy(b)
 }
 
-// roomOf is how many bytes of lines share one allocation. A line holds on to the whole of it, so
-// whoever keeps one for longer than a log takes to read keeps a copy.
-const roomOf = 4 << 10
+// So many bytes of lines share one allocation: the more, the longer the log. A line holds on to the whole of it,
+// so whoever keeps one for longer than a log takes to read keeps a copy.
+const (
+	roomOf   = 4 << 10
+	mostRoom = 32 << 10
+)
 
 // copy makes a string: of its own where it is long, else in the room that short lines share.
 func (s *scanner) copy(b []byte) string {
@@ -279,8 +282,9 @@ func (s *scanner) copy(b []byte) string {
 		return string(b)
 	}
 	if len(b) > s.room.Cap()-s.room.Len() {
+		next := min(max(roomOf, 2*s.room.Cap()), mostRoom)
 		s.room.Reset() // the strings made of the old one keep it
-		s.room.Grow(roomOf)
+		s.room.Grow(next)
 	}
 	from := s.room.Len()
 	s.room.Write(b)

@@ -123,6 +123,7 @@ type keeper struct {
 	chosen          []Kept
 	head, window    int    // bytes left
 	recent          []Kept // candidates for the tail and for the lines before a hit
+	room            []Kept // where they lie
 	recentBytes     int
 	tail            int // bytes the tail may use
 	seen, keepUntil int // line numbers
@@ -173,7 +174,13 @@ func (k *keeper) takeBefore() {
 }
 
 func (k *keeper) remember(line Kept) {
+	if n := len(k.recent); n == cap(k.recent) && 2*n < cap(k.room) { // slid to the end of the room: back to its beginning
+		k.recent = append(k.room[:0], k.recent...)
+	}
 	k.recent = append(k.recent, line)
+	if cap(k.recent) > cap(k.room) {
+		k.room = k.recent
+	}
 	k.recentBytes += len(line.Text)
 	for len(k.recent) > max(k.o.Tail, k.o.Before) || (k.recentBytes > k.tail && len(k.recent) > 0) {
 		k.recentBytes -= len(k.recent[0].Text)

@@ -22,39 +22,25 @@ type matcher struct {
 
 type branch struct {
 	re    *regexp.Regexp
-	needs []string   // each of its matches holds one of these literals
-	parts [][]string // and one of each of these sets, in order; see factorsOf
+	parts [][][]byte // besides one of its literals each match holds one of each of these sets, in order; see factorsOf
 }
 
-// may says that a folded text, in which a literal stands, holds what one of the alternatives needs besides.
-func (m *matcher) may(folded, literal string) bool {
+// may says that a folded text, in which a literal of one of the alternatives stands, holds what that one needs
+// besides.
+func (m *matcher) may(folded []byte, alternative int32) bool {
 	m.once.Do(m.prepare)
-	for i := range m.branches {
-		if b := &m.branches[i]; slices.Contains(b.needs, literal) && holdsAll(folded, b.parts) {
-			return true
-		}
-	}
-	return false
+	return holdsAll(folded, m.branches[alternative].parts)
 }
 
-// find looks for the pattern in a text that holds some of the literals.
-func (m *matcher) find(text string, holds func(literal string) bool) (*regexp.Regexp, []int) {
+// find looks for those alternatives of the pattern, in their order, of which a text holds a literal.
+func (m *matcher) find(text string, folded []byte, among []owner) (*regexp.Regexp, []int) {
 	m.once.Do(m.prepare)
 	var best []int
 	var by *regexp.Regexp
-	folded := ""
-	for i := range m.branches {
-		b := &m.branches[i]
-		if !slices.ContainsFunc(b.needs, holds) {
+	for _, o := range among {
+		b := &m.branches[o.alternative]
+		if !holdsAll(folded, b.parts) {
 			continue
-		}
-		if len(b.parts) > 0 {
-			if folded == "" {
-				folded = folded7(text)
-			}
-			if !holdsAll(folded, b.parts) {
-				continue
-			}
 		}
 		if at := b.re.FindStringSubmatchIndex(text); at != nil && (best == nil || at[0] < best[0]) {
 			best, by = at, b.re
@@ -70,12 +56,13 @@ func (m *matcher) prepare() {
 }
 
 func newBranch(source string, needs []string) branch {
-	b := branch{re: regexp.MustCompile(source), needs: needs}
-	if re, err := syntax.Parse(source, syntax.Perl); err == nil {
-		b.parts = factorsOf(re)
+	b := branch{re: regexp.MustCompile(source)}
+	re, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		return b
 	}
-	if len(b.parts) == 1 && slices.Equal(b.parts[0], b.needs) {
-		b.parts = nil // known already
+	if parts := factorsOf(re); len(parts) != 1 || !slices.Equal(parts[0], needs) { // else it is known already
+		b.parts = inBytes(parts)
 	}
 	return b
 }

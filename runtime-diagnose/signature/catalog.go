@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -22,9 +23,16 @@ type Catalog struct {
 	literals *finder
 	calm     func() *finder   // without the literals of nothing but signs that training advances
 	index    map[string]int32 // literal, as the finder compares it
-	keys     []string         // literals, as the finder compares them
-	owners   [][]int32        // literal → signatures that list it
+	owners   [][]owner        // literal → what it is looked for
+	counts   int32            // the literal CountsNodes
 }
+
+// owner is an alternative of a signature's pattern.
+type owner struct{ signature, alternative int32 }
+
+// CountsNodes is in every message of the scheduler that counts nodes. No signature reads those, but whoever reads
+// logs does, and looks for it with everything else.
+const CountsNodes = " nodes are "
 
 // Match is one signature found in one text.
 type Match struct {
@@ -114,35 +122,38 @@ func assemble(signatures []*Signature) (*Catalog, error) {
 	}
 	c.index = map[string]int32{}
 	var literals []string
+	literal := func(text string) int32 {
+		at, ok := c.index[text]
+		if !ok {
+			at = int32(len(literals))
+			c.index[text] = at
+			literals = append(literals, text)
+			c.owners = append(c.owners, nil)
+		}
+		return at
+	}
 	for i, s := range c.all {
 		m := &matcher{pattern: s.Pattern}
 		var err error
 		if m.needs, err = literalsOf(s.Pattern); err != nil {
 			return nil, fmt.Errorf("signature %q: %w", s.ID, err)
 		}
-		for _, set := range m.needs {
+		for alternative, set := range m.needs {
 			for _, lit := range set {
-				if slices.Contains(m.literals, lit) {
-					continue
+				if !slices.Contains(m.literals, lit) {
+					m.literals = append(m.literals, lit)
 				}
-				m.literals = append(m.literals, lit)
-				at, ok := c.index[lit]
-				if !ok {
-					at = int32(len(literals))
-					c.index[lit] = at
-					literals = append(literals, lit)
-					c.owners = append(c.owners, nil)
-				}
-				c.owners[at] = append(c.owners[at], int32(i))
+				at := literal(lit)
+				c.owners[at] = append(c.owners[at], owner{int32(i), int32(alternative)})
 			}
 		}
 		c.matchers = append(c.matchers, m)
 	}
-	c.keys = literals
+	c.counts = literal(CountsNodes)
 	c.literals = newFinder(literals, func(int32) bool { return false })
 	c.calm = sync.OnceValue(func() *finder {
 		return newFinder(literals, func(lit int32) bool {
-			return !slices.ContainsFunc(c.owners[lit], func(s int32) bool { return !c.all[s].advance() })
+			return lit != c.counts && !slices.ContainsFunc(c.owners[lit], func(o owner) bool { return !c.all[o.signature].advance() })
 		})
 	})
 	return c, nil
@@ -168,7 +179,7 @@ func (c *Catalog) Suspects(text string) bool { return c.SuspectsWithout(nil, tex
 func (c *Catalog) SuspectsWithout(skip func(*Signature) bool, text string) bool {
 	found := false
 	c.literals.find(text, func(literal int32) bool {
-		found = skip == nil || slices.ContainsFunc(c.owners[literal], func(s int32) bool { return !skip(c.all[s]) })
+		found = slices.ContainsFunc(c.owners[literal], func(o owner) bool { return skip == nil || !skip(c.all[o.signature]) })
 		return !found
 	})
 	return found
@@ -187,28 +198,36 @@ func (c *Catalog) MatchWithout(skip func(*Signature) bool, text string, kinds ..
 }
 
 func (c *Catalog) match(skip func(int32) bool, text string, kinds []Kind) []Match {
-	var candidates, literals []int32
+	var candidates []owner
+	var literals []int32
 	c.literals.find(text, func(lit int32) bool {
-		if slices.Contains(literals, lit) {
-			return true
-		}
-		literals = append(literals, lit)
-		for _, s := range c.owners[lit] {
-			if !slices.Contains(candidates, s) {
-				candidates = append(candidates, s)
-			}
+		if !slices.Contains(literals, lit) {
+			literals = append(literals, lit)
+			candidates = append(candidates, c.owners[lit]...)
 		}
 		return true
 	})
-	slices.Sort(candidates)
-	holds := func(l string) bool { return slices.Contains(literals, c.index[l]) }
+	slices.SortFunc(candidates, func(a, b owner) int {
+		return cmp.Or(cmp.Compare(a.signature, b.signature), cmp.Compare(a.alternative, b.alternative))
+	})
+	candidates = slices.Compact(candidates)
 	var found []Match
-	for _, i := range candidates {
+	var folded []byte
+	for len(candidates) > 0 {
+		i, n := candidates[0].signature, 1
+		for n < len(candidates) && candidates[n].signature == i {
+			n++
+		}
+		among := candidates[:n]
+		candidates = candidates[n:]
 		s := c.all[i]
 		if !ofKind(s, kinds) || skip(i) {
 			continue
 		}
-		if re, m := c.matchers[i].find(text, holds); m != nil {
+		if folded == nil {
+			folded = appendFolded(make([]byte, 0, len(text)), text)
+		}
+		if re, m := c.matchers[i].find(text, folded, among); m != nil {
 			found = append(found, Match{Signature: s, Facts: facts(re, text, m), Start: m[0]})
 		}
 	}

@@ -11,6 +11,8 @@ type Ear struct {
 	again []int   // by signature: lines with one of its literals that nobody looked at because it is full
 	line  []int32 // by signature: the last of these lines
 	lines int32   // asked about
+
+	folded []byte // room for one line
 }
 
 // NewEar hears everything.
@@ -41,39 +43,56 @@ func (e *Ear) Enough(s *Signature) {
 
 func (e *Ear) settle(lit int) {
 	e.quiet[lit] = true
-	for _, s := range e.c.owners[lit] {
-		e.quiet[lit] = e.quiet[lit] && e.full[s]
+	for _, o := range e.c.owners[lit] {
+		e.quiet[lit] = e.quiet[lit] && e.full[o.signature]
 	}
 }
 
 // Suspects says whether a line may say something new.
 func (e *Ear) Suspects(text string) bool {
+	suspect, _ := e.ask(text)
+	return suspect
+}
+
+// Hears says whether a line may say something new, or holds CountsNodes.
+func (e *Ear) Hears(text string) bool {
+	suspect, counts := e.ask(text)
+	return suspect || counts
+}
+
+func (e *Ear) ask(text string) (suspect, counts bool) {
 	e.lines++
-	found, finder := false, e.c.literals
+	finder := e.c.literals
 	if e.calm {
 		finder = e.c.calm()
 	}
-	folded := ""
+	folded := false
 	finder.find(text, func(lit int32) bool {
 		if e.quiet[lit] {
 			e.count(lit)
 			return true
 		}
-		if folded == "" {
-			folded = folded7(text)
+		counts = counts || lit == e.c.counts
+		for _, o := range e.c.owners[lit] {
+			if e.full[o.signature] {
+				continue
+			}
+			if !folded {
+				e.folded, folded = appendFolded(e.folded[:0], text), true
+			}
+			if suspect = e.c.matchers[o.signature].may(e.folded, o.alternative); suspect {
+				return false
+			}
 		}
-		for _, s := range e.c.owners[lit] {
-			found = found || !e.full[s] && e.c.matchers[s].may(folded, e.c.keys[lit])
-		}
-		return !found
+		return true
 	})
-	return found
+	return suspect, counts
 }
 
 // count notes that a line was left aside.
 func (e *Ear) count(lit int32) {
-	for _, s := range e.c.owners[lit] {
-		if e.full[s] && e.line[s] != e.lines {
+	for _, o := range e.c.owners[lit] {
+		if s := o.signature; e.full[s] && e.line[s] != e.lines {
 			e.line[s] = e.lines
 			e.again[s]++
 		}

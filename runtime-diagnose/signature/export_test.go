@@ -38,6 +38,6 @@ func PartsOf(pattern string) (matches, holds func(string) bool, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	parts := factorsOf(re)
-	return regexp.MustCompile(pattern).MatchString, func(s string) bool { return holdsAll(folded7(s), parts) }, nil
+	parts := inBytes(factorsOf(re))
+	return regexp.MustCompile(pattern).MatchString, func(s string) bool { return holdsAll([]byte(folded7(s)), parts) }, nil
 }

@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"cmp"
 	"regexp/syntax"
 	"slices"
@@ -141,12 +142,12 @@ func shortest(set []string) int {
 }
 
 // holdsAll says that a folded text holds one of each set, in order.
-func holdsAll(folded string, sets [][]string) bool {
+func holdsAll(folded []byte, sets [][][]byte) bool {
 	for _, set := range sets {
 		end := -1
 		for _, s := range set {
 			// The end that leaves most behind it: the others may lie there.
-			if at := strings.Index(folded, s); at >= 0 && (end < 0 || at+len(s) < end) {
+			if at := bytes.Index(folded, s); at >= 0 && (end < 0 || at+len(s) < end) {
 				end = at + len(s)
 			}
 		}
@@ -156,4 +157,15 @@ func holdsAll(folded string, sets [][]string) bool {
 		folded = folded[end:]
 	}
 	return true
+}
+
+// inBytes are texts as holdsAll looks for them: in a room that is used again for every line.
+func inBytes(sets [][]string) [][][]byte {
+	out := make([][][]byte, len(sets))
+	for i, set := range sets {
+		for _, text := range set {
+			out[i] = append(out[i], []byte(text))
+		}
+	}
+	return out
 }

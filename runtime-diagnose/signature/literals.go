@@ -1,6 +1,8 @@
 package signature
 
 import (
+	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -40,14 +42,19 @@ type finder struct {
 type class struct {
 	bits  [1 << gramBits / 64]uint64
 	first [1<<heads + 1]uint16 // by the highest bits of the hash: where entries begin
+	tags  []uint32             // of the entries: the bits of the hash below those
 	all   []entry              // by hash
 }
 
 // entry says that a gram stands at an offset of a literal.
 type entry struct {
-	gram    uint64
+	hash    uint64 // of the gram
+	probe   uint64 // eight bytes of the literal, as far from the gram as they can be, or all of a shorter one
+	mask    uint64 // those of the eight that are the literal's
 	literal int32
 	offset  int32
+	probeAt int32
+	length  int32
 }
 
 // newFinder finds all literals but those that are left out; they keep their indices.
@@ -91,16 +98,24 @@ func (c *class) add(literal string, index int32, gram, step int, seen map[string
 		}
 	}
 	for at := best; at < best+step; at++ {
-		c.all = append(c.all, entry{gram: gramOf(literal[at : at+gram]), literal: index, offset: int32(at)})
+		probe := literal[:min(len(literal), probed)]
+		probeAt := 0
+		if end := len(literal) - probed; end > 0 && at < end-at { // the gram is nearer to the beginning
+			probe, probeAt = literal[end:], end
+		}
+		c.all = append(c.all, entry{
+			hash: hashOf(gramOf(literal[at : at+gram])), literal: index, offset: int32(at), length: int32(len(literal)),
+			probe: gramOf(probe), mask: ^uint64(0) >> (8 * (probed - len(probe))), probeAt: int32(probeAt),
+		})
 	}
 }
 
 func (c *class) index() {
-	slices.SortStableFunc(c.all, func(a, b entry) int { return int(hashOf(a.gram)>>1) - int(hashOf(b.gram)>>1) })
+	slices.SortStableFunc(c.all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
 	for _, e := range c.all {
-		h := hashOf(e.gram)
-		c.bits[h>>(64-gramBits)>>6] |= 1 << (h >> (64 - gramBits) & 63)
-		c.first[h>>(64-heads)+1]++
+		c.bits[e.hash>>(64-gramBits)>>6] |= 1 << (e.hash >> (64 - gramBits) & 63)
+		c.first[e.hash>>(64-heads)+1]++
+		c.tags = append(c.tags, tagOf(e.hash))
 	}
 	for i := range len(c.first) - 1 {
 		c.first[i+1] += c.first[i]
@@ -109,6 +124,19 @@ func (c *class) index() {
 
 // hashOf spreads a gram over the high bits (Fibonacci hashing).
 func hashOf(gram uint64) uint64 { return gram * 0x9E3779B97F4A7C15 }
+
+// probed is how many bytes one comparison takes.
+const probed = 8
+
+// load is the eight bytes of a text from a place on.
+func load(text string, at int) uint64 {
+	s := text[at : at+probed]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// tagOf tells grams apart whose hashes have the same head: all but the lowest of the other bits.
+func tagOf(hash uint64) uint32 { return uint32(hash >> (64 - heads - 32)) }
 
 // caseless sets the bit that tells small letters from capitals. It makes other bytes alike
 // too, which only costs a comparison.
@@ -127,9 +155,7 @@ func gramOf(s string) uint64 {
 func (f *finder) find(text string, hit func(literal int32) bool) {
 	i := 0
 	for ; i+8 <= len(text); i += wideStep {
-		_ = text[i+7]
-		g := uint64(text[i]) | uint64(text[i+1])<<8 | uint64(text[i+2])<<16 | uint64(text[i+3])<<24 |
-			uint64(text[i+4])<<32 | uint64(text[i+5])<<40 | uint64(text[i+6])<<48 | uint64(text[i+7])<<56 | caseless
+		g := load(text, i) | caseless
 		if f.long.has(g) && !f.verify(&f.long, g, text, i, hit) {
 			return
 		}
@@ -165,21 +191,21 @@ func (c *class) has(gram uint64) bool {
 
 // verify compares the literals that have the gram where it stands in the text.
 func (f *finder) verify(c *class, gram uint64, text string, at int, hit func(int32) bool) bool {
-	head := hashOf(gram) >> (64 - heads)
-	for _, e := range c.all[c.first[head]:c.first[head+1]] {
-		if e.gram != gram {
+	hash := hashOf(gram)
+	head, tag := hash>>(64-heads), tagOf(hash)
+	for i := int(c.first[head]); i < int(c.first[head+1]); i++ {
+		if c.tags[i] != tag { // most grams that pass are others: that is seen without the entries, which lie far apart
+			continue
+		}
+		e := &c.all[i]
+		from := at - int(e.offset)
+		if from < 0 || from+int(e.length) > len(text) {
+			continue
+		}
+		if p := from + int(e.probeAt); p+probed <= len(text) && (load(text, p)|caseless)&e.mask != e.probe {
 			continue
 		}
 		l := f.literals[e.literal]
-		from := at - int(e.offset)
-		if from < 0 || from+len(l) > len(text) {
-			continue
-		}
-		// The ends tell most of what only shares the gram.
-		last := len(l) - 1
-		if (text[from]^l[0])&^0x20 != 0 || (text[from+last]^l[last])&^0x20 != 0 {
-			continue
-		}
 		if part := text[from : from+len(l)]; f.exact[e.literal] && part == l || !f.exact[e.literal] && equalFolded(part, l) {
 			if !hit(e.literal) {
 				return false
@@ -207,12 +233,22 @@ func foldASCII(b byte) byte {
 }
 
 // folded7 is the string with its ASCII letters small.
-func folded7(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		b[i] = foldASCII(c)
+func folded7(s string) string { return string(appendFolded(nil, s)) }
+
+// appendFolded adds a text with its ASCII letters small, eight bytes at a time.
+func appendFolded(to []byte, s string) []byte {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	at := 0
+	for ; at+probed <= len(s); at += probed {
+		w := load(s, at)
+		low := w &^ high
+		capitals := (low + (0x80-'A')*ones) &^ (low + (0x80-'Z'-1)*ones) &^ w & high
+		to = binary.LittleEndian.AppendUint64(to, w|capitals>>2)
 	}
-	return string(b)
+	for ; at < len(s); at++ {
+		to = append(to, foldASCII(s[at]))
+	}
+	return to
 }
 
 func hasCapital(s string) bool {
