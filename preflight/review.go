@@ -122,9 +122,19 @@ func ended(kind *kinds.Kind, o *unstructured.Unstructured) bool {
 	return phase == kinds.Succeeded || phase == kinds.Failed
 }
 
+// stopped says whether somebody ended the job before its time: nothing of it starts again.
+func stopped(kind *kinds.Kind, o *unstructured.Unstructured) bool {
+	if kind.State == nil || o == nil {
+		return false
+	}
+	defer func() { _ = recover() }() // a status nobody understands says nothing
+	return kind.State(o).Stopped()
+}
+
 // gangOf is what has to run together. Pods of the job that exist keep their places.
 func gangOf(kind *kinds.Kind, j *job.Job) gang.Gang {
 	g := gang.Of(j)
+	g.Stopped = stopped(kind, j.Source)
 	if j.Ref.UID == "" || kind.Pods == nil || kind.Place == nil {
 		return g
 	}

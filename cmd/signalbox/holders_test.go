@@ -30,6 +30,23 @@ func TestWhenThoseWhoHoldTheNodesEndAtTheLatest(t *testing.T) {
 			"apiVersion: batch/v1\nkind: Job\nmetadata: {name: bert, namespace: other}\nspec: {activeDeadlineSeconds: 12000}\nstatus: {startTime: \"2026-03-04T08:00:00Z\"}\n",
 			"at the latest in 50 min, when activeDeadlineSeconds is over (",
 		},
+		"Kueue bounds it": {
+			strings.Replace(head, "namespace: other", "namespace: other, labels: {kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/max-exec-time-seconds: \"12000\"}", 1) + "status: {startTime: \"2026-03-04T08:00:00Z\"}\n",
+			"fits once the job other/bert ends, at the latest in 50 min, when kueue.x-k8s.io/max-exec-time-seconds is over (",
+		},
+		"Kueue bounds it, and the job itself does sooner": {
+			strings.Replace(head, "namespace: other", "namespace: other, labels: {kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/max-exec-time-seconds: \"16800\"}", 1) +
+				"spec: {runPolicy: {activeDeadlineSeconds: 12000}}\nstatus: {startTime: \"2026-03-04T08:00:00Z\"}\n",
+			"at the latest in 50 min, when activeDeadlineSeconds is over (",
+		},
+		"no queue of Kueue's": {
+			strings.Replace(head, "namespace: other", "namespace: other, labels: {kueue.x-k8s.io/max-exec-time-seconds: \"12000\"}", 1) + "status: {startTime: \"2026-03-04T08:00:00Z\"}\n",
+			"fits once the job other/bert ends (",
+		},
+		"what Kueue refuses": {
+			strings.Replace(head, "namespace: other", "namespace: other, labels: {kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/max-exec-time-seconds: 2h}", 1) + "status: {startTime: \"2026-03-04T08:00:00Z\"}\n",
+			"fits once the job other/bert ends (",
+		},
 		"of another namespace": {
 			strings.Replace(head, "other", "ml", 1) + "spec: {runPolicy: {activeDeadlineSeconds: 16800}}\nstatus: {startTime: \"2026-03-04T08:00:00Z\"}\n",
 			"fits once the job other/bert ends (",

@@ -16,6 +16,10 @@ type t9kQueue struct {
 			Requests corev1.ResourceList `json:"requests"`
 		} `json:"quota"`
 		Closed bool `json:"closed"`
+		// Priority decides over other queues, and Preemptible whether they may take what it has; not
+		// written they may.
+		Priority    int32 `json:"priority"`
+		Preemptible *bool `json:"preemptible"`
 	} `json:"spec"`
 	Status struct {
 		Allocated corev1.ResourceList `json:"allocated"`

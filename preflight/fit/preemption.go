@@ -15,7 +15,8 @@ import (
 // Preemption is the pods that would have to go for a gang of higher priority. It is said, never
 // assumed: the verdict is about the cluster with these pods.
 type Preemption struct {
-	Class    string   `json:"class"` // the priority class that would move them aside
+	Class    string   `json:"class,omitempty"` // the priority class that would move them aside
+	Queue    string   `json:"queue,omitempty"` // or the queue of T9k's scheduler, which decides by the priorities of queues
 	Priority int32    `json:"priority"`
 	Victims  []Victim `json:"victims"` // none of them can stay: with one more pod the gang does not fit
 }
@@ -48,6 +49,9 @@ func (p *Preemption) String() string {
 	parts := make([]string, len(p.Victims))
 	for i, v := range p.Victims {
 		parts[i] = v.String()
+	}
+	if p.Queue != "" {
+		return fmt.Sprintf("%s would have to go for the queue %s (priority %d), where T9k's scheduler preempts", strings.Join(parts, ", "), p.Queue, p.Priority)
 	}
 	return fmt.Sprintf("%s would have to go for the priority class %s (%d)", strings.Join(parts, ", "), p.Class, p.Priority)
 }

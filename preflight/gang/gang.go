@@ -29,11 +29,12 @@ type Gang struct {
 	// asked about. Empty: all are.
 	OwnLabels map[string]string
 
-	System QueueSystem          // whose queue it is
-	At     job.Path             // where the queue is named
-	Self   schema.GroupResource // the job's own resource, which quotas may count; empty: not known
-	Exists bool                 // the job is stored already
-	Paused bool                 // the job asks for no pods now
+	System  QueueSystem          // whose queue it is
+	At      job.Path             // where the queue is named
+	Self    schema.GroupResource // the job's own resource, which quotas may count; empty: not known
+	Exists  bool                 // the job is stored already
+	Paused  bool                 // the job asks for no pods now
+	Stopped bool                 // somebody ended the job before its time
 	// NodesOnly asks about nodes and nothing before them: the pods exist, so whatever
 	// could have refused them has let them in.
 	NodesOnly bool
@@ -92,6 +93,7 @@ func (g Gang) Pods() int {
 const (
 	Suspended State = "suspended" // by Kueue, which suspends the jobs of its queues and resumes those that it admits
 	Paused    State = "paused"    // by its author
+	Stopped   State = "stopped"   // by somebody, for good
 )
 
 // State is what keeps the pods of a job from starting.
@@ -100,6 +102,8 @@ type State string
 // State is what keeps the gang's pods from starting; empty: nothing does.
 func (g Gang) State() State {
 	switch {
+	case g.Stopped:
+		return Stopped
 	case !g.Paused || g.NodesOnly:
 		return ""
 	case g.System == Kueue && g.Queue != "":

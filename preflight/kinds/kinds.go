@@ -118,6 +118,19 @@ var stopReasons = []string{"JobCancelled", "StopFrameworkRequested (-210)", rayS
 // Stopped says that the job ended because somebody asked for it: operators call it failed.
 func (s State) Stopped() bool { return s.Phase == Failed && slices.Contains(stopReasons, s.Reason) }
 
+// StateOf is what the operator says of a job, held against what the job asks for: where a pause is over and the
+// operator calls the job suspended still, it resumes.
+func StateOf(k *Kind, u *unstructured.Unstructured, j *job.Job) State {
+	if k.State == nil {
+		return State{}
+	}
+	s := k.State(u)
+	if s.Phase == Suspended && j != nil && !j.Suspended && j.MinPods() > 0 {
+		return State{Phase: Created, Reason: s.Reason, Message: "it resumes after a pause", Since: s.Since}
+	}
+	return s
+}
+
 // For finds the kind that reads a group, version and kind; nil if none does.
 func For(gvk schema.GroupVersionKind) *Kind {
 	for _, k := range All() {

@@ -248,20 +248,29 @@ func placeInVolcanoJob(pod *corev1.Pod) (string, int, bool) {
 	return task, index, ok && task != ""
 }
 
-// volcanoPhases are those of status.state. Aborted jobs can be resumed; nothing of theirs runs.
+// volcanoPhases are those of status.state. Aborted jobs can be resumed; nothing of theirs runs. A job that
+// is about to be aborted or terminated has been told to stop.
 var volcanoPhases = map[string]Phase{
 	"Pending": Created, "Running": Running, "Restarting": Restarting, "Completing": Running, "Completed": Succeeded,
-	"Aborting": Running, volcanoAborted: Failed, "Terminating": Running, volcanoTerminated: Failed, "Failed": Failed,
+	"Aborting": Failed, volcanoAborted: Failed, "Terminating": Failed, volcanoTerminated: Failed, "Failed": Failed,
 }
 
 func volcanoJobState(u *unstructured.Unstructured) State {
-	state, _ := dig(u, "status", "state").(map[string]any)
+	status, _ := dig(u, "status").(map[string]any)
+	state, _ := status["state"].(map[string]any)
 	phase := text(state, "phase")
 	s := State{Phase: volcanoPhases[phase], Reason: text(state, "reason"), Message: text(state, "message"), Since: text(state, "lastTransitionTime")}
-	if s.Phase == Failed && phase != "Failed" {
+	switch {
+	case phase == "Aborting":
+		s.Reason = volcanoAborted
+	case phase == "Terminating":
+		s.Reason = volcanoTerminated
+	case s.Phase == Failed && phase != "Failed":
 		s.Reason = phase
+	case s.Phase == Restarting && number(status, "failed") == 0:
+		s.Phase, s.Reason, s.Message = Created, phase, "it starts again" // after a failure, or as somebody resumed it
 	}
-	if status, _ := dig(u, "status").(map[string]any); s.Message == "" && s.Phase != PhaseUnknown {
+	if s.Message == "" && s.Phase != PhaseUnknown {
 		s.Message = fmt.Sprintf("%d pending, %d running, %d succeeded, %d failed", number(status, "pending"), number(status, "running"), number(status, "succeeded"), number(status, "failed"))
 	}
 	return s

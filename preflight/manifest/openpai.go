@@ -15,8 +15,8 @@ import (
 )
 
 // A job file of OpenPAI (protocolVersion 2) is read as the Framework that OpenPAI's rest-server makes of
-// it, as far as the file decides: roles, resources, /dev/shm, commands with their parameters filled in,
-// completion and retries. What the server adds to every job alike — its init container and mounts, the
+// it, as far as the file decides: roles, resources, /dev/shm, storages, commands with their parameters
+// filled in, completion and retries. What the server adds to every job alike — its init container and mounts, the
 // label of its nodes, the FUSE device, the host's network — is the platform's, and left out.
 //
 // Sources: github.com/microsoft/pai src/rest-server/src/config/v2/protocol.js (the schema),
@@ -180,7 +180,10 @@ func (p *protocol) framework() map[string]any {
 	p.from("spec.taskRoles", "taskRoles")
 	return map[string]any{
 		"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework",
-		"metadata": map[string]any{"name": convertName(name), "labels": map[string]any{"jobName": name}},
+		"metadata": map[string]any{
+			"name": convertName(name), "labels": map[string]any{"jobName": name},
+			"annotations": map[string]any{"config": p.masked()},
+		},
 		"spec": map[string]any{
 			"executionType": "Start",
 			"retryPolicy":   map[string]any{"fancyRetryPolicy": retries != -2, "maxRetryCount": retries},
@@ -250,6 +253,7 @@ func (p *protocol) role(i int, name string, prerequisites map[[2]string]map[stri
 	uri, _ := prerequisites[[2]string{"dockerimage", image}]["uri"].(string)
 	instances := p.number(role, at, "instances", 1, 1)
 	completion, _ := role["completion"].(map[string]any)
+	p.known(at.Child("completion"), completion, []string{"minFailedInstances", "minSucceededInstances"})
 	made := job.Path("spec.taskRoles").Index(i)
 	p.from(made, at)
 	for part, field := range map[job.Path]string{
@@ -259,16 +263,17 @@ func (p *protocol) role(i int, name string, prerequisites map[[2]string]map[stri
 	} {
 		p.from(made.Join(part), at.Join(job.Path(field)))
 	}
+	mounts, volumes := p.storages(made.Join("task.pod.spec"))
 	task := map[string]any{"retryPolicy": p.taskRetries(role, at), "podGracefulDeletionTimeoutSec": int64(1800)}
 	task["pod"] = map[string]any{
 		"metadata": map[string]any{},
 		"spec": map[string]any{
 			"restartPolicy": "Never",
 			"containers": []any{map[string]any{
-				"name": "app", "image": uri, "command": p.command(name, role, at, prerequisites), "resources": p.resources(role, at, made),
-				"volumeMounts": []any{map[string]any{"name": "dshm", "mountPath": "/dev/shm"}},
+				"name": "app", "image": uri, "command": p.command(name, role, at, made, prerequisites), "resources": p.resources(role, at, made),
+				"volumeMounts": append([]any{map[string]any{"name": "dshm", "mountPath": "/dev/shm"}}, mounts...),
 			}},
-			"volumes": []any{map[string]any{"name": "dshm", "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": p.shm(role, at)}}},
+			"volumes": append([]any{map[string]any{"name": "dshm", "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": p.shm(role, at)}}}, volumes...),
 		},
 	}
 	return map[string]any{
@@ -312,6 +317,7 @@ func (p *protocol) resources(role map[string]any, at, made job.Path) map[string]
 		p.wrong(at, "is "+written(role["resourcePerInstance"]), "cpu, memoryMB and gpu")
 		return nil
 	}
+	p.known(at, each, []string{"cpu", "memoryMB", "gpu", "ports"})
 	limits := map[string]any{}
 	for _, one := range []struct{ field, resource, unit string }{{"cpu", "cpu", ""}, {"memoryMB", "memory", "Mi"}, {"gpu", "nvidia.com/gpu", ""}} {
 		if each[one.field] == nil {
@@ -354,55 +360,6 @@ func (p *protocol) number(in map[string]any, at job.Path, field string, otherwis
 	return n
 }
 
-// placeholderTag is a parameter in a command: <% $parameters.lr %>.
-var placeholderTag = regexp.MustCompile(`<%\s*([^%]*?)\s*%>`)
-
-// command is what a task runs: its commands, those of the deployment around them, joined by && and with
-// parameters filled in. What is not there is filled in with nothing, as the rest-server does; a secret
-// stays out of the answer.
-func (p *protocol) command(name string, role map[string]any, at job.Path, prerequisites map[[2]string]map[string]any) []any {
-	commands := p.lines(role, at, "commands", true)
-	if deployment := p.deployment(); deployment != nil {
-		roles, _ := deployment["taskRoles"].(map[string]any)
-		around, _ := roles[name].(map[string]any)
-		commands = slices.Concat(p.lines(around, at, "preCommands", false), commands, p.lines(around, at, "postCommands", false))
-	}
-	known := map[string]any{"parameters": p.fields["parameters"]}
-	for _, kind := range []string{"data", "output", "script"} {
-		named, _ := role[kind].(string)
-		known[kind] = prerequisites[[2]string{kind, named}]
-	}
-	text := placeholderTag.ReplaceAllStringFunc(strings.Join(commands, " && "), func(tag string) string {
-		name := placeholderTag.FindStringSubmatch(tag)[1]
-		if strings.HasPrefix(name, "$secrets.") {
-			return "SECRET"
-		}
-		v, err := job.Path(strings.TrimPrefix(name, "$")).Resolve(known)
-		if err != nil || v == nil {
-			return ""
-		}
-		return fmt.Sprint(v)
-	})
-	return []any{"bash", "-c", strings.TrimSpace(text)}
-}
-
-func (p *protocol) lines(in map[string]any, at job.Path, field string, required bool) []string {
-	list, ok := in[field].([]any)
-	if required && (!ok || len(list) == 0) {
-		p.wrong(at.Child(field), "is "+written(in[field]), "at least one command")
-	}
-	var out []string
-	for i, v := range list {
-		text, ok := v.(string)
-		if !ok {
-			p.wrong(at.Child(field).Index(i), "is "+written(v), "a command as text")
-			continue
-		}
-		out = append(out, strings.TrimSpace(text))
-	}
-	return out
-}
-
 // deploymentsOnce refuses two deployments of one name.
 func (p *protocol) deploymentsOnce() {
 	list, _ := p.fields["deployments"].([]any)
@@ -415,23 +372,4 @@ func (p *protocol) deploymentsOnce() {
 			seen[name] = true
 		}
 	}
-}
-
-// deployment is the one that defaults names; nil: none.
-func (p *protocol) deployment() map[string]any {
-	defaults, _ := p.fields["defaults"].(map[string]any)
-	name, ok := defaults["deployment"].(string)
-	if !ok {
-		return nil
-	}
-	list, _ := p.fields["deployments"].([]any)
-	for _, v := range list {
-		if one, _ := v.(map[string]any); one["name"] == name {
-			return one
-		}
-	}
-	if !slices.ContainsFunc(p.problems, func(q *Problem) bool { return strings.HasPrefix(q.Have, "defaults.deployment ") }) {
-		p.wrong("defaults.deployment", fmt.Sprintf("is %q, and no deployment has that name", name), "one of deployments")
-	}
-	return nil
 }

@@ -33,7 +33,7 @@ taskRoles:
     extraContainerOptions: {shmMB: 1024, infiniband: true}
     commands:
     - "cd /job "
-    - python train.py --lr <% $parameters.lr %> --b <% $parameters.sizes[1] %> --d <% $data.uri[0] %> --t <% $secrets.token %><% $parameters.none %>
+    - python train.py --lr <% $parameters.lr %> --b <% $parameters.sizes[1] %> --all <% $parameters.sizes %> --d <% $data.uri[0] %> --t <% $secrets.token %><% $parameters.none %>
   alpha:
     dockerImage: img
     resourcePerInstance: {cpu: 1, memoryMB: 512, gpu: 0}
@@ -85,13 +85,13 @@ func TestAJobFileOfOpenPAIIsTheFrameworkItBecomes(t *testing.T) {
 		"spec.taskRoles[1].taskNumber":                                          int64(1),
 		"spec.taskRoles[1].task.pod.spec.volumes[0].emptyDir.sizeLimit":         "512Mi",
 		"spec.taskRoles[1].frameworkAttemptCompletionPolicy.minFailedTaskCount": int64(1),
-		"spec.taskRoles[1].task.pod.spec.containers[0].command[2]":              "before && sleep 1 && after",
+		"spec.taskRoles[1].task.pod.spec.containers[0].command[2]":              "before\nsleep 1\nafter",
 	} {
 		if got := get(path); got != want {
 			t.Errorf("%s is %v (%T), want %v", path, got, got, want)
 		}
 	}
-	want := []any{"bash", "-c", "cd /job && python train.py --lr 0.1 --b 16 --d /data/mnist --t SECRET"}
+	want := []any{"bash", "-euc", "cd /job\npython train.py --lr 0.1 --b 16 --all 8,16 --d /data/mnist --t SECRET<% $parameters.none %>"}
 	if diff := cmp.Diff(want, get(pod.Join("containers[0].command"))); diff != "" {
 		t.Errorf("command (-want +got):\n%s", diff)
 	}
@@ -109,7 +109,8 @@ func TestPathsOfAJobFileLeadBackToIt(t *testing.T) {
 		"spec.taskRoles[0].taskNumber":   {"taskRoles.Zeta_1.instances", 12},
 		"spec.taskRoles[0].task.pod.spec.containers[0].resources.limits.cpu":                               {"taskRoles.Zeta_1.resourcePerInstance.cpu", 18},
 		`spec.taskRoles[name=zeta1].task.pod.spec.containers[name=app].resources.limits["nvidia.com/gpu"]`: {"taskRoles.Zeta_1.resourcePerInstance.gpu", 20},
-		"spec.taskRoles[0].task.pod.spec.containers[0].command[2]":                                         {"taskRoles.Zeta_1.commands", 22},
+		"spec.taskRoles[0].task.pod.spec.containers[0].command[2]":                                         {"taskRoles.Zeta_1.commands[1]", 24}, // a tag stayed in it
+		"spec.taskRoles[0].task.pod.spec.containers[0].command[0]":                                         {"taskRoles.Zeta_1.commands", 22},
 		"spec.taskRoles[0].task.pod.spec.volumes[0].emptyDir":                                              {"taskRoles.Zeta_1.extraContainerOptions", 21},
 		"spec.taskRoles[1].task.pod.spec.restartPolicy":                                                    {"taskRoles.alpha", 25},
 		"taskRoles.alpha.commands":                                                                         {"taskRoles.alpha.commands", 28},
@@ -134,6 +135,9 @@ func TestAJobFileThatOpenPAIRefuses(t *testing.T) {
 		"a text for a number":         {replace("cpu: 48", "cpu: many"), []string{`job.yaml:18: taskRoles.Zeta_1.resourcePerInstance.cpu is "many"; expected a whole number`}},
 		"no instance":                 {replace("instances: 2", "instances: 0"), []string{"job.yaml:12: taskRoles.Zeta_1.instances is 0; expected 1 or more"}},
 		"a field that is none":        {replace("jobRetryCount: 3", "jobRetries: 3"), []string{"job.yaml:4: jobRetries is no field of the protocol; expected one of "}},
+		"a resource that is none":     {replace("      gpu: 1\n", "      gpu: 1\n      memory: 8\n"), []string{"job.yaml:21: taskRoles.Zeta_1.resourcePerInstance.memory is no field of the protocol; expected one of cpu, memoryMB, gpu, ports"}},
+		"a completion that is none":   {replace("minFailedInstances: 2", "minFailedTaskCount: 2"), []string{"job.yaml:16: taskRoles.Zeta_1.completion.minFailedTaskCount is no field of the protocol; expected one of minFailedInstances, minSucceededInstances"}},
+		"a command before that none":  {replace("preCommands", "before"), []string{"job.yaml:33: deployments[0].taskRoles.alpha.before is no field of the protocol; expected one of preCommands, postCommands"}},
 		"no commands":                 {replace("commands: [sleep 1]", "commands: []"), []string{"job.yaml:28: taskRoles.alpha.commands is []; expected at least one command"}},
 		"no such deployment":          {replace("deployment: d}", "deployment: e}"), []string{`job.yaml:29: defaults.deployment is "e", and no deployment has that name; expected one of deployments`}},
 		"two deployments of one name": {protocolJob + "- {name: d, taskRoles: {}}\n", []string{`job.yaml:34: deployments[1].name is "d", as that of another deployment is; expected a name of its own`}},
@@ -177,5 +181,35 @@ func TestAJobFileForHiveDThatOpenPAIRefuses(t *testing.T) {
 				t.Errorf("it says %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// The claims of a job's storages are mounted into every task.
+func TestTheStoragesOfAJobFile(t *testing.T) {
+	d := protocolDocument(t, protocolJob+"extras: {storages: [{share: false}, {name: home}, {name: sets, mountPath: /data, readOnly: true}]}\n")
+	for path, want := range map[job.Path]any{
+		"containers[0].volumeMounts[1].mountPath":    "/mnt/home",
+		"containers[0].volumeMounts[2].mountPath":    "/data",
+		"volumes[1].persistentVolumeClaim.claimName": "home",
+		"volumes[2].persistentVolumeClaim.readOnly":  true,
+		"containers[0].volumeMounts[0].name":         "dshm",
+	} {
+		for _, role := range []job.Path{"spec.taskRoles[0]", "spec.taskRoles[1]"} {
+			at := role.Join("task.pod.spec").Join(path)
+			if got, err := at.Resolve(d.Object.Object); err != nil || got != want {
+				t.Errorf("%s is %v (%v), want %v", at, got, err, want)
+			}
+		}
+	}
+	if got := d.Written("spec.taskRoles[1].task.pod.spec.volumes[2].persistentVolumeClaim.claimName"); got != "extras.storages[2]" {
+		t.Errorf("the claim was written at %s", got)
+	}
+}
+
+// What the rest-server keeps of the file shows no secret.
+func TestTheValuesOfSecretsStayOut(t *testing.T) {
+	kept := protocolDocument(t, protocolJob).Object.GetAnnotations()["config"]
+	if strings.Contains(kept, "abc") || !strings.Contains(kept, `"secrets":{"token":"******"}`) {
+		t.Errorf("it keeps %s", kept)
 	}
 }

@@ -98,11 +98,9 @@ func (c *Cluster) Case(ctx context.Context, k *kinds.Kind, u *unstructured.Unstr
 	if c.Snapshot != nil {
 		r.out.Cluster = c.Snapshot()
 	}
-	if k.State != nil {
-		r.out.State = k.State(u)
-	}
 	r.owners = newOwners(r)
 	r.readJob(ctx)
+	r.out.State = kinds.StateOf(k, u, r.out.Job)
 	r.readBetween(ctx)
 	err := r.readPods(ctx)
 	r.readKept(ctx)

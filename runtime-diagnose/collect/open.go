@@ -146,9 +146,6 @@ func (f *contents) job(c *diagnose.Case) error {
 		return nil
 	}
 	c.Kind = k
-	if k.State != nil {
-		c.State = k.State(u)
-	}
 	j, err := k.Read(u, func(w kinds.Want) (*unstructured.Unstructured, job.Presence) {
 		for _, o := range c.Objects {
 			if o.GroupVersionKind() == w.GVK && o.GetName() == w.Name && o.GetNamespace() == w.Namespace {
@@ -166,7 +163,7 @@ func (f *contents) job(c *diagnose.Case) error {
 	if j.Ref.Name == "" {
 		j.Ref = job.Ref{Kind: k.API(), APIVersion: u.GetAPIVersion(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID())}
 	}
-	c.Job = j
+	c.Job, c.State = j, kinds.StateOf(k, u, j)
 	return nil
 }
 

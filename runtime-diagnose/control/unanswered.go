@@ -34,8 +34,10 @@ func Unanswered(c *evidence.Bundle) (ref job.Ref, since time.Time, ok bool) {
 		return job.Ref{}, time.Time{}, false // a pause or the delay before a retry may not be over
 	}
 	ref, since = c.Job.Ref, c.Job.Source.GetCreationTimestamp().Time
-	if at, err := time.Parse(time.RFC3339, c.State.Since); err == nil && at.After(since) {
-		since = at
+	for _, said := range append(saidAt(c.Job.Source), c.State.Since) {
+		if at, err := time.Parse(time.RFC3339, said); err == nil && at.After(since) {
+			since = at
+		}
 	}
 	for _, kind := range []string{"JobSet", "Job"} { // the deepest that is there comes last
 		for _, u := range c.Objects {
@@ -49,6 +51,20 @@ func Unanswered(c *evidence.Bundle) (ref job.Ref, since time.Time, ok bool) {
 	return ref, since, !since.IsZero() && c.Now.Sub(since) >= SilentAfter
 }
 
+// saidAt is when the operator last changed each of the conditions of a job, true or not: that a pause is over
+// is one that is not.
+func saidAt(u *unstructured.Unstructured) []string {
+	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	var out []string
+	for _, c := range conditions {
+		one, _ := c.(map[string]any)
+		if at, _ := one["lastTransitionTime"].(string); at != "" {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
 // clock is how sentences give a time that is not the reader's own.
 const clock = "2006-01-02 15:04:05 UTC"
 
@@ -60,7 +76,7 @@ func ReadSilent(c *evidence.Bundle) []evidence.Observation {
 	}
 	what, when, facts := of.Kind+" "+of.Name, since.UTC().Format(clock), map[string]string{}
 	rule, text := Silent, fmt.Sprintf("%s was created at %s; it has no pod and no condition: its operator has not acted on it", what, when)
-	if c.State.Phase == kinds.Created && of.UID == c.Job.Ref.UID {
+	if (c.State.Phase == kinds.Created || len(saidAt(c.Job.Source)) > 0) && of.UID == c.Job.Ref.UID {
 		rule, text = Podless, fmt.Sprintf("the operator has known %s since %s and made no pod", what, when)
 	}
 	if why := explainSilence(c, of, facts); why != "" {

@@ -87,7 +87,10 @@ func (v view) decide() (need, time.Duration) {
 
 // rests says that the job is suspended or paused: by its operator's word, or by its own where it has no pod.
 func (v view) rests() bool {
-	return v.state.Phase == kinds.Suspended || v.state.Phase == kinds.PhaseUnknown && v.paused && len(v.pods) == 0
+	if !v.paused || len(v.pods) > 0 {
+		return v.state.Phase == kinds.Suspended
+	}
+	return v.state.Phase == kinds.Suspended || v.state.Phase == kinds.PhaseUnknown || v.state.Phase == kinds.Created || v.state.Phase == kinds.Running
 }
 
 // resting has a job that is paused say so, once.

@@ -21,6 +21,7 @@ func TestAJobThatIsPausedSaysSoAndTakesItBack(t *testing.T) {
 	cases := map[string]func(*world){
 		"its operator says so":       func(w *world) { w.condition("Suspended", "PyTorchJobSuspended") },
 		"its operator says nothing":  func(*world) {},
+		"its operator says it runs":  func(w *world) { w.condition("Running", "PyTorchJobRunning") },
 		"and nothing has acted ever": func(w *world) { w.job.SetCreationTimestamp(metav1.NewTime(start.Add(-24 * time.Hour))) },
 	}
 	for name, change := range cases {
@@ -53,5 +54,20 @@ func TestAJobThatIsPausedSaysSoAndTakesItBack(t *testing.T) {
 				t.Errorf("it runs, and says: %v", on)
 			}
 		})
+	}
+}
+
+// An operator that does not see that a pause is over does not act, and that is what the job says.
+func TestAJobThatNobodyResumesSaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.condition("Suspended", "PyTorchJobSuspended")
+	w.suspend(false)
+	for range 3 {
+		w.reconcile()
+		w.pass(time.Minute)
+	}
+	on := w.job.GetAnnotations()
+	if on[Healthy] != "No" || !strings.Contains(on[Error], "makes no pods") || strings.HasPrefix(on[Waiting], restsWord) {
+		t.Errorf("the job says: %v", on)
 	}
 }

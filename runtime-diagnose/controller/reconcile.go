@@ -260,8 +260,6 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	v := view{created: u.GetCreationTimestamp().Time, pendingAfter: r.PendingAfter, refresh: r.Refresh, now: r.now()}
 	if at := u.GetDeletionTimestamp(); at != nil {
 		v.deleted, v.held = at.Time, len(u.GetFinalizers()) > 0
-	} else if k.State != nil {
-		v.state = k.State(u) // what a job said of itself is past when it is on its way out
 	}
 	before, _ := storedOn(u)
 	ask := u.GetAnnotations()[Ask]
@@ -269,8 +267,12 @@ func (r *Reconciler) look(ctx context.Context, k *kinds.Kind, u *unstructured.Un
 	healthy := u.GetAnnotations()[Healthy]
 	v.spoken = healthy != "" && healthy != "Yes"
 	v.silent = before.Verdict == "" && healthy != "Yes" || healthy == ""
-	if j, err := k.Read(u, nil); err == nil && j != nil {
+	j, err := k.Read(u, nil)
+	if err == nil && j != nil {
 		v.declared, v.paused = j.MinPods(), j.Suspended
+	}
+	if u.GetDeletionTimestamp() == nil { // what a job said of itself is past when it is on its way out
+		v.state = kinds.StateOf(k, u, j)
 	}
 	v.saysPaused = strings.HasPrefix(u.GetAnnotations()[Waiting], restsWord)
 	v.silent = v.silent || !v.rests() && strings.HasPrefix(u.GetAnnotations()[Analysis], restsWord)

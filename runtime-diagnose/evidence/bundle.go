@@ -89,10 +89,8 @@ func (b *Bundle) Adopt() {
 		if k == nil {
 			continue
 		}
-		if b.Kind = k; k.State != nil {
-			b.State = k.State(o)
-		}
 		j, err := k.Read(o, nil)
+		b.Kind, b.State = k, kinds.StateOf(k, o, j)
 		if err != nil {
 			b.Missing = append(b.Missing, "job spec: "+strings.Join(strings.Fields(err.Error()), " "))
 		}

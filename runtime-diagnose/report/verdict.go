@@ -81,11 +81,18 @@ func (d *draft) atRest() bool {
 	return root == nil || root.Item.Source.Pod != "" || root.Item.Kind == evidence.Log
 }
 
-// suspended says that the job asks for no pods: its operator says so, or the job does, its operator says nothing
-// and no pod is there.
+// suspended says that the job asks for no pods: its operator says so, or the job does, and no pod is there, nor
+// an operator that says otherwise.
 func (d *draft) suspended() bool {
-	return d.State.Phase == kinds.Suspended ||
-		d.State.Phase == kinds.PhaseUnknown && d.State.Message == "" && d.Job != nil && d.Job.Suspended && len(d.Seen.Pods) == 0
+	if d.Job == nil || !d.Job.Suspended || len(d.Seen.Pods) > 0 {
+		return d.State.Phase == kinds.Suspended
+	}
+	switch d.State.Phase {
+	case kinds.Suspended, kinds.Created, kinds.Running:
+		return true
+	default:
+		return d.State.Phase == kinds.PhaseUnknown && d.State.Message == ""
+	}
 }
 
 // queued is a job that a queue holds back: it waits, and nothing is wrong with it.
@@ -141,6 +148,9 @@ func (d *draft) onlyNode(s *evidence.Observation) string {
 // healthy needs evidence: the operator's or the pods' word and no log that says otherwise,
 // or a log that shows training.
 func (d *draft) healthy() bool {
+	if d.suspended() {
+		return true
+	}
 	switch d.State.Phase {
 	case kinds.Succeeded:
 		return !d.unverifiedSuccess()

@@ -83,7 +83,7 @@ func (d *draft) waitingForPods() string {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %d pod%s exist%s.", d.present(), want, words.S(want), words.Verb(want))
-	if d.State.Reason == "Resuming" {
+	if d.State.Phase == kinds.Created && strings.HasPrefix(d.State.Message, "it ") { // resumes, starts again
 		text = strings.TrimRight(d.State.Message, ".") + ": " + text
 	}
 	if len(d.Seen.Transient) > 0 {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,49 @@ func TestFilesThatARowNamesAreThere(t *testing.T) {
 	}
 }
 
+// A command that is not Signalbox's is one that a reader can type: what stands in capitals is theirs to
+// fill in, and what it names of this repository is there.
+func TestCommandsOfOthersAreOnes(t *testing.T) {
+	kubectl := map[string][]string{ // what each takes here, after its words
+		"describe": {"KIND/NAME"}, "get": {"-o", "-n", "-w", "NAMESPACE"}, "apply": {"-f", "-k", "job.yaml"},
+		"create": {"configmap", "-n", "--from-file"}, "edit": {"-n"}, "patch": {"--type", "-p", "SPEC"},
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows(t) {
+		words := strings.Fields(r.See)
+		if len(words) == 0 || words[0] == "signalbox" || words[0] == "ls" && len(words) == 1 {
+			continue
+		}
+		switch {
+		case words[0] == "less" && len(words) == 2:
+			if _, err := os.Stat(filepath.Join("../..", words[1])); err != nil {
+				t.Errorf("row %d: %v", r.Number, err)
+			}
+		case words[0] == "make" && len(words) == 2:
+			if !strings.Contains(string(makefile), "\n"+words[1]+":") {
+				t.Errorf("row %d: %q is no target of the Makefile", r.Number, words[1])
+			}
+		case words[0] == "kubectl" && len(words) > 2 && kubectl[words[1]] != nil:
+			for i, word := range words[2:] {
+				flag, _, _ := strings.Cut(word, "=")
+				if strings.HasPrefix(word, "-") && !slices.Contains(kubectl[words[1]], flag) {
+					t.Errorf("row %d: kubectl %s takes no %s here", r.Number, words[1], flag)
+				}
+				if strings.HasPrefix(word, "config/") && words[2+i-1] == "-k" {
+					if _, err := os.Stat(filepath.Join("../..", word, "kustomization.yaml")); err != nil {
+						t.Errorf("row %d: %v", r.Number, err)
+					}
+				}
+			}
+		default:
+			t.Errorf("row %d: %q is no command that is known", r.Number, r.See)
+		}
+	}
+}
+
 // Nothing lies here that no row looks at: it would hold nothing.
 func TestEveryFileHasItsRow(t *testing.T) {
 	named := map[string]bool{}
@@ -92,7 +136,7 @@ func TestEveryFileHasItsRow(t *testing.T) {
 			named[word] = true
 		}
 	}
-	for _, pattern := range []string{"bundles/*", "jobs/*"} {
+	for _, pattern := range []string{"bundles/*", "jobs/*", "policies", "cluster", "clusters/*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)

@@ -40,14 +40,24 @@ var placeholderNotFilled = &check.Check{
 					p.Reportf(at, "%s names a bucket %s in capitals; the name of a bucket is lower case", facts.Quoted(m[0]), facts.Quoted(m[1]))
 				}
 			}
+			tags := func(value string, at job.Path) {
+				if left := unfilledTags(p.Job, value); left != "" {
+					p.Reportf(at, "nothing fills in what a command of %s leaves open: %s", facts.PodsOf(r), left)
+				}
+			}
 			for k, e := range c.Env {
 				visit(e.Value, r.Pod.At(rel.Child("env").Index(k)))
+				if e.Name == "USER_CMD" {
+					tags(e.Value, r.Pod.At(rel.Child("env").Index(k)))
+				}
 			}
 			for k, w := range c.Command {
 				visit(w, r.Pod.At(rel.Child("command").Index(k)))
+				tags(w, r.Pod.At(rel.Child("command").Index(k)))
 			}
 			for k, w := range c.Args {
 				visit(w, r.Pod.At(rel.Child("args").Index(k)))
+				tags(w, r.Pod.At(rel.Child("args").Index(k)))
 			}
 		})
 		return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -37,7 +36,7 @@ func Completions(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.
 
 // CompletionsBy also says when they end at the latest, where left knows how much of its time each of them
 // has left: by its name; ok is false where nothing bounds it.
-func CompletionsBy(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result, left func(namespace, name string) (rest time.Duration, ok bool)) string {
+func CompletionsBy(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fit.Result, left func(namespace, name string) (bound Bound, ok bool)) string {
 	if s == nil || was.Verdict != fit.Full && was.Verdict != fit.Fragmented {
 		return ""
 	}

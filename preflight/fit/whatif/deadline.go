@@ -6,22 +6,30 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
+// Bound is how long a job may still run, and the field that says so.
+type Bound struct {
+	Rest  time.Duration
+	Field string
+}
+
 // atLatest is ", at the latest in 2.2 h …", where the time of every job that has to end is bounded; a job that
 // may run for ever bounds nothing.
-func atLatest(jobs []*runningJob, left func(namespace, name string) (rest time.Duration, ok bool)) string {
+func atLatest(jobs []*runningJob, left func(namespace, name string) (bound Bound, ok bool)) string {
 	if left == nil {
 		return ""
 	}
-	var longest time.Duration
-	for _, j := range jobs {
-		rest, ok := left(j.namespace, j.name)
+	var last Bound
+	for i, j := range jobs {
+		bound, ok := left(j.namespace, j.name)
 		if !ok {
 			return ""
 		}
-		longest = max(longest, rest)
+		if i == 0 || bound.Rest > last.Rest {
+			last = bound
+		}
 	}
-	if longest <= 0 {
-		return ", whose activeDeadlineSeconds is over"
+	if last.Rest <= 0 {
+		return ", whose " + last.Field + " is over"
 	}
-	return ", at the latest in " + words.Short(longest) + ", when activeDeadlineSeconds is over"
+	return ", at the latest in " + words.Short(last.Rest) + ", when " + last.Field + " is over"
 }

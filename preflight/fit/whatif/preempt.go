@@ -37,32 +37,32 @@ func preempts(s *cluster.Snapshot, g gang.Gang, r *fit.Result, b *assign.Budget)
 	if r.Verdict != fit.Full && r.Verdict != fit.Fragmented {
 		return nil, ""
 	}
-	class, priority, known := fit.GangPriority(s, g)
+	by, known := rankingOf(s, g)
 	switch {
 	case !known:
 		return nil, ""
-	case class.Never:
-		return nil, fmt.Sprintf("the priority class %s moves nobody aside (preemptionPolicy Never)", class.Name)
+	case by.never:
+		return nil, fmt.Sprintf("%s moves nobody aside (preemptionPolicy Never)", by)
 	case len(s.Guarded()) > 0 || !plain(g) || sharesClaims(s, g):
-		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods that look at other pods", class.Name)
+		return nil, fmt.Sprintf("whom %s may move aside is not worked out for pods that look at other pods", by)
 	case s.Allocated() > 0 && asksForDevices(s, g):
-		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out for pods with claims of devices: which devices are free once others go is not known", class.Name)
+		return nil, fmt.Sprintf("whom %s may move aside is not worked out for pods with claims of devices: which devices are free once others go is not known", by)
 	}
-	h := &victimSearch{s: s, gang: g, budget: b, priority: priority}
+	h := &victimSearch{s: s, gang: g, budget: b, by: by}
 	done := b.Try(mostPreemptSteps)
 	h.gather(r)
 	victims := h.fewest()
 	switch {
 	case !done():
-		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
+		return nil, fmt.Sprintf("whom %s would move aside is more than can be tried", by)
 	case h.unsure:
-		return nil, fmt.Sprintf("whom the priority class %s may move aside is not worked out: whether the gang fits without them is not known", class.Name)
+		return nil, fmt.Sprintf("whom %s may move aside is not worked out: whether the gang fits without them is not known", by)
 	case len(victims) == 0 && len(h.clear) > 0 && h.passed:
-		return nil, fmt.Sprintf("whom the priority class %s would move aside is more than can be tried", class.Name)
+		return nil, fmt.Sprintf("whom %s would move aside is more than can be tried", by)
 	case len(victims) == 0:
 		return nil, ""
 	}
-	return &fit.Preemption{Class: class.Name, Priority: priority, Victims: owners(s, victims)}, ""
+	return &fit.Preemption{Class: by.class, Queue: by.queue, Priority: by.own, Victims: owners(s, by, victims)}, ""
 }
 
 // moveAside adds to an answer who would have to go.
@@ -128,16 +128,16 @@ func sharesClaims(s *cluster.Snapshot, g gang.Gang) bool {
 // victimSearch is a search for victims on the nodes that matter: those of the plan as far as it
 // got, and those that could be cleared, with least to clear first.
 type victimSearch struct {
-	s        *cluster.Snapshot
-	gang     gang.Gang
-	budget   *assign.Budget
-	priority int32
-	stay     []*cluster.Node // of the plan
-	clear    []victimNode
-	passed   bool                       // there are more nodes that could be cleared, or have room
-	unsure   bool                       // an answer without some pods was unknown
-	asks     []job.Resources            // by group
-	selects  []func(*cluster.Node) bool // by group
+	s       *cluster.Snapshot
+	gang    gang.Gang
+	budget  *assign.Budget
+	by      ranking
+	stay    []*cluster.Node // of the plan
+	clear   []victimNode
+	passed  bool                       // there are more nodes that could be cleared, or have room
+	unsure  bool                       // an answer without some pods was unknown
+	asks    []job.Resources            // by group
+	selects []func(*cluster.Node) bool // by group
 }
 
 // victimNode is a node with pods that may have to go.
@@ -238,7 +238,7 @@ func (h *victimSearch) roomy(n *cluster.Node, gone []*cluster.Pod) bool {
 func (h *victimSearch) victims(n *cluster.Node) []*cluster.Pod {
 	var out []*cluster.Pod
 	for _, p := range n.Pods() {
-		if p.Resident() || h.s.PriorityOf(p) >= h.priority || h.own(p) {
+		if rank, mayGo := h.by.of(p); p.Resident() || !mayGo || rank >= h.by.own || h.own(p) {
 			continue
 		}
 		out = append(out, p)
@@ -294,7 +294,9 @@ func (h *victimSearch) fewest() []*cluster.Pod {
 	}
 	// Those of higher priority may stay first, as kube-scheduler has it.
 	slices.SortStableFunc(gone, func(a, b *cluster.Pod) int {
-		return cmp.Or(cmp.Compare(h.s.PriorityOf(b), h.s.PriorityOf(a)), a.Compare(b))
+		first, _ := h.by.of(a)
+		second, _ := h.by.of(b)
+		return cmp.Or(cmp.Compare(second, first), a.Compare(b))
 	})
 	return slices.DeleteFunc(gone, func(p *cluster.Pod) bool {
 		rest.restore(p)
@@ -315,10 +317,11 @@ func (h *victimSearch) fits(rest *evictions) bool {
 }
 
 // owners counts victims by who owns them, most pods first.
-func owners(s *cluster.Snapshot, victims []*cluster.Pod) []fit.Victim {
+func owners(s *cluster.Snapshot, by ranking, victims []*cluster.Pod) []fit.Victim {
 	var out []fit.Victim
 	for _, p := range victims {
-		v := fit.Victim{Namespace: p.Namespace(), Name: p.Name(), Priority: s.PriorityOf(p)}
+		rank, _ := by.of(p)
+		v := fit.Victim{Namespace: p.Namespace(), Name: p.Name(), Priority: rank}
 		if p.Owner().Kind != "" {
 			v.Kind, v.Name = p.Owner().Kind, p.Owner().Name
 		}
