@@ -210,7 +210,7 @@ func (s *Sweep) late(ctx context.Context, j storedJob) error {
 		w = &waits{state: j.state, since: s.now()}
 		s.waiting[j.uid] = w
 	}
-	if s.now().Sub(w.since) < s.o.Grace {
+	if s.now().Sub(w.since) < s.o.Grace || s.o.View.Namespace(j.namespace) == nil { // whether it enforces is not known
 		return errWaits
 	}
 	w.tries++

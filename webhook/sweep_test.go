@@ -166,6 +166,21 @@ func (s *swept) told() string {
 	return b.String()
 }
 
+// Whether a namespace that was made a moment ago enforces is not known; a review that took it for one that warns
+// would be the last.
+func TestAJobWaitsForItsNamespaceToBeSeen(t *testing.T) {
+	s := newSwept(t, preflight.ModeWarn, stored("train", time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace(unseen) }))
+	s.wait(40)
+	if got := s.told(); got != "" {
+		t.Errorf("before its namespace is seen:\n%s", got)
+	}
+	s.sweep.o.View = world{labels: map[string]map[string]string{unseen: {preflight.ModeLabel: preflight.ModeEnforce}}}
+	s.wait(10)
+	if got := s.told(); !strings.Contains(got, "Warning WouldHaveBeenDenied on train: ") {
+		t.Errorf("after it was seen:\n%s", got)
+	}
+}
+
 func TestJobsAdmittedUnreviewedAreReviewed(t *testing.T) {
 	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
 	s.wait(10)
@@ -322,7 +337,9 @@ func TestOnlyWholeReviewsCount(t *testing.T) {
 			<-over // it hears no context
 			return preflight.Report{Decision: preflight.Allowed, Ran: 1}, nil
 		}), changes: []change{withUID}},
-		"a view that is not whole": {review: whole, view: world{incomplete: "nodes"}, changes: []change{withUID}},
+		// Its labels say whether it enforces, and no labels are known: a namespace that was made a moment ago.
+		"a namespace that has not been seen": {review: whole, changes: []change{withUID, func(r *admissionv1.AdmissionRequest) { r.Namespace = unseen }}},
+		"a view that is not whole":           {review: whole, view: world{incomplete: "nodes"}, changes: []change{withUID}},
 		"a policy that was not asked": {review: reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
 			return preflight.Report{Decision: preflight.Allowed, Ran: 1, Undecided: []string{"max: no time"}}, nil
 		}), changes: []change{withUID}},
