@@ -31,6 +31,7 @@ type replica struct {
 	ended                              chan struct{}
 	denied                             float64  // by policies and late, of processes that have ended
 	env                                []string // what is added to the environment
+	flags                              []string // of serve
 	group                              string   // the file of a control group that it starts in; empty: ours
 }
 
@@ -72,7 +73,8 @@ listen: {webhook: %q, metrics: %q, health: %q}
 certificates: {hosts: [127.0.0.1]}
 leaderElection: {enabled: true}
 llm: {provider: openai, baseURL: "http://%s/v1", model: silent, timeout: 5s, perMinute: 600}
-`, r.address, r.metrics, r.health, model), 0o600)).To(Succeed())
+notifications: {receivers: [{name: nowhere, form: generic, url: "http://%s/told"}]}
+`, r.address, r.metrics, r.health, model, model), 0o600)).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background())
 	DeferCleanup(func() {
 		cancel()
@@ -107,7 +109,7 @@ func (r *replica) start() {
 	out, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	Expect(err).NotTo(HaveOccurred())
 	defer out.Close()
-	args := []string{r.program, "serve", "--config", r.settings, "--kubeconfig", r.kubeconfig}
+	args := append([]string{r.program, "serve", "--config", r.settings, "--kubeconfig", r.kubeconfig}, r.flags...)
 	if r.group != "" { // a process moves itself, and is what it becomes
 		args = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, r.group}, args...)
 	}
