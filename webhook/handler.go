@@ -183,13 +183,21 @@ type begun struct {
 // time is over is abandoned, not stopped (nobody can stop a goroutine); its place stays taken until
 // it ends, so that late reviews cannot pile up. A stage is told to end a little earlier, so that
 // one that listens can still say what it found.
-func (h *Handler) within(parent context.Context, req admission.Request) answer {
+func (h *Handler) within(parent context.Context, req admission.Request) (a answer) {
 	arrived := arrival(parent)
 	ctx, cancel := context.WithDeadline(parent, arrived.Add(patience))
 	defer cancel()
 	ask := h.request(req)
 	if preflight.ModeOf(ask.Namespace) == preflight.ModeOff {
 		return answer{silent: "the namespace is labelled " + preflight.ModeLabel + "=" + preflight.ModeOff}
+	}
+	if ask.Namespace == nil && ask.Cluster.Incomplete() == "" {
+		// Labels that are not known must not read as those of a namespace that does not enforce: it is reviewed once more.
+		defer func() {
+			if a.silent == "" {
+				a = a.lacking(gap{reasonView, "whether namespace " + req.Namespace + " enforces, which has not been seen yet"})
+			}
+		}()
 	}
 
 	start := time.Now()
@@ -213,7 +221,7 @@ func (h *Handler) within(parent context.Context, req admission.Request) answer {
 	if g != nil {
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
-	a := reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.state)
+	a = reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.state)
 	if first.fit {
 		a.fit = fitLines(concluded.Report().Fit)
 	}

@@ -82,7 +82,15 @@ func (w world) Snapshot() *cluster.Snapshot {
 	return b.Snapshot(time.Time{})
 }
 
-func (w world) Namespace(name string) map[string]string { return w.labels[name] }
+// unseen is a namespace of which nothing is known yet; of any other it is known that nobody labelled it.
+const unseen = "new"
+
+func (w world) Namespace(name string) map[string]string {
+	if labels := w.labels[name]; labels != nil || name == unseen {
+		return labels
+	}
+	return map[string]string{}
+}
 
 const train = `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"train","namespace":"ml"},"spec":{"nprocPerNode":"1","pytorchReplicaSpecs":{"Worker":{"replicas":1,"template":{"spec":{"containers":[{"name":"pytorch","image":"train:1"}]}}}}}}`
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -166,6 +167,70 @@ func (s *swept) told() string {
 	return b.String()
 }
 
+// managed says in managedFields when the spec was written; whoever writes a job may write there what they like.
+func managed(at time.Time) func(*unstructured.Unstructured) {
+	return func(u *unstructured.Unstructured) {
+		u.SetManagedFields([]metav1.ManagedFieldsEntry{{
+			Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, Time: new(metav1.NewTime(at)),
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`),
+		}})
+	}
+}
+
+// A job that says it was written in years to come must not make all others count as dealt with until then.
+func TestAJobOfTheFutureHidesNoOther(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("forged", time.Minute, managed(installedAt.Add(50*365*24*time.Hour))))
+	skew := s.clock.Sub(installedAt) - 2*time.Minute // the API server's clock is at two minutes
+	s.sweep.o.Skew = func() time.Duration { return skew }
+	s.wait(40)
+	s.again(preflight.ModeEnforce) // another leads
+	s.sweep.o.Skew = func() time.Duration { return skew }
+	later := stored("later", 4*time.Minute)
+	if _, err := s.jobs.Resource(pytorch).Namespace("ml").Create(t.Context(), later, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the job is seen", func() bool { return len(s.seen.all()) == 2 })
+	s.wait(40)
+	if got := s.told(); !strings.Contains(got, "later: It was admitted without a whole review; it would have been denied by max:") {
+		t.Errorf("what is told:\n%s", got)
+	}
+}
+
+// An author who changes a job while nobody answers may take away, or write anew, when that was.
+func TestAChangeIsSeenWhateverItsAuthorSaysOfWhen(t *testing.T) {
+	s := newSwept(t, preflight.ModeEnforce, stored("old", -time.Hour), stored("new", time.Minute))
+	s.wait(40)
+	changed := stored("old", -time.Hour, func(u *unstructured.Unstructured) {
+		_ = unstructured.SetNestedField(u.Object, int64(60), "spec", "pytorchReplicaSpecs", "Worker", "replicas")
+	})
+	if _, err := s.jobs.Resource(pytorch).Namespace("ml").Update(t.Context(), changed, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := stateOf(changed)
+	s.until("the change is seen", func() bool {
+		return slices.ContainsFunc(s.seen.all(), func(j storedJob) bool { return j.state == want })
+	})
+	s.wait(40)
+	if got := s.told(); !strings.Contains(got, "Warning WouldHaveBeenDenied on old: ") {
+		t.Errorf("what is told:\n%s", got)
+	}
+}
+
+// Whether a namespace that was made a moment ago enforces is not known; a review that took it for one that warns
+// would be the last.
+func TestAJobWaitsForItsNamespaceToBeSeen(t *testing.T) {
+	s := newSwept(t, preflight.ModeWarn, stored("train", time.Minute, func(u *unstructured.Unstructured) { u.SetNamespace(unseen) }))
+	s.wait(40)
+	if got := s.told(); got != "" {
+		t.Errorf("before its namespace is seen:\n%s", got)
+	}
+	s.sweep.o.View = world{labels: map[string]map[string]string{unseen: {preflight.ModeLabel: preflight.ModeEnforce}}}
+	s.wait(10)
+	if got := s.told(); !strings.Contains(got, "Warning WouldHaveBeenDenied on train: ") {
+		t.Errorf("after it was seen:\n%s", got)
+	}
+}
+
 func TestJobsAdmittedUnreviewedAreReviewed(t *testing.T) {
 	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute))
 	s.wait(10)
@@ -322,7 +387,9 @@ func TestOnlyWholeReviewsCount(t *testing.T) {
 			<-over // it hears no context
 			return preflight.Report{Decision: preflight.Allowed, Ran: 1}, nil
 		}), changes: []change{withUID}},
-		"a view that is not whole": {review: whole, view: world{incomplete: "nodes"}, changes: []change{withUID}},
+		// Its labels say whether it enforces, and no labels are known: a namespace that was made a moment ago.
+		"a namespace that has not been seen": {review: whole, changes: []change{withUID, func(r *admissionv1.AdmissionRequest) { r.Namespace = unseen }}},
+		"a view that is not whole":           {review: whole, view: world{incomplete: "nodes"}, changes: []change{withUID}},
 		"a policy that was not asked": {review: reviewFunc(func(context.Context, preflight.Request) (preflight.Report, error) {
 			return preflight.Report{Decision: preflight.Allowed, Ran: 1, Undecided: []string{"max: no time"}}, nil
 		}), changes: []change{withUID}},

@@ -61,11 +61,11 @@ func (d *doctor) examine(ctx context.Context) examination {
 	}
 	e.Namespace = d.own
 	d.serverVersion(e)
-	d.deployment(ctx, e)
+	pods := d.deployment(ctx, e)
 	d.reached(ctx, e, hook)
-	d.certificate(e, hook)
+	d.certificate(e, "certificate", hook)
 	d.leader(ctx, e)
-	d.settings(ctx, e)
+	d.closed(ctx, e, d.settings(ctx, e), pods)
 	d.maps(ctx, e, "policies", webhook.PolicyLabel, webhook.PolicyErrorAnnotation)
 	d.bundle(ctx, e)
 	d.maps(ctx, e, "signatures", controller.SignatureLabel, controller.SignatureErrorAnnotation)
@@ -126,7 +126,8 @@ func (d *doctor) serverVersion(e *examination) {
 	e.fine(part, "%s", info.GitVersion)
 }
 
-func (d *doctor) deployment(ctx context.Context, e *examination) {
+// deployment is ours; nil: there is none, or it cannot be read.
+func (d *doctor) deployment(ctx context.Context, e *examination) *appsv1.Deployment {
 	const part = "pods"
 	found, err := d.kube.AppsV1().Deployments(d.own).Get(ctx, "signalbox", metav1.GetOptions{})
 	switch {
@@ -136,7 +137,9 @@ func (d *doctor) deployment(ctx context.Context, e *examination) {
 		e.unknown(part, err)
 	default:
 		d.replicas(ctx, e, part, found)
+		return found
 	}
+	return nil
 }
 
 func (d *doctor) replicas(ctx context.Context, e *examination, part string, found *appsv1.Deployment) {
@@ -199,8 +202,7 @@ func (d *doctor) reached(ctx context.Context, e *examination, hook *admissionreg
 }
 
 // certificate reads the CA that the API server was told to trust.
-func (d *doctor) certificate(e *examination, hook *admissionregistrationv1.ValidatingWebhook) {
-	const part = "certificate"
+func (d *doctor) certificate(e *examination, part string, hook *admissionregistrationv1.ValidatingWebhook) {
 	if hook == nil {
 		return
 	}
@@ -249,13 +251,13 @@ func (d *doctor) leader(ctx context.Context, e *examination) {
 	}
 }
 
-// settings are read as serve would.
-func (d *doctor) settings(ctx context.Context, e *examination) {
+// settings are read as serve would; nil: there are none, or they cannot be read.
+func (d *doctor) settings(ctx context.Context, e *examination) (out *config.Config) {
 	const part = "settings"
 	found, err := d.kube.CoreV1().ConfigMaps(d.own).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/part-of=signalbox"})
 	if err != nil {
 		e.unknown(part, err)
-		return
+		return nil
 	}
 	seen := 0
 	for _, m := range found.Items {
@@ -267,18 +269,22 @@ func (d *doctor) settings(ctx context.Context, e *examination) {
 		settings, err := config.Read(strings.NewReader(text))
 		if err != nil {
 			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s: %v", m.Name, err)
-			return
+			return nil
 		}
 		if settings.Namespace != d.own {
 			e.wrong(part, "kubectl -n "+d.own+" edit configmap "+m.Name, "%s: namespace is %s; Signalbox runs in %s", m.Name, settings.Namespace, d.own)
-			return
+			return nil
+		}
+		if out == nil || settings.Webhook.Closed.Enabled { // of two the one that asks for more is held to it
+			out = &settings
 		}
 	}
 	if seen == 0 {
 		e.wrong(part, d.install(), "no ConfigMap in %s holds config.yaml", d.own)
-		return
+		return nil
 	}
 	e.fine(part, "%d read", seen)
+	return out
 }
 
 // maps are labelled ConfigMaps on which the server says what does not load.
@@ -424,7 +430,7 @@ func (d *doctor) operators(ctx context.Context, e *examination) {
 	for _, c := range found.Items {
 		for _, w := range c.Webhooks {
 			service := w.ClientConfig.Service
-			if w.Name == webhook.Name || service == nil || w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore || !aboutJobs(w) {
+			if w.Name == webhook.Name || w.Name == webhook.ClosedName || service == nil || w.FailurePolicy != nil && *w.FailurePolicy == admissionregistrationv1.Ignore || !aboutJobs(w) {
 				continue
 			}
 			looked++

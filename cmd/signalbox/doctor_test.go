@@ -14,6 +14,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	apiversion "k8s.io/apimachinery/pkg/version"
@@ -192,6 +193,49 @@ wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its bin
 			other.Webhooks[0].ClientConfig.Service.Namespace, other.Webhooks[0].ClientConfig.Service.Name = "kubeflow", "operator"
 			i.more = append(i.more, other)
 		}, "wrong operators' webhooks: nobody is behind Service kubeflow/operator, and v.operator refuses jobs until somebody is\n"},
+		"what is closed on failure is well": {func(i *installation) { closed(i) }, ""},
+		"closed: it is wanted and gone": {
+			func(i *installation) { i.settings.Data["config.yaml"] = closedSettings },
+			"wrong closed on failure: webhook.closed.enabled wants it, and there is no signalbox-closed: chosen namespaces are open\n",
+		},
+		"closed: it is there and no setting wants it": {
+			func(i *installation) { closed(i); i.settings.Data["config.yaml"] = "" },
+			"wrong closed on failure: signalbox-closed is installed, and the settings say that it is not: nobody renews its CA, and no metric watches it\n",
+		},
+		"closed: it ignores failures": {
+			func(i *installation) { closed(i).Webhooks[0].FailurePolicy = new(admissionregistrationv1.Ignore) },
+			"wrong closed on failure: failurePolicy is not Fail: chosen namespaces are open\n",
+		},
+		"closed: it holds no CA": {
+			func(i *installation) { closed(i).Webhooks[0].ClientConfig.CABundle = nil },
+			"wrong certificate of signalbox-closed: the webhook configuration holds no CA: the API server trusts nobody\n",
+		},
+		"closed: it asks another path": {
+			func(i *installation) { closed(i).Webhooks[0].ClientConfig.Service.Path = new("/validate") },
+			`wrong closed on failure: it asks Service signalbox-system/signalbox-webhook at "/validate"; expected namespace signalbox-system and "/validate/closed": all jobs of chosen namespaces may be refused` + "\n",
+		},
+		"closed: nobody answers": {
+			func(i *installation) { closed(i); i.more = i.more[:len(i.more)-1] },
+			"wrong closed on failure: nobody is behind Service signalbox-system/signalbox-webhook: all jobs of chosen namespaces are refused until somebody is\n",
+		},
+		"closed: one replica": {
+			func(i *installation) { closed(i); i.pods.Spec.Replicas = new(int32(1)) },
+			"wrong closed on failure: 1 of the 2 replicas that it takes: each restart refuses all jobs of the chosen namespaces\n",
+		},
+		"closed: a namespace that is labelled does not enforce": {
+			func(i *installation) {
+				closed(i)
+				i.more = append([]runtime.Object{namespaceOf("warns", map[string]string{webhook.ClosedLabel: webhook.ClosedValue})}, i.more...)
+			},
+			"wrong closed on failure: namespace warns is labelled signalbox.dev/failure=closed and does not enforce: it is open\n",
+		},
+		"closed: a selector that takes all takes our own namespace": {
+			func(i *installation) {
+				closed(i).Webhooks[0].NamespaceSelector = &metav1.LabelSelector{}
+				i.more = append([]runtime.Object{namespaceOf(webhook.Namespace, nil)}, i.more...)
+			},
+			"wrong closed on failure: namespace signalbox-system is chosen: while no replica answers, nothing is created there, Signalbox neither\n",
+		},
 		"the cluster is old": {
 			func(i *installation) { i.version = "v1.29.4" },
 			"wrong API server: it is v1.29.4; expected 1.30 or later: the admission policies that bound the account are missing\n",
@@ -205,6 +249,42 @@ wrong bounds of the account: ValidatingAdmissionPolicy signalbox-jobs or its bin
 				t.Errorf("what is not well (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+const closedSettings = "webhook: {closed: {enabled: true, replicas: 2}}"
+
+func namespaceOf(name string, labels map[string]string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+}
+
+// closed adds the second configuration, all of which is well; the last object is the endpoint behind it.
+func closed(i *installation) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	c := webhook.ClosedConfiguration(kinds.All())
+	c.Webhooks[0].ClientConfig.CABundle = []byte(authorityOfTests)
+	i.settings.Data["config.yaml"] = closedSettings
+	i.more = append(i.more, c,
+		namespaceOf("prod", map[string]string{webhook.ClosedLabel: webhook.ClosedValue, "signalbox.dev/mode": "enforce"}),
+		&discoveryv1.EndpointSlice{
+			ObjectMeta: metav1.ObjectMeta{Namespace: webhook.Namespace, Name: "signalbox-webhook-1", Labels: map[string]string{discoveryv1.LabelServiceName: "signalbox-webhook"}},
+			Endpoints:  []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}}},
+		})
+	return c
+}
+
+func TestDoctorNamesTheNamespacesThatAreClosed(t *testing.T) {
+	i := well()
+	closed(i)
+	d := &doctor{kube: fake.NewClientset(append(i.more, i.settings)...), own: webhook.Namespace, now: func() time.Time { return examinedAt }}
+	e := &examination{}
+	d.closed(t.Context(), e, d.settings(t.Context(), e), nil)
+	want := []examined{
+		{Part: "settings", State: partFine, Says: "1 read"},
+		{Part: "certificate of signalbox-closed", State: partFine, Says: "the CA ends at 2099-01-01"},
+		{Part: closedPart, State: partFine, Says: "1 namespace: prod"},
+	}
+	if diff := cmp.Diff(want, e.Parts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

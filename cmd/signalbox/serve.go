@@ -68,11 +68,12 @@ type server struct {
 	log      logr.Logger
 	ready    []func() error
 	alive    []func(context.Context) error
-	notes    []func() []string // what readiness says besides
-	level    *slog.LevelVar    // of the log
-	sweep    *webhook.Sweep    // nil: this process has no webhook
-	traces   *tracing.Provider // nil: nothing is traced
-	reviewed *webhook.Reviewed // nil: this process has no webhook
+	notes    []func() []string    // what readiness says besides
+	level    *slog.LevelVar       // of the log
+	skew     func() time.Duration // of our clock ahead of the API server's
+	sweep    *webhook.Sweep       // nil: this process has no webhook
+	traces   *tracing.Provider    // nil: nothing is traced
+	reviewed *webhook.Reviewed    // nil: this process has no webhook
 	// diagnosing are the metrics of the manager that runs; nil: none has.
 	diagnosing atomic.Pointer[prometheus.Registry]
 }
@@ -101,11 +102,14 @@ func serve(ctx context.Context, sh *shell, kube *genericclioptions.ConfigFlags, 
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
 	connection.QPS = -1
 	connection.UserAgent = "signalbox/" + build().Version
+	var skew atomic.Int64
+	connection.Wrap(func(next http.RoundTripper) http.RoundTripper { return clockOf{next, time.Now, &skew} })
 	clients, err := live.Connect(connection)
 	if err != nil {
 		return err
 	}
 	s := &server{settings: settings, config: connection, clients: clients, registry: newRegistry(), log: log, level: level}
+	s.skew = func() time.Duration { return time.Duration(skew.Load()) }
 	s.view = live.New(clients, live.Options{})
 	s.ready = append(s.ready, s.viewReady)
 	group, ctx := errgroup.WithContext(ctx)

@@ -78,6 +78,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 	s.sweep = webhook.NewSweep(webhook.SweepOptions{
 		Reviewer: options.Reviewer, View: s.view, Policies: options.Policies, Jobs: options.Jobs, Reviewed: options.Reviewed,
 		Kube: s.clients.Kube, Dynamic: s.clients.Dynamic, Excluded: options.Excluded, Metrics: metrics, Log: s.log.WithName("sweep"),
+		Skew: s.skew,
 	})
 	s.ready, s.alive, s.notes = append(s.ready, w.Ready), append(s.alive, w.Alive), append(s.notes, w.Notes)
 	return w.Run, nil

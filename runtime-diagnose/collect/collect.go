@@ -50,6 +50,8 @@ type Cluster struct {
 	Limits  Limits
 	// Shared is what the diagnoses of several jobs share; nil: each asks for itself.
 	Shared *Shared
+	// Followed are the Events of all namespaces; nil: they are asked for.
+	Followed *Followed
 	// Now is the clock; nil: the system's.
 	Now func() time.Time
 }

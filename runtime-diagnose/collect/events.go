@@ -2,7 +2,10 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +26,18 @@ const (
 // namespace costs less than a query for each of a thousand pods.
 func (r *reading) readEvents(ctx context.Context) {
 	about := r.subjects()
+	if all, left, ok := r.Followed.of(r.object.GetNamespace()); ok {
+		for _, e := range all {
+			if about.has(e) {
+				r.out.Events = append(r.out.Events, *e)
+			}
+		}
+		if left {
+			r.missing("events", errors.New("the namespace has more than are held; the oldest are not known"))
+		}
+		slices.SortFunc(r.out.Events, func(a, b corev1.Event) int { return strings.Compare(a.Name, b.Name) })
+		return
+	}
 	options := metav1.ListOptions{Limit: eventPage}
 	for range eventPages {
 		page, err := r.events(ctx, r.object.GetNamespace(), options)
@@ -99,8 +114,24 @@ func (r *reading) readNodeEvents(ctx context.Context) {
 	if len(nodes) == 0 {
 		return
 	}
-	options := metav1.ListOptions{Limit: eventPage, FieldSelector: "involvedObject.kind=Node"}
 	since := r.object.GetCreationTimestamp()
+	about := func(e *corev1.Event) bool {
+		return nodes[e.InvolvedObject.Name] && e.InvolvedObject.Kind == "Node" && !lastSeen(e).Before(since.Time)
+	}
+	if all, left, ok := r.Followed.of(nodesNamespace); ok {
+		before := len(r.out.Events)
+		for _, e := range all {
+			if about(e) {
+				r.out.Events = append(r.out.Events, *e)
+			}
+		}
+		if left {
+			r.missing("events of nodes", fmt.Errorf("namespace %s has more than are held; the oldest are not known", nodesNamespace))
+		}
+		slices.SortFunc(r.out.Events[before:], func(a, b corev1.Event) int { return strings.Compare(a.Name, b.Name) })
+		return
+	}
+	options := metav1.ListOptions{Limit: eventPage, FieldSelector: "involvedObject.kind=Node"}
 	for range eventPages {
 		page, err := r.events(ctx, nodesNamespace, options)
 		if err != nil {
@@ -111,7 +142,7 @@ func (r *reading) readNodeEvents(ctx context.Context) {
 		}
 		for i := range page.Items {
 			e := &page.Items[i]
-			if nodes[e.InvolvedObject.Name] && e.InvolvedObject.Kind == "Node" && !lastSeen(e).Before(since.Time) {
+			if about(e) {
 				r.out.Events = append(r.out.Events, *e)
 			}
 		}

@@ -60,8 +60,13 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	if err := m.Add(leading{kept.Start}); err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
+	events := collect.Follow(kube)
+	if err := m.Add(leading{events.Start}); err != nil {
+		return fmt.Errorf("set up controller: %w", err)
+	}
 	from := &collect.Cluster{
-		Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Shared: &collect.Shared{For: sharedFor(o.Debounce)}, Now: o.Now,
+		Followed: events,
+		Kube:     kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Snapshot: o.Snapshot, Limits: o.Limits, Shared: &collect.Shared{For: sharedFor(o.Debounce)}, Now: o.Now,
 		Suspect: func(text []byte) bool { return collect.Suspicious(o.catalog())(text) },
 	}
 	if kept != nil {

@@ -20,7 +20,7 @@
 //	patch              the same resources of jobs: annotations, by server-side apply
 //	get, list, watch   pods, nodes, namespaces
 //	get                pods/log
-//	list               events
+//	list, watch        events
 //	list               deployments, statefulsets (apps), by the name of an operator that leaves a job alone;
 //	                   validatingwebhookconfigurations (admissionregistration.k8s.io)
 //	create             events (events.k8s.io)

@@ -35,25 +35,33 @@ type load struct {
 	namespace string
 	jobs      dynamic.ResourceInterface
 
-	mu      sync.Mutex
-	warned  map[string]bool // small jobs of which the review said it when they were created
-	refused []string        // small jobs that were, and why
-	denied  int
-	away    int // the API server did not answer
-	kills   int // of replicas; each takes the record of its last second along
-	stop    context.CancelFunc
-	all     sync.WaitGroup
+	mu        sync.Mutex
+	warned    map[string]bool // small jobs of which the review said it when they were created
+	unsure    map[string]bool // jobs of which the API server did not say whether they were made
+	refused   []string        // small jobs that were, and why
+	denied    int
+	before    float64 // jobs that were counted as passed by a policy
+	elsewhere int     // jobs that a policy would have denied in other namespaces
+	kills     int     // of replicas; each takes the record of its last second along
+	stop      context.CancelFunc
+	all       sync.WaitGroup
 }
 
-func begin(namespace string) *load {
+// in is a load in another namespace that enforces; nothing is created there yet.
+func (*load) in(ctx context.Context, namespace string) *load {
 	GinkgoHelper()
-	ctx := context.Background()
 	Expect(plane.CreateNamespace(ctx, namespace, map[string]string{preflight.ModeLabel: preflight.ModeEnforce, "signalbox.dev/llm": "enabled"})).To(Succeed())
 	config := plane.Config()
 	config.WarningHandlerWithContext, config.Timeout = heard{}, 10*time.Second
 	objects, err := dynamic.NewForConfig(config)
 	Expect(err).NotTo(HaveOccurred())
-	l := &load{namespace: namespace, warned: map[string]bool{}, jobs: objects.Resource(pytorchJobs).Namespace(namespace)}
+	return &load{namespace: namespace, warned: map[string]bool{}, unsure: map[string]bool{}, before: denials(), jobs: objects.Resource(pytorchJobs).Namespace(namespace)}
+}
+
+func begin(namespace string) *load {
+	GinkgoHelper()
+	ctx := context.Background()
+	l := (*load)(nil).in(ctx, namespace)
 	Eventually(func() error { // policies and the label of the namespace have arrived
 		_, err := l.jobs.Create(ctx, l.job("probe", 8), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
@@ -98,13 +106,27 @@ func (l *load) create(ctx context.Context, i int) {
 	switch {
 	case err == nil:
 		l.warned[name] = said.Load()
-	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || strings.Contains(err.Error(), "denied the request"):
+	case refusal(err):
 		if l.denied++; pods != 8 || !strings.Contains(err.Error(), "[max-gpus-per-job]") {
 			l.refused = append(l.refused, name+": "+err.Error())
 		}
 	default:
-		l.away++
+		l.unsure[name] = true
 	}
+}
+
+// note keeps why a small job was refused, where somebody refused it.
+func (l *load) note(err error) {
+	if refusal(err) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.refused = append(l.refused, err.Error())
+	}
+}
+
+// refusal says whether the API server answered, and refused.
+func refusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || strings.Contains(err.Error(), "denied the request")
 }
 
 // job is one of a Worker with so many pods of one GPU.
@@ -187,7 +209,7 @@ func (l *load) end(ctx context.Context) {
 			case strings.HasPrefix(u.GetName(), "failed-"):
 				g.Expect(u.GetAnnotations()).To(HaveKeyWithValue("signalbox.dev/healthy", "No"), u.GetName())
 				g.Expect(u.GetAnnotations()).To(HaveKey("signalbox.dev/error"), u.GetName())
-			case l.warned[u.GetName()] && note == "":
+			case note == "" && (l.warned[u.GetName()] || l.unsure[u.GetName()]): // it was reviewed, and perhaps nobody was left to hear it
 			default:
 				// Nobody heard what was found, or whoever heard it is the only one who knows: a replica that is killed
 				// takes the record of its last second along.
@@ -207,6 +229,7 @@ func (l *load) end(ctx context.Context) {
 			}
 		}
 		g.Expect(said).To(HaveLen(late + small))
+		g.Expect(denials()-l.before).To(BeEquivalentTo(late+l.elsewhere), "what the metric counts as passed by a policy")
 		for name, n := range said {
 			g.Expect(n).To(Equal(1), "Events on "+name)
 		}
@@ -214,7 +237,15 @@ func (l *load) end(ctx context.Context) {
 	// A second, and the one in which it was written last.
 	Expect(lost).To(BeNumerically("<=", 2*perSecond*l.kills), "jobs whose review was heard and is not known any more")
 	AddReportEntry("jobs", fmt.Sprintf("%d denied; %d that would have been and %d others reviewed late, all within %s of the end; %d not answered by the API server; %d reviews lost with %d replicas",
-		l.denied, late, small, time.Since(begun).Round(time.Second), l.away, lost, l.kills))
+		l.denied, late, small, time.Since(begun).Round(time.Second), len(l.unsure), lost, l.kills))
+}
+
+// denials is what the metric of all replicas says of jobs that a policy would have denied.
+func denials() (n float64) {
+	for _, r := range replicas {
+		n += r.denials()
+	}
+	return n
 }
 
 // policyMap is the installation's ConfigMap of policies.

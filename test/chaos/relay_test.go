@@ -13,22 +13,25 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// relay passes connections on to one of several addresses, each in its turn, as a Service does; it can cut them.
+// relay passes connections on to one of several addresses, each in its turn, as a Service does; it can cut them, and
+// hold what they carry.
 type relay struct {
 	socket net.Listener
 	to     func() []string
 	turn   atomic.Uint64
 	shut   atomic.Bool // what comes is closed at once
 
-	mu   sync.Mutex
-	open map[net.Conn]bool
+	mu    sync.Mutex
+	open  map[net.Conn]bool
+	still chan struct{} // closed: bytes pass
 }
 
 func listen(to func() []string) *relay {
 	GinkgoHelper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-	r := &relay{socket: socket, to: to, open: map[net.Conn]bool{}}
+	r := &relay{socket: socket, to: to, open: map[net.Conn]bool{}, still: make(chan struct{})}
+	r.thaw()
 	DeferCleanup(socket.Close)
 	go func() {
 		for {
@@ -56,6 +59,33 @@ func (r *relay) cut() {
 
 func (r *relay) mend() { r.shut.Store(false) }
 
+// freeze lets no byte pass until thaw; connections stay, and neither side is told.
+func (r *relay) freeze() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.still = make(chan struct{})
+}
+
+func (r *relay) thaw() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.still)
+}
+
+// held writes once the relay lets bytes pass.
+type held struct {
+	to net.Conn
+	r  *relay
+}
+
+func (h held) Write(b []byte) (int, error) {
+	h.r.mu.Lock()
+	still := h.r.still
+	h.r.mu.Unlock()
+	<-still
+	return h.to.Write(b)
+}
+
 func (r *relay) pass(from net.Conn) {
 	defer from.Close()
 	to := r.dial()
@@ -68,7 +98,7 @@ func (r *relay) pass(from net.Conn) {
 	ended := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
 		go func() {
-			_, _ = io.Copy(way[0], way[1])
+			_, _ = io.Copy(held{way[0], r}, way[1])
 			ended <- struct{}{}
 		}()
 	}

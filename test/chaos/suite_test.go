@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,8 @@ var (
 	plane    *cluster.Cluster
 	door     *relay // to the replicas that are ready, as a Service is
 	uplink   *relay // of the replicas to the API server
+	model    *relay // of the replicas to a language model; there is none, but where a spec has one
+	talks    atomic.Pointer[string]
 	replicas []*replica
 )
 
@@ -75,8 +78,14 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	kubeconfig := filepath.Join(plane.Dir(), "uplink.yaml")
 	Expect(os.WriteFile(kubeconfig, []byte(strings.ReplaceAll(string(text), host, uplink.address())), 0o600)).To(Succeed())
+	model = listen(func() []string {
+		if address := talks.Load(); address != nil {
+			return []string{*address}
+		}
+		return nil
+	})
 	for i := range 2 {
-		replicas = append(replicas, newReplica(program, kubeconfig, filepath.Join(plane.Dir(), fmt.Sprintf("replica-%d", i))))
+		replicas = append(replicas, newReplica(program, kubeconfig, filepath.Join(plane.Dir(), fmt.Sprintf("replica-%d", i)), model.address()))
 	}
 	for _, r := range replicas {
 		r.start()

@@ -52,6 +52,9 @@ func writeTokens(path string) ([]user, error) {
 // Config is the administrator's; it does not throttle.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
+// Etcd is its address. It asks for no certificate.
+func (c *Cluster) Etcd() string { return c.etcd }
+
 // Clientset is the administrator's.
 func (c *Cluster) Clientset() kubernetes.Interface { return c.clientset }
 

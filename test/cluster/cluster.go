@@ -59,6 +59,7 @@ type Cluster struct {
 	users   []user
 
 	server    string // https://127.0.0.1:port
+	etcd      string // the same of etcd
 	kwokPort  int
 	config    *rest.Config
 	clientset kubernetes.Interface

@@ -18,10 +18,10 @@ import (
 
 // startAPI starts etcd and kube-apiserver and makes the administrator's clients.
 func (c *Cluster) startAPI(ctx context.Context) error {
-	var etcd string
 	err := c.run(ctx, "etcd", 2, func(port []int) (launch, error) {
 		// TLS tells our etcd from another cluster's: an API server on the wrong one would be hard to explain.
-		etcd = fmt.Sprintf("https://127.0.0.1:%d", port[0])
+		etcd := fmt.Sprintf("https://127.0.0.1:%d", port[0])
+		c.etcd = etcd
 		peer := fmt.Sprintf("http://127.0.0.1:%d", port[1])
 		return launch{
 			args: []string{
@@ -42,7 +42,7 @@ func (c *Cluster) startAPI(ctx context.Context) error {
 		if err := c.writeKubeconfigs(); err != nil {
 			return launch{}, err
 		}
-		return launch{args: c.apiServerArgs(etcd, port[0]), ready: c.answers(c.server + "/readyz")}, nil
+		return launch{args: c.apiServerArgs(c.etcd, port[0]), ready: c.answers(c.server + "/readyz")}, nil
 	})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -197,6 +198,31 @@ func (c *Cluster) Restart(ctx context.Context, name string, away time.Duration) 
 	}
 	c.watch(again)
 	return nil
+}
+
+// Pause stops a program of the cluster for a while without ending it, as a machine that hangs does.
+func (c *Cluster) Pause(ctx context.Context, name string, away time.Duration) error {
+	c.mu.Lock()
+	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.name == name && !p.doomed.Load() && !p.ended() })
+	var p *process
+	if at >= 0 {
+		p = c.processes[at]
+	}
+	c.mu.Unlock()
+	if p == nil {
+		return fmt.Errorf("pause %s: it does not run", name)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("pause %s: %w", name, err)
+	}
+	select {
+	case <-time.After(away):
+	case <-ctx.Done():
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("pause %s: %w", name, err)
+	}
+	return ctx.Err()
 }
 
 // ended says that the process has ended.

@@ -97,12 +97,17 @@ var _ = Describe("The chart", func() {
 		})
 	}
 
-	It("makes the objects of config/closed where it is asked to, with two replicas or more", func(ctx SpecContext) {
-		text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system",
-			"--set", "namespace.create=true,closed.enabled=true")
-		Expect(err).NotTo(HaveOccurred())
-		Expect(cmp.Diff(plain(rendered("closed")), plain(text))).To(BeEmpty(), "-kustomize +helm")
-		_, err = helm(ctx, "", "template", "signalbox", chartFolder, "--set", "closed.enabled=true,replicas=1")
+	for folder, mode := range map[string]string{"closed": "builtin", "closed-cert-manager": "cert-manager"} {
+		It("makes the objects of config/"+folder+" where it is asked to", func(ctx SpecContext) {
+			text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system",
+				"--set", "namespace.create=true,closed.enabled=true,certificates.mode="+mode)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(cmp.Diff(plain(rendered(folder)), plain(text))).To(BeEmpty(), "-kustomize +helm")
+		})
+	}
+
+	It("closes with two replicas or more, and kinds that there are", func(ctx SpecContext) {
+		_, err := helm(ctx, "", "template", "signalbox", chartFolder, "--set", "closed.enabled=true,replicas=1")
 		Expect(err).To(MatchError(ContainSubstring("closed.enabled takes replicas of 2 or more, and replicas is 1")))
 		_, err = helm(ctx, "", "template", "signalbox", chartFolder, "--set", "closed.enabled=true,closed.kinds={pytorchjob.kubeflow.org}")
 		Expect(err).To(MatchError(ContainSubstring(`closed.kinds names "pytorchjob.kubeflow.org"; known are`)))

@@ -1,0 +1,190 @@
+package collect
+
+import (
+	"container/list"
+	"context"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+const (
+	// mostFollowed bounds the Events that are held, of all namespaces; some 60 MiB.
+	mostFollowed = 100_000
+	// mostFollowedOf bounds those of one namespace: the same as are listed where nothing is followed.
+	mostFollowedOf = eventPage * eventPages
+	// noteBytes is what is kept of a message: the API bounds those of new Events at the same
+	// (k8s.io/kubernetes, pkg/apis/core/validation/events.go: 1 kB).
+	noteBytes = 1024
+)
+
+// Followed are the Events of all namespaces, followed by one watch, so that a diagnosis asks the API server for none:
+// it scans all Events of a namespace for each question, and one namespace with many would hold up every other's
+// diagnoses. The newest are held, of each namespace so many. Make it with Follow; nil follows nothing.
+type Followed struct {
+	kube kubernetes.Interface
+
+	mu     sync.Mutex
+	synced bool
+	spaces map[string]*space
+	total  int
+}
+
+// space are the Events of one namespace.
+type space struct {
+	byName map[string]*list.Element
+	order  *list.List // of *corev1.Event; what came first is first
+	left   bool       // some have been left out
+}
+
+// Follow follows nothing until Start.
+func Follow(kube kubernetes.Interface) *Followed {
+	return &Followed{kube: kube, spaces: map[string]*space{}}
+}
+
+// Start follows until the context is done. Where the account may not, diagnoses ask by themselves.
+func (f *Followed) Start(ctx context.Context) error {
+	from := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return f.kube.CoreV1().Events(metav1.NamespaceAll).List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return f.kube.CoreV1().Events(metav1.NamespaceAll).Watch(ctx, o)
+		},
+	}
+	cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(from, f.kube), &corev1.Event{}, f, cache.ReflectorOptions{Name: "events"}).RunWithContext(ctx)
+	return nil
+}
+
+// of are the Events of a namespace, the oldest first; left says that some are not held, ok that they are followed.
+func (f *Followed) of(namespace string) (events []*corev1.Event, left, ok bool) {
+	if f == nil {
+		return nil, false, false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.spaces[namespace]
+	if s == nil || !f.synced {
+		return nil, false, f.synced
+	}
+	for at := s.order.Front(); at != nil; at = at.Next() {
+		events = append(events, at.Value.(*corev1.Event))
+	}
+	return events, s.left, true
+}
+
+// Transformer implements cache.TransformingStore: what no diagnosis reads is not held.
+func (*Followed) Transformer() cache.TransformFunc {
+	return func(object any) (any, error) {
+		if e, ok := object.(*corev1.Event); ok {
+			return trimEvent(e), nil
+		}
+		return object, nil
+	}
+}
+
+func trimEvent(e *corev1.Event) *corev1.Event {
+	return &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: e.Name, Namespace: e.Namespace, UID: e.UID, ResourceVersion: e.ResourceVersion, CreationTimestamp: e.CreationTimestamp},
+		InvolvedObject: e.InvolvedObject, Reason: e.Reason, Message: strings.ToValidUTF8(e.Message[:min(len(e.Message), noteBytes)], ""), Type: e.Type, Action: e.Action,
+		FirstTimestamp: e.FirstTimestamp, LastTimestamp: e.LastTimestamp, EventTime: e.EventTime, Count: e.Count, Series: e.Series,
+		Source: e.Source, ReportingController: e.ReportingController, ReportingInstance: e.ReportingInstance, Related: e.Related,
+	}
+}
+
+// Add implements cache.ReflectorStore.
+func (f *Followed) Add(object any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.put(object)
+	return nil
+}
+
+// Update implements cache.ReflectorStore.
+func (f *Followed) Update(object any) error { return f.Add(object) }
+
+// Delete implements cache.ReflectorStore.
+func (f *Followed) Delete(object any) error {
+	e, ok := object.(*corev1.Event)
+	if !ok {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := f.spaces[e.Namespace]; s != nil && s.byName[e.Name] != nil {
+		f.drop(e.Namespace, s, s.byName[e.Name])
+	}
+	return nil
+}
+
+// Replace implements cache.ReflectorStore.
+func (f *Followed) Replace(objects []any, _ string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spaces, f.total, f.synced = map[string]*space{}, 0, true
+	for _, o := range objects {
+		f.put(o)
+	}
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (*Followed) Resync() error { return nil }
+
+func (f *Followed) put(object any) {
+	e, ok := object.(*corev1.Event)
+	if !ok {
+		return
+	}
+	s := f.spaces[e.Namespace]
+	if s == nil {
+		s = &space{byName: map[string]*list.Element{}, order: list.New()}
+		f.spaces[e.Namespace] = s
+	}
+	if before := s.byName[e.Name]; before != nil { // it happened again: it is the newest
+		before.Value = e
+		s.order.MoveToBack(before)
+		return
+	}
+	s.byName[e.Name] = s.order.PushBack(e)
+	if f.total++; s.order.Len() > mostFollowedOf {
+		f.shorten(e.Namespace, s)
+		return
+	}
+	if f.total > mostFollowed {
+		f.shorten(f.largest(e.Namespace, s))
+	}
+}
+
+// largest is a namespace that holds more than its share: that of the newest Event where it does, so that who floods
+// is not searched for.
+func (f *Followed) largest(namespace string, s *space) (string, *space) {
+	if s.order.Len() > mostFollowed/len(f.spaces) {
+		return namespace, s
+	}
+	for name, other := range f.spaces {
+		if n := other.order.Len(); n > s.order.Len() || n == s.order.Len() && name < namespace {
+			namespace, s = name, other
+		}
+	}
+	return namespace, s
+}
+
+func (f *Followed) shorten(namespace string, s *space) {
+	f.drop(namespace, s, s.order.Front())
+	s.left = true
+}
+
+func (f *Followed) drop(namespace string, s *space, at *list.Element) {
+	delete(s.byName, at.Value.(*corev1.Event).Name)
+	s.order.Remove(at)
+	if f.total--; s.order.Len() == 0 {
+		delete(f.spaces, namespace)
+	}
+}
