@@ -23,8 +23,9 @@ import (
 type reviewed struct {
 	preflight.Report
 	from   manifest.Document
-	ours   []string // what was not checked through a fault of ours
-	quotes *quotes  // the lines of its file; nil: they are not quoted
+	ours   []string   // what was not checked through a fault of ours
+	quotes *quotes    // the lines of its file; nil: they are not quoted
+	who    *whoAnswer // whose end lets it start; nil: nobody asked
 }
 
 // line is where a finding's path is written: "job.yaml:27".
@@ -187,7 +188,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	ledBack(&report, d)
 	ours := faults(report)
 	report.Skipped = append(report.Skipped, w.skipped...)
-	return &reviewed{report, d, ours, w.quotes}, nil
+	return &reviewed{report, d, ours, w.quotes, nil}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them.
