@@ -57,7 +57,10 @@ hold what a quota has left.`,
 				}
 				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, newPainter(colour.value, sh.out)))
 			}
-			jobs, cluster, troubles, err := fitFiles(c.Context(), sh, files, args, from, who)
+			if err := from.fixable(output.value); err != nil {
+				return err
+			}
+			jobs, cluster, troubles, fixes, err := fitFiles(c.Context(), sh, files, args, from, who)
 			if err != nil {
 				return own(err)
 			}
@@ -79,11 +82,15 @@ hold what a quota has left.`,
 			if err := renderFit(sh.out, output.value, jobs, troubles, paint, picture); err != nil {
 				return own(fmt.Errorf("write the answer: %w", err))
 			}
+			if err := writeFixes(sh, fixes); err != nil {
+				return own(err)
+			}
 			return fitVerdict(jobs, troubles, failOn.value)
 		},
 	}
 	files.add(c)
 	from.add(c)
+	from.addFix(c)
 	hide(c, "policy") // no policy is asked
 	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; repeatable, up to 20 variants")
 	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
@@ -170,14 +177,14 @@ func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
 // read whole has no answer and is a trouble. who asks whose end would let a job start, too.
-func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, who bool) ([]reviewed, *cluster.Snapshot, []preflight.Trouble, error) {
+func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, who bool) (jobs []reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, "", err
 	}
-	jobs, err := in.review(ctx, w)
+	jobs, err = in.review(ctx, w)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, "", err
 	}
 	for _, j := range jobs {
 		for _, f := range j.Findings {
@@ -204,7 +211,10 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 		}
 	}
 	in.say(sh)
-	return jobs, w.cluster, in.troubles, nil
+	if from.fix {
+		fixes, err = w.fixes(ctx, in, jobs)
+	}
+	return jobs, w.cluster, in.troubles, fixes, err
 }
 
 // fitVerdict is the exit code that answers of the fit amount to, as an error.
