@@ -23,8 +23,9 @@ import (
 type reviewed struct {
 	preflight.Report
 	from   manifest.Document
-	ours   []string // what was not checked through a fault of ours
-	quotes *quotes  // the lines of its file; nil: they are not quoted
+	ours   []string   // what was not checked through a fault of ours
+	quotes *quotes    // the lines of its file; nil: they are not quoted
+	who    *whoAnswer // whose end lets it start; nil: nobody asked
 }
 
 // line is where a finding's path is written: "job.yaml:27".
@@ -58,6 +59,9 @@ is busy now.`,
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(400) // a short life: collecting early costs more than it saves
 			}
+			if err := from.fixable(output.value); err != nil {
+				return err
+			}
 			all, err := reviewFiles(c.Context(), sh, files, args, from)
 			if err != nil {
 				return own(err)
@@ -65,6 +69,9 @@ is busy now.`,
 			paint := newPainter(colour.value, sh.out)
 			if err := renderCheck(sh.out, output.value, all.jobs, all.troubles, paint); err != nil {
 				return own(fmt.Errorf("write the report: %w", err))
+			}
+			if err := writeFixes(sh, all.fixes); err != nil {
+				return own(err)
 			}
 			if all.unknown != "" {
 				sh.tell("unknown: %s", all.unknown)
@@ -76,6 +83,7 @@ is busy now.`,
 	from.add(c)
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
 	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
+	from.addFix(c)
 	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")
 	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
 	addChoice(c, output, "output", "o", "output format")
@@ -100,6 +108,7 @@ func noArgs(c *cobra.Command, args []string) error {
 type outcome struct {
 	jobs     []reviewed
 	troubles []preflight.Trouble
+	fixes    string // exact remedies, where they are asked for
 	unknown  string // why what was asked is not known; empty: it is, or nobody asked
 }
 
@@ -118,7 +127,11 @@ func reviewFiles(ctx context.Context, sh *shell, files *inputFlags, args []strin
 		return nil, err
 	}
 	in.say(sh)
-	return &outcome{jobs, in.troubles, w.unknown(jobs, from.require)}, nil
+	out := &outcome{jobs: jobs, troubles: in.troubles, unknown: w.unknown(jobs, from.require)}
+	if from.fix {
+		out.fixes, err = w.fixes(ctx, in, jobs)
+	}
+	return out, err
 }
 
 // unknown says why a review is not the answer that was asked for: the cluster that the
@@ -187,7 +200,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	ledBack(&report, d)
 	ours := faults(report)
 	report.Skipped = append(report.Skipped, w.skipped...)
-	return &reviewed{report, d, ours, w.quotes}, nil
+	return &reviewed{report, d, ours, w.quotes, nil}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them.

@@ -20,7 +20,7 @@ import (
 )
 
 func newFit(sh *shell) *cobra.Command {
-	var draw bool
+	var draw, who bool
 	var sets []string
 	files, from := &inputFlags{}, newWorldFlags()
 	output, failOn, colour := oneOf("text", "json", "yaml", "html"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
@@ -39,9 +39,12 @@ Who may not list nodes is answered by Signalbox's webhook, where it is installed
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
 failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
 hold what a quota has left.`,
-		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
+		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
+			if who && (draw || len(sets) > 0 || output.value == "html") {
+				return usagef("--who names whose end lets the job start, and --map, --set and -o html answer otherwise; expected one of them")
+			}
 			if draw && output.value != "text" {
 				return usagef("--map draws for people, and -o is %s; expected one of them", output.value)
 			}
@@ -54,7 +57,10 @@ hold what a quota has left.`,
 				}
 				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, newPainter(colour.value, sh.out)))
 			}
-			jobs, cluster, troubles, err := fitFiles(c.Context(), sh, files, args, from)
+			if err := from.fixable(output.value); err != nil {
+				return err
+			}
+			jobs, cluster, troubles, fixes, err := fitFiles(c.Context(), sh, files, args, from, who)
 			if err != nil {
 				return own(err)
 			}
@@ -76,13 +82,18 @@ hold what a quota has left.`,
 			if err := renderFit(sh.out, output.value, jobs, troubles, paint, picture); err != nil {
 				return own(fmt.Errorf("write the answer: %w", err))
 			}
+			if err := writeFixes(sh, fixes); err != nil {
+				return own(err)
+			}
 			return fitVerdict(jobs, troubles, failOn.value)
 		},
 	}
 	files.add(c)
 	from.add(c)
+	from.addFix(c)
 	hide(c, "policy") // no policy is asked
 	c.Flags().StringArrayVar(&sets, "set", nil, "ask what if: `ROLE.FIELD=VALUE`[,VALUE…] with replicas, gpus, cpu or memory; repeatable, up to 20 variants")
+	c.Flags().BoolVar(&who, "who", false, "name the smallest set of jobs and pods whose end would let the job start, as far as you may read them")
 	c.Flags().BoolVar(&draw, "map", false, "draw the cluster as the job sees it")
 	addChoice(c, output, "output", "o", "output format")
 	addChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
@@ -165,15 +176,15 @@ func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 }
 
 // fitFiles asks the capacity engine about every job in the files. A job that cannot be
-// read whole has no answer and is a trouble.
-func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags) ([]reviewed, *cluster.Snapshot, []preflight.Trouble, error) {
+// read whole has no answer and is a trouble. who asks whose end would let a job start, too.
+func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, from *worldFlags, who bool) (jobs []reviewed, view *cluster.Snapshot, troubles []preflight.Trouble, fixes string, err error) {
 	in, w, err := openFit(ctx, sh, files, args, from)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, "", err
 	}
-	jobs, err := in.review(ctx, w)
+	jobs, err = in.review(ctx, w)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, "", err
 	}
 	for _, j := range jobs {
 		for _, f := range j.Findings {
@@ -193,8 +204,17 @@ func fitFiles(ctx context.Context, sh *shell, files *inputFlags, args []string, 
 			j.Fit.Change = j.Fit.Changes[0]
 		}
 	}
+	if who {
+		mayRead := w.reader()
+		for i := range jobs {
+			jobs[i].who = w.who(ctx, jobs[i], mayRead)
+		}
+	}
 	in.say(sh)
-	return jobs, w.cluster, in.troubles, nil
+	if from.fix {
+		fixes, err = w.fixes(ctx, in, jobs)
+	}
+	return jobs, w.cluster, in.troubles, fixes, err
 }
 
 // fitVerdict is the exit code that answers of the fit amount to, as an error.
@@ -237,6 +257,8 @@ type fitOnly struct {
 	Fit        *fit.Result `json:"fit"`
 	// Set is what --set changed in the job.
 	Set map[string]string `json:"set,omitempty"`
+	// Who is whose end lets the job start, where --who asks.
+	Who *whoAnswer `json:"who,omitempty"`
 }
 
 // renderFitDocument writes the answers for programs; sets is what was changed in each job, if anything.
@@ -247,7 +269,7 @@ func renderFitDocument(to io.Writer, format string, jobs []reviewed, sets []map[
 		Errors []preflight.Trouble `json:"errors"`
 	}{preflight.Schema, []fitOnly{}, append([]preflight.Trouble{}, troubles...)}
 	for i, j := range jobs {
-		one := fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit), nil}
+		one := fitOnly{j.Job.APIVersion, j.Job.Kind, j.Job.Namespace, j.Job.Name, j.Source, withLists(j.Fit), nil, j.who}
 		if i < len(sets) {
 			one.Set = sets[i]
 		}
@@ -306,6 +328,11 @@ func fitText(b *strings.Builder, j reviewed, paint painter) {
 	fmt.Fprintf(b, "%s\n", paint.word(j.Fit.Answer()))
 	for _, line := range j.Fit.Lines() {
 		fmt.Fprintf(b, "  %s\n", visible(line))
+	}
+	if j.who != nil {
+		for _, line := range j.who.text() {
+			fmt.Fprintf(b, "  %s\n", visibleLine(line))
+		}
 	}
 	for _, line := range unchecked(j.Report) {
 		fmt.Fprintf(b, "  %s\n", line)

@@ -24,6 +24,18 @@ type quotes struct {
 	held  map[string][]byte // what came through a pipe or from an address
 }
 
+// text is a whole file; ok is false where it cannot be read as text.
+func (q *quotes) text(file string) ([]byte, bool) {
+	if q == nil {
+		return nil, false
+	}
+	q.line(file, 1)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lines := q.lines[file]
+	return bytes.Join(lines, []byte("\n")), len(lines) > 0
+}
+
 // line is a line of a file, from 1; ok is false where it cannot be read as text.
 func (q *quotes) line(file string, n int) (string, bool) {
 	if q == nil {

@@ -50,6 +50,7 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 		"check of nothing":    {"report", []string{"check", dir + "README.md", "--offline", "-o", "json"}},
 		"fit":                 {"report", []string{"fit", dir + "job.yaml", "--snapshot", dir + "cluster.yaml", "-o", "json"}},
 		"fit --set":           {"report", []string{"fit", dir + "job.yaml", "--snapshot", dir + "cluster.yaml", "--set", "Worker.replicas=1,2", "-o", "json"}},
+		"fit --who":           {"report", []string{"fit", dir + "job.yaml", "--snapshot", dir + "cluster.yaml", "--who", "-o", "json"}},
 		"policy check":        {"policy-input", []string{"policy", "check", "-f", dir + "job.yaml", "--snapshot", dir + "cluster.yaml", "--policy", "../../policies/library", "--input"}},
 		"audit":               {"audit", []string{"audit", "--snapshot", dir, "-o", "json"}},
 		"diagnose":            {"diagnosis", []string{"diagnose", log, "-o", "json"}},

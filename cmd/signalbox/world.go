@@ -32,6 +32,7 @@ type worldFlags struct {
 	snapshot []string
 	offline  bool
 	server   bool     // ask the API server about the job and its pods
+	fix      bool     // exact remedies are looked for
 	require  bool     // an answer without a cluster is none
 	settings string   // file of the configuration; only what it says of checks counts
 	folders  []string // of policies
@@ -311,6 +312,7 @@ func (w *world) noNamespace(o *unstructured.Unstructured) (finding.Finding, bool
 		Check: "namespace-missing", Severity: finding.Error, Path: "metadata.namespace",
 		Message: fmt.Sprintf("namespace %q does not exist, so the API server refuses the job%s", name, check.DidYouMean(name, w.names)),
 		Remedy:  "Create the namespace first, or name one that exists.",
+		Meant:   check.DidYouMean(name, w.names).Name(),
 	}, true
 }
 

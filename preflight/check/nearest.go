@@ -1,10 +1,28 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const didYouMean = "; did you mean "
+
+// Suggestion is "; did you mean X?", or nothing.
+type Suggestion string
+
+// Name is the name that is suggested; empty: none is.
+func (s Suggestion) Name() string {
+	name, err := strconv.Unquote(strings.TrimSuffix(strings.TrimPrefix(string(s), didYouMean), "?"))
+	if err != nil {
+		return ""
+	}
+	return name
+}
 
 // DidYouMean is "; did you mean X?" for the name that a typing slip is closest to, or
 // nothing where no name is close. The first of equally close names wins.
-func DidYouMean(name string, names []string) string {
+func DidYouMean(name string, names []string) Suggestion {
 	best, at := len([]rune(name))/3+2, -1
 	for i, n := range names {
 		if d := distance(name, n); d < best {
@@ -14,7 +32,7 @@ func DidYouMean(name string, names []string) string {
 	if at < 0 {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %q?", names[at])
+	return Suggestion(fmt.Sprintf(didYouMean+"%q?", names[at]))
 }
 
 // Nearest is the name that at most so many slips of the pen are between; empty: none is. The

@@ -34,9 +34,16 @@ func (p *Pass) Fit() fit.Result { return p.fit() }
 // out once per review. Only checks that need Cluster or Objects may call it.
 func (p *Pass) Limits() []quota.Violation { return p.limits() }
 
-// Reportf reports at a path with the severity and the remedy of the check.
+// Reportf reports at a path with the severity and the remedy of the check. A Suggestion among the
+// arguments is what the word at the path is a slip for.
 func (p *Pass) Reportf(at job.Path, format string, args ...any) {
-	p.Report(finding.Finding{Path: at, Message: fmt.Sprintf(format, args...)})
+	f := finding.Finding{Path: at, Message: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		if s, ok := arg.(Suggestion); ok {
+			f.Meant = s.Name()
+		}
+	}
+	p.Report(f)
 }
 
 // Report reports a finding. Severity and Remedy are the check's where the finding leaves

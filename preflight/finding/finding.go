@@ -14,6 +14,7 @@ type Finding struct {
 	Remedy   string   `json:"remedy,omitempty"` // what to do; one imperative sentence
 	Facts    []Fact   `json:"facts,omitempty"`  // the same numbers for machines, in declared order
 	Rule     string   `json:"-"`                // of the limit before the nodes that the finding is about; empty: of none
+	Meant    string   `json:"-"`                // the name for which what is written at Path is a slip; empty: none is near
 }
 
 // Fact is one number or name of a finding, for Rego and JSON.

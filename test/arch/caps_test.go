@@ -59,6 +59,7 @@ var caps = map[string]string{
 	"preflight/fit/topology.mostRebuilds":            "preflight/fit.TestOneAboveAShortCutTheAnswerIsTheSame/9 zones to begin in",
 	"preflight/fit/topology.mostMixes":               "preflight/fit.TestOneAboveEachLimitIsUnknown/1,025 ways to fill a node",
 	"preflight/fit/topology.mostSwept":               "preflight/fit.TestOneAboveEachLimitIsUnknown/65 nodes for pods that look at each other",
+	"preflight/fit/whatif.MostSetsTried":             "preflight/fit.TestASetThatWasNotProvenIsNotCalledTheSmallest/601 sets",
 	"preflight/fit/whatif.mostAlone":                 "preflight/fit.TestWhatIsTriedOfRunningJobsLosesNoMoreThanAHint/the 17th of the smallest is not seen",
 	"preflight/fit/whatif.mostCleared":               "preflight/fit.TestWhatIsNotTriedIsSaid/129 nodes to clear",
 	"preflight/fit/whatif.mostDeparting":             "preflight/fit.TestWhatIsTriedOfRunningJobsLosesNoMoreThanAHint/17 jobs together",

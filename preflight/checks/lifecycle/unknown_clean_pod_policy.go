@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,7 +21,10 @@ var unknownCleanPodPolicy = &check.Check{
 		known := []string{"All", "Running", "None"}
 		for _, at := range p.Operator.CleanPods {
 			if policy, _ := facts.Text(p.Job, at); policy != "" && !slices.Contains(known, policy) {
-				p.Reportf(at, "cleanPodPolicy is %q, which is none of %s: all pods and their logs are deleted when the job ends", policy, strings.Join(known, ", "))
+				p.Report(finding.Finding{
+					Path: at, Meant: check.DidYouMean(policy, known).Name(),
+					Message: fmt.Sprintf("cleanPodPolicy is %q, which is none of %s: all pods and their logs are deleted when the job ends", policy, strings.Join(known, ", ")),
+				})
 			}
 		}
 		return nil

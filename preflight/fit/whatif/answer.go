@@ -33,9 +33,9 @@ func Within(ctx context.Context, s *cluster.Snapshot, g gang.Gang, b *fit.Budget
 		r.Changes = append(r.Changes, within)
 	}
 	if r.Refused() {
-		found, passed := suggest(s, g, &r, cycle)
-		r.Changes = append(r.Changes, found...)
-		r.Assumed = append(r.Assumed, passed...)
+		q := suggest(s, g, &r, cycle)
+		r.Changes, r.Numbers = append(r.Changes, q.found...), q.numbers
+		r.Assumed = append(r.Assumed, q.passed...)
 	}
 	if len(r.Changes) > 0 {
 		r.Change = r.Changes[0]

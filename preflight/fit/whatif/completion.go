@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
-	"github.com/signalbox-dev/signalbox/preflight/fit/internal/assign"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -69,13 +67,14 @@ func CompletionsBy(ctx context.Context, s *cluster.Snapshot, g gang.Gang, was fi
 type completions struct {
 	s      *cluster.Snapshot
 	gang   gang.Gang
-	budget *assign.Budget
+	budget *fit.Budget
 	jobs   []*runningJob // the one that holds most first
 	store  *cluster.Store
 }
 
 // runningJob is the pods that have a node and carry the name of one job.
 type runningJob struct {
+	kind            string // empty: nobody asked
 	namespace, name string
 	pods            []*cluster.Pod
 	devices         int64 // accelerators they hold
@@ -91,23 +90,11 @@ var jobLabels = []string{
 
 // list finds the jobs of others that run.
 func (d *completions) list() {
-	seen := map[[2]string]*runningJob{}
-	for namespace, in := range d.s.PodLists() {
-		for p := range in.All() {
-			at := slices.IndexFunc(jobLabels, func(key string) bool { return p.Labels()[key] != "" })
-			if p.Node() == "" || p.Resident() || at < 0 || d.own(p) {
-				continue
-			}
-			key := [2]string{namespace, p.Labels()[jobLabels[at]]}
-			if seen[key] == nil {
-				seen[key] = &runningJob{namespace: key[0], name: key[1]}
-				d.jobs = append(d.jobs, seen[key])
-			}
-			seen[key].add(p)
+	d.jobs = d.group(func(p *cluster.Pod) (kind, name string) {
+		if at := jobLabel(p); at >= 0 {
+			name = p.Labels()[jobLabels[at]]
 		}
-	}
-	slices.SortFunc(d.jobs, func(a, b *runningJob) int {
-		return cmp.Or(cmp.Compare(b.devices, a.devices), cmp.Compare(len(b.pods), len(a.pods)), strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
+		return "", name
 	})
 }
 
@@ -183,24 +170,8 @@ func (d *completions) search() (jobs []*runningJob, plan string) {
 
 // without is where the gang goes once some jobs have ended; empty: it does not fit then.
 func (d *completions) without(jobs ...*runningJob) (plan string) {
-	for _, j := range jobs {
-		for _, p := range j.pods {
-			d.store.DropPod(p.Namespace(), p.Name())
-		}
+	if r, fits := d.solved(jobs); fits {
+		plan = r.PlanText()
 	}
-	done := d.budget.Try(assign.MostSteps)
-	r, cycle := fit.Solve(d.store.Snapshot(d.s.Taken(), d.s.Incomplete()), d.gang, d.budget)
-	cycle.Release()
-	if !done() {
-		r.Verdict = fit.Unknown
-	}
-	for _, j := range jobs {
-		for _, p := range j.pods {
-			d.store.KeepPod(p)
-		}
-	}
-	if r.Verdict != fit.Fits || r.Wanted == 0 {
-		return ""
-	}
-	return r.PlanText()
+	return plan
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
@@ -36,6 +37,8 @@ type suggester struct {
 	tries  int
 	found  []string
 	passed []string // what was not tried, and why
+
+	numbers [][]fit.Group // what was found and is numbers only
 }
 
 // newSuggester reads once what the pods ask for, of which every change is a copy.
@@ -49,7 +52,7 @@ func newSuggester(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assi
 
 // suggest are the changes that would make the gang fit, in a fixed order: less of what is
 // too large for any node, fewer pods, smaller pods, then other nodes.
-func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cycle) (found, passed []string) {
+func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cycle) *suggester {
 	q := newSuggester(s, g, was, cycle)
 	q.smallerRequest()
 	q.fewerPods()
@@ -58,7 +61,7 @@ func suggest(s *cluster.Snapshot, g gang.Gang, was *fit.Result, cycle *assign.Cy
 	q.toleration()
 	q.otherPool()
 	q.looserRules()
-	return q.found, q.passed
+	return q
 }
 
 // pass says what is not tried.
@@ -117,8 +120,25 @@ func (q *suggester) keepOn(g gang.Gang, cycle *assign.Cycle, format string, args
 	a, ok := q.tryOn(g, cycle, assign.Keeping)
 	if ok {
 		q.found = append(q.found, fmt.Sprintf(format, args...)+" ("+fit.Result{Plan: fit.Planned(a.Solver)}.PlanText()+")")
+		q.note(g)
 	}
 	return ok
+}
+
+// note keeps the numbers of a change that is nothing else.
+func (q *suggester) note(g gang.Gang) {
+	var all []fit.Group
+	for i := range g.Groups {
+		was, is := &q.gang.Groups[i].Pod.Spec, &g.Groups[i].Pod.Spec
+		if !equality.Semantic.DeepEqual(was.NodeSelector, is.NodeSelector) || !equality.Semantic.DeepEqual(was.Tolerations, is.Tolerations) ||
+			!equality.Semantic.DeepEqual(was.Affinity, is.Affinity) || !equality.Semantic.DeepEqual(was.TopologySpreadConstraints, is.TopologySpreadConstraints) {
+			return
+		}
+		all = append(all, fit.Group{Name: g.Groups[i].Name, Count: g.Groups[i].Count, Requests: podspec.Requested(g.Groups[i].Pod)})
+	}
+	if len(all) > 0 {
+		q.numbers = append(q.numbers, all)
+	}
 }
 
 // with is a copy of the gang, each group changed. The pod spec is copied as far as the

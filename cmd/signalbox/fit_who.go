@@ -1,0 +1,210 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
+	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/fit/whatif"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/saturate"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+)
+
+// whoAnswer is whose end lets a job start, as far as the asker may see them.
+type whoAnswer struct {
+	Smallest   bool            `json:"smallest"` // no set of fewer will do
+	Holders    []whatif.Holder `json:"holders"`
+	Unreadable *unnamed        `json:"unreadable,omitempty"` // those of the set that may not be named
+	Plan       []fit.Placement `json:"plan"`                 // where the job goes then
+	Reason     string          `json:"reason,omitempty"`     // why no set is named
+	Remains    []string        `json:"remains,omitempty"`    // what keeps the pods from the nodes all the same
+}
+
+// unnamed is how many of a set are in namespaces that the asker may not read.
+type unnamed struct {
+	Jobs    int   `json:"jobs"`
+	Pods    int   `json:"pods"`
+	Devices int64 `json:"devices"`
+}
+
+// who asks whose end lets a job start.
+func (w *world) who(ctx context.Context, j reviewed, mayRead func(context.Context, string) bool) *whoAnswer {
+	out := &whoAnswer{Holders: []whatif.Holder{}, Plan: []fit.Placement{}}
+	switch {
+	case j.Fit == nil || j.Gang == nil:
+		out.Reason = "the job could not be read"
+		return out
+	case w.nodeless:
+		out.Reason = "you may not list nodes, so who holds them is not known"
+		return out
+	}
+	d := whatif.Holders(ctx, w.cluster, *j.Gang, *j.Fit)
+	out.Smallest, out.Reason, out.Plan = d.Smallest, d.Reason, append(out.Plan, d.Plan...)
+	for _, h := range d.Holders {
+		if !mayRead(ctx, h.Namespace) {
+			if out.Unreadable == nil {
+				out.Unreadable = &unnamed{}
+			}
+			out.Unreadable.Jobs++
+			out.Unreadable.Pods += h.Pods
+			out.Unreadable.Devices = saturate.Add(out.Unreadable.Devices, h.Devices)
+			continue
+		}
+		h.Marks = append(h.Marks, w.idleness(ctx, h)...)
+		out.Holders = append(out.Holders, h)
+	}
+	if d.Reason == "" {
+		for _, v := range j.Fit.Violations {
+			out.Remains = append(out.Remains, v.Message)
+		}
+	}
+	return out
+}
+
+// reader says of which namespaces the asker may list the pods: where nobody is asked, of all. What
+// cannot be found out is taken for no.
+func (w *world) reader() func(context.Context, string) bool {
+	known := map[string]bool{}
+	return func(ctx context.Context, namespace string) bool {
+		if w.live == nil {
+			return true
+		}
+		allowed, asked := known[namespace]
+		if !asked {
+			review, err := w.live.clients.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "list", Resource: "pods"}},
+			}, metav1.CreateOptions{})
+			allowed = err == nil && review.Status.Allowed
+			known[namespace] = allowed
+		}
+		return allowed
+	}
+}
+
+// idleness is what says that a holder does no work: as far as its job, or one of its pods, tells.
+func (w *world) idleness(ctx context.Context, h whatif.Holder) (marks []string) {
+	for _, o := range w.written(ctx, h) {
+		if j := readJob(o, w.cluster); j != nil && j.Suspended {
+			marks = append(marks, "paused, and its pods are still there")
+		}
+		if text := o.GetAnnotations()[controller.Healthy]; text == "No" {
+			marks = append(marks, "not healthy: "+cmp.Or(o.GetAnnotations()[controller.Error], "see its diagnosis"))
+		}
+		if w.sleeps(ctx, o) {
+			marks = append(marks, "debugging: its command only sleeps")
+		}
+	}
+	return marks
+}
+
+// written is the job that a holder is, or a Job like one of its pods where that can be read.
+func (w *world) written(ctx context.Context, h whatif.Holder) []*unstructured.Unstructured {
+	asked := &unstructured.Unstructured{}
+	asked.SetNamespace(h.Namespace)
+	asked.SetName(h.Name)
+	for _, k := range kinds.All() {
+		for _, gvk := range k.GVKs {
+			if gvk.Kind != h.Kind {
+				continue
+			}
+			if o, _ := w.cluster.Lookup(gvk, h.Namespace, h.Name); o != nil {
+				return []*unstructured.Unstructured{o}
+			}
+			asked.SetGroupVersionKind(gvk)
+			if w.live == nil {
+				continue
+			}
+			if o := w.live.job(ctx, asked); o != nil {
+				return []*unstructured.Unstructured{o}
+			}
+		}
+	}
+	if w.live == nil || h.Pod == "" {
+		return nil
+	}
+	pod, err := w.live.objects.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(h.Namespace).Get(ctx, h.Pod, metav1.GetOptions{})
+	if err != nil {
+		return nil
+	}
+	spec, _, _ := unstructured.NestedMap(pod.Object, "spec")
+	asked.Object["spec"] = map[string]any{"template": map[string]any{"spec": spec}}
+	asked.SetAPIVersion("batch/v1")
+	asked.SetKind("Job")
+	return []*unstructured.Unstructured{asked}
+}
+
+const sleepCheck = "gpus-held-by-sleep"
+
+// sleeps says whether the command of a job waits for ever and holds devices.
+func (w *world) sleeps(ctx context.Context, o *unstructured.Unstructured) bool {
+	at := slices.IndexFunc(checks.All(), func(c *check.Check) bool { return c.Name == sleepCheck })
+	set, err := check.NewSet(checks.All()[at])
+	if err != nil {
+		return false
+	}
+	r, err := (&preflight.Reviewer{Checks: set}).Review(ctx, preflight.Request{Object: o, Operation: "CREATE", Now: w.now})
+	return err == nil && slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Check == sleepCheck })
+}
+
+// text is the answer in lines.
+func (a *whoAnswer) text() (out []string) {
+	line := func(label, format string, args ...any) {
+		out = append(out, fmt.Sprintf("  %-8s %s", label, fmt.Sprintf(format, args...)))
+	}
+	if a.Reason != "" {
+		line("who", "%s", a.Reason)
+		return out
+	}
+	n := len(a.Holders)
+	if a.Unreadable != nil {
+		n += a.Unreadable.Jobs
+	}
+	set := "a small set whose end lets it start; whether it is the smallest was not found out"
+	if a.Smallest {
+		set = "the smallest set whose end lets it start"
+	}
+	line("who", "%s: %d", set, n)
+	for _, h := range a.Holders {
+		text := fmt.Sprintf("%s %s/%s: %s on %s", h.Kind, h.Namespace, h.Name, held(h.Pods, h.Devices), nodesText(h.Nodes))
+		if len(h.Marks) > 0 {
+			text += " (" + strings.Join(h.Marks, "; ") + ")"
+		}
+		line("", "%s", text)
+	}
+	if u := a.Unreadable; u != nil {
+		line("", "%s in namespaces you may not read: %s", count(u.Jobs, "job"), held(u.Pods, u.Devices))
+	}
+	line("then", "%s", fit.Result{Plan: a.Plan}.PlanText())
+	for _, text := range a.Remains {
+		line("but", "%s", text)
+	}
+	return out
+}
+
+func held(pods int, devices int64) string {
+	if devices == 0 {
+		return count(pods, "pod")
+	}
+	return fmt.Sprintf("%s with %s", count(pods, "pod"), count(int(devices), "device"))
+}
+
+// nodesText names a few nodes.
+func nodesText(nodes []string) string {
+	if len(nodes) > mostNames {
+		return fmt.Sprintf("%s and %d more nodes", strings.Join(nodes[:mostNames], ", "), len(nodes)-mostNames)
+	}
+	return strings.Join(nodes, ", ")
+}

@@ -1,0 +1,429 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// mostFixTries bounds how many changed jobs are reviewed for one job; what was not tried is counted.
+const mostFixTries = 60
+
+// fixer looks for remedies that are exact, and keeps those that a review of the changed job proves.
+type fixer struct {
+	w        *world
+	reviewer *preflight.Reviewer
+	texts    map[string][]byte // of the files, as they are
+	changed  map[string][]byte // as they would be
+	cured    []string          // what the changes are for
+	passed   []string          // what was not changed, because it brings something new
+	commands []string          // for what is in no file
+	tries    int
+	untried  int
+}
+
+// fixes are the remedies for what a review found, as text: a diff for each file, or a command where a job came
+// through a pipe. A change is shown only if the job with it has the finding no more, and none that it did not have.
+func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, error) {
+	checks, err := allChecks()
+	if err != nil {
+		return "", err
+	}
+	if w.checks != nil && len(w.checks.Names()) > 0 {
+		checks = w.checks
+	}
+	f := &fixer{w: w, reviewer: &preflight.Reviewer{Checks: checks, Namespaces: w.tuned, Policies: w.engine}, texts: map[string][]byte{}, changed: map[string][]byte{}}
+	for _, d := range in.others {
+		if err := f.kind(ctx, d); err != nil {
+			return "", err
+		}
+	}
+	for _, j := range jobs {
+		if err := f.job(ctx, j); err != nil {
+			return "", err
+		}
+	}
+	return f.text(), nil
+}
+
+// read is the text of a document's file, with what is changed so far; nil where it is not at hand.
+func (f *fixer) read(d manifest.Document) []byte {
+	if text, ok := f.changed[d.Source]; ok {
+		return text
+	}
+	text, ok := f.w.quotes.text(d.Source)
+	if !ok {
+		return nil
+	}
+	f.texts[d.Source], f.changed[d.Source] = text, text
+	return text
+}
+
+// reread is a document as a changed text has it.
+func reread(text []byte, d manifest.Document) (manifest.Document, bool) {
+	for now, err := range manifest.Read(d.Source, bytes.NewReader(text)) {
+		if err == nil && now.Line == d.Line && !now.List {
+			return now, true
+		}
+	}
+	return manifest.Document{}, false
+}
+
+// review is what there is to say of a document.
+func (f *fixer) review(ctx context.Context, d manifest.Document) (*reviewed, error) {
+	req, err := f.w.request(ctx, d)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the change made a job that cannot be asked about: it is none to show
+	}
+	return f.w.one(ctx, f.reviewer, d, req)
+}
+
+// kind corrects kind and API version of what is nearly a training job.
+func (f *fixer) kind(ctx context.Context, d manifest.Document) error {
+	gvk := d.Object.GroupVersionKind()
+	meant := misspelt(gvk)
+	text := f.read(d)
+	if meant == "" || text == nil {
+		return nil
+	}
+	kind, version, _ := strings.Cut(meant, " of ")
+	edits := changes(edit{at: "kind", with: kind}, gvk.Kind, edit{at: "apiVersion", with: version}, gvk.GroupVersion().String())
+	out, ok := editText(text, d, edits)
+	if !ok {
+		return nil
+	}
+	now, ok := reread(out, d)
+	if !ok || kinds.For(now.Object.GroupVersionKind()) == nil {
+		return nil
+	}
+	r, err := f.review(ctx, now)
+	if err != nil || r == nil || r.Job.Kind == "" {
+		return err
+	}
+	f.changed[d.Source] = out
+	f.cured = append(f.cured, fmt.Sprintf("kind %s of %s is %s", gvk.Kind, gvk.GroupVersion(), meant))
+	return f.job(ctx, *r)
+}
+
+// changes are two edits without those that change nothing.
+func changes(a edit, was string, b edit, wasB string) (out []edit) {
+	if a.with != was {
+		out = append(out, a)
+	}
+	if b.with != wasB {
+		out = append(out, b)
+	}
+	return out
+}
+
+// job looks for remedies of what a review says, one after the other, each on top of those before.
+func (f *fixer) job(ctx context.Context, was reviewed) error {
+	if f.read(was.from) == nil {
+		return nil
+	}
+	f.tries = 0
+	asWritten := was.from.Object
+	before, err := f.review(ctx, was.from)
+	if err != nil || before == nil {
+		return err
+	}
+	if now, ok := reread(f.changed[was.from.Source], was.from); ok {
+		before.from = now
+	}
+	for _, found := range before.Lines() {
+		if before, err = f.cure(ctx, *before, found.Check+" at "+string(found.Path), f.remedies(*before, found), func(r *reviewed) bool {
+			return !slices.ContainsFunc(r.Lines(), func(g finding.Finding) bool { return g.Check == found.Check && g.Path == found.Path })
+		}); err != nil {
+			return err
+		}
+	}
+	if before.Fit != nil && before.Fit.Verdict != fit.Fits && f.w.seen {
+		if before, err = f.cure(ctx, *before, "it fits", f.numbers(*before), func(r *reviewed) bool {
+			return r.Fit != nil && r.Fit.Verdict == fit.Fits && !r.Fit.Held()
+		}); err != nil {
+			return err
+		}
+	}
+	if !f.isFile(was.from.Source) {
+		o := before.from.Object
+		if k := kinds.For(o.GroupVersionKind()); k != nil {
+			if c := kubectlPatch(asWritten.Object, o.Object, k.Resource+"."+o.GroupVersionKind().Group, before.Job.Namespace, o.GetName()); c != "" && !strings.HasSuffix(c, "'{}'") {
+				f.commands = append(f.commands, c)
+			}
+		}
+	}
+	return nil
+}
+
+func (f *fixer) isFile(name string) bool {
+	at, err := os.Stat(name)
+	return err == nil && at.Mode().IsRegular()
+}
+
+// cure tries remedies in their order and keeps the first that cures and brings nothing new.
+func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies [][]edit, cured func(*reviewed) bool) (*reviewed, error) {
+	if cured(&was) { // by a remedy of something else
+		return &was, nil
+	}
+	passed := ""
+	for _, edits := range remedies {
+		if f.tries == mostFixTries {
+			f.untried++
+			break
+		}
+		f.tries++
+		text, ok := editText(f.changed[was.from.Source], was.from, edits)
+		if !ok {
+			continue
+		}
+		d, ok := reread(text, was.from)
+		if !ok {
+			continue
+		}
+		now, err := f.review(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		if now == nil || !cured(now) {
+			continue
+		}
+		if brings := bringsNew(was, *now); brings != "" {
+			passed = fmt.Sprintf("%s: the change brings %s", what, brings)
+			continue
+		}
+		f.changed[was.from.Source] = text
+		f.cured = append(f.cured, what)
+		return now, nil
+	}
+	if passed != "" {
+		f.passed = append(f.passed, passed)
+	}
+	return &was, nil
+}
+
+// bringsNew is what a changed job has against it that it had not; empty: nothing.
+func bringsNew(was, is reviewed) string {
+	had := map[string]int{}
+	for _, f := range was.Lines() {
+		had[f.Check+" "+string(f.Path)]++
+	}
+	for _, f := range is.Lines() {
+		if had[f.Check+" "+string(f.Path)]--; had[f.Check+" "+string(f.Path)] < 0 {
+			return f.Check
+		}
+	}
+	switch {
+	case len(is.Undecided) > len(was.Undecided):
+		return "a policy that could not decide"
+	case was.Fit != nil && is.Fit != nil && was.Fit.Verdict == fit.Fits && is.Fit.Verdict != fit.Fits:
+		return "a job that does not fit"
+	}
+	return ""
+}
+
+// remedies are the changes that would cure a finding exactly, if they do.
+func (f *fixer) remedies(r reviewed, found finding.Finding) (out [][]edit) {
+	at := found.Path
+	if found.Meant != "" {
+		out = append(out, []edit{{at: at, with: found.Meant}}, []edit{{at: at.Child("name"), with: found.Meant}}, []edit{{at: at, with: found.Meant, key: true}})
+	}
+	_, spot := r.from.Spots(at)
+	out = append(out, sameNumber(at, spot.Word, found.Facts)...)
+	if list, name, ok := resourceAt(at); ok {
+		other := map[string]string{"requests": "limits", "limits": "requests"}[list]
+		twin := at.Parent().Parent().Child(other).Key(name)
+		if _, v := r.from.Spots(twin); v.Word != "" {
+			out = append(out, []edit{{at: twin, with: spot.Word}}, []edit{{at: at, with: v.Word}})
+		}
+	}
+	if found.Check == "container-name-missing" {
+		if j := readJob(r.from.Object, f.w.cluster); j != nil {
+			for i := range j.Roles {
+				if role := &j.Roles[i]; role.Pod.At("containers") == at && len(role.Pod.Spec.Containers) == 1 {
+					out = append(out, []edit{{at: at.Index(0).Child("name"), with: role.Container}})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// sameNumber replaces a number of a finding's facts by another, where it is the word at a path or ends it, as in
+// --nnodes=4.
+func sameNumber(at job.Path, word string, facts []finding.Fact) (out [][]edit) {
+	for _, was := range facts {
+		for _, is := range facts {
+			a, isNumber := was.Value.(int64)
+			b, other := is.Value.(int64)
+			before, ends := strings.CutSuffix(word, strconv.FormatInt(a, 10))
+			if isNumber && other && a != b && ends && (before == "" || strings.HasSuffix(before, "=")) {
+				out = append(out, []edit{{at: at, with: before + strconv.FormatInt(b, 10)}})
+			}
+		}
+	}
+	return out
+}
+
+// resourceAt says whether a path is that of an amount under requests or limits.
+func resourceAt(at job.Path) (list, name string, ok bool) {
+	above := string(at.Parent())
+	for _, list := range []string{"requests", "limits"} {
+		if strings.HasSuffix(above, "resources."+list) {
+			last := strings.TrimPrefix(string(at), above)
+			if word, err := strconv.Unquote(strings.TrimSuffix(strings.TrimPrefix(last, "["), "]")); err == nil {
+				return list, word, true
+			}
+			return list, strings.TrimPrefix(last, "."), true
+		}
+	}
+	return "", "", false
+}
+
+// numbers are the changes of numbers that the fit found, as the job writes them.
+func (f *fixer) numbers(r reviewed) (out [][]edit) {
+	j := readJob(r.from.Object, f.w.cluster)
+	if j == nil || r.Fit == nil {
+		return nil
+	}
+	was := gang.Of(j)
+	for _, groups := range r.Fit.Numbers {
+		edits, pods := []edit{}, 0
+		for i, g := range groups {
+			if i >= len(was.Groups) || i >= len(j.Roles) || was.Groups[i].Name != g.Name {
+				return nil
+			}
+			pods += g.Count
+			if g.Count != was.Groups[i].Count {
+				edits = append(edits, edit{at: was.Groups[i].Path, with: strconv.Itoa(g.Count)})
+			}
+			edits = append(edits, amounts(j, &j.Roles[i], g)...)
+		}
+		if j.Gang.Path != "" && j.Gang.MinMembers > pods {
+			edits = append(edits, edit{at: j.Gang.Path, with: strconv.Itoa(pods)})
+		}
+		if len(edits) > 0 {
+			out = append(out, edits)
+		}
+	}
+	return out
+}
+
+// amounts are the edits after which one pod of a role asks for what a group does, where one container asks.
+func amounts(j *job.Job, role *job.Role, g fit.Group) (out []edit) {
+	asked := job.Resources{}
+	for _, c := range role.Pod.Spec.Containers {
+		for name := range c.Resources.Requests {
+			asked[name] += job.InBaseUnits(name, c.Resources.Requests[name])
+		}
+		for name := range c.Resources.Limits {
+			if _, ok := c.Resources.Requests[name]; !ok {
+				asked[name] += job.InBaseUnits(name, c.Resources.Limits[name])
+			}
+		}
+	}
+	for _, name := range asked.Names() {
+		n, ok := g.Requests[name]
+		if !ok || n >= asked[name] {
+			continue
+		}
+		text := strconv.FormatInt(n, 10)
+		switch name {
+		case corev1.ResourceCPU:
+			text = quantity.NewMilliQuantity(n, quantity.DecimalSI).String()
+		case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+			text = quantity.NewQuantity(n, quantity.BinarySI).String()
+		}
+		places, err := setting{role: role.Name, field: string(name)}.places(j, role)
+		if err != nil {
+			continue
+		}
+		for _, at := range places {
+			out = append(out, edit{at: at, with: text})
+		}
+	}
+	return out
+}
+
+// text is what --fix prints.
+func (f *fixer) text() string {
+	var b strings.Builder
+	if len(f.cured) == 0 {
+		b.WriteString("\nno remedy is exact: nothing can be mended by a changed word or number that a review proves\n")
+		f.not(&b)
+		return b.String()
+	}
+	b.WriteString("\nexact remedies, each proven by a review of the changed job, which finds nothing new:\n")
+	for _, c := range f.cured {
+		fmt.Fprintf(&b, "  %s\n", visibleLine(c))
+	}
+	f.not(&b)
+	b.WriteString("\n")
+	for _, command := range f.commands {
+		b.WriteString(command + "\n")
+	}
+	var names []string
+	for name := range f.changed {
+		if f.isFile(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+			A: difflib.SplitLines(string(f.texts[name])), B: difflib.SplitLines(string(f.changed[name])), FromFile: name, ToFile: name, Context: 3,
+		})
+		if err == nil {
+			b.WriteString(diff)
+		}
+	}
+	return b.String()
+}
+
+// not says what is not among the remedies, and why.
+func (f *fixer) not(b *strings.Builder) {
+	for _, p := range f.passed {
+		fmt.Fprintf(b, "  not changed: %s\n", visibleLine(p))
+	}
+	if f.untried > 0 {
+		fmt.Fprintf(b, "  not all were tried: more than %d changes of one job\n", mostFixTries)
+	}
+}
+
+func (f *worldFlags) addFix(c *cobra.Command) {
+	c.Flags().BoolVar(&f.fix, "fix", false, "print exact remedies as a diff, or as kubectl patch for standard input: each was reviewed; nothing is written")
+}
+
+// fixable says why a format cannot hold remedies.
+func (f *worldFlags) fixable(format string) error {
+	if f.fix && format != "text" {
+		return usagef("--fix prints a diff after the text, and -o is %s; expected one of them", format)
+	}
+	return nil
+}
+
+// writeFixes prints remedies as they are: a diff is not folded.
+func writeFixes(sh *shell, text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(sh.out, text)
+	return err
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"sigs.k8s.io/yaml"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
+)
+
+// edit is one word of a job that is written otherwise: the value at a path, or, where Key says so, the last
+// step of the path.
+type edit struct {
+	at   job.Path
+	with string
+	key  bool
+}
+
+// editText is a file with some words of a document changed. Everything else stays byte for byte, comments
+// among it. ok is false where a word does not stand there as it was read.
+func editText(text []byte, d manifest.Document, edits []edit) (out []byte, ok bool) {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for _, e := range edits {
+		key, spot := d.Spots(e.at)
+		if e.key {
+			spot = key
+		}
+		if spot.Line < 1 || spot.Line > len(lines) || spot.Word == "" || strings.ContainsAny(spot.Word+e.with, "\n\"'\\") {
+			return nil, false
+		}
+		line := []rune(string(lines[spot.Line-1]))
+		if spot.Column < 1 || spot.Column > len(line) {
+			return nil, false
+		}
+		before, rest := string(line[:spot.Column-1]), string(line[spot.Column-1:])
+		quote := ""
+		if strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "'") {
+			quote = rest[:1]
+		}
+		after, found := strings.CutPrefix(rest, quote+spot.Word+quote)
+		if !found {
+			return nil, false
+		}
+		with := quote + e.with + quote
+		if quote == "" && !plainScalar(spot.Word, e.with) {
+			with = strconv.Quote(e.with)
+		}
+		lines[spot.Line-1] = []byte(before + with + after)
+	}
+	return bytes.Join(lines, nil), true
+}
+
+// plainScalar says whether a word may stand without quotes where another one does: YAML reads both as the
+// same sort of value.
+func plainScalar(was, is string) bool {
+	sort := func(word string) string {
+		var v any
+		if yaml.Unmarshal([]byte(word), &v) != nil {
+			return "none"
+		}
+		if s, ok := v.(string); ok && s != word {
+			return "other"
+		}
+		return fmt.Sprintf("%T", v)
+	}
+	return sort(was) == sort(is) && sort(is) != "other"
+}
+
+// kubectlPatch is the command that makes the same change to the job in the cluster.
+func kubectlPatch(was, is map[string]any, resource, namespace, name string) string {
+	before, err := json.Marshal(was)
+	if err != nil {
+		return ""
+	}
+	after, err := json.Marshal(is)
+	if err != nil {
+		return ""
+	}
+	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(before, after, before)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("kubectl patch %s %s -n %s --type=merge -p '%s'", resource, name, namespace, strings.ReplaceAll(string(patch), "'", `'\''`))
+}
