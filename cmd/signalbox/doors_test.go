@@ -70,7 +70,11 @@ func TestBothDoorsSayTheSame(t *testing.T) {
 					continue // the webhook adds a line about what it could not check
 				}
 				want := finding.Warnings(r.Lines(), finding.KubectlBudget, "kubectl signalbox check -f FILE")
-				if diff := cmp.Diff(want, responses[i].Warnings); diff != "" {
+				got := responses[i].Warnings
+				if s.labels == nil { // a webhook says of a namespace that it has not seen; a shell enforces nothing
+					got = slices.DeleteFunc(got, func(line string) bool { return strings.Contains(line, "which has not been seen yet") })
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("warnings (-check +webhook):\n%s", diff)
 				}
 			}
