@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -108,9 +109,7 @@ func (d *doctor) chosen(ctx context.Context, e *examination, hook *admissionregi
 	own := []string{metav1.NamespaceSystem, metav1.NamespacePublic, "kube-node-lease", d.own}
 	for _, n := range all.Items {
 		set := labels.Set{}
-		for k, v := range n.Labels {
-			set[k] = v
-		}
+		maps.Copy(set, n.Labels)
 		set[corev1.LabelMetadataName] = n.Name
 		switch {
 		case selector.Matches(set) && slices.Contains(own, n.Name):

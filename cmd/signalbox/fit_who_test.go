@@ -36,10 +36,7 @@ func TestNamesEndWhereTheRightsDo(t *testing.T) {
 	})
 	broken := brokenCluster("nodes", errors.New("not asked"))
 	broken.clients = clients
-	var items []objects.Item
-	for _, n := range objects.Nodes(4, "n", objects.GPUs(8)) {
-		items = append(items, n)
-	}
+	items := slices.Clone(objects.Nodes(4, "n", objects.GPUs(8)))
 	for namespace, node := range map[string]string{"a": "n-1", "b": "n-2", "c": "n-3"} {
 		items = append(items, objects.Pod("secret-of-"+namespace, objects.In(namespace), objects.On(node), objects.Asks("8")))
 	}

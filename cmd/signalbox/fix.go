@@ -350,6 +350,7 @@ func amounts(j *job.Job, role *job.Role, g fit.Group) (out []edit) {
 			text = quantity.NewMilliQuantity(n, quantity.DecimalSI).String()
 		case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
 			text = quantity.NewQuantity(n, quantity.BinarySI).String()
+		default:
 		}
 		places, err := setting{role: role.Name, field: string(name)}.places(j, role)
 		if err != nil {

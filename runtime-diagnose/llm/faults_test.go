@@ -45,7 +45,11 @@ var faults = map[string]fault{
 	},
 	"half of its JSON": {body: `{"choices":[{"message":{"content":"The`, want: "unexpected EOF", again: true},
 	"the connection is cut": {
-		serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: "EOF", again: true,
+		serve: func(w http.ResponseWriter, _ *http.Request) {
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				_ = conn.Close()
+			}
+		}, want: "EOF", again: true,
 	},
 	"byte after byte, without an end": {
 		serve: func(w http.ResponseWriter, r *http.Request) {
