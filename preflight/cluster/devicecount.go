@@ -121,24 +121,23 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func
 		return nil
 	}
 	taken := s.rules.devices.taken(classes, s.allocated)
-	node, on, there := "", 0, false
-	for at := range classes.rows {
-		row := &classes.rows[at]
-		set := suiting[row.class]
-		if least && (row.node == "" || s.rules.devices.isPart(classes.of[row.class])) {
-			continue // others may have them
-		}
-		if row.node != node { // those of one node mostly follow each other
-			node = row.node
-			on, there = s.NodeAt(node)
-		}
-		if set == 0 || node != "" && !there {
+	for at, kinds := range classes.kinds {
+		slice, start := &s.rules.devices.slices[at], classes.start[at]
+		node := slice.node()
+		on, there := s.NodeAt(node)
+		if node != "" && !there || least && node == "" { // others may have them
 			continue
 		}
-		if !spend(1 + bits.OnesCount64(set)) {
-			return nil
+		for i, kind := range kinds.kinds {
+			set := suiting[classes.class[int(start)+i]]
+			if set == 0 || least && len(slice.Spec.Devices[kind.first].ConsumesCounters) > 0 {
+				continue
+			}
+			if !spend(1 + bits.OnesCount64(set)) {
+				return nil
+			}
+			c.count(set, kind.count, taken[int(start)+i], on, node == "")
 		}
-		c.count(set, row, on, taken[at])
 	}
 	c.finish(suiting)
 	if least && !c.addParts(s, classes, suiting, spend) {
@@ -180,15 +179,15 @@ func (c *deviceCounter) suit(requests []DeviceRequest, slice *publishedSlice, at
 	return set
 }
 
-// count adds the devices of a row to what requests may get.
-func (c *deviceCounter) count(set uint64, row *deviceRow, at int, taken int32) {
+// count adds devices of a node, or of several, to what requests may get.
+func (c *deviceCounter) count(set uint64, devices, taken int32, at int, several bool) {
 	for ; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
-		if row.node == "" {
-			c.shared[i].now, c.shared[i].idle = c.shared[i].now+row.devices-taken, c.shared[i].idle+row.devices
+		if several {
+			c.shared[i].now, c.shared[i].idle = c.shared[i].now+devices-taken, c.shared[i].idle+devices
 			continue
 		}
-		c.out[i].Now[at], c.out[i].Idle[at] = c.out[i].Now[at]+row.devices-taken, c.out[i].Idle[at]+row.devices
+		c.out[i].Now[at], c.out[i].Idle[at] = c.out[i].Now[at]+devices-taken, c.out[i].Idle[at]+devices
 	}
 }
 
