@@ -121,10 +121,13 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func
 		return nil
 	}
 	taken := s.rules.devices.taken(classes, s.allocated)
+	on := -1
 	for at, kinds := range classes.kinds {
 		slice, start := &s.rules.devices.slices[at], classes.start[at]
-		node := slice.node()
-		on, there := s.NodeAt(node)
+		node, there := slice.host, on+1 < len(s.nodes) && s.nodes[on+1].Name == slice.host
+		if on++; !there { // mostly they are in the order of the nodes
+			on, there = s.NodeAt(node)
+		}
 		if node != "" && !there || least && node == "" { // others may have them
 			continue
 		}

@@ -25,6 +25,7 @@ type publishedSlice struct {
 	*resourceSlice
 	name  Name
 	pool  poolOf
+	host  string   // as node says
 	doubt []string // by device: why it may not be had; nil: none may not
 	kinds *[]*sliceKinds
 }
@@ -77,7 +78,7 @@ func newDeviceIndex(all Objects, before *deviceIndex) *deviceIndex {
 		if slice.Spec.Pool.Generation != of.generation {
 			continue // replaced
 		}
-		p := publishedSlice{resourceSlice: slice, name: name, pool: at, doubt: slice.Doubts, kinds: &[]*sliceKinds{}}
+		p := publishedSlice{resourceSlice: slice, name: name, pool: at, host: slice.node(), doubt: slice.Doubts, kinds: &[]*sliceKinds{}}
 		if of.slices > 1 || of.wanted != 1 {
 			p.doubt = nil
 			for i := range slice.Spec.Devices {
@@ -137,6 +138,9 @@ type deviceClasses struct {
 	kinds []*sliceKinds // by slice
 	start []int32       // by slice: the number of its first kind, of the kinds of all slices
 	class []int32       // by that number
+
+	held  *heldDevices // of which taken says how many of each kind there are
+	taken []int32      // by that number
 }
 
 // equalDevices are devices that are alike, by one of them: its slice, and where it stands there.
@@ -270,7 +274,7 @@ func (slice *publishedSlice) appendKey(key []byte, d *publishedDevice, doubt str
 	}
 	text(slice.Spec.Driver)
 	text(doubt)
-	key = append(key, byte(bit(d.endless())), byte(bit(slice.node() == "")), byte(bit(len(d.ConsumesCounters) > 0)), byte(len(d.Taints)))
+	key = append(key, byte(bit(d.endless())), byte(bit(slice.host == "")), byte(bit(len(d.ConsumesCounters) > 0)), byte(len(d.Taints)))
 	for _, taint := range d.Taints {
 		text(taint.Key)
 		text(taint.Value)
@@ -302,6 +306,11 @@ func (d *publishedDevice) endless() bool {
 
 // taken is how many devices of each kind claims hold.
 func (x *deviceIndex) taken(classes *deviceClasses, held *heldDevices) []int32 {
+	x.making.Lock()
+	defer x.making.Unlock()
+	if classes.taken != nil && classes.held == held {
+		return classes.taken
+	}
 	out := make([]int32, len(classes.class))
 	for at := range x.slices {
 		slice := &x.slices[at]
@@ -313,5 +322,6 @@ func (x *deviceIndex) taken(classes *deviceClasses, held *heldDevices) []int32 {
 			}
 		}
 	}
+	classes.held, classes.taken = held, out
 	return out
 }

@@ -99,8 +99,8 @@ func (x *deviceIndex) partedPools(classes *deviceClasses, suiting []uint64, held
 			if len(d.ConsumesCounters) == 0 {
 				continue
 			}
-			pool.several = pool.several || slice.node() == "" || pool.node != "" && pool.node != slice.node()
-			pool.node = slice.node()
+			pool.several = pool.several || slice.host == "" || pool.node != "" && pool.node != slice.host
+			pool.node = slice.host
 			has := held.has(slice.pool, d.Name)
 			if has {
 				pool.held = append(pool.held, d)
