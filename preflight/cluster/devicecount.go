@@ -117,30 +117,8 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func
 		slice := &s.rules.devices.slices[classes.of[at].slice]
 		suiting[at] = c.suit(requests, slice, int(classes.of[at].device))
 	}
-	if !spend(len(s.rules.devices.slices)) {
+	if !spend(len(s.rules.devices.slices)) || !c.addKinds(s, classes, suiting, spend) {
 		return nil
-	}
-	taken := s.rules.devices.taken(classes, s.allocated)
-	on := -1
-	for at, kinds := range classes.kinds {
-		slice, start := &s.rules.devices.slices[at], classes.start[at]
-		node, there := slice.host, on+1 < len(s.nodes) && s.nodes[on+1].Name == slice.host
-		if on++; !there { // mostly they are in the order of the nodes
-			on, there = s.NodeAt(node)
-		}
-		if node != "" && !there || least && node == "" { // others may have them
-			continue
-		}
-		for i, kind := range kinds.kinds {
-			set := suiting[classes.class[int(start)+i]]
-			if set == 0 || least && len(slice.Spec.Devices[kind.first].ConsumesCounters) > 0 {
-				continue
-			}
-			if !spend(1 + bits.OnesCount64(set)) {
-				return nil
-			}
-			c.count(set, kind.count, taken[int(start)+i], on, node == "")
-		}
 	}
 	c.finish(suiting)
 	if least && !c.addParts(s, classes, suiting, spend) {
@@ -154,6 +132,34 @@ type deviceCounter struct {
 	out    []DeviceCount
 	least  bool
 	shared []struct{ now, idle int32 } // by request: devices that are on no node
+}
+
+// addKinds adds the devices of every slice, those of one kind at a time. False: that costs more than there is
+// to spend.
+func (c *deviceCounter) addKinds(s *Snapshot, classes *deviceClasses, suiting []uint64, spend func(steps int) bool) bool {
+	taken := s.rules.devices.taken(classes, s.allocated)
+	on := -1
+	for at, kinds := range classes.kinds {
+		slice, start := &s.rules.devices.slices[at], classes.start[at]
+		node, there := slice.host, on+1 < len(s.nodes) && s.nodes[on+1].Name == slice.host
+		if on++; !there { // mostly they are in the order of the nodes
+			on, there = s.NodeAt(node)
+		}
+		if node != "" && !there || c.least && node == "" { // others may have them
+			continue
+		}
+		for i, kind := range kinds.kinds {
+			set := suiting[classes.class[int(start)+i]]
+			if set == 0 || c.least && len(slice.Spec.Devices[kind.first].ConsumesCounters) > 0 {
+				continue
+			}
+			if !spend(1 + bits.OnesCount64(set)) {
+				return false
+			}
+			c.count(set, kind.count, taken[int(start)+i], on, node == "")
+		}
+	}
+	return true
 }
 
 // suit finds the requests that select a device.
