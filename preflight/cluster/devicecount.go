@@ -117,28 +117,8 @@ func (s *Snapshot) CountDevices(requests []DeviceRequest, least bool, spend func
 		slice := &s.rules.devices.slices[classes.of[at].slice]
 		suiting[at] = c.suit(requests, slice, int(classes.of[at].device))
 	}
-	if !spend(len(s.rules.devices.slices)) {
+	if !spend(len(s.rules.devices.slices)) || !c.addKinds(s, classes, suiting, spend) {
 		return nil
-	}
-	taken := s.rules.devices.taken(classes, s.allocated)
-	node, on, there := "", 0, false
-	for at := range classes.rows {
-		row := &classes.rows[at]
-		set := suiting[row.class]
-		if least && (row.node == "" || s.rules.devices.isPart(classes.of[row.class])) {
-			continue // others may have them
-		}
-		if row.node != node { // those of one node mostly follow each other
-			node = row.node
-			on, there = s.NodeAt(node)
-		}
-		if set == 0 || node != "" && !there {
-			continue
-		}
-		if !spend(1 + bits.OnesCount64(set)) {
-			return nil
-		}
-		c.count(set, row, on, taken[at])
 	}
 	c.finish(suiting)
 	if least && !c.addParts(s, classes, suiting, spend) {
@@ -152,6 +132,34 @@ type deviceCounter struct {
 	out    []DeviceCount
 	least  bool
 	shared []struct{ now, idle int32 } // by request: devices that are on no node
+}
+
+// addKinds adds the devices of every slice, those of one kind at a time. False: that costs more than there is
+// to spend.
+func (c *deviceCounter) addKinds(s *Snapshot, classes *deviceClasses, suiting []uint64, spend func(steps int) bool) bool {
+	taken := s.rules.devices.taken(classes, s.allocated)
+	on := -1
+	for at, kinds := range classes.kinds {
+		slice, start := &s.rules.devices.slices[at], classes.start[at]
+		node, there := slice.host, on+1 < len(s.nodes) && s.nodes[on+1].Name == slice.host
+		if on++; !there { // mostly they are in the order of the nodes
+			on, there = s.NodeAt(node)
+		}
+		if node != "" && !there || c.least && node == "" { // others may have them
+			continue
+		}
+		for i, kind := range kinds.kinds {
+			set := suiting[classes.class[int(start)+i]]
+			if set == 0 || c.least && len(slice.Spec.Devices[kind.first].ConsumesCounters) > 0 {
+				continue
+			}
+			if !spend(1 + bits.OnesCount64(set)) {
+				return false
+			}
+			c.count(set, kind.count, taken[int(start)+i], on, node == "")
+		}
+	}
+	return true
 }
 
 // suit finds the requests that select a device.
@@ -180,15 +188,15 @@ func (c *deviceCounter) suit(requests []DeviceRequest, slice *publishedSlice, at
 	return set
 }
 
-// count adds the devices of a row to what requests may get.
-func (c *deviceCounter) count(set uint64, row *deviceRow, at int, taken int32) {
+// count adds devices of a node, or of several, to what requests may get.
+func (c *deviceCounter) count(set uint64, devices, taken int32, at int, several bool) {
 	for ; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
-		if row.node == "" {
-			c.shared[i].now, c.shared[i].idle = c.shared[i].now+row.devices-taken, c.shared[i].idle+row.devices
+		if several {
+			c.shared[i].now, c.shared[i].idle = c.shared[i].now+devices-taken, c.shared[i].idle+devices
 			continue
 		}
-		c.out[i].Now[at], c.out[i].Idle[at] = c.out[i].Now[at]+row.devices-taken, c.out[i].Idle[at]+row.devices
+		c.out[i].Now[at], c.out[i].Idle[at] = c.out[i].Now[at]+devices-taken, c.out[i].Idle[at]+devices
 	}
 }
 

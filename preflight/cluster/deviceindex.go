@@ -1,12 +1,12 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
 	"sync"
-	"unique"
 
 	"k8s.io/utils/lru"
 )
@@ -25,6 +25,7 @@ type publishedSlice struct {
 	*resourceSlice
 	name  Name
 	pool  poolOf
+	host  string   // as node says
 	doubt []string // by device: why it may not be had; nil: none may not
 	kinds *[]*sliceKinds
 }
@@ -33,10 +34,14 @@ type publishedSlice struct {
 // kept with the slice for as long as it and what is to be said of its devices stay the same.
 type sliceKinds struct {
 	by    string
-	kinds []unique.Handle[string]
-	first []int32 // by kind: the first device of it
-	count []int32 // by kind
+	kinds []deviceKind
 	of    []int32 // by device: its kind
+}
+
+// deviceKind is devices of a slice that are alike: what requests can tell them by, the first, and how many.
+type deviceKind struct {
+	key          string
+	first, count int32
 }
 
 // poolOf tells pools apart.
@@ -73,7 +78,7 @@ func newDeviceIndex(all Objects, before *deviceIndex) *deviceIndex {
 		if slice.Spec.Pool.Generation != of.generation {
 			continue // replaced
 		}
-		p := publishedSlice{resourceSlice: slice, name: name, pool: at, doubt: slice.Doubts, kinds: &[]*sliceKinds{}}
+		p := publishedSlice{resourceSlice: slice, name: name, pool: at, host: slice.node(), doubt: slice.Doubts, kinds: &[]*sliceKinds{}}
 		if of.slices > 1 || of.wanted != 1 {
 			p.doubt = nil
 			for i := range slice.Spec.Devices {
@@ -126,28 +131,29 @@ func (slice *resourceSlice) node() string {
 	return *slice.Spec.NodeName
 }
 
-// deviceClasses are classes of devices that no request which looks at some attributes can tell apart.
+// deviceClasses are classes of devices that no request which looks at some attributes can tell apart. Beyond
+// mostShared of them, devices that are alike may be in several.
 type deviceClasses struct {
 	of    []equalDevices
-	rows  []deviceRow   // of each node and class
 	kinds []*sliceKinds // by slice
-	row   []int32       // by slice and kind
-	start []int32       // by slice: where its kinds begin
-}
+	start []int32       // by slice: the number of its first kind, of the kinds of all slices
+	class []int32       // by that number
 
-// rowOf is the row that a device counts in.
-func (c *deviceClasses) rowOf(slice, device int) int32 {
-	return c.row[c.start[slice]+c.kinds[slice].of[device]]
+	held  *heldDevices // of which taken says how many of each kind there are
+	taken []int32      // by that number
 }
 
 // equalDevices are devices that are alike, by one of them: its slice, and where it stands there.
 type equalDevices struct{ slice, device int32 }
 
-// deviceRow is how many devices of a class a node has.
-type deviceRow struct {
-	node           string // empty: several reach them
-	class, devices int32
+// kindOf is the number of the kind of a device.
+func (c *deviceClasses) kindOf(slice, device int) int32 {
+	return c.start[slice] + c.kinds[slice].of[device]
 }
+
+// mostShared bounds the classes that are looked up by what requests can tell devices by: where each device has
+// a value of its own there is nothing to find.
+const mostShared = 1024
 
 // attributesOf are the attributes that requests look at, each once, in order.
 func attributesOf(requests []DeviceRequest) (out []condition) {
@@ -193,28 +199,29 @@ const stepsPerDeal = 8192
 
 func (x *deviceIndex) classify(by string, attributes []condition) *deviceClasses {
 	out := &deviceClasses{kinds: make([]*sliceKinds, len(x.slices)), start: make([]int32, len(x.slices))}
-	classes, rows := map[unique.Handle[string]]int32{}, make(map[string][]int32, len(x.slices))
+	all := 0
 	for at := range x.slices {
-		slice := &x.slices[at]
-		kinds := slice.kindsBy(by, attributes)
-		out.kinds[at], out.start[at] = kinds, int32(len(out.row))
-		of := rows[slice.node()] // of the node
+		out.kinds[at], out.start[at] = x.slices[at].kindsBy(by, attributes), int32(all)
+		all += len(out.kinds[at].kinds)
+	}
+	out.class = make([]int32, 0, all)
+	classes := map[string]int32{}
+	for at, kinds := range out.kinds {
 		for i, kind := range kinds.kinds {
-			class, ok := classes[kind]
+			if at > 0 && i < len(out.kinds[at-1].kinds) && out.kinds[at-1].kinds[i].key == kind.key { // mostly
+				out.class = append(out.class, out.class[int(out.start[at-1])+i])
+				continue
+			}
+			class, ok := classes[kind.key]
 			if !ok {
 				class = int32(len(out.of))
-				classes[kind] = class
-				out.of = append(out.of, equalDevices{int32(at), kinds.first[i]})
+				out.of = append(out.of, equalDevices{int32(at), kind.first})
+				if len(classes) < mostShared {
+					classes[kind.key] = class
+				}
 			}
-			row := slices.IndexFunc(of, func(row int32) bool { return out.rows[row].class == class })
-			if row < 0 {
-				row, of = len(of), append(of, int32(len(out.rows)))
-				out.rows = append(out.rows, deviceRow{node: slice.node(), class: class})
-			}
-			out.rows[of[row]].devices += kinds.count[i]
-			out.row = append(out.row, of[row])
+			out.class = append(out.class, class)
 		}
-		rows[slice.node()] = of
 	}
 	return out
 }
@@ -227,21 +234,30 @@ func (slice *publishedSlice) kindsBy(by string, attributes []condition) *sliceKi
 		}
 	}
 	out := &sliceKinds{by: by, of: make([]int32, len(slice.Spec.Devices))}
-	var key []byte
+	var keys []byte // of all kinds, one after the other
+	var ends []int
 	for i := range slice.Spec.Devices {
 		d, doubt := &slice.Spec.Devices[i], ""
 		if slice.doubt != nil {
 			doubt = slice.doubt[i]
 		}
-		key = slice.appendKey(key[:0], d, doubt, attributes)
-		kind := unique.Make(string(key))
-		at := slices.Index(out.kinds, kind)
-		if at < 0 {
-			at = len(out.kinds)
-			out.kinds, out.first, out.count = append(out.kinds, kind), append(out.first, int32(i)), append(out.count, 0)
+		start := len(keys)
+		keys = slice.appendKey(keys, d, doubt, attributes)
+		kind, from := 0, 0
+		for kind < len(ends) && !bytes.Equal(keys[from:ends[kind]], keys[start:]) {
+			kind, from = kind+1, ends[kind]
 		}
-		out.count[at]++
-		out.of[i] = int32(at)
+		if kind < len(ends) {
+			keys = keys[:start]
+		} else {
+			ends, out.kinds = append(ends, len(keys)), append(out.kinds, deviceKind{first: int32(i)})
+		}
+		out.kinds[kind].count++
+		out.of[i] = int32(kind)
+	}
+	text, from := string(keys), 0
+	for kind, end := range ends {
+		out.kinds[kind].key, from = text[from:end], end
 	}
 	if len(*slice.kinds) == mostDeviceClasses {
 		*slice.kinds = slices.Delete(*slice.kinds, 0, 1)
@@ -258,7 +274,7 @@ func (slice *publishedSlice) appendKey(key []byte, d *publishedDevice, doubt str
 	}
 	text(slice.Spec.Driver)
 	text(doubt)
-	key = append(key, byte(bit(d.endless())), byte(bit(slice.node() == "")), byte(bit(len(d.ConsumesCounters) > 0)), byte(len(d.Taints)))
+	key = append(key, byte(bit(d.endless())), byte(bit(slice.host == "")), byte(bit(len(d.ConsumesCounters) > 0)), byte(len(d.Taints)))
 	for _, taint := range d.Taints {
 		text(taint.Key)
 		text(taint.Value)
@@ -288,18 +304,24 @@ func (d *publishedDevice) endless() bool {
 	return d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations
 }
 
-// taken is how many devices of each row claims hold.
+// taken is how many devices of each kind claims hold.
 func (x *deviceIndex) taken(classes *deviceClasses, held *heldDevices) []int32 {
-	out := make([]int32, len(classes.rows))
+	x.making.Lock()
+	defer x.making.Unlock()
+	if classes.taken != nil && classes.held == held {
+		return classes.taken
+	}
+	out := make([]int32, len(classes.class))
 	for at := range x.slices {
 		slice := &x.slices[at]
 		if names := held.in[slice.pool]; len(names) > 0 {
 			for i := range slice.Spec.Devices {
 				if slices.ContainsFunc(names, func(h heldDevice) bool { return h.name == slice.Spec.Devices[i].Name }) {
-					out[classes.rowOf(at, i)]++
+					out[classes.kindOf(at, i)]++
 				}
 			}
 		}
 	}
+	classes.held, classes.taken = held, out
 	return out
 }

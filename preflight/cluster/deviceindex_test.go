@@ -107,6 +107,41 @@ func TestDevicesAreNotCountedWithoutABudget(t *testing.T) {
 	}
 }
 
+// TestDevicesBeyondTheClassesThatAreLookedUpAreCountedToo: of one class more than are looked up, those that are
+// alike are counted alike, and requests that select others stay apart.
+func TestDevicesBeyondTheClassesThatAreLookedUpAreCountedToo(t *testing.T) {
+	for _, values := range []int{mostShared - 1, mostShared, mostShared + 1} {
+		var store Store
+		for i := range 2 * values { // each value twice, on nodes that are far from each other
+			node := fmt.Sprintf("n%04d", i)
+			store.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}})
+			store.SetObject(deviceObject(t, "ResourceSlice", &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: resourcev1.ResourceSliceSpec{
+				Driver: "d", NodeName: &node, Pool: resourcev1.ResourcePool{Name: node, Generation: 1, ResourceSliceCount: 1},
+				Devices: []resourcev1.Device{{Name: "d0", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"id": {IntValue: new(int64(i % values))}}}},
+			}}))
+		}
+		store.SetObject(deviceObject(t, "DeviceClass", &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "all"}}))
+		s := store.Snapshot(time.Unix(1, 0), "")
+		var requests []DeviceRequest
+		for _, id := range []int{values - 1, values - 2} {
+			request, _ := s.DeviceRequestOf("all", []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: fmt.Sprintf(`device.attributes["d"].id == %d`, id)}}}, nil)
+			requests = append(requests, request)
+		}
+		counts := s.CountDevices(requests, false, func(int) bool { return true })
+		for at, id := range []int{values - 1, values - 2} {
+			c := counts[at]
+			for node, n := range c.Now {
+				if want := int32(bit(node%values == id)); n != want {
+					t.Errorf("%d values: node %d has %d devices of id %d; want %d", values, node, n, id, want)
+				}
+			}
+			if c.Same != at || c.Beside != 1<<at || c.Doubt != "" || c.Shared != "" {
+				t.Errorf("%d values: request %d is the same as %d, beside %b, doubted for %q %q", values, at, c.Same, c.Beside, c.Doubt, c.Shared)
+			}
+		}
+	}
+}
+
 // BenchmarkFirstCountAfterADeviceChange is about 40,000 devices on 5,000 nodes, of which one becomes another: the
 // snapshot, and the first count in it.
 func BenchmarkFirstCountAfterADeviceChange(b *testing.B) {

@@ -27,11 +27,6 @@ type part struct {
 	suits uint64
 }
 
-// isPart says that devices of a class share counters.
-func (x *deviceIndex) isPart(of equalDevices) bool {
-	return len(x.slices[of.slice].Spec.Devices[of.device].ConsumesCounters) > 0
-}
-
 // addParts adds the devices that share counters: as many as there is enough of each counter for, whichever
 // of those that any request selects they are. The requests of one pool are beside each other. False: that
 // costs more than there is to spend.
@@ -104,13 +99,13 @@ func (x *deviceIndex) partedPools(classes *deviceClasses, suiting []uint64, held
 			if len(d.ConsumesCounters) == 0 {
 				continue
 			}
-			pool.several = pool.several || slice.node() == "" || pool.node != "" && pool.node != slice.node()
-			pool.node = slice.node()
+			pool.several = pool.several || slice.host == "" || pool.node != "" && pool.node != slice.host
+			pool.node = slice.host
 			has := held.has(slice.pool, d.Name)
 			if has {
 				pool.held = append(pool.held, d)
 			}
-			p := part{d, suiting[classes.rows[classes.rowOf(at, i)].class]}
+			p := part{d, suiting[classes.class[classes.kindOf(at, i)]]}
 			if p.suits == 0 {
 				continue
 			}

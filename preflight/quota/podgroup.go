@@ -89,21 +89,32 @@ func (o *check) podGroups() {
 
 // podGroup compares one pod group with the pods that name it.
 func (o *check) podGroup(n *namedGroup) {
-	for _, gvk := range n.mark.kinds {
-		object, there := o.s.Index()[gvk.GroupKind()].Get(cluster.Name{Namespace: o.gang.Namespace, Name: n.name, Version: gvk.Version})
-		if !there {
-			continue
-		}
-		least, at := leastMembers(object.Raw, n.mark.least)
-		if least > n.pods {
-			o.add(Violation{
-				Rule: RuleMembers, When: Never, Kind: gvk.Kind, Namespace: o.gang.Namespace, Name: n.name,
-				Resource: "pods", Asked: n.pods, Hard: least, Path: at, At: n.first.Path,
-				Message: fmt.Sprintf("it waits for %d pods; the job has %d that name it", least, n.pods),
-			})
-		}
+	group := n.mark.find(o.s, o.gang.Namespace, n.name)
+	if group == nil {
 		return
 	}
+	if least, at := leastMembers(group, n.mark.least); least > n.pods {
+		o.add(Violation{
+			Rule: RuleMembers, When: Never, Kind: n.mark.kinds[0].Kind, Namespace: o.gang.Namespace, Name: n.name,
+			Resource: "pods", Asked: n.pods, Hard: least, Path: at, At: n.first.Path,
+			Message: fmt.Sprintf("it waits for %d pods; the job has %d that name it", least, n.pods),
+		})
+	}
+}
+
+// find is a group of the mark; nil: it is not in the view.
+func (m *groupMark) find(s *cluster.Snapshot, namespace, name string) *unstructured.Unstructured {
+	for _, gvk := range m.kinds {
+		if object, there := s.Index()[gvk.GroupKind()].Get(cluster.Name{Namespace: namespace, Name: name, Version: gvk.Version}); there {
+			return object.Raw
+		}
+	}
+	return nil
+}
+
+// NativeGroup is one of Kubernetes' own pod groups; nil: it is not in the view.
+func NativeGroup(s *cluster.Snapshot, namespace, name string) *unstructured.Unstructured {
+	return nativeGroups.find(s, namespace, name)
 }
 
 // leastMembers is how many pods a group waits for, 0 where it does not say.

@@ -198,7 +198,7 @@ func (q *Solver) equal(x, y *job.Pod) bool {
 	return same(a.NodeSelector, b.NodeSelector) && same(a.Affinity, b.Affinity) && same(a.Tolerations, b.Tolerations) &&
 		same(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
 		same(a.Volumes, b.Volumes) && same(a.ResourceClaims, b.ResourceClaims) && same(a.SchedulingGates, b.SchedulingGates) &&
-		same(a.RuntimeClassName, b.RuntimeClassName) &&
+		same(a.RuntimeClassName, b.RuntimeClassName) && same(a.SchedulingGroup, b.SchedulingGroup) &&
 		a.NodeName == b.NodeName && a.SchedulerName == b.SchedulerName &&
 		slices.Equal(podspec.HostPorts(a), podspec.HostPorts(b)) &&
 		(!q.Cycle.Constrained && len(podspec.AntiAffinity(a)) == 0 && len(q.Snapshot.Guarded()) == 0 || q.Cycle.alike(x, y))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
@@ -24,6 +25,9 @@ func (q *Solver) lookPast(k *PodSet) {
 			q.FlipsNo = append(q.FlipsNo, fmt.Sprintf("%s is served as devices of class %s (DRA), which are not counted", n.Name, class))
 		}
 	}
+	if g := spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
+		q.lookPastGroup(*g.PodGroupName)
+	}
 	if len(spec.SchedulingGates) > 0 {
 		names := make([]string, len(spec.SchedulingGates))
 		for i, g := range spec.SchedulingGates {
@@ -33,6 +37,33 @@ func (q *Solver) lookPast(k *PodSet) {
 	}
 	if n := spec.SchedulerName; n != "" && n != corev1.DefaultSchedulerName {
 		q.Inform("%s is placed by the scheduler %s, which may decide by rules of its own", k.Name, n)
+	}
+}
+
+// lookPastGroup records what a pod group of Kubernetes asks of its pods beyond their number: that they share a
+// domain, alone or with those of other groups, or devices
+// (https://pkg.go.dev/k8s.io/api/scheduling/v1beta1#PodGroupSpec).
+func (q *Solver) lookPastGroup(name string) {
+	group := quota.NativeGroup(q.Snapshot, q.Gang.Namespace, name)
+	if group == nil {
+		q.DoubtYes(fmt.Sprintf("the pod group %s is not in the snapshot; what it asks of its pods together is not judged", name))
+		return
+	}
+	asks := func(fields ...string) bool {
+		v, there, err := unstructured.NestedFieldNoCopy(group.Object, append([]string{"spec"}, fields...)...)
+		if err != nil {
+			return true
+		}
+		list, is := v.([]any)
+		return there && v != nil && (!is || len(list) > 0)
+	}
+	if asks("schedulingConstraints", "topology") || asks("parentCompositePodGroupName") {
+		q.DoubtYes(fmt.Sprintf("the pod group %s keeps its pods in one place, which is not judged", name))
+	}
+	if asks("resourceClaims") {
+		why := fmt.Sprintf("the pod group %s has claims of devices that its pods share, which are not judged", name)
+		q.DoubtYes(why)
+		q.FlipsNo = append(q.FlipsNo, why)
 	}
 }
 
