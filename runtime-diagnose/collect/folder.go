@@ -16,7 +16,8 @@ import (
 
 // Folder reads a folder or .tgz that people saved: a bundle as Open does, and any other as the
 // logs of containers, one in each file, with pods and events where files are called like those of
-// a bundle. A file that readable refuses is left out, and the case says so; empty ones hold nothing.
+// a bundle. Other files in YAML hold objects or are about the logs, a label or settings; no container prints
+// them. A file that readable refuses is left out, and the case says so; empty ones hold nothing.
 func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reader, error)) (c diagnose.Case, bundle bool, err error) {
 	files, err := openContents(ctx, name)
 	if err != nil {
@@ -42,6 +43,10 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 			c.Missing = append(c.Missing, fmt.Sprintf("%s: %v", shownAs(name+"/"+file), err))
 			continue
 		}
+		if isYAML(file) {
+			addYAML(&c, shownAs(name+"/"+file), in)
+			continue
+		}
 		n, err := io.ReadFull(in, make([]byte, 1))
 		_ = in.Close() // only read from
 		if n == 0 || err != nil {
@@ -53,6 +58,27 @@ func Folder(ctx context.Context, name string, readable func(io.Reader) (io.Reade
 		return c, false, fmt.Errorf("open %s: it holds no log; expected logs of containers, or a bundle", name)
 	}
 	return c, false, nil
+}
+
+func isYAML(file string) bool {
+	return strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")
+}
+
+// addYAML adds the objects of a file, and closes it; the case says where it holds none.
+func addYAML(c *diagnose.Case, name string, in io.ReadCloser) {
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxObjects+1))
+	switch {
+	case err != nil:
+		c.Missing = append(c.Missing, fmt.Sprintf("%s: %v", name, err))
+	case len(text) > maxObjects:
+		c.Missing = append(c.Missing, fmt.Sprintf("%s has more than %d bytes", name, maxObjects))
+	case len(text) == 0:
+	case bare.Read(name, text, c.Now).Text:
+		c.Missing = append(c.Missing, name+" is YAML without Kubernetes objects: it was not read as a log")
+	default:
+		bare.Add(c, name, text)
+	}
 }
 
 // shownAs is a file's name in one line, without what a terminal would obey.
