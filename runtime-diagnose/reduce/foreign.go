@@ -79,6 +79,9 @@ func (f *folder) foreign(l *Line, body string) {
 		}
 		return
 	}
+	if len(f.marked) == 0 {
+		return
+	}
 	if at, ok := f.marked[l.Lane]; ok && l.Number == at+2 {
 		if name, message, ok := exceptionLine(body); ok && looksLikeException(name) {
 			l.Trace = &Trace{First: l.Number, Type: strings.Clone(name), Message: strings.Clone(message)}
@@ -89,10 +92,12 @@ func (f *folder) foreign(l *Line, body string) {
 
 // announced reads the message below a line that only says that there is one.
 func (f *folder) announced(l *Line, body string) bool {
-	if kind, ok := f.heading[l.Lane]; ok && strings.TrimSpace(body) != "" {
-		delete(f.heading, l.Lane)
-		l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body)}
-		return true
+	if len(f.heading) > 0 {
+		if kind, ok := f.heading[l.Lane]; ok && strings.TrimSpace(body) != "" {
+			delete(f.heading, l.Lane)
+			l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body)}
+			return true
+		}
 	}
 	kind := ""
 	switch end := body[len(body)-1]; {
