@@ -75,11 +75,11 @@ func (f *folder) foreign(l *Line, body string) {
 			}
 		}
 		if strings.TrimLeft(body, " ") == "^" && len(f.marked) < mostLanes {
-			f.marked[strings.Clone(l.Lane)] = l.Number
+			f.marked[strings.Clone(l.Lane)], f.lastMark = l.Number, l.Number
 		}
 		return
 	}
-	if len(f.marked) == 0 {
+	if l.Number > f.lastMark+2 {
 		return
 	}
 	if at, ok := f.marked[l.Lane]; ok && l.Number == at+2 {

@@ -69,9 +69,10 @@ type folder struct {
 	after map[string]bool   // "Exception ignored in" was the line before
 	frame map[string]string // white space before the last frame, if the line before was one
 
-	runtime map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
-	marked  map[string]int    // the line of a mark under a line of source
-	heading map[string]string // of which kind the failure is whose message stands on the next line
+	runtime  map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
+	marked   map[string]int    // the line of a mark under a line of source
+	lastMark int               // of them
+	heading  map[string]string // of which kind the failure is whose message stands on the next line
 }
 
 // frameLine is a frame as Python prints it.
@@ -112,7 +113,10 @@ func beginsStatement(s string) bool {
 
 // isStatement asks statement of the few lines that may be one.
 func isStatement(body string) bool {
-	s := strings.TrimLeft(body, " \t")
+	s := body
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
 	if s == "" || !isWord(s[0]) && s[0] != ':' {
 		return false
 	}
