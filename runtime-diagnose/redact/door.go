@@ -62,6 +62,17 @@ func Unusual(b []byte) (control, beyond bool) {
 
 // unusual is Unusual of a string.
 func unusual(text string) (control, beyond bool) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	some, at := uint64(0), 0
+	for ; at+8 <= len(text); at += 8 {
+		s := text[at : at+8]
+		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		del := w ^ ones*0x7f
+		some |= w | (w-ones*' ')&^w | (del-ones)&^del
+	}
+	if some&high == 0 {
+		text = text[at:]
+	}
 	for i := range len(text) {
 		c := text[i]
 		control = control || c < ' ' && c != '\t' && c != '\n' || c == 0x7f

@@ -103,6 +103,10 @@ func (l *Lines) ends(text string) {
 			break
 		}
 	}
+	if end := text[max(0, len(text)-1):]; end != ":" && end != "=" && end != "\x9a" { // no separator: that is seen at once
+		l.names(text)
+		return
+	}
 	cut := strings.TrimRight(text, ":=：")
 	if len(cut) == len(text) {
 		l.names(text)

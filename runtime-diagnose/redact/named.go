@@ -87,13 +87,13 @@ func (n *named) look() {
 	upper := strings.ToUpper(text[n.from:n.to]) == text[n.from:n.to]
 	inURL := n.from > 0 && strings.IndexByte("?&#;", text[n.from-1]) >= 0
 	switch {
-	case pair.MatchString(rest):
+	case namesValue(rest) && pair.MatchString(rest):
 		n.value(p+len(pair.FindString(rest)), quotedValue, "")
-	case element.MatchString(rest):
+	case strings.HasPrefix(rest, "</") && element.MatchString(rest):
 		n.value(p+len(element.FindString(rest)), quotedValue, "<")
 	case n.from > 0 && text[n.from-1] == '<' && strings.HasPrefix(rest, ">"):
 		n.value(p+1, quotedValue, "<")
-	case typed.MatchString(rest):
+	case strings.IndexByte(rest, '=') > 0 && typed.MatchString(rest):
 		n.value(p+len(typed.FindString(rest))-1, quotedValue, "")
 	case operator.MatchString(rest):
 		op := operator.FindString(rest)
@@ -135,6 +135,12 @@ func (n *named) look() {
 	default:
 		n.spoken(p)
 	}
+}
+
+// namesValue says that a text may go on with the word value, as pair has it.
+func namesValue(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\n\f\r,\\\"'")
+	return rest != "" && rest[0]|0x20 == 'v'
 }
 
 // prosaic says that what stands behind a colon is a sentence: then only what looks like a value is one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Most lines hold no secret, and asking each rule of each line takes as long as everything else that is
@@ -25,7 +26,11 @@ type rule struct {
 type scan struct {
 	text  string
 	spans []span
+	read  []int // by rule: up to where it has read
 }
+
+// scans are used again: most lines in which a gate stands hold no secret either.
+var scans = sync.Pool{New: func() any { return &scan{read: make([]int, len(rules))} }}
 
 // mask notes a span, but for what of it is masked already: half a "[masked]" at either end is none.
 func (s *scan) mask(from, to int) {
@@ -70,8 +75,9 @@ var lower = func() (t [256]byte) {
 
 // gates are all gates by their first three bytes.
 type gates struct {
-	at  [grams]uint16 // gram → index in all; 0: no gate begins so
-	all [][]gate
+	begins [grams / 64]uint64 // grams with which a gate begins: a set that stays in the first cache
+	at     [grams]uint16      // gram → index in all; 0: no gate begins so
+	all    [][]gate
 }
 
 var opening = newGates(rules)
@@ -91,6 +97,7 @@ func newGates(rules []rule) *gates {
 
 func (g *gates) add(one gate) {
 	h := gram(one.text[0], one.text[1], one.text[2])
+	g.begins[h>>6] |= 1 << (h & 63)
 	if g.at[h] == 0 {
 		g.at[h] = uint16(len(g.all))
 		g.all = append(g.all, nil)
@@ -98,38 +105,70 @@ func (g *gates) add(one gate) {
 	g.all[g.at[h]] = append(g.all[g.at[h]], one)
 }
 
+// next is where the first gate at a place or behind it stands; -1: none does. The gram of a place is that of the one
+// before, moved on.
+func (g *gates) next(text string, from int) int {
+	if from+2 >= len(text) {
+		return -1
+	}
+	rolling := uint(lower[text[from]])<<5 ^ uint(lower[text[from+1]])
+	for i := from + 2; i < len(text); i++ {
+		rolling = (rolling<<5 ^ uint(lower[text[i]])) & (grams - 1)
+		if g.begins[rolling>>6]>>(rolling&63)&1 != 0 && g.stands(rolling, text[i-2:]) {
+			return i - 2
+		}
+	}
+	return -1
+}
+
+// stands says that a text, which begins with a gram, begins with a gate.
+func (g *gates) stands(gram uint, text string) bool {
+	for i := range g.all[g.at[gram]] {
+		if beginsWith(text, g.all[g.at[gram]][i].text) {
+			return true
+		}
+	}
+	return false
+}
+
 // find is what is to be masked in a text, in order and without overlaps.
 func find(text string) []span {
-	var s scan
-	var read []int // by rule; made where the first gate stands
-	s.text = text
-	for i := 0; i+2 < len(text); i++ {
-		found := opening.at[gram(text[i], text[i+1], text[i+2])]
-		if found == 0 {
-			continue
-		}
-		for _, g := range opening.all[found] {
-			if !beginsWith(text[i:], g.text) {
-				continue
-			}
-			if g.form != nil {
-				byForm(&s, g.form, i)
-				continue
-			}
-			if read == nil {
-				read = make([]int, len(rules))
-			}
-			if i >= read[g.rule] {
-				read[g.rule] = rules[g.rule].find(&s, i)
-			}
+	at := opening.next(text, 0)
+	if at < 0 {
+		return nil // nothing here can be a secret: no rule has to be asked
+	}
+	s := scans.Get().(*scan)
+	defer scans.Put(s)
+	s.text, s.spans = text, nil
+	clear(s.read)
+	for ; at >= 0; at = opening.next(text, at+1) {
+		s.ask(at)
+	}
+	s.text = ""
+	return merged(s.spans)
+}
+
+// ask asks the rules whose gates stand at a place.
+func (s *scan) ask(at int) {
+	for _, g := range opening.all[opening.at[gram(s.text[at], s.text[at+1], s.text[at+2])]] {
+		switch {
+		case !beginsWith(s.text[at:], g.text):
+		case g.form != nil:
+			byForm(s, g.form, at)
+		case at >= s.read[g.rule]:
+			s.read[g.rule] = rules[g.rule].find(s, at)
 		}
 	}
-	if len(s.spans) < 2 {
-		return s.spans
+}
+
+// merged are spans in order, those that touch as one.
+func merged(spans []span) []span {
+	if len(spans) < 2 {
+		return spans
 	}
-	slices.SortFunc(s.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	out := s.spans[:1]
-	for _, next := range s.spans[1:] {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	out := spans[:1]
+	for _, next := range spans[1:] {
 		if last := &out[len(out)-1]; next.from <= last.to {
 			last.to = max(last.to, next.to)
 		} else {

@@ -21,11 +21,13 @@ const (
 	parameter                // ?name=value
 )
 
-// fits says whether a text that stands so is a value to mask.
+// fits says whether a text that stands so is a value to mask. What it is made of tells most, and is seen soonest.
 func (c class) fits(v string, at place) bool {
-	if v == "" || placeholder(v) || code.MatchString(v) {
-		return false
-	}
+	return v != "" && c.looks(v, at) && !placeholder(v) && !code.MatchString(v)
+}
+
+// looks says whether a text is made as such a value is.
+func (c class) looks(v string, at place) bool {
 	letterAndDigit := digits.has(v) && letters.has(v)
 	if (at == option || at == optionIs) && notValues[strings.ToLower(v)] {
 		return false

@@ -75,8 +75,11 @@ func (f *folder) foreign(l *Line, body string) {
 			}
 		}
 		if strings.TrimLeft(body, " ") == "^" && len(f.marked) < mostLanes {
-			f.marked[strings.Clone(l.Lane)] = l.Number
+			f.marked[strings.Clone(l.Lane)], f.lastMark = l.Number, l.Number
 		}
+		return
+	}
+	if l.Number > f.lastMark+2 {
 		return
 	}
 	if at, ok := f.marked[l.Lane]; ok && l.Number == at+2 {
@@ -89,10 +92,12 @@ func (f *folder) foreign(l *Line, body string) {
 
 // announced reads the message below a line that only says that there is one.
 func (f *folder) announced(l *Line, body string) bool {
-	if kind, ok := f.heading[l.Lane]; ok && strings.TrimSpace(body) != "" {
-		delete(f.heading, l.Lane)
-		l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body)}
-		return true
+	if len(f.heading) > 0 {
+		if kind, ok := f.heading[l.Lane]; ok && strings.TrimSpace(body) != "" {
+			delete(f.heading, l.Lane)
+			l.Trace = &Trace{First: l.Number - 1, Type: kind, Message: strings.Clone(body)}
+			return true
+		}
 	}
 	kind := ""
 	switch end := body[len(body)-1]; {

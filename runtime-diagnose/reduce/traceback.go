@@ -69,9 +69,10 @@ type folder struct {
 	after map[string]bool   // "Exception ignored in" was the line before
 	frame map[string]string // white space before the last frame, if the line before was one
 
-	runtime map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
-	marked  map[string]int    // the line of a mark under a line of source
-	heading map[string]string // of which kind the failure is whose message stands on the next line
+	runtime  map[string]string // which runtime, or which C++ exception, the lane prints: see foreign
+	marked   map[string]int    // the line of a mark under a line of source
+	lastMark int               // of them
+	heading  map[string]string // of which kind the failure is whose message stands on the next line
 }
 
 // frameLine is a frame as Python prints it.
@@ -83,26 +84,45 @@ var statement = regexp.MustCompile(`^(?:except(?: \(?(?:\w+\.)*\w*[A-Z]\w*(?:, ?
 	`|raise (?:\w+\.)*[A-Z]\w*(?:\(| from |$)|:raises? |class [A-Za-z_]\w*(?:\(.*\))?:\s*$|def \w+\(|print\(|echo ["']|return (?:[\w.]+\(|["'f(\[{])` +
 	`|(?:self\.)?_?(?:logger|logging|log|LOG)\.\w+\(|\w+ = (?:(?:\w+\.)*[A-Z]\w*\(|_\())`)
 
-var statements = []string{"except", "raise ", ":raise", "class ", "def ", "print(", "echo ", "return ", "self.", "_log", "log", "LOG"}
+// beginsStatement asks for the words that one begins with; the first letter decides for nearly every line.
+func beginsStatement(s string) bool {
+	switch s[0] {
+	case 'e':
+		return strings.HasPrefix(s, "except") || strings.HasPrefix(s, "echo ")
+	case 'r':
+		return strings.HasPrefix(s, "raise ") || strings.HasPrefix(s, "return ")
+	case ':':
+		return strings.HasPrefix(s, ":raise")
+	case 'c':
+		return strings.HasPrefix(s, "class ")
+	case 'd':
+		return strings.HasPrefix(s, "def ")
+	case 'p':
+		return strings.HasPrefix(s, "print(")
+	case 's':
+		return strings.HasPrefix(s, "self.")
+	case '_':
+		return strings.HasPrefix(s, "_log")
+	case 'l':
+		return strings.HasPrefix(s, "log")
+	case 'L':
+		return strings.HasPrefix(s, "LOG")
+	}
+	return false
+}
 
 // isStatement asks statement of the few lines that may be one.
 func isStatement(body string) bool {
-	s := strings.TrimLeft(body, " \t")
+	s := body
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
 	if s == "" || !isWord(s[0]) && s[0] != ':' {
 		return false
 	}
 	space := strings.IndexByte(s[:min(len(s), mostName+1)], ' ')
-	if space < 0 || !strings.HasPrefix(s[space:], " = ") {
-		switch s[0] {
-		case 'e', 'r', ':', 'c', 'd', 'p', 's', '_', 'l', 'L':
-		default:
-			return false
-		}
-		if !slices.ContainsFunc(statements, func(begin string) bool { return strings.HasPrefix(s, begin) }) {
-			return false
-		}
-	}
-	return statement.MatchString(s)
+	assigns := space >= 0 && strings.HasPrefix(s[space:], " = ")
+	return (assigns || beginsStatement(s)) && statement.MatchString(s)
 }
 
 // mostName is more than a variable's name is long.
@@ -282,7 +302,8 @@ func (f *folder) isCode(lane, body string) bool {
 	if !indented && len(f.frame) == 0 {
 		return false // neither a frame nor below one
 	}
-	if _, known := f.frame[lane]; !indented && !known {
+	indent, known := f.frame[lane]
+	if !indented && !known {
 		return false
 	}
 	if strings.Contains(body, "File \"") && frameLine.MatchString(body) {
@@ -291,8 +312,7 @@ func (f *folder) isCode(lane, body string) bool {
 		}
 		return true
 	}
-	indent, ok := f.frame[lane]
-	if !ok {
+	if !known {
 		return false
 	}
 	if strings.Trim(body, " \t~^") == "" && strings.ContainsAny(body, "~^") {

@@ -22,24 +22,26 @@ type matcher struct {
 
 type branch struct {
 	re    *regexp.Regexp
-	parts [][][]byte // besides one of its literals each match holds one of each of these sets, in order; see factorsOf
+	parts [][]factor // besides one of its literals each match holds one of each of these sets, in order; see factorsOf
+	// loose matches whatever re does, and more, in less time; nil: re is fast enough.
+	loose *regexp.Regexp
 }
 
 // may says that a folded text, in which a literal of one of the alternatives stands, holds what that one needs
 // besides.
-func (m *matcher) may(folded []byte, alternative int32) bool {
+func (m *matcher) may(line *folded, alternative int32) bool {
 	m.once.Do(m.prepare)
-	return holdsAll(folded, m.branches[alternative].parts)
+	return line.holdsAll(m.branches[alternative].parts)
 }
 
 // find looks for those alternatives of the pattern, in their order, of which a text holds a literal.
-func (m *matcher) find(text string, folded []byte, among []owner) (*regexp.Regexp, []int) {
+func (m *matcher) find(text string, line *folded, among []owner) (*regexp.Regexp, []int) {
 	m.once.Do(m.prepare)
 	var best []int
 	var by *regexp.Regexp
 	for _, o := range among {
 		b := &m.branches[o.alternative]
-		if !holdsAll(folded, b.parts) {
+		if !line.holdsAll(b.parts) || b.loose != nil && !b.loose.MatchString(text) {
 			continue
 		}
 		if at := b.re.FindStringSubmatchIndex(text); at != nil && (best == nil || at[0] < best[0]) {
@@ -62,9 +64,30 @@ func newBranch(source string, needs []string) branch {
 		return b
 	}
 	if parts := factorsOf(re); len(parts) != 1 || !slices.Equal(parts[0], needs) { // else it is known already
-		b.parts = inBytes(parts)
+		b.parts = factorsIn(parts)
+	}
+	if program, err := syntax.Compile(re.Simplify()); err == nil && len(program.Inst) > mostSteps {
+		if loose, err := regexp.Compile(loosened(re).String()); err == nil {
+			b.loose = loose
+		}
 	}
 	return b
+}
+
+// mostSteps is how long a program may be that package regexp runs by backtracking
+// (https://github.com/golang/go/blob/master/src/regexp/backtrack.go, maxBacktrackProg). What is longer takes ten
+// times as long: a bound such as {1,200} is written out in it.
+const mostSteps = 500
+
+// loosened is an expression, changed in place, that matches what it did and has no large bounds.
+func loosened(re *syntax.Regexp) *syntax.Regexp {
+	if re.Op == syntax.OpRepeat && max(re.Min, re.Max) > 8 {
+		re.Min, re.Max = min(re.Min, 1), -1
+	}
+	for _, sub := range re.Sub {
+		loosened(sub)
+	}
+	return re
 }
 
 // alternatives takes a pattern apart at the bars that stand in no group. A flag in force

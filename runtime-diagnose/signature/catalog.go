@@ -212,7 +212,7 @@ func (c *Catalog) match(skip func(int32) bool, text string, kinds []Kind) []Matc
 	})
 	candidates = slices.Compact(candidates)
 	var found []Match
-	var folded []byte
+	var line *folded
 	for len(candidates) > 0 {
 		i, n := candidates[0].signature, 1
 		for n < len(candidates) && candidates[n].signature == i {
@@ -224,10 +224,11 @@ func (c *Catalog) match(skip func(int32) bool, text string, kinds []Kind) []Matc
 		if !ofKind(s, kinds) || skip(i) {
 			continue
 		}
-		if folded == nil {
-			folded = appendFolded(make([]byte, 0, len(text)), text)
+		if line == nil {
+			line = &folded{}
+			line.set(text)
 		}
-		if re, m := c.matchers[i].find(text, folded, among); m != nil {
+		if re, m := c.matchers[i].find(text, line, among); m != nil {
 			found = append(found, Match{Signature: s, Facts: facts(re, text, m), Start: m[0]})
 		}
 	}

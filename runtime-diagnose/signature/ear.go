@@ -12,7 +12,7 @@ type Ear struct {
 	line  []int32 // by signature: the last of these lines
 	lines int32   // asked about
 
-	folded []byte // room for one line
+	asked folded // the line that is asked about
 }
 
 // NewEar hears everything.
@@ -66,7 +66,7 @@ func (e *Ear) ask(text string) (suspect, counts bool) {
 	if e.calm {
 		finder = e.c.calm()
 	}
-	folded := false
+	set := false
 	finder.find(text, func(lit int32) bool {
 		if e.quiet[lit] {
 			e.count(lit)
@@ -77,10 +77,11 @@ func (e *Ear) ask(text string) (suspect, counts bool) {
 			if e.full[o.signature] {
 				continue
 			}
-			if !folded {
-				e.folded, folded = appendFolded(e.folded[:0], text), true
+			if !set {
+				e.asked.set(text)
+				set = true
 			}
-			if suspect = e.c.matchers[o.signature].may(e.folded, o.alternative); suspect {
+			if suspect = e.c.matchers[o.signature].may(&e.asked, o.alternative); suspect {
 				return false
 			}
 		}

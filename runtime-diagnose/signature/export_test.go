@@ -38,6 +38,10 @@ func PartsOf(pattern string) (matches, holds func(string) bool, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	parts := inBytes(factorsOf(re))
-	return regexp.MustCompile(pattern).MatchString, func(s string) bool { return holdsAll([]byte(folded7(s)), parts) }, nil
+	parts := factorsIn(factorsOf(re))
+	return regexp.MustCompile(pattern).MatchString, func(s string) bool {
+		var f folded
+		f.set(s)
+		return f.holdsAll(parts)
+	}, nil
 }

@@ -141,31 +141,70 @@ func shortest(set []string) int {
 	return n
 }
 
-// holdsAll says that a folded text holds one of each set, in order.
-func holdsAll(folded []byte, sets [][][]byte) bool {
+// factor is a text that is looked for in a folded line, and where its first and its last gram are marked there.
+type factor struct {
+	text        []byte
+	first, last uint32
+}
+
+func factorsIn(sets [][]string) [][]factor {
+	out := make([][]factor, len(sets))
+	for i, set := range sets {
+		for _, text := range set {
+			out[i] = append(out[i], factor{[]byte(text), markOf(text), markOf(text[len(text)-leastFactor:])})
+		}
+	}
+	return out
+}
+
+// folded is a line with small letters, and marks of what stands in it by which most factors are ruled out. Its room
+// is used again for the next line.
+type folded struct {
+	text  []byte
+	marks [16]uint64
+}
+
+func (f *folded) set(text string) {
+	f.text, f.marks = appendFolded(f.text[:0], text), [16]uint64{}
+	var gram uint32
+	for i, b := range f.text {
+		if gram = gram>>8 | uint32(b)<<16; i >= leastFactor-1 {
+			m := markOfGram(gram)
+			f.marks[m>>6] |= 1 << (m & 63)
+		}
+	}
+}
+
+// markOf is that of the first gram of a text.
+func markOf(text string) uint32 {
+	return markOfGram(uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16)
+}
+
+func markOfGram(gram uint32) uint32 { return gram * 0x9E3779B1 >> (32 - 10) }
+
+func (f *folded) may(s *factor) bool {
+	return (f.marks[s.first>>6]>>(s.first&63))&(f.marks[s.last>>6]>>(s.last&63))&1 != 0
+}
+
+// holdsAll says that a line holds one of each set, in order.
+func (f *folded) holdsAll(sets [][]factor) bool {
+	rest := f.text
 	for _, set := range sets {
 		end := -1
-		for _, s := range set {
+		for i := range set {
+			s := &set[i]
+			if !f.may(s) {
+				continue
+			}
 			// The end that leaves most behind it: the others may lie there.
-			if at := bytes.Index(folded, s); at >= 0 && (end < 0 || at+len(s) < end) {
-				end = at + len(s)
+			if at := bytes.Index(rest, s.text); at >= 0 && (end < 0 || at+len(s.text) < end) {
+				end = at + len(s.text)
 			}
 		}
 		if end < 0 {
 			return false
 		}
-		folded = folded[end:]
+		rest = rest[end:]
 	}
 	return true
-}
-
-// inBytes are texts as holdsAll looks for them: in a room that is used again for every line.
-func inBytes(sets [][]string) [][][]byte {
-	out := make([][][]byte, len(sets))
-	for i, set := range sets {
-		for _, text := range set {
-			out[i] = append(out[i], []byte(text))
-		}
-	}
-	return out
 }
