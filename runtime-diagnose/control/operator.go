@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/words"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
@@ -21,8 +22,9 @@ func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []
 	return slices.Concat(readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readExitInMessage(c, pods), readPodGroup(c, catalog))
 }
 
-// exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137".
-var exitInMessage = regexp.MustCompile(`\b([a-z0-9][a-z0-9.-]*-(\d+)) exited with code (\d{1,3})\b`)
+// exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137", "launcher
+// exited with code 139".
+var exitInMessage = regexp.MustCompile(`\b([a-z0-9](?:[a-z0-9.-]*?[a-z0-9])??(?:-(\d+))?) exited with code (\d{1,3})\b`)
 
 // readExitInMessage reads the code that a failed job's message names, where its pod is gone: one that is
 // there says it itself.
@@ -30,6 +32,9 @@ func readExitInMessage(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 	m := exitInMessage.FindStringSubmatch(c.State.Message)
 	if m == nil || c.State.Phase != kinds.Failed || c.Job == nil {
 		return nil
+	}
+	if m[2] == "" && !slices.ContainsFunc(c.Job.Roles, func(r job.Role) bool { return r.Single && strings.EqualFold(r.Name, m[1]) }) {
+		return nil // a process, or a container: whose is not said
 	}
 	name := m[1]
 	if !strings.HasPrefix(name, c.Job.Ref.Name+"-") {
@@ -41,7 +46,7 @@ func readExitInMessage(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 	}
 	source := evidence.Source{Pod: name, Rank: -1}
 	for i := range c.Job.Roles {
-		if role := c.Job.Roles[i].Name; strings.HasSuffix(name, "-"+strings.ToLower(role)+"-"+m[2]) {
+		if role := c.Job.Roles[i].Name; strings.HasSuffix(name, strings.TrimSuffix("-"+strings.ToLower(role)+"-"+m[2], "-")) {
 			source.Role = role
 			source.Rank, _ = strconv.Atoi(m[2])
 		}
@@ -79,9 +84,18 @@ func readT9k(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 			for i, r := range replicas {
 				replica, _ := r.(map[string]any)
 				name, _ := replica["name"].(string)
-				if replica["phase"] == "Failed" && !slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == name }) {
-					say("status/"+name, name, i, fmt.Sprintf("the operator lists %s as failed, and its pod is gone", name))
+				if replica["phase"] != "Failed" || slices.ContainsFunc(pods, func(p Pod) bool { return p.Name == name }) {
+					continue
 				}
+				if container, code := exitOf(replica); code != 0 {
+					text := fmt.Sprintf("the operator lists %s as failed: its container %s ended with exit code %d; the pod is gone", name, container, code)
+					out = append(out, evidence.Observation{
+						Signature: ExitRule(code), Line: text, Platform: true, Facts: map[string]string{"exitCode": strconv.Itoa(int(code))},
+						Item: evidence.Item{ID: evidence.ID("pod/" + name + "/exit"), Kind: evidence.Exit, Source: evidence.Source{Pod: name, Role: role, Rank: i}, Text: text, Times: 1},
+					})
+					continue
+				}
+				say("status/"+name, name, i, fmt.Sprintf("the operator lists %s as failed, and its pod is gone", name))
 			}
 		}
 		restarts, _ := Number(task["restartCount"])
@@ -90,6 +104,20 @@ func readT9k(c *evidence.Bundle, pods []Pod) []evidence.Observation {
 		}
 	}
 	return out
+}
+
+// exitOf is the first code other than 0 with which a container of a replica ended, as T9k's operators write it
+// (https://github.com/t9k/user-manuals/blob/fbf6b3cd/src/modules/jobs/pytorchtrainingjob.md, status.tasks).
+func exitOf(replica map[string]any) (container string, code int32) {
+	containers, _ := replica["containers"].([]any)
+	for _, c := range containers {
+		one, _ := c.(map[string]any)
+		if n, ok := Number(one["exitCode"]); ok && n > 0 && n < 256 {
+			container, _ = one["name"].(string)
+			return container, int32(n)
+		}
+	}
+	return "", 0
 }
 
 // ColossalAI is the kind whose restarted workers do not rejoin, and whose launcher ends with

@@ -63,6 +63,8 @@ func (d *draft) decidesOn(c *attribute.Candidate) (what, command string) {
 		return "where it stands, while it lives, on its machine", "py-spy dump --pid PID"
 	case attribute.BareExit(&c.Observation) && c.Category == timeline.Vanished.Category && s.Node != "":
 		return "whether the kernel of its node killed it for memory", "kubectl debug node/" + s.Node + " -it --image=busybox -- chroot /host dmesg -T | grep -iE 'killed process|out of memory'"
+	case attribute.BareExit(&c.Observation) && s.Pod != "" && !pod && d.Job != nil:
+		return "what its log said above its end, where the cluster keeps the logs of pods that are gone", "" // kubectl has none of it
 	case attribute.BareExit(&c.Observation) && s.Pod != "":
 		return "what its log says above its end", d.logCommand(s) + " --tail=200"
 	case c.Signature.Role == signature.Cascade:

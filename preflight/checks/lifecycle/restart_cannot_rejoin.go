@@ -15,8 +15,14 @@ var restartCannotRejoin = &check.Check{
 	Kinds: []string{"ColossalAIJob.batch.tensorstack.dev"},
 	Run: func(p *check.Pass) error {
 		const at = job.Path("spec.worker.template.spec.restartPolicy")
-		if policy, _ := facts.Text(p.Job, at); policy == "OnFailure" || policy == "Always" {
-			p.Reportf(at, "restartPolicy is %s; colossalairun does not take a restarted worker back, so the training stays broken while its pods look healthy", policy)
+		policy, _ := facts.Text(p.Job, at)
+		found := finding.Finding{Path: at, Message: "restartPolicy is " + policy + "; colossalairun does not take a restarted worker back, so the training stays broken while its pods look healthy"}
+		switch policy {
+		case "Always":
+			found.Severity = finding.Warning // the manual's own example has OnFailure
+			p.Report(found)
+		case "OnFailure":
+			p.Report(found)
 		}
 		return nil
 	},
