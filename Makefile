@@ -247,7 +247,7 @@ generate: ## lists, manifests and reference pages that are made from code
 .PHONY: docs
 docs: build ## docs/reference from the literals the code runs
 	@mkdir -p docs/reference
-	@for what in checks kinds signatures rules categories policies metrics words annotations exit-codes; do bin/signalbox list $$what -o md > docs/reference/$$what.md; done
+	@for what in checks kinds signatures rules categories policies metrics words annotations exit-codes settings flags; do bin/signalbox list $$what -o md > docs/reference/$$what.md; done
 
 .PHONY: verify
 verify: generate lint test ## what CI runs: generated files are current, lint, all tests
