@@ -63,8 +63,8 @@ browser: ## opens the pages of -o html in Chromium, where there is one: errors, 
 	@cd test/browser && $(GO) test -count=1 -v ./... | grep -vE '^(=== )'; exit $${PIPESTATUS[0]}
 
 .PHONY: chaos
-chaos: controlplane build ## breaks replicas, the API server, the lease, watches and policies while jobs are created (CHAOS='-ginkgo.focus "both replicas"': one of them)
-	@$(GO) test -tags chaos -count=1 -timeout 30m -v ./test/chaos $(CHAOS)
+chaos: controlplane prometheus build ## breaks replicas, the API server, etcd, the lease, caches, clocks, disks, memory and policies while jobs are created, and makes each alert fire (CHAOS='-ginkgo.focus "both replicas"': one of them)
+	@$(GO) test -tags chaos -count=1 -timeout 60m -v ./test/chaos $(CHAOS)
 
 .PHONY: fuzz
 FUZZTIME ?= 10s
