@@ -63,8 +63,8 @@ browser: ## opens the pages of -o html in Chromium, where there is one: errors, 
 	@cd test/browser && $(GO) test -count=1 -v ./... | grep -vE '^(=== )'; exit $${PIPESTATUS[0]}
 
 .PHONY: chaos
-chaos: controlplane build ## breaks replicas, the API server, the lease, watches and policies while jobs are created (CHAOS='-ginkgo.focus "both replicas"': one of them)
-	@$(GO) test -tags chaos -count=1 -timeout 30m -v ./test/chaos $(CHAOS)
+chaos: controlplane prometheus build ## breaks replicas, the API server, etcd, the lease, caches, clocks, disks, memory and policies while jobs are created, and makes each alert fire (CHAOS='-ginkgo.focus "both replicas"': one of them)
+	@$(GO) test -tags chaos -count=1 -timeout 60m -v ./test/chaos $(CHAOS)
 
 .PHONY: fuzz
 FUZZTIME ?= 10s
@@ -247,7 +247,7 @@ generate: ## lists, manifests and reference pages that are made from code
 .PHONY: docs
 docs: build ## docs/reference from the literals the code runs
 	@mkdir -p docs/reference
-	@for what in checks kinds signatures rules categories policies metrics words annotations exit-codes; do bin/signalbox list $$what -o md > docs/reference/$$what.md; done
+	@for what in checks kinds signatures rules categories policies metrics words annotations exit-codes settings flags; do bin/signalbox list $$what -o md > docs/reference/$$what.md; done
 
 .PHONY: verify
 verify: generate lint test ## what CI runs: generated files are current, lint, all tests

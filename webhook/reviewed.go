@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -84,6 +85,7 @@ type Reviewed struct {
 	known map[state]bool
 	order []remembered // oldest first
 	told  bool         // the ConfigMap holds the newest
+	salt  types.UID    // of that ConfigMap
 }
 
 type remembered struct {
@@ -272,6 +274,9 @@ func (r *Reviewed) others(ctx context.Context) (map[state]bool, time.Time, error
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("read what was reviewed: %w", err)
 	}
+	r.mu.Lock()
+	r.salt = found.UID
+	r.mu.Unlock()
 	out := map[state]bool{}
 	gone := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(found.BinaryData)) {
@@ -293,6 +298,15 @@ func (r *Reviewed) others(ctx context.Context) (map[state]bool, time.Time, error
 		return out, found.CreationTimestamp.Time, nil // what cannot be read was never said
 	}
 	return out, until, nil
+}
+
+// sign is a word for a state that every replica finds and no author does: who may not read the ConfigMap of this
+// namespace cannot know its UID.
+func (r *Reviewed) sign(s state) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(r.salt), uint64(s)))
+	return hex.EncodeToString(sum[:8])
 }
 
 // dealt writes up to when all jobs have been dealt with.

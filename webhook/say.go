@@ -10,6 +10,8 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // announcer says what operators must not miss: in the log, and as an Event.
@@ -38,7 +40,7 @@ func (a announcer) say(ctx context.Context, about corev1.ObjectReference, kind, 
 	bounded, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if _, err := a.client.EventsV1().Events(namespace).Create(bounded, &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s.%x", clip(about.Name, 200), at.UnixNano())},
+		ObjectMeta:          metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s.%x", words.Stem(about.Name), at.UnixNano())},
 		EventTime:           metav1.MicroTime{Time: at},
 		ReportingController: "signalbox", ReportingInstance: "signalbox",
 		Action: "Operate", Reason: reason, Type: kind, Note: clip(text+".", noteBytes),

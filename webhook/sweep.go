@@ -22,6 +22,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 )
 
 // ReviewAnnotation says on a job that was admitted without a whole review what the review found afterwards.
@@ -290,14 +291,19 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 		lines[i] = oneLine(lines[i])
 	}
 	text := clip(head+":\n"+strings.Join(lines, "\n"), reviewBytes)
-	if stands && before == text {
-		return nil // whoever swept before this process has said it
+	if !stands || before != text {
+		if err := s.annotate(ctx, j, &text); err != nil {
+			return err
+		}
 	}
-	if err := s.annotate(ctx, j, &text); err != nil {
-		return err
+	// An author may write the annotation who knows what would be said. The Event has a name that no author knows: where it
+	// is there, whoever swept before this process has said and counted it.
+	err := s.event(ctx, j, u, reason, clip(strings.Join(append([]string{head + "."}, lines...), " "), noteBytes))
+	if apierrors.IsAlreadyExists(err) {
+		return nil
 	}
 	s.o.Metrics.late(string(report.Decision))
-	if err := s.event(ctx, u, reason, clip(strings.Join(append([]string{head + "."}, lines...), " "), noteBytes)); err != nil {
+	if err != nil {
 		s.o.Log.Error(err, "write an Event on a job") // the annotation stands, and must not be undone
 	}
 	return nil
@@ -329,10 +335,10 @@ func (s *Sweep) annotate(ctx context.Context, j storedJob, text *string) error {
 	return nil
 }
 
-func (s *Sweep) event(ctx context.Context, u *unstructured.Unstructured, reason, note string) error {
+func (s *Sweep) event(ctx context.Context, j storedJob, u *unstructured.Unstructured, reason, note string) error {
 	at := s.now()
 	_, err := s.o.Kube.EventsV1().Events(u.GetNamespace()).Create(ctx, &eventsv1.Event{
-		ObjectMeta:          metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: fmt.Sprintf("%s.%x", clip(u.GetName(), 200), at.UnixNano())},
+		ObjectMeta:          metav1.ObjectMeta{Namespace: u.GetNamespace(), Name: words.Stem(u.GetName()) + "." + s.o.Reviewed.sign(j.state)},
 		EventTime:           metav1.MicroTime{Time: at},
 		ReportingController: "signalbox", ReportingInstance: "signalbox",
 		Action: "Review", Reason: reason, Type: corev1.EventTypeWarning, Note: note,

@@ -259,6 +259,22 @@ signalbox_reviewed_late_total{decision="denied"} 1
 	}
 }
 
+// What would be said can be known beforehand, and written by an author who wants that nobody hears of it.
+func TestAnAnnotationOfItsAuthorSilencesNothing(t *testing.T) {
+	forged := "It was admitted without a whole review; it would have been denied by max:\n[max] spec: too many\n[odd] spec.x: x is odd"
+	s := newSwept(t, preflight.ModeEnforce, stored("train", time.Minute, func(u *unstructured.Unstructured) {
+		u.SetAnnotations(map[string]string{ReviewAnnotation: forged})
+	}))
+	s.wait(20)
+	want := "train: " + forged + `
+Warning WouldHaveBeenDenied on train: It was admitted without a whole review; it would have been denied by max. [max] spec: too many [odd] spec.x: x is odd
+signalbox_reviewed_late_total{decision="denied"} 1
+`
+	if diff := cmp.Diff(want, s.told()); diff != "" {
+		t.Errorf("what is told (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatIsNotReviewedLate(t *testing.T) {
 	cases := map[string]struct {
 		job    *unstructured.Unstructured

@@ -30,7 +30,7 @@ type shelf struct {
 func shelves() []shelf {
 	return []shelf{
 		checkShelf(), kindShelf(), signatureShelf(), ruleShelf(), categoryShelf(), policyShelf(), metricShelf(),
-		wordShelf(), annotationShelf(), exitCodeShelf(),
+		wordShelf(), annotationShelf(), exitCodeShelf(), settingShelf(), flagShelf(),
 	}
 }
 

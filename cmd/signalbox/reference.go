@@ -14,6 +14,7 @@ import (
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/keep"
 	running "github.com/signalbox-dev/signalbox/runtime-diagnose/progress"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/timeline"
@@ -193,6 +194,12 @@ func annotationList() []word {
 		{webhook.AskAnnotation, "annotation of a job", "\"fit\" asks for the whole answer about the fit in a dry run. Written by check and fit."},
 		{preflight.ModeLabel, "label of a namespace", "off, warn or enforce: what policies may do there."},
 		{"signalbox.dev/llm", "label of a namespace", "enabled lets masked logs of its jobs leave the cluster for a model."},
+		{webhook.ClosedLabel, "label of a namespace", "closed: where it enforces, and signalbox-closed is installed, its jobs are refused while no replica answers."},
+		{"signalbox.dev/monitoring", "label of a namespace", "true lets its pods read the metrics, where the network policy is installed. Of the namespace of Prometheus."},
+		{webhook.PolicyErrorAnnotation, "annotation of a ConfigMap", "Why the policies in it do not load. Written by the webhook."},
+		{controller.SignatureErrorAnnotation, "annotation of a ConfigMap", "Why signatures in it do not load. Written by the controller."},
+		{controller.SignatureLabel, "label of a ConfigMap", "true: it holds signatures. In the namespace of Signalbox."},
+		{keep.Label, "label of a ConfigMap", "true: it holds what is kept of ended containers, or of the last good run. Written by the controller."},
 		{webhook.PolicyLabel, "label of a ConfigMap", "true: it holds policies. In the namespace of Signalbox."},
 	}
 }

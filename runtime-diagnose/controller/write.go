@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 )
 
@@ -180,7 +181,7 @@ func (w Writer) event(ctx context.Context, u *unstructured.Unstructured, kind, r
 	e := &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: u.GetNamespace(),
-			Name:      fmt.Sprintf("%s.%x", cut(u.GetName(), 200), at.UnixNano()),
+			Name:      fmt.Sprintf("%s.%x", words.Stem(u.GetName()), at.UnixNano()),
 		},
 		EventTime:           metav1.MicroTime{Time: at},
 		ReportingController: FieldOwner,

@@ -85,6 +85,7 @@ var caps = map[string]string{
 	"preflight/manifest.mostShapes":                  "preflight/manifest.TestPodsOfMoreShapesThanAreRememberedCountTheSame",
 	"preflight/quota.mostFlavorTries":                "preflight/fit.TestWhatOfAQueueIsNotJudgedIsSaid/15 roles in two flavors",
 	"preflight/quota.mostParents":                    "preflight/fit.TestWhatOfAQueueIsNotJudgedIsSaid/17 queues above each other",
+	"preflight/words.Stem.most":                      "preflight/words.TestAStemIsTheBeginningOfAName",
 	"preflight/words.MostRoles":                      "preflight/fit.TestASentenceNamesNoMoreRolesThanCanBeRead",
 }
 

@@ -49,7 +49,7 @@ var _ = Describe("In Prometheus", Ordered, func() {
 	fires := func(names ...string) {
 		GinkgoHelper()
 		for _, name := range names {
-			Eventually(p.firing).WithTimeout(3*time.Minute).WithPolling(500*time.Millisecond).Should(HaveKey(name), "the fault has come, and it does not fire")
+			Eventually(p.firing).WithTimeout(2*time.Minute).WithPolling(500*time.Millisecond).Should(HaveKey(name), "the fault has come, and it does not fire")
 			p.fired[name] = true
 		}
 	}
@@ -227,7 +227,11 @@ func newPrometheus(ctx context.Context) *prometheus {
 	for _, rule := range rules.Spec.Groups[0].Rules {
 		p.alerts = append(p.alerts, rule["alert"].(string))
 		for _, key := range []string{"expr", "for"} {
-			if before, ok := rule[key].(string); ok {
+			before, ok := rule[key].(string)
+			if ok && key == "expr" && rule["alert"] == "SignalboxModelFails" {
+				continue // a model that fails is asked again after minutes
+			}
+			if ok {
 				rule[key] = anHour.ReplaceAllString(minutes.ReplaceAllString(before, "${1}s"), "1m")
 			}
 		}

@@ -38,7 +38,7 @@ var notRunHere = map[string]string{
 
 var (
 	fencedBlock = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
-	inlineCode  = regexp.MustCompile("`((?:helm|kubectl|make|go tool|curl|ctr|--set)[ -][^`]*)`")
+	inlineCode  = regexp.MustCompile("`((?:helm|kubectl|make|go tool|curl|ctr|--set)\\s[^`]*)`")
 )
 
 // commandsOf are the commands that a page prints, in blocks and in its text, once each.

@@ -149,4 +149,42 @@ var _ = Describe("A job that was admitted while no webhook answered", Ordered, f
 		Expect(slow.err).NotTo(HaveOccurred())
 		Eventually(func() string { return note(ctx, "stopped") }).WithTimeout(time.Minute).Should(ContainSubstring("would have been denied"))
 	})
+
+	// The API server keeps what an author writes into managedFields, times of years to come and none at all.
+	It("is found whatever its author writes about when, and whatever stands on it", func(ctx SpecContext) {
+		objects, err := dynamic.NewForConfig(plane.Config())
+		Expect(err).NotTo(HaveOccurred())
+		jobs := objects.Resource(pytorchJobs).Namespace(namespace)
+		future := []any{map[string]any{
+			"manager": "kubectl", "operation": "Update", "apiVersion": "kubeflow.org/v1", "time": "2099-01-01T00:00:00Z",
+			"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:nprocPerNode": map[string]any{}}},
+		}}
+		first := start(ctx, program, address)
+		Eventually(func() error { return write(ctx, job("probe", 8), metav1.DryRunAll).err }).Should(MatchError(ContainSubstring("[max-gpus-per-job]")))
+		Expect(write(ctx, job("grown", 2)).err).NotTo(HaveOccurred())
+		forged := job("forged", 2)
+		forged.Object["metadata"].(map[string]any)["managedFields"] = future
+		Expect(write(ctx, forged).err).NotTo(HaveOccurred())
+		stored, err := jobs.Get(ctx, "forged", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(stored.GetManagedFields()).To(ContainElement(HaveField("Time.Time.Year()", 2099)), "the API server keeps it")
+		wait := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // that it is looked at takes a while
+		wait(25 * time.Second)
+
+		first.session.Kill().Wait()
+		grown, err := jobs.Get(ctx, "grown", metav1.GetOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(unstructured.SetNestedField(grown.Object, int64(8), "spec", "pytorchReplicaSpecs", "Worker", "replicas")).To(Succeed())
+		_, err = jobs.Update(ctx, grown, metav1.UpdateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		long := job(strings.Repeat("l", 240), 8)
+		long.SetAnnotations(map[string]string{webhook.ReviewAnnotation: note(ctx, "missed")}) // what will be said
+		Expect(write(ctx, long).open).To(BeTrue())
+		second := start(ctx, program, address)
+		for _, name := range []string{"grown", long.GetName()} {
+			Eventually(func() []eventsv1.Event { return events(ctx, name) }).WithTimeout(time.Minute).Should(HaveLen(1), name)
+			Expect(events(ctx, name)[0].Reason).To(Equal(webhook.WouldHaveBeenDenied))
+		}
+		Expect(second.counted(`signalbox_reviewed_late_total{decision="denied"}`)).To(Equal("2"))
+	})
 })

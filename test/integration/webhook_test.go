@@ -73,9 +73,13 @@ func eightGPUs() corev1.NodeStatus {
 }
 
 func (f fixed) Namespace(name string) map[string]string {
-	return map[string]map[string]string{
+	labels := map[string]map[string]string{
 		warning: {"team": "vision"}, enforcing: {"signalbox.dev/mode": "enforce"}, off: {"signalbox.dev/mode": "off"},
 	}[name]
+	if labels == nil {
+		return map[string]string{} // it is known, and nobody labelled it
+	}
+	return labels
 }
 
 // notes always speaks, so that a spec sees whether it ran.
