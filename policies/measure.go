@@ -34,7 +34,7 @@ func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Inpu
 		return nil, nil
 	}
 	took, failures := map[string][]time.Duration{}, map[string]string{}
-	w := watch()
+	w := watch(ctx)
 	defer w.stop()
 	for range rounds {
 		for _, input := range inputs {
@@ -52,11 +52,9 @@ func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Inpu
 				if r.silent {
 					continue
 				}
-				share, end := shared(ctx, 1)
 				start := now()
-				_, err := w.ask(share, r, value, input.Request.Mode, false)
+				_, err := w.ask(ctx, r, shared(ctx, 1), value, input.Request.Mode, false)
 				spent[r.doc.Name] += now().Sub(start)
-				end()
 				if err != nil {
 					failures[r.doc.Name] = reason(err)
 				}
