@@ -114,7 +114,7 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	if !s.Reads(q.Stage, "old_object") {
 		in.Old = preflight.Object{}
 	}
-	input, err := ast.InterfaceToValue(in)
+	input, err := valueOf(in)
 	if err != nil {
 		return out, fmt.Errorf("write policy input for %s %s/%s: %w", in.Job.Kind, in.Job.Namespace, in.Job.Name, err)
 	}

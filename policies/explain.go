@@ -60,7 +60,7 @@ func Explain(ctx context.Context, in preflight.Policies, input preflight.Input) 
 	if !ok {
 		return nil, nil
 	}
-	value, err := ast.InterfaceToValue(input)
+	value, err := valueOf(input)
 	if err != nil {
 		return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -42,7 +40,7 @@ func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Inpu
 				return nil, err
 			}
 			start := now()
-			value, err := ast.InterfaceToValue(input)
+			value, err := valueOf(input)
 			if err != nil {
 				return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
 			}
