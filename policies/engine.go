@@ -159,6 +159,9 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 // Reads implements preflight.Selective.
 func (s *set) Reads(stage preflight.Stage, part string) bool { return s.stages[stage].any(part) }
 
+// Asks implements preflight.Selective.
+func (s *set) Asks(stage preflight.Stage) bool { return len(s.of(stage)) > 0 }
+
 // Unasked implements preflight.Policies.
 func (s *set) Unasked(mode string, stage preflight.Stage, why string) preflight.Ruled {
 	var out preflight.Ruled

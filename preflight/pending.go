@@ -69,7 +69,7 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")
 	} else {
-		p.ask(ctx, OnTheJob, inputOf(p.job, req, fit.Result{}, nil, p.reads(OnTheJob)))
+		p.ask(ctx, OnTheJob, func() Input { return inputOf(p.job, req, fit.Result{}, nil, p.reads(OnTheJob)) })
 	}
 	p.settle()
 	return p, nil
@@ -135,7 +135,7 @@ func (p Pending) Conclude(ctx context.Context) Pending {
 	if p.report.Fit != nil {
 		answer = *p.report.Fit
 	}
-	p.ask(ctx, OnTheReview, inputOf(p.job, p.req, answer, p.report.Findings, p.reads(OnTheReview)))
+	p.ask(ctx, OnTheReview, func() Input { return inputOf(p.job, p.req, answer, p.report.Findings, p.reads(OnTheReview)) })
 	p.settle()
 	return p
 }
@@ -181,8 +181,11 @@ func (p *Pending) settle() {
 }
 
 // ask asks the policies of a stage. An engine that fails or panics leaves all its rules unasked.
-func (p *Pending) ask(ctx context.Context, stage Stage, in Input) {
+func (p *Pending) ask(ctx context.Context, stage Stage, input func() Input) {
 	if p.policies == nil {
+		return
+	}
+	if s, selective := p.policies.(Selective); selective && !s.Asks(stage) {
 		return
 	}
 	failed := func(why string) {
@@ -194,7 +197,7 @@ func (p *Pending) ask(ctx context.Context, stage Stage, in Input) {
 			failed(fmt.Sprintf("panic: %v", v))
 		}
 	}()
-	ruled, err := p.policies.Decide(ctx, in, Question{Stage: stage, Lacks: p.lacks})
+	ruled, err := p.policies.Decide(ctx, input(), Question{Stage: stage, Lacks: p.lacks})
 	if err != nil {
 		failed(err.Error())
 		return
