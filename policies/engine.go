@@ -225,6 +225,9 @@ func (r *rule) blind(lacks []preflight.Lack) string {
 
 // effect is what a ruling of the rule does in a mode.
 func (r *rule) effect(mode string) preflight.Effect {
+	if r.doc.Mutes {
+		return preflight.Mute
+	}
 	if r.name == denies && (mode == preflight.ModeEnforce || r.doc.Mode == ModeAlways) {
 		return preflight.Deny
 	}
@@ -347,8 +350,12 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 		if !ok && (object["path"] != nil || !r.plain && r.name != exempts) {
 			return nil, fmt.Errorf("holds an element whose path is %v; want a text", object["path"])
 		}
+		name, named := object["check"].(string)
+		if r.doc.Mutes != named && r.name == exempts {
+			return nil, fmt.Errorf("holds an element whose check is %v; want the name of one where exempt stands alone, and none beside deny or warn", object["check"])
+		}
 		out = append(out, preflight.Ruling{
-			Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy,
+			Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy, Check: name,
 		})
 	}
 	return out, nil

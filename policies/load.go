@@ -174,6 +174,11 @@ func prepare(ctx, looking context.Context, m module, from compiled) (out []*rule
 		if reads.any("findings") || reads.any("cluster.fit") || reads.any("cluster.change") {
 			r.stage = preflight.OnTheReview
 		}
+		if m.doc.Mutes { // it is about findings
+			r.stage = preflight.OnTheReview
+			out = append(out, r)
+			continue
+		}
 		if name == exempts {
 			if !r.silent {
 				exempt = r

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -220,12 +221,30 @@ func (p *Pending) unasked(stage Stage, why string) {
 }
 
 func (p *Pending) add(ruled Ruled) {
-	p.report.Rulings = append(p.report.Rulings, ruled.Rulings...)
+	for _, r := range ruled.Rulings {
+		if r.Effect == Mute {
+			p.mute(r)
+		} else {
+			p.report.Rulings = append(p.report.Rulings, r)
+		}
+	}
 	slices.SortStableFunc(p.report.Rulings, byPolicy)
 	p.report.Exempted = append(slices.Clip(p.report.Exempted), ruled.Exempted...)
 	for _, u := range ruled.Undecided {
 		if !slices.Contains(p.report.Undecided, u) {
 			p.report.Undecided = append(p.report.Undecided, u)
 		}
+	}
+}
+
+// mute takes back what a check found at a place and below it, and says so. What other policies say
+// of it stands.
+func (p *Pending) mute(r Ruling) {
+	left := slices.DeleteFunc(slices.Clone(p.report.Findings), func(f finding.Finding) bool {
+		return f.Check == r.Check && (r.Path == "" || f.Path.Within(r.Path))
+	})
+	if n := len(p.report.Findings) - len(left); n > 0 {
+		p.report.Findings = left
+		p.report.Exempted = append(slices.Clip(p.report.Exempted), fmt.Sprintf("%s: %s is muted: %s", r.Policy, r.Check, r.Message))
 	}
 }
