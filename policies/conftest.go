@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/storage"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -92,7 +91,7 @@ func split(modules []module) (own, conftest []module) {
 
 // addConftest adds the rules of package main as one policy. They are compiled by themselves: their
 // input has no schema, because it is the object of any kind.
-func (s *set) addConftest(ctx context.Context, modules []module, rules []source, store storage.Store) error {
+func (s *set) addConftest(ctx context.Context, modules []module, rules []source, with compiled) error {
 	if len(modules) == 0 {
 		return nil
 	}
@@ -100,6 +99,7 @@ func (s *set) addConftest(ctx context.Context, modules []module, rules []source,
 	if compiler.Compile(byFile(modules)); compiler.Failed() {
 		return fmt.Errorf("compile policies: %w", short(compiler.Errors, rules))
 	}
+	with.compiler = compiler
 	var doc *Doc
 	var names []string
 	for _, m := range modules {
@@ -115,7 +115,7 @@ func (s *set) addConftest(ctx context.Context, modules []module, rules []source,
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		query, err := ready(ctx, ast.MustParseRef("data.main").Append(ast.StringTerm(name)), compiler, store)
+		r, err := with.ready(ctx, ast.MustParseRef("data.main").Append(ast.StringTerm(name)))
 		if err != nil {
 			return fmt.Errorf("prepare package main: %w", err)
 		}
@@ -123,7 +123,8 @@ func (s *set) addConftest(ctx context.Context, modules []module, rules []source,
 		if strings.HasPrefix(name, warns) {
 			effect = warns
 		}
-		s.rules = append(s.rules, &rule{doc: doc, name: effect, query: query, stage: preflight.OnTheJob, reads: parts{"object"}, plain: true})
+		r.doc, r.name, r.stage, r.reads, r.plain = doc, effect, preflight.OnTheJob, parts{"object"}, true
+		s.rules = append(s.rules, r)
 	}
 	if doc != nil {
 		s.docs = append(s.docs, *doc)

@@ -54,7 +54,9 @@ func coveredBy(by *cover.Cover, rules []source) ([]Covered, error) {
 			if r.End.Row > r.Start.Row {
 				text += fmt.Sprintf("-%d", r.End.Row)
 			}
-			c.Not = append(c.Not, text)
+			if !slices.Contains(c.Not, text) { // several expressions of one line
+				c.Not = append(c.Not, text)
+			}
 		}
 		out = append(out, c)
 	}

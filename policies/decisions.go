@@ -219,9 +219,6 @@ type oneReview struct {
 	done bool
 }
 
-// Reads implements preflight.Selective.
-func (*oneReview) Reads(preflight.Stage, string) bool { return true }
-
 // Decide passes the question on.
 func (o *oneReview) Decide(ctx context.Context, in preflight.Input, q preflight.Question) (preflight.Ruled, error) {
 	start := o.to.now()

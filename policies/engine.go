@@ -1,5 +1,5 @@
 // Package policies decides about jobs by Rego: it embeds OPA, prepares every policy once
-// and asks them all for each review. It is the only home of OPA.
+// and asks them all for each review. It is, with the plans of rules below it, the only home of OPA.
 //
 // It observes nothing and parses no manifests: its input is preflight.Input, integers and
 // strings that Go has read. A policy that fails is named as undecided and never denies.
@@ -21,6 +21,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 
+	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 )
@@ -42,6 +43,7 @@ type rule struct {
 	doc    *Doc
 	name   string // deny or warn
 	query  rego.PreparedEvalQuery
+	plan   *plan.Program // nil: only the query answers
 	stage  preflight.Stage
 	reads  parts
 	silent bool  // it says nothing whatever the input: the data does not configure it
@@ -112,19 +114,17 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	if !s.Reads(q.Stage, "old_object") {
 		in.Old = preflight.Object{}
 	}
-	input, err := ast.InterfaceToValue(in)
+	input, err := valueOf(in)
 	if err != nil {
 		return out, fmt.Errorf("write policy input for %s %s/%s: %w", in.Job.Kind, in.Job.Namespace, in.Job.Name, err)
 	}
-	w := watch()
+	w := watch(ctx)
 	defer w.stop()
 	for round := range 2 {
 		var again []*rule
 		for i, r := range left {
-			share, end := shared(ctx, len(left)-i)
-			rulings, err := w.ask(share, r, input, in.Request.Mode, round > 0)
-			late, large := err != nil && share.Err() != nil, errors.Is(err, errMemory)
-			end()
+			rulings, err := w.ask(ctx, r, shared(ctx, len(left)-i), input, in.Request.Mode, round > 0)
+			late, large := errors.Is(err, errTime), errors.Is(err, errMemory)
 			had := len(out.Rulings)
 			switch {
 			case (late || large) && ctx.Err() == nil && round == 0:
@@ -159,6 +159,9 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 // Reads implements preflight.Selective.
 func (s *set) Reads(stage preflight.Stage, part string) bool { return s.stages[stage].any(part) }
 
+// Asks implements preflight.Selective.
+func (s *set) Asks(stage preflight.Stage) bool { return len(s.of(stage)) > 0 }
+
 // Unasked implements preflight.Policies.
 func (s *set) Unasked(mode string, stage preflight.Stage, why string) preflight.Ruled {
 	var out preflight.Ruled
@@ -183,14 +186,14 @@ func (s *set) of(stage preflight.Stage) (out []*rule) {
 	return out
 }
 
-// shared gives one of so many rules its share of the time that is left, and never more than a rule
-// may take.
-func shared(ctx context.Context, rules int) (context.Context, context.CancelFunc) {
-	share := mostTime
+// shared is until when one of so many rules has its share of the time that is left, and never more
+// than a rule may take.
+func shared(ctx context.Context, rules int) time.Time {
+	now, share := time.Now(), mostTime
 	if end, bounded := ctx.Deadline(); bounded {
-		share = min(share, time.Until(end)/time.Duration(rules))
+		share = min(share, end.Sub(now)/time.Duration(rules))
 	}
-	return context.WithTimeout(ctx, share)
+	return now.Add(share)
 }
 
 // undecided files a rule that gave no answer. Where its policy is closed on failure and denials
@@ -222,6 +225,9 @@ func (r *rule) blind(lacks []preflight.Lack) string {
 
 // effect is what a ruling of the rule does in a mode.
 func (r *rule) effect(mode string) preflight.Effect {
+	if r.doc.Mutes {
+		return preflight.Mute
+	}
 	if r.name == denies && (mode == preflight.ModeEnforce || r.doc.Mode == ModeAlways) {
 		return preflight.Deny
 	}
@@ -231,10 +237,7 @@ func (r *rule) effect(mode string) preflight.Effect {
 const denies, warns, exempts = "deny", "warn", "exempt"
 
 // ask is all or nothing: half an answer of a failing rule would look like a whole one.
-func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []preflight.Ruling, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input ast.Value, mode string) (out []preflight.Ruling, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			out, err = nil, fmt.Errorf("panic: %v", v)
@@ -245,8 +248,23 @@ func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []pre
 			return nil, fmt.Errorf("read the object: %w", err)
 		}
 	}
-	results, err := r.query.Eval(ctx, append([]rego.EvalOption{rego.EvalParsedInput(input)}, r.options...)...)
-	if err != nil {
+	if r.plan != nil && len(r.options) == 0 {
+		answer, err := r.plan.Ask(ctx, ast.NewTerm(input), plan.Limits{Until: until, Stop: &w.over})
+		if !errors.Is(err, plan.ErrUnplanned) {
+			return r.planned(answer, err, mode)
+		}
+	}
+	share, end := context.WithDeadline(ctx, until)
+	defer end()
+	guarded, end := w.guard(share)
+	defer end()
+	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(input)}, r.options...)...)
+	switch {
+	case err != nil && errors.Is(context.Cause(guarded), errMemory):
+		return nil, errMemory
+	case err != nil && share.Err() != nil:
+		return nil, errTime
+	case err != nil:
 		return nil, err
 	}
 	for _, result := range results {
@@ -261,15 +279,32 @@ func (r *rule) ask(ctx context.Context, input ast.Value, mode string) (out []pre
 	return out, nil
 }
 
+// planned reads the answer of a plan.
+func (r *rule) planned(answer ast.Value, err error, mode string) ([]preflight.Ruling, error) {
+	if err != nil || answer == nil {
+		return nil, err
+	}
+	if set, ok := answer.(ast.Set); ok && set.Len() == 0 {
+		return nil, nil
+	}
+	value, err := ast.JSON(answer)
+	if err != nil {
+		return nil, err
+	}
+	rulings, err := r.rulings(value, r.effect(mode))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.name, err)
+	}
+	return rulings, nil
+}
+
 // except takes back what a policy said since then, where the policy makes an exception. One that
 // fails makes none, and says so.
 func (r *rule) except(ctx context.Context, w *watcher, input ast.Value, out *preflight.Ruled, since int) {
 	if r.exempt == nil || len(out.Rulings) == since {
 		return
 	}
-	share, end := shared(ctx, 1)
-	defer end()
-	exceptions, err := w.ask(share, r.exempt, input, "", false)
+	exceptions, err := w.ask(ctx, r.exempt, shared(ctx, 1), input, "", false)
 	if err != nil {
 		out.Undecided = append(out.Undecided, r.doc.Name+": no exception was made: "+reason(err))
 		return
@@ -315,8 +350,12 @@ func (r *rule) rulings(value any, effect preflight.Effect) ([]preflight.Ruling, 
 		if !ok && (object["path"] != nil || !r.plain && r.name != exempts) {
 			return nil, fmt.Errorf("holds an element whose path is %v; want a text", object["path"])
 		}
+		name, named := object["check"].(string)
+		if r.doc.Mutes != named && r.name == exempts {
+			return nil, fmt.Errorf("holds an element whose check is %v; want the name of one where exempt stands alone, and none beside deny or warn", object["check"])
+		}
 		out = append(out, preflight.Ruling{
-			Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy,
+			Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy, Check: name,
 		})
 	}
 	return out, nil

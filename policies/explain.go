@@ -60,11 +60,11 @@ func Explain(ctx context.Context, in preflight.Policies, input preflight.Input) 
 	if !ok {
 		return nil, nil
 	}
-	value, err := ast.InterfaceToValue(input)
+	value, err := valueOf(input)
 	if err != nil {
 		return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
 	}
-	w := watch()
+	w := watch(ctx)
 	defer w.stop()
 	out, excepted := []Explanation{}, map[*rule]bool{}
 	for _, r := range s.rules {
@@ -86,11 +86,9 @@ func (r *rule) explain(ctx context.Context, w *watcher, input ast.Value, mode st
 		out.Read = append(out.Read, factAt(input, place))
 	}
 	trace := &failures{seen: map[string]bool{}}
-	share, end := shared(ctx, 1)
-	defer end()
 	traced := *r
 	traced.options = []rego.EvalOption{rego.EvalQueryTracer(trace), rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false)}
-	said, err := w.ask(share, &traced, input, mode, false)
+	said, err := w.ask(ctx, &traced, shared(ctx, 1), input, mode, false)
 	if err != nil {
 		out.Failure = reason(err)
 	}

@@ -152,7 +152,7 @@ func (b bench) folder(ctx context.Context, dir string) ([]Tested, error) {
 	for _, e := range entries {
 		name := e.Name()
 		silent := strings.HasPrefix(name, "allow-")
-		if path.Ext(name) != ".yaml" || !silent && !strings.HasPrefix(name, "deny-") && !strings.HasPrefix(name, "warn-") {
+		if path.Ext(name) != ".yaml" || !silent && !strings.HasPrefix(name, "deny-") && !strings.HasPrefix(name, "warn-") && !strings.HasPrefix(name, "mute-") {
 			continue
 		}
 		if silent {
@@ -171,7 +171,7 @@ func (b bench) folder(ctx context.Context, dir string) ([]Tested, error) {
 	}
 	if (allows == 0 || speaks == 0) && !(b.tested && allows+speaks == 0) {
 		out = append(out, Tested{Policy: b.policy, Fixture: dir, Problem: fmt.Sprintf(
-			"%d fixtures allow-*.yaml, %d deny-*.yaml or warn-*.yaml; want 1 of each at least", allows, speaks)})
+			"%d fixtures allow-*.yaml, %d deny-*.yaml, warn-*.yaml or mute-*.yaml; want 1 of each at least", allows, speaks)})
 	}
 	return out, nil
 }
@@ -197,6 +197,11 @@ func (b bench) rule(ctx context.Context, file string) (string, error) {
 	for _, r := range report.Rulings {
 		if r.Policy == b.policy {
 			fmt.Fprintf(&out, "%s %s: %s\n", r.Effect, r.Path, r.Message)
+		}
+	}
+	for _, e := range report.Exempted {
+		if muted, of := strings.CutPrefix(e, b.policy+": "); of && strings.Contains(muted, " is muted: ") {
+			fmt.Fprintf(&out, "%s %s\n", preflight.Mute, muted)
 		}
 	}
 	return out.String(), nil

@@ -17,6 +17,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+
+	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -54,6 +56,11 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 	out := &set{revision: digest(rules, documents)}
 	slices.SortFunc(own, func(a, b module) int { return cmp.Compare(a.doc.Name, b.doc.Name) })
 	store := inmem.NewFromObject(data)
+	base, err := ast.InterfaceToValue(data)
+	if err != nil {
+		return nil, fmt.Errorf("load data: %w", err)
+	}
+	from := compiled{compiler, store, ast.NewTerm(base)}
 	// Looking for rules that the data silences may cost as much as it likes only up to here.
 	looking, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
@@ -61,13 +68,13 @@ func build(ctx context.Context, rules, documents []source) (*set, error) {
 		if m.library {
 			continue
 		}
-		prepared, err := prepare(ctx, looking, m, compiler, store)
+		prepared, err := prepare(ctx, looking, m, from)
 		if err != nil {
 			return nil, err
 		}
 		out.docs, out.rules = append(out.docs, m.doc), append(out.rules, prepared...)
 	}
-	if err := out.addConftest(ctx, conftest, rules, store); err != nil {
+	if err := out.addConftest(ctx, conftest, rules, from); err != nil {
 		return nil, err
 	}
 	for _, r := range out.rules {
@@ -154,18 +161,23 @@ func byFile(modules []module) map[string]*ast.Module {
 }
 
 // prepare makes the rules of a policy ready to be asked.
-func prepare(ctx, looking context.Context, m module, compiler *ast.Compiler, store storage.Store) (out []*rule, err error) {
+func prepare(ctx, looking context.Context, m module, from compiled) (out []*rule, err error) {
 	var exempt *rule
 	for _, name := range m.rules {
 		at := m.ast.Package.Path.Append(ast.StringTerm(name))
-		query, err := ready(ctx, at, compiler, store)
+		r, err := from.ready(ctx, at)
 		if err != nil {
 			return nil, fmt.Errorf("prepare %s: %w", m.file, err)
 		}
-		reads := readsOf(compiler, at)
-		r := &rule{doc: &m.doc, name: name, query: query, reads: reads, silent: silent(looking, at, compiler, store)}
+		reads := readsOf(from.compiler, at)
+		r.doc, r.name, r.reads, r.silent = &m.doc, name, reads, silent(looking, at, from.compiler, from.store)
 		if reads.any("findings") || reads.any("cluster.fit") || reads.any("cluster.change") {
 			r.stage = preflight.OnTheReview
+		}
+		if m.doc.Mutes { // it is about findings
+			r.stage = preflight.OnTheReview
+			out = append(out, r)
+			continue
 		}
 		if name == exempts {
 			if !r.silent {
@@ -183,11 +195,27 @@ func prepare(ctx, looking context.Context, m module, compiler *ast.Compiler, sto
 	return out, nil
 }
 
-func ready(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store storage.Store) (rego.PreparedEvalQuery, error) {
-	return rego.New(
+// compiled are rules and the data that they find.
+type compiled struct {
+	compiler *ast.Compiler
+	store    storage.Store
+	data     *ast.Term // what the store holds
+}
+
+// ready makes a rule that can be asked: by its plan, and where that has no answer, by OPA.
+func (c compiled) ready(ctx context.Context, at ast.Ref) (*rule, error) {
+	query, err := rego.New(
 		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(at)))),
-		rego.Compiler(compiler), rego.Store(store), rego.StrictBuiltinErrors(true),
+		rego.Compiler(c.compiler), rego.Store(c.store), rego.StrictBuiltinErrors(true),
 	).PrepareForEval(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &rule{query: query}
+	if planned, err := plan.Of(ctx, at, c.compiler, c.store, c.data); err == nil {
+		out.plan = planned
+	}
+	return out, nil
 }
 
 // silent says whether a rule has nothing to say whatever the input is, because the data does not
@@ -202,7 +230,7 @@ func silent(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store stora
 	if !inlines(compiler, at) {
 		return false
 	}
-	w := watch()
+	w := watch(ctx)
 	defer w.stop()
 	ctx, end := w.guard(ctx)
 	defer end()

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -34,7 +32,7 @@ func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Inpu
 		return nil, nil
 	}
 	took, failures := map[string][]time.Duration{}, map[string]string{}
-	w := watch()
+	w := watch(ctx)
 	defer w.stop()
 	for range rounds {
 		for _, input := range inputs {
@@ -42,7 +40,7 @@ func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Inpu
 				return nil, err
 			}
 			start := now()
-			value, err := ast.InterfaceToValue(input)
+			value, err := valueOf(input)
 			if err != nil {
 				return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
 			}
@@ -52,11 +50,9 @@ func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Inpu
 				if r.silent {
 					continue
 				}
-				share, end := shared(ctx, 1)
 				start := now()
-				_, err := w.ask(share, r, value, input.Request.Mode, false)
+				_, err := w.ask(ctx, r, shared(ctx, 1), value, input.Request.Mode, false)
 				spent[r.doc.Name] += now().Sub(start)
-				end()
 				if err != nil {
 					failures[r.doc.Name] = reason(err)
 				}

@@ -21,6 +21,7 @@ type Doc struct {
 	Failure     string `json:"failure,omitempty"` // FailureClosed, or empty: open
 	File        string `json:"file"`
 	Exempts     bool   `json:"exempts,omitempty"`
+	Mutes       bool   `json:"mutes,omitempty"` // it takes back findings of checks, and has exempt alone
 	Denies      bool   `json:"denies"`
 	Warns       bool   `json:"warns"`
 }
@@ -107,12 +108,14 @@ func parseOne(s source) (module, error) {
 	}
 	m.doc.Denies, m.doc.Warns = slices.Contains(m.rules, denies), slices.Contains(m.rules, warns)
 	m.doc.Exempts = slices.Contains(m.rules, exempts)
+	m.doc.Mutes = m.doc.Exempts && len(m.rules) == 1
 	return m, m.metadata()
 }
 
 // heads holds deny and warn to their form and says which of them there are.
 func heads(m *ast.Module) ([]string, error) {
 	var found, others []string
+	mutes := false
 	for _, r := range m.Rules {
 		name := r.Head.Ref()[0].String()
 		if name != denies && name != warns && name != exempts {
@@ -126,10 +129,12 @@ func heads(m *ast.Module) ([]string, error) {
 			return nil, fmt.Errorf("line %d: %s: %w", r.Location.Row, name, err)
 		}
 		found = append(found, name)
+		object, written := r.Head.Key.Value.(ast.Object)
+		mutes = mutes || name == exempts && written && object.Get(ast.StringTerm("check")) != nil
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
-	if len(found) == 0 || len(found) == 1 && found[0] == exempts {
+	if len(found) == 0 || len(found) == 1 && found[0] == exempts && !mutes {
 		others = append(found, others...)
 		has := "no rule at all"
 		if len(others) > 0 {

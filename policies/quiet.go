@@ -37,3 +37,6 @@ func (q quiet) Revision() string { return q.revision }
 
 // Reads implements preflight.Selective.
 func (quiet) Reads(preflight.Stage, string) bool { return false }
+
+// Asks implements preflight.Selective.
+func (quiet) Asks(preflight.Stage) bool { return false }

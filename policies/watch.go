@@ -11,6 +11,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -36,6 +37,9 @@ var (
 type watcher struct {
 	limit   uint64
 	current atomic.Pointer[context.CancelCauseFunc]
+	over    atomic.Bool // the rule at hand has to end
+	large   atomic.Bool // because of the heap
+	gone    func() bool // forgets the context
 	done    chan struct{}
 }
 
@@ -53,14 +57,18 @@ func read(name string) uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// watch begins to look at the heap.
-func watch() *watcher {
+// watch begins to look at the heap, and at the end of a context.
+func watch(ctx context.Context) *watcher {
 	w := &watcher{done: make(chan struct{})}
+	w.gone = context.AfterFunc(ctx, func() { w.over.Store(true) })
 	go w.look()
 	return w
 }
 
-func (w *watcher) stop() { close(w.done) }
+func (w *watcher) stop() {
+	w.gone()
+	close(w.done)
+}
 
 func (w *watcher) look() {
 	ticker := time.NewTicker(looks)
@@ -76,7 +84,12 @@ func (w *watcher) look() {
 			// The collector lets the heap double (GOGC=100) before it collects.
 			w.limit = max(2*read(heapLive), now) + mostMemory
 		}
-		if stop := w.current.Load(); stop != nil && now > w.limit {
+		if now <= w.limit {
+			continue
+		}
+		w.large.Store(true)
+		w.over.Store(true)
+		if stop := w.current.Load(); stop != nil {
 			(*stop)(errMemory)
 		}
 	}
@@ -92,17 +105,24 @@ func (w *watcher) guard(ctx context.Context) (context.Context, context.CancelFun
 	}
 }
 
-// ask asks a rule under guard; lonely: while no other rule is asked so.
-func (w *watcher) ask(ctx context.Context, r *rule, input ast.Value, mode string, lonely bool) ([]preflight.Ruling, error) {
+// ask asks a rule until then; lonely: while no other rule is asked so.
+func (w *watcher) ask(ctx context.Context, r *rule, until time.Time, input ast.Value, mode string, lonely bool) ([]preflight.Ruling, error) {
 	if lonely {
 		alone.Lock()
 		defer alone.Unlock()
 	}
-	guarded, end := w.guard(ctx)
-	defer end()
-	rulings, err := r.ask(guarded, input, mode)
-	if err != nil && errors.Is(context.Cause(guarded), errMemory) {
-		return nil, errMemory
+	w.large.Store(false)
+	w.over.Store(false)
+	if ctx.Err() != nil { // also: what ended before over was cleared
+		return nil, errTime
 	}
-	return rulings, err
+	rulings, err := r.ask(ctx, w, until, input, mode)
+	switch {
+	case !errors.Is(err, plan.ErrStopped):
+		return rulings, err
+	case w.large.Load():
+		return nil, errMemory
+	default:
+		return nil, errTime
+	}
 }

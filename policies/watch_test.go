@@ -12,7 +12,7 @@ import (
 func TestTheWatcherStopsWhatFillsTheHeap(t *testing.T) {
 	runtime.GC()
 	fill := func(bytes int) error {
-		w := watch()
+		w := watch(t.Context())
 		defer w.stop()
 		ctx, end := w.guard(t.Context())
 		defer end()

@@ -71,6 +71,7 @@ type Ruled struct {
 // input where no rule of the stage reads it.
 type Selective interface {
 	Reads(stage Stage, part string) bool
+	Asks(stage Stage) bool // false: no rule of the stage has anything to say
 }
 
 // JobView is the job as policies see it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -69,7 +70,7 @@ func (r *Reviewer) Begin(ctx context.Context, req Request) (Pending, error) {
 		p.unasked(OnTheJob, "the job could not be read")
 		p.unasked(OnTheReview, "the job could not be read")
 	} else {
-		p.ask(ctx, OnTheJob, inputOf(p.job, req, fit.Result{}, nil, p.reads(OnTheJob)))
+		p.ask(ctx, OnTheJob, func() Input { return inputOf(p.job, req, fit.Result{}, nil, p.reads(OnTheJob)) })
 	}
 	p.settle()
 	return p, nil
@@ -135,7 +136,7 @@ func (p Pending) Conclude(ctx context.Context) Pending {
 	if p.report.Fit != nil {
 		answer = *p.report.Fit
 	}
-	p.ask(ctx, OnTheReview, inputOf(p.job, p.req, answer, p.report.Findings, p.reads(OnTheReview)))
+	p.ask(ctx, OnTheReview, func() Input { return inputOf(p.job, p.req, answer, p.report.Findings, p.reads(OnTheReview)) })
 	p.settle()
 	return p
 }
@@ -181,8 +182,11 @@ func (p *Pending) settle() {
 }
 
 // ask asks the policies of a stage. An engine that fails or panics leaves all its rules unasked.
-func (p *Pending) ask(ctx context.Context, stage Stage, in Input) {
+func (p *Pending) ask(ctx context.Context, stage Stage, input func() Input) {
 	if p.policies == nil {
+		return
+	}
+	if s, selective := p.policies.(Selective); selective && !s.Asks(stage) {
 		return
 	}
 	failed := func(why string) {
@@ -194,7 +198,7 @@ func (p *Pending) ask(ctx context.Context, stage Stage, in Input) {
 			failed(fmt.Sprintf("panic: %v", v))
 		}
 	}()
-	ruled, err := p.policies.Decide(ctx, in, Question{Stage: stage, Lacks: p.lacks})
+	ruled, err := p.policies.Decide(ctx, input(), Question{Stage: stage, Lacks: p.lacks})
 	if err != nil {
 		failed(err.Error())
 		return
@@ -217,12 +221,30 @@ func (p *Pending) unasked(stage Stage, why string) {
 }
 
 func (p *Pending) add(ruled Ruled) {
-	p.report.Rulings = append(p.report.Rulings, ruled.Rulings...)
+	for _, r := range ruled.Rulings {
+		if r.Effect == Mute {
+			p.mute(r)
+		} else {
+			p.report.Rulings = append(p.report.Rulings, r)
+		}
+	}
 	slices.SortStableFunc(p.report.Rulings, byPolicy)
 	p.report.Exempted = append(slices.Clip(p.report.Exempted), ruled.Exempted...)
 	for _, u := range ruled.Undecided {
 		if !slices.Contains(p.report.Undecided, u) {
 			p.report.Undecided = append(p.report.Undecided, u)
 		}
+	}
+}
+
+// mute takes back what a check found at a place and below it, and says so. What other policies say
+// of it stands.
+func (p *Pending) mute(r Ruling) {
+	left := slices.DeleteFunc(slices.Clone(p.report.Findings), func(f finding.Finding) bool {
+		return f.Check == r.Check && (r.Path == "" || f.Path.Within(r.Path))
+	})
+	if n := len(p.report.Findings) - len(left); n > 0 {
+		p.report.Findings = left
+		p.report.Exempted = append(slices.Clip(p.report.Exempted), fmt.Sprintf("%s: %s is muted: %s", r.Policy, r.Check, r.Message))
 	}
 }

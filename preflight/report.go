@@ -55,6 +55,7 @@ type Effect string
 const (
 	Deny Effect = "deny"
 	Warn Effect = "warn"
+	Mute Effect = "mute" // a finding is taken back; no report has a ruling with it
 )
 
 // Ruling is what one policy says.
@@ -64,6 +65,7 @@ type Ruling struct {
 	Message string   `json:"message"`
 	Path    job.Path `json:"path"`
 	Remedy  string   `json:"remedy,omitempty"`
+	Check   string   `json:"-"` // whose findings are taken back; of Mute alone
 }
 
 // byPolicy orders rulings.

@@ -213,6 +213,8 @@ func policyShelf() shelf {
 
 func effect(d policies.Doc) string {
 	switch {
+	case d.Mutes:
+		return "mutes checks"
 	case d.Denies && d.Mode == policies.ModeAlways:
 		return "denies everywhere"
 	case d.Denies:

@@ -20,7 +20,7 @@ var layers = map[string]int{
 	"preflight/manifest": 2, "preflight/fit/nodemap": 2,
 	"preflight/check": 2, "preflight/checks": 2, "runtime-diagnose/llm": 2, "runtime-diagnose/learn": 2, "runtime-diagnose/ground": 2,
 	"runtime-diagnose/attribute": 2, "runtime-diagnose/control": 2, "runtime-diagnose/ledger": 2, "runtime-diagnose/bare": 2, "runtime-diagnose/timeline": 2, "runtime-diagnose/keep": 2, "runtime-diagnose/progress": 2,
-	"preflight": 3, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
+	"preflight": 3, "policies/plan": 2, "policies": 3, "preflight/check/checktest": 3, "runtime-diagnose": 3,
 	"runtime-diagnose/report": 3, "runtime-diagnose/prompt": 3, "runtime-diagnose/explain": 3, "runtime-diagnose/trial": 3,
 	"webhook": 4, "preflight/cluster/live": 4, "runtime-diagnose/collect": 4, "runtime-diagnose/capture": 4,
 	"runtime-diagnose/controller": 4, "runtime-diagnose/notify": 4, "certs": 4, "config": 4, "config/labelled": 4, "config/tracing": 4, "policies/oci": 4,
@@ -58,7 +58,7 @@ var sideways = map[string][]string{
 
 // homes are packages that may import a heavy dependency; nobody else may.
 var homes = map[string][]string{
-	"github.com/open-policy-agent/opa":    {"policies"},
+	"github.com/open-policy-agent/opa":    {"policies", "policies/plan"},
 	"github.com/sashabaranov/go-openai":   {"runtime-diagnose/llm"},
 	"github.com/pkoukk/tiktoken-go":       {"runtime-diagnose/tokens"},
 	"k8s.io/component-helpers":            {"preflight/podspec"},

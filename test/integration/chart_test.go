@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +88,24 @@ func plain(text string) map[string]any {
 	return out
 }
 
+// sortedMounts are objects whose volumes and mounts are in the order of their names: a patch puts its own first.
+func sortedMounts(objects map[string]any) map[string]any {
+	GinkgoHelper()
+	byName := func(list any) {
+		all, ok := list.([]any)
+		Expect(ok).To(BeTrue())
+		slices.SortFunc(all, func(a, b any) int {
+			return strings.Compare(a.(map[string]any)["name"].(string), b.(map[string]any)["name"].(string))
+		})
+	}
+	const deployment = "Deployment signalbox-system/signalbox"
+	Expect(objects).To(HaveKey(deployment))
+	pod, _, _ := unstructured.NestedFieldNoCopy(objects[deployment].(map[string]any), "spec", "template", "spec")
+	byName(pod.(map[string]any)["volumes"])
+	byName(pod.(map[string]any)["containers"].([]any)[0].(map[string]any)["volumeMounts"])
+	return objects
+}
+
 var _ = Describe("The chart", func() {
 	for folder, mode := range map[string]string{"default": "builtin", "cert-manager": "cert-manager"} {
 		It("makes the objects of config/"+folder, func(ctx SpecContext) {
@@ -111,6 +130,15 @@ var _ = Describe("The chart", func() {
 		Expect(err).To(MatchError(ContainSubstring("closed.enabled takes replicas of 2 or more, and replicas is 1")))
 		_, err = helm(ctx, "", "template", "signalbox", chartFolder, "--set", "closed.enabled=true,closed.kinds={pytorchjob.kubeflow.org}")
 		Expect(err).To(MatchError(ContainSubstring(`closed.kinds names "pytorchjob.kubeflow.org"; known are`)))
+	})
+
+	It("mounts the key and the credentials of a bundle of policies, and makes the objects of config/with-bundle", func(ctx SpecContext) {
+		text, err := helm(ctx, "", "template", "signalbox", chartFolder, "--namespace", "signalbox-system", "--set", "namespace.create=true",
+			"--set", "policyBundle.reference=registry.example.com/team/policies:v3,policyBundle.keySecret=bundle-key,policyBundle.credentialsSecret=bundle-registry")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(cmp.Diff(sortedMounts(plain(rendered("with-bundle"))), sortedMounts(plain(text)))).To(BeEmpty(), "-kustomize +helm")
+		_, err = helm(ctx, "", "template", "signalbox", chartFolder, "--set", "policyBundle.key=bundle-key")
+		Expect(err).To(MatchError(ContainSubstring("values don't meet the specifications of the schema")))
 	})
 
 	It("makes the objects of config/monitoring", func(ctx SpecContext) {

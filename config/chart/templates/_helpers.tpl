@@ -49,5 +49,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- $_ := set $c "llm" $llm -}}
 {{- end -}}
 {{- end -}}
+{{- with .Values.policyBundle -}}
+{{- if .reference -}}
+{{- $bundle := dict "reference" .reference -}}
+{{- if .keySecret -}}
+{{- $_ := set $bundle "key" "/var/run/signalbox/bundle-key/key.pem" -}}
+{{- end -}}
+{{- if .credentialsSecret -}}
+{{- $_ := set $bundle "credentials" "/var/run/signalbox/bundle-registry/config.json" -}}
+{{- end -}}
+{{- $_ := set $c "policies" (dict "bundle" $bundle) -}}
+{{- end -}}
+{{- end -}}
 {{- toYaml (mergeOverwrite $c (deepCopy .Values.config)) -}}
 {{- end }}

@@ -1,0 +1,195 @@
+package policies
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+)
+
+// valueOf is the input as rules see it: what ast.InterfaceToValue makes of its JSON, without
+// writing and reading it.
+func valueOf(in preflight.Input) (ast.Value, error) {
+	t, err := ofInput()(reflect.ValueOf(in))
+	if err != nil {
+		return nil, err
+	}
+	return t.Value, nil
+}
+
+var ofInput = sync.OnceValue(func() writer { return writerOf(reflect.TypeFor[preflight.Input]()) })
+
+// writer makes a term of a value of one type.
+type writer func(reflect.Value) (*ast.Term, error)
+
+// viaJSON is how all else is written.
+func viaJSON(v reflect.Value) (*ast.Term, error) {
+	value, err := ast.InterfaceToValue(v.Interface())
+	if err != nil {
+		return nil, err
+	}
+	return ast.NewTerm(value), nil
+}
+
+// writerOf makes the writer of a type. Types that write their JSON themselves are let.
+func writerOf(t reflect.Type) writer {
+	for _, own := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
+		if t.Implements(own) || reflect.PointerTo(t).Implements(own) {
+			return viaJSON
+		}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return text
+	case reflect.Bool:
+		return func(v reflect.Value) (*ast.Term, error) { return ast.InternedTerm(v.Bool()), nil }
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return func(v reflect.Value) (*ast.Term, error) { return whole64(v.Int()), nil }
+	case reflect.Slice:
+		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64
+			return listOf(writerOf(t.Elem()))
+		}
+	case reflect.Map:
+		if t.Key().Kind() == reflect.String && !t.Key().Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+			return mapOf(writerOf(t.Elem()))
+		}
+	case reflect.Struct:
+		return structOf(t)
+	case reflect.Pointer:
+		return pointerTo(t.Elem())
+	}
+	return viaJSON
+}
+
+func text(v reflect.Value) (*ast.Term, error) {
+	s := v.String()
+	if !utf8.ValidString(s) {
+		s = string([]rune(s)) // as JSON has it: U+FFFD for every byte that is no text
+	}
+	return ast.InternedTerm(s), nil
+}
+
+func whole64(n int64) *ast.Term {
+	if n >= 0 && n < 512 {
+		return ast.InternedTerm(int(n))
+	}
+	return ast.NumberTerm(json.Number(strconv.FormatInt(n, 10)))
+}
+
+// pointerTo reads its type when it is met: types may hold themselves.
+func pointerTo(t reflect.Type) writer {
+	of := sync.OnceValue(func() writer { return writerOf(t) })
+	return func(v reflect.Value) (*ast.Term, error) {
+		if v.IsNil() {
+			return ast.NullTerm(), nil
+		}
+		return of()(v.Elem())
+	}
+}
+
+func listOf(element writer) writer {
+	return func(v reflect.Value) (*ast.Term, error) {
+		if v.IsNil() {
+			return ast.NullTerm(), nil
+		}
+		out := make([]*ast.Term, v.Len())
+		for i := range out {
+			var err error
+			if out[i], err = element(v.Index(i)); err != nil {
+				return nil, err
+			}
+		}
+		return ast.ArrayTerm(out...), nil
+	}
+}
+
+func mapOf(element writer) writer {
+	return func(v reflect.Value) (*ast.Term, error) {
+		if v.IsNil() {
+			return ast.NullTerm(), nil
+		}
+		out := ast.NewObjectWithCapacity(v.Len())
+		for all := v.MapRange(); all.Next(); {
+			key, err := text(all.Key())
+			if err != nil {
+				return nil, err
+			}
+			value, err := element(all.Value())
+			if err != nil {
+				return nil, err
+			}
+			out.Insert(key, value)
+		}
+		return ast.NewTerm(out), nil
+	}
+}
+
+type structField struct {
+	at    int
+	key   *ast.Term
+	write writer
+	empty func(reflect.Value) bool // left out; nil: never
+}
+
+// structOf writes a struct whose fields are plain: what embeds others is left to JSON.
+func structOf(t reflect.Type) writer {
+	var fields []structField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous || options != "" && options != "omitempty" && options != "omitzero":
+			return viaJSON
+		case !f.IsExported() || name == "-":
+			continue
+		case name == "":
+			name = f.Name
+		}
+		field := structField{at: i, key: ast.StringTerm(name), write: writerOf(f.Type)}
+		switch options {
+		case "omitempty":
+			field.empty = emptyJSON
+		case "omitzero":
+			if _, own := f.Type.MethodByName("IsZero"); own {
+				return viaJSON
+			}
+			field.empty = reflect.Value.IsZero
+		}
+		fields = append(fields, field)
+	}
+	return func(v reflect.Value) (*ast.Term, error) {
+		out := ast.NewObjectWithCapacity(len(fields))
+		for i := range fields {
+			f := &fields[i]
+			of := v.Field(f.at)
+			if f.empty != nil && f.empty(of) {
+				continue
+			}
+			value, err := f.write(of)
+			if err != nil {
+				return nil, err
+			}
+			out.Insert(f.key, value)
+		}
+		return ast.NewTerm(out), nil
+	}
+}
+
+// emptyJSON is what omitempty leaves out (encoding/json).
+func emptyJSON(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	default:
+		return v.IsZero()
+	}
+}
