@@ -38,6 +38,7 @@ type diagnoseFlags struct {
 	annotate, timeline bool
 	why                bool
 	watch, exitCode    bool
+	against            string   // another run, by its name or the path of its evidence
 	signatures         []string // folders
 	model              modelFlags
 }
@@ -63,6 +64,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
   %[1]s diagnose pod/train-worker-3 -n ml --timeline
   %[1]s diagnose --bundle train.tgz --snapshot cluster.yaml -o json
   %[1]s diagnose logs/ --why
+  %[1]s diagnose pytorchjob/train-2 --against pytorchjob/train-1 -n ml
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -75,6 +77,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			}
 			if f.watch && output.value == "html" {
 				return usagef("-o html is one file, and --watch goes on; expected one of them")
+			}
+			if f.against != "" {
+				return f.runAgainst(c, sh, args, output.value, newPainter(colour.value, sh.out))
 			}
 			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why}
 			if err := f.run(c.Context(), sh, args, to.print); err != nil {
@@ -98,6 +103,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
 	c.Flags().BoolVar(&f.why, "why", false, "show what could be the cause, and the points for and against each")
+	c.Flags().StringVar(&f.against, "against", "", "compare with another `run`: KIND/NAME, a bundle, a folder or a file of logs")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
 	f.kube.AddFlags(c.Flags())
