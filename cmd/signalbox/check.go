@@ -219,18 +219,23 @@ func ledBack(r *preflight.Report, d manifest.Document) {
 // askServer adds what the API server and the webhooks behind it say of a job: everything where
 // the user asks for it, and whether it fits where the nodes may not be listed.
 func (w *world) askServer(ctx context.Context, report *preflight.Report, req preflight.Request) {
+	if w.asks && report.Fit == nil {
+		report.Fit = &fit.Result{}
+	}
 	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
 	if w.rehearsal == nil && !blind || w.live == nil {
 		return
 	}
 	heard := w.live.dryRun(ctx, req.Object)
 	if blind {
-		report.Fit = heard.fitInstead(report.Fit)
+		report.Fit = heard.fitInstead(report.Fit, w.asks)
+	}
+	if w.rehearsal != nil || w.asks {
+		report.Add(heard.findings(report.Lines()), heard.skipped())
 	}
 	if w.rehearsal == nil {
 		return
 	}
-	report.Add(heard.findings(report.Lines()), heard.skipped())
 	if j := readJob(req.Object, w.cluster); j != nil {
 		found, skipped := w.rehearsal.of(ctx, j)
 		report.Add(unsaid(report.Findings, found), skipped)

@@ -34,7 +34,8 @@ smallest change that would fit.
 What lies before the nodes is said apart: a ResourceQuota, a LimitRange, a queue that is
 missing, closed or too small. A job that the nodes would take and a rule will not is no fit.
 
-Who may not list nodes is answered by Signalbox's webhook, where it is installed.
+Who may not list nodes is answered by Signalbox's webhook, where it is installed. With --ask
+it is asked in any case, and nothing is listed: one dry run, also on thousands of nodes.
 
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
 failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
@@ -44,6 +45,9 @@ hold what a quota has left.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if who && (draw || len(sets) > 0 || output.value == "html") {
 				return usagef("--who names whose end lets the job start, and --map, --set and -o html answer otherwise; expected one of them")
+			}
+			if from.ask && (draw || who || len(sets) > 0 || from.fix || output.value == "html") {
+				return usagef("--ask answers without the names of nodes, and --map, --who, --set, --fix and -o html need them; expected one of them")
 			}
 			if draw && output.value != "text" {
 				return usagef("--map draws for people, and -o is %s; expected one of them", output.value)
