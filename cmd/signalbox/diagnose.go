@@ -186,6 +186,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	if err := f.model.open(); err != nil {
 		return err
 	}
+	args, f.logs = matched(args), matched(f.logs)
 	files := len(f.logs)+len(f.events)+len(f.pods) > 0
 	if files || f.bundle == "" && allFiles(args) {
 		f.logs, args = append(f.logs, args...), nil // --log *.txt: the shell leaves all but the first as arguments
@@ -218,9 +219,25 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	return f.live(ctx, sh, catalog, args, to)
 }
 
-// allFiles says whether all arguments are files or folders, and none is the name of a job.
+// matched are names with patterns replaced by the files that are called so: a shell that was given quotes, or
+// none at all, leaves them as they are.
+func matched(names []string) (out []string) {
+	for _, name := range names {
+		found, err := filepath.Glob(name)
+		if _, missing := os.Stat(name); err != nil || missing == nil || len(found) == 0 {
+			found = []string{name}
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// allFiles says whether all arguments are files, folders or standard input, and none is the name of a job.
 func allFiles(args []string) bool {
 	for _, a := range args {
+		if a == "-" {
+			continue
+		}
 		if _, _, err := collect.Resolve(kinds.All(), a); err == nil {
 			return false
 		}
