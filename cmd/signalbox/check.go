@@ -33,6 +33,7 @@ func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
 
 func newCheck(sh *shell) *cobra.Command {
 	files, from := &inputFlags{}, newWorldFlags()
+	var pages runbooks
 	output, failOn, colour := oneOf("text", "json", "yaml", "sarif", "junit", "github"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "check FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
@@ -62,11 +63,15 @@ is busy now.`,
 			if err := from.fixable(output.value); err != nil {
 				return err
 			}
+			if err := pages.wrong(); err != nil {
+				return err
+			}
 			all, err := reviewFiles(c.Context(), sh, files, args, from)
 			if err != nil {
 				return own(err)
 			}
 			paint := newPainter(colour.value, sh.out)
+			pages.on(all.jobs)
 			if err := renderCheck(sh.out, output.value, all.jobs, all.troubles, paint); err != nil {
 				return own(fmt.Errorf("write the report: %w", err))
 			}
@@ -84,6 +89,7 @@ is busy now.`,
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
 	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
 	from.addFix(c)
+	pages.add(c.Flags())
 	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")
 	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
 	addChoice(c, output, "output", "o", "output format")

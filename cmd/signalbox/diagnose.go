@@ -40,6 +40,7 @@ type diagnoseFlags struct {
 	watch, exitCode    bool
 	against            string   // another run, by its name or the path of its evidence
 	signatures         []string // folders
+	runbooks           runbooks
 	model              modelFlags
 }
 
@@ -72,6 +73,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if f.model.explain && f.model.only {
 				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
 			}
+			if err := f.runbooks.wrong(); err != nil {
+				return err
+			}
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
@@ -81,7 +85,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if f.against != "" {
 				return f.runAgainst(c, sh, args, output.value, newPainter(colour.value, sh.out))
 			}
-			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why}
+			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why, runbooks: f.runbooks}
 			if err := f.run(c.Context(), sh, args, to.print); err != nil {
 				return own(err)
 			}
@@ -106,6 +110,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().StringVar(&f.against, "against", "", "compare with another `run`: KIND/NAME, a bundle, a folder or a file of logs")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
+	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
 	completeCluster(c, f.kube)
 	addChoice(c, output, "output", "o", "output format")
@@ -130,6 +135,7 @@ type printer struct {
 	paint     painter
 	timeline  bool
 	why       bool
+	runbooks  runbooks
 	printed   int
 	sick, dim bool // one is not healthy; of one nobody can say
 	sections  []browser.Section
@@ -146,6 +152,7 @@ func (p *printer) print(r diagnose.Result) error {
 	p.sick = p.sick || r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	p.dim = p.dim || r.Verdict == diagnose.Unknown
 	r.Why = p.why
+	r.Runbook = p.runbooks.page("categories.md", r.Category)
 	if p.format == "html" {
 		p.sections = append(p.sections, diagnosisSection(r))
 		return nil
