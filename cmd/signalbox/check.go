@@ -33,6 +33,7 @@ func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
 
 func newCheck(sh *shell) *cobra.Command {
 	files, from := &inputFlags{}, newWorldFlags()
+	var pages runbooks
 	output, failOn, colour := oneOf("text", "json", "yaml", "sarif", "junit", "github"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "check FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
@@ -62,11 +63,15 @@ is busy now.`,
 			if err := from.fixable(output.value); err != nil {
 				return err
 			}
+			if err := pages.wrong(); err != nil {
+				return err
+			}
 			all, err := reviewFiles(c.Context(), sh, files, args, from)
 			if err != nil {
 				return own(err)
 			}
 			paint := newPainter(colour.value, sh.out)
+			pages.on(all.jobs)
 			if err := renderCheck(sh.out, output.value, all.jobs, all.troubles, paint); err != nil {
 				return own(fmt.Errorf("write the report: %w", err))
 			}
@@ -84,6 +89,7 @@ is busy now.`,
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
 	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
 	from.addFix(c)
+	pages.add(c.Flags())
 	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")
 	c.MarkFlagsMutuallyExclusive("require-cluster", "offline")
 	addChoice(c, output, "output", "o", "output format")
@@ -219,18 +225,23 @@ func ledBack(r *preflight.Report, d manifest.Document) {
 // askServer adds what the API server and the webhooks behind it say of a job: everything where
 // the user asks for it, and whether it fits where the nodes may not be listed.
 func (w *world) askServer(ctx context.Context, report *preflight.Report, req preflight.Request) {
+	if w.asks && report.Fit == nil {
+		report.Fit = &fit.Result{}
+	}
 	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
 	if w.rehearsal == nil && !blind || w.live == nil {
 		return
 	}
 	heard := w.live.dryRun(ctx, req.Object)
 	if blind {
-		report.Fit = heard.fitInstead(report.Fit)
+		report.Fit = heard.fitInstead(report.Fit, w.asks)
+	}
+	if w.rehearsal != nil || w.asks {
+		report.Add(heard.findings(report.Lines()), heard.skipped())
 	}
 	if w.rehearsal == nil {
 		return
 	}
-	report.Add(heard.findings(report.Lines()), heard.skipped())
 	if j := readJob(req.Object, w.cluster); j != nil {
 		found, skipped := w.rehearsal.of(ctx, j)
 		report.Add(unsaid(report.Findings, found), skipped)

@@ -38,7 +38,9 @@ type diagnoseFlags struct {
 	annotate, timeline bool
 	why                bool
 	watch, exitCode    bool
+	against            string   // another run, by its name or the path of its evidence
 	signatures         []string // folders
+	runbooks           runbooks
 	model              modelFlags
 }
 
@@ -63,6 +65,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
   %[1]s diagnose pod/train-worker-3 -n ml --timeline
   %[1]s diagnose --bundle train.tgz --snapshot cluster.yaml -o json
   %[1]s diagnose logs/ --why
+  %[1]s diagnose pytorchjob/train-2 --against pytorchjob/train-1 -n ml
   kubectl logs train-worker-0 | %[1]s diagnose --log -`, sh.name),
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -73,13 +76,19 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if f.model.explain && f.model.only {
 				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
 			}
+			if err := f.runbooks.wrong(); err != nil {
+				return err
+			}
 			if f.timeline && output.value != "text" {
 				return usagef("--timeline is a picture; expected -o text, not -o %s", output.value)
 			}
 			if f.watch && output.value == "html" {
 				return usagef("-o html is one file, and --watch goes on; expected one of them")
 			}
-			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why}
+			if f.against != "" {
+				return f.runAgainst(c, sh, args, output.value, newPainter(colour.value, sh.out))
+			}
+			to := printer{sh: sh, format: output.value, paint: newPainter(colour.value, sh.out), timeline: f.timeline, why: f.why, runbooks: f.runbooks}
 			if err := f.run(c.Context(), sh, args, to.print); err != nil {
 				return own(err)
 			}
@@ -103,8 +112,10 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().BoolVar(&f.annotate, "annotate", false, "write the diagnosis on the job, as the controller does")
 	c.Flags().BoolVar(&f.timeline, "timeline", false, "draw what became of every pod, after the text")
 	c.Flags().BoolVar(&f.why, "why", false, "show what could be the cause, and the points for and against each")
+	c.Flags().StringVar(&f.against, "against", "", "compare with another `run`: KIND/NAME, a bundle, a folder or a file of logs")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
+	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
 	completeCluster(c, f.kube)
 	addChoice(c, output, "output", "o", "output format")
@@ -129,6 +140,7 @@ type printer struct {
 	paint     painter
 	timeline  bool
 	why       bool
+	runbooks  runbooks
 	printed   int
 	sick, dim bool // one is not healthy; of one nobody can say
 	sections  []browser.Section
@@ -145,6 +157,7 @@ func (p *printer) print(r diagnose.Result) error {
 	p.sick = p.sick || r.Verdict == diagnose.Diagnosed || r.Verdict == diagnose.Inconclusive
 	p.dim = p.dim || r.Verdict == diagnose.Unknown
 	r.Why = p.why
+	r.Runbook = p.runbooks.page("categories.md", r.Category)
 	if p.format == "html" {
 		p.sections = append(p.sections, diagnosisSection(r))
 		return nil
@@ -185,6 +198,7 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	if err := f.model.open(); err != nil {
 		return err
 	}
+	args, f.logs = matched(args), matched(f.logs)
 	files := len(f.logs)+len(f.events)+len(f.pods) > 0
 	if files || f.bundle == "" && allFiles(args) {
 		f.logs, args = append(f.logs, args...), nil // --log *.txt: the shell leaves all but the first as arguments
@@ -217,9 +231,25 @@ func (f *diagnoseFlags) run(ctx context.Context, sh *shell, args []string, to fu
 	return f.live(ctx, sh, catalog, args, to)
 }
 
-// allFiles says whether all arguments are files or folders, and none is the name of a job.
+// matched are names with patterns replaced by the files that are called so: a shell that was given quotes, or
+// none at all, leaves them as they are.
+func matched(names []string) (out []string) {
+	for _, name := range names {
+		found, err := filepath.Glob(name)
+		if _, missing := os.Stat(name); err != nil || missing == nil || len(found) == 0 {
+			found = []string{name}
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// allFiles says whether all arguments are files, folders or standard input, and none is the name of a job.
 func allFiles(args []string) bool {
 	for _, a := range args {
+		if a == "-" {
+			continue
+		}
 		if _, _, err := collect.Resolve(kinds.All(), a); err == nil {
 			return false
 		}

@@ -32,12 +32,18 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 	switch format {
 	case "text":
 		text := diagnose.Text(r)
+		if r.Runbook != "" {
+			text += "\nrunbook: " + r.Runbook + "\n"
+		}
 		if r.Why {
 			text += "\n" + diagnose.Why(r)
 		}
 		return newPage(to).quoting().write(painted(text, paint))
 	case "md":
 		text := diagnosisMarkdown(r)
+		if r.Runbook != "" {
+			text += "\nRunbook: <" + r.Runbook + ">\n"
+		}
 		if r.Why {
 			text += "\n```\n" + diagnose.Why(r) + "```\n"
 		}

@@ -3,16 +3,23 @@ package main
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 // TestEveryNameThatIsPrintedIsExplained goes through the names that the code itself can print.
@@ -26,6 +33,17 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		"standings": {string(diagnose.Hypothesis), string(diagnose.Supported), string(diagnose.Established)},
 		"findings":  {serverCheck, preflight.UnreadableField, "ignore-annotation", "namespace-mode", "namespace-missing", "unreadable-input"},
 		"exits":     {"0", "1", "2", "3", "4", "75"},
+		"events": {
+			controller.DiagnosisChanged, controller.JobHealthy, controller.StragglerSeen, controller.BottleneckSeen,
+			controller.PromptInvalid, controller.ExplanationFailed, controller.ExplanationLeftOut, controller.NominationRefused,
+			"PolicyLoaded", "PolicyBroken", "SignatureLoaded", "SignatureBroken", "PolicyBundleLoaded", "PolicyBundleBroken",
+		},
+		"states": {string(gang.Paused), string(gang.Suspended)},
+		"limits": {quota.Now.String(), quota.Never.String(), quota.Unsure.String()},
+		"annotations": {
+			controller.Healthy, controller.Error, controller.Analysis, controller.Solution, controller.Diagnosis, controller.Waiting,
+			webhook.AskAnnotation, webhook.PolicyLabel, check.IgnoreAnnotation, check.ReasonAnnotation,
+		},
 	}
 	for v := fit.Unknown; v <= fit.Fragmented; v++ {
 		printed["fit"] = append(printed["fit"], v.String())
@@ -34,8 +52,23 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 		quota.RuleQueueMissing, quota.RuleQueueClosed, quota.RuleQueueQuota, quota.RuleRange, quota.RuleAmount,
 		quota.RuleQuota, quota.RuleMembers, quota.RulePool, quota.RuleDevices,
 	} {
+		printed["rules of limits"] = append(printed["rules of limits"], string(rule))
 		held := fit.Result{Verdict: fit.Fits, Violations: []quota.Violation{{Rule: rule, When: quota.Never}}}
 		printed["fit"] = append(printed["fit"], held.Answer())
+	}
+	for _, v := range []diagnose.Verdict{diagnose.Unknown, diagnose.Healthy, diagnose.Diagnosed, diagnose.Inconclusive} {
+		printed["health"] = append(printed["health"], report.HealthyWord(v))
+	}
+	for _, kind := range []evidence.Kind{evidence.Log, evidence.Event, evidence.Status, evidence.Exit, evidence.Node, evidence.Metric, evidence.Frame} {
+		printed["evidence"] = append(printed["evidence"], string(kind))
+	}
+	for phase, name := range phaseNames {
+		if phase != kinds.PhaseUnknown {
+			printed["phases"] = append(printed["phases"], name)
+		}
+	}
+	for _, need := range []int{exitFine, exitFindings, exitUsage, exitOurs, exitUnknown, exitBusy} {
+		printed["exits"] = append(printed["exits"], strconv.Itoa(need))
 	}
 	for s := finding.Note; s <= finding.Error; s++ {
 		printed["severities"] = append(printed["severities"], s.String())
@@ -62,7 +95,7 @@ func TestEveryNameThatIsPrintedIsExplained(t *testing.T) {
 	for what, names := range printed {
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
-			if name != "" && !slices.Contains(known, name) {
+			if name != "" && !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 				t.Errorf("%s: explain does not know %q", what, name)
 			}
 		}

@@ -34,7 +34,8 @@ smallest change that would fit.
 What lies before the nodes is said apart: a ResourceQuota, a LimitRange, a queue that is
 missing, closed or too small. A job that the nodes would take and a rule will not is no fit.
 
-Who may not list nodes is answered by Signalbox's webhook, where it is installed.
+Who may not list nodes is answered by Signalbox's webhook, where it is installed. With --ask
+it is asked in any case, and nothing is listed: one dry run, also on thousands of nodes.
 
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
 failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
@@ -42,19 +43,10 @@ hold what a quota has left.`,
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if who && (draw || len(sets) > 0 || output.value == "html") {
-				return usagef("--who names whose end lets the job start, and --map, --set and -o html answer otherwise; expected one of them")
-			}
-			if draw && output.value != "text" {
-				return usagef("--map draws for people, and -o is %s; expected one of them", output.value)
+			if err := (fitAsked{draw, who, from.ask, from.fix, len(sets) > 0}).conflict(output.value); err != nil {
+				return err
 			}
 			if len(sets) > 0 {
-				if output.value == "html" {
-					return usagef("-o html shows one answer for a job, and --set asks for several; expected one of them")
-				}
-				if draw {
-					return usagef("--map draws one answer, and --set asks for several; expected one of them")
-				}
 				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, newPainter(colour.value, sh.out)))
 			}
 			if err := from.fixable(output.value); err != nil {
@@ -99,6 +91,29 @@ hold what a quota has left.`,
 	addChoice(c, failOn, "fail-on", "", "never: the exit code says only whether the input could be read")
 	addChoice(c, colour, "color", "", "colour of text; NO_COLOR is honoured")
 	return c
+}
+
+// fitAsked is what the flags of fit ask for.
+type fitAsked struct{ draw, who, ask, fix, sets bool }
+
+// conflict says which two of them cannot both be answered.
+func (f fitAsked) conflict(format string) error {
+	html := format == "html"
+	switch {
+	case f.who && (f.draw || f.sets || html):
+		return usagef("--who names whose end lets the job start, and --map, --set and -o html answer otherwise; expected one of them")
+	case f.ask && (f.draw || f.who || f.sets || f.fix || html):
+		return usagef("--ask answers without the names of nodes, and --map, --who, --set, --fix and -o html need them; expected one of them")
+	case f.draw && format != "text":
+		return usagef("--map draws for people, and -o is %s; expected one of them", format)
+	case f.sets && html:
+		return usagef("-o html shows one answer for a job, and --set asks for several; expected one of them")
+	case f.sets && f.draw:
+		return usagef("--map draws one answer, and --set asks for several; expected one of them")
+	case f.sets && f.fix:
+		return usagef("--set tries changes of your own, and --fix looks for one; expected one of them")
+	}
+	return nil
 }
 
 func hide(c *cobra.Command, flag string) { _ = c.Flags().MarkHidden(flag) } // fails only for a flag that does not exist

@@ -43,14 +43,14 @@ type fixer struct {
 // fixes are the remedies for what a review found, as text: a diff for each file, or a command where a job came
 // through a pipe. A change is shown only if the job with it has the finding no more, and none that it did not have.
 func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, error) {
-	checks, err := allChecks()
-	if err != nil {
-		return "", err
+	f := &fixer{w: w, reviewer: reviewerOf(w), texts: map[string][]byte{}, changed: map[string][]byte{}}
+	if len(w.checks.Names()) == 0 { // the fit asks no check, and a change may bring something that one would find
+		checks, err := allChecks()
+		if err != nil {
+			return "", err
+		}
+		f.reviewer.Checks = checks
 	}
-	if w.checks != nil && len(w.checks.Names()) > 0 {
-		checks = w.checks
-	}
-	f := &fixer{w: w, reviewer: &preflight.Reviewer{Checks: checks, Namespaces: w.tuned, Policies: w.engine}, texts: map[string][]byte{}, changed: map[string][]byte{}}
 	for _, d := range in.others {
 		if err := f.kind(ctx, d); err != nil {
 			return "", err
@@ -62,6 +62,11 @@ func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, 
 		}
 	}
 	return f.text(), nil
+}
+
+// reviewerOf reviews as the command does.
+func reviewerOf(w *world) *preflight.Reviewer {
+	return &preflight.Reviewer{Checks: w.checks, Namespaces: w.tuned, Policies: w.engine}
 }
 
 // read is the text of a document's file, with what is changed so far; nil where it is not at hand.

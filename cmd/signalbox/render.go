@@ -101,6 +101,9 @@ func textOf(b *strings.Builder, j reviewed, paint painter) {
 		if f.Remedy != "" {
 			fmt.Fprintf(b, "    → %s\n", visibleLine(f.Remedy))
 		}
+		if f.Runbook != "" {
+			fmt.Fprintf(b, "    runbook: %s\n", visibleLine(f.Runbook))
+		}
 	}
 	if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
 		text := j.Fit.String()

@@ -80,7 +80,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 				text += ". " + f.Remedy
 			}
 			run.Results = append(run.Results, sarifResult{
-				RuleID: f.Check, RuleIndex: run.rule(f.Check), Level: gravity(f.Severity, "note", "warning", "error"),
+				RuleID: f.Check, RuleIndex: run.rule(f.Check, f.Runbook), Level: gravity(f.Severity, "note", "warning", "error"),
 				Message:      sarifText{Text: j.Job.String() + ": " + text},
 				Locations:    []sarifLocation{location(j.from.Source, j.line(f))},
 				Fingerprints: map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)},
@@ -90,15 +90,16 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 	for _, t := range troubles {
 		file, line := splitPlace(t.Source)
 		run.Results = append(run.Results, sarifResult{
-			RuleID: "unreadable-input", RuleIndex: run.rule("unreadable-input"), Level: "error",
+			RuleID: "unreadable-input", RuleIndex: run.rule("unreadable-input", ""), Level: "error",
 			Message: sarifText{Text: t.Message}, Locations: []sarifLocation{location(file, line)},
 		})
 	}
 	return writeJSON(to, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-// rule is the index of a rule, which is added when it is asked for first.
-func (r *sarifRun) rule(name string) int {
+// rule is the index of a rule, which is added when it is asked for first; runbook is the address of its page
+// where the user names one.
+func (r *sarifRun) rule(name, runbook string) int {
 	rules := &r.Tool.Driver.Rules
 	if i := slices.IndexFunc(*rules, func(known sarifRule) bool { return known.ID == name }); i >= 0 {
 		return i
@@ -115,6 +116,9 @@ func (r *sarifRun) rule(name string) int {
 		if w.Name == name && w.What == "finding" {
 			rule.Short, rule.HelpURI = &sarifText{Text: w.Meaning}, pages+"words.md"
 		}
+	}
+	if runbook != "" {
+		rule.HelpURI = runbook
 	}
 	*rules = append(*rules, rule)
 	return len(*rules) - 1

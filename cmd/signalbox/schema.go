@@ -24,6 +24,8 @@ var derived = map[string]struct {
 	of    reflect.Type
 	tag   string
 }{
+	"comparison": {"What diagnose --against prints", reflect.TypeFor[comparison](), "json"},
+
 	"config": {"The configuration of signalbox serve", reflect.TypeFor[config.Config](), "yaml"},
 }
 

@@ -54,6 +54,7 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 		"policy check":        {"policy-input", []string{"policy", "check", "-f", dir + "job.yaml", "--snapshot", dir + "cluster.yaml", "--policy", "../../policies/library", "--input"}},
 		"audit":               {"audit", []string{"audit", "--snapshot", dir, "-o", "json"}},
 		"diagnose":            {"diagnosis", []string{"diagnose", log, "-o", "json"}},
+		"diagnose --against":  {"comparison", []string{"diagnose", log, "--against", log, "-o", "json"}},
 		"diagnose of nothing": {"diagnosis", []string{"diagnose", "--events", dir + "job.yaml", "-o", "json"}},
 	}
 	for name, tc := range cases {

@@ -93,10 +93,15 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 	return out
 }
 
-// fitInstead is the webhook's answer, or an unknown that says why there is none.
-func (h *heard) fitInstead(unknown *fit.Result) *fit.Result {
+// fitInstead is the webhook's answer, or an unknown that says why there is none. chosen: the user did
+// not want nodes listed; else nobody may.
+func (h *heard) fitInstead(unknown *fit.Result, chosen bool) *fit.Result {
+	blind := "you may not list nodes"
+	if chosen {
+		blind = "nodes were not listed"
+	}
 	if r, ok := webhook.FitOf(h.warnings); ok {
-		r.Assumed = append(r.Assumed, "you may not list nodes: the answer is that of Signalbox's webhook in the cluster")
+		r.Assumed = append(r.Assumed, blind+": the answer is that of Signalbox's webhook in the cluster")
 		return &r
 	}
 	out := *unknown
@@ -107,7 +112,7 @@ func (h *heard) fitInstead(unknown *fit.Result) *fit.Result {
 	case h.err != nil:
 		why += ": " + oneLine(h.err.Error())
 	}
-	out.Assumed = []string{"you may not list nodes, and " + why}
+	out.Assumed = []string{blind + ", and " + why}
 	return &out
 }
 

@@ -32,6 +32,7 @@ type worldFlags struct {
 	snapshot []string
 	offline  bool
 	server   bool     // ask the API server about the job and its pods
+	ask      bool     // Signalbox in the cluster is asked, and nothing is listed
 	fix      bool     // exact remedies are looked for
 	require  bool     // an answer without a cluster is none
 	settings string   // file of the configuration; only what it says of checks counts
@@ -56,11 +57,12 @@ func kubeFlags() *genericclioptions.ConfigFlags {
 
 func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
+	c.Flags().BoolVar(&f.ask, "ask", false, "ask the Signalbox of the cluster, by a dry run with your own rights, instead of listing nodes and pods")
 	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")
 	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
 	f.kube.AddFlags(c.Flags())
-	c.MarkFlagsMutuallyExclusive("snapshot", "offline")
+	c.MarkFlagsMutuallyExclusive("snapshot", "offline", "ask")
 	completeCluster(c, f.kube)
 }
 
@@ -73,6 +75,7 @@ type world struct {
 	seen      bool              // somebody looked at a cluster: the view is not only what the input brings
 	live      *liveCluster      // nil: offline
 	silent    string            // why a cluster that is configured was not looked at
+	asks      bool              // nothing was listed, because Signalbox in the cluster is asked
 	nodeless  bool              // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
 	now       time.Time         // when it is asked
 	quotes    *quotes           // of the files that are reviewed
@@ -162,6 +165,9 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	w.live, err = connect(ctx, f.kube)
 	if none, ok := errors.AsType[*noCluster](err); ok {
 		in.notes = append(in.notes, "no cluster view: "+none.why+"; --snapshot FILE gives one")
+		if f.ask && !none.silent {
+			return v, false, usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.why)
+		}
 		if none.silent {
 			in.notes = append(in.notes, "nothing was asked of that cluster; --offline says that this is meant")
 			w.silent = none.why
@@ -175,6 +181,10 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	w.answers = true
 	if !w.forced {
 		w.namespace = w.live.namespace
+	}
+	if f.ask {
+		w.asks, w.nodeless = true, true
+		return v, true, nil
 	}
 	p := sh.progress()
 	defer p.done()
@@ -191,7 +201,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 // policies is the built-in set, the folders of --policy and what the cluster holds. A
 // set of the cluster that cannot be read or does not load is said, and left out.
 func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, error) {
-	if len(f.folders) == 0 && w.live == nil {
+	if len(f.folders) == 0 && (w.live == nil || w.asks) {
 		return policies.Quiet() // nobody brings data
 	}
 	var sources []fs.FS
@@ -210,7 +220,7 @@ func (f *worldFlags) policies(ctx context.Context, w *world) (preflight.Engine, 
 		return nil, usagef("%w", err)
 	}
 	f.asked = len(engine.Docs())
-	if w.live == nil || f.only {
+	if w.live == nil || w.asks || f.only {
 		return engine, nil
 	}
 	fsys, why, err := w.live.policies(ctx)

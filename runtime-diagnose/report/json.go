@@ -37,6 +37,7 @@ type jsonResult struct {
 	Evidence   []evidence.Item `json:"evidence"`
 	Coverage   Coverage        `json:"coverage"`
 	Story      *jsonStory      `json:"story"`
+	Runbook    string          `json:"runbook,omitempty"`
 }
 
 type jsonJob struct {
@@ -134,7 +135,7 @@ func JSON(r Report) ([]byte, error) {
 		Job:     jsonJob{r.Job.APIVersion, r.Job.Kind, r.Job.Namespace, r.Job.Name, r.Job.UID},
 		Healthy: HealthyWord(r.Verdict), Verdict: r.Verdict, Waiting: r.Waiting, Category: r.Category,
 		Error: r.Error, Analysis: r.Analysis, Solution: notNil(r.Solution),
-		Remarks: r.Remarks, Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
+		Runbook: r.Runbook, Remarks: r.Remarks, Effects: []jsonEffect{}, Evidence: notNil(r.Evidence), Coverage: r.Coverage,
 	}
 	if r.Attempts.Len() > 0 {
 		out.Attempts = &r.Attempts

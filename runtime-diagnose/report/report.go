@@ -69,6 +69,8 @@ type Report struct {
 
 	Attempts ledger.Ledger // that failed, of all there were
 
+	Runbook string // the address of a page about the category; empty: nobody named where pages are
+
 	Plain string // Analysis without what Text shows in another form
 }
 

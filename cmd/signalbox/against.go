@@ -1,0 +1,416 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	phrase "github.com/signalbox-dev/signalbox/preflight/words"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/familiar"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/redact"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/reduce"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// comparisonSchema names the JSON of diagnose --against.
+const comparisonSchema = "signalbox.dev/comparison/v1"
+
+// What a comparison shows of lines and fields; the others are counted.
+const (
+	mostNewLines = 20
+	mostFields   = 40
+)
+
+// comparison is two runs side by side.
+type comparison struct {
+	Schema  string      `json:"schema"`
+	Run     runSummary  `json:"run"`
+	Against runSummary  `json:"against"`
+	Nodes   nodeChange  `json:"nodes"`
+	Fields  []fieldPair `json:"fields"` // of the spec, that are written otherwise
+	More    int         `json:"moreFields,omitempty"`
+	New     []newLine   `json:"newLines"` // that the other run did not print
+	Others  int         `json:"moreNewLines,omitempty"`
+	Unknown []string    `json:"unknown,omitempty"` // what was not compared, and why
+}
+
+// runSummary is one run in a few words.
+type runSummary struct {
+	Name     string     `json:"name"`
+	Healthy  string     `json:"healthy"`
+	Verdict  string     `json:"verdict"`
+	Category string     `json:"category"`
+	Error    string     `json:"error,omitempty"`
+	Attempts int        `json:"attempts"` // that were seen
+	Began    *time.Time `json:"began,omitempty"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	Seconds  float64    `json:"seconds,omitempty"`
+}
+
+type nodeChange struct {
+	Both        []string `json:"both"`
+	OnlyRun     []string `json:"onlyRun"`
+	OnlyAgainst []string `json:"onlyAgainst"`
+}
+
+// fieldPair is a field of the spec in both runs; empty: it is not written there.
+type fieldPair struct {
+	Path    string `json:"path"`
+	Run     string `json:"run"`
+	Against string `json:"against"`
+}
+
+// newLine is a line that only one run printed, masked.
+type newLine struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// finished is a run and what is said of it.
+type finished struct {
+	name   string
+	of     diagnose.Case
+	result diagnose.Result
+}
+
+// compare diagnoses two runs and says in what they differ.
+func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (*comparison, error) {
+	catalog, err := catalogWith(f.signatures)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 2 && !strings.Contains(args[0], "/") && kindCalled(args[0]) != nil {
+		args = []string{args[0] + "/" + args[1]}
+	}
+	switch {
+	case f.bundle != "" && len(args)+len(f.logs) == 0:
+		args = []string{f.bundle}
+	case len(args) == 0 && len(f.logs) == 1:
+		args = f.logs
+	case len(args)+len(f.logs) != 1 || f.bundle != "":
+		return nil, usagef("--against compares two runs; expected one before it, and %d are given", len(args)+len(f.logs)+map[bool]int{true: 1}[f.bundle != ""])
+	}
+	var live *liveCluster
+	var both [2]*finished
+	for i, name := range []string{args[0], f.against} {
+		if both[i], err = f.oneRun(ctx, sh, name, catalog, &live); err != nil {
+			return nil, err
+		}
+	}
+	c := compared(both[0], both[1])
+	if err := c.lines(ctx, both[0].of, both[1].of); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// runAgainst prints what a run has that another had not.
+func (f *diagnoseFlags) runAgainst(cmd *cobra.Command, sh *shell, args []string, format string, paint painter) error {
+	if !slices.Contains([]string{"text", "json", "yaml"}, format) {
+		return usagef("--against prints text, json or yaml; expected one of them, not -o %s", format)
+	}
+	for _, other := range []string{"timeline", "why", "watch", "annotate", "explain", "prompt-only", "snapshot", "events", "pods"} {
+		if cmd.Flags().Changed(other) {
+			return usagef("--against and --%s are given; expected one of them", other)
+		}
+	}
+	c, err := f.compare(cmd.Context(), sh, args)
+	if err != nil {
+		return own(err)
+	}
+	if err := renderComparison(sh.out, c, format, paint); err != nil {
+		return own(fmt.Errorf("write the comparison: %w", err))
+	}
+	switch {
+	case !f.exitCode || c.Run.Healthy == "Yes":
+		return nil
+	case c.Run.Healthy == "No":
+		return &exit{code: exitFindings}
+	}
+	return &exit{code: exitUnknown}
+}
+
+// oneRun is a run by what the user calls it: a path of saved evidence, or a job of the cluster.
+func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell, name string, catalog *signature.Catalog, live **liveCluster) (*finished, error) {
+	var c diagnose.Case
+	switch _, err := os.Stat(name); {
+	case err == nil:
+		one := &diagnoseFlags{logs: []string{name}}
+		if c, err = one.bare(ctx, sh); err != nil {
+			return nil, err
+		}
+	default:
+		targets, err := readTargets([]string{name})
+		if err != nil {
+			return nil, err
+		}
+		if *live == nil {
+			if *live, err = reach(ctx, f.kube, ", a folder or a file of logs"); err != nil {
+				return nil, err
+			}
+		}
+		if c, err = (*live).caseOf(ctx, sh, targets[0]); err != nil {
+			return nil, err
+		}
+	}
+	r := diagnose.Diagnose(ctx, c, catalog, diagnose.Options{})
+	return &finished{name, c, r}, ctx.Err()
+}
+
+// compared is everything but the lines.
+func compared(a, b *finished) *comparison {
+	c := &comparison{Schema: comparisonSchema, Run: a.summary(), Against: b.summary(), Fields: []fieldPair{}, New: []newLine{}}
+	here, there := nodesOf(a.of.Pods), nodesOf(b.of.Pods)
+	c.Nodes = nodeChange{[]string{}, []string{}, []string{}}
+	for _, n := range here {
+		if slices.Contains(there, n) {
+			c.Nodes.Both = append(c.Nodes.Both, n)
+		} else {
+			c.Nodes.OnlyRun = append(c.Nodes.OnlyRun, n)
+		}
+	}
+	for _, n := range there {
+		if !slices.Contains(here, n) {
+			c.Nodes.OnlyAgainst = append(c.Nodes.OnlyAgainst, n)
+		}
+	}
+	if a.of.Job == nil || b.of.Job == nil || a.of.Job.Source == nil || b.of.Job.Source == nil {
+		c.Unknown = append(c.Unknown, "the specs: a job object is in one of the runs at most")
+		return c
+	}
+	ours, theirs := map[string]string{}, map[string]string{}
+	flatten(ours, "spec", redact.Tree(a.of.Job.Source.Object["spec"]))
+	flatten(theirs, "spec", redact.Tree(b.of.Job.Source.Object["spec"]))
+	paths := slices.Sorted(maps.Keys(ours))
+	for p := range theirs {
+		if _, known := ours[p]; !known {
+			paths = append(paths, p)
+		}
+	}
+	slices.Sort(paths)
+	for _, p := range paths {
+		if ours[p] == theirs[p] {
+			continue
+		}
+		if len(c.Fields) == mostFields {
+			c.More++
+			continue
+		}
+		c.Fields = append(c.Fields, fieldPair{p, ours[p], theirs[p]})
+	}
+	return c
+}
+
+// flatten writes the leaves of a value by path.
+func flatten(to map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			flatten(to, path+"."+k, e)
+		}
+	case []any:
+		for i, e := range v {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			if m, ok := e.(map[string]any); ok {
+				if name, ok := m["name"].(string); ok {
+					at = fmt.Sprintf("%s[%s]", path, name)
+				}
+			}
+			flatten(to, at, e)
+		}
+	default:
+		text, err := json.Marshal(v)
+		if err == nil {
+			to[path] = string(text)
+		}
+	}
+}
+
+func nodesOf(pods []corev1.Pod) (out []string) {
+	for i := range pods {
+		if n := pods[i].Spec.NodeName; n != "" && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (f *finished) summary() runSummary {
+	r := f.result
+	s := runSummary{Name: shown(f.name), Verdict: string(r.Verdict), Category: r.Category, Error: r.Error, Healthy: report.HealthyWord(r.Verdict), Attempts: max(1, len(r.Attempts.Attempts))}
+	for _, m := range r.Members {
+		for _, at := range []time.Time{m.Started, m.FirstLine} {
+			if !at.IsZero() && (s.Began == nil || at.Before(*s.Began)) {
+				s.Began = &at
+			}
+		}
+		for _, at := range []time.Time{m.Ended, m.Done, m.LastLine} {
+			if !at.IsZero() && (s.Ended == nil || at.After(*s.Ended)) {
+				s.Ended = &at
+			}
+		}
+	}
+	if s.Began != nil && s.Ended != nil && s.Ended.After(*s.Began) {
+		s.Seconds = s.Ended.Sub(*s.Began).Seconds()
+	}
+	return s
+}
+
+// lines finds what only the first run printed. Of a run that printed more forms of lines than are remembered
+// nobody can say what it did not print.
+func (c *comparison) lines(ctx context.Context, a, b diagnose.Case) error {
+	var known familiar.Lines
+	if err := eachLine(ctx, b, func(_ string, l *reduce.Line) { known.Add(reduce.Mask(l.Body())) }); err != nil {
+		return err
+	}
+	switch {
+	case known.Over():
+		c.Unknown = append(c.Unknown, fmt.Sprintf("the lines: %s printed more than %d different ones", c.Against.Name, familiar.Most))
+		return nil
+	case !known.Tell():
+		c.Unknown = append(c.Unknown, "the lines: no log of "+c.Against.Name+" is there")
+		return nil
+	}
+	var seen familiar.Lines
+	return eachLine(ctx, a, func(file string, l *reduce.Line) {
+		body := reduce.Mask(l.Body())
+		switch {
+		case l.Code || !known.New(body) || seen.Has(body) || seen.Over():
+		case len(c.New) == mostNewLines:
+			c.Others++
+		default:
+			c.New = append(c.New, newLine{file, l.Number, strings.TrimSpace(body)})
+		}
+		seen.Add(body)
+	})
+}
+
+// eachLine reads every log of a case.
+func eachLine(ctx context.Context, c diagnose.Case, do func(file string, l *reduce.Line)) error {
+	for _, log := range c.Logs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		in, err := log.Open()
+		if err != nil {
+			continue // what could not be read is said by the diagnosis
+		}
+		name := log.Source.File
+		if name == "" {
+			name = log.Source.Place()
+		}
+		_, err = reduce.Read(in, reduce.Options{
+			Budget: 1, Numbers: log.Numbers, Now: c.Now, Suspect: func(string) bool { return false }, Watch: func(l *reduce.Line) { do(name, l) },
+		})
+		_ = in.Close() // it was only read
+		if err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func renderComparison(to io.Writer, c *comparison, format string, paint painter) error {
+	switch format {
+	case "json":
+		return writeJSON(to, c)
+	case "yaml":
+		text, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		if text, err = yaml.JSONToYAML(text); err != nil {
+			return err
+		}
+		_, err = to.Write(text)
+		return err
+	}
+	p := newPage(to)
+	var b strings.Builder
+	rows := [][]string{
+		{"", visibleLine(c.Run.Name), visibleLine(c.Against.Name)},
+		{"healthy", paint.word(c.Run.Healthy), paint.word(c.Against.Healthy)},
+		{"cause", causeOf(c.Run), causeOf(c.Against)},
+		{"attempts", fmt.Sprint(c.Run.Attempts), fmt.Sprint(c.Against.Attempts)},
+		{"ran", ran(c.Run), ran(c.Against)},
+	}
+	b.WriteString(p.table(rows))
+	for _, r := range []runSummary{c.Run, c.Against} {
+		if r.Error != "" {
+			fmt.Fprintf(&b, "\n%s: %s\n", visibleLine(r.Name), visibleLine(r.Error))
+		}
+	}
+	c.nodesText(&b)
+	if len(c.Fields) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "fields that differ"))
+		for _, f := range c.Fields {
+			fmt.Fprintf(&b, "  %s: %s, was %s\n", visibleLine(f.Path), visibleLine(written(f.Run)), visibleLine(written(f.Against)))
+		}
+		if c.More > 0 {
+			fmt.Fprintf(&b, "  and %d more\n", c.More)
+		}
+	}
+	if len(c.New) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", paint.as("bold", "lines that "+visibleLine(c.Against.Name)+" did not print"))
+		for _, l := range c.New {
+			fmt.Fprintf(&b, "  %s:%d  %s\n", visibleLine(l.File), l.Line, visibleLine(l.Text))
+		}
+		if c.Others > 0 {
+			fmt.Fprintf(&b, "  and %d more\n", c.Others)
+		}
+	} else if !slices.ContainsFunc(c.Unknown, func(s string) bool { return strings.HasPrefix(s, "the lines") }) {
+		fmt.Fprintf(&b, "\nevery line of %s is one that %s printed, too\n", visibleLine(c.Run.Name), visibleLine(c.Against.Name))
+	}
+	for _, u := range c.Unknown {
+		fmt.Fprintf(&b, "\nnot compared: %s\n", visibleLine(u))
+	}
+	return p.quoting().write(b.String())
+}
+
+func (c *comparison) nodesText(b *strings.Builder) {
+	if n := c.Nodes; len(n.Both)+len(n.OnlyRun)+len(n.OnlyAgainst) > 0 {
+		fmt.Fprintf(b, "\nnodes of both: %s; only of %s: %s; only of %s: %s\n", orNone(n.Both), visibleLine(c.Run.Name), orNone(n.OnlyRun), visibleLine(c.Against.Name), orNone(n.OnlyAgainst))
+	}
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return visibleLine(few(names))
+}
+
+func written(v string) string {
+	if v == "" {
+		return "not written"
+	}
+	return v
+}
+
+func causeOf(r runSummary) string {
+	if r.Category == "" {
+		return "-"
+	}
+	return r.Category
+}
+
+func ran(r runSummary) string {
+	if r.Seconds == 0 {
+		return "not known"
+	}
+	return phrase.Short(time.Duration(r.Seconds * float64(time.Second)))
+}

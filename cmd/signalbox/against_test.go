@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+)
+
+// TestAComparisonCountsWhatItHasNoRoomFor is one above each bound.
+func TestAComparisonCountsWhatItHasNoRoomFor(t *testing.T) {
+	run := func(prefix string, lines, fields int) *finished {
+		var text strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&text, "%s wrote %s\n", prefix, strings.Repeat("word ", i+1)+string(rune('a'+i%26))+"bc")
+		}
+		spec := map[string]any{"same": "x"}
+		for i := range fields {
+			spec[fmt.Sprintf("field%02d", i)] = prefix
+		}
+		c := diagnose.Case{Job: &job.Job{Source: &unstructured.Unstructured{Object: map[string]any{"spec": spec}}}}
+		c.AddLog(prefix+".log", []byte(text.String()))
+		return &finished{name: prefix, of: c}
+	}
+	a, b := run("new", mostNewLines+1, mostFields+1), run("old", 1, mostFields+1)
+	c := compared(a, b)
+	if err := c.lines(t.Context(), a.of, b.of); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.New) != mostNewLines || c.Others != 1 || len(c.Fields) != mostFields || c.More != 1 {
+		t.Errorf("%d lines and %d more, %d fields and %d more; want %d and 1, %d and 1", len(c.New), c.Others, len(c.Fields), c.More, mostNewLines, mostFields)
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+)
+
+// TestNoMoreChangesAreTriedThanTheBound has a finding whose remedies cure nothing, one more than are tried.
+func TestNoMoreChangesAreTriedThanTheBound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "job.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(askedJob, "name: asked", "name: word", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := readInput(t.Context(), &shell{}, []string{file})
+	if err != nil || len(in.jobs) != 1 {
+		t.Fatalf("read the job: %v", err)
+	}
+	set, err := allChecks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{checks: set, namespace: "default", quotes: in.quotes}
+	f := &fixer{w: w, texts: map[string][]byte{}, changed: map[string][]byte{}}
+	f.reviewer = reviewerOf(w)
+	jobs, err := in.review(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.read(jobs[0].from)
+	for extra := range 2 {
+		f.tries, f.untried = 0, 0
+		remedies := make([][]edit, mostFixTries+extra)
+		for i := range remedies {
+			remedies[i] = []edit{{at: "metadata.name", with: "other"}}
+		}
+		asked := 0
+		if _, err := f.cure(t.Context(), jobs[0], "nothing", remedies, func(*reviewed) bool { asked++; return false }); err != nil {
+			t.Fatal(err)
+		}
+		if asked != mostFixTries+1 || f.untried != extra { // once of the job as it is
+			t.Errorf("%d remedies: %d reviews, %d not tried", len(remedies), asked-1, f.untried)
+		}
+	}
+}
+
+// TestAnEditKeepsEverythingElse writes words where they stand, quoted as they were, or as YAML needs it.
+func TestAnEditKeepsEverythingElse(t *testing.T) {
+	cases := map[string]struct {
+		text, want string
+		at         job.Path
+		with       string
+		key, no    bool
+	}{
+		"a plain word":              {"a: b # why\n", "a: c # why\n", "a", "c", false, false},
+		"one in quotes":             {"a: \"b\" # why\n", "a: \"c\" # why\n", "a", "c", false, false},
+		"a key":                     {"m: {a: b, x: y}\n", "m: {c: b, x: y}\n", "m.a", "c", true, false},
+		"behind characters":         {"m: {ä: ö, a: b}\n", "m: {ä: ö, a: c}\n", "m.a", "c", false, false},
+		"text that looks like true": {"a: b\n", "a: \"yes\"\n", "a", "yes", false, false},
+		"a number":                  {"a: 4\r\nb: 1\r\n", "a: 8\r\nb: 1\r\n", "a", "8", false, false},
+		"a word over two lines":     {"a: >\n  b\n", "", "a", "c", false, true},
+		"what is not there":         {"a: b\n", "", "x", "c", false, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "x.yaml")
+			const head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+			if err := os.WriteFile(file, []byte(head+tc.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			in, err := readInput(t.Context(), &shell{}, []string{file})
+			if err != nil || len(in.others) != 1 {
+				t.Fatalf("read the file: %v", err)
+			}
+			got, ok := editText([]byte(head+tc.text), in.others[0], []edit{{at: tc.at, with: tc.with, key: tc.key}})
+			if ok == tc.no || ok && string(got) != head+tc.want {
+				t.Errorf("%t: %q, want %q", ok, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestARemedyThatBringsSomethingNewIsNone compares what is said before and after.
+func TestARemedyThatBringsSomethingNewIsNone(t *testing.T) {
+	said := func(names ...string) (r reviewed) {
+		for _, n := range names {
+			r.Findings = append(r.Findings, finding.Finding{Check: n})
+		}
+		return r
+	}
+	for name, tc := range map[string]struct {
+		was, is reviewed
+		want    string
+	}{
+		"less":            {said("a", "b"), said("b"), ""},
+		"another":         {said("a"), said("b"), "b"},
+		"the same, twice": {said("a"), said("a", "a"), "a"},
+	} {
+		if got := bringsNew(tc.was, tc.is); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
