@@ -82,7 +82,12 @@ func Timeline(r Report, p Picture) string {
 	b.WriteString(head(r, bars, first, s, l))
 	drawn := map[rune]bool{}
 	for _, one := range bars {
-		line := pad(one.label(), l.name) + " " + pad(one.node(), l.node) + " " + one.draw(s, p, drawn)
+		name, node := one.label(), one.node()
+		if utf8.RuneCountInString(name) > l.name || utf8.RuneCountInString(node) > l.node { // above its bar
+			b.WriteString(strings.Join(linesOf(strings.TrimSpace(name+" "+node), p.Width), "\n") + "\n")
+			name, node = "", ""
+		}
+		line := pad(name, l.name) + " " + pad(node, l.node) + " " + one.draw(s, p, drawn)
 		if !l.below {
 			line += " " + one.says
 		}
@@ -131,12 +136,14 @@ type layout struct {
 
 func layoutOf(bars []bar, width int) layout {
 	var l layout
-	says := 0
+	says, mostName, mostNode := 0, width*3/10, width*2/10
 	for _, b := range bars {
-		l.name, l.node = max(l.name, utf8.RuneCountInString(b.label())), max(l.node, utf8.RuneCountInString(b.node()))
+		name, node := utf8.RuneCountInString(b.label()), utf8.RuneCountInString(b.node())
+		if name <= mostName && node <= mostNode {
+			l.name, l.node = max(l.name, name), max(l.node, node)
+		}
 		says = max(says, utf8.RuneCountInString(b.says))
 	}
-	l.name, l.node = min(l.name, width*3/10), min(l.node, width*2/10)
 	l.bar = width - l.name - l.node - 2
 	if beside := l.bar - says - 1; beside >= leastBar {
 		l.bar = beside
@@ -465,7 +472,7 @@ func legend(drawn map[rune]bool) string {
 	return strings.Join(parts, "  ") + "\n"
 }
 
-// linesOf breaks a text between words.
+// linesOf breaks a text between words, and a word that is longer than a line wherever the line ends.
 func linesOf(text string, columns int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -473,13 +480,13 @@ func linesOf(text string, columns int) (lines []string) {
 			lines, line = append(lines, line), ""
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
+		for runes := []rune(line); len(runes) > columns; runes = []rune(line) {
+			lines, line = append(lines, string(runes[:columns])), string(runes[columns:])
+		}
 	}
 	return append(lines, line)
 }
 
 func pad(text string, columns int) string {
-	if n := utf8.RuneCountInString(text); n > columns {
-		text = string([]rune(text)[:columns-1]) + "…"
-	}
-	return text + strings.Repeat(" ", columns-utf8.RuneCountInString(text))
+	return text + strings.Repeat(" ", max(0, columns-utf8.RuneCountInString(text)))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 )
@@ -68,7 +69,7 @@ func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
 			of, most = name, sums[name]
 		}
 	}
-	return exported(sorted(view, of, nil, make([]fit.NodeReason, len(view.Nodes()))), of, view.PodsKnown(), rows), ""
+	return exported(sorted(view, of, nil, make([]fit.NodeReason, len(view.Nodes())), gang.Gang{}), of, view.PodsKnown(), rows), ""
 }
 
 func exported(all []*pool, of corev1.ResourceName, known bool, rows int) (pools []Pool) {

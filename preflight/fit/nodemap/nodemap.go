@@ -61,7 +61,7 @@ const leastWidth = 60
 // Options.Width characters each, every line with its end. Equal nodes are drawn once.
 func Draw(q Question, o Options) string {
 	if why := q.Cluster.Incomplete(); why != "" {
-		return clip("no map: "+why, max(o.Width, leastWidth)) + "\n"
+		return strings.Join(wrapped("no map: "+why, max(o.Width, leastWidth)), "\n") + "\n"
 	}
 	p := &panel{o: o, of: resourceOf(q), known: q.Cluster.PodsKnown()}
 	if p.o.Width < leastWidth {
@@ -87,6 +87,7 @@ type panel struct {
 	out   strings.Builder
 
 	averages bool // were drawn
+	above    int  // lines of the sum
 }
 
 func (p *panel) line(text string) {
@@ -103,7 +104,7 @@ func (p *panel) head() {
 		nodes += pool.nodes
 	}
 	if all.total() == 0 {
-		p.line(clip(fmt.Sprintf("none of %s has %s", many(nodes, "node"), p.of), p.o.Width))
+		p.lines("", fmt.Sprintf("none of %s has %s", many(nodes, "node"), p.of))
 		p.pools = nil
 		return
 	}
@@ -114,20 +115,20 @@ func (p *panel) head() {
 	if more := fmt.Sprintf("; %s on %s", amountOf(p.of, all.total()), many(nodes, "node")); utf8.RuneCountInString(sum+more) <= p.o.Width {
 		sum += more
 	}
-	p.line(clip(sum, p.o.Width))
+	p.above = p.lines("", sum)
 }
 
-// What every drawing and every pool needs: a heading, an empty line and the legend; an
-// empty line and a heading.
-const frame, poolFrame, leastRows = 3, 2, 2
+// What every drawing and every pool needs: a heading, an empty line and the legend on two; an
+// empty line, a heading and who uses it.
+const frame, poolFrame, leastRows = 4, 3, 2
 
 // body is the pools, each with a heading and rows, as many as there is room for.
 func (p *panel) body() {
 	shown, rest := p.pools, []*pool(nil)
-	if most := max(1, (p.o.Lines-frame-poolFrame)/(poolFrame+leastRows)); len(shown) > most {
+	if most := max(1, (p.o.Lines-frame-p.above-poolFrame)/(poolFrame+leastRows)); len(shown) > most {
 		shown, rest = p.pools[:most], p.pools[most:]
 	}
-	left := p.o.Lines - frame - poolFrame*len(shown)
+	left := p.o.Lines - frame - max(0, p.above-1) - poolFrame*len(shown)
 	if len(rest) > 0 {
 		left -= poolFrame
 	}
@@ -147,10 +148,22 @@ func (p *panel) body() {
 	p.heading(many(len(rest), "more pool"), ", "+many(nodes, "node")+": "+sum.text(p.of, p.known))
 }
 
-// heading is a name, shortened if need be, and what is said of it.
-func (p *panel) heading(name, says string) {
-	room := p.o.Width - utf8.RuneCountInString(says)
-	p.line(clip(clip(name, max(room, 12))+says, p.o.Width))
+// heading is a name and what is said of it, below where it has no room beside.
+func (p *panel) heading(name, says string) (taken int) {
+	if utf8.RuneCountInString(name+says) <= p.o.Width {
+		p.line(name + says)
+		return 1
+	}
+	return p.lines("", name) + p.lines("  ", strings.TrimLeft(says, ",: "))
+}
+
+// lines is a text on as many lines as it needs.
+func (p *panel) lines(indent, text string) (taken int) {
+	parts := wrapped(text, p.o.Width-len(indent))
+	for _, part := range parts {
+		p.line(indent + part)
+	}
+	return len(parts)
 }
 
 // pool draws one pool in at most so many rows, and returns how many it took.
@@ -170,25 +183,72 @@ func (p *panel) pool(of *pool, rows int) int {
 	if what := " " + string(p.of); len(p.pools) == 1 && of.name != string(p.of) && utf8.RuneCountInString(of.name+each+what+says) <= p.o.Width {
 		each += what
 	}
-	p.heading(of.name, each+says)
-	shown, rest := of.pick(rows)
-	heads, wide, noted := make([]string, len(shown)), 0, 0
-	for i, r := range shown {
-		heads[i] = many(len(r.names), "node")
-		wide = max(wide, utf8.RuneCountInString(heads[i]))
-		noted = max(noted, utf8.RuneCountInString(r.note))
+	taken := p.heading(of.name, each+says) - 1
+	if held := of.held(p.of, p.o.Width); held != "" {
+		taken += p.lines("  ", held) - 1
 	}
-	room := p.o.Width - 2 - of.cells - 2 - wide - 2
-	noted = min(noted, room*3/5)
-	for i, r := range shown {
-		gap := strings.Repeat(" ", of.cells-r.each.cellsIn(of.cells)+2+wide-utf8.RuneCountInString(heads[i]))
-		p.line(p.margin(r) + p.bar(&r.each, of.cells) + gap + heads[i] + "  " + p.beside(r, noted, room))
+	var rt rowTable
+	for most := max(leastRows, rows-taken); ; most-- { // a row that needs two lines leaves room for one less
+		rt = p.tableOf(of, most)
+		if most <= leastRows || rt.lines+taken <= rows {
+			break
+		}
 	}
-	if rest == nil {
-		return len(shown)
+	for i, r := range rt.rows {
+		head := strings.Repeat(" ", of.cells-r.each.cellsIn(of.cells)+2+rt.wide-utf8.RuneCountInString(rt.heads[i])) + rt.heads[i]
+		beside, below := besides(r, rt.noted, rt.room)
+		p.line(p.margin(r) + p.bar(&r.each, of.cells) + head + "  " + beside)
+		if below != "" {
+			p.lines(indented, below)
+		}
 	}
-	p.line(clip(fmt.Sprintf("  and %s in other states: %s", many(rest.nodes, "node"), rest.sum.text(p.of, p.known)), p.o.Width))
-	return len(shown) + 1
+	if rt.rest != nil {
+		p.lines("  ", restText(rt.rest, p))
+	}
+	return rt.lines + taken
+}
+
+// indented is where stands what has no room beside a bar.
+const indented = "    "
+
+func restText(rest *remainder, p *panel) string {
+	return fmt.Sprintf("and %s in other states: %s", many(rest.nodes, "node"), rest.sum.text(p.of, p.known))
+}
+
+// rowTable is the rows of a pool and how their columns are shared out.
+type rowTable struct {
+	rows  []*row
+	rest  *remainder
+	heads []string
+	wide  int // of the heads
+	noted int // of the notes that stand beside
+	room  int // for notes and names
+	lines int // that all of it takes
+}
+
+func (p *panel) tableOf(of *pool, most int) rowTable {
+	var rt rowTable
+	rt.rows, rt.rest = of.pick(most)
+	for _, r := range rt.rows {
+		rt.heads = append(rt.heads, many(len(r.names), "node"))
+		rt.wide = max(rt.wide, utf8.RuneCountInString(rt.heads[len(rt.heads)-1]))
+	}
+	rt.room = p.o.Width - 2 - of.cells - 2 - rt.wide - 2
+	for _, r := range rt.rows { // a note that leaves no room for names has lines of its own
+		if n := utf8.RuneCountInString(r.note); n <= rt.room*3/5 {
+			rt.noted = max(rt.noted, n)
+		}
+	}
+	rt.lines = len(rt.rows)
+	for _, r := range rt.rows {
+		if _, below := besides(r, rt.noted, rt.room); below != "" {
+			rt.lines += len(wrapped(below, p.o.Width-len(indented)))
+		}
+	}
+	if rt.rest != nil {
+		rt.lines += len(wrapped(restText(rt.rest, p), p.o.Width-2))
+	}
+	return rt
 }
 
 // margin says whether a bar is that of each node, or of all on average.
@@ -200,21 +260,32 @@ func (p *panel) margin(r *row) string {
 	return "~ "
 }
 
-// beside is what stands beside a bar: what is to be known, then names.
-func (p *panel) beside(r *row, noted, room int) string {
-	if noted == 0 {
-		return someNames(r.names, room, p.dots())
+// besides is what stands beside a bar, what is to be known and then names; below it stands what has no room there.
+func besides(r *row, noted, room int) (beside, below string) {
+	names := room
+	if noted > 0 {
+		names -= noted + 2
 	}
-	note := clip(r.note, noted)
-	note += strings.Repeat(" ", noted-utf8.RuneCountInString(note)+2)
-	return note + someNames(r.names, room-noted-2, p.dots())
-}
-
-func (p *panel) dots() string {
-	if p.o.ASCII {
-		return "..."
+	at := someNames(r.names, names)
+	if utf8.RuneCountInString(r.note) <= noted {
+		beside = r.note
+	} else {
+		below = r.note
 	}
-	return "…"
+	if at != "" {
+		if noted > 0 {
+			at = beside + strings.Repeat(" ", noted+2-utf8.RuneCountInString(beside)) + at
+		}
+		return at, below
+	}
+	if below != "" {
+		below += ": "
+	}
+	below += r.names[0]
+	if len(r.names) > 1 {
+		below += fmt.Sprintf(" and %d more", len(r.names)-1)
+	}
+	return beside, below
 }
 
 // bar is the cells of one node.
@@ -254,7 +325,7 @@ func (p *panel) legend() {
 	}
 	if len(parts) > 0 {
 		p.line("")
-		p.line(clip(strings.Join(parts, "  "), p.o.Width))
+		p.lines("", strings.Join(parts, "  "))
 	}
 }
 
@@ -285,12 +356,23 @@ func resourceOf(q Question) corev1.ResourceName {
 	return corev1.ResourceCPU
 }
 
-// clip shortens a text to so many characters.
-func clip(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
-		return text
+// wrapped breaks a text between words, and a word that is longer than a line wherever the line ends.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.SplitSeq(text, " ") {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, strings.TrimRight(line, " ")), word
+		} else if line != "" {
+			line += " " + word
+		} else {
+			line = word
+		}
+		for utf8.RuneCountInString(line) > width {
+			runes := []rune(line)
+			lines, line = append(lines, string(runes[:width])), string(runes[width:])
+		}
 	}
-	return string([]rune(text)[:max(0, width-3)]) + "..."
+	return append(lines, line)
 }
 
 // many is a count with its noun.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/preflight/cluster"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/gang"
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/podspec"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
@@ -37,6 +38,8 @@ type pool struct {
 	cells int   // of a bar
 	sum   counts
 	rows  []*row
+
+	holders map[string]int64 // what others hold, by who holds it
 }
 
 // row is nodes of a pool that look alike.
@@ -59,11 +62,11 @@ type remainder struct {
 // poolsOf sorts the nodes into pools: those first where pods of the job are or would go,
 // then the largest.
 func poolsOf(q Question, of corev1.ResourceName) []*pool {
-	return sorted(q.Cluster, of, planOf(q, of), fit.NodeReasons(q.Cluster, q.Gang, of))
+	return sorted(q.Cluster, of, planOf(q, of), fit.NodeReasons(q.Cluster, q.Gang, of), q.Gang)
 }
 
 // sorted are the nodes by pool, with what a plan puts on them and what each is to the job that is asked about.
-func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*share, standings []fit.NodeReason) []*pool {
+func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*share, standings []fit.NodeReason, asker gang.Gang) []*pool {
 	byName := map[string]*pool{}
 	rows := map[*pool]map[string]*row{}
 	for at, n := range view.Nodes() {
@@ -71,7 +74,7 @@ func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*sha
 		id := fmt.Sprint(name, "\x00", each)
 		p := byName[id]
 		if p == nil {
-			p = &pool{name: name, each: each, cells: cellsOf(of, each)}
+			p = &pool{name: name, each: each, cells: cellsOf(of, each), holders: map[string]int64{}}
 			byName[id], rows[p] = p, map[string]*row{}
 		}
 		c := countsOf(n, of, standings[at], plan[n.Name], view.PodsKnown())
@@ -87,6 +90,7 @@ func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*sha
 		r.sum.add(&c)
 		p.sum.add(&c)
 		p.nodes++
+		p.hold(n, of, asker)
 	}
 	out := slices.Collect(maps.Values(byName))
 	slices.SortFunc(out, func(a, b *pool) int {
@@ -285,8 +289,51 @@ func noteOf(c *counts, st fit.NodeReason, s *share, of corev1.ResourceName) (not
 	return strings.Join(out, ", "), about
 }
 
-// someNames is as many names as there is room for, and how many more there are.
-func someNames(names []string, room int, dots string) string {
+// hold adds what pods on a node hold that are not the job's, by what made them.
+func (p *pool) hold(n *cluster.Node, of corev1.ResourceName, asker gang.Gang) {
+	var scratch corev1.Pod
+	for _, one := range n.Pods() {
+		amount := one.Takes(of)
+		if amount <= 0 {
+			continue
+		}
+		if asker.Own != nil && one.Namespace() == asker.Namespace {
+			if _, ok := asker.Own(one.Metadata(&scratch)); ok {
+				continue
+			}
+		}
+		name := one.Owner().Name
+		if name == "" {
+			name = one.Name()
+		}
+		name = one.Namespace() + "/" + name
+		p.holders[name] = saturate.Add(p.holders[name], amount)
+	}
+}
+
+// held is who holds what is used, the most first, on a line of so many columns; the first is always named.
+func (p *pool) held(of corev1.ResourceName, width int) string {
+	names := slices.SortedFunc(maps.Keys(p.holders), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.holders[b], p.holders[a]), strings.Compare(a, b))
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	for i, name := range names {
+		names[i] = name + " " + amountOf(of, p.holders[name])
+	}
+	const by = "used by "
+	if text := someNames(names, width-2-len(by)); text != "" {
+		return by + text
+	}
+	if len(names) == 1 {
+		return by + names[0]
+	}
+	return fmt.Sprintf("%s%s and %d more", by, names[0], len(names)-1)
+}
+
+// someNames is as many names as there is room for, and how many more there are; empty: not even one has room.
+func someNames(names []string, room int) string {
 	out := ""
 	for i, name := range names {
 		text, more := name, ""
@@ -298,23 +345,11 @@ func someNames(names []string, room int, dots string) string {
 		}
 		if utf8.RuneCountInString(text+more) > room {
 			if i == 0 {
-				return shorten(name, room, dots)
+				return ""
 			}
 			return fmt.Sprintf("%s and %d more", out, len(names)-i)
 		}
 		out = text
 	}
 	return out
-}
-
-func shorten(name string, room int, dots string) string {
-	keep := room - utf8.RuneCountInString(dots)
-	switch {
-	case utf8.RuneCountInString(name) <= room:
-		return name
-	case keep < 4:
-		return ""
-	default:
-		return string([]rune(name)[:keep]) + dots
-	}
 }
