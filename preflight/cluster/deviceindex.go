@@ -27,22 +27,32 @@ type publishedSlice struct {
 	pool  poolOf
 	host  string   // as node says
 	doubt []string // by device: why it may not be had; nil: none may not
-	kinds *[]*sliceKinds
+	kept  *[]keptKinds
 }
 
-// sliceKinds are the devices of a slice, as requests that look at some attributes tell them apart. They are
-// kept with the slice for as long as it and what is to be said of its devices stay the same.
+// sliceKinds are the devices of a slice, as requests that look at some attributes tell them apart.
 type sliceKinds struct {
-	by    string
 	kinds []deviceKind
 	of    []int32 // by device: its kind
 }
 
-// deviceKind is devices of a slice that are alike: what requests can tell them by, the first, and how many.
-type deviceKind struct {
-	key          string
-	first, count int32
+// deviceKind is devices of a slice that are alike: the first, and how many.
+type deviceKind struct{ first, count int32 }
+
+// keptKinds are kinds with what requests can tell them by. They are kept with the slice for as long as it and
+// what is to be said of its devices stay the same.
+type keptKinds struct {
+	by   string
+	keys []string // by kind
+	*sliceKinds
 }
+
+// Of each slice so many kinds are kept, if what tells them apart is no longer than that: users write what
+// requests look at.
+const (
+	mostKept    = 2
+	mostKeyText = 512
+)
 
 // poolOf tells pools apart.
 type poolOf struct{ driver, pool string }
@@ -78,7 +88,7 @@ func newDeviceIndex(all Objects, before *deviceIndex) *deviceIndex {
 		if slice.Spec.Pool.Generation != of.generation {
 			continue // replaced
 		}
-		p := publishedSlice{resourceSlice: slice, name: name, pool: at, host: slice.node(), doubt: slice.Doubts, kinds: &[]*sliceKinds{}}
+		p := publishedSlice{resourceSlice: slice, name: name, pool: at, host: slice.node(), doubt: slice.Doubts, kept: &[]keptKinds{}}
 		if of.slices > 1 || of.wanted != 1 {
 			p.doubt = nil
 			for i := range slice.Spec.Devices {
@@ -91,7 +101,7 @@ func newDeviceIndex(all Objects, before *deviceIndex) *deviceIndex {
 			known = known[1:]
 		}
 		if len(known) > 0 && known[0].resourceSlice == slice && slices.Equal(known[0].doubt, p.doubt) {
-			p.kinds = known[0].kinds
+			p.kept = known[0].kept
 		}
 		x.slices, x.devices = append(x.slices, p), x.devices+len(slice.Spec.Devices)
 	}
@@ -199,41 +209,40 @@ const stepsPerDeal = 8192
 
 func (x *deviceIndex) classify(by string, attributes []condition) *deviceClasses {
 	out := &deviceClasses{kinds: make([]*sliceKinds, len(x.slices)), start: make([]int32, len(x.slices))}
-	all := 0
-	for at := range x.slices {
-		out.kinds[at], out.start[at] = x.slices[at].kindsBy(by, attributes), int32(all)
-		all += len(out.kinds[at].kinds)
-	}
-	out.class = make([]int32, 0, all)
+	out.class = make([]int32, 0, 2*len(x.slices))
 	classes := map[string]int32{}
-	for at, kinds := range out.kinds {
-		for i, kind := range kinds.kinds {
-			if at > 0 && i < len(out.kinds[at-1].kinds) && out.kinds[at-1].kinds[i].key == kind.key { // mostly
+	var before keptKinds
+	for at := range x.slices {
+		kinds := x.slices[at].kindsBy(by, attributes)
+		out.kinds[at], out.start[at] = kinds.sliceKinds, int32(len(out.class))
+		for i, key := range kinds.keys {
+			if i < len(before.keys) && before.keys[i] == key { // mostly
 				out.class = append(out.class, out.class[int(out.start[at-1])+i])
 				continue
 			}
-			class, ok := classes[kind.key]
+			class, ok := classes[key]
 			if !ok {
 				class = int32(len(out.of))
-				out.of = append(out.of, equalDevices{int32(at), kind.first})
+				out.of = append(out.of, equalDevices{int32(at), kinds.kinds[i].first})
 				if len(classes) < mostShared {
-					classes[kind.key] = class
+					classes[key] = class
 				}
 			}
 			out.class = append(out.class, class)
 		}
+		before = kinds
 	}
 	return out
 }
 
 // kindsBy tells the devices of a slice apart, or finds them told apart.
-func (slice *publishedSlice) kindsBy(by string, attributes []condition) *sliceKinds {
-	for _, known := range *slice.kinds {
+func (slice *publishedSlice) kindsBy(by string, attributes []condition) keptKinds {
+	for _, known := range *slice.kept {
 		if known.by == by {
 			return known
 		}
 	}
-	out := &sliceKinds{by: by, of: make([]int32, len(slice.Spec.Devices))}
+	out := keptKinds{by: by, sliceKinds: &sliceKinds{of: make([]int32, len(slice.Spec.Devices))}}
 	var keys []byte // of all kinds, one after the other
 	var ends []int
 	for i := range slice.Spec.Devices {
@@ -256,13 +265,15 @@ func (slice *publishedSlice) kindsBy(by string, attributes []condition) *sliceKi
 		out.of[i] = int32(kind)
 	}
 	text, from := string(keys), 0
-	for kind, end := range ends {
-		out.kinds[kind].key, from = text[from:end], end
+	for _, end := range ends {
+		out.keys, from = append(out.keys, text[from:end]), end
 	}
-	if len(*slice.kinds) == mostDeviceClasses {
-		*slice.kinds = slices.Delete(*slice.kinds, 0, 1)
+	if len(text) <= mostKeyText {
+		if len(*slice.kept) == mostKept {
+			*slice.kept = slices.Delete(*slice.kept, 0, 1)
+		}
+		*slice.kept = append(*slice.kept, out)
 	}
-	*slice.kinds = append(*slice.kinds, out)
 	return out
 }
 

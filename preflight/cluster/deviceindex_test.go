@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,6 +138,30 @@ func TestDevicesBeyondTheClassesThatAreLookedUpAreCountedToo(t *testing.T) {
 			}
 			if c.Same != at || c.Beside != 1<<at || c.Doubt != "" || c.Shared != "" {
 				t.Errorf("%d values: request %d is the same as %d, beside %b, doubted for %q %q", values, at, c.Same, c.Beside, c.Doubt, c.Shared)
+			}
+		}
+	}
+}
+
+// TestDevicesAreToldApartByTextOfAnyLength: also by more than is kept.
+func TestDevicesAreToldApartByTextOfAnyLength(t *testing.T) {
+	for _, length := range []int{10, mostKeyText - 100, mostKeyText, mostKeyText + 1} {
+		var store Store
+		node, values := "a", []string{strings.Repeat("x", length) + "1", strings.Repeat("x", length) + "2"}
+		store.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}})
+		store.SetObject(deviceObject(t, "DeviceClass", &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: "all"}}))
+		for i, name := range []string{"one", "two"} {
+			store.SetObject(deviceObject(t, "ResourceSlice", &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.ResourceSliceSpec{
+				Driver: "d", NodeName: &node, Pool: resourcev1.ResourcePool{Name: name, Generation: 1, ResourceSliceCount: 1},
+				Devices: []resourcev1.Device{
+					{Name: "d0", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"id": {StringValue: &values[0]}}},
+					{Name: "d1", Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"id": {StringValue: &values[i]}}},
+				},
+			}}))
+			s := store.Snapshot(time.Unix(1, 0), "")
+			request, _ := s.DeviceRequestOf("all", []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: fmt.Sprintf(`device.attributes["d"].id == %q`, values[0])}}}, nil)
+			if got := s.CountDevices([]DeviceRequest{request}, false, func(int) bool { return true })[0].Now[0]; got != int32(2+i) {
+				t.Errorf("text of %d: %d devices are alike; want %d", length, got, 2+i)
 			}
 		}
 	}
