@@ -21,13 +21,13 @@ const weightsFile = "runtime-diagnose/attribute/weights.go"
 
 // folds are the cases of each origin that is here but those that are held out, diagnosed under a table.
 // Whole says that none of the origins is missing.
-func folds(o diagnose.Options) (out []score.Fold, whole bool, err error) {
+func folds(from []origin, o diagnose.Options) (out []score.Fold, whole bool, err error) {
 	catalog, err := signature.Builtin()
 	if err != nil {
 		return nil, false, err
 	}
 	whole = true
-	for _, from := range origins {
+	for _, from := range from {
 		if score.Dir(from.dir) == "" {
 			whole = false
 			continue
@@ -64,7 +64,7 @@ func (o origin) own() bool { return o.name == "own" || o.name == "own gangs" }
 // fitted is the table that the cases give; whole says that all of them are here.
 func fitted() (t attribute.Table, all []score.Fold, whole bool, err error) {
 	start := attribute.Start() // which candidates there are must not depend on what was fitted before
-	all, whole, err = folds(diagnose.Options{Weights: &start})
+	all, whole, err = folds(origins, diagnose.Options{Weights: &start})
 	if err != nil {
 		return t, nil, false, err
 	}
@@ -96,24 +96,25 @@ func fitWeights(write bool) error {
 	return nil
 }
 
-func printAblation() error {
-	all, _, err := folds(diagnose.Options{})
+func printAblation(dirs []string) error {
+	from := originsOf(dirs)
+	all, _, err := folds(from, diagnose.Options{})
 	if err != nil {
 		return err
 	}
 	fmt.Print(score.Ablation(all), "\n")
-	return ablateHeuristics()
+	return ablateHeuristics(from)
 }
 
 // ablateHeuristics says by origin what is lost where a heuristic is left out.
-func ablateHeuristics() error {
-	with, names, err := counts(diagnose.Options{})
+func ablateHeuristics(from []origin) error {
+	with, names, err := counts(from, diagnose.Options{})
 	if err != nil {
 		return err
 	}
 	fmt.Println("| heuristic | " + strings.Join(names, " | ") + " |\n|---|" + strings.Repeat("---|", len(names)))
 	for _, h := range diagnose.Heuristics() {
-		without, _, err := counts(diagnose.Options{Without: []diagnose.Heuristic{h}})
+		without, _, err := counts(from, diagnose.Options{Without: []diagnose.Heuristic{h}})
 		if err != nil {
 			return err
 		}
@@ -127,12 +128,12 @@ func ablateHeuristics() error {
 }
 
 // counts are what the cases of each origin that is here come to.
-func counts(o diagnose.Options) (out []score.Count, names []string, err error) {
+func counts(all []origin, o diagnose.Options) (out []score.Count, names []string, err error) {
 	catalog, err := signature.Builtin()
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, from := range origins {
+	for _, from := range all {
 		if score.Dir(from.dir) == "" {
 			continue
 		}

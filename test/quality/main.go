@@ -2,7 +2,8 @@
 // decisive line and the first pod are right, failures called healthy, alarms on healthy runs, and in
 // how many answers of each standing nothing is wrong. It ends with 1 where a floor is missed.
 //
-//	go run ./test/quality [-misses] [-ablate] [-part open|held|all] [-only REGEXP] [FOLDER…]
+//	go run ./test/quality [-misses] [-part open|held|all] [-only REGEXP] [FOLDER…]
+//	go run ./test/quality -ablate [FOLDER…]
 //	go run ./test/quality -fit [-write]
 //	go run ./test/quality -prompt [-misses] [FOLDER…]
 //
@@ -82,7 +83,7 @@ func main() {
 		return
 	}
 	if *ablate {
-		if err := printAblation(); err != nil {
+		if err := printAblation(flag.Args()); err != nil {
 			fmt.Fprintln(os.Stderr, "quality:", err)
 			os.Exit(3)
 		}
