@@ -160,7 +160,18 @@ func TestALostNodeStandsOnTheJob(t *testing.T) {
 // Pods that a quota refuses are visible in the operator's events at once, and on the job ten seconds later;
 // of a job whose operator is only slow nothing is said yet.
 func TestRefusedPodsStandOnTheJobWithinTenSeconds(t *testing.T) {
-	for name, refused := range map[string]bool{"a quota refuses them": true, "nothing is known": false} {
+	for name, why := range map[string]struct{ message, says string }{
+		"a quota refuses them": {
+			`Error creating: pods "train-master-0" is forbidden: exceeded quota: team, requested: requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=8, limited: requests.nvidia.com/gpu=8`,
+			"exceeded quota: team",
+		},
+		"a webhook refuses them": {
+			`Error creating: admission webhook "guard.example.com" denied the request: images of this registry are not allowed`,
+			"guard.example.com",
+		},
+		"nothing is known": {},
+	} {
+		refused := why.message != ""
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.job.SetCreationTimestamp(metav1.NewTime(start))
@@ -171,7 +182,7 @@ func TestRefusedPodsStandOnTheJobWithinTenSeconds(t *testing.T) {
 				e := &corev1.Event{
 					ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "e"}, Type: "Warning", Reason: "FailedCreatePod", Count: 3,
 					InvolvedObject: corev1.ObjectReference{Kind: "PyTorchJob", Namespace: "ml", Name: "train", UID: "job-1"},
-					Message:        `Error creating: pods "train-master-0" is forbidden: exceeded quota: team, requested: requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=8, limited: requests.nvidia.com/gpu=8`,
+					Message:        why.message,
 					LastTimestamp:  metav1.NewTime(start.Add(time.Second)),
 				}
 				if _, err := w.kube.CoreV1().Events("ml").Create(t.Context(), e, metav1.CreateOptions{}); err != nil {
@@ -184,7 +195,7 @@ func TestRefusedPodsStandOnTheJobWithinTenSeconds(t *testing.T) {
 			}
 			w.pass(time.Second)
 			again := w.reconcile()
-			if refused != strings.Contains(w.job.GetAnnotations()[Waiting], "exceeded quota: team") || again != control.SilentAfter-visible || !refused && len(w.patches) != 0 {
+			if refused != (refused && strings.Contains(w.job.GetAnnotations()[Waiting], why.says)) || again != control.SilentAfter-visible || !refused && len(w.patches) != 0 {
 				t.Errorf("after %s the job says %v, next look after %s", visible, w.job.GetAnnotations(), again)
 			}
 			w.pass(again)
