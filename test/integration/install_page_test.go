@@ -84,7 +84,7 @@ var _ = Describe("The page about installing", Ordered, func() {
 
 	BeforeAll(func(ctx SpecContext) {
 		var err error
-		own, err = cluster.Start(context.Background(), cluster.Options{Progress: GinkgoWriter})
+		own, err = cluster.Start(context.Background(), cluster.Options{Progress: GinkgoWriter, Parts: cluster.ControllerManager}) // namespaces end
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() error { return own.Stop() })
 		root, err = filepath.Abs(filepath.Join("..", ".."))
