@@ -153,13 +153,17 @@ func (f *Follower) load(ctx context.Context) (bool, error) {
 // mostBytes bounds an error in an annotation and in an Event.
 const mostBytes = 1024
 
-// tell writes what is in force and what is wrong where it has changed. Every replica does; what they
-// write is the same, unless they see different things.
-func (f *Follower) tell(ctx context.Context, revision string, events record.EventRecorder) {
-	why := f.Broken()
+func bounded(why string) string {
 	if len(why) > mostBytes {
 		why = strings.ToValidUTF8(why[:mostBytes-len("…")], "") + "…"
 	}
+	return why
+}
+
+// tell writes what is in force and what is wrong where it has changed. Every replica does; what they
+// write is the same, unless they see different things.
+func (f *Follower) tell(ctx context.Context, revision string, events record.EventRecorder) {
+	why := bounded(f.Broken())
 	note := map[string]any{}
 	if why != "" {
 		note[f.o.Annotation] = why

@@ -131,7 +131,7 @@ func (p *Program) Ask(ctx context.Context, input *ast.Term, limits Limits) (answ
 // machine is one run.
 type machine struct {
 	program *Program
-	context context.Context //nolint:containedctx // of one run: built-in functions are given it
+	context context.Context // of one run: built-in functions are given it
 	limits  Limits
 	memo    []memo // of functions without parameters, by their place
 	stack   []*ast.Term

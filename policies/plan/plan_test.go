@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -213,4 +214,49 @@ func TestWhatIsLeftToOPA(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzPlansSayWhatOPASays: any rules that compile, about any input.
+func FuzzPlansSayWhatOPASays(f *testing.F) {
+	for _, rules := range []string{
+		"p contains x if some x in input.a",
+		"p := [x | some x in input.a; x > 1]",
+		"p if every x in input.a { x > 0 }",
+		"default p := false\n\np if not input.b",
+		"p[k] := v if some k, v in input.c",
+		"f(x) := y if y := x + 1\n\np contains f(x) if some x in input.a",
+		"p := {k: v | some k, v in input.c; startswith(k, \"x\")}",
+		"p := 1 if input.a[0] == 1 else := 2 if input.b",
+	} {
+		f.Add(rules, `{"a": [1, 2, 3], "b": false, "c": {"x": 1, "y": [2]}}`)
+	}
+	f.Fuzz(func(t *testing.T, rules, input string) {
+		var asked any
+		if json.Unmarshal([]byte(input), &asked) != nil {
+			return
+		}
+		w, err := worldOf([]string{"package a\n\n" + rules}, nil, asked)
+		if err != nil {
+			return
+		}
+		ctx, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		for _, at := range w.rules() {
+			p, err := plan.Of(ctx, at, w.compiler, w.store, w.data)
+			if err != nil {
+				continue
+			}
+			got, err := p.Ask(ctx, ast.NewTerm(w.input), plan.Limits{Until: time.Now().Add(time.Second)})
+			if err != nil {
+				continue
+			}
+			want, err := w.asked(ctx, at)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil || (got == nil) != (want == nil) || got != nil && got.Compare(want) != 0 {
+				t.Errorf("%v is %v; OPA says %v, %v\n%s\n%s", at, got, want, err, rules, input)
+			}
+		}
+	})
 }

@@ -18,10 +18,28 @@ import (
 // capName is what a constant is called that bounds something.
 var capName = regexp.MustCompile(`^(?:[mM]ost|[mM]ax)(?:$|[A-Z])`)
 
-// caps are the constants in preflight that bound what is read, tried or kept, each with the test that goes
+// caps are the constants in preflight and policies that bound what is read, tried or kept, each with the test that goes
 // one above it: its folder, its name, and the case where it has several. There the answer is unknown and says
 // why, an error, or proven to be the same. A path that ends in .txtar is a fixture of a check.
 var caps = map[string]string{
+	"policies.mostBundle":       "policies.TestABundleIsRefused/it unpacks to more than the bound",
+	"policies.mostDecision":     "policies.TestALargeDecisionLosesItsObject",
+	"policies.mostFailed":       "policies.TestExplanationsAreBounded",
+	"policies.mostInlined":      "policies.TestWhatDoublesIsNotEvaluatedPartially",
+	"policies.mostMasked":       "policies.TestPlacesThatAreMaskedAreNamedUpToABound",
+	"policies.mostMemory":       "policies.TestTheWatcherStopsWhatFillsTheHeap",
+	"policies.mostProblems":     "policies.TestAReplayIsBounded",
+	"policies.mostRefusedJobs":  "policies.TestAReplayIsBounded",
+	"policies.mostShown":        "policies.TestALongLineIsNotShown",
+	"policies.mostTime":         "policies.TestLoopsAndBombsEnd",
+	"policies.mostValue":        "policies.TestExplanationsAreBounded",
+	"policies.hold.most":        "policies.TestTheSixthErrorIsCounted",
+	"policies.short.most":       "policies.TestTheSixthErrorIsCounted",
+	"policies.mostWaiting":      "policies.TestARecorderHoldsUpNobody",
+	"policies/oci.mostBytes":    "policies/oci.TestAnErrorInAnAnnotationIsBounded",
+	"policies/oci.mostLayer":    "policies/oci.TestWhatIsNotFetched",
+	"policies/oci.mostManifest": "policies/oci.TestWhatIsNotFetched",
+
 	"preflight/checks/counts.mostConfig":             "preflight/checks/counts.TestBatchSizesIn/beyond what is looked at",
 	"preflight/checks/counts.mostConfigs":            "preflight/checks/counts.TestBatchSizesIn/more than are looked for",
 	"preflight/checks/counts.mostObjects":            "preflight/checks/counts.TestBatchSizesIn/behind one object too many",
@@ -91,11 +109,13 @@ var caps = map[string]string{
 
 func TestEveryCapHasATestOneAboveIt(t *testing.T) {
 	found := map[string]bool{}
-	parseAll(t, "preflight", false, func(folder string, f *ast.File) {
-		for name := range capsIn(f) {
-			found[folder+"."+name] = true
-		}
-	})
+	for _, below := range []string{"preflight", "policies"} {
+		parseAll(t, below, false, func(folder string, f *ast.File) {
+			for name := range capsIn(f) {
+				found[folder+"."+name] = true
+			}
+		})
+	}
 	for name := range found {
 		if _, ok := caps[name]; !ok {
 			t.Errorf("%s is a cap without a test one above it; write one, and name it in caps", name)
