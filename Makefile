@@ -33,13 +33,15 @@ prometheus: ## the Prometheus that one integration test asks, into bin/controlpl
 	@$(GO) run ./test/controlplane/build prometheus
 
 .PHONY: demo
-demo: build controlplane ## the whole line on a real control plane; ONCE=1 ends by itself
+demo: build ## the whole line on a real control plane, and offline scenes while that is built; ONCE=1 ends by itself
+	@GO='$(GO)' test/demo/offline.sh
 	@$(GO) build -o bin/demo ./test/demo
 	@bin/demo $(if $(ONCE),--once)
 
 .PHONY: test
-test: controlplane prometheus build bin/tools/helm bin/tools/promtool ## everything: unit, command line, integration, end to end
+test: controlplane prometheus build bin/tools/helm bin/tools/promtool ## everything: unit, command line, pages in a browser where there is one, integration, end to end
 	@CGO_ENABLED=1 $(GO) run ./test/summary -- $(GO) test -race -shuffle=on -timeout 25m $(UNIT)
+	@$(MAKE) --no-print-directory browser
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
 .PHONY: test-release
@@ -59,7 +61,7 @@ e2e: controlplane prometheus build bin/tools/helm ## only the tests that need th
 	@$(GO) run ./test/summary -- $(GO) test -tags integration -shuffle=on -timeout 25m -p 1 $(INTEGRATION)
 
 .PHONY: browser
-browser: ## opens the pages of -o html in Chromium, where there is one: errors, width, contrast, keyboard, time
+browser: ## opens the pages of -o html and of the board in Chromium, where there is one: errors, width, axe, keyboard, pictures, time
 	@cd test/browser && $(GO) test -count=1 -v ./... | grep -vE '^(=== )'; exit $${PIPESTATUS[0]}
 
 .PHONY: chaos

@@ -28,6 +28,8 @@ func renderCheck(to io.Writer, format string, jobs []reviewed, troubles []prefli
 		return renderJUnit(to, jobs, troubles)
 	case "github":
 		return renderGitHub(to, jobs, troubles)
+	case "gitlab":
+		return renderGitLab(to, jobs, troubles)
 	default:
 		return renderText(to, jobs, troubles, paint)
 	}

@@ -5,6 +5,7 @@ package browser
 import (
 	"context"
 	_ "embed"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,6 +25,22 @@ import (
 
 //go:embed faults.js
 var faults string
+
+//go:embed picture.js
+var picture string
+
+// axe looks for what keeps people from reading a page who see little, hear it read or have no mouse; where it is
+// from stands in axe/README.md.
+//
+//go:embed axe/axe.min.js
+var axe string
+
+// axeRun runs its rules for WCAG and good practice. Rows of a table come from one template: 20 stand for all.
+const axeRun = `document.querySelectorAll("tbody").forEach(b => [...b.rows].slice(20).forEach(r => r.remove()));
+axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then(
+	r => r.violations.flatMap(v => v.nodes.slice(0, 3).map(n => v.id + ": " + v.help + ": " + n.html.slice(0, 120))))`
+
+var update = flag.Bool("update", false, "rewrite what the pictures are made of")
 
 // program is the command, built from this checkout.
 func program(t *testing.T) string {
@@ -56,13 +73,14 @@ func chromium(t *testing.T) context.Context {
 			return ctx
 		}
 	}
-	t.Skip("not run: there is no Chromium (Debian's package is called chromium)")
+	t.Skip("not run: the pages of diagnose, fit, audit and board, because there is no Chromium (Debian's package is called chromium)")
 	return nil
 }
 
 func TestPages(t *testing.T) {
 	browser := chromium(t)
 	signalbox, dir := program(t), t.TempDir()
+	pictures := map[string]string{"a failed gang": "timeline", "a gang that doesn't fit": "map"}
 	for name, args := range map[string][]string{
 		"a failed gang":           {"diagnose", "--bundle", "../promises/bundles/a2-oom"},
 		"an exit code only":       {"diagnose", "--bundle", "../promises/bundles/a2b-137-no-oom"},
@@ -87,15 +105,45 @@ func TestPages(t *testing.T) {
 			}
 			for _, width := range []int64{390, 1440} {
 				for _, scheme := range []string{"light", "dark"} {
-					look(t, browser, page, width, scheme)
+					look(t, browser, "file://"+page, "file://"+page, width, scheme)
 				}
+			}
+			if golden := pictures[name]; golden != "" {
+				compare(t, browser, "file://"+page, filepath.Join("testdata", golden+".txt"))
 			}
 		})
 	}
 }
 
-// look opens a page once and says what is wrong with it.
-func look(t *testing.T, browser context.Context, page string, width int64, scheme string) {
+// compare fails unless the pictures of a page are made of what they were made of.
+func compare(t *testing.T, browser context.Context, page, golden string) {
+	t.Helper()
+	ctx, stop := chromedp.NewContext(browser)
+	defer stop()
+	if err := chromedp.Do(ctx, chromedp.Navigate(page)); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(lines, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: want\n%s\ngot\n%s\nIf the new picture is right: go test -update", golden, want, got)
+	}
+}
+
+// look opens a page once and says what is wrong with it. It may load what begins with allowed.
+func look(t *testing.T, browser context.Context, page, allowed string, width int64, scheme string) {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(browser)
 	defer stop()
@@ -115,7 +163,7 @@ func look(t *testing.T, browser context.Context, page string, width int64, schem
 		case *log.EventEntryAdded:
 			hear(fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text))
 		case *network.EventRequestWillBeSent:
-			if !strings.HasPrefix(e.Request.URL, "file://"+page) {
+			if !strings.HasPrefix(e.Request.URL, allowed) {
 				hear("loads " + e.Request.URL)
 			}
 		}
@@ -135,7 +183,7 @@ func look(t *testing.T, browser context.Context, page string, width int64, schem
 	must(err)
 	_, err = chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 	must(err)
-	must(chromedp.Do(ctx, chromedp.Navigate("file://"+page)))
+	must(chromedp.Do(ctx, chromedp.Navigate(page)))
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](faults))
 	must(err)
 	took, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`))
@@ -158,7 +206,11 @@ func look(t *testing.T, browser context.Context, page string, width int64, schem
 	if want := min(links, 20); stops != want {
 		wrong = append(wrong, fmt.Sprintf("Tab reaches %d of %d links, or does not show where it is", stops, want))
 	}
-	for _, w := range append(wrong, found...) {
+	_, err = chromedp.Run(ctx, chromedp.Evaluate[bool](axe+"\n;true"))
+	must(err)
+	barriers, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](axeRun, chromedp.EvalAwaitPromise))
+	must(err)
+	for _, w := range slices.Concat(wrong, found, barriers) {
 		t.Errorf("%d pixels, %s: %s", width, scheme, w)
 	}
 	t.Logf("%d pixels, %s: there after %.0f ms", width, scheme, took)
