@@ -230,7 +230,7 @@ func auditSections(a audited) []browser.Section {
 		s := browser.Section{Title: j.Job.String(), Word: string(j.Decision), State: map[preflight.Decision]browser.State{
 			preflight.Denied: browser.Bad, preflight.Warned: browser.Busy, preflight.Allowed: browser.Good,
 		}[j.Decision]}
-		t := browser.Table{Title: "Found", Head: []string{"", "check or policy", "says", "what to do"}}
+		t := browser.Table{Title: "Found", Head: []string{"gravity", "check or policy", "says", "what to do"}}
 		for _, l := range lines {
 			t.Rows = append(t.Rows, browser.Cells(l.Severity.String(), l.Check, cmp.Or(oneLine(l.Message), string(l.Path)), l.Remedy))
 		}
