@@ -35,6 +35,9 @@ func schemaOf(t reflect.Type) map[string]any {
 	case reflect.Struct:
 		properties := map[string]any{}
 		for f := range t.Fields() {
+			if f.Tag.Get("policy") == "-" { // of other documents only
+				continue
+			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "-" {
 				continue // JSON has it not

@@ -64,6 +64,7 @@ func writerOf(t reflect.Type) writer {
 		return structOf(t)
 	case reflect.Pointer:
 		return pointerTo(t.Elem())
+	default:
 	}
 	return viaJSON
 }

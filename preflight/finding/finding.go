@@ -9,13 +9,13 @@ import "github.com/signalbox-dev/signalbox/preflight/job"
 type Finding struct {
 	Check    string   `json:"check"` // slug, never renamed
 	Severity Severity `json:"severity"`
-	Path     job.Path `json:"path"`              // where to edit
-	Message  string   `json:"message"`           // what is, with both numbers; no advice
-	Remedy   string   `json:"remedy,omitempty"`  // what to do; one imperative sentence
-	Facts    []Fact   `json:"facts,omitempty"`   // the same numbers for machines, in declared order
-	Runbook  string   `json:"runbook,omitempty"` // the address of a page about the check; empty: nobody named where pages are
-	Rule     string   `json:"-"`                 // of the limit before the nodes that the finding is about; empty: of none
-	Meant    string   `json:"-"`                 // the name for which what is written at Path is a slip; empty: none is near
+	Path     job.Path `json:"path"`                         // where to edit
+	Message  string   `json:"message"`                      // what is, with both numbers; no advice
+	Remedy   string   `json:"remedy,omitempty"`             // what to do; one imperative sentence
+	Facts    []Fact   `json:"facts,omitempty"`              // the same numbers for machines, in declared order
+	Runbook  string   `json:"runbook,omitempty" policy:"-"` // the address of a page about the check; empty: nobody named where pages are
+	Rule     string   `json:"-"`                            // of the limit before the nodes that the finding is about; empty: of none
+	Meant    string   `json:"-"`                            // the name for which what is written at Path is a slip; empty: none is near
 }
 
 // Fact is one number or name of a finding, for Rego and JSON.
