@@ -175,7 +175,7 @@ var _ = Describe("A job that was admitted while no webhook answered", Ordered, f
 			}
 			until, _ = time.Parse(time.RFC3339, kept.Data["swept-until"])
 			return until
-		}).WithTimeout(2 * time.Minute).Should(BeTemporally(">", stored.GetCreationTimestamp().Time))
+		}).WithTimeout(2 * time.Minute).Should(BeTemporally(">=", stored.GetCreationTimestamp().Time))
 
 		first.session.Kill().Wait()
 		grown, err := jobs.Get(ctx, "grown", metav1.GetOptions{})
