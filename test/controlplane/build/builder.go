@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -71,7 +72,7 @@ func (b builder) stampFile(p part) string { return filepath.Join(b.out, ".stamps
 // stamp names everything that decides what a build gives: sources, versions, flags, toolchain.
 func (b builder) stamp(p part) (string, error) {
 	h := sha256.New()
-	_, _ = fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, b.args(p), p.Module, p.Copies)
+	_, _ = fmt.Fprintln(h, runtime.Version(), runtime.GOOS, runtime.GOARCH, args(p), p.Module, p.Copies)
 	dir := filepath.Join(b.root, "test", p.Dir)
 	for _, pattern := range []string{"go.mod", "go.sum", "*.go"} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -89,13 +90,14 @@ func (b builder) stamp(p part) (string, error) {
 	return fmt.Sprintf("%x\n", h.Sum(nil)), nil
 }
 
-// args leave out the state of the repository (-buildvcs): a commit must not make a part out of date.
-func (b builder) args(p part) []string {
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w " + p.LDFlags)}
+// args leave out the state of the repository (-buildvcs) and where the program goes: neither a commit nor another
+// folder makes a part out of date.
+func args(p part) []string {
+	args := []string{"-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w " + p.LDFlags)}
 	if p.Tags != "" {
 		args = append(args, "-tags", p.Tags)
 	}
-	return append(args, "-o", filepath.Join(b.out, "."+p.Name+".new"), p.Package)
+	return append(args, p.Package)
 }
 
 // build writes beside the old program and renames at the end: a running one is not disturbed, and an
@@ -110,7 +112,7 @@ func (b builder) build(ctx context.Context, p part) error {
 	}
 	fresh := filepath.Join(b.out, "."+p.Name+".new")
 	defer func() { _ = os.Remove(fresh) }()
-	if _, err := b.goTool(ctx, p, b.args(p)...); err != nil {
+	if _, err := b.goTool(ctx, p, slices.Concat([]string{"build", "-o", fresh}, args(p))...); err != nil {
 		return err
 	}
 	if err := b.copyFiles(ctx, p); err != nil {
