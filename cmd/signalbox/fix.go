@@ -106,11 +106,10 @@ func (f *fixer) kind(ctx context.Context, d manifest.Document) error {
 	gvk := d.Object.GroupVersionKind()
 	meant := misspelt(gvk)
 	text := f.read(d)
-	if meant == "" || text == nil {
+	if meant.Empty() || text == nil {
 		return nil
 	}
-	kind, version, _ := strings.Cut(meant, " of ")
-	edits := changes(edit{at: "kind", with: kind}, gvk.Kind, edit{at: "apiVersion", with: version}, gvk.GroupVersion().String())
+	edits := changes(edit{at: "kind", with: meant.Kind}, gvk.Kind, edit{at: "apiVersion", with: meant.GroupVersion().String()}, gvk.GroupVersion().String())
 	out, ok := editText(text, d, edits)
 	if !ok {
 		return nil
@@ -124,7 +123,7 @@ func (f *fixer) kind(ctx context.Context, d manifest.Document) error {
 		return err
 	}
 	f.changed[d.Source] = out
-	f.cured = append(f.cured, fmt.Sprintf("kind %s of %s is %s", gvk.Kind, gvk.GroupVersion(), meant))
+	f.cured = append(f.cured, fmt.Sprintf("kind %s of %s is %s of %s", gvk.Kind, gvk.GroupVersion(), meant.Kind, meant.GroupVersion()))
 	return f.job(ctx, *r)
 }
 

@@ -129,10 +129,10 @@ func (in *input) uncovered() {
 	passed := map[string]int{}
 	for _, d := range in.others {
 		gvk := d.Object.GroupVersionKind()
-		if meant := misspelt(gvk); meant != "" {
+		if meant := misspelt(gvk); !meant.Empty() {
 			in.trouble(&manifest.Problem{
 				Source: d.Source, Line: d.Position("kind"),
-				Have: fmt.Sprintf("kind %s of %s is not known", gvk.Kind, gvk.GroupVersion()), Want: meant,
+				Have: fmt.Sprintf("kind %s of %s is not known", gvk.Kind, gvk.GroupVersion()), Want: meant.Kind + " of " + meant.GroupVersion().String(),
 			})
 			continue
 		}
@@ -191,17 +191,17 @@ func builtIn(gvk schema.GroupVersionKind) bool {
 }
 
 // misspelt is the covered kind that an object means whose kind, group or version is written
-// wrong; empty: none is close enough to say so. A kind that nobody knows would be passed over,
+// wrong; the zero value: none is close enough to say so. A kind that nobody knows would be passed over,
 // and the job with it.
-func misspelt(gvk schema.GroupVersionKind) string {
-	best, nearest := "", 10
+func misspelt(gvk schema.GroupVersionKind) (best schema.GroupVersionKind) {
+	nearest := 10
 	for _, k := range kinds.All() {
 		for _, have := range k.GVKs {
 			kind, nearKind := distance(gvk.Kind, have.Kind)
 			group, nearGroup := distance(gvk.Group, have.Group)
 			nearGroup = nearGroup || gvk.Group == "" && builtIn(have)
 			if (group == 0 && nearKind || kind == 0 && nearGroup) && kind+group < nearest {
-				best, nearest = have.Kind+" of "+have.GroupVersion().String(), kind+group
+				best, nearest = have, kind+group
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func flagMeant(c *cobra.Command, err error) string {
 		}
 	})
 	if name := unknown.GetSpecifiedName(); len(name) > 1 {
-		return string(check.DidYouMean("--"+name, names))
+		return check.DidYouMean("--"+name, names).String()
 	}
 	return ""
 }

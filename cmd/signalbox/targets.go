@@ -79,7 +79,7 @@ func hint(arg string) string {
 	case !ok || strings.Contains(name, "/"):
 		return fmt.Sprintf("; for a log that does exist: --log %s", arg)
 	}
-	return string(check.DidYouMean(strings.ToLower(word), names))
+	return check.DidYouMean(strings.ToLower(word), names).String()
 }
 
 // reach is the cluster, or an error that says what else would do.
@@ -129,7 +129,7 @@ func (c *liveCluster) elsewhere(ctx context.Context, t target) string {
 		for i := range here.Items {
 			names = append(names, here.Items[i].GetName())
 		}
-		return string(check.DidYouMean(t.name, names))
+		return check.DidYouMean(t.name, names).String()
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ var choiceMisspelt = &check.Check{
 			if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) }); i >= 0 {
 				meant = check.DidYouMean(known[i], known[i:i+1])
 			}
-			if meant == "" {
+			if meant.Name() == "" {
 				return // a word of a newer release, or of nobody
 			}
 			p.Reportf(at, "%s is %q; it takes %s%s", facts.LastStep(at), word, `"`+strings.Join(known, `", "`)+`"`, meant)

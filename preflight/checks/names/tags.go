@@ -58,7 +58,7 @@ func unfilledTags(j *job.Job, text string) string {
 	var said []string
 	for _, name := range left {
 		if !slices.Contains(names, name) && (!hidden || !strings.HasPrefix(name, "$secrets.")) {
-			said = append(said, facts.Quoted("<% "+name+" %>")+string(check.DidYouMean(name, names)))
+			said = append(said, facts.Quoted("<% "+name+" %>")+check.DidYouMean(name, names).String())
 		}
 	}
 	return strings.Join(said, " and ")
