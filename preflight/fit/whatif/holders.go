@@ -129,22 +129,24 @@ func debugging(p *cluster.Pod) bool {
 }
 
 func (j *runningJob) holder() Holder {
-	out := Holder{Kind: cmp.Or(j.kind, "Job"), Namespace: j.namespace, Name: j.name, Pods: len(j.pods), Devices: j.devices}
+	out := Holder{Kind: cmp.Or(j.kind, "Job"), Namespace: j.namespace, Name: j.name, Pods: len(j.pods), Devices: j.devices, Marks: j.marks()}
 	out.Pod = j.pods[0].Name()
-	deleted, debug := true, false
 	for _, p := range j.pods {
-		if !slices.Contains(out.Nodes, p.Node()) {
-			out.Nodes = append(out.Nodes, p.Node())
-		}
-		deleted, debug = deleted && p.Deleted(), debug || debugging(p)
+		out.Nodes = append(out.Nodes, p.Node())
 		out.Pod = min(out.Pod, p.Name())
 	}
 	slices.Sort(out.Nodes)
-	if debug {
-		out.Marks = append(out.Marks, "a notebook")
+	out.Nodes = slices.Compact(out.Nodes)
+	return out
+}
+
+// marks say why it may be the one to end.
+func (j *runningJob) marks() (out []string) {
+	if slices.ContainsFunc(j.pods, debugging) {
+		out = append(out, "a notebook")
 	}
-	if deleted {
-		out.Marks = append(out.Marks, "is being deleted already")
+	if !slices.ContainsFunc(j.pods, func(p *cluster.Pod) bool { return !p.Deleted() }) {
+		out = append(out, "is being deleted already")
 	}
 	return out
 }
@@ -158,9 +160,12 @@ func (q *holders) search() []*runningJob {
 	}
 	set = q.thinned(set)
 	plan := q.plan
-	byMerit := slices.Clone(q.jobs)
+	byMerit, marks := slices.Clone(q.jobs), make(map[*runningJob]int, len(q.jobs))
+	for _, j := range q.jobs {
+		marks[j] = len(j.marks())
+	}
 	slices.SortStableFunc(byMerit, func(a, b *runningJob) int {
-		return cmp.Or(-cmp.Compare(len(a.holder().Marks), len(b.holder().Marks)), cmp.Compare(a.devices, b.devices), cmp.Compare(len(a.pods), len(b.pods)))
+		return cmp.Or(cmp.Compare(marks[b], marks[a]), cmp.Compare(a.devices, b.devices), cmp.Compare(len(a.pods), len(b.pods)))
 	})
 	for size := 1; size <= len(set); size++ {
 		better, whole := q.ofSize(byMerit, size)
