@@ -95,13 +95,12 @@ func (f *diagnoseFlags) compare(ctx context.Context, sh *shell, args []string) (
 	if len(args) == 2 && !strings.Contains(args[0], "/") && kindCalled(args[0]) != nil {
 		args = []string{args[0] + "/" + args[1]}
 	}
-	switch {
-	case f.bundle != "" && len(args)+len(f.logs) == 0:
-		args = []string{f.bundle}
-	case len(args) == 0 && len(f.logs) == 1:
-		args = f.logs
-	case len(args)+len(f.logs) != 1 || f.bundle != "":
-		return nil, usagef("--against compares two runs; expected one before it, and %d are given", len(args)+len(f.logs)+map[bool]int{true: 1}[f.bundle != ""])
+	args = slices.Concat(args, f.logs)
+	if f.bundle != "" {
+		args = append(args, f.bundle)
+	}
+	if len(args) != 1 {
+		return nil, usagef("--against compares two runs; expected one before it, and %d are given", len(args))
 	}
 	var live *liveCluster
 	var both [2]*finished

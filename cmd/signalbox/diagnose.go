@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -337,104 +336,6 @@ func many(name string) bool {
 	}
 	lower := strings.ToLower(name)
 	return at.IsDir() || strings.HasSuffix(lower, ".tgz") || strings.HasSuffix(lower, ".tar.gz") || strings.HasSuffix(lower, ".tar")
-}
-
-// files reads evidence; standard input only once.
-type files struct {
-	stdin io.Reader
-	used  bool
-}
-
-func newFiles(stdin io.Reader) *files { return &files{stdin: stdin} }
-
-// maxEvidence bounds a file of events or pods, which is held in memory. Logs are not: they are
-// read as they come.
-const maxEvidence = 64 << 20
-
-// open opens a file as text. What is empty or no text is an error here, not later.
-func (f *files) open(name, want string) (io.ReadCloser, error) {
-	in := io.NopCloser(f.stdin)
-	if name == "-" {
-		if f.used {
-			return nil, usagef("- is given twice; standard input can be read once")
-		}
-		f.used = true
-	} else {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, unreadable(name, strings.TrimPrefix(err.Error(), "open "+name+": "), "a readable file")
-		}
-		in = file
-	}
-	text, err := plain(in)
-	if err != nil {
-		_ = in.Close() // what is wrong with it is said already
-		if said, ok := strings.CutPrefix(err.Error(), "read "+name+": "); ok {
-			return nil, unreadable(name, said, "a readable file")
-		}
-		return nil, unreadable(name, err.Error(), want+" as text")
-	}
-	r := bufio.NewReader(text)
-	if _, err := r.Peek(1); errors.Is(err, io.EOF) {
-		_ = in.Close() // what is wrong with it is said already
-		return nil, unreadable(name, "is empty", "a log, events or pods")
-	}
-	return readCloser{r, in}, nil
-}
-
-type readCloser struct {
-	io.Reader
-	io.Closer
-}
-
-func unreadable(name, have, want string) error {
-	return &manifest.Problem{Source: name, Have: have, Want: want}
-}
-
-// log opens a log of a case: now, and anew whenever it is read again, which standard input
-// cannot be.
-func (f *files) log(name string) (func() (io.ReadCloser, error), error) {
-	first, err := f.open(name, "a log")
-	if err != nil {
-		return nil, err
-	}
-	if at, err := os.Stat(name); name != "-" && err == nil && at.Mode().IsRegular() {
-		_ = first.Close() // it can be read; a gang of a thousand is not kept open at once
-		first = nil
-	}
-	return func() (io.ReadCloser, error) {
-		if first != nil {
-			in := first
-			first = nil
-			return in, nil
-		}
-		return f.open(name, "a log")
-	}, nil
-}
-
-// all reads a whole file of events or pods. Of a compressed one that was cut, what is there is read.
-func (f *files) all(name string) ([]byte, error) {
-	in, err := f.open(name, "events or pods")
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxEvidence+1))
-	switch {
-	case len(text) > maxEvidence:
-		return nil, unreadable(name, fmt.Sprintf("holds more than %d MiB", maxEvidence>>20), "the part about this job")
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, unreadable(name, strings.TrimPrefix(err.Error(), "read "+name+": "), "a readable file")
-	}
-	return text, nil
-}
-
-// shown is a file's name as it is printed: who names files may want to be obeyed by a terminal.
-func shown(name string) string {
-	if name == "-" {
-		return "stdin"
-	}
-	return visibleLine(filepath.ToSlash(name))
 }
 
 // live diagnoses jobs of the cluster.

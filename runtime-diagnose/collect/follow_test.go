@@ -53,13 +53,15 @@ func TestEventsAreFollowedAndNotAskedFor(t *testing.T) {
 	defer func() { stop(); <-ended }()
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		for range 500 {
-			if ok() {
-				return
+		looks, end := time.NewTicker(10*time.Millisecond), time.After(30*time.Second)
+		defer looks.Stop()
+		for !ok() { // the watch runs in a goroutine of its own
+			select {
+			case <-looks.C:
+			case <-end:
+				t.Fatalf("it did not come about that %s", what)
 			}
-			time.Sleep(10 * time.Millisecond) //nolint:forbidigo // a watch runs in a goroutine of its own
 		}
-		t.Fatalf("it did not come about that %s", what)
 	}
 	held := func() int { all, _, _ := f.of("ml"); return len(all) }
 	until("the Events are there", func() bool { return held() == 3 })

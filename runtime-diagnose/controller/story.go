@@ -181,8 +181,6 @@ func (s *storyteller) tell(ctx context.Context, t task) {
 		s.metrics.asked(err, told, time.Since(began), s.explain.Budget)
 		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
 			s.accounts.note()
-		}
-		if !told.Shared && !errors.Is(err, explain.ErrBudget) {
 			s.tired.note(err == nil, time.Now())
 		}
 		if err == nil {
