@@ -32,6 +32,10 @@ controlplane: ## the programs that the demo and the tests start, into bin/contro
 prometheus: ## the Prometheus that one integration test asks, into bin/controlplane (once: about 3 minutes)
 	@$(GO) run ./test/controlplane/build prometheus
 
+.PHONY: gatekeeper
+gatekeeper: ## the Gatekeeper that the load is measured beside, into bin/controlplane (once: about 3 minutes)
+	@$(GO) run ./test/controlplane/build gatekeeper
+
 .PHONY: demo
 demo: build ## the whole line on a real control plane, and offline scenes while that is built; ONCE=1 ends by itself
 	@GO='$(GO)' test/demo/offline.sh
@@ -143,7 +147,7 @@ bench-fairness: ## what one user with slow jobs costs the reviews of all others,
 	@GOMAXPROCS=2 $(GO) run ./test/bench/fairness
 
 .PHONY: bench-webhook
-bench-webhook: build controlplane ## what creating jobs costs without and with the webhook, on a real API server with 5,000 nodes and 100,000 pods, into docs/benchmarks-webhook.md (BENCH=-cpuprofile=FILE: where the time goes)
+bench-webhook: build controlplane gatekeeper ## what creating jobs costs without a webhook, with Gatekeeper and with Signalbox, on a real API server with 5,000 nodes and 100,000 pods, into docs/benchmarks-webhook.md (BENCH=-cpuprofile=FILE: where the time goes)
 	@$(GO) run ./test/bench/admission -page docs/benchmarks-webhook.md $(BENCH)
 
 # One run of each benchmark is noise; benchstat wants six for a median it can vouch for.

@@ -15,14 +15,36 @@ import (
 	"github.com/signalbox-dev/signalbox/test/resident"
 )
 
-// box is Signalbox as it is installed: its manifests, its account, the binary.
-type box struct {
-	pid            int
-	metrics, debug string // URLs
+// subject is a webhook that is measured, and the process behind it.
+type subject struct {
+	name string // of what was installed
+	hook string // of its webhook
+	pid  int
+	// of Signalbox alone; URLs
+	metrics, debug string
 }
 
-func install(ctx context.Context, plane *cluster.Cluster, s settings) (*box, error) {
+// underShell runs a program in such a way that its process number is known: the shell writes down its own, which is
+// the program's afterwards.
+func underShell(pidFile, program string, args ...string) []string {
+	return append([]string{"-c", `echo $$ > "$0"; exec "$@"`, pidFile, program}, args...)
+}
+
+// pidIn reads the number that underShell wrote.
+func pidIn(file string) (int, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(text)))
+}
+
+// installSignalbox installs Signalbox as it is shipped: its manifests, its account, the binary.
+func installSignalbox(ctx context.Context, plane *cluster.Cluster, s settings) (*subject, error) {
 	if _, err := plane.Kubectl(ctx, "apply", "-k", filepath.Join(s.root, "config", "local")); err != nil {
+		return nil, err
+	}
+	if err := plane.Apply(ctx, signalboxPolicies); err != nil {
 		return nil, err
 	}
 	kubeconfig, err := plane.KubeconfigFor(ctx, "signalbox-system", "signalbox")
@@ -30,9 +52,8 @@ func install(ctx context.Context, plane *cluster.Cluster, s settings) (*box, err
 		return nil, err
 	}
 	file, pidFile := filepath.Join(plane.Dir(), "signalbox.yaml"), filepath.Join(plane.Dir(), "signalbox.pid")
-	out := &box{}
+	out := &subject{name: "Signalbox", hook: "validate.signalbox.dev"}
 	err = plane.Run(ctx, cluster.Program{
-		// The shell writes down its own number, which is the program's.
 		Name: "signalbox", Path: "/bin/sh", Ports: 4,
 		Args: func(port []int) ([]string, error) {
 			patch := fmt.Sprintf(`[{"op":"replace","path":"/webhooks/0/clientConfig/url","value":"https://127.0.0.1:%d/validate"}]`, port[0])
@@ -52,7 +73,7 @@ func install(ctx context.Context, plane *cluster.Cluster, s settings) (*box, err
 			if s.onlyWebhook {
 				serve = append(serve, "--webhook")
 			}
-			return append([]string{"-c", `echo $$ > "$0"; exec "$@"`, pidFile}, serve...), os.WriteFile(file, text, 0o600)
+			return underShell(pidFile, serve[0], serve[1:]...), os.WriteFile(file, text, 0o600)
 		},
 		Ready: func(ctx context.Context, port []int) error {
 			return cluster.Answers(ctx, fmt.Sprintf("http://127.0.0.1:%d/readyz", port[1]))
@@ -61,19 +82,15 @@ func install(ctx context.Context, plane *cluster.Cluster, s settings) (*box, err
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(pidFile)
-	if err != nil {
-		return nil, err
-	}
-	out.pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+	out.pid, err = pidIn(pidFile)
 	return out, err
 }
 
 // peak is the most memory that the process ever had, in MiB.
-func (b *box) peak() float64 { return resident.PeakOf(b.pid) }
+func (b *subject) peak() float64 { return resident.PeakOf(b.pid) }
 
 // cpu is the processor time of the process, in seconds (proc(5), stat: utime and stime in hundredths).
-func (b *box) cpu() float64 {
+func (b *subject) cpu() float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.pid))
 	if err != nil {
 		return 0
@@ -89,7 +106,7 @@ func (b *box) cpu() float64 {
 }
 
 // profile writes what the time goes to for so many seconds.
-func (b *box) profile(ctx context.Context, seconds int, file string) error {
+func (b *subject) profile(ctx context.Context, seconds int, file string) error {
 	text, err := fetch(ctx, fmt.Sprintf("%s/pprof/profile?seconds=%d", b.debug, seconds))
 	if err != nil {
 		return err
@@ -98,7 +115,7 @@ func (b *box) profile(ctx context.Context, seconds int, file string) error {
 }
 
 // heap writes what the memory holds.
-func (b *box) heap(ctx context.Context, file string) error {
+func (b *subject) heap(ctx context.Context, file string) error {
 	text, err := fetch(ctx, b.debug+"/pprof/heap?gc=1")
 	if err != nil {
 		return err
@@ -107,10 +124,13 @@ func (b *box) heap(ctx context.Context, file string) error {
 	return os.WriteFile(file, text, 0o644)
 }
 
-// counted is the sum of a counter of the process over all its labels.
-func (b *box) counted(ctx context.Context, name string) (float64, error) {
+// unchecked is how many things Signalbox says it did not check.
+func (b *subject) unchecked(ctx context.Context) (float64, error) {
+	if b.metrics == "" {
+		return 0, nil
+	}
 	text, err := fetch(ctx, b.metrics)
-	return sum(string(text), name, ""), err
+	return sum(string(text), "signalbox_admission_not_checked_total", ""), err
 }
 
 func fetch(ctx context.Context, url string) ([]byte, error) {

@@ -36,6 +36,7 @@ type settings struct {
 	page        string
 	pprof, heap string
 	onlyWebhook bool
+	gatekeeper  bool
 	root        string
 }
 
@@ -51,6 +52,7 @@ func main() {
 	flag.StringVar(&s.pprof, "cpuprofile", "", "`file` for a profile of Signalbox under the steady rate")
 	flag.StringVar(&s.heap, "memprofile", "", "`file` for a profile of its memory once it is ready")
 	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
+	flag.BoolVar(&s.gatekeeper, "gatekeeper", true, "measure Gatekeeper, too; it is in bin/controlplane")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -88,7 +90,14 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	p.rows = append(p.rows, row{"without a webhook", without})
-	box, err := install(ctx, plane, s)
+	if s.gatekeeper {
+		with, err := measureGatekeeper(ctx, plane, s, job)
+		if err != nil {
+			return err
+		}
+		p.rows = append(p.rows, row{"with Gatekeeper", with})
+	}
+	box, err := installSignalbox(ctx, plane, s)
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,9 @@ func (p page) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What the webhook costs
 
-`+"`make bench-webhook`"+` fills a real API server, creates jobs without a webhook and with Signalbox, and writes this page.
-API server, etcd, Signalbox (%s, one replica) and those who create the jobs share the processors of one machine: where
+`+"`make bench-webhook`"+` fills a real API server, creates jobs without a webhook, with Gatekeeper and with
+Signalbox, and writes this page.
+API server, etcd, the webhook (one replica; Signalbox: %s) and those who create the jobs share the processors of one machine: where
 the load average is above their number, all times are too long.
 
 Measured on %s, on %d processors, at a load average of %s; %d nodes, %d pods, %d claims; a burst of %d jobs, then %g a
@@ -68,7 +69,7 @@ From the call to the answer of `+"`create`"+`, as the client measures it.
 ` + "`" + hookMetric + "`" + `: connection, TLS, review and answer. Its first bucket ends at 5 ms;
 quantiles within a bucket are in proportion, as Prometheus says them, and the mean is exact.
 
-| | | calls | mean | p50 | p99 | at most 5 ms | failed open | not checked | CPU of Signalbox a call |
+| | | calls | mean | p50 | p99 | at most 5 ms | failed open | not checked | CPU of its process a call |
 |---|---|---|---|---|---|---|---|---|---|
 `)
 	for _, r := range p.rows {
@@ -86,9 +87,18 @@ quantiles within a bucket are in proportion, as Prometheus says them, and the me
 	}
 	for _, r := range p.rows {
 		if r.peak > 0 {
-			fmt.Fprintf(&b, "\nMemory of Signalbox at its peak: %.0f MiB.\n", r.peak)
+			fmt.Fprintf(&b, "\nMemory %s at its peak: %.0f MiB.\n", r.name, r.peak)
 		}
 	}
-	b.WriteString("\nGatekeeper with an equivalent template is not part of this run.\n")
+	if !p.settings.gatekeeper {
+		b.WriteString("\nGatekeeper is not part of this run.\n")
+		return b.String()
+	}
+	b.WriteString(`
+Signalbox runs all its checks, the fit of the gang on these nodes, and the policies of its library. Gatekeeper (its own manager,
+built from source, with the operations webhook, status and generate) runs one template of three rules, which Signalbox has as policies: a label that a
+job must carry, registries that images come from, GPUs that a job may ask for. It knows nothing of nodes, quotas or operators, and
+its webhook is narrowed to the kinds of Signalbox' webhook; as installed it is asked about every object.
+`)
 	return b.String()
 }

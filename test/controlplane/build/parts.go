@@ -103,4 +103,10 @@ var parts = []part{
 		Name: "prometheus", Dir: "operators/prometheus", Package: "github.com/prometheus/prometheus/cmd/prometheus",
 		Tags: "remove_all_sd", Asked: true,
 	},
+	{
+		// The peer that the load is measured beside.
+		Name: "gatekeeper", Dir: "tools/gator", Package: "github.com/open-policy-agent/gatekeeper/v3",
+		Asked: true, Module: "github.com/open-policy-agent/gatekeeper/v3",
+		Copies: []files{{"charts/gatekeeper/crds/*.yaml", "crds/gatekeeper"}},
+	},
 }
