@@ -4,14 +4,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
-// CacheOptions keep of pods only what the controller looks at: a cluster has many more pods than
-// jobs, and what a diagnosis needs beyond is read from the API server when it is needed.
+// CacheOptions keep only pods of jobs, and of these only what the controller looks at: a cluster has many more pods
+// than jobs, and what a diagnosis needs beyond is read from the API server when it is needed.
 func CacheOptions() cache.Options {
 	return cache.Options{
 		// A kind that has just gone must not be watched again, for ever and in vain, because somebody asks for a job of it.
 		ReaderFailOnMissingInformer: true,
+		NewInformer:                 informerOf(relevance(kinds.All())),
 		DefaultTransform:            trimManagers,
 		ByObject:                    map[client.Object]cache.ByObject{&corev1.Pod{}: {Transform: trimPod}},
 	}

@@ -120,7 +120,6 @@ func (b *subject) heap(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "at its peak until it was ready: %.0f MiB\n", b.peak())
 	return os.WriteFile(file, text, 0o644)
 }
 

@@ -50,7 +50,7 @@ func main() {
 	flag.DurationVar(&s.lasts, "for", time.Minute, "how long")
 	flag.StringVar(&s.page, "page", "", "`file` to write the page to; empty: to standard output")
 	flag.StringVar(&s.pprof, "cpuprofile", "", "`file` for a profile of Signalbox under the steady rate")
-	flag.StringVar(&s.heap, "memprofile", "", "`file` for a profile of its memory once it is ready")
+	flag.StringVar(&s.heap, "memprofile", "", "`file` for a profile of its memory at the end")
 	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
 	flag.BoolVar(&s.gatekeeper, "gatekeeper", true, "measure Gatekeeper, too; it is in bin/controlplane")
 	flag.Parse()
@@ -101,11 +101,6 @@ func run(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.heap != "" {
-		if err := box.heap(ctx, s.heap); err != nil {
-			return err
-		}
-	}
 	if err := clear(ctx, plane); err != nil {
 		return err
 	}
@@ -114,6 +109,11 @@ func run(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	p.rows = append(p.rows, row{"with Signalbox", with})
+	if s.heap != "" {
+		if err := box.heap(ctx, s.heap); err != nil {
+			return err
+		}
+	}
 	if s.page == "" {
 		_, err = os.Stdout.WriteString(p.String())
 		return err
