@@ -9,6 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -18,15 +19,53 @@ import (
 // object is an object of a view, and what questions look at in it: that is read once, when
 // the object arrives.
 type object struct {
-	Raw  *unstructured.Unstructured
-	read any   // nil: objects of this kind are not read, or this one could not be
-	err  error // why it could not be read
+	whole  *unstructured.Unstructured // nil: it is packed
+	packed []byte                     // JSON
+	read   any                        // nil: objects of this kind are not read, or this one could not be
+	err    error                      // why it could not be read
+}
+
+// Raw is the object as it is written. Read-only.
+func (o *object) Raw() *unstructured.Unstructured {
+	if o.whole != nil {
+		return o.whole
+	}
+	out := &unstructured.Unstructured{}
+	_ = out.UnmarshalJSON(o.packed) // we have written it
+	return out
+}
+
+// Held is an object as whoever follows a cluster holds it, once for himself and for the store.
+type Held struct {
+	*object
+	gvk     schema.GroupVersionKind
+	name    Name
+	version string
+}
+
+// Hold reads an object. Where there are many of a kind, what was read is kept with the JSON: as maps an object takes
+// five times as much.
+func Hold(o *unstructured.Unstructured) *Held {
+	gvk := o.GroupVersionKind()
+	out := &Held{object: readObject(gvk, o), gvk: gvk, name: Name{o.GetNamespace(), o.GetName(), gvk.Version}, version: o.GetResourceVersion()}
+	if out.read != nil && objectReaders[gvk.GroupKind()].many {
+		if text, err := o.MarshalJSON(); err == nil {
+			out.whole, out.packed = nil, text
+		}
+	}
+	return out
+}
+
+// GetObjectMeta is what an informer asks for: the name, and whether an event is news.
+func (o *Held) GetObjectMeta() metav1.Object {
+	return &metav1.ObjectMeta{Namespace: o.name.Namespace, Name: o.name.Name, ResourceVersion: o.version}
 }
 
 // reader reads objects of one kind.
 type reader struct {
 	version string // the only one that is read; empty: any
 	rule    bool   // is among the rules between jobs and nodes: what cannot be read is said
+	many    bool   // a large cluster has tens of thousands, and what is read of one is what is looked at
 	read    func(*unstructured.Unstructured) (any, error)
 }
 
@@ -57,19 +96,19 @@ var (
 		VolcanoKind:  {rule: true, read: strictly[volcanoQueue]},
 		T9kQueueKind: {rule: true, read: strictly[t9kQueue]},
 		NodePoolKind: {rule: true, read: strictly[nodePoolObject]},
-		sliceKind:    {rule: true, read: readSlice},
+		sliceKind:    {rule: true, many: true, read: readSlice},
 
-		ClaimKind.GroupKind():      {version: "v1", read: readClaim},
-		VolumeKind.GroupKind():     {version: "v1", read: readVolume},
-		attachmentKind.GroupKind(): {version: "v1", read: readAttachment},
-		csiNodeKind.GroupKind():    {version: "v1", read: readCSINode},
+		ClaimKind.GroupKind():      {version: "v1", many: true, read: readClaim},
+		VolumeKind.GroupKind():     {version: "v1", many: true, read: readVolume},
+		attachmentKind.GroupKind(): {version: "v1", many: true, read: readAttachment},
+		csiNodeKind.GroupKind():    {version: "v1", many: true, read: readCSINode},
 		ClassKind.GroupKind():      {version: "v1", read: freely[storagev1.StorageClass]},
 		DriverKind.GroupKind():     {version: "v1", read: freely[storagev1.CSIDriver]},
-		CapacityKind.GroupKind():   {version: "v1", read: readCapacity},
+		CapacityKind.GroupKind():   {version: "v1", many: true, read: readCapacity},
 		runtimeKind.GroupKind():    {version: "v1", read: freely[nodev1.RuntimeClass]},
 		TemplateKind.GroupKind():   {version: "v1", read: freely[resourcev1.ResourceClaimTemplate]},
 		classesKind:                {read: freely[deviceClass]},
-		ClaimGVK.GroupKind():       {version: "v1", read: freely[resourcev1.ResourceClaim]},
+		ClaimGVK.GroupKind():       {version: "v1", many: true, read: freely[resourcev1.ResourceClaim]},
 		BudgetKind:                 {version: "v1", read: freely[policyv1.PodDisruptionBudget]},
 	}
 )
@@ -114,7 +153,7 @@ func readRange(o *unstructured.Unstructured) (any, error) {
 }
 
 func readObject(gvk schema.GroupVersionKind, o *unstructured.Unstructured) *object {
-	out := &object{Raw: o}
+	out := &object{whole: o}
 	if r, ok := objectReaders[gvk.GroupKind()]; ok && o.GetName() != "" && (r.version == "" || r.version == gvk.Version) {
 		out.read, out.err = r.read(o)
 	}

@@ -73,7 +73,7 @@ func (s *Snapshot) Lookup(gvk schema.GroupVersionKind, namespace, name string) (
 	if presence != job.Present {
 		return nil, presence
 	}
-	return o.Raw, job.Present
+	return o.Raw(), job.Present
 }
 
 // find is Lookup with what was read of the object.
@@ -107,7 +107,7 @@ func (s *Snapshot) Objects(gk schema.GroupKind, namespace string) (objects []*un
 		all, objects = list.all(), make([]*unstructured.Unstructured, 0, list.length())
 	}
 	for _, o := range all {
-		objects = append(objects, o.Raw)
+		objects = append(objects, o.Raw())
 	}
 	return objects, s.Holds(ResourceOf(gk.WithVersion("")))
 }

@@ -176,10 +176,19 @@ func (l *Store) DropPod(namespace, name string) {
 // SetObject adds or replaces any other object.
 func (l *Store) SetObject(o *unstructured.Unstructured) {
 	gvk := o.GroupVersionKind()
-	name, now := Name{o.GetNamespace(), o.GetName(), gvk.Version}, readObject(gvk, o)
+	l.setObject(gvk, Name{o.GetNamespace(), o.GetName(), gvk.Version}, readObject(gvk, o))
+}
+
+// KeepObject is SetObject with what is held already.
+func (l *Store) KeepObject(o *Held) { l.setObject(o.gvk, o.name, o.object) }
+
+func (l *Store) setObject(gvk schema.GroupVersionKind, name Name, now *object) {
 	before := l.objects.set(gvk, name, now)
 	l.objectChanged(gvk.GroupKind(), name, before, now)
 }
+
+// ForgetObject is DropObject of what is held.
+func (l *Store) ForgetObject(o *Held) { l.dropObject(o.gvk.GroupKind(), o.name) }
 
 // DropObject forgets an object.
 func (l *Store) DropObject(gvk schema.GroupVersionKind, namespace, name string) {

@@ -106,7 +106,7 @@ func (o *check) podGroup(n *namedGroup) {
 func (m *groupMark) find(s *cluster.Snapshot, namespace, name string) *unstructured.Unstructured {
 	for _, gvk := range m.kinds {
 		if object, there := s.Index()[gvk.GroupKind()].Get(cluster.Name{Namespace: namespace, Name: name, Version: gvk.Version}); there {
-			return object.Raw
+			return object.Raw()
 		}
 	}
 	return nil

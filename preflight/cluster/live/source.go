@@ -126,10 +126,8 @@ func dynamicSource(client dynamic.Interface, api dynamic.ResourceInterface, reso
 			func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				return api.Watch(ctx, narrow(o))
 			}),
-		set: func(to *cluster.Store, o any) { as(o, to.SetObject) },
-		drop: func(to *cluster.Store, o any) {
-			as(o, func(u *unstructured.Unstructured) { to.DropObject(u.GroupVersionKind(), u.GetNamespace(), u.GetName()) })
-		},
+		set:  func(to *cluster.Store, o any) { as(o, to.KeepObject) },
+		drop: func(to *cluster.Store, o any) { as(o, to.ForgetObject) },
 	}
 }
 

@@ -144,7 +144,7 @@ func namespaceObject(n *corev1.Namespace) *unstructured.Unstructured {
 	return u
 }
 
-// trimObject drops what the API server keeps for itself and kubectl's copy of the object.
+// trimObject drops what the API server keeps for itself and kubectl's copy of the object, and reads the rest.
 func trimObject(object any) (any, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -152,7 +152,7 @@ func trimObject(object any) (any, error) {
 	}
 	unstructured.RemoveNestedField(u.Object, "metadata", "managedFields")
 	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
-	return u, nil
+	return cluster.Hold(u), nil
 }
 
 // trimWebhooks keeps of a ValidatingWebhookConfiguration when its webhooks are called; their
@@ -162,7 +162,7 @@ func trimWebhooks(object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
-	return LeanWebhooks(u), nil
+	return cluster.Hold(LeanWebhooks(u)), nil
 }
 
 // LeanWebhooks is a ValidatingWebhookConfiguration with nothing but what says when its webhooks
