@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -114,10 +115,7 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	if !s.Reads(q.Stage, "old_object") {
 		in.Old = preflight.Object{}
 	}
-	input, err := valueOf(in)
-	if err != nil {
-		return out, fmt.Errorf("write policy input for %s %s/%s: %w", in.Job.Kind, in.Job.Namespace, in.Job.Name, err)
-	}
+	input := readInput()(&in)
 	w := watch(ctx)
 	defer w.stop()
 	for round := range 2 {
@@ -236,29 +234,36 @@ func (r *rule) effect(mode string) preflight.Effect {
 
 const denies, warns, exempts = "deny", "warn", "exempt"
 
+// readInput reads inputs as rules look at them.
+var readInput = sync.OnceValue(plan.InputOf[preflight.Input])
+
 // ask is all or nothing: half an answer of a failing rule would look like a whole one.
-func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input ast.Value, mode string) (out []preflight.Ruling, err error) {
+func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input *plan.Value, mode string) (out []preflight.Ruling, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			out, err = nil, fmt.Errorf("panic: %v", v)
 		}
 	}()
 	if r.plain {
-		if input, err = input.Find(ast.Ref{ast.StringTerm("object")}); err != nil {
-			return nil, fmt.Errorf("read the object: %w", err)
+		if input = input.Field("object"); input == nil {
+			return nil, errors.New("the object could not be read")
 		}
 	}
 	if r.plan != nil && len(r.options) == 0 {
-		answer, err := r.plan.Ask(ctx, ast.NewTerm(input), plan.Limits{Until: until, Stop: &w.over})
+		answer, err := r.plan.Ask(ctx, input, plan.Limits{Until: until, Stop: &w.over})
 		if !errors.Is(err, plan.ErrUnplanned) {
 			return r.planned(answer, err, mode)
 		}
+	}
+	whole, err := input.AsOPA()
+	if err != nil {
+		return nil, fmt.Errorf("write the input: %w", err)
 	}
 	share, end := context.WithDeadline(ctx, until)
 	defer end()
 	guarded, end := w.guard(share)
 	defer end()
-	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(input)}, r.options...)...)
+	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(whole)}, r.options...)...)
 	switch {
 	case err != nil && errors.Is(context.Cause(guarded), errMemory):
 		return nil, errMemory
@@ -300,7 +305,7 @@ func (r *rule) planned(answer ast.Value, err error, mode string) ([]preflight.Ru
 
 // except takes back what a policy said since then, where the policy makes an exception. One that
 // fails makes none, and says so.
-func (r *rule) except(ctx context.Context, w *watcher, input ast.Value, out *preflight.Ruled, since int) {
+func (r *rule) except(ctx context.Context, w *watcher, input *plan.Value, out *preflight.Ruled, since int) {
 	if r.exempt == nil || len(out.Rulings) == since {
 		return
 	}

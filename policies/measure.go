@@ -3,7 +3,6 @@ package policies
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -40,10 +39,7 @@ func Measure(ctx context.Context, in preflight.Policies, inputs []preflight.Inpu
 				return nil, err
 			}
 			start := now()
-			value, err := valueOf(input)
-			if err != nil {
-				return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
-			}
+			value := readInput()(&input)
 			took[Input] = append(took[Input], now().Sub(start))
 			spent := map[string]time.Duration{}
 			for _, r := range s.rules {

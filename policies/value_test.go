@@ -29,7 +29,7 @@ func TestInputsAreWhatTheirJSONSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := valueOf(in)
+			got, err := readInput()(&in).AsOPA()
 			if err != nil {
 				t.Fatal(err)
 			}

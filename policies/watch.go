@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-
 	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -106,7 +104,7 @@ func (w *watcher) guard(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // ask asks a rule until then; lonely: while no other rule is asked so.
-func (w *watcher) ask(ctx context.Context, r *rule, until time.Time, input ast.Value, mode string, lonely bool) ([]preflight.Ruling, error) {
+func (w *watcher) ask(ctx context.Context, r *rule, until time.Time, input *plan.Value, mode string, lonely bool) ([]preflight.Ruling, error) {
 	if lonely {
 		alone.Lock()
 		defer alone.Unlock()

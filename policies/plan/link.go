@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -32,12 +31,12 @@ const (
 )
 
 // step is one statement, made ready.
-type step func(f *frame) flow
+type step func(m *machine) flow
 
 // linker makes steps of one policy's statements.
 type linker struct {
 	program  *Program
-	strings  []*ast.Term
+	strings  []*Value
 	names    map[string]int // of functions
 	builtins map[string]*ast.Builtin
 	most     int // the last local of the function at hand
@@ -50,7 +49,7 @@ type linker struct {
 func (p *Program) link(policy *ir.Policy, at string) error {
 	l := linker{program: p, names: map[string]int{}, builtins: map[string]*ast.Builtin{}}
 	for _, s := range policy.Static.Strings {
-		l.strings = append(l.strings, ast.StringTerm(s.Value))
+		l.strings = append(l.strings, Term(ast.StringTerm(s.Value)))
 	}
 	for _, b := range p.allowed.Builtins {
 		l.builtins[b.Name] = b
@@ -137,12 +136,12 @@ func (l *linker) control(statement ir.Stmt) (step, error) {
 	switch s := statement.(type) {
 	case *ir.BlockStmt:
 		inner, err := l.blocks(s.Blocks)
-		return func(f *frame) flow { return blocks(f, inner) }, err
+		return func(m *machine) flow { return blocks(m, inner) }, err
 	case *ir.BreakStmt:
 		to := flow(s.Index)
-		return func(*frame) flow { return to }, nil
+		return func(*machine) flow { return to }, nil
 	case *ir.ReturnLocalStmt: // the function knows which
-		return func(*frame) flow { return returned }, nil
+		return func(*machine) flow { return returned }, nil
 	case *ir.ScanStmt:
 		inner, err := l.block(s.Block)
 		return scan(l.local(s.Source), l.local(s.Key), l.local(s.Value), inner), err
@@ -171,12 +170,15 @@ func (l *linker) call(s *ir.CallStmt) (step, error) {
 	case b.Relation || b.Decl.Result() == nil || len(args) != b.Decl.Arity():
 		return nil, fmt.Errorf("%s has several answers or none", s.Func)
 	}
-	if quick := quickly(s.Func); quick != nil && len(args) == 2 {
-		return quickOf(quick, args[0], args[1], to), nil
-	}
 	run := topdown.GetBuiltin(s.Func)
 	if run == nil {
 		return nil, fmt.Errorf("%s is no function", s.Func)
+	}
+	if s.Func == ast.Count.Name {
+		return countOf(run, args, to), nil
+	}
+	if quick := quickly(s.Func); quick != nil {
+		return quickOf(quick, args[0], args[1], to), nil
 	}
 	return builtinOf(run, args, to), nil
 }
@@ -185,36 +187,37 @@ func (l *linker) variable(statement ir.Stmt) (step, error) {
 	switch s := statement.(type) {
 	case *ir.DotStmt:
 		l.found[s.Target] = true
-		return dot(l.operand(s.Source), l.operand(s.Key), l.local(s.Target)), nil
+		return l.dot(l.operand(s.Source), l.operand(s.Key), l.local(s.Target)), nil
 	case *ir.AssignVarStmt:
 		from, to := l.operand(s.Source), l.local(s.Target)
-		return func(f *frame) flow { return f.set(to, f.value(from)) }, nil
+		return func(m *machine) flow { return m.set(to, m.read(from)) }, nil
 	case *ir.AssignVarOnceStmt:
 		return once(l.operand(s.Source), l.local(s.Target)), nil
 	case *ir.ResetLocalStmt:
 		to := l.local(s.Target)
-		return func(f *frame) flow { f.locals[to] = nil; return next }, nil
+		return func(m *machine) flow { m.locals[to] = nil; return next }, nil
 	case *ir.LenStmt:
 		from, to := l.operand(s.Source), l.local(s.Target)
-		return func(f *frame) flow { return f.length(f.value(from), to) }, nil
+		return func(m *machine) flow { return m.length(m.read(from), to) }, nil
 	}
 	return nil, nil
 }
 
 func (l *linker) constant(statement ir.Stmt) (step, error) {
-	put := func(to ir.Local, value *ast.Term) (step, error) {
+	put := func(to ir.Local, term *ast.Term) (step, error) {
 		l.local(to)
-		return func(f *frame) flow { return f.set(to, value) }, nil
+		value := Term(term)
+		return func(m *machine) flow { m.locals[to] = value; return next }, nil
 	}
 	switch s := statement.(type) {
 	case *ir.MakeNullStmt:
 		return put(s.Target, ast.NullTerm())
 	case *ir.AssignIntStmt:
-		return put(s.Target, number(s.Value))
+		return put(s.Target, wholeTerm(s.Value))
 	case *ir.MakeNumberIntStmt:
-		return put(s.Target, number(s.Value))
+		return put(s.Target, wholeTerm(s.Value))
 	case *ir.MakeNumberRefStmt:
-		text, ok := l.strings[s.Index].Value.(ast.String)
+		text, ok := l.strings[s.Index].term.Value.(ast.String)
 		if !ok {
 			return nil, fmt.Errorf("no number at %d", s.Index)
 		}
@@ -222,8 +225,6 @@ func (l *linker) constant(statement ir.Stmt) (step, error) {
 	}
 	return nil, nil
 }
-
-func number(n int64) *ast.Term { return ast.NumberTerm(json.Number(strconv.FormatInt(n, 10))) }
 
 // test links what holds or does not.
 func (l *linker) test(statement ir.Stmt) (step, error) {
@@ -233,26 +234,26 @@ func (l *linker) test(statement ir.Stmt) (step, error) {
 	case *ir.NotEqualStmt:
 		return equal(l.operand(s.A), l.operand(s.B), false), nil
 	case *ir.IsArrayStmt:
-		return l.is(s.Source, func(v ast.Value) bool { _, yes := v.(*ast.Array); return yes }), nil
+		return l.is(s.Source, (*Value).isArray), nil
 	case *ir.IsObjectStmt:
-		return l.is(s.Source, func(v ast.Value) bool { _, yes := v.(ast.Object); return yes }), nil
+		return l.is(s.Source, (*Value).isObject), nil
 	case *ir.IsSetStmt:
-		return l.is(s.Source, func(v ast.Value) bool { _, yes := v.(ast.Set); return yes }), nil
+		return l.is(s.Source, (*Value).isSet), nil
 	case *ir.IsDefinedStmt:
 		of := l.local(s.Source)
-		return func(f *frame) flow { return holds(f.locals[of] != nil) }, nil
+		return func(m *machine) flow { return holds(m.locals[of] != nil) }, nil
 	case *ir.IsUndefinedStmt:
 		of := l.local(s.Source)
-		return func(f *frame) flow { return holds(f.locals[of] == nil) }, nil
+		return func(m *machine) flow { return holds(m.locals[of] == nil) }, nil
 	}
 	return nil, nil
 }
 
-func (l *linker) is(source ir.Operand, kind func(ast.Value) bool) step {
+func (l *linker) is(source ir.Operand, kind func(*Value) bool) step {
 	of := l.operand(source)
-	return func(f *frame) flow {
-		t := f.value(of)
-		return holds(t != nil && kind(t.Value))
+	return func(m *machine) flow {
+		v := m.read(of)
+		return holds(v != nil && kind(v))
 	}
 }
 
@@ -261,36 +262,37 @@ func (l *linker) grow(statement ir.Stmt) (step, error) {
 	switch s := statement.(type) {
 	case *ir.MakeArrayStmt:
 		to, room := l.local(s.Target), int(s.Capacity)
-		return func(f *frame) flow {
-			return f.set(to, &ast.Term{Value: &growing{elements: make([]*ast.Term, 0, room)}})
+		return func(m *machine) flow {
+			m.locals[to] = m.grown(false, room)
+			return next
 		}, nil
 	case *ir.MakeObjectStmt:
 		l.made[s.Target] = true
 		to := l.local(s.Target)
-		return func(f *frame) flow { return f.set(to, &ast.Term{Value: ast.NewObject()}) }, nil
+		return func(m *machine) flow { m.locals[to] = m.hold(ast.NewTerm(ast.NewObject())); return next }, nil
 	case *ir.MakeSetStmt:
 		l.made[s.Target] = true
 		to := l.local(s.Target)
-		return func(f *frame) flow { return f.set(to, &ast.Term{Value: ast.NewSet()}) }, nil
+		return func(m *machine) flow { m.locals[to] = m.grown(true, 0); return next }, nil
 	case *ir.ArrayAppendStmt:
 		what, to := l.operand(s.Value), l.local(s.Array)
-		return func(f *frame) flow { return f.push(to, f.value(what)) }, nil
+		return func(m *machine) flow { return m.push(to, m.read(what)) }, nil
 	case *ir.SetAddStmt:
 		what, to := l.operand(s.Value), l.local(s.Set)
-		return func(f *frame) flow { return f.add(to, f.value(what)) }, nil
+		return func(m *machine) flow { return m.add(to, m.read(what)) }, nil
 	case *ir.ObjectInsertStmt:
 		key, what, to := l.operand(s.Key), l.operand(s.Value), l.local(s.Object)
-		return func(f *frame) flow { return f.insert(to, f.value(key), f.value(what), false) }, nil
+		return func(m *machine) flow { return m.insert(to, m.read(key), m.read(what), false) }, nil
 	case *ir.ObjectInsertOnceStmt:
 		key, what, to := l.operand(s.Key), l.operand(s.Value), l.local(s.Object)
-		return func(f *frame) flow { return f.insert(to, f.value(key), f.value(what), true) }, nil
+		return func(m *machine) flow { return m.insert(to, m.read(key), m.read(what), true) }, nil
 	}
 	return nil, nil
 }
 
 // operand is a local, or a constant.
 type operand struct {
-	constant *ast.Term // nil: the local
+	constant *Value // nil: the local
 	local    ir.Local
 }
 
@@ -301,7 +303,7 @@ func (l *linker) operand(o ir.Operand) operand {
 	case ir.StringIndex:
 		return operand{constant: l.strings[v]}
 	case ir.Bool:
-		return operand{constant: ast.BooleanTerm(bool(v))}
+		return operand{constant: truth(bool(v))}
 	}
 	return operand{}
 }
