@@ -37,17 +37,19 @@ type step func(m *machine) flow
 type linker struct {
 	program  *Program
 	strings  []*Value
-	names    map[string]int // of functions
+	funcs    map[string]int // by name
 	builtins map[string]*ast.Builtin
 	most     int // the last local of the function at hand
 	// made and found are locals that were filled with a new composite, and from within another: one
 	// that is both is a part of an object that changes after it was put there.
 	made, found map[ir.Local]bool
+	uses        uses
+	names       map[ir.Local]operand // locals that are only other names
 }
 
 // link makes the program of a plan. The entry is the function of a rule.
 func (p *Program) link(policy *ir.Policy, at string) error {
-	l := linker{program: p, names: map[string]int{}, builtins: map[string]*ast.Builtin{}}
+	l := linker{program: p, funcs: map[string]int{}, builtins: map[string]*ast.Builtin{}}
 	for _, s := range policy.Static.Strings {
 		l.strings = append(l.strings, Term(ast.StringTerm(s.Value)))
 	}
@@ -55,9 +57,9 @@ func (p *Program) link(policy *ir.Policy, at string) error {
 		l.builtins[b.Name] = b
 	}
 	for i, fn := range policy.Funcs.Funcs {
-		l.names[fn.Name] = i
+		l.funcs[fn.Name] = i
 	}
-	entry, ok := l.names["g0."+at]
+	entry, ok := l.funcs["g0."+at]
 	if !ok {
 		return fmt.Errorf("%w: no function %s", ErrUnplanned, at)
 	}
@@ -74,6 +76,7 @@ func (p *Program) link(policy *ir.Policy, at string) error {
 
 func (l *linker) function(fn *ir.Func) (function, error) {
 	l.most, l.made, l.found = 0, map[ir.Local]bool{}, map[ir.Local]bool{}
+	l.uses, l.names = usesOf(fn), map[ir.Local]operand{}
 	l.local(fn.Return)
 	for _, p := range fn.Params {
 		l.local(p)
@@ -107,8 +110,15 @@ func (l *linker) blocks(blocks []*ir.Block) (out [][]step, err error) {
 }
 
 func (l *linker) block(b *ir.Block) (out []step, err error) {
-	for _, statement := range b.Stmts {
-		made, err := l.step(statement)
+	for i := 0; i < len(b.Stmts); i++ {
+		if i+1 < len(b.Stmts) {
+			if made := l.question(b.Stmts[i], b.Stmts[i+1]); made != nil {
+				out = append(out, made)
+				i++
+				continue
+			}
+		}
+		made, err := l.step(b.Stmts[i])
 		if err != nil {
 			return nil, err
 		}
@@ -119,8 +129,39 @@ func (l *linker) block(b *ir.Block) (out []step, err error) {
 	return out, nil
 }
 
+// question links a call and the statement behind it that asks whether its answer is true, where
+// nothing else asks. Nil: they are none.
+func (l *linker) question(first, second ir.Stmt) step {
+	call, ok := first.(*ir.CallStmt)
+	if !ok || len(call.Args) != 2 || l.uses.read[call.Result] != 1 || !l.uses.single(call.Result) {
+		return nil
+	}
+	quick := quickly(call.Func)
+	if _, ours := l.funcs[call.Func]; ours || quick == nil || l.builtins[call.Func] == nil {
+		return nil
+	}
+	var asked, against ir.Operand
+	holdsIf := true
+	switch s := second.(type) {
+	case *ir.NotEqualStmt:
+		asked, against, holdsIf = s.A, s.B, false
+	case *ir.EqualStmt:
+		asked, against = s.A, s.B
+	default:
+		return nil
+	}
+	answer, isBool := against.Value.(ir.Bool)
+	if asked.Value != call.Result || !isBool {
+		return nil
+	}
+	return askOf(quick, l.operand(call.Args[0]), l.operand(call.Args[1]), bool(answer) == holdsIf)
+}
+
 // step links one statement; a nil step does nothing.
 func (l *linker) step(statement ir.Stmt) (step, error) {
+	if renamed, err := l.renames(statement); renamed || err != nil {
+		return nil, err
+	}
 	for _, link := range []func(ir.Stmt) (step, error){l.control, l.variable, l.constant, l.test, l.grow} {
 		if made, err := link(statement); made != nil || err != nil {
 			return made, err
@@ -130,6 +171,15 @@ func (l *linker) step(statement ir.Stmt) (step, error) {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("%T is not run", statement)
+}
+
+// renames says whether a statement only gives another name to a local or a constant.
+func (l *linker) renames(statement ir.Stmt) (bool, error) {
+	if s, ok := statement.(*ir.AssignVarStmt); ok {
+		return l.rename(l.local(s.Target), l.operand(s.Source)), nil
+	}
+	to, value, err := l.valueOf(statement)
+	return err == nil && value != nil && l.rename(to, operand{constant: value}), err
 }
 
 func (l *linker) control(statement ir.Stmt) (step, error) {
@@ -144,7 +194,7 @@ func (l *linker) control(statement ir.Stmt) (step, error) {
 		return func(*machine) flow { return returned }, nil
 	case *ir.ScanStmt:
 		inner, err := l.block(s.Block)
-		return scan(l.local(s.Source), l.local(s.Key), l.local(s.Value), inner), err
+		return scan(l.operand(ir.Operand{Value: s.Source}), l.local(s.Key), l.local(s.Value), inner), err
 	case *ir.NotStmt:
 		inner, err := l.block(s.Block)
 		return not(inner), err
@@ -160,7 +210,7 @@ func (l *linker) call(s *ir.CallStmt) (step, error) {
 		args = append(args, l.operand(a))
 	}
 	to := l.local(s.Result)
-	if at, ok := l.names[s.Func]; ok {
+	if at, ok := l.funcs[s.Func]; ok {
 		return callOf(at, args, to), nil
 	}
 	b := l.builtins[s.Func]
@@ -204,26 +254,30 @@ func (l *linker) variable(statement ir.Stmt) (step, error) {
 }
 
 func (l *linker) constant(statement ir.Stmt) (step, error) {
-	put := func(to ir.Local, term *ast.Term) (step, error) {
-		l.local(to)
-		value := Term(term)
-		return func(m *machine) flow { m.locals[to] = value; return next }, nil
+	to, value, err := l.valueOf(statement)
+	if value == nil || err != nil {
+		return nil, err
 	}
+	return func(m *machine) flow { m.locals[to] = value; return next }, nil
+}
+
+// valueOf is the constant that a statement puts into a local; nil: it puts none.
+func (l *linker) valueOf(statement ir.Stmt) (ir.Local, *Value, error) {
 	switch s := statement.(type) {
 	case *ir.MakeNullStmt:
-		return put(s.Target, ast.NullTerm())
+		return l.local(s.Target), Term(ast.NullTerm()), nil
 	case *ir.AssignIntStmt:
-		return put(s.Target, wholeTerm(s.Value))
+		return l.local(s.Target), Term(wholeTerm(s.Value)), nil
 	case *ir.MakeNumberIntStmt:
-		return put(s.Target, wholeTerm(s.Value))
+		return l.local(s.Target), Term(wholeTerm(s.Value)), nil
 	case *ir.MakeNumberRefStmt:
 		text, ok := l.strings[s.Index].term.Value.(ast.String)
 		if !ok {
-			return nil, fmt.Errorf("no number at %d", s.Index)
+			return 0, nil, fmt.Errorf("no number at %d", s.Index)
 		}
-		return put(s.Target, ast.NumberTerm(json.Number(text)))
+		return l.local(s.Target), Term(ast.NumberTerm(json.Number(text))), nil
 	}
-	return nil, nil
+	return 0, nil, nil
 }
 
 // test links what holds or does not.
@@ -299,6 +353,9 @@ type operand struct {
 func (l *linker) operand(o ir.Operand) operand {
 	switch v := o.Value.(type) {
 	case ir.Local:
+		if named, ok := l.names[v]; ok {
+			return named
+		}
 		return operand{local: l.local(v)}
 	case ir.StringIndex:
 		return operand{constant: l.strings[v]}

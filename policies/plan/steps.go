@@ -294,9 +294,9 @@ func not(inner []step) step {
 }
 
 // scan runs the steps for every element of a composite; of what is none, not once.
-func scan(of, key, value ir.Local, inner []step) step {
+func scan(of operand, key, value ir.Local, inner []step) step {
 	return func(m *machine) flow {
-		from := m.locals[of]
+		from := m.read(of)
 		switch {
 		case from == nil || from.kind == broken:
 			return m.fail()
@@ -474,5 +474,20 @@ func quickOf(quick func(a, b *Value) (yes, known bool), a, b operand, to ir.Loca
 		}
 		m.locals[to] = truth(yes)
 		return next
+	}
+}
+
+// askOf holds where a quick function answers so.
+func askOf(quick func(a, b *Value) (yes, known bool), a, b operand, want bool) step {
+	return func(m *machine) flow {
+		x, y := m.read(a), m.read(b)
+		if x == nil || y == nil {
+			return m.fail()
+		}
+		yes, known := quick(x, y)
+		if !known {
+			return m.fail()
+		}
+		return holds(yes == want)
 	}
 }
