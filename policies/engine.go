@@ -250,7 +250,7 @@ func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input *plan
 		}
 	}
 	if r.plan != nil && len(r.options) == 0 {
-		answer, err := r.plan.Ask(ctx, input, plan.Limits{Until: until, Stop: &w.over})
+		answer, err := r.plan.Ask(ctx, &w.machine, input, plan.Limits{Until: until, Stop: &w.over})
 		if !errors.Is(err, plan.ErrUnplanned) {
 			return r.planned(answer, err, mode)
 		}

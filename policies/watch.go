@@ -39,6 +39,7 @@ type watcher struct {
 	large   atomic.Bool // because of the heap
 	gone    func() bool // forgets the context
 	done    chan struct{}
+	machine plan.Machine
 }
 
 // alone is held while a rule is asked again.

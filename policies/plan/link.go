@@ -31,7 +31,7 @@ const (
 )
 
 // step is one statement, made ready.
-type step func(m *machine) flow
+type step func(m *Machine) flow
 
 // linker makes steps of one policy's statements.
 type linker struct {
@@ -186,12 +186,12 @@ func (l *linker) control(statement ir.Stmt) (step, error) {
 	switch s := statement.(type) {
 	case *ir.BlockStmt:
 		inner, err := l.blocks(s.Blocks)
-		return func(m *machine) flow { return blocks(m, inner) }, err
+		return func(m *Machine) flow { return blocks(m, inner) }, err
 	case *ir.BreakStmt:
 		to := flow(s.Index)
-		return func(*machine) flow { return to }, nil
+		return func(*Machine) flow { return to }, nil
 	case *ir.ReturnLocalStmt: // the function knows which
-		return func(*machine) flow { return returned }, nil
+		return func(*Machine) flow { return returned }, nil
 	case *ir.ScanStmt:
 		inner, err := l.block(s.Block)
 		return scan(l.operand(ir.Operand{Value: s.Source}), l.local(s.Key), l.local(s.Value), inner), err
@@ -240,15 +240,15 @@ func (l *linker) variable(statement ir.Stmt) (step, error) {
 		return l.dot(l.operand(s.Source), l.operand(s.Key), l.local(s.Target)), nil
 	case *ir.AssignVarStmt:
 		from, to := l.operand(s.Source), l.local(s.Target)
-		return func(m *machine) flow { return m.set(to, m.read(from)) }, nil
+		return func(m *Machine) flow { return m.set(to, m.read(from)) }, nil
 	case *ir.AssignVarOnceStmt:
 		return once(l.operand(s.Source), l.local(s.Target)), nil
 	case *ir.ResetLocalStmt:
 		to := l.local(s.Target)
-		return func(m *machine) flow { m.locals[to] = nil; return next }, nil
+		return func(m *Machine) flow { m.locals[to] = nil; return next }, nil
 	case *ir.LenStmt:
 		from, to := l.operand(s.Source), l.local(s.Target)
-		return func(m *machine) flow { return m.length(m.read(from), to) }, nil
+		return func(m *Machine) flow { return m.length(m.read(from), to) }, nil
 	}
 	return nil, nil
 }
@@ -258,7 +258,7 @@ func (l *linker) constant(statement ir.Stmt) (step, error) {
 	if value == nil || err != nil {
 		return nil, err
 	}
-	return func(m *machine) flow { m.locals[to] = value; return next }, nil
+	return func(m *Machine) flow { m.locals[to] = value; return next }, nil
 }
 
 // valueOf is the constant that a statement puts into a local; nil: it puts none.
@@ -295,17 +295,17 @@ func (l *linker) test(statement ir.Stmt) (step, error) {
 		return l.is(s.Source, (*Value).isSet), nil
 	case *ir.IsDefinedStmt:
 		of := l.local(s.Source)
-		return func(m *machine) flow { return holds(m.locals[of] != nil) }, nil
+		return func(m *Machine) flow { return holds(m.locals[of] != nil) }, nil
 	case *ir.IsUndefinedStmt:
 		of := l.local(s.Source)
-		return func(m *machine) flow { return holds(m.locals[of] == nil) }, nil
+		return func(m *Machine) flow { return holds(m.locals[of] == nil) }, nil
 	}
 	return nil, nil
 }
 
 func (l *linker) is(source ir.Operand, kind func(*Value) bool) step {
 	of := l.operand(source)
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		v := m.read(of)
 		return holds(v != nil && kind(v))
 	}
@@ -316,30 +316,30 @@ func (l *linker) grow(statement ir.Stmt) (step, error) {
 	switch s := statement.(type) {
 	case *ir.MakeArrayStmt:
 		to, room := l.local(s.Target), int(s.Capacity)
-		return func(m *machine) flow {
+		return func(m *Machine) flow {
 			m.locals[to] = m.grown(false, room)
 			return next
 		}, nil
 	case *ir.MakeObjectStmt:
 		l.made[s.Target] = true
 		to := l.local(s.Target)
-		return func(m *machine) flow { m.locals[to] = m.hold(ast.NewTerm(ast.NewObject())); return next }, nil
+		return func(m *Machine) flow { m.locals[to] = m.hold(ast.NewTerm(ast.NewObject())); return next }, nil
 	case *ir.MakeSetStmt:
 		l.made[s.Target] = true
 		to := l.local(s.Target)
-		return func(m *machine) flow { m.locals[to] = m.grown(true, 0); return next }, nil
+		return func(m *Machine) flow { m.locals[to] = m.grown(true, 0); return next }, nil
 	case *ir.ArrayAppendStmt:
 		what, to := l.operand(s.Value), l.local(s.Array)
-		return func(m *machine) flow { return m.push(to, m.read(what)) }, nil
+		return func(m *Machine) flow { return m.push(to, m.read(what)) }, nil
 	case *ir.SetAddStmt:
 		what, to := l.operand(s.Value), l.local(s.Set)
-		return func(m *machine) flow { return m.add(to, m.read(what)) }, nil
+		return func(m *Machine) flow { return m.add(to, m.read(what)) }, nil
 	case *ir.ObjectInsertStmt:
 		key, what, to := l.operand(s.Key), l.operand(s.Value), l.local(s.Object)
-		return func(m *machine) flow { return m.insert(to, m.read(key), m.read(what), false) }, nil
+		return func(m *Machine) flow { return m.insert(to, m.read(key), m.read(what), false) }, nil
 	case *ir.ObjectInsertOnceStmt:
 		key, what, to := l.operand(s.Key), l.operand(s.Value), l.local(s.Object)
-		return func(m *machine) flow { return m.insert(to, m.read(key), m.read(what), true) }, nil
+		return func(m *Machine) flow { return m.insert(to, m.read(key), m.read(what), true) }, nil
 	}
 	return nil, nil
 }

@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +35,6 @@ type Program struct {
 	data    *Value
 	looks   int // places of the plan that look up a name
 	allowed *ast.Capabilities
-	memory  sync.Pool // of *machine
 }
 
 // ErrStopped says that a run was stopped before its end.
@@ -102,19 +102,14 @@ func Of(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store storage.S
 }
 
 // Ask runs the rule. A nil value: it is undefined. On ErrUnplanned it is OPA's to answer.
-func (p *Program) Ask(ctx context.Context, input *Value, limits Limits) (answer ast.Value, err error) {
-	m, _ := p.memory.Get().(*machine)
-	if m == nil {
-		m = &machine{program: p, memo: make([]memo, len(p.funcs)), found: make([]found, p.looks)}
-	}
-	m.limits, m.context = limits, ctx
+func (p *Program) Ask(ctx context.Context, m *Machine, input *Value, limits Limits) (answer ast.Value, err error) {
+	m.begin(ctx, p, limits)
 	defer func() {
 		if v := recover(); v != nil {
+			*m = Machine{} // what a panic leaves behind is not used again
 			answer, err = nil, fmt.Errorf("%w: %v", ErrUnplanned, v)
-			return // what a panic leaves behind is not used again
 		}
-		m.reset()
-		p.memory.Put(m)
+		m.end()
 	}()
 	if m.late() {
 		return nil, ErrStopped
@@ -132,8 +127,9 @@ func (p *Program) Ask(ctx context.Context, input *Value, limits Limits) (answer 
 	return nil, ErrUnplanned
 }
 
-// machine is one run.
-type machine struct {
+// Machine is the memory of runs, one after the other. The zero value is ready; it belongs to one
+// goroutine at a time.
+type Machine struct {
 	program *Program
 	context context.Context // of one run: built-in functions are given it
 	limits  Limits
@@ -158,17 +154,27 @@ type memo struct {
 // found is where a record of a form has a field.
 type found struct {
 	form *form
-	at   int // negative: it has none
+	at   int
 }
 
-func (m *machine) reset() {
+// begin makes room for a run of a program.
+func (m *Machine) begin(ctx context.Context, p *Program, limits Limits) {
+	m.context, m.program, m.limits = ctx, p, limits
+	m.memo = slices.Grow(m.memo[:0], len(p.funcs))[:len(p.funcs)]
+	m.found = slices.Grow(m.found[:0], p.looks)[:p.looks]
+}
+
+// end forgets all that a run has held.
+func (m *Machine) end() {
 	clear(m.memo)
+	clear(m.found)
 	clear(m.stack)
 	clear(m.chunk[:m.used])
 	for _, g := range m.sets[:m.filled] {
 		g.empty()
 	}
-	m.top, m.ticks, m.err, m.context, m.locals, m.filled, m.used = 0, 0, nil, nil, nil, 0, 0
+	m.context, m.program, m.limits, m.locals, m.err = nil, nil, Limits{}, nil, nil
+	m.top, m.ticks, m.filled, m.used = 0, 0, 0, 0
 }
 
 // everyTicks is how many turns of loops and calls pass between two looks at the clock: some
@@ -176,23 +182,23 @@ func (m *machine) reset() {
 const everyTicks = 128
 
 // tick says whether the run has to end.
-func (m *machine) tick() bool {
+func (m *Machine) tick() bool {
 	if m.ticks++; m.ticks%everyTicks == 0 && m.late() {
 		m.err = ErrStopped
 	}
 	return m.err != nil
 }
 
-func (m *machine) late() bool {
+func (m *Machine) late() bool {
 	return m.limits.Stop != nil && m.limits.Stop.Load() || !m.limits.Until.IsZero() && time.Now().After(m.limits.Until)
 }
 
 // Cancel and Cancelled implement topdown.Cancel: built-in functions that loop ask them.
-func (m *machine) Cancel()         {}
-func (m *machine) Cancelled() bool { return m.late() }
+func (m *Machine) Cancel()         {}
+func (m *Machine) Cancelled() bool { return m.late() }
 
 // call runs a function. False: it is undefined, or the run has ended with an error.
-func (m *machine) call(at int, args []*Value) (*Value, bool) {
+func (m *Machine) call(at int, args []*Value) (*Value, bool) {
 	fn := &m.program.funcs[at]
 	shared := len(fn.params) == 2 // input and data alone: one value for the whole run
 	if shared && m.memo[at].known {
@@ -223,10 +229,10 @@ func (m *machine) call(at int, args []*Value) (*Value, bool) {
 }
 
 // room is how many values a run makes room for at once. What a long run has left behind is let go.
-const room = 64
+const room = 256
 
 // value is an empty value of this run.
-func (m *machine) value() *Value {
+func (m *Machine) value() *Value {
 	if m.used == len(m.chunk) {
 		m.chunk, m.used = make([]Value, room), 0
 	}
@@ -235,7 +241,7 @@ func (m *machine) value() *Value {
 }
 
 // hold is the value of a term.
-func (m *machine) hold(t *ast.Term) *Value {
+func (m *Machine) hold(t *ast.Term) *Value {
 	v := m.value()
 	v.hold(t)
 	return v
@@ -245,7 +251,7 @@ func (m *machine) hold(t *ast.Term) *Value {
 const mostKept = 4
 
 // grown is an empty array or set.
-func (m *machine) grown(set bool, room int) *Value {
+func (m *Machine) grown(set bool, room int) *Value {
 	v := m.value()
 	v.kind = growing
 	switch {

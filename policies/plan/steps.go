@@ -9,7 +9,7 @@ import (
 )
 
 // blocks runs blocks one after the other: one that ends early, ends alone.
-func blocks(m *machine, all [][]step) flow {
+func blocks(m *Machine, all [][]step) flow {
 	for _, b := range all {
 		switch to := block(m, b); {
 		case to == returned:
@@ -21,7 +21,7 @@ func blocks(m *machine, all [][]step) flow {
 	return next
 }
 
-func block(m *machine, steps []step) flow {
+func block(m *Machine, steps []step) flow {
 	for _, s := range steps {
 		if to := s(m); to != next {
 			return to
@@ -38,7 +38,7 @@ func holds(yes bool) flow {
 }
 
 // fail ends the run without an answer.
-func (m *machine) fail() flow {
+func (m *Machine) fail() flow {
 	if m.err == nil {
 		m.err = ErrUnplanned
 	}
@@ -46,7 +46,7 @@ func (m *machine) fail() flow {
 }
 
 // read reads an operand; nil: it is undefined.
-func (m *machine) read(o operand) *Value {
+func (m *Machine) read(o operand) *Value {
 	if o.constant != nil {
 		return o.constant
 	}
@@ -55,7 +55,7 @@ func (m *machine) read(o operand) *Value {
 
 // set fills a local. A plan reads no local that nothing was put into, and tells the two apart: that
 // is an end of the run.
-func (m *machine) set(to ir.Local, value *Value) flow {
+func (m *Machine) set(to ir.Local, value *Value) flow {
 	if value == nil {
 		return m.fail()
 	}
@@ -63,7 +63,7 @@ func (m *machine) set(to ir.Local, value *Value) flow {
 	return next
 }
 
-func (m *machine) push(to ir.Local, value *Value) flow {
+func (m *Machine) push(to ir.Local, value *Value) flow {
 	v := m.locals[to]
 	if v == nil || value == nil {
 		return m.fail()
@@ -87,7 +87,7 @@ func (m *machine) push(to ir.Local, value *Value) flow {
 	return next
 }
 
-func (m *machine) add(to ir.Local, value *Value) flow {
+func (m *Machine) add(to ir.Local, value *Value) flow {
 	v := m.locals[to]
 	if v == nil || value == nil {
 		return m.fail()
@@ -109,7 +109,7 @@ func (m *machine) add(to ir.Local, value *Value) flow {
 }
 
 // insert puts a value under a key; once: two values for one key are no answer.
-func (m *machine) insert(to ir.Local, key, value *Value, once bool) flow {
+func (m *Machine) insert(to ir.Local, key, value *Value, once bool) flow {
 	v := m.locals[to]
 	if v == nil || key == nil || value == nil {
 		return m.fail()
@@ -134,7 +134,7 @@ func (m *machine) insert(to ir.Local, key, value *Value, once bool) flow {
 
 // once fills a local that has no other value yet.
 func once(from operand, to ir.Local) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		value := m.read(from)
 		if value == nil {
 			return m.fail()
@@ -149,7 +149,7 @@ func once(from operand, to ir.Local) step {
 	}
 }
 
-func (m *machine) length(of *Value, to ir.Local) flow {
+func (m *Machine) length(of *Value, to ir.Local) flow {
 	if of == nil {
 		return m.fail()
 	}
@@ -161,7 +161,7 @@ func (m *machine) length(of *Value, to ir.Local) flow {
 	return next
 }
 
-func (m *machine) whole(n int) *Value {
+func (m *Machine) whole(n int) *Value {
 	if n >= 0 && n < interned {
 		return &smallWholes[n]
 	}
@@ -171,7 +171,7 @@ func (m *machine) whole(n int) *Value {
 }
 
 func equal(a, b operand, want bool) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		x, y := m.read(a), m.read(b)
 		if x == nil || y == nil {
 			return m.fail()
@@ -189,22 +189,40 @@ func equal(a, b operand, want bool) step {
 
 // dot looks something up in a composite; undefined where it is not there.
 func (l *linker) dot(of, key operand, to ir.Local) step {
-	look := l.program.looks
-	l.program.looks++
-	return func(m *machine) flow {
+	if key.constant != nil && key.constant.kind == text && of.constant == nil {
+		return l.dotNamed(of.local, key.constant, to)
+	}
+	return func(m *Machine) flow {
 		from, k := m.read(of), m.read(key)
 		if from == nil || k == nil {
 			return m.fail()
 		}
-		var v *Value
-		if from.kind == record && k.kind == text {
-			v = m.fieldOf(from.more, k.text, &m.found[look])
-		} else {
-			var known bool
-			if v, known = m.lookup(from, k); !known {
-				return m.fail()
-			}
+		return m.put(to, from, k)
+	}
+}
+
+// dotNamed is dot for a name that stands in the rule.
+func (l *linker) dotNamed(of ir.Local, key *Value, to ir.Local) step {
+	look, name := l.program.looks, key.text
+	l.program.looks++
+	return func(m *Machine) flow {
+		from := m.locals[of]
+		switch {
+		case from == nil:
+			return m.fail()
+		case from.kind != record:
+			return m.put(to, from, key)
 		}
+		last := &m.found[look]
+		if last.form != from.more.form {
+			at, there := from.more.form.index[name]
+			if !there {
+				m.locals[to] = nil
+				return leave
+			}
+			*last = found{from.more.form, at}
+		}
+		v := from.more.field(last.at)
 		if m.locals[to] = v; v == nil {
 			return leave
 		}
@@ -215,21 +233,28 @@ func (l *linker) dot(of, key operand, to ir.Local) step {
 	}
 }
 
-// fieldOf is a field of a record; where it was found last is remembered.
-func (m *machine) fieldOf(of *more, name string, last *found) *Value {
-	if last.form != of.form || last.at >= 0 && of.form.fields[last.at].name != name {
-		at, there := of.form.index[name]
-		if !there {
-			return nil
-		}
-		*last = found{of.form, at}
+// put fills a local with what a composite has under a key.
+func (m *Machine) put(to ir.Local, from, key *Value) flow {
+	v, known := m.lookup(from, key)
+	switch {
+	case !known || v != nil && v.kind == broken:
+		return m.fail()
+	case v == nil:
+		m.locals[to] = nil
+		return leave
 	}
-	return of.field(last.at)
+	m.locals[to] = v
+	return next
 }
 
 // lookup is what a composite has under a key; nil: nothing. False: only OPA knows.
-func (m *machine) lookup(from, k *Value) (v *Value, known bool) {
+func (m *Machine) lookup(from, k *Value) (v *Value, known bool) {
 	switch {
+	case from.kind == record && k.kind == text:
+		if at, there := from.more.form.index[k.text]; there {
+			return from.more.field(at), true
+		}
+		return nil, true
 	case from.kind == list && k.kind == whole:
 		if k.n >= 0 && k.n < int64(len(from.more.parts)) {
 			return &from.more.parts[k.n], true
@@ -264,7 +289,7 @@ func (m *machine) lookup(from, k *Value) (v *Value, known bool) {
 	return m.hold(term), true
 }
 
-func (m *machine) entry(of *more, key string) *Value {
+func (m *Machine) entry(of *more, key string) *Value {
 	if s, there := of.texts[key]; there {
 		v := m.value()
 		v.kind, v.text = text, spelled(s)
@@ -279,7 +304,7 @@ func (m *machine) entry(of *more, key string) *Value {
 }
 
 func not(inner []step) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		switch to := block(m, inner); {
 		case to == next:
 			return leave
@@ -295,7 +320,7 @@ func not(inner []step) step {
 
 // scan runs the steps for every element of a composite; of what is none, not once.
 func scan(of operand, key, value ir.Local, inner []step) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		from := m.read(of)
 		switch {
 		case from == nil || from.kind == broken:
@@ -319,7 +344,7 @@ func scan(of operand, key, value ir.Local, inner []step) step {
 	}
 }
 
-func (m *machine) scanTerm(t *ast.Term, key, value ir.Local, inner []step) (out flow) {
+func (m *Machine) scanTerm(t *ast.Term, key, value ir.Local, inner []step) (out flow) {
 	out = next
 	turn := func(k, v *Value) (end bool) {
 		var on bool
@@ -342,7 +367,7 @@ func (m *machine) scanTerm(t *ast.Term, key, value ir.Local, inner []step) (out 
 }
 
 // turn runs the steps of a loop for one element; false: there is no other turn.
-func (m *machine) turn(key, value ir.Local, k, v *Value, inner []step) (out flow, more bool) {
+func (m *Machine) turn(key, value ir.Local, k, v *Value, inner []step) (out flow, more bool) {
 	if v.kind == broken {
 		return m.fail(), false
 	}
@@ -362,7 +387,7 @@ func (m *machine) turn(key, value ir.Local, k, v *Value, inner []step) (out flow
 
 // callOf calls a planned function; undefined where it is.
 func callOf(at int, args []operand, to ir.Local) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		var room [8]*Value
 		values := room[:0]
 		for _, o := range args {
@@ -386,7 +411,7 @@ func callOf(at int, args []operand, to ir.Local) step {
 // builtinOf calls a built-in function of OPA; undefined where it says nothing. What is an error to
 // it is OPA's to tell.
 func builtinOf(run topdown.BuiltinFunc, args []operand, to ir.Local) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		values := make([]*ast.Term, len(args))
 		for i, o := range args {
 			v := m.read(o)
@@ -421,7 +446,7 @@ func builtinOf(run topdown.BuiltinFunc, args []operand, to ir.Local) step {
 // countOf is the built-in function count: of what is being made or read, without making terms.
 func countOf(run topdown.BuiltinFunc, args []operand, to ir.Local) step {
 	all := builtinOf(run, args, to)
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		if v := m.read(args[0]); v != nil {
 			if n, ok := v.length(); ok {
 				m.locals[to] = m.whole(n)
@@ -463,7 +488,7 @@ func quickly(name string) func(a, b *Value) (yes, known bool) {
 }
 
 func quickOf(quick func(a, b *Value) (yes, known bool), a, b operand, to ir.Local) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		x, y := m.read(a), m.read(b)
 		if x == nil || y == nil {
 			return m.fail()
@@ -479,7 +504,7 @@ func quickOf(quick func(a, b *Value) (yes, known bool), a, b operand, to ir.Loca
 
 // askOf holds where a quick function answers so.
 func askOf(quick func(a, b *Value) (yes, known bool), a, b operand, want bool) step {
-	return func(m *machine) flow {
+	return func(m *Machine) flow {
 		x, y := m.read(a), m.read(b)
 		if x == nil || y == nil {
 			return m.fail()
