@@ -37,6 +37,7 @@ type set struct {
 	rules    []*rule  // of the policies in their order, deny before warn
 	stages   [2]parts // what the rules of a stage read, by preflight.Stage
 	revision string
+	machines sync.Pool // of *plan.Machine
 }
 
 // rule is the deny or warn of one policy, ready to be asked.
@@ -115,9 +116,16 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	if !s.Reads(q.Stage, "old_object") {
 		in.Old = preflight.Object{}
 	}
-	input := readInput()(&in)
 	w := watch(ctx)
 	defer w.stop()
+	if kept, ok := s.machines.Get().(*plan.Machine); ok {
+		w.machine = kept
+	}
+	defer func() {
+		w.machine.Forget()
+		s.machines.Put(w.machine)
+	}()
+	input := readInput()(w.machine, &in)
 	for round := range 2 {
 		var again []*rule
 		for i, r := range left {
@@ -250,7 +258,7 @@ func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input *plan
 		}
 	}
 	if r.plan != nil && len(r.options) == 0 {
-		answer, err := r.plan.Ask(ctx, &w.machine, input, plan.Limits{Until: until, Stop: &w.over})
+		answer, err := r.plan.Ask(ctx, w.machine, input, plan.Limits{Until: until, Stop: &w.over})
 		if !errors.Is(err, plan.ErrUnplanned) {
 			return r.planned(answer, err, mode)
 		}
@@ -292,6 +300,9 @@ func (r *rule) planned(answer ast.Value, err error, mode string) ([]preflight.Ru
 	if set, ok := answer.(ast.Set); ok && set.Len() == 0 {
 		return nil, nil
 	}
+	if rulings, ok := r.plainly(answer, mode); ok {
+		return rulings, nil
+	}
 	value, err := ast.JSON(answer)
 	if err != nil {
 		return nil, err
@@ -301,6 +312,38 @@ func (r *rule) planned(answer ast.Value, err error, mode string) ([]preflight.Ru
 		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
 	return rulings, nil
+}
+
+// plainly reads the common answer, objects of texts, without a copy of it. False: rulings reads it,
+// and says what is wrong with it.
+func (r *rule) plainly(answer ast.Value, mode string) ([]preflight.Ruling, bool) {
+	set, ok := answer.(ast.Set)
+	if !ok || r.name == exempts {
+		return nil, false
+	}
+	out, effect := make([]preflight.Ruling, 0, set.Len()), r.effect(mode)
+	for _, element := range set.Slice() {
+		object, ok := element.Value.(ast.Object)
+		if !ok {
+			return nil, false
+		}
+		msg, said := textAt(object, "msg")
+		path, placed := textAt(object, "path")
+		if !said || !placed || strings.TrimSpace(msg) == "" || object.Get(ast.InternedTerm("check")) != nil {
+			return nil, false
+		}
+		out = append(out, preflight.Ruling{Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy})
+	}
+	return out, true
+}
+
+func textAt(object ast.Object, name string) (string, bool) {
+	t := object.Get(ast.InternedTerm(name))
+	if t == nil {
+		return "", false
+	}
+	text, ok := t.Value.(ast.String)
+	return string(text), ok
 }
 
 // except takes back what a policy said since then, where the policy makes an exception. One that

@@ -61,13 +61,13 @@ func Explain(ctx context.Context, in preflight.Policies, input preflight.Input) 
 	if !ok {
 		return nil, nil
 	}
-	value := readInput()(&input)
+	w := watch(ctx)
+	defer w.stop()
+	value := readInput()(w.machine, &input)
 	read, err := value.AsOPA()
 	if err != nil {
 		return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
 	}
-	w := watch(ctx)
-	defer w.stop()
 	out, excepted := []Explanation{}, map[*rule]bool{}
 	for _, r := range s.rules {
 		out = append(out, r.explain(ctx, w, value, read, input.Request.Mode))

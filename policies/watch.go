@@ -39,7 +39,7 @@ type watcher struct {
 	large   atomic.Bool // because of the heap
 	gone    func() bool // forgets the context
 	done    chan struct{}
-	machine plan.Machine
+	machine *plan.Machine
 }
 
 // alone is held while a rule is asked again.
@@ -58,7 +58,7 @@ func read(name string) uint64 {
 
 // watch begins to look at the heap, and at the end of a context.
 func watch(ctx context.Context) *watcher {
-	w := &watcher{done: make(chan struct{})}
+	w := &watcher{done: make(chan struct{}), machine: &plan.Machine{}}
 	w.gone = context.AfterFunc(ctx, func() { w.over.Store(true) })
 	go w.look()
 	return w

@@ -10,15 +10,18 @@ import (
 
 // InputOf makes a reader of values of a Go type: what a rule finds in them is what
 // ast.InterfaceToValue makes of their JSON, and what no rule looks at is not read. What is read must
-// not change until the last question about it.
-func InputOf[T any]() func(*T) *Value {
+// not change until the last question about it, and is gone when the machine forgets it.
+func InputOf[T any]() func(*Machine, *T) *Value {
 	read := readerOf(reflect.TypeFor[T]())
-	return func(from *T) *Value {
-		v := &Value{}
-		read(reflect.ValueOf(from).Elem(), v)
+	return func(m *Machine, from *T) *Value {
+		v := &m.input.parts(1)[0]
+		read(&m.input, reflect.ValueOf(from).Elem(), v)
 		return v
 	}
 }
+
+// Forget frees the memory of all inputs that were read with the machine.
+func (m *Machine) Forget() { m.input.free() }
 
 // AsOPA is the whole value as OPA has it.
 func (v *Value) AsOPA() (ast.Value, error) {
@@ -51,7 +54,7 @@ func (v *Value) Field(name string) *Value {
 }
 
 // reader reads a Go value of one type.
-type reader func(from reflect.Value, into *Value)
+type reader func(a *arena, from reflect.Value, into *Value)
 
 // form is how a struct is read.
 type form struct {
@@ -67,7 +70,7 @@ type formField struct {
 // readerOf makes the reader of a type. What is rare is written as a whole.
 func readerOf(t reflect.Type) reader {
 	write := writerOf(t)
-	as := func(from reflect.Value, into *Value) {
+	as := func(_ *arena, from reflect.Value, into *Value) {
 		term, err := write(from)
 		if err != nil {
 			into.kind = broken
@@ -80,11 +83,11 @@ func readerOf(t reflect.Type) reader {
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return func(from reflect.Value, into *Value) { into.kind, into.text = text, spelled(from.String()) }
+		return func(_ *arena, from reflect.Value, into *Value) { into.kind, into.text = text, spelled(from.String()) }
 	case reflect.Bool:
-		return func(from reflect.Value, into *Value) { *into = *truth(from.Bool()) }
+		return func(_ *arena, from reflect.Value, into *Value) { *into = *truth(from.Bool()) }
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		return func(from reflect.Value, into *Value) { into.count(from.Int()) }
+		return func(_ *arena, from reflect.Value, into *Value) { into.count(from.Int()) }
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 {
 			return listReader(readerOf(t.Elem()), write)
@@ -97,9 +100,9 @@ func readerOf(t reflect.Type) reader {
 		}
 	case reflect.Pointer:
 		read := sync.OnceValue(func() reader { return readerOf(t.Elem()) })
-		return func(from reflect.Value, into *Value) {
+		return func(a *arena, from reflect.Value, into *Value) {
 			if into.kind = null; !from.IsNil() {
-				read()(from.Elem(), into)
+				read()(a, from.Elem(), into)
 			}
 		}
 	default:
@@ -122,36 +125,36 @@ func recordReader(fields []structField, write writer) reader {
 		f.index[field.name] = i
 		f.fields = append(f.fields, formField{field, sync.OnceValue(func() reader { return readerOf(field.of) })})
 	}
-	return func(from reflect.Value, into *Value) {
-		into.kind, into.more = record, &more{from: from, write: write, form: f}
+	return func(a *arena, from reflect.Value, into *Value) {
+		into.kind, into.more = record, a.more(more{from: from, write: write, form: f})
 	}
 }
 
 func listReader(element reader, write writer) reader {
-	return func(from reflect.Value, into *Value) {
+	return func(a *arena, from reflect.Value, into *Value) {
 		if from.IsNil() {
 			into.kind = null
 			return
 		}
-		parts := make([]Value, from.Len())
+		parts := a.parts(from.Len())
 		for i := range parts {
-			element(from.Index(i), &parts[i])
+			element(a, from.Index(i), &parts[i])
 		}
-		into.kind, into.more = list, &more{from: from, write: write, parts: parts}
+		into.kind, into.more = list, a.more(more{from: from, write: write, parts: parts})
 	}
 }
 
 // mapReader reads maps of texts and of numbers in their place; others, and such whose keys JSON
 // would spell otherwise, as a whole.
 func mapReader(write writer, as reader) reader {
-	return func(from reflect.Value, into *Value) {
-		m := &more{from: from, write: write}
+	return func(a *arena, from reflect.Value, into *Value) {
+		m := more{from: from, write: write}
 		switch all := from.Interface().(type) {
 		case map[string]string:
 			m.texts = all
 			for key := range all {
 				if key != spelled(key) {
-					as(from, into)
+					as(a, from, into)
 					return
 				}
 			}
@@ -159,23 +162,23 @@ func mapReader(write writer, as reader) reader {
 			m.numbers = all
 			for key := range all {
 				if key != spelled(key) {
-					as(from, into)
+					as(a, from, into)
 					return
 				}
 			}
 		}
 		if m.texts == nil && m.numbers == nil {
-			as(from, into)
+			as(a, from, into)
 			return
 		}
-		into.kind, into.more = dictionary, m
+		into.kind, into.more = dictionary, a.more(m)
 	}
 }
 
 // field is a field of a record; nil: it is left out.
 func (m *more) field(at int) *Value {
 	if m.parts == nil {
-		m.parts = make([]Value, len(m.form.fields))
+		m.parts = m.arena.parts(len(m.form.fields))
 	}
 	v := &m.parts[at]
 	if v.kind == unread {
@@ -183,7 +186,7 @@ func (m *more) field(at int) *Value {
 		if of := m.from.Field(f.at); f.empty != nil && f.empty(of) {
 			v.kind = absent
 		} else {
-			f.read()(of, v)
+			f.read()(m.arena, of, v)
 		}
 	}
 	if v.kind == absent {

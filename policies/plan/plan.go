@@ -106,7 +106,7 @@ func (p *Program) Ask(ctx context.Context, m *Machine, input *Value, limits Limi
 	m.begin(ctx, p, limits)
 	defer func() {
 		if v := recover(); v != nil {
-			*m = Machine{} // what a panic leaves behind is not used again
+			*m = Machine{input: m.input} // what a panic leaves behind is not used again
 			answer, err = nil, fmt.Errorf("%w: %v", ErrUnplanned, v)
 		}
 		m.end()
@@ -144,6 +144,7 @@ type Machine struct {
 	used    int      // of it
 	sets    []*grown // to be filled again
 	filled  int
+	input   arena
 }
 
 type memo struct {

@@ -42,6 +42,7 @@ const (
 
 // more is what a composite value holds that is no term yet.
 type more struct {
+	arena   *arena        // of an input
 	from    reflect.Value // record, list, dictionary: what it is read from
 	write   writer
 	form    *form   // record
