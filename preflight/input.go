@@ -84,10 +84,10 @@ func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
 }
 
 func roleOf(j *job.Job, r *job.Role) RoleView {
-	gpus := r.Pod.GPUs()
+	gpu, gpus := r.Pod.Accelerators()
 	view := RoleView{
 		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
-		GPUsPerPod: gpus.N, GPU: string(gpus.Resource),
+		GPUsPerPod: gpus, GPU: string(gpu),
 		Requests: map[string]int64{}, Images: []string{}, HostNet: r.Pod.Spec.HostNetwork,
 		HostPID: r.Pod.Spec.HostPID, HostIPC: r.Pod.Spec.HostIPC,
 		Labels: notNil(r.Pod.Labels), Annotations: spoken(r.Pod.Annotations), NodeSelector: notNil(r.Pod.Spec.NodeSelector),
