@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,7 @@ type set struct {
 	rules    []*rule  // of the policies in their order, deny before warn
 	stages   [2]parts // what the rules of a stage read, by preflight.Stage
 	revision string
+	machines sync.Pool // of *plan.Machine
 }
 
 // rule is the deny or warn of one policy, ready to be asked.
@@ -114,12 +116,16 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 	if !s.Reads(q.Stage, "old_object") {
 		in.Old = preflight.Object{}
 	}
-	input, err := valueOf(in)
-	if err != nil {
-		return out, fmt.Errorf("write policy input for %s %s/%s: %w", in.Job.Kind, in.Job.Namespace, in.Job.Name, err)
-	}
 	w := watch(ctx)
 	defer w.stop()
+	if kept, ok := s.machines.Get().(*plan.Machine); ok {
+		w.machine = kept
+	}
+	defer func() {
+		w.machine.Forget()
+		s.machines.Put(w.machine)
+	}()
+	input := readInput()(w.machine, &in)
 	for round := range 2 {
 		var again []*rule
 		for i, r := range left {
@@ -236,29 +242,36 @@ func (r *rule) effect(mode string) preflight.Effect {
 
 const denies, warns, exempts = "deny", "warn", "exempt"
 
+// readInput reads inputs as rules look at them.
+var readInput = sync.OnceValue(plan.InputOf[preflight.Input])
+
 // ask is all or nothing: half an answer of a failing rule would look like a whole one.
-func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input ast.Value, mode string) (out []preflight.Ruling, err error) {
+func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input *plan.Value, mode string) (out []preflight.Ruling, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			out, err = nil, fmt.Errorf("panic: %v", v)
 		}
 	}()
 	if r.plain {
-		if input, err = input.Find(ast.Ref{ast.StringTerm("object")}); err != nil {
-			return nil, fmt.Errorf("read the object: %w", err)
+		if input = input.Field("object"); input == nil {
+			return nil, errors.New("the object could not be read")
 		}
 	}
 	if r.plan != nil && len(r.options) == 0 {
-		answer, err := r.plan.Ask(ctx, ast.NewTerm(input), plan.Limits{Until: until, Stop: &w.over})
+		answer, err := r.plan.Ask(ctx, w.machine, input, plan.Limits{Until: until, Stop: &w.over})
 		if !errors.Is(err, plan.ErrUnplanned) {
 			return r.planned(answer, err, mode)
 		}
+	}
+	whole, err := input.AsOPA()
+	if err != nil {
+		return nil, fmt.Errorf("write the input: %w", err)
 	}
 	share, end := context.WithDeadline(ctx, until)
 	defer end()
 	guarded, end := w.guard(share)
 	defer end()
-	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(input)}, r.options...)...)
+	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(whole)}, r.options...)...)
 	switch {
 	case err != nil && errors.Is(context.Cause(guarded), errMemory):
 		return nil, errMemory
@@ -287,6 +300,9 @@ func (r *rule) planned(answer ast.Value, err error, mode string) ([]preflight.Ru
 	if set, ok := answer.(ast.Set); ok && set.Len() == 0 {
 		return nil, nil
 	}
+	if rulings, ok := r.plainly(answer, mode); ok {
+		return rulings, nil
+	}
 	value, err := ast.JSON(answer)
 	if err != nil {
 		return nil, err
@@ -298,9 +314,41 @@ func (r *rule) planned(answer ast.Value, err error, mode string) ([]preflight.Ru
 	return rulings, nil
 }
 
+// plainly reads the common answer, objects of texts, without a copy of it. False: rulings reads it,
+// and says what is wrong with it.
+func (r *rule) plainly(answer ast.Value, mode string) ([]preflight.Ruling, bool) {
+	set, ok := answer.(ast.Set)
+	if !ok || r.name == exempts {
+		return nil, false
+	}
+	out, effect := make([]preflight.Ruling, 0, set.Len()), r.effect(mode)
+	for _, element := range set.Slice() {
+		object, ok := element.Value.(ast.Object)
+		if !ok {
+			return nil, false
+		}
+		msg, said := textAt(object, "msg")
+		path, placed := textAt(object, "path")
+		if !said || !placed || strings.TrimSpace(msg) == "" || object.Get(ast.InternedTerm("check")) != nil {
+			return nil, false
+		}
+		out = append(out, preflight.Ruling{Policy: r.doc.Name, Effect: effect, Message: clip(msg), Path: job.Path(path), Remedy: r.doc.Remedy})
+	}
+	return out, true
+}
+
+func textAt(object ast.Object, name string) (string, bool) {
+	t := object.Get(ast.InternedTerm(name))
+	if t == nil {
+		return "", false
+	}
+	text, ok := t.Value.(ast.String)
+	return string(text), ok
+}
+
 // except takes back what a policy said since then, where the policy makes an exception. One that
 // fails makes none, and says so.
-func (r *rule) except(ctx context.Context, w *watcher, input ast.Value, out *preflight.Ruled, since int) {
+func (r *rule) except(ctx context.Context, w *watcher, input *plan.Value, out *preflight.Ruled, since int) {
 	if r.exempt == nil || len(out.Rulings) == since {
 		return
 	}

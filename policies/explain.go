@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
 
@@ -60,30 +61,31 @@ func Explain(ctx context.Context, in preflight.Policies, input preflight.Input) 
 	if !ok {
 		return nil, nil
 	}
-	value, err := valueOf(input)
+	w := watch(ctx)
+	defer w.stop()
+	value := readInput()(w.machine, &input)
+	read, err := value.AsOPA()
 	if err != nil {
 		return nil, fmt.Errorf("write policy input for %s: %w", input.Job.Name, err)
 	}
-	w := watch(ctx)
-	defer w.stop()
 	out, excepted := []Explanation{}, map[*rule]bool{}
 	for _, r := range s.rules {
-		out = append(out, r.explain(ctx, w, value, input.Request.Mode))
+		out = append(out, r.explain(ctx, w, value, read, input.Request.Mode))
 		if r.exempt != nil && !excepted[r.exempt] { // the rules of a policy share it
 			excepted[r.exempt] = true
-			out = append(out, r.exempt.explain(ctx, w, value, input.Request.Mode))
+			out = append(out, r.exempt.explain(ctx, w, value, read, input.Request.Mode))
 		}
 	}
 	return out, ctx.Err()
 }
 
-func (r *rule) explain(ctx context.Context, w *watcher, input ast.Value, mode string) Explanation {
+func (r *rule) explain(ctx context.Context, w *watcher, input *plan.Value, read ast.Value, mode string) Explanation {
 	out := Explanation{Policy: r.doc.Name, Rule: r.name, File: r.doc.File, Silent: r.silent}
 	if r.silent {
 		return out
 	}
 	for _, place := range r.reads {
-		out.Read = append(out.Read, factAt(input, place))
+		out.Read = append(out.Read, factAt(read, place))
 	}
 	trace := &failures{seen: map[string]bool{}}
 	traced := *r

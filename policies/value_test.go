@@ -6,6 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
@@ -29,7 +30,7 @@ func TestInputsAreWhatTheirJSONSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := valueOf(in)
+			got, err := readInput()(&plan.Machine{}, &in).AsOPA()
 			if err != nil {
 				t.Fatal(err)
 			}

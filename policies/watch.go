@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-
 	"github.com/signalbox-dev/signalbox/policies/plan"
 	"github.com/signalbox-dev/signalbox/preflight"
 )
@@ -41,6 +39,7 @@ type watcher struct {
 	large   atomic.Bool // because of the heap
 	gone    func() bool // forgets the context
 	done    chan struct{}
+	machine *plan.Machine
 }
 
 // alone is held while a rule is asked again.
@@ -59,7 +58,7 @@ func read(name string) uint64 {
 
 // watch begins to look at the heap, and at the end of a context.
 func watch(ctx context.Context) *watcher {
-	w := &watcher{done: make(chan struct{})}
+	w := &watcher{done: make(chan struct{}), machine: &plan.Machine{}}
 	w.gone = context.AfterFunc(ctx, func() { w.over.Store(true) })
 	go w.look()
 	return w
@@ -106,7 +105,7 @@ func (w *watcher) guard(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // ask asks a rule until then; lonely: while no other rule is asked so.
-func (w *watcher) ask(ctx context.Context, r *rule, until time.Time, input ast.Value, mode string, lonely bool) ([]preflight.Ruling, error) {
+func (w *watcher) ask(ctx context.Context, r *rule, until time.Time, input *plan.Value, mode string, lonely bool) ([]preflight.Ruling, error) {
 	if lonely {
 		alone.Lock()
 		defer alone.Unlock()

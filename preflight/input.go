@@ -51,7 +51,7 @@ func viewOf(j *job.Job) JobView {
 		Kind: j.Ref.Kind, APIVersion: j.Ref.APIVersion, Namespace: j.Ref.Namespace, Name: j.Ref.Name,
 		Labels: map[string]string{}, Annotations: map[string]string{}, Queue: j.Gang.Queue, Scheduler: j.Gang.Scheduler,
 		Priority: j.Gang.PriorityClass, MinMembers: j.Gang.MinMembers, Pods: j.MaxPods(), MinPods: j.MinPods(), GPUs: j.GPUs(),
-		Suspended: j.Suspended, Roles: []RoleView{}, Unread: []UnreadView{},
+		Suspended: j.Suspended, Roles: make([]RoleView, 0, len(j.Roles)), Unread: []UnreadView{},
 	}
 	for _, u := range j.Unread {
 		view.Unread = append(view.Unread, UnreadView{Path: u.Path, Reason: u.String()})
@@ -84,10 +84,10 @@ func runtimeOf(o *unstructured.Unstructured) *RuntimeView {
 }
 
 func roleOf(j *job.Job, r *job.Role) RoleView {
-	gpus := r.Pod.GPUs()
+	gpu, gpus := r.Pod.Accelerators()
 	view := RoleView{
 		Name: r.Name, Path: r.Path, Min: r.Replicas.Min, Max: r.Replicas.Max,
-		GPUsPerPod: gpus.N, GPU: string(gpus.Resource),
+		GPUsPerPod: gpus, GPU: string(gpu),
 		Requests: map[string]int64{}, Images: []string{}, HostNet: r.Pod.Spec.HostNetwork,
 		HostPID: r.Pod.Spec.HostPID, HostIPC: r.Pod.Spec.HostIPC,
 		Labels: notNil(r.Pod.Labels), Annotations: spoken(r.Pod.Annotations), NodeSelector: notNil(r.Pod.Spec.NodeSelector),
@@ -97,17 +97,17 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 	for name, n := range r.Pod.Requests {
 		view.Requests[string(name)] = n
 	}
-	add := func(c *corev1.Container, rel job.Path) {
-		if c.Image != "" && !slices.Contains(view.Images, c.Image) && !added(j, r, rel) {
+	add := func(c *corev1.Container, list job.Path, i int) {
+		if c.Image != "" && !slices.Contains(view.Images, c.Image) && !added(j, r, list, i) {
 			view.Images = append(view.Images, c.Image)
 		}
 		view.Privileged = view.Privileged || privileged(c.SecurityContext)
 	}
 	for i := range r.Pod.Spec.InitContainers {
-		add(&r.Pod.Spec.InitContainers[i], job.Path("initContainers").Index(i))
+		add(&r.Pod.Spec.InitContainers[i], "initContainers", i)
 	}
 	for i := range r.Pod.Spec.Containers {
-		add(&r.Pod.Spec.Containers[i], job.Path("containers").Index(i))
+		add(&r.Pod.Spec.Containers[i], "containers", i)
 	}
 	for i := range r.Pod.Spec.Volumes { // what an image brings as a volume runs as well
 		if v := r.Pod.Spec.Volumes[i].Image; v != nil && v.Reference != "" && !slices.Contains(view.Images, v.Reference) {
@@ -120,11 +120,11 @@ func roleOf(j *job.Job, r *job.Role) RoleView {
 // added says whether a container comes from the operator (init-pytorch, kubectl-delivery):
 // the author of the job has no say in its image. What a TrainJob takes from its runtime is
 // somebody's choice and counts.
-func added(j *job.Job, r *job.Role, rel job.Path) bool {
+func added(j *job.Job, r *job.Role, list job.Path, i int) bool {
 	if !strings.HasPrefix(j.Ref.APIVersion, "kubeflow.org/") || j.Source == nil {
 		return false
 	}
-	at := r.Pod.At(rel)
+	at := r.Pod.At(list.Index(i))
 	_, err := at.Child("image").Resolve(j.Source.Object)
 	return err != nil
 }

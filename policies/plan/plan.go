@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,9 +32,9 @@ import (
 type Program struct {
 	funcs   []function
 	entry   int // of funcs
-	data    *ast.Term
+	data    *Value
+	looks   int // places of the plan that look up a name
 	allowed *ast.Capabilities
-	memory  sync.Pool // of *machine
 }
 
 // ErrStopped says that a run was stopped before its end.
@@ -93,7 +94,7 @@ func Of(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store storage.S
 	if err != nil || into.policy == nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnplanned, err)
 	}
-	p = &Program{data: data, allowed: compiler.Capabilities()}
+	p = &Program{data: Term(data), allowed: compiler.Capabilities()}
 	if err := p.link(into.policy, at.String()); err != nil {
 		return nil, err
 	}
@@ -101,54 +102,80 @@ func Of(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store storage.S
 }
 
 // Ask runs the rule. A nil value: it is undefined. On ErrUnplanned it is OPA's to answer.
-func (p *Program) Ask(ctx context.Context, input *ast.Term, limits Limits) (answer ast.Value, err error) {
-	m, _ := p.memory.Get().(*machine)
-	if m == nil {
-		m = &machine{program: p, memo: make([]memo, len(p.funcs))}
-	}
-	m.limits, m.context = limits, ctx
+func (p *Program) Ask(ctx context.Context, m *Machine, input *Value, limits Limits) (answer ast.Value, err error) {
+	m.begin(ctx, p, limits)
 	defer func() {
 		if v := recover(); v != nil {
+			*m = Machine{input: m.input} // what a panic leaves behind is not used again
 			answer, err = nil, fmt.Errorf("%w: %v", ErrUnplanned, v)
-			return // what a panic leaves behind is not used again
 		}
-		m.reset()
-		p.memory.Put(m)
+		m.end()
 	}()
 	if m.late() {
 		return nil, ErrStopped
 	}
-	out, ok := m.call(p.entry, []*ast.Term{input, p.data})
+	out, ok := m.call(p.entry, []*Value{input, p.data})
 	switch {
 	case m.err != nil:
 		return nil, m.err
 	case !ok:
 		return nil, nil
 	}
-	return out.Value, nil
+	if t := out.asTerm(); t != nil {
+		return t.Value, nil
+	}
+	return nil, ErrUnplanned
 }
 
-// machine is one run.
-type machine struct {
+// Machine is the memory of runs, one after the other. The zero value is ready; it belongs to one
+// goroutine at a time.
+type Machine struct {
 	program *Program
 	context context.Context // of one run: built-in functions are given it
 	limits  Limits
-	memo    []memo // of functions without parameters, by their place
-	stack   []*ast.Term
+	memo    []memo   // of functions without parameters, by their place
+	found   []found  // where names were found last, by the place that looks
+	locals  []*Value // of the call at hand
+	stack   []*Value
 	top     int
 	ticks   int
 	err     error
+	chunk   []Value  // room for values
+	used    int      // of it
+	sets    []*grown // to be filled again
+	filled  int
+	input   arena
 }
 
 type memo struct {
-	value *ast.Term // nil: undefined
+	value *Value // nil: undefined
 	known bool
 }
 
-func (m *machine) reset() {
+// found is where a record of a form has a field.
+type found struct {
+	form *form
+	at   int
+}
+
+// begin makes room for a run of a program.
+func (m *Machine) begin(ctx context.Context, p *Program, limits Limits) {
+	m.context, m.program, m.limits = ctx, p, limits
+	m.memo = slices.Grow(m.memo[:0], len(p.funcs))[:len(p.funcs)]
+	m.found = slices.Grow(m.found[:0], p.looks)[:p.looks]
+}
+
+// end forgets all that a run has held.
+func (m *Machine) end() {
 	clear(m.memo)
+	clear(m.found)
 	clear(m.stack)
-	m.top, m.ticks, m.err, m.context = 0, 0, nil, nil
+	clear(m.chunk[:m.used])
+	for _, g := range m.sets[:m.filled] {
+		g.empty()
+	}
+	m.context, m.program, m.limits, m.locals, m.err = nil, nil, Limits{}, nil, nil
+	m.top, m.ticks, m.filled, m.used = 0, 0, 0, 0
 }
 
 // everyTicks is how many turns of loops and calls pass between two looks at the clock: some
@@ -156,29 +183,23 @@ func (m *machine) reset() {
 const everyTicks = 128
 
 // tick says whether the run has to end.
-func (m *machine) tick() bool {
+func (m *Machine) tick() bool {
 	if m.ticks++; m.ticks%everyTicks == 0 && m.late() {
 		m.err = ErrStopped
 	}
 	return m.err != nil
 }
 
-func (m *machine) late() bool {
+func (m *Machine) late() bool {
 	return m.limits.Stop != nil && m.limits.Stop.Load() || !m.limits.Until.IsZero() && time.Now().After(m.limits.Until)
 }
 
 // Cancel and Cancelled implement topdown.Cancel: built-in functions that loop ask them.
-func (m *machine) Cancel()         {}
-func (m *machine) Cancelled() bool { return m.late() }
-
-// frame holds the locals of one call.
-type frame struct {
-	locals []*ast.Term
-	*machine
-}
+func (m *Machine) Cancel()         {}
+func (m *Machine) Cancelled() bool { return m.late() }
 
 // call runs a function. False: it is undefined, or the run has ended with an error.
-func (m *machine) call(at int, args []*ast.Term) (*ast.Term, bool) {
+func (m *Machine) call(at int, args []*Value) (*Value, bool) {
 	fn := &m.program.funcs[at]
 	shared := len(fn.params) == 2 // input and data alone: one value for the whole run
 	if shared && m.memo[at].known {
@@ -187,23 +208,65 @@ func (m *machine) call(at int, args []*ast.Term) (*ast.Term, bool) {
 	if m.tick() {
 		return nil, false
 	}
-	from := m.top
+	from, above := m.top, m.locals
 	if m.top += fn.locals; m.top > len(m.stack) {
 		// Frames below keep their places in the old memory.
-		m.stack = append(make([]*ast.Term, 0, 2*m.top), m.stack...)[:2*m.top]
+		m.stack = append(make([]*Value, 0, 2*m.top), m.stack...)[:2*m.top]
 	}
-	f := frame{m.stack[from:m.top:m.top], m}
-	clear(f.locals)
+	m.locals = m.stack[from:m.top:m.top]
+	clear(m.locals)
 	for i, p := range fn.params {
-		f.locals[p] = args[i]
+		m.locals[p] = args[i]
 	}
-	var out *ast.Term
-	if blocks(&f, fn.blocks) == returned && m.err == nil {
-		out = f.read(fn.returns)
+	var out *Value
+	if blocks(m, fn.blocks) == returned && m.err == nil {
+		out = m.locals[fn.returns]
 	}
-	m.top = from
+	m.top, m.locals = from, above
 	if shared && m.err == nil {
 		m.memo[at] = memo{out, true}
 	}
 	return out, out != nil
+}
+
+// room is how many values a run makes room for at once. What a long run has left behind is let go.
+const room = 256
+
+// value is an empty value of this run.
+func (m *Machine) value() *Value {
+	if m.used == len(m.chunk) {
+		m.chunk, m.used = make([]Value, room), 0
+	}
+	m.used++
+	return &m.chunk[m.used-1]
+}
+
+// hold is the value of a term.
+func (m *Machine) hold(t *ast.Term) *Value {
+	v := m.value()
+	v.hold(t)
+	return v
+}
+
+// mostKept is how many sets a machine keeps to be filled again.
+const mostKept = 4
+
+// grown is an empty array or set.
+func (m *Machine) grown(set bool, room int) *Value {
+	v := m.value()
+	v.kind = growing
+	switch {
+	case !set:
+		v.more = &more{grown: &grown{items: make([]*Value, 0, room)}}
+	case m.filled < len(m.sets):
+		v.more = &more{grown: m.sets[m.filled]}
+		m.filled++
+	default:
+		v.more = &more{grown: &grown{set: true}}
+		if m.filled < mostKept {
+			m.sets = append(m.sets, v.more.grown)
+			m.filled++
+		}
+	}
+	return v
 }

@@ -149,7 +149,7 @@ func compare(t *testing.T, c cases.TestCase) (planned, left int) {
 			left++
 			continue
 		}
-		got, err := p.Ask(t.Context(), ast.NewTerm(w.input), plan.Limits{})
+		got, err := p.Ask(t.Context(), &plan.Machine{}, plan.Term(ast.NewTerm(w.input)), plan.Limits{})
 		if errors.Is(err, plan.ErrUnplanned) {
 			left++
 			continue
@@ -178,12 +178,12 @@ func TestARunEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Ask(t.Context(), ast.NewTerm(w.input), plan.Limits{Until: time.Now().Add(5 * time.Millisecond)}); !errors.Is(err, plan.ErrStopped) {
+	if _, err := p.Ask(t.Context(), &plan.Machine{}, plan.Term(ast.NewTerm(w.input)), plan.Limits{Until: time.Now().Add(5 * time.Millisecond)}); !errors.Is(err, plan.ErrStopped) {
 		t.Errorf("after its time: %v; want %v", err, plan.ErrStopped)
 	}
 	var over atomic.Bool
 	time.AfterFunc(5*time.Millisecond, func() { over.Store(true) })
-	if _, err := p.Ask(t.Context(), ast.NewTerm(w.input), plan.Limits{Stop: &over}); !errors.Is(err, plan.ErrStopped) {
+	if _, err := p.Ask(t.Context(), &plan.Machine{}, plan.Term(ast.NewTerm(w.input)), plan.Limits{Stop: &over}); !errors.Is(err, plan.ErrStopped) {
 		t.Errorf("after its flag: %v; want %v", err, plan.ErrStopped)
 	}
 }
@@ -204,7 +204,7 @@ func TestWhatIsLeftToOPA(t *testing.T) {
 			}
 			p, err := plan.Of(t.Context(), ast.MustParseRef("data.a.p"), w.compiler, w.store, w.data)
 			if err == nil {
-				_, err = p.Ask(t.Context(), ast.NewTerm(w.input), plan.Limits{})
+				_, err = p.Ask(t.Context(), &plan.Machine{}, plan.Term(ast.NewTerm(w.input)), plan.Limits{})
 			}
 			if !errors.Is(err, plan.ErrUnplanned) {
 				t.Errorf("%v; want %v", err, plan.ErrUnplanned)
@@ -246,7 +246,7 @@ func FuzzPlansSayWhatOPASays(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			got, err := p.Ask(ctx, ast.NewTerm(w.input), plan.Limits{Until: time.Now().Add(time.Second)})
+			got, err := p.Ask(ctx, &plan.Machine{}, plan.Term(ast.NewTerm(w.input)), plan.Limits{Until: time.Now().Add(time.Second)})
 			if err != nil {
 				continue
 			}

@@ -1,20 +1,14 @@
 package plan
 
 import (
-	"cmp"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/ir"
-	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
 // blocks runs blocks one after the other: one that ends early, ends alone.
-func blocks(f *frame, all [][]step) flow {
+func blocks(m *Machine, all [][]step) flow {
 	for _, b := range all {
-		switch to := block(f, b); {
+		switch to := block(m, b); {
 		case to == returned:
 			return returned
 		case to > leave:
@@ -24,9 +18,9 @@ func blocks(f *frame, all [][]step) flow {
 	return next
 }
 
-func block(f *frame, steps []step) flow {
+func block(m *Machine, steps []step) flow {
 	for _, s := range steps {
-		if to := s(f); to != next {
+		if to := s(m); to != next {
 			return to
 		}
 	}
@@ -41,167 +35,274 @@ func holds(yes bool) flow {
 }
 
 // fail ends the run without an answer.
-func (f *frame) fail() flow {
-	if f.err == nil {
-		f.err = ErrUnplanned
+func (m *Machine) fail() flow {
+	if m.err == nil {
+		m.err = ErrUnplanned
 	}
 	return returned
 }
 
-// value reads an operand; nil: it is undefined.
-func (f *frame) value(o operand) *ast.Term {
+// read reads an operand; nil: it is undefined.
+func (m *Machine) read(o operand) *Value {
 	if o.constant != nil {
 		return o.constant
 	}
-	return f.read(o.local)
-}
-
-func (f *frame) read(at ir.Local) *ast.Term {
-	t := f.locals[at]
-	if t == nil {
-		return nil
-	}
-	if g, ok := t.Value.(*growing); ok {
-		t.Value = ast.NewArray(slices.Clip(g.elements)...)
-	}
-	return t
+	return m.locals[o.local]
 }
 
 // set fills a local. A plan reads no local that nothing was put into, and tells the two apart: that
 // is an end of the run.
-func (f *frame) set(to ir.Local, value *ast.Term) flow {
+func (m *Machine) set(to ir.Local, value *Value) flow {
 	if value == nil {
-		return f.fail()
+		return m.fail()
 	}
-	f.locals[to] = value
+	m.locals[to] = value
 	return next
 }
 
-// growing is an array that is being made: OPA's own is copied with every element.
-type growing struct {
-	ast.Value
-	elements []*ast.Term
-}
-
-func (f *frame) push(to ir.Local, value *ast.Term) flow {
-	t := f.locals[to]
-	if t == nil || value == nil {
-		return f.fail()
+func (m *Machine) push(to ir.Local, value *Value) flow {
+	v := m.locals[to]
+	if v == nil || value == nil {
+		return m.fail()
 	}
-	switch v := t.Value.(type) {
-	case *growing:
-		v.elements = append(v.elements, value)
-	case *ast.Array: // it was read; what was read stays
-		f.locals[to] = &ast.Term{Value: v.Append(value)}
-	default:
-		return f.fail()
+	if v.kind == growing && !v.more.grown.set && value.kind != growing {
+		if value.asTerm() == nil {
+			return m.fail()
+		}
+		v.more.grown.items = append(v.more.grown.items, value)
+		return next
 	}
+	t, what := v.asTerm(), value.asTerm()
+	if t == nil || what == nil {
+		return m.fail()
+	}
+	array, ok := t.Value.(*ast.Array)
+	if !ok {
+		return m.fail()
+	}
+	m.locals[to] = m.hold(ast.NewTerm(array.Append(what))) // it was read; what was read stays
 	return next
 }
 
-func (f *frame) add(to ir.Local, value *ast.Term) flow {
-	t := f.locals[to]
-	if t == nil || value == nil {
-		return f.fail()
+func (m *Machine) add(to ir.Local, value *Value) flow {
+	v := m.locals[to]
+	if v == nil || value == nil {
+		return m.fail()
+	}
+	if v.kind == growing && v.more.grown.set && value.simple() {
+		v.more.grown.add(value)
+		return next
+	}
+	t, what := v.asTerm(), value.asTerm()
+	if t == nil || what == nil {
+		return m.fail()
 	}
 	set, ok := t.Value.(ast.Set)
 	if !ok {
-		return f.fail()
+		return m.fail()
 	}
-	set.Add(value)
+	set.Add(what)
 	return next
 }
 
 // insert puts a value under a key; once: two values for one key are no answer.
-func (f *frame) insert(to ir.Local, key, value *ast.Term, once bool) flow {
-	t := f.locals[to]
-	if t == nil || key == nil || value == nil {
-		return f.fail()
+func (m *Machine) insert(to ir.Local, key, value *Value, once bool) flow {
+	v := m.locals[to]
+	if v == nil || key == nil || value == nil {
+		return m.fail()
+	}
+	t, under, what := v.asTerm(), key.asTerm(), value.asTerm()
+	if t == nil || under == nil || what == nil {
+		return m.fail()
 	}
 	object, ok := t.Value.(ast.Object)
 	if !ok {
-		return f.fail()
+		return m.fail()
 	}
-	if have := object.Get(key); once && have != nil {
-		if !have.Equal(value) {
-			return f.fail()
+	if have := object.Get(under); once && have != nil {
+		if !have.Equal(what) {
+			return m.fail()
 		}
 		return next
 	}
-	object.Insert(key, value)
+	object.Insert(under, what)
 	return next
 }
 
 // once fills a local that has no other value yet.
 func once(from operand, to ir.Local) step {
-	return func(f *frame) flow {
-		value := f.value(from)
-		if have := f.read(to); have != nil && (value == nil || !have.Equal(value)) {
-			return f.fail()
+	return func(m *Machine) flow {
+		value := m.read(from)
+		if value == nil {
+			return m.fail()
 		}
-		return f.set(to, value)
+		if have := m.locals[to]; have != nil {
+			if yes, known := same(have, value); !yes || !known {
+				return m.fail()
+			}
+		}
+		m.locals[to] = value
+		return next
 	}
 }
 
-func (f *frame) length(of *ast.Term, to ir.Local) flow {
+func (m *Machine) length(of *Value, to ir.Local) flow {
 	if of == nil {
-		return f.fail()
+		return m.fail()
 	}
-	n := 0
-	switch v := of.Value.(type) {
-	case *ast.Array:
-		n = v.Len()
-	case ast.Object:
-		n = v.Len()
-	case ast.Set:
-		n = v.Len()
-	default:
-		return f.fail()
+	n, ok := of.length()
+	if !ok {
+		return m.fail()
 	}
-	return f.set(to, number(int64(n)))
+	m.locals[to] = m.whole(n)
+	return next
+}
+
+func (m *Machine) whole(n int) *Value {
+	if n >= 0 && n < interned {
+		return &smallWholes[n]
+	}
+	v := m.value()
+	v.count(int64(n))
+	return v
 }
 
 func equal(a, b operand, want bool) step {
-	return func(f *frame) flow {
-		x, y := f.value(a), f.value(b)
+	return func(m *Machine) flow {
+		x, y := m.read(a), m.read(b)
 		if x == nil || y == nil {
-			return f.fail()
+			return m.fail()
 		}
-		return holds(x.Equal(y) == want)
+		if x.simple() && y.simple() {
+			return holds(alike(x, y) == want)
+		}
+		yes, known := same(x, y)
+		if !known {
+			return m.fail()
+		}
+		return holds(yes == want)
 	}
 }
 
 // dot looks something up in a composite; undefined where it is not there.
-func dot(of, key operand, to ir.Local) step {
-	return func(f *frame) flow {
-		from, k := f.value(of), f.value(key)
+func (l *linker) dot(of, key operand, to ir.Local) step {
+	if key.constant != nil && key.constant.kind == text && of.constant == nil {
+		return l.dotNamed(of.local, key.constant, to)
+	}
+	return func(m *Machine) flow {
+		from, k := m.read(of), m.read(key)
 		if from == nil || k == nil {
-			return f.fail()
+			return m.fail()
 		}
-		var found *ast.Term
-		switch v := from.Value.(type) {
-		case ast.Object:
-			found = v.Get(k)
-			if _, number := k.Value.(ast.Number); number && found == nil {
-				return f.fail() // OPA finds data.x[1] under "1", where the object is of the data
-			}
-		case *ast.Array:
-			found = v.Get(k)
-		case ast.Set:
-			if v.Contains(k) {
-				found = k
-			}
+		return m.put(to, from, k)
+	}
+}
+
+// dotNamed is dot for a name that stands in the rule.
+func (l *linker) dotNamed(of ir.Local, key *Value, to ir.Local) step {
+	look, name := l.program.looks, key.text
+	l.program.looks++
+	return func(m *Machine) flow {
+		from := m.locals[of]
+		switch {
+		case from == nil:
+			return m.fail()
+		case from.kind != record:
+			return m.put(to, from, key)
 		}
-		if f.locals[to] = found; found == nil {
+		last := &m.found[look]
+		if last.form != from.more.form {
+			at, there := from.more.form.index[name]
+			if !there {
+				m.locals[to] = nil
+				return leave
+			}
+			*last = found{from.more.form, at}
+		}
+		v := from.more.field(last.at)
+		if m.locals[to] = v; v == nil {
 			return leave
+		}
+		if v.kind == broken {
+			return m.fail()
 		}
 		return next
 	}
 }
 
+// put fills a local with what a composite has under a key.
+func (m *Machine) put(to ir.Local, from, key *Value) flow {
+	v, known := m.lookup(from, key)
+	switch {
+	case !known || v != nil && v.kind == broken:
+		return m.fail()
+	case v == nil:
+		m.locals[to] = nil
+		return leave
+	}
+	m.locals[to] = v
+	return next
+}
+
+// lookup is what a composite has under a key; nil: nothing. False: only OPA knows.
+func (m *Machine) lookup(from, k *Value) (v *Value, known bool) {
+	switch {
+	case from.kind == record && k.kind == text:
+		if at, there := from.more.form.index[k.text]; there {
+			return from.more.field(at), true
+		}
+		return nil, true
+	case from.kind == list && k.kind == whole:
+		if k.n >= 0 && k.n < int64(len(from.more.parts)) {
+			return &from.more.parts[k.n], true
+		}
+		return nil, true
+	case from.kind == dictionary && k.kind == text:
+		return m.entry(from.more, k.text), true
+	case from.simple() || from.kind == number:
+		return nil, true
+	}
+	t, key := from.asTerm(), k.asTerm()
+	if t == nil || key == nil {
+		return nil, false
+	}
+	var term *ast.Term
+	switch of := t.Value.(type) {
+	case ast.Object:
+		term = of.Get(key)
+		if term == nil && (k.kind == whole || k.kind == number) {
+			return nil, false // OPA finds data.x[1] under "1", where the object is of the data
+		}
+	case *ast.Array:
+		term = of.Get(key)
+	case ast.Set:
+		if of.Contains(key) {
+			return k, true
+		}
+	}
+	if term == nil {
+		return nil, true
+	}
+	return m.hold(term), true
+}
+
+func (m *Machine) entry(of *more, key string) *Value {
+	if s, there := of.texts[key]; there {
+		v := m.value()
+		v.kind, v.text = text, spelled(s)
+		return v
+	}
+	if n, there := of.numbers[key]; there {
+		v := m.value()
+		v.count(n)
+		return v
+	}
+	return nil
+}
+
 func not(inner []step) step {
-	return func(f *frame) flow {
-		switch to := block(f, inner); {
+	return func(m *Machine) flow {
+		switch to := block(m, inner); {
 		case to == next:
 			return leave
 		case to == leave:
@@ -215,159 +316,68 @@ func not(inner []step) step {
 }
 
 // scan runs the steps for every element of a composite; of what is none, not once.
-func scan(of, key, value ir.Local, inner []step) step {
-	return func(f *frame) flow {
-		from := f.read(of)
-		if from == nil {
-			return f.fail()
-		}
-		out := next
-		turn := func(k, v *ast.Term) bool { // true: no more
-			if f.tick() {
-				out = returned
-				return true
-			}
-			f.locals[key], f.locals[value] = k, v
-			switch to := block(f, inner); {
-			case to <= leave:
-				return false
-			case to == returned:
-				out = returned
-			default: // the loop is two blocks: itself, and what it leaves
-				out = to - 2
-			}
-			return true
-		}
-		switch v := from.Value.(type) {
-		case *ast.Array:
-			for i := range v.Len() {
-				if turn(ast.InternedTerm(i), v.Elem(i)) {
-					break
+func scan(of operand, key, value ir.Local, inner []step) step {
+	return func(m *Machine) flow {
+		from := m.read(of)
+		switch {
+		case from == nil || from.kind == broken:
+			return m.fail()
+		case from.simple() || from.kind == number:
+			return next
+		case from.kind == list:
+			parts := from.more.parts
+			for i := range parts {
+				if out, more := m.turn(key, value, m.whole(i), &parts[i], inner); !more {
+					return out
 				}
 			}
-		case ast.Object:
-			v.Until(turn)
-		case ast.Set:
-			v.Until(func(t *ast.Term) bool { return turn(t, t) })
+			return next
 		}
-		return out
+		t := from.asTerm()
+		if t == nil {
+			return m.fail()
+		}
+		return m.scanTerm(t, key, value, inner)
 	}
 }
 
-// callOf calls a planned function; undefined where it is.
-func callOf(at int, args []operand, to ir.Local) step {
-	return func(f *frame) flow {
-		var room [8]*ast.Term
-		values := room[:0]
-		for _, o := range args {
-			v := f.value(o)
-			if v == nil {
-				return f.fail()
-			}
-			values = append(values, v)
-		}
-		result, ok := f.call(at, values)
-		if f.err != nil {
-			return returned
-		}
-		if f.locals[to] = result; !ok {
-			return leave
-		}
-		return next
+func (m *Machine) scanTerm(t *ast.Term, key, value ir.Local, inner []step) (out flow) {
+	out = next
+	turn := func(k, v *Value) (end bool) {
+		var on bool
+		out, on = m.turn(key, value, k, v, inner)
+		return !on
 	}
-}
-
-// builtinOf calls a built-in function of OPA; undefined where it says nothing. What is an error to
-// it is OPA's to tell.
-func builtinOf(run topdown.BuiltinFunc, args []operand, to ir.Local) step {
-	return func(f *frame) flow {
-		values := make([]*ast.Term, len(args))
-		for i, o := range args {
-			if values[i] = f.value(o); values[i] == nil {
-				return f.fail()
+	switch v := t.Value.(type) {
+	case *ast.Array:
+		for i := range v.Len() {
+			if turn(m.whole(i), m.hold(v.Elem(i))) {
+				break
 			}
 		}
-		var result *ast.Term
-		err := run(topdown.BuiltinContext{Context: f.context, Cancel: f.machine, Capabilities: f.program.allowed}, values, func(t *ast.Term) error {
-			result = t
-			return nil
-		})
-		if f.late() { // one call may have made anything
-			f.err = ErrStopped
-			return returned
-		}
-		if err != nil {
-			return f.fail()
-		}
-		if f.locals[to] = result; result == nil {
-			return leave
-		}
-		return next
+	case ast.Object:
+		v.Until(func(k, v *ast.Term) bool { return turn(m.hold(k), m.hold(v)) })
+	case ast.Set:
+		v.Until(func(t *ast.Term) bool { held := m.hold(t); return turn(held, held) })
 	}
+	return out
 }
 
-// quickly is a built-in function of two values that needs no call: the result is what OPA's says.
-// Nil: there is none. False from it: OPA's says.
-func quickly(name string) func(a, b ast.Value) (yes, known bool) {
-	switch name {
-	case ast.GreaterThan.Name:
-		return func(a, b ast.Value) (bool, bool) { return compare(a, b) > 0, true }
-	case ast.GreaterThanEq.Name:
-		return func(a, b ast.Value) (bool, bool) { return compare(a, b) >= 0, true }
-	case ast.LessThan.Name:
-		return func(a, b ast.Value) (bool, bool) { return compare(a, b) < 0, true }
-	case ast.LessThanEq.Name:
-		return func(a, b ast.Value) (bool, bool) { return compare(a, b) <= 0, true }
-	case ast.Equal.Name:
-		return func(a, b ast.Value) (bool, bool) { return compare(a, b) == 0, true }
-	case ast.NotEqual.Name:
-		return func(a, b ast.Value) (bool, bool) { return compare(a, b) != 0, true }
-	case ast.StartsWith.Name:
-		return func(a, b ast.Value) (bool, bool) {
-			x, isText := a.(ast.String)
-			y, bothAre := b.(ast.String)
-			return isText && bothAre && strings.HasPrefix(string(x), string(y)), isText && bothAre
-		}
-	case ast.EndsWith.Name:
-		return func(a, b ast.Value) (bool, bool) {
-			x, isText := a.(ast.String)
-			y, bothAre := b.(ast.String)
-			return isText && bothAre && strings.HasSuffix(string(x), string(y)), isText && bothAre
-		}
+// turn runs the steps of a loop for one element; false: there is no other turn.
+func (m *Machine) turn(key, value ir.Local, k, v *Value, inner []step) (out flow, more bool) {
+	if v.kind == broken {
+		return m.fail(), false
 	}
-	return nil
-}
-
-// compare is ast.Value.Compare, quicker for short whole numbers.
-func compare(a, b ast.Value) int {
-	if x, ok := whole(a); ok {
-		if y, ok := whole(b); ok {
-			return cmp.Compare(x, y)
-		}
+	if m.tick() {
+		return returned, false
 	}
-	return a.Compare(b)
-}
-
-func whole(v ast.Value) (int64, bool) {
-	n, ok := v.(ast.Number)
-	if !ok || len(n) > 15 {
-		return 0, false
-	}
-	x, err := strconv.ParseInt(string(n), 10, 64)
-	return x, err == nil
-}
-
-func quickOf(quick func(a, b ast.Value) (yes, known bool), a, b operand, to ir.Local) step {
-	return func(f *frame) flow {
-		x, y := f.value(a), f.value(b)
-		if x == nil || y == nil {
-			return f.fail()
-		}
-		yes, known := quick(x.Value, y.Value)
-		if !known {
-			return f.fail()
-		}
-		f.locals[to] = ast.InternedTerm(yes)
-		return next
+	m.locals[key], m.locals[value] = k, v
+	switch to := block(m, inner); {
+	case to <= leave:
+		return next, true
+	case to == returned:
+		return returned, false
+	default: // the loop is two blocks: itself, and what it leaves
+		return to - 2, false
 	}
 }

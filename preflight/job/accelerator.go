@@ -101,14 +101,23 @@ func AcceleratorUnit(name corev1.ResourceName) Unit {
 // GPUs is how many accelerators one pod of the template asks for, and where that is
 // written. Devices are preferred over partitions and shares; N is 0 where none is asked.
 func (p Pod) GPUs() Amount {
-	for _, unit := range []Unit{Device, Partition, Share} {
-		for _, name := range p.Requests.Names() {
-			if n := p.Requests[name]; n > 0 && AcceleratorUnit(name) == unit {
-				return Amount{Resource: name, N: n, Path: p.AmountPath(name)}
-			}
+	name, n := p.Accelerators()
+	if n == 0 {
+		return Amount{}
+	}
+	return Amount{Resource: name, N: n, Path: p.AmountPath(name)}
+}
+
+// Accelerators are GPUs without the place where they are written.
+func (p *Pod) Accelerators() (name corev1.ResourceName, n int64) {
+	best := 0
+	for at, amount := range p.Requests {
+		rank := slices.Index([]Unit{Share, Partition, Device}, AcceleratorUnit(at)) + 1
+		if amount > 0 && rank > 0 && (rank > best || rank == best && at < name) {
+			name, n, best = at, amount, rank
 		}
 	}
-	return Amount{}
+	return name, n
 }
 
 // AmountPath is where the pod asks for the resource: the first container that names

@@ -147,7 +147,8 @@ func (j *Job) MinPods() int {
 func (j *Job) GPUs() int64 {
 	var n int64
 	for i := range j.Roles {
-		n = saturate.Add(n, saturate.Mul(j.Roles[i].Pod.GPUs().N, int64(j.Roles[i].Replicas.Max)))
+		_, pod := j.Roles[i].Pod.Accelerators()
+		n = saturate.Add(n, saturate.Mul(pod, int64(j.Roles[i].Replicas.Max)))
 	}
 	return n
 }

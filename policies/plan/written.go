@@ -1,30 +1,15 @@
-package policies
+package plan
 
 import (
 	"encoding"
 	"encoding/json"
 	"reflect"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-
-	"github.com/signalbox-dev/signalbox/preflight"
 )
-
-// valueOf is the input as rules see it: what ast.InterfaceToValue makes of its JSON, without
-// writing and reading it.
-func valueOf(in preflight.Input) (ast.Value, error) {
-	t, err := ofInput()(reflect.ValueOf(in))
-	if err != nil {
-		return nil, err
-	}
-	return t.Value, nil
-}
-
-var ofInput = sync.OnceValue(func() writer { return writerOf(reflect.TypeFor[preflight.Input]()) })
 
 // writer makes a term of a value of one type.
 type writer func(reflect.Value) (*ast.Term, error)
@@ -40,18 +25,16 @@ func viaJSON(v reflect.Value) (*ast.Term, error) {
 
 // writerOf makes the writer of a type. Types that write their JSON themselves are let.
 func writerOf(t reflect.Type) writer {
-	for _, own := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
-		if t.Implements(own) || reflect.PointerTo(t).Implements(own) {
-			return viaJSON
-		}
+	if writesItself(t) {
+		return viaJSON
 	}
 	switch t.Kind() {
 	case reflect.String:
-		return text
+		return writeText
 	case reflect.Bool:
 		return func(v reflect.Value) (*ast.Term, error) { return ast.InternedTerm(v.Bool()), nil }
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		return func(v reflect.Value) (*ast.Term, error) { return whole64(v.Int()), nil }
+		return func(v reflect.Value) (*ast.Term, error) { return wholeTerm(v.Int()), nil }
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64
 			return listOf(writerOf(t.Elem()))
@@ -69,19 +52,23 @@ func writerOf(t reflect.Type) writer {
 	return viaJSON
 }
 
-func text(v reflect.Value) (*ast.Term, error) {
-	s := v.String()
+func writeText(v reflect.Value) (*ast.Term, error) { return ast.InternedTerm(spelled(v.String())), nil }
+
+// spelled is a text as JSON has it: U+FFFD for every byte that is no text.
+func spelled(s string) string {
 	if !utf8.ValidString(s) {
-		s = string([]rune(s)) // as JSON has it: U+FFFD for every byte that is no text
+		return string([]rune(s))
 	}
-	return ast.InternedTerm(s), nil
+	return s
 }
 
-func whole64(n int64) *ast.Term {
-	if n >= 0 && n < 512 {
-		return ast.InternedTerm(int(n))
+func writesItself(t reflect.Type) bool {
+	for _, own := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
+		if t.Implements(own) || reflect.PointerTo(t).Implements(own) {
+			return true
+		}
 	}
-	return ast.NumberTerm(json.Number(strconv.FormatInt(n, 10)))
+	return false
 }
 
 // pointerTo reads its type when it is met: types may hold themselves.
@@ -118,7 +105,7 @@ func mapOf(element writer) writer {
 		}
 		out := ast.NewObjectWithCapacity(v.Len())
 		for all := v.MapRange(); all.Next(); {
-			key, err := text(all.Key())
+			key, err := writeText(all.Key())
 			if err != nil {
 				return nil, err
 			}
@@ -132,38 +119,49 @@ func mapOf(element writer) writer {
 	}
 }
 
+// structField is a field of a struct, as JSON has it.
 type structField struct {
 	at    int
+	name  string
 	key   *ast.Term
 	write writer
+	of    reflect.Type
 	empty func(reflect.Value) bool // left out; nil: never
 }
 
-// structOf writes a struct whose fields are plain: what embeds others is left to JSON.
-func structOf(t reflect.Type) writer {
-	var fields []structField
+// fieldsOf are the fields of a struct that are plain; false: it embeds others, or has options that
+// are left to JSON.
+func fieldsOf(t reflect.Type) (fields []structField, plain bool) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous || options != "" && options != "omitempty" && options != "omitzero":
-			return viaJSON
+			return nil, false
 		case !f.IsExported() || name == "-":
 			continue
 		case name == "":
 			name = f.Name
 		}
-		field := structField{at: i, key: ast.StringTerm(name), write: writerOf(f.Type)}
+		field := structField{at: i, name: name, key: ast.StringTerm(name), write: writerOf(f.Type), of: f.Type}
 		switch options {
 		case "omitempty":
 			field.empty = emptyJSON
 		case "omitzero":
 			if _, own := f.Type.MethodByName("IsZero"); own {
-				return viaJSON
+				return nil, false
 			}
 			field.empty = reflect.Value.IsZero
 		}
 		fields = append(fields, field)
+	}
+	return fields, true
+}
+
+func structOf(t reflect.Type) writer {
+	fields, plain := fieldsOf(t)
+	if !plain {
+		return viaJSON
 	}
 	return func(v reflect.Value) (*ast.Term, error) {
 		out := ast.NewObjectWithCapacity(len(fields))
