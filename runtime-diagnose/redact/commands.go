@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,8 +28,16 @@ func groups(re *regexp.Regexp) func(*scan, int) int {
 // value is a word of a command line, in quotes or without; the groups are what is masked.
 const value = `(?:'([^']+)'|"([^"]+)"|([^\s'"|;&<>-][^\s'"|;&<>]*))`
 
-func command(pattern string) func(*scan, int) int {
-	return groups(regexp.MustCompile(strings.ReplaceAll(pattern, "VALUE", value)))
+// command masks what the groups of an expression match, behind a command in whose line one of some texts stands.
+func command(pattern string, needs ...string) func(*scan, int) int {
+	find := groups(regexp.MustCompile(strings.ReplaceAll(pattern, "VALUE", value)))
+	return func(s *scan, at int) int {
+		end := min(len(s.text), at+window)
+		if len(needs) > 0 && !slices.ContainsFunc(needs, func(n string) bool { return strings.Contains(s.text[at:end], n) }) {
+			return end
+		}
+		return find(s, at)
+	}
 }
 
 // nameGates stand in every name of a secret.
@@ -49,23 +58,27 @@ var rules = []rule{
 	{hexGates("sk", "ac"), byTwilio},
 	{[]string{"0q~", "1q~", "2q~", "3q~", "4q~", "5q~", "6q~", "7q~", "8q~", "9q~"}, around(&tokenish, 3, 30)}, // Microsoft Entra
 	{[]string{".atlasv1."}, around(&tokenish, 10, 40)},                                                         // HCP Terraform
+	{[]string{".acc_", ".acc-"}, around(&tokenish, 10, 40)},                                                    // Authress
+	{[]string{"_mmk"}, around(&word, 36, 4)},                                                                   // MaxMind
+	{[]string{"pat"}, byAirtable},
+	{alnumGates("s."), byOldVault},
 	{encodedGates(), byEncoding},
 	{wordGates(), byWord},
 	{[]string{"@tcp(", "@unix("}, byDSN},
 	// Options of commands whose secrets have no name.
-	{[]string{"mysql", "mariadb", "mycli"}, command(`^[a-z]*\b[^|;]*?\s-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`)},
+	{[]string{"mysql", "mariadb", "mycli"}, command(`^[a-z]*\b[^|;]*?\s-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`, "-p")},
 	{
 		[]string{"docker login", "podman login", "nerdctl login", "buildah login", "skopeo login", "registry login", "repo add", "az login", "oc login", "mongo ", "mongosh ", "mongodump ", "sshpass", "clickhouse-client"},
-		command(`^[^|;]*?\s-p[ =]?VALUE`),
+		command(`^[^|;]*?\s-p[ =]?VALUE`, "-p"),
 	},
-	{[]string{"7z ", "7za ", "rar "}, command(`^[a-z0-9]+\s[^|;]*?\s?-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`)},
-	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`)},
-	{[]string{"redis-cli"}, command(`^redis-cli\b[^|;]*?\s-a\s+VALUE`)},
-	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+))`)},
-	{[]string{"openssl"}, command(`^openssl\b[^|;]*?(?:\spass:(\S+)|\s-k\s+VALUE)`)},
+	{[]string{"7z ", "7za ", "rar "}, command(`^[a-z0-9]+\s[^|;]*?\s?-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`, "-p")},
+	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`, "-P")},
+	{[]string{"redis-cli"}, command(`^redis-cli\b[^|;]*?\s-a\s+VALUE`, "-a")},
+	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+))`, "-u", "user")},
+	{[]string{"openssl"}, command(`^openssl\b[^|;]*?(?:\spass:(\S+)|\s-k\s+VALUE)`, " pass:", "-k")},
 	{[]string{" pass:"}, command(`^ pass:(\S+)`)},
-	{[]string{"smbclient"}, command(`^smbclient\b[^|;]*?\s-U\s*[^\s%]+%(\S+)`)},
-	{[]string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"}, command(`^ldap[a-z]+\b[^|;]*?\s-w\s+VALUE`)},
+	{[]string{"smbclient"}, command(`^smbclient\b[^|;]*?\s-U\s*[^\s%]+%(\S+)`, "-U")},
+	{[]string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"}, command(`^ldap[a-z]+\b[^|;]*?\s-w\s+VALUE`, "-w")},
 	{[]string{"htpasswd"}, command(`^htpasswd\b[^|;]*?\s-\w*b\w*\s+\S+\s+\S+\s+VALUE`)},
 	{[]string{"net use "}, command(`^net use\b[^|;]*?/user:\S+\s+VALUE`)},
 	{[]string{"mc alias", "mc config"}, command(`^mc (?:alias set|config host add)\s+\S+\s+\S+\s+VALUE\s+VALUE`)},
@@ -77,7 +90,7 @@ var rules = []rule{
 	{[]string{"vault login"}, command(`^vault login\s+(?:-\S+\s+)*([a-z]{1,3}\.[\w-]{20,})`)},
 	{[]string{"unseal key"}, command(`^(?i:unseal key)s?\s*\d*\s*:\s*(\S+)`)},
 	{[]string{"<<<"}, byHereString},
-	{[]string{"echo "}, command(`^echo\s+(?:-n\s+)?VALUE\s*\|\s*(?:sudo\s+-\w*S|passwd\s+--stdin|\S[^|]*--password-stdin|\S*cryptsetup)`)},
+	{[]string{"echo "}, command(`^echo\s+(?:-n\s+)?VALUE\s*\|\s*(?:sudo\s+-\w*S|passwd\s+--stdin|\S[^|]*--password-stdin|\S*cryptsetup)`, "|")},
 	{[]string{"extpass"}, command(`^extpass\s+["']?echo\s+([^\s"']+)`)},
 	{[]string{"secretstr(", "secretbytes("}, command(`^(?i:secret(?:str|bytes))\(b?['"]([^'"]+)['"]`)},
 	{[]string{"jdbc:oracle:thin:"}, groups(regexp.MustCompile(`(?i)^jdbc:oracle:thin:[^/@\s]+/([^@\s]+)@`))},
@@ -89,6 +102,14 @@ func hexGates(begins ...string) (out []string) {
 		for _, c := range "0123456789abcdef" {
 			out = append(out, b+string(c))
 		}
+	}
+	return out
+}
+
+// alnumGates are the beginnings of tokens that go on with a letter or a digit.
+func alnumGates(begin string) (out []string) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyz0123456789" {
+		out = append(out, begin+string(c))
 	}
 	return out
 }
@@ -133,6 +154,9 @@ func byURL(s *scan, at int) int {
 		to++
 	}
 	authority := s.text[from:to]
+	if strings.IndexByte(authority, '@') < 0 { // nor has any address that begins in the first half of it
+		return max(from, min(to, from+window/2))
+	}
 	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
 		head := authority[:i]
 		colon := strings.IndexByte(head, ':')
@@ -157,7 +181,7 @@ func byURL(s *scan, at int) int {
 	if strings.Contains(user, ":") && !strings.HasSuffix(user, ":") || len(user) >= 16 && digits.has(user) && letters.has(user) && !strings.Contains(user, ".") {
 		s.mask(from, from+end)
 	}
-	return from
+	return from + end
 }
 
 var cookie = regexp.MustCompile(`^(?i:cookie)s?\d?["']?\]?\s*[:=]\s*(?:b?["'{]+)?`)
@@ -195,7 +219,7 @@ func byCookie(s *scan, at int) int {
 			p++
 		}
 		if attribute { // a date has blanks
-			if i := strings.IndexByte(s.text[p:], ';'); i >= 0 && i < 40 {
+			if i := strings.IndexByte(s.text[p:min(len(s.text), p+40)], ';'); i >= 0 {
 				p += i + 1
 			}
 		}
@@ -214,15 +238,14 @@ func byAuthorization(s *scan, at int) int {
 		return at
 	}
 	from := at + m[1]
-	end := len(s.text)
+	end := min(len(s.text), from+window)
 	if m[2] >= 0 {
-		if i := closingAt(s.text, from, strings.TrimLeft(s.text[at+m[2]:at+m[3]], "b")); i >= 0 {
+		if i := closingAt(s.text[:end], from, strings.TrimLeft(s.text[at+m[2]:at+m[3]], "b")); i >= 0 {
 			end = i
 		}
-	} else if i := strings.IndexAny(s.text[from:], "'\\`"); i >= 0 {
+	} else if i := strings.IndexAny(s.text[from:end], "'\\`"); i >= 0 {
 		end = from + i
 	}
-	end = min(end, from+window)
 	scheme, rest, two := strings.Cut(s.text[from:end], " ")
 	switch {
 	case !two:
