@@ -158,7 +158,7 @@ func (n *named) look() {
 		p++
 	}
 	rest := text[p:min(len(text), p+256)]
-	upper := strings.ToUpper(text[n.from:n.to]) == text[n.from:n.to]
+	upper := !lowers.has(text[n.from:n.to])
 	op := operatorAt(rest)
 	inURL := n.from > 0 && strings.IndexByte("?&#;", text[n.from-1]) >= 0
 	switch {
@@ -349,6 +349,9 @@ var fillers = words("is was are for user username of the to as with a an at by o
 // longestWord is how long a secret in a sentence may be: RSA's longest keys have some 4 KiB in one piece.
 const longestWord = 16 << 10
 
+// ofSentence end a sentence, or a part of one.
+var ofSentence = set(".:!?")
+
 // ofSpoken end a word of a sentence.
 var ofSpoken = set(" \t\n\f\r\v\"'`,;()[]{}<>")
 
@@ -376,7 +379,11 @@ func (n *named) spoken(p int) {
 		if to == from || to-from > longestWord {
 			return
 		}
-		w := strings.TrimRight(text[from:to], ".:!?")
+		end := ofSentence.runBack(text, to)
+		if end <= from {
+			return
+		}
+		w := text[from:end]
 		switch {
 		case near && n.class != key && n.class.fits(w, prose),
 			n.class != password && n.class != key && len(w) >= 32 && random(w, 32) && alnum.only(w) && !strings.Contains(text[start:from], "sha"):

@@ -43,14 +43,55 @@ func parts(name string) (out [3]string) {
 	n := 0
 	for to := len(name); to > 0 && n < len(out); {
 		from := beginOf(name, to)
-		if part := strings.ToLower(strings.Trim(name[from:to], "0123456789_-.")); part != "" {
-			out[n] = part
+		first, last := from, to
+		for first < last && !letters[name[first]] {
+			first++
+		}
+		for first < last && !letters[name[last-1]] {
+			last--
+		}
+		if first < last {
+			out[n] = small(name[first:last])
 			n++
 		}
 		to = from
 	}
 	return out
 }
+
+// small is a word in small letters. Those of nearly all names are found without making a new one.
+func small(part string) string {
+	if !uppers.has(part) {
+		return part
+	}
+	var b [24]byte
+	if len(part) > len(b) {
+		return strings.ToLower(part)
+	}
+	for i := range len(part) {
+		b[i] = lower[part[i]]
+	}
+	if known, ok := nameWords[string(b[:len(part)])]; ok {
+		return known
+	}
+	return string(b[:len(part)])
+}
+
+// nameWords are all words of the lists above.
+var nameWords = func() map[string]string {
+	m := map[string]string{}
+	for _, list := range []map[string]bool{passwordIs, secretIs, tokenIs, keyOf, publicKey, tokenOf} {
+		for w := range list {
+			m[w] = w
+		}
+	}
+	for _, list := range [][]string{passwordEnds, secretEnds, tokenEnds, {"key", "id", "data", "base", "client"}} {
+		for _, w := range list {
+			m[w] = w
+		}
+	}
+	return m
+}()
 
 // beginOf is where the word of a name begins that ends at a place: behind a separator, or where small letters or
 // digits give way to capitals, the last of several capitals being the first letter of what follows.

@@ -23,7 +23,7 @@ const (
 
 // fits says whether a text that stands so is a value to mask. What it is made of tells most, and is seen soonest.
 func (c class) fits(v string, at place) bool {
-	return v != "" && c.looks(v, at) && !placeholder(v) && !code.MatchString(v)
+	return v != "" && c.looks(v, at) && !placeholder(v) && !(strings.ContainsAny(v, ".([") && code.MatchString(v))
 }
 
 // looks says whether a text is made as such a value is.
