@@ -73,8 +73,16 @@ var rules = []rule{
 	},
 	{[]string{"7z ", "7za ", "rar "}, command(`^[a-z0-9]+\s[^|;]*?\s?-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`, "-p")},
 	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`, "-P")},
+	{[]string{"b2 authorize", "b2 account"}, command(`^b2 (?:authorize[-_]account|account authorize)\s+(?:-\S+\s+)*\S+\s+VALUE`)},
+	{[]string{"credentials(", "auth(", "client(", "login("}, byCall},
+	{digitGates("/bot"), groups(regexp.MustCompile(`(?i)^/bot(\d{6,12}:[\w-]{30,})`))}, // Telegram
+	// ~/.pgpass (https://www.postgresql.org/docs/current/libpq-pgpass.html)
+	{[]string{":5432:", ":5433:", ":6432:", ":*:"}, groups(regexp.MustCompile(`^:(?:\d+|\*):[\w*-]+:[\w.*@-]+:(\S{6,})`))},
+	// What passwords are kept as: crypt(5), Apache's, LDAP's.
+	{[]string{"$1$", "$5$", "$6$", "$7$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"}, byHash},
+	{[]string{"{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", "{pbkdf2", "{bcrypt}", "{argon2}"}, groups(regexp.MustCompile(`^(?i)(\{[a-z0-9-]+\}[./A-Za-z0-9$=,+-]{16,})`))},
 	{[]string{"redis-cli"}, command(`^redis-cli\b[^|;]*?\s-a\s+VALUE`, "-a")},
-	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+))`, "-u", "user")},
+	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+)|["']?([^\s'":]{24,}):(?:["'\s]|$))`, "-u", "user")},
 	{[]string{"openssl"}, command(`^openssl\b[^|;]*?(?:\spass:(\S+)|\s-k\s+VALUE)`, " pass:", "-k")},
 	{[]string{" pass:"}, command(`^ pass:(\S+)`)},
 	{[]string{"smbclient"}, command(`^smbclient\b[^|;]*?\s-U\s*[^\s%]+%(\S+)`, "-U")},
@@ -82,8 +90,8 @@ var rules = []rule{
 	{[]string{"htpasswd"}, command(`^htpasswd\b[^|;]*?\s-\w*b\w*\s+\S+\s+\S+\s+VALUE`)},
 	{[]string{"net use "}, command(`^net use\b[^|;]*?/user:\S+\s+VALUE`)},
 	{[]string{"mc alias", "mc config"}, command(`^mc (?:alias set|config host add)\s+\S+\s+\S+\s+VALUE\s+VALUE`)},
-	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z]+\b[^|;]*?\s-k[ =]VALUE`)},
-	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z]+\b[^|;]*?\s-i[ =]VALUE`)},
+	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z0-9]+\b[^|;]*?\s-k[ =]VALUE`)},
+	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z0-9]+\b[^|;]*?\s-i[ =]VALUE`)},
 	{[]string{"a3-"}, groups(regexp.MustCompile(`^(A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4})`))}, // 1Password
 	{[]string{"account.key."}, command(`^(?i:account\.key\.)[\w.-]+\s*[=:]\s*VALUE`)},                      // Azure's, of Hadoop
 	{[]string{"wandb login"}, command(`^wandb login\b[^|;]*?\s([0-9a-f]{40}|wandb_v1_\w+)`)},
@@ -104,6 +112,45 @@ func hexGates(begins ...string) (out []string) {
 		}
 	}
 	return out
+}
+
+// digitGates are the beginnings of tokens that go on with a digit.
+func digitGates(begin string) (out []string) {
+	for _, c := range "0123456789" {
+		out = append(out, begin+string(c))
+	}
+	return out
+}
+
+var hashed = regexp.MustCompile(`^(?i)\$(?:apr1|argon2i?d?|[1567y]|2[aby])\$[./A-Za-z0-9$=,+-]{20,}`)
+
+// byHash masks what a password is kept as (crypt(5)).
+func byHash(s *scan, at int) int {
+	to := at + len(hashed.FindString(s.text[at:min(len(s.text), at+window)]))
+	s.mask(at, to)
+	return to
+}
+
+// argument is one in quotation marks of a call.
+var argument = regexp.MustCompile(`^\s*(?:\w+\s*=\s*)?b?(?:'([^']*)'|"([^"]*)")\s*(,)?`)
+
+// byCall masks what a program logs in with: what looks random, and the second of two words of login().
+func byCall(s *scan, at int) int {
+	p := at + strings.IndexByte(s.text[at:], '(') + 1
+	for n := 1; n <= 4; n++ {
+		m := argument.FindStringSubmatchIndex(s.text[p:min(len(s.text), p+window)])
+		if m == nil {
+			break
+		}
+		from, to := max(m[2], m[4]), max(m[3], m[5])
+		if v := s.text[p+from : p+to]; n == 2 && beginsWith(s.text[at:], "login(") && len(v) >= 4 || random(v, 24) && alnum.only(v) {
+			s.mask(p+from, p+to)
+		}
+		if p += m[1]; m[6] < 0 {
+			break
+		}
+	}
+	return p
 }
 
 // alnumGates are the beginnings of tokens that go on with a letter or a digit.
@@ -163,7 +210,7 @@ func byURL(s *scan, at int) int {
 		if strings.IndexByte(head, '@') < 0 {
 			// A password may hold a slash; a port is a number.
 			behind := strings.IndexByte(authority[i:], '@')
-			if authority[i] == '?' || colon < 0 || digits.only(head[colon+1:]) || strings.Count(head, ":") > 1 || behind < 0 {
+			if behind < 0 || authority[i] == '?' && strings.ContainsAny(authority[i+1:i+behind], "=&/") || colon < 0 || digits.only(head[colon+1:]) || strings.Count(head, ":") > 1 {
 				return from
 			}
 			head = authority[:i+behind+1]

@@ -310,7 +310,7 @@ func (n *named) unquoted(p int, at place, ends string) {
 	if at == option || at == optionIs {
 		stops = "\"'`|<>"
 	}
-	if at == parameter {
+	if at == parameter && n.class != password {
 		stops += "#"
 	}
 	stops += ends
@@ -344,7 +344,10 @@ func (n *named) unquoted(p int, at place, ends string) {
 var kubelet = regexp.MustCompile(`^" : (?:secrets?|configmaps?|object|references|failed|error|open|stat|mount\w*|fetching|couldn|timed|exit|unable|kubernetes\.io/\S+)\b`)
 
 // fillers stand between a name and a value in a sentence.
-var fillers = words("is was are for user username of the to as with a an at by on in from your my his her new old value changed set now account key")
+var fillers = words("is was are for user username of the to as with a an at by on in from your my his her new old value changed set now account key default")
+
+// is are those behind which the value stands.
+var is = words("is was are")
 
 // longestWord is how long a secret in a sentence may be: RSA's longest keys have some 4 KiB in one piece.
 const longestWord = 16 << 10
@@ -389,8 +392,10 @@ func (n *named) spoken(p int) {
 			n.class != password && n.class != key && len(w) >= 32 && random(w, 32) && alnum.only(w) && !strings.Contains(text[start:from], "sha"):
 			n.mask(from, from+len(w))
 			return
-		case near && anyWord, near && fillers[strings.ToLower(w)]:
-			anyWord = strings.EqualFold(w, "user") || strings.EqualFold(w, "username") || strings.EqualFold(w, "for")
+		case near && fillers[strings.ToLower(w)]:
+			anyWord = anyWord && !is[strings.ToLower(w)] || strings.EqualFold(w, "user") || strings.EqualFold(w, "username") || strings.EqualFold(w, "for")
+		case near && anyWord:
+			anyWord = false
 		default:
 			near = false
 		}
