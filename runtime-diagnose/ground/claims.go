@@ -101,6 +101,15 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 			return Topic
 		}
 	}
+	if unknown(plain, support) {
+		return Word
+	}
+	if !counted(plain, support) || mislabelled(plain, support) {
+		return Number
+	}
+	if swapped(plain, support) {
+		return Reversed
+	}
 	if n, of := overlap(plain, support); of > 0 && (n == 0 || n*3 < of) {
 		return Topic
 	} else if of == 0 && len(looked(plain)) == 0 && plain == body && len(about(plain)) == 0 {
@@ -113,6 +122,11 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 func (g *grounds) turned(body, support string) Reason {
 	rest := failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), " ")
 	support = failing.ReplaceAllString(support, " ") // what failed did not succeed
+	for _, m := range positives.FindAllString(rest, -1) {
+		if !negation.MatchString(body) && !strings.Contains(strings.ToLower(support), stem(m)) {
+			return Contradicts
+		}
+	}
 	if negation.MatchString(rest) && !negation.MatchString(support) {
 		return Contradicts
 	}
@@ -125,8 +139,8 @@ func (g *grounds) turned(body, support string) Reason {
 // because tells cause from consequence by the words between them; the second group of what comes after
 // is the cause.
 var (
-	forward  = regexp.MustCompile(`(?i)\b(?:caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|therefore|then|before|preceded|took down)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
-	backward = regexp.MustCompile(`(?i)\b(?:because(?: of)?|due to|caused by|after|following|followed from|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
+	forward  = regexp.MustCompile(`(?i)\b(?:caused|causes|causing|led to|leads to|leading to|resulted in|results in|triggered|made|brought down|broke|killed|is why|was why|so that|so|therefore|hence|thus|thereby|then|before|prior to|ahead of|earlier than|preceded|precedes|took down|followed by|brought about|gave rise to|provoked|prompted|induced|forced|culminated in|ended in)\b|导致|造成|引起|引发|因此|所以|之前|先于|随后`)
+	backward = regexp.MustCompile(`(?i)\b(?:because(?: of)?|due to|caused by|after|following|followed from|followed|in the wake of|in response to|in reaction to|subsequent to|later than|on account of|thanks to|as a consequence of|upon|once|as a result of|resulted from|results from|triggered by|is a consequence of|was a consequence of|stems? from|owing to|since|killed by|broken by)\b|因为|由于|之后|是由|源于`)
 )
 
 // direction says whether a claim makes a consequence the cause of what it followed.

@@ -16,6 +16,7 @@ type scenario struct {
 	Name     string   `json:"name"`
 	Says     string   `json:"says"`
 	Root     []string `json:"root"`
+	Effects  []string `json:"effects"`
 	Items    []item   `json:"items"`
 	Names    []string `json:"names"`
 	Remedies []string `json:"remedies"`
@@ -42,17 +43,24 @@ func (s scenario) shown() Shown {
 	for _, id := range s.Root {
 		out.Root = append(out.Root, evidence.ID(id))
 	}
+	for _, id := range s.Effects {
+		out.Effects = append(out.Effects, evidence.ID(id))
+	}
 	return out
 }
 
 func scenarios(t testing.TB) (out []scenario) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/eval.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, &out); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{"testdata/eval.yaml", "testdata/held.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of []scenario
+		if err := yaml.UnmarshalStrict(text, &of); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, of...)
 	}
 	return out
 }

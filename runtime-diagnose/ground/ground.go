@@ -54,6 +54,7 @@ const (
 	Number      Reason = "a number that its evidence does not hold"
 	Name        Reason = "a name that its evidence does not hold"
 	Member      Reason = "a rank that its evidence is not of"
+	Word        Reason = "says more than its evidence"
 	Topic       Reason = "about something else than its evidence"
 	Contradicts Reason = "contradicts the finding"
 	Reversed    Reason = "turns cause and consequence round"
@@ -220,11 +221,15 @@ func (g *grounds) find(body string) []evidence.ID {
 	want := looked(body)
 	var cites []evidence.ID
 	left := slices.Clone(want)
+	own := slices.ContainsFunc(g.Items, func(i evidence.Item) bool { return ofMembers(body, g.support([]evidence.ID{i.ID})) })
 	for len(left) > 0 && len(cites) < 4 {
 		var best evidence.ID
 		most, next := 0, left
 		for _, item := range g.Items {
 			support := g.support([]evidence.ID{item.ID})
+			if own && !ofMembers(body, support) {
+				continue // a sentence about one rank is not of another's line
+			}
 			var missing []string
 			for _, w := range left {
 				if !holds(support, w) {

@@ -216,11 +216,14 @@ var alike = map[string]string{
 	"watchdog": "waited timed timeout collective", "limit": "allowed exceeded over above beyond", "connection": "connect contact reach peer closed reset lost", "closed": "gone lost ended", "resolve": "address unknown name lookup", "no": "missing without full", "available": "placed fit room",
 }
 
+// humps are the places where a name in capitals and small letters has its next word: FailedScheduling.
+var humps = regexp.MustCompile(`([a-z])([A-Z])`)
+
 // overlap counts the words of a claim that its support has, of those that say something.
 func overlap(body, support string) (n, of int) {
 	has := map[string]bool{}
 	for _, w := range wordShape.FindAllString(support, -1) {
-		for _, part := range append(strings.FieldsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }), w) {
+		for _, part := range append(strings.FieldsFunc(w+" "+humps.ReplaceAllString(w, "$1 $2"), func(r rune) bool { return !unicode.IsLetter(r) }), w) {
 			has[stem(part)] = true
 			for other := range strings.FieldsSeq(alike[strings.ToLower(part)]) {
 				has[stem(other)] = true
@@ -228,6 +231,9 @@ func overlap(body, support string) (n, of int) {
 		}
 	}
 	for _, w := range content(body) {
+		if plainWords[w] {
+			continue
+		}
 		of++
 		if has[stem(w)] || strings.Contains(strings.ToLower(support), w) {
 			n++

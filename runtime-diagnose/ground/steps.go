@@ -94,15 +94,16 @@ func saysAsMuch(step, offered string) bool {
 	if negation.MatchString(step) != negation.MatchString(offered) || commands(step) {
 		return false
 	}
-	has := map[string]bool{}
+	var rest []string // of the words of the one that is offered: the order of words is what they say
 	for _, w := range wordShape.FindAllString(offered, -1) {
-		has[stem(strings.Trim(w, ".,:"))] = true
+		rest = append(rest, stem(strings.Trim(w, ".,:")))
 	}
 	n, of := 0, 0
 	for _, w := range wordShape.FindAllString(step, -1) {
 		if w = strings.Trim(w, ".,:"); len(w) > 2 {
 			of++
-			if has[stem(w)] {
+			if i := slices.Index(rest, stem(w)); i >= 0 {
+				rest = rest[i+1:]
 				n++
 			}
 		}

@@ -142,17 +142,9 @@ func leaks(t testing.TB, file string, seeds uint64) (all, lost int) {
 }
 
 func TestNoCanaryLeaves(t *testing.T) {
-	for file, tc := range map[string]struct {
-		seeds uint64
-		known int // lines of it whose secret is still left
-	}{
-		"testdata/canaries.txt": {seeds: 3},
-		"testdata/held.txt":     {seeds: 3},
-		// Tokens of Airtable, Authress, MaxMind, Vault and 42 that nothing on their line names, and a token of small letters only.
-		"testdata/gitleaks.txt": {seeds: 1, known: 7},
-	} {
+	for file, seeds := range map[string]uint64{"testdata/canaries.txt": 3, "testdata/held.txt": 3, "testdata/gitleaks.txt": 1} {
 		t.Run(file, func(t *testing.T) {
-			if all, lost := leaks(t, file, tc.seeds); lost != tc.known*len(ways) || all < 500 {
+			if all, lost := leaks(t, file, seeds); lost > 0 || all < 500 {
 				t.Errorf("%d of %d secrets are left", lost, all)
 			}
 		})

@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,8 +28,16 @@ func groups(re *regexp.Regexp) func(*scan, int) int {
 // value is a word of a command line, in quotes or without; the groups are what is masked.
 const value = `(?:'([^']+)'|"([^"]+)"|([^\s'"|;&<>-][^\s'"|;&<>]*))`
 
-func command(pattern string) func(*scan, int) int {
-	return groups(regexp.MustCompile(strings.ReplaceAll(pattern, "VALUE", value)))
+// command masks what the groups of an expression match, behind a command in whose line one of some texts stands.
+func command(pattern string, needs ...string) func(*scan, int) int {
+	find := groups(regexp.MustCompile(strings.ReplaceAll(pattern, "VALUE", value)))
+	return func(s *scan, at int) int {
+		end := min(len(s.text), at+window)
+		if len(needs) > 0 && !slices.ContainsFunc(needs, func(n string) bool { return strings.Contains(s.text[at:end], n) }) {
+			return end
+		}
+		return find(s, at)
+	}
 }
 
 // nameGates stand in every name of a secret.
@@ -49,35 +58,47 @@ var rules = []rule{
 	{hexGates("sk", "ac"), byTwilio},
 	{[]string{"0q~", "1q~", "2q~", "3q~", "4q~", "5q~", "6q~", "7q~", "8q~", "9q~"}, around(&tokenish, 3, 30)}, // Microsoft Entra
 	{[]string{".atlasv1."}, around(&tokenish, 10, 40)},                                                         // HCP Terraform
+	{[]string{".acc_", ".acc-"}, around(&tokenish, 10, 40)},                                                    // Authress
+	{[]string{"_mmk"}, around(&word, 36, 4)},                                                                   // MaxMind
+	{[]string{"pat"}, byAirtable},
+	{alnumGates("s."), byOldVault},
 	{encodedGates(), byEncoding},
 	{wordGates(), byWord},
 	{[]string{"@tcp(", "@unix("}, byDSN},
 	// Options of commands whose secrets have no name.
-	{[]string{"mysql", "mariadb", "mycli"}, command(`^[a-z]*\b[^|;]*?\s-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`)},
+	{[]string{"mysql", "mariadb", "mycli"}, command(`^[a-z]*\b[^|;]*?\s-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`, "-p")},
 	{
 		[]string{"docker login", "podman login", "nerdctl login", "buildah login", "skopeo login", "registry login", "repo add", "az login", "oc login", "mongo ", "mongosh ", "mongodump ", "sshpass", "clickhouse-client"},
-		command(`^[^|;]*?\s-p[ =]?VALUE`),
+		command(`^[^|;]*?\s-p[ =]?VALUE`, "-p"),
 	},
-	{[]string{"7z ", "7za ", "rar "}, command(`^[a-z0-9]+\s[^|;]*?\s?-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`)},
-	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`)},
-	{[]string{"redis-cli"}, command(`^redis-cli\b[^|;]*?\s-a\s+VALUE`)},
-	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+))`)},
-	{[]string{"openssl"}, command(`^openssl\b[^|;]*?(?:\spass:(\S+)|\s-k\s+VALUE)`)},
+	{[]string{"7z ", "7za ", "rar "}, command(`^[a-z0-9]+\s[^|;]*?\s?-p(?:'([^']+)'|"([^"]+)"|([^\s'"-]\S*))`, "-p")},
+	{[]string{"zip "}, command(`^zip\s[^|;]*?-P[ =]?VALUE`, "-P")},
+	{[]string{"b2 authorize", "b2 account"}, command(`^b2 (?:authorize[-_]account|account authorize)\s+(?:-\S+\s+)*\S+\s+VALUE`)},
+	{[]string{"credentials(", "auth(", "client(", "login("}, byCall},
+	{digitGates("/bot"), groups(regexp.MustCompile(`(?i)^/bot(\d{6,12}:[\w-]{30,})`))}, // Telegram
+	// ~/.pgpass (https://www.postgresql.org/docs/current/libpq-pgpass.html)
+	{[]string{":5432:", ":5433:", ":6432:", ":*:"}, groups(regexp.MustCompile(`^:(?:\d+|\*):[\w*-]+:[\w.*@-]+:(\S{6,})`))},
+	// What passwords are kept as: crypt(5), Apache's, LDAP's.
+	{[]string{"$1$", "$5$", "$6$", "$7$", "$y$", "$2a$", "$2b$", "$2y$", "$apr1$", "$argon2"}, byHash},
+	{[]string{"{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", "{pbkdf2", "{bcrypt}", "{argon2}"}, groups(regexp.MustCompile(`^(?i)(\{[a-z0-9-]+\}[./A-Za-z0-9$=,+-]{16,})`))},
+	{[]string{"redis-cli"}, command(`^redis-cli\b[^|;]*?\s-a\s+VALUE`, "-a")},
+	{[]string{"curl "}, command(`^(?i:curl)\b[^|;]*?\s(?:-u|--user|--proxy-user)[ =]?(?:'[^':]+:([^']+)'|"[^":]+:([^"]+)"|[^\s'":]+:([^\s'"]+)|["']?([^\s'":]{24,}):(?:["'\s]|$))`, "-u", "user")},
+	{[]string{"openssl"}, command(`^openssl\b[^|;]*?(?:\spass:(\S+)|\s-k\s+VALUE)`, " pass:", "-k")},
 	{[]string{" pass:"}, command(`^ pass:(\S+)`)},
-	{[]string{"smbclient"}, command(`^smbclient\b[^|;]*?\s-U\s*[^\s%]+%(\S+)`)},
-	{[]string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"}, command(`^ldap[a-z]+\b[^|;]*?\s-w\s+VALUE`)},
+	{[]string{"smbclient"}, command(`^smbclient\b[^|;]*?\s-U\s*[^\s%]+%(\S+)`, "-U")},
+	{[]string{"ldapsearch", "ldapmodify", "ldapadd", "ldapwhoami"}, command(`^ldap[a-z]+\b[^|;]*?\s-w\s+VALUE`, "-w")},
 	{[]string{"htpasswd"}, command(`^htpasswd\b[^|;]*?\s-\w*b\w*\s+\S+\s+\S+\s+VALUE`)},
 	{[]string{"net use "}, command(`^net use\b[^|;]*?/user:\S+\s+VALUE`)},
 	{[]string{"mc alias", "mc config"}, command(`^mc (?:alias set|config host add)\s+\S+\s+\S+\s+VALUE\s+VALUE`)},
-	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z]+\b[^|;]*?\s-k[ =]VALUE`)},
-	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z]+\b[^|;]*?\s-i[ =]VALUE`)},
+	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z0-9]+\b[^|;]*?\s-k[ =]VALUE`)},
+	{[]string{"ossutil", "obsutil", "coscli"}, command(`^[a-z0-9]+\b[^|;]*?\s-i[ =]VALUE`)},
 	{[]string{"a3-"}, groups(regexp.MustCompile(`^(A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}(?:-[A-Z0-9]{5}){3,4})`))}, // 1Password
 	{[]string{"account.key."}, command(`^(?i:account\.key\.)[\w.-]+\s*[=:]\s*VALUE`)},                      // Azure's, of Hadoop
 	{[]string{"wandb login"}, command(`^wandb login\b[^|;]*?\s([0-9a-f]{40}|wandb_v1_\w+)`)},
 	{[]string{"vault login"}, command(`^vault login\s+(?:-\S+\s+)*([a-z]{1,3}\.[\w-]{20,})`)},
 	{[]string{"unseal key"}, command(`^(?i:unseal key)s?\s*\d*\s*:\s*(\S+)`)},
 	{[]string{"<<<"}, byHereString},
-	{[]string{"echo "}, command(`^echo\s+(?:-n\s+)?VALUE\s*\|\s*(?:sudo\s+-\w*S|passwd\s+--stdin|\S[^|]*--password-stdin|\S*cryptsetup)`)},
+	{[]string{"echo "}, command(`^echo\s+(?:-n\s+)?VALUE\s*\|\s*(?:sudo\s+-\w*S|passwd\s+--stdin|\S[^|]*--password-stdin|\S*cryptsetup)`, "|")},
 	{[]string{"extpass"}, command(`^extpass\s+["']?echo\s+([^\s"']+)`)},
 	{[]string{"secretstr(", "secretbytes("}, command(`^(?i:secret(?:str|bytes))\(b?['"]([^'"]+)['"]`)},
 	{[]string{"jdbc:oracle:thin:"}, groups(regexp.MustCompile(`(?i)^jdbc:oracle:thin:[^/@\s]+/([^@\s]+)@`))},
@@ -89,6 +110,53 @@ func hexGates(begins ...string) (out []string) {
 		for _, c := range "0123456789abcdef" {
 			out = append(out, b+string(c))
 		}
+	}
+	return out
+}
+
+// digitGates are the beginnings of tokens that go on with a digit.
+func digitGates(begin string) (out []string) {
+	for _, c := range "0123456789" {
+		out = append(out, begin+string(c))
+	}
+	return out
+}
+
+var hashed = regexp.MustCompile(`^(?i)\$(?:apr1|argon2i?d?|[1567y]|2[aby])\$[./A-Za-z0-9$=,+-]{20,}`)
+
+// byHash masks what a password is kept as (crypt(5)).
+func byHash(s *scan, at int) int {
+	to := at + len(hashed.FindString(s.text[at:min(len(s.text), at+window)]))
+	s.mask(at, to)
+	return to
+}
+
+// argument is one in quotation marks of a call.
+var argument = regexp.MustCompile(`^\s*(?:\w+\s*=\s*)?b?(?:'([^']*)'|"([^"]*)")\s*(,)?`)
+
+// byCall masks what a program logs in with: what looks random, and the second of two words of login().
+func byCall(s *scan, at int) int {
+	p := at + strings.IndexByte(s.text[at:], '(') + 1
+	for n := 1; n <= 4; n++ {
+		m := argument.FindStringSubmatchIndex(s.text[p:min(len(s.text), p+window)])
+		if m == nil {
+			break
+		}
+		from, to := max(m[2], m[4]), max(m[3], m[5])
+		if v := s.text[p+from : p+to]; n == 2 && beginsWith(s.text[at:], "login(") && len(v) >= 4 || random(v, 24) && alnum.only(v) {
+			s.mask(p+from, p+to)
+		}
+		if p += m[1]; m[6] < 0 {
+			break
+		}
+	}
+	return p
+}
+
+// alnumGates are the beginnings of tokens that go on with a letter or a digit.
+func alnumGates(begin string) (out []string) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyz0123456789" {
+		out = append(out, begin+string(c))
 	}
 	return out
 }
@@ -133,13 +201,16 @@ func byURL(s *scan, at int) int {
 		to++
 	}
 	authority := s.text[from:to]
+	if strings.IndexByte(authority, '@') < 0 { // nor has any address that begins in the first half of it
+		return max(from, min(to, from+window/2))
+	}
 	if i := strings.IndexAny(authority, "/?#"); i >= 0 {
 		head := authority[:i]
 		colon := strings.IndexByte(head, ':')
 		if strings.IndexByte(head, '@') < 0 {
 			// A password may hold a slash; a port is a number.
 			behind := strings.IndexByte(authority[i:], '@')
-			if authority[i] == '?' || colon < 0 || digits.only(head[colon+1:]) || strings.Count(head, ":") > 1 || behind < 0 {
+			if behind < 0 || authority[i] == '?' && strings.ContainsAny(authority[i+1:i+behind], "=&/") || colon < 0 || digits.only(head[colon+1:]) || strings.Count(head, ":") > 1 {
 				return from
 			}
 			head = authority[:i+behind+1]
@@ -157,7 +228,7 @@ func byURL(s *scan, at int) int {
 	if strings.Contains(user, ":") && !strings.HasSuffix(user, ":") || len(user) >= 16 && digits.has(user) && letters.has(user) && !strings.Contains(user, ".") {
 		s.mask(from, from+end)
 	}
-	return from
+	return from + end
 }
 
 var cookie = regexp.MustCompile(`^(?i:cookie)s?\d?["']?\]?\s*[:=]\s*(?:b?["'{]+)?`)
@@ -195,7 +266,7 @@ func byCookie(s *scan, at int) int {
 			p++
 		}
 		if attribute { // a date has blanks
-			if i := strings.IndexByte(s.text[p:], ';'); i >= 0 && i < 40 {
+			if i := strings.IndexByte(s.text[p:min(len(s.text), p+40)], ';'); i >= 0 {
 				p += i + 1
 			}
 		}
@@ -214,15 +285,14 @@ func byAuthorization(s *scan, at int) int {
 		return at
 	}
 	from := at + m[1]
-	end := len(s.text)
+	end := min(len(s.text), from+window)
 	if m[2] >= 0 {
-		if i := closingAt(s.text, from, strings.TrimLeft(s.text[at+m[2]:at+m[3]], "b")); i >= 0 {
+		if i := closingAt(s.text[:end], from, strings.TrimLeft(s.text[at+m[2]:at+m[3]], "b")); i >= 0 {
 			end = i
 		}
-	} else if i := strings.IndexAny(s.text[from:], "'\\`"); i >= 0 {
+	} else if i := strings.IndexAny(s.text[from:end], "'\\`"); i >= 0 {
 		end = from + i
 	}
-	end = min(end, from+window)
 	scheme, rest, two := strings.Cut(s.text[from:end], " ")
 	switch {
 	case !two:

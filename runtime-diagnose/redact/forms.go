@@ -155,7 +155,9 @@ var forms = []form{
 	{prefix: "figd_", of: &urlSafe, least: 30},
 	{prefix: "figdr_", of: &urlSafe, least: 30},
 	{prefix: "ntn_", of: &alnum, least: 40},
-	{prefix: "secret_", of: &alnum, least: 40},
+	{prefix: "secret_", of: &dotted, least: 40},
+	{prefix: "K00", of: &alnum, least: 28, plain: true},
+	{prefix: "ms-", of: &urlSafe, least: 36, plain: true},
 	{prefix: "tk-us-", of: &urlSafe, least: 40},
 	{prefix: "p8e-", of: &alnum, least: 30},
 	{prefix: "fio-u-", of: &tokenish, least: 40},
@@ -182,6 +184,7 @@ var forms = []form{
 	{prefix: "API-", of: &uppersAndDigits, least: 25, plain: true},
 	{prefix: "xoxo-", of: &urlSafe, least: 10},
 	{prefix: "ico-", of: &alnum, least: 32},
+	{prefix: "s-s4t2", of: &urlSafe, least: 66}, // 42
 }
 
 // byForm masks a token of a form, whose beginning stands at a place.
@@ -190,8 +193,11 @@ func byForm(s *scan, f *form, at int) {
 	if insideWord(s.text, at) {
 		return
 	}
-	to := f.of.run(s.text, end)
-	if to-end < f.least || f.plain && !mixed(s.text[end:to]) && (to-end < 24 || !alnum.only(s.text[end:to])) {
+	to := s.run(f.of, end)
+	if to-end < f.least {
+		return
+	}
+	if told := s.text[end:min(to, end+256)]; f.plain && !mixed(told) && (len(told) < 24 || !alnum.only(told)) {
 		return
 	}
 	for to < len(s.text) && s.text[to] == '=' {
@@ -265,11 +271,42 @@ func around(of *bytesOf, before, behind int) func(*scan, int) int {
 	}
 }
 
+// byAirtable masks pat, 14 letters and digits, a point and 64 hexadecimal digits
+// (https://airtable.com/developers/web/guides/personal-access-tokens).
+func byAirtable(s *scan, at int) int {
+	if insideWord(s.text, at) {
+		return at
+	}
+	dot := alnum.run(s.text, at)
+	if dot-at != len("pat")+14 || dot == len(s.text) || s.text[dot] != '.' {
+		return dot
+	}
+	to := hex.run(s.text, dot+1)
+	if to-dot-1 == 64 {
+		s.mask(at, to)
+	}
+	return to
+}
+
+// byOldVault masks a token of Vault before 1.10: s, a point and 24 letters and digits, which no method has for a name
+// (https://developer.hashicorp.com/vault/docs/concepts/tokens#token-prefixes).
+func byOldVault(s *scan, at int) int {
+	if insideWord(s.text, at) {
+		return at
+	}
+	from := at + len("s.")
+	to := alnum.run(s.text, from)
+	if v := s.text[from:to]; len(v) == 24 && uppers.has(v) && lowers.has(v) && digits.has(v) && (to == len(s.text) || s.text[to] != '(' && s.text[to] != '_') {
+		s.mask(at, to)
+	}
+	return to
+}
+
 // byTwilio masks SK and 32 hexadecimal digits, and the secret behind an account.
 func byTwilio(s *scan, at int) int {
 	to := hex.run(s.text, at+2)
 	if at > 0 && alnum[s.text[at-1]] || to-at != 34 || to < len(s.text) && alnum[s.text[to]] {
-		return at
+		return to
 	}
 	if lower[s.text[at]] == 'a' { // an account is public; what may follow it is not
 		if end := hex.run(s.text, min(to+1, len(s.text))); to < len(s.text) && s.text[to] == ':' && end-to == 33 {
@@ -331,10 +368,12 @@ func byKeyBody(s *scan, at int) int {
 
 // byPEM masks a private key that stands on one line, or the beginning of one.
 func byPEM(s *scan, at int) int {
-	begin := strings.LastIndex(s.text[:at], "-----BEGIN ")
-	if begin < 0 || at-begin > 40 {
+	begin := max(0, at-40)
+	i := strings.LastIndex(s.text[begin:at], "-----BEGIN ")
+	if i < 0 {
 		return at
 	}
+	begin += i
 	rest := s.text[at:]
 	if i := strings.Index(rest, "-----END "); i >= 0 {
 		end := at + i + len("-----END ")

@@ -61,8 +61,30 @@ type named struct {
 	option   bool
 }
 
-// closing is a quotation mark behind a name, or before and behind a value, in any depth of escaping.
-var closing = regexp.MustCompile(`^(?:\\*["'` + "`" + `]|%22|%27|&quot;|&#34;)`)
+// deepest is how many backslashes may stand before a quotation mark: each escaping of a text doubles them.
+const deepest = 64
+
+// quoteAt is the quotation mark with which a text begins, in any depth of escaping; empty: with none.
+func quoteAt(text string) string {
+	if text == "" {
+		return ""
+	}
+	i := 0
+	for i < len(text) && i < deepest && text[i] == '\\' {
+		i++
+	}
+	if i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '`') {
+		return text[:i+1]
+	}
+	if text[0] == '%' || text[0] == '&' {
+		for _, mark := range [...]string{"%22", "%27", "&quot;", "&#34;"} {
+			if strings.HasPrefix(text, mark) {
+				return mark
+			}
+		}
+	}
+	return ""
+}
 
 var (
 	operator = regexp.MustCompile(`^(?:\s*(?:\[\w*\])?\s*(?:\|\||[:?+.]{0,3}=>?|:|：|＝|->|=|\\u003[dD]|%3[aAdD]))`)
@@ -71,20 +93,73 @@ var (
 	// pair is what stands between a name and its value where each is a value: {"name": N, "value": V}.
 	pair    = regexp.MustCompile(`^\s*,?\s*\\*["']?(?i:value)\\*["']?\s*[:=]\s*`)
 	element = regexp.MustCompile(`^</\w+>\s*<\w+>\s*`)
-	comma   = regexp.MustCompile(`^\s*,\s*`)
-	opener  = regexp.MustCompile(`^(?:[bru]?(?:\w*\()?[\[{(]*\s*)`)
 )
+
+// operatorAt is what stands between a name and its value; empty: nothing of the kind.
+func operatorAt(text string) string {
+	i := blanks.run(text, 0)
+	if i == len(text) || !operators[text[i]] {
+		return ""
+	}
+	if c := text[i]; (c == '=' || c == ':') && i+1 < len(text) && strings.IndexByte(":?+.=>", text[i+1]) < 0 {
+		return text[:i+1]
+	}
+	return operator.FindString(text)
+}
+
+// operators are the bytes with which an operator begins, those of the full-width ones as well.
+var operators = set("[|:?+.=\\%\xef\x2d")
+
+// commaAt is a comma and the blanks around it; empty: there is none.
+func commaAt(text string) string {
+	i := blanks.run(text, 0)
+	if i == len(text) || text[i] != ',' {
+		return ""
+	}
+	return text[:blanks.run(text, i+1)]
+}
+
+// openerAt is what may stand before the quotation mark of a value, or before the value: b", SecretStr(, [.
+func openerAt(text string) int {
+	at := 0
+	if i := quotePrefix(text); i > 0 {
+		return i
+	}
+	call := word.run(text, 0)
+	if call < len(text) && text[call] == '(' {
+		at = call + 1
+	}
+	for at < len(text) && strings.IndexByte("[{(", text[at]) >= 0 {
+		at++
+	}
+	return blanks.run(text, at)
+}
+
+// quotePrefix is how many letters stand before a quotation mark, as in Python: b", rb", u".
+func quotePrefix(text string) int {
+	for i := 0; i < len(text) && i < 3; i++ {
+		switch text[i] {
+		case 'b', 'r', 'u':
+		case '"', '\'':
+			return i
+		default:
+			return 0
+		}
+	}
+	return 0
+}
 
 // look finds what stands behind the name, and masks it where it is a value.
 func (n *named) look() {
 	text, p := n.text, n.to
-	quote := closing.FindString(text[p:])
+	quote := quoteAt(text[p:])
 	p += len(quote)
 	if p < len(text) && (text[p] == ']' || text[p] == ')') && quote != "" {
 		p++
 	}
 	rest := text[p:min(len(text), p+256)]
-	upper := strings.ToUpper(text[n.from:n.to]) == text[n.from:n.to]
+	upper := !lowers.has(text[n.from:n.to])
+	op := operatorAt(rest)
 	inURL := n.from > 0 && strings.IndexByte("?&#;", text[n.from-1]) >= 0
 	switch {
 	case namesValue(rest) && pair.MatchString(rest):
@@ -93,10 +168,9 @@ func (n *named) look() {
 		n.value(p+len(element.FindString(rest)), quotedValue, "<")
 	case n.from > 0 && text[n.from-1] == '<' && strings.HasPrefix(rest, ">"):
 		n.value(p+1, quotedValue, "<")
-	case strings.IndexByte(rest, '=') > 0 && typed.MatchString(rest):
+	case strings.HasSuffix(op, ":") && strings.IndexByte(rest, '=') > 0 && typed.MatchString(rest):
 		n.value(p+len(typed.FindString(rest))-1, quotedValue, "")
-	case operator.MatchString(rest):
-		op := operator.FindString(rest)
+	case op != "":
 		at := assigned
 		switch {
 		case inURL:
@@ -119,9 +193,9 @@ func (n *named) look() {
 			return
 		}
 		n.value(p+len(op), at, ends)
-	case (quote != "" || n.option) && comma.MatchString(rest):
-		next := p + len(comma.FindString(rest))
-		if quote == "" || closing.MatchString(text[next:]) {
+	case (quote != "" || n.option) && commaAt(rest) != "":
+		next := p + len(commaAt(rest))
+		if quote == "" || quoteAt(text[next:]) != "" {
 			at := quotedValue
 			if n.option {
 				at = option
@@ -146,11 +220,12 @@ func namesValue(rest string) bool {
 // prosaic says that what stands behind a colon is a sentence: then only what looks like a value is one.
 func (n *named) prosaic(p int) bool {
 	rest := strings.TrimLeft(n.text[p:min(len(n.text), p+200)], " \t")
-	if rest == "" || closing.MatchString(rest) {
+	if rest == "" || quoteAt(rest) != "" {
 		return false
 	}
-	fields := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' })
-	if len(fields) < 3 || mixed(fields[0]) || !lowersOnly(fields[0]) || !lowersOnly(strings.TrimRight(fields[1], ".,;:")) {
+	first, rest, two := strings.Cut(rest, " ")
+	second, rest, three := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
+	if !two || !three || mixed(first) || !lowersOnly(first) || !lowersOnly(second) || strings.TrimLeft(rest, " \t") == "" {
 		return false
 	}
 	n.spoken(p)
@@ -166,10 +241,10 @@ func (n *named) value(p int, at place, ends string) {
 	if strings.HasPrefix(text[p:], "{{") || strings.HasPrefix(text[p:], "${") {
 		return
 	}
-	p += len(opener.FindString(text[p:min(len(text), p+40)]))
+	p += openerAt(text[p:min(len(text), p+40)])
 	list := p > 0 && text[p-1] == '['
 	for range 64 {
-		quote := closing.FindString(text[p:])
+		quote := quoteAt(text[p:])
 		if quote == "" {
 			n.unquoted(p, at, ends)
 			return
@@ -187,10 +262,10 @@ func (n *named) value(p int, at place, ends string) {
 			n.mask(from, end)
 		}
 		p = end + len(quote)
-		if !list || !comma.MatchString(text[p:]) {
+		if !list || commaAt(text[p:]) == "" {
 			return
 		}
-		p += len(comma.FindString(text[p:]))
+		p += len(commaAt(text[p:]))
 	}
 }
 
@@ -235,7 +310,7 @@ func (n *named) unquoted(p int, at place, ends string) {
 	if at == option || at == optionIs {
 		stops = "\"'`|<>"
 	}
-	if at == parameter {
+	if at == parameter && n.class != password {
 		stops += "#"
 	}
 	stops += ends
@@ -269,7 +344,19 @@ func (n *named) unquoted(p int, at place, ends string) {
 var kubelet = regexp.MustCompile(`^" : (?:secrets?|configmaps?|object|references|failed|error|open|stat|mount\w*|fetching|couldn|timed|exit|unable|kubernetes\.io/\S+)\b`)
 
 // fillers stand between a name and a value in a sentence.
-var fillers = words("is was are for user username of the to as with a an at by on in from your my his her new old value changed set now account key")
+var fillers = words("is was are for user username of the to as with a an at by on in from your my his her new old value changed set now account key default")
+
+// is are those behind which the value stands.
+var is = words("is was are")
+
+// longestWord is how long a secret in a sentence may be: RSA's longest keys have some 4 KiB in one piece.
+const longestWord = 16 << 10
+
+// ofSentence end a sentence, or a part of one.
+var ofSentence = set(".:!?")
+
+// ofSpoken end a word of a sentence.
+var ofSpoken = set(" \t\n\f\r\v\"'`,;()[]{}<>")
 
 // spoken masks what stands in a sentence behind a name: near it, what looks like such a value; farther
 // away only what is long and random.
@@ -286,26 +373,32 @@ func (n *named) spoken(p int) {
 				return
 			}
 		}
-		quote := closing.FindString(text[p:])
+		quote := quoteAt(text[p:])
 		from := p + len(quote)
 		to := from
-		for to < len(text) && !blanks[text[to]] && strings.IndexByte("\"'`,;()[]{}<>", text[to]) < 0 {
+		for to < len(text) && to-from <= longestWord && !ofSpoken[text[to]] {
 			to++
 		}
-		if to == from {
+		if to == from || to-from > longestWord {
 			return
 		}
-		w := strings.TrimRight(text[from:to], ".:!?")
+		end := ofSentence.runBack(text, to)
+		if end <= from {
+			return
+		}
+		w := text[from:end]
 		switch {
 		case near && n.class != key && n.class.fits(w, prose),
 			n.class != password && n.class != key && len(w) >= 32 && random(w, 32) && alnum.only(w) && !strings.Contains(text[start:from], "sha"):
 			n.mask(from, from+len(w))
 			return
-		case near && anyWord, near && fillers[strings.ToLower(w)]:
-			anyWord = strings.EqualFold(w, "user") || strings.EqualFold(w, "username") || strings.EqualFold(w, "for")
+		case near && fillers[strings.ToLower(w)]:
+			anyWord = anyWord && !is[strings.ToLower(w)] || strings.EqualFold(w, "user") || strings.EqualFold(w, "username") || strings.EqualFold(w, "for")
+		case near && anyWord:
+			anyWord = false
 		default:
 			near = false
 		}
-		p = to + len(closing.FindString(text[to:]))
+		p = to + len(quoteAt(text[to:]))
 	}
 }

@@ -24,7 +24,9 @@ var (
 	tokenEnds    = []string{"token"}
 	tokenIs      = words("auth sid session sessionid jsessionid phpsessid cookie csrf xsrf csrftoken otp sas jwt bearer")
 	// keyOf are what a key is of that is a secret, and publicKey what a key is of that is none.
-	keyOf     = words("api access private secret signing encryption master account auth session shared subscription storage ssh app application license hmac jwt webhook deploy admin consumer root wandb service project openai")
+	keyOf = words("api access private secret signing encryption master account auth session shared subscription storage ssh app application license hmac jwt webhook deploy admin consumer root wandb service project openai")
+	// tokenOf are what a token is of that is a secret, whatever it is made of; of others a model has many.
+	tokenOf   = words("access auth api bearer refresh")
 	publicKey = words("public pub cache sort primary foreign partition query past attention state dict hash idempotency row object lock metric map registry group config hot turn mon don")
 )
 
@@ -36,31 +38,74 @@ func words(list string) map[string]bool {
 	return m
 }
 
-// parts are the words of a name: my_apiKey2 is my, api and key.
-func parts(name string) (out []string) {
-	from := 0
-	end := func(to int) {
-		if part := strings.ToLower(strings.Trim(name[from:to], "0123456789")); part != "" {
-			out = append(out, part)
+// parts are the last three words of a name, the last first: my_apiKey2 is key, api and my.
+func parts(name string) (out [3]string) {
+	n := 0
+	for to := len(name); to > 0 && n < len(out); {
+		from := beginOf(name, to)
+		first, last := from, to
+		for first < last && !letters[name[first]] {
+			first++
 		}
-		from = to
-	}
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c == '_' || c == '-' || c == '.':
-			end(i)
-			from = i + 1
-		case i > from && uppers[c] && (lowers[name[i-1]] || digits[name[i-1]]),
-			i > from+1 && lowers[c] && uppers[name[i-1]] && uppers[name[i-2]]:
-			if lowers[c] {
-				end(i - 1)
-			} else {
-				end(i)
-			}
+		for first < last && !letters[name[last-1]] {
+			last--
 		}
+		if first < last {
+			out[n] = small(name[first:last])
+			n++
+		}
+		to = from
 	}
-	end(len(name))
 	return out
+}
+
+// small is a word in small letters. Those of nearly all names are found without making a new one.
+func small(part string) string {
+	if !uppers.has(part) {
+		return part
+	}
+	var b [24]byte
+	if len(part) > len(b) {
+		return strings.ToLower(part)
+	}
+	for i := range len(part) {
+		b[i] = lower[part[i]]
+	}
+	if known, ok := nameWords[string(b[:len(part)])]; ok {
+		return known
+	}
+	return string(b[:len(part)])
+}
+
+// nameWords are all words of the lists above.
+var nameWords = func() map[string]string {
+	m := map[string]string{}
+	for _, list := range []map[string]bool{passwordIs, secretIs, tokenIs, keyOf, publicKey, tokenOf} {
+		for w := range list {
+			m[w] = w
+		}
+	}
+	for _, list := range [][]string{passwordEnds, secretEnds, tokenEnds, {"key", "id", "data", "base", "client"}} {
+		for _, w := range list {
+			m[w] = w
+		}
+	}
+	return m
+}()
+
+// beginOf is where the word of a name begins that ends at a place: behind a separator, or where small letters or
+// digits give way to capitals, the last of several capitals being the first letter of what follows.
+func beginOf(name string, to int) int {
+	for i := to - 1; i > 0; i-- {
+		switch c, before := name[i], name[i-1]; {
+		case before == '_' || before == '-' || before == '.':
+			return i
+		case uppers[c] && (lowers[before] || digits[before]),
+			uppers[c] && uppers[before] && i+1 < to && lowers[name[i+1]]:
+			return i
+		}
+	}
+	return 0
 }
 
 // classOf says what a name says about its value. The last word decides: a password_file is a file.
@@ -69,21 +114,19 @@ func classOf(name string) class {
 		return none
 	}
 	p := parts(name)
-	if len(p) == 0 {
-		return none
-	}
-	last, before := p[len(p)-1], ""
-	if len(p) > 1 {
-		before = p[len(p)-2]
-	}
+	last, before, first := p[0], p[1], p[2]
 	switch {
+	case last == "":
+		return none
 	case hasEnd(last, passwordEnds) || passwordIs[last]:
 		return password
 	case hasEnd(last, secretEnds) || secretIs[last],
 		last == "key" && keyOf[before],
-		last == "id" && (before == "secret" || before == "key" && len(p) > 2 && keyOf[p[len(p)-3]] || strings.HasSuffix(before, "accesskey")),
-		last == "data" && before == "key" && len(p) > 2 && p[len(p)-3] == "client",
+		last == "id" && (before == "secret" || before == "key" && keyOf[first] || strings.HasSuffix(before, "accesskey")),
+		last == "data" && before == "key" && first == "client",
 		last == "base" && before == "key":
+		return secret
+	case last == "token" && tokenOf[before]:
 		return secret
 	case hasEnd(last, tokenEnds) || tokenIs[last], last == "id" && before == "session":
 		return token

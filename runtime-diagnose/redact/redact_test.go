@@ -119,15 +119,6 @@ train-worker-3:128:940 [3] NCCL INFO Channel 02/0 : 3[9f000] -> 4[1b000] [send] 
  41%|####1     | 4100/10000 [12:30<17:59,  5.47it/s, v_num=3, train_loss=1.230]
 `, 256)
 
-func BenchmarkCopy(b *testing.B) {
-	b.SetBytes(int64(len(ordinary)))
-	for b.Loop() {
-		if _, err := redact.Copy(io.Discard, strings.NewReader(ordinary)); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkLine(b *testing.B) {
 	for name, line := range map[string]string{
 		"step":    "2026-11-20T08:00:00.123456789Z [2026-11-20 08:00:00,123] [INFO] [trainer.py:88] step=1200, loss=2.0008, lr=0.0003, grad_norm=1.000, tokens/s=31042",

@@ -27,6 +27,18 @@ type scan struct {
 	text  string
 	spans []span
 	read  []int // by rule: up to where it has read
+	last  struct {
+		of       *bytesOf
+		from, to int
+	}
+}
+
+// run is up to where the bytes of a set stand. The last one is kept: many tokens may seem to begin in one word.
+func (s *scan) run(of *bytesOf, at int) int {
+	if s.last.of != of || at < s.last.from || at > s.last.to {
+		s.last.of, s.last.from, s.last.to = of, at, of.run(s.text, at)
+	}
+	return s.last.to
 }
 
 // scans are used again: most lines in which a gate stands hold no secret either.
@@ -139,7 +151,7 @@ func find(text string) []span {
 	}
 	s := scans.Get().(*scan)
 	defer scans.Put(s)
-	s.text, s.spans = text, nil
+	s.text, s.spans, s.last.of = text, nil, nil
 	clear(s.read)
 	for ; at >= 0; at = opening.next(text, at+1) {
 		s.ask(at)

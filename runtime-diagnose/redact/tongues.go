@@ -9,6 +9,7 @@ import (
 // inWords are names of secrets in other languages, and what they are of.
 var inWords = map[string]class{
 	"密码": password, "口令": password, "密碼": password, "パスワード": password, "비밀번호": password, "пароль": password,
+	"mot de passe": password, "contraseña": password, "contrasena": password, "senha": password, "kennwort": password, "hasło": password, "wachtwoord": password, "lösenord": password,
 	"密钥": secret, "私钥": secret, "令牌": secret, "密鑰": secret, "凭证": secret,
 }
 
@@ -16,7 +17,7 @@ var verbs = regexp.MustCompile(`^["'”’]?\s*(?:是|为|為|：|:|=|＝|は|�
 
 func byWord(s *scan, at int) int {
 	for w, c := range inWords {
-		if !strings.HasPrefix(s.text[at:], w) {
+		if !beginsWith(s.text[at:], w) || insideWord(s.text, at) && w[0] < 0x80 {
 			continue
 		}
 		from := at + len(w)

@@ -23,7 +23,7 @@ const (
 
 // fits says whether a text that stands so is a value to mask. What it is made of tells most, and is seen soonest.
 func (c class) fits(v string, at place) bool {
-	return v != "" && c.looks(v, at) && !placeholder(v) && !code.MatchString(v)
+	return v != "" && c.looks(v, at) && !placeholder(v) && !(strings.ContainsAny(v, ".([") && code.MatchString(v))
 }
 
 // looks says whether a text is made as such a value is.
@@ -127,7 +127,12 @@ func path(v string) bool {
 // measured is a number with a unit, a version, a time or an address.
 var measured = regexp.MustCompile(`^(?:v?\d[\d.,:/-]*[a-zA-Z%]{0,4}|0x[0-9a-fA-F]+|\d+x\d+\w*|[a-z]+-?\d{1,4}|\w+\(.*|[\w.-]+:\d+|[^\s/]*/.*|\d+(?:st|nd|rd|th)|utf-?\d+|sha\d+.*|[\w.-]+\.[a-z]{1,5}(?::\d+)?)$`)
 
-func measure(v string) bool { return measured.MatchString(v) }
+func measure(v string) bool {
+	if len(v) > 128 {
+		return strings.IndexByte(v, '/') >= 0 // no number, version, time or address is so long
+	}
+	return measured.MatchString(v)
+}
 
 // random is what no word, number or name is: capitals, small letters and digits, or many hexadecimal digits.
 func random(v string, least int) bool {

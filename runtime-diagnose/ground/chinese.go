@@ -1,0 +1,89 @@
+package ground
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// hanNeutral are the words with which an explanation in Chinese is written, and which say nothing of their own.
+var hanNeutral = strings.Fields(`的 了 在 上 中 下 里 内 外 处 和 与 及 并 且 或 而 但 是 为 即 把 将 被 由 从 向 到 至 对 于 以 其 该 此 这 那 它 之 后 前 时 当 也 还 又 再 仅 只 已 已经 曾 正在 随后 之后 之前 然后 接着 最后 首先 最终 因此 所以 因为 由于 因 导致 使得 使 引起 引发 造成 从而 于是 同时 期间 过程 过程中 其中
+第 号 个 台 次 步 行 层 轮 条 种 份 约 共 大约 左右 进程 节点 任务 作业 训练 程序 容器 主节点 工作节点 组 成员 秩 日志 事件 消息 信息 显示 表明 说明 报告 报错 记录 指出 提到 提示 写道 出错 错误 故障 失败 异常 崩溃 退出 结束 终止 停止 中止 中断 发生 出现 遇到 收到 抛出 触发 报 出 码 代码 退出码 状态 状态码 原因 根本原因 结果 后果 问题 情况 尝试 试图 请求 需要 要求 想要 开始 进行 运行 执行 处理 使用 变为 变成 成为 称 叫 名为 位于 来自 属于 根据 证据 可见 可能 其他 另 另外 另一 一个 两个 几个 多个 秒 分钟 小时 毫秒 字节 总 总共 只有 仅有 有 无 没有 没 不 未 未能 无法 不能 不足 不够 缺少 缺失 都 均 全部 所有 每个 一切 从未 自己 自身 本身 因而 以及 等 等待 等到 之间 当时 时间 值 数值 大小 数量 较 更 过 得 去 来 给 让 即使 如果 则 会 能 可 可以 应 而言 关于 有关 相关 方面 部分 其余`)
+
+// hanWords are words that say something, and what stands in evidence that supports them.
+var hanWords = hanTable([][2]string{
+	{"显存", `(?:cuda|gpu|hbm|hip|npu|device).*memory|memory.*(?:cuda|gpu)|outofmemory`}, {"内存", `memory|oom|\bram\b`}, {"溢出", `overflow|out of memory|oom`}, {"耗尽", `out of|exhaust|no space|full`},
+	{"分配", `alloc`}, {"申请", `alloc|request|ask`}, {"限制", `limit|restrict`}, {"上限", `limit`}, {"超出", `exceed|limit|over|oom`}, {"超过", `exceed|limit|over|oom|after`}, {"空闲", `free`}, {"可用", `available|free`}, {"不可用", `not available|unavailable|unschedulable|\b0/\d+ nodes`},
+	{"容量", `capacity|size`}, {"磁盘", `disk|space left|ephemeral-storage|filesystem`}, {"空间", `space|storage`}, {"存储", `storage|disk|volume|nfs|ceph`}, {"临时存储", `ephemeral-storage`}, {"写入", `writ|save|space left|checkpoint`}, {"读取", `read|load`}, {"加载", `load`}, {"保存", `save|writ`}, {"打开", `open`},
+	{"文件", `file|directory|/`}, {"目录", `director|/`}, {"路径", `path|file|/`}, {"不存在", `no such|not found|notfound|missing|not exist`}, {"存在", `\bexists?\b`}, {"找不到", `no such|not found|notfound|no module|cannot find|missing`}, {"找到", `\bfound\b`}, {"丢失", `lost|missing`},
+	{"检查点", `checkpoint|ckpt|\.pt\b|shards?`}, {"分片", `shard`}, {"数据集", `dataset|data set|parquet`}, {"数据", `data`}, {"加载器", `loader`}, {"损坏", `corrupt|damag`},
+	{"模块", `module|import`}, {"软件包", `package|module`}, {"包", `package|module|packet`}, {"库", `librar|\.so`}, {"导入", `import|module`}, {"安装", `install|no module`}, {"版本", `version`}, {"依赖", `depend|requir`},
+	{"镜像", `image`}, {"拉取", `pull`}, {"仓库", `registr|repositor`}, {"退避", `back-?off`}, {"重启", `restart|back-off`}, {"重试", `retr|back-off|attempt`},
+	{"调度", `schedul|nodes are available`}, {"调度器", `schedul`}, {"污点", `taint`}, {"容忍", `tolera`}, {"资源", `resource|insufficient|cpu|gpu`}, {"配额", `quota`}, {"优先级", `priorit|preempt`}, {"抢占", `preempt`}, {"驱逐", `evict`},
+	{"网络", `network|nccl|connect|socket|\bib\b`}, {"端口", `port|:\d+`}, {"连接", `connect`}, {"断开", `clos|disconnect|reset|lost`}, {"关闭", `clos|shut`}, {"对端", `peer|remote`}, {"拒绝", `refus|denied|reject|forbidden`}, {"地址", `address|addr`}, {"域名", `dns|resol|host`}, {"解析", `resol|pars|decod`}, {"主机", `host|node`}, {"服务器", `server`}, {"客户端", `client`}, {"加入", `join`},
+	{"交换机", `switch`}, {"网卡", `\bnic|mlx|hca|net/ib`}, {"丢包", `packet`}, {"带宽", `bandwidth`}, {"链路", `link`}, {"通信", `nccl|gloo|hccl|collective|communicat|connect`}, {"通信器", `communicator`}, {"集合通信", `collective|nccl|gloo|hccl|allreduce`}, {"集合操作", `collective|allreduce|allgather`}, {"看门狗", `watchdog`}, {"超时", `time[d ]?-?\s?out|deadline`}, {"死锁", `deadlock`}, {"挂起", `hang|hung|stuck`}, {"同步", `sync|barrier`}, {"会合", `rendezvous`},
+	{"权限", `permission|denied|forbidden|access`}, {"访问", `access`}, {"认证", `auth|401`}, {"受限", `restrict|gated|limit`}, {"凭证", `credential|token`}, {"模型", `model`},
+	{"损失", `loss`}, {"梯度", `grad`}, {"学习率", `learning rate|\blr\b`}, {"发散", `diverg|nan|inf`}, {"非数", `nan`}, {"形状", `shape|size`}, {"维度", `dim`}, {"不匹配", `mismatch|not match`}, {"张量", `tensor`},
+	{"硬件", `hardware|ecc|xid`}, {"设备", `device|gpu|cuda|mlx|npu`}, {"驱动", `driver`}, {"温度", `temperature|thermal`}, {"过热", `overheat|thermal`}, {"不可纠正", `uncorrectable`}, {"位", `bit`}, {"双", `double|two`}, {"显卡", `gpu|cuda`}, {"内核", `kernel`}, {"信号", `signal|sig|exit 1[2-4]\d`}, {"杀死", `kill|oom|signal 9`}, {"段错误", `segmentation|sigsegv|signal 11`}, {"核心转储", `core dump`}, {"断言", `assert`}, {"编译", `compil`}, {"挂载", `mount`}, {"卷", `volume`}, {"环境变量", `environment|[A-Z_]{4,}=`}, {"参数", `argument|param|option`}, {"配置", `config|setting`}, {"函数", `\(\)|function`}, {"阈值", `threshold`}, {"低于", `below|less|low|threshold|available`}, {"完成", `complet|finish|done`}, {"成功", `success|succeeded`}, {"正常", `normal|healthy`}, {"恢复", `recover|resum|restor`},
+})
+
+// hanTable adds the words that need no evidence.
+func hanTable(list [][2]string) map[string]*regexp.Regexp {
+	m := make(map[string]*regexp.Regexp, len(list)+len(hanNeutral))
+	for _, w := range list {
+		m[w[0]] = regexp.MustCompile(`(?i)` + w[1])
+	}
+	for _, w := range hanNeutral {
+		if m[w] == nil {
+			m[w] = nil
+		}
+	}
+	return m
+}
+
+// hanPositive are those that say that something is well: a line that denies it does not support them.
+var hanPositive = words("存在 找到 可用 成功 完成 正常 恢复 空闲 加入")
+
+// longestHan is how many characters the longest of these words has.
+const longestHan = 5
+
+// unreadHan says whether a claim in Chinese has words that its evidence does not support, or that the rules do not
+// know. The longest word that fits is taken.
+func unreadHan(plain, support string) bool {
+	for at := 0; at < len(plain); {
+		r, size := utf8.DecodeRuneInString(plain[at:])
+		if !unicode.Is(unicode.Han, r) {
+			at += size
+			continue
+		}
+		word := hanAt(plain[at:])
+		if word == "" {
+			return true
+		}
+		held := support
+		if hanPositive[word] {
+			held = failing.ReplaceAllString(support, " ")
+		}
+		if needs := hanWords[word]; needs != nil && !needs.MatchString(held) {
+			return true
+		}
+		at += len(word)
+	}
+	return false
+}
+
+func hanAt(text string) string {
+	word, end := "", 0
+	for range longestHan {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		if size == 0 {
+			break
+		}
+		end += size
+		if _, ok := hanWords[text[:end]]; ok {
+			word = text[:end]
+		}
+	}
+	return word
+}

@@ -1,0 +1,151 @@
+package ground
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What a claim says beyond its evidence it says in words: a faulty switch, on purpose, collapsed. So each word of a
+// claim is in its evidence, or is another word for what is, or is one of those below, with which explanations are
+// written and which say nothing of their own. A language of which the rules know no words is one in which nothing
+// can be held against the evidence.
+
+// plainWords are words that any explanation may use, beside stops: they tell nothing that could be wrong.
+var plainWords = words(`
+about above according across afterwards ago again along already also although among any anything apart appears around asks asked asking assigned associated attempting attempts available away
+below beyond bring brings brought cannot client clients come comes coming complete completing concerns connect continue continued could current currently
+describes described did directly doing does early either else encounter encountered enough even ever exactly exist exists existed expected
+far few fewer find finding finds found further gave get gets getting give given gives got had half happens having hence here hit hits however
+immediately indicate indicated indicates indicating initially instead inside involved know known knows large larger leave leaves leaving left less let like load loaded loading look looks lot
+main made make makes making many matches maybe met mentions middle minute minutes moment much must name named names near need needed needing needs neither never next none nor normally note notes nothing now
+obtain occurs off often older once ones only open opened opening order otherwise outside own part place placed places point points possible previous previously prior proceed produce produced prevents prevented
+put quite read reading reads reached reaches reach ready receive received receives record recorded refer refers related remain remained remains remaining request requested requests require required requires responded responds response answered answers answer returned returns return
+same saved saying second seconds hour hours milliseconds millisecond seem seems seen send sending sent set several showed shown showing side signals simply size small smaller some something soon specific stage stated states stays stayed step steps still such suggests
+take taken takes taking tell tells telling text than thereby therefore thing things though through throughout time times together told too took total toward turn turned two under unless unlike use used uses using value values via visible
+wait waited waiting waits want wanted wants was way well went whatever whenever where whether whose wide wish with within word words work worked working write writing writes written wrote yet zero
+abort aborted aborts broke broken break breaks breaking interrupted lost lose loses shut shutting surfaced collapsing gone dead dies die dying unexpected unexpectedly abnormal abnormally prematurely premature
+gib mib kib tib bytes byte megabytes gigabytes percent ranks' job's run's pod's node's container's rank's process's worker's its' five four three six seven eight nine ten eleven twelve sixteen twenty thirty hundred thousand hundreds thousands dozen dozens
+issue issued reporting details detail specifically namely respectively corresponding corresponds original originally symptom symptoms secondary downstream upstream cascading cascade propagated propagates root primary underlying origin originated originates originating initial trigger underlying
+tensor tensors batch batches buffer buffers both all every each entire whole always fully entirely completely operation operations function method call calls called calling command object objects instance instances item items entry entries piece pieces set sets asynchronous synchronous internal external local remote`)
+
+// positives are what a claim may say to be so only where its evidence says it itself.
+var positives = regexp.MustCompile(`(?i)\b(?:exist(?:s|ed)?|present|(?:is|are|was|were|been|be) found|found and|locate[ds]?|load(?:s|ed)|open(?:s|ed)|saved?|joined|connected|reachable|install(?:s|ed)|import(?:s|ed)|available|mounted|alive|respond(?:s|ed|ing)|ready|granted|allowed|accepted|permitted|free|intact|valid|compatible|correct(?:ly)?|arrived|finish(?:es|ed)|complet(?:es|ed)|works?|working|normal(?:ly)?|well|fine|fits?)\b`)
+
+// universals speak of all, which few lines do.
+var universals = regexp.MustCompile(`(?i)\b(?:all|both|every|each|everything|everybody|everyone|whole|entire|entirely|completely|fully|always|none|neither|nobody|nothing)\b|全部|所有|都|均|每个|一切|始终|总是`)
+
+// ofAll is a count of all or of none.
+var ofAll = regexp.MustCompile(`(?i)\b(\d+)\s?(?:/|of|out of)\s?(?:the |its |all )?(\d+)\b`)
+
+// unknown says whether a claim has words of its own: its evidence does not hold them, and they are not of those that
+// say nothing.
+func unknown(plain, support string) bool {
+	for _, w := range content(plain) {
+		if plainWords[w] || stops[w] || units[w] != 0 || numberWords[w] != "" || known(w, support) {
+			continue
+		}
+		if parts := strings.Split(w, "-"); len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool {
+			return len(p) > 2 && !plainWords[p] && !stops[p] && !known(p, support)
+		}) {
+			continue
+		}
+		return true
+	}
+	return strings.IndexFunc(plain, func(r rune) bool {
+		return r >= 0x80 && unicode.IsLetter(r) && !unicode.Is(unicode.Han, r)
+	}) >= 0 || unreadHan(plain, support)
+}
+
+// known says whether evidence holds a word, or what it calls otherwise.
+func known(w, support string) bool {
+	n, of := overlap(w, support)
+	return n == of
+}
+
+// counted says whether a claim counts as its evidence does: "3 of 16" stands there, and who says all
+// was told of all.
+func counted(plain, support string) bool {
+	pairs := ofAll.FindAllStringSubmatch(support, -1)
+	stands := func(n, m string) bool {
+		return slices.ContainsFunc(pairs, func(p []string) bool { return p[1] == n && p[2] == m })
+	}
+	for _, p := range ofAll.FindAllStringSubmatch(plain, -1) {
+		if !stands(p[1], p[2]) {
+			return false
+		}
+	}
+	if !universals.MatchString(plain) || universals.MatchString(support) {
+		return true
+	}
+	return slices.ContainsFunc(pairs, func(p []string) bool { return p[1] == p[2] || p[1] == "0" })
+}
+
+// labelled is a number with the words that say what it is of.
+var labelled = regexp.MustCompile(`([A-Za-z_]{3,})(?:[ =:]{1,3}|\s(?:of|is|was|code|with|after)\s)(\d+(?:\.\d+)?)(?:[^\d.]|\.\D|\.?$)|(?:^|[^\w.-])(\d+(?:\.\d+)?) ([A-Za-z]{3,})`)
+
+var (
+	ofWhom   = regexp.MustCompile(`(?i) (?:of|for|on|in|at) (?:rank|node|pod|worker|step)s? ?[\w.-]*\d`)
+	exitCode = regexp.MustCompile(`(?i)\bexit code `)
+)
+
+// labels are the numbers of a text by the words that say what they are of.
+func labels(text string) map[string][]string {
+	out := map[string][]string{}
+	text = exitCode.ReplaceAllString(ofWhom.ReplaceAllString(text, ""), "exit ")
+	for from := 0; ; {
+		m := labelled.FindStringSubmatchIndex(text[from:])
+		if m == nil {
+			return out
+		}
+		word, n := m[2:4], m[4:6]
+		if m[2] < 0 {
+			n, word = m[6:8], m[8:10]
+		}
+		if label := strings.ToLower(text[from+word[0] : from+word[1]]); label == "exit" || !stops[label] && !plainWords[label] {
+			out[stem(label)] = append(out[stem(label)], text[from+n[0]:from+n[1]])
+		}
+		from += max(min(n[0], word[0]), 0) + 1
+	}
+}
+
+// mislabelled says whether a claim gives to one thing the number of another: "the loss was 0.41", where the evidence
+// has "loss 1.93 reward 0.41".
+func mislabelled(plain, support string) bool {
+	has := labels(support)
+	for label, numbers := range labels(plain) {
+		right := has[label]
+		if len(right) == 0 {
+			continue
+		}
+		for _, n := range numbers {
+			if !slices.ContainsFunc(right, func(r string) bool { return holds(r, n) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// agent is who did something, where a line says by whom it was done.
+var agent = regexp.MustCompile(`(?i)\b([a-z]{3,}ed) by (?:(?:the|a|an|remote|another|peer|pod|node|process|signal) )*\[?([\w.:-]+)`)
+
+// swapped says whether a claim makes who did something the one to whom it was done.
+func swapped(plain, support string) bool {
+	low := strings.ToLower(plain)
+	for _, m := range agent.FindAllStringSubmatch(support, -1) {
+		verb, who := strings.ToLower(m[1]), strings.ToLower(strings.TrimRight(m[2], ".:"))
+		at := strings.Index(low, verb)
+		if at < 0 || !strings.ContainsFunc(who, unicode.IsDigit) {
+			continue
+		}
+		behind := low[at+len(verb):]
+		byWhom := strings.HasPrefix(strings.TrimLeft(behind, " "), "by ")
+		after := containsToken(behind, who)
+		if after && !byWhom || byWhom && !after && len(looked(behind)) > 0 {
+			return true
+		}
+	}
+	return false
+}
