@@ -35,7 +35,7 @@ func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
 func newCheck(sh *shell) *cobra.Command {
 	files, from := &inputFlags{}, newWorldFlags()
 	var pages runbooks
-	output, failOn, colour := oneOf("text", "json", "yaml", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	output, failOn, colour := oneOf("text", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "check FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "review jobs as the admission webhook does",
