@@ -248,12 +248,16 @@ bin/tools/helm: test/tools/helm/go.mod
 .PHONY: generate
 generate: ## lists, manifests and reference pages that are made from code
 	@$(GO) generate ./...
-	@$(MAKE) --no-print-directory docs
+	@$(MAKE) --no-print-directory docs pictures
 
 .PHONY: docs
 docs: build ## docs/reference from the literals the code runs
 	@mkdir -p docs/reference
 	@for what in checks kinds signatures rules categories policies metrics words annotations exit-codes settings flags; do bin/signalbox list $$what -o md > docs/reference/$$what.md; done
+
+.PHONY: pictures
+pictures: ## the pictures of the README, drawn from what the commands print
+	@$(GO) test -count=1 -run '^TestThePicturesShowWhatIsPrinted$$' ./cmd/signalbox -update && ls docs/pictures
 
 .PHONY: verify
 verify: generate lint test ## what CI runs: generated files are current, lint, all tests

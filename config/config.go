@@ -35,6 +35,7 @@ type Config struct {
 	LLM            LLM            `yaml:"llm"`            // the model that explains; off by default
 	Prompts        Prompts        `yaml:"prompts"`        // prompts of the operator's own
 	Notifications  Notifications  `yaml:"notifications"`  // who is told of failures; off by default
+	Runbooks       string         `yaml:"runbooks"`       // address of pages about what is found; empty: Events name none
 	Tracing        Tracing        `yaml:"tracing"`        // spans for a collector; off by default
 	Log            Log            `yaml:"log"`            // the server's own log
 }

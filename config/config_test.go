@@ -69,6 +69,7 @@ func TestRead(t *testing.T) {
 		"the same in a namespace":        {text: "checks: {namespaces: {ml: {severity: {shm-missing: worst}}}}\n", wantErr: `checks.namespaces.ml.severity.shm-missing is "worst"; expected note, warning, error or off`},
 		"a duration without unit":        {text: "diagnosis: {refresh: 30}\n", wantErr: `line 1: "30" is no duration; write it as 200ms, 30s or 5m`},
 		"two documents":                  {text: "kinds: []\n---\nkinds: []\n", wantErr: "more than one YAML document; expected one"},
+		"runbooks that are no address":   {text: "runbooks: wiki\n", wantErr: `runbooks is "wiki"; expected an address like https://host/{name}`},
 		"no provider is chosen":          {text: "llm: {baseURL: 'http://x/v1', model: m}\n", wantErr: "llm.provider is empty"},
 		"an unknown provider":            {text: "llm: {provider: oracle, baseURL: 'http://x/v1', model: m}\n", wantErr: `llm.provider is "oracle"; expected openai`},
 		"a model nobody allowed":         {text: "llm: {provider: openai, baseURL: 'https://x.example.com/v1', model: m, allow: ['*.example.org', example.com, '*.']}\n", wantErr: "llm.baseURL is at x.example.com, which llm.allow does not name"},

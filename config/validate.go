@@ -31,6 +31,7 @@ func (c Config) validate() error {
 	if a := c.Listen.Debug; a != "" && a != "0" && !loopback(a) {
 		bad("listen.debug is %q; expected an address of this machine only, like 127.0.0.1:8082, or \"0\"", a)
 	}
+	address(bad, "runbooks", c.Runbooks, "{name}")
 	oneOf(bad, "certificates.mode", c.Certificates.Mode, "builtin", "files")
 	oneOf(bad, "log.level", c.Log.Level, "debug", "info", "warn", "error")
 	oneOf(bad, "log.format", c.Log.Format, "text", "json")
@@ -155,12 +156,17 @@ func (n Notifications) validate(bad func(string, ...any)) {
 		if (r.URL == "") == (r.URLFile == "") {
 			bad("%s has url %q and urlFile %q; expected one of them", at, r.URL, r.URLFile)
 		}
-		if u, err := url.Parse(r.URL); r.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-			bad("%s.url is %q; expected an address like https://host/path", at, r.URL)
-		}
+		address(bad, at+".url", r.URL, "path")
 		if r.Template != "" && r.Form != "generic" {
 			bad("%s has a template, and is of form %s; expected one with form generic only", at, r.Form)
 		}
+	}
+}
+
+// address is an address of the web, or empty.
+func address(bad func(string, ...any), name, value, path string) {
+	if u, err := url.Parse(value); value != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		bad("%s is %q; expected an address like https://host/%s", name, value, path)
 	}
 }
 

@@ -26,6 +26,7 @@ type reviewed struct {
 	ours   []string   // what was not checked through a fault of ours
 	quotes *quotes    // the lines of its file; nil: they are not quoted
 	who    *whoAnswer // whose end lets it start; nil: nobody asked
+	cures  []cure     // exact remedies, where the format has a place for them
 }
 
 // line is where a finding's path is written: "job.yaml:27".
@@ -34,7 +35,7 @@ func (r reviewed) line(f finding.Finding) int { return r.from.Position(f.Path) }
 func newCheck(sh *shell) *cobra.Command {
 	files, from := &inputFlags{}, newWorldFlags()
 	var pages runbooks
-	output, failOn, colour := oneOf("text", "json", "yaml", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	output, failOn, colour := oneOf("text", "json", "yaml", "md", "sarif", "junit", "github", "gitlab"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "check FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "review jobs as the admission webhook does",
@@ -63,6 +64,7 @@ is busy now.`,
 			if err := from.fixable(output.value); err != nil {
 				return err
 			}
+			from.cures = output.value == "sarif" && (from.fix || !from.server) // each is a review more, and there each asks the API server
 			if err := pages.wrong(); err != nil {
 				return err
 			}
@@ -134,7 +136,10 @@ func reviewFiles(ctx context.Context, sh *shell, files *inputFlags, args []strin
 	}
 	in.say(sh)
 	out := &outcome{jobs: jobs, troubles: in.troubles, unknown: w.unknown(jobs, from.require)}
-	if from.fix {
+	switch {
+	case from.cures:
+		err = w.cureEach(ctx, jobs)
+	case from.fix:
 		out.fixes, err = w.fixes(ctx, in, jobs)
 	}
 	return out, err
@@ -206,7 +211,7 @@ func (w *world) one(ctx context.Context, r *preflight.Reviewer, d manifest.Docum
 	ledBack(&report, d)
 	ours := faults(report)
 	report.Skipped = append(report.Skipped, w.skipped...)
-	return &reviewed{report, d, ours, w.quotes, nil}, nil
+	return &reviewed{Report: report, from: d, ours: ours, quotes: w.quotes}, nil
 }
 
 // ledBack gives the paths of a job that was made of another form as its author wrote them.

@@ -23,7 +23,7 @@ func newFit(sh *shell) *cobra.Command {
 	var draw, who bool
 	var sets []string
 	files, from := &inputFlags{}, newWorldFlags()
-	output, failOn, colour := oneOf("text", "json", "yaml", "html"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
+	output, failOn, colour := oneOf("text", "json", "yaml", "md", "html"), oneOf("error", "warning", "never"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "fit FILE|DIR|URL|-… [-k DIR] [--snapshot FILE|DIR]",
 		Short: "say whether jobs fit on the cluster, where, and what would make them fit",
@@ -151,10 +151,13 @@ func fitSets(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 		}
 	}
 	in.say(sh)
-	if format != "text" {
-		err = renderFitDocument(sh.out, format, jobs, changed, in.troubles)
-	} else {
+	switch format {
+	case "text":
 		err = p.write(b.String())
+	case "md":
+		err = page{to: sh.out}.write(fenced(visible(b.String())))
+	default:
+		err = renderFitDocument(sh.out, format, jobs, changed, in.troubles)
 	}
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -295,7 +298,11 @@ func renderFitDocument(to io.Writer, format string, jobs []reviewed, sets []map[
 
 // renderFit writes the answers; picture, where it is not nil, draws a cluster for each.
 func renderFit(to io.Writer, format string, jobs []reviewed, troubles []preflight.Trouble, paint painter, picture func(reviewed) string) error {
-	if format != "text" {
+	switch format {
+	case "text":
+	case "md":
+		return page{to: to}.write(fitMarkdown(jobs, troubles))
+	default:
 		return renderFitDocument(to, format, jobs, nil, troubles)
 	}
 	var b strings.Builder

@@ -43,13 +43,9 @@ type fixer struct {
 // fixes are the remedies for what a review found, as text: a diff for each file, or a command where a job came
 // through a pipe. A change is shown only if the job with it has the finding no more, and none that it did not have.
 func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, error) {
-	f := &fixer{w: w, reviewer: reviewerOf(w), texts: map[string][]byte{}, changed: map[string][]byte{}}
-	if len(w.checks.Names()) == 0 { // the fit asks no check, and a change may bring something that one would find
-		checks, err := allChecks()
-		if err != nil {
-			return "", err
-		}
-		f.reviewer.Checks = checks
+	f, err := newFixer(w)
+	if err != nil {
+		return "", err
 	}
 	for _, d := range in.others {
 		if err := f.kind(ctx, d); err != nil {
@@ -62,6 +58,18 @@ func (w *world) fixes(ctx context.Context, in *input, jobs []reviewed) (string, 
 		}
 	}
 	return f.text(), nil
+}
+
+func newFixer(w *world) (*fixer, error) {
+	f := &fixer{w: w, reviewer: reviewerOf(w), texts: map[string][]byte{}, changed: map[string][]byte{}}
+	if len(w.checks.Names()) == 0 { // the fit asks no check, and a change may bring something that one would find
+		checks, err := allChecks()
+		if err != nil {
+			return nil, err
+		}
+		f.reviewer.Checks = checks
+	}
+	return f, nil
 }
 
 // reviewerOf reviews as the command does.
@@ -153,9 +161,7 @@ func (f *fixer) job(ctx context.Context, was reviewed) error {
 		before.from = now
 	}
 	for _, found := range before.Lines() {
-		if before, err = f.cure(ctx, *before, found.Check+" at "+string(found.Path), f.remedies(*before, found), func(r *reviewed) bool {
-			return !slices.ContainsFunc(r.Lines(), func(g finding.Finding) bool { return g.Check == found.Check && g.Path == found.Path })
-		}); err != nil {
+		if before, err = f.cure(ctx, *before, found.Check+" at "+string(found.Path), f.remedies(*before, found), without(found)); err != nil {
 			return err
 		}
 	}
@@ -177,6 +183,13 @@ func (f *fixer) job(ctx context.Context, was reviewed) error {
 	return nil
 }
 
+// without says whether a review no longer has a finding.
+func without(found finding.Finding) func(*reviewed) bool {
+	return func(r *reviewed) bool {
+		return !slices.ContainsFunc(r.Lines(), func(g finding.Finding) bool { return g.Check == found.Check && g.Path == found.Path })
+	}
+}
+
 func (f *fixer) isFile(name string) bool {
 	at, err := os.Stat(name)
 	return err == nil && at.Mode().IsRegular()
@@ -194,15 +207,7 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 			break
 		}
 		f.tries++
-		text, ok := editText(f.changed[was.from.Source], was.from, edits)
-		if !ok {
-			continue
-		}
-		d, ok := reread(text, was.from)
-		if !ok {
-			continue
-		}
-		now, err := f.review(ctx, d)
+		text, now, err := f.try(ctx, f.changed[was.from.Source], was.from, edits)
 		if err != nil {
 			return nil, err
 		}
@@ -221,6 +226,19 @@ func (f *fixer) cure(ctx context.Context, was reviewed, what string, remedies []
 		f.passed = append(f.passed, passed)
 	}
 	return &was, nil
+}
+
+// try is a text with some words changed, and what a review says of the job in it; nil where there is none.
+func (f *fixer) try(ctx context.Context, text []byte, d manifest.Document, edits []edit) ([]byte, *reviewed, error) {
+	text, ok := editText(text, d, edits)
+	if !ok {
+		return nil, nil, nil
+	}
+	if d, ok = reread(text, d); !ok {
+		return nil, nil, nil
+	}
+	now, err := f.review(ctx, d)
+	return text, now, err
 }
 
 // bringsNew is what a changed job has against it that it had not; empty: nothing.
@@ -278,7 +296,8 @@ func sameNumber(at job.Path, word string, facts []finding.Fact) (out [][]edit) {
 			a, isNumber := was.Value.(int64)
 			b, other := is.Value.(int64)
 			before, ends := strings.CutSuffix(word, strconv.FormatInt(a, 10))
-			if isNumber && other && a != b && ends && (before == "" || strings.HasSuffix(before, "=")) {
+			if isNumber && other && a != b && b > 0 && ends && // nothing of what was asked for is no remedy
+				(before == "" || strings.HasSuffix(before, "=")) {
 				out = append(out, []edit{{at: at, with: before + strconv.FormatInt(b, 10)}})
 			}
 		}
@@ -413,13 +432,13 @@ func (f *fixer) not(b *strings.Builder) {
 }
 
 func (f *worldFlags) addFix(c *cobra.Command) {
-	c.Flags().BoolVar(&f.fix, "fix", false, "print exact remedies as a diff, or as kubectl patch for standard input: each was reviewed; nothing is written")
+	c.Flags().BoolVar(&f.fix, "fix", false, "print exact remedies as a diff, as fixes in SARIF, or as kubectl patch for standard input: each was reviewed; nothing is written")
 }
 
 // fixable says why a format cannot hold remedies.
 func (f *worldFlags) fixable(format string) error {
-	if f.fix && format != "text" {
-		return usagef("--fix prints a diff after the text, and -o is %s; expected one of them", format)
+	if f.fix && format != "text" && format != "sarif" {
+		return usagef("--fix prints a diff after the text, or fixes in SARIF, and -o is %s; expected text or sarif", format)
 	}
 	return nil
 }

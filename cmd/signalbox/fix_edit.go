@@ -22,36 +22,49 @@ type edit struct {
 	key  bool
 }
 
+// replacement is what stands in a line, and what is to stand there. Columns count characters from 1.
+type replacement struct {
+	line, column int
+	was, with    string
+}
+
+// replace is an edit as a replacement in the lines of its file. ok is false where the word does not stand there as
+// it was read.
+func replace(lines [][]byte, d manifest.Document, e edit) (r replacement, ok bool) {
+	key, spot := d.Spots(e.at)
+	if e.key {
+		spot = key
+	}
+	if spot.Line < 1 || spot.Line > len(lines) || spot.Word == "" || strings.ContainsAny(spot.Word+e.with, "\n\"'\\") {
+		return r, false
+	}
+	line := []rune(string(lines[spot.Line-1]))
+	if spot.Column < 1 || spot.Column > len(line) {
+		return r, false
+	}
+	rest, quote := string(line[spot.Column-1:]), ""
+	if strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "'") {
+		quote = rest[:1]
+	}
+	r = replacement{spot.Line, spot.Column, quote + spot.Word + quote, quote + e.with + quote}
+	if quote == "" && !plainScalar(spot.Word, e.with) {
+		r.with = strconv.Quote(e.with)
+	}
+	return r, strings.HasPrefix(rest, r.was)
+}
+
 // editText is a file with some words of a document changed. Everything else stays byte for byte, comments
 // among it. ok is false where a word does not stand there as it was read.
 func editText(text []byte, d manifest.Document, edits []edit) (out []byte, ok bool) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for _, e := range edits {
-		key, spot := d.Spots(e.at)
-		if e.key {
-			spot = key
-		}
-		if spot.Line < 1 || spot.Line > len(lines) || spot.Word == "" || strings.ContainsAny(spot.Word+e.with, "\n\"'\\") {
+		r, ok := replace(lines, d, e)
+		if !ok {
 			return nil, false
 		}
-		line := []rune(string(lines[spot.Line-1]))
-		if spot.Column < 1 || spot.Column > len(line) {
-			return nil, false
-		}
-		before, rest := string(line[:spot.Column-1]), string(line[spot.Column-1:])
-		quote := ""
-		if strings.HasPrefix(rest, `"`) || strings.HasPrefix(rest, "'") {
-			quote = rest[:1]
-		}
-		after, found := strings.CutPrefix(rest, quote+spot.Word+quote)
-		if !found {
-			return nil, false
-		}
-		with := quote + e.with + quote
-		if quote == "" && !plainScalar(spot.Word, e.with) {
-			with = strconv.Quote(e.with)
-		}
-		lines[spot.Line-1] = []byte(before + with + after)
+		line := []rune(string(lines[r.line-1]))
+		before, rest := string(line[:r.column-1]), string(line[r.column-1:])
+		lines[r.line-1] = []byte(before + r.with + strings.TrimPrefix(rest, r.was))
 	}
 	return bytes.Join(lines, nil), true
 }

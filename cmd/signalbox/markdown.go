@@ -3,9 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 )
@@ -76,6 +79,82 @@ func diagnosisMarkdown(r diagnose.Result) string {
 	}
 	return visible(b.String()) + "\n"
 }
+
+// checkMarkdown is a review for a ticket or a comment on a change.
+func checkMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
+	var b strings.Builder
+	for _, j := range jobs {
+		heading(&b, j, string(j.Decision))
+		if lines := j.Lines(); len(lines) > 0 {
+			b.WriteString("| gravity | check or policy | where | what is | what to do |\n|---|---|---|---|---|\n")
+			for _, f := range lines {
+				name := inCell(f.Check)
+				if f.Runbook != "" {
+					name = fmt.Sprintf("[%s](<%s>)", name, f.Runbook)
+				}
+				at := manifest.Document{Source: j.from.Source, Line: j.line(f)}.Where()
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.Severity, name, inCell(at), inCell(f.Message), inCell(f.Remedy))
+			}
+			b.WriteString("\n")
+		}
+		if j.Fit != nil && !slices.ContainsFunc(j.Findings, saysBusy) { // the finding has said it
+			fmt.Fprintf(&b, "Fit: **%s**. %s\n\n", j.Fit.Answer(), inProse(j.Fit.Headline()))
+		}
+		notChecked(&b, j)
+	}
+	return unread(&b, len(jobs), troubles)
+}
+
+// fitMarkdown is what fit says, for a ticket.
+func fitMarkdown(jobs []reviewed, troubles []preflight.Trouble) string {
+	var b strings.Builder
+	for _, j := range jobs {
+		if j.Fit == nil {
+			heading(&b, j, "not asked")
+		} else {
+			heading(&b, j, j.Fit.Answer())
+			lines := j.Fit.Lines()
+			fmt.Fprintf(&b, "**%s**\n\n", inProse(lines[0]))
+			if j.who != nil {
+				lines = append(lines, j.who.text()...)
+			}
+			if len(lines) > 1 {
+				b.WriteString(fenced(strings.Join(lines[1:], "\n")) + "\n")
+			}
+		}
+		notChecked(&b, j)
+	}
+	return unread(&b, len(jobs), troubles)
+}
+
+func heading(b *strings.Builder, j reviewed, word string) {
+	fmt.Fprintf(b, "## %s: %s\n\n%s\n\n", inProse(j.Job.String()), inProse(word), inProse(j.Source))
+}
+
+// notChecked says what was not looked at; a job without findings ends with how many checks ran.
+func notChecked(b *strings.Builder, j reviewed) {
+	lines := unchecked(j.Report)
+	for _, line := range lines {
+		fmt.Fprintf(b, "- %s\n", inProse(line))
+	}
+	if len(lines) > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// unread ends a page with what could not be read, or says that there was nothing.
+func unread(b *strings.Builder, jobs int, troubles []preflight.Trouble) string {
+	for _, t := range troubles {
+		fmt.Fprintf(b, "- not read: %s: %s\n", inProse(t.Source), inProse(oneLine(t.Message)))
+	}
+	if jobs+len(troubles) == 0 {
+		b.WriteString("no training job found\n")
+	}
+	return visible(strings.TrimRight(b.String(), "\n")) + "\n"
+}
+
+// inCell is a text in a cell of a table.
+func inCell(s string) string { return strings.ReplaceAll(inProse(oneLine(s)), "|", `\|`) }
 
 // inProse is a text in one paragraph in which Markdown and HTML mean nothing.
 func inProse(s string) string {

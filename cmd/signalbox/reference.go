@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/fit"
 	"github.com/signalbox-dev/signalbox/preflight/gang"
+	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/preflight/quota"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/control"
@@ -26,6 +27,11 @@ import (
 // rules are the causes that are found by structure and not by the text of a log.
 func rules() []*signature.Signature {
 	all := slices.Concat(control.Rules(), timeline.Rules(), running.Rules())
+	for _, code := range []int32{3, 150} { // one that only the program knows, and a signal without a name of its own
+		rule := *control.ExitRule(code)
+		rule.Proves = "The container ended with that code."
+		all = append(all, &rule)
+	}
 	slices.SortFunc(all, func(a, b *signature.Signature) int { return strings.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(all, func(a, b *signature.Signature) bool { return a.ID == b.ID })
 }
@@ -248,6 +254,11 @@ func annotationList() []word {
 		{webhook.PolicyErrorAnnotation, "annotation of a ConfigMap", "Why the policies in it do not load. Written by the webhook."},
 		{controller.SignatureErrorAnnotation, "annotation of a ConfigMap", "Why signatures in it do not load. Written by the controller."},
 		{controller.SignatureLabel, "label of a ConfigMap", "true: it holds signatures. In the namespace of Signalbox."},
+		{keep.About, "annotation of a ConfigMap", "KIND/NAME of the job that its evidence is of, for people. Written by the controller."},
+		{keep.Summary, "annotation of a ConfigMap", "What is kept in it, for people. Written by the controller."},
+		{manifest.CompleteAnnotation, "annotation of a snapshot", "The resources of which it holds every object: what is not in it does not exist, and is not unknown. Written by snapshot."},
+		{manifest.ObjectsAnnotation, "annotation of a snapshot", "How many objects it holds: a file that was cut off is found out. Written by snapshot."},
+		{manifest.TakenAnnotation, "annotation of a snapshot", "When it was taken. Written by snapshot."},
 		{keep.Label, "label of a ConfigMap", "true: it holds what is kept of ended containers, or of the last good run. Written by the controller."},
 		{webhook.PolicyLabel, "label of a ConfigMap", "true: it holds policies. In the namespace of Signalbox."},
 	}

@@ -22,6 +22,8 @@ func renderCheck(to io.Writer, format string, jobs []reviewed, troubles []prefli
 	switch format {
 	case "json", "yaml":
 		return renderDocument(to, format, preflight.NewDocument(reports(jobs), troubles))
+	case "md":
+		return page{to: to}.write(checkMarkdown(jobs, troubles))
 	case "sarif":
 		return renderSARIF(to, jobs, troubles)
 	case "junit":

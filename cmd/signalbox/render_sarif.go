@@ -1,13 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/preflight"
 	"github.com/signalbox-dev/signalbox/preflight/checks"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
 // pages is where the reference is on the web: the page of a check is pages + "checks.md#" + its name.
@@ -23,6 +27,7 @@ type (
 	}
 	sarifRun struct {
 		Tool    sarifTool     `json:"tool"`
+		Columns string        `json:"columnKind"`
 		Results []sarifResult `json:"results"`
 	}
 	sarifTool struct {
@@ -42,8 +47,7 @@ type (
 		HelpURI string     `json:"helpUri,omitempty"`
 	}
 	sarifText struct {
-		Text     string `json:"text"`
-		Markdown string `json:"markdown,omitempty"`
+		Text string `json:"text"`
 	}
 	sarifResult struct {
 		RuleID       string            `json:"ruleId"`
@@ -52,22 +56,39 @@ type (
 		Message      sarifText         `json:"message"`
 		Locations    []sarifLocation   `json:"locations"`
 		Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
+		Fixes        []sarifFix        `json:"fixes,omitempty"`
 	}
 	sarifLocation struct {
 		Physical struct {
-			Artifact struct {
-				URI string `json:"uri"`
-			} `json:"artifactLocation"`
-			Region struct {
-				StartLine int `json:"startLine"`
-			} `json:"region"`
+			Artifact sarifArtifact `json:"artifactLocation"`
+			Region   sarifRegion   `json:"region"`
 		} `json:"physicalLocation"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
+		EndColumn   int `json:"endColumn,omitempty"` // one behind the last
+	}
+	sarifFix struct {
+		Description sarifText     `json:"description"`
+		Changes     []sarifChange `json:"artifactChanges"`
+	}
+	sarifChange struct {
+		Artifact     sarifArtifact      `json:"artifactLocation"`
+		Replacements []sarifReplacement `json:"replacements"`
+	}
+	sarifReplacement struct {
+		Deleted  sarifRegion `json:"deletedRegion"`
+		Inserted sarifText   `json:"insertedContent"`
 	}
 )
 
 // renderSARIF writes what was found with the rules that found it, and no others.
 func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) error {
-	run := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
+	run := sarifRun{Columns: "unicodeCodePoints", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{
 		Name: "signalbox", Version: build().Version, InformationURI: "https://signalbox.dev", Rules: []sarifRule{},
 	}}}
 	for _, j := range jobs {
@@ -84,6 +105,7 @@ func renderSARIF(to io.Writer, jobs []reviewed, troubles []preflight.Trouble) er
 				Message:      sarifText{Text: j.Job.String() + ": " + text},
 				Locations:    []sarifLocation{location(j.from.Source, j.line(f))},
 				Fingerprints: map[string]string{"signalbox/v1": j.Job.String() + "/" + f.Check + "/" + string(f.Path)},
+				Fixes:        fixesOf(j, f),
 			})
 		}
 	}
@@ -108,7 +130,7 @@ func (r *sarifRun) rule(name, runbook string) int {
 	for _, c := range checks.All() {
 		if c.Name == name {
 			rule.Short, rule.Full = &sarifText{Text: c.Title}, &sarifText{Text: oneLine(c.Doc)}
-			rule.Help = &sarifText{Text: c.Remedy, Markdown: strings.TrimSpace(checkPage(c))}
+			rule.Help = &sarifText{Text: c.Remedy} // with examples it is on the page
 			rule.HelpURI = pages + "checks.md#" + anchor(name)
 		}
 	}
@@ -124,8 +146,32 @@ func (r *sarifRun) rule(name, runbook string) int {
 	return len(*rules) - 1
 }
 
+// fixesOf is the exact remedy of a finding, where a review has proven one.
+func fixesOf(j reviewed, f finding.Finding) []sarifFix {
+	words := j.cureOf(f)
+	if len(words) == 0 {
+		return nil
+	}
+	change, says := sarifChange{Artifact: artifact(j.from.Source)}, []string{}
+	for _, w := range words {
+		says = append(says, fmt.Sprintf("%s becomes %s", w.was, w.with))
+		change.Replacements = append(change.Replacements, sarifReplacement{
+			Deleted:  sarifRegion{StartLine: w.line, StartColumn: w.column, EndColumn: w.column + utf8.RuneCountInString(w.was)},
+			Inserted: sarifText{Text: w.with},
+		})
+	}
+	return []sarifFix{{Description: sarifText{Text: strings.Join(says, "; ")}, Changes: []sarifChange{change}}}
+}
+
+func artifact(file string) sarifArtifact {
+	if isAddress(file) {
+		return sarifArtifact{URI: file}
+	}
+	return sarifArtifact{URI: (&url.URL{Path: filepath.ToSlash(file)}).String()}
+}
+
 func location(file string, line int) (l sarifLocation) {
-	l.Physical.Artifact.URI = strings.ReplaceAll(filepath.ToSlash(file), " ", "%20")
+	l.Physical.Artifact = artifact(file)
 	l.Physical.Region.StartLine = max(line, 1)
 	return l
 }

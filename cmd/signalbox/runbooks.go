@@ -39,6 +39,14 @@ func (r runbooks) page(file, name string) string {
 	return strings.TrimSuffix(string(r), "/") + "/" + file + "#" + anchor(name)
 }
 
+// ofEvent is the address of a category, or where there is none of the reason of an Event.
+func (r runbooks) ofEvent(category, reason string) string {
+	if category != "" {
+		return r.page("categories.md", category)
+	}
+	return r.page("words.md", reason)
+}
+
 // ofFinding is the address of a check, or of another name that a finding has.
 func (r runbooks) ofFinding(name string) string {
 	for _, c := range checks.All() {

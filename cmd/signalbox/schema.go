@@ -25,12 +25,11 @@ var derived = map[string]struct {
 	tag   string
 }{
 	"comparison": {"What diagnose --against prints", reflect.TypeFor[comparison](), "json"},
-
-	"config": {"The configuration of signalbox serve", reflect.TypeFor[config.Config](), "yaml"},
+	"config":     {"The configuration of signalbox serve", reflect.TypeFor[config.Config](), "yaml"},
 }
 
 func schemaNames() []string {
-	out := []string{"audit", "diagnosis", "jobs", "policy-input", "report"}
+	out := []string{"audit", "bundle", "diagnosis", "jobs", "policy-input", "report"}
 	for name := range derived {
 		out = append(out, name)
 	}

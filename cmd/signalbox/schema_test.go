@@ -1,16 +1,26 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/xeipuuv/gojsonschema"
+	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/collect"
 )
 
 // valid fails unless a document has the form that its schema promises.
@@ -87,4 +97,121 @@ func TestOutputsKeepTheirSchemas(t *testing.T) {
 		}
 		valid(t, "config", document)
 	})
+}
+
+// schemaOfDocument is the name of the schema that a JSON document says it keeps; empty: of none of ours.
+func schemaOfDocument(text []byte) string {
+	var d struct {
+		Schema string `json:"schema"`
+	}
+	if json.Unmarshal(text, &d) != nil {
+		return ""
+	}
+	name, ours := strings.CutPrefix(strings.TrimSuffix(d.Schema, "/v1"), "signalbox.dev/")
+	if !ours || !slices.Contains(schemaNames(), name) {
+		return ""
+	}
+	return name
+}
+
+// TestEveryGoldenDocumentKeepsItsSchema judges each JSON document that the tests of the repository expect, and what
+// diagnose says of every bundle there is.
+func TestEveryGoldenDocumentKeepsItsSchema(t *testing.T) {
+	t.Setenv(runbooksVariable, "")
+	judged := map[string]int{}
+	judge := func(at string, text []byte) {
+		if name := schemaOfDocument(text); name != "" {
+			judged[name]++
+			valid(t, name, text)
+			if t.Failed() {
+				t.Fatal(at)
+			}
+		}
+	}
+	var bundles []string
+	for _, folder := range []string{"cmd", "examples", "policies", "preflight", "runtime-diagnose", "test", "webhook"} {
+		err := filepath.WalkDir("../../"+folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			switch filepath.Ext(path) {
+			case ".json", ".golden", ".txtar":
+			default:
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if entry.Name() == "bundle.json" && schemaOfDocument(text) == "bundle" {
+				bundles = append(bundles, filepath.Dir(path))
+			}
+			judge(path, text)
+			if filepath.Ext(path) == ".txtar" {
+				for _, f := range txtar.Parse(text).Files {
+					judge(path+" "+f.Name, f.Data)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	catalog, err := catalogWith(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bundle := range bundles {
+		c, err := collect.Open(t.Context(), bundle)
+		if err != nil {
+			continue // some are broken on purpose
+		}
+		text, err := diagnose.JSON(diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		judge(bundle, text)
+	}
+	for name, least := range map[string]int{"bundle": 140, "diagnosis": 140, "report": 2} {
+		if judged[name] < least {
+			t.Errorf("%d documents of %s were judged, fewer than the %d that there are", judged[name], name, least)
+		}
+	}
+}
+
+// TestABundleThatIsSavedKeepsItsSchema writes one with every field.
+func TestABundleThatIsSavedKeepsItsSchema(t *testing.T) {
+	c := diagnose.Case{Now: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Missing: []string{"logs of worker-1: forbidden"}, Absent: []string{"Deployment training-operator"}}
+	c.AddLog("worker-0.log", []byte("step 1\n"))
+	c.Logs[0].Source.Pod, c.Logs[0].Source.Container, c.Logs[0].Source.Rank = "worker-0", "pytorch", 0
+	c.Logs[0].Numbers, c.Logs[0].Skipped, c.Logs[0].Past = []int{7}, 300, true
+	var saved bytes.Buffer
+	if err := collect.Save(c, &saved); err != nil {
+		t.Fatal(err)
+	}
+	unzipped, err := gzip.NewReader(&saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for files := tar.NewReader(unzipped); ; {
+		header, err := files.Next()
+		if err != nil {
+			t.Fatalf("bundle.json is not in the bundle: %v", err)
+		}
+		if header.Name != "bundle.json" {
+			continue
+		}
+		text, err := io.ReadAll(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid(t, "bundle", text)
+		for _, field := range []string{"missing", "absent", "pod", "container", "spans", "skipped", "past"} {
+			if !bytes.Contains(text, []byte(`"`+field+`"`)) {
+				t.Errorf("the bundle does not show %s:\n%s", field, text)
+			}
+		}
+		return
+	}
 }

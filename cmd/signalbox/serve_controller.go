@@ -52,6 +52,7 @@ func (s *server) controller() (func(context.Context) error, error) {
 	if told != nil {
 		options.Notify = func(n controller.Notice) { told.Tell(failureOf(n)) }
 	}
+	options.Runbook = runbooks(s.settings.Runbooks).ofEvent
 	return func(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return told.Start(ctx) })

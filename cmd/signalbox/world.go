@@ -34,6 +34,7 @@ type worldFlags struct {
 	server   bool     // ask the API server about the job and its pods
 	ask      bool     // Signalbox in the cluster is asked, and nothing is listed
 	fix      bool     // exact remedies are looked for
+	cures    bool     // and for each finding by itself, because the format has a place for it
 	require  bool     // an answer without a cluster is none
 	settings string   // file of the configuration; only what it says of checks counts
 	folders  []string // of policies

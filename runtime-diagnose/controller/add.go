@@ -50,7 +50,7 @@ func Add(ctx context.Context, m manager.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up controller: %w", err)
 	}
-	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now, Notify: o.Notify}
+	writer := Writer{Kube: kube, Dynamic: objects, Mapper: m.GetRESTMapper(), Now: o.Now, Notify: o.Notify, Runbook: o.Runbook}
 	now := &served{}
 	chain := owners{cache: m.GetCache(), served: now}
 	kept := capture.New(capture.Options{

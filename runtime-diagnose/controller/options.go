@@ -69,6 +69,8 @@ type Options struct {
 
 	Tracer trace.Tracer // nil: nothing is traced
 	Notify func(Notice) // nil: nobody is told; it must not wait
+	// Runbook is the address of a page about a category or the reason of an Event; nil: none is named.
+	Runbook func(category, reason string) string
 
 	Metrics prometheus.Registerer // nil: not registered
 	Now     func() time.Time      // nil: the system's clock

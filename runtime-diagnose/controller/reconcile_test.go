@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/signalbox-dev/signalbox/preflight/job"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
@@ -220,6 +222,38 @@ func TestAWaitingJobSaysWhyAndTakesItBack(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Warning DiagnosisChanged", "Normal JobHealthy"}, w.events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestAnEventEndsInItsRunbook: the address is whole, also where the note is longer than an Event takes.
+func TestAnEventEndsInItsRunbook(t *testing.T) {
+	w := newWorld(t)
+	w.Writer.Runbook = func(category, reason string) string { return "https://wiki.example.com/" + category + "-of-" + reason }
+	w.condition("Failed", "PyTorchJobFailed")
+	w.pod("master", oomKilled)
+	w.pod("worker", nil)
+	w.reconcile()
+	const address = " Runbook: https://wiki.example.com/host-oom-killed-of-DiagnosisChanged"
+	for _, a := range w.kube.Actions() {
+		c, ok := a.(clienttesting.CreateAction)
+		if !ok {
+			continue
+		}
+		if e, ok := c.GetObject().(*eventsv1.Event); ok && (!strings.HasPrefix(e.Note, "host-oom-killed: ") || !strings.HasSuffix(e.Note, address)) {
+			t.Errorf("the note is %q", e.Note)
+		}
+	}
+	for _, length := range []int{maxNote - len(address), maxNote - len(address) + 1} {
+		note := w.Writer.led(strings.Repeat("x", length), "host-oom-killed", DiagnosisChanged)
+		if len(note) != maxNote || !strings.HasSuffix(note, "x"+address) {
+			t.Errorf("of %d bytes: %d bytes, ends %q", length, len(note), note[len(note)-90:])
+		}
+	}
+	for length, named := range map[int]bool{maxNote/2 - len("https://"): true, maxNote/2 - len("https://") + 1: false} {
+		w.Writer.Runbook = func(string, string) string { return "https://" + strings.Repeat("y", length) }
+		if note := w.Writer.led("why", "", StragglerSeen); strings.Contains(note, "Runbook") != named {
+			t.Errorf("an address of %d bytes: %q", length+len("https://"), note)
+		}
 	}
 }
 

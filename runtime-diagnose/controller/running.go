@@ -158,7 +158,7 @@ func (r *Reconciler) sayWhoIsSlow(ctx context.Context, u *unstructured.Unstructu
 	}
 	if who := w.findings[i].Source.Pod; who != w.straggle {
 		w.straggle = who
-		if err := r.Writer.event(ctx, u, corev1.EventTypeWarning, StragglerSeen, w.findings[i].Masked()); err != nil {
+		if err := r.Writer.event(ctx, u, corev1.EventTypeWarning, StragglerSeen, r.Writer.led(w.findings[i].Masked(), "", StragglerSeen)); err != nil {
 			log.FromContext(ctx).Error(err, "no event")
 		}
 	}

@@ -246,7 +246,7 @@ func (r *Reconciler) sayWhatHoldsUp(ctx context.Context, u *unstructured.Unstruc
 	if len(texts) == 0 {
 		return
 	}
-	if err := r.Writer.event(ctx, u, corev1.EventTypeWarning, BottleneckSeen, strings.Join(texts, " ")); err != nil {
+	if err := r.Writer.event(ctx, u, corev1.EventTypeWarning, BottleneckSeen, r.Writer.led(strings.Join(texts, " "), "", BottleneckSeen)); err != nil {
 		log.FromContext(ctx).Error(err, "no event")
 	}
 }

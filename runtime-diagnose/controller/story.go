@@ -241,7 +241,7 @@ func (t *tired) left(now time.Time) time.Duration {
 }
 
 func (s *storyteller) say(ctx context.Context, t task, reason, note string) {
-	if err := s.writer.event(ctx, t.object, corev1.EventTypeWarning, reason, note); err != nil {
+	if err := s.writer.event(ctx, t.object, corev1.EventTypeWarning, reason, s.writer.led(note, "", reason)); err != nil {
 		log.FromContext(ctx).Error(err, "no event")
 	}
 }

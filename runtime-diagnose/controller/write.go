@@ -51,6 +51,9 @@ type Writer struct {
 	Now     func() time.Time // nil: the system's clock
 	// Notify is told when the verdict or the cause is another, or what was wrong is over; nil: nobody is. It must not wait.
 	Notify func(Notice)
+	// Runbook is the address of a page about a category, or where there is none about the reason of an Event; empty, or
+	// nil: no Event names a page.
+	Runbook func(category, reason string) string
 }
 
 // Notice is a diagnosis that changed.
@@ -79,6 +82,9 @@ func (w Writer) write(ctx context.Context, u *unstructured.Unstructured, f findi
 			w.Notify(Notice{Job: u, Result: f.result, Fingerprint: f.print, Over: reason == JobHealthy})
 		}
 		// The annotation is the diagnosis; an Event that cannot be written must not undo it.
+		if reason != JobHealthy { // of which there is nothing to read up
+			note = w.led(note, f.result.Category, reason)
+		}
 		err = w.event(ctx, u, kind, reason, note)
 	}
 	return true, err
@@ -169,6 +175,20 @@ func (f finding) event(before stored) (reason, kind, note string) {
 	return DiagnosisChanged, corev1.EventTypeWarning, cmp.Or(r.Analysis, "What is wrong can no longer be said.")
 }
 
+// led is a note that ends in the address of a page. The note is cut, the address is not: half of one leads nowhere.
+func (w Writer) led(note, category, reason string) string {
+	note = strings.TrimSpace(note)
+	if w.Runbook == nil {
+		return note
+	}
+	at := w.Runbook(category, reason)
+	if at == "" || len(at) > maxNote/2 {
+		return note
+	}
+	at = " Runbook: " + at
+	return cut(note, maxNote-len(at)) + at
+}
+
 // maxNote is the API's limit of a note (k8s.io/kubernetes pkg/apis/core/validation/events.go: 1 kB).
 const maxNote = 1024
 
@@ -189,7 +209,7 @@ func (w Writer) event(ctx context.Context, u *unstructured.Unstructured, kind, r
 		Action:              "Diagnose",
 		Reason:              reason,
 		Type:                kind,
-		Note:                cut(strings.TrimSpace(note), maxNote),
+		Note:                cut(note, maxNote),
 		Regarding: corev1.ObjectReference{
 			APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(),
 		},
