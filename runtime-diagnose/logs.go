@@ -49,6 +49,7 @@ type said struct {
 	lane  string // the prefix that tells processes apart
 	steps int    // lines that had counted steps
 	grown int    // steps of counters that nobody knows by name
+	top   bool   // it is an exception that nobody was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
 }
 
@@ -358,6 +359,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if s.Category == notFiniteCategory {
 		r.said[len(r.said)-1].shape = r.sound.Follow(l.Body())
 	}
+	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},

@@ -37,7 +37,7 @@ func (r *logReader) settle(d reduce.Digest) {
 			s.Over = true
 		}
 	}
-	if quotes || r.failed {
+	if quotes || r.failed || !r.options.uses(calmEnd) {
 		return
 	}
 	r.calm = r.endsCalmly(d)
@@ -117,7 +117,8 @@ func (r *logReader) refuted(i int) bool {
 	case s.Signature.Lasts(), r.failed && r.said[i].lane == "":
 		return false
 	case said && s.Item.Source.Line < ended:
-		return true
+		// What comes after an exception that ended its process is somebody else's word, unless it trained first.
+		return !r.said[i].top || r.steps.Lines() > r.said[i].steps || r.counters.Steps() > r.said[i].grown
 	case r.failed || len(r.success) == 0:
 		return false
 	case !said: // a daemon that misses the processes of a run which has ended
