@@ -44,6 +44,12 @@ const (
 // before: the program says that it gives up, in words that no signature knows.
 var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)
 
+// soundsLikeAnEnd asks for such words. A thread that terminates, at a level below a warning's, is one of many.
+func soundsLikeAnEnd(text string) bool {
+	word := endsBadly.FindString(text)
+	return word != "" && !(strings.EqualFold(word[:1], "t") && mild(text))
+}
+
 // said is what there was in a log before a sighting.
 type said struct {
 	lane  string // the prefix that tells processes apart
