@@ -95,7 +95,7 @@ func (d *diagnosis) align() {
 // lookAtRunning adds what is wrong with a job that runs, and what its losses show of one that ran.
 func (d *diagnosis) lookAtRunning() {
 	if d.State.Phase != kinds.Running {
-		d.sightings = append(d.sightings, timeline.FindRise(d.courses)...)
+		d.sightings = slices.Concat(d.sightings, timeline.FindRise(d.courses), timeline.FindBehind(d.courses))
 		return
 	}
 	watched := slices.ContainsFunc(d.Watched, func(s evidence.Observation) bool { return s.Signature.Category == progress.NoProgress.Category })
@@ -221,7 +221,7 @@ func (d *diagnosis) readings() report.Reading {
 // badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
 func (d *diagnosis) badEnd() *report.BadEnd {
 	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted && !t.quotes && t.source.Attempt == 0 && (t.torn || endsBadly.MatchString(t.lastText)) {
+		if t := &d.logs.tracks[i]; !t.pasted && !t.quotes && t.source.Attempt == 0 && (t.torn || soundsLikeAnEnd(t.lastText)) {
 			source := t.source
 			source.Line = t.lastNumber
 			return &report.BadEnd{Source: source, Text: t.lastText, Torn: t.torn}

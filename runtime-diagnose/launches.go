@@ -43,7 +43,7 @@ func (n *launches) last() (l launch) {
 func (r *logReader) launched(l *reduce.Line) {
 	body := l.Body()
 	n := &r.launches
-	if n.read < 0 || body == "" {
+	if n.read < 0 || body == "" || body[0] == ' ' || body[0] == '\t' { // what is indented goes on with the line before
 		return
 	}
 	if n.read < len(n.head) {
@@ -51,7 +51,7 @@ func (r *logReader) launched(l *reduce.Line) {
 			n.lane = l.Lane
 		}
 		n.read++
-		if r.log.Pasted || l.Lane != n.lane || body[0] == ' ' || body[0] == '\t' || strings.HasPrefix(body, "Traceback") || n.read == 2 && alike(n.head[0], n.head[1]) || len(r.sightings) > 0 {
+		if r.log.Pasted || l.Lane != n.lane || strings.HasPrefix(body, "Traceback") || n.read == 2 && alike(n.head[0], n.head[1]) || len(r.sightings) > 0 {
 			n.read = -1
 		}
 		return

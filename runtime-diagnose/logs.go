@@ -44,11 +44,18 @@ const (
 // before: the program says that it gives up, in words that no signature knows.
 var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)
 
+// soundsLikeAnEnd asks for such words. A thread that terminates, at a level below a warning's, is one of many.
+func soundsLikeAnEnd(text string) bool {
+	word := endsBadly.FindString(text)
+	return word != "" && !(strings.EqualFold(word[:1], "t") && mild(text))
+}
+
 // said is what there was in a log before a sighting.
 type said struct {
 	lane  string // the prefix that tells processes apart
 	steps int    // lines that had counted steps
 	grown int    // steps of counters that nobody knows by name
+	top   bool   // it is an exception that nobody was left to handle
 	shape uint64 // of a line with a number that is none; 0: it is none
 }
 
@@ -358,6 +365,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	if s.Category == notFiniteCategory {
 		r.said[len(r.said)-1].shape = r.sound.Follow(l.Body())
 	}
+	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
 		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},

@@ -25,7 +25,7 @@ type Heuristic string
 // Heuristics are all of them, in the order in which they are asked.
 func Heuristics() []Heuristic {
 	return []Heuristic{
-		unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, platformsWord,
+		unwraps, translates, asksRaiser, lastLaunch, harmless, lastWords, success, survival, calmEnd, platformsWord,
 		"explain-ends", "follow-told", "follow-lost", "follow-later", watchdogs, quietMember, newLine,
 	}
 }
@@ -39,6 +39,7 @@ const (
 	lastWords     Heuristic = "last-resort"    // a line that its program calls an error, where nothing else speaks
 	success       Heuristic = "success"        // a process that says that it ended well takes back what it said before
 	survival      Heuristic = "survival"       // what training goes on after was survived
+	calmEnd       Heuristic = "calm-end"       // a log without complaint whose last lines say what was done, or its results, is of a run that went well
 	platformsWord Heuristic = "platforms-word" // what the platform says of a container outranks its log
 	watchdogs     Heuristic = "watchdogs"      // sequence numbers of collectives name who was behind
 	quietMember   Heuristic = "quiet-member"   // the member that does not say what all others say

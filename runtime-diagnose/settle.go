@@ -37,7 +37,7 @@ func (r *logReader) settle(d reduce.Digest) {
 			s.Over = true
 		}
 	}
-	if quotes || r.failed {
+	if quotes || r.failed || !r.options.uses(calmEnd) {
 		return
 	}
 	r.calm = r.endsCalmly(d)
@@ -117,7 +117,8 @@ func (r *logReader) refuted(i int) bool {
 	case s.Signature.Lasts(), r.failed && r.said[i].lane == "":
 		return false
 	case said && s.Item.Source.Line < ended:
-		return true
+		// What comes after an exception that ended its process is somebody else's word, unless it trained first.
+		return !r.said[i].top || r.steps.Lines() > r.said[i].steps || r.counters.Steps() > r.said[i].grown
 	case r.failed || len(r.success) == 0:
 		return false
 	case !said: // a daemon that misses the processes of a run which has ended
@@ -129,7 +130,7 @@ func (r *logReader) refuted(i int) bool {
 // endedWell says that the log says so, and does not go on to a bad end. What a daemon says of others in the
 // end is none.
 func (r *logReader) endedWell(d reduce.Digest) bool {
-	if len(r.success) == 0 || !endsBadly.MatchString(d.Last.Text) {
+	if len(r.success) == 0 || !soundsLikeAnEnd(d.Last.Text) {
 		return len(r.success) > 0
 	}
 	return slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == d.Last.Number })
@@ -146,6 +147,9 @@ var (
 	undone = regexp.MustCompile(`(?i)\b(?:not|never|no|0 [a-z]+|without|to be|until|waiting|retry\w*|warn\w*|killed|cancel\w*|interrupt\w*)\b|失败|失敗|错误|异常|未|无法|エラー`)
 )
 
+// noNumber is a result that is none.
+var noNumber = regexp.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
+
 // endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
 // apart, and whose last lines say that what it did is done or give its results; 0: it is none.
 func (r *logReader) endsCalmly(d reduce.Digest) int {
@@ -158,8 +162,11 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if wrong.MatchString(body) || endsBadly.MatchString(body) {
+		if wrong.MatchString(body) || soundsLikeAnEnd(body) {
 			return 0
+		}
+		if noNumber.MatchString(body) {
+			return 0 // a result that is none
 		}
 		begins = l.Number
 		ends = ends || finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)

@@ -17,6 +17,7 @@ type worst struct {
 	match signature.Match
 	last  int // number of the last line of the block
 	steps int
+	grown int // steps of counters that nobody knows by name, before it
 }
 
 // linesAfterWorst is how many lines may follow the last of a block: a program that gives up prints little more, a
@@ -54,7 +55,7 @@ func (r *logReader) setAside(l reduce.Line, matches []signature.Match) []signatu
 	if !w.open || l.Number-w.last > blockOf {
 		*w = worst{open: true, line: l.Clone(), match: m}
 	}
-	w.last, w.steps = l.Number, 0
+	w.last, w.steps, w.grown = l.Number, 0, r.counters.Steps()
 	return matches
 }
 
@@ -68,7 +69,7 @@ func (w *worst) advance() {
 // lastResort records the worst line if nothing else in the log can be a cause. What only confirms one, as
 // a launcher's word that a process called abort, says that there is one.
 func (r *logReader) lastResort(lines int) {
-	if lines-r.worst.last > linesAfterWorst {
+	if lines-r.worst.last > linesAfterWorst || r.counters.Steps()-r.worst.grown >= stepsSurvived {
 		return // the program went on, whatever it did
 	}
 	for i := range r.sightings {

@@ -15,6 +15,7 @@ type Trace struct {
 	Caller  string // the innermost frame outside Python's standard library, where Frame is inside it: who asked for what failed
 	Source  string // what stands in the source there, if it was printed: `assert a.shape == b.shape`
 	Chain   Chain
+	Top     bool // it reached the outermost frame, that of a module: nobody was left to handle it
 	Ignored bool // printed while nothing depends on it: "Exception ignored in", a record that could not be logged, or raised by a finaliser
 }
 
@@ -137,6 +138,7 @@ type openTrace struct {
 	caller  string // the last frame that is none of the standard library's
 	source  string
 	frames  int
+	top     bool // the first frame is a module's
 	ignored bool
 	lines   int
 	last    int  // number of the last line that was part of it
@@ -339,6 +341,7 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		}
 		t.frames++
 		t.frame, t.source, t.atFrame = strings.Clone(strings.TrimSpace(trimmed)), "", true
+		t.top = t.top || t.headed && t.frames == 1 && strings.HasSuffix(t.frame, ", in <module>")
 		if !standardLibrary(t.frame) {
 			t.caller = t.frame
 		}
@@ -361,7 +364,7 @@ func (f *folder) step(l *Line, t *openTrace, body string) {
 		}
 		return
 	}
-	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Ignored: t.ignored}
+	l.Trace = &Trace{First: t.first, Type: name, Message: message, Frame: t.frame, Source: t.source, Chain: f.chain[l.Lane], Top: t.top, Ignored: t.ignored}
 	if t.caller != t.frame {
 		l.Trace.Caller = t.caller
 	}

@@ -9,7 +9,7 @@ import (
 
 // Rules lists what this package finds by comparing members, for reference pages.
 func Rules() []*signature.Signature {
-	return []*signature.Signature{Awaited, Desync, Vanished, LeftEarly, Silent}
+	return []*signature.Signature{Awaited, Desync, Vanished, LeftEarly, Silent, Behind}
 }
 
 // NamesMissing says that a rule is about the member that the others waited for, or lost.
@@ -60,6 +60,15 @@ var Silent = &signature.Signature{
 	Proves:       "{{.loud|All other}} others waited until time was up ({{.says|a timeout}}); this one prints nothing of it: it is what they waited for.",
 	DoesNotProve: "Why it did not come: a data loader or a write that hangs, a call that hangs itself and code that only some ranks run look the same.",
 	Remedy:       "Look at what this rank did at that time: its last lines, its stack (py-spy dump --pid) if it still lives.",
+}
+
+// Behind is the one member whose steps end far before those of all others.
+var Behind = &signature.Signature{
+	ID: "member-behind", Title: "its steps end where the others go on", Since: "0.2", Category: "hang-no-progress",
+	Role: signature.Root, Depth: signature.Symptom, Domain: signature.Nobody, Retry: signature.RetryUnknown,
+	Proves:       "Its log ends with step {{.step}}; those of the {{.others}} others go on to {{.reached}} and further.",
+	DoesNotProve: "What stopped it, or whether it only stopped printing: a process that was killed and a log that was cut look the same.",
+	Remedy:       "Look at how its process ended: its exit code, dmesg -T on its machine.\nSee whether its log was copied whole.",
 }
 
 // Waits says that a complaint is about somebody who did not come, not about somebody who was gone.

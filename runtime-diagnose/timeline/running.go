@@ -155,6 +155,35 @@ func FindRise(logs []Log) []evidence.Observation {
 	return nil
 }
 
+// fewestAlike is how many others have to go on together before one that stopped is the odd one out.
+const fewestAlike = 2
+
+// FindBehind looks, in logs of which no pod is known, for the one whose steps end far before those of all
+// others: ranks of a gang wait for each other, so their last steps are close.
+func FindBehind(logs []Log) []evidence.Observation {
+	var odd *Log
+	lowest, second, highest, others := int64(math.MaxInt64), int64(math.MaxInt64), int64(0), -1
+	for i := range logs {
+		t := &logs[i]
+		at := t.Steps.Last.Number
+		if t.Source.Pod != "" || t.Source.Attempt > 0 || t.Steps.Count < progress.Enough || at <= 0 {
+			return nil
+		}
+		if others++; at < lowest {
+			odd, lowest, second = t, at, lowest
+		} else {
+			second = min(second, at)
+		}
+		highest = max(highest, at)
+	}
+	if others < fewestAlike || odd.Ended || 2*(highest-second) > second-lowest || 10*(second-lowest) < second {
+		return nil
+	}
+	return []evidence.Observation{course{Log: odd}.sighting(Behind, map[string]string{
+		"step": fmt.Sprint(lowest), "others": fmt.Sprint(others), "reached": fmt.Sprint(second),
+	})}
+}
+
 func median(v []float64) float64 {
 	v = slices.Clone(v)
 	slices.Sort(v)

@@ -2,7 +2,7 @@
 // decisive line and the first pod are right, failures called healthy, alarms on healthy runs, and in
 // how many answers of each standing nothing is wrong. It ends with 1 where a floor is missed.
 //
-//	go run ./test/quality [-misses] [-part open|held|all] [-only REGEXP] [FOLDER…]
+//	go run ./test/quality [-misses] [-part open|held|all] [-only REGEXP] [-without RULE] [FOLDER…]
 //	go run ./test/quality -ablate [FOLDER…]
 //	go run ./test/quality -fit [-write]
 //	go run ./test/quality -prompt [-misses] [FOLDER…]
@@ -51,6 +51,7 @@ func main() {
 	misses := flag.Bool("misses", false, "list the answers that are not right")
 	part := flag.String("part", "all", "of the project's own cases: open (two of three), held (the third that nobody looks at while mending) or all")
 	only := flag.String("only", "", "only cases whose name matches")
+	without := flag.String("without", "", "leave one rule out, to see with -misses which cases it decides")
 	ablate := flag.Bool("ablate", false, "say what each feature and each rule is worth, by origin")
 	fit := flag.Bool("fit", false, "fit the points of features and print what they are worth")
 	write := flag.Bool("write", false, "with -fit: write them to "+weightsFile)
@@ -89,7 +90,7 @@ func main() {
 		}
 		return
 	}
-	ok, err := run(flag.Args(), *misses, *part, *only)
+	ok, err := run(flag.Args(), *misses, *part, *only, *without)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quality:", err)
 		os.Exit(3)
@@ -111,7 +112,7 @@ func originsOf(dirs []string) []origin {
 	return out
 }
 
-func run(dirs []string, misses bool, part, only string) (bool, error) {
+func run(dirs []string, misses bool, part, only, without string) (bool, error) {
 	which, ok := parts[part]
 	if !ok {
 		return false, fmt.Errorf("-part is %q; expected open, held or all", part)
@@ -120,6 +121,13 @@ func run(dirs []string, misses bool, part, only string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("read -only: %w", err)
 	}
+	var o diagnose.Options
+	if h := diagnose.Heuristic(without); without != "" {
+		if !slices.Contains(diagnose.Heuristics(), h) {
+			return false, fmt.Errorf("-without is %q; expected one of %v", without, diagnose.Heuristics())
+		}
+		o.Without = []diagnose.Heuristic{h}
+	}
 	catalog, err := signature.Builtin()
 	if err != nil {
 		return false, err
@@ -127,30 +135,30 @@ func run(dirs []string, misses bool, part, only string) (bool, error) {
 	from := originsOf(dirs)
 	var rows []score.Row
 	var missed []string
-	for _, o := range from {
-		if score.Dir(o.dir) == "" {
+	for _, from := range from {
+		if score.Dir(from.dir) == "" {
 			if len(dirs) > 0 {
-				return false, fmt.Errorf("%s: no such folder", o.dir)
+				return false, fmt.Errorf("%s: no such folder", from.dir)
 			}
-			fmt.Printf("%s: not here, not measured\n", o.dir)
+			fmt.Printf("%s: not here, not measured\n", from.dir)
 			continue
 		}
 		of := score.All
-		if o.name == "own" || len(dirs) > 0 {
+		if from.name == "own" || len(dirs) > 0 {
 			of = which
 		}
-		cases, err := score.Folder(context.Background(), catalog, o.dir, of, diagnose.Options{})
+		cases, err := score.Folder(context.Background(), catalog, from.dir, of, o)
 		if err != nil {
 			return false, err
 		}
 		cases = slices.DeleteFunc(cases, func(c score.Case) bool { return !match.MatchString(c.Name) })
-		rows = append(rows, byMode(o.name, cases)...)
+		rows = append(rows, byMode(from.name, cases)...)
 		if misses {
 			fmt.Print(score.Misses(cases))
 		}
-		for _, m := range o.floors.Below(score.CountOf(cases)) {
+		for _, m := range from.floors.Below(score.CountOf(cases)) {
 			if only == "" {
-				missed = append(missed, o.name+": "+m)
+				missed = append(missed, from.name+": "+m)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // `make quality` prints the board.
 func TestEveryOriginReachesItsFloors(t *testing.T) {
 	t.Chdir("../..")
-	ok, err := run(nil, false, "all", "")
+	ok, err := run(nil, false, "all", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -242,14 +242,22 @@ func differs(with, without Tally) string {
 	return fmt.Sprintf("%+d/%+d/%+d", c, l, p)
 }
 
-// Lost is how many answers more or less are right without something, as "cause/line/pod/healthy"; "·" where
-// none is.
+// Lost is how many answers more or less are right without something, as "cause/line/pod/healthy", and how many
+// more or less failures are called healthy and healthy runs failures; "·" where none is.
 func Lost(with, without Count) string {
 	d := [...]int{without.Cause.N - with.Cause.N, without.Line.N - with.Line.N, without.Pod.N - with.Pod.N, without.Well.N - with.Well.N}
-	if d == [4]int{} {
+	missed, alarms := without.Missed.N-with.Missed.N, without.Alarm.N-with.Alarm.N
+	if d == [4]int{} && missed == 0 && alarms == 0 {
 		return "·"
 	}
-	return fmt.Sprintf("%+d/%+d/%+d/%+d", d[0], d[1], d[2], d[3])
+	out := fmt.Sprintf("%+d/%+d/%+d/%+d", d[0], d[1], d[2], d[3])
+	if missed != 0 {
+		out += fmt.Sprintf(" missed %+d", missed)
+	}
+	if alarms != 0 {
+		out += fmt.Sprintf(" alarms %+d", alarms)
+	}
+	return out
 }
 
 // The calibration that is wanted, in percent of answers with nothing wrong.

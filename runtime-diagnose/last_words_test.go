@@ -1,0 +1,98 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
+)
+
+// Work that advanced, or that says what it did, shows no health where the end says otherwise: the shell, a wrapper,
+// a level, a traceback that nobody handled.
+func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
+	var steps strings.Builder
+	for i := 1; i < 30; i++ {
+		fmt.Fprintf(&steps, "epoch %d/100 train_loss=%.3f val_acc=0.%d\n", i, 3/float64(i), i)
+	}
+	const calm = "shard 1 written\nshard 2 written\nSummary written to north.csv\n"
+	const trace = "Traceback (most recent call last):\n  File \"train.py\", line 40, in <module>\n    main()\n  File \"train.py\", line 22, in main\n    x = batch[\"labels\"]\nKeyError: 'labels'\n"
+	for name, tc := range map[string]struct {
+		end  string
+		want string // a part of the decisive line; empty: nothing is established but that it failed
+	}{
+		"killed":                   {"Killed\n", "Killed"},
+		"told to stop":             {"Terminated\n", "Terminated"},
+		"its terminal was closed":  {"Hangup\n", "Hangup"},
+		"its time was up":          {"Alarm clock\n", "Alarm clock"},
+		"a code":                   {"process exited with status 3\n", "status 3"},
+		"a code, then how long":    {"Command returned non-zero exit status 2.\nElapsed time: 12.4 s\n", ""},
+		"a code in short":          {"Results saved to out.json\nrun finished rc=137\n", "rc=137"},
+		"make":                     {"make: *** [Makefile:12: train] Error 2\n", "Error 2"},
+		"a state":                  {"State: FAILED (exit code 1)\nJob Wall-clock time: 00:02:00\n", "FAILED"},
+		"a state in JSON":          {"{\"msg\": \"run completed\", \"status\": \"failed\", \"duration_s\": 12.2}\n", "failed"},
+		"R":                        {"Execution halted\n", "halted"},
+		"tests":                    {"=== 1 failed, 3 passed in 2.31s ===\n", "1 failed"},
+		"a level between dashes":   {"2026-03-01 10:01:01,001 -prog-ERROR-main:unsupported operand type(s) for //: 'str' and 'int'\n", "unsupported"},
+		"a level with a name":      {"ts=2026-03-01T10:01:00Z level=error msg=\"worker stopped early\"\nts=2026-03-01T10:01:01Z level=info msg=\"run finished\"\n", "stopped early"},
+		"a level in JSON":          {"{\"level\":\"error\",\"msg\":\"reward model returned nothing\"}\n{\"level\":\"info\",\"msg\":\"shutdown complete\"}\n", "returned nothing"},
+		"an exception, then chat":  {trace + "Copying results to /scratch\n3 files copied, done\n", "KeyError"},
+		"an exception, then words": {trace + "Training complete\n", "KeyError"},
+		"a letter for a level":     {"[E] [TRT] 4: engine could not be built\nclosing\n", "could not be built"},
+	} {
+		for before, text := range map[string]string{"steps": steps.String(), "calm": calm} {
+			r := read(t, "", strings.NewReader(text+tc.end))
+			if tc.want == "" {
+				if r.Verdict != diagnose.Inconclusive {
+					t.Errorf("%s after %s: %s", name, before, r.Verdict)
+				}
+				continue
+			}
+			if r.Verdict != diagnose.Diagnosed || !strings.Contains(r.Root.Line, tc.want) {
+				t.Errorf("%s after %s: %s %+v", name, before, r.Verdict, r.Root)
+			}
+		}
+	}
+	r := read(t, "", strings.NewReader(calm+"evaluation finished\nmIoU: nan accuracy: nan\n"))
+	if r.Verdict == diagnose.Healthy {
+		t.Error("results that are no numbers show health")
+	}
+	// Nobody's end: a thread that says at a level below that it ended, and training after an exception of another launch.
+	for name, text := range map[string]string{
+		"a thread ended":      steps.String() + "[I ProcessGroupNCCL.cpp:844] [Rank 1] NCCL watchdog thread terminated normally\n",
+		"trained after that":  trace + steps.String() + "Training complete\n",
+		"another launch then": "/lib/a.py:58: DeprecationWarning: old words\n  import a\nprogram begins\n" + trace + "/lib/a.py:58: DeprecationWarning: old words\n  import a\nprogram begins\n" + steps.String()[:400] + "Training complete\n",
+	} {
+		if r := read(t, "", strings.NewReader(text)); r.Verdict != diagnose.Healthy {
+			t.Errorf("%s: %s %s", name, r.Verdict, r.Error)
+		}
+	}
+}
+
+// Ranks wait for each other, so the one whose steps end far before the others' did not end with them.
+func TestOneRankEndsFarBeforeTheOthers(t *testing.T) {
+	catalog, err := signature.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := func(last ...int) diagnose.Result {
+		var c diagnose.Case
+		for rank, n := range last {
+			var log strings.Builder
+			for i := 1; i <= n; i++ {
+				fmt.Fprintf(&log, "step %d loss %.4f\n", i, 3/(1+float64(i)/100))
+			}
+			c.AddLog(fmt.Sprintf("log-%d.txt", rank), []byte(log.String()))
+		}
+		return diagnose.Diagnose(t.Context(), c, catalog, diagnose.Options{})
+	}
+	if r := ranks(200, 200, 60, 199); r.Verdict != diagnose.Diagnosed || r.Root.Signature != "member-behind" || r.Root.Source.File != "log-2.txt" {
+		t.Errorf("%s %+v", r.Verdict, r.Root)
+	}
+	for name, last := range map[string][]int{"all alike": {200, 199, 198, 200}, "two": {200, 60}, "no two agree": {200, 120, 60}, "a little": {200, 200, 185}} {
+		if r := ranks(last...); r.Verdict != diagnose.Healthy {
+			t.Errorf("%s: %s %s", name, r.Verdict, r.Error)
+		}
+	}
+}
