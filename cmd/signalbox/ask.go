@@ -209,6 +209,9 @@ func (h *heard) fitOf() *fit.Result {
 		return nil
 	}
 	text := "what Signalbox in the cluster answers; --ask=never lists nodes and pods instead"
+	if out.WaitsForOthers {
+		text += ", and --who names those whose end would help"
+	}
 	switch nodes := h.record.Fit.Nodes; {
 	case nodes == nil:
 		text = "what Signalbox in the cluster answers, without the names of nodes, which are for who may list them"

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -153,7 +154,7 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		}
 	}
 	if _, denial, ok := strings.Cut(status.ErrStatus.Message, "denied the request: "); ok {
-		if m := ours.FindStringSubmatch(oneLine(denial)); m != nil && spoke(m[1]) {
+		if m := ours.FindStringSubmatch(oneLine(denial)); m != nil && spoke(m[1]) || h.operatorSays(said) {
 			return out
 		}
 	}
@@ -170,6 +171,14 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		out = append(out, refused("", status.ErrStatus.Message))
 	}
 	return out
+}
+
+// operatorSays says that a check has said what the operator's own webhook denies.
+func (h *heard) operatorSays(said []finding.Finding) bool {
+	v := kinds.Of(h.job).Validates
+	return v.Webhook != "" && strings.Contains(h.err.Error(), strconv.Quote(v.Webhook)) && slices.ContainsFunc(said, func(f finding.Finding) bool {
+		return f.Severity == finding.Error && slices.Contains(v.Refuses, f.Check)
+	})
 }
 
 // skipped is why the API server did not answer about the job.
