@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel/trace"
 	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -109,10 +110,12 @@ type HandlerOptions struct {
 	// Excluded are namespaces whose jobs are never looked at, besides kube-system and
 	// Signalbox's own.
 	Excluded []string
-	Reviewed *Reviewed    // nil: nobody asks what was reviewed
-	Tracer   trace.Tracer // nil: nothing is traced
-	Metrics  *Metrics     // nil: not measured
-	Log      logr.Logger
+	Reviewed *Reviewed // nil: nobody asks what was reviewed
+	// MayListNodes says whether a user may be told where the pods of his job would go; nil: nobody may.
+	MayListNodes func(context.Context, authenticationv1.UserInfo) bool
+	Tracer       trace.Tracer // nil: nothing is traced
+	Metrics      *Metrics     // nil: not measured
+	Log          logr.Logger
 }
 
 // NewHandler makes a handler.
@@ -174,7 +177,7 @@ func (h *Handler) passes(req admission.Request) string {
 type begun struct {
 	review Review
 	answer *answer // there is no review, and this is why
-	fit    bool    // the author asks for the fit
+	asks   string  // what the author asks for in a dry run
 	state  state   // of the job
 }
 
@@ -222,10 +225,23 @@ func (h *Handler) within(parent context.Context, req admission.Request) (a answe
 		return reported(checked.Cut(g.text), ask.Cluster.Incomplete()).lacking(*g)
 	}
 	a = reported(concluded.Report(), ask.Cluster.Incomplete()).of(first.state)
-	if first.fit {
+	switch first.asks {
+	case AskFit:
 		a.fit = fitLines(concluded.Report().Fit)
+	case AskReview:
+		a.record = recordLines(a.report, h.mayListNodes(ctx, req))
 	}
 	return a
+}
+
+// mayListNodes says whether who asks may be told names of nodes. Silence is no leave.
+func (h *Handler) mayListNodes(ctx context.Context, req admission.Request) bool {
+	if h.o.MayListNodes == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.o.Deadline)
+	defer cancel()
+	return h.o.MayListNodes(ctx, req.UserInfo)
 }
 
 // stage runs one stage of a review in a goroutine of its own, once there is a place, and waits for

@@ -65,12 +65,18 @@ func (h *Handler) begin(ctx context.Context, req admission.Request, ask prefligh
 	if h.o.Earlier != nil {
 		ask.Earlier = h.o.Earlier(ask.Object)
 	}
+	asks := ""
+	if ask.DryRun {
+		asks = ask.Object.GetAnnotations()[AskAnnotation]
+	}
+	if asks == AskReview && ask.Old != nil && preflight.SameWork(ask.Old, ask.Object) {
+		ask.Old = nil // whoever asks about a job as it is wants an answer
+	}
 	review, err := h.o.Reviewer.Begin(ctx, ask)
 	if err != nil {
 		return unread(err.Error())
 	}
-	asks := ask.DryRun && ask.Object.GetAnnotations()[AskAnnotation] == AskFit
-	return begun{review: review, fit: asks, state: now}
+	return begun{review: review, asks: asks, state: now}
 }
 
 // needless says why the reviewer found nothing to review (an update that changes only

@@ -16,6 +16,7 @@ import (
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -28,13 +29,14 @@ import (
 // required.
 type Options struct {
 	Reviewer     Reviewer
-	View         View                          // kept current by whoever made it
-	Certificates certs.Source                  // started by the webhook
-	Policies     *PolicyMaps                   // started by the webhook; nil: no policies from ConfigMaps
-	Bundle       Bundle                        // started by the webhook; nil: no policies from a registry
-	Beside       []func(context.Context) error // run while the webhook does
-	Jobs         *Jobs                         // started by the webhook; nil: no stored job is known
-	Reviewed     *Reviewed                     // started by the webhook; nil: nobody asks what was reviewed
+	View         View                                                  // kept current by whoever made it
+	Certificates certs.Source                                          // started by the webhook
+	Policies     *PolicyMaps                                           // started by the webhook; nil: no policies from ConfigMaps
+	Bundle       Bundle                                                // started by the webhook; nil: no policies from a registry
+	Beside       []func(context.Context) error                         // run while the webhook does
+	Jobs         *Jobs                                                 // started by the webhook; nil: no stored job is known
+	Reviewed     *Reviewed                                             // started by the webhook; nil: nobody asks what was reviewed
+	MayListNodes func(context.Context, authenticationv1.UserInfo) bool // nil: nobody is told names of nodes
 	Operators    []string
 	ClientCAFile string               // certificates of those who may call; empty: anybody
 	Events       kubernetes.Interface // for Events about certificates that end; nil: none are written
@@ -83,6 +85,7 @@ func New(ctx context.Context, o Options) (*Webhook, error) {
 		Reviewer: o.Reviewer, View: o.View, Kinds: o.Kinds, Operators: o.Operators, Deadline: o.Deadline,
 		PolicyDeadline: o.PolicyTime, Concurrent: o.Concurrent, Excluded: o.Excluded, Reviewed: o.Reviewed, Tracer: o.Tracer, Metrics: o.Metrics, Log: o.Log,
 	}
+	options.MayListNodes = o.MayListNodes
 	if o.Jobs != nil {
 		options.Stored, options.Earlier = o.Jobs, o.Jobs.Earlier
 	}

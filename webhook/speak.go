@@ -58,6 +58,7 @@ type answer struct {
 	report *preflight.Report
 	gaps   []gap    // in the order of their weight
 	fit    []string // warnings for who asked by AskAnnotation
+	record []string // the whole review for a program that asked, instead of all other warnings
 	// unchecked says that the report is not of a review: only what policies say to there being none.
 	unchecked bool
 	state     state // of the job; zero: it was not read
@@ -217,6 +218,9 @@ func denial(rulings []preflight.Ruling) string {
 // warnings are what the report says, gravest first, and one line about what was not
 // checked; all within the budget of the API server. Denials are in the message already.
 func (a answer) warnings() []string {
+	if len(a.record) > 0 {
+		return a.record
+	}
 	budget := finding.KubectlBudget
 	var last []string
 	if text := a.gapText(); text != "" {

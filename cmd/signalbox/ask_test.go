@@ -13,6 +13,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/webhook"
 )
 
 const askedJob = `apiVersion: kubeflow.org/v1
@@ -25,72 +29,191 @@ spec:
       template: {spec: {containers: [{name: pytorch, image: "registry.example.com/train:1", resources: {limits: {nvidia.com/gpu: 8}}}]}}
 `
 
-// TestWhoAsksListsNothing has an API server that counts what it is asked, and answers a dry run as the webhook does.
-func TestWhoAsksListsNothing(t *testing.T) {
-	var mu sync.Mutex
-	var asked []string
-	warnings := []string{`[fit] {"verdict":"full","placed":4,"wanted":6,"waits":true}`, "[fit] change: fits with 4 Workers instead of 6", "[shm-missing] spec: no shared memory"}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		asked = append(asked, r.Method+" "+r.URL.Path)
-		w.Header().Set("Content-Type", "application/json")
-		switch {
-		case r.URL.Path == "/version":
-			fmt.Fprint(w, `{"major":"1","minor":"34","gitVersion":"v1.34.0"}`)
-		case r.URL.Path == "/api":
-			fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
-		case r.URL.Path == "/apis":
-			fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"kubeflow.org","versions":[{"groupVersion":"kubeflow.org/v1","version":"v1"}],"preferredVersion":{"groupVersion":"kubeflow.org/v1","version":"v1"}}]}`)
-		case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pytorchjobs") && r.URL.Query().Get("dryRun") == "All":
-			for _, text := range warnings {
-				quoted, _ := json.Marshal(text) // of a string
-				w.Header().Add("Warning", "299 - "+string(quoted))
-			}
-			w.WriteHeader(http.StatusCreated)
-			fmt.Fprint(w, `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"asked","namespace":"ml"}}`)
-		default:
-			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
+// dryRuns is an API server that counts what it is asked, and answers dry runs of a job as it is told.
+type dryRuns struct {
+	mu       sync.Mutex
+	asked    []string
+	warnings []string
+	refusal  string // a Status instead of the job
+	there    bool   // the job exists
+}
+
+func (d *dryRuns) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = append(d.asked, r.Method+" "+r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
+	dry := strings.Contains(r.URL.Path, "/pytorchjobs") && r.URL.Query().Get("dryRun") == "All"
+	const job = `{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"asked","namespace":"ml","uid":"1","resourceVersion":"1"}}`
+	switch {
+	case r.URL.Path == "/api":
+		fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
+	case r.URL.Path == "/apis":
+		fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
+	case strings.HasSuffix(r.URL.Path, "/pods"), strings.HasSuffix(r.URL.Path, "/nodes"), strings.HasSuffix(r.URL.Path, "/namespaces"), strings.HasSuffix(r.URL.Path, "/configmaps"):
+		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[]}`)
+	case dry && r.Method == http.MethodPost && d.there:
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409}`)
+	case dry && d.refusal != "":
+		var status struct{ Code int }
+		_ = json.Unmarshal([]byte(d.refusal), &status) // of this test
+		w.WriteHeader(status.Code)
+		fmt.Fprint(w, d.refusal)
+	case dry:
+		for _, text := range d.warnings {
+			quoted, _ := json.Marshal(text) // of a string
+			w.Header().Add("Warning", "299 - "+string(quoted))
 		}
-	}))
-	defer server.Close()
+		fmt.Fprint(w, job)
+	case d.there && strings.HasSuffix(r.URL.Path, "/pytorchjobs/asked"):
+		fmt.Fprint(w, job)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
+	}
+}
+
+// take is what was asked since the last time.
+func (d *dryRuns) take() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := d.asked
+	d.asked = nil
+	return out
+}
+
+// asker runs commands against the server with one job.
+func (d *dryRuns) asker(t *testing.T, job string) func(args ...string) (int, string) {
+	t.Helper()
+	server := httptest.NewServer(d)
+	t.Cleanup(server.Close)
 	dir := t.TempDir()
-	config, job := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "job.yaml")
+	config, file := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "job.yaml")
 	for name, text := range map[string]string{
 		config: "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters: [{name: x, cluster: {server: \"" + server.URL + "\"}}]\ncontexts: [{name: x, context: {cluster: x, user: x}}]\nusers: [{name: x, user: {}}]\n",
-		job:    askedJob,
+		file:   job,
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Setenv("KUBECONFIG", config)
-	ask := func(args ...string) (int, string) {
+	return func(args ...string) (int, string) {
 		var out, errs bytes.Buffer
-		code := run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, append(args, job, "--ask"))
+		code := run(t.Context(), &shell{name: "signalbox", out: &out, err: &errs, now: time.Now}, append(args, file))
 		return code, out.String() + errs.String()
 	}
+}
+
+// recorded is the warning of a webhook whose answer that is.
+func recorded(t *testing.T, r webhook.Record) string {
+	t.Helper()
+	line, err := r.Warning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
+
+func busyRecord() webhook.Record {
+	return webhook.Record{
+		Fit: &webhook.RecordedFit{Verdict: "full", Placed: 4, Wanted: 6, Waits: true, Changes: []string{"fits with 4 Workers instead of 6"}, Nodes: &webhook.RecordedNodes{Rejected: fit.Rejections{Total: 6, Full: 6}}},
+		Findings: []webhook.RecordedFinding{
+			{Finding: finding.Finding{Check: "priority-class-missing", Severity: finding.Error, Path: "spec.pytorchReplicaSpecs.Worker", Message: "PriorityClass \"x\" does not exist"}},
+		},
+		Ran: 130,
+	}
+}
+
+func lists(asked []string) bool {
+	return slices.ContainsFunc(asked, func(a string) bool { return strings.HasSuffix(a, "/nodes") || strings.HasSuffix(a, "/pods") })
+}
+
+// TestAnInstallationIsAskedInOneRequest has a webhook that answers: nothing else is asked, and what it says weighs as much as if it
+// had been found here.
+func TestAnInstallationIsAskedInOneRequest(t *testing.T) {
+	d := &dryRuns{warnings: []string{recorded(t, busyRecord()), "the policy of somebody else warns"}}
+	ask := d.asker(t, askedJob)
+	want := []string{"POST /apis/kubeflow.org/v1/namespaces/ml/pytorchjobs"}
 	code, text := ask("fit")
-	if code != exitBusy || !strings.Contains(text, "4 of 6 pods fit") || !strings.Contains(text, "nodes were not listed: the answer is that of Signalbox's webhook") {
-		t.Errorf("fit --ask: exit code %d\n%s", code, text)
+	if asked := d.take(); code != exitBusy || !strings.Contains(text, "4 of 6 pods fit now") || !strings.Contains(text, "what Signalbox in the cluster answers") || !slices.Equal(asked, want) {
+		t.Errorf("fit: exit code %d, asked %v\n%s", code, asked, text)
 	}
-	if code, text = ask("check"); code != exitFine && code != exitBusy || !strings.Contains(text, "shm-missing") {
-		t.Errorf("check --ask: exit code %d\n%s", code, text)
+	code, text = ask("check")
+	if asked := d.take(); code != exitFindings || !strings.Contains(text, "error[priority-class-missing]") || !strings.Contains(text, "somebody else warns") || !slices.Equal(asked, want) {
+		t.Errorf("check: exit code %d, asked %v\n%s", code, asked, text)
 	}
-	mu.Lock()
-	dry := 0
-	for _, a := range asked {
-		if strings.HasPrefix(a, "POST ") && strings.HasSuffix(a, "/pytorchjobs") {
-			dry++
+	if _, offline := ask("check", "--offline"); !strings.Contains(offline, "[") {
+		t.Fatalf("the job is no example: nothing is found offline\n%s", offline)
+	} else {
+		for line := range strings.Lines(offline) {
+			if strings.HasPrefix(line, "  warning[") && !strings.Contains(text, strings.TrimSpace(line)) {
+				t.Errorf("check says less than --offline: %s\n%s", line, text)
+			}
 		}
 	}
-	if dry != 2 || slices.ContainsFunc(asked, func(a string) bool { return strings.HasSuffix(a, "/nodes") || strings.HasSuffix(a, "/pods") }) {
-		t.Errorf("%d dry runs for two questions; asked: %v", dry, asked)
+	d.take()
+	if code, text = ask("fit", "--ask=never"); code != exitFindings || !lists(d.take()) {
+		t.Errorf("--ask=never: exit code %d\n%s", code, text)
 	}
-	warnings = warnings[2:] // nobody answers about the fit
-	mu.Unlock()
-	if code, text = ask("fit"); code != exitUnknown || !strings.Contains(text, "no webhook of Signalbox answered") {
-		t.Errorf("without an answer: exit code %d\n%s", code, text)
+	for _, flags := range [][]string{{"--map"}, {"--who"}, {"--set", "Worker.replicas=1"}, {"-o", "html"}, {"--fix"}} {
+		if _, text = ask(append([]string{"fit"}, flags...)...); !lists(d.take()) {
+			t.Errorf("%v needs names, and nothing was listed\n%s", flags, text)
+		}
+		if code, text = ask(append([]string{"fit", "--ask"}, flags...)...); code != exitUsage || !strings.Contains(text, "--ask answers without the names of nodes") {
+			t.Errorf("--ask %v: exit code %d\n%s", flags, code, text)
+		}
+	}
+}
+
+// TestWithoutAnInstallationTheClusterIsListed has a server on which nobody answers, for one reason or another.
+func TestWithoutAnInstallationTheClusterIsListed(t *testing.T) {
+	cut := busyRecord()
+	cut.Left = 3
+	unknown := busyRecord()
+	unknown.Fit.Verdict = "unknown"
+	cases := map[string]struct {
+		d    *dryRuns
+		note string
+	}{
+		"nobody answers":         {&dryRuns{}, "no webhook of Signalbox answered a dry run"},
+		"no right to create":     {&dryRuns{refusal: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pytorchjobs.kubeflow.org is forbidden: User \"a\" cannot create resource \"pytorchjobs\""}`}, "you may not create a PyTorchJob in namespace ml"},
+		"findings are left out":  {&dryRuns{warnings: []string{recorded(t, cut)}}, "leaves out 3 findings"},
+		"Signalbox is not ready": {&dryRuns{warnings: []string{recorded(t, unknown)}}, "does not know whether the job fits"},
+		"a warning that was cut": {&dryRuns{warnings: []string{recorded(t, busyRecord())[:100]}}, "no webhook of Signalbox answered a dry run"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			ask := tc.d.asker(t, askedJob)
+			_, text := ask("fit")
+			if asked := tc.d.take(); !lists(asked) || !strings.Contains(text, "the cluster is listed: ") || !strings.Contains(text, tc.note) {
+				t.Errorf("fit asked %v\n%s", asked, text)
+			}
+			code, text := ask("fit", "--ask")
+			if asked := tc.d.take(); lists(asked) || code == exitFine {
+				t.Errorf("fit --ask: exit code %d, asked %v\n%s", code, asked, text)
+			}
+		})
+	}
+}
+
+// TestAJobThatIsThereIsAskedAbout updates it in a dry run instead.
+func TestAJobThatIsThereIsAskedAbout(t *testing.T) {
+	d := &dryRuns{there: true, warnings: []string{recorded(t, busyRecord())}}
+	code, text := d.asker(t, askedJob)("fit")
+	if asked := d.take(); code != exitBusy || lists(asked) || !strings.HasPrefix(asked[len(asked)-1], "PUT ") {
+		t.Errorf("exit code %d, asked %v\n%s", code, asked, text)
+	}
+}
+
+// TestAsManyJobsAreAskedAboutAsPromised has as many jobs as are asked about one by one, and one more.
+func TestAsManyJobsAreAskedAboutAsPromised(t *testing.T) {
+	for _, n := range []int{mostAskedJobs, mostAskedJobs + 1} {
+		d := &dryRuns{warnings: []string{recorded(t, busyRecord())}}
+		_, text := d.asker(t, strings.Repeat(askedJob+"---\n", n))("fit")
+		if asked := d.take(); lists(asked) != (n > mostAskedJobs) || strings.Count(text, "PyTorchJob ml/asked") != n {
+			t.Errorf("%d jobs: asked %d times, listed: %t\n%.2000s", n, len(asked), lists(asked), text)
+		}
 	}
 }

@@ -87,6 +87,7 @@ is busy now.`,
 		},
 	}
 	files.add(c)
+	from.addAsk(c)
 	from.add(c)
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
 	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
@@ -228,21 +229,31 @@ func ledBack(r *preflight.Report, d manifest.Document) {
 }
 
 // askServer adds what the API server and the webhooks behind it say of a job: everything where
-// the user asks for it, and whether it fits where the nodes may not be listed.
+// they were asked, and whether it fits where the nodes may not be listed.
 func (w *world) askServer(ctx context.Context, report *preflight.Report, req preflight.Request) {
 	if w.asks && report.Fit == nil {
 		report.Fit = &fit.Result{}
 	}
 	blind := w.nodeless && report.Fit != nil && report.Fit.Verdict == fit.Unknown
-	if w.rehearsal == nil && !blind || w.live == nil {
+	h := w.heardOf(req.Object)
+	if h == nil && w.live != nil && (w.rehearsal != nil || blind) {
+		h = w.live.dryRun(ctx, req.Object)
+	}
+	if h == nil {
 		return
 	}
-	heard := w.live.dryRun(ctx, req.Object)
 	if blind {
-		report.Fit = heard.fitInstead(report.Fit, w.asks)
+		report.Fit = h.fitInstead(report.Fit, w.asks)
 	}
+	if w.fitOnly {
+		return
+	}
+	if blind && h.record != nil {
+		h.into(report)
+	}
+	report.Add(h.findings(report.Lines()), nil)
 	if w.rehearsal != nil || w.asks {
-		report.Add(heard.findings(report.Lines()), heard.skipped())
+		report.Add(nil, h.skipped())
 	}
 	if w.rehearsal == nil {
 		return

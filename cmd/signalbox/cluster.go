@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -36,6 +37,8 @@ type liveCluster struct {
 	objects   dynamic.Interface
 	clients   kubernetes.Interface
 	served    map[string][]string // group: versions, preferred first
+	named     bool                // the user named it
+	context   string              // of the kubeconfig
 	namespace string
 	user      string
 	groups    []string
@@ -55,6 +58,18 @@ const answersWithin = 5 * time.Second
 // connect reaches the cluster of the kubeconfig. Where the user named a kubeconfig or a
 // context, not reaching it is an error; else it is a *noCluster.
 func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
+	c, err := dial(flags)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.greet(ctx); err != nil {
+		return nil, c.unreached(err)
+	}
+	return c, nil
+}
+
+// dial is the cluster of the kubeconfig before anything is asked of it.
+func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 	named := *flags.KubeConfig != "" || *flags.Context != "" || *flags.ClusterName != ""
 	raw, err := flags.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -76,21 +91,23 @@ func connect(ctx context.Context, flags *genericclioptions.ConfigFlags) (*liveCl
 	// protects itself (priority and fairness), and what runs at the same time is bounded here.
 	config.QPS = -1
 	config.UserAgent = "signalbox/" + build().Version
-	c := &liveCluster{config: config}
+	c := &liveCluster{config: config, named: named, context: cmp.Or(*flags.Context, raw.CurrentContext), served: map[string][]string{"": {"v1"}}}
 	if c.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil || c.namespace == "" {
 		c.namespace = "default"
 	}
-	if err := c.greet(ctx); err != nil {
-		where := raw.CurrentContext
-		if *flags.Context != "" {
-			where = *flags.Context
-		}
-		if named {
-			return nil, fmt.Errorf("reach the cluster of context %q: %w", where, err)
-		}
-		return nil, &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", where, oneLine(err.Error())), silent: true}
+	if c.objects, err = dynamic.NewForConfig(c.config); err != nil {
+		return nil, err
 	}
-	return c, nil
+	c.clients, err = kubernetes.NewForConfig(c.config)
+	return c, err
+}
+
+// unreached is the error where the cluster does not answer.
+func (c *liveCluster) unreached(err error) error {
+	if c.named {
+		return fmt.Errorf("reach the cluster of context %q: %w", c.context, err)
+	}
+	return &noCluster{why: fmt.Sprintf("the cluster of context %q does not answer: %s", c.context, oneLine(err.Error())), silent: true}
 }
 
 // noKubeconfig says where a kubeconfig was looked for.
@@ -127,12 +144,6 @@ func (c *liveCluster) greet(ctx context.Context) error {
 				c.served[g.Name] = append(c.served[g.Name], v.Version)
 			}
 		}
-	}
-	if c.objects, err = dynamic.NewForConfig(c.config); err != nil {
-		return err
-	}
-	if c.clients, err = kubernetes.NewForConfig(c.config); err != nil {
-		return err
 	}
 	// Who we are matters to policies only; a cluster that does not tell is no obstacle.
 	if who, err := c.clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{}); err == nil {

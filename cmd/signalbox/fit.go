@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,9 +42,10 @@ hold what a quota has left.`,
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := (fitAsked{draw, who, from.ask, from.fix, len(sets) > 0}).conflict(output.value); err != nil {
+			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.value); err != nil {
 				return err
 			}
+			from.names = draw || who || len(sets) > 0 || output.value == "html"
 			if len(sets) > 0 {
 				return own(fitSets(c.Context(), sh, files, args, from, sets, output.value, failOn.value, newPainter(colour.value, sh.out)))
 			}
@@ -81,6 +81,7 @@ hold what a quota has left.`,
 		},
 	}
 	files.add(c)
+	from.addAsk(c)
 	from.add(c)
 	from.addFix(c)
 	hide(c, "policy") // no policy is asked
@@ -174,7 +175,7 @@ func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := from.open(ctx, sh, in)
+	w, err := from.openFor(ctx, sh, in, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,8 +186,6 @@ func openFit(ctx context.Context, sh *shell, files *inputFlags, args []string, f
 		}
 		return nil, nil, usagef("there is no cluster to fit on; expected --snapshot FILE, or a kubeconfig whose cluster answers")
 	}
-	w.engine = nil
-	w.skipped = slices.DeleteFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "policies" })
 	w.known = func(string) map[string]string { return nil } // whether a namespace wants reviews is another matter
 	w.checks, err = check.NewSet()
 	w.tuned = nil

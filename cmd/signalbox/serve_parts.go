@@ -46,6 +46,7 @@ func (s *server) webhook(ctx context.Context) (func(context.Context) error, erro
 		Beside:       record,
 		Jobs:         webhook.NewJobs(s.clients.Dynamic, s.clients.Discovery, covered, s.log.WithName("jobs")),
 		Reviewed:     webhook.NewReviewed(s.clients.Kube, s.settings.Namespace, s.log.WithName("reviewed")),
+		MayListNodes: webhook.MayListNodes(s.clients.Kube),
 		Operators:    s.settings.Webhook.Operators,
 		ClientCAFile: s.settings.Webhook.ClientCAFile,
 		Excluded:     append([]string{s.settings.Namespace}, s.settings.Webhook.Exclude...),

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -53,13 +54,15 @@ func (c *liveCluster) rehearse() (*rehearsal, error) {
 type heard struct {
 	job      job.Ref
 	warnings []string
+	record   *webhook.Record            // of Signalbox's review; nil: it did not answer with one
+	stored   *unstructured.Unstructured // the job of that name that is there already; nil: none was met
 	err      error
 }
 
 // dryRun creates a job, or changes the stored one, without storing anything. Signalbox's
 // webhook is asked whether the job fits.
 func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) *heard {
-	out := &heard{job: job.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
+	out := &heard{job: job.Ref{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}}
 	config, said := rest.CopyConfig(c.config), &collector{}
 	config.WarningHandlerWithContext = said
 	client, err := dynamic.NewForConfig(config)
@@ -75,13 +78,13 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 	}
 	annotations := map[string]string{}
 	maps.Copy(annotations, asked.GetAnnotations())
-	annotations[webhook.AskAnnotation] = webhook.AskFit
+	annotations[webhook.AskAnnotation] = webhook.AskReview
 	asked.SetAnnotations(annotations)
 	_, out.err = to.Create(ctx, asked, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
 	if apierrors.IsAlreadyExists(out.err) {
-		if stored := c.job(ctx, o); stored != nil {
-			asked.SetUID(stored.GetUID())
-			asked.SetResourceVersion(stored.GetResourceVersion())
+		if out.stored = c.job(ctx, o); out.stored != nil {
+			asked.SetUID(out.stored.GetUID())
+			asked.SetResourceVersion(out.stored.GetResourceVersion())
 		}
 		_, out.err = to.Update(ctx, asked, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationWarn})
 	}
@@ -90,6 +93,7 @@ func (c *liveCluster) dryRun(ctx context.Context, o *unstructured.Unstructured) 
 			out.warnings = append(out.warnings, w)
 		}
 	}
+	out.record, out.warnings = recordIn(out.warnings)
 	return out
 }
 
@@ -100,19 +104,17 @@ func (h *heard) fitInstead(unknown *fit.Result, chosen bool) *fit.Result {
 	if chosen {
 		blind = "nodes were not listed"
 	}
+	if h.record != nil {
+		if r := h.fitOf(); r != nil {
+			return r
+		}
+	}
 	if r, ok := webhook.FitOf(h.warnings); ok {
 		r.Assumed = append(r.Assumed, blind+": the answer is that of Signalbox's webhook in the cluster")
 		return &r
 	}
 	out := *unknown
-	why := "no webhook of Signalbox answered a dry run"
-	switch {
-	case mayNot(h.err):
-		why = fmt.Sprintf("you may not create a %s in namespace %s, so the cluster's webhooks were not asked", h.job.Kind, h.job.Namespace)
-	case h.err != nil:
-		why += ": " + oneLine(h.err.Error())
-	}
-	out.Assumed = []string{blind + ", and " + why}
+	out.Assumed = []string{blind + ", and " + h.noAnswer()}
 	return &out
 }
 
@@ -139,6 +141,12 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 	if !ok || mayNot(h.err) || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429 {
 		return out
 	}
+	if apierrors.IsNotFound(h.err) && (status.ErrStatus.Details == nil || status.ErrStatus.Details.Name == "") {
+		return append(out, finding.Finding{
+			Check: serverCheck, Severity: finding.Error, Path: "kind",
+			Message: fmt.Sprintf("the cluster does not serve %s of %s", h.job.Kind, h.job.APIVersion), Remedy: "Install the operator of the kind, or use a version that the cluster serves.",
+		})
+	}
 	refused := func(at job.Path, text string) finding.Finding {
 		return finding.Finding{
 			Check: serverCheck, Severity: finding.Error, Path: at, Message: "the API server refuses the job: " + oneLine(text),
@@ -146,7 +154,7 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		}
 	}
 	if _, denial, ok := strings.Cut(status.ErrStatus.Message, "denied the request: "); ok {
-		if m := ours.FindStringSubmatch(oneLine(denial)); m != nil && spoke(m[1]) {
+		if m := ours.FindStringSubmatch(oneLine(denial)); m != nil && spoke(m[1]) || h.operatorSays(said) {
 			return out
 		}
 	}
@@ -163,6 +171,14 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 		out = append(out, refused("", status.ErrStatus.Message))
 	}
 	return out
+}
+
+// operatorSays says that a check has said what the operator's own webhook denies.
+func (h *heard) operatorSays(said []finding.Finding) bool {
+	v := kinds.Of(h.job).Validates
+	return v.Webhook != "" && strings.Contains(h.err.Error(), strconv.Quote(v.Webhook)) && slices.ContainsFunc(said, func(f finding.Finding) bool {
+		return f.Severity == finding.Error && slices.Contains(v.Refuses, f.Check)
+	})
 }
 
 // skipped is why the API server did not answer about the job.

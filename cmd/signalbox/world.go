@@ -32,7 +32,8 @@ type worldFlags struct {
 	snapshot []string
 	offline  bool
 	server   bool     // ask the API server about the job and its pods
-	ask      bool     // Signalbox in the cluster is asked, and nothing is listed
+	ask      *choice  // whether Signalbox in the cluster is asked instead of listing; nil: never
+	names    bool     // the answer needs the names of nodes and pods
 	fix      bool     // exact remedies are looked for
 	cures    bool     // and for each finding by itself, because the format has a place for it
 	require  bool     // an answer without a cluster is none
@@ -58,12 +59,15 @@ func kubeFlags() *genericclioptions.ConfigFlags {
 
 func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
-	c.Flags().BoolVar(&f.ask, "ask", false, "ask the Signalbox of the cluster, by a dry run with your own rights, instead of listing nodes and pods")
 	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")
 	c.Flags().StringArrayVar(&f.folders, "policy", nil, "`folder` of policies (*.rego and data) to ask besides the built-in ones; repeatable")
 	c.Flags().StringVar(&f.settings, "config", "", "`file` with settings, as serve takes it: how checks are tuned; without it the defaults hold")
 	f.kube.AddFlags(c.Flags())
-	c.MarkFlagsMutuallyExclusive("snapshot", "offline", "ask")
+	if f.ask != nil {
+		c.MarkFlagsMutuallyExclusive("snapshot", "offline", "ask")
+	} else {
+		c.MarkFlagsMutuallyExclusive("snapshot", "offline")
+	}
 	completeCluster(c, f.kube)
 }
 
@@ -77,6 +81,8 @@ type world struct {
 	live      *liveCluster      // nil: offline
 	silent    string            // why a cluster that is configured was not looked at
 	asks      bool              // nothing was listed, because Signalbox in the cluster is asked
+	questions []*question       // what the cluster said of the jobs in a dry run
+	fitOnly   bool              // nothing is asked but whether the jobs fit
 	nodeless  bool              // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
 	now       time.Time         // when it is asked
 	quotes    *quotes           // of the files that are reviewed
@@ -94,7 +100,12 @@ type world struct {
 
 // open gathers the world for the jobs of the input.
 func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, error) {
-	w := &world{namespace: "default", quotes: in.quotes, now: sh.now()}
+	return f.openFor(ctx, sh, in, false)
+}
+
+// openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
+func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly bool) (*world, error) {
+	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.quotes, now: sh.now()}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}
@@ -132,7 +143,9 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 			return nil, err
 		}
 	}
-	w.engine, err = f.policies(ctx, w)
+	if !fitOnly {
+		w.engine, err = f.policies(ctx, w)
+	}
 	return w, err
 }
 
@@ -163,10 +176,10 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	if f.offline {
 		return v, false, nil
 	}
-	w.live, err = connect(ctx, f.kube)
+	asked, err := f.reach(ctx, w, in)
 	if none, ok := errors.AsType[*noCluster](err); ok {
 		in.notes = append(in.notes, "no cluster view: "+none.why+"; --snapshot FILE gives one")
-		if f.ask && !none.silent {
+		if f.mustAsk() && !none.silent {
 			return v, false, usagef("--ask asks the Signalbox of a cluster, and there is none: %s; expected a kubeconfig whose cluster answers", none.why)
 		}
 		if none.silent {
@@ -180,15 +193,15 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 		return v, false, err
 	}
 	w.answers = true
-	if !w.forced {
-		w.namespace = w.live.namespace
-	}
-	if f.ask {
-		w.asks, w.nodeless = true, true
-		return v, true, nil
-	}
 	p := sh.progress()
 	defer p.done()
+	if asked {
+		w.asks, w.nodeless = true, true
+		if !w.fitOnly {
+			w.skipped, err = w.live.ask(ctx, &v.View, readJobs(in, v.View, w.namespace))
+		}
+		return v, true, err
+	}
 	if v.View, w.skipped, err = w.live.gather(ctx, sh.now(), p); err != nil {
 		return v, false, err
 	}
@@ -197,6 +210,35 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 	skipped, err := w.live.ask(ctx, &v.View, readJobs(in, v.View, w.namespace))
 	w.skipped = append(w.skipped, skipped...)
 	return v, true, err
+}
+
+// reach reaches the cluster of the kubeconfig. Where its Signalbox answers about all jobs of the
+// input, or nothing else is wanted, asked is true, and nothing more was asked of the cluster.
+func (f *worldFlags) reach(ctx context.Context, w *world, in *input) (asked bool, err error) {
+	c, err := dial(f.kube)
+	if err != nil {
+		return false, err
+	}
+	if !w.forced {
+		w.namespace = c.namespace
+	}
+	w.live = c
+	if f.mayAsk() {
+		why, err := w.askInstalled(ctx, in)
+		if err != nil {
+			w.live = nil
+			return false, err
+		}
+		if why == "" || f.mustAsk() {
+			return true, nil
+		}
+		in.notes = append(in.notes, "the cluster is listed: "+why)
+	}
+	if err := c.greet(ctx); err != nil {
+		w.live = nil
+		return false, c.unreached(err)
+	}
+	return false, nil
 }
 
 // policies is the built-in set, the folders of --policy and what the cluster holds. A
@@ -261,15 +303,9 @@ func policyFolder(name string) (fs.FS, error) {
 
 // request is the review of one document in this world.
 func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Request, error) {
-	o := d.Object.DeepCopy()
-	switch ns := o.GetNamespace(); {
-	case ns == "":
-		o.SetNamespace(w.namespace)
-	case w.forced && ns != w.namespace:
-		return preflight.Request{}, &manifest.Problem{
-			Source: d.Source, Line: d.Position("metadata.namespace"),
-			Have: fmt.Sprintf("metadata.namespace is %q, and --namespace is %q", ns, w.namespace), Want: "one and the same",
-		}
+	o, err := w.object(d)
+	if err != nil {
+		return preflight.Request{}, err
 	}
 	req := preflight.Request{
 		Object: o, Cluster: w.cluster, Operation: "CREATE", Source: d.Where(),
@@ -289,6 +325,21 @@ func (w *world) request(ctx context.Context, d manifest.Document) (preflight.Req
 		}
 	}
 	return req, nil
+}
+
+// object is the job of a document in the namespace it would go to.
+func (w *world) object(d manifest.Document) (*unstructured.Unstructured, error) {
+	o := d.Object.DeepCopy()
+	switch ns := o.GetNamespace(); {
+	case ns == "":
+		o.SetNamespace(w.namespace)
+	case w.forced && ns != w.namespace:
+		return nil, &manifest.Problem{
+			Source: d.Source, Line: d.Position("metadata.namespace"),
+			Have: fmt.Sprintf("metadata.namespace is %q, and --namespace is %q", ns, w.namespace), Want: "one and the same",
+		}
+	}
+	return o, nil
 }
 
 // labels are those of a namespace; nil where nobody knows.
@@ -332,6 +383,11 @@ func (w *world) stored(ctx context.Context, o *unstructured.Unstructured) *unstr
 	switch {
 	case w.before != nil:
 		return w.before(o)
+	case w.asks:
+		if h := w.heardOf(o); h != nil {
+			return h.stored
+		}
+		return nil
 	case w.live != nil:
 		return w.live.job(ctx, o)
 	}

@@ -252,7 +252,7 @@ func (l *Store) Snapshot(taken time.Time, incomplete string) *Snapshot {
 	}
 	s.memory = l.memory
 	if s.incomplete == "" && len(l.order) == 0 && !l.complete[nodesResource] {
-		s.incomplete = "the snapshot holds no nodes"
+		s.incomplete = "the view of the cluster holds no nodes"
 	}
 	l.digest()
 	s.classifiedNodes = l.line.copy()

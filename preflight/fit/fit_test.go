@@ -251,7 +251,7 @@ func TestWithoutPodsOnlyTheImpossibleIsProven(t *testing.T) {
 	if got := whatif.Answer(t.Context(), view(build.Nodes(2, "a", build.GPUs(8))...), gpus(2, "9")); got.Verdict != fit.TooBig {
 		t.Errorf("nine GPUs on nodes of eight: %s, want too-big", got.Verdict)
 	}
-	if got := whatif.Answer(t.Context(), view(), gpus(1, "1")); got.Verdict != fit.Unknown || got.Assumed[0] != "the snapshot holds no nodes" {
+	if got := whatif.Answer(t.Context(), view(), gpus(1, "1")); got.Verdict != fit.Unknown || got.Assumed[0] != "the view of the cluster holds no nodes" {
 		t.Errorf("without nodes: %s, %q; want unknown and why", got.Verdict, got.Assumed)
 	}
 	if got := whatif.Answer(t.Context(), clusterOf(), gpus(1, "1")); got.Verdict != fit.TooBig {

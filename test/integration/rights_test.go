@@ -48,21 +48,22 @@ rules:
 
 // notShown are rights that these specs show no need of, and who does.
 var notShown = map[string]string{
-	"cluster get workloads.scheduling.k8s.io":            "the alpha API of Kubernetes 1.35",
-	"cluster list workloads.scheduling.k8s.io":           "the alpha API of Kubernetes 1.35",
-	"cluster watch workloads.scheduling.k8s.io":          "the alpha API of Kubernetes 1.35",
-	"cluster get podgroups.scheduling.k8s.io":            "an alpha API of Kubernetes 1.36, off by default",
-	"cluster list podgroups.scheduling.k8s.io":           "an alpha API of Kubernetes 1.36, off by default",
-	"cluster watch podgroups.scheduling.k8s.io":          "an alpha API of Kubernetes 1.36, off by default",
-	"cluster list devicetaintrules.resource.k8s.io":      "an API that is off by default",
-	"cluster watch devicetaintrules.resource.k8s.io":     "an API that is off by default",
-	"cluster get statefulsets.apps":                      "what makes the pods of a LeaderWorkerSet, whose controller does not run here",
-	"cluster get pods":                                   "the leader of a LeaderWorkerSet's group, whose controller does not run here",
-	"cluster list statefulsets.apps":                     "operators, of jobs on which nothing acts for minutes",
-	"cluster list deployments.apps":                      "operators, of jobs on which nothing acts for minutes",
-	"signalbox-system patch events":                      "client-go counts an Event that comes again instead of making another",
-	"signalbox-system update secrets":                    "a certificate that is renewed: certs_test.go",
-	"signalbox-system update leases.coordination.k8s.io": "a Lease that is renewed, two seconds after it was made",
+	"cluster get workloads.scheduling.k8s.io":                  "the alpha API of Kubernetes 1.35",
+	"cluster list workloads.scheduling.k8s.io":                 "the alpha API of Kubernetes 1.35",
+	"cluster watch workloads.scheduling.k8s.io":                "the alpha API of Kubernetes 1.35",
+	"cluster get podgroups.scheduling.k8s.io":                  "an alpha API of Kubernetes 1.36, off by default",
+	"cluster list podgroups.scheduling.k8s.io":                 "an alpha API of Kubernetes 1.36, off by default",
+	"cluster watch podgroups.scheduling.k8s.io":                "an alpha API of Kubernetes 1.36, off by default",
+	"cluster list devicetaintrules.resource.k8s.io":            "an API that is off by default",
+	"cluster watch devicetaintrules.resource.k8s.io":           "an API that is off by default",
+	"cluster get statefulsets.apps":                            "what makes the pods of a LeaderWorkerSet, whose controller does not run here",
+	"cluster get pods":                                         "the leader of a LeaderWorkerSet's group, whose controller does not run here",
+	"cluster list statefulsets.apps":                           "operators, of jobs on which nothing acts for minutes",
+	"cluster list deployments.apps":                            "operators, of jobs on which nothing acts for minutes",
+	"cluster create subjectaccessreviews.authorization.k8s.io": "a shell that asks: asked_test.go",
+	"signalbox-system patch events":                            "client-go counts an Event that comes again instead of making another",
+	"signalbox-system update secrets":                          "a certificate that is renewed: certs_test.go",
+	"signalbox-system update leases.coordination.k8s.io":       "a Lease that is renewed, two seconds after it was made",
 }
 
 // grant is one verb on one resource, everywhere or in a namespace.

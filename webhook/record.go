@@ -1,0 +1,290 @@
+package webhook
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+)
+
+// AskReview as the value of AskAnnotation asks, in a dry run, for the whole review as one warning
+// for a program: what a shell would find that lists the cluster. Names of nodes are in it only
+// for who may list nodes; of other jobs and pods nothing is said.
+const AskReview = "review"
+
+// recordPrefix begins the warning that holds a record.
+const recordPrefix = "[review] "
+
+// recordBytes bounds a record: all warnings of a response share 4096 (see finding.KubectlBudget),
+// and those of other webhooks come beside it.
+const recordBytes = 3400
+
+// mostOfARecord bounds what a record may unfold to.
+const mostOfARecord = 1 << 20
+
+// Record is a review as the webhook answers it to a shell.
+type Record struct {
+	Fit       *RecordedFit       `json:"fit,omitempty"`
+	Findings  []RecordedFinding  `json:"findings,omitempty"`
+	Rulings   []preflight.Ruling `json:"rulings,omitempty"`
+	Skipped   []preflight.Skip   `json:"skipped,omitempty"`
+	Failed    []string           `json:"failed,omitempty"` // of those skipped, by a fault of ours
+	Undecided []string           `json:"undecided,omitempty"`
+	Exempted  []string           `json:"exempted,omitempty"`
+	Revision  string             `json:"revision,omitempty"`
+	Ran       int                `json:"ran"`
+	Left      int                `json:"left,omitempty"` // findings for which there was no room
+}
+
+// RecordedFinding is a finding with what its JSON leaves out; its facts are for who may list nodes.
+type RecordedFinding struct {
+	finding.Finding
+	Rule  string `json:"rule,omitempty"`
+	Meant string `json:"meant,omitempty"`
+}
+
+// RecordedFit is the answer about the fit.
+type RecordedFit struct {
+	Verdict string          `json:"verdict"`
+	Placed  int             `json:"placed"`
+	Wanted  int             `json:"wanted"`
+	Waits   bool            `json:"waits,omitempty"`
+	Paused  string          `json:"paused,omitempty"`
+	Changes []string        `json:"changes,omitempty"`
+	Limits  []recordedLimit `json:"limits,omitempty"`
+	Assumed []string        `json:"assumed,omitempty"`
+	Asks    []fit.Ask       `json:"asks,omitempty"`
+	Why     string          `json:"why,omitempty"`   // for who may not list nodes
+	Nodes   *RecordedNodes  `json:"nodes,omitempty"` // for who may
+}
+
+// RecordedNodes is what the answer rests on, in which nodes have names.
+type RecordedNodes struct {
+	Plan          []fit.Placement     `json:"plan,omitempty"`
+	Unlisted      bool                `json:"unlisted,omitempty"` // there was no room for the plan
+	Shortfall     []recordedShortfall `json:"shortfall,omitempty"`
+	Rejected      fit.Rejections      `json:"rejected"`
+	Group         string              `json:"group,omitempty"`
+	Usable        int                 `json:"usable,omitempty"`
+	Reason        string              `json:"reason,omitempty"`
+	Autoscaler    string              `json:"autoscaler,omitempty"`
+	Queue         string              `json:"queue,omitempty"`
+	PodTooBig     bool                `json:"podTooBig,omitempty"`
+	WithNodesBack bool                `json:"withNodesBack,omitempty"`
+	Unresolvable  bool                `json:"unresolvable,omitempty"`
+	Running       int                 `json:"running,omitempty"`
+}
+
+// recordedShortfall is a shortfall with what its JSON leaves out.
+type recordedShortfall struct {
+	fit.Shortfall
+	Pods int `json:"pods"`
+	Fits int `json:"fits"`
+}
+
+// recordedLimit is a limit with whether waiting helps as a word.
+type recordedLimit struct {
+	quota.Violation
+	When string `json:"when"`
+}
+
+// recordOf is a review for who asks; nodes says that he may list them.
+func recordOf(r *preflight.Report, nodes bool) Record {
+	out := Record{
+		Rulings: r.Rulings, Skipped: r.Skipped, Undecided: r.Undecided, Exempted: r.Exempted, Revision: r.Revision, Ran: r.Ran,
+	}
+	for _, f := range r.Findings {
+		if !nodes {
+			f.Facts = nil
+		}
+		out.Findings = append(out.Findings, RecordedFinding{f, f.Rule, f.Meant})
+	}
+	for _, s := range r.Skipped {
+		if s.Failed {
+			out.Failed = append(out.Failed, s.Check)
+		}
+	}
+	if r.Fit == nil {
+		return out
+	}
+	f := r.Fit
+	out.Fit = &RecordedFit{
+		Verdict: f.Verdict.String(), Placed: f.Placed, Wanted: f.Wanted, Waits: f.WaitsForOthers, Paused: f.Paused, Changes: f.Changes, Asks: f.Asks,
+	}
+	for _, l := range f.Violations {
+		out.Fit.Limits = append(out.Fit.Limits, recordedLimit{l, l.When.String()})
+	}
+	switch {
+	case nodes:
+		out.Fit.Assumed, out.Fit.Nodes = f.Assumed, nodesOf(f)
+	case f.Verdict == fit.Unknown:
+		out.Fit.Assumed = f.Assumed
+	case f.Verdict != fit.Fits:
+		onNodes := *f
+		onNodes.Violations = nil // they stand by themselves
+		out.Fit.Why = onNodes.Why()
+	}
+	return out
+}
+
+func nodesOf(f *fit.Result) *RecordedNodes {
+	out := &RecordedNodes{
+		Plan: f.Plan, Rejected: f.Rejected, Group: f.Group, Usable: f.Usable, Reason: f.Reason, Autoscaler: f.Autoscaler, Queue: f.Queue,
+		PodTooBig: f.PodTooBig, WithNodesBack: f.WithNodesBack, Unresolvable: f.Unresolvable, Running: f.Running,
+	}
+	for _, s := range f.Shortfall {
+		out.Shortfall = append(out.Shortfall, recordedShortfall{s, s.LargestPods, s.LargestFit})
+	}
+	return out
+}
+
+// Warning is the record as one warning. What there is no room for is left out, mildest first, and
+// counted.
+func (r Record) Warning() (string, error) {
+	for {
+		text, err := r.pack()
+		switch {
+		case err != nil || len(text) <= recordBytes:
+			return recordPrefix + text, err
+		case r.Fit != nil && r.Fit.Nodes != nil && len(r.Fit.Nodes.Plan) > 0:
+			f, n := *r.Fit, *r.Fit.Nodes
+			n.Plan, n.Unlisted = nil, true
+			f.Nodes = &n
+			r.Fit = &f
+		case len(r.Findings) > 0:
+			half := len(r.Findings) / 2
+			r.Left += len(r.Findings) - half
+			r.Findings = r.Findings[:half]
+		case len(r.Skipped) > 0:
+			r.Skipped = nil
+		case len(r.Rulings) > 0:
+			r.Left += len(r.Rulings)
+			r.Rulings = nil
+		default:
+			return "", fmt.Errorf("the record has %d bytes, of which %d are allowed", len(text), recordBytes)
+		}
+	}
+}
+
+func (r Record) pack() (string, error) {
+	var packed bytes.Buffer
+	to, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(json.NewEncoder(to).Encode(r), to.Close()); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
+}
+
+// recordLines are the warnings of a review that was asked for; none where it cannot be written.
+func recordLines(r *preflight.Report, nodes bool) []string {
+	if r == nil {
+		return nil
+	}
+	line, err := recordOf(r, nodes).Warning()
+	if err != nil {
+		return nil
+	}
+	return []string{line}
+}
+
+// RecordOf reads the record from the warnings of a dry run; ok is false where there is none, or
+// only a part of it.
+func RecordOf(warnings []string) (r Record, ok bool) {
+	at := slices.IndexFunc(warnings, func(w string) bool { return strings.HasPrefix(w, recordPrefix) })
+	if at < 0 {
+		return r, false
+	}
+	packed, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(warnings[at], recordPrefix))
+	if err != nil {
+		return r, false
+	}
+	from, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return r, false
+	}
+	text, err := io.ReadAll(io.LimitReader(from, mostOfARecord+1))
+	if err != nil || len(text) > mostOfARecord {
+		return r, false
+	}
+	if json.Unmarshal(text, &r) != nil {
+		return Record{}, false
+	}
+	return r, true
+}
+
+// Found are the findings as a review has them.
+func (r Record) Found() []finding.Finding {
+	var out []finding.Finding
+	for _, f := range r.Findings {
+		f.Finding.Rule, f.Finding.Meant = f.Rule, f.Meant
+		out = append(out, f.Finding)
+	}
+	return out
+}
+
+// Result is the answer about the fit as a shell prints it; nil where there was none.
+func (r Record) Result() *fit.Result {
+	f := r.Fit
+	if f == nil {
+		return nil
+	}
+	out := &fit.Result{
+		Verdict: verdictOf(f.Verdict), Placed: f.Placed, Wanted: f.Wanted, WaitsForOthers: f.Waits, Paused: f.Paused,
+		Reason: f.Why, Changes: f.Changes, Assumed: f.Assumed, Asks: f.Asks,
+	}
+	if n := f.Nodes; n != nil {
+		out.Plan, out.Rejected, out.Group, out.Usable, out.Reason, out.Autoscaler = n.Plan, n.Rejected, n.Group, n.Usable, n.Reason, n.Autoscaler
+		out.Queue, out.PodTooBig, out.WithNodesBack, out.Unresolvable, out.Running = n.Queue, n.PodTooBig, n.WithNodesBack, n.Unresolvable, n.Running
+		for _, s := range n.Shortfall {
+			s.LargestPods, s.LargestFit = s.Pods, s.Fits
+			out.Shortfall = append(out.Shortfall, s.Shortfall)
+		}
+	}
+	if len(f.Changes) > 0 {
+		out.Change = f.Changes[0]
+	}
+	for _, l := range f.Limits {
+		l.Violation.When = quota.Now
+		if l.When == quota.Never.String() {
+			l.Violation.When = quota.Never
+		}
+		out.Violations = append(out.Violations, l.Violation)
+	}
+	return out
+}
+
+// MayListNodes asks the API server whether a user may list nodes.
+func MayListNodes(kube kubernetes.Interface) func(context.Context, authenticationv1.UserInfo) bool {
+	return func(ctx context.Context, who authenticationv1.UserInfo) bool {
+		extra := map[string]authorizationv1.ExtraValue{}
+		for key, values := range who.Extra {
+			extra[key] = authorizationv1.ExtraValue(values)
+		}
+		answer, err := kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: who.Username, Groups: who.Groups, UID: who.UID, Extra: extra,
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes", Version: "v1"},
+			},
+		}, metav1.CreateOptions{})
+		return err == nil && answer.Status.Allowed
+	}
+}

@@ -1,0 +1,96 @@
+package webhook
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/finding"
+	"github.com/signalbox-dev/signalbox/preflight/fit"
+	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/quota"
+)
+
+// fullReview is a review that names nodes wherever it may.
+func fullReview() *preflight.Report {
+	return &preflight.Report{
+		Fit: &fit.Result{
+			Verdict: fit.Full, Placed: 4, Wanted: 6, WaitsForOthers: true, Change: "fits with 3 Workers", Changes: []string{"fits with 3 Workers"},
+			Plan:      []fit.Placement{{Group: "Worker", Node: "node-of-others", Count: 4}},
+			Shortfall: []fit.Shortfall{{Resource: "nvidia.com/gpu", Asked: 16, Free: 8, LargestFree: 5, LargestAsked: 8, LargestPods: 2, LargestFit: 0}},
+			Rejected:  fit.Rejections{Total: 12, Cordoned: 1, Full: 6, Selector: 5}, Usable: 6, Group: "Worker", Assumed: []string{"2 pods of others wait"},
+			Asks:       []fit.Ask{{Role: "Worker", Roles: "2 Workers", Pods: 2, Each: job.Resources{corev1.ResourceCPU: 32000}}},
+			Preempts:   &fit.Preemption{},
+			Violations: []quota.Violation{{Rule: quota.RuleQuota, When: quota.Never, Kind: "ResourceQuota", Namespace: "ml", Name: "gpu", Message: "16 asked; 8 allowed"}},
+		},
+		Findings: []finding.Finding{{Check: "priority-class-missing", Severity: finding.Error, Path: "spec.x", Message: "is not there", Remedy: "Name one.", Facts: []finding.Fact{{Name: "a", Value: "node-of-others"}}, Rule: "quota"}},
+		Rulings:  []preflight.Ruling{{Policy: "whole-node", Effect: preflight.Warn, Message: "takes a node"}},
+		Skipped:  []preflight.Skip{{Check: "a", Reason: "panicked", Failed: true}},
+		Revision: "r1", Ran: 7,
+	}
+}
+
+func TestARecordIsReadAsItWasWritten(t *testing.T) {
+	want := fullReview()
+	r, ok := RecordOf(append([]string{"[shm-missing] spec: none"}, recordLines(want, true)...))
+	if !ok {
+		t.Fatal("no record is read")
+	}
+	if diff := cmp.Diff(want.Fit, r.Result(), cmpopts.IgnoreFields(fit.Result{}, "Preempts")); diff != "" {
+		t.Errorf("the fit (-want +got):\n%s", diff)
+	}
+	if len(r.Findings) != 1 || r.Findings[0].Severity != finding.Error || r.Findings[0].Remedy == "" || len(r.Findings[0].Facts) != 1 || r.Found()[0].Rule != "quota" {
+		t.Errorf("findings: %+v", r.Findings)
+	}
+	if len(r.Rulings) != 1 || r.Rulings[0].Effect != preflight.Warn || len(r.Failed) != 1 || r.Revision != "r1" || r.Ran != 7 {
+		t.Errorf("the record is %+v", r)
+	}
+}
+
+// TestARecordNamesNodesOnlyForWhoMayListThem looks at every byte of it.
+func TestARecordNamesNodesOnlyForWhoMayListThem(t *testing.T) {
+	r, ok := RecordOf(recordLines(fullReview(), false))
+	if !ok || r.Fit.Nodes != nil {
+		t.Fatalf("read: %t, nodes: %+v", ok, r.Fit.Nodes)
+	}
+	if text := fmt.Sprintf("%+v", r); strings.Contains(text, "node-of-others") {
+		t.Errorf("a node is named: %s", text)
+	}
+	if got, want := r.Result().String(), "more than the ResourceQuota allows; 4 of 6 pods fit now: "; !strings.HasPrefix(got, want) {
+		t.Errorf("the answer is %q; want it to begin with %q", got, want)
+	}
+}
+
+// TestALongRecordSaysWhatItLeavesOut has more than there is room for: the plan goes first, then findings.
+func TestALongRecordSaysWhatItLeavesOut(t *testing.T) {
+	long := fullReview()
+	for i := range 900 {
+		long.Fit.Plan = append(long.Fit.Plan, fit.Placement{Group: "Worker", Node: fmt.Sprintf("gpu-%x", i*7919%65521), Count: i%8 + 1})
+	}
+	r, ok := RecordOf(recordLines(long, true))
+	if !ok || !r.Fit.Nodes.Unlisted || len(r.Fit.Nodes.Plan) > 0 || r.Left != 0 {
+		t.Errorf("a long plan: read %t, %+v, %d left out", ok, r.Fit.Nodes, r.Left)
+	}
+	for i := range 400 {
+		long.Findings = append(long.Findings, finding.Finding{Check: fmt.Sprintf("check-%x", i*7919%65521), Severity: finding.Warning, Message: fmt.Sprintf("is %x; %x would do", i*104729%999983, i*1299709%999979)})
+	}
+	lines := recordLines(long, true)
+	r, ok = RecordOf(lines)
+	if !ok || r.Left == 0 || r.Left+len(r.Findings) != 401 {
+		t.Errorf("many findings: read %t, %d of them and %d left out", ok, len(r.Findings), r.Left)
+	}
+	if r.Findings[0].Check != "priority-class-missing" {
+		t.Errorf("the gravest is left out: %+v", r.Findings[0])
+	}
+	if n := len(lines[0]); n > recordBytes+len(recordPrefix) {
+		t.Errorf("the record has %d bytes of %d", n, recordBytes)
+	}
+	if _, ok := RecordOf([]string{lines[0][:256]}); ok {
+		t.Error("a part of a record is taken for one")
+	}
+}
