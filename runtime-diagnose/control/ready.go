@@ -19,12 +19,12 @@ var ruleNotReady = rule("container-not-ready", "the container runs and is not re
 	"Look at what the probe asks, or at who sets the gate: kubectl describe pod shows both, with the last answer.\nTake the probe away where nobody sends requests to the pod: training needs none.")
 
 const (
-	// startsWithin is how long a container may run without having been ready at all, at least: where a
+	// StartsWithin is how long a container may run without having been ready at all, at least: where a
 	// probe waits for longer, that counts.
-	startsWithin = time.Minute
-	// flaps is for how long a pod that was ready may not be before it is said: one answer of a probe that
+	StartsWithin = time.Minute
+	// Flaps is for how long a pod that was ready may not be before it is said: one answer of a probe that
 	// came too late is made good by the next.
-	flaps = 10 * time.Second
+	Flaps = 10 * time.Second
 )
 
 // readReadiness says that the program of a pod runs and is not ready, or a gate of the pod is not met. A node
@@ -35,10 +35,10 @@ func (r *reader) readReadiness(pod *corev1.Pod, p *Pod) {
 		c.State.Running == nil || c.LastTerminationState.Terminated != nil { // of one that was started again its end is told
 		return
 	}
-	since, wait, why := ready.LastTransitionTime.Time, flaps, ""
+	since, wait, why := ready.LastTransitionTime.Time, Flaps, ""
 	switch began := c.State.Running.StartedAt.Time; {
 	case c.Ready && ready.Reason == "ReadinessGatesNotReady":
-		wait, why = startsWithin, "pod "+pod.Name+" is not ready, though its containers are: "+ready.Message
+		wait, why = StartsWithin, "pod "+pod.Name+" is not ready, though its containers are: "+ready.Message
 	case c.Ready:
 		return
 	case since.After(began): // a condition that stays false keeps its time: it was true in between
@@ -91,10 +91,10 @@ func readinessProbe(pod *corev1.Pod, container string) *corev1.Probe {
 func patienceOf(pod *corev1.Pod, container string) time.Duration {
 	probe := readinessProbe(pod, container)
 	if probe == nil {
-		return startsWithin
+		return StartsWithin
 	}
 	seconds := time.Duration(probe.InitialDelaySeconds) + time.Duration(cmp.Or(probe.PeriodSeconds, 10))*time.Duration(cmp.Or(probe.FailureThreshold, 3))
-	return max(startsWithin, seconds*time.Second)
+	return max(StartsWithin, seconds*time.Second)
 }
 
 // probeOf is what a readiness probe asks, in few words.
