@@ -68,6 +68,12 @@ e2e: controlplane prometheus build bin/tools/helm ## only the tests that need th
 browser: ## opens the pages of -o html and of the board in Chromium, where there is one: errors, width, axe, keyboard, pictures, time
 	@cd test/browser && $(GO) test -count=1 -v ./... | grep -vE '^(=== )'; exit $${PIPESTATUS[0]}
 
+.PHONY: compat
+compat: controlplane prometheus build bin/tools/helm ## the integration tests on API servers of two older minor versions (once: about 8 minutes to build them; COMPAT='-ginkgo.focus chart': some of the tests)
+	@$(GO) run ./test/controlplane/build kube-apiserver-1.35 kube-apiserver-1.34
+	@for minor in 1.35 1.34; do echo "Kubernetes $$minor"; \
+		SIGNALBOX_TEST_KUBERNETES=$$minor $(GO) run ./test/summary -- $(GO) test -tags integration -timeout 25m ./test/integration $(COMPAT) || exit 1; done
+
 .PHONY: chaos
 chaos: controlplane prometheus build ## breaks replicas, the API server, etcd, the lease, caches, clocks, disks, memory and policies while jobs are created, and makes each alert fire (CHAOS='-ginkgo.focus "both replicas"': one of them)
 	@$(GO) test -tags chaos -count=1 -timeout 60m -v ./test/chaos $(CHAOS)

@@ -53,6 +53,7 @@ func (r *reader) readPod(pod *corev1.Pod) {
 		}
 		r.readContainer(pod, &p, c, what)
 	}
+	r.readReadiness(pod, &p)
 	r.phase[pod.Name] = p
 	r.seen.Pods = append(r.seen.Pods, p)
 }

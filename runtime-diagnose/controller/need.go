@@ -70,7 +70,7 @@ func (v view) decide() (need, time.Duration) {
 		if left := min(visible, v.pendingAfter) - v.now.Sub(short); left > 0 {
 			return nothing, left
 		}
-		return thorough, v.refresh
+		return thorough, v.untilSaid(short)
 	case oldest.IsZero():
 		return v.wellAgain()
 	case waited >= v.patience():
@@ -149,7 +149,27 @@ func (v view) overdue() string {
 	case len(v.pods) == 0 && v.unanswered() == 0:
 		return "unanswered"
 	}
+	short := v.short()
+	switch lasts := v.now.Sub(short); {
+	case short.IsZero():
+		return ""
+	case lasts >= control.StartsWithin:
+		return "long unready"
+	case lasts >= control.Flaps:
+		return "unready"
+	}
 	return ""
+}
+
+// untilSaid is after how long to look again at a job of which a pod is not ready: when it may be said.
+func (v view) untilSaid(since time.Time) time.Duration {
+	lasts := v.now.Sub(since)
+	for _, at := range []time.Duration{control.Flaps, control.StartsWithin} {
+		if left := at - lasts; left > 0 {
+			return min(v.refresh, left)
+		}
+	}
+	return v.refresh
 }
 
 // visible is how long what is wrong may be visible before the job says so.

@@ -133,12 +133,21 @@ func (c *Cluster) writeKubeconfig(name, namespace, token string) error {
 
 // programs is the folder with the programs these parts need; the error says which are missing and how to
 // get them.
+// apiServer is the name of the API server's program: of an older minor version, where SIGNALBOX_TEST_KUBERNETES names
+// one ("1.35").
+func apiServer() string {
+	if older := os.Getenv("SIGNALBOX_TEST_KUBERNETES"); older != "" {
+		return "kube-apiserver-" + older
+	}
+	return "kube-apiserver"
+}
+
 func programs(parts Part) (string, error) {
 	root, err := repository()
 	if err != nil {
 		return "", err
 	}
-	names := []string{"etcd", "kube-apiserver", "kubectl"}
+	names := []string{"etcd", apiServer(), "kubectl"}
 	for _, p := range []struct {
 		part Part
 		name string

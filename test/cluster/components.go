@@ -42,7 +42,7 @@ func (c *Cluster) startAPI(ctx context.Context) error {
 		if err := c.writeKubeconfigs(); err != nil {
 			return launch{}, err
 		}
-		return launch{args: c.apiServerArgs(c.etcd, port[0]), ready: c.answers(c.server + "/readyz")}, nil
+		return launch{program: c.Program(apiServer()), args: c.apiServerArgs(c.etcd, port[0]), ready: c.answers(c.server + "/readyz")}, nil
 	})
 	if err != nil {
 		return err

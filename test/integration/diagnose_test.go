@@ -150,6 +150,8 @@ data:
 		Expect(eventsOn(ctx, "wait")).To(Equal([]string{"Warning DiagnosisChanged", "Normal JobHealthy"}))
 	})
 
+	whatIsNotWellStandsOnTheJob(func() dynamic.Interface { return objects })
+
 	It("does not bring a deleted job back", func(ctx SpecContext) {
 		failedJob(ctx, objects, "gone")
 		Expect(objects.Resource(pytorchJobs).Namespace(diagnosing).Delete(ctx, "gone", metav1.DeleteOptions{})).To(Succeed())

@@ -18,20 +18,20 @@ type files struct {
 	To   string // folder below bin/controlplane
 }
 
-// kubeVersion is stamped into the Kubernetes programs: built outside their own repository they would call
+// kubeVersion stamps a version into Kubernetes' programs: built outside their own repository they would call
 // themselves v0.0.0-master, which kubectl and feature gates refuse to compare.
-const kubeVersion = "-X k8s.io/component-base/version.gitVersion=v1.36.3" +
-	" -X k8s.io/component-base/version.gitMajor=1" +
-	" -X k8s.io/component-base/version.gitMinor=36" +
-	" -X k8s.io/component-base/version.gitTreeState=clean"
+func kubeVersion(minor, patch string) string {
+	const in = "-X k8s.io/component-base/version."
+	return in + "gitVersion=v1." + minor + "." + patch + " " + in + "gitMajor=1 " + in + "gitMinor=" + minor + " " + in + "gitTreeState=clean"
+}
 
 // parts, in the order that gives a usable control plane earliest.
 var parts = []part{
 	{Name: "etcd", Dir: "controlplane/etcd", Package: "."},
-	{Name: "kube-apiserver", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-apiserver", LDFlags: kubeVersion},
-	{Name: "kube-scheduler", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-scheduler", LDFlags: kubeVersion},
-	{Name: "kube-controller-manager", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-controller-manager", LDFlags: kubeVersion},
-	{Name: "kubectl", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kubectl", LDFlags: kubeVersion},
+	{Name: "kube-apiserver", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-apiserver", LDFlags: kubeVersion("36", "3")},
+	{Name: "kube-scheduler", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-scheduler", LDFlags: kubeVersion("36", "3")},
+	{Name: "kube-controller-manager", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kube-controller-manager", LDFlags: kubeVersion("36", "3")},
+	{Name: "kubectl", Dir: "controlplane/kubernetes", Package: "k8s.io/kubernetes/cmd/kubectl", LDFlags: kubeVersion("36", "3")},
 	{
 		Name: "kwok", Dir: "controlplane/kwok", Package: "sigs.k8s.io/kwok/cmd/kwok",
 		Module: "sigs.k8s.io/kwok",
@@ -102,6 +102,14 @@ var parts = []part{
 		// Without the clients of clouds that it could find its targets in: a fifth of the time.
 		Name: "prometheus", Dir: "operators/prometheus", Package: "github.com/prometheus/prometheus/cmd/prometheus",
 		Tags: "remove_all_sd", Asked: true,
+	},
+	{
+		Name: "kube-apiserver-1.35", Dir: "controlplane/kubernetes-1.35", Package: "k8s.io/kubernetes/cmd/kube-apiserver",
+		LDFlags: kubeVersion("35", "4"), Asked: true,
+	},
+	{
+		Name: "kube-apiserver-1.34", Dir: "controlplane/kubernetes-1.34", Package: "k8s.io/kubernetes/cmd/kube-apiserver",
+		LDFlags: kubeVersion("34", "4"), Asked: true,
 	},
 	{
 		// The peer that the load is measured beside.
