@@ -242,6 +242,10 @@ func (r *rule) effect(mode string) preflight.Effect {
 
 const denies, warns, exempts = "deny", "warn", "exempt"
 
+// everyRule leaves no rule out by OPA's index of rules, which does not find a rule where a value of
+// the input stands among others: input.request.user in ["root", input.job.name].
+var everyRule = rego.EvalRuleIndexing(false)
+
 // readInput reads inputs as rules look at them.
 var readInput = sync.OnceValue(plan.InputOf[preflight.Input])
 
@@ -271,7 +275,7 @@ func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input *plan
 	defer end()
 	guarded, end := w.guard(share)
 	defer end()
-	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(whole)}, r.options...)...)
+	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(whole), everyRule}, r.options...)...)
 	switch {
 	case err != nil && errors.Is(context.Cause(guarded), errMemory):
 		return nil, errMemory
