@@ -144,8 +144,8 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 				r.undecided(&out, in.Request.Mode, reason(err))
 			default:
 				out.Rulings = append(out.Rulings, rulings...)
-				if why := r.blind(q.Lacks); why != "" && len(rulings) == 0 {
-					r.undecided(&out, in.Request.Mode, why)
+				if len(rulings) == 0 {
+					r.undecidedIf(r.blind(q.Lacks), &out, in.Request.Mode)
 				}
 			}
 			r.except(ctx, w, input, &out, had)
@@ -214,6 +214,12 @@ func (r *rule) undecided(out *preflight.Ruled, mode, why string) {
 		Message: clip("could not be evaluated, and is closed on failure: " + why),
 		Remedy:  "Submit again; if it stays, tell whoever keeps the policy.",
 	})
+}
+
+func (r *rule) undecidedIf(why string, out *preflight.Ruled, mode string) {
+	if why != "" {
+		r.undecided(out, mode, why)
+	}
 }
 
 // blind says why the silence of a denying rule is no answer: it reads what is not whole.
