@@ -120,7 +120,7 @@ func (r *Recorder) line(a asked) ([]byte, error) {
 	}
 	d := Decision{
 		Labels: r.labels, ID: string(uuid.NewUUID()), Bundles: map[string]BundleRevision{"signalbox": {a.rev}}, Path: "signalbox",
-		Result:    Result{Allow: true, Rulings: append([]preflight.Ruling{}, a.ruled.Rulings...), Undecided: a.ruled.Undecided, Exempted: a.ruled.Exempted},
+		Result:    Result{Allow: true, Rulings: append([]preflight.Ruling{}, a.ruled.Rulings...), Undecided: maskedTexts(a.ruled.Undecided), Exempted: maskedTexts(a.ruled.Exempted)},
 		Masked:    masked,
 		Timestamp: a.at.UTC(), Metrics: map[string]int64{"timer_rego_query_eval_ns": a.took.Nanoseconds()}, Custom: Lacking{a.lacks},
 	}
@@ -149,6 +149,14 @@ func (r *Recorder) line(a asked) ([]byte, error) {
 		}
 	}
 	return nil, fmt.Errorf("write a decision: that about %s %s/%s has more than %d bytes", a.in.Job.Kind, a.in.Job.Namespace, a.in.Job.Name, mostDecision)
+}
+
+// maskedTexts are texts without what is secret in them: exceptions and errors repeat what they read.
+func maskedTexts(all []string) (out []string) {
+	for _, s := range all {
+		out = append(out, redact.Text(s))
+	}
+	return out
 }
 
 // maskedInput is an input without what is secret in it, and where that stood.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/signalbox-dev/signalbox/policies"
 	"github.com/signalbox-dev/signalbox/preflight"
@@ -87,6 +88,30 @@ func TestDecisionsAreInOPAsForm(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, event); diff != "" {
 		t.Error("-want +got\n" + diff)
+	}
+}
+
+// TestNoWordOfADecisionTellsASecret: what a rule repeats of the job, as a denial, an exception or an
+// error, and what stands in commands, variables and annotations.
+func TestNoWordOfADecisionTellsASecret(t *testing.T) {
+	o := load(t, files(
+		"a.rego", policy("a", `deny contains sprintf("it says %s", [input.job.annotations.note]) if input.job.gpus > 8
+
+exempt contains {"msg": sprintf("because of %s", [input.job.annotations.note])} if input.request.user == "ana"`),
+		"b.rego", policy("b", `deny contains "no" if to_number(input.job.annotations.note) > 8`),
+	))
+	change := func(r *preflight.Request) {
+		err := setSpec(r, "command", "train --password=sesame-in-a-command-0123")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = unstructured.SetNestedSlice(r.Object.Object, []any{map[string]any{"name": "PLAIN", "value": "sesame"}}, "spec", "extra", "env")
+	}
+	for _, user := range []string{"ana", "ben"} {
+		line := recorded(t, o, asks(t, user, change))[0]
+		if strings.Contains(line, "sesame") || !strings.Contains(line, "to_number") {
+			t.Errorf("%s: %s", user, line)
+		}
 	}
 }
 

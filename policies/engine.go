@@ -144,8 +144,8 @@ func (s *set) Decide(ctx context.Context, in preflight.Input, q preflight.Questi
 				r.undecided(&out, in.Request.Mode, reason(err))
 			default:
 				out.Rulings = append(out.Rulings, rulings...)
-				if why := r.blind(q.Lacks); why != "" && len(rulings) == 0 {
-					r.undecided(&out, in.Request.Mode, why)
+				if len(rulings) == 0 {
+					r.undecidedIf(r.blind(q.Lacks), &out, in.Request.Mode)
 				}
 			}
 			r.except(ctx, w, input, &out, had)
@@ -216,6 +216,12 @@ func (r *rule) undecided(out *preflight.Ruled, mode, why string) {
 	})
 }
 
+func (r *rule) undecidedIf(why string, out *preflight.Ruled, mode string) {
+	if why != "" {
+		r.undecided(out, mode, why)
+	}
+}
+
 // blind says why the silence of a denying rule is no answer: it reads what is not whole.
 func (r *rule) blind(lacks []preflight.Lack) string {
 	if r.name != denies {
@@ -241,6 +247,10 @@ func (r *rule) effect(mode string) preflight.Effect {
 }
 
 const denies, warns, exempts = "deny", "warn", "exempt"
+
+// everyRule leaves no rule out by OPA's index of rules, which does not find a rule where a value of
+// the input stands among others: input.request.user in ["root", input.job.name].
+var everyRule = rego.EvalRuleIndexing(false)
 
 // readInput reads inputs as rules look at them.
 var readInput = sync.OnceValue(plan.InputOf[preflight.Input])
@@ -271,7 +281,7 @@ func (r *rule) ask(ctx context.Context, w *watcher, until time.Time, input *plan
 	defer end()
 	guarded, end := w.guard(share)
 	defer end()
-	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(whole)}, r.options...)...)
+	results, err := r.query.Eval(guarded, append([]rego.EvalOption{rego.EvalParsedInput(whole), everyRule}, r.options...)...)
 	switch {
 	case err != nil && errors.Is(context.Cause(guarded), errMemory):
 		return nil, errMemory

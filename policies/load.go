@@ -235,11 +235,15 @@ func silent(ctx context.Context, at ast.Ref, compiler *ast.Compiler, store stora
 	ctx, end := w.guard(ctx)
 	defer end()
 	element := at.Append(ast.VarTerm("element"))
-	left, err := rego.New(
+	prepared, err := rego.New(
 		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(element)))),
 		rego.ParsedUnknowns([]*ast.Term{ast.NewTerm(ast.InputRootRef)}),
 		rego.Compiler(compiler), rego.Store(store), rego.StrictBuiltinErrors(true),
-	).Partial(ctx)
+	).PrepareForPartial(ctx)
+	if err != nil {
+		return false
+	}
+	left, err := prepared.Partial(ctx, everyRule)
 	return err == nil && len(left.Queries) == 0
 }
 

@@ -102,6 +102,7 @@ Exit codes: 0 no denial · 1 a denial · 2 bad usage, or a policy that does not 
 		},
 	}
 	f.add(c)
+	f.from.policiesOnly(c)
 	return c
 }
 

@@ -74,6 +74,7 @@ does not load or fails · 3 our own failure.`,
 	}
 	addFiles(c, &files)
 	from.add(c)
+	from.policiesOnly(c)
 	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
 	c.Flags().BoolVar(&a.input, "input", false, "print the input of the policies as JSON, and no answer")
 	c.Flags().BoolVar(&a.why, "explain", false, "print how each rule came to its answer")

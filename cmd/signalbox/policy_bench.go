@@ -41,6 +41,7 @@ Exit codes: 0 measured · 2 bad usage, unreadable input, or a policy that does n
 	}
 	addFiles(c, &files)
 	from.add(c)
+	from.policiesOnly(c)
 	c.Flags().StringToStringVar(&a.labels, "namespace-label", nil, "`label=value` of the namespace; repeatable")
 	c.Flags().IntVar(&rounds, "rounds", rounds, "how often each job is asked about")
 	addChoice(c, mode, "mode", "", "mode of the namespace")

@@ -57,6 +57,11 @@ func kubeFlags() *genericclioptions.ConfigFlags {
 	}
 }
 
+// policiesOnly says of --policy what holds for the commands about policies: they ask no others.
+func (f *worldFlags) policiesOnly(c *cobra.Command) {
+	c.Flags().Lookup("policy").Usage = "`folder` of policies (*.rego and data) to ask, and no others; repeatable"
+}
+
 func (f *worldFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.snapshot, "snapshot", nil, "cluster view from a `file` or folder of Kubernetes objects (see: snapshot); repeatable")
 	c.Flags().BoolVar(&f.offline, "offline", false, "do not ask a cluster, even if a kubeconfig names one")

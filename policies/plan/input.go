@@ -198,9 +198,13 @@ func (m *more) field(at int) *Value {
 // seed of the hashes of sets: who writes a job does not know it, and cannot make them collide.
 var seed = maphash.MakeSeed()
 
+// hash is made once for a text: roles are put into a set by every rule that finds them wrong.
 func hash(v *Value) uint64 {
 	if v.kind == text {
-		return maphash.String(seed, v.text)
+		if v.n == 0 {
+			v.n = int64(maphash.String(seed, v.text) | 1)
+		}
+		return uint64(v.n)
 	}
 	return maphash.Comparable(seed, v.n<<3|int64(v.kind))
 }

@@ -194,8 +194,10 @@ func (m *Machine) late() bool {
 	return m.limits.Stop != nil && m.limits.Stop.Load() || !m.limits.Until.IsZero() && time.Now().After(m.limits.Until)
 }
 
-// Cancel and Cancelled implement topdown.Cancel: built-in functions that loop ask them.
-func (m *Machine) Cancel()         {}
+// Cancel implements topdown.Cancel.
+func (m *Machine) Cancel() {}
+
+// Cancelled implements topdown.Cancel: built-in functions that loop ask it.
 func (m *Machine) Cancelled() bool { return m.late() }
 
 // call runs a function. False: it is undefined, or the run has ended with an error.

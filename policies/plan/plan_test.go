@@ -65,13 +65,17 @@ func deterministic() *ast.Capabilities {
 	return c
 }
 
-// asked is what OPA says of a rule; nil: undefined.
+// asked is what OPA says of a rule, without its index of rules; nil: undefined.
 func (w world) asked(ctx context.Context, at ast.Ref) (ast.Value, error) {
-	found, err := rego.New(
+	query, err := rego.New(
 		rego.ParsedQuery(ast.NewBody(ast.Equality.Expr(ast.VarTerm("answer"), ast.NewTerm(at)))),
-		rego.Compiler(w.compiler), rego.Store(w.store), rego.StrictBuiltinErrors(true), rego.ParsedInput(w.input),
+		rego.Compiler(w.compiler), rego.Store(w.store), rego.StrictBuiltinErrors(true),
 		rego.GenerateJSON(func(t *ast.Term, _ *rego.EvalContext) (any, error) { return t.Value, nil }),
-	).Eval(ctx)
+	).PrepareForEval(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := query.Eval(ctx, rego.EvalParsedInput(w.input), rego.EvalRuleIndexing(false))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 // goroutine at a time.
 type Value struct {
 	kind kind
-	n    int64     // whole: the number; boolean: 1 is true
+	n    int64     // whole: the number; boolean: 1 is true; text: its hash, 0: not made yet
 	text string    // text
 	term *ast.Term // as OPA has it; nil: not made yet
 	more *more     // what is not one word
@@ -52,10 +52,12 @@ type more struct {
 	grown   *grown
 }
 
-// Term is a value as a plan takes it.
+// Term is a value as a plan takes it. Nothing of it is made later: several may ask about it at once.
 func Term(t *ast.Term) *Value {
 	v := &Value{}
-	v.hold(t)
+	if v.hold(t); v.kind == text {
+		hash(v)
+	}
 	return v
 }
 
@@ -168,7 +170,7 @@ func same(a, b *Value) (yes, known bool) {
 	case a == b:
 		return true, true
 	case a.simple() && b.simple():
-		return a.kind == b.kind && a.n == b.n && a.text == b.text, true
+		return alike(a, b), true
 	}
 	x, y := a.asTerm(), b.asTerm()
 	if x == nil || y == nil {
@@ -302,4 +304,10 @@ func (g *grown) place(v *Value) int {
 	return at
 }
 
-func alike(a, b *Value) bool { return a.kind == b.kind && a.n == b.n && a.text == b.text }
+// alike says whether two simple values are equal.
+func alike(a, b *Value) bool {
+	if a.kind == text {
+		return b.kind == text && a.text == b.text
+	}
+	return a.kind == b.kind && a.n == b.n
+}
