@@ -177,7 +177,7 @@ func poolsFor(pools []nodemap.Pool, unknown string) (out []browser.Pool, notes [
 			if n := len(r.Names) - 1; n > 0 {
 				names += fmt.Sprintf(" and %d more", n)
 			}
-			one.Rows = append(one.Rows, browser.Row{Names: names, Note: r.Note, Held: r.Held, Parts: partsOf(r.Parts)})
+			one.Rows = append(one.Rows, browser.Row{Names: names, Note: strings.Trim(r.Note+"; "+r.Held, "; "), Parts: partsOf(r.Parts)})
 		}
 		out = append(out, one)
 	}

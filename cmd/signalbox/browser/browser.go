@@ -93,8 +93,8 @@ type Pool struct {
 
 // Row is nodes that are alike.
 type Row struct {
-	Names, Note, Held string
-	Parts             []Part
+	Names, Note string
+	Parts       []Part
 }
 
 // Part is a piece of a bar, From and Width in per cent.
