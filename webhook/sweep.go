@@ -274,7 +274,7 @@ func (s *Sweep) say(ctx context.Context, j storedJob, u *unstructured.Unstructur
 	if s.isPart(j) && report.Decision != preflight.Denied {
 		report = preflight.Report{Decision: preflight.Allowed}
 	}
-	lines := finding.Warnings(report.Lines(), finding.Budget{Lines: 8, Runes: 256, Bytes: reviewBytes - 512}, More)
+	lines := finding.Warnings(report.Lines(), finding.Budget{Lines: 8, Wish: 256, Runes: 256, Bytes: reviewBytes - 512}, More)
 	before, stands := u.GetAnnotations()[ReviewAnnotation]
 	if len(lines) == 0 {
 		s.o.Metrics.late(string(report.Decision))

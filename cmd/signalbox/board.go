@@ -62,6 +62,9 @@ func serveBoard(ctx context.Context, sh *shell, from *worldFlags, listen string)
 		return err
 	}
 	b := &board{sh: sh, key: rand.Text(), turn: make(chan struct{}, 1), source: &clusterSource{sh: sh, live: live, from: from}}
+	// The first question also connects and asks what the cluster serves: nobody waits for that before a browser. What
+	// cannot be read the page says when it is opened.
+	_, _, _ = b.source.jobs(ctx)
 	sh.tell("open http://%s/?key=%s", at.Addr(), b.key)
 	return serveLocal(ctx, at, b.handler())
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -32,8 +33,11 @@ func renderDiagnosis(to io.Writer, format string, r diagnose.Result, paint paint
 	switch format {
 	case "text":
 		text := diagnose.Text(r)
+		if when := whenOf(r, time.Local); when != "" {
+			text += "when: " + when + "\n"
+		}
 		if r.Runbook != "" {
-			text += "\nrunbook: " + r.Runbook + "\n"
+			text += "runbook: " + r.Runbook + "\n"
 		}
 		if r.Why {
 			text += "\n" + diagnose.Why(r)

@@ -54,9 +54,7 @@ func diagnosisSection(r diagnose.Result) browser.Section {
 		fact("pod", root.Source.Pod)
 		fact("container", root.Source.Container)
 		fact("node", root.Source.Node)
-		if !root.At.IsZero() {
-			fact("when", root.At.UTC().Format("2006-01-02 15:04:05 UTC"))
-		}
+		fact("when", whenOf(r, time.Local))
 		fact("who acts", string(root.Owner))
 		fact("trying again", string(root.Retry))
 	}
@@ -179,7 +177,7 @@ func poolsFor(pools []nodemap.Pool, unknown string) (out []browser.Pool, notes [
 			if n := len(r.Names) - 1; n > 0 {
 				names += fmt.Sprintf(" and %d more", n)
 			}
-			one.Rows = append(one.Rows, browser.Row{Names: names, Note: r.Note, Parts: partsOf(r.Parts)})
+			one.Rows = append(one.Rows, browser.Row{Names: names, Note: strings.Trim(r.Note+"; "+r.Held, "; "), Parts: partsOf(r.Parts)})
 		}
 		out = append(out, one)
 	}

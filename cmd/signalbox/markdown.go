@@ -43,9 +43,7 @@ func diagnosisMarkdown(r diagnose.Result) string {
 		row("pod", root.Source.Pod)
 		row("container", root.Source.Container)
 		row("node", root.Source.Node)
-		if !root.At.IsZero() {
-			row("when", root.At.UTC().Format(time.RFC3339))
-		}
+		row("when", whenOf(r, time.Local))
 		row("who acts", string(root.Owner))
 		row("trying again", string(root.Retry))
 		if root.Line != "" {

@@ -45,7 +45,7 @@ func TestThePicturesShowWhatIsPrinted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out := transcript(t, bin, dir, p.command+" --color always", "COLUMNS=100", "TERM=xterm-256color", "NO_COLOR=", "TZ=UTC")
+			out := transcript(t, bin, dir, p.command+" --color always", "COLUMNS=100", "TERM=xterm-256color", "NO_COLOR=")
 			out = exitLine.ReplaceAllString(out, "")
 			drawn[name+".svg"] = true
 			golden.Equal(t, "../../docs/pictures/"+name+".svg", []byte(screenshot.SVG("\x1b[2m$\x1b[0m \x1b[1m"+p.command+"\x1b[0m\n"+out, columns, p.says)))

@@ -302,6 +302,7 @@ func TestEveryMessageFitsIntoOneLine(t *testing.T) {
 		}
 		byFixture[fixture] = append(byFixture[fixture], found)
 	})
+	var lengths []int
 	for fixture, all := range byFixture {
 		finding.Sort(all)
 		lines := finding.Warnings(all, finding.KubectlBudget, "kubectl signalbox check -f FILE")
@@ -309,10 +310,16 @@ func TestEveryMessageFitsIntoOneLine(t *testing.T) {
 			t.Errorf("%s: %d lines; want %d and one that counts the rest", fixture, len(lines), finding.KubectlBudget.Lines)
 		}
 		for i, f := range all[:min(len(all), finding.KubectlBudget.Lines)] {
-			if !strings.HasPrefix(lines[i], f.Line()) {
+			if !strings.HasPrefix(lines[i], "["+f.Check+"] ") || !strings.Contains(lines[i], strings.Join(strings.Fields(f.Message), " ")) {
 				t.Errorf("%s: warning %d is %q; want the gravest first, whole: %q", fixture, i+1, lines[i], f.Line())
 			}
+
+			lengths = append(lengths, utf8.RuneCountInString(lines[i]))
 		}
+	}
+	slices.Sort(lengths)
+	if median := lengths[len(lengths)/2]; median > finding.KubectlBudget.Wish {
+		t.Errorf("the median of %d warnings has %d characters; want %d or less", len(lengths), median, finding.KubectlBudget.Wish)
 	}
 }
 

@@ -91,13 +91,16 @@ func TestWarnings(t *testing.T) {
 		want   []string
 	}{
 		"none":                        {nil, finding.KubectlBudget, nil},
-		"the remedy where it fits":    {many(1, "is odd"), finding.KubectlBudget, []string{"[c] spec.p0: is odd. Do it."}},
-		"not where it does not":       {many(1, "is odd"), finding.Budget{Lines: 5, Runes: 20, Bytes: 100}, []string{"[c] spec.p0: is odd"}},
-		"cut and marked":              {many(1, "is very odd"), finding.Budget{Lines: 5, Runes: 15, Bytes: 100}, []string{"[c] spec.p0: i…"}},
-		"more than the lines":         {many(4, "x"), finding.Budget{Lines: 2, Runes: 30, Bytes: 300}, []string{"[c] spec.p0: x. Do it.", "[c] spec.p1: x. Do it.", "2 more: see there"}},
-		"as many as the lines":        {many(2, "x"), finding.Budget{Lines: 2, Runes: 30, Bytes: 300}, []string{"[c] spec.p0: x. Do it.", "[c] spec.p1: x. Do it."}},
-		"more than the bytes":         {many(3, "x"), finding.Budget{Lines: 5, Runes: 30, Bytes: 50}, []string{"[c] spec.p0: x. Do it.", "2 more: see there"}},
-		"not even room for the count": {many(3, "x"), finding.Budget{Lines: 5, Runes: 30, Bytes: 4}, nil},
+		"the remedy where it fits":    {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 27, Runes: 256, Bytes: 100}, []string{"[c] spec.p0: is odd. Do it."}},
+		"not where it does not":       {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 26, Runes: 256, Bytes: 100}, []string{"[c] spec.p0: is odd"}},
+		"the end of the path":         {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 17, Runes: 256, Bytes: 100}, []string{"[c] ….p0: is odd"}},
+		"the message alone":           {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 15, Runes: 256, Bytes: 100}, []string{"[c] is odd"}},
+		"whole, though it is longer":  {many(1, "is odd"), finding.Budget{Lines: 5, Wish: 5, Runes: 256, Bytes: 100}, []string{"[c] is odd"}},
+		"cut and marked":              {many(1, "is very odd"), finding.Budget{Lines: 5, Wish: 10, Runes: 10, Bytes: 100}, []string{"[c] is ve…"}},
+		"more than the lines":         {many(4, "x"), finding.Budget{Lines: 2, Wish: 30, Runes: 30, Bytes: 300}, []string{"[c] spec.p0: x. Do it.", "[c] spec.p1: x. Do it.", "2 more: see there"}},
+		"as many as the lines":        {many(2, "x"), finding.Budget{Lines: 2, Wish: 30, Runes: 30, Bytes: 300}, []string{"[c] spec.p0: x. Do it.", "[c] spec.p1: x. Do it."}},
+		"more than the bytes":         {many(3, "x"), finding.Budget{Lines: 5, Wish: 30, Runes: 30, Bytes: 50}, []string{"[c] spec.p0: x. Do it.", "2 more: see there"}},
+		"not even room for the count": {many(3, "x"), finding.Budget{Lines: 5, Wish: 30, Runes: 30, Bytes: 4}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +125,7 @@ func FuzzWarningsBudget(f *testing.F) {
 		for i := range fs {
 			fs[i].Remedy = remedy
 		}
-		got := finding.Warnings(fs, finding.Budget{Lines: lines, Runes: runes, Bytes: bytes}, "more there")
+		got := finding.Warnings(fs, finding.Budget{Lines: lines, Wish: runes / 2, Runes: runes, Bytes: bytes}, "more there")
 		sum := 0
 		for _, line := range got {
 			sum += len(line)

@@ -10,14 +10,15 @@ import (
 // Budget bounds the warnings of one admission response.
 type Budget struct {
 	Lines int // warnings proper; one more line counts what was left out
-	Runes int // a single line
+	Wish  int // characters that a line should have at most
+	Runes int // and may have
 	Bytes int // all lines together
 }
 
 // KubectlBudget is what kubectl and the API server let through: warnings should be
 // 120 characters, are cut at 256, and all of them together at 4096 (API server
 // k8s.io/apiserver/pkg/endpoints/filters/warning.go, truncation constants).
-var KubectlBudget = Budget{Lines: 5, Runes: 256, Bytes: 4096}
+var KubectlBudget = Budget{Lines: 5, Wish: 120, Runes: 256, Bytes: 4096}
 
 // Line is a finding in one line: "[check] path: message. Remedy".
 func (f Finding) Line() string {
@@ -32,7 +33,7 @@ func (f Finding) Line() string {
 
 // Warnings are the gravest findings as lines within the budget, and a last line that
 // counts what it left out; more is the command that shows the rest. The findings must
-// be sorted. A remedy is added where the line has room for it.
+// be sorted.
 func Warnings(fs []Finding, budget Budget, more string) []string {
 	var out []string
 	used := 0
@@ -40,11 +41,7 @@ func Warnings(fs []Finding, budget Budget, more string) []string {
 		return cut(fmt.Sprintf("%d more: %s", left, more), budget.Runes)
 	}
 	for i, f := range fs {
-		line := f.Line()
-		if with := line + ". " + oneLine(f.Remedy); f.Remedy != "" && utf8.RuneCountInString(with) <= budget.Runes {
-			line = with
-		}
-		line = cut(line, budget.Runes)
+		line := cut(f.warning(budget.Wish), budget.Runes)
 		reserve := 0
 		if i < len(fs)-1 {
 			reserve = len(last(len(fs) - i))
@@ -59,6 +56,26 @@ func Warnings(fs []Finding, budget Budget, more string) []string {
 		used += len(line)
 	}
 	return out
+}
+
+// warning is a finding as a line of at most so many characters, if it can be: with its remedy and path, with the path,
+// with the end of the path, or the message alone, which names its subject. The message itself is whole in any case.
+func (f Finding) warning(wish int) string {
+	name, says := "["+f.Check+"] ", oneLine(f.Message)
+	tail := string(f.Path)
+	if i := strings.LastIndexByte(tail, '.'); i > 0 {
+		tail = "…" + tail[i:]
+	}
+	lines := []string{f.Line(), name + tail + ": " + says, name + says}
+	if f.Remedy != "" {
+		lines = append([]string{f.Line() + ". " + oneLine(f.Remedy)}, lines...)
+	}
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) <= wish {
+			return line
+		}
+	}
+	return name + says
 }
 
 // cut shortens to a number of runes and marks that it did; it never splits a rune.

@@ -138,6 +138,9 @@ func (d *draft) stepsFor(root *evidence.Observation) []string {
 	}
 	s, reads := root.Item.Source, false
 	for i, step := range steps {
+		if s.Node != "" { // a command is copied: what is known is filled in
+			steps[i] = strings.ReplaceAll(step, "kubectl cordon NODE", "kubectl cordon "+s.Node)
+		}
 		reads = reads || readTheLog.MatchString(step)
 		if !readTheLog.MatchString(step) || s.Pod == "" {
 			continue

@@ -110,6 +110,11 @@ func TestBoard(t *testing.T) {
 	if err := chromedp.Do(tab, chromedp.Navigate(address)); err != nil { // which leaves the key with the browser
 		t.Fatal(err)
 	}
+	took, err := chromedp.Run(tab, chromedp.Evaluate[[]float64](`(n => [n.responseEnd - n.requestStart, n.domContentLoadedEventEnd])(performance.getEntriesByType("navigation")[0])`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the very first page: answered in %.0f ms, there after %.0f ms, which holds the start of the tab", took[0], took[1])
 	base, _, _ := strings.Cut(address, "/?")
 	for path, want := range map[string]string{"/": "500 jobs", "/nodes": "H100-6", "/checks": "no job of the cluster carries a warning"} {
 		t.Run(path, func(t *testing.T) {

@@ -33,7 +33,7 @@ var resourcesMissing = &check.Check{
 				more++
 				continue
 			}
-			first = finding.Finding{Path: at, Message: fmt.Sprintf("%s has no requests and no limits (BestEffort): the scheduler counts it as nothing, and it is evicted first", facts.Whose(c.Name, r.Name))}
+			first = finding.Finding{Path: at, Message: fmt.Sprintf("%s has no requests and no limits (BestEffort): it is evicted first", facts.Whose(c.Name, r.Name))}
 		}
 		if more > 0 {
 			first.Message += fmt.Sprintf("; %d more like it", more)

@@ -27,6 +27,7 @@ type Pool struct {
 type Row struct {
 	Names []string
 	Note  string // whose pods would go there, or why what is free is of no use
+	Held  string // "used by ml/llama 8, ml/notebook 1 and 3 more"; empty: nobody, or nobody knows
 	Parts []Part
 }
 
@@ -72,6 +73,9 @@ func Overview(view *cluster.Snapshot, rows int) (pools []Pool, unknown string) {
 	return exported(sorted(view, of, nil, make([]fit.NodeReason, len(view.Nodes())), gang.Gang{}), of, view.PodsKnown(), rows), ""
 }
 
+// roomForHolders is how long the text of who holds what may be.
+const roomForHolders = 60
+
 func exported(all []*pool, of corev1.ResourceName, known bool, rows int) (pools []Pool) {
 	for _, p := range all {
 		out := Pool{Name: p.name, Nodes: p.nodes, Text: many(p.nodes, "node")}
@@ -82,7 +86,7 @@ func exported(all []*pool, of corev1.ResourceName, known bool, rows int) (pools 
 			out.Text += " " + string(of) + ": " + p.sum.text(of, known)
 			shown, rest := p.pick(rows)
 			for _, r := range shown {
-				out.Rows = append(out.Rows, Row{Names: r.names, Note: r.note, Parts: r.sum.parts(func(n int64) string { return amountOf(of, n) })})
+				out.Rows = append(out.Rows, Row{Names: r.names, Note: r.note, Held: r.holders.text(of, roomForHolders), Parts: r.sum.parts(func(n int64) string { return amountOf(of, n) })})
 			}
 			if rest != nil {
 				out.More = many(rest.nodes, "more node") + ": " + rest.sum.text(of, known)

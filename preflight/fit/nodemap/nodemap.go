@@ -7,6 +7,7 @@ package nodemap
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -184,8 +185,9 @@ func (p *panel) pool(of *pool, rows int) int {
 		each += what
 	}
 	taken := p.heading(of.name, each+says) - 1
-	if held := of.held(p.of, p.o.Width); held != "" {
-		taken += p.lines("  ", held) - 1
+	held := of.holders.text(p.of, p.o.Width)
+	if held != "" {
+		taken += len(wrapped(held, p.o.Width-2)) - 1
 	}
 	var rt rowTable
 	for most := max(leastRows, rows-taken); ; most-- { // a row that needs two lines leaves room for one less
@@ -194,9 +196,12 @@ func (p *panel) pool(of *pool, rows int) int {
 			break
 		}
 	}
+	if held != "" && !p.allNamed(rt) {
+		p.lines("  ", held)
+	}
 	for i, r := range rt.rows {
 		head := strings.Repeat(" ", of.cells-r.each.cellsIn(of.cells)+2+rt.wide-utf8.RuneCountInString(rt.heads[i])) + rt.heads[i]
-		beside, below := besides(r, rt.noted, rt.room)
+		beside, below := p.besides(r, rt)
 		p.line(p.margin(r) + p.bar(&r.each, of.cells) + head + "  " + beside)
 		if below != "" {
 			p.lines(indented, below)
@@ -241,7 +246,7 @@ func (p *panel) tableOf(of *pool, most int) rowTable {
 	}
 	rt.lines = len(rt.rows)
 	for _, r := range rt.rows {
-		if _, below := besides(r, rt.noted, rt.room); below != "" {
+		if _, below := p.besides(r, rt); below != "" {
 			rt.lines += len(wrapped(below, p.o.Width-len(indented)))
 		}
 	}
@@ -258,6 +263,31 @@ func (p *panel) margin(r *row) string {
 	}
 	p.averages = true
 	return "~ "
+}
+
+// allNamed says whether each row names all who hold what is used on it: then nobody has to be named above.
+func (p *panel) allNamed(rt rowTable) bool {
+	return rt.rest == nil && !slices.ContainsFunc(rt.rows, func(r *row) bool {
+		beside, _ := p.besides(r, rt)
+		return !strings.HasSuffix(beside, strings.Join(r.holders.list(p.of), ", "))
+	})
+}
+
+// besides is what stands beside a bar and below it, who holds what is used behind it where there is room.
+func (p *panel) besides(r *row, rt rowTable) (beside, below string) {
+	if names := r.holders.list(p.of); len(names) > 0 {
+		all := []string{strings.Join(names, ", ")}
+		if len(names) > 1 {
+			all = append(all, fmt.Sprintf("%s and %d more", names[0], len(names)-1))
+		}
+		for _, held := range all {
+			held = "  " + by + held
+			if beside, below = besides(r, rt.noted, rt.room-utf8.RuneCountInString(held)); below == "" {
+				return beside + held, ""
+			}
+		}
+	}
+	return besides(r, rt.noted, rt.room)
 }
 
 // besides is what stands beside a bar, what is to be known and then names; below it stands what has no room there.

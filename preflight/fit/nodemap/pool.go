@@ -39,8 +39,11 @@ type pool struct {
 	sum   counts
 	rows  []*row
 
-	holders map[string]int64 // what others hold, by who holds it
+	holders holders
 }
+
+// holders are what others hold, by who holds it.
+type holders map[string]int64
 
 // row is nodes of a pool that look alike.
 type row struct {
@@ -51,6 +54,7 @@ type row struct {
 	about   string // the note without numbers
 	short   bool   // what is free is too little for a pod
 	names   []string
+	holders holders
 }
 
 // remainder is rows that were not drawn.
@@ -74,7 +78,7 @@ func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*sha
 		id := fmt.Sprint(name, "\x00", each)
 		p := byName[id]
 		if p == nil {
-			p = &pool{name: name, each: each, cells: cellsOf(of, each), holders: map[string]int64{}}
+			p = &pool{name: name, each: each, cells: cellsOf(of, each), holders: holders{}}
 			byName[id], rows[p] = p, map[string]*row{}
 		}
 		c := countsOf(n, of, standings[at], plan[n.Name], view.PodsKnown())
@@ -82,7 +86,7 @@ func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*sha
 		key := fmt.Sprint(c.cells(p.cells), note)
 		r := rows[p][key]
 		if r == nil {
-			r = &row{each: c, note: note, about: about, short: standings[at].Why != ""}
+			r = &row{each: c, note: note, about: about, short: standings[at].Why != "", holders: holders{}}
 			rows[p][key] = r
 			p.rows = append(p.rows, r)
 		}
@@ -90,7 +94,9 @@ func sorted(view *cluster.Snapshot, of corev1.ResourceName, plan map[string]*sha
 		r.sum.add(&c)
 		p.sum.add(&c)
 		p.nodes++
-		p.hold(n, of, asker)
+		held := heldOn(n, of, asker)
+		p.holders.add(held)
+		r.holders.add(held)
 	}
 	out := slices.Collect(maps.Values(byName))
 	slices.SortFunc(out, func(a, b *pool) int {
@@ -182,6 +188,8 @@ func merged(rows []*row, state int) []*row {
 			sum := *out[at]
 			sum.note, sum.average = sum.about, true
 			sum.names = slices.Concat(sum.names, r.names)
+			sum.holders = maps.Clone(sum.holders)
+			sum.holders.add(r.holders)
 			sum.sum.add(&r.sum)
 			sum.each = sum.sum
 			out[at] = &sum
@@ -289,8 +297,9 @@ func noteOf(c *counts, st fit.NodeReason, s *share, of corev1.ResourceName) (not
 	return strings.Join(out, ", "), about
 }
 
-// hold adds what pods on a node hold that are not the job's, by what made them.
-func (p *pool) hold(n *cluster.Node, of corev1.ResourceName, asker gang.Gang) {
+// heldOn is what pods on a node hold that are not the job's, by what made them.
+func heldOn(n *cluster.Node, of corev1.ResourceName, asker gang.Gang) holders {
+	out := holders{}
 	var scratch corev1.Pod
 	for _, one := range n.Pods() {
 		amount := one.Takes(of)
@@ -307,22 +316,36 @@ func (p *pool) hold(n *cluster.Node, of corev1.ResourceName, asker gang.Gang) {
 			name = one.Name()
 		}
 		name = one.Namespace() + "/" + name
-		p.holders[name] = saturate.Add(p.holders[name], amount)
+		out[name] = saturate.Add(out[name], amount)
+	}
+	return out
+}
+
+func (h holders) add(more holders) {
+	for name, amount := range more {
+		h[name] = saturate.Add(h[name], amount)
 	}
 }
 
-// held is who holds what is used, the most first, on a line of so many columns; the first is always named.
-func (p *pool) held(of corev1.ResourceName, width int) string {
-	names := slices.SortedFunc(maps.Keys(p.holders), func(a, b string) int {
-		return cmp.Or(cmp.Compare(p.holders[b], p.holders[a]), strings.Compare(a, b))
+// list is who holds how much, the most first.
+func (h holders) list(of corev1.ResourceName) []string {
+	names := slices.SortedFunc(maps.Keys(h), func(a, b string) int {
+		return cmp.Or(cmp.Compare(h[b], h[a]), strings.Compare(a, b))
 	})
+	for i, name := range names {
+		names[i] = name + " " + amountOf(of, h[name])
+	}
+	return names
+}
+
+const by = "used by "
+
+// text is who holds what is used on a line of so many columns; the first is always named.
+func (h holders) text(of corev1.ResourceName, width int) string {
+	names := h.list(of)
 	if len(names) == 0 {
 		return ""
 	}
-	for i, name := range names {
-		names[i] = name + " " + amountOf(of, p.holders[name])
-	}
-	const by = "used by "
 	if text := someNames(names, width-2-len(by)); text != "" {
 		return by + text
 	}
