@@ -96,3 +96,21 @@ func TestOneRankEndsFarBeforeTheOthers(t *testing.T) {
 		}
 	}
 }
+
+// A line without a stamp has that of the line above, and was no earlier; a stamp without a year is of the year
+// that the file speaks of.
+func TestTimesAreWhatTheFileSays(t *testing.T) {
+	const trace = "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    main()\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+	r := read(t, "", strings.NewReader("2023-03-01 10:00:05,000 INFO step 2 loss 2.0\n"+trace))
+	if text := diagnose.Text(r); !strings.Contains(text, ", after 10:00:05\n") || !r.Root.Carried {
+		t.Errorf("the time of another line is told as its own:\n%s", text)
+	}
+	r = read(t, "", strings.NewReader("2023-05-04 10:00:00,000 INFO main: start\nI0504 10:00:01.123456 12 a.cc:1] hi\n"+strings.Repeat("no stamp\n", 40)+"F0504 10:00:11.123456 12 a.cc:7] Check failed: n > 0 (0 vs. 0)\n"))
+	if r.Root == nil || r.Root.At.Year() != 2023 || r.Root.Carried {
+		t.Errorf("not in the file's year, or not by its own stamp: %+v", r.Root)
+	}
+	r = read(t, "", strings.NewReader("2022-12-31 23:59:58,000 INFO main: start\nF0101 00:00:11.123456 12 a.cc:7] Check failed: n > 0 (0 vs. 0)\n"))
+	if r.Root == nil || r.Root.At.Year() != 2023 {
+		t.Errorf("New Year is a year away: %+v", r.Root)
+	}
+}

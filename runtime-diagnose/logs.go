@@ -368,7 +368,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
-		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
+		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true
 }

@@ -240,7 +240,7 @@ func (r *logReader) anchor(ended time.Time) {
 		item := &r.sightings[i].Item
 		impossible := item.At.IsZero() || item.At.After(ended.Add(timeline.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
 		if impossible {
-			item.At = ended
+			item.At, item.Carried = ended, false
 		}
 		if impossible || agrees {
 			item.Clock = r.log.Source.Clock()

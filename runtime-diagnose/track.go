@@ -122,7 +122,7 @@ func (r *logReader) hear(l reduce.Line, text string) {
 
 // finish closes the track of a log that was read to its end, and names the clock of every
 // sighting in it.
-func (r *logReader) finish(d reduce.Digest, now time.Time) track {
+func (r *logReader) finish(d reduce.Digest) track {
 	t := r.track
 	t.source, t.pasted = r.log.Source, r.log.Pasted
 	last := d.Last.Body()
@@ -131,7 +131,7 @@ func (r *logReader) finish(d reduce.Digest, now time.Time) track {
 	t.stamped = !t.last.IsZero()
 	if !t.stamped && !r.log.Pasted {
 		for _, k := range d.Lines {
-			if at, ok := reduce.TimeIn(k.Text, now); ok {
+			if at, ok := reduce.TimeIn(k.Text, d.Now); ok {
 				if t.first.IsZero() {
 					t.first = at
 				}

@@ -55,7 +55,7 @@ func diagnosisSection(r diagnose.Result) browser.Section {
 		fact("container", root.Source.Container)
 		fact("node", root.Source.Node)
 		if !root.At.IsZero() {
-			fact("when", root.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+			fact("when", report.After(root.Carried)+root.At.UTC().Format("2006-01-02 15:04:05 UTC"))
 		}
 		fact("who acts", string(root.Owner))
 		fact("trying again", string(root.Retry))
