@@ -54,12 +54,20 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 			}
 		}
 	}
+	for _, end := range []string{"Training failed: the loader returned nothing\nTotal time: 12 s\n", "^CTraining interrupted by user, saving\nsaved\n"} {
+		if r := read(t, "", strings.NewReader(steps.String()+end)); r.Verdict != diagnose.Inconclusive {
+			t.Errorf("%q: %s", end, r.Verdict)
+		}
+	}
 	r := read(t, "", strings.NewReader(calm+"evaluation finished\nmIoU: nan accuracy: nan\n"))
 	if r.Verdict == diagnose.Healthy {
 		t.Error("results that are no numbers show health")
 	}
 	// Nobody's end: a thread that says at a level below that it ended, and training after an exception of another launch.
 	for name, text := range map[string]string{
+		"no errors":           "converted 400 files\nFinished with 0 errors\nElapsed: 12 s\n",
+		"expected failures":   "collected 4 items\n\n=== 3 passed, 1 xfailed in 2.31s ===\n",
+		"tried again":         "fetching\nERROR: connection reset, retrying (1/5)\nfetched 40 of 40\nDownload finished in 12 s\n",
 		"a thread ended":      steps.String() + "[I ProcessGroupNCCL.cpp:844] [Rank 1] NCCL watchdog thread terminated normally\n",
 		"trained after that":  trace + steps.String() + "Training complete\n",
 		"another launch then": "/lib/a.py:58: DeprecationWarning: old words\n  import a\nprogram begins\n" + trace + "/lib/a.py:58: DeprecationWarning: old words\n  import a\nprogram begins\n" + steps.String()[:400] + "Training complete\n",

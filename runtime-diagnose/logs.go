@@ -42,7 +42,7 @@ const (
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
 // before: the program says that it gives up, in words that no signature knows.
-var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)
+var endsBadly = regexp.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) (?:failed|interrupted))\b`)
 
 // soundsLikeAnEnd asks for such words. A thread that terminates, at a level below a warning's, is one of many.
 func soundsLikeAnEnd(text string) bool {

@@ -197,7 +197,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.track.quotes = r.quotes()
 	h.track.ended = r.endedWell(digest) && !log.Pasted
-	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && !soundsLikeAnEnd(digest.Last.Text)
+	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && h.track.bad.Number == 0
 	h.done = !h.advances && r.calm > 0
 }
 
