@@ -221,10 +221,12 @@ func (d *diagnosis) readings() report.Reading {
 // badEnd is a log that ends as logs of failures do, though no signature knows the words; nil: none does.
 func (d *diagnosis) badEnd() *report.BadEnd {
 	for i := range d.logs.tracks {
-		if t := &d.logs.tracks[i]; !t.pasted && !t.quotes && t.source.Attempt == 0 && (t.torn || soundsLikeAnEnd(t.lastText)) {
-			source := t.source
-			source.Line = t.lastNumber
-			return &report.BadEnd{Source: source, Text: t.lastText, Torn: t.torn}
+		if t := &d.logs.tracks[i]; !t.pasted && !t.quotes && t.source.Attempt == 0 && (t.torn || t.bad.Number > 0) {
+			source, text := t.source, t.bad.Text
+			if source.Line = t.bad.Number; t.torn {
+				source.Line, text = t.lastNumber, t.lastText
+			}
+			return &report.BadEnd{Source: source, Text: text, Torn: t.torn}
 		}
 	}
 	return nil

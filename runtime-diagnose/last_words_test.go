@@ -54,12 +54,20 @@ func TestNoFailureIsHealthyForItsCalmWords(t *testing.T) {
 			}
 		}
 	}
+	for _, end := range []string{"Training failed: the loader returned nothing\nTotal time: 12 s\n", "^CTraining interrupted by user, saving\nsaved\n"} {
+		if r := read(t, "", strings.NewReader(steps.String()+end)); r.Verdict != diagnose.Inconclusive {
+			t.Errorf("%q: %s", end, r.Verdict)
+		}
+	}
 	r := read(t, "", strings.NewReader(calm+"evaluation finished\nmIoU: nan accuracy: nan\n"))
 	if r.Verdict == diagnose.Healthy {
 		t.Error("results that are no numbers show health")
 	}
 	// Nobody's end: a thread that says at a level below that it ended, and training after an exception of another launch.
 	for name, text := range map[string]string{
+		"no errors":           "converted 400 files\nFinished with 0 errors\nElapsed: 12 s\n",
+		"expected failures":   "collected 4 items\n\n=== 3 passed, 1 xfailed in 2.31s ===\n",
+		"tried again":         "fetching\nERROR: connection reset, retrying (1/5)\nfetched 40 of 40\nDownload finished in 12 s\n",
 		"a thread ended":      steps.String() + "[I ProcessGroupNCCL.cpp:844] [Rank 1] NCCL watchdog thread terminated normally\n",
 		"trained after that":  trace + steps.String() + "Training complete\n",
 		"another launch then": "/lib/a.py:58: DeprecationWarning: old words\n  import a\nprogram begins\n" + trace + "/lib/a.py:58: DeprecationWarning: old words\n  import a\nprogram begins\n" + steps.String()[:400] + "Training complete\n",
@@ -94,5 +102,23 @@ func TestOneRankEndsFarBeforeTheOthers(t *testing.T) {
 		if r := ranks(last...); r.Verdict != diagnose.Healthy {
 			t.Errorf("%s: %s %s", name, r.Verdict, r.Error)
 		}
+	}
+}
+
+// A line without a stamp has that of the line above, and was no earlier; a stamp without a year is of the year
+// that the file speaks of.
+func TestTimesAreWhatTheFileSays(t *testing.T) {
+	const trace = "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    main()\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+	r := read(t, "", strings.NewReader("2023-03-01 10:00:05,000 INFO step 2 loss 2.0\n"+trace))
+	if text := diagnose.Text(r); !strings.Contains(text, ", after 10:00:05\n") || !r.Root.Carried {
+		t.Errorf("the time of another line is told as its own:\n%s", text)
+	}
+	r = read(t, "", strings.NewReader("2023-05-04 10:00:00,000 INFO main: start\nI0504 10:00:01.123456 12 a.cc:1] hi\n"+strings.Repeat("no stamp\n", 40)+"F0504 10:00:11.123456 12 a.cc:7] Check failed: n > 0 (0 vs. 0)\n"))
+	if r.Root == nil || r.Root.At.Year() != 2023 || r.Root.Carried {
+		t.Errorf("not in the file's year, or not by its own stamp: %+v", r.Root)
+	}
+	r = read(t, "", strings.NewReader("2022-12-31 23:59:58,000 INFO main: start\nF0101 00:00:11.123456 12 a.cc:7] Check failed: n > 0 (0 vs. 0)\n"))
+	if r.Root == nil || r.Root.At.Year() != 2023 {
+		t.Errorf("New Year is a year away: %+v", r.Root)
 	}
 }

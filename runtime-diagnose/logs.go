@@ -42,7 +42,7 @@ const (
 
 // endsBadly is a last line after which nobody can call a run well, however it advanced
 // before: the program says that it gives up, in words that no signature knows.
-var endsBadly = regexp.MustCompile(`(?i)\b(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) failed)\b`)
+var endsBadly = regexp.MustCompile(`(?i)(?:\b|\^C)(?:abort(?:ing|ed)|fatal|panicked|core dumped|killed|terminat(?:ing|ed)|giving up|cannot continue|(?:training|run|job) (?:failed|interrupted))\b`)
 
 // soundsLikeAnEnd asks for such words. A thread that terminates, at a level below a warning's, is one of many.
 func soundsLikeAnEnd(text string) bool {
@@ -368,7 +368,7 @@ func (r *logReader) record(l reduce.Line, m signature.Match) bool {
 	r.said[len(r.said)-1].top = l.Trace != nil && l.Trace.Top
 	r.sightings = append(r.sightings, evidence.Observation{
 		Signature: s, Line: line, Said: said, Facts: facts, First: r.rootCause > 0 && l.Number-r.rootCause <= rootCauseBlock, Raised: l.Trace != nil, Mild: mild(l.Body()) || l.Trace == nil && (saysItGoesOn(l.Body()) || warned.MatchString(l.Body())),
-		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Source: source, Text: line, Times: 1},
+		Item: evidence.Item{ID: source.LineID(), Kind: evidence.Log, At: l.At, Carried: l.Carried, Source: source, Text: line, Times: 1},
 	})
 	return true
 }

@@ -167,7 +167,8 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	log = &placed
 	log.Source = placedBy(pod, log.Source)
 	r := &logReader{log: log, options: &o, failed: pod != nil && pod.Exit != nil && log.Source.Attempt == 0, catalog: catalog, ear: catalog.NewEar(), share: share, perSignature: map[string]int{}, generic: map[string]int{}, curve: c.State.Phase == kinds.Running || len(c.Logs) <= o.apart(), remember: wantsLines(&c)}
-	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, c.Now) }
+	now := c.Now
+	r.steps.TimeOf = func(text string) (time.Time, bool) { return reduce.TimeIn(text, now) }
 	digest, err := reduce.Read(reduce.Cancelable(ctx, in), reduce.Options{Budget: o.LogBudget, Now: c.Now, Numbers: log.Numbers, Watch: r.watch, Suspect: r.suspect, Visit: r.visit})
 	if err != nil {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s after byte %d: %v", name, digest.BytesRead, err))
@@ -176,11 +177,12 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	if digest.LinesCut > 0 {
 		h.missing = append(h.missing, fmt.Sprintf("log of %s: of %d line%s only the first %d and the last %d KiB were read", name, digest.LinesCut, words.S(digest.LinesCut), (reduce.LongestLine-reduce.LongestEnd)>>10, reduce.LongestEnd>>10))
 	}
+	now = digest.Now
 	r.settle(digest)
 	if r.quotes() {
 		h.missing = append(h.missing, fmt.Sprintf("%s reads as a document, sentences below headings or source code without times: errors in it are taken as quoted", name))
 	}
-	h.opened, h.track = true, r.finish(digest, c.Now)
+	h.opened, h.track = true, r.finish(digest)
 	if pod != nil && log.Source.Attempt == 0 {
 		r.anchor(pod.Ended)
 	}
@@ -195,7 +197,7 @@ func (h *heard) read(ctx context.Context, log *Log, c Case, catalog *signature.C
 	h.bytesSkipped = digest.BytesSkipped + log.Skipped
 	h.track.quotes = r.quotes()
 	h.track.ended = r.endedWell(digest) && !log.Pasted
-	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && !soundsLikeAnEnd(digest.Last.Text)
+	h.advances = !r.quotes() && (r.progress > 0 || r.counters.Advances(digest.Last.Number)) && !log.Pasted && !digest.InTraceback && h.track.bad.Number == 0
 	h.done = !h.advances && r.calm > 0
 }
 

@@ -150,6 +150,37 @@ var (
 // noNumber is a result that is none.
 var noNumber = regexp.MustCompile(`(?i)[\s:=|(\[]-?(?:nan|inf)\b`)
 
+// badAtTheEnd is the line by which a program says that it gives up: the last of a log, or one of the last, close
+// below its last step.
+func (r *logReader) badAtTheEnd(d reduce.Digest) (bad reduce.Kept) {
+	read := 0
+	for _, l := range slices.Backward(d.Lines) {
+		if step := r.series.Last.Line; read > 0 && (l.Number <= step || step <= d.Last.Number-linesAfterWorst) || read == atTheEnd {
+			break
+		}
+		if !strings.ContainsFunc(l.Text, unicode.IsLetter) {
+			continue
+		}
+		if read++; soundsLikeAnEnd(l.Text) {
+			bad = reduce.Kept{Number: l.Number, Text: strings.Clone(strings.TrimSpace(l.Text[:min(len(l.Text), r.share.line)]))}
+			break
+		}
+	}
+	if slices.ContainsFunc(r.sightings, func(s evidence.Observation) bool { return s.Over && s.Item.Source.Line == bad.Number }) {
+		return reduce.Kept{}
+	}
+	return bad
+}
+
+// noneOf are counts of nothing, and failures that were expected.
+var noneOf = regexp.MustCompile(`(?i)\b(?:0|no) (?:errors?|failures?|failed)\b|\bxfailed\b`)
+
+// spoilsTheEnd says that a line among the last speaks of something wrong, or gives a result that is none. Below
+// what a program tries again stands whether it went well.
+func spoilsTheEnd(body string, well bool) bool {
+	return wrong.MatchString(body) && !(well && saysItGoesOn(body)) || soundsLikeAnEnd(body) || noNumber.MatchString(body)
+}
+
 // endsCalmly is the line where the end of a log begins in which nothing is a complaint that still stands, warnings
 // apart, and whose last lines say that what it did is done or give its results; 0: it is none.
 func (r *logReader) endsCalmly(d reduce.Digest) int {
@@ -158,15 +189,12 @@ func (r *logReader) endsCalmly(d reduce.Digest) int {
 	}
 	ends, read, begins := false, 0, 0
 	for _, l := range slices.Backward(d.Lines) {
-		body := strings.TrimSpace(l.Text)
+		body := noneOf.ReplaceAllString(strings.TrimSpace(l.Text), "")
 		if !strings.ContainsFunc(body, unicode.IsLetter) {
 			continue // a rule
 		}
-		if wrong.MatchString(body) || soundsLikeAnEnd(body) {
+		if spoilsTheEnd(body, ends) {
 			return 0
-		}
-		if noNumber.MatchString(body) {
-			return 0 // a result that is none
 		}
 		begins = l.Number
 		ends = ends || finished.MatchString(body) && !undone.MatchString(body) || progress.Measures(body)
@@ -240,7 +268,7 @@ func (r *logReader) anchor(ended time.Time) {
 		item := &r.sightings[i].Item
 		impossible := item.At.IsZero() || item.At.After(ended.Add(timeline.Skew)) || item.At.Before(ended.Add(-7*24*time.Hour))
 		if impossible {
-			item.At = ended
+			item.At, item.Carried = ended, false
 		}
 		if impossible || agrees {
 			item.Clock = r.log.Source.Clock()

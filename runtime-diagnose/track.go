@@ -23,10 +23,11 @@ type track struct {
 	first, last time.Time // of its lines; zero: they carry none
 	stamped     bool      // by the node's clock, as the kubelet writes it before each line
 	back        time.Duration
-	lastText    string // of its last line with text, masked
-	lastNumber  int    // 0: it has none
-	torn        bool   // it ends within a traceback
-	quotes      bool   // it is a text about errors
+	lastText    string      // of its last line with text, masked
+	lastNumber  int         // 0: it has none
+	bad         reduce.Kept // the line of its end after which nobody can call it well; none: there is no such
+	torn        bool        // it ends within a traceback
+	quotes      bool        // it is a text about errors
 	steps       progress.Series
 	losses      []float64 // over the whole run; of a gang too large for that only while it runs
 	elastic     []timeline.Elastic
@@ -122,16 +123,16 @@ func (r *logReader) hear(l reduce.Line, text string) {
 
 // finish closes the track of a log that was read to its end, and names the clock of every
 // sighting in it.
-func (r *logReader) finish(d reduce.Digest, now time.Time) track {
+func (r *logReader) finish(d reduce.Digest) track {
 	t := r.track
 	t.source, t.pasted = r.log.Source, r.log.Pasted
 	last := d.Last.Body()
 	t.lastText, t.lastNumber = strings.Clone(last[:min(len(last), r.share.line)]), d.Last.Number
-	t.torn = d.InTraceback
+	t.torn, t.bad = d.InTraceback, r.badAtTheEnd(d)
 	t.stamped = !t.last.IsZero()
 	if !t.stamped && !r.log.Pasted {
 		for _, k := range d.Lines {
-			if at, ok := reduce.TimeIn(k.Text, now); ok {
+			if at, ok := reduce.TimeIn(k.Text, d.Now); ok {
 				if t.first.IsZero() {
 					t.first = at
 				}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/report"
 )
 
 // whenOf is when the first cause showed: with its date, in UTC as the logs have it, on the reader's clock where that is
@@ -16,7 +17,7 @@ func whenOf(r diagnose.Result, zone *time.Location) string {
 	}
 	const clock = "2006-01-02 15:04:05"
 	at := r.Root.At
-	text := at.UTC().Format(clock) + " UTC"
+	text := report.After(r.Root.Carried) + at.UTC().Format(clock) + " UTC"
 	if here := at.In(zone); here.Format(clock) != at.UTC().Format(clock) {
 		form := "15:04:05 MST"
 		if here.Format(time.DateOnly) != at.UTC().Format(time.DateOnly) {

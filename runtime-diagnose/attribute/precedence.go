@@ -248,7 +248,7 @@ var precedence = map[string][]string{
 	"shm-dataloader":                  {"dataloader-worker-bus-error", "disk-full", "python-exception", "said-error"},
 	"shm-errno":                       {"disk-full", "python-exception"},
 	"shm-nccl":                        {"disk-full"},
-	"sigkill-torchrun":                {"python-exception", "said-error", "said-exit"},
+	"sigkill-torchrun":                {"python-exception", "said-error"},
 	"signal-received":                 {"python-exception", "said-exit"},
 	"slurm-cancelled":                 {"said-error"},
 	"slurm-file-missing":              {"said-error", "said-path-missing"},

@@ -33,14 +33,15 @@ const (
 
 // Item is one observation.
 type Item struct {
-	ID     ID        `json:"id"`
-	Kind   Kind      `json:"kind"`
-	At     time.Time `json:"at,omitzero"` // zero: not known
-	Clock  string    `json:"-"`           // whose clock At is from; empty: the API server's
-	Latest bool      `json:"-"`           // At is the latest that it can have been, by an age in a pasted text: it orders, and is never told
-	Source Source    `json:"-"`
-	Text   string    `json:"text"`  // masked
-	Times  int       `json:"times"` // identical copies folded into this one; at least 1
+	ID      ID        `json:"id"`
+	Kind    Kind      `json:"kind"`
+	At      time.Time `json:"at,omitzero"`       // zero: not known
+	Carried bool      `json:"carried,omitempty"` // At is that of a line above in the log: it was no earlier
+	Clock   string    `json:"-"`                 // whose clock At is from; empty: the API server's
+	Latest  bool      `json:"-"`                 // At is the latest that it can have been, by an age in a pasted text: it orders, and is never told
+	Source  Source    `json:"-"`
+	Text    string    `json:"text"`  // masked
+	Times   int       `json:"times"` // identical copies folded into this one; at least 1
 }
 
 // Told is when it was, for people; zero where only a bound is known.

@@ -35,6 +35,8 @@ type Line struct {
 	Lane   string // the prefix that tells interleaved processes apart
 	Rank   int    // -1: the line does not say
 	At     time.Time
+	// Carried says that At is that of a line above: it was no earlier.
+	Carried bool
 	// Trace is set on the last line of a traceback: the one that names the exception.
 	Trace *Trace
 	// Code says that the line is a frame of a traceback or the source text under one: it

@@ -198,7 +198,9 @@ func withSpace(s string, end int) int {
 // remembered and read only when somebody asks: reading every stamp of a log costs more than
 // everything else together.
 type clock struct {
-	now    time.Time
+	now    time.Time // by which the year of a stamp without one is told
+	dated  bool      // a stamp with a year was read
+	heads  int       // of the first lines, read for a year
 	recent [farBack]string
 	at     int
 	last   time.Time // the newest stamp read so far, or set by a prefix
@@ -212,7 +214,11 @@ func (c *clock) note(l *Line) {
 	if !l.At.IsZero() {
 		c.last = l.At
 	}
-	c.recent[c.at%farBack] = l.Text[:min(len(l.Text), earlyEnough+40)]
+	head := l.Text[:min(len(l.Text), earlyEnough+40)]
+	if c.recent[c.at%farBack] = head; !c.dated && c.heads < firstHeads {
+		c.heads++
+		c.read(head)
+	}
 	c.at++
 }
 
@@ -223,11 +229,22 @@ func (c *clock) stamp(l *Line) {
 	}
 	for back := 1; back <= min(farBack, c.at); back++ {
 		if t, ok := c.read(c.recent[(c.at-back)%farBack]); ok {
-			l.At, c.last = t, t
+			l.At, l.Carried, c.last = t, back > 1, t
 			return
 		}
 	}
-	l.At = c.last
+	l.At, l.Carried = c.last, !c.last.IsZero()
 }
 
-func (c *clock) read(head string) (time.Time, bool) { return stampIn(head, c.now) }
+// firstHeads is how many lines of the beginning of a text are looked at for a year.
+const firstHeads = 64
+
+// read reads a stamp. One with a year dates those without that are near it: they are of the year in which they
+// are within half a year of it, whatever year it is now.
+func (c *clock) read(head string) (time.Time, bool) {
+	if t, ok := stampIn(head, time.Time{}); ok {
+		c.dated, c.now = true, t.AddDate(0, 6, 0).Add(-ahead)
+		return t, true
+	}
+	return stampIn(head, c.now)
+}

@@ -59,11 +59,12 @@ func (o Options) withDefaults() Options {
 type Digest struct {
 	Lines        []Kept // by number
 	LinesRead    int
-	LinesCut     int   // longer than LongestLine; their middle was dropped
-	BytesRead    int64 // as they came
-	BytesSkipped int64 // read, but in no kept line
-	Last         Line  // the last line with text
-	InTraceback  bool  // the text ends while a traceback is being printed
+	LinesCut     int       // longer than LongestLine; their middle was dropped
+	BytesRead    int64     // as they came
+	BytesSkipped int64     // read, but in no kept line
+	Last         Line      // the last line with text
+	Now          time.Time // by which the years of stamps without one are told: Options.Now, or one near the text's own years
+	InTraceback  bool      // the text ends while a traceback is being printed
 }
 
 // Kept is one line of a digest, masked.
@@ -109,6 +110,7 @@ func Read(r io.Reader, o Options) (Digest, error) {
 		k.see(whole.Number, whole.Text, matters)
 	}
 	d.Lines, d.InTraceback = k.kept(), tracebacks.within(d.Last.Number)
+	d.Now = clock.now
 	d.LinesRead, d.LinesCut, d.BytesRead = lines.number, lines.cut, lines.bytes
 	d.BytesSkipped = max(0, d.BytesRead-k.bytesKept())
 	d.Last.Text, d.Last.Lane = strings.Clone(Mask(d.Last.Text)), strings.Clone(d.Last.Lane)

@@ -11,7 +11,7 @@ import (
 func (d *draft) cause(s evidence.Observation) Cause {
 	c := Cause{
 		Signature: s.Signature.ID, Title: s.Signature.Title, Category: s.Signature.Category,
-		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.Told(),
+		Owner: s.Signature.Domain, Retry: s.Signature.Retry, Source: s.Item.Source, At: s.Item.Told(), Carried: s.Item.Carried,
 		Line: s.Line, Said: s.Said, Facts: maps.Clone(s.Facts), Cites: []evidence.ID{s.Item.ID},
 		Role: s.Item.Source.Role, Index: s.Item.Source.Rank,
 	}

@@ -62,6 +62,7 @@ type jsonRoot struct {
 	Attempt    int               `json:"attempt"`
 	Node       string            `json:"node"`
 	At         string            `json:"at"`
+	Carried    bool              `json:"carried,omitempty"`
 	Line       string            `json:"line"`
 	File       string            `json:"file"`
 	LineNumber int               `json:"lineNumber"`
@@ -199,7 +200,7 @@ func rootJSON(c Cause) *jsonRoot {
 		root.Rank = &c.Source.Rank
 	}
 	if !c.At.IsZero() {
-		root.At = c.At.UTC().Format(time.RFC3339)
+		root.At, root.Carried = c.At.UTC().Format(time.RFC3339), c.Carried
 	}
 	return root
 }

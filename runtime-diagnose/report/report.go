@@ -86,6 +86,7 @@ type Cause struct {
 	Role      string          // of the pod
 	Index     int             // of the replica in its role; -1: nobody says
 	At        time.Time
+	Carried   bool   // At is that of a line above: it was no earlier
 	Line      string // the one decisive line, masked
 	Said      int    // where in Line the words begin that decide, in bytes
 	Facts     map[string]string

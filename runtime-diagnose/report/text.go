@@ -136,6 +136,14 @@ func headline(r Report) string {
 	}
 }
 
+// After stands before a time that is only known to have been no earlier.
+func After(carried bool) string {
+	if carried {
+		return "after "
+	}
+	return ""
+}
+
 // aroundLine is the decisive line with what stands around it, or the line alone.
 func aroundLine(r Report) string {
 	root := r.Root
@@ -145,7 +153,7 @@ func aroundLine(r Report) string {
 		where = fmt.Sprintf("%s:%d", root.Source.File, root.Source.Line)
 	}
 	if !root.At.IsZero() {
-		where += root.At.UTC().Format(", 15:04:05")
+		where += root.At.UTC().Format(", " + After(root.Carried) + "15:04:05")
 	}
 	fmt.Fprintf(&b, "%s\n", where)
 	excerpt := excerptOf(r, root.Source)
