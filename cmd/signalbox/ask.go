@@ -67,13 +67,16 @@ func (w *world) askInstalled(ctx context.Context, in *input) (why string, err er
 	if n := len(in.jobs); n > mostAskedJobs {
 		return fmt.Sprintf("%d jobs are asked about, and one listing serves them all", n), nil
 	}
+	if len(in.jobs) == 0 {
+		return "", nil
+	}
 	asked := make([]*question, len(in.jobs))
 	if why, err = w.askOne(ctx, in.jobs, asked, 0); err != nil || why != "" { // where nobody answers the first, nobody is asked again
 		w.questions = asked[:min(1, len(asked))]
 		return why, err
 	}
 	reasons := make([]string, len(in.jobs))
-	err = inParallel(askedAtOnce, max(0, len(in.jobs)-1), func(i int) (err error) {
+	err = inParallel(askedAtOnce, len(in.jobs)-1, func(i int) (err error) {
 		reasons[i+1], err = w.askOne(ctx, in.jobs, asked, i+1)
 		return err
 	})
@@ -89,9 +92,6 @@ func (w *world) askInstalled(ctx context.Context, in *input) (why string, err er
 const askedAtOnce = 4
 
 func (w *world) askOne(ctx context.Context, jobs []manifest.Document, asked []*question, i int) (why string, err error) {
-	if i >= len(jobs) {
-		return "no job was read", nil
-	}
 	o, err := w.object(jobs[i])
 	if err != nil {
 		return "", nil //nolint:nilerr // the review says it of this job

@@ -151,6 +151,9 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	if f.rulings {
 		onlyRulings(jobs)
 	}
+	if len(in.jobs) == 0 && !f.everything && len(f.from.snapshot) == 0 {
+		sh.tell("no jobs found in namespace %s; -A looks in all", w.namespace)
+	}
 	if err := f.render(sh, sumUp(jobs)); err != nil {
 		return err
 	}

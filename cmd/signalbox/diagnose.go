@@ -44,7 +44,7 @@ type diagnoseFlags struct {
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
-	f := &diagnoseFlags{kube: kubeFlags()}
+	f, everywhere := &diagnoseFlags{kube: kubeFlags()}, false
 	output, colour := oneOf("text", "json", "yaml", "md", "html", "aegis"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
 		Use:   "diagnose KIND/NAME… | KIND NAME… | pod/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
@@ -69,6 +69,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
+			if everywhere {
+				return usagef("diagnose looks at the jobs that are named; %[1]s get jobs -A lists all with their causes, and %[1]s diagnose KIND/NAME -n NAMESPACE says why", sh.name)
+			}
 			if !f.model.explain && (f.model.record != "" || f.model.replay != "") {
 				return usagef("--record and --replay are of --explain; expected it beside them")
 			}
@@ -114,6 +117,8 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().StringVar(&f.against, "against", "", "compare with another `run`: KIND/NAME, a bundle, a folder or a file of logs")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
+	c.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "says how all jobs are listed")
+	hide(c, "all-namespaces")
 	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
 	completeCluster(c, f.kube)
@@ -297,7 +302,7 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 	read := newFiles(sh.in)
 	for _, name := range f.logs {
 		if many(name) {
-			part, bundle, err := collect.Folder(ctx, name, plain)
+			part, bundle, err := collect.Folder(ctx, filepath.Clean(name), plain)
 			if err != nil {
 				return c, usagef("%w", err)
 			}

@@ -66,13 +66,19 @@ func readTargets(args []string) ([]target, error) {
 	return out, nil
 }
 
+// kindWords are the kinds of jobs as they are typed.
+func kindWords() []string {
+	var out []string
+	for _, k := range kinds.All() {
+		out = append(out, strings.ToLower(k.Name))
+	}
+	return out
+}
+
 // hint is what somebody may mean whose argument is no KIND/NAME.
 func hint(arg string) string {
 	word, name, ok := strings.Cut(arg, "/")
-	var names []string
-	for _, k := range kinds.All() {
-		names = append(names, strings.ToLower(k.Name))
-	}
+	names := kindWords()
 	switch {
 	case !ok && kindCalled(arg) != nil:
 		return "; a kind needs a name"
