@@ -53,6 +53,16 @@ func (f *worldFlags) mayAsk() bool {
 	return !f.names && !f.fix && !f.server && len(f.folders) == 0
 }
 
+// apart says that a value of --ask was written without the equals sign that it needs.
+func (f *worldFlags) apart(args []string) error {
+	for _, arg := range args {
+		if f.mustAsk() && slices.Contains(f.ask.choices, arg) {
+			return usagef("--ask takes its value behind an equals sign; expected --ask=%s", arg)
+		}
+	}
+	return nil
+}
+
 func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.value == askAlways }
 
 // question is one job and what the cluster said of it.
@@ -145,8 +155,8 @@ func (w *world) heardOf(o *unstructured.Unstructured) *heard {
 
 // into adds the review of the cluster's Signalbox to one that looked at the job alone: neither says
 // less than without the other.
-func (h *heard) into(r *preflight.Report) {
-	theirs, found := h.record, h.record.Found()
+func (h *heard) into(r *preflight.Report, disabled []string) {
+	theirs, found := h.record, slices.DeleteFunc(h.record.Found(), func(f finding.Finding) bool { return slices.Contains(disabled, f.Check) })
 	r.Findings = slices.DeleteFunc(r.Findings, func(own finding.Finding) bool {
 		return slices.ContainsFunc(found, func(f finding.Finding) bool {
 			return f.Check == own.Check && f.Path == own.Path && f.Message != own.Message

@@ -351,6 +351,11 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	}
 	live, err := reach(ctx, f.kube, ", --bundle or --log")
 	if err != nil {
+		for _, t := range targets {
+			if t.any { // a slip rather than the name of a job
+				return unresolved(t.name)
+			}
+		}
 		return err
 	}
 	for _, t := range targets {
@@ -393,7 +398,7 @@ func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *co
 		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
 		Snapshot: func() *cluster.Snapshot {
-			view, _, err := c.gather(ctx, sh.now(), p)
+			view, _, err := c.look(ctx, sh.now(), p)
 			if err != nil {
 				return nil
 			}

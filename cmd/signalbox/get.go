@@ -94,6 +94,14 @@ those that wait, those that run, and those that have ended.`,
 	return c
 }
 
+// jobsOfKind takes get KIND, as kubectl has it, for get jobs --kind KIND.
+func jobsOfKind(args []string) []string {
+	if len(args) < 2 || args[0] != "get" || args[1] == "jobs" || args[1] == "job" || kindCalled(args[1]) == nil {
+		return args
+	}
+	return slices.Concat([]string{"get", "jobs", "--kind", args[1]}, args[2:])
+}
+
 // wrong says which filter names what no job can be.
 func (f *getFlags) wrong(sh *shell) error {
 	slugs, owners := []string{signature.HealthyCategory}, []string{string(signature.Nobody)}

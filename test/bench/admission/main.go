@@ -36,6 +36,7 @@ type settings struct {
 	page        string
 	pprof, heap string
 	onlyWebhook bool
+	shell       bool
 	root        string
 }
 
@@ -51,6 +52,7 @@ func main() {
 	flag.StringVar(&s.pprof, "cpuprofile", "", "`file` for a profile of Signalbox under the steady rate")
 	flag.StringVar(&s.heap, "memprofile", "", "`file` for a profile of its memory once it is ready")
 	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
+	flag.BoolVar(&s.shell, "shell", false, "only what check and fit in a shell cost: asked of the installation, and listing without one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -78,6 +80,9 @@ func run(ctx context.Context, s settings) (err error) {
 	}
 	fmt.Fprintf(os.Stderr, "filled in %s\n", time.Since(begun).Round(time.Second))
 
+	if s.shell {
+		return shellOnly(ctx, plane, s)
+	}
 	job, err := sample(filepath.Join(s.root, "config", "samples", "pytorchjob.yaml"))
 	if err != nil {
 		return err
