@@ -47,14 +47,15 @@ func newDiagnose(sh *shell) *cobra.Command {
 	f, everywhere := &diagnoseFlags{kube: kubeFlags()}, false
 	output, colour := oneOf("text", "json", "yaml", "md", "html", "aegis"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "diagnose KIND/NAME… | KIND NAME… | pod/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
+		Use:   "diagnose KIND/NAME… | KIND NAME… | NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
 		Short: "say why a job waits or failed, with evidence",
 		Long: `Diagnose reads a job's status, pods, events, nodes and logs and says what went wrong
 first, who has to act, and what to do; it reads from the cluster, from a bundle, or from
 bare files. It changes nothing unless --annotate.
 
-A pod stands for the job that owns it. A --log file is the log of one container; a folder or
-a .tgz is many, and a bundle where it holds one. --events and --pods take objects (YAML,
+A pod stands for the job that owns it, and a name alone for the job, or the pod, that is
+called so. A --log file is the log of one container; a folder or a .tgz is many, and a
+bundle where it holds one. --events and --pods take objects (YAML,
 JSON) and the text that people paste: kubectl describe, kubectl get events, kubectl get pods.
 
 Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable input or no right to read ·
