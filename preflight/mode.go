@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 )
 
@@ -30,16 +31,17 @@ func ModeOf(labels map[string]string) string {
 	return ModeWarn
 }
 
-// oddMode notes a label that means nothing: someone believes the namespace to be guarded.
+// oddMode finds a label that means nothing: someone believes the namespace to be guarded.
 func oddMode(labels map[string]string) (finding.Finding, bool) {
 	switch mode := labels[ModeLabel]; mode {
 	case "", ModeOff, ModeWarn, ModeEnforce:
 		return finding.Finding{}, false
 	default:
 		return finding.Finding{
-			Check: namespaceMode, Severity: finding.Note,
-			Message: fmt.Sprintf("the namespace is labelled %s=%s, which is none of off, warn, enforce; it is treated as warn", ModeLabel, mode),
-			Remedy:  "Have the label corrected by whoever owns the namespace.",
+			Check: namespaceMode, Severity: finding.Error,
+			Message: fmt.Sprintf("the namespace is labelled %s=%s, which is none of off, warn, enforce; it is treated as warn%s",
+				ModeLabel, mode, check.DidYouMean(mode, []string{ModeOff, ModeWarn, ModeEnforce})),
+			Remedy: "Have the label corrected by whoever owns the namespace.",
 		}, true
 	}
 }

@@ -152,7 +152,7 @@ func (f *diagnoseFlags) oneRun(ctx context.Context, sh *shell, name string, cata
 			return nil, err
 		}
 	default:
-		targets, err := readTargets([]string{name})
+		targets, err := readNamed([]string{name})
 		if err != nil {
 			return nil, err
 		}

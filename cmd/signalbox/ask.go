@@ -53,6 +53,16 @@ func (f *worldFlags) mayAsk() bool {
 	return !f.names && !f.fix && !f.server && len(f.folders) == 0
 }
 
+// apart says that a value of --ask was written without the equals sign that it needs.
+func (f *worldFlags) apart(args []string) error {
+	for _, arg := range args {
+		if f.mustAsk() && slices.Contains(f.ask.choices, arg) {
+			return usagef("--ask takes its value behind an equals sign; expected --ask=%s", arg)
+		}
+	}
+	return nil
+}
+
 func (f *worldFlags) mustAsk() bool { return f.ask != nil && f.ask.value == askAlways }
 
 // question is one job and what the cluster said of it.
@@ -67,13 +77,16 @@ func (w *world) askInstalled(ctx context.Context, in *input) (why string, err er
 	if n := len(in.jobs); n > mostAskedJobs {
 		return fmt.Sprintf("%d jobs are asked about, and one listing serves them all", n), nil
 	}
+	if len(in.jobs) == 0 {
+		return "", nil
+	}
 	asked := make([]*question, len(in.jobs))
 	if why, err = w.askOne(ctx, in.jobs, asked, 0); err != nil || why != "" { // where nobody answers the first, nobody is asked again
 		w.questions = asked[:min(1, len(asked))]
 		return why, err
 	}
 	reasons := make([]string, len(in.jobs))
-	err = inParallel(askedAtOnce, max(0, len(in.jobs)-1), func(i int) (err error) {
+	err = inParallel(askedAtOnce, len(in.jobs)-1, func(i int) (err error) {
 		reasons[i+1], err = w.askOne(ctx, in.jobs, asked, i+1)
 		return err
 	})
@@ -89,9 +102,6 @@ func (w *world) askInstalled(ctx context.Context, in *input) (why string, err er
 const askedAtOnce = 4
 
 func (w *world) askOne(ctx context.Context, jobs []manifest.Document, asked []*question, i int) (why string, err error) {
-	if i >= len(jobs) {
-		return "no job was read", nil
-	}
 	o, err := w.object(jobs[i])
 	if err != nil {
 		return "", nil //nolint:nilerr // the review says it of this job
@@ -145,8 +155,8 @@ func (w *world) heardOf(o *unstructured.Unstructured) *heard {
 
 // into adds the review of the cluster's Signalbox to one that looked at the job alone: neither says
 // less than without the other.
-func (h *heard) into(r *preflight.Report) {
-	theirs, found := h.record, h.record.Found()
+func (h *heard) into(r *preflight.Report, disabled []string) {
+	theirs, found := h.record, slices.DeleteFunc(h.record.Found(), func(f finding.Finding) bool { return slices.Contains(disabled, f.Check) })
 	r.Findings = slices.DeleteFunc(r.Findings, func(own finding.Finding) bool {
 		return slices.ContainsFunc(found, func(f finding.Finding) bool {
 			return f.Check == own.Check && f.Path == own.Path && f.Message != own.Message

@@ -152,6 +152,13 @@ func (f *auditFlags) run(ctx context.Context, sh *shell) error {
 	if f.rulings {
 		onlyRulings(jobs)
 	}
+	switch {
+	case len(in.jobs) > 0:
+	case len(f.from.snapshot) > 0:
+		sh.tell("no jobs that go on are in the snapshot; signalbox snapshot saves what jobs need, and kubectl get KIND -A -o yaml saves jobs")
+	case !f.everything:
+		sh.tell("no jobs found in namespace %s; -A looks in all", w.namespace)
+	}
 	if err := f.render(sh, sumUp(jobs)); err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (c *clusterSource) jobs(ctx context.Context) ([]jobRow, []string, error) {
 }
 
 func (c *clusterSource) diagnosis(ctx context.Context, kind, namespace, name string) (diagnose.Result, error) {
-	targets, err := readTargets([]string{kind + "/" + name})
+	targets, err := readNamed([]string{kind + "/" + name})
 	if err != nil {
 		return diagnose.Result{}, err
 	}

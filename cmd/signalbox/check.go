@@ -42,11 +42,11 @@ func newCheck(sh *shell) *cobra.Command {
 		Long: `Check reviews every training job in the files, as the admission webhook would.
 
 What it knows of the cluster comes from --snapshot where one is given; else from the
-cluster of the current kubeconfig, read with your own rights; else, or with --offline,
-from nowhere, and the checks that need a cluster say so. With --server the cluster's API
-server is asked, in a dry run, whether it would take the job and one pod of each role:
-every webhook of the cluster answers. Who may not list nodes gets the fit from Signalbox's
-webhook, where it is installed.
+cluster of the current kubeconfig; else, or with --offline, from nowhere, and the checks
+that need a cluster say so. Where Signalbox is installed in the cluster, it is asked, by one
+dry run of the job with your own rights; else the cluster is listed with them (--ask). With
+--server the API server is asked, too, whether it would take the job and one pod of each
+role: every webhook of the cluster answers.
 
 Exit codes: 0 nothing at or above --fail-on · 1 findings or a denial · 2 bad usage or
 unreadable input · 3 our own failure · 4 the cluster of the kubeconfig does not answer, or
@@ -60,6 +60,9 @@ is busy now.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(400) // a short life: collecting early costs more than it saves
+			}
+			if err := from.apart(args); err != nil {
+				return err
 			}
 			if err := from.fixable(output.value); err != nil {
 				return err
@@ -91,6 +94,8 @@ is busy now.`,
 	from.add(c)
 	c.Flags().BoolVar(&from.server, "server", false, "ask the API server, too, whether it would take the job and one pod of each role: a dry run with your own rights")
 	c.Flags().BoolVar(&from.require, "require-cluster", false, "exit code 4 where no cluster was looked at, or the fit is unknown")
+	c.Flags().StringSliceVar(&from.disable, "disable", nil, "`name` of a check that is not wanted this time; repeatable, with commas")
+	_ = c.RegisterFlagCompletionFunc("disable", completeChecks) // fails only for a flag that does not exist
 	from.addFix(c)
 	pages.add(c.Flags())
 	c.MarkFlagsMutuallyExclusive("server", "snapshot", "offline")
@@ -249,7 +254,7 @@ func (w *world) askServer(ctx context.Context, report *preflight.Report, req pre
 		return
 	}
 	if blind && h.record != nil {
-		h.into(report)
+		h.into(report, w.disable)
 	}
 	report.Add(h.findings(report.Lines()), nil)
 	if w.rehearsal != nil || w.asks {

@@ -3,12 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +29,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signalbox-dev/signalbox/preflight"
+	"github.com/signalbox-dev/signalbox/preflight/cluster/live"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/manifest"
 	"github.com/signalbox-dev/signalbox/webhook"
@@ -104,6 +108,9 @@ func dial(flags *genericclioptions.ConfigFlags) (*liveCluster, error) {
 
 // unreached is the error where the cluster does not answer.
 func (c *liveCluster) unreached(err error) error {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err // which says all that a user can act on
+	}
 	if c.named {
 		return fmt.Errorf("reach the cluster of context %q: %w", c.context, err)
 	}
@@ -152,13 +159,40 @@ func (c *liveCluster) greet(ctx context.Context) error {
 	return nil
 }
 
-// gather lists what check and fit look at. What may not be read is left unknown and said.
+// look lists what check and fit look at, pods as a snapshot keeps them: a large cluster has more of
+// them than a shell should hold as objects.
+func (c *liveCluster) look(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(30) // what is read is a multiple of what is kept
+	}
+	clients, err := live.Connect(c.config)
+	if err != nil {
+		return manifest.View{}, nil, err
+	}
+	return c.read(ctx, now, p, clients.Kube)
+}
+
+// gather is look with all objects as such, for who writes them down.
 func (c *liveCluster) gather(ctx context.Context, now time.Time, p *progress) (manifest.View, []preflight.Skip, error) {
+	return c.read(ctx, now, p, nil)
+}
+
+// read lists what check and fit look at. What may not be read is left unknown and said. Of pods only
+// what counts is kept where somebody lists them so.
+func (c *liveCluster) read(ctx context.Context, now time.Time, p *progress, pods kubernetes.Interface) (manifest.View, []preflight.Skip, error) {
 	v := manifest.View{Taken: now.UTC().Truncate(time.Second)}
 	var skipped []preflight.Skip
 	for _, r := range viewed() {
 		p.step("reading %s …", r.Resource)
-		objects, whole, err := c.list(ctx, r)
+		var objects []*unstructured.Unstructured
+		var whole bool
+		var err error
+		if pods != nil && r.GroupResource == (schema.GroupResource{Resource: "pods"}) {
+			v.Pods, err = live.Pods(ctx, pods)
+			whole = err == nil
+		} else {
+			objects, whole, err = c.list(ctx, r)
+		}
 		switch {
 		case apierrors.IsForbidden(err):
 			skipped = append(skipped, preflight.Skip{Check: r.String(), Reason: "you may not list them, so they are unknown"})

@@ -101,3 +101,12 @@ func beginning(start string, names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// completeChecks offers the names of checks.
+func completeChecks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	all, err := allChecks()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return all.Names(), cobra.ShellCompDirectiveNoFileComp
+}

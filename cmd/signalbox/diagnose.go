@@ -44,17 +44,18 @@ type diagnoseFlags struct {
 }
 
 func newDiagnose(sh *shell) *cobra.Command {
-	f := &diagnoseFlags{kube: kubeFlags()}
+	f, everywhere := &diagnoseFlags{kube: kubeFlags()}, false
 	output, colour := oneOf("text", "json", "yaml", "md", "html", "aegis"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "diagnose KIND/NAME… | KIND NAME… | pod/NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
+		Use:   "diagnose KIND/NAME… | KIND NAME… | NAME | FILE… | --bundle DIR|FILE.tgz | --log FILE… [--events FILE]… [--pods FILE]…",
 		Short: "say why a job waits or failed, with evidence",
 		Long: `Diagnose reads a job's status, pods, events, nodes and logs and says what went wrong
 first, who has to act, and what to do; it reads from the cluster, from a bundle, or from
 bare files. It changes nothing unless --annotate.
 
-A pod stands for the job that owns it. A --log file is the log of one container; a folder or
-a .tgz is many, and a bundle where it holds one. --events and --pods take objects (YAML,
+A pod stands for the job that owns it, and a name alone for the job, or the pod, that is
+called so. A --log file is the log of one container; a folder or a .tgz is many, and a
+bundle where it holds one. --events and --pods take objects (YAML,
 JSON) and the text that people paste: kubectl describe, kubectl get events, kubectl get pods.
 
 Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable input or no right to read ·
@@ -69,6 +70,9 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 		ValidArgsFunction: completeJobs(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			defer thrifty()()
+			if everywhere {
+				return usagef("diagnose looks at the jobs that are named; %[1]s get jobs -A lists all with their causes, and %[1]s diagnose KIND/NAME -n NAMESPACE says why", sh.name)
+			}
 			if !f.model.explain && (f.model.record != "" || f.model.replay != "") {
 				return usagef("--record and --replay are of --explain; expected it beside them")
 			}
@@ -114,6 +118,8 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 	c.Flags().StringVar(&f.against, "against", "", "compare with another `run`: KIND/NAME, a bundle, a folder or a file of logs")
 	c.Flags().BoolVarP(&f.watch, "watch", "w", false, "diagnose again whenever the job or a pod of it changes, until the job has ended")
 	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "say by the exit code whether the jobs are healthy")
+	c.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "says how all jobs are listed")
+	hide(c, "all-namespaces")
 	f.runbooks.add(c.Flags())
 	f.kube.AddFlags(c.Flags())
 	completeCluster(c, f.kube)
@@ -297,7 +303,7 @@ func (f *diagnoseFlags) bare(ctx context.Context, sh *shell) (diagnose.Case, err
 	read := newFiles(sh.in)
 	for _, name := range f.logs {
 		if many(name) {
-			part, bundle, err := collect.Folder(ctx, name, plain)
+			part, bundle, err := collect.Folder(ctx, filepath.Clean(name), plain)
 			if err != nil {
 				return c, usagef("%w", err)
 			}
@@ -346,6 +352,11 @@ func (f *diagnoseFlags) live(ctx context.Context, sh *shell, catalog *signature.
 	}
 	live, err := reach(ctx, f.kube, ", --bundle or --log")
 	if err != nil {
+		for _, t := range targets {
+			if t.any { // a slip rather than the name of a job
+				return unresolved(t.name)
+			}
+		}
 		return err
 	}
 	for _, t := range targets {
@@ -388,7 +399,7 @@ func (c *liveCluster) collector(ctx context.Context, sh *shell, p *progress) *co
 		Kube: c.clients, Dynamic: c.objects, Now: sh.now,
 		Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.clients.Discovery())),
 		Snapshot: func() *cluster.Snapshot {
-			view, _, err := c.gather(ctx, sh.now(), p)
+			view, _, err := c.look(ctx, sh.now(), p)
 			if err != nil {
 				return nil
 			}

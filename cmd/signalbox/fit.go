@@ -33,8 +33,9 @@ smallest change that would fit.
 What lies before the nodes is said apart: a ResourceQuota, a LimitRange, a queue that is
 missing, closed or too small. A job that the nodes would take and a rule will not is no fit.
 
-Who may not list nodes is answered by Signalbox's webhook, where it is installed. With --ask
-it is asked in any case, and nothing is listed: one dry run, also on thousands of nodes.
+Where Signalbox is installed in the cluster, it is asked, by one dry run of the job: no right
+to list nodes is needed, and nothing is listed, also on thousands of nodes. Elsewhere nodes
+and pods are listed with your own rights (--ask).
 
 Exit codes: 0 it fits · 1 it never will · 2 bad usage or unreadable input · 3 our own
 failure · 4 unknown: not enough was seen to say · 75 not now: the cluster is busy, or others
@@ -42,6 +43,9 @@ hold what a quota has left.`,
 		Example: fmt.Sprintf("  %[1]s fit job.yaml\n  %[1]s fit job.yaml --map\n  %[1]s fit job.yaml --who\n  %[1]s fit job.yaml --set Worker.replicas=3,5,7 --set Worker.gpus=4,8\n  %[1]s fit -f job.yaml --snapshot cluster.yaml -o json", sh.name),
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := from.apart(args); err != nil {
+				return err
+			}
 			if err := (fitAsked{draw, who, from.mustAsk(), from.fix, len(sets) > 0}).conflict(output.value); err != nil {
 				return err
 			}

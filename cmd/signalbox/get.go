@@ -18,9 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/signalbox-dev/signalbox/preflight/check"
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
 	"github.com/signalbox-dev/signalbox/preflight/saturate"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/controller"
+	"github.com/signalbox-dev/signalbox/runtime-diagnose/signature"
 )
 
 // jobsSchema names the JSON of get jobs.
@@ -92,13 +94,43 @@ those that wait, those that run, and those that have ended.`,
 	return c
 }
 
+// jobsOfKind takes get KIND, as kubectl has it, for get jobs --kind KIND.
+func jobsOfKind(args []string) []string {
+	if len(args) < 2 || args[0] != "get" || args[1] == "jobs" || args[1] == "job" || kindCalled(args[1]) == nil {
+		return args
+	}
+	return slices.Concat([]string{"get", "jobs", "--kind", args[1]}, args[2:])
+}
+
+// wrong says which filter names what no job can be.
+func (f *getFlags) wrong(sh *shell) error {
+	slugs, owners := []string{signature.HealthyCategory}, []string{string(signature.Nobody)}
+	for _, c := range signature.Categories() {
+		slugs = append(slugs, c.Slug)
+		if !slices.Contains(owners, string(c.Owner)) {
+			owners = append(owners, string(c.Owner))
+		}
+	}
+	if f.kind != "" && kindCalled(f.kind) == nil {
+		return usagef("no kind of job is called %q%s; %s list kinds shows all", f.kind, check.DidYouMean(strings.ToLower(f.kind), kindWords()), sh.name)
+	}
+	if f.category != "" && !slices.Contains(slugs, f.category) {
+		return usagef("no category is called %q%s; %s list categories shows all", f.category, check.DidYouMean(f.category, slugs), sh.name)
+	}
+	if f.owner != "" && !slices.Contains(owners, f.owner) {
+		slices.Sort(owners)
+		return usagef("no owner is called %q%s; expected %s", f.owner, check.DidYouMean(f.owner, owners), orList(owners))
+	}
+	return nil
+}
+
 func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
+	if err := f.wrong(sh); err != nil {
+		return err
+	}
 	live, err := reach(ctx, f.kube, "")
 	if err != nil {
 		return err
-	}
-	if f.kind != "" && kindCalled(f.kind) == nil {
-		return usagef("no kind of job is called %q; %s list kinds shows all", f.kind, sh.name)
 	}
 	seen := map[string]string{}
 	for first := true; ; first = false {
@@ -125,6 +157,9 @@ func (f *getFlags) run(ctx context.Context, sh *shell, names []string) error {
 		}
 		if first && len(rows) == 0 && len(names) > 0 {
 			return usagef("no training job called %s is in namespace %s", orList(names), live.namespace)
+		}
+		if first && len(rows) == 0 && len(names) == 0 {
+			f.sayNone(sh, live)
 		}
 		if !f.watch {
 			return nil
@@ -175,6 +210,19 @@ func (f *getFlags) list(ctx context.Context, live *liveCluster, names []string) 
 		}
 	}
 	return rows, missing, versions, nil
+}
+
+// sayNone says where no job was found.
+func (f *getFlags) sayNone(sh *shell, live *liveCluster) {
+	what := "training jobs"
+	if f.kind+f.category+f.owner+f.queue+f.selector+f.healthy.value != "" {
+		what = "such training jobs"
+	}
+	if f.all {
+		sh.tell("no %s found in any namespace", what)
+		return
+	}
+	sh.tell("no %s found in namespace %s; -A looks in all", what, live.namespace)
 }
 
 func (f *getFlags) wants(r jobRow, o *unstructured.Unstructured, names []string) bool {
@@ -292,7 +340,6 @@ func renderJobs(sh *shell, format string, rows []jobRow, all, first bool, paint 
 		return err
 	}
 	if len(rows) == 0 {
-		sh.tell("no training jobs found")
 		return nil
 	}
 	_, err := io.WriteString(sh.out, plainly(jobTable(sh, rows, all, format == "wide", first, paint), os.Getenv))

@@ -52,7 +52,7 @@ func newPolicyCheck(sh *shell) *cobra.Command {
 	from := newWorldFlags()
 	mode, output, colour := oneOf("enforce", "warn"), oneOf("text", "json", "yaml"), oneOf("auto", "always", "never")
 	c := &cobra.Command{
-		Use:   "check -f JOB --policy DIR",
+		Use:   "check JOB… --policy DIR",
 		Short: "show what policies say about jobs, and what they see of them",
 		Long: `Policy check asks the policies in the folders, and no others, about every job in the
 files, as in a namespace that enforces, asked by the user of --as and --as-group. What they see of
@@ -62,14 +62,14 @@ answer: what it read, and which of its expressions did not hold, with the values
 
 Exit codes: 0 no denial · 1 a denial · 2 bad usage, unreadable input, or a policy that
 does not load or fails · 3 our own failure.`,
-		Example: fmt.Sprintf("  %[1]s policy check -f job.yaml --policy policies/\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.name),
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Example: fmt.Sprintf("  %[1]s policy check job.yaml --policy policies/\n  %[1]s policy check -f job.yaml --policy policies/ --input", sh.name),
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
 			a.mode, a.user, a.groups = mode.value, *from.kube.Impersonate, *from.kube.ImpersonateGroup
 			if len(from.folders) == 0 {
 				return usagef("no policies; expected --policy DIR")
 			}
-			return own(policyCheck(c.Context(), sh, files, from, a, output.value, newPainter(colour.value, sh.out)))
+			return own(policyCheck(c.Context(), sh, append(files, args...), from, a, output.value, newPainter(colour.value, sh.out)))
 		},
 	}
 	addFiles(c, &files)

@@ -137,9 +137,14 @@ func (h *heard) findings(said []finding.Finding) (out []finding.Finding) {
 			out = append(out, finding.Finding{Check: serverCheck, Severity: finding.Warning, Message: "the API server warns: " + text})
 		}
 	}
+	return append(out, h.refusals(said, spoke)...)
+}
+
+// refusals are why the API server, or a webhook behind it, does not take the job.
+func (h *heard) refusals(said []finding.Finding, spoke func(check string) bool) (out []finding.Finding) {
 	status, ok := errors.AsType[*apierrors.StatusError](h.err)
 	if !ok || mayNot(h.err) || status.ErrStatus.Code >= 500 || status.ErrStatus.Code == 429 {
-		return out
+		return nil
 	}
 	if apierrors.IsNotFound(h.err) && (status.ErrStatus.Details == nil || status.ErrStatus.Details.Name == "") {
 		return append(out, finding.Finding{

@@ -82,6 +82,9 @@ func (f *inputFlags) sources(ctx context.Context, sh *shell, args []string, held
 		}
 		found, err := manifest.Sources([]string{name}, sh.in)
 		if err != nil {
+			if word, called, ok := strings.Cut(name, "/"); ok && kindCalled(word) != nil && !strings.Contains(called, "/") {
+				return nil, usagef("%s is a job of the cluster; expected a file, or: kubectl get %s -o yaml | %s check -f -", name, name, sh.name)
+			}
 			return nil, err
 		}
 		for _, s := range found {

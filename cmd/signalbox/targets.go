@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,11 @@ import (
 type target struct {
 	kind *kinds.Kind // nil: a pod
 	name string
+	any  bool // of a kind that nobody named
 }
+
+// plainName is a name without a kind: what has a dot or an upper-case letter is a file, or a slip.
+var plainName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 var podWords = []string{"pod", "pods", "po"}
 
@@ -57,22 +62,49 @@ func readTargets(args []string) ([]target, error) {
 			out = append(out, target{name: name})
 			continue
 		}
+		if plainName.MatchString(arg) && kindCalled(arg) == nil {
+			out = append(out, target{name: arg, any: true})
+			continue
+		}
 		kind, name, err := collect.Resolve(kinds.All(), arg)
 		if err != nil {
-			return nil, usagef("%s%s", oneLine(err.Error()), hint(arg))
+			return nil, unresolved(arg)
 		}
-		out = append(out, target{kind, name})
+		out = append(out, target{kind: kind, name: name})
 	}
 	return out, nil
+}
+
+// unresolved is the error about what is no KIND/NAME.
+func unresolved(arg string) error {
+	_, _, err := collect.Resolve(kinds.All(), arg)
+	return usagef("%s%s", oneLine(err.Error()), hint(arg))
+}
+
+// readNamed is readTargets where a name alone says too little.
+func readNamed(args []string) ([]target, error) {
+	out, err := readTargets(args)
+	for _, t := range out {
+		if t.any {
+			return nil, unresolved(t.name)
+		}
+	}
+	return out, err
+}
+
+// kindWords are the kinds of jobs as they are typed.
+func kindWords() []string {
+	var out []string
+	for _, k := range kinds.All() {
+		out = append(out, strings.ToLower(k.Name))
+	}
+	return out
 }
 
 // hint is what somebody may mean whose argument is no KIND/NAME.
 func hint(arg string) string {
 	word, name, ok := strings.Cut(arg, "/")
-	var names []string
-	for _, k := range kinds.All() {
-		names = append(names, strings.ToLower(k.Name))
-	}
+	names := kindWords()
 	switch {
 	case !ok && kindCalled(arg) != nil:
 		return "; a kind needs a name"
@@ -98,7 +130,12 @@ func (c *liveCluster) caseOf(ctx context.Context, sh *shell, t target) (diagnose
 	from := c.collector(ctx, sh, p)
 	if t.kind == nil {
 		var err error
-		if t, err = c.jobOfPod(ctx, t.name); err != nil {
+		if t.any {
+			t, err = c.jobCalled(ctx, t.name)
+		} else {
+			t, err = c.jobOfPod(ctx, t.name)
+		}
+		if err != nil {
 			return diagnose.Case{}, err
 		}
 	}
@@ -144,6 +181,36 @@ func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResourc
 	return out
 }
 
+// jobCalled is the job of a name, of whatever kind; else the job of the pod of that name. Jobs
+// that one of the others was made of do not count.
+func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error) {
+	var found []target
+	for _, k := range kinds.All() {
+		for _, gvr := range c.resources(k) {
+			o, err := c.objects.Resource(gvr).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
+			if err == nil && !isPart(o) {
+				found = append(found, target{kind: k, name: name})
+			}
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		t, err := c.jobOfPod(ctx, name)
+		if code := (*exit)(nil); errors.As(err, &code) {
+			return t, usagef("no job and no pod of one is called %q in namespace %s; expected KIND/NAME, for example pytorchjob/train, or for a log that does exist: --log %s", name, c.namespace, name)
+		}
+		return t, err
+	case 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, t := range found {
+		names = append(names, strings.ToLower(t.kind.Name)+"/"+name)
+	}
+	return target{}, usagef("%d jobs are called %q in namespace %s; expected %s", len(found), name, c.namespace, orList(names))
+}
+
 // mostOwners bounds the way from a pod to its job: pod, Job, JobSet, TrainJob.
 const mostOwners = 8
 
@@ -163,7 +230,7 @@ func (c *liveCluster) jobOfPod(ctx context.Context, name string) (target, error)
 		if k == nil {
 			break
 		}
-		found = target{k, owner.Name}
+		found = target{kind: k, name: owner.Name}
 		above, err := c.objects.Resource(gvk.GroupVersion().WithResource(k.Resource)).Namespace(c.namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 		if err != nil {
 			break // the job below is found already

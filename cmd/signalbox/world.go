@@ -37,6 +37,7 @@ type worldFlags struct {
 	fix      bool     // exact remedies are looked for
 	cures    bool     // and for each finding by itself, because the format has a place for it
 	require  bool     // an answer without a cluster is none
+	disable  []string // checks that are not wanted this time
 	settings string   // file of the configuration; only what it says of checks counts
 	folders  []string // of policies
 	sources  []fs.FS  // what is in them, once open
@@ -87,6 +88,7 @@ type world struct {
 	silent    string            // why a cluster that is configured was not looked at
 	asks      bool              // nothing was listed, because Signalbox in the cluster is asked
 	questions []*question       // what the cluster said of the jobs in a dry run
+	disable   []string          // checks that are not wanted, whoever runs them
 	fitOnly   bool              // nothing is asked but whether the jobs fit
 	nodeless  bool              // nodes may not be listed, so the webhook of the cluster is asked whether the job fits
 	now       time.Time         // when it is asked
@@ -110,7 +112,7 @@ func (f *worldFlags) open(ctx context.Context, sh *shell, in *input) (*world, er
 
 // openFor is open; fitOnly says that nothing is asked but whether the jobs fit.
 func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly bool) (*world, error) {
-	w := &world{fitOnly: fitOnly, namespace: "default", quotes: in.quotes, now: sh.now()}
+	w := &world{fitOnly: fitOnly, disable: f.disable, namespace: "default", quotes: in.quotes, now: sh.now()}
 	if ns := *f.kube.Namespace; ns != "" {
 		w.namespace, w.forced = ns, true
 	}
@@ -121,6 +123,7 @@ func (f *worldFlags) openFor(ctx context.Context, sh *shell, in *input, fitOnly 
 			return nil, usagef("%w", err)
 		}
 	}
+	settings.Checks.Disable = append(settings.Checks.Disable, f.disable...)
 	as, err := tune(settings.Checks)
 	if err != nil {
 		return nil, err
@@ -207,7 +210,7 @@ func (f *worldFlags) view(ctx context.Context, sh *shell, w *world, in *input) (
 		}
 		return v, true, err
 	}
-	if v.View, w.skipped, err = w.live.gather(ctx, sh.now(), p); err != nil {
+	if v.View, w.skipped, err = w.live.look(ctx, sh.now(), p); err != nil {
 		return v, false, err
 	}
 	w.nodeless = slices.ContainsFunc(w.skipped, func(s preflight.Skip) bool { return s.Check == "nodes" })

@@ -149,6 +149,8 @@ func (f finding) annotations() map[string]string {
 		out[Warned] = f.warned.text()
 	}
 	analysis := strings.TrimSpace(strings.Join(append([]string{r.Analysis}, r.Remarks...), " ")) + f.warned.sentence()
+	// kubectl describe cuts each line at 140 characters (kubectl pkg/describe, maxAnnotationLen): what is not shown has its own.
+	analysis = strings.ReplaceAll(analysis, " Not shown: ", "\nNot shown: ")
 	if r.Story != nil {
 		// The rules' text comes first and is never shortened for the model's.
 		room := 2560 - len(analysis) - len(r.Story.Model) - 40

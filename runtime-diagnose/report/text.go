@@ -117,7 +117,7 @@ func whoActs(root *Cause) string {
 }
 
 func headline(r Report) string {
-	name := "no job"
+	name := "the files"
 	if r.Job.Name != "" {
 		name = r.Job.String()
 	}

@@ -37,6 +37,7 @@ type settings struct {
 	pprof, heap string
 	onlyWebhook bool
 	gatekeeper  bool
+	shell       bool
 	root        string
 }
 
@@ -53,6 +54,7 @@ func main() {
 	flag.StringVar(&s.heap, "memprofile", "", "`file` for a profile of its memory at the end")
 	flag.BoolVar(&s.onlyWebhook, "webhook-only", false, "leave the controller out; an installation runs both in one process")
 	flag.BoolVar(&s.gatekeeper, "gatekeeper", true, "measure Gatekeeper, too; it is in bin/controlplane")
+	flag.BoolVar(&s.shell, "shell", false, "only what check and fit in a shell cost: asked of the installation, and listing without one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -80,6 +82,9 @@ func run(ctx context.Context, s settings) (err error) {
 	}
 	fmt.Fprintf(os.Stderr, "filled in %s\n", time.Since(begun).Round(time.Second))
 
+	if s.shell {
+		return shellOnly(ctx, plane, s)
+	}
 	job, err := sample(filepath.Join(s.root, "config", "samples", "pytorchjob.yaml"))
 	if err != nil {
 		return err

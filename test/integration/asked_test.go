@@ -1,0 +1,79 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/signalbox-dev/signalbox/test/cluster"
+	"github.com/signalbox-dev/signalbox/test/line"
+)
+
+// A shell asks the installation by one dry run of the job. The account of the installation asks the API server whether
+// who asks may list nodes: only then their names are in the answer.
+var _ = Describe("A shell where Signalbox is installed", Ordered, func() {
+	var own *line.Line
+	var program, job string
+
+	run := func(args ...string) (int, string) {
+		GinkgoHelper()
+		var said bytes.Buffer
+		cmd := exec.Command(program, args...)
+		cmd.Stdout, cmd.Stderr = &said, &said
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+own.Kubeconfig())
+		_ = cmd.Run() // the exit code is looked at
+		return cmd.ProcessState.ExitCode(), said.String()
+	}
+
+	BeforeAll(func(ctx SpecContext) {
+		var err error
+		program, err = gexec.Build("github.com/signalbox-dev/signalbox/cmd/signalbox")
+		Expect(err).NotTo(HaveOccurred())
+		own, err = line.Start(context.Background(), line.Options{Parts: cluster.TrainingOperator, Nodes: line.Pools(), Progress: GinkgoWriter})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() error { return own.Stop() })
+		Expect(own.CreateNamespace(ctx, "cli", nil)).To(Succeed())
+		job = filepath.Join(GinkgoT().TempDir(), "job.yaml")
+		Expect(os.WriteFile(job, []byte(plainJob), 0o600)).To(Succeed())
+		role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "authors"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"kubeflow.org"}, Resources: []string{"pytorchjobs"}, Verbs: []string{"create"}}}}
+		_, err = own.Clientset().RbacV1().Roles("cli").Create(ctx, role, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		_, err = own.Clientset().RbacV1().RoleBindings("cli").Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "authors"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "authors"},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "author"}},
+		}, metav1.CreateOptions{})
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	It("names nodes to who may list them", func() {
+		code, said := run("fit", job)
+		Expect(code).To(Equal(0), said)
+		Expect(said).To(ContainSubstring("what Signalbox in the cluster answers; --ask=never lists nodes and pods instead"))
+		Expect(said).To(MatchRegexp(`plan +2 Workers on `))
+		Expect(said).NotTo(ContainSubstring("the cluster is listed"))
+	})
+
+	It("answers who may only create the job, and names no node", func() {
+		code, said := run("fit", job, "--as", "author")
+		Expect(code).To(Equal(0), said)
+		Expect(said).To(ContainSubstring("without the names of nodes, which are for who may list them"))
+		Expect(said).NotTo(ContainSubstring("plan"))
+	})
+
+	It("does not know where the job may not even be created", func() {
+		code, said := run("fit", job, "--as", "stranger")
+		Expect(code).To(Equal(4), said)
+		Expect(said).To(ContainSubstring("you may not create a PyTorchJob in namespace cli"))
+	})
+})
