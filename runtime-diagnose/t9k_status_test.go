@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,7 +20,7 @@ func TestWhatAStatusOfT9kSaysWithoutPods(t *testing.T) {
 	const worker = "worker: {replicas: 2, template: {spec: {containers: [{name: worker, image: x}]}}}"
 	const launched = "ssh: {sshdPath: /usr/sbin/sshd}, launcher: {image: x}, " + worker
 	for name, tc := range map[string]struct{ kind, spec, status, says, not string }{
-		"an operator that does not know has answered": {"ColossalAIJob", launched, "{phase: Unknown}", "the operator does not know how it stands", "nothing acts"},
+		"an operator that does not know has answered": {"ColossalAIJob", launched, "{phase: Unknown}", "The operator does not know how it stands.", "says that the operator"},
 		"workers of DeepSpeed that were started again": {
 			"DeepSpeedJob", worker, "{phase: Running, tasks: [{type: worker, restartCount: 2}]}", "The operator started pods of role worker again 2 times.", "rejoin",
 		},
@@ -31,6 +32,21 @@ func TestWhatAStatusOfT9kSaysWithoutPods(t *testing.T) {
 		},
 		"success that was cleaned up": {
 			"ColossalAIJob", launched + ", runPolicy: {cleanUpWorkers: true}", "{phase: Succeeded}", "cleanUpWorkers is on", "nothing acts",
+		},
+		"a replica that failed, in the condition alone": {
+			"ColossalAIJob", launched, `{phase: Running, conditions: [{type: ReplicaFailure, status: "True", message: worker-1 exited}]}`, "condition ReplicaFailure is True: worker-1 exited", "too little was seen",
+		},
+		"a replica that failed, in aggregate alone": {
+			"ColossalAIJob", launched, "{phase: Running, aggregate: {running: 2, failed: 1}}", "the operator's aggregate counts 1 failed replica, and no pod that failed is there", "too little was seen",
+		},
+		"all that aggregate counts is told": {
+			"ColossalAIJob", launched, "{phase: Running, aggregate: {running: 1, unknown: 1, deleted: 1}}", "The operator's aggregate counts 1 running, 1 unknown, 1 deleted; no pod of the job exists.", "1 failed",
+		},
+		"pods that tasks names were made": {
+			"ColossalAIJob", launched, "{phase: Pending, tasks: [{type: worker, status: [{name: train-worker-0, phase: Pending, uid: a}]}]}", "0 of 3 pods exist", "makes no pods",
+		},
+		"a worker that is another pod": {
+			"ColossalAIJob", launched, "{phase: Running, tasks: [{type: worker, replicas: [{name: train-worker-0, phase: Running, uid: a}]}]}", "pod train-worker-0 is another than the one that the operator lists", "healthy\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +62,14 @@ func TestWhatAStatusOfT9kSaysWithoutPods(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := diagnose.Diagnose(t.Context(), diagnose.Case{Job: j, Kind: k, State: k.State(u), Now: noon}, catalog(t), diagnose.Options{})
+			var pods []corev1.Pod
+			if name == "a worker that is another pod" {
+				pods = []corev1.Pod{{
+					ObjectMeta: metav1.ObjectMeta{Name: "train-worker-0", UID: "b", Labels: map[string]string{"colossalaijob": "train", "colossalaijob-replica": "train-worker-0"}},
+					Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+				}}
+			}
+			r := diagnose.Diagnose(t.Context(), diagnose.Case{Job: j, Kind: k, State: k.State(u), Pods: pods, Now: noon}, catalog(t), diagnose.Options{})
 			if text := diagnose.Text(r); !strings.Contains(text, tc.says) || strings.Contains(text, tc.not) {
 				t.Errorf("want %q and not %q in:\n%s", tc.says, tc.not, text)
 			}

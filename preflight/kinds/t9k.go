@@ -233,7 +233,11 @@ func t9kState(u *unstructured.Unstructured) State {
 		return State{Reason: phase, Message: "the operator does not know how it stands"}
 	}
 	if p, known := t9kPhases[phase]; known {
-		s, _ := decide(all, []verdict{{"ReplicaFailure", p}, {"Paused", p}, {"Running", p}, {"Initialized", p}, {"Initializing", p}})
+		says := []verdict{{"ReplicaFailure", p}, {"Paused", p}, {"Running", p}, {"Initialized", p}, {"Initializing", p}}
+		if p == Succeeded { // what it says when it is over, not what it said when it began
+			says = []verdict{{"Completed", p}}
+		}
+		s, _ := decide(all, says)
 		s.Phase = p
 		if phase == "Resuming" {
 			s.Reason, s.Message = phase, "it resumes after a pause"

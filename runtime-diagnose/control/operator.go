@@ -19,7 +19,7 @@ import (
 // ReadStatuses reads what the conditions of objects between the job and its pods say, and what the job's own
 // status says of single pods.
 func ReadStatuses(c *evidence.Bundle, pods []Pod, catalog *signature.Catalog) []evidence.Observation {
-	return slices.Concat(readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readExitInMessage(c, pods), readPodGroup(c, catalog))
+	return slices.Concat(readObjects(c, catalog), readFramework(c), readFrameworkMessages(c, pods, catalog), readT9k(c, pods), readT9kWhole(c, pods), readExitInMessage(c, pods), readPodGroup(c, catalog))
 }
 
 // exitInMessage is an operator's word on how one replica ended: "worker-0 exited with code 137", "launcher

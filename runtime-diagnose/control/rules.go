@@ -9,8 +9,8 @@ import (
 
 // Rules lists what this package can find by structure, for reference pages.
 func Rules() []*signature.Signature {
-	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+20)
-	rules = append(rules, Silent, Podless, Stuck, Deleted, ruleOwn128, AgainAndAgain, ReplicaLost, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
+	rules := make([]*signature.Signature, 0, len(reasonRules)+len(exitRules)+2*len(paiRuntimeCodes)+21)
+	rules = append(rules, Silent, Podless, Stuck, Deleted, ruleOwn128, AgainAndAgain, ReplicaLost, GangShort, ruleOOM, ruleChildOOM, ruleNodeNotReady, ruleUnschedulableOther, ruleGated,
 		ruleNodeLeaving, ruleNodeUpgrade, ruleDriverUpgrade, ruleMIG, ruleDevicesMissing, ruleDeviceTainted, ruleDeviceCordoned, ruleRounds, ruleQueueEvicted, ruleNotReady)
 	for _, s := range schedulingRules {
 		rules = append(rules, s.rule)

@@ -27,6 +27,9 @@ func Unanswered(c *evidence.Bundle) (ref job.Ref, since time.Time, ok bool) {
 	if counts, _, _ := unstructured.NestedMap(c.Job.Source.Object, "status", "aggregate"); len(counts) > 0 {
 		return job.Ref{}, time.Time{}, false // it has made pods, by its own count
 	}
+	if listsPods(c.Job.Source) {
+		return job.Ref{}, time.Time{}, false
+	}
 	if c.State.Phase == kinds.PhaseUnknown && c.State.Message != "" {
 		return job.Ref{}, time.Time{}, false // it has answered, if only that it does not know
 	}

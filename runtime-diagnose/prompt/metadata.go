@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signalbox-dev/signalbox/preflight/kinds"
+	"github.com/signalbox-dev/signalbox/preflight/words"
 	diagnose "github.com/signalbox-dev/signalbox/runtime-diagnose"
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
@@ -123,9 +124,12 @@ func (v roleView) lines(items []evidence.Item) []string {
 		}
 	}
 	if n := unwell - mostPods; n > 0 {
-		out = append(out, fmt.Sprintf("%d more pods of the role are not well", n))
+		out = append(out, fmt.Sprintf("%d more pod%s of the role %s not well", n, words.S(n), words.Is(n)))
 	}
-	if well > 0 {
+	switch {
+	case well == 1:
+		out = append(out, "1 other pod of the role runs and is ready, or has ended well")
+	case well > 1:
 		out = append(out, fmt.Sprintf("%d other pods of the role run and are ready, or have ended well", well))
 	}
 	return out

@@ -282,7 +282,7 @@ func TestPodsOfARoleAreToldOneByOne(t *testing.T) {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 	v.pods = append(v.pods, pod("w-5", corev1.PodRunning, corev1.ConditionFalse))
-	if got := v.lines(items); !slices.Contains(got, "1 more pods of the role are not well") || slices.Contains(got, "w-5: Running, not ready") {
+	if got := v.lines(items); !slices.Contains(got, "1 more pod of the role is not well") || slices.Contains(got, "w-5: Running, not ready") {
 		t.Errorf("a sixth that is not well: %q", got)
 	}
 }

@@ -267,10 +267,10 @@ func (d *draft) remarkAggregate(source map[string]any) {
 	counts, _, _ := unstructured.NestedMap(source, "status", "aggregate")
 	var parts []string
 	alive := int64(0)
-	for _, key := range []string{"creating", "pending", "running", "failed"} {
+	for _, key := range []string{"creating", "pending", "running", "succeeded", "failed", "unknown", "deleted"} {
 		if n, _ := control.Number(counts[key]); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, key))
-			if key != "failed" {
+			if key == "creating" || key == "pending" || key == "running" || key == "unknown" {
 				alive += n
 			}
 		}

@@ -37,7 +37,13 @@ func (d *draft) sayCause(r *Report) {
 	if r.Root == nil {
 		r.Error = d.subject() + " failed, and nothing that was read says why"
 		r.Analysis = "What was seen names no cause."
-		if d.State.Message != "" {
+		switch {
+		case d.State.Phase == kinds.Succeeded:
+			r.Error = d.subject() + " succeeded by its operator's word, and its log says otherwise"
+			if len(d.Answer.Effects) > 0 {
+				r.Error = d.subject() + " succeeded by its operator's word, but " + lowerFirst(d.Answer.Effects[0].Signature.Title)
+			}
+		case d.State.Message != "":
 			r.Error = d.subject() + " failed: " + words.OneLine(d.State.Message, 200)
 			r.Analysis = "That is the operator's word; nothing else that was read names a cause."
 		}
@@ -313,7 +319,7 @@ func (d *draft) whyHealthy(r *Report) string {
 		fmt.Fprintf(&b, "; %s no failure", logsHold(len(d.Logs)))
 	}
 	if n := len(d.Answer.Aside); n > 0 {
-		fmt.Fprintf(&b, " (%d passing or harmless messages)", n)
+		fmt.Fprintf(&b, " (%d passing or harmless message%s)", n, words.S(n))
 	}
 	return b.String() + "."
 }
@@ -325,7 +331,7 @@ func (d *draft) whyUnknown(r *Report) string {
 	case d.State.Phase == kinds.Succeeded && d.unverifiedSuccess():
 		return "The operator says it succeeded, but a launcher ends with 0 even when training failed, and its log could not be read: not verified."
 	case d.State.Phase == kinds.PhaseUnknown && d.State.Message != "":
-		return "The operator says that " + d.State.Message + "." + d.whatShowsHealth(r)
+		return strings.ToUpper(d.State.Message[:1]) + d.State.Message[1:] + "." + d.whatShowsHealth(r)
 	case len(d.Seen.Pods) == 0 && len(d.Logs) == 0 && len(d.Events) == 0:
 		return "Nothing was there to read: no pod, no event, no log."
 	case len(r.Hypotheses) > 0:

@@ -14,13 +14,22 @@ import (
 	"github.com/signalbox-dev/signalbox/runtime-diagnose/evidence"
 )
 
+// whySuspended is the operator's message, where it says more than that.
+func (d *draft) whySuspended() string {
+	message := strings.Trim(d.State.Message, ". ")
+	if message == "" || d.State.Phase != kinds.Suspended || strings.EqualFold(message, "suspended") {
+		return ""
+	}
+	return " " + message + "."
+}
+
 // waiting says why a job has not started, with numbers.
 func (d *draft) waiting() string {
 	if d.State.Stopped() {
 		return strings.TrimRight("stopped: somebody asked for it. "+d.State.Message, ". ") + "."
 	}
 	if d.Job != nil && d.Job.Suspended || d.State.Phase == kinds.Suspended {
-		return strings.TrimRight("suspended: it asks for no pods now. "+d.State.Message, ". ") + "."
+		return "suspended: it asks for no pods now." + d.whySuspended()
 	}
 	if d.State.Phase == kinds.Succeeded || d.State.Phase == kinds.Failed {
 		return ""

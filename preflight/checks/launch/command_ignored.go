@@ -24,7 +24,8 @@ var commandIgnored = &check.Check{
 			}
 			for _, key := range []string{"command", "args"} {
 				if words, _ := c[key].([]any); len(words) > 0 {
-					p.Reportf(containers.Index(i).Child(key), "the %s of container %s (%s) never runs: the operator starts sshd in its place", key, c["name"], facts.Count(len(words), "word"))
+					runs := map[string]string{"command": "runs", "args": "run"}[key]
+					p.Reportf(containers.Index(i).Child(key), "the %s of container %s (%s) never %s: the operator starts sshd in its place", key, c["name"], facts.Count(len(words), "word"), runs)
 				}
 			}
 		}

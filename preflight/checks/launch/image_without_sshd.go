@@ -59,12 +59,15 @@ func startsOnlySSHD(c *corev1.Container) bool {
 	return len(c.Command) > 0 && strings.HasSuffix(c.Command[0], "/sshd")
 }
 
-// bareImages are images of Docker Hub whose Dockerfiles install no openssh-server
+// bareImages are images of Docker Hub and NGC that have no openssh-server: their Dockerfiles install none
 // (github.com/docker-library/official-images; gitlab.com/nvidia/container-images/cuda;
-// github.com/pytorch/pytorch Dockerfile; github.com/tensorflow/tensorflow tools/dockerfiles).
+// github.com/pytorch/pytorch Dockerfile; github.com/tensorflow/tensorflow tools/dockerfiles);
+// NGC's PyTorch has no sshd by the report of those whose MPIJobs ended so with 25.06-py3
+// (https://github.com/NVIDIA/cloudai/issues/720), and mpi-operator's maintainers install it on top of
+// 23.05-py3 (https://github.com/kubeflow/mpi-operator/issues/580).
 var bareImages = []string{
 	"alpine", "busybox", "debian", "python", "ubuntu", "rockylinux", "almalinux", "fedora", "continuumio/miniconda3", "condaforge/miniforge3",
-	"nvidia/cuda", "pytorch/pytorch", "tensorflow/tensorflow",
+	"nvidia/cuda", "pytorch/pytorch", "tensorflow/tensorflow", "nvcr.io/nvidia/pytorch",
 }
 
 // bareImage names the published image that has no sshd; a copy in another registry may be

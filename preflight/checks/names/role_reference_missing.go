@@ -13,7 +13,7 @@ import (
 var roleReferenceMissing = &check.Check{
 	Name:     "role-reference-missing",
 	Title:    "the job speaks of a role that it does not have",
-	Remedy:   "Name a role that the job has; dependsOn takes only those above.",
+	Remedy:   "Name a role that the job has.",
 	Severity: finding.Error, Since: "0.1",
 	Where: func(o *kinds.Operator) bool { return o.DependsOn || o.TypeLists != nil },
 	Needs: check.Whole,
