@@ -47,16 +47,16 @@ func whatIsNotWellStandsOnTheJob(objects func() dynamic.Interface) {
 			condition(ctx, objects(), pytorchJobs, job.GetName(), "Running", "PyTorchJobRunning")
 		}),
 		Entry("of a node that is lost", "lost", controller.Error, "gone-1", func(ctx context.Context, job *unstructured.Unstructured) {
-			lostNode(ctx, "gone-1")
+			node(ctx, "gone-1", metav1.ConditionUnknown, "Kubelet stopped posting node status.")
 			createPod(ctx, job, "master", runs)
 			bind(ctx, createPod(ctx, job, "worker", func(*corev1.Pod) {}), "gone-1", unready)
 			condition(ctx, objects(), pytorchJobs, job.GetName(), "Running", "PyTorchJobRunning")
 		}),
-		Entry("of a pod that somebody deleted", "deleted", controller.Error, "deleted-worker-0 (Worker 0, node gone-2): the pod was deleted while it ran", func(ctx context.Context, job *unstructured.Unstructured) {
-			lostNode(ctx, "gone-2")
+		Entry("of a pod that somebody deleted", "deleted", controller.Error, "deleted-worker-0 (Worker 0, node here): the pod was deleted while it ran", func(ctx context.Context, job *unstructured.Unstructured) {
+			node(ctx, "here", metav1.ConditionTrue, "kubelet is posting ready status")
 			createPod(ctx, job, "master", runs)
 			worker := createPod(ctx, job, "worker", func(*corev1.Pod) {})
-			bind(ctx, worker, "gone-2", runs)
+			bind(ctx, worker, "here", runs)
 			condition(ctx, objects(), pytorchJobs, job.GetName(), "Running", "PyTorchJobRunning")
 			Expect(plane.Clientset().CoreV1().Pods(diagnosing).Delete(ctx, worker.Name, metav1.DeleteOptions{})).To(Succeed())
 			setStatus(ctx, worker, func(p *corev1.Pod) {
@@ -119,15 +119,15 @@ func bind(ctx context.Context, p *corev1.Pod, node string, is func(*corev1.Pod))
 	setStatus(ctx, p, is)
 }
 
-// lostNode is a node whose kubelet has stopped to answer.
-func lostNode(ctx context.Context, name string) {
+// node is a node of which its kubelet, or the node controller in its place, says whether it is ready.
+func node(ctx context.Context, name string, ready metav1.ConditionStatus, why string) {
 	GinkgoHelper()
 	nodes := plane.Clientset().CoreV1().Nodes()
 	n, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func(ctx SpecContext) error { return nodes.Delete(ctx, name, metav1.DeleteOptions{}) })
 	n.Status.Conditions = []corev1.NodeCondition{{
-		Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status.", LastTransitionTime: metav1.Now(),
+		Type: corev1.NodeReady, Status: corev1.ConditionStatus(ready), Reason: "NodeStatus" + string(ready), Message: why, LastTransitionTime: metav1.Now(),
 	}}
 	_, err = nodes.UpdateStatus(ctx, n, metav1.UpdateOptions{})
 	Expect(err).NotTo(HaveOccurred())
