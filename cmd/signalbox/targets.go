@@ -186,12 +186,13 @@ func (c *liveCluster) resources(k *kinds.Kind) (out []schema.GroupVersionResourc
 func (c *liveCluster) jobCalled(ctx context.Context, name string) (target, error) {
 	var found []target
 	for _, k := range kinds.All() {
-		for _, gvr := range c.resources(k) {
-			o, err := c.objects.Resource(gvr).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
-			if err == nil && !isPart(o) {
-				found = append(found, target{kind: k, name: name})
-			}
-			break
+		served := c.resources(k)
+		if len(served) == 0 {
+			continue
+		}
+		o, err := c.objects.Resource(served[0]).Namespace(c.namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && !isPart(o) {
+			found = append(found, target{kind: k, name: name})
 		}
 	}
 	switch len(found) {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -58,10 +59,10 @@ func TestOnlyRelevantPodsAreFollowed(t *testing.T) {
 	}
 	source := watch.NewFake()
 	from := relevantPods(toolscache.ToListerWatcherWithContext(&toolscache.ListWatch{
-		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &corev1.PodList{Items: []corev1.Pod{*of("a", ""), *of("b", "train"), *of("c", "")}}, nil
 		},
-		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return source, nil },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return source, nil },
 	}), relevance(kinds.All()))
 
 	list, err := from.ListWithContext(t.Context(), metav1.ListOptions{})
