@@ -79,7 +79,7 @@ func bundled(t *testing.T, archive *txtar.Archive, at, text string) diagnose.Cas
 			if err != nil {
 				t.Fatal(err)
 			}
-			return strings.Trim(string(quoted), `"`)
+			return string(quoted[1 : len(quoted)-1])
 		})
 		name := filepath.Join(dir, f.Name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

@@ -98,7 +98,7 @@ func parseJSON(text string) (Answer, bool) {
 	}{{"healthy", &a.Healthy}, {"error", &a.Error}, {"analysis", &a.Analysis}, {"solution", &a.Solution}} {
 		for _, spelled := range []string{f.name, strings.ToUpper(f.name[:1]) + f.name[1:]} {
 			if v, ok := raw[spelled]; ok && *f.into == "" {
-				*f.into = plain(v)
+				*f.into = Clean(plain(v)) // JSON may hide marks behind escapes
 			}
 		}
 	}

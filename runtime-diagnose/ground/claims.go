@@ -59,6 +59,9 @@ func (g *grounds) support(cites []evidence.ID) string {
 func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 	support := g.support(cites)
 	flat := strings.ToLower(squeeze(support))
+	if g.copied(body, cites) {
+		return Copied
+	}
 	plain := body
 	for _, m := range quotation.FindAllStringSubmatch(body, -1) {
 		q := squeeze(strings.Join(m[1:], ""))
@@ -116,6 +119,27 @@ func (g *grounds) entails(body string, cites []evidence.ID) Reason {
 		return NoCitation // nothing in it can be held against anything
 	}
 	return g.direction(plain, cites)
+}
+
+// mostCopied is how many words in a row a claim may have of a line that the rules do not rest on: an explanation has
+// words of its own, and quotes in quotation marks.
+const mostCopied = 6
+
+// copied says whether a claim repeats, as if it said so itself, a line of a log or an event that no rule rests on.
+func (g *grounds) copied(body string, cites []evidence.ID) bool {
+	said := strings.Fields(quotation.ReplaceAllString(body, " | "))
+	for _, id := range cites {
+		if slices.Contains(g.Root, id) || slices.Contains(g.Effects, id) {
+			continue
+		}
+		line := " " + squeeze(g.items[id].Text) + " "
+		for i := 0; i+mostCopied <= len(said); i++ {
+			if strings.Contains(line, " "+strings.Join(said[i:i+mostCopied], " ")+" ") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // turned says whether a claim says the opposite of its evidence.

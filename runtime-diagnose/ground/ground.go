@@ -55,6 +55,7 @@ const (
 	Name        Reason = "a name that its evidence does not hold"
 	Member      Reason = "a rank that its evidence is not of"
 	Word        Reason = "says more than its evidence"
+	Copied      Reason = "repeats a line that the rules do not rest on"
 	Topic       Reason = "about something else than its evidence"
 	Contradicts Reason = "contradicts the finding"
 	Reversed    Reason = "turns cause and consequence round"
@@ -115,9 +116,13 @@ type grounds struct {
 
 func newGrounds(s Shown) *grounds {
 	g := &grounds{Shown: s, items: map[evidence.ID]evidence.Item{}}
-	for _, item := range s.Items {
-		item.Text = Clean(item.Text)
+	g.Items = slices.Clone(s.Items)
+	for i, item := range g.Items {
+		if item.Text = Clean(item.Text); addressed.MatchString(item.Text) || markup.MatchString(item.Text) && chat.MatchString(item.Text) {
+			item.Text = "" // a text that speaks to a model supports nothing
+		}
 		g.items[item.ID] = item
+		g.Items[i] = item
 	}
 	return g
 }
@@ -198,9 +203,9 @@ func (g *grounds) supports(s string) ([]evidence.ID, Reason) {
 	})
 	body = strings.TrimSpace(strings.TrimLeft(body, " \t>*-•#"))
 	switch {
-	case commands(body):
+	case commands(body), markup.MatchString(body), encoded(body):
 		return nil, Command
-	case asks.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
+	case orders.MatchString(body), asks.MatchString(body), imperative.MatchString(strings.TrimLeft(body, "0123456789.) ")), imperativeIn.MatchString(body), strings.HasSuffix(body, "?"):
 		return nil, Order
 	case !g.Healthy && well.MatchString(failing.ReplaceAllString(exhausted.ReplaceAllString(body, "exhausted"), "failed")):
 		return nil, Contradicts
@@ -263,6 +268,28 @@ func (g *grounds) find(body string) []evidence.ID {
 
 // chat are the marks and words by which a text speaks to a model or for one.
 var chat = regexp.MustCompile(`(?i)<\|?/?(?:im_start|im_end|system|endoftext|assistant|user)\b|\[/?INST\]|^\W{0,4}(?:system|assistant|user|human|developer)\s*[:：]|\b(?:previous|prior|above|earlier|all) instructions?\b|\b(?:language model|as an ai|llm|nominate[ds]?|nomination)\b|\b(?:healthy|solution|analysis)\s*[:：]|\byou (?:must|should|are now|have to|need to)\b|\b(?:job|run|training) is (?:healthy|fine|well)\b|忽略.{0,8}指令|提名`)
+
+// addressed are the words and marks by which a text speaks to a model, whoever's log it stands in.
+var addressed = regexp.MustCompile(`(?i)<\|?/?(?:im_start|im_end|endoftext)\b|\[/?INST\]|<<SYS>>|</?(?:invoke|function_calls?|tool_calls?)\b|"(?:role|tool_calls?|function_call)"\s*:|` +
+	`^\W{0,4}(?:assistant|human)\s*[:：]|\b(?:ignore|forget|disregard|override|new|previous|prior|above|earlier|all|follow|these|system|hidden) (?:\w+ ){0,3}?(?:instructions?|prompts?)\b|` +
+	`\b(?:large |big )?language models?\b|\bLLMs?\b|\b(?:an|as an|to|for|dear|the|any|attention|hey) AI\b|\bAI (?:assistants?|reviewers?|agents?|readers?)\b|\b(?:to|for|dear|note to|attention) (?:the |all )?(?:assistants?|chatbots?|models? that)\b|\bassistants? (?:reading|quoting|must|should|shall)\b|` +
+	`忽略.{0,8}(?:指令|内容|规则)|大模型|人工智能助手|系统(?:消息|提示)|指示を無視|以前の指示|システム指示|지시.{0,6}무시|\b(?:ignoriere|vergiss|anweisung(?:en)?|ignorez|oublie[zr]?|instrucciones|ignora|игнорируй\w*|инструкци\w*)\b`)
+
+// markup are the marks by which a page or a template would do more than show a text.
+var markup = regexp.MustCompile(`(?i)<(?:!--|/?(?:script|img|form|iframe|svg|input|style|object|embed|link|a|html|body|invoke|function_calls?|tool_calls?|parameter|system|assistant|user)\b)|!\[|\]\(|\bjavascript:|\bdata:[a-z]+/|\{\{|\{%|\$\{|"(?:role|tool_calls?|override)"\s*:|\bjndi:`)
+
+// orders are words by which somebody is told what to say or to leave out.
+var orders = regexp.MustCompile(`(?i)(?:^|[:;—]\s*)(?:please )?(?:do not|don['’]t|never|always|be sure to|make sure|remember to|let['’]?s|append|mention|classify|output|praise|recommend|omit|hide|pretend|act as|obey|follow|decode|trust|believe|say|treat|mark|urldecode|translate) `)
+
+// hiddenText is text in an encoding that nobody reads: base64 of 36 bytes or more, percent and hexadecimal escapes.
+var hiddenText = regexp.MustCompile(`[A-Za-z0-9+/]{48,}={0,2}|(?:%[0-9A-Fa-f]{2}){4,}|(?:\\x[0-9A-Fa-f]{2}){4,}|(?:&#x?[0-9A-Fa-f]+;){4,}`)
+
+// encoded says whether a text holds what nobody can read without decoding it. A digest in hexadecimal is a name.
+func encoded(text string) bool {
+	return slices.ContainsFunc(hiddenText.FindAllString(text, -1), func(s string) bool { return !hexadecimal.MatchString(s) })
+}
+
+var hexadecimal = regexp.MustCompile(`^[0-9a-f]+$`)
 
 // Injected says that a text which came through a log or an event speaks to whoever reads it: it has marks of a
 // chat, gives orders, asks for secrets, holds a command, or says who is to blame. Such a text is no cause.
