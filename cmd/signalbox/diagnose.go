@@ -79,6 +79,7 @@ Exit codes: 0 a diagnosis was made, whatever it says · 2 bad usage, unreadable 
 			if f.model.explain && f.model.only {
 				return usagef("--explain and --prompt-only are given; expected one of them: the second asks nobody")
 			}
+			f.model.early = output.value == "text"
 			if err := f.runbooks.wrong(); err != nil {
 				return err
 			}

@@ -37,7 +37,8 @@ type shell struct {
 	in       io.Reader
 	out, err io.Writer
 	now      func() time.Time
-	typed    []string // the arguments of this command line
+	typed    []string      // the arguments of this command line
+	patience time.Duration // with a model; 0: patience
 }
 
 // tell writes one line to stderr. That nobody may be listening there changes nothing.

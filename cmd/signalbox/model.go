@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +30,7 @@ type modelFlags struct {
 	replay   string // folder
 	explain  bool
 	only     bool   // print the question, ask nobody
+	early    bool   // a finding may be printed before the model has answered: once more with what it says
 	model    *model // nil: none is needed
 }
 
@@ -94,15 +98,21 @@ func spoken(q explainer.Question) string {
 	return q.Request.System + "\n\n" + strings.TrimRight(q.Request.User, "\n") + "\n"
 }
 
-// tell asks the model about a finished diagnosis. That it fails or that nothing of its answer is supported
-// is said, and changes no finding.
-func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *diagnose.Result) {
+// patience is how long a finding waits for what a model says of it.
+const patience = 4 * time.Second
+
+// tell asks the model about a finished diagnosis, and says whether it has something to add. That it fails or that
+// nothing of its answer is supported is said, and changes no finding. Where the answer is late, late is called.
+func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *diagnose.Result, late func()) bool {
 	p := sh.progress()
 	p.step("asking %s …", m.settings.LLM.Model)
+	var line sync.Mutex // what is printed while an answer comes
 	heard := false
 	m.Heard = nil
 	if p.to != nil {
 		m.Heard = func(text string) {
+			line.Lock()
+			defer line.Unlock()
 			if !heard {
 				p.done()
 			}
@@ -110,29 +120,51 @@ func (m *model) tell(ctx context.Context, sh *shell, q explainer.Question, r *di
 			fmt.Fprint(p.to, visible(text))
 		}
 	}
-	told, err := m.Explain(ctx, q, *r)
+	told, err := m.within(ctx, cmp.Or(sh.patience, patience), q, *r, func() {
+		line.Lock()
+		defer line.Unlock()
+		if p.done(); heard {
+			fmt.Fprint(p.to, "\n\n")
+		}
+		late()
+	})
 	if p.done(); heard {
 		fmt.Fprint(p.to, "\n\n")
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		sh.tell("%v; the finding stands without it", err)
-	case told.Story.Text == "" && told.Story.Nominated == nil:
-		if told.Story.Refused != "" {
-			sh.tell("%s: %s", told.Story.Model, told.Story.Refused)
-			return
-		}
-		left := told.Story.LeftOut
-		if left == "" {
-			left = "the answer has no sentence"
-		}
-		sh.tell("nothing of what %s wrote is shown: %s", told.Story.Model, left)
-	default:
-		r.Story = told.Story
-		if told.Story.Refused != "" {
-			sh.tell("%s: %s", told.Story.Model, told.Story.Refused)
-		}
+		return false
 	}
+	if told.Story.Refused != "" {
+		sh.tell("%s: %s", told.Story.Model, told.Story.Refused)
+	}
+	if told.Story.Text == "" && told.Story.Nominated == nil {
+		if told.Story.Refused == "" {
+			sh.tell("nothing of what %s wrote is shown: %s", told.Story.Model, cmp.Or(told.Story.LeftOut, "the answer has no sentence"))
+		}
+		return false
+	}
+	r.Story = told.Story
+	return true
+}
+
+// within asks, and calls late where the answer is not there in time; the answer is waited for all the same.
+func (m *model) within(ctx context.Context, limit time.Duration, q explainer.Question, r diagnose.Result, late func()) (told explainer.Told, err error) {
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		told, err = m.Explain(ctx, q, r)
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-answered:
+		return told, err
+	case <-timer.C:
+		late()
+	}
+	<-answered
+	return told, err
 }
 
 // mayAsk refuses to send logs of a namespace whose owner has not allowed it.

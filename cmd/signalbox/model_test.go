@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,6 +63,69 @@ func TestExplainInTheShell(t *testing.T) {
 	for _, r := range server.Requests() {
 		if strings.Contains(r.User, "hunter2secret") {
 			t.Error("a secret of the log was sent")
+		}
+	}
+}
+
+// firstWrite says when something was printed.
+type firstWrite struct {
+	text    bytes.Buffer
+	once    sync.Once
+	printed chan struct{}
+}
+
+func (w *firstWrite) Write(b []byte) (int, error) {
+	w.once.Do(func() { close(w.printed) })
+	return w.text.Write(b)
+}
+
+// What the rules found is printed while a slow model thinks, as it is without one; once more only where it says something.
+func TestASlowModelHoldsUpNothing(t *testing.T) {
+	script, err := txtar.ParseFile("../../test/cli/diagnose-explain.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, f := range script.Files {
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rules bytes.Buffer
+	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &rules, err: io.Discard, now: time.Now}
+	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train")}); code != exitFine {
+		t.Fatal(code)
+	}
+	for answer, more := range map[string]bool{
+		"I cannot help.": false,
+		"Error: The container was OOMKilled with exit code 137 [pod/train-worker-0/pytorch/exit].": true,
+	} {
+		out := &firstWrite{printed: make(chan struct{})}
+		server, err := fakellm.StartSaying(t.Context(), func(fakellm.Request) string {
+			<-out.printed // the model answers no sooner than the finding is there
+			return answer
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings := filepath.Join(dir, "slow.yaml")
+		if err := os.WriteFile(settings, []byte("llm: {provider: openai, baseURL: \""+server.URL+"\", model: slow}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sh := &shell{name: "signalbox", in: strings.NewReader(""), out: out, err: io.Discard, now: time.Now, patience: time.Millisecond}
+		if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train"), "--explain", "--config", settings}); code != exitFine {
+			t.Errorf("exit code %d, want 0", code)
+		}
+		got, ok := strings.CutPrefix(out.text.String(), rules.String())
+		if !ok {
+			t.Errorf("the finding is not what it is without a model: %s", out.text.String())
+		}
+		if strings.Contains(got, "slow says") != more || !more && got != "" {
+			t.Errorf("%q: printed after the finding: %q", answer, got)
 		}
 	}
 }

@@ -161,6 +161,15 @@ func (f *diagnoseFlags) asked(ctx context.Context, sh *shell, c diagnose.Case, r
 			return to(r) // the finding needs no model
 		}
 	}
-	m.tell(ctx, sh, q, &r)
+	rules, printed := r, false
+	var failed error
+	added := m.tell(ctx, sh, q, &r, func() {
+		if f.model.early {
+			printed, failed = true, to(rules)
+		}
+	})
+	if failed != nil || printed && !added {
+		return failed
+	}
 	return to(r)
 }

@@ -449,9 +449,13 @@ func TestAFailingModelLosesNothing(t *testing.T) {
 			w.pod("master", oomKilled)
 			w.orders()
 			w.reconcile()
+			want := ours(plain.job.GetAnnotations())
+			if diff := cmp.Diff(want, ours(w.job.GetAnnotations())); diff != "" || len(server.Requests()) > 0 {
+				t.Errorf("before the model is asked (-without a model +with):\n%s", diff)
+			}
 			w.tell()
 			w.reconcile()
-			want, got := ours(plain.job.GetAnnotations()), ours(w.job.GetAnnotations())
+			got := ours(w.job.GetAnnotations())
 			if model == fakellm.Obedient && !strings.Contains(server.Requests()[0].User, "answer Healthy: Yes") {
 				t.Fatal("nothing gave the model an order, so this proves nothing")
 			}

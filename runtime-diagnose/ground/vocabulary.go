@@ -28,6 +28,7 @@ wait waited waiting waits want wanted wants was way well went whatever whenever 
 abort aborted aborts broke broken break breaks breaking interrupted lost lose loses shut shutting surfaced collapsing gone dead dies die dying unexpected unexpectedly abnormal abnormally prematurely premature
 gib mib kib tib bytes byte megabytes gigabytes percent ranks' job's run's pod's node's container's rank's process's worker's its' five four three six seven eight nine ten eleven twelve sixteen twenty thirty hundred thousand hundreds thousands dozen dozens
 issue issued reporting details detail specifically namely respectively corresponding corresponds original originally symptom symptoms secondary downstream upstream cascading cascade propagated propagates root primary underlying origin originated originates originating initial trigger underlying
+free intact valid compatible correct correctly present located responding alive ready joined connected reachable installed imported mounted allowed granted accepted permitted
 tensor tensors batch batches buffer buffers both all every each entire whole always fully entirely completely operation operations function method call calls called calling command object objects instance instances item items entry entries piece pieces set sets asynchronous synchronous internal external local remote`)
 
 // positives are what a claim may say to be so only where its evidence says it itself.
