@@ -24,6 +24,7 @@ var precedence = map[string][]string{
 	"checkpoint-words":                {"dataset-unreadable", "python-exception", "said-error"},
 	"cloud-out-of-capacity":           {"python-exception"},
 	"collective-mismatch":             {"python-exception"},
+	"colossalai-launch-failed":        {"said-error"},
 	"command-not-found":               {"said-path-missing"},
 	"conda-env-missing":               {"python-exception"},
 	"conda-http-error":                {"python-exception", "said-not-connected"},
