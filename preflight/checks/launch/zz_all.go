@@ -20,6 +20,7 @@ func All() []*check.Check {
 		rankSameEverywhere,
 		rayHeadAfterWorkers,
 		rayStartReturns,
+		rendezvousAtLocalhost,
 		rendezvousBackendUnknown,
 		rendezvousEndpointMissing,
 		shellVariableWithoutShell,
