@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/preflight/checks/internal/facts"
 	"github.com/signalbox-dev/signalbox/preflight/finding"
 	"github.com/signalbox-dev/signalbox/preflight/job"
+	"github.com/signalbox-dev/signalbox/preflight/kinds"
 )
 
 var rayHeadAfterWorkers = &check.Check{
@@ -30,7 +31,9 @@ var rayHeadAfterWorkers = &check.Check{
 			if join.at != "" {
 				joins = append(joins, join)
 			}
-			if head.at != "" && r.Replicas.Min > 1 && !choosesByItself(r) {
+			// Where others are there, each head may have workers of its own, as in the groups of a set.
+			alone := len(p.Job.Roles) == 1 && p.Operator.World != kinds.WorldUnknown
+			if head.at != "" && alone && r.Replicas.Min > 1 && !choosesByItself(r) {
 				p.Reportf(head.at, "ray start --head runs in all %s: that makes %d clusters of one node each", facts.PodsOf(r), r.Replicas.Min)
 			}
 		}
