@@ -18,9 +18,9 @@ import (
 	"github.com/signalbox-dev/signalbox/test/fakellm"
 )
 
-// What the rules found is printed whatever the model says, and of what it says only what the evidence
-// holds.
-func TestExplainInTheShell(t *testing.T) {
+// explained is a folder with the bundles that the script about --explain is tried on.
+func explained(t *testing.T) string {
+	t.Helper()
 	script, err := txtar.ParseFile("../../test/cli/diagnose-explain.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +35,13 @@ func TestExplainInTheShell(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// What the rules found is printed whatever the model says, and of what it says only what the evidence
+// holds.
+func TestExplainInTheShell(t *testing.T) {
+	dir := explained(t)
 	server, err := fakellm.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -81,20 +88,7 @@ func (w *firstWrite) Write(b []byte) (int, error) {
 
 // What the rules found is printed while a slow model thinks, as it is without one; once more only where it says something.
 func TestASlowModelHoldsUpNothing(t *testing.T) {
-	script, err := txtar.ParseFile("../../test/cli/diagnose-explain.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for _, f := range script.Files {
-		name := filepath.Join(dir, f.Name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, f.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := explained(t)
 	var rules bytes.Buffer
 	sh := &shell{name: "signalbox", in: strings.NewReader(""), out: &rules, err: io.Discard, now: time.Now}
 	if code := run(t.Context(), sh, []string{"diagnose", "--bundle", filepath.Join(dir, "train")}); code != exitFine {
